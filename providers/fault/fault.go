@@ -1,0 +1,106 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Meaning is what a fault asks the loop to do.
+type Meaning int
+
+const (
+	// Internal is a fault of ours, or one that nobody has mapped yet: back off and try again.
+	Internal Meaning = iota
+	// NotFound says that the object of the call does not exist.
+	NotFound
+	// Conflict says that the object was changed by somebody else in between: read and plan again.
+	Conflict
+	// Exists says that a create found its name taken.
+	Exists
+	// InUse says that something still refers to the object: wait, then try again.
+	InUse
+	// Throttled says that the cloud wants fewer calls: pause the bucket, not the Service.
+	Throttled
+	// Quota says that a limit of the account is reached.
+	Quota
+	// Denied says that our credentials do not allow the call.
+	Denied
+	// Invalid says that the user asked for something the cloud refuses: wait for a change of the Service.
+	Invalid
+	// Pending says that the cloud is still busy with an earlier change: wait.
+	Pending
+	// Ambiguous says that nobody knows whether the call took effect: read before anything else.
+	Ambiguous
+	// Unavailable says that the cloud did not answer: back off and try again.
+	Unavailable
+)
+
+// String names the meaning as it appears in conditions and metrics.
+func (m Meaning) String() string {
+	names := [...]string{"Internal", "NotFound", "Conflict", "Exists", "InUse", "Throttled", "Quota", "Denied", "Invalid", "Pending", "Ambiguous", "Unavailable"}
+	if m < 0 || int(m) >= len(names) {
+		return fmt.Sprintf("Meaning(%d)", int(m))
+	}
+	return names[m]
+}
+
+// IsWait tells whether the fault is a matter of time and no failure.
+func (m Meaning) IsWait() bool { return m == InUse || m == Pending }
+
+// Fault is an error with a meaning.
+type Fault struct {
+	Meaning Meaning
+	After   time.Duration // how long to wait before the next try; zero: the caller's own back-off
+	Code    string        // the cloud's own code, for logs and metrics
+	Text    string        // what happened, in words for the user
+	Err     error         // the cause, if any
+}
+
+// Error is the text, with the cloud's code where there is one.
+func (f *Fault) Error() string {
+	text := f.Text
+	if text == "" && f.Err != nil {
+		text = f.Err.Error()
+	}
+	if f.Code != "" {
+		return f.Code + ": " + text
+	}
+	if text == "" {
+		return f.Meaning.String()
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// New makes a fault of the meaning with a formatted text.
+func New(m Meaning, format string, args ...any) *Fault {
+	return &Fault{Meaning: m, Text: fmt.Sprintf(format, args...)}
+}
+
+// Of returns the meaning of an error: that of the first fault in its chain,
+// else Internal. A nil error has no meaning and must not be asked.
+func Of(err error) Meaning {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.Meaning
+	}
+	return Internal
+}
+
+// Is tells whether err is a fault of the meaning.
+func Is(err error, m Meaning) bool {
+	if err == nil {
+		return false
+	}
+	return Of(err) == m
+}
+
+// After returns the wait that the first fault in the chain asks for.
+func After(err error) time.Duration {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.After
+	}
+	return 0
+}

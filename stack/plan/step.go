@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Action is what a step does to its resource.
+type Action string
+
+const (
+	// Create makes a resource that is not there.
+	Create Action = "create"
+	// Update changes fields of a resource in place.
+	Update Action = "update"
+	// Delete removes a resource that nobody wants any more.
+	Delete Action = "delete"
+	// Forget ends our claim on a resource that stays, because others want it.
+	Forget Action = "forget"
+)
+
+// Reason is why a step is there.
+type Reason string
+
+const (
+	// Missing means that the resource is wanted and was not found.
+	Missing Reason = "missing"
+	// Changed means that fields differ from what is wanted.
+	Changed Reason = "changed"
+	// Replaced means that a field differs that cannot be changed in place.
+	Replaced Reason = "replaced"
+	// Unwanted means that the resource was found and is not wanted.
+	Unwanted Reason = "unwanted"
+	// Shared means that we no longer want it but others do.
+	Shared Reason = "shared"
+)
+
+// Impact is what a step does to traffic.
+type Impact string
+
+const (
+	// NoImpact leaves traffic as it is.
+	NoImpact Impact = ""
+	// Brief may interrupt new connections for seconds.
+	Brief Impact = "brief"
+	// Interrupts cuts traffic until the plan is done, or for good.
+	Interrupts Impact = "interrupts"
+)
+
+// StepID names a step; it is unique in the process.
+type StepID struct {
+	Owner  stack.Owner
+	Key    stack.Key
+	Action Action
+	Part   string
+}
+
+// String is the action, the key and the part.
+func (id StepID) String() string {
+	s := string(id.Action) + " " + id.Key.String()
+	if id.Part != "" {
+		s += " " + id.Part
+	}
+	return s
+}
+
+// Compare orders step identifiers.
+func (id StepID) Compare(o StepID) int {
+	return cmp.Or(id.Owner.Compare(o.Owner), id.Key.Compare(o.Key), strings.Compare(string(id.Action), string(o.Action)), strings.Compare(id.Part, o.Part))
+}
+
+// Change is one field that a step writes.
+type Change struct {
+	Field string
+	From  any // as found; nil at a creation
+	To    any // as wanted; nil at a deletion
+	// Added and Removed are the members that this step adds to or removes from a
+	// set field; both empty where the field is written as a whole.
+	Added, Removed []any
+	Forces         bool // the field cannot change in place and forces the replacement
+}
+
+// Gate is what must be observed before a step may run.
+type Gate struct {
+	// After is the least time that must have passed since Since was observed.
+	After time.Duration
+	// Since names what starts the clock, in words: "status shows the new load balancer".
+	Since string
+}
+
+// IsZero tells whether the step waits for nothing.
+func (g Gate) IsZero() bool { return g == Gate{} }
+
+// Step is one writing call, or a member of one that is made for many.
+type Step struct {
+	ID      StepID
+	Target  stack.Resource   // as wanted; as found for Delete and Forget
+	With    []stack.Resource // parts that the same call creates
+	Found   stack.Spec       // what the plan was made against; nil at a creation
+	Changes []Change
+	Reason  Reason
+	Why     string   // the reason in words where the typed one does not say it all
+	Needs   []StepID // steps that must be done before
+	Gate    Gate
+	Locks   []string // object locks, process-wide
+	Batch   string   // steps with equal batch keys go out in one call; empty: alone
+	Impact  Impact
+}
+
+// Members returns what a step adds to and removes from its set field.
+func Members[T any](s Step) (add, remove []T) {
+	for _, c := range s.Changes {
+		add = append(add, typed[T](c.Added)...)
+		remove = append(remove, typed[T](c.Removed)...)
+	}
+	return add, remove
+}
+
+func typed[T any](in []any) []T {
+	var out []T
+	for _, v := range in {
+		if t, ok := v.(T); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Touches tells whether the step changes the field.
+func (s Step) Touches(field string) bool {
+	for _, c := range s.Changes {
+		if c.Field == field {
+			return true
+		}
+	}
+	return false
+}
