@@ -1,0 +1,72 @@
+package network
+
+// VPC is a virtual network.
+type VPC struct {
+	ID, CIDR string
+	// IPv6CIDR is empty for a VPC without an IPv6 block.
+	IPv6CIDR string
+}
+
+// Subnet is a part of a VPC in one zone.
+type Subnet struct {
+	ID, VPC, Zone, CIDR, IPv6CIDR string
+	// FreeAddresses counts the IPv4 addresses that nothing uses yet.
+	FreeAddresses int
+}
+
+// Group is a security group.
+type Group struct{ ID, Name, VPC, Owner string }
+
+// Instance is a virtual machine. State is one of EC2's words, such as
+// "running" or "terminated".
+type Instance struct{ ID, VPC, Subnet, Zone, PrivateIP, State string }
+
+// Address is an elastic IP address. AssociatedWith is empty while it is free;
+// otherwise it names the interface, instance or load balancer that holds it.
+type Address struct{ AllocationID, PublicIP, AssociatedWith string }
+
+// Directory looks up network objects by id. It is safe for concurrent use.
+// An object that an eventually consistent read would not show yet is absent.
+type Directory interface {
+	VPC(id string) (VPC, bool)
+	Subnet(id string) (Subnet, bool)
+	Group(id string) (Group, bool)
+	Instance(id string) (Instance, bool)
+	Address(id string) (Address, bool)
+}
+
+// Users tells who still uses a network object, each user by a short readable
+// name such as "load balancer a1b2". EC2 asks before it lets a security group,
+// a subnet or an address go, and holds no lock of its own while asking, so that
+// a load balancer simulator may call the Directory under its own lock.
+type Users interface {
+	GroupUsers(id string) []string
+	SubnetUsers(id string) []string
+	AddressUsers(id string) []string
+}
+
+// AllUsers joins several Users into one; their answers follow each other in order.
+type AllUsers []Users
+
+// GroupUsers lists the users of a security group.
+func (all AllUsers) GroupUsers(id string) []string {
+	return all.gather(func(u Users) []string { return u.GroupUsers(id) })
+}
+
+// SubnetUsers lists the users of a subnet.
+func (all AllUsers) SubnetUsers(id string) []string {
+	return all.gather(func(u Users) []string { return u.SubnetUsers(id) })
+}
+
+// AddressUsers lists the users of an elastic IP address, by allocation id.
+func (all AllUsers) AddressUsers(id string) []string {
+	return all.gather(func(u Users) []string { return u.AddressUsers(id) })
+}
+
+func (all AllUsers) gather(ask func(Users) []string) []string {
+	var out []string
+	for _, u := range all {
+		out = append(out, ask(u)...)
+	}
+	return out
+}
