@@ -1,0 +1,79 @@
+package nodeports
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+)
+
+// Backends is what stands behind a load balancer: the value that a provider's
+// Build receives. Build uses Nodes and the ports' NodePort for kinds that send
+// to nodes, Endpoints for kinds that send to pods.
+type Backends struct {
+	Families  []corev1.IPFamily // the Service's, primary first, never empty
+	Nodes     NodeSet
+	Ports     []ServicePort // in the order of the Service
+	Missing   NodePortMissing
+	Endpoints Endpoints
+	Health    Health
+	Pending   []string // nodes that wait for a provider id; not behind the load balancer yet
+}
+
+// BackendsOf computes the backends of a Service. The nodes are chosen before, by
+// Select or an Interner, with the filter of the kind of load balancer; slices
+// are those of this Service and may be nil for kinds that never send to pods.
+func BackendsOf(svc *corev1.Service, nodes NodeSet, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Backends {
+	return Backends{
+		Families:  Families(svc),
+		Nodes:     nodes,
+		Ports:     Ports(svc),
+		Missing:   MissingNodePorts(svc),
+		Endpoints: EndpointsOf(svc, epslices, fallback),
+		Health:    HealthOf(svc),
+		Pending:   nodes.Pending(),
+	}
+}
+
+// Digest is a short hash of all that changes a load balancer: equal digests,
+// equal stacks. Pending nodes and skipped slices are left out, since they are
+// only told to the user.
+func (b Backends) Digest() string {
+	d := newDigest()
+	d.number(len(b.Families))
+	for _, f := range b.Families {
+		d.text(string(f))
+	}
+	d.text(b.Nodes.Digest(), string(b.Health.Source), b.Health.Path)
+	d.number(int(b.Health.Port))
+	d.number(len(b.Ports))
+	for _, p := range b.Ports {
+		d.port(p)
+	}
+	d.number(len(b.Endpoints.ByPort))
+	for _, p := range b.Endpoints.ByPort {
+		d.text(string(p.Family))
+		d.port(p.Port)
+		d.number(len(p.List))
+		for _, e := range p.List {
+			d.text(e.Addr.String(), e.Node, e.Zone)
+			d.number(int(e.Port))
+			d.flag(e.Terminating)
+		}
+	}
+	d.flag(b.Missing.Disabled)
+	return d.sum()
+}
+
+func (d digest) port(p ServicePort) {
+	d.text(p.Name, string(p.Protocol), p.TargetPort.String(), p.AppProtocol)
+	d.number(int(p.TargetPort.Type))
+	d.number(int(p.Port))
+	d.number(int(p.NodePort))
+}
+
+func (d digest) flag(on bool) {
+	if on {
+		d.number(1)
+		return
+	}
+	d.number(0)
+}

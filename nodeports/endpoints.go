@@ -1,0 +1,212 @@
+package nodeports
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+)
+
+// Endpoint is one place that serves a port of the Service, mostly a pod.
+type Endpoint struct {
+	Addr        netip.Addr
+	Port        int32  // the pod's port, a named target port already resolved
+	Node        string // empty for endpoints outside the cluster
+	Zone        string // empty if not known
+	Terminating bool   // taken only because nobody was ready
+}
+
+// PortEndpoints are the endpoints of one Service port in one family.
+type PortEndpoints struct {
+	Family corev1.IPFamily
+	Port   ServicePort
+	List   []Endpoint // sorted by address and port; may be empty
+}
+
+// Endpoints is who serves a Service: an entry for each of its families and
+// ports, families in the order of the Service, ports as in Ports.
+type Endpoints struct {
+	ByPort  []PortEndpoints
+	Skipped []string // names of slices that hold no addresses (FQDN), sorted
+}
+
+// Fallback says within what terminating endpoints may stand in when no ready
+// one is left.
+type Fallback int
+
+const (
+	// FallbackPerService lets them stand in if the Service's port has no ready
+	// endpoint at all: right where any backend can take any connection.
+	FallbackPerService Fallback = iota
+	// FallbackPerNode lets them stand in on each node that has no ready
+	// endpoint of its own: what kube-proxy does for externalTrafficPolicy Local.
+	FallbackPerNode
+)
+
+// FallbackOf is the fallback that kube-proxy uses for the Service. A kind of
+// load balancer that sends to pods directly and pays no heed to the policy uses
+// FallbackPerService whatever the policy. Source: KEP-1669.
+func FallbackOf(svc *corev1.Service) Fallback {
+	if LocalOnly(svc) {
+		return FallbackPerNode
+	}
+	return FallbackPerService
+}
+
+// candidate is an endpoint before it is known whether it is needed.
+type candidate struct {
+	Endpoint
+	ready bool
+}
+
+// EndpointsOf gathers the endpoints of a Service from its slices, whose order
+// does not matter. Taken are ready endpoints; if there are none, within the
+// fallback's bounds, those that end but still serve. All others get no traffic.
+// Slices of other Services must not be passed.
+func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Endpoints {
+	var out Endpoints
+	for _, s := range epslices {
+		if s.AddressType != discoveryv1.AddressTypeIPv4 && s.AddressType != discoveryv1.AddressTypeIPv6 {
+			out.Skipped = append(out.Skipped, s.Name)
+		}
+	}
+	slices.Sort(out.Skipped)
+	for _, family := range Families(svc) {
+		for _, port := range Ports(svc) {
+			var found []candidate
+			for _, s := range epslices {
+				if string(s.AddressType) != string(family) {
+					continue
+				}
+				if number, ok := portIn(s, port); ok {
+					found = append(found, candidates(s, number)...)
+				}
+			}
+			out.ByPort = append(out.ByPort, PortEndpoints{Family: family, Port: port, List: choose(unique(found), fallback)})
+		}
+	}
+	return out
+}
+
+// For lists the endpoints of a Service port in a family.
+func (e Endpoints) For(family corev1.IPFamily, port string) []Endpoint {
+	for _, p := range e.ByPort {
+		if p.Family == family && p.Port.Name == port {
+			return p.List
+		}
+	}
+	return nil
+}
+
+// Nodes lists, sorted, the nodes that run an endpoint of any port and family.
+func (e Endpoints) Nodes() []string {
+	var names []string
+	for _, p := range e.ByPort {
+		for _, ep := range p.List {
+			if ep.Node != "" {
+				names = append(names, ep.Node)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// portIn finds the number that a slice gives to the Service port. Slices repeat
+// the Service port's name, whatever the pods call it, and several slices may
+// give one name different numbers: that is how named target ports that differ
+// between pods appear.
+func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
+	for _, p := range s.Ports {
+		name, protocol := "", corev1.ProtocolTCP
+		if p.Name != nil {
+			name = *p.Name
+		}
+		if p.Protocol != nil {
+			protocol = *p.Protocol
+		}
+		// A slice port without a number means all ports, which no Service says.
+		if name == port.Name && protocol == port.Protocol && p.Port != nil && *p.Port != 0 {
+			return *p.Port, true
+		}
+	}
+	return 0, false
+}
+
+// candidates reads the endpoints of a slice that serve. Of an endpoint's
+// addresses only the first counts, and a condition that is not set means ready,
+// serving and not terminating. Source: k8s.io/api/discovery/v1.
+func candidates(s *discoveryv1.EndpointSlice, port int32) []candidate {
+	var out []candidate
+	for _, e := range s.Endpoints {
+		if len(e.Addresses) == 0 {
+			continue
+		}
+		addr, ok := parseAddr(e.Addresses[0])
+		if !ok {
+			continue
+		}
+		ready := orElse(e.Conditions.Ready, true)
+		lingers := orElse(e.Conditions.Serving, true) && orElse(e.Conditions.Terminating, false)
+		if !ready && !lingers {
+			continue
+		}
+		out = append(out, candidate{ready: ready, Endpoint: Endpoint{
+			Addr: addr, Port: port,
+			Node: orElse(e.NodeName, ""), Zone: orElse(e.Zone, ""), Terminating: !ready,
+		}})
+	}
+	return out
+}
+
+// unique sorts and keeps each address and port once. While an endpoint moves
+// between slices it is in both for a moment; the ready one wins, then the one
+// that knows its node and zone.
+func unique(found []candidate) []candidate {
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(
+			a.Addr.Compare(b.Addr), cmp.Compare(a.Port, b.Port),
+			-cmp.Compare(rank(a), rank(b)),
+			cmp.Compare(b.Node, a.Node), cmp.Compare(b.Zone, a.Zone),
+		)
+	})
+	return slices.CompactFunc(found, func(a, b candidate) bool { return a.Addr == b.Addr && a.Port == b.Port })
+}
+
+func rank(c candidate) int {
+	if c.ready {
+		return 1
+	}
+	return 0
+}
+
+func choose(found []candidate, fallback Fallback) []Endpoint {
+	hasReady := map[string]bool{}
+	bound := func(c candidate) string {
+		if fallback == FallbackPerNode {
+			return c.Node
+		}
+		return ""
+	}
+	for _, c := range found {
+		if c.ready {
+			hasReady[bound(c)] = true
+		}
+	}
+	var out []Endpoint
+	for _, c := range found {
+		if c.ready || !hasReady[bound(c)] {
+			out = append(out, c.Endpoint)
+		}
+	}
+	return out
+}
+
+func orElse[T any](p *T, fallback T) T {
+	if p == nil {
+		return fallback
+	}
+	return *p
+}

@@ -1,0 +1,45 @@
+package nodeports
+
+import (
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// FamilyOf is the IP family of an address; a mapped address counts as IPv4.
+func FamilyOf(a netip.Addr) corev1.IPFamily {
+	switch {
+	case !a.IsValid():
+		return corev1.IPFamilyUnknown
+	case a.Unmap().Is4():
+		return corev1.IPv4Protocol
+	default:
+		return corev1.IPv6Protocol
+	}
+}
+
+// Families lists the IP families of a Service, the primary one first, never
+// empty. The API server fills spec.ipFamilies; for objects that never passed it
+// the cluster addresses are asked, and IPv4 is the last resort, since that is
+// what clusters without families have.
+func Families(svc *corev1.Service) []corev1.IPFamily {
+	if len(svc.Spec.IPFamilies) > 0 {
+		return slices.Clone(svc.Spec.IPFamilies)
+	}
+	ips := svc.Spec.ClusterIPs
+	if len(ips) == 0 {
+		ips = []string{svc.Spec.ClusterIP}
+	}
+	var out []corev1.IPFamily
+	for _, text := range ips {
+		addr, ok := parseAddr(text)
+		if family := FamilyOf(addr); ok && !slices.Contains(out, family) {
+			out = append(out, family)
+		}
+	}
+	if len(out) == 0 {
+		return []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package nodeports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Filter says which nodes stand behind a load balancer. The zero value is the
+// node set of the stock service controller: every eligible node with a
+// provider id. All conditions must hold.
+type Filter struct {
+	// Selector holds labels that a node must have; an empty value means that
+	// the key must exist, with whatever value.
+	Selector map[string]string
+	// Without holds labels that keep a node out: "key", or "key=value".
+	Without []string
+	// WithoutTaints holds taint keys that keep a node out, on top of the
+	// autoscaler's, which always does.
+	WithoutTaints []string
+	// Family asks for an address of that family; empty asks for none.
+	Family corev1.IPFamily
+	// RequireReady keeps nodes out whose Ready condition is not True.
+	RequireReady bool
+	// UnknownIfNoneReady loosens RequireReady: if it leaves nobody, nodes whose
+	// readiness is Unknown are taken, so that a lost control plane does not
+	// empty the load balancer.
+	UnknownIfNoneReady bool
+	// ExcludeOnPresence keeps nodes out that carry the exclude label even with
+	// a value that parses as false, as controllers before Kubernetes 1.34 do.
+	ExcludeOnPresence bool
+	// Also holds conditions that only one provider knows.
+	Also []Predicate
+}
+
+// Predicate is one more condition of a Filter. Keep must be a pure function of
+// the Node; Name stands for it in the filter's Key, so two predicates that
+// differ must have different names.
+type Predicate struct {
+	Name string
+	Keep func(Node) bool
+}
+
+// Key identifies the filter: filters with equal keys select the same nodes.
+func (f Filter) Key() string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(f.Selector)) {
+		fmt.Fprintf(&b, "with %q=%q;", k, f.Selector[k])
+	}
+	for _, l := range slices.Compact(slices.Sorted(slices.Values(f.Without))) {
+		fmt.Fprintf(&b, "without %q;", l)
+	}
+	for _, t := range slices.Compact(slices.Sorted(slices.Values(f.WithoutTaints))) {
+		fmt.Fprintf(&b, "untainted %q;", t)
+	}
+	names := make([]string, 0, len(f.Also))
+	for _, p := range f.Also {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	fmt.Fprintf(&b, "also %q;family %q;ready %t %t;presence %t",
+		names, f.Family, f.RequireReady, f.UnknownIfNoneReady, f.ExcludeOnPresence)
+	return b.String()
+}
+
+// LabelKeys lists the labels that the filter looks at, sorted: those that
+// Project has to keep.
+func (f Filter) LabelKeys() []string {
+	keys := slices.Collect(maps.Keys(f.Selector))
+	for _, l := range f.Without {
+		key, _, _ := strings.Cut(l, "=")
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// admits tells whether the node may be a member, readiness left aside.
+func (f Filter) admits(n Node) bool {
+	if f.ExcludeOnPresence && n.ExcludeLabel {
+		return false
+	}
+	if f.Family != "" {
+		if _, ok := n.Address(f.Family); !ok {
+			return false
+		}
+	}
+	return f.admitsLabels(n.Labels) && f.admitsTaints(n.TaintKeys) &&
+		!slices.ContainsFunc(f.Also, func(p Predicate) bool { return !p.Keep(n) })
+}
+
+func (f Filter) admitsLabels(labels map[string]string) bool {
+	for key, want := range f.Selector {
+		got, ok := labels[key]
+		if !ok || want != "" && got != want {
+			return false
+		}
+	}
+	for _, l := range f.Without {
+		key, value, exact := strings.Cut(l, "=")
+		got, ok := labels[key]
+		if ok && (!exact || got == value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f Filter) admitsTaints(keys []string) bool {
+	return !slices.ContainsFunc(f.WithoutTaints, func(t string) bool { return slices.Contains(keys, t) })
+}
+
+// ready narrows nodes, all admitted already, to those whose readiness will do.
+func (f Filter) ready(nodes []Node) []Node {
+	if !f.RequireReady {
+		return nodes
+	}
+	with := func(s corev1.ConditionStatus) []Node {
+		return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Ready != s })
+	}
+	if ready := with(corev1.ConditionTrue); len(ready) > 0 || !f.UnknownIfNoneReady {
+		return ready
+	}
+	return with(corev1.ConditionUnknown)
+}

@@ -1,0 +1,88 @@
+package nodeports
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	// KubeProxyPort is where kube-proxy answers for the whole node. Clusters
+	// whose service proxy is another program need not answer there.
+	// Source: kubernetes/kubernetes:pkg/proxy/healthcheck/proxy_health.go.
+	KubeProxyPort int32 = 10256
+
+	// HealthPath is the path for both the node-wide and the per-Service check.
+	// Source: kubernetes/cloud-provider:service/helpers/helper.go.
+	HealthPath = "/healthz"
+)
+
+// HealthSource says who decides on the health check of node backends.
+type HealthSource string
+
+const (
+	// HealthByProvider leaves the choice to the provider: every node forwards
+	// (externalTrafficPolicy Cluster), so it may probe the traffic port, or
+	// kube-proxy through SharedHealth, as its reference does.
+	HealthByProvider HealthSource = "Provider"
+
+	// HealthByService is the Service's own check node port: it answers 200 only
+	// on nodes with ready endpoints (externalTrafficPolicy Local).
+	HealthByService HealthSource = "Service"
+
+	// HealthMissing is externalTrafficPolicy Local without a check node port.
+	// The API server always allocates one, so this is an object under way or
+	// made by hand. Probing anything else would send traffic to nodes that drop
+	// it.
+	HealthMissing HealthSource = "Missing"
+)
+
+// Health is the health check that the Service itself asks for on nodes. Path
+// and Port are set with HealthByService only; the check is plain HTTP.
+type Health struct {
+	Source HealthSource
+	Path   string
+	Port   int32
+}
+
+// HealthOf chooses by the external traffic policy.
+func HealthOf(svc *corev1.Service) Health {
+	switch {
+	case !LocalOnly(svc):
+		return Health{Source: HealthByProvider}
+	case svc.Spec.HealthCheckNodePort == 0:
+		return Health{Source: HealthMissing}
+	default:
+		return Health{Source: HealthByService, Path: HealthPath, Port: svc.Spec.HealthCheckNodePort}
+	}
+}
+
+// Message says in a sentence what is wrong; empty if nothing is.
+func (h Health) Message() string {
+	if h.Source != HealthMissing {
+		return ""
+	}
+	return "spec.healthCheckNodePort is 0 though spec.externalTrafficPolicy is Local: nodes without endpoints can not be told from those with"
+}
+
+// SharedHealth is the node-wide check answered by kube-proxy. For Services with
+// policy Cluster it drains nodes that are about to go, which a TCP check of a
+// node port does not. Source: KEP-3836.
+func SharedHealth() Health {
+	return Health{Source: HealthByProvider, Path: HealthPath, Port: KubeProxyPort}
+}
+
+// LocalOnly tells whether nodes hand traffic only to their own pods.
+func LocalOnly(svc *corev1.Service) bool {
+	return svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
+}
+
+// FirstTCP is the first TCP port that has a node port: the one a TCP probe of
+// the traffic port can use. False for Services without one, such as UDP only
+// ones, where such a probe would always fail.
+func FirstTCP(ports []ServicePort) (ServicePort, bool) {
+	for _, p := range ports {
+		if p.Protocol == corev1.ProtocolTCP && p.NodePort != 0 {
+			return p, true
+		}
+	}
+	return ServicePort{}, false
+}

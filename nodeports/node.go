@@ -1,0 +1,163 @@
+package nodeports
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	utilnet "k8s.io/utils/net"
+)
+
+const (
+	// TaintToBeDeleted is the key of the taint that the cluster autoscaler puts
+	// on a node that it is about to remove. Any value and effect counts.
+	// Source: kubernetes/cloud-provider:controllers/service/controller.go.
+	TaintToBeDeleted = "ToBeDeletedByClusterAutoscaler"
+
+	// labelZoneBeta was the zone label before Kubernetes 1.17; nodes of old
+	// kubelets may carry nothing else.
+	labelZoneBeta = "failure-domain.beta.kubernetes.io/zone"
+)
+
+// Node is what load balancers need to know of a Node. A Node event whose
+// projection equals the one before changes no load balancer, which is how the
+// heartbeats of thousands of nodes cost nothing.
+type Node struct {
+	Name       string
+	ProviderID string // empty until the cloud node controller has set it
+	Zone       string // empty where the cloud has no zones
+
+	Internal []netip.Addr // InternalIP addresses of both families, in the order of the Node
+	External []netip.Addr // ExternalIP addresses of both families, in the order of the Node
+
+	Labels    map[string]string      // only those that some Filter asks for; nil when there are none
+	TaintKeys []string               // sorted, each key once, whatever its value and effect
+	Ready     corev1.ConditionStatus // True, False or Unknown; Unknown when the condition is missing
+
+	Excluded     bool // the exclude label is there and does not parse as false
+	ExcludeLabel bool // the exclude label is there, whatever its value
+	Deleting     bool // the Node has a deletion timestamp
+}
+
+// Project reduces a Node to what load balancers need. Labels for which
+// keepLabels answers false are left out; a nil keepLabels keeps none. Use
+// LabelKeys of the filters in use as the answer.
+func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
+	p := Node{
+		Name:       node.Name,
+		ProviderID: node.Spec.ProviderID,
+		Zone:       cmp.Or(node.Labels[corev1.LabelTopologyZone], node.Labels[labelZoneBeta]),
+		Labels:     keep(node.Labels, keepLabels),
+		TaintKeys:  taintKeys(node.Spec.Taints),
+		Ready:      readiness(node.Status.Conditions),
+		Deleting:   node.DeletionTimestamp != nil,
+	}
+	p.Excluded, p.ExcludeLabel = exclusion(node.Labels)
+	for _, a := range node.Status.Addresses {
+		addr, ok := parseAddr(a.Address)
+		if !ok {
+			// The API does not validate addresses, and host names are listed as
+			// well: what is no address can not be a backend's address.
+			continue
+		}
+		switch a.Type {
+		case corev1.NodeInternalIP:
+			p.Internal = append(p.Internal, addr)
+		case corev1.NodeExternalIP:
+			p.External = append(p.External, addr)
+		}
+	}
+	return p
+}
+
+// Equal tells whether both are the same to every load balancer.
+func (n Node) Equal(o Node) bool {
+	return n.Name == o.Name && n.ProviderID == o.ProviderID && n.Zone == o.Zone &&
+		slices.Equal(n.Internal, o.Internal) && slices.Equal(n.External, o.External) &&
+		maps.Equal(n.Labels, o.Labels) && slices.Equal(n.TaintKeys, o.TaintKeys) &&
+		n.Ready == o.Ready && n.Excluded == o.Excluded &&
+		n.ExcludeLabel == o.ExcludeLabel && n.Deleting == o.Deleting
+}
+
+// Address is the address under which a load balancer reaches the node: the
+// first internal one of that family, else the first external one. False: the
+// node has none of that family.
+func (n Node) Address(family corev1.IPFamily) (netip.Addr, bool) {
+	for _, list := range [][]netip.Addr{n.Internal, n.External} {
+		for _, a := range list {
+			if FamilyOf(a) == family {
+				return a, true
+			}
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// Eligible tells whether the node belongs behind load balancers at all: it is
+// not being deleted, not excluded by label, and not about to be removed by the
+// autoscaler. Readiness, cordoning and other taints do not matter: health
+// checks see to those, and taking nodes out for them cuts connections.
+// Source: KEP-3458; kubernetes/cloud-provider:controllers/service/controller.go.
+func (n Node) Eligible() bool {
+	return !n.Deleting && !n.Excluded && !slices.Contains(n.TaintKeys, TaintToBeDeleted)
+}
+
+// exclusion reads the exclude label. Since Kubernetes 1.34 a value that parses
+// as false keeps the node; before, the mere presence excluded it, and some
+// controllers still read it so. Hence both answers.
+// Source: kubernetes/kubernetes#131085.
+func exclusion(labels map[string]string) (excluded, present bool) {
+	value, present := labels[corev1.LabelNodeExcludeBalancers]
+	if !present {
+		return false, false
+	}
+	on, err := strconv.ParseBool(value)
+	return err != nil || on, true
+}
+
+func keep(labels map[string]string, wanted func(string) bool) map[string]string {
+	if wanted == nil {
+		return nil
+	}
+	var kept map[string]string
+	for k, v := range labels {
+		if !wanted(k) {
+			continue
+		}
+		if kept == nil {
+			kept = map[string]string{}
+		}
+		kept[k] = v
+	}
+	return kept
+}
+
+func taintKeys(taints []corev1.Taint) []string {
+	var keys []string
+	for _, t := range taints {
+		keys = append(keys, t.Key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func readiness(conditions []corev1.NodeCondition) corev1.ConditionStatus {
+	for _, c := range conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return corev1.ConditionUnknown
+}
+
+// parseAddr reads an address as Kubernetes does: API servers before 1.36 let
+// leading zeros pass, and such values stay in stored objects. A mapped address
+// is the IPv4 address that it stands for; a zone is meaningless off its host.
+func parseAddr(text string) (netip.Addr, bool) {
+	ip := utilnet.ParseIPSloppy(text)
+	addr, ok := netip.AddrFromSlice(ip)
+	return addr.Unmap(), ok
+}

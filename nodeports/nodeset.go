@@ -1,0 +1,146 @@
+package nodeports
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// NodeSet is an immutable set of nodes, sorted by name. Its members carry name,
+// provider id, zone and addresses; labels, taints and readiness decided on the
+// membership and are not kept, so equal digests mean equal members. The zero
+// value is the empty set of a cluster without nodes.
+type NodeSet struct {
+	members  *members
+	eligible int
+	pending  []string
+}
+
+// members is shared by all sets with the same digest.
+type members struct {
+	nodes  []Node
+	digest string
+}
+
+// Select picks the nodes that the filter lets through. A node without a
+// provider id is not a member, since no cloud could tell which machine it is;
+// it is listed as pending. The order of nodes does not matter; of two nodes
+// with one name the first in order counts.
+func Select(nodes []Node, f Filter) NodeSet {
+	var set NodeSet
+	var chosen []Node
+	for _, n := range nodes {
+		if !n.Eligible() {
+			continue
+		}
+		set.eligible++
+		if f.admits(n) {
+			chosen = append(chosen, n)
+		}
+	}
+	// Pending nodes leave before readiness is looked at: a node that can not be
+	// a member must not count as the ready one that makes Unknown ones needless.
+	var identified []Node
+	for _, n := range chosen {
+		if n.ProviderID == "" {
+			set.pending = append(set.pending, n.Name)
+			continue
+		}
+		identified = append(identified, n)
+	}
+	slices.Sort(set.pending)
+	set.pending = slices.Compact(set.pending)
+	set.members = newMembers(f.ready(identified))
+	return set
+}
+
+func newMembers(nodes []Node) *members {
+	m := &members{nodes: make([]Node, 0, len(nodes))}
+	for _, n := range nodes {
+		m.nodes = append(m.nodes, Node{
+			Name: n.Name, ProviderID: n.ProviderID, Zone: n.Zone,
+			Internal: slices.Clone(n.Internal), External: slices.Clone(n.External),
+		})
+	}
+	slices.SortStableFunc(m.nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	m.nodes = slices.CompactFunc(m.nodes, func(a, b Node) bool { return a.Name == b.Name })
+	d := newDigest()
+	for _, n := range m.nodes {
+		d.text(n.Name, n.ProviderID, n.Zone)
+		d.addrs(n.Internal)
+		d.addrs(n.External)
+	}
+	m.digest = d.sum()
+	return m
+}
+
+// Len is the number of members.
+func (s NodeSet) Len() int {
+	if s.members == nil {
+		return 0
+	}
+	return len(s.members.nodes)
+}
+
+// All yields the members by name. The nodes' slices must not be written to.
+func (s NodeSet) All() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		for i := range s.Len() {
+			if !yield(s.members.nodes[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Names lists the members' names, sorted.
+func (s NodeSet) Names() []string {
+	names := make([]string, 0, s.Len())
+	for n := range s.All() {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Get finds a member by name.
+func (s NodeSet) Get(name string) (Node, bool) {
+	if s.members == nil {
+		return Node{}, false
+	}
+	i, ok := slices.BinarySearchFunc(s.members.nodes, name, func(n Node, name string) int { return cmp.Compare(n.Name, name) })
+	if !ok {
+		return Node{}, false
+	}
+	return s.members.nodes[i], true
+}
+
+// Eligible is how many nodes belong behind load balancers before the filter is
+// asked, those still pending included.
+func (s NodeSet) Eligible() int { return s.eligible }
+
+// FilteredOut tells that the set is empty although eligible nodes exist: the
+// cause is the filter or the pending nodes, not the cluster. Taking the last
+// members out of a load balancer for that is held until the cause is plain.
+func (s NodeSet) FilteredOut() bool { return s.Len() == 0 && s.eligible > 0 }
+
+// Pending lists, sorted, the nodes that the filter lets through but that have
+// no provider id yet.
+func (s NodeSet) Pending() []string { return slices.Clone(s.pending) }
+
+// Digest is a short hash of the members, and of FilteredOut, since an empty set
+// means something else then. The number of eligible nodes and the pending ones
+// are left out: they change no load balancer.
+func (s NodeSet) Digest() string {
+	if s.members == nil {
+		return newDigest().sum()
+	}
+	if s.FilteredOut() {
+		d := newDigest()
+		d.text("filtered out")
+		return d.sum()
+	}
+	return s.members.digest
+}
+
+// Equal tells whether both have the same digest.
+func (s NodeSet) Equal(o NodeSet) bool { return s.Digest() == o.Digest() }

@@ -1,0 +1,275 @@
+package nodeports
+
+import (
+	"fmt"
+	"math/rand"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func member(name string, change ...func(*Node)) Node {
+	n := Node{Name: name, ProviderID: "cloud:///" + name, Ready: corev1.ConditionTrue, Internal: addrs("10.0.0.1")}
+	for _, c := range change {
+		c(&n)
+	}
+	return n
+}
+
+func label(kv ...string) func(*Node) {
+	return func(n *Node) {
+		n.Labels = map[string]string{}
+		for _, s := range kv {
+			k, v, _ := strings.Cut(s, "=")
+			n.Labels[k] = v
+		}
+	}
+}
+
+func ready(s corev1.ConditionStatus) func(*Node) { return func(n *Node) { n.Ready = s } }
+func taint(key string) func(*Node)               { return func(n *Node) { n.TaintKeys = []string{key} } }
+func noID(n *Node)                               { n.ProviderID = "" }
+func dual(n *Node)                               { n.Internal = addrs("10.0.0.1", "2001:db8::1") }
+
+func TestSelect(t *testing.T) {
+	fleet := []Node{
+		member("d", label("pool=blue", "fargate=yes"), dual),
+		member("a", label("pool=blue")),
+		member("c", label("pool="), ready(corev1.ConditionFalse)),
+		member("b", label("pool=green"), ready(corev1.ConditionUnknown)),
+		member("e", noID, label("pool=blue")),
+		member("f", func(n *Node) { n.Excluded, n.ExcludeLabel = true, true }),
+		member("g", taint(TaintToBeDeleted)),
+		member("h", taint("karpenter.sh/disrupted")),
+		member("i", func(n *Node) { n.ExcludeLabel = true }),
+		member("j", func(n *Node) { n.Deleting = true }),
+	}
+	unready := []Node{member("a", ready(corev1.ConditionUnknown)), member("b", ready(corev1.ConditionFalse)), member("c", noID)}
+	for name, tc := range map[string]struct {
+		nodes    []Node
+		filter   Filter
+		want     string
+		pending  string
+		eligible int
+		emptied  bool
+	}{
+		"stock":                      {nodes: fleet, want: "a b c d h i", pending: "e", eligible: 7},
+		"label value":                {nodes: fleet, filter: Filter{Selector: map[string]string{"pool": "blue"}}, want: "a d", pending: "e", eligible: 7},
+		"label exists":               {nodes: fleet, filter: Filter{Selector: map[string]string{"pool": ""}}, want: "a b c d", pending: "e", eligible: 7},
+		"two labels":                 {nodes: fleet, filter: Filter{Selector: map[string]string{"pool": "", "fargate": "yes"}}, want: "d", eligible: 7},
+		"without label":              {nodes: fleet, filter: Filter{Without: []string{"fargate"}}, want: "a b c h i", pending: "e", eligible: 7},
+		"without label value":        {nodes: fleet, filter: Filter{Without: []string{"pool=green", "fargate=no"}}, want: "a c d h i", pending: "e", eligible: 7},
+		"without taint":              {nodes: fleet, filter: Filter{WithoutTaints: []string{"karpenter.sh/disrupted"}}, want: "a b c d i", pending: "e", eligible: 7},
+		"IPv6":                       {nodes: fleet, filter: Filter{Family: corev1.IPv6Protocol}, want: "d", eligible: 7},
+		"IPv4":                       {nodes: fleet, filter: Filter{Family: corev1.IPv4Protocol}, want: "a b c d h i", pending: "e", eligible: 7},
+		"ready":                      {nodes: fleet, filter: Filter{RequireReady: true}, want: "a d h i", pending: "e", eligible: 7},
+		"presence excludes":          {nodes: fleet, filter: Filter{ExcludeOnPresence: true}, want: "a b c d h", pending: "e", eligible: 7},
+		"predicate":                  {nodes: fleet, filter: Filter{Also: []Predicate{{Name: "before c", Keep: func(n Node) bool { return n.Name < "c" }}}}, want: "a b", eligible: 7},
+		"leaves nobody":              {nodes: fleet, filter: Filter{Selector: map[string]string{"pool": "red"}}, eligible: 7, emptied: true},
+		"none ready":                 {nodes: unready, filter: Filter{RequireReady: true}, pending: "c", eligible: 3, emptied: true},
+		"none ready, unknown taken":  {nodes: unready, filter: Filter{RequireReady: true, UnknownIfNoneReady: true}, want: "a", pending: "c", eligible: 3},
+		"some ready, unknown not":    {nodes: fleet, filter: Filter{RequireReady: true, UnknownIfNoneReady: true}, want: "a d h i", pending: "e", eligible: 7},
+		"no nodes":                   {},
+		"only pending":               {nodes: []Node{member("a", noID)}, pending: "a", eligible: 1, emptied: true},
+		"all excluded is no filter":  {nodes: []Node{member("a", taint(TaintToBeDeleted))}},
+		"one name twice counts once": {nodes: []Node{member("a"), member("a")}, want: "a", eligible: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Select(tc.nodes, tc.filter)
+			if diff := cmp.Diff(strings.Fields(tc.want), got.Names(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("members (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(strings.Fields(tc.pending), got.Pending(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("pending (-want +got):\n%s", diff)
+			}
+			if got.Eligible() != tc.eligible || got.FilteredOut() != tc.emptied {
+				t.Errorf("want %d eligible, filtered out %t; got %d, %t", tc.eligible, tc.emptied, got.Eligible(), got.FilteredOut())
+			}
+		})
+	}
+}
+
+func TestNodeSetDigest(t *testing.T) {
+	base := []Node{member("a"), member("b")}
+	same := map[string][]Node{
+		"order":      {member("b"), member("a")},
+		"readiness":  {member("a", ready(corev1.ConditionFalse)), member("b")},
+		"label":      {member("a", label("x=y")), member("b")},
+		"other node": {member("a"), member("b"), member("c", noID)},
+		"taint":      {member("a", taint("x")), member("b")},
+	}
+	for name, nodes := range same {
+		if !Select(base, Filter{}).Equal(Select(nodes, Filter{})) {
+			t.Errorf("%s: want the same digest", name)
+		}
+	}
+	seen := map[string]string{Select(base, Filter{}).Digest(): "base"}
+	for name, nodes := range map[string][]Node{
+		"one less":     {member("a")},
+		"one more":     {member("a"), member("b"), member("c")},
+		"provider id":  {member("a", func(n *Node) { n.ProviderID = "x" }), member("b")},
+		"zone":         {member("a", func(n *Node) { n.Zone = "x" }), member("b")},
+		"address":      {member("a", dual), member("b")},
+		"address kind": {member("a", func(n *Node) { n.Internal, n.External = nil, n.Internal }), member("b")},
+		"no nodes":     nil,
+		"filtered out": {member("a", noID)},
+	} {
+		d := Select(nodes, Filter{}).Digest()
+		if len(d) != 16 {
+			t.Errorf("%s: want 16 hex digits, got %q", name, d)
+		}
+		if other, ok := seen[d]; ok {
+			t.Errorf("%s has the digest of %s", name, other)
+		}
+		seen[d] = name
+	}
+	if (NodeSet{}).Digest() != Select(nil, Filter{}).Digest() {
+		t.Error("the zero set differs from the set of no nodes")
+	}
+}
+
+func TestNodeSetIsImmutable(t *testing.T) {
+	nodes := []Node{member("b"), member("a")}
+	set := Select(nodes, Filter{})
+	before := set.Digest()
+	nodes[0].Name, nodes[1].Internal[0] = "z", addrs("10.9.9.9")[0]
+	set.Names()[0] = "z"
+	n, ok := set.Get("a")
+	if !ok || n.Internal[0] != addrs("10.0.0.1")[0] || set.Digest() != before || set.Names()[0] != "a" {
+		t.Errorf("the set changed with its input: %v %v", n, set.Names())
+	}
+	if _, ok := set.Get("c"); ok {
+		t.Error("found a node that is no member")
+	}
+	if _, ok := (NodeSet{}).Get("a"); ok {
+		t.Error("found a node in the zero set")
+	}
+	for range set.All() {
+		break // Stopping early must be allowed.
+	}
+}
+
+func TestSelectIgnoresOrder(t *testing.T) {
+	var nodes []Node
+	for i := range 50 {
+		n := member(fmt.Sprintf("n%02d", i), label(fmt.Sprintf("pool=%d", i%3)))
+		if i%7 == 0 {
+			noID(&n)
+		}
+		nodes = append(nodes, n)
+	}
+	f := Filter{Selector: map[string]string{"pool": "1"}}
+	want := Select(nodes, f)
+	rnd := rand.New(rand.NewSource(1))
+	for range 20 {
+		rnd.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+		got := Select(nodes, f)
+		if !got.Equal(want) || cmp.Diff(want.Pending(), got.Pending()) != "" || cmp.Diff(want.Names(), got.Names()) != "" {
+			t.Fatalf("order of nodes matters: want %v, got %v", want.Names(), got.Names())
+		}
+	}
+}
+
+func TestFilterKey(t *testing.T) {
+	yes := func(Node) bool { return true }
+	distinct := []Filter{
+		{},
+		{Selector: map[string]string{"a": "b"}},
+		{Selector: map[string]string{"a": ""}},
+		{Selector: map[string]string{"a": "b", "c": "d"}},
+		{Without: []string{"a"}},
+		{Without: []string{"a=b"}},
+		{Without: []string{"a", "b"}},
+		{WithoutTaints: []string{"a"}},
+		{Family: corev1.IPv4Protocol},
+		{Family: corev1.IPv6Protocol},
+		{RequireReady: true},
+		{RequireReady: true, UnknownIfNoneReady: true},
+		{ExcludeOnPresence: true},
+		{Also: []Predicate{{"p", yes}}},
+		{Also: []Predicate{{"q", yes}}},
+		{Also: []Predicate{{"p", yes}, {"q", yes}}},
+	}
+	seen := map[string]int{}
+	for i, f := range distinct {
+		if j, ok := seen[f.Key()]; ok {
+			t.Errorf("filters %d and %d share the key %s", i, j, f.Key())
+		}
+		seen[f.Key()] = i
+	}
+	a := Filter{Without: []string{"x", "y", "x"}, Also: []Predicate{{"p", yes}, {"q", yes}}}
+	b := Filter{Without: []string{"y", "x"}, Also: []Predicate{{"q", yes}, {"p", yes}}}
+	if a.Key() != b.Key() {
+		t.Errorf("order changed the key:\n%s\n%s", a.Key(), b.Key())
+	}
+	got := Filter{Selector: map[string]string{"z": "", "m": "1"}, Without: []string{"a=b", "a", "m"}}.LabelKeys()
+	if diff := cmp.Diff([]string{"a", "m", "z"}, got); diff != "" {
+		t.Errorf("label keys (-want +got):\n%s", diff)
+	}
+}
+
+func TestInterner(t *testing.T) {
+	in := NewInterner()
+	if in.Select(Filter{}).Len() != 0 {
+		t.Error("a new interner knows nodes")
+	}
+	calls := 0
+	counting := Filter{Also: []Predicate{{"count", func(Node) bool { calls++; return true }}}}
+	in.Update([]Node{member("a"), member("b")})
+	first := in.Select(counting)
+	in.Select(counting)
+	if calls != 2 {
+		t.Errorf("want one look at each of 2 nodes, got %d looks", calls)
+	}
+	if stock := in.Select(Filter{}); stock.members != first.members {
+		t.Error("sets with the same members do not share them")
+	}
+	in.Update([]Node{member("b"), member("a", ready(corev1.ConditionFalse)), member("c", noID)})
+	second := in.Select(counting)
+	if second.members != first.members {
+		t.Error("an update that changed no member made new members")
+	}
+	if second.Eligible() != 3 || len(second.Pending()) != 1 {
+		t.Errorf("want the counts of the new nodes, got %d eligible, %v pending", second.Eligible(), second.Pending())
+	}
+	in.Update([]Node{member("b")})
+	if in.Select(counting).Equal(first) || first.Len() != 2 {
+		t.Error("want a new set, and the old one unchanged")
+	}
+	for range 3 {
+		in.Update([]Node{member("z")})
+	}
+	if len(in.sets) != 0 || len(in.byDig) != 0 {
+		t.Errorf("unused sets are kept: %d sets, %d members", len(in.sets), len(in.byDig))
+	}
+}
+
+func TestInternerConcurrent(t *testing.T) {
+	in := NewInterner()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 100 {
+				in.Update([]Node{member(fmt.Sprintf("n%d", i))})
+				if got := in.Select(Filter{RequireReady: i%2 == 0}); got.Len() != 1 {
+					t.Errorf("want 1 member, got %v", got.Names())
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkSelect5000(b *testing.B) {
+	var nodes []Node
+	for i := range 5000 {
+		nodes = append(nodes, member(fmt.Sprintf("node-%04d", i)))
+	}
+	for b.Loop() {
+		Select(nodes, Filter{})
+	}
+}

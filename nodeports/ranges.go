@@ -1,0 +1,143 @@
+package nodeports
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	utilnet "k8s.io/utils/net"
+)
+
+// RangesSource says where source ranges come from, in words for messages.
+type RangesSource string
+
+const (
+	// RangesFromSpec is the field, which wins over the annotation.
+	RangesFromSpec RangesSource = "spec.loadBalancerSourceRanges"
+	// RangesFromAnnotation is the annotation, heard only if the field is empty.
+	RangesFromAnnotation RangesSource = corev1.AnnotationLoadBalancerSourceRangesKey
+	// RangesFromDefault is neither: everybody may come.
+	RangesFromDefault RangesSource = "default"
+)
+
+// RangesError tells which entries of a list are no CIDR ranges.
+type RangesError struct {
+	Source RangesSource
+	Bad    []string // as written, in order
+}
+
+// Error names the source and every bad entry.
+func (e *RangesError) Error() string {
+	quoted := make([]string, 0, len(e.Bad))
+	for _, b := range e.Bad {
+		quoted = append(quoted, fmt.Sprintf("%q", b))
+	}
+	return fmt.Sprintf("%s: %s: not a range of addresses such as 10.0.0.0/24 or 2001:db8::/32", e.Source, strings.Join(quoted, ", "))
+}
+
+// SourceRanges says who may reach the load balancer: masked, sorted, each range
+// once, never empty without an error. With neither field nor annotation it is
+// exactly 0.0.0.0/0; RangesFor widens that to a Service's families. The error,
+// if any, is a *RangesError: nothing is said then, since half a list is no list.
+//
+// Host bits, leading zeros and mapped addresses are still taken, although new
+// objects can not have them: the API server keeps old values as they are.
+func SourceRanges(svc *corev1.Service) ([]netip.Prefix, RangesSource, error) {
+	if specs := svc.Spec.LoadBalancerSourceRanges; len(specs) > 0 {
+		ranges, err := parseRanges(specs, RangesFromSpec)
+		return ranges, RangesFromSpec, err
+	}
+	text := strings.TrimSpace(svc.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey])
+	if text == "" {
+		return []netip.Prefix{allOf(corev1.IPv4Protocol)}, RangesFromDefault, nil
+	}
+	// An empty part, as after a trailing comma, is an error for the API server
+	// and the stock controller alike, not an empty list.
+	ranges, err := parseRanges(strings.Split(text, ","), RangesFromAnnotation)
+	return ranges, RangesFromAnnotation, err
+}
+
+// RangesFor fits source ranges to the families of a load balancer: the default
+// becomes everybody in each of them; ranges that somebody wrote stay as they
+// are, for whoever names only IPv4 ranges lets no IPv6 client in.
+func RangesFor(ranges []netip.Prefix, source RangesSource, families []corev1.IPFamily) []netip.Prefix {
+	if source != RangesFromDefault {
+		return slices.Clone(ranges)
+	}
+	var out []netip.Prefix
+	for _, f := range families {
+		out = append(out, allOf(f))
+	}
+	return sorted(out)
+}
+
+// OfFamily keeps the ranges of one family.
+func OfFamily(ranges []netip.Prefix, family corev1.IPFamily) []netip.Prefix {
+	var out []netip.Prefix
+	for _, r := range ranges {
+		if FamilyOf(r.Addr()) == family {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// AllowsAll tells whether the ranges hold every address of the family as one
+// range.
+func AllowsAll(ranges []netip.Prefix, family corev1.IPFamily) bool {
+	return slices.Contains(ranges, allOf(family))
+}
+
+func allOf(family corev1.IPFamily) netip.Prefix {
+	if family == corev1.IPv6Protocol {
+		return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+	}
+	return netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+}
+
+func parseRanges(specs []string, source RangesSource) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	var bad []string
+	for _, s := range specs {
+		p, ok := parsePrefix(strings.TrimSpace(s))
+		if !ok {
+			bad = append(bad, s)
+			continue
+		}
+		out = append(out, p)
+	}
+	if len(bad) > 0 {
+		return nil, &RangesError{Source: source, Bad: bad}
+	}
+	return sorted(out), nil
+}
+
+// parsePrefix reads a range as every Kubernetes version ever accepted it.
+func parsePrefix(text string) (netip.Prefix, bool) {
+	_, ipnet, err := utilnet.ParseCIDRSloppy(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	bits, size := ipnet.Mask.Size()
+	addr, ok := netip.AddrFromSlice(ipnet.IP)
+	if !ok {
+		return netip.Prefix{}, false
+	}
+	// ::ffff:10.0.0.0/104 means 10.0.0.0/8. A shorter mask reaches beyond the
+	// mapped addresses and stays an IPv6 range.
+	if size == 128 && addr.Is4In6() && bits >= 96 {
+		bits -= 96
+		addr = addr.Unmap()
+	}
+	return netip.PrefixFrom(addr, bits).Masked(), true
+}
+
+func sorted(ranges []netip.Prefix) []netip.Prefix {
+	slices.SortFunc(ranges, func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	})
+	return slices.Compact(ranges)
+}
