@@ -30,7 +30,8 @@ type Filter struct {
 	// empty the load balancer.
 	UnknownIfNoneReady bool
 	// ExcludeOnPresence keeps nodes out that carry the exclude label even with
-	// a value that parses as false, as controllers before Kubernetes 1.34 do.
+	// a value that parses as false, as controllers older than
+	// kubernetes/kubernetes#131085 do.
 	ExcludeOnPresence bool
 	// Also holds conditions that only one provider knows.
 	Also []Predicate

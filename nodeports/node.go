@@ -105,7 +105,7 @@ func (n Node) Eligible() bool {
 	return !n.Deleting && !n.Excluded && !slices.Contains(n.TaintKeys, TaintToBeDeleted)
 }
 
-// exclusion reads the exclude label. Since Kubernetes 1.34 a value that parses
+// exclusion reads the exclude label. Since 2025 a value that parses
 // as false keeps the node; before, the mere presence excluded it, and some
 // controllers still read it so. Hence both answers.
 // Source: kubernetes/kubernetes#131085.
