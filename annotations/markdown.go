@@ -1,0 +1,231 @@
+package annotations
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// otherGroup is the heading for keys that name no group.
+const otherGroup = "Other"
+
+// Markdown renders the reference page of a set: a table of contents by group,
+// then one section per key, groups and keys in the order of their declaration.
+func Markdown(set *Set, title, intro string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", title)
+	if intro = strings.TrimSpace(intro); intro != "" {
+		fmt.Fprintf(&b, "\n%s\n", intro)
+	}
+	groups := set.groups()
+	b.WriteString("\n## Contents\n\n")
+	for _, g := range groups {
+		fmt.Fprintf(&b, "- [%s](#%s)\n", g.name, slug(g.name))
+		for _, r := range g.rows {
+			fmt.Fprintf(&b, "  - [`%s`](#%s)%s\n", r.Key, slug(heading(r)), contentsMark(r))
+		}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(&b, "\n## %s\n", g.name)
+		for _, r := range g.rows {
+			writeSection(&b, r)
+		}
+	}
+	set.writeForeign(&b)
+	return b.String()
+}
+
+// group is one heading of the page.
+type group struct {
+	name string
+	rows []Row
+}
+
+func (s *Set) groups() []group {
+	named := s.byName()
+	slices.SortStableFunc(named, func(a, b []*declaration) int { return cmp.Compare(a[0].order, b[0].order) })
+	var out []group
+	for _, ds := range named {
+		r := s.row(ds)
+		name := orElse(r.Group, otherGroup)
+		at := slices.IndexFunc(out, func(g group) bool { return g.name == name })
+		if at < 0 {
+			out = append(out, group{name: name})
+			at = len(out) - 1
+		}
+		out[at].rows = append(out[at].rows, r)
+	}
+	return out
+}
+
+// heading tells apart a key that is read from two places.
+func heading(r Row) string {
+	if r.On == ServiceAnnotation {
+		return r.Key
+	}
+	return r.Key + " (" + string(r.On) + ")"
+}
+
+func slug(text string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(text) {
+		switch {
+		case c == ' ':
+			b.WriteByte('-')
+		case c == '-', c == '_', unicode.IsLetter(c), unicode.IsDigit(c):
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func contentsMark(r Row) string {
+	switch r.Support {
+	case Accepted:
+		return " (no effect)"
+	case Later:
+		return " (not yet)"
+	}
+	return ""
+}
+
+func writeSection(b *strings.Builder, r Row) {
+	if r.On == ServiceAnnotation {
+		fmt.Fprintf(b, "\n### `%s`\n", r.Key)
+	} else {
+		fmt.Fprintf(b, "\n### `%s` (%s)\n", r.Key, r.On)
+	}
+	fmt.Fprintf(b, "\n%s\n\n", r.Doc)
+	variants := r.Variants
+	if len(variants) == 0 {
+		variants = []Facts{r.Facts}
+	}
+	writeTable(b, variants)
+	for _, line := range remarks(r) {
+		fmt.Fprintf(b, "\n%s\n", line)
+	}
+	if r.Example != "" && r.On == ServiceAnnotation {
+		fmt.Fprintf(b, "\n```yaml\n%s: %s\n```\n", r.Key, yamlText(r.Example))
+	} else if r.Example != "" {
+		fmt.Fprintf(b, "\nExample: `%s`\n", r.Example)
+	}
+}
+
+// tableLine is one property of a form, as a line of the key's table.
+type tableLine struct {
+	title string
+	text  func(Facts) string
+}
+
+// tableLines are the lines of a key's table; a line that is empty for every form
+// is left out.
+func tableLines() []tableLine {
+	return []tableLine{
+		{"Type", func(f Facts) string { return f.Type }},
+		{"Legal values", func(f Facts) string { return f.Legal }},
+		{"Default", func(f Facts) string { return f.Default }},
+		{"A change", func(f Facts) string { return changeText(f.Change) }},
+		{"A bad value", badSentence},
+		{"Support", supportText},
+		{"Note", func(f Facts) string { return f.Note }},
+		{"Source", func(f Facts) string { return f.Source }},
+	}
+}
+
+func writeTable(b *strings.Builder, variants []Facts) {
+	b.WriteString("| |")
+	for _, v := range variants {
+		fmt.Fprintf(b, " %s |", cell(orElse(strings.Join(v.Kinds, ", "), "every kind")))
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(variants)) + "\n")
+	for _, line := range tableLines() {
+		texts := make([]string, 0, len(variants))
+		for _, v := range variants {
+			texts = append(texts, cell(line.text(v)))
+		}
+		if strings.Join(texts, "") != "" {
+			fmt.Fprintf(b, "| %s | %s |\n", line.title, strings.Join(texts, " | "))
+		}
+	}
+}
+
+// cell keeps a text inside its table cell.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`).Replace(text)
+}
+
+func changeText(c Change) string {
+	switch c {
+	case InPlace:
+		return "is made in place"
+	case Brief:
+		return "interrupts traffic briefly"
+	case Replaced:
+		return "replaces the resource"
+	case IgnoredAfterCreation:
+		return "has no effect after creation"
+	case Refused:
+		return "is refused"
+	}
+	return string(c)
+}
+
+func badSentence(f Facts) string {
+	if f.Bad == string(Refuse) {
+		return "is refused; the last good load balancer stays"
+	}
+	return f.Bad + ", with a warning"
+}
+
+func supportText(f Facts) string {
+	switch f.Support {
+	case Accepted:
+		return "accepted without effect: " + f.Reason
+	case Later:
+		return "not yet supported: " + f.Reason
+	}
+	return ""
+}
+
+func remarks(r Row) []string {
+	var out []string
+	if r.PerPort {
+		marks := "`<PORT>` is the number of a Service port"
+		if strings.Contains(r.Key, protocolMark) {
+			marks += ", `<PROTOCOL>` the protocol of its listener"
+		}
+		out = append(out, marks+".")
+	}
+	if len(r.Aliases) > 0 {
+		out = append(out, "Deprecated spelling: `"+strings.Join(r.Aliases, "`, `")+"`.")
+	}
+	if r.OnDelete {
+		out = append(out, "Also read while the Service is deleted; a bad value then means what destroys least.")
+	}
+	if r.Secret {
+		out = append(out, "The value is secret and never shown.")
+	}
+	return out
+}
+
+// yamlText quotes always, because annotations are strings and an unquoted
+// number or bool is a common mistake.
+func yamlText(value string) string {
+	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+func (s *Set) writeForeign(b *strings.Builder) {
+	first := true
+	for _, d := range s.declarations {
+		if !d.foreign {
+			continue
+		}
+		if first {
+			b.WriteString("\n## Keys of other programs\n\nThese are neither read nor warned about.\n\n")
+			first = false
+		}
+		fmt.Fprintf(b, "- `%s`: %s\n", d.name, d.doc)
+	}
+}

@@ -1,0 +1,230 @@
+package annotations
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Parse reads all declared keys of a Service for one kind of load balancer and
+// returns the values and every problem at once, sorted. The bag is complete even
+// if there are errors: a value that was refused is its default there.
+func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
+	run := &parsing{kind: kind, src: src, bag: newBag(kind)}
+	for _, d := range s.declarations {
+		if !d.onService() {
+			continue
+		}
+		if i := d.form(kind); i >= 0 {
+			run.read(d, &d.forms[i], src.values(d.place))
+		}
+	}
+	run.problems = append(run.problems, s.strays(kind, src)...)
+	for _, check := range s.checks {
+		run.addChecked(check(kind, run.bag, src.Ports))
+	}
+	return run.bag, run.problems.sorted()
+}
+
+// ParseOnDelete reads only the keys declared OnDelete, whatever the kind. A bad
+// value is never an error here: the Fallback of the form counts, which is the
+// value that destroys least.
+func (s *Set) ParseOnDelete(src Source) (*Bag, Problems) {
+	run := &parsing{src: src, bag: newBag(""), releasing: true}
+	for _, d := range s.declarations {
+		if d.onDelete && d.onService() && len(d.forms) > 0 {
+			run.read(d, &d.forms[0], src.values(d.place))
+		}
+	}
+	return run.bag, run.problems.sorted()
+}
+
+func (src Source) values(place Place) map[string]string {
+	if place == ServiceLabel {
+		return src.Labels
+	}
+	return src.Annotations
+}
+
+// scope is what a type may look at besides the text.
+type scope struct {
+	ports []corev1.ServicePort
+}
+
+// parsing is one run over one object.
+type parsing struct {
+	kind      string
+	src       Source
+	bag       *Bag
+	problems  Problems
+	releasing bool
+}
+
+func (r *parsing) warn(key, value, legal, message string) {
+	r.problems = append(r.problems, Problem{Key: key, Value: value, Legal: legal, Message: message, Severity: Warning})
+}
+
+// addChecked drops what a check says about a key that is already refused: the
+// check saw a stand-in, not what the user wrote.
+func (r *parsing) addChecked(found Problems) {
+	for _, p := range found {
+		refused := slices.ContainsFunc(r.problems, func(q Problem) bool {
+			return q.Key == p.Key && q.Severity == Error
+		})
+		if !refused {
+			r.problems = append(r.problems, p)
+		}
+	}
+}
+
+// use is one annotation or label that means a declared key.
+type use struct {
+	key, raw       string
+	port, protocol string // the texts in the place of the marks
+	alias          bool
+}
+
+// read takes every use of one declaration.
+func (r *parsing) read(d *declaration, f *form, values map[string]string) {
+	taken := map[[2]string]string{}
+	for _, u := range d.uses(values) {
+		at := [2]string{u.port, u.protocol}
+		if by, ok := taken[at]; ok {
+			r.warn(u.key, "", "", "is ignored, because "+by+" is set too")
+			continue
+		}
+		taken[at] = u.key
+		if u.alias {
+			r.warn(u.key, "", "", "is deprecated, use "+d.spell(u))
+		}
+		if f.support == Later {
+			r.warn(u.key, "", "", "is not yet supported by this version: "+f.reason)
+			continue
+		}
+		if f.support == Accepted {
+			r.warn(u.key, "", "", "is accepted but has no effect: "+f.reason)
+		}
+		if where, ok := r.instance(d, u); ok {
+			r.take(d, f, u, where)
+		}
+	}
+}
+
+// uses lists the uses of a declaration, its own name before the aliases.
+func (d *declaration) uses(values map[string]string) []use {
+	var out []use
+	for i, m := range d.matchers {
+		if m.re == nil {
+			if raw, ok := values[m.text]; ok {
+				out = append(out, use{key: m.text, raw: raw, alias: i > 0})
+			}
+			continue
+		}
+		for _, key := range sortedKeys(values) {
+			if port, protocol, ok := m.match(key); ok {
+				out = append(out, use{key: key, raw: values[key], port: port, protocol: protocol, alias: i > 0})
+			}
+		}
+	}
+	return out
+}
+
+// spell is the declared name with the marks filled in as in the use.
+func (d *declaration) spell(u use) string {
+	name := strings.Replace(d.name, portMark, u.port, 1)
+	return strings.Replace(name, protocolMark, u.protocol, 1)
+}
+
+// instance checks the port and protocol in a per-port key. One that fits nothing
+// is only a warning: no official controller ever looks at such a key.
+func (r *parsing) instance(d *declaration, u use) (instance, bool) {
+	at := instance{protocol: u.protocol}
+	if strings.Contains(d.name, protocolMark) && len(d.protocols) > 0 && !slices.Contains(d.protocols, u.protocol) {
+		r.warn(u.key, "", oneOf(d.protocols), "names protocol "+quote(u.protocol)+", so it has no effect")
+		return at, false
+	}
+	if !strings.Contains(d.name, portMark) {
+		return at, true
+	}
+	number, err := strconv.ParseInt(u.port, 10, 32)
+	if err == nil && strconv.FormatInt(number, 10) == u.port && r.src.hasPort(int32(number)) {
+		at.port = int32(number)
+		return at, true
+	}
+	r.warn(u.key, "", r.src.portNumbers(), "names port "+quote(u.port)+", which is no port number of the Service, so it has no effect")
+	return at, false
+}
+
+func (src Source) hasPort(number int32) bool {
+	if number != 0 && number == src.HealthCheckNodePort {
+		return true
+	}
+	return slices.ContainsFunc(src.Ports, func(p corev1.ServicePort) bool { return p.Port == number })
+}
+
+func (src Source) portNumbers() string {
+	var numbers []int32
+	for _, p := range src.Ports {
+		numbers = append(numbers, p.Port)
+	}
+	slices.Sort(numbers)
+	var texts []string
+	for _, n := range slices.Compact(numbers) {
+		texts = append(texts, strconv.Itoa(int(n)))
+	}
+	return oneOf(texts)
+}
+
+// take parses one value and does with a bad one what the form says.
+func (r *parsing) take(d *declaration, f *form, u use, at instance) {
+	if u.raw == "" && f.empty == EmptyAbsent {
+		return
+	}
+	origin := Origin{Source: FromAnnotation, Key: u.key, Raw: u.raw}
+	if d.place == ServiceLabel || d.place == NodeLabel || d.place == PodLabel || d.place == NamespaceLabel {
+		origin.Source = FromLabel
+	}
+	shown := u.raw
+	if d.secret {
+		origin.Raw, shown = "", ""
+	}
+	value, notes, err := f.parse(u.raw, scope{ports: r.src.Ports})
+	if err == nil {
+		for _, note := range notes {
+			if !d.secret {
+				r.warn(u.key, shown, "", note)
+			}
+		}
+		r.bag.put(d.handle, at, entry{value: value, origin: origin})
+		return
+	}
+	message := err.Error()
+	switch {
+	case d.secret:
+		message = "has a value that is not legal"
+	case u.raw == "":
+		message = "the empty text " + message
+	}
+	switch {
+	case r.releasing || f.bad == UseFallback:
+		r.bag.put(d.handle, at, entry{value: f.fallback, origin: origin})
+		r.warn(u.key, shown, f.facts.Legal(), message+", so it counts as "+quote(fmt.Sprint(f.fallback)))
+	case f.bad == AsAbsent:
+		r.warn(u.key, shown, f.facts.Legal(), message+", so it is ignored")
+	default:
+		r.bag.refused[d.handle] = true
+		r.problems = append(r.problems, Problem{Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message})
+	}
+}
+
+func sortedKeys(values map[string]string) []string {
+	keys := make([]string, 0, len(values))
+	for key := range values {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,134 @@
+package annotations
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/go-multierror"
+)
+
+// Severity tells whether a problem stops the Service or is only told.
+type Severity int
+
+// Error keeps the last good load balancer and refuses the new wish; Warning is
+// told to the user while the work goes on.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// String is "error" or "warning".
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// shownRunes bounds a quoted value: an Event message holds 1024 bytes, and the
+// end of the sentence, which says what is legal, must survive.
+const shownRunes = 100
+
+// A Problem is one thing that is wrong with one key.
+type Problem struct {
+	Key      string   // the key as the user wrote it
+	Value    string   // the value as the user wrote it; empty if it does not matter or is secret
+	Legal    string   // what would be legal, as a noun phrase; may be empty
+	Message  string   // what is wrong, read after the value or the key
+	Severity Severity // Error unless said otherwise
+}
+
+// String is one sentence that names the key, the value and what is legal.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.Key)
+	b.WriteString(": ")
+	if p.Value != "" {
+		b.WriteString(quote(p.Value))
+		b.WriteString(" ")
+	}
+	b.WriteString(p.Message)
+	if p.Legal != "" {
+		b.WriteString("; legal is ")
+		b.WriteString(p.Legal)
+	}
+	return b.String()
+}
+
+// Error makes a problem usable as an error, so that errors.As finds it inside
+// what Problems.Err returned.
+func (p Problem) Error() string { return p.String() }
+
+// Problems are all problems of one Service.
+type Problems []Problem
+
+// Errors tells whether at least one problem has severity Error.
+func (ps Problems) Errors() bool {
+	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
+}
+
+// Err returns the problems of severity Error as one error with a one-line text,
+// or nil if there are none. errors.As finds each Problem in it.
+func (ps Problems) Err() error {
+	all := &multierror.Error{ErrorFormat: oneLine}
+	for _, p := range ps.sorted() {
+		if p.Severity == Error {
+			all = multierror.Append(all, p)
+		}
+	}
+	return all.ErrorOrNil()
+}
+
+// Warnings returns the problems of severity Warning.
+func (ps Problems) Warnings() Problems {
+	var out Problems
+	for _, p := range ps {
+		if p.Severity == Warning {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Strings renders each problem as its sentence.
+func (ps Problems) Strings() []string {
+	out := make([]string, 0, len(ps))
+	for _, p := range ps {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// sorted returns a copy, errors first, then by key, without duplicates.
+func (ps Problems) sorted() Problems {
+	out := slices.Clone(ps)
+	slices.SortFunc(out, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Key, b.Key),
+			cmp.Compare(a.Value, b.Value),
+			cmp.Compare(a.Message, b.Message),
+			cmp.Compare(a.Legal, b.Legal),
+		)
+	})
+	return slices.Compact(out)
+}
+
+// oneLine joins errors for an Event or a condition, where line breaks are lost.
+func oneLine(errs []error) string {
+	texts := make([]string, 0, len(errs))
+	for _, err := range errs {
+		texts = append(texts, err.Error())
+	}
+	return strings.Join(texts, " | ")
+}
+
+// quote shows a value on one line and cuts long ones.
+func quote(value string) string {
+	if runes := []rune(value); len(runes) > shownRunes {
+		value = string(runes[:shownRunes]) + "..."
+	}
+	return strconv.Quote(value)
+}

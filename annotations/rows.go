@@ -1,0 +1,155 @@
+package annotations
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// A Row is everything that is known about one key, for tools. Where forms for
+// different kinds differ, the fields of the embedded Facts are those of the first
+// form and Variants holds all of them. The struct is long because it is the
+// columns of a published table.
+type Row struct {
+	Key   string `json:"key"`
+	On    Place  `json:"on"`
+	Group string `json:"group"`
+	Facts
+	Doc      string   `json:"doc"`
+	Aliases  []string `json:"aliases"`
+	PerPort  bool     `json:"perPort"`
+	OnDelete bool     `json:"onDelete"`
+	Secret   bool     `json:"secret"`
+	Example  string   `json:"example,omitempty"`
+	Variants []Facts  `json:"variants,omitempty"`
+}
+
+// Facts are what one form says, without its Go type.
+type Facts struct {
+	Kinds   []string `json:"kinds"` // of a Row: those of all variants
+	Type    string   `json:"type"`
+	Legal   string   `json:"legal"`
+	Unit    string   `json:"unit"`
+	Min     *int64   `json:"min"`
+	Max     *int64   `json:"max"`
+	Values  []string `json:"values"`
+	Default string   `json:"default"`
+	Change  Change   `json:"change"`
+	Bad     string   `json:"bad"`
+	Support Support  `json:"support"` // of a Row: the best of all variants
+	Reason  string   `json:"reason"`
+	Note    string   `json:"note,omitempty"`
+	Source  string   `json:"source"`
+}
+
+// Rows lists the declared keys, each once, sorted by key.
+func Rows(set *Set) []Row {
+	out := []Row{}
+	for _, ds := range set.byName() {
+		out = append(out, set.row(ds))
+	}
+	return out
+}
+
+// JSON is Rows as an indented JSON list that ends with a line break.
+func JSON(set *Set) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // keys hold <PORT>
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(Rows(set)); err != nil {
+		return nil, fmt.Errorf("%s annotations as JSON: %w", set.provider, err)
+	}
+	return b.Bytes(), nil
+}
+
+// byName groups the declarations that share a name and a place.
+func (s *Set) byName() [][]*declaration {
+	var out [][]*declaration
+	for _, d := range s.declarations {
+		if d.foreign {
+			continue
+		}
+		at := slices.IndexFunc(out, func(ds []*declaration) bool {
+			return ds[0].name == d.name && ds[0].place == d.place
+		})
+		if at < 0 {
+			out = append(out, []*declaration{d})
+			continue
+		}
+		out[at] = append(out[at], d)
+	}
+	return out
+}
+
+func (s *Set) row(ds []*declaration) Row {
+	first := ds[0]
+	r := Row{
+		Key: first.name, On: first.place, Group: first.group, Doc: first.doc,
+		Example: first.example, PerPort: first.perPort(), Aliases: []string{},
+	}
+	for _, d := range ds {
+		r.Aliases = append(r.Aliases, d.aliases...)
+		r.OnDelete = r.OnDelete || d.onDelete
+		r.Secret = r.Secret || d.secret
+		if r.Example == "" {
+			r.Example = d.example
+		}
+		for i := range d.forms {
+			r.Variants = append(r.Variants, s.facts(ds, d, &d.forms[i]))
+		}
+	}
+	slices.Sort(r.Aliases)
+	r.Aliases = slices.Compact(r.Aliases)
+	if len(r.Variants) == 0 {
+		return r
+	}
+	r.Facts = r.Variants[0]
+	r.Kinds = []string{}
+	for _, v := range r.Variants {
+		r.Kinds = append(r.Kinds, v.Kinds...)
+		if rank(v.Support) < rank(r.Support) {
+			r.Support, r.Reason = v.Support, v.Reason
+		}
+	}
+	slices.Sort(r.Kinds)
+	r.Kinds = slices.Compact(r.Kinds)
+	if len(r.Variants) == 1 {
+		r.Variants = nil
+	}
+	return r
+}
+
+func rank(s Support) int { return slices.Index([]Support{Works, Accepted, Later}, s) }
+
+func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
+	kinds := slices.Clone(f.kinds)
+	if len(kinds) == 0 {
+		kinds = []string{}
+		named := kindsOf(ds)
+		for _, kind := range s.Kinds() {
+			if !slices.Contains(named, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	note := f.doc
+	if d != ds[0] && d.doc != ds[0].doc && note == "" {
+		note = d.doc
+	}
+	return Facts{
+		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
+		Min: f.facts.min, Max: f.facts.max, Values: slices.Concat([]string{}, f.facts.values),
+		Default: f.defaults, Change: f.change, Bad: f.badText(), Support: f.support,
+		Reason: f.reason, Note: note, Source: f.source,
+	}
+}
+
+// badText says what a bad value does, naming the fallback.
+func (f *form) badText() string {
+	if f.bad == UseFallback {
+		return "counts as " + quote(fmt.Sprint(f.fallback))
+	}
+	return string(f.bad)
+}

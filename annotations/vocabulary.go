@@ -1,0 +1,64 @@
+package annotations
+
+// Place is where a key stands.
+type Place string
+
+// The places. The zero Place means ServiceAnnotation.
+const (
+	ServiceAnnotation Place = "service annotation"
+	ServiceLabel      Place = "service label"
+	NodeLabel         Place = "node label"
+	NodeAnnotation    Place = "node annotation"
+	PodAnnotation     Place = "pod annotation"
+	PodLabel          Place = "pod label"
+	NamespaceLabel    Place = "namespace label"
+	OtherObject       Place = "other object"
+)
+
+// Change is what a new value does to a load balancer that is already there.
+type Change string
+
+// The effects of a change. The zero Change means InPlace.
+const (
+	InPlace              Change = "in place"
+	Brief                Change = "brief interruption"
+	Replaced             Change = "replaced"
+	IgnoredAfterCreation Change = "ignored after creation"
+	Refused              Change = "refused"
+)
+
+// Bad is what a value does that is not legal.
+type Bad string
+
+// The effects of a bad value. The zero Bad means Refuse.
+const (
+	// Refuse is an Error: the last good load balancer stays as it is.
+	Refuse Bad = "refused"
+	// AsAbsent is a Warning, and the key counts as not set.
+	AsAbsent Bad = "ignored"
+	// UseFallback is a Warning, and the form's Fallback counts.
+	UseFallback Bad = "counts as the fallback"
+)
+
+// Empty is what a key with an empty value means.
+type Empty string
+
+// The meanings of "". The zero Empty means EmptyParsed.
+const (
+	// EmptyParsed hands the empty text to the type like any other.
+	EmptyParsed Empty = "value"
+	// EmptyAbsent makes a key with an empty value count as not set.
+	EmptyAbsent Empty = "absent"
+)
+
+// Support tells how far this version goes with a key.
+type Support string
+
+// The degrees of support. The zero Support means Works.
+const (
+	Works Support = "works"
+	// Accepted keys are checked but have no effect; the Reason says why.
+	Accepted Support = "accepted"
+	// Later keys are not read by this version at all.
+	Later Support = "later"
+)
