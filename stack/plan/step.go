@@ -105,8 +105,7 @@ type Step struct {
 	Why     string   // the reason in words where the typed one does not say it all
 	Needs   []StepID // steps that must be done before
 	Gate    Gate
-	Locks   []string // object locks, process-wide
-	Batch   string   // steps with equal batch keys go out in one call; empty: alone
+	Batch   string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
 	Impact  Impact
 }
 

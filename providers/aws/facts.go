@@ -1,0 +1,41 @@
+package aws
+
+// Subnet is what the choice of subnets needs to know of one.
+type Subnet struct {
+	ID, VPC, Zone, CIDR string
+	Name                string // the tag Name
+	Tags                Tags
+	Public              bool   // its route table, or else the VPC's main one, has a route to an internet gateway
+	ZoneType            string // availability-zone, local-zone, wavelength-zone; empty: unknown
+}
+
+// NodeGroup is a security group of nodes, with the rules that it has.
+type NodeGroup struct {
+	ID    string
+	Name  string
+	Tags  Tags
+	Rules []FoundRule
+}
+
+// FoundRule is one rule as found, with its description.
+type FoundRule struct {
+	Permission
+	Description string
+}
+
+// Instance is what is known of a node's machine.
+type Instance struct {
+	ID     string
+	Zone   string
+	Subnet string
+	Groups []string // security groups, sorted
+}
+
+// Facts is what Build may know of AWS. It is shared between Services and never
+// written to after a read.
+type Facts struct {
+	VPC        string
+	Subnets    []Subnet            // of the VPC, sorted by id
+	NodeGroups []NodeGroup         // every group that carries the cluster tag or that an instance of the scope has, sorted by id
+	Instances  map[string]Instance // the nodes of the scope that exist, by id
+}

@@ -1,0 +1,185 @@
+package aws
+
+import (
+	"github.com/berth-lb/berth/stack"
+)
+
+// Kinds of load balancers, as a Service chooses them.
+const (
+	// CLB is a Classic Load Balancer.
+	CLB = "clb"
+	// NLB is a Network Load Balancer with instance targets.
+	NLB = "nlb"
+)
+
+// Kinds of resources, in AWS's words.
+const (
+	KindGroup        stack.Kind = "security-group"            // our own group, on the load balancer
+	KindIngress      stack.Kind = "security-group-ingress"    // the rules of our own group; inherent in it
+	KindNodeGroup    stack.Kind = "node-security-group"       // an object that is never ours: the group of the nodes
+	KindNodeRule     stack.Kind = "node-security-group-rule"  // an entry in it; counted
+	KindClassic      stack.Kind = "classic-load-balancer"     // key name: empty
+	KindClassicPort  stack.Kind = "classic-listener"          // key name: the port; inline in the load balancer
+	KindClassicPol   stack.Kind = "classic-policy"            // key name: the policy's name
+	KindClassicSSL   stack.Kind = "classic-listener-policies" // key name: the port; inherent in the listener
+	KindClassicBack  stack.Kind = "classic-backend-policies"  // key name: the instance port; inherent in the load balancer
+	KindClassicAttr  stack.Kind = "classic-attributes"        // inherent in the load balancer
+	KindClassicCheck stack.Kind = "classic-health-check"      // inherent in the load balancer
+	KindClassicInst  stack.Kind = "classic-instances"         // inherent in the load balancer
+	KindNetwork      stack.Kind = "network-load-balancer"     // key name: empty
+	KindNetworkAttr  stack.Kind = "network-attributes"        // inherent in the load balancer
+	KindTargetGroup  stack.Kind = "target-group"              // key name: protocol family and port, "tcp-80"
+	KindTargets      stack.Kind = "targets"                   // inherent in the target group, same name
+	KindTargetAttr   stack.Kind = "target-group-attributes"   // inherent in the target group, same name
+	KindListener     stack.Kind = "listener"                  // key name: as the target group's
+)
+
+// Tags are AWS tags by key.
+type Tags map[string]string
+
+// Group is a security group that belongs to one Service.
+type Group struct {
+	Name        string
+	Description string
+	VPC         string
+	Tags        Tags
+}
+
+// Permission is one rule of a security group with exactly one source. It is
+// comparable: two permissions are the same rule if and only if they are equal,
+// since a description is no part of a rule's identity.
+type Permission struct {
+	Protocol         string    // tcp, udp, icmp, -1 for all
+	FromPort, ToPort int32     // for icmp the type and code; 0 for protocol -1
+	CIDR             string    // source range, or
+	Source           stack.Ref // source group
+}
+
+// Ingress is the exact set of rules of our own group.
+type Ingress struct {
+	Rules []Permission // sorted
+}
+
+// NodeRule is one rule of ours in a group of the nodes.
+type NodeRule struct {
+	Group string // sg-...
+	Permission
+	Description string
+}
+
+// Classic is a Classic Load Balancer without its parts.
+type Classic struct {
+	Name    string
+	Scheme  string      // "internal" or "internet-facing"
+	Subnets []string    // sorted
+	Groups  []stack.Ref // in order: the first one is the source of the node rule
+	Tags    Tags
+}
+
+// ClassicPort is a listener of a Classic Load Balancer. Protocols are upper case.
+type ClassicPort struct {
+	Port             int32
+	Protocol         string
+	InstancePort     int32
+	InstanceProtocol string
+	Certificate      string // ARN; empty without TLS
+}
+
+// ClassicPolicy is a policy object of a Classic Load Balancer.
+type ClassicPolicy struct {
+	Name       string
+	Type       string
+	Attributes Tags // attribute name to value
+}
+
+// ClassicPolicies are the names of the policies in force on a listener or an
+// instance port.
+type ClassicPolicies struct {
+	Port     int32
+	Policies []stack.Ref // to classic-policy, or literal names of policies that are not ours
+}
+
+// ClassicAttributes are the attributes that we manage. Pointers that are nil
+// mean: leave as it is; they compare equal to anything found.
+type ClassicAttributes struct {
+	CrossZone       *bool
+	DrainingEnabled *bool
+	DrainingTimeout *int32 // seconds
+	IdleTimeout     *int32 // seconds
+	LogEnabled      *bool
+	LogBucket       *string
+	LogPrefix       *string
+	LogEmitInterval *int32 // minutes
+}
+
+// ClassicHealthCheck is the one health check of a Classic Load Balancer.
+type ClassicHealthCheck struct {
+	Target             string // PROTO:port[path]
+	Interval, Timeout  int32  // seconds
+	Healthy, Unhealthy int32  // thresholds
+}
+
+// ClassicInstances are the registered instances.
+type ClassicInstances struct {
+	Instances []string // i-..., sorted
+}
+
+// Mapping is one subnet of a Network Load Balancer with its address.
+type Mapping struct {
+	Subnet     string
+	Allocation string // eipalloc-...; empty: AWS assigns
+	PrivateIP  string // empty: AWS assigns
+}
+
+// Network is a Network Load Balancer without its parts.
+type Network struct {
+	Name     string
+	Scheme   string    // "internal" or "internet-facing"
+	Mappings []Mapping // sorted by subnet
+	Groups   []stack.Ref
+	Tags     Tags
+}
+
+// Attributes are name-value attributes of a load balancer or target group;
+// only those named are managed.
+type Attributes struct {
+	Values Tags
+}
+
+// TargetGroup is a target group without its targets.
+type TargetGroup struct {
+	Name          string
+	Protocol      string // TCP, UDP, TLS
+	Port          int32  // the node port
+	VPC           string
+	TargetType    string // instance
+	CheckProtocol string // TCP, HTTP, HTTPS
+	CheckPort     string // "traffic-port" or a number
+	CheckPath     string // empty for TCP
+	CheckInterval int32  // seconds
+	Healthy       int32
+	Unhealthy     int32
+	Tags          Tags
+}
+
+// Target is one registered target; comparable.
+type Target struct {
+	ID   string // i-...
+	Port int32
+}
+
+// Targets are the registered targets of a target group, without those that are
+// being deregistered.
+type Targets struct {
+	Targets []Target // sorted
+}
+
+// Listener is a listener of a Network Load Balancer.
+type Listener struct {
+	Port        int32
+	Protocol    string // TCP, UDP, TLS, TCP_UDP
+	TargetGroup stack.Ref
+	Certificate string // ARN of the default certificate; empty without TLS
+	SSLPolicy   string // empty: as AWS chooses
+	Tags        Tags
+}

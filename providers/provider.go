@@ -1,0 +1,130 @@
+package providers
+
+import (
+	"context"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+// Identity is all that may be known of a Service when it is released: enough to
+// find what it owns, whatever its annotations say today.
+type Identity[C any] struct {
+	Owner   stack.Owner
+	Cluster string // --cluster-name
+	Config  C
+}
+
+// Input is what is known of a Service when its stack is built.
+type Input[C any] struct {
+	Identity[C]
+	Service  *corev1.Service
+	Kind     string // as chosen by Cloud.Choose
+	Values   *annotations.Bag
+	Backends nodeports.Backends
+}
+
+// Depth says how much a read must bring.
+type Depth int
+
+const (
+	// Deep reads everything that is compared.
+	Deep Depth = iota
+	// Shallow reads what lists of many resources bring in few calls: enough to
+	// see that the load balancer is there, not to compare it.
+	Shallow
+)
+
+// Lookup asks for one thing by one of its properties, for example the security
+// group of a name. Look-ups of many Services become few calls.
+type Lookup struct {
+	Kind  stack.Kind
+	By    string
+	Value string
+}
+
+// Scope is what to read for one Service.
+type Scope struct {
+	Owner stack.Owner
+	Depth Depth
+	// Own is where resources of the Service may be. An empty list means that it
+	// owns nothing yet and only facts are wanted.
+	Own []Lookup
+	// Facts is what must be known of the cloud to build the stack.
+	Facts []Lookup
+	// Nodes are the backends whose properties in the cloud are facts as well.
+	Nodes nodeports.NodeSet
+}
+
+// Found is what a read brought for one scope.
+type Found[F any] struct {
+	Have  *stack.Stack
+	Facts F
+	// Blind lists the kinds that could not be read: nothing of them may be
+	// created or deleted.
+	Blind []stack.Kind
+	At    time.Time
+	Err   error
+}
+
+// Choice is what the provider makes of a Service before anything else.
+type Choice struct {
+	Kind string // the kind of load balancer; empty when it is not ours
+	// Elsewhere says, for the user, why the Service is left alone although its
+	// type and class are ours.
+	Elsewhere string
+}
+
+// Env is what a session needs besides the configuration.
+type Env struct {
+	Cluster   string           // --cluster-name
+	UserAgent string           // appended to the SDK's own
+	Now       func() time.Time // the clock
+}
+
+// Session is an open connection to one cloud. Both functions take work of many
+// Services at once and answer one result per item, in order.
+type Session[F any] interface {
+	Read(ctx context.Context, scopes []Scope) []Found[F]
+	Apply(ctx context.Context, b plan.Batch) []plan.Outcome
+}
+
+// Cloud is one provider: configuration type C, facts type F.
+type Cloud[C, F any] struct {
+	Name        string
+	Kinds       []string // kinds of load balancers, for documentation and metrics
+	Annotations *annotations.Set
+	// Config reads the official cloud configuration file; nil reader: no file.
+	// Problems are keys that are unknown or without effect here.
+	Config func(io.Reader) (C, annotations.Problems, error)
+	// Choose says which kind of load balancer a Service asks for.
+	Choose func(*corev1.Service) Choice
+	// Select says which nodes may be backends; Backends of the input are not set yet.
+	Select func(Input[C]) nodeports.Filter
+	// Trace says where anything that the Service may own can be found, of every
+	// kind, from its identity alone.
+	Trace func(Identity[C]) Scope
+	// Scope says which facts Build needs.
+	Scope func(Input[C]) (Scope, error)
+	// Build says what is wanted. Problems are the user's; an error is a fault.
+	// have is what was found, for choices that stay as they are.
+	Build func(in Input[C], facts F, have *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	// Adopt gives found resources, whose place only the wish can tell, the key
+	// of the wanted resource that they are.
+	Adopt func(want, have *stack.Stack) *stack.Stack
+	// Shadow errs on yes: might this Service, which cannot be built, want the entry?
+	Shadow func(Identity[C], stack.Resource) bool
+	Rules  diff.Rules
+	// Status says what clients may use, from what exists.
+	Status func(Input[C], *stack.Stack) status.Result
+	// Open connects.
+	Open func(context.Context, C, Env) (Session[F], error)
+}

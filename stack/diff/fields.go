@@ -1,0 +1,215 @@
+package diff
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// differences lists the fields of two specs that are not equal by the rule.
+func (r Rule) differences(want, found stack.Spec) []plan.Change {
+	old := map[string]any{}
+	for _, f := range stack.Fields(found) {
+		old[f.Name] = f.Value
+	}
+	var out []plan.Change
+	for _, f := range stack.Fields(want) {
+		if slices.Contains(r.Ignore, f.Name) || r.same(f.Name, f.Value, old[f.Name]) {
+			continue
+		}
+		ch := plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: slices.Contains(r.Immutable, f.Name)}
+		if _, set := r.Sets[f.Name]; set {
+			ch.Added, ch.Removed = members(f.Value, old[f.Name])
+			if len(ch.Added)+len(ch.Removed) == 0 {
+				continue // only the order differs
+			}
+		}
+		out = append(out, ch)
+	}
+	return out
+}
+
+func (r Rule) same(field string, want, found any) bool {
+	if slices.Contains(r.Sticky, field) && reflect.ValueOf(want).IsZero() {
+		return true
+	}
+	if equal := r.Equal[field]; equal != nil {
+		return equal(want, found)
+	}
+	return equalValues(want, found)
+}
+
+// equalValues is deep equality in which an absent list or map equals an empty one.
+func equalValues(a, b any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	return isEmpty(a) && isEmpty(b)
+}
+
+func isEmpty(v any) bool {
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() {
+		return true
+	}
+	return (rv.Kind() == reflect.Slice || rv.Kind() == reflect.Map) && rv.Len() == 0
+}
+
+// members compares two slices as sets.
+func members(want, found any) (added, removed []any) {
+	w, f := elements(want), elements(found)
+	for _, v := range w {
+		if !slices.ContainsFunc(f, func(x any) bool { return reflect.DeepEqual(x, v) }) {
+			added = append(added, v)
+		}
+	}
+	for _, v := range f {
+		if !slices.ContainsFunc(w, func(x any) bool { return reflect.DeepEqual(x, v) }) {
+			removed = append(removed, v)
+		}
+	}
+	return added, removed
+}
+
+func elements(v any) []any {
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() || rv.Kind() != reflect.Slice {
+		return nil
+	}
+	out := make([]any, rv.Len())
+	for i := range out {
+		out[i] = rv.Index(i).Interface()
+	}
+	return out
+}
+
+// settled fills sticky fields of the wanted spec with what was found, so that a
+// call that writes several fields does not reset them.
+func (r Rule) settled(want, found stack.Spec) stack.Spec {
+	for _, f := range stack.Fields(found) {
+		if !slices.Contains(r.Sticky, f.Name) {
+			continue
+		}
+		for _, w := range stack.Fields(want) {
+			if w.Name == f.Name && reflect.ValueOf(w.Value).IsZero() {
+				want = stack.With(want, f.Name, f.Value)
+			}
+		}
+	}
+	return want
+}
+
+// forces returns the changes that cannot be made in place.
+func (r Rule) forces(changes []plan.Change) []plan.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool { return !c.Forces })
+}
+
+// call is the changes that one writing call makes.
+type call struct {
+	part    string
+	changes []plan.Change
+}
+
+// calls groups changes by the call that writes them: fields of the same part
+// together, each set in calls that add and calls that remove, in chunks.
+func (r Rule) calls(changes []plan.Change) []call {
+	var out []call
+	for _, ch := range changes {
+		if set, ok := r.Sets[ch.Field]; ok {
+			out = append(out, setCalls(set, ch)...)
+			continue
+		}
+		part := r.Parts[ch.Field]
+		if i := slices.IndexFunc(out, func(c call) bool { return c.part == part }); i >= 0 {
+			out[i].changes = append(out[i].changes, ch)
+			continue
+		}
+		out = append(out, call{part: part, changes: []plan.Change{ch}})
+	}
+	return out
+}
+
+// The parts of a set field's steps end in these signs.
+const (
+	adds    = "+"
+	removes = "-"
+)
+
+func setCalls(set Set, ch plan.Change) []call {
+	var out []call
+	for i, members := range chunks(ch.Added, set.Chunk) {
+		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Added: members}
+		out = append(out, call{part: partName(ch.Field, adds, i), changes: []plan.Change{part}})
+	}
+	for i, members := range chunks(ch.Removed, set.Chunk) {
+		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Removed: members}
+		out = append(out, call{part: partName(ch.Field, removes, i), changes: []plan.Change{part}})
+	}
+	return out
+}
+
+// partName is the field in lower case with its sign, and a number from the
+// second chunk on.
+func partName(field, sign string, chunk int) string {
+	name := strings.ToLower(field) + sign
+	if chunk > 0 {
+		name = fmt.Sprintf("%s%d", name, chunk+1)
+	}
+	return name
+}
+
+func chunks(in []any, size int) [][]any {
+	if len(in) == 0 {
+		return nil
+	}
+	if size <= 0 {
+		return [][]any{in}
+	}
+	return slices.Collect(slices.Chunk(in, size))
+}
+
+func (r Rule) defaultOf(want stack.Resource) stack.Spec {
+	if r.Default != nil {
+		return r.Default(want)
+	}
+	return reflect.Zero(reflect.TypeOf(want.Spec)).Interface()
+}
+
+func (r Rule) batch(res stack.Resource, a plan.Action, part string) string {
+	if r.Batch == nil {
+		return ""
+	}
+	return r.Batch(res, a, part)
+}
+
+// impactOf is the worst impact of the changed fields.
+func (r Rule) impactOf(changes []plan.Change) plan.Impact {
+	worst := plan.NoImpact
+	for _, ch := range changes {
+		switch r.Impact[ch.Field] {
+		case plan.Interrupts:
+			return plan.Interrupts
+		case plan.Brief:
+			worst = plan.Brief
+		case plan.NoImpact:
+		}
+	}
+	return worst
+}
+
+func names(owners []stack.Owner) string {
+	const shown = 3
+	list := make([]string, 0, shown)
+	for _, o := range owners[:min(shown, len(owners))] {
+		list = append(list, o.String())
+	}
+	text := strings.Join(list, ", ")
+	if more := len(owners) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

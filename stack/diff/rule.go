@@ -1,0 +1,94 @@
+package diff
+
+import (
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Order is which half of a replacement comes first.
+type Order int
+
+const (
+	// CreateFirst makes the new resource before the old one goes. Equal slots
+	// turn it into DeleteFirst, because both cannot be there at once.
+	CreateFirst Order = iota
+	// DeleteFirst removes the old resource before the new one is made.
+	DeleteFirst
+)
+
+// Clash is what a create does when its name is taken already.
+type Clash int
+
+const (
+	// Refused: the create fails and nothing changes. Only such kinds may be planned without a read.
+	Refused Clash = iota
+	// Returned: the create answers with what is there, whoever owns it.
+	Returned
+	// Doubled: a second resource of the same name appears.
+	Doubled
+)
+
+// Set describes a field whose members are written by calls that add and remove.
+type Set struct {
+	// Chunk is the greatest number of members in one call; 0 means no limit.
+	Chunk int
+	// RemoveFirst is for sets whose new members may exclude old ones, such as
+	// one subnet per zone. Otherwise members are added before others go.
+	RemoveFirst bool
+}
+
+// Within says how a resource hangs on the one that it is In.
+type Within struct {
+	Inline  bool // created in the parent's creating call if the parent is created as well
+	Cascade bool // goes with its parent, without a call of its own
+	// Inherent resources exist as soon as their parent does, with the spec that
+	// Default tells: they are never created or deleted, only updated.
+	Inherent bool
+}
+
+// Rule is how resources of one kind are compared and written. Field names are
+// those of the kind's spec struct.
+type Rule struct {
+	Immutable []string          // a difference here replaces the resource
+	Sets      map[string]Set    // fields written member by member
+	Ignore    []string          // fields that matter at creation only and are never compared
+	Sticky    []string          // empty in want means: as found
+	Equal     map[string]Equal  // comparisons looser than ==, each with its reason beside it
+	Parts     map[string]string // fields that a call of their own writes, by the name of that call
+	Within    Within
+	Default   func(want stack.Resource) stack.Spec // of an Inherent kind, right after its parent's creation
+	Replace   Order
+	Clash     Clash
+	// Serving kinds are what clients connect to. A found one that is not wanted
+	// any more, while one of another kind is, goes only after the switch.
+	Serving bool
+	Impact  map[string]plan.Impact // by field, or by "create", "delete", "replace"
+	// Batch names the call that a step may share with others; nil or "": alone.
+	Batch func(stack.Resource, plan.Action, string) string
+}
+
+// Equal compares one field of a wanted and a found spec.
+type Equal func(want, have any) bool
+
+// Match selects steps by action, kind and part; empty fields match everything.
+// A part matches by its beginning, so that "rules+" covers all its chunks.
+type Match struct {
+	Action plan.Action
+	Kind   stack.Kind
+	Part   string
+}
+
+// Edge orders steps that no reference orders.
+type Edge struct {
+	First, Then Match
+	// Same restricts the edge to pairs of which one resource is In the other or
+	// both are In the same one.
+	Same   bool
+	Reason string
+}
+
+// Rules is what a provider says about all its kinds.
+type Rules struct {
+	Kinds map[stack.Kind]Rule
+	Edges []Edge
+}

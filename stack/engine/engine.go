@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Apply performs the steps of one batch in as few calls as it can and returns
+// one outcome per step, in order.
+type Apply func(ctx context.Context, b plan.Batch) []plan.Outcome
+
+// Options bound what the engine does at the same time. Zero values mean the
+// defaults.
+type Options struct {
+	Parallel int // calls in flight in the process; default 32
+	PerOwner int // steps in flight of one owner; default 4
+	// CallTimeout bounds one batch; default 60 s. It does not follow from the
+	// caller's context, because a call that has begun is better finished.
+	CallTimeout time.Duration
+	// Observe is told of every step that has ended, for logs and metrics.
+	Observe func(Result)
+}
+
+// Engine runs plans of many owners. It is safe for concurrent use.
+type Engine struct {
+	apply   Apply
+	claims  plan.Claims
+	options Options
+	lanes   *lanes
+}
+
+// New makes an engine. Claims is asked at the moment of writing who else wants
+// a shared entry.
+func New(apply Apply, claims plan.Claims, o Options) *Engine {
+	if o.Parallel <= 0 {
+		o.Parallel = 32
+	}
+	if o.PerOwner <= 0 {
+		o.PerOwner = 4
+	}
+	if o.CallTimeout <= 0 {
+		o.CallTimeout = time.Minute
+	}
+	if o.Observe == nil {
+		o.Observe = func(Result) {}
+	}
+	e := &Engine{apply: apply, claims: claims, options: o}
+	e.lanes = newLanes(o.Parallel, e.call)
+	return e
+}
+
+// Gates answers how long a gate stays closed; zero or less: it is open.
+type Gates func(plan.Gate) time.Duration
+
+// Run performs what of the plan can be performed now and returns what became of
+// every step. It ends when nothing more can start: waiting is the caller's
+// business. When ctx ends, no further step starts, but those in flight finish.
+func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates Gates) Report {
+	r := newRun(e, p, have)
+	r.closeGates(gates)
+	for {
+		if ctx.Err() == nil {
+			r.start()
+		}
+		if r.flying == 0 {
+			break
+		}
+		r.finish(<-r.landed)
+	}
+	r.leaveRest(ctx.Err() != nil)
+	return r.report()
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"reflect"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// learn writes into have what a done step changed: what the cloud answered, not
+// what was wanted.
+func learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
+	switch s.ID.Action {
+	case plan.Create:
+		have.Put(placed(o.After, s.Target))
+		for _, part := range o.Parts {
+			have.Put(part)
+		}
+	case plan.Update:
+		have.Put(updated(have, s, o))
+	case plan.Delete, plan.Forget:
+		// After a replacement that created first, the key is the new one's.
+		if now, ok := have.Get(s.ID.Key); ok && now.ID == s.Target.ID {
+			have.Drop(s.ID.Key)
+		}
+	}
+}
+
+// placed completes what the provider returned with what only the plan knows.
+func placed(after, target stack.Resource) stack.Resource {
+	if after.Spec == nil {
+		after.Spec = target.Spec
+	}
+	after.Key, after.In, after.Hold, after.Slot = target.Key, target.In, target.Hold, target.Slot
+	if after.Proof == stack.None {
+		after.Proof = stack.Derived // we have just made it
+	}
+	return after
+}
+
+// updated is the resource with the fields that the step wrote, and no others:
+// several steps may write to one resource in any order.
+func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
+	now, ok := have.Get(s.ID.Key)
+	if !ok {
+		now = s.Target
+		now.Spec = s.Found
+	}
+	if now.ID == "" {
+		now.ID = o.After.ID
+	}
+	after := o.After.Spec
+	if after == nil {
+		after = s.Target.Spec
+	}
+	for _, ch := range s.Changes {
+		if len(ch.Added)+len(ch.Removed) > 0 {
+			now.Spec = stack.With(now.Spec, ch.Field, changed(now.Spec, ch, o.Refused))
+			continue
+		}
+		for _, f := range stack.Fields(after) {
+			if f.Name == ch.Field {
+				now.Spec = stack.With(now.Spec, ch.Field, f.Value)
+			}
+		}
+	}
+	return now
+}
+
+// changed is a set field after members came and went, in the order of the
+// wanted set where that holds them, so that equal sets stay equal.
+func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
+	var current reflect.Value
+	for _, f := range stack.Fields(spec) {
+		if f.Name == ch.Field {
+			current = reflect.ValueOf(f.Value)
+		}
+	}
+	if !current.IsValid() || current.Kind() != reflect.Slice {
+		return ch.To
+	}
+	kept := reflect.MakeSlice(current.Type(), 0, current.Len()+len(ch.Added))
+	for i := range current.Len() {
+		if !has(ch.Removed, current.Index(i).Interface()) {
+			kept = reflect.Append(kept, current.Index(i))
+		}
+	}
+	for _, v := range ch.Added {
+		if !wasRefused(refused, v) {
+			kept = reflect.Append(kept, reflect.ValueOf(v))
+		}
+	}
+	return ordered(kept, ch.To).Interface()
+}
+
+// ordered sorts members by their position in the wanted set; others come last.
+func ordered(members reflect.Value, wanted any) reflect.Value {
+	w := reflect.ValueOf(wanted)
+	if !w.IsValid() || w.Kind() != reflect.Slice || w.Type() != members.Type() {
+		return members
+	}
+	out := reflect.MakeSlice(members.Type(), 0, members.Len())
+	for i := range w.Len() {
+		if contains(members, w.Index(i).Interface()) {
+			out = reflect.Append(out, w.Index(i))
+		}
+	}
+	for i := range members.Len() {
+		if !contains(out, members.Index(i).Interface()) {
+			out = reflect.Append(out, members.Index(i))
+		}
+	}
+	return out
+}
+
+func contains(list reflect.Value, v any) bool {
+	for i := range list.Len() {
+		if reflect.DeepEqual(list.Index(i).Interface(), v) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(list []any, v any) bool { return contains(reflect.ValueOf(list), v) }
+
+func wasRefused(refused []plan.Refusal, v any) bool {
+	for _, r := range refused {
+		if reflect.DeepEqual(r.Member, v) {
+			return true
+		}
+	}
+	return false
+}

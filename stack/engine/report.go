@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// State is what became of a step.
+type State string
+
+const (
+	// Done steps changed the cloud as planned.
+	Done State = "done"
+	// Failed steps were refused, or nobody knows what became of them.
+	Failed State = "failed"
+	// Skipped steps needed one that failed.
+	Skipped State = "skipped"
+	// Waiting steps are a matter of time: the cloud is busy, a gate is closed,
+	// or they need a step that waits.
+	Waiting State = "waiting"
+)
+
+// Result is a step and what became of it.
+type Result struct {
+	Step    plan.Step
+	Outcome plan.Outcome
+	State   State
+	Because plan.StepID // of Skipped and Waiting: the step that is in the way
+}
+
+// Report is what became of a plan.
+type Report struct {
+	Results []Result     // in the order of the plan
+	Have    *stack.Stack // what is known to be there now
+}
+
+// Clean tells whether every step is done.
+func (r Report) Clean() bool {
+	for _, res := range r.Results {
+		if res.State != Done || len(res.Outcome.Refused) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Err returns all failures, nil if there are none. Steps that wait or were
+// skipped are not failures. Members that were left out are.
+func (r Report) Err() error {
+	var all *multierror.Error
+	for _, res := range r.Results {
+		if res.State == Failed {
+			all = multierror.Append(all, res.Outcome.Err)
+		}
+		for _, m := range res.Outcome.Refused {
+			all = multierror.Append(all, fmt.Errorf("%s: %v: %w", res.Step.ID, m.Member, m.Err))
+		}
+	}
+	return all.ErrorOrNil()
+}
+
+// Stale tells whether what is known of the owner can no longer be trusted: a
+// call may or may not have happened, or the cloud contradicted what we knew.
+func (r Report) Stale() bool {
+	for _, res := range r.Results {
+		if res.Outcome.Err == nil {
+			continue
+		}
+		if res.Outcome.Sent == plan.MaybeSent {
+			return true
+		}
+		switch fault.Of(res.Outcome.Err) {
+		case fault.NotFound, fault.Conflict, fault.Exists, fault.Ambiguous:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// Wait is the shortest time after which a waiting step may have a chance; false
+// if none waits by itself. Zero with true means: the caller's own back-off.
+func (r Report) Wait() (time.Duration, bool) {
+	var shortest time.Duration
+	var waits bool
+	for _, res := range r.Results {
+		if res.State != Waiting || res.Because != (plan.StepID{}) {
+			continue
+		}
+		if !waits || res.Outcome.Wait < shortest {
+			shortest = res.Outcome.Wait
+		}
+		waits = true
+	}
+	return shortest, waits
+}

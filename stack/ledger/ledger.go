@@ -1,0 +1,138 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Ledger tells who else wants what is shared.
+type Ledger interface {
+	// Ready tells whether every LoadBalancer Service of the cluster is entered.
+	// Until then nobody knows that an entry is unwanted, so none is removed.
+	Ready() bool
+	// Others lists the other owners that want the counted entry, in order.
+	Others(me stack.Owner, entry stack.Resource) []stack.Owner
+	// Entries lists what all owners want in an object, in the order of owners.
+	Entries(object stack.Key) []stack.Resource
+}
+
+// entryID identifies a counted entry across owners: its object and its key,
+// both made from content, never from an owner.
+type entryID struct{ object, entry stack.Key }
+
+// Book is the ledger of one process. The zero value is not usable; see New.
+type Book struct {
+	mu      sync.RWMutex
+	ready   bool
+	owners  map[stack.Owner][]stack.Resource
+	wanting map[entryID]map[stack.Owner]bool
+	// shadows are owners whose entries cannot be computed: for each, a test
+	// that errs on yes decides whether it might want an entry.
+	shadows map[stack.Owner]func(stack.Resource) bool
+}
+
+// New returns an empty book that is not ready.
+func New() *Book {
+	return &Book{
+		owners:  map[stack.Owner][]stack.Resource{},
+		wanting: map[entryID]map[stack.Owner]bool{},
+		shadows: map[stack.Owner]func(stack.Resource) bool{},
+	}
+}
+
+// SetReady declares that every Service of the cluster is entered.
+func (b *Book) SetReady() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ready = true
+}
+
+// Ready implements Ledger.
+func (b *Book) Ready() bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.ready
+}
+
+// Enter replaces what the owner wants: the counted entries among the resources.
+// It ends a shadow of the same owner.
+func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drop(owner)
+	var counted []stack.Resource
+	for _, r := range resources {
+		if r.Hold != stack.Counted {
+			continue
+		}
+		counted = append(counted, r)
+		id := entryID{r.In, r.Key}
+		if b.wanting[id] == nil {
+			b.wanting[id] = map[stack.Owner]bool{}
+		}
+		b.wanting[id][owner] = true
+	}
+	b.owners[owner] = counted
+}
+
+// Shadow enters an owner whose wishes cannot be computed; might must err on yes.
+// What the owner wanted before stays entered as well.
+func (b *Book) Shadow(owner stack.Owner, might func(stack.Resource) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shadows[owner] = might
+}
+
+// Leave removes the owner: it wants nothing any more.
+func (b *Book) Leave(owner stack.Owner) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drop(owner)
+}
+
+func (b *Book) drop(owner stack.Owner) {
+	for _, r := range b.owners[owner] {
+		id := entryID{r.In, r.Key}
+		delete(b.wanting[id], owner)
+		if len(b.wanting[id]) == 0 {
+			delete(b.wanting, id)
+		}
+	}
+	delete(b.owners, owner)
+	delete(b.shadows, owner)
+}
+
+// Others implements Ledger.
+func (b *Book) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	found := map[stack.Owner]bool{}
+	for o := range b.wanting[entryID{entry.In, entry.Key}] {
+		found[o] = true
+	}
+	for o, might := range b.shadows {
+		if might(entry) {
+			found[o] = true
+		}
+	}
+	delete(found, me)
+	return slices.SortedFunc(maps.Keys(found), stack.Owner.Compare)
+}
+
+// Entries implements Ledger.
+func (b *Book) Entries(object stack.Key) []stack.Resource {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	var out []stack.Resource
+	for _, o := range slices.SortedFunc(maps.Keys(b.owners), stack.Owner.Compare) {
+		for _, r := range b.owners[o] {
+			if r.In == object {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
