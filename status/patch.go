@@ -1,0 +1,259 @@
+package status
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The request that a patch is made for.
+//
+// It is a strategic merge patch, for the sake of lists that others write too.
+// A JSON merge patch replaces a list as a whole: a finalizer or a condition
+// that somebody added since we read the Service would be lost, unless a
+// resourceVersion went along, and then every foreign change would make a
+// conflict. A strategic one adds and removes single finalizers, and merges
+// conditions by type. Server-side apply would do as well, but owns fields by
+// manager name, and the stock controller, whose place we take, leaves none.
+//
+// It goes to the status subresource because that takes metadata as well, so
+// finalizer, annotations and status are one write, and the right to patch
+// services/status is all that the controller needs.
+const (
+	PatchType   = types.StrategicMergePatchType
+	Subresource = "status"
+)
+
+// AnnotationApplied holds the digest of the last input that was applied without
+// any problem, so that a restart can tell what is unchanged.
+const AnnotationApplied = Prefix + "applied"
+
+// maxMessage is the longest message of a condition, and also keeps the status
+// of a Service with many problems readable.
+const maxMessage = 4096
+
+// Want is what a Service is to carry after a sync. What it does not mention
+// stays as it is; the zero Want changes nothing.
+type Want struct {
+	// Now is the time of the sync; conditions that change get it, in seconds.
+	Now time.Time
+	// LoadBalancer replaces the addresses; nil leaves them, since a sync that
+	// failed must not take addresses away, and an empty one clears them.
+	LoadBalancer *corev1.LoadBalancerStatus
+	// Conditions are added or changed, each by its type. Types that are not ours
+	// are not written.
+	Conditions []Condition
+	// DropConditions names types of ours that are taken off.
+	DropConditions []string
+	// AddFinalizers are added. A Service that is being deleted takes no new
+	// ones, so they are left out then.
+	AddFinalizers []string
+	// DropFinalizers are taken off.
+	DropFinalizers []string
+	// Annotations are set, or taken off where the value is empty. Keys without
+	// Prefix are not written.
+	Annotations map[string]string
+}
+
+// Released is what a Service carries when nothing of it is left in the cloud:
+// nothing of ours.
+func Released(now time.Time, finalizers ...string) Want {
+	return Want{
+		Now:            now,
+		LoadBalancer:   &corev1.LoadBalancerStatus{},
+		DropConditions: Types(),
+		DropFinalizers: finalizers,
+		Annotations:    map[string]string{AnnotationApplied: ""},
+	}
+}
+
+// With adds what a provider answered.
+func (w Want) With(r Result) Want {
+	w.LoadBalancer = &corev1.LoadBalancerStatus{Ingress: r.Ingress}
+	w.Conditions = append(slices.Clip(w.Conditions), r.Conditions...)
+	return w
+}
+
+// Patch compares a Service as last read with what it is to carry. The answer is
+// false if nothing differs; else the body of the one request to send, of
+// PatchType to Subresource. Same arguments, same bytes. Addresses that the API
+// server would refuse are left out: Clean tells them.
+//
+// The patch names the uid, so that the status of a Service that was deleted and
+// made again under its name is refused, as Conflict, instead of written to the
+// wrong one.
+func Patch(old *corev1.Service, want Want) ([]byte, bool) {
+	meta, status := map[string]any{}, map[string]any{}
+	patchFinalizers(meta, old, want)
+	patchAnnotations(meta, old, want)
+	patchIngress(status, old, want)
+	patchConditions(status, old, want)
+	body := map[string]any{}
+	if len(status) > 0 {
+		body["status"] = status
+	}
+	if len(meta) > 0 {
+		body["metadata"] = meta
+	}
+	if len(body) == 0 {
+		return nil, false
+	}
+	if old.UID != "" {
+		meta["uid"] = old.UID
+		body["metadata"] = meta
+	}
+	out, err := json.Marshal(body)
+	if err != nil {
+		// Maps of strings and API types, whose texts are made valid before,
+		// always have a JSON form.
+		return nil, false
+	}
+	return out, true
+}
+
+func patchFinalizers(meta map[string]any, old *corev1.Service, want Want) {
+	var add, drop []string
+	for _, f := range want.DropFinalizers {
+		if slices.Contains(old.Finalizers, f) {
+			drop = append(drop, f)
+		}
+	}
+	for _, f := range want.AddFinalizers {
+		if old.DeletionTimestamp == nil && !slices.Contains(old.Finalizers, f) && !slices.Contains(want.DropFinalizers, f) {
+			add = append(add, f)
+		}
+	}
+	if len(add) > 0 {
+		slices.Sort(add)
+		meta["finalizers"] = slices.Compact(add)
+	}
+	if len(drop) > 0 {
+		slices.Sort(drop)
+		meta["$deleteFromPrimitiveList/finalizers"] = slices.Compact(drop)
+	}
+}
+
+func patchAnnotations(meta map[string]any, old *corev1.Service, want Want) {
+	changes := map[string]any{}
+	for key, value := range want.Annotations {
+		if !strings.HasPrefix(key, Prefix) {
+			continue
+		}
+		now, there := old.Annotations[key]
+		switch {
+		case value == "" && there:
+			changes[key] = nil
+		case value != "" && now != value:
+			changes[key] = value
+		}
+	}
+	if len(changes) > 0 {
+		meta["annotations"] = changes
+	}
+}
+
+// patchIngress replaces the list as a whole, because it is atomic to the API.
+func patchIngress(status map[string]any, old *corev1.Service, want Want) {
+	if want.LoadBalancer == nil {
+		return
+	}
+	clean, _ := Result{Ingress: want.LoadBalancer.Ingress}.Clean()
+	next := clean.Ingress
+	if old.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		// The API server takes addresses for load balancers only, and would
+		// refuse the whole patch, with the finalizer in it.
+		next = nil
+	}
+	if equality.Semantic.DeepEqual(defaulted(old.Status.LoadBalancer.Ingress), defaulted(next)) {
+		return
+	}
+	if len(next) == 0 {
+		status["loadBalancer"] = map[string]any{"ingress": nil}
+		return
+	}
+	status["loadBalancer"] = map[string]any{"ingress": next}
+}
+
+// defaulted fills in what the API server fills in on every read and write, so
+// that an entry from a copy that never passed it is not taken for another one.
+// Source: kubernetes/kubernetes:pkg/apis/core/v1/defaults.go.
+func defaulted(list []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
+	out := make([]corev1.LoadBalancerIngress, 0, len(list))
+	for _, in := range list {
+		if in.IP != "" && in.IPMode == nil {
+			vip := corev1.LoadBalancerIPModeVIP
+			in.IPMode = &vip
+		}
+		out = append(out, in)
+	}
+	return out
+}
+
+func patchConditions(status map[string]any, old *corev1.Service, want Want) {
+	var changes []any
+	for _, t := range Types() {
+		was := find(old.Status.Conditions, t)
+		next, wanted := last(want.Conditions, t)
+		switch {
+		case wanted:
+			if change := conditionChange(was, next, want.Now); change != nil {
+				changes = append(changes, change)
+			}
+		case was != nil && slices.Contains(want.DropConditions, t):
+			changes = append(changes, map[string]any{"$patch": "delete", "type": t})
+		}
+	}
+	if len(changes) > 0 {
+		status["conditions"] = changes
+	}
+}
+
+// conditionChange is the entry that turns one condition into the other, nil if
+// they are the same. The entry is always whole, so that what somebody else
+// wrote under our type in between does not mix with it.
+func conditionChange(was *metav1.Condition, next Condition, now time.Time) map[string]any {
+	next.Message = shorten(next.Message, maxMessage)
+	since := metav1.NewTime(now.UTC().Truncate(time.Second))
+	entry := map[string]any{"type": next.Type, "status": next.Status, "reason": next.Reason, "message": next.Message}
+	if was != nil {
+		// A null time was written by controllers, and breaks clients; then the
+		// present time is the best there is.
+		if was.Status == next.Status && !was.LastTransitionTime.IsZero() {
+			since = was.LastTransitionTime
+			if was.Reason == string(next.Reason) && was.Message == next.Message && was.ObservedGeneration == 0 {
+				return nil
+			}
+		}
+		if was.ObservedGeneration != 0 {
+			entry["observedGeneration"] = nil
+		}
+	}
+	entry["lastTransitionTime"] = since
+	return entry
+}
+
+func find(list []metav1.Condition, t string) *metav1.Condition {
+	for i := range list {
+		if list[i].Type == t {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// last finds the condition of a type; of several the last one counts, so that
+// what is added later overrules.
+func last(list []Condition, t string) (Condition, bool) {
+	for _, c := range slices.Backward(list) {
+		if c.Type == t {
+			return c, true
+		}
+	}
+	return Condition{}, false
+}
