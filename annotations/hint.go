@@ -5,97 +5,78 @@ import (
 	"strings"
 )
 
-// strays reports the keys on the Service that no form for this kind reads: keys
-// for other kinds, keys in the wrong place, and keys nobody declared.
-func (s *Set) strays(kind string, src Source) Problems {
-	var out Problems
-	add := func(key, message string) {
-		out = append(out, Problem{Key: key, Message: message, Severity: Warning})
-	}
-	for _, key := range sortedKeys(src.Annotations) {
-		if message := s.stray(key, kind, ServiceAnnotation); message != "" {
-			add(key, message)
-		}
-	}
-	for _, key := range sortedKeys(src.Labels) {
-		if message := s.stray(key, kind, ServiceLabel); message != "" {
-			add(key, message)
-		}
-	}
-	return out
-}
-
-// stray returns what to say about one key, or "".
-func (s *Set) stray(key, kind string, place Place) string {
-	var here, elsewhere []*declaration
-	for _, d := range s.find(key) {
-		switch {
-		case d.foreign:
-			return ""
-		case d.place == place && d.form(kind) >= 0:
-			return ""
-		case d.place == place:
-			here = append(here, d)
-		default:
-			elsewhere = append(elsewhere, d)
-		}
-	}
-	switch {
-	case len(here) > 0:
-		return "has no effect on " + kind + ", only on " + and(kindsOf(here))
-	case place == ServiceLabel:
-		return strayLabel(elsewhere)
-	case len(elsewhere) > 0 && (s.prefixed(key) || elsewhere[0].place == ServiceLabel):
-		return "has no effect here, it is read as a " + string(elsewhere[0].place)
-	case len(elsewhere) > 0 || !s.prefixed(key):
-		return ""
-	}
-	if near := s.nearest(key, kind); near != "" {
-		return "is not known, so it has no effect; did you mean " + near + "?"
-	}
-	return "is not known, so it has no effect"
-}
-
-// strayLabel speaks only about labels that are annotations by declaration:
-// labels under a cloud's domain are common and mostly nobody's mistake.
-func strayLabel(elsewhere []*declaration) string {
-	for _, d := range elsewhere {
-		if d.place == ServiceAnnotation {
-			return "has no effect as a label, it is read as a " + string(ServiceAnnotation)
-		}
-	}
-	return ""
-}
-
-func (s *Set) prefixed(key string) bool { return s.prefix(key) != "" }
-
-func (s *Set) prefix(key string) string {
-	for _, prefix := range s.prefixes {
-		if strings.HasPrefix(key, prefix) {
-			return prefix
-		}
-	}
-	return ""
-}
-
 // nearest returns the declared Service key that a misspelt one most likely
-// means, or "". Keys that work on the kind win a tie.
+// means, or "". A few wrong characters beat a forgotten word; keys that work on
+// the kind win a tie.
 func (s *Set) nearest(key, kind string) string {
-	best, bestDistance, bestFits := "", 1<<30, false
+	const far = 1 << 20
+	best, bestCost := "", far
 	prefix := s.prefix(key)
 	for _, d := range s.declarations {
 		if d.foreign || !d.onService() {
 			continue
 		}
-		limit := distanceLimit(strings.TrimPrefix(d.name, prefix))
-		distance := editDistance(key, d.name, limit)
-		fits := d.form(kind) >= 0
-		if distance > limit || distance > bestDistance || (distance == bestDistance && (bestFits || !fits)) {
-			continue
+		name := d.filled(key)
+		part := strings.TrimPrefix(name, prefix)
+		limit := distanceLimit(part)
+		cost := 4 * editDistance(key, name, limit)
+		if cost > 4*limit {
+			if !oneWordApart(strings.TrimPrefix(key, prefix), part) {
+				continue
+			}
+			cost = far / 2
 		}
-		best, bestDistance, bestFits = d.name, distance, fits
+		if d.form(kind) < 0 {
+			cost++
+		}
+		if cost < bestCost {
+			best, bestCost = name, cost
+		}
 	}
 	return best
+}
+
+// sameName returns the declared key that differs only in a small slip in the
+// domain, or "". Keys of other controllers have other domains or other names, so
+// nothing else outside of the provider's prefixes is guessed at.
+func (s *Set) sameName(key string) string {
+	const shortestName, domainSlip = 10, 5
+	domain, name, ok := strings.Cut(key, "/")
+	if !ok || len(name) < shortestName {
+		return ""
+	}
+	for _, d := range s.declarations {
+		ours, same, _ := strings.Cut(d.filled(key), "/")
+		if d.onService() && !d.foreign && same == name && editDistance(domain, ours, domainSlip) <= domainSlip {
+			return ours + "/" + same
+		}
+	}
+	return ""
+}
+
+// filled is the declared name with the marks replaced by the last number and the
+// last capital word of the misspelt key, so that per-port keys compare well.
+func (d *declaration) filled(key string) string {
+	if !d.perPort() {
+		return d.name
+	}
+	name := d.name
+	if number := lastRun(key, func(r rune) bool { return r >= '0' && r <= '9' }); number != "" {
+		name = strings.Replace(name, portMark, number, 1)
+	}
+	if word := lastRun(key, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '_' }); word != "" {
+		name = strings.Replace(name, protocolMark, word, 1)
+	}
+	return name
+}
+
+// lastRun is the last stretch of characters for which the test holds.
+func lastRun(text string, holds func(rune) bool) string {
+	runs := strings.FieldsFunc(text, func(r rune) bool { return !holds(r) })
+	if len(runs) == 0 {
+		return ""
+	}
+	return runs[len(runs)-1]
 }
 
 // distanceLimit is one edit per five characters of the part that tells keys
@@ -135,31 +116,24 @@ func editDistance(a, b string, limit int) int {
 	return last[len(y)]
 }
 
-func kindsOf(ds []*declaration) []string {
-	var out []string
-	for _, d := range ds {
-		named, _ := d.kinds()
-		out = append(out, named...)
+// oneWordApart tells whether one text has one word more than the other and they
+// share at least two.
+func oneWordApart(a, b string) bool {
+	long, short := wordsOf(a), wordsOf(b)
+	if len(long) < len(short) {
+		long, short = short, long
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	if len(short) < 2 || len(long) != len(short)+1 {
+		return false
+	}
+	for i := range long {
+		if slices.Equal(slices.Delete(slices.Clone(long), i, i+1), short) {
+			return true
+		}
+	}
+	return false
 }
 
-// and joins words: "a", "a and b", "a, b and c".
-func and(words []string) string { return join(words, " and ") }
-
-// oneOf joins words: "a", "a or b", "a, b or c"; "nothing" if there are none.
-func oneOf(words []string) string {
-	if len(words) == 0 {
-		return "nothing"
-	}
-	return join(words, " or ")
-}
-
-func join(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	end := len(words) - 1
-	return strings.Join(words[:end], ", ") + last + words[end]
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-._/", r) })
 }

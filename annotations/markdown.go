@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -20,11 +21,21 @@ func Markdown(set *Set, title, intro string) string {
 		fmt.Fprintf(&b, "\n%s\n", intro)
 	}
 	groups := set.groups()
+	link := anchors{}
+	link.to(title)
+	link.to("Contents")
+	targets := map[string]string{}
+	for _, g := range groups {
+		targets[g.name] = link.to(g.name)
+		for _, r := range g.rows {
+			targets[heading(r)] = link.to(heading(r))
+		}
+	}
 	b.WriteString("\n## Contents\n\n")
 	for _, g := range groups {
-		fmt.Fprintf(&b, "- [%s](#%s)\n", g.name, slug(g.name))
+		fmt.Fprintf(&b, "- [%s](#%s)\n", g.name, targets[g.name])
 		for _, r := range g.rows {
-			fmt.Fprintf(&b, "  - [`%s`](#%s)%s\n", r.Key, slug(heading(r)), contentsMark(r))
+			fmt.Fprintf(&b, "  - [`%s`](#%s)%s\n", r.Key, targets[heading(r)], contentsMark(r))
 		}
 	}
 	for _, g := range groups {
@@ -66,6 +77,20 @@ func heading(r Row) string {
 		return r.Key
 	}
 	return r.Key + " (" + string(r.On) + ")"
+}
+
+// anchors gives out link targets in the order of the headings: the second
+// heading with the same slug gets "-1", as GitHub and others do.
+type anchors map[string]int
+
+func (a anchors) to(text string) string {
+	base := slug(text)
+	n := a[base]
+	a[base]++
+	if n == 0 {
+		return base
+	}
+	return base + "-" + strconv.Itoa(n)
 }
 
 func slug(text string) string {

@@ -91,6 +91,9 @@ type use struct {
 func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 	taken := map[[2]string]string{}
 	for _, u := range d.uses(values) {
+		if u.raw == "" && f.empty == EmptyAbsent {
+			continue
+		}
 		at := [2]string{u.port, u.protocol}
 		if by, ok := taken[at]; ok {
 			r.warn(u.key, "", "", "is ignored, because "+by+" is set too")
@@ -170,6 +173,9 @@ func (src Source) portNumbers() string {
 	for _, p := range src.Ports {
 		numbers = append(numbers, p.Port)
 	}
+	if src.HealthCheckNodePort != 0 {
+		numbers = append(numbers, src.HealthCheckNodePort)
+	}
 	slices.Sort(numbers)
 	var texts []string
 	for _, n := range slices.Compact(numbers) {
@@ -180,9 +186,6 @@ func (src Source) portNumbers() string {
 
 // take parses one value and does with a bad one what the form says.
 func (r *parsing) take(d *declaration, f *form, u use, at instance) {
-	if u.raw == "" && f.empty == EmptyAbsent {
-		return
-	}
 	origin := Origin{Source: FromAnnotation, Key: u.key, Raw: u.raw}
 	if d.place == ServiceLabel || d.place == NodeLabel || d.place == PodLabel || d.place == NamespaceLabel {
 		origin.Source = FromLabel

@@ -50,7 +50,8 @@ func (p Problem) String() string {
 		b.WriteString(" ")
 	}
 	b.WriteString(p.Message)
-	if p.Legal != "" {
+	// A message such as `is not an IPv4 address` has said it already.
+	if p.Legal != "" && !strings.Contains(p.Message, p.Legal) {
 		b.WriteString("; legal is ")
 		b.WriteString(p.Legal)
 	}

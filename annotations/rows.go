@@ -9,8 +9,7 @@ import (
 
 // A Row is everything that is known about one key, for tools. Where forms for
 // different kinds differ, the fields of the embedded Facts are those of the first
-// form and Variants holds all of them. The struct is long because it is the
-// columns of a published table.
+// form and Variants holds all of them.
 type Row struct {
 	Key   string `json:"key"`
 	On    Place  `json:"on"`
@@ -140,7 +139,7 @@ func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 	}
 	return Facts{
 		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
-		Min: f.facts.min, Max: f.facts.max, Values: slices.Concat([]string{}, f.facts.values),
+		Min: f.facts.min, Max: f.facts.max, Values: append([]string{}, f.facts.values...),
 		Default: f.defaults, Change: f.change, Bad: f.badText(), Support: f.support,
 		Reason: f.reason, Note: note, Source: f.source,
 	}

@@ -218,3 +218,25 @@ func (d *declaration) check() error {
 	}
 	return faults.ErrorOrNil()
 }
+
+// TryExamples parses every example and reports those that no form of their key
+// accepts, so that a provider's test can keep its reference page honest. The
+// ports are those that examples may refer to.
+func (s *Set) TryExamples(ports []corev1.ServicePort) error {
+	faults := &multierror.Error{ErrorFormat: oneLine}
+	for _, d := range s.declarations {
+		if d.example == "" {
+			continue
+		}
+		var last error
+		for i := range d.forms {
+			if _, _, last = d.forms[i].parse(d.example, scope{ports: ports}); last == nil {
+				break
+			}
+		}
+		if last != nil {
+			faults = multierror.Append(faults, fmt.Errorf("%s: example %s %w", d.name, quote(d.example), last))
+		}
+	}
+	return faults.ErrorOrNil()
+}

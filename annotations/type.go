@@ -27,7 +27,7 @@ type facts struct {
 
 // Legal is a noun phrase for the legal values.
 func (f facts) Legal() string {
-	if f.unit == "" {
+	if f.unit == "" || f.head == "" {
 		return f.head + f.tail
 	}
 	return f.head + " of " + f.unit + f.tail
@@ -117,10 +117,10 @@ func CustomPorts[T any](name, legal string, parse func(raw string, ports []corev
 // clause: "network load balancers have one list of groups only".
 func Forbidden[T any](reason string) Type[T] {
 	return Type[T]{
-		facts: facts{name: "must be absent", head: "no such key"},
+		facts: facts{name: "must be absent"},
 		parse: func(string, scope) (T, []string, error) {
 			var zero T
-			return zero, nil, fmt.Errorf("is not allowed on this kind: %s", reason)
+			return zero, nil, fmt.Errorf("must not be set on this kind: %s", reason)
 		},
 	}
 }

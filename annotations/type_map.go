@@ -1,7 +1,6 @@
 package annotations
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,65 +33,61 @@ func lenientMap(raw string) map[string]string {
 }
 
 // MapStrict reads "k=v,k2=v2" as the AWS Load Balancer Controller does: a
-// backslash takes the next character as it is, the value may hold "=", a piece
-// without "=" or with an empty key is bad, the empty text is the empty map.
+// backslash takes the next character as it is, the value may hold "=", keys and
+// values are trimmed, a piece without "=" or with an empty key is bad, the empty
+// text is the empty map. A comma at the very end is noted and ignored; there it
+// becomes part of the last value, which nobody can mean.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/annotations/parser.go.
 func MapStrict() Type[map[string]string] {
-	legal := `key=value pairs separated by commas, with a backslash before a comma that belongs to a value`
-	return Custom("map", legal, strictMap)
+	legal := "key=value pairs separated by commas, with a backslash before a comma that belongs to a value"
+	return Type[map[string]string]{
+		facts: facts{name: "map", head: legal},
+		parse: func(raw string, _ scope) (map[string]string, []string, error) { return strictMap(raw) },
+	}
 }
 
-func strictMap(raw string) (map[string]string, error) {
+func strictMap(raw string) (map[string]string, []string, error) {
 	out := map[string]string{}
 	if raw == "" {
-		return out, nil
+		return out, nil, nil
 	}
-	for _, piece := range splitEscaped(raw) {
-		if piece.equals < 0 {
-			return nil, fmt.Errorf("has the piece %s without \"=\"", quote(piece.text))
-		}
-		key := strings.TrimSpace(piece.text[:piece.equals])
-		if key == "" {
-			return nil, errors.New("has a piece with an empty key")
-		}
-		out[key] = strings.TrimSpace(piece.text[piece.equals:])
+	var notes []string
+	pieces := splitEscaped(raw)
+	if last := len(pieces) - 1; last > 0 && strings.TrimSpace(pieces[last]) == "" {
+		pieces = pieces[:last]
+		notes = append(notes, "ends with a comma, which is ignored")
 	}
-	return out, nil
+	for _, piece := range pieces {
+		key, value, found := strings.Cut(piece, "=")
+		if !found {
+			return nil, nil, fmt.Errorf("has the piece %s, which has no \"=\"", quote(strings.TrimSpace(piece)))
+		}
+		if key = strings.TrimSpace(key); key == "" {
+			return nil, nil, fmt.Errorf("has the piece %s, which has no key", quote(strings.TrimSpace(piece)))
+		}
+		out[key] = strings.TrimSpace(value)
+	}
+	return out, notes, nil
 }
 
-// piece is one pair without its backslashes; equals is where the value starts,
-// with the first bare "=" taken out, or -1.
-type piece struct {
-	text   string
-	equals int
-}
-
-func splitEscaped(raw string) []piece {
-	var out []piece
+// splitEscaped splits at bare commas and takes the backslashes out. A backslash
+// at the very end stands for itself.
+func splitEscaped(raw string) []string {
+	var out []string
 	var text strings.Builder
-	equals, escaped := -1, false
-	flush := func() {
-		out = append(out, piece{text: text.String(), equals: equals})
-		text.Reset()
-		equals = -1
-	}
-	for _, r := range raw {
+	for i := 0; i < len(raw); i++ {
 		switch {
-		case escaped:
-			text.WriteRune(r)
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case r == ',':
-			flush()
-		case r == '=' && equals < 0:
-			equals = text.Len()
+		case raw[i] == '\\' && i+1 < len(raw):
+			i++
+			text.WriteByte(raw[i])
+		case raw[i] == ',':
+			out = append(out, text.String())
+			text.Reset()
 		default:
-			text.WriteRune(r)
+			text.WriteByte(raw[i])
 		}
 	}
-	flush()
-	return out
+	return append(out, text.String())
 }
 
 // Only limits the keys of a map; use it with Checked.
@@ -139,10 +134,13 @@ func SelectorLenient() Type[Selector] {
 
 // SelectorStrict reads a selector with MapStrict's rules; values match exactly.
 func SelectorStrict() Type[Selector] {
-	return Custom("label selector", "key=value pairs separated by commas", func(raw string) (Selector, error) {
-		values, err := strictMap(raw)
-		return selector(values, false), err
-	})
+	return Type[Selector]{
+		facts: facts{name: "label selector", head: "key=value pairs separated by commas"},
+		parse: func(raw string, _ scope) (Selector, []string, error) {
+			values, notes, err := strictMap(raw)
+			return selector(values, false), notes, err
+		},
+	}
 }
 
 func selector(values map[string]string, emptyExists bool) Selector {

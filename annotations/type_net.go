@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -153,7 +154,7 @@ func JSONOf[T any](legal string, rule func(T) error) Type[T] {
 			var zero T
 			return zero, fmt.Errorf("is not legal JSON here: %w", err)
 		}
-		if decoder.More() {
+		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 			return value, errors.New("has text after the JSON value")
 		}
 		return value, nil
