@@ -34,6 +34,10 @@ type Instance struct {
 // Facts is what Build may know of AWS. It is shared between Services and never
 // written to after a read.
 type Facts struct {
+	// Cluster is the cluster's tag: from the configuration, else from the tags of
+	// our own instance; zero for an untagged cluster.
+	Cluster    ClusterTag
+	OwnSubnet  string // where we run, by configuration or as found; may be empty
 	VPC        string
 	Subnets    []Subnet            // of the VPC, sorted by id
 	NodeGroups []NodeGroup         // every group that carries the cluster tag or that an instance of the scope has, sorted by id

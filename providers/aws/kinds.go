@@ -74,10 +74,12 @@ type Classic struct {
 	Subnets []string    // sorted
 	Groups  []stack.Ref // in order: the first one is the source of the node rule
 	Tags    Tags
+	DNSName string // found only; never compared
 }
 
 // ClassicPort is a listener of a Classic Load Balancer. Protocols are upper case.
 type ClassicPort struct {
+	Balancer         string // name of the load balancer, whose listeners share calls
 	Port             int32
 	Protocol         string
 	InstancePort     int32
@@ -138,6 +140,7 @@ type Network struct {
 	Mappings []Mapping // sorted by subnet
 	Groups   []stack.Ref
 	Tags     Tags
+	DNSName  string // found only; never compared
 }
 
 // Attributes are name-value attributes of a load balancer or target group;

@@ -1,0 +1,151 @@
+package aws
+
+import (
+	"crypto/sha1" // #nosec G505 -- the names of existing target groups are made with it
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Names, tags and descriptions are what load balancers that are there already
+// are found by, so every byte is that of the official controller.
+// Source: kubernetes/cloud-provider-aws:pkg/providers/v1/{aws_loadbalancer,aws,tags}.go.
+const (
+	tagServiceName   = "kubernetes.io/service-name"
+	tagClusterPrefix = "kubernetes.io/cluster/"
+	tagClusterLegacy = "KubernetesCluster"
+	tagOwned         = "owned"
+	tagPublicRole    = "kubernetes.io/role/elb"
+	tagInternalRole  = "kubernetes.io/role/internal-elb"
+
+	rulePrefix       = "kubernetes.io/rule/nlb/"
+	ruleClientPrefix = rulePrefix + "client="
+	ruleHealthPrefix = rulePrefix + "health="
+	ruleMTU          = rulePrefix + "mtu"
+
+	managedGroupDescription = "[k8s] Managed SecurityGroup for LoadBalancer"
+
+	proxyPolicyName     = "k8s-proxyprotocol-enabled"
+	proxyPolicyType     = "ProxyProtocolPolicyType"
+	proxyPolicyAttr     = "ProxyProtocol"
+	sslPolicyNamePrefix = "k8s-SSLNegotiationPolicy-"
+	sslPolicyType       = "SSLNegotiationPolicyType"
+	sslPolicyAttr       = "Reference-Security-Policy"
+
+	schemeInternal = "internal"
+	schemePublic   = "internet-facing"
+
+	// trafficPort is AWS's word for "check the port that gets the traffic".
+	trafficPort = "traffic-port"
+
+	maxNameLength  = 32
+	shortNamePart  = 8
+	shortHashPart  = 10
+	managedNLBName = "nlb" // key name of the group that is made for a Network Load Balancer
+)
+
+// loadBalancerName is the name of either kind of load balancer.
+// Source: kubernetes/cloud-provider:cloud.go (DefaultLoadBalancerName).
+func loadBalancerName(uid string) string {
+	name := "a" + strings.ReplaceAll(uid, "-", "")
+	return name[:min(len(name), maxNameLength)]
+}
+
+// serviceName is how tags and descriptions write a Service.
+func serviceName(o stack.Owner) string { return o.Namespace + "/" + o.Name }
+
+// ownGroupName is the name of a Classic Load Balancer's own security group.
+func ownGroupName(lbName string) string { return "k8s-elb-" + lbName }
+
+// ownGroupDescription is that group's description, which AWS cannot change later.
+func ownGroupDescription(lbName string, o stack.Owner) string {
+	return fmt.Sprintf("Security group for Kubernetes ELB %s (%s)", lbName, serviceName(o))
+}
+
+// managedGroupName is the name of a Network Load Balancer's own security group.
+// The cluster is the one of --cluster-name, not the cluster id.
+func managedGroupName(cluster string, o stack.Owner) string {
+	sum := sha256.Sum256([]byte(cluster + o.Name + o.Namespace + o.UID))
+	return shortNames(o) + hex.EncodeToString(sum[:])[:shortHashPart]
+}
+
+// targetGroupPrefix begins the names of all target groups of a Service; Services
+// of other clusters, or with similar names, may share it.
+func targetGroupPrefix(o stack.Owner) string { return shortNames(o) }
+
+func shortNames(o stack.Owner) string {
+	return "k8s-" + alnum(o.Namespace) + "-" + alnum(o.Name) + "-"
+}
+
+// alnum keeps ASCII letters and digits, at most eight.
+func alnum(s string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, s)
+	return kept[:min(len(kept), shortNamePart)]
+}
+
+// targetGroupName hashes everything that cannot change on a live target group,
+// so that a replacement has another name than what it replaces. The Service
+// port is part of it and the check's port and thresholds are not.
+func targetGroupName(cluster string, o stack.Owner, port int32, t TargetGroup) string {
+	text := cluster + o.Namespace + o.Name + decimal(port) + decimal(t.Port) +
+		t.Protocol + t.TargetType + t.CheckProtocol + decimal(t.CheckInterval)
+	sum := sha1.Sum([]byte(text)) // #nosec G401 -- a name, not a secret
+	return targetGroupPrefix(o) + hex.EncodeToString(sum[:])[:shortHashPart]
+}
+
+// sslPolicyName is the name of the policy made for a predefined one.
+func sslPolicyName(predefined string) string { return sslPolicyNamePrefix + predefined }
+
+// clientDescription and healthDescription mark the rules of a Network Load
+// Balancer in the groups of the nodes; the mark names the load balancer.
+func clientDescription(lbName string) string { return ruleClientPrefix + lbName }
+func healthDescription(lbName string) string { return ruleHealthPrefix + lbName }
+
+// portKey names listeners, target groups and what hangs on them: "tcp-80" also
+// for TLS, because TCP and TLS are states of one listener, and UDP is another.
+func portKey(protocol corev1.Protocol, port int32) string {
+	return strings.ToLower(string(protocol)) + "-" + decimal(port)
+}
+
+// portSlot is the place of a listener on its load balancer.
+func portSlot(port int32) string { return "port " + decimal(port) }
+
+// portRange is how rule keys and ids write ports.
+func portRange(p Permission) string { return decimal(p.FromPort) + "-" + decimal(p.ToPort) }
+
+// nodeRuleKey names a rule in a group of the nodes by its content, so that all
+// Services that want the same rule mean the same entry. A rule whose source is a
+// group has the group's name there if it is one of ours, else the group's id.
+func nodeRuleKey(group string, p Permission, sourceName string) stack.Key {
+	source := p.CIDR
+	if source == "" {
+		source = sourceName
+	}
+	if source == "" {
+		source = p.Source.ID
+	}
+	return stack.Key{Kind: KindNodeRule, Name: strings.Join([]string{group, p.Protocol, portRange(p), source}, "/")}
+}
+
+// nodeRuleID is the identifier of a rule as found: source is a range or a group id.
+func nodeRuleID(group string, p Permission, source string) string {
+	return strings.Join([]string{group, p.Protocol, portRange(p), source}, "/")
+}
+
+// partID is the identifier of a part of a Classic Load Balancer.
+func partID(lbName, part, keyName string) string {
+	return strings.Join([]string{lbName, part, keyName}, "/")
+}
+
+func decimal(n int32) string { return strconv.Itoa(int(n)) }
