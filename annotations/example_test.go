@@ -140,12 +140,9 @@ func timeoutBelowInterval(kind string, bag *annotations.Bag, _ []corev1.ServiceP
 	if timeout < interval {
 		return nil
 	}
-	return annotations.Problems{{
-		Key:     timeoutKey.Name,
-		Value:   fmt.Sprint(timeout),
-		Message: "is not below the interval",
-		Legal:   fmt.Sprintf("less than %d seconds", interval),
-	}}
+	return annotations.Problems{
+		timeoutKey.Refusal(bag, "is not below the interval", fmt.Sprintf("less than %d seconds", interval)),
+	}
 }
 
 func declarations() []annotations.Declaration {

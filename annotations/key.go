@@ -151,7 +151,28 @@ func (k *Key[T]) Read(kind string, values map[string]string) (T, Origin, Problem
 		run.read(d, &d.forms[i], values)
 	}
 	value, origin, _ := k.Lookup(run.bag)
-	return value, origin, run.problems.sorted()
+	return value, origin, run.problems.Sorted()
+}
+
+// Refusal is an Error about the key, with the spelling and the value the user
+// wrote. The message is read after the value and legal is a noun phrase. Checks
+// and builders use it for what the type alone cannot see.
+func (k *Key[T]) Refusal(b *Bag, message, legal string) Problem {
+	p := k.Warning(b, message, legal)
+	p.Severity = Error
+	return p
+}
+
+// Warning is Refusal with severity Warning.
+func (k *Key[T]) Warning(b *Bag, message, legal string) Problem {
+	_, origin, _ := k.Lookup(b)
+	return Problem{
+		Key:      orElse(origin.Key, k.Name),
+		Value:    origin.Raw,
+		Legal:    legal,
+		Message:  message,
+		Severity: Warning,
+	}
 }
 
 func (k *Key[T]) lookup(b *Bag, at instance) (T, Origin, bool) {

@@ -26,7 +26,7 @@ func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
 	for _, check := range s.checks {
 		run.addChecked(check(kind, run.bag, src.Ports))
 	}
-	return run.bag, run.problems.sorted()
+	return run.bag, run.problems.Sorted()
 }
 
 // ParseOnDelete reads only the keys declared OnDelete, whatever the kind. A bad
@@ -39,7 +39,7 @@ func (s *Set) ParseOnDelete(src Source) (*Bag, Problems) {
 			run.read(d, &d.forms[0], src.values(d.place))
 		}
 	}
-	return run.bag, run.problems.sorted()
+	return run.bag, run.problems.Sorted()
 }
 
 func (src Source) values(place Place) map[string]string {

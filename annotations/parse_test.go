@@ -359,6 +359,25 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+func TestProblemOfAKey(t *testing.T) {
+	set := mustSet(t)
+	bag, _ := set.Parse("clb", annotations.Source{Annotations: under(map[string]string{"interval": "20"})})
+	if got, want := intervalKey.Refusal(bag, "is too long here", "").String(), `lb.example.com/interval: "20" is too long here`; got != want {
+		t.Errorf("Refusal = %s, want %s", got, want)
+	}
+	warning := schemeKey.Warning(bag, "does not fit the subnets", "")
+	if want := `lb.example.com/scheme: does not fit the subnets`; warning.String() != want || warning.Severity != annotations.Warning {
+		t.Errorf("Warning = %s %s, want a warning: %s", warning.Severity, warning, want)
+	}
+}
+
+func TestNilBag(t *testing.T) {
+	var bag *annotations.Bag
+	if bag.Kind() != "" || bag.Refused(schemeKey) || bag.Origins() != nil || attributesKey.All(bag) != nil {
+		t.Error("a nil bag says nothing")
+	}
+}
+
 func TestSourceOf(t *testing.T) {
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"a": "1"}, Labels: map[string]string{"l": "2"}},

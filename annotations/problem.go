@@ -74,7 +74,7 @@ func (ps Problems) Errors() bool {
 // or nil if there are none. errors.As finds each Problem in it.
 func (ps Problems) Err() error {
 	all := &multierror.Error{ErrorFormat: oneLine}
-	for _, p := range ps.sorted() {
+	for _, p := range ps.Sorted() {
 		if p.Severity == Error {
 			all = multierror.Append(all, p)
 		}
@@ -102,8 +102,8 @@ func (ps Problems) Strings() []string {
 	return out
 }
 
-// sorted returns a copy, errors first, then by key, without duplicates.
-func (ps Problems) sorted() Problems {
+// Sorted returns a copy, errors first, then by key, without duplicates.
+func (ps Problems) Sorted() Problems {
 	out := slices.Clone(ps)
 	slices.SortFunc(out, func(a, b Problem) int {
 		return cmp.Or(

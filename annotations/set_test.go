@@ -137,3 +137,72 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestRowsDescribe(t *testing.T) {
+	list := func(def []string) *annotations.Key[[]string] {
+		return &annotations.Key[[]string]{
+			Name: "k", Doc: "A key.",
+			Forms: []annotations.Form[[]string]{{Type: annotations.ListOf(annotations.Enum("a", "b")), Default: def}},
+		}
+	}
+	accepted := stringKey("k")
+	accepted.Forms[0].Support, accepted.Forms[0].Reason = annotations.Accepted, "gone"
+	mixed := stringKey("k", "clb")
+	mixed.Forms[0].Support, mixed.Forms[0].Reason = annotations.Later, "soon"
+	mixed.Forms = append(mixed.Forms, accepted.Forms[0])
+	cases := []struct {
+		name string
+		key  annotations.Declaration
+		got  func(annotations.Row) any
+		want any
+	}{
+		{"default list", list([]string{"a", "b"}), func(r annotations.Row) any { return r.Default }, "a b"},
+		{"empty default list", list([]string{}), func(r annotations.Row) any { return r.Default }, "none"},
+		{"no default list", list(nil), func(r annotations.Row) any { return r.Default }, "none"},
+		{"item values", list(nil), func(r annotations.Row) any { return r.Values }, []string{"a", "b"}},
+		{"support", accepted, func(r annotations.Row) any { return r.Reason }, "gone"},
+		{"the better support of two", mixed, func(r annotations.Row) any { return r.Support }, annotations.Accepted},
+		{"variants", mixed, func(r annotations.Row) any { return len(r.Variants) }, 2},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			set, err := annotations.NewSet("test", nil, c.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, c.got(annotations.Rows(set)[0])); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestMarkdownTellsHeadingsApart(t *testing.T) {
+	first, second := stringKey("a.b"), stringKey("ab")
+	second.Forms[0].Change = annotations.Refused
+	second.Forms[0].Support, second.Forms[0].Reason = annotations.Accepted, "it is | gone"
+	set, err := annotations.NewSet("test", nil, first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := annotations.Markdown(set, "Page", "")
+	for _, want := range []string{
+		"- [`a.b`](#ab)\n", "- [`ab`](#ab-1) (no effect)\n", "## Other\n", "| A change | is refused |\n",
+		"| Support | accepted without effect: it is \\| gone |\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	set := mustSet(b)
+	src := annotations.Source{
+		Annotations: under(map[string]string{"scheme": "internal", "check-interval": "20", "attributes.80": "a=b", "nonsense": "1"}),
+		Ports:       testPorts,
+	}
+	for b.Loop() {
+		set.Parse("nlb", src)
+	}
+}

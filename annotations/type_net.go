@@ -1,10 +1,8 @@
 package annotations
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -142,25 +140,4 @@ func ARN(services ...string) Type[string] {
 		}
 		return raw, nil
 	})
-}
-
-// JSONOf reads a JSON text into T and refuses unknown fields. The rule may be nil.
-func JSONOf[T any](legal string, rule func(T) error) Type[T] {
-	t := Custom("json", legal, func(raw string) (T, error) {
-		var value T
-		decoder := json.NewDecoder(strings.NewReader(raw))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&value); err != nil {
-			var zero T
-			return zero, fmt.Errorf("is not legal JSON here: %w", err)
-		}
-		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return value, errors.New("has text after the JSON value")
-		}
-		return value, nil
-	})
-	if rule == nil {
-		return t
-	}
-	return t.Checked(rule)
 }
