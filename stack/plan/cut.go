@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const ellipsis = "…"
+
+func length(s string) int { return utf8.RuneCountInString(s) }
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-length(s)))
+}
+
+// clean replaces what does not print. Names and reasons may hold text that came
+// from a cloud or a manifest, and must not steer a terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return ' '
+		case !unicode.IsPrint(r):
+			return '\uFFFD'
+		default:
+			return r
+		}
+	}, s)
+}
+
+// fit cuts text in the middle: names in a cloud differ at both ends, the
+// cluster in front and a hash behind.
+func fit(s string, width int) string {
+	n := length(s)
+	switch {
+	case n <= width:
+		return s
+	case width <= 0:
+		return ""
+	case width == 1:
+		return ellipsis
+	}
+	runes := []rune(s)
+	head := width / 2
+	tail := width - head - 1
+	return string(runes[:head]) + ellipsis + string(runes[n-tail:])
+}
+
+// cutAll cuts values to the width. Two values that differ look different after
+// the cut as well: where the middle cut hides the difference, what is around
+// the first difference is shown.
+func cutAll(values []string, width int) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, fit(v, width))
+	}
+	if len(values) != 2 || values[0] == values[1] || out[0] != out[1] {
+		return out
+	}
+	at := firstDifference(values[0], values[1])
+	return []string{around(values[0], at, width), around(values[1], at, width)}
+}
+
+func firstDifference(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return n
+}
+
+// around shows the part of a text that surrounds a position.
+func around(s string, at, width int) string {
+	runes := []rune(s)
+	const before = 4 // characters kept in front for the eye
+	start := min(max(0, at-before), len(runes))
+	rest := string(runes[start:])
+	if start > 0 {
+		rest = ellipsis + rest
+	}
+	if length(rest) <= width {
+		return rest
+	}
+	return string([]rune(rest)[:max(0, width-1)]) + ellipsis
+}
+
+// wrap breaks text between words. A word that is longer than a line is cut in
+// the middle.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for i, word := range strings.Split(clean(text), " ") {
+		word = fit(word, width)
+		switch {
+		case i == 0:
+			line = word
+		case length(line)+1+length(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// NewDocument describes plans of one provider, in owner order. Fields of a spec
+// with the struct tag `plan:"secret"` are shown as [Secret].
+func NewDocument(provider string, plans []Plan) Document {
+	doc := Document{FormatVersion: FormatVersion, Provider: valid(provider), Plans: make([]PlanDoc, 0, len(plans))}
+	for _, p := range plans {
+		doc.Plans = append(doc.Plans, describe(p))
+	}
+	doc.sort()
+	return doc
+}
+
+func describe(p Plan) PlanDoc {
+	d := describer{owner: p.Owner, wanted: plainer{made: made(p)}}
+	out := PlanDoc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Held))}
+	for _, s := range p.Steps {
+		out.Steps = append(out.Steps, d.step(s, p.Steps))
+	}
+	held := make([]Step, 0, len(p.Held))
+	for _, h := range p.Held {
+		held = append(held, h.Step)
+	}
+	for _, h := range p.Held {
+		out.Held = append(out.Held, HeldDoc{Step: d.step(h.Step, held), By: valid(h.By), Why: valid(h.Why)})
+	}
+	out.Summary = summarize(out)
+	return out
+}
+
+// made lists the keys that do not exist before the plan runs, also those whose
+// creation is held.
+func made(p Plan) map[stack.Key]bool {
+	out := map[stack.Key]bool{}
+	mark := func(s Step) {
+		if s.ID.Action == Create {
+			out[s.ID.Key] = true
+		}
+		for _, r := range s.With {
+			out[r.Key] = true
+		}
+	}
+	for _, s := range p.Steps {
+		mark(s)
+	}
+	for _, h := range p.Held {
+		mark(h.Step)
+	}
+	return out
+}
+
+// describer turns steps of one plan into their public form. What was found
+// refers to things that exist, what is wanted may not: wanted and found values
+// are therefore turned by two plainers.
+type describer struct {
+	owner  stack.Owner
+	wanted plainer
+	found  plainer
+}
+
+func (d describer) step(s Step, among []Step) StepDoc {
+	values := d.wanted
+	if s.ID.Action == Delete || s.ID.Action == Forget {
+		values = d.found
+	}
+	out := StepDoc{
+		ID:          valid(s.ID.String()),
+		Action:      s.ID.Action,
+		Part:        valid(s.ID.Part),
+		Target:      values.resource(s.Target, s.ID.Key),
+		Unchanged:   unchanged(s),
+		Reason:      s.Reason,
+		Why:         valid(s.Why),
+		Replacement: replacement(s, among),
+		Impact:      s.Impact,
+		Gate:        gate(s.Gate),
+		Needs:       d.needs(s.Needs),
+		Batch:       valid(s.Batch),
+	}
+	for _, r := range s.With {
+		out.With = append(out.With, values.resource(r, r.Key))
+	}
+	for _, c := range s.Changes {
+		out.Changes = append(out.Changes, d.change(s, c))
+	}
+	return out
+}
+
+// resource describes a resource under the key that its step has, because a
+// step may leave out the key of its target.
+func (p plainer) resource(r stack.Resource, key stack.Key) ResourceDoc {
+	out := ResourceDoc{Key: validKey(key), ID: valid(r.ID)}
+	for _, f := range stack.Fields(r.Spec) {
+		v := p.value(f.Value)
+		if secretField(r.Spec, f.Name) {
+			v = p.redacted(reflect.ValueOf(f.Value))
+		}
+		out.Fields = append(out.Fields, FieldDoc{Name: f.Name, Value: v})
+	}
+	return out
+}
+
+func (d describer) change(s Step, c Change) ChangeDoc {
+	from, to := d.found.value, d.wanted.value
+	if secretField(s.Target.Spec, c.Field) || secretField(s.Found, c.Field) {
+		from = func(v any) any { return d.found.redacted(reflect.ValueOf(v)) }
+		to = func(v any) any { return d.wanted.redacted(reflect.ValueOf(v)) }
+	}
+	return ChangeDoc{
+		Field:   valid(c.Field),
+		From:    from(c.From),
+		To:      to(c.To),
+		Added:   each(c.Added, to),
+		Removed: each(c.Removed, from),
+		Forces:  c.Forces,
+	}
+}
+
+func each(in []any, plain func(any) any) []any {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make([]any, 0, len(in))
+	for _, v := range in {
+		out = append(out, plain(v))
+	}
+	return out
+}
+
+func (d describer) needs(ids []StepID) []NeedDoc {
+	var out []NeedDoc
+	for _, id := range ids {
+		need := NeedDoc{Step: valid(id.String())}
+		if id.Owner != d.owner {
+			owner := validOwner(id.Owner)
+			need.Owner = &owner
+		}
+		out = append(out, need)
+	}
+	return out
+}
+
+func gate(g Gate) *GateDoc {
+	if g.IsZero() {
+		return nil
+	}
+	out := &GateDoc{Since: valid(g.Since)}
+	if g.After != 0 {
+		out.After = g.After.String()
+	}
+	return out
+}
+
+// unchanged counts the fields that stay as they are, where a resource is
+// changed or made again; a part of an update leaves all others alone.
+func unchanged(s Step) int {
+	again := s.ID.Action == Create && s.Reason == Replaced && len(s.Changes) > 0
+	if s.ID.Action != Update && !again {
+		return 0
+	}
+	changed := map[string]bool{}
+	for _, c := range s.Changes {
+		field, _, _ := strings.Cut(c.Field, ".")
+		changed[field] = true
+	}
+	n := 0
+	for _, f := range stack.Fields(s.Target.Spec) {
+		if !changed[f.Name] {
+			n++
+		}
+	}
+	return n
+}
+
+// replacement finds the other half of a replacement and which one comes first:
+// by what needs what, and where nothing says, by the order of the plan.
+func replacement(s Step, among []Step) Replacement {
+	if s.Reason != Replaced {
+		return NoReplacement
+	}
+	creation := slices.IndexFunc(among, half(s.ID.Key, Create))
+	deletion := slices.IndexFunc(among, half(s.ID.Key, Delete))
+	if creation < 0 || deletion < 0 || (s.ID.Action != Create && s.ID.Action != Delete) {
+		return NoReplacement
+	}
+	switch {
+	case reaches(among, among[creation], among[deletion].ID):
+		return DeleteFirst
+	case reaches(among, among[deletion], among[creation].ID):
+		return CreateFirst
+	case deletion < creation:
+		return DeleteFirst
+	default:
+		return CreateFirst
+	}
+}
+
+func half(key stack.Key, action Action) func(Step) bool {
+	return func(s Step) bool { return s.Reason == Replaced && s.ID.Key == key && s.ID.Action == action }
+}
+
+// reaches tells whether a step needs the other, directly or through others.
+func reaches(steps []Step, from Step, to StepID) bool {
+	byID := make(map[StepID]Step, len(steps))
+	for _, s := range steps {
+		byID[s.ID] = s
+	}
+	seen := map[StepID]bool{}
+	open := slices.Clone(from.Needs)
+	for len(open) > 0 {
+		id := open[len(open)-1]
+		open = open[:len(open)-1]
+		if id == to {
+			return true
+		}
+		if !seen[id] {
+			seen[id] = true
+			open = append(open, byID[id].Needs...)
+		}
+	}
+	return false
+}
+
+// valid replaces what is no text: a cloud may answer with any bytes, JSON
+// carries only UTF-8.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func validKey(k stack.Key) stack.Key {
+	return stack.Key{Kind: stack.Kind(valid(string(k.Kind))), Name: valid(k.Name)}
+}
+
+func validOwner(o stack.Owner) stack.Owner {
+	return stack.Owner{Namespace: valid(o.Namespace), Name: valid(o.Name), UID: valid(o.UID)}
+}

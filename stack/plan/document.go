@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// FormatVersion is the version of [Document]. It changes when a reader of the
+// old form would misread the new one; an added field is no such change.
+const FormatVersion = "1"
+
+// Document is the public form of one or many plans. It holds plain JSON values
+// only (nil, bool, string, json.Number, []any, map[string]any), no spec and no
+// cloud type, so whatever shows a plan can work from its JSON alone.
+//
+// A reference to another resource of the plan is {"ref": "target-group/tcp-80"};
+// with "unknown": true where that resource does not exist before the plan runs.
+type Document struct {
+	FormatVersion string    `json:"formatVersion"`
+	Provider      string    `json:"provider"` // name of the cloud, for example "aws"
+	Plans         []PlanDoc `json:"plans"`    // in owner order; never nil
+}
+
+// PlanDoc is the plan of one owner.
+type PlanDoc struct {
+	Owner    stack.Owner `json:"owner,omitzero"` // absent: the cluster itself
+	Steps    []StepDoc   `json:"steps"`          // in the order of the plan; never nil
+	Held     []HeldDoc   `json:"held"`           // never nil
+	Problems []Problem   `json:"problems,omitempty"`
+	Summary  Summary     `json:"summary"`
+}
+
+// StepDoc is one step.
+type StepDoc struct {
+	ID          string        `json:"id"` // action, key and part; unique inside the plan
+	Action      Action        `json:"action"`
+	Part        string        `json:"part,omitempty"`
+	Target      ResourceDoc   `json:"target"`
+	With        []ResourceDoc `json:"with,omitempty"` // created in the same call
+	Changes     []ChangeDoc   `json:"changes,omitempty"`
+	Unchanged   int           `json:"unchanged,omitempty"` // fields of an updated or replaced resource that stay
+	Reason      Reason        `json:"reason,omitempty"`
+	Why         string        `json:"why,omitempty"`
+	Replacement Replacement   `json:"replacement,omitempty"` // set on both halves, where both are in the same list
+	Impact      Impact        `json:"impact,omitempty"`
+	Gate        *GateDoc      `json:"gate,omitempty"`
+	Needs       []NeedDoc     `json:"needs,omitempty"`
+	Batch       string        `json:"batch,omitempty"`
+}
+
+// Replacement is the order of the two halves of a replacement.
+type Replacement string
+
+const (
+	// NoReplacement marks a step that is no half of a replacement.
+	NoReplacement Replacement = ""
+	// DeleteFirst means that the old one goes before the new one comes.
+	DeleteFirst Replacement = "delete-first"
+	// CreateFirst means that the new one is there before the old one goes.
+	CreateFirst Replacement = "create-first"
+)
+
+// ResourceDoc is a resource with its fields in the order of declaration.
+type ResourceDoc struct {
+	Key    stack.Key  `json:"key"`
+	ID     string     `json:"id,omitempty"` // the cloud's identifier; empty while it does not exist
+	Fields []FieldDoc `json:"fields,omitempty"`
+}
+
+// FieldDoc is one field and its value.
+type FieldDoc struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// ChangeDoc is one field that a step writes. Added and Removed are set where
+// the step changes members of a set and does not write the field as a whole.
+type ChangeDoc struct {
+	Field   string `json:"field"`
+	From    any    `json:"from,omitempty"`
+	To      any    `json:"to,omitempty"`
+	Added   []any  `json:"added,omitempty"`
+	Removed []any  `json:"removed,omitempty"`
+	Forces  bool   `json:"forcesReplacement,omitempty"`
+}
+
+// GateDoc is what must be observed before a step may run.
+type GateDoc struct {
+	After string `json:"after,omitempty"` // a duration such as "1m0s"; empty: at once
+	Since string `json:"since,omitempty"` // what starts the clock, in words
+}
+
+// NeedDoc names a step that must be done before.
+type NeedDoc struct {
+	Owner *stack.Owner `json:"owner,omitempty"` // absent: the owner of the plan
+	Step  string       `json:"step"`            // the ID of that step
+}
+
+// HeldDoc is a step that may not run now.
+type HeldDoc struct {
+	Step StepDoc `json:"step"`
+	By   string  `json:"by"`
+	Why  string  `json:"why,omitempty"`
+}
+
+// Severity tells what a problem means for the plan.
+type Severity string
+
+const (
+	// Warning is something the user should know; the plan stands.
+	Warning Severity = "warning"
+	// Error is something without whose cure there is no plan, or only a part.
+	Error Severity = "error"
+)
+
+// Problem is something wrong with what the user asked for or with what could be
+// read: a misspelt annotation, a cloud that did not answer.
+type Problem struct {
+	Severity Severity `json:"severity"`
+	Where    string   `json:"where,omitempty"` // an annotation, a field; empty: the whole
+	Text     string   `json:"text"`
+}
+
+// WithProblems returns a copy of the document in which the owner's plan carries
+// the problems as well. An owner without a plan gets an empty one, so that a
+// Service for which no plan could be made is still shown.
+func (d Document) WithProblems(owner stack.Owner, problems ...Problem) Document {
+	if len(problems) == 0 {
+		return d
+	}
+	d.Plans = slices.Clone(d.Plans)
+	i := slices.IndexFunc(d.Plans, func(p PlanDoc) bool { return p.Owner == owner })
+	if i < 0 {
+		d.Plans = append(d.Plans, PlanDoc{Owner: owner, Steps: []StepDoc{}, Held: []HeldDoc{}})
+		i = len(d.Plans) - 1
+	}
+	d.Plans[i].Problems = slices.Concat(d.Plans[i].Problems, problems)
+	d.sort()
+	return d
+}
+
+// Summary adds up the summaries of all plans.
+func (d Document) Summary() Summary {
+	var total Summary
+	for _, p := range d.Plans {
+		total = total.Plus(p.Summary)
+	}
+	return total
+}
+
+func (d Document) sort() {
+	slices.SortStableFunc(d.Plans, func(a, b PlanDoc) int { return a.Owner.Compare(b.Owner) })
+}

@@ -1,0 +1,177 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+type loop struct{ Next *loop }
+
+type odd struct {
+	Any     any
+	Pointer *int
+	Bytes   []byte
+	Set     map[string]struct{}
+	ByPort  map[int]bool
+	Func    func()
+	hidden  int
+}
+
+func TestValues(t *testing.T) {
+	type valueSpec struct{ V any }
+	seven := 7
+	circle := &loop{}
+	circle.Next = circle
+	tests := map[string]struct{ in, want any }{
+		"nil":              {nil, nil},
+		"bool":             {true, true},
+		"int":              {int32(-7), json.Number("-7")},
+		"large":            {uint64(math.MaxUint64), json.Number("18446744073709551615")},
+		"float":            {0.25, json.Number("0.25")},
+		"large float":      {1e21, json.Number("1000000000000000000000")},
+		"not a number":     {math.NaN(), "NaN"},
+		"named string":     {plan.Create, "create"},
+		"bad text":         {"a\xffb", "a\uFFFDb"},
+		"duration":         {90 * time.Second, "1m30s"},
+		"time":             {time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "2026-01-02T03:04:05Z"},
+		"prefix":           {netip.MustParsePrefix("10.0.0.0/8"), "10.0.0.0/8"},
+		"no list":          {[]string(nil), []any{}},
+		"list":             {[]int{1, 2}, []any{json.Number("1"), json.Number("2")}},
+		"ref to a new one": {stack.RefTo(group), map[string]any{"unknown": true, "ref": "security-group"}},
+		"ref to inline":    {stack.RefTo(http), map[string]any{"unknown": true, "ref": "listener/80"}},
+		"ref":              {stack.RefTo(classic), map[string]any{"ref": "load-balancer"}},
+		"literal ref":      {stack.RefID("sg-1"), "sg-1"},
+		"no ref":           {stack.Ref{}, nil},
+		"odd struct": {
+			odd{Any: seven, Pointer: &seven, Bytes: []byte("hi"), Set: map[string]struct{}{"b": {}, "a": {}}, ByPort: map[int]bool{80: true}, hidden: 1},
+			map[string]any{"Any": json.Number("7"), "Pointer": json.Number("7"), "Bytes": "aGk=", "Set": []any{"a", "b"}, "ByPort": map[string]any{"80": true}, "Func": "(func())"},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := owner("x")
+			doc := document(plan.Plan{Owner: o, Steps: []plan.Step{{
+				ID: id(o, plan.Create, group, ""), Target: stack.Resource{Key: group, Spec: valueSpec{tt.in}}, With: []stack.Resource{{Key: http}},
+			}}})
+			if diff := cmp.Diff(tt.want, doc.Plans[0].Steps[0].Target.Fields[0].Value); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("a circle ends", func(*testing.T) {
+		document(plan.Plan{Steps: []plan.Step{{Target: stack.Resource{Spec: valueSpec{circle}}}}})
+	})
+}
+
+// What was found refers to things that exist, even if they are made again.
+func TestFoundReferencesAreKnown(t *testing.T) {
+	steps := document(replaced()).Plans[0].Steps
+	change := steps[1].Changes[0]
+	if diff := cmp.Diff(any(tgARN), change.From); diff != "" {
+		t.Errorf("from (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(any(map[string]any{"unknown": true, "ref": "target-group/tcp-443"}), change.To); diff != "" {
+		t.Errorf("to (-want +got):\n%s", diff)
+	}
+}
+
+func TestReplacementOrder(t *testing.T) {
+	o := owner("x")
+	create, remove := id(o, plan.Create, http, ""), id(o, plan.Delete, http, "")
+	between := id(o, plan.Update, classic, "")
+	step := func(i plan.StepID, r plan.Reason, needs ...plan.StepID) plan.Step {
+		return plan.Step{ID: i, Reason: r, Needs: needs}
+	}
+	tests := map[string]struct {
+		steps []plan.Step
+		want  plan.Replacement
+	}{
+		"directly, against the order of the list": {
+			[]plan.Step{step(create, plan.Replaced, remove), step(remove, plan.Replaced)}, plan.DeleteFirst,
+		},
+		"through another step": {
+			[]plan.Step{step(remove, plan.Replaced, between), step(between, plan.Changed, create), step(create, plan.Replaced)}, plan.CreateFirst,
+		},
+		"by the list alone": {[]plan.Step{step(remove, plan.Replaced), step(create, plan.Replaced)}, plan.DeleteFirst},
+		"one half":          {[]plan.Step{step(create, plan.Replaced)}, plan.NoReplacement},
+		"no replacement":    {[]plan.Step{step(create, plan.Missing), step(remove, plan.Unwanted)}, plan.NoReplacement},
+		"a circle":          {[]plan.Step{step(create, plan.Replaced, between), step(between, plan.Changed, between), step(remove, plan.Replaced)}, plan.CreateFirst},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, s := range document(plan.Plan{Owner: o, Steps: tt.steps}).Plans[0].Steps {
+				if s.Action != plan.Update && s.Replacement != tt.want {
+					t.Errorf("%s: want %q, got %q", s.ID, tt.want, s.Replacement)
+				}
+			}
+		})
+	}
+}
+
+func TestSummary(t *testing.T) {
+	all := cases()
+	tests := map[string]plan.Summary{
+		"create":  {Create: 5, Update: 1},
+		"update":  {Update: 2},
+		"replace": {Update: 1, Replace: 2, Waiting: 1},
+		"held":    {Forget: 1, Held: 3},
+		"gated":   {Delete: 2, Waiting: 2},
+		"list":    {Create: 5, Update: 1, Delete: 2, Forget: 1, Held: 3, Waiting: 2},
+		"nothing": {},
+	}
+	for name, want := range tests {
+		if diff := cmp.Diff(want, all[name].Summary()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWithProblems(t *testing.T) {
+	doc := document(nothing("b"))
+	problem := plan.Problem{Severity: plan.Error, Text: "x"}
+	got := doc.WithProblems(owner("a"), problem).WithProblems(owner("b"), problem)
+	want := []plan.PlanDoc{
+		{Owner: owner("a"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
+		{Owner: owner("b"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
+	}
+	if diff := cmp.Diff(want, got.Plans); diff != "" {
+		t.Errorf("plans (-want +got):\n%s", diff)
+	}
+	if len(doc.Plans) != 1 || doc.Plans[0].Problems != nil {
+		t.Error("the original document changed")
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	all := cases()
+	tests := map[string]struct {
+		doc  plan.Document
+		err  error
+		want int
+	}{
+		"nothing":         {doc: all["nothing"], want: plan.ExitNothing},
+		"no plan":         {doc: all["empty"], want: plan.ExitNothing},
+		"a warning alone": {doc: all["warning"], want: plan.ExitNothing},
+		"changes":         {doc: all["create"], want: plan.ExitChanges},
+		"held alone":      {doc: all["held-only"], want: plan.ExitChanges},
+		"a problem":       {doc: all["error"], want: plan.ExitError},
+		"both":            {doc: all["create"].WithProblems(owner("web"), plan.Problem{Severity: plan.Error}), want: plan.ExitError},
+		"an error":        {doc: all["create"], err: errors.New("x"), want: plan.ExitError},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := plan.ExitCode(tt.doc, tt.err); got != tt.want {
+				t.Errorf("want %d, got %d", tt.want, got)
+			}
+		})
+	}
+}

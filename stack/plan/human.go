@@ -1,0 +1,251 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Options say how [Human] writes.
+type Options struct {
+	// Color allows terminal colours. Whether the output is a terminal and
+	// NO_COLOR is unset, the caller knows.
+	Color bool
+	// Width is the longest line in characters; 0 means 80, less than 60 means 60.
+	Width int
+}
+
+const (
+	defaultWidth = 80
+	minWidth     = 60
+)
+
+// Human is a document for a person to read: one plan in full; of many plans one
+// line for each owner with nothing to do and the others in full, totals last.
+// It knows the document and nothing else, so it can show a decoded one.
+func Human(doc Document, opt Options) string {
+	p := newPage(opt)
+	switch len(doc.Plans) {
+	case 0:
+		p.line(0, plain("No changes. There is no Service to plan for."))
+	case 1:
+		one(p, doc)
+	default:
+		many(p, doc)
+	}
+	return p.String()
+}
+
+func one(p *page, doc Document) {
+	only := doc.Plans[0]
+	if only.quiet() {
+		p.prose(0, 0, strong, idleSentence(only))
+		return
+	}
+	legend(p, doc)
+	heading(p, only, doc.Provider)
+	details(p, only)
+	p.blank()
+	p.prose(0, 0, strong, endSentence(only.Summary, only.failed(), ofOwner(only.Owner)))
+}
+
+func many(p *page, doc Document) {
+	legend(p, doc)
+	quiet, wide := 0, 0
+	for _, plan := range doc.Plans {
+		if plan.quiet() {
+			quiet++
+			wide = max(wide, length(plan.Owner.String()))
+		}
+	}
+	wide = min(wide, p.width/2)
+	for _, plan := range doc.Plans {
+		if plan.quiet() {
+			p.line(0, plain(pad(fit(plan.Owner.String(), wide), wide)), faint("  no changes"))
+		}
+	}
+	for i, plan := range doc.Plans {
+		if plan.quiet() {
+			continue
+		}
+		if i > 0 || quiet > 0 {
+			p.blank()
+		}
+		heading(p, plan, doc.Provider)
+		details(p, plan)
+	}
+	p.blank()
+	failed := 0
+	for _, plan := range doc.Plans {
+		if plan.failed() {
+			failed++
+		}
+	}
+	counts := fmt.Sprintf("%d plans, %d with nothing to do", len(doc.Plans), quiet)
+	if failed > 0 {
+		counts += fmt.Sprintf(", %d with errors", failed)
+	}
+	p.prose(0, 0, strong, counts+".")
+	p.prose(0, 0, strong, endSentence(doc.Summary(), failed > 0, "all Services"))
+}
+
+// quiet tells whether there is nothing to show of a plan.
+func (p PlanDoc) quiet() bool { return len(p.Steps) == 0 && len(p.Held) == 0 && len(p.Problems) == 0 }
+
+func heading(p *page, plan PlanDoc, provider string) {
+	name := "Service " + plan.Owner.String()
+	if plan.Owner.IsCluster() {
+		name = "Shared by all Services of the cluster"
+	}
+	if provider != "" {
+		name += " (" + provider + ")"
+	}
+	p.prose(0, 2, strong, name)
+}
+
+func details(p *page, plan PlanDoc) {
+	for _, problem := range plan.Problems {
+		p.blank()
+		showProblem(p, problem)
+	}
+	for _, b := range blocks(plan.Steps) {
+		p.blank()
+		b.show(p)
+	}
+	if len(plan.Held) == 0 {
+		return
+	}
+	p.blank()
+	p.prose(2, 2, strong, "Held, will not be done:")
+	for _, h := range plan.Held {
+		p.blank()
+		b := block{main: h.Step, held: heldText(h)}
+		b.show(p)
+	}
+}
+
+func showProblem(p *page, problem Problem) {
+	color := yellow
+	if problem.Severity == Error {
+		color = red
+	}
+	text := problem.Text
+	if problem.Where != "" {
+		text = problem.Where + ": " + text
+	}
+	p.mark(2, "!", color, string(problem.Severity)+": "+text)
+}
+
+// legend explains the symbols that are used, and no others.
+func legend(p *page, doc Document) {
+	used := map[string]bool{}
+	for _, plan := range doc.Plans {
+		for _, b := range blocks(plan.Steps) {
+			b.symbols(used)
+		}
+		for _, h := range plan.Held {
+			block{main: h.Step}.symbols(used)
+		}
+	}
+	if len(used) == 0 {
+		return
+	}
+	p.line(0, plain("What the symbols mean:"))
+	for _, s := range symbols() {
+		if used[s.sign] {
+			p.line(0, s.span(), plain(" "+s.means))
+		}
+	}
+	p.blank()
+}
+
+// symbol is the sign in front of a step.
+type symbol struct {
+	sign  string
+	means string
+	color style
+}
+
+func (s symbol) span() span { return span{text: fmt.Sprintf("%5s", s.sign), style: s.color} }
+
+func symbols() []symbol {
+	return []symbol{
+		{"+", "create", green},
+		{"~", "update in place", yellow},
+		{"-", "delete", red},
+		{"-/+", "replace, the old one goes before the new one comes", red},
+		{"+/-", "replace, the new one comes before the old one goes", yellow},
+		{".", "forget: it stays for others, only our claim on it ends", dim},
+	}
+}
+
+func symbolOf(s StepDoc, paired bool) symbol {
+	all := symbols()
+	switch {
+	case paired && s.Replacement == DeleteFirst:
+		return all[3]
+	case paired:
+		return all[4]
+	case s.Action == Create:
+		return all[0]
+	case s.Action == Update:
+		return all[1]
+	case s.Action == Delete:
+		return all[2]
+	default:
+		return all[5]
+	}
+}
+
+func ofOwner(o stack.Owner) string {
+	if o.IsCluster() {
+		return "the cluster"
+	}
+	return "the Service"
+}
+
+func idleSentence(p PlanDoc) string {
+	return "No changes. The cloud matches " + ofOwner(p.Owner) + "."
+}
+
+// endSentence is the last line: totals where something will be done, else which
+// kind of nothing it is.
+func endSentence(s Summary, failed bool, whose string) string {
+	switch {
+	case s.Steps() == 0 && s.Held > 0:
+		return fmt.Sprintf("Nothing can be done now: %s held.", count(s.Held, "step is", "steps are"))
+	case s.Steps() == 0 && failed:
+		return "Nothing can be planned before the errors above are cured."
+	case s.Steps() == 0:
+		return "No changes. The cloud matches " + whose + "."
+	case s.Steps() == s.Forget && s.Held == 0:
+		return fmt.Sprintf("Nothing will be written: %s, the things themselves stay.", count(s.Forget, "claim ends", "claims end"))
+	}
+	return totals(s)
+}
+
+func totals(s Summary) string {
+	text := fmt.Sprintf("Plan: %d to create, %d to update, %d to replace, %d to delete", s.Create, s.Update, s.Replace, s.Delete)
+	if s.Forget > 0 {
+		text += fmt.Sprintf(", %d to forget", s.Forget)
+	}
+	var rest []string
+	if s.Waiting > 0 {
+		rest = append(rest, fmt.Sprintf("%d waiting", s.Waiting))
+	}
+	if s.Held > 0 {
+		rest = append(rest, fmt.Sprintf("%d held", s.Held))
+	}
+	if len(rest) > 0 {
+		text += "; " + strings.Join(rest, ", ")
+	}
+	return text + "."
+}
+
+func count(n int, single, plural string) string {
+	if n == 1 {
+		return "1 " + single
+	}
+	return fmt.Sprintf("%d %s", n, plural)
+}

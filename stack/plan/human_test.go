@@ -1,0 +1,139 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/golden"
+)
+
+func TestHuman(t *testing.T) {
+	for name, doc := range cases() {
+		t.Run(name, func(t *testing.T) {
+			golden.Check(t, filepath.Join("testdata", name+".txt"), plan.Human(doc, plan.Options{Width: 80}))
+		})
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9]+m")
+
+// longest is the longest line without colours.
+func longest(text string) int {
+	n := 0
+	for line := range strings.SplitSeq(escapes.ReplaceAllString(text, ""), "\n") {
+		n = max(n, utf8.RuneCountInString(line))
+	}
+	return n
+}
+
+func TestHumanKeepsTheWidth(t *testing.T) {
+	for name, doc := range cases() {
+		for _, width := range []int{60, 61, 72, 80, 100, 132} {
+			if got := longest(plan.Human(doc, plan.Options{Width: width})); got > width {
+				t.Errorf("%s at width %d: a line has %d characters", name, width, got)
+			}
+		}
+	}
+}
+
+func TestHumanWidthOptions(t *testing.T) {
+	doc := cases()["replace"]
+	if diff := cmp.Diff(plan.Human(doc, plan.Options{Width: 80}), plan.Human(doc, plan.Options{})); diff != "" {
+		t.Errorf("no width is not 80 (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(plan.Human(doc, plan.Options{Width: 60}), plan.Human(doc, plan.Options{Width: 7})); diff != "" {
+		t.Errorf("a small width is not 60 (-want +got):\n%s", diff)
+	}
+}
+
+// Colour adds escape sequences and changes nothing else.
+func TestHumanColor(t *testing.T) {
+	doc := cases()["replace"]
+	text := plan.Human(doc, plan.Options{})
+	colored := plan.Human(doc, plan.Options{Color: true})
+	if text == colored {
+		t.Error("colour makes no difference")
+	}
+	if diff := cmp.Diff(text, escapes.ReplaceAllString(colored, "")); diff != "" {
+		t.Errorf("text without colours (-want +got):\n%s", diff)
+	}
+	if strings.Contains(text, "\x1b") {
+		t.Error("escape sequences without colour")
+	}
+}
+
+// What comes from a cloud or a manifest must not steer the terminal.
+func TestHumanPrintsNoControlCharacters(t *testing.T) {
+	evil := "\x1b[2J\a\rx\u202e"
+	k := stack.Key{Kind: "k", Name: evil}
+	o := stack.Owner{Namespace: evil, Name: evil}
+	step := plan.Step{
+		ID: plan.StepID{Owner: o, Key: k, Action: plan.Update, Part: evil}, Why: evil,
+		Target:  stack.Resource{Key: k, ID: evil, Spec: groupSpec{Name: evil, Tags: map[string]string{evil: evil}}},
+		Changes: []plan.Change{{Field: evil, From: evil, To: map[string]string{evil: evil}}, {Field: "Tags", To: map[string]string{evil: evil}}},
+		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: owner(evil), Key: k}},
+	}
+	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Held: []plan.Held{{Step: step, By: evil, Why: evil}}}})
+	doc = doc.WithProblems(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil})
+	for name, text := range map[string]string{"human": plan.Human(doc, plan.Options{}), "dot": plan.DOT(doc), "mermaid": plan.Mermaid(doc)} {
+		if i := strings.IndexAny(text, "\x1b\a\r\u202e"); i >= 0 {
+			t.Errorf("%s: control character %q in %q", name, text[i], text[max(0, i-20):i+1])
+		}
+	}
+}
+
+// A cut must not make two values look alike.
+func TestHumanCutShowsTheDifference(t *testing.T) {
+	from := strings.Repeat("a", 100) + "1" + strings.Repeat("b", 100)
+	to := strings.Repeat("a", 100) + "2" + strings.Repeat("b", 100)
+	k := stack.Key{Kind: "k"}
+	text := plan.Human(document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
+		ID: plan.StepID{Owner: owner("x"), Key: k, Action: plan.Update}, Changes: []plan.Change{{Field: "Name", From: from, To: to}},
+	}}}), plan.Options{})
+	if !strings.Contains(text, "a1b") || !strings.Contains(text, "a2b") {
+		t.Errorf("the difference is not shown:\n%s", text)
+	}
+}
+
+func TestSecretsAreNowhere(t *testing.T) {
+	doc := cases()["secret"]
+	data, err := plan.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"json": string(data), "human": plan.Human(doc, plan.Options{}), "dot": plan.DOT(doc)} {
+		if strings.Contains(text, "hunter") {
+			t.Errorf("%s shows a secret:\n%s", name, text)
+		}
+	}
+	if !strings.Contains(string(data), plan.Secret) {
+		t.Error("the secret fields are not marked")
+	}
+}
+
+func TestHumanOfAnOrderThatDiffers(t *testing.T) {
+	doc := document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
+		ID:      plan.StepID{Owner: owner("x"), Key: classic, Action: plan.Update},
+		Changes: []plan.Change{{Field: "Subnets", From: []string{"a", "b"}, To: []string{"b", "a"}}},
+	}}})
+	if text := plan.Human(doc, plan.Options{}); !strings.Contains(text, `Subnets = ["a", "b"] -> ["b", "a"]`) {
+		t.Errorf("both orders are not shown:\n%s", text)
+	}
+}
+
+// Documents need not come from NewDocument: numbers that a caller set are shown.
+func TestHumanOfForeignValues(t *testing.T) {
+	doc := document(nothing("x"))
+	doc.Plans[0].Steps = []plan.StepDoc{{Action: plan.Update, Changes: []plan.ChangeDoc{{Field: "Port", From: 80, To: json.Number("81")}}}}
+	if text := plan.Human(doc, plan.Options{}); !strings.Contains(text, `Port = "80" -> 81`) {
+		t.Errorf("values are not shown:\n%s", text)
+	}
+}

@@ -1,0 +1,108 @@
+package plan
+
+import "strings"
+
+// style is how a piece of text looks where colours are allowed.
+type style string
+
+const (
+	normal style = ""
+	strong style = "1"
+	dim    style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
+)
+
+// span is a piece of a line in one style.
+type span struct {
+	text  string
+	style style
+}
+
+func plain(text string) span { return span{text: text} }
+func faint(text string) span { return span{text: text, style: dim} }
+
+// page collects lines. Widths are counted before colours are added, and no line
+// is longer than the width.
+type page struct {
+	out   strings.Builder
+	color bool
+	width int
+}
+
+func newPage(opt Options) *page {
+	width := opt.Width
+	if width == 0 {
+		width = defaultWidth
+	}
+	return &page{color: opt.Color, width: max(width, minWidth)}
+}
+
+func (p *page) String() string { return p.out.String() }
+
+func (p *page) blank() { p.out.WriteByte('\n') }
+
+// line writes spans behind an indent. What is too long is cut in the middle of
+// the span that passes the width.
+func (p *page) line(indent int, spans ...span) {
+	p.out.WriteString(strings.Repeat(" ", indent))
+	room := p.width - indent
+	for _, s := range spans {
+		text := fit(clean(s.text), room)
+		room -= length(text)
+		p.paint(text, s.style)
+	}
+	p.out.WriteByte('\n')
+}
+
+// led writes a line with a sign in the two columns before it, if there is one.
+func (p *page) led(indent int, lead span, spans ...span) {
+	if lead.text == "" {
+		p.line(indent, spans...)
+		return
+	}
+	p.line(indent-2, append([]span{lead, plain(" ")}, spans...)...)
+}
+
+func (p *page) paint(text string, s style) {
+	if !p.color || s == normal || text == "" {
+		p.out.WriteString(text)
+		return
+	}
+	p.out.WriteString("\x1b[" + string(s) + "m" + text + "\x1b[0m")
+}
+
+// prose writes text, broken between words; lines after the first are indented
+// by hang.
+func (p *page) prose(indent, hang int, s style, text string) {
+	for i, l := range wrap(text, p.width-max(indent, hang)) {
+		if i > 0 {
+			indent = hang
+		}
+		p.line(indent, span{text: l, style: s})
+	}
+}
+
+// mark writes text behind a sign, and the lines after the first below the text.
+func (p *page) mark(indent int, sign string, s style, text string) {
+	at := indent + length(sign) + 1
+	for i, l := range wrap(text, p.width-at) {
+		if i == 0 {
+			p.line(indent, span{text: sign, style: s}, plain(" "+l))
+			continue
+		}
+		p.line(at, plain(l))
+	}
+}
+
+// note writes a remark.
+func (p *page) note(indent int, text string) {
+	for i, l := range wrap(text, p.width-indent-4) {
+		if i == 0 {
+			p.line(indent, faint("# "+l))
+			continue
+		}
+		p.line(indent, faint("#   "+l))
+	}
+}

@@ -1,0 +1,111 @@
+package plan
+
+import "github.com/berth-lb/berth/stack"
+
+// Summary counts what a plan does. Create, Update, Replace, Delete and Forget
+// count resources, parts made in their parent's call included: a resource that
+// is created and then given its attributes is one creation. Held and Waiting
+// count steps.
+type Summary struct {
+	Create  int `json:"create"`
+	Update  int `json:"update"`
+	Replace int `json:"replace"`
+	Delete  int `json:"delete"`
+	Forget  int `json:"forget"`
+	Held    int `json:"held"`
+	Waiting int `json:"waiting"` // gated, or behind a gated step
+}
+
+// Plus adds two summaries.
+func (s Summary) Plus(o Summary) Summary {
+	return Summary{
+		Create:  s.Create + o.Create,
+		Update:  s.Update + o.Update,
+		Replace: s.Replace + o.Replace,
+		Delete:  s.Delete + o.Delete,
+		Forget:  s.Forget + o.Forget,
+		Held:    s.Held + o.Held,
+		Waiting: s.Waiting + o.Waiting,
+	}
+}
+
+// Steps tells how many resources the steps that are not held concern.
+func (s Summary) Steps() int { return s.Create + s.Update + s.Replace + s.Delete + s.Forget }
+
+// strength orders what is done to one resource: of several steps the strongest
+// names it.
+type strength int
+
+const (
+	forgets strength = iota + 1
+	updates
+	deletes
+	creates
+	replaces
+)
+
+func strengthOf(s StepDoc) strength {
+	switch {
+	case s.Replacement != NoReplacement:
+		return replaces
+	case s.Action == Create:
+		return creates
+	case s.Action == Delete:
+		return deletes
+	case s.Action == Update:
+		return updates
+	default:
+		return forgets
+	}
+}
+
+func summarize(p PlanDoc) Summary {
+	done := map[stack.Key]strength{}
+	for _, s := range p.Steps {
+		done[s.Target.Key] = max(done[s.Target.Key], strengthOf(s))
+		for _, r := range s.With {
+			done[r.Key] = max(done[r.Key], creates)
+		}
+	}
+	out := Summary{Held: len(p.Held), Waiting: waiting(p.Steps)}
+	for _, what := range done {
+		switch what {
+		case forgets:
+			out.Forget++
+		case updates:
+			out.Update++
+		case deletes:
+			out.Delete++
+		case creates:
+			out.Create++
+		case replaces:
+			out.Replace++
+		}
+	}
+	return out
+}
+
+// waiting counts the gated steps and those that need one, directly or through
+// others of the same plan.
+func waiting(steps []StepDoc) int {
+	waits := map[string]bool{}
+	for again := true; again; {
+		again = false
+		for _, s := range steps {
+			if !waits[s.ID] && (s.Gate != nil || needsAny(s, waits)) {
+				waits[s.ID] = true
+				again = true
+			}
+		}
+	}
+	return len(waits)
+}
+
+func needsAny(s StepDoc, ids map[string]bool) bool {
+	for _, n := range s.Needs {
+		if n.Owner == nil && ids[n.Step] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"strings"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// header is the first line of a block: what happens to which resource, and why.
+func (b block) header() string {
+	s := b.main
+	name := s.Target.Key.String()
+	if s.Part != "" {
+		name += " (" + s.Part + ")"
+	}
+	verb := " will be "
+	if b.held != "" {
+		verb = " would be "
+	}
+	switch {
+	case b.other != nil:
+		return name + verb + "replaced: " + replacedWhy(s)
+	case s.Action == Create:
+		return name + verb + "created: " + why(s)
+	case s.Action == Update:
+		return name + verb + "updated: " + why(s)
+	case s.Action == Delete:
+		return name + verb + "deleted: " + why(s)
+	case s.Why != "":
+		return name + " " + s.Why
+	default:
+		return name + " stays, others use it"
+	}
+}
+
+// why is the reason in the words of the step, or in those of its kind.
+func why(s StepDoc) string {
+	if s.Why != "" {
+		return s.Why
+	}
+	switch s.Reason {
+	case Missing:
+		return "it is wanted and was not found"
+	case Changed:
+		return "it differs from what is wanted"
+	case Replaced:
+		return replacedHalf(s)
+	case Unwanted:
+		return "nothing wants it any more"
+	case Shared:
+		return "others use it"
+	default:
+		return "no reason is given"
+	}
+}
+
+// replacedHalf is the reason of one half of a replacement, where it is shown
+// alone.
+func replacedHalf(s StepDoc) string {
+	if s.Action == Create {
+		return "it replaces one that cannot be changed in place"
+	}
+	return "it cannot be changed in place and is replaced"
+}
+
+// replacedWhy names the fields that force a replacement.
+func replacedWhy(s StepDoc) string {
+	if s.Why != "" {
+		return s.Why
+	}
+	var fields []string
+	for _, c := range s.Changes {
+		if c.Forces {
+			fields = append(fields, c.Field)
+		}
+	}
+	if len(fields) == 0 {
+		return "it cannot be changed in place"
+	}
+	return strings.Join(fields, ", ") + " cannot be changed in place"
+}
+
+// ownerText names an owner inside a sentence.
+func ownerText(o stack.Owner) string {
+	if o.IsCluster() {
+		return "the cluster"
+	}
+	return o.String()
+}
+
+// heldText says who or what holds a step. A step that is held with another one
+// says which, because that one tells the cause.
+func heldText(h HeldDoc) string {
+	if other, ok := strings.CutPrefix(h.By, "needs "); ok {
+		return "held together with: " + other
+	}
+	if h.Why == "" {
+		return "held by " + h.By
+	}
+	return "held by " + h.By + ": " + h.Why
+}
+
+// gateText says what is waited for.
+func gateText(g GateDoc) string {
+	after := shortDuration(g.After)
+	switch {
+	case after == "":
+		return "after: " + g.Since
+	case g.Since == "":
+		return "after: " + after
+	default:
+		return "after: " + g.Since + ", for at least " + after
+	}
+}
+
+// shortDuration leaves out the zeros that Go writes at the end of a duration.
+func shortDuration(s string) string {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return s
+	}
+	if d < time.Minute {
+		return d.String()
+	}
+	s = d.String()
+	if cut, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = cut + "m"
+	}
+	if cut, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = cut + "h"
+	}
+	return s
+}
