@@ -6,7 +6,7 @@ import (
 )
 
 // nearest returns the declared Service key that a misspelt one most likely
-// means, or "". A few wrong characters beat a forgotten word; keys that work on
+// means, or "". A few wrong characters beat a missing word; keys that work on
 // the kind win a tie.
 func (s *Set) nearest(key, kind string) string {
 	const far = 1 << 20
@@ -21,10 +21,11 @@ func (s *Set) nearest(key, kind string) string {
 		limit := distanceLimit(part)
 		cost := 4 * editDistance(key, name, limit)
 		if cost > 4*limit {
-			if !oneWordApart(strings.TrimPrefix(key, prefix), part) {
+			missing := wordsMissing(strings.TrimPrefix(key, prefix), part)
+			if missing < 0 {
 				continue
 			}
-			cost = far / 2
+			cost = far/2 + 4*missing
 		}
 		if d.form(kind) < 0 {
 			cost++
@@ -116,22 +117,38 @@ func editDistance(a, b string, limit int) int {
 	return last[len(y)]
 }
 
-// oneWordApart tells whether one text has one word more than the other and they
-// share at least two.
-func oneWordApart(a, b string) bool {
+// wordsMissing counts the words that one text has more than the other, if the
+// other's words, two at least, are all among them in the same order. It is -1 if
+// the texts are not related like that or by more than three words.
+func wordsMissing(a, b string) int {
+	const fewest, most = 2, 3
 	long, short := wordsOf(a), wordsOf(b)
 	if len(long) < len(short) {
 		long, short = short, long
 	}
-	if len(short) < 2 || len(long) != len(short)+1 {
-		return false
+	missing := len(long) - len(short)
+	if len(short) < fewest || missing > most {
+		return -1
 	}
-	for i := range long {
-		if slices.Equal(slices.Delete(slices.Clone(long), i, i+1), short) {
-			return true
+	rest := short
+	for _, word := range long {
+		if len(rest) > 0 && sameWord(word, rest[0]) {
+			rest = rest[1:]
 		}
 	}
-	return false
+	if len(rest) > 0 {
+		return -1
+	}
+	return missing
+}
+
+// sameWord also takes "cert" for "certificate".
+func sameWord(a, b string) bool {
+	const shortestStem = 4
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return a == b || len(b) >= shortestStem && strings.HasPrefix(a, b)
 }
 
 func wordsOf(text string) []string {

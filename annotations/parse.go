@@ -176,6 +176,9 @@ func (src Source) portNumbers() string {
 	if src.HealthCheckNodePort != 0 {
 		numbers = append(numbers, src.HealthCheckNodePort)
 	}
+	if len(numbers) == 0 {
+		return ""
+	}
 	slices.Sort(numbers)
 	var texts []string
 	for _, n := range slices.Compact(numbers) {

@@ -38,15 +38,32 @@ func said(problems annotations.Problems) []string {
 	return out
 }
 
-// TestProblems is the list of what users can be told.
-func TestProblems(t *testing.T) {
-	cases := []struct {
-		name        string
-		kind        string
-		annotations map[string]string
-		labels      map[string]string
-		want        []string
-	}{
+// problemCase is a Service and everything its user is told.
+type problemCase struct {
+	name        string
+	kind        string
+	annotations map[string]string
+	labels      map[string]string
+	want        []string
+}
+
+func runProblems(t *testing.T, cases []problemCase) {
+	t.Helper()
+	set := mustSet(t)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, problems := set.Parse(c.kind, annotations.Source{
+				Annotations: under(c.annotations), Labels: under(c.labels), Ports: testPorts, HealthCheckNodePort: 31000,
+			})
+			if diff := cmp.Diff(c.want, said(problems)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestProblemsOfValues(t *testing.T) {
+	runProblems(t, []problemCase{
 		{name: "nothing", kind: "clb"},
 		{
 			name: "all legal", kind: "clb",
@@ -89,6 +106,11 @@ func TestProblems(t *testing.T) {
 			name: "fallback", kind: "clb", annotations: map[string]string{"target": "pods"},
 			want: []string{`warning lb.example.com/target: "pods" is not "ip" or "node", so it counts as "node"`},
 		},
+	})
+}
+
+func TestProblemsOfKeys(t *testing.T) {
+	runProblems(t, []problemCase{
 		{
 			name: "deprecated spellings", kind: "clb",
 			annotations: map[string]string{"hc-interval": "20", "interval": "30"},
@@ -140,18 +162,7 @@ func TestProblems(t *testing.T) {
 			name: "a long value is cut", kind: "clb", annotations: map[string]string{"scheme": "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789end"},
 			want: []string{`error lb.example.com/scheme: "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789..." is not "internal" or "public"`},
 		},
-	}
-	set := mustSet(t)
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			_, problems := set.Parse(c.kind, annotations.Source{
-				Annotations: under(c.annotations), Labels: under(c.labels), Ports: testPorts, HealthCheckNodePort: 31000,
-			})
-			if diff := cmp.Diff(c.want, said(problems)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 func TestHints(t *testing.T) {
@@ -162,6 +173,9 @@ func TestHints(t *testing.T) {
 		{prefix + "health-check-timeout", prefix + "check-timeout"},
 		{prefix + "attribute.443", prefix + "attributes.443"},
 		{prefix + "actions.TLS-443", prefix + "action.TLS-443"},
+		{prefix + "check-timeout-in-seconds", prefix + "check-timeout"},
+		{prefix + "check-prot", prefix + "check-protocol"},
+		{prefix + "protocol", ""},
 		{prefix + "scheduler", ""},
 		{prefix + "x", ""},
 		{prefix, ""},
