@@ -39,6 +39,9 @@ type comparison struct {
 	held       []plan.Held
 	// fresh are the wanted resources that a step of this plan creates.
 	fresh map[stack.Key]bool
+	// replaced are found resources that a new one takes the place of, under the
+	// same key: what refers to the key must be written again.
+	replaced map[stack.Key]bool
 	// foreign are wanted resources whose place is taken by somebody else's.
 	foreign map[stack.Key]bool
 }
@@ -78,6 +81,7 @@ func ownerOf(want, have *stack.Stack) stack.Owner {
 // that a part knows whether its parent is new.
 func (c *comparison) wanted() {
 	c.fresh, c.foreign = map[stack.Key]bool{}, map[stack.Key]bool{}
+	c.replaced = c.toReplace()
 	for _, k := range c.parentsFirst() {
 		w := c.want.byKey[k]
 		if w.Hold == stack.Borrowed {
@@ -107,6 +111,40 @@ func (c *comparison) wantedOne(w stack.Resource) {
 	default:
 		c.change(w, found, rule)
 	}
+}
+
+// toReplace finds the resources that cannot be changed in place, before
+// anything is planned, so that those that refer to them know.
+func (c *comparison) toReplace() map[stack.Key]bool {
+	out := map[stack.Key]bool{}
+	for _, k := range c.parentsFirst() {
+		w, rule := c.want.byKey[k], c.rules.Kinds[k.Kind]
+		found, exists := c.have.byKey[k]
+		if !exists || w.Hold == stack.Borrowed || rule.Within.Inherent {
+			continue
+		}
+		if out[w.In] && rule.Within.Cascade || len(rule.forces(rule.differences(w.Spec, found.Spec))) > 0 {
+			out[k] = true
+		}
+	}
+	return out
+}
+
+// pointing adds the fields that refer to a resource which is replaced: the
+// reference is the same, but what it leads to is not.
+func (c *comparison) pointing(w, found stack.Resource, rule Rule, diffs []plan.Change) []plan.Change {
+	old := map[string]any{}
+	for _, f := range stack.Fields(found.Spec) {
+		old[f.Name] = f.Value
+	}
+	for _, f := range stack.Fields(w.Spec) {
+		known := slices.ContainsFunc(diffs, func(ch plan.Change) bool { return ch.Field == f.Name })
+		leads := slices.ContainsFunc(stack.Refs(f.Value), func(r stack.Ref) bool { return c.replaced[r.To] })
+		if leads && !known && !slices.Contains(rule.Ignore, f.Name) {
+			diffs = append(diffs, plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: slices.Contains(rule.Immutable, f.Name)})
+		}
+	}
+	return diffs
 }
 
 // isForeign tells whether the wanted resource's place is taken by one that
@@ -174,7 +212,7 @@ func (c *comparison) create(w stack.Resource, rule Rule, why plan.Reason) {
 
 // change compares a resource that is wanted and there.
 func (c *comparison) change(w, found stack.Resource, rule Rule) {
-	diffs := rule.differences(w.Spec, found.Spec)
+	diffs := c.pointing(w, found, rule, rule.differences(w.Spec, found.Spec))
 	if forced := rule.forces(diffs); len(forced) > 0 {
 		c.replace(w, found, rule, diffs)
 		return

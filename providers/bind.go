@@ -1,0 +1,90 @@
+package providers
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+// Request is an Input without the types of a cloud.
+type Request struct {
+	Owner    stack.Owner
+	Service  *corev1.Service
+	Kind     string
+	Values   *annotations.Bag
+	Backends nodeports.Backends
+}
+
+// Facts are a cloud's facts as the rest of the program passes them around:
+// opaque, shared, never written to.
+type Facts any
+
+// Read is a Found without the types of a cloud.
+type Read struct {
+	Have  *stack.Stack
+	Facts Facts
+	Blind []stack.Kind
+	At    time.Time
+	Err   error
+}
+
+// Bound is a cloud with its configuration and its session: what the loop, the
+// command line and the tests work with. Functions mean what those of Cloud do.
+type Bound struct {
+	Name        string
+	Annotations *annotations.Set
+	Rules       diff.Rules
+	Choose      func(*corev1.Service) Choice
+	Select      func(Request) nodeports.Filter
+	Trace       func(stack.Owner) Scope
+	Scope       func(Request) (Scope, error)
+	Build       func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	Adopt       func(want, have *stack.Stack) *stack.Stack
+	Shadow      func(stack.Owner, stack.Resource) bool
+	Status      func(Request, *stack.Stack) status.Result
+	Read        func(context.Context, []Scope) []Read
+	Apply       func(context.Context, plan.Batch) []plan.Outcome
+}
+
+// Bind closes a cloud over its configuration and an open session.
+func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session[F]) Bound {
+	identity := func(o stack.Owner) Identity[C] {
+		return Identity[C]{Owner: o, Cluster: cluster, Config: config}
+	}
+	input := func(r Request) Input[C] {
+		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends}
+	}
+	return Bound{
+		Name:        cloud.Name,
+		Annotations: cloud.Annotations,
+		Rules:       cloud.Rules,
+		Choose:      cloud.Choose,
+		Select:      func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
+		Trace:       func(o stack.Owner) Scope { return cloud.Trace(identity(o)) },
+		Scope:       func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+			facts, _ := f.(F) // Read below made it; absent facts are the zero value
+			return cloud.Build(input(r), facts, have)
+		},
+		Adopt:  cloud.Adopt,
+		Shadow: func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
+		Status: func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
+		Read: func(ctx context.Context, scopes []Scope) []Read {
+			found := session.Read(ctx, scopes)
+			out := make([]Read, len(found))
+			for i, f := range found {
+				out[i] = Read{Have: f.Have, Facts: f.Facts, Blind: f.Blind, At: f.At, Err: f.Err}
+			}
+			return out
+		},
+		Apply: session.Apply,
+	}
+}

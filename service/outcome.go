@@ -1,0 +1,219 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+// wanted is what the Service is to carry after a run.
+func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status.Want {
+	draft := result.Draft
+	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{accepted(draft.Problems)}}
+	if !draft.Untouched {
+		want = tellAddresses(want, result.Status)
+	}
+	want.Conditions = append(want.Conditions, programmed(result))
+	if old, waits := replacing(result); waits {
+		want.Conditions = append(want.Conditions, status.Replacing("both load balancers serve; "+old+" goes a minute after the switch"))
+	} else {
+		want.DropConditions = append(want.DropConditions, status.TypeReplacing)
+	}
+	if result.Clean {
+		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, draft.Digest)}
+	}
+	return want
+}
+
+// tellAddresses takes the provider's answer over, unless it knows no address:
+// what clients use is taken away only when the load balancer is known to be gone.
+func tellAddresses(want status.Want, answer status.Result) status.Want {
+	if len(answer.Ingress) == 0 {
+		want.Conditions = append(want.Conditions, answer.Conditions...)
+		return want
+	}
+	return want.With(answer)
+}
+
+// accepted is the condition on what the user wrote.
+func accepted(problems annotations.Problems) status.Condition {
+	if !problems.Errors() {
+		return status.Accepted("")
+	}
+	var text []string
+	for _, p := range problems {
+		if p.Severity == annotations.Error {
+			text = append(text, p.String())
+		}
+	}
+	return status.NotAccepted(status.ReasonInvalidAnnotation, strings.Join(text, "; "))
+}
+
+// programmed is the condition on what the cloud has.
+func programmed(result reconcile.Result) status.Condition {
+	draft := result.Draft
+	switch {
+	case draft.Untouched:
+		return status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")
+	case result.Err != nil:
+		return status.NotProgrammed(reasonOf(result), oneLine(result.Err))
+	case len(draft.Plan.Held) > 0:
+		h := draft.Plan.Held[0]
+		reason := status.ReasonHeldForSafety
+		switch {
+		case strings.HasPrefix(h.By, "policy"):
+			reason = status.ReasonHeldByPolicy
+		case h.By == "proof":
+			reason = status.ReasonNotOurs
+		case h.By == "filter":
+			reason = status.ReasonNoMatchingNodes
+		}
+		return status.NotProgrammed(reason, heldText(draft.Plan.Held))
+	case draft.Problems.Errors():
+		return status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")
+	case result.Waits && !onlyGates(result):
+		return status.NotProgrammed(status.ReasonPending, "waiting for the cloud: "+obstacles(result))
+	}
+	return status.Programmed("")
+}
+
+func heldText(held []plan.Held) string {
+	var text []string
+	for _, h := range held {
+		text = append(text, h.Step.ID.String()+": "+h.Why)
+	}
+	return strings.Join(text, "; ")
+}
+
+// reasonOf names the first failure by what it means.
+func reasonOf(result reconcile.Result) status.Reason {
+	reasons := map[fault.Meaning]status.Reason{
+		fault.Invalid:     status.ReasonRefused,
+		fault.Quota:       status.ReasonQuotaExceeded,
+		fault.Denied:      status.ReasonDenied,
+		fault.Throttled:   status.ReasonThrottled,
+		fault.Conflict:    status.ReasonConflict,
+		fault.Exists:      status.ReasonConflict,
+		fault.InUse:       status.ReasonInUse,
+		fault.Pending:     status.ReasonPending,
+		fault.Unavailable: status.ReasonCloudUnavailable,
+		fault.Ambiguous:   status.ReasonCloudUnavailable,
+	}
+	if reason, ok := reasons[fault.Of(result.Err)]; ok {
+		return reason
+	}
+	return status.ReasonCloudError
+}
+
+// replacing tells whether an old load balancer still serves beside a new one.
+func replacing(result reconcile.Result) (old string, waits bool) {
+	for _, r := range result.Report.Results {
+		if r.State == engine.Waiting && !r.Step.Gate.IsZero() {
+			return r.Step.ID.Key.String(), true
+		}
+	}
+	return "", false
+}
+
+// onlyGates tells whether nothing is waited for but the time after a switch.
+func onlyGates(result reconcile.Result) bool {
+	for _, r := range result.Report.Results {
+		if r.State == engine.Waiting && r.Step.Gate.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// obstacles says what the waiting steps of a result wait for.
+func obstacles(result reconcile.Result) string {
+	var text []string
+	for _, r := range result.Report.Results {
+		if r.State != engine.Waiting || r.Because != (plan.StepID{}) {
+			continue
+		}
+		line := r.Step.ID.String()
+		if r.Outcome.Err != nil {
+			line = oneLine(r.Outcome.Err)
+		}
+		text = append(text, line)
+	}
+	if result.Err != nil {
+		text = append(text, oneLine(result.Err))
+	}
+	for _, h := range result.Draft.Plan.Held {
+		text = append(text, h.Step.ID.String()+": "+h.Why)
+	}
+	return strings.Join(text, "; ")
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// Waits without a time of their own grow from 5 s to a minute.
+const (
+	minWait = 5 * time.Second
+	maxWait = time.Minute
+)
+
+// requeue decides when to look at the Service again.
+func (c *Controller) requeue(ctx context.Context, key string, result reconcile.Result) {
+	old := c.seen.get(key)
+	if !result.Waits {
+		old.waits, old.since = 0, time.Time{}
+		c.seen.put(key, old)
+	}
+	switch {
+	case result.Err != nil && fault.Is(result.Err, fault.Throttled):
+		c.queue.AddAfter(key, max(fault.After(result.Err), minBackoff))
+	case result.Err != nil && fault.Is(result.Err, fault.Invalid):
+		// Only a change of the Service can help; look again now and then all
+		// the same, since what it refers to may appear.
+		c.queue.Forget(key)
+		c.queue.AddAfter(key, maxBackoff)
+	case result.Err != nil:
+		klog.FromContext(ctx).Info("steps failed", "err", oneLine(result.Err))
+		c.queue.AddRateLimited(key)
+	case result.Waits:
+		c.queue.Forget(key)
+		c.queue.order.note(key, byRetry)
+		c.queue.AddAfter(key, c.nextWait(key, result.Wait))
+	default:
+		c.queue.Forget(key)
+		c.queue.AddAfter(key, c.reconciler.NextRead(result.Draft.Owner))
+	}
+}
+
+func (c *Controller) nextWait(key string, asked time.Duration) time.Duration {
+	old := c.seen.get(key)
+	if old.waits == 0 {
+		old.since = c.options.Clock.Now()
+	}
+	grown := min(minWait<<min(old.waits, 6), maxWait)
+	old.waits++
+	c.seen.put(key, old)
+	if asked > 0 {
+		return asked
+	}
+	return grown
+}
+
+// logPlan writes one line per step about to be done.
+func logPlan(ctx context.Context, p plan.Plan) {
+	log := klog.FromContext(ctx)
+	for _, s := range p.Steps {
+		log.V(1).Info("step", "action", s.ID.Action, "resource", s.ID.Key.String(), "part", s.ID.Part, "reason", s.Reason)
+	}
+	for _, h := range p.Held {
+		log.V(1).Info("held", "step", h.Step.ID.String(), "by", h.By, "why", h.Why)
+	}
+}

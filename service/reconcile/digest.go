@@ -1,0 +1,40 @@
+package reconcile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+)
+
+// inputDigest is a short hash of everything that a Service's stack follows
+// from: equal digests, equal stacks, nothing to do. The UID is part of it,
+// because a copied manifest carries the old Service's annotations along.
+func inputDigest(set *annotations.Set, req providers.Request) string {
+	svc := req.Service
+	spec := svc.Spec.DeepCopy()
+	forget(spec)
+	body, err := json.Marshal(spec)
+	if err != nil {
+		return "" // never equal to a recorded one: the Service is worked on
+	}
+	h := sha256.New()
+	for _, part := range []string{string(svc.UID), req.Kind, set.Digest(annotations.SourceOf(svc)), req.Backends.Digest(), string(body)} {
+		_, _ = h.Write([]byte(part + "\x00")) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// forget clears the fields that mean nothing to a load balancer.
+func forget(spec *corev1.ServiceSpec) {
+	spec.Selector = nil
+	spec.InternalTrafficPolicy = nil
+	spec.TrafficDistribution = nil
+	spec.PublishNotReadyAddresses = false
+	spec.ClusterIP, spec.ClusterIPs = "", nil
+	spec.ExternalIPs = nil
+}

@@ -1,0 +1,252 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Job is one Service to work on.
+type Job struct {
+	Service *corev1.Service
+	// Release means that nothing is wanted any more: the Service is deleted, or
+	// is no longer one of ours. Its annotations are not looked at.
+	Release bool
+	// Applied is the digest that the last clean run recorded on the Service.
+	Applied string
+}
+
+// Draft is what would be done for a Service, and all that led to it.
+type Draft struct {
+	Job      Job
+	Owner    stack.Owner
+	Request  providers.Request
+	Digest   string
+	Problems annotations.Problems
+	// Clean drafts have nothing to do by what is already known: nothing was
+	// read, built or compared.
+	Clean bool
+	// Untouched drafts make no statement about the cloud because the Service
+	// cannot be understood and was never understood before.
+	Untouched  bool
+	Have, Want *stack.Stack
+	Facts      providers.Facts
+	Blind      []stack.Kind
+	Plan       plan.Plan
+
+	fresh   bool // have was read deeply by this draft
+	shallow bool // have is the result of a shallow read
+}
+
+// Draft plans a Service without changing anything in the cloud. An error is a
+// fault; what the user did wrong is in Problems.
+func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
+	d := &Draft{Job: job, Owner: OwnerOf(job.Service)}
+	if job.Release {
+		return d, r.draftRelease(ctx, d)
+	}
+	if !r.understand(d) {
+		return d, nil
+	}
+	d.Digest = inputDigest(r.cloud.Annotations, d.Request)
+	if snap, ok := r.snapshots.get(d.Owner); ok && snap.clean == d.Digest && !d.Problems.Errors() {
+		d.Clean, d.Have = true, snap.have
+		return d, nil
+	}
+	if err := r.know(ctx, d); err != nil {
+		return d, err
+	}
+	if err := r.build(d); err != nil || d.Untouched || d.Clean {
+		return d, err
+	}
+	r.compare(d)
+	return d, nil
+}
+
+// draftRelease plans the end of everything that the Service owns.
+func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
+	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
+	r.book.Leave(d.Owner)
+	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow {
+		d.Have, d.Facts = snap.have, snap.facts
+	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner)); err != nil {
+		return err
+	}
+	d.Want = &stack.Stack{Owner: d.Owner}
+	r.compare(d)
+	return nil
+}
+
+// understand chooses the kind and reads the annotations. A Service with a bad
+// value goes on by the last request that was fine, with today's nodes; without
+// one it is left alone, and false is returned.
+func (r *Reconciler) understand(d *Draft) bool {
+	svc := d.Job.Service
+	kind := r.cloud.Choose(svc).Kind
+	bag, problems := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+	d.Problems = problems
+	d.Request = providers.Request{Owner: d.Owner, Service: svc, Kind: kind, Values: bag}
+	if problems.Errors() && !r.fallBack(d) {
+		return false
+	}
+	d.Request.Backends = r.backends(d.Request)
+	return true
+}
+
+// fallBack puts the last good request in the place of one that cannot be used.
+func (r *Reconciler) fallBack(d *Draft) bool {
+	if good := r.snapshots.good(d.Owner); good != nil {
+		d.Request = *good
+		return true
+	}
+	r.book.Shadow(d.Owner, func(entry stack.Resource) bool { return r.cloud.Shadow(d.Owner, entry) })
+	d.Untouched = true
+	return false
+}
+
+func (r *Reconciler) backends(req providers.Request) nodeports.Backends {
+	set := r.nodes.Select(r.cloud.Select(req))
+	return nodeports.BackendsOf(req.Service, set, nil, nodeports.FallbackOf(req.Service))
+}
+
+// know brings have and facts: from the snapshot, else by a read. A Service that
+// was clean before the process started is only looked at.
+func (r *Reconciler) know(ctx context.Context, d *Draft) error {
+	facts, err := r.cloud.Scope(d.Request)
+	if err != nil {
+		return err
+	}
+	facts.Owner = d.Owner
+	snap, known := r.snapshots.get(d.Owner)
+	if known && !snap.shallow {
+		if err := r.read(ctx, d, facts); err != nil { // facts only, mostly from the session's memory
+			return err
+		}
+		d.Have, d.fresh = snap.have, false
+		return nil
+	}
+	scope := facts
+	scope.Own = r.cloud.Trace(d.Owner).Own
+	if !known && d.Job.Applied != "" && d.Job.Applied == d.Digest {
+		scope.Depth = providers.Shallow
+		if err := r.read(ctx, d, scope); err != nil {
+			return err
+		}
+		if r.serving(d.Have) {
+			d.shallow, d.fresh = true, false
+			return nil
+		}
+		scope.Depth = providers.Deep
+	}
+	return r.read(ctx, d, scope)
+}
+
+// read asks the cloud.
+func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) error {
+	found := r.reader.Read(ctx, scope)
+	if found.Err != nil {
+		return found.Err
+	}
+	d.Have, d.Facts, d.Blind = found.Have.Clone(), found.Facts, found.Blind
+	d.Have.Owner = d.Owner
+	d.fresh = true
+	return nil
+}
+
+// serving tells whether a load balancer of ours is among what was found.
+func (r *Reconciler) serving(have *stack.Stack) bool {
+	return have != nil && slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
+		return res.Proof != stack.None && r.cloud.Rules.Kinds[res.Key.Kind].Serving
+	})
+}
+
+// build says what is wanted and enters it into the ledger.
+func (r *Reconciler) build(d *Draft) error {
+	want, problems, err := r.cloud.Build(d.Request, d.Facts, d.Have)
+	if err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	d.Problems = append(d.Problems, problems...)
+	if problems.Errors() {
+		return r.buildLastGood(d)
+	}
+	d.settle(r, want)
+	return nil
+}
+
+// buildLastGood builds from the last request that was fine when today's is not.
+func (r *Reconciler) buildLastGood(d *Draft) error {
+	if !r.fallBack(d) {
+		return nil
+	}
+	d.Request.Backends = r.backends(d.Request)
+	want, problems, err := r.cloud.Build(d.Request, d.Facts, d.Have)
+	if err != nil {
+		return fmt.Errorf("build the last good state: %w", err)
+	}
+	if problems.Errors() {
+		d.Untouched = true
+		return nil
+	}
+	d.settle(r, want)
+	return nil
+}
+
+// settle takes over what is wanted.
+func (d *Draft) settle(r *Reconciler, want *stack.Stack) {
+	want.Owner = d.Owner
+	if r.cloud.Adopt != nil && !d.shallow {
+		d.Have = r.cloud.Adopt(want, d.Have)
+	}
+	d.Want = want
+	r.book.Enter(d.Owner, want.Resources)
+	if d.shallow {
+		d.Clean = true
+		r.snapshots.put(d.Owner, r.snapshotOf(d, d.Have, d.Digest))
+	}
+}
+
+// compare makes the plan and puts it under the policies.
+func (r *Reconciler) compare(d *Draft) {
+	p := diff.Compare(d.Want, d.Have, r.cloud.Rules, r.book)
+	policies := slices.Clone(r.options.Policies)
+	if len(d.Blind) > 0 {
+		policies = append(policies, blind(d.Blind))
+	}
+	if members := d.Request.Backends.Nodes; members.FilteredOut() {
+		policies = append(policies, keepMembers(members.Eligible()))
+	}
+	d.Plan = p.Under(policies...)
+}
+
+// blind holds what cannot be decided without having seen a kind.
+func blind(kinds []stack.Kind) plan.Policy {
+	return func(s plan.Step) plan.Verdict {
+		if s.ID.Action == plan.Update || !slices.Contains(kinds, s.ID.Key.Kind) {
+			return plan.Verdict{}
+		}
+		return plan.Verdict{Held: true, By: "blind", Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read"}
+	}
+}
+
+// keepMembers holds the steps that would empty a load balancer because a filter
+// matched no node although there are nodes: more often a mistake than a wish.
+func keepMembers(eligible int) plan.Policy {
+	return func(s plan.Step) plan.Verdict {
+		for _, ch := range s.Changes {
+			if s.ID.Action == plan.Update && len(ch.Removed) > 0 && emptySlice(ch.To) {
+				return plan.Verdict{Held: true, By: "filter", Why: fmt.Sprintf("no node matches although %d could: the last ones stay", eligible)}
+			}
+		}
+		return plan.Verdict{}
+	}
+}

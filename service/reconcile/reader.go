@@ -1,0 +1,87 @@
+package reconcile
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+const (
+	// gather is how long the first reader of a batch waits for company.
+	gather = 5 * time.Millisecond
+	// readTimeout bounds one batch of reads.
+	readTimeout = 2 * time.Minute
+)
+
+// reader batches the reads of many Services: those that arrive within a few
+// milliseconds, or while a read is under way, go out together.
+type reader struct {
+	read func(context.Context, []providers.Scope) []providers.Read
+
+	mu      sync.Mutex
+	waiting []pendingRead
+	busy    bool
+}
+
+type pendingRead struct {
+	scope providers.Scope
+	done  chan providers.Read
+}
+
+func newReader(read func(context.Context, []providers.Scope) []providers.Read) *reader {
+	return &reader{read: read}
+}
+
+// Read returns what was found for the scope, or the context's error.
+func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
+	p := pendingRead{scope: s, done: make(chan providers.Read, 1)}
+	r.mu.Lock()
+	r.waiting = append(r.waiting, p)
+	if !r.busy {
+		r.busy = true
+		go r.drain()
+	}
+	r.mu.Unlock()
+	select {
+	case found := <-p.done:
+		return found
+	case <-ctx.Done():
+		return providers.Read{Err: ctx.Err()}
+	}
+}
+
+func (r *reader) drain() {
+	time.Sleep(gather) // the one place where waiting saves calls
+	for {
+		r.mu.Lock()
+		batch := r.waiting
+		r.waiting = nil
+		if len(batch) == 0 {
+			r.busy = false
+			r.mu.Unlock()
+			return
+		}
+		r.mu.Unlock()
+		r.one(batch)
+	}
+}
+
+func (r *reader) one(batch []pendingRead) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	scopes := make([]providers.Scope, len(batch))
+	for i, p := range batch {
+		scopes[i] = p.scope
+	}
+	found := r.read(ctx, scopes)
+	for i, p := range batch {
+		if i < len(found) {
+			p.done <- found[i]
+			continue
+		}
+		p.done <- providers.Read{Err: fault.New(fault.Internal, "the provider returned %d results for %d reads", len(found), len(batch))}
+	}
+}

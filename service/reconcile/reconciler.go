@@ -1,0 +1,87 @@
+package reconcile
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Options say how a Reconciler behaves. Zero values mean the defaults.
+type Options struct {
+	Policies []plan.Policy
+	// DriftInterval is the age at which what is known of a Service is read anew;
+	// default 30 minutes, spread by up to a tenth.
+	DriftInterval time.Duration
+	Now           func() time.Time
+	Engine        engine.Options
+}
+
+// Reconciler plans and runs Services of one cloud. It is safe for concurrent
+// use; the caller sees to it that one Service is worked on once at a time.
+type Reconciler struct {
+	cloud     providers.Bound
+	options   Options
+	book      *ledger.Book
+	engine    *engine.Engine
+	reader    *reader
+	snapshots *snapshots
+	nodes     *nodeports.Interner
+}
+
+// New makes a reconciler on an open cloud.
+func New(cloud providers.Bound, o Options) *Reconciler {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.DriftInterval <= 0 {
+		o.DriftInterval = 30 * time.Minute
+	}
+	book := ledger.New()
+	return &Reconciler{
+		cloud:     cloud,
+		options:   o,
+		book:      book,
+		engine:    engine.New(cloud.Apply, book, o.Engine),
+		reader:    newReader(cloud.Read),
+		snapshots: newSnapshots(o.Now, o.DriftInterval),
+		nodes:     nodeports.NewInterner(),
+	}
+}
+
+// SetNodes replaces the nodes of the cluster.
+func (r *Reconciler) SetNodes(nodes []nodeports.Node) { r.nodes.Update(nodes) }
+
+// AllKnown declares that every LoadBalancer Service of the cluster has been
+// drafted once; from now on shared entries may be removed.
+func (r *Reconciler) AllKnown() { r.book.SetReady() }
+
+// Forget drops all that is remembered of a Service that is gone.
+func (r *Reconciler) Forget(o stack.Owner) {
+	r.snapshots.drop(o)
+	r.book.Leave(o)
+}
+
+// Distrust drops what is known of a Service, so that the next draft reads.
+func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.drop(o) }
+
+// Choose says what the cloud makes of the Service's annotations.
+func (r *Reconciler) Choose(svc *corev1.Service) providers.Choice { return r.cloud.Choose(svc) }
+
+// Annotations is the cloud's set of declared annotations.
+func (r *Reconciler) Annotations() *annotations.Set { return r.cloud.Annotations }
+
+// OwnerOf names the owner that a Service is.
+func OwnerOf(svc *corev1.Service) stack.Owner {
+	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
+}
+
+// NextRead is how long what is known of a Service may be used.
+func (r *Reconciler) NextRead(o stack.Owner) time.Duration { return r.snapshots.due(o) }

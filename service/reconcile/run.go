@@ -1,0 +1,154 @@
+package reconcile
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+// Result is what became of a draft.
+type Result struct {
+	Draft  *Draft
+	Report engine.Report
+	// Status is what clients may use now; not meaningful while releasing.
+	Status status.Result
+	// Released means that a read has shown that nothing is left.
+	Released bool
+	// Clean means that the cloud is as wanted and nothing is held or waited for.
+	Clean bool
+	Err   error // failures of steps, or of the read after a release
+	// Wait is when to look again; zero with Waits: the caller's back-off.
+	Wait  time.Duration
+	Waits bool
+}
+
+// Run performs a draft. It may be called once per draft.
+func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
+	res := Result{Draft: d}
+	switch {
+	case d.Untouched:
+		return res
+	case d.Clean:
+		res.Status, res.Clean = r.cloud.Status(d.Request, d.Have), !d.Problems.Errors()
+		return res
+	}
+	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
+	res.Err = res.Report.Err()
+	res.Wait, res.Waits = res.Report.Wait()
+	if heldByLedger(d.Plan) {
+		res.Wait, res.Waits = ledgerWait, true
+	}
+	if d.Job.Release {
+		r.released(ctx, d, &res)
+		return res
+	}
+	res.Clean = res.Report.Clean() && len(d.Plan.Held) == 0 && !d.Problems.Errors()
+	r.remember(d, res)
+	res.Status = r.cloud.Status(d.Request, res.Report.Have)
+	return res
+}
+
+// ledgerWait is how soon to look again when the other Services of the cluster
+// are not all known yet.
+const ledgerWait = time.Second
+
+func heldByLedger(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.By == "ledger" })
+}
+
+// remember keeps what is known now, unless the cloud has contradicted it.
+func (r *Reconciler) remember(d *Draft, res Result) {
+	if res.Report.Stale() {
+		r.snapshots.distrust(d.Owner)
+		if !d.Problems.Errors() {
+			r.snapshots.put(d.Owner, snapshot{good: &d.Request})
+		}
+		return
+	}
+	clean := ""
+	if res.Clean {
+		clean = d.Digest
+	}
+	r.snapshots.put(d.Owner, r.snapshotOf(d, res.Report.Have, clean))
+}
+
+func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
+	snap := snapshot{have: ours(have, d.Want), facts: d.Facts, read: r.options.Now(), shallow: d.shallow, clean: clean}
+	if old, ok := r.snapshots.get(d.Owner); ok && !d.fresh && !d.shallow {
+		snap.read = old.read
+	}
+	if d.Problems.Errors() {
+		snap.good = r.snapshots.good(d.Owner)
+	} else {
+		good := d.Request
+		snap.good = &good
+	}
+	return snap
+}
+
+// ours leaves out what a read returned of other owners' entries.
+func ours(have, want *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, res := range have.Resources {
+		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Hold == stack.Counted {
+			if _, wanted := want.Get(res.Key); !wanted {
+				continue
+			}
+		}
+		out.Resources = append(out.Resources, res)
+	}
+	return out
+}
+
+// released looks whether anything is left; only a read can say that.
+func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
+	if res.Report.Stale() {
+		r.snapshots.drop(d.Owner)
+	} else {
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), facts: d.Facts, read: r.options.Now()})
+	}
+	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
+		return
+	}
+	left, blind := d.Have, d.Blind
+	if !d.fresh || len(d.Plan.Steps) > 0 {
+		found := r.reader.Read(ctx, r.cloud.Trace(d.Owner))
+		if found.Err != nil {
+			res.Err = found.Err
+			return
+		}
+		left, blind = found.Have, found.Blind
+	}
+	if len(blind) == 0 && !r.proven(d.Owner, left) {
+		res.Released = true
+		r.Forget(d.Owner)
+		return
+	}
+	r.snapshots.drop(d.Owner) // the next draft reads and plans for what is left
+	res.Waits = true
+}
+
+// proven tells whether anything found is proven to be the owner's. Parts that
+// go with others do not count, nor do entries that stay because others want them.
+func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Resources, func(res stack.Resource) bool {
+		if res.Proof == stack.None || res.Hold == stack.Borrowed || r.cloud.Rules.Kinds[res.Key.Kind].Within.Inherent {
+			return false
+		}
+		return res.Hold == stack.Owned || len(r.book.Others(o, res)) == 0
+	})
+}
+
+func emptySlice(v any) bool {
+	rv := reflect.ValueOf(v)
+	return !rv.IsValid() || (rv.Kind() == reflect.Slice && rv.Len() == 0)
+}

@@ -1,0 +1,95 @@
+package reconcile
+
+import (
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// snapshot is what is known of one Service without asking the cloud.
+type snapshot struct {
+	have  *stack.Stack
+	facts providers.Facts
+	read  time.Time // when the cloud was last asked
+	// shallow snapshots know that the load balancer is there, not how it is.
+	shallow bool
+	// clean is the digest of the input after whose run nothing was left to do.
+	clean string
+	// good is the last request that was built without errors: when the user
+	// writes a bad value, backends go on following the nodes by this one.
+	good *providers.Request
+}
+
+// snapshots are the snapshots of all Services.
+type snapshots struct {
+	now      func() time.Time
+	interval time.Duration
+
+	mu  sync.Mutex
+	all map[stack.Owner]snapshot
+}
+
+func newSnapshots(now func() time.Time, interval time.Duration) *snapshots {
+	return &snapshots{now: now, interval: interval, all: map[stack.Owner]snapshot{}}
+}
+
+// get returns the snapshot unless it is due for a new read.
+func (s *snapshots) get(o stack.Owner) (snapshot, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap, ok := s.all[o]
+	return snap, ok && snap.have != nil && s.now().Before(s.dueAt(o, snap))
+}
+
+// good returns the last request that was fine, however old the snapshot is.
+func (s *snapshots) good(o stack.Owner) *providers.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[o].good
+}
+
+// due is how long until the next read for drift.
+func (s *snapshots) due(o stack.Owner) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap, ok := s.all[o]
+	if !ok || snap.have == nil {
+		return 0
+	}
+	return max(s.dueAt(o, snap).Sub(s.now()), 0)
+}
+
+// dueAt spreads the reads: by a tenth of the interval for what was read deeply,
+// over the whole interval for what was only looked at when the process started,
+// so that a restart does not read everything at once half an hour later.
+func (s *snapshots) dueAt(o stack.Owner, snap snapshot) time.Time {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(o.UID)) // never fails
+	share := float64(h.Sum32()%1000) / 1000
+	if snap.shallow {
+		return snap.read.Add(time.Duration(share * float64(s.interval)))
+	}
+	return snap.read.Add(s.interval - time.Duration(share*0.1*float64(s.interval)))
+}
+
+func (s *snapshots) put(o stack.Owner, snap snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[o] = snap
+}
+
+// distrust forgets what was found but keeps the last good request.
+func (s *snapshots) distrust(o stack.Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[o] = snapshot{good: s.all[o].good}
+}
+
+func (s *snapshots) drop(o stack.Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, o)
+}
