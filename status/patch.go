@@ -86,8 +86,10 @@ func (w Want) With(r Result) Want {
 // server would refuse are left out: Clean tells them.
 //
 // The patch names the uid, so that the status of a Service that was deleted and
-// made again under its name is refused, as Conflict, instead of written to the
-// wrong one.
+// made again under its name is not written to the wrong one: the API server
+// refuses it as Invalid, field metadata.uid. Invalid is also the answer if the
+// Service changed its type or began to be deleted since it was read. All three
+// mean: read it again.
 func Patch(old *corev1.Service, want Want) ([]byte, bool) {
 	meta, status := map[string]any{}, map[string]any{}
 	patchFinalizers(meta, old, want)

@@ -93,8 +93,12 @@ func checkEntry(in corev1.LoadBalancerIngress) error {
 		return fmt.Errorf("neither address nor host name")
 	}
 	if in.IP != "" {
-		if _, err := netip.ParseAddr(in.IP); err != nil {
+		addr, err := netip.ParseAddr(in.IP)
+		if err != nil {
 			return fmt.Errorf("address %q: %w", in.IP, err)
+		}
+		if addr.Zone() != "" {
+			return fmt.Errorf("address %q: a zone means nothing off its host", in.IP)
 		}
 		if m := *in.IPMode; m != corev1.LoadBalancerIPModeVIP && m != corev1.LoadBalancerIPModeProxy {
 			return fmt.Errorf("address %s: IP mode %q is neither VIP nor Proxy", in.IP, m)

@@ -55,10 +55,10 @@ func TestClean(t *testing.T) {
 		"all that is bad is told": {
 			in: []corev1.LoadBalancerIngress{
 				{}, {IP: "10.0.0.256"}, {IP: "10.0.0.1", IPMode: &odd}, {Hostname: "10.0.0.1"}, {Hostname: "2001:db8::1"},
-				{Hostname: "under_score"}, {Hostname: "a", Ports: []corev1.PortStatus{bad, good}},
+				{Hostname: "under_score"}, {Hostname: "a", Ports: []corev1.PortStatus{bad, good}}, {IP: "fe80::1%eth0"},
 			},
 			want: []corev1.LoadBalancerIngress{{Hostname: "a", Ports: []corev1.PortStatus{good}}},
-			told: []string{"ingress 0: neither", `ingress 1: address "10.0.0.256"`, `ingress 2: address 10.0.0.1: IP mode "Odd"`, `ingress 3: host name "10.0.0.1"`, `ingress 4: host name "2001:db8::1"`, `ingress 5: host name "under_score"`, "ingress 6: port 0"},
+			told: []string{"ingress 0: neither", `ingress 1: address "10.0.0.256"`, `ingress 2: address 10.0.0.1: IP mode "Odd"`, `ingress 3: host name "10.0.0.1"`, `ingress 4: host name "2001:db8::1"`, `ingress 5: host name "under_score"`, "ingress 6: port 0", `ingress 7: address "fe80::1%eth0"`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,4 +195,29 @@ func TestEventMessage(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	golden.Check(t, "testdata/reference.golden.md", Reference())
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"", "10.0.0.1", "010.0.0.1", "::ffff:1.2.3.4", "fe80::1%eth0", "My-LB.example.com.", "a..b", "under_score", "\xff"} {
+		f.Add(s, s)
+		f.Add(s, "")
+	}
+	f.Fuzz(func(t *testing.T, ip, hostname string) {
+		first, err := Result{Ingress: []corev1.LoadBalancerIngress{{IP: ip, Hostname: hostname}}}.Clean()
+		if (err == nil) != (len(first.Ingress) == 1) {
+			t.Fatalf("%q %q: want an entry or an error, got %v and %v", ip, hostname, first.Ingress, err)
+		}
+		again, err := first.Clean()
+		if diff := cmp.Diff(first, again); diff != "" || err != nil {
+			t.Errorf("%q %q: cleaning twice differs: %v\n%s", ip, hostname, err, diff)
+		}
+		for _, in := range first.Ingress {
+			if (in.IP != "") != (in.IPMode != nil) {
+				t.Errorf("%q %q: mode %v", ip, hostname, in.IPMode)
+			}
+			if in.IP != "" && len(validation.IsValidIP(nil, in.IP)) > 0 {
+				t.Errorf("%q: %q is not an address for the API server", ip, in.IP)
+			}
+		}
+	})
 }
