@@ -1,0 +1,109 @@
+package ec2
+
+import (
+	"net/netip"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// canonical gives a CIDR block without host bits and in the usual spelling.
+// EC2 accepts 100.68.0.18/18 and keeps 100.68.0.0/18. ok is false for anything
+// that is no block of the wanted family; a bare address is none.
+// Source: EC2 API reference, IpRange and CreateSubnet.
+func canonical(text string, v6 bool) (netip.Prefix, bool) {
+	p, err := netip.ParsePrefix(text)
+	if err != nil || p.Addr().Is6() != v6 {
+		return netip.Prefix{}, false
+	}
+	return p.Masked(), true
+}
+
+// ruleCIDR canonicalises the block of a security group rule.
+func ruleCIDR(text string, v6 bool) (string, error) {
+	p, ok := canonical(text, v6)
+	if !ok {
+		return "", query.Errorf("InvalidParameterValue", "CIDR block %s is malformed", text)
+	}
+	return p.String(), nil
+}
+
+// firstHost is the lowest address of a block that a subnet hands out: EC2 keeps
+// the first four and the last. Source: Amazon VPC user guide, subnet CIDR blocks.
+const (
+	reservedLow  = 4
+	reservedHigh = 1
+)
+
+func blockSize(p netip.Prefix) int {
+	bits := p.Addr().BitLen() - p.Bits()
+	if bits > 30 {
+		bits = 30
+	}
+	return 1 << bits
+}
+
+// free counts the IPv4 addresses of a subnet that nothing uses.
+func (s *state) free(sub Subnet) int {
+	p, ok := canonical(sub.CIDR, false)
+	if !ok {
+		return 0
+	}
+	return blockSize(p) - reservedLow - reservedHigh - len(s.usedIPs(sub.ID))
+}
+
+func (s *state) usedIPs(subnet string) map[string]bool {
+	used := map[string]bool{}
+	for _, i := range s.interfaces {
+		if i.Subnet != subnet {
+			continue
+		}
+		for _, ip := range i.IPs {
+			used[ip] = true
+		}
+	}
+	return used
+}
+
+// addresses hands out the lowest free addresses of a subnet.
+type addresses struct {
+	block netip.Prefix
+	next  netip.Addr
+	used  map[string]bool
+	left  int
+}
+
+func (s *state) allocator(sub Subnet) *addresses {
+	p, _ := canonical(sub.CIDR, false)
+	at := p.Addr()
+	for range reservedLow {
+		at = at.Next()
+	}
+	return &addresses{block: p, next: at, used: s.usedIPs(sub.ID), left: s.free(sub)}
+}
+
+func (a *addresses) take() (string, error) {
+	for a.left > 0 && a.block.Contains(a.next) {
+		ip := a.next.String()
+		a.next = a.next.Next()
+		if !a.used[ip] {
+			a.used[ip] = true
+			a.left--
+			return ip, nil
+		}
+	}
+	return "", query.Errorf("InsufficientFreeAddressesInSubnet", "The specified subnet does not have enough free addresses to satisfy the request.")
+}
+
+// claim takes one given address.
+func (a *addresses) claim(ip string) error {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil || !a.block.Contains(addr) {
+		return query.Errorf("InvalidParameterValue", "Address %s does not fall within the subnet's address range", ip)
+	}
+	if a.used[ip] {
+		return query.Errorf("InvalidIPAddress.InUse", "Address %s is in use.", ip)
+	}
+	a.used[ip] = true
+	a.left--
+	return nil
+}

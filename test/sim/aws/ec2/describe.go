@@ -1,0 +1,90 @@
+package ec2
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// listing is how one Describe call finds its objects.
+type listing[T any] struct {
+	kind idKind
+	// param is the list of ids in the request, such as GroupId.
+	param   string
+	id      func(T) string
+	props   properties[T]
+	objects []T
+	// exclusive refuses MaxResults together with ids.
+	exclusive string
+}
+
+// paging reads and checks MaxResults.
+func paging(c *call) (int, error) {
+	size, ok, err := c.Int("MaxResults")
+	if err != nil || !ok {
+		return 0, err
+	}
+	switch {
+	case size < 5:
+		return 0, query.Errorf("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", size)
+	case size > 1000:
+		return 0, query.Errorf("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value less than 1000.", size)
+	}
+	return size, nil
+}
+
+// describe runs a Describe call: ids, filters, one page.
+func describe[T any](c *call, l listing[T]) (page []T, next string, err error) {
+	size, err := paging(c)
+	if err != nil {
+		return nil, "", err
+	}
+	ids := c.Strs(l.param)
+	if l.exclusive != "" && len(ids) > 0 && size > 0 {
+		return nil, "", query.Errorf("InvalidParameterCombination", "The parameter %s cannot be used with the parameter maxResults", l.exclusive)
+	}
+	objects, err := byID(l, ids)
+	if err != nil {
+		return nil, "", err
+	}
+	if objects, err = selectBy(c, l.props, l.id, objects); err != nil {
+		return nil, "", err
+	}
+	page, next, ok := query.Page(objects, l.id, c.Str("NextToken"), size)
+	if !ok {
+		return nil, "", query.Errorf("InvalidNextToken", "The token '%s' is invalid", c.Str("NextToken"))
+	}
+	return page, next, nil
+}
+
+func byID[T any](l listing[T], ids []string) ([]T, error) {
+	if len(ids) == 0 {
+		return l.objects, nil
+	}
+	for _, id := range ids {
+		if err := l.kind.check(id); err != nil {
+			return nil, err
+		}
+	}
+	wanted, found := map[string]bool{}, map[string]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	var out []T
+	for _, o := range l.objects {
+		if wanted[l.id(o)] {
+			out = append(out, o)
+			found[l.id(o)] = true
+		}
+	}
+	var missing []string
+	for _, id := range ids {
+		if !found[id] && !slices.Contains(missing, id) {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, l.kind.missing(missing...)
+	}
+	return out, nil
+}

@@ -1,0 +1,74 @@
+package ec2
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berth-lb/berth/test/sim/aws/network"
+)
+
+var _ network.Directory = (*API)(nil)
+
+// VPC looks up a VPC.
+func (a *API) VPC(id string) (network.VPC, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	v, ok := a.st.vpcs[id]
+	return network.VPC{ID: v.ID, CIDR: v.CIDR, IPv6CIDR: v.IPv6CIDR}, ok
+}
+
+// Subnet looks up a subnet.
+func (a *API) Subnet(id string) (network.Subnet, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	s, ok := a.st.subnets[id]
+	if !ok {
+		return network.Subnet{}, false
+	}
+	return network.Subnet{ID: s.ID, VPC: s.VPC, Zone: s.Zone, CIDR: s.CIDR, IPv6CIDR: s.IPv6CIDR, FreeAddresses: a.st.free(s)}, true
+}
+
+// Group looks up a security group, by id.
+func (a *API) Group(id string) (network.Group, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	g, ok := a.st.groups[id]
+	if !ok || !visible(g, a.opt.Clock.Now(), a.opt.NewGroupDelay) {
+		return network.Group{}, false
+	}
+	return network.Group{ID: g.ID, Name: g.Name, VPC: g.VPC, Owner: a.opt.Account}, true
+}
+
+// Instance looks up an instance, also a terminated one while it is visible.
+func (a *API) Instance(id string) (network.Instance, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	i, ok := a.st.instances[id]
+	return network.Instance{ID: i.ID, VPC: i.VPC, Subnet: i.Subnet, Zone: i.Zone, PrivateIP: i.PrivateIP, State: i.State}, ok
+}
+
+// Address looks up an elastic IP address, by allocation id.
+func (a *API) Address(id string) (network.Address, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	d, ok := a.st.addresses[id]
+	return network.Address{AllocationID: d.ID, PublicIP: d.PublicIP, AssociatedWith: d.Interface}, ok
+}
+
+// InstanceIDs lists the instances that are running, sorted.
+func (a *API) InstanceIDs() []string {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	var out []string
+	for _, i := range a.st.instances {
+		if i.State == "running" {
+			out = append(out, i.ID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func visible(g Group, now time.Time, delay time.Duration) bool {
+	return !now.Before(g.Created.Add(delay))
+}

@@ -1,0 +1,150 @@
+package ec2
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// maxFilterValues bounds the values of all filters of a call together.
+// Source: EC2 API reference, "Using filtering".
+const maxFilterValues = 200
+
+// property gives the values of an object that a filter looks at. A property
+// that is nil stands for a filter which EC2 knows, but which can match nothing
+// here, because the simulated world has no such thing.
+type property[T any] func(c *call, o T) []string
+
+type properties[T any] map[string]property[T]
+
+// unused adds filters that are valid and match nothing.
+func (p properties[T]) unused(names ...string) properties[T] {
+	for _, name := range names {
+		p[name] = nil
+	}
+	return p
+}
+
+func one(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+func boolean(b bool) []string { return []string{strconv.FormatBool(b)} }
+
+// selectBy keeps the objects that pass every Filter.N of the call.
+func selectBy[T any](c *call, props properties[T], id func(T) string, objects []T) ([]T, error) {
+	filters := c.List("Filter")
+	total := 0
+	for _, f := range filters {
+		total += len(f.Strs("Value"))
+		name := f.Str("Name")
+		if _, known := props[name]; known || tagFilter(name) {
+			continue
+		}
+		if name == "" {
+			name = "null"
+		}
+		return nil, query.Errorf("InvalidParameterValue", "The filter '%s' is invalid", name)
+	}
+	if total > maxFilterValues {
+		return nil, query.Errorf("FilterLimitExceeded", "The maximum number of filter values specified on a single call is %d", maxFilterValues)
+	}
+	for _, f := range filters {
+		name, patterns := f.Str("Name"), f.Strs("Value")
+		var kept []T
+		for _, o := range objects {
+			if anyMatch(patterns, filterValues(c, props, name, id, o)) {
+				kept = append(kept, o)
+			}
+		}
+		objects = kept
+	}
+	return objects, nil
+}
+
+func tagFilter(name string) bool {
+	return name == "tag-key" || name == "tag-value" || (strings.HasPrefix(name, "tag:") && len(name) > len("tag:"))
+}
+
+func filterValues[T any](c *call, props properties[T], name string, id func(T) string, o T) []string {
+	if p, known := props[name]; known {
+		if p == nil {
+			return nil
+		}
+		return p(c, o)
+	}
+	tags := c.st.tags[id(o)]
+	if key, ok := strings.CutPrefix(name, "tag:"); ok {
+		if v, has := tags[key]; has {
+			return []string{v}
+		}
+		return nil
+	}
+	var out []string
+	for k, v := range tags {
+		if name == "tag-key" {
+			out = append(out, k)
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func anyMatch(patterns, values []string) bool {
+	for _, p := range patterns {
+		for _, v := range values {
+			if wildcard(p, v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wildcard matches * (any text), ? (any one character) and \ before either of
+// them or itself, case included. It walks back to the last star on a mismatch,
+// so its cost stays at the product of both lengths.
+func wildcard(pattern, s string) bool {
+	p, text := []rune(pattern), []rune(s)
+	i, j, star, mark := 0, 0, -1, 0
+	for j < len(text) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(p) && matchOne(p, &i, text[j]):
+			j++
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}
+
+// matchOne compares one pattern element with one character and steps over the element if they agree.
+func matchOne(p []rune, i *int, r rune) bool {
+	at := *i
+	if p[at] == '\\' && at+1 < len(p) {
+		if p[at+1] != r {
+			return false
+		}
+		*i = at + 2
+		return true
+	}
+	if p[at] != '?' && p[at] != r {
+		return false
+	}
+	*i = at + 1
+	return true
+}

@@ -1,0 +1,245 @@
+package ec2
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+const defaultGroup = "default"
+
+// groupByID finds a visible group.
+func (c *call) groupByID(id string) (Group, error) {
+	g, err := find(c.st.groups, kindGroup(), id)
+	if err == nil && !visible(g, c.Now, c.opt.NewGroupDelay) {
+		return Group{}, kindGroup().missing(id)
+	}
+	return g, err
+}
+
+// namedGroup finds a group by name; names work in the default VPC only.
+func namedGroup(c *call, name string) (Group, error) {
+	vpc, ok := c.st.defaultVPC()
+	if !ok {
+		return Group{}, query.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", name)
+	}
+	g, ok := c.st.groupNamed(vpc.ID, name)
+	if !ok || !visible(g, c.Now, c.opt.NewGroupDelay) {
+		return Group{}, query.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist in default VPC '%s'", name, vpc.ID)
+	}
+	return g, nil
+}
+
+// targetGroup reads GroupId or GroupName.
+func targetGroup(c *call) (Group, error) {
+	id, name := c.Str("GroupId"), c.Str("GroupName")
+	switch {
+	case id != "" && name != "":
+		return Group{}, query.Errorf("InvalidParameterCombination", "The parameter groupName cannot be used with the parameter groupId")
+	case id != "":
+		return c.groupByID(id)
+	case name != "":
+		return namedGroup(c, name)
+	}
+	return Group{}, query.Errorf("MissingParameter", "The request must contain the parameter groupName or groupId")
+}
+
+func newGroup(st *state, c *call, vpc, name, description string) Group {
+	everywhere := Rule{ID: st.newID("sgr"), Protocol: "-1", CIDR: "0.0.0.0/0"}
+	g := Group{ID: st.newID("sg"), Name: name, Description: description, VPC: vpc, Egress: []Rule{everywhere}, Created: c.Now}
+	if st.vpcs[vpc].IPv6CIDR != "" {
+		// A VPC with an IPv6 block gets the default rule for both families.
+		// Source: Amazon VPC user guide, default security group rules.
+		g.Egress = append(g.Egress, Rule{ID: st.newID("sgr"), Protocol: "-1", IPv6CIDR: "::/0"})
+	}
+	return g
+}
+
+func createSecurityGroup(c *call) (any, error) {
+	name, description, err := groupWords(c)
+	if err != nil {
+		return nil, err
+	}
+	vpc, err := groupVPC(c)
+	if err != nil {
+		return nil, err
+	}
+	specs, err := tagSpecs(c, "security-group")
+	if err != nil {
+		return nil, err
+	}
+	if _, taken := c.st.groupNamed(vpc.ID, name); taken {
+		return nil, query.Errorf("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, vpc.ID)
+	}
+	if limit := c.opt.Limits.Groups; limit >= 0 && len(c.st.groups) >= limit {
+		return nil, query.Errorf("SecurityGroupLimitExceeded", "The maximum number of security groups has been reached.")
+	}
+	g := newGroup(c.st, c, vpc.ID, name, description)
+	c.st.groups[g.ID] = g
+	c.setTags(g.ID, specs["security-group"])
+	return struct {
+		Return bool    `xml:"return"`
+		ID     string  `xml:"groupId"`
+		Tags   *tagSet `xml:"tagSet"`
+		ARN    string  `xml:"securityGroupArn"`
+	}{true, g.ID, c.tagsXML(g.ID), c.arn("security-group", g.ID)}, nil
+}
+
+// groupWords reads and checks name and description.
+// Source: EC2 API reference, CreateSecurityGroup.
+func groupWords(c *call) (name, description string, err error) {
+	if name, err = need(c, "GroupName"); err != nil {
+		return "", "", err
+	}
+	if description, err = need(c, "GroupDescription"); err != nil {
+		return "", "", err
+	}
+	name = strings.TrimRight(name, " ")
+	switch {
+	case !validText(name) || name == "":
+		return "", "", badValue("groupName", name, "Valid names are strings less than 256 characters from the following set: a-zA-Z0-9. _-:/()#,@[]+=&;{}!$*")
+	case strings.HasPrefix(name, "sg-"):
+		return "", "", query.Errorf("InvalidParameterValue", "Invalid group name '%s'. Group names may not be in the format sg-*.", name)
+	case strings.EqualFold(name, defaultGroup):
+		return "", "", query.Errorf("InvalidParameterValue", "Cannot use reserved security group name: %s", name)
+	}
+	return name, description, checkDescription(description, "security group")
+}
+
+func groupVPC(c *call) (VPC, error) {
+	if id := c.Str("VpcId"); id != "" {
+		return find(c.st.vpcs, kindVPC(), id)
+	}
+	vpc, ok := c.st.defaultVPC()
+	if !ok {
+		return VPC{}, query.Errorf("VPCIdNotSpecified", "No default VPC for this user")
+	}
+	return vpc, nil
+}
+
+func (c *call) arn(kind, id string) string {
+	return "arn:aws:ec2:" + c.opt.Region + ":" + c.opt.Account + ":" + kind + "/" + id
+}
+
+// groupUsers asks the load balancers about the group that the call names.
+func groupUsers(c *call) []string {
+	g, err := targetGroup(c)
+	if err != nil {
+		return nil
+	}
+	return c.opt.Users.GroupUsers(g.ID)
+}
+
+func deleteSecurityGroup(c *call) (any, error) {
+	g, err := targetGroup(c)
+	if err != nil {
+		return nil, err
+	}
+	if g.Name == defaultGroup {
+		return nil, query.Errorf("CannotDelete", "the specified group: \"%s\" name: \"%s\" cannot be deleted by a user", g.ID, g.Name)
+	}
+	if len(c.users) > 0 || c.groupInUse(g.ID) {
+		return nil, query.Errorf("DependencyViolation", "resource %s has a dependent object", g.ID)
+	}
+	c.dropGroup(g)
+	return struct {
+		Return bool   `xml:"return"`
+		ID     string `xml:"groupId"`
+	}{true, g.ID}, nil
+}
+
+func (c *call) dropGroup(g Group) {
+	for _, r := range c.st.groupRules(g) {
+		c.st.drop(r.ID)
+	}
+	delete(c.st.groups, g.ID)
+	c.st.drop(g.ID)
+}
+
+// groupInUse looks at interfaces and at the rules of other groups; a group that
+// refers to itself holds nothing back.
+func (c *call) groupInUse(id string) bool {
+	for _, i := range c.st.interfaces {
+		if slices.Contains(i.Groups, id) {
+			return true
+		}
+	}
+	for _, g := range c.st.groups {
+		refers := func(r Rule) bool { return r.Group == id }
+		if g.ID != id && (slices.ContainsFunc(g.Ingress, refers) || slices.ContainsFunc(g.Egress, refers)) {
+			return true
+		}
+	}
+	return false
+}
+
+type groupXML struct {
+	ID          string                     `xml:"groupId"`
+	Name        string                     `xml:"groupName"`
+	Description string                     `xml:"groupDescription"`
+	VPC         string                     `xml:"vpcId"`
+	Owner       string                     `xml:"ownerId"`
+	ARN         string                     `xml:"securityGroupArn"`
+	Ingress     query.Items[permissionXML] `xml:"ipPermissions"`
+	Egress      query.Items[permissionXML] `xml:"ipPermissionsEgress"`
+	Tags        *tagSet                    `xml:"tagSet"`
+}
+
+func describeSecurityGroups(c *call) (any, error) {
+	objects := slices.DeleteFunc(sorted(c.st.groups), func(g Group) bool { return !visible(g, c.Now, c.opt.NewGroupDelay) })
+	if names := c.Strs("GroupName"); len(names) > 0 {
+		wanted := map[string]bool{}
+		for _, name := range names {
+			g, err := namedGroup(c, name)
+			if err != nil {
+				return nil, err
+			}
+			wanted[g.ID] = true
+		}
+		objects = slices.DeleteFunc(objects, func(g Group) bool { return !wanted[g.ID] })
+	}
+	page, next, err := describe(c, listing[Group]{
+		kind: kindGroup(), param: "GroupId", id: groupID, props: groupProperties(), objects: objects,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Groups query.Items[groupXML] `xml:"securityGroupInfo"`
+		Next   string                `xml:"nextToken,omitempty"`
+	}{Next: next}
+	for _, g := range page {
+		out.Groups.Item = append(out.Groups.Item, groupXML{
+			ID: g.ID, Name: g.Name, Description: g.Description, VPC: g.VPC, Owner: c.opt.Account,
+			ARN: c.arn("security-group", g.ID), Ingress: c.permissionsXML(g.Ingress), Egress: c.permissionsXML(g.Egress),
+			Tags: c.tagsXML(g.ID),
+		})
+	}
+	return out, nil
+}
+
+func groupID(g Group) string { return g.ID }
+
+func groupProperties() properties[Group] {
+	p := properties[Group]{
+		"description": func(_ *call, g Group) []string { return one(g.Description) },
+		"group-id":    func(_ *call, g Group) []string { return one(g.ID) },
+		"group-name":  func(_ *call, g Group) []string { return one(g.Name) },
+		"owner-id":    func(c *call, _ Group) []string { return one(c.opt.Account) },
+		"vpc-id":      func(_ *call, g Group) []string { return one(g.VPC) },
+	}
+	for name, of := range ruleProperties() {
+		p["ip-permission."+name] = func(c *call, g Group) []string { return gather(c, g.Ingress, of) }
+		p["egress.ip-permission."+name] = func(c *call, g Group) []string { return gather(c, g.Egress, of) }
+	}
+	return p
+}
+
+func gather(c *call, rules []Rule, of property[Rule]) []string {
+	var out []string
+	for _, r := range rules {
+		out = append(out, of(c, r)...)
+	}
+	return out
+}

@@ -1,0 +1,357 @@
+package ec2
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// timeFormat is EC2's: milliseconds and a Z.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+func stamp(t time.Time) string { return t.UTC().Format(timeFormat) }
+
+type groupRefXML struct {
+	ID   string `xml:"groupId"`
+	Name string `xml:"groupName"`
+}
+
+type privateIPXML struct {
+	IP      string       `xml:"privateIpAddress"`
+	DNS     string       `xml:"privateDnsName,omitempty"`
+	Primary bool         `xml:"primary"`
+	Public  *publicIPXML `xml:"association"`
+}
+
+type publicIPXML struct {
+	IP          string `xml:"publicIp"`
+	DNS         string `xml:"publicDnsName"`
+	Owner       string `xml:"ipOwnerId"`
+	Allocation  string `xml:"allocationId,omitempty"`
+	Association string `xml:"associationId,omitempty"`
+}
+
+type ipv6XML struct {
+	IP string `xml:"ipv6Address"`
+}
+
+type interfaceAttachmentXML struct {
+	ID       string `xml:"attachmentId"`
+	Instance string `xml:"instanceId,omitempty"`
+	Owner    string `xml:"instanceOwnerId,omitempty"`
+	Index    int    `xml:"deviceIndex"`
+	Card     int    `xml:"networkCardIndex"`
+	Status   string `xml:"status"`
+	Time     string `xml:"attachTime"`
+	Delete   bool   `xml:"deleteOnTermination"`
+}
+
+type interfaceXML struct {
+	ID          string                    `xml:"networkInterfaceId"`
+	Subnet      string                    `xml:"subnetId"`
+	VPC         string                    `xml:"vpcId"`
+	Zone        string                    `xml:"availabilityZone,omitempty"`
+	Description string                    `xml:"description"`
+	Owner       string                    `xml:"ownerId"`
+	Managed     *bool                     `xml:"requesterManaged"`
+	Status      string                    `xml:"status"`
+	MAC         string                    `xml:"macAddress"`
+	IP          string                    `xml:"privateIpAddress"`
+	DNS         string                    `xml:"privateDnsName,omitempty"`
+	SourceDest  bool                      `xml:"sourceDestCheck"`
+	Groups      query.Items[groupRefXML]  `xml:"groupSet"`
+	Attachment  *interfaceAttachmentXML   `xml:"attachment"`
+	Public      *publicIPXML              `xml:"association"`
+	IPs         query.Items[privateIPXML] `xml:"privateIpAddressesSet"`
+	IPv6        query.Items[ipv6XML]      `xml:"ipv6AddressesSet"`
+	Type        string                    `xml:"interfaceType"`
+	Tags        query.Items[tagXML]       `xml:"tagSet"`
+}
+
+func (i Interface) attachment() string { return ID("eni-attach", i.ID+"/"+i.Instance) }
+
+func (i Interface) status() string {
+	if i.Instance != "" {
+		return "in-use"
+	}
+	return "available"
+}
+
+func (i Interface) primaryIP() string {
+	if len(i.IPs) == 0 {
+		return ""
+	}
+	return i.IPs[0]
+}
+
+// privateDNS is the name by address; the first region has a suffix of its own.
+func (c *call) privateDNS(ip string) string {
+	if ip == "" {
+		return ""
+	}
+	suffix := c.opt.Region + ".compute.internal"
+	if c.opt.Region == "us-east-1" {
+		suffix = "ec2.internal"
+	}
+	return "ip-" + strings.ReplaceAll(ip, ".", "-") + "." + suffix
+}
+
+func (c *call) publicDNS(ip string) string {
+	suffix := c.opt.Region + ".compute"
+	if c.opt.Region == "us-east-1" {
+		suffix = "compute-1"
+	}
+	return "ec2-" + strings.ReplaceAll(ip, ".", "-") + "." + suffix + ".amazonaws.com"
+}
+
+func (c *call) groupRefs(ids []string) query.Items[groupRefXML] {
+	var out query.Items[groupRefXML]
+	for _, id := range ids {
+		out.Item = append(out.Item, groupRefXML{id, c.st.groups[id].Name})
+	}
+	return out
+}
+
+func (c *call) publicIP(d Address) *publicIPXML {
+	return &publicIPXML{IP: d.PublicIP, DNS: c.publicDNS(d.PublicIP), Owner: c.opt.Account, Allocation: d.ID, Association: d.Association}
+}
+
+// addressOn finds the elastic address on a private address of an interface.
+func (s *state) addressOn(i Interface, ip string) (Address, bool) {
+	for _, d := range s.addresses {
+		if d.Interface == i.ID && d.PrivateIP == ip {
+			return d, true
+		}
+	}
+	return Address{}, false
+}
+
+func (c *call) interfaceXML(i Interface) interfaceXML {
+	x := interfaceXML{
+		ID: i.ID, Subnet: i.Subnet, VPC: i.VPC, Zone: i.Zone, Description: i.Description, Owner: c.opt.Account,
+		Managed: new(bool), Status: i.status(), MAC: i.MAC, IP: i.primaryIP(), DNS: c.privateDNS(i.primaryIP()),
+		SourceDest: !i.SourceDestCheckOff, Groups: c.groupRefs(i.Groups), Type: "interface",
+	}
+	if tags := c.tagsXML(i.ID); tags != nil {
+		x.Tags = *tags
+	}
+	if i.Instance != "" {
+		x.Attachment = &interfaceAttachmentXML{
+			ID: i.attachment(), Instance: i.Instance, Owner: c.opt.Account, Index: i.DeviceIndex, Status: "attached",
+			Time: stamp(i.Attached), Delete: i.DeleteOnTermination,
+		}
+	}
+	for n, ip := range i.IPs {
+		p := privateIPXML{IP: ip, DNS: c.privateDNS(ip), Primary: n == 0}
+		if d, ok := c.st.addressOn(i, ip); ok {
+			p.Public = c.publicIP(d)
+			if n == 0 {
+				x.Public = p.Public
+			}
+		}
+		x.IPs.Item = append(x.IPs.Item, p)
+	}
+	for _, ip := range i.IPv6 {
+		x.IPv6.Item = append(x.IPv6.Item, ipv6XML{ip})
+	}
+	return x
+}
+
+func interfaceProperties() properties[Interface] {
+	attached := func(of func(*call, Interface) string) property[Interface] {
+		return func(c *call, i Interface) []string {
+			if i.Instance == "" {
+				return nil
+			}
+			return one(of(c, i))
+		}
+	}
+	address := func(of func(Address) string) property[Interface] {
+		return func(c *call, i Interface) []string {
+			var out []string
+			for _, ip := range i.IPs {
+				if d, ok := c.st.addressOn(i, ip); ok {
+					out = append(out, of(d))
+				}
+			}
+			return out
+		}
+	}
+	public := address(func(d Address) string { return d.PublicIP })
+	return properties[Interface]{
+		"addresses.private-ip-address":     func(_ *call, i Interface) []string { return i.IPs },
+		"addresses.association.public-ip":  public,
+		"association.public-ip":            public,
+		"association.allocation-id":        address(func(d Address) string { return d.ID }),
+		"association.association-id":       address(func(d Address) string { return d.Association }),
+		"attachment.attachment-id":         attached(func(_ *call, i Interface) string { return i.attachment() }),
+		"attachment.instance-id":           attached(func(_ *call, i Interface) string { return i.Instance }),
+		"attachment.instance-owner-id":     attached(func(c *call, _ Interface) string { return c.opt.Account }),
+		"attachment.device-index":          attached(func(_ *call, i Interface) string { return strconv.Itoa(i.DeviceIndex) }),
+		"attachment.delete-on-termination": attached(func(_ *call, i Interface) string { return strconv.FormatBool(i.DeleteOnTermination) }),
+		"attachment.status":                attached(func(*call, Interface) string { return "attached" }),
+		"availability-zone":                func(_ *call, i Interface) []string { return one(i.Zone) },
+		"availability-zone-id":             func(c *call, i Interface) []string { return one(c.zoneID(i.Zone)) },
+		"description":                      func(_ *call, i Interface) []string { return one(i.Description) },
+		"group-id":                         func(_ *call, i Interface) []string { return i.Groups },
+		"group-name":                       groupNames,
+		"ipv6-addresses.ipv6-address":      func(_ *call, i Interface) []string { return i.IPv6 },
+		"interface-type":                   func(*call, Interface) []string { return one("interface") },
+		"mac-address":                      func(_ *call, i Interface) []string { return one(i.MAC) },
+		"network-interface-id":             func(_ *call, i Interface) []string { return one(i.ID) },
+		"owner-id":                         func(c *call, _ Interface) []string { return one(c.opt.Account) },
+		"private-dns-name":                 func(c *call, i Interface) []string { return one(c.privateDNS(i.primaryIP())) },
+		"private-ip-address":               func(_ *call, i Interface) []string { return i.IPs },
+		"requester-managed":                func(*call, Interface) []string { return boolean(false) },
+		"source-dest-check":                func(_ *call, i Interface) []string { return boolean(!i.SourceDestCheckOff) },
+		"status":                           func(_ *call, i Interface) []string { return one(i.status()) },
+		"subnet-id":                        func(_ *call, i Interface) []string { return one(i.Subnet) },
+		"vpc-id":                           func(_ *call, i Interface) []string { return one(i.VPC) },
+	}.unused("addresses.association.owner-id", "addresses.primary", "association.ip-owner-id", "association.public-dns-name",
+		"attachment.attach-time", "operator.managed", "operator.principal", "requester-id")
+}
+
+func groupNames(c *call, i Interface) []string {
+	var out []string
+	for _, id := range i.Groups {
+		out = append(out, c.st.groups[id].Name)
+	}
+	return out
+}
+
+func describeNetworkInterfaces(c *call) (any, error) {
+	page, next, err := describe(c, listing[Interface]{
+		kind: kindInterface(), param: "NetworkInterfaceId", id: func(i Interface) string { return i.ID },
+		props: interfaceProperties(), objects: sorted(c.st.interfaces), exclusive: "networkInterfaceIdSet",
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Interfaces query.Items[interfaceXML] `xml:"networkInterfaceSet"`
+		Next       string                    `xml:"nextToken,omitempty"`
+	}{Next: next}
+	for _, i := range page {
+		out.Interfaces.Item = append(out.Interfaces.Item, c.interfaceXML(i))
+	}
+	return out, nil
+}
+
+// interfaceGroups reads a list of group ids for an interface in a VPC; none
+// means the default group.
+func (c *call) interfaceGroups(vpc string, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		g, _ := c.st.groupNamed(vpc, defaultGroup)
+		return []string{g.ID}, nil
+	}
+	var out []string
+	for _, id := range ids {
+		g, err := c.groupByID(id)
+		if err != nil {
+			return nil, err
+		}
+		if g.VPC != vpc {
+			return nil, query.Errorf("InvalidParameter", "Security group %s and subnet belong to different networks.", id)
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	if limit := c.opt.Limits.GroupsPerInterface; limit >= 0 && len(out) > limit {
+		return nil, query.Errorf("SecurityGroupsPerInterfaceLimitExceeded", "The maximum number of security groups per interface has been reached.")
+	}
+	return out, nil
+}
+
+func newInterface(st *state, s Subnet, groups []string, ips ...string) Interface {
+	i := Interface{ID: st.newID("eni"), VPC: s.VPC, Subnet: s.ID, Zone: s.Zone, Groups: groups, IPs: ips}
+	i.MAC = MAC(i.ID)
+	return i
+}
+
+// MAC derives an address from an interface's id.
+func MAC(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("0a:%02x:%02x:%02x:%02x:%02x", sum[0], sum[1], sum[2], sum[3], sum[4])
+}
+
+func createNetworkInterface(c *call) (any, error) {
+	s, err := required(c, c.st.subnets, kindSubnet(), "SubnetId")
+	if err != nil {
+		return nil, err
+	}
+	groups, err := c.interfaceGroups(s.VPC, c.Strs("SecurityGroupId"))
+	if err != nil {
+		return nil, err
+	}
+	specs, err := tagSpecs(c, "network-interface")
+	if err != nil {
+		return nil, err
+	}
+	alloc := c.st.allocator(s)
+	ip := c.Str("PrivateIpAddress")
+	if ip == "" {
+		ip, err = alloc.take()
+	} else {
+		err = alloc.claim(ip)
+	}
+	if err != nil {
+		return nil, err
+	}
+	i := newInterface(c.st, s, groups, ip)
+	i.Description = c.Str("Description")
+	c.st.interfaces[i.ID] = i
+	c.setTags(i.ID, specs["network-interface"])
+	return struct {
+		Interface interfaceXML `xml:"networkInterface"`
+	}{c.interfaceXML(i)}, nil
+}
+
+func deleteNetworkInterface(c *call) (any, error) {
+	i, err := required(c, c.st.interfaces, kindInterface(), "NetworkInterfaceId")
+	if err != nil {
+		return nil, err
+	}
+	if i.Instance != "" {
+		return nil, query.Errorf("InvalidParameterValue", "Network interface '%s' is currently in use.", i.ID)
+	}
+	c.dropInterface(i)
+	return nil, nil
+}
+
+func (c *call) dropInterface(i Interface) {
+	for _, d := range c.st.addresses {
+		if d.Interface == i.ID {
+			c.st.addresses[d.ID] = Address{ID: d.ID, PublicIP: d.PublicIP}
+		}
+	}
+	delete(c.st.interfaces, i.ID)
+	c.st.drop(i.ID)
+}
+
+func modifyNetworkInterfaceAttribute(c *call) (any, error) {
+	i, err := required(c, c.st.interfaces, kindInterface(), "NetworkInterfaceId")
+	if err != nil {
+		return nil, err
+	}
+	if ids := c.Strs("SecurityGroupId"); len(ids) > 0 {
+		if i.Groups, err = c.interfaceGroups(i.VPC, ids); err != nil {
+			return nil, err
+		}
+	}
+	if c.Has("Description") {
+		i.Description = c.Str("Description.Value")
+	}
+	if on, ok, err := c.Bool("SourceDestCheck.Value"); err != nil {
+		return nil, err
+	} else if ok {
+		i.SourceDestCheckOff = !on
+	}
+	c.st.interfaces[i.ID] = i
+	return nil, nil
+}

@@ -1,0 +1,165 @@
+package ec2
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+type listXML struct {
+	ID      string  `xml:"prefixListId"`
+	ARN     string  `xml:"prefixListArn"`
+	Name    string  `xml:"prefixListName"`
+	Family  string  `xml:"addressFamily"`
+	State   string  `xml:"state"`
+	Max     int     `xml:"maxEntries,omitempty"`
+	Version int     `xml:"version,omitempty"`
+	Owner   string  `xml:"ownerId"`
+	Tags    *tagSet `xml:"tagSet"`
+}
+
+func (c *call) listXML(l PrefixList) listXML {
+	x := listXML{
+		ID: l.ID, ARN: c.arn("prefix-list", l.ID), Name: l.Name, Family: l.Family, State: "create-complete",
+		Max: l.MaxEntries, Version: l.Version, Owner: l.Owner, Tags: c.tagsXML(l.ID),
+	}
+	if l.Owner == "AWS" {
+		x.ARN = "arn:aws:ec2:" + c.opt.Region + ":aws:prefix-list/" + l.ID
+	}
+	return x
+}
+
+func listProperties() properties[PrefixList] {
+	return properties[PrefixList]{
+		"owner-id":         func(_ *call, l PrefixList) []string { return one(l.Owner) },
+		"prefix-list-id":   func(_ *call, l PrefixList) []string { return one(l.ID) },
+		"prefix-list-name": func(_ *call, l PrefixList) []string { return one(l.Name) },
+	}
+}
+
+func describeManagedPrefixLists(c *call) (any, error) {
+	page, next, err := describe(c, listing[PrefixList]{
+		kind: kindList(), param: "PrefixListId", id: func(l PrefixList) string { return l.ID },
+		props: listProperties(), objects: sorted(c.st.lists),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Lists query.Items[listXML] `xml:"prefixListSet"`
+		Next  string               `xml:"nextToken,omitempty"`
+	}{Next: next}
+	for _, l := range page {
+		out.Lists.Item = append(out.Lists.Item, c.listXML(l))
+	}
+	return out, nil
+}
+
+type awsListXML struct {
+	ID    string   `xml:"prefixListId"`
+	Name  string   `xml:"prefixListName"`
+	CIDRs []string `xml:"cidrSet>item"`
+}
+
+// describePrefixLists shows Amazon's own lists only.
+func describePrefixLists(c *call) (any, error) {
+	objects := slices.DeleteFunc(sorted(c.st.lists), func(l PrefixList) bool { return l.Owner != "AWS" })
+	page, next, err := describe(c, listing[PrefixList]{
+		kind: kindList(), param: "PrefixListId", id: func(l PrefixList) string { return l.ID },
+		props: listProperties(), objects: objects,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Lists query.Items[awsListXML] `xml:"prefixListSet"`
+		Next  string                  `xml:"nextToken,omitempty"`
+	}{Next: next}
+	for _, l := range page {
+		x := awsListXML{ID: l.ID, Name: l.Name}
+		for _, e := range l.Entries {
+			x.CIDRs = append(x.CIDRs, e.CIDR)
+		}
+		out.Lists.Item = append(out.Lists.Item, x)
+	}
+	return out, nil
+}
+
+func createManagedPrefixList(c *call) (any, error) {
+	l := PrefixList{Owner: c.opt.Account, Version: 1, Family: c.Str("AddressFamily")}
+	var err error
+	if l.Name, err = need(c, "PrefixListName"); err != nil {
+		return nil, err
+	}
+	if l.Family != "IPv4" && l.Family != "IPv6" {
+		return nil, query.Errorf("InvalidParameterValue", "Value (%s) for parameter AddressFamily is invalid. Expected IPv4 or IPv6.", l.Family)
+	}
+	var ok bool
+	if l.MaxEntries, ok, err = c.Int("MaxEntries"); err != nil {
+		return nil, err
+	} else if !ok || l.MaxEntries < 1 {
+		return nil, missingParameter("MaxEntries")
+	}
+	for _, e := range c.List("Entry") {
+		p, ok := canonical(e.Str("Cidr"), l.Family == "IPv6")
+		if !ok {
+			return nil, badValue("Cidr", e.Str("Cidr"), "This is not a valid CIDR block.")
+		}
+		l.Entries = append(l.Entries, PrefixEntry{p.String(), e.Str("Description")})
+	}
+	if len(l.Entries) > l.MaxEntries {
+		return nil, query.Errorf("PrefixListMaxEntriesExceeded", "The maximum number of entries of the prefix list is %d.", l.MaxEntries)
+	}
+	specs, err := tagSpecs(c, "prefix-list")
+	if err != nil {
+		return nil, err
+	}
+	l.ID = c.st.newID("pl")
+	c.st.lists[l.ID] = l
+	c.setTags(l.ID, specs["prefix-list"])
+	return struct {
+		List listXML `xml:"prefixList"`
+	}{c.listXML(l)}, nil
+}
+
+func deleteManagedPrefixList(c *call) (any, error) {
+	l, err := required(c, c.st.lists, kindList(), "PrefixListId")
+	if err != nil {
+		return nil, err
+	}
+	if l.Owner == "AWS" {
+		return nil, query.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation.")
+	}
+	uses := func(r Rule) bool { return r.PrefixList == l.ID }
+	for _, g := range c.st.groups {
+		if slices.ContainsFunc(g.Ingress, uses) || slices.ContainsFunc(g.Egress, uses) {
+			return nil, query.Errorf("DependencyViolation", "The prefix list '%s' is referenced by %s and cannot be deleted.", l.ID, g.ID)
+		}
+	}
+	delete(c.st.lists, l.ID)
+	c.st.drop(l.ID)
+	x := c.listXML(l)
+	x.State = "delete-in-progress"
+	return struct {
+		List listXML `xml:"prefixList"`
+	}{x}, nil
+}
+
+type entryXML struct {
+	CIDR        string `xml:"cidr"`
+	Description string `xml:"description,omitempty"`
+}
+
+func getManagedPrefixListEntries(c *call) (any, error) {
+	l, err := required(c, c.st.lists, kindList(), "PrefixListId")
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Entries query.Items[entryXML] `xml:"entrySet"`
+	}
+	for _, e := range l.Entries {
+		out.Entries.Item = append(out.Entries.Item, entryXML(e))
+	}
+	return out, nil
+}

@@ -1,0 +1,208 @@
+package ec2
+
+import (
+	"strconv"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+type pairXML struct {
+	User        string `xml:"userId"`
+	Group       string `xml:"groupId"`
+	Description string `xml:"description,omitempty"`
+}
+
+type rangeXML struct {
+	CIDR        string `xml:"cidrIp"`
+	Description string `xml:"description,omitempty"`
+}
+
+type range6XML struct {
+	CIDR        string `xml:"cidrIpv6"`
+	Description string `xml:"description,omitempty"`
+}
+
+type prefixXML struct {
+	ID          string `xml:"prefixListId"`
+	Description string `xml:"description,omitempty"`
+}
+
+type permissionXML struct {
+	Protocol string                 `xml:"ipProtocol"`
+	From     *int                   `xml:"fromPort"`
+	To       *int                   `xml:"toPort"`
+	Groups   query.Items[pairXML]   `xml:"groups"`
+	Ranges   query.Items[rangeXML]  `xml:"ipRanges"`
+	Ranges6  query.Items[range6XML] `xml:"ipv6Ranges"`
+	Prefixes query.Items[prefixXML] `xml:"prefixListIds"`
+}
+
+// permissionsXML joins rules of equal protocol and ports into one permission,
+// as EC2 answers; permissions stand in the order of their first rules.
+func (c *call) permissionsXML(rules []Rule) query.Items[permissionXML] {
+	type key struct {
+		protocol string
+		from, to int
+	}
+	index := map[key]int{}
+	var out query.Items[permissionXML]
+	for _, r := range rules {
+		k := key{r.Protocol, r.From, r.To}
+		at, ok := index[k]
+		if !ok {
+			at = len(out.Item)
+			index[k] = at
+			out.Item = append(out.Item, permissionXML{Protocol: r.Protocol, From: r.port(r.From), To: r.port(r.To)})
+		}
+		p := &out.Item[at]
+		switch {
+		case r.Group != "":
+			p.Groups.Item = append(p.Groups.Item, pairXML{c.opt.Account, r.Group, r.Description})
+		case r.CIDR != "":
+			p.Ranges.Item = append(p.Ranges.Item, rangeXML{r.CIDR, r.Description})
+		case r.IPv6CIDR != "":
+			p.Ranges6.Item = append(p.Ranges6.Item, range6XML{r.IPv6CIDR, r.Description})
+		default:
+			p.Prefixes.Item = append(p.Prefixes.Item, prefixXML{r.PrefixList, r.Description})
+		}
+	}
+	return out
+}
+
+func (r Rule) port(v int) *int {
+	if !r.HasPorts {
+		return nil
+	}
+	return &v
+}
+
+type referencedXML struct {
+	Group string `xml:"groupId"`
+	User  string `xml:"userId"`
+	VPC   string `xml:"vpcId"`
+}
+
+type ruleXML struct {
+	ID          string         `xml:"securityGroupRuleId"`
+	ARN         string         `xml:"securityGroupRuleArn"`
+	Group       string         `xml:"groupId"`
+	Owner       string         `xml:"groupOwnerId"`
+	Egress      bool           `xml:"isEgress"`
+	Protocol    string         `xml:"ipProtocol"`
+	From        int            `xml:"fromPort"`
+	To          int            `xml:"toPort"`
+	CIDR        string         `xml:"cidrIpv4,omitempty"`
+	IPv6CIDR    string         `xml:"cidrIpv6,omitempty"`
+	PrefixList  string         `xml:"prefixListId,omitempty"`
+	Referenced  *referencedXML `xml:"referencedGroupInfo"`
+	Description string         `xml:"description,omitempty"`
+	Tags        *tagSet        `xml:"tagSet"`
+}
+
+type revokedXML struct {
+	ID          string `xml:"securityGroupRuleId"`
+	Group       string `xml:"groupId"`
+	Egress      bool   `xml:"isEgress"`
+	Protocol    string `xml:"ipProtocol"`
+	From        int    `xml:"fromPort"`
+	To          int    `xml:"toPort"`
+	CIDR        string `xml:"cidrIpv4,omitempty"`
+	IPv6CIDR    string `xml:"cidrIpv6,omitempty"`
+	PrefixList  string `xml:"prefixListId,omitempty"`
+	Referenced  string `xml:"referencedGroupId,omitempty"`
+	Description string `xml:"description,omitempty"`
+}
+
+// ruleXML is the one-source form of a rule, in which rules without ports say -1.
+func (c *call) ruleXML(group string, s side, r Rule) ruleXML {
+	x := ruleXML{
+		ID: r.ID, ARN: c.arn("security-group-rule", r.ID), Group: group, Owner: c.opt.Account, Egress: bool(s),
+		Protocol: r.Protocol, From: r.From, To: r.To, CIDR: r.CIDR, IPv6CIDR: r.IPv6CIDR, PrefixList: r.PrefixList,
+		Description: r.Description, Tags: c.tagsXML(r.ID),
+	}
+	if !r.HasPorts {
+		x.From, x.To = -1, -1
+	}
+	if r.Group != "" {
+		x.Referenced = &referencedXML{r.Group, c.opt.Account, c.st.groups[r.Group].VPC}
+	}
+	return x
+}
+
+func (c *call) rulesXML(group string, s side, rules []Rule) query.Items[ruleXML] {
+	var out query.Items[ruleXML]
+	for _, r := range rules {
+		out.Item = append(out.Item, c.ruleXML(group, s, r))
+	}
+	return out
+}
+
+// groupRule is a rule with the group and side it belongs to.
+type groupRule struct {
+	Rule
+	group string
+	side  side
+}
+
+func (c *call) allRules() []groupRule {
+	byID := map[string]groupRule{}
+	for _, g := range c.st.groups {
+		if !visible(g, c.Now, c.opt.NewGroupDelay) {
+			continue
+		}
+		for _, s := range []side{ingress, egress} {
+			for _, r := range s.rules(g) {
+				byID[r.ID] = groupRule{r, g.ID, s}
+			}
+		}
+	}
+	return sorted(byID)
+}
+
+func describeSecurityGroupRules(c *call) (any, error) {
+	page, next, err := describe(c, listing[groupRule]{
+		kind: kindRule(), param: "SecurityGroupRuleId", id: func(r groupRule) string { return r.ID },
+		props: properties[groupRule]{
+			"group-id":               func(_ *call, r groupRule) []string { return one(r.group) },
+			"security-group-rule-id": func(_ *call, r groupRule) []string { return one(r.ID) },
+		},
+		objects: c.allRules(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Rules query.Items[ruleXML] `xml:"securityGroupRuleSet"`
+		Next  string               `xml:"nextToken,omitempty"`
+	}{Next: next}
+	for _, r := range page {
+		out.Rules.Item = append(out.Rules.Item, c.ruleXML(r.group, r.side, r.Rule))
+	}
+	return out, nil
+}
+
+// ruleProperties are the last parts of the filters ip-permission.* and egress.ip-permission.*.
+func ruleProperties() properties[Rule] {
+	port := func(r Rule, v int) []string {
+		if !r.HasPorts {
+			return nil
+		}
+		return []string{strconv.Itoa(v)}
+	}
+	return properties[Rule]{
+		"cidr":           func(_ *call, r Rule) []string { return one(r.CIDR) },
+		"ipv6-cidr":      func(_ *call, r Rule) []string { return one(r.IPv6CIDR) },
+		"from-port":      func(_ *call, r Rule) []string { return port(r, r.From) },
+		"to-port":        func(_ *call, r Rule) []string { return port(r, r.To) },
+		"group-id":       func(_ *call, r Rule) []string { return one(r.Group) },
+		"group-name":     func(c *call, r Rule) []string { return one(c.st.groups[r.Group].Name) },
+		"prefix-list-id": func(_ *call, r Rule) []string { return one(r.PrefixList) },
+		"protocol":       func(_ *call, r Rule) []string { return one(r.Protocol) },
+		"user-id": func(c *call, r Rule) []string {
+			if r.Group == "" {
+				return nil
+			}
+			return one(c.opt.Account)
+		},
+	}
+}
