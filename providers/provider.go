@@ -125,6 +125,7 @@ type Cloud[C, F any] struct {
 	Rules  diff.Rules
 	// Status says what clients may use, from what exists.
 	Status func(Input[C], *stack.Stack) status.Result
-	// Open connects.
-	Open func(context.Context, C, Env) (Session[F], error)
+	// Open connects. The configuration comes back completed by what only the
+	// environment knows, such as the region or the cluster's id.
+	Open func(context.Context, C, Env) (Session[F], C, error)
 }

@@ -1,0 +1,30 @@
+// Package all is the list of clouds. It imports every provider and nothing
+// else does: a program that wants one cloud imports that one.
+package all
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws"
+)
+
+// List returns every cloud, sorted by name.
+func List() []providers.Entry {
+	return []providers.Entry{
+		providers.EntryOf(aws.Cloud()),
+	}
+}
+
+// Find returns the cloud with the name; the error lists the legal ones.
+func Find(name string) (providers.Entry, error) {
+	var names []string
+	for _, e := range List() {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return providers.Entry{}, fmt.Errorf("provider %q is not known; legal: %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,39 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Entry is a cloud as the list of all clouds has it: nothing is open yet.
+type Entry struct {
+	Name        string // the value of --cloud-provider
+	Kinds       []string
+	Annotations *annotations.Set
+	// Open reads the official cloud configuration file (nil: none) and connects.
+	// Problems are keys of the file that are unknown or without effect here.
+	Open func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error)
+}
+
+// EntryOf closes a cloud's types.
+func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
+	return Entry{
+		Name:        cloud.Name,
+		Kinds:       cloud.Kinds,
+		Annotations: cloud.Annotations,
+		Open: func(ctx context.Context, file io.Reader, env Env) (Bound, annotations.Problems, error) {
+			config, problems, err := cloud.Config(file)
+			if err != nil {
+				return Bound{}, problems, fmt.Errorf("%s configuration: %w", cloud.Name, err)
+			}
+			session, config, err := cloud.Open(ctx, config, env)
+			if err != nil {
+				return Bound{}, problems, fmt.Errorf("%s: %w", cloud.Name, err)
+			}
+			return Bind(cloud, config, env.Cluster, session), problems, nil
+		},
+	}
+}
