@@ -95,10 +95,10 @@ func TestEndpointsOf(t *testing.T) {
 		},
 		"twice for a moment": {
 			slices: []*discoveryv1.EndpointSlice{
-				epslice(v4, web(80), endpoint("10.0.0.1", "", draining), endpoint("10.0.0.2", "", isReady)),
-				epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "b", isReady)),
+				epslice(v4, web(80), endpoint("10.0.0.1", "", draining), endpoint("10.0.0.2", "", isReady), endpoint("10.0.0.3", "c", draining)),
+				epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "b", isReady), endpoint("10.0.0.3", "", isReady)),
 			},
-			want: []Endpoint{got("10.0.0.1", "a", 80, false), got("10.0.0.2", "b", 80, false)},
+			want: []Endpoint{got("10.0.0.1", "a", 80, false), got("10.0.0.2", "b", 80, false), got("10.0.0.3", "", 80, false)},
 		},
 		"a named target port differs between pods": {
 			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(8080), endpoint("10.0.0.2", "a", isReady)), epslice(v4, web(9090), endpoint("10.0.0.1", "a", isReady))},

@@ -114,6 +114,7 @@ func TestNodeSetDigest(t *testing.T) {
 		"provider id":  {member("a", func(n *Node) { n.ProviderID = "x" }), member("b")},
 		"zone":         {member("a", func(n *Node) { n.Zone = "x" }), member("b")},
 		"address":      {member("a", dual), member("b")},
+		"external":     {member("a", func(n *Node) { n.External = addrs("192.0.2.1") }), member("b")},
 		"address kind": {member("a", func(n *Node) { n.Internal, n.External = nil, n.Internal }), member("b")},
 		"no nodes":     nil,
 		"filtered out": {member("a", noID)},

@@ -121,14 +121,14 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	if err != nil {
 		return netip.Prefix{}, false
 	}
-	bits, size := ipnet.Mask.Size()
+	bits, _ := ipnet.Mask.Size()
 	addr, ok := netip.AddrFromSlice(ipnet.IP)
 	if !ok {
 		return netip.Prefix{}, false
 	}
-	// ::ffff:10.0.0.0/104 means 10.0.0.0/8. A shorter mask reaches beyond the
-	// mapped addresses and stays an IPv6 range.
-	if size == 128 && addr.Is4In6() && bits >= 96 {
+	// ::ffff:10.0.0.0/104 means 10.0.0.0/8. A mask so short that it reaches
+	// beyond the mapped addresses has wiped their mark: an IPv6 range.
+	if addr.Is4In6() {
 		bits -= 96
 		addr = addr.Unmap()
 	}

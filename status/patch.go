@@ -221,7 +221,7 @@ func patchConditions(status map[string]any, old *corev1.Service, want Want) {
 // wrote under our type in between does not mix with it.
 func conditionChange(was *metav1.Condition, next Condition, now time.Time) map[string]any {
 	next.Message = shorten(next.Message, maxMessage)
-	since := metav1.NewTime(now.UTC().Truncate(time.Second))
+	since := metav1.NewTime(now) // written in UTC, in seconds
 	entry := map[string]any{"type": next.Type, "status": next.Status, "reason": next.Reason, "message": next.Message}
 	if was != nil {
 		// A null time was written by controllers, and breaks clients; then the
