@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// flags are those that the stock program does not have.
+type flags struct {
+	classes          []string
+	defaultClass     bool
+	releaseUnclaimed bool
+	driftInterval    time.Duration
+	dryRun           bool
+	policies         []string
+}
+
+func newFlags() *flags { return &flags{} }
+
+func (f *flags) register(set *pflag.FlagSet) {
+	set.StringSliceVar(&f.classes, "load-balancer-class", nil, "values of spec.loadBalancerClass that this controller serves; may be given several times")
+	set.BoolVar(&f.defaultClass, "default-class", true, "serve Services without a loadBalancerClass; set to false when installed beside another controller")
+	set.BoolVar(&f.releaseUnclaimed, "release-unclaimed", false, "delete the load balancers of Services that this controller served and no longer serves because its own flags changed")
+	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which what is known of a load balancer is read anew and compared")
+	set.BoolVar(&f.dryRun, "dry-run", false, "plan only: write nothing to the cloud, and say in conditions and events what would be done")
+	set.StringSliceVar(&f.policies, "policy", nil, "what must not be done: "+strings.Join(policyNames(), ", "))
+}
+
+type namedPolicy struct {
+	name   string
+	policy plan.Policy
+}
+
+func allPolicies() []namedPolicy {
+	return []namedPolicy{{"no-delete", plan.NoDelete}, {"no-replace", plan.NoReplace}, {"no-interrupt", plan.NoInterrupt}}
+}
+
+func policyNames() []string {
+	var out []string
+	for _, p := range allPolicies() {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// planPolicies returns the policies that were asked for.
+func (f *flags) planPolicies() ([]plan.Policy, error) {
+	var out []plan.Policy
+	if f.dryRun {
+		out = append(out, plan.DryRun)
+	}
+	for _, name := range f.policies {
+		found := false
+		for _, p := range allPolicies() {
+			if p.name == name {
+				out, found = append(out, p.policy), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("--policy %q is not known; legal: %s", name, strings.Join(policyNames(), ", "))
+		}
+	}
+	return out, nil
+}

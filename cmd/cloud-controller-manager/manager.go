@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	cloudprovider "k8s.io/cloud-provider"
+	"k8s.io/cloud-provider/app"
+	"k8s.io/cloud-provider/app/config"
+	managerapp "k8s.io/controller-manager/app"
+	"k8s.io/controller-manager/controller"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+)
+
+// manager joins the stock program and our loop.
+type manager struct {
+	flags *flags
+	cloud providers.Bound
+
+	stopping context.Context // ends when the process is told to stop
+	loops    sync.WaitGroup
+}
+
+func newManager(f *flags) *manager { return &manager{flags: f} }
+
+// stopAfter returns the channel that ends the stock program: after the signal,
+// and after our loop has finished the calls that were in flight.
+func (m *manager) stopAfter(signals context.Context) <-chan struct{} {
+	m.stopping = signals
+	stopped := make(chan struct{})
+	go func() {
+		<-signals.Done()
+		klog.Info("stopping: waiting for calls in flight")
+		done := make(chan struct{})
+		go func() { m.loops.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(graceful):
+			klog.Warning("stopping although calls are still in flight")
+		}
+		close(stopped)
+	}()
+	return stopped
+}
+
+// open connects to the cloud. It ends the process if that is not possible:
+// without a cloud there is nothing to do.
+func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
+	shared := c.ComponentConfig.KubeCloudShared
+	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, shared.ClusterName)
+	if err != nil {
+		klog.Fatalf("cloud provider: %v", err)
+	}
+	m.cloud = cloud
+	return idle{name: cloud.Name}
+}
+
+func (m *manager) connect(name, file, cluster string) (providers.Bound, error) {
+	entry, err := all.Find(name)
+	if err != nil {
+		return providers.Bound{}, fmt.Errorf("--cloud-provider: %w", err)
+	}
+	var reader io.Reader
+	if file != "" {
+		f, err := os.Open(file)
+		if err != nil {
+			return providers.Bound{}, fmt.Errorf("--cloud-config: %w", err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		reader = f
+	}
+	cloud, problems, err := entry.Open(context.Background(), reader, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now})
+	for _, p := range problems {
+		klog.Warningf("cloud configuration: %s", p)
+	}
+	return cloud, err
+}
+
+// construct is called by the stock program for its service controller.
+func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedConfig, _ cloudprovider.Interface) app.InitFunc {
+	return func(ctx context.Context, _ managerapp.ControllerContext) (controller.Interface, bool, error) {
+		policies, err := m.flags.planPolicies()
+		if err != nil {
+			return nil, false, err
+		}
+		client := c.ClientBuilder.ClientOrDie(init.ClientName)
+		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
+		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval})
+		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
+			Classes: service.Classes{Default: m.flags.defaultClass, Names: m.flags.classes, ReleaseUnclaimed: m.flags.releaseUnclaimed},
+			Workers: workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		m.start(ctx, loop)
+		return nil, true, nil
+	}
+}
+
+// start runs the loop until leadership or the process ends.
+func (m *manager) start(ctx context.Context, loop *service.Controller) {
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(m.stopping, cancel)
+	m.loops.Go(func() {
+		defer cancel()
+		if err := loop.Run(ctx); err != nil && ctx.Err() == nil {
+			klog.Errorf("service loop: %v", err)
+		}
+	})
+}
+
+// workers is how many Services are worked on at a time. The stock default of 1
+// means that nobody chose.
+func workers(flag int32) int {
+	if flag <= 1 {
+		return 0
+	}
+	return int(flag)
+}
