@@ -1,7 +1,7 @@
 package aws
 
 import (
-	"fmt"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
 )
@@ -31,9 +31,9 @@ const (
 	groupObjects  = "On other objects"
 )
 
-// Annotations is the set of all keys that the official controllers read. An
-// error is a fault of the declarations, which the tests rule out.
-func Annotations() (*annotations.Set, error) {
+// declared puts all declarations together. An error is a fault of theirs, which
+// the tests rule out.
+func declared() (*annotations.Set, error) {
 	var all []annotations.Declaration
 	for _, some := range [][]annotations.Declaration{
 		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), laterKeys(), objectKeys(),
@@ -42,9 +42,23 @@ func Annotations() (*annotations.Set, error) {
 	}
 	set, err := annotations.NewSet("aws", []string{lbPrefix}, all...)
 	if err != nil {
-		return nil, fmt.Errorf("aws: %w", err)
+		return nil, err
 	}
 	return set.WithChecks(checks()...), nil
+}
+
+// Annotations is the set of all keys that the official controllers read. Should
+// the declarations be at fault, the set refuses every Service and says why.
+func Annotations() *annotations.Set {
+	set, err := declared()
+	if err == nil {
+		return set
+	}
+	// A set without declarations has nothing to be at fault.
+	broken, _ := annotations.NewSet("aws", nil)
+	return broken.WithChecks(func(string, *annotations.Bag, []corev1.ServicePort) annotations.Problems {
+		return annotations.Problems{{Key: "aws annotations", Message: err.Error()}}
+	})
 }
 
 func onCLB() []string { return []string{CLB} }

@@ -1,0 +1,126 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+)
+
+// networkNodeRules lets in, on the nodes: the health checks from the subnets of
+// the load balancer, the clients themselves, whose addresses it preserves, and
+// for each range of clients the ICMP messages about packet sizes.
+// Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go (updateInstanceSecurityGroupsForNLB).
+func (b *builder) networkNodeRules(ports []nodeports.ServicePort, mappings []Mapping) {
+	if len(b.groups) == 0 || len(ports) == 0 {
+		return
+	}
+	protocol := "tcp"
+	var clientPorts, checkPorts []int32
+	for _, p := range ports {
+		if p.Protocol == corev1.ProtocolUDP {
+			protocol = "udp"
+		}
+		clientPorts = append(clientPorts, p.NodePort)
+		checkPorts = append(checkPorts, checkedPort(b.in, p.NodePort))
+	}
+	clientPorts, checkPorts = sortedSet(clientPorts), sortedSet(checkPorts)
+	for _, group := range b.groups {
+		if !b.checksAreClients(protocol, clientPorts, checkPorts) {
+			b.putPorts(group, "tcp", checkPorts, b.subnetRanges(mappings), healthDescription(b.lb))
+		}
+		b.putPorts(group, protocol, clientPorts, b.ranges, clientDescription(b.lb))
+		for _, cidr := range b.ranges {
+			b.putNodeRule(NodeRule{Group: group, Permission: sizeRule(cidr), Description: ruleMTU}, "")
+		}
+	}
+}
+
+// checkedPort is the port on the nodes that the health check asks.
+func checkedPort(in input, nodePort int32) int32 {
+	if n, err := strconv.ParseInt(networkCheck(in).port, 10, 32); err == nil {
+		return int32(n)
+	}
+	return nodePort
+}
+
+// checksAreClients tells whether the rules for clients let the checks in too.
+func (b *builder) checksAreClients(protocol string, clientPorts, checkPorts []int32) bool {
+	return protocol == "tcp" && slices.Equal(b.ranges, []string{"0.0.0.0/0"}) && slices.Equal(clientPorts, checkPorts)
+}
+
+func (b *builder) putPorts(group, protocol string, ports []int32, ranges []string, description string) {
+	for _, port := range ports {
+		for _, cidr := range ranges {
+			p := Permission{Protocol: protocol, FromPort: port, ToPort: port, CIDR: cidr}
+			b.putNodeRule(NodeRule{Group: group, Permission: p, Description: description}, "")
+		}
+	}
+}
+
+// subnetRanges are the addresses that a load balancer in the subnets can have.
+func (b *builder) subnetRanges(mappings []Mapping) []string {
+	var out, unknown []string
+	for _, m := range mappings {
+		i := slices.IndexFunc(b.facts.Subnets, func(s Subnet) bool { return s.ID == m.Subnet })
+		if i < 0 || b.facts.Subnets[i].CIDR == "" {
+			unknown = append(unknown, m.Subnet)
+			continue
+		}
+		out = append(out, b.facts.Subnets[i].CIDR)
+	}
+	if len(unknown) > 0 {
+		b.tell(said("subnets of the load balancer", "", "are not listed by AWS: "+shortList(unknown)+", so health checks from there are not let in", "", annotations.Warning))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func sortedSet(in []int32) []int32 {
+	slices.Sort(in)
+	return slices.Compact(in)
+}
+
+// byHand tells whether the group has the rule already, made by somebody who is
+// no load balancer: rules of load balancers are marked, or come from a group.
+func (b *builder) byHand(r NodeRule) bool {
+	if r.CIDR == "" {
+		return false
+	}
+	i := slices.IndexFunc(b.facts.NodeGroups, func(g NodeGroup) bool { return g.ID == r.Group })
+	if i < 0 {
+		return false
+	}
+	return slices.ContainsFunc(b.facts.NodeGroups[i].Rules, func(f FoundRule) bool {
+		return normal(f.Permission) == normal(r.Permission) && !strings.HasPrefix(f.Description, rulePrefix)
+	})
+}
+
+// countRules warns before the first call that a group of the nodes may not hold
+// all rules. It is no error, since the quota can have been raised; a group that
+// has more rules than the usual quota shows that it has.
+func (b *builder) countRules() {
+	for _, g := range b.facts.NodeGroups {
+		there := map[Permission]bool{}
+		for _, f := range g.Rules {
+			there[normal(f.Permission)] = true
+		}
+		added := 0
+		for _, r := range b.out.Of(KindNodeRule) {
+			rule, _ := r.Spec.(NodeRule)
+			if _, found := b.have.Get(r.Key); rule.Group == g.ID && !found && !there[normal(rule.Permission)] {
+				added++
+			}
+		}
+		if total := len(g.Rules) + added; added > 0 && total > defaultRuleLimit && len(g.Rules) <= defaultRuleLimit {
+			b.tell(said("security group "+g.ID, "", fmt.Sprintf(
+				"has %d rules and needs %d more for this Service: that is above %d, the quota of accounts that have not raised it", len(g.Rules), added, defaultRuleLimit),
+				"fewer source ranges or ports", annotations.Warning))
+		}
+	}
+}

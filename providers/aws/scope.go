@@ -1,0 +1,111 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+)
+
+type (
+	input    = providers.Input[Config]
+	identity = providers.Identity[Config]
+)
+
+// trace says where anything that the Service may own can be found: both kinds of
+// load balancers under their one name, both groups, and the target groups, which
+// outlive their load balancer and are then found by prefix and tag alone. The
+// groups of the nodes are read as well, because rules are left in them.
+func trace(id identity) providers.Scope {
+	return providers.Scope{
+		Owner: id.Owner,
+		Own:   ownLookups(id),
+		Facts: []providers.Lookup{{Kind: KindNodeGroup, By: byNodes}},
+	}
+}
+
+func ownLookups(id identity) []providers.Lookup {
+	lb := loadBalancerName(id.Owner.UID)
+	return []providers.Lookup{
+		{Kind: KindClassic, By: byName, Value: lb},
+		{Kind: KindNetwork, By: byName, Value: lb},
+		{Kind: KindGroup, By: byName, Value: ownGroupName(lb)},
+		{Kind: KindGroup, By: byName, Value: managedGroupName(id.Cluster, id.Owner)},
+		{Kind: KindTargetGroup, By: byPrefix, Value: targetGroupPrefix(id.Owner)},
+		{Kind: KindTargetGroup, By: byServiceName, Value: serviceName(id.Owner)},
+	}
+}
+
+// scope says what Build must know: the subnets of the VPC, the instances of the
+// nodes and the groups they are in. Owned things are those of trace, whatever
+// kind is wanted, so that a load balancer of the other kind is seen and goes.
+func scope(in input) (providers.Scope, error) {
+	s := trace(in.Identity)
+	s.Nodes = in.Backends.Nodes
+	s.Facts = append(s.Facts, providers.Lookup{Kind: kindSubnets, By: byVPC, Value: in.Config.VPC})
+	if in.Kind == NLB {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: KindNetwork, By: byWanted})
+		if _, _, ok := targetAttrKey.Lookup(in.Values); ok {
+			s.Facts = append(s.Facts, providers.Lookup{Kind: KindTargetAttr, By: byWanted})
+		}
+	}
+	return s, nil
+}
+
+// selectNodes narrows the nodes to those with the labels of the annotation. All
+// of them are targets whatever the traffic policy: the health check takes those
+// without endpoints out. Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
+func selectNodes(in input) nodeports.Filter {
+	labels := nodeLabelsKey.Get(in.Values)
+	if len(labels) == 0 {
+		return nodeports.Filter{}
+	}
+	return nodeports.Filter{Selector: labels}
+}
+
+// instanceID takes the instance out of a provider id: aws:///zone/i-...,
+// aws:////i-... or i-... alone. Other ids, of Fargate pods or machines outside
+// of AWS, are no instances. Source: kubernetes/cloud-provider-aws:pkg/providers/v1/instances_v2.go.
+func instanceID(providerID string) (string, bool) {
+	rest, isURL := strings.CutPrefix(providerID, "aws://")
+	id := providerID
+	if isURL {
+		parts := strings.Split(strings.Trim(rest, "/"), "/")
+		if len(parts) > 2 {
+			return "", false
+		}
+		id = parts[len(parts)-1]
+	}
+	tail, ok := strings.CutPrefix(id, "i-")
+	if !ok || tail == "" || strings.ContainsFunc(tail, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	}) {
+		return "", false
+	}
+	return id, true
+}
+
+// instances lists the ids of the nodes that are known to AWS, sorted, and the
+// names of nodes whose instance is not there.
+func instances(in input, facts *Facts) (ids, unknown []string) {
+	for n := range in.Backends.Nodes.All() {
+		id, ok := instanceID(n.ProviderID)
+		if !ok {
+			continue
+		}
+		if _, known := facts.Instances[id]; !known {
+			unknown = append(unknown, n.Name)
+			continue
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), unknown
+}
+
+// said makes a problem about something else than an annotation.
+func said(key, value, message, legal string, severity annotations.Severity) annotations.Problem {
+	return annotations.Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
+}

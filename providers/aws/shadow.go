@@ -1,0 +1,37 @@
+package aws
+
+import (
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Node ports are unique in the cluster, so a rule for one is one Service's.
+// Source: kubernetes/kubernetes, flag --service-node-port-range of the API server.
+const (
+	firstNodePort int32 = 30000
+	lastNodePort  int32 = 32767
+)
+
+// shadow tells whether a Service that cannot be built might want a rule in a
+// group of the nodes. It errs on yes, except where the rule can only be that of
+// another Service: a node port is never shared, and neither is an own group.
+func shadow(id identity, entry stack.Resource) bool {
+	rule, ok := entry.Spec.(NodeRule)
+	if !ok || id.Config.DisableNodeRules {
+		return false
+	}
+	lb := loadBalancerName(id.Owner.UID)
+	if strings.HasSuffix(rule.Description, "="+lb) || strings.HasSuffix(entry.Key.Name, "/"+ownGroupName(lb)) {
+		return true
+	}
+	if rule.CIDR == "" {
+		// Another Service's own group; groups of users can stand on many load balancers.
+		return rule.Source.ID != ""
+	}
+	if rule.Protocol != "tcp" && rule.Protocol != "udp" {
+		return true
+	}
+	oneNodePort := rule.FromPort == rule.ToPort && rule.FromPort >= firstNodePort && rule.FromPort <= lastNodePort
+	return !oneNodePort || rule.FromPort == id.Config.Probe.Port
+}
