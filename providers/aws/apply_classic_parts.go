@@ -1,0 +1,118 @@
+package aws
+
+import (
+	"cmp"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// createClassicPolicy makes a policy. One of the same name is the same policy,
+// since the name says what is in it.
+func createClassicPolicy(c *change) plan.Outcome {
+	spec := c.step.Target.Spec.(ClassicPolicy)
+	lb := *c.balancer()
+	in := &elb.CreateLoadBalancerPolicyInput{LoadBalancerName: &lb, PolicyName: &spec.Name, PolicyTypeName: &spec.Type}
+	in.PolicyAttributes = tagList(spec.Attributes, func(k, v *string) elbtypes.PolicyAttribute {
+		return elbtypes.PolicyAttribute{AttributeName: k, AttributeValue: v}
+	})
+	if _, err := tell(c.ctx, c.classic.CreateLoadBalancerPolicy, in); err != nil && !fault.Is(err, fault.Exists) {
+		return failed(err)
+	}
+	return c.created(partID(lb, string(KindClassicPol), spec.Name), stack.Derived, spec)
+}
+
+func deleteClassicPolicy(c *change) plan.Outcome {
+	in := &elb.DeleteLoadBalancerPolicyInput{LoadBalancerName: c.balancer(), PolicyName: awssdk.String(c.step.Target.Key.Name)}
+	_, err := tell(c.ctx, c.classic.DeleteLoadBalancerPolicy, in)
+	return deleted(err)
+}
+
+// policyWords are the names of policies, never nil: an empty list takes all
+// policies away, and must be sent.
+func policyWords(refs []stack.Ref) []string {
+	names := make([]string, 0, len(refs))
+	for _, r := range refs {
+		names = append(names, cmp.Or(r.ID, r.To.Name))
+	}
+	return names
+}
+
+func setListenerPolicies(c *change) plan.Outcome {
+	spec := c.step.Target.Spec.(ClassicPolicies)
+	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: c.balancer(), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
+	_, err := tell(c.ctx, c.classic.SetLoadBalancerPoliciesOfListener, in)
+	return c.updatedPart(spec, err)
+}
+
+func setBackendPolicies(c *change) plan.Outcome {
+	spec := c.step.Target.Spec.(ClassicPolicies)
+	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: c.balancer(), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
+	_, err := tell(c.ctx, c.classic.SetLoadBalancerPoliciesForBackendServer, in)
+	return c.updatedPart(spec, err)
+}
+
+// updatedPart is as updated, with the identifier that a read gives to a part of
+// a load balancer.
+func (c *change) updatedPart(spec stack.Spec, err error) plan.Outcome {
+	o := c.updated(spec, err)
+	if err == nil {
+		o.After.ID = partID(*c.balancer(), string(c.step.ID.Key.Kind), c.step.ID.Key.Name)
+	}
+	return o
+}
+
+// setClassicAttributes writes the groups of attributes in which a field differs.
+// A group is always written whole, so the fields that nobody asks for go back as
+// they were found.
+func setClassicAttributes(c *change) plan.Outcome {
+	found, _ := c.step.Found.(ClassicAttributes)
+	want := c.step.Target.Spec.(ClassicAttributes).over(found)
+	in := &elb.ModifyLoadBalancerAttributesInput{LoadBalancerName: c.balancer(), LoadBalancerAttributes: &elbtypes.LoadBalancerAttributes{}}
+	a := in.LoadBalancerAttributes
+	if c.step.Touches("CrossZone") {
+		a.CrossZoneLoadBalancing = &elbtypes.CrossZoneLoadBalancing{Enabled: awssdk.ToBool(want.CrossZone)}
+	}
+	if c.step.Touches("DrainingEnabled") || c.step.Touches("DrainingTimeout") {
+		a.ConnectionDraining = &elbtypes.ConnectionDraining{Enabled: awssdk.ToBool(want.DrainingEnabled), Timeout: want.DrainingTimeout}
+	}
+	if c.step.Touches("IdleTimeout") {
+		a.ConnectionSettings = &elbtypes.ConnectionSettings{IdleTimeout: want.IdleTimeout}
+	}
+	if c.step.Touches("LogEnabled") || c.step.Touches("LogBucket") || c.step.Touches("LogPrefix") || c.step.Touches("LogEmitInterval") {
+		a.AccessLog = &elbtypes.AccessLog{
+			Enabled: awssdk.ToBool(want.LogEnabled), S3BucketName: want.LogBucket, S3BucketPrefix: want.LogPrefix, EmitInterval: want.LogEmitInterval,
+		}
+	}
+	_, err := tell(c.ctx, c.classic.ModifyLoadBalancerAttributes, in)
+	return c.updatedPart(want, err)
+}
+
+// over fills what is not wanted with what was found.
+func (a ClassicAttributes) over(found ClassicAttributes) ClassicAttributes {
+	return ClassicAttributes{
+		CrossZone:       cmp.Or(a.CrossZone, found.CrossZone),
+		DrainingEnabled: cmp.Or(a.DrainingEnabled, found.DrainingEnabled),
+		DrainingTimeout: cmp.Or(a.DrainingTimeout, found.DrainingTimeout),
+		IdleTimeout:     cmp.Or(a.IdleTimeout, found.IdleTimeout),
+		LogEnabled:      cmp.Or(a.LogEnabled, found.LogEnabled),
+		LogBucket:       cmp.Or(a.LogBucket, found.LogBucket),
+		LogPrefix:       cmp.Or(a.LogPrefix, found.LogPrefix),
+		LogEmitInterval: cmp.Or(a.LogEmitInterval, found.LogEmitInterval),
+	}
+}
+
+func setClassicCheck(c *change) plan.Outcome {
+	spec := c.step.Target.Spec.(ClassicHealthCheck)
+	in := &elb.ConfigureHealthCheckInput{LoadBalancerName: c.balancer(), HealthCheck: &elbtypes.HealthCheck{
+		Target: &spec.Target, Interval: &spec.Interval, Timeout: &spec.Timeout,
+		HealthyThreshold: &spec.Healthy, UnhealthyThreshold: &spec.Unhealthy,
+	}}
+	_, err := tell(c.ctx, c.classic.ConfigureHealthCheck, in)
+	return c.updatedPart(spec, err)
+}

@@ -1,0 +1,184 @@
+package aws
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// applyNodeRules brings the rules of all steps into one group of nodes: one
+// read, one grant and one revocation, whatever the number of Services. If the
+// group changed since it was read, it is read and grafted again.
+func (s *Session) applyNodeRules(ctx context.Context, b plan.Batch) []plan.Outcome {
+	w := &nodeRuleWork{Session: s, ctx: ctx, batch: b, group: nodeGroupIn(b)}
+	for range regrafts {
+		if !w.attempt() {
+			return w.outcomes()
+		}
+	}
+	w.fail(fault.New(fault.Conflict, "security group %s: changes while we write to it", w.group))
+	return w.outcomes()
+}
+
+func nodeGroupIn(b plan.Batch) string {
+	rule, _ := b.Steps[0].Target.Spec.(NodeRule)
+	return rule.Group
+}
+
+// nodeRuleWork is one batch at work.
+type nodeRuleWork struct {
+	*Session
+	ctx   context.Context
+	batch plan.Batch
+	group string
+
+	found   []FoundRule
+	limit   int                  // rules the group may have; 0 until AWS refused for it
+	refused map[int]error        // by step, as graft said
+	bad     map[Permission]error // as AWS said
+	err     error                // of the whole grant; revocations are not touched by it
+	lost    error                // of everything
+}
+
+// attempt reads, grafts and writes once. It answers true if the group was not as
+// it was read and another attempt may help.
+func (w *nodeRuleWork) attempt() bool {
+	w.refused, w.bad, w.err, w.lost = nil, map[Permission]error{}, nil, nil
+	if w.found, w.lost = w.rulesIn(w.ctx, w.group); w.lost != nil {
+		return false
+	}
+	edit := graft(w.group, w.found, w.batch, w.limit)
+	w.refused = edit.Refused
+	if w.limit > 0 {
+		// At its limit a group takes nothing new before something has gone.
+		if again := w.revokeAll(edit.Revoke); again || w.lost != nil {
+			return again
+		}
+		return w.authorizeAll(edit.Authorize)
+	}
+	if again := w.authorizeAll(edit.Authorize); again {
+		return true
+	}
+	if w.err != nil && !fault.OfMember(w.err) {
+		w.lost = w.err // what is wrong with AWS, or with us, will not be better in the next call
+		return false
+	}
+	return w.revokeAll(edit.Revoke)
+}
+
+func (w *nodeRuleWork) authorizeAll(rules []FoundRule) bool {
+	var again bool
+	refused, err := fault.Split(rules, fault.MaxSplits, func(part []FoundRule) error {
+		err := w.authorize(w.ctx, w.group, part)
+		switch {
+		case differs(err):
+		case fault.Is(err, fault.Quota) && w.limit == 0:
+			w.limit = learnedLimit(w.found)
+		default:
+			return err
+		}
+		again = true
+		return fault.New(fault.Conflict, "security group %s: not as it was read", w.group)
+	})
+	if again {
+		return true
+	}
+	for _, r := range refused {
+		w.bad[r.Member.Permission] = r.Err
+	}
+	w.err = err
+	return false
+}
+
+func (w *nodeRuleWork) revokeAll(rules []FoundRule) bool {
+	err := w.revoke(w.ctx, w.group, rules)
+	if differs(err) {
+		return true
+	}
+	w.lost = err
+	return false
+}
+
+func (w *nodeRuleWork) fail(err error) { w.lost = err }
+
+func (w *nodeRuleWork) outcomes() []plan.Outcome {
+	there := map[Permission]FoundRule{}
+	for _, r := range w.found {
+		there[r.Permission] = r
+	}
+	g := grafting{group: w.group, batch: w.batch}
+	out := make([]plan.Outcome, 0, len(w.batch.Steps))
+	for i, step := range w.batch.Steps {
+		rule, _ := g.rule(step)
+		switch {
+		case step.ID.Action == plan.Delete:
+			out = append(out, deleted(w.lost))
+		case w.refused[i] != nil:
+			out = append(out, failed(w.refused[i]))
+		case w.bad[rule.Permission] != nil:
+			out = append(out, failed(w.bad[rule.Permission]))
+		default:
+			out = append(out, w.granted(step, rule, there))
+		}
+	}
+	return out
+}
+
+// granted is the outcome of a grant that nothing was said against. A rule that
+// was there before keeps its description.
+func (w *nodeRuleWork) granted(step plan.Step, rule FoundRule, there map[Permission]FoundRule) plan.Outcome {
+	before, was := there[rule.Permission]
+	if err := w.err; err != nil && !was {
+		return failed(err)
+	}
+	if w.lost != nil {
+		return failed(w.lost)
+	}
+	after := step.Target
+	after.ID = nodeRuleID(w.group, rule.Permission, sourceText(rule.Permission))
+	after.Proof = stack.Derived
+	spec := step.Target.Spec.(NodeRule)
+	if was {
+		spec.Description = before.Description
+	}
+	if strings.HasPrefix(spec.Description, rulePrefix) {
+		after.Proof = stack.Description
+	}
+	after.Spec = spec
+	return plan.Done(after)
+}
+
+// rulesIn reads the rules of one group.
+func (s *Session) rulesIn(ctx context.Context, group string) ([]FoundRule, error) {
+	out, err := ask(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{GroupIds: []string{group}})
+	if err != nil {
+		return nil, err
+	}
+	if len(out.SecurityGroups) == 0 {
+		return nil, fault.New(fault.NotFound, "security group %s: not found", group)
+	}
+	return rulesOf(out.SecurityGroups[0].IpPermissions), nil
+}
+
+// authorize grants rules in one call; all or none.
+func (s *Session) authorize(ctx context.Context, group string, rules []FoundRule) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	_, err := tell(ctx, s.ec2.AuthorizeSecurityGroupIngress, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, true)})
+	return err
+}
+
+// revoke takes rules away in one call; all or none.
+func (s *Session) revoke(ctx context.Context, group string, rules []FoundRule) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	_, err := tell(ctx, s.ec2.RevokeSecurityGroupIngress, &ec2.RevokeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, false)})
+	return err
+}

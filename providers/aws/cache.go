@@ -1,0 +1,107 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// networkAge is how long subnets, route tables and zones are believed: they
+	// change by hand, and a new load balancer can wait that long for a new subnet.
+	networkAge = 10 * time.Minute
+	// instanceAge is how long an instance's groups and zone are believed.
+	instanceAge = 30 * time.Minute
+	// absentAge is how long an instance that EC2 did not know is not asked for again.
+	absentAge = time.Minute
+)
+
+// factCache remembers facts between reads. It is safe for concurrent use; a
+// reader that needs what another one is just fetching waits for it.
+type factCache struct {
+	network struct {
+		sync.Mutex
+		subnets []Subnet
+		at      time.Time
+	}
+	machines struct {
+		sync.Mutex
+		known map[string]knownInstance
+	}
+}
+
+// knownInstance is an instance, or the memory that there was none.
+type knownInstance struct {
+	Instance
+	exists bool
+	at     time.Time
+}
+
+func newFactCache() *factCache {
+	c := &factCache{}
+	c.machines.known = map[string]knownInstance{}
+	return c
+}
+
+// subnets returns the remembered subnets or fetches them.
+func (c *factCache) subnets(ctx context.Context, now time.Time, fetch func(context.Context) ([]Subnet, error)) ([]Subnet, error) {
+	c.network.Lock()
+	defer c.network.Unlock()
+	if !c.network.at.IsZero() && now.Sub(c.network.at) < networkAge {
+		return c.network.subnets, nil
+	}
+	subnets, err := fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.network.subnets, c.network.at = subnets, now
+	return subnets, nil
+}
+
+// instances returns those of the ids that exist, fetching the ones that are not
+// known or known for too long.
+func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) ([]Instance, error)) (map[string]Instance, error) {
+	c.machines.Lock()
+	defer c.machines.Unlock()
+	var stale []string
+	for _, id := range ids {
+		if k, ok := c.machines.known[id]; !ok || now.Sub(k.at) >= k.age() {
+			stale = append(stale, id)
+		}
+	}
+	if len(stale) > 0 {
+		found, err := fetch(ctx, stale)
+		if err != nil {
+			return nil, err
+		}
+		c.learn(now, stale, found)
+	}
+	out := make(map[string]Instance, len(ids))
+	for _, id := range ids {
+		if k := c.machines.known[id]; k.exists {
+			out[id] = k.Instance
+		}
+	}
+	return out, nil
+}
+
+func (c *factCache) learn(now time.Time, asked []string, found []Instance) {
+	for id, k := range c.machines.known {
+		if now.Sub(k.at) > 2*instanceAge {
+			delete(c.machines.known, id) // nobody asks for it any more
+		}
+	}
+	for _, id := range asked {
+		c.machines.known[id] = knownInstance{at: now}
+	}
+	for _, i := range found {
+		c.machines.known[i.ID] = knownInstance{Instance: i, exists: true, at: now}
+	}
+}
+
+func (k knownInstance) age() time.Duration {
+	if k.exists {
+		return instanceAge
+	}
+	return absentAge
+}

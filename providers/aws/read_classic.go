@@ -1,0 +1,234 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+)
+
+const (
+	// balancerPage is the largest page of both ELB APIs.
+	balancerPage = 400
+	// tagsPerCall is how many names or ARNs one DescribeTags takes, in both APIs.
+	tagsPerCall = 20
+)
+
+// listClassic finds the load balancers by name. Of several names one that is
+// absent would fail the whole call, so then all of the account are listed.
+func (r *read) listClassic() error {
+	r.classicLBs = map[string]elbtypes.LoadBalancerDescription{}
+	names := r.values(KindClassic, byName)
+	if len(names) == 0 {
+		return nil
+	}
+	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	if len(names) == 1 {
+		in = &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}
+	}
+	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+		for _, d := range o.LoadBalancerDescriptions {
+			if name := awssdk.ToString(d.LoadBalancerName); contains(names, name) {
+				r.classicLBs[name] = d
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// contains looks up a sorted list.
+func contains(sorted []string, s string) bool {
+	_, ok := slices.BinarySearch(sorted, s)
+	return ok
+}
+
+// classicJobs read tags, twenty load balancers a call, and attributes of each.
+func (r *read) classicJobs() []job {
+	var jobs []job
+	var deep []string
+	for _, name := range sortedKeys(r.classicLBs) {
+		if !r.deep(KindClassic, byName, name) {
+			continue
+		}
+		deep = append(deep, name)
+		jobs = append(jobs, job{of: []string{name}, run: func() error { return r.readClassicAttributes(name) }})
+	}
+	for chunk := range slices.Chunk(deep, tagsPerCall) {
+		jobs = append(jobs, job{of: chunk, run: func() error { return r.readClassicTags(chunk) }})
+	}
+	return jobs
+}
+
+func (r *read) readClassicTags(names []string) error {
+	out, err := ask(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
+	if err != nil {
+		return err
+	}
+	r.keep(func() {
+		for _, d := range out.TagDescriptions {
+			r.tags[awssdk.ToString(d.LoadBalancerName)] = tagsOfClassic(d.Tags)
+		}
+	})
+	return nil
+}
+
+func (r *read) readClassicAttributes(name string) error {
+	out, err := ask(r.ctx, r.classic.DescribeLoadBalancerAttributes, &elb.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
+	if err != nil {
+		return err
+	}
+	r.keep(func() { r.classicAttr[name] = classicAttributesOf(out.LoadBalancerAttributes) })
+	return nil
+}
+
+func classicAttributesOf(a *elbtypes.LoadBalancerAttributes) ClassicAttributes {
+	var out ClassicAttributes
+	if a == nil {
+		return out
+	}
+	if c := a.CrossZoneLoadBalancing; c != nil {
+		out.CrossZone = &c.Enabled
+	}
+	if d := a.ConnectionDraining; d != nil {
+		out.DrainingEnabled, out.DrainingTimeout = &d.Enabled, d.Timeout
+	}
+	if s := a.ConnectionSettings; s != nil {
+		out.IdleTimeout = s.IdleTimeout
+	}
+	if l := a.AccessLog; l != nil {
+		out.LogEnabled, out.LogBucket, out.LogPrefix, out.LogEmitInterval = &l.Enabled, l.S3BucketName, l.S3BucketPrefix, l.EmitInterval
+	}
+	return out
+}
+
+// proofOf judges a load balancer that has the Service's name: its name is made
+// from the Service's UID, unless its tags say that it is somebody else's.
+func (r *read) proofOf(o stack.Owner, tags Tags) stack.Proof {
+	if name, ok := tags[tagServiceName]; ok && name != serviceName(o) {
+		return stack.None
+	}
+	if r.config.Cluster.Other(tags) != "" {
+		return stack.None
+	}
+	return stack.Name
+}
+
+// classicStack is the Classic Load Balancer of the view, with all its parts.
+func (r *read) classicStack(v *view) []stack.Resource {
+	d, ok := r.classicLBs[v.classic]
+	if !ok || r.gone[v.classic] {
+		return nil
+	}
+	v.seen = append(v.seen, v.classic)
+	proof := r.proofOf(v.scope.Owner, r.tags[v.classic])
+	lb := stack.Resource{
+		Key: stack.Key{Kind: KindClassic}, ID: v.classic, Proof: proof,
+		Spec: Classic{
+			Name: v.classic, Scheme: awssdk.ToString(d.Scheme), Subnets: slices.Sorted(slices.Values(d.Subnets)),
+			Groups: v.refs(d.SecurityGroups), Tags: r.tags[v.classic], DNSName: awssdk.ToString(d.DNSName),
+		},
+	}
+	if !v.deep || proof == stack.None {
+		return []stack.Resource{lb}
+	}
+	parts := classicParts(v.classic, d)
+	if a, ok := r.classicAttr[v.classic]; ok {
+		parts = append(parts, classicPart(v.classic, KindClassicAttr, "", a))
+	}
+	return append([]stack.Resource{lb}, parts...)
+}
+
+// classicPart is a part of a Classic Load Balancer of ours, by which it is
+// proven to be ours as well.
+func classicPart(lb string, kind stack.Kind, name string, spec stack.Spec) stack.Resource {
+	return stack.Resource{
+		Key: stack.Key{Kind: kind, Name: name}, ID: partID(lb, string(kind), name),
+		In: stack.Key{Kind: KindClassic}, Proof: stack.Derived, Spec: spec,
+	}
+}
+
+func classicParts(lb string, d elbtypes.LoadBalancerDescription) []stack.Resource {
+	out := []stack.Resource{classicPart(lb, KindClassicInst, "", ClassicInstances{Instances: instancesOfClassic(d.Instances)})}
+	if h := d.HealthCheck; h != nil {
+		out = append(out, classicPart(lb, KindClassicCheck, "", ClassicHealthCheck{
+			Target: awssdk.ToString(h.Target), Interval: awssdk.ToInt32(h.Interval), Timeout: awssdk.ToInt32(h.Timeout),
+			Healthy: awssdk.ToInt32(h.HealthyThreshold), Unhealthy: awssdk.ToInt32(h.UnhealthyThreshold),
+		}))
+	}
+	if d.Policies != nil {
+		for _, name := range d.Policies.OtherPolicies {
+			// A policy's name says what it is for but not who made it.
+			pol := classicPart(lb, KindClassicPol, name, ClassicPolicy{Name: name})
+			pol.Proof = stack.None
+			out = append(out, pol)
+		}
+	}
+	backends := map[int32][]string{}
+	for _, l := range d.ListenerDescriptions {
+		if l.Listener == nil {
+			continue
+		}
+		port := classicPortOf(lb, *l.Listener)
+		backends[port.InstancePort] = nil
+		out = append(out, classicListener(port), classicSSL(lb, port.Port, l.PolicyNames))
+	}
+	for _, b := range d.BackendServerDescriptions {
+		backends[awssdk.ToInt32(b.InstancePort)] = b.PolicyNames
+	}
+	for port, names := range backends {
+		out = append(out, classicPart(lb, KindClassicBack, decimal(port), ClassicPolicies{Port: port, Policies: policyRefs(names)}))
+	}
+	return out
+}
+
+func instancesOfClassic(list []elbtypes.Instance) []string {
+	out := make([]string, 0, len(list))
+	for _, i := range list {
+		out = append(out, awssdk.ToString(i.InstanceId))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func classicPortOf(lb string, l elbtypes.Listener) ClassicPort {
+	return ClassicPort{
+		Balancer: lb, Port: l.LoadBalancerPort, Protocol: strings.ToUpper(awssdk.ToString(l.Protocol)),
+		InstancePort: awssdk.ToInt32(l.InstancePort), InstanceProtocol: strings.ToUpper(awssdk.ToString(l.InstanceProtocol)),
+		Certificate: awssdk.ToString(l.SSLCertificateId),
+	}
+}
+
+func classicListener(p ClassicPort) stack.Resource {
+	out := classicPart(p.Balancer, KindClassicPort, decimal(p.Port), p)
+	out.Slot = portSlot(p.Port)
+	return out
+}
+
+func classicSSL(lb string, port int32, names []string) stack.Resource {
+	out := classicPart(lb, KindClassicSSL, decimal(port), ClassicPolicies{Port: port, Policies: policyRefs(names)})
+	out.In = stack.Key{Kind: KindClassicPort, Name: decimal(port)}
+	return out
+}
+
+// policyRefs points to policies of ours by key, to others by name.
+func policyRefs(names []string) []stack.Ref {
+	var out []stack.Ref
+	for _, n := range names {
+		if n == proxyPolicyName || strings.HasPrefix(n, sslPolicyNamePrefix) {
+			out = append(out, stack.RefTo(stack.Key{Kind: KindClassicPol, Name: n}))
+			continue
+		}
+		out = append(out, stack.RefID(n))
+	}
+	return out
+}

@@ -1,0 +1,262 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+const (
+	// filterValues is how many values one filter takes. Source: Amazon EC2 API
+	// reference, request quotas of Describe calls.
+	filterValues = 200
+	// ec2Page is the largest page that EC2 gives.
+	ec2Page = 1000
+)
+
+func filter(name string, values ...string) ec2types.Filter {
+	return ec2types.Filter{Name: awssdk.String(name), Values: values}
+}
+
+// subnets are all subnets of our VPC, with what their route tables and zones say.
+func (s *Session) subnets(ctx context.Context) ([]Subnet, error) {
+	var (
+		subnets        []ec2types.Subnet
+		tables         []ec2types.RouteTable
+		zones          map[string]string
+		e1, e2, e3     error
+		inVPC          = []ec2types.Filter{filter("vpc-id", s.config.VPC)}
+		subnetsRequest = &ec2.DescribeSubnetsInput{Filters: inVPC, MaxResults: awssdk.Int32(ec2Page)}
+		tablesRequest  = &ec2.DescribeRouteTablesInput{Filters: inVPC, MaxResults: awssdk.Int32(100)}
+	)
+	together(
+		func() {
+			e1 = pages(ctx, s.ec2.DescribeSubnets, subnetsRequest, func(o *ec2.DescribeSubnetsOutput) bool {
+				subnets = append(subnets, o.Subnets...)
+				subnetsRequest.NextToken = o.NextToken
+				return awssdk.ToString(o.NextToken) != ""
+			})
+		},
+		func() {
+			e2 = pages(ctx, s.ec2.DescribeRouteTables, tablesRequest, func(o *ec2.DescribeRouteTablesOutput) bool {
+				tables = append(tables, o.RouteTables...)
+				tablesRequest.NextToken = o.NextToken
+				return awssdk.ToString(o.NextToken) != ""
+			})
+		},
+		func() { zones, e3 = s.zones(ctx) },
+	)
+	if err := cmp.Or(e1, e2, e3); err != nil {
+		return nil, err
+	}
+	public := publicSubnets(tables)
+	out := make([]Subnet, 0, len(subnets))
+	for _, n := range subnets {
+		out = append(out, subnetOf(n, public, zones))
+	}
+	slices.SortFunc(out, func(a, b Subnet) int { return cmp.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+func subnetOf(n ec2types.Subnet, public func(string) bool, zones map[string]string) Subnet {
+	tags := tagsOfEC2(n.Tags)
+	return Subnet{
+		ID:       awssdk.ToString(n.SubnetId),
+		VPC:      awssdk.ToString(n.VpcId),
+		Zone:     awssdk.ToString(n.AvailabilityZone),
+		CIDR:     awssdk.ToString(n.CidrBlock),
+		Name:     tags["Name"],
+		Tags:     tags,
+		Public:   public(awssdk.ToString(n.SubnetId)),
+		ZoneType: zones[awssdk.ToString(n.AvailabilityZone)],
+	}
+}
+
+// zones are the types of the region's zones by name.
+func (s *Session) zones(ctx context.Context) (map[string]string, error) {
+	out, err := ask(ctx, s.ec2.DescribeAvailabilityZones, &ec2.DescribeAvailabilityZonesInput{})
+	if err != nil {
+		return nil, err
+	}
+	types := map[string]string{}
+	for _, z := range out.AvailabilityZones {
+		types[awssdk.ToString(z.ZoneName)] = awssdk.ToString(z.ZoneType)
+	}
+	return types, nil
+}
+
+// publicSubnets tells which subnets have a route to an internet gateway, through
+// their own route table or, without one, the main one.
+func publicSubnets(tables []ec2types.RouteTable) func(string) bool {
+	bySubnet := map[string]bool{}
+	main := false
+	for _, t := range tables {
+		public := slices.ContainsFunc(t.Routes, func(r ec2types.Route) bool {
+			return strings.HasPrefix(awssdk.ToString(r.GatewayId), "igw")
+		})
+		for _, a := range t.Associations {
+			if id := awssdk.ToString(a.SubnetId); id != "" {
+				bySubnet[id] = public
+			}
+			if awssdk.ToBool(a.Main) {
+				main = public
+			}
+		}
+	}
+	return func(subnet string) bool {
+		if public, ok := bySubnet[subnet]; ok {
+			return public
+		}
+		return main
+	}
+}
+
+// instancesByID fetches instances by filter and not by id, because one unknown
+// id would make the whole call fail.
+func (s *Session) instancesByID(ctx context.Context, ids []string) ([]Instance, error) {
+	var (
+		mu    sync.Mutex
+		out   []Instance
+		first error
+	)
+	forEach(slices.Collect(slices.Chunk(ids, filterValues)), func(chunk []string) {
+		in := &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{filter("instance-id", chunk...)}, MaxResults: awssdk.Int32(ec2Page)}
+		err := pages(ctx, s.ec2.DescribeInstances, in, func(o *ec2.DescribeInstancesOutput) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range o.Reservations {
+				out = append(out, instancesOf(r.Instances)...)
+			}
+			in.NextToken = o.NextToken
+			return awssdk.ToString(o.NextToken) != ""
+		})
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			first = cmp.Or(first, err)
+		}
+	})
+	return out, first
+}
+
+// instancesOf leaves out what has ended: it can not be registered any more.
+func instancesOf(list []ec2types.Instance) []Instance {
+	var out []Instance
+	for _, i := range list {
+		if i.State != nil && (i.State.Name == ec2types.InstanceStateNameTerminated || i.State.Name == ec2types.InstanceStateNameShuttingDown) {
+			continue
+		}
+		found := Instance{ID: awssdk.ToString(i.InstanceId), Subnet: awssdk.ToString(i.SubnetId)}
+		if i.Placement != nil {
+			found.Zone = awssdk.ToString(i.Placement.AvailabilityZone)
+		}
+		for _, g := range i.SecurityGroups {
+			found.Groups = append(found.Groups, awssdk.ToString(g.GroupId))
+		}
+		slices.Sort(found.Groups)
+		out = append(out, found)
+	}
+	return out
+}
+
+// pages calls until more answers false; more notes the next page in the request.
+func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool) error {
+	for {
+		out, err := ask(ctx, op, in)
+		if err != nil {
+			return err
+		}
+		if !more(out) {
+			return nil
+		}
+	}
+}
+
+// groupsBy fetches security groups of our VPC by a filter, in as many calls as
+// its values need.
+func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([]ec2types.SecurityGroup, error) {
+	var out []ec2types.SecurityGroup
+	for chunk := range slices.Chunk(values, filterValues) {
+		in := &ec2.DescribeSecurityGroupsInput{
+			Filters:    []ec2types.Filter{filter("vpc-id", s.config.VPC), filter(name, chunk...)},
+			MaxResults: awssdk.Int32(ec2Page),
+		}
+		err := pages(ctx, s.ec2.DescribeSecurityGroups, in, func(o *ec2.DescribeSecurityGroupsOutput) bool {
+			out = append(out, o.SecurityGroups...)
+			in.NextToken = o.NextToken
+			return awssdk.ToString(o.NextToken) != ""
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// nodeGroups are the groups that carry the cluster's tag and those that the
+// instances have, with their rules, sorted by id. Groups that load balancers
+// have for themselves carry the tag as well but are no groups of nodes.
+func (s *Session) nodeGroups(ctx context.Context, instances map[string]Instance) ([]NodeGroup, error) {
+	needed := map[string]bool{}
+	for _, i := range instances {
+		for _, g := range i.Groups {
+			needed[g] = true
+		}
+	}
+	tagged, err := s.taggedGroups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []NodeGroup
+	keep := func(g ec2types.SecurityGroup) {
+		out = append(out, nodeGroupOf(g))
+		delete(needed, awssdk.ToString(g.GroupId))
+	}
+	for _, g := range tagged {
+		if needed[awssdk.ToString(g.GroupId)] || !ofLoadBalancer(g) {
+			keep(g)
+		}
+	}
+	rest, err := s.groupsBy(ctx, "group-id", slices.Sorted(maps.Keys(needed)))
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range rest {
+		keep(g)
+	}
+	slices.SortFunc(out, func(a, b NodeGroup) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(out, func(a, b NodeGroup) bool { return a.ID == b.ID }), nil
+}
+
+func (s *Session) taggedGroups(ctx context.Context) ([]ec2types.SecurityGroup, error) {
+	if s.config.Cluster.ID == "" {
+		return nil, nil
+	}
+	tagged, err := s.groupsBy(ctx, "tag-key", []string{s.config.Cluster.Key()})
+	if err != nil || !s.config.Cluster.Legacy {
+		return tagged, err
+	}
+	legacy, err := s.groupsBy(ctx, "tag:"+tagClusterLegacy, []string{s.config.Cluster.ID})
+	return append(tagged, legacy...), err
+}
+
+// ofLoadBalancer tells groups that the controller made for a load balancer.
+func ofLoadBalancer(g ec2types.SecurityGroup) bool {
+	return strings.HasPrefix(awssdk.ToString(g.GroupName), ownGroupName("")) || awssdk.ToString(g.Description) == managedGroupDescription
+}
+
+func nodeGroupOf(g ec2types.SecurityGroup) NodeGroup {
+	return NodeGroup{
+		ID:    awssdk.ToString(g.GroupId),
+		Name:  awssdk.ToString(g.GroupName),
+		Tags:  tagsOfEC2(g.Tags),
+		Rules: rulesOf(g.IpPermissions),
+	}
+}

@@ -1,0 +1,132 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// listGroups finds the Services' own security groups by name, in our VPC.
+func (r *read) listGroups() error {
+	r.ownGroups = map[string]ec2types.SecurityGroup{}
+	found, err := r.groupsBy(r.ctx, "group-name", r.values(KindGroup, byName))
+	for _, g := range found {
+		r.ownGroups[awssdk.ToString(g.GroupName)] = g
+	}
+	return err
+}
+
+// groupStack is the Service's own groups with their rules. It also fills in
+// which groups the view may call its own.
+func (r *read) groupStack(v *view) []stack.Resource {
+	var out []stack.Resource
+	for _, name := range lookups(v.scope.Own, KindGroup, byName) {
+		g, ok := r.ownGroups[name]
+		if !ok {
+			continue
+		}
+		key := stack.Key{Kind: KindGroup}
+		if name != ownGroupName(v.classic) {
+			key.Name = managedNLBName
+		}
+		res := r.groupOf(key, g)
+		v.own[res.ID] = key
+		out = append(out, res)
+	}
+	for _, res := range slices.Clone(out) {
+		if v.deep {
+			out = append(out, v.ingressOf(res, r.ownGroups[res.Spec.(Group).Name]))
+		}
+	}
+	return out
+}
+
+func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
+	tags := tagsOfEC2(g.Tags)
+	res := stack.Resource{
+		Key: key, ID: awssdk.ToString(g.GroupId), Proof: stack.Name,
+		Spec: Group{
+			Name: awssdk.ToString(g.GroupName), Description: awssdk.ToString(g.Description),
+			VPC: awssdk.ToString(g.VpcId), Tags: tags,
+		},
+	}
+	switch {
+	case r.config.Cluster.Owns(tags):
+		res.Proof = stack.Tag
+	case r.config.Cluster.ID != "" && r.config.Cluster.Marks(tags), r.config.Cluster.Other(tags) != "":
+		// It belongs to another cluster, or is shared with one: that is not ours to delete.
+		res.Proof = stack.None
+	}
+	return res
+}
+
+func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.Resource {
+	var rules []Permission
+	for _, found := range rulesOf(g.IpPermissions) {
+		p := found.Permission
+		if !p.Source.IsZero() {
+			p.Source = v.ref(p.Source.ID)
+		}
+		rules = append(rules, p)
+	}
+	slices.SortFunc(rules, Permission.compare)
+	return stack.Resource{
+		Key: stack.Key{Kind: KindIngress, Name: group.Key.Name}, ID: group.ID, In: group.Key,
+		Proof: group.Proof, Spec: Ingress{Rules: rules},
+	}
+}
+
+// listSubnets reads the VPC's subnets if any scope has them as a fact.
+func (r *read) listSubnets() error {
+	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool { return len(lookups(s.Facts, kindSubnets, byVPC)) > 0 })
+	if !wanted {
+		return nil
+	}
+	var err error
+	r.subnetList, err = r.facts.subnets(r.ctx, r.now(), r.subnets)
+	return err
+}
+
+// listNodes reads the groups of the nodes, with their rules. They are facts for
+// those who build, and where a Service's rules are for those who read all of it.
+func (r *read) listNodes() error {
+	var ids []string
+	needed := false
+	for _, s := range r.scopes {
+		if len(lookups(s.Facts, KindNodeGroup, byNodes)) > 0 || s.Depth == providers.Deep && len(s.Own) > 0 {
+			needed = true
+			ids = append(ids, instanceIDs(s.Nodes)...)
+		}
+	}
+	if !needed {
+		return nil
+	}
+	slices.Sort(ids)
+	var err error
+	r.machines, err = r.facts.instances(r.ctx, r.now(), slices.Compact(ids), r.instancesByID)
+	if err != nil {
+		return fmt.Errorf("instances: %w", err)
+	}
+	if r.config.DisableNodeRules {
+		return nil
+	}
+	r.groups, err = r.nodeGroups(r.ctx, r.machines)
+	return err
+}
+
+// instanceIDs are the instances of a set of nodes; nodes that run elsewhere have none.
+func instanceIDs(nodes nodeports.NodeSet) []string {
+	var out []string
+	for n := range nodes.All() {
+		if id, ok := instanceID(n.ProviderID); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package aws
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// orphanMark begins the key name of a target group that no listener sends to,
+// until the wish tells which one it was meant to be.
+const orphanMark = "orphan-"
+
+// listTargetGroups lists all of the account, because those whose load balancer
+// is gone can be found no other way, and keeps what has a name of a Service's.
+func (r *read) listTargetGroups() error {
+	prefixes := r.deepPrefixes()
+	if len(prefixes) == 0 {
+		return nil
+	}
+	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
+	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+		for _, t := range o.TargetGroups {
+			if hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
+				r.targetGroups = append(r.targetGroups, t)
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	slices.SortFunc(r.targetGroups, func(a, b elbv2types.TargetGroup) int {
+		return cmp.Compare(awssdk.ToString(a.TargetGroupArn), awssdk.ToString(b.TargetGroupArn))
+	})
+	return err
+}
+
+func (r *read) deepPrefixes() []string {
+	var out []string
+	for _, s := range r.scopes {
+		if s.Depth == providers.Deep {
+			out = append(out, lookups(s.Own, KindTargetGroup, byPrefix)...)
+		}
+	}
+	return out
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// describeTargets reads the targets of every target group that is some
+// Service's, and the attributes where they are wanted: nobody else compares them.
+func (r *read) describeTargets() {
+	var jobs []job
+	planned := map[string]bool{}
+	for _, scope := range r.scopes {
+		attributes := len(lookups(scope.Facts, KindTargetAttr, byWanted))+len(lookups(scope.Own, KindTargetAttr, byWanted)) > 0
+		for _, t := range r.ownTargetGroups(r.view(scope)) {
+			arn := awssdk.ToString(t.TargetGroupArn)
+			if !planned[arn] {
+				planned[arn] = true
+				jobs = append(jobs, job{of: []string{arn}, run: func() error { return r.readTargets(arn) }})
+			}
+			if attributes && !planned["attributes of "+arn] {
+				planned["attributes of "+arn] = true
+				jobs = append(jobs, job{of: []string{arn}, run: func() error { return r.readTargetAttributes(arn) }})
+			}
+		}
+	}
+	r.work(jobs)
+}
+
+// ownTargetGroups are those that hang on the Service's load balancer and have a
+// name of its kind, and those on no load balancer whose tags name the Service.
+// A group of another name was put there by somebody else and is left alone.
+func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
+	prefixes := lookups(v.scope.Own, KindTargetGroup, byPrefix)
+	if !v.deep || len(prefixes) == 0 {
+		return nil
+	}
+	lb := arnOf(r.networkLBs[v.network])
+	var out []elbv2types.TargetGroup
+	for _, t := range r.targetGroups {
+		if !hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
+			continue
+		}
+		attached := lb != "" && slices.Contains(t.LoadBalancerArns, lb)
+		if attached || len(t.LoadBalancerArns) == 0 && r.marks(v, awssdk.ToString(t.TargetGroupArn)) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// marks tells whether the tags name this Service of this cluster.
+func (r *read) marks(v *view, arn string) bool {
+	tags := r.tags[arn]
+	names := append(lookups(v.scope.Own, KindTargetGroup, byServiceName), serviceName(v.scope.Owner))
+	return slices.Contains(names, tags[tagServiceName]) && r.config.Cluster.Marks(tags)
+}
+
+// readTargets reads which targets are registered. Those on their way out are
+// not: to have them back they must be registered again.
+func (r *read) readTargets(group string) error {
+	out, err := ask(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
+	if err != nil {
+		return err
+	}
+	found := []Target{}
+	for _, d := range out.TargetHealthDescriptions {
+		if d.Target == nil || d.TargetHealth != nil && leaving(*d.TargetHealth) {
+			continue
+		}
+		found = append(found, Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port)})
+	}
+	slices.SortFunc(found, compareTargets)
+	r.keep(func() { r.targets[group] = found })
+	return nil
+}
+
+func leaving(h elbv2types.TargetHealth) bool {
+	return h.State == elbv2types.TargetHealthStateEnumDraining || h.Reason == elbv2types.TargetHealthReasonEnumDeregistrationInProgress
+}
+
+func compareTargets(a, b Target) int {
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Port, b.Port))
+}
+
+func (r *read) readTargetAttributes(group string) error {
+	out, err := ask(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
+	if err != nil {
+		return err
+	}
+	values := Tags{}
+	for _, a := range out.Attributes {
+		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	r.keep(func() { r.attributes[group] = values })
+	return nil
+}
+
+// targetStack is the Service's target groups with their targets. places are
+// their key names, by ARN, as far as listeners tell.
+func (r *read) targetStack(v *view, places map[string]string) []stack.Resource {
+	var out []stack.Resource
+	for _, t := range r.ownTargetGroups(v) {
+		arn := awssdk.ToString(t.TargetGroupArn)
+		if r.gone[arn] {
+			continue
+		}
+		v.seen = append(v.seen, arn)
+		name, attached := places[arn]
+		if !attached {
+			name = orphanMark + awssdk.ToString(t.TargetGroupName)
+		}
+		group := stack.Resource{
+			Key: stack.Key{Kind: KindTargetGroup, Name: name}, ID: arn, Proof: stack.Tag, Spec: r.targetGroupOf(t),
+		}
+		out = append(out, group)
+		if found, ok := r.targets[arn]; ok {
+			out = append(out, inGroup(group, KindTargets, Targets{Targets: found}))
+		}
+		if values, ok := r.attributes[arn]; ok {
+			out = append(out, inGroup(group, KindTargetAttr, Attributes{Values: values}))
+		}
+	}
+	return out
+}
+
+func inGroup(group stack.Resource, kind stack.Kind, spec stack.Spec) stack.Resource {
+	return stack.Resource{
+		Key: stack.Key{Kind: kind, Name: group.Key.Name}, ID: group.ID, In: group.Key, Proof: group.Proof, Spec: spec,
+	}
+}
+
+func (r *read) targetGroupOf(t elbv2types.TargetGroup) TargetGroup {
+	return TargetGroup{
+		Name: awssdk.ToString(t.TargetGroupName), Protocol: string(t.Protocol), Port: awssdk.ToInt32(t.Port),
+		VPC: awssdk.ToString(t.VpcId), TargetType: string(t.TargetType),
+		CheckProtocol: string(t.HealthCheckProtocol), CheckPort: awssdk.ToString(t.HealthCheckPort),
+		CheckPath: awssdk.ToString(t.HealthCheckPath), CheckInterval: awssdk.ToInt32(t.HealthCheckIntervalSeconds),
+		Healthy: awssdk.ToInt32(t.HealthyThresholdCount), Unhealthy: awssdk.ToInt32(t.UnhealthyThresholdCount),
+		Tags: r.tags[awssdk.ToString(t.TargetGroupArn)],
+	}
+}

@@ -1,0 +1,142 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// Session is an open connection to one AWS region. It is safe for concurrent
+// use; what it remembers between calls are facts that change seldom.
+type Session struct {
+	classic *elb.Client
+	network *elbv2.Client
+	ec2     *ec2.Client
+
+	config Config // completed by what was found
+	now    func() time.Time
+	facts  *factCache
+}
+
+// Open finds credentials, region, VPC and cluster id the way the official
+// controller does and returns a session. What the configuration names is not
+// asked for; the rest comes from the environment and, last, from the instance
+// metadata service and our own instance. The configuration comes back with all
+// that was found.
+func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*Facts], Config, error) {
+	s, err := open(ctx, c, env)
+	if err != nil {
+		return nil, c, fmt.Errorf("aws: %w", err)
+	}
+	return s, s.config, nil
+}
+
+func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
+	sdk, err := loadSDK(ctx, c, env)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{config: c, now: env.Now, facts: newFactCache()}
+	s.config.Region = sdk.Region
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.connect(sdk)
+	if err := s.locate(ctx, sdk); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// loadSDK reads the SDK's default chain, with our retry rules and our name.
+func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, error) {
+	options := []func(*config.LoadOptions) error{
+		config.WithRetryer(newRetryer),
+		config.WithAPIOptions(userAgent(env.UserAgent)),
+	}
+	if o, ok := c.Override(serviceMetadata, ""); ok {
+		options = append(options, config.WithEC2IMDSEndpoint(o.URL))
+	}
+	if c.Region != "" {
+		options = append(options, config.WithRegion(c.Region))
+	}
+	sdk, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return sdk, fmt.Errorf("sdk configuration: %w", err)
+	}
+	if sdk.Region == "" {
+		if sdk.Region, err = regionOfInstance(ctx, sdk); err != nil {
+			return sdk, err
+		}
+	}
+	return withRole(sdk, c), nil
+}
+
+func userAgent(name string) []func(*middlewareStack) error {
+	if name == "" {
+		return nil
+	}
+	return []func(*middlewareStack) error{middleware.AddUserAgentKey(name)}
+}
+
+// connect makes the clients, each with the endpoint that the configuration has
+// for it.
+func (s *Session) connect(sdk awssdk.Config) {
+	s.classic = elb.NewFromConfig(sdk, func(o *elb.Options) {
+		if e, ok := s.config.Override(elb.ServiceID, sdk.Region); ok {
+			o.BaseEndpoint = awssdk.String(e.URL)
+			elb.WithSigV4SigningRegion(e.SigningRegion)(o)
+			if e.SigningName != "" {
+				elb.WithSigV4SigningName(e.SigningName)(o)
+			}
+		}
+	})
+	s.network = elbv2.NewFromConfig(sdk, func(o *elbv2.Options) {
+		if e, ok := s.config.Override(elbv2.ServiceID, sdk.Region); ok {
+			o.BaseEndpoint = awssdk.String(e.URL)
+			elbv2.WithSigV4SigningRegion(e.SigningRegion)(o)
+			if e.SigningName != "" {
+				elbv2.WithSigV4SigningName(e.SigningName)(o)
+			}
+		}
+	})
+	s.ec2 = ec2.NewFromConfig(sdk, func(o *ec2.Options) {
+		if e, ok := s.config.Override(ec2.ServiceID, sdk.Region); ok {
+			o.BaseEndpoint = awssdk.String(e.URL)
+			ec2.WithSigV4SigningRegion(e.SigningRegion)(o)
+			if e.SigningName != "" {
+				ec2.WithSigV4SigningName(e.SigningName)(o)
+			}
+		}
+	})
+}
+
+// locate fills in what the configuration leaves open from our own instance.
+func (s *Session) locate(ctx context.Context, sdk awssdk.Config) error {
+	c := &s.config
+	if c.VPC != "" && c.Cluster.ID != "" {
+		return nil
+	}
+	own, err := s.ownInstance(ctx, sdk)
+	if err != nil {
+		return err
+	}
+	c.VPC = cmp.Or(c.VPC, own.vpc)
+	c.Subnet = cmp.Or(c.Subnet, own.subnet)
+	if c.Cluster.ID == "" {
+		if c.Cluster, err = ClusterTagFrom(own.tags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
