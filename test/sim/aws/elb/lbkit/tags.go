@@ -1,0 +1,72 @@
+package lbkit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// Tag is one tag of a resource.
+type Tag struct {
+	Key   string `xml:"Key"`
+	Value string `xml:"Value"`
+}
+
+var tagText = regexp.MustCompile(`^([\p{L}\p{Z}\p{N}_.:/=+\-@]*)$`)
+
+// Tags reads a list of tags. A list that is there must not be empty.
+// Lengths and characters are those of both service models.
+func (r *Reader) Tags(name string) []Tag {
+	var tags []Tag
+	r.Each(name, func(e *Reader) {
+		tags = append(tags, Tag{
+			Key:   e.Need("Key", Length(1, 128), Matches(tagText)),
+			Value: e.Text("Value", Length(0, 256), Matches(tagText)),
+		})
+	})
+	if r.Has(name) && len(tags) == 0 {
+		r.Fault(name, "'[]'", "have length greater than or equal to 1")
+	}
+	return tags
+}
+
+// MergeTags adds tags to those that a resource has. A repeated or reserved key
+// and more than limit tags are refused; then nothing is merged.
+func MergeTags(old, add []Tag, limit int) ([]Tag, error) {
+	out := slices.Clone(old)
+	seen := map[string]bool{}
+	for _, t := range add {
+		if seen[t.Key] {
+			return nil, query.Errorf("DuplicateTagKeys", "Tag key was specified more than once: %s", t.Key)
+		}
+		seen[t.Key] = true
+		if strings.HasPrefix(strings.ToLower(t.Key), "aws:") {
+			return nil, query.Errorf("ValidationError", "aws: prefixed tag key names are not allowed for external use")
+		}
+		i := slices.IndexFunc(out, func(o Tag) bool { return o.Key == t.Key })
+		if i >= 0 {
+			out[i].Value = t.Value
+			continue
+		}
+		out = append(out, t)
+	}
+	if len(out) > limit {
+		return nil, query.Errorf("TooManyTags", "The quota for the number of tags that can be assigned to a load balancer has been reached")
+	}
+	return out, nil
+}
+
+// DropTags removes keys; keys that are not there do not matter.
+func DropTags(old []Tag, keys []string) []Tag {
+	return slices.DeleteFunc(slices.Clone(old), func(t Tag) bool { return slices.Contains(keys, t.Key) })
+}
+
+// SameTags compares two sets of tags, whatever their order.
+func SameTags(a, b []Tag) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	return !slices.ContainsFunc(a, func(t Tag) bool { return !slices.Contains(b, t) })
+}

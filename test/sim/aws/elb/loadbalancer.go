@@ -1,0 +1,258 @@
+package elb
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/network"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+const (
+	internal       = "internal"
+	internetFacing = "internet-facing"
+)
+
+var namePattern = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
+
+func checkName(name string) error {
+	switch {
+	case len(name) > 32:
+		return query.Errorf("ValidationError", "LoadBalancer name cannot be longer than 32 characters")
+	case !namePattern.MatchString(name):
+		return query.Errorf("ValidationError", "LoadBalancer name must contain only alphanumeric characters or hyphens")
+	case strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-"):
+		return query.Errorf("ValidationError", "LoadBalancer name cannot begin or end with a hyphen")
+	case strings.HasPrefix(name, "internal-"):
+		return query.Errorf("ValidationError", "LoadBalancer name cannot begin with 'internal-'")
+	}
+	return nil
+}
+
+func notFound(name string) error {
+	return query.Errorf("LoadBalancerNotFound", "There is no ACTIVE Load Balancer named '%s'", name)
+}
+
+// target reads LoadBalancerName and gives the load balancer, after all other
+// parameters were read: faults of shape come before what does not exist.
+func (c *call) target() (*loadBalancer, error) {
+	name := c.Need("LoadBalancerName")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	lb, ok := c.state.LoadBalancers[name]
+	if !ok {
+		return nil, notFound(name)
+	}
+	return lb, nil
+}
+
+// place is where a load balancer stands.
+type place struct {
+	vpc            string
+	zones, subnets []string
+}
+
+func (c *call) place(zones, subnets []string) (place, error) {
+	switch {
+	case len(zones) == 0 && len(subnets) == 0:
+		return place{}, query.Errorf("ValidationError", "Either AvailabilityZones or SubnetIds must be specified")
+	case len(zones) > 0 && len(subnets) > 0:
+		return place{}, query.Errorf("ValidationError", "Only one of SubnetIds or AvailabilityZones may be specified")
+	case len(subnets) > 0:
+		found, err := c.subnets(subnets, nil)
+		if err != nil {
+			return place{}, err
+		}
+		return c.placed(found), nil
+	}
+	return c.zoned(zones)
+}
+
+func (c *call) subnets(ids, held []string) ([]network.Subnet, error) {
+	found, err := lbkit.Subnets(c.dir, ids, held)
+	return found, withStatus(err)
+}
+
+// withStatus gives InvalidConfigurationRequest the status 409 of this API.
+func withStatus(err error) error {
+	if e, ok := err.(*query.Error); ok && e.Code == "InvalidConfigurationRequest" {
+		return conflict("%s", e.Message)
+	}
+	return err
+}
+
+func (c *call) placed(found []network.Subnet) place {
+	p := place{vpc: found[0].VPC}
+	for _, s := range found {
+		p.subnets = append(p.subnets, s.ID)
+		p.zones = append(p.zones, s.Zone)
+	}
+	return p
+}
+
+// zoned takes zones only: each stands for the default subnet of the account, or
+// for itself where the network has no default subnets.
+func (c *call) zoned(zones []string) (place, error) {
+	var found []network.Subnet
+	for i, z := range zones {
+		letter, ok := strings.CutPrefix(z, c.opt.Region)
+		if !ok || len(letter) != 1 || letter < "a" || letter > "f" {
+			return place{}, query.Errorf("ValidationError", "Invalid Availability Zone '%s'", z)
+		}
+		if slices.Contains(zones[:i], z) {
+			return place{}, query.Errorf("ValidationError", "AvailabilityZone '%s' was specified more than once", z)
+		}
+		if d, ok := c.dir.(lbkit.Defaults); ok {
+			if s, ok := d.DefaultSubnet(z); ok {
+				found = append(found, s)
+			}
+		}
+	}
+	if len(found) == len(zones) {
+		return c.placed(found), nil
+	}
+	return place{zones: slices.Clone(zones)}, nil
+}
+
+func createLoadBalancer(c *call) (any, error) {
+	c.Required("Listeners")
+	listeners := c.readListeners()
+	tags := c.Tags("Tags")
+	name, scheme := c.Need("LoadBalancerName"), c.Str("Scheme")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if scheme != "" && scheme != internal && scheme != internetFacing {
+		return nil, query.Errorf("InvalidScheme", "Invalid scheme '%s'. Valid values are internal and internet-facing", scheme)
+	}
+	if scheme == "" {
+		scheme = internetFacing
+	}
+	at, err := c.place(c.Strs("AvailabilityZones"), c.Strs("Subnets"))
+	if err != nil {
+		return nil, err
+	}
+	lb := &loadBalancer{Name: name, Scheme: scheme, VPC: at.vpc, Zones: at.zones, Subnets: at.subnets, Created: c.now}
+	if err := c.furnish(lb, listeners, tags); err != nil {
+		return nil, err
+	}
+	if old, ok := c.state.LoadBalancers[name]; ok {
+		if !sameCreation(old, lb) {
+			return nil, query.Errorf("DuplicateLoadBalancerName", "Load Balancer named %s already exists and it is configured with different parameters.", name)
+		}
+		return created{old.DNSName}, nil
+	}
+	if len(c.state.LoadBalancers) >= c.opt.Limits.LoadBalancers {
+		return nil, query.Errorf("TooManyLoadBalancers", "Exceeded quota of account %s", c.opt.Account)
+	}
+	c.state.Seq++
+	lb.Seq = c.state.Seq
+	lb.DNSName = c.dnsName(lb)
+	c.state.LoadBalancers[name] = lb
+	c.hold(lb)
+	return created{lb.DNSName}, nil
+}
+
+type created struct{ DNSName string }
+
+// furnish checks and sets groups, listeners, tags and all defaults of a new load balancer.
+func (c *call) furnish(lb *loadBalancer, listeners []*listener, tags []lbkit.Tag) error {
+	if len(listeners) == 0 {
+		return query.Errorf("ValidationError", "Listeners cannot be empty")
+	}
+	if err := c.setGroups(lb, c.Strs("SecurityGroups")); err != nil {
+		return err
+	}
+	if err := c.addListeners(lb, listeners); err != nil {
+		return err
+	}
+	merged, err := lbkit.MergeTags(nil, tags, c.opt.Limits.Tags)
+	if err != nil {
+		return err
+	}
+	lb.Tags = merged
+	lb.Health = defaultHealth(listeners[0].InstancePort)
+	lb.Attributes = defaultAttributes()
+	return nil
+}
+
+func (c *call) dnsName(lb *loadBalancer) string {
+	prefix := ""
+	if lb.Scheme == internal {
+		prefix = "internal-"
+	}
+	digits := lbkit.Digits(c.opt.Account, c.opt.Region, lb.Name, lb.key())
+	return prefix + lb.Name + "-" + digits + "." + c.opt.Region + ".elb." + lbkit.Suffix(c.opt.Region)
+}
+
+func sameCreation(a, b *loadBalancer) bool {
+	same := func(x, y []string) bool {
+		return slices.Equal(slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y)))
+	}
+	if a.Scheme != b.Scheme || len(a.Listeners) != len(b.Listeners) ||
+		!same(a.Zones, b.Zones) || !same(a.Subnets, b.Subnets) || !same(a.Groups, b.Groups) {
+		return false
+	}
+	return !slices.ContainsFunc(b.Listeners, func(l *listener) bool {
+		old := a.listener(l.Port)
+		return old == nil || !old.same(l)
+	})
+}
+
+func (c *call) hold(lb *loadBalancer) {
+	c.uses.Set(lb.key(), lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
+}
+
+func deleteLoadBalancer(c *call) (any, error) {
+	name := c.Need("LoadBalancerName")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if lb, ok := c.state.LoadBalancers[name]; ok {
+		delete(c.state.LoadBalancers, name)
+		c.uses.Release(lb.key(), c.opt.ReleaseDelay)
+	}
+	return nil, nil
+}
+
+type described struct {
+	LoadBalancerDescriptions query.Members[description]
+	NextMarker               string `xml:",omitempty"`
+}
+
+func describeLoadBalancers(c *call) (any, error) {
+	names := c.Strs("LoadBalancerNames")
+	marker, size := c.Paging()
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	var all []*loadBalancer
+	if len(names) == 0 {
+		all = slices.SortedFunc(maps.Values(c.state.LoadBalancers), func(a, b *loadBalancer) int { return a.Seq - b.Seq })
+	}
+	for i, name := range names {
+		lb, ok := c.state.LoadBalancers[name]
+		if !ok {
+			return nil, notFound(name)
+		}
+		if !slices.Contains(names[:i], name) {
+			all = append(all, lb)
+		}
+	}
+	page, next, err := lbkit.Page(all, (*loadBalancer).key, marker, size)
+	if err != nil {
+		return nil, err
+	}
+	out := described{NextMarker: next}
+	for _, lb := range page {
+		out.LoadBalancerDescriptions.Member = append(out.LoadBalancerDescriptions.Member, lb.view(c.opt.Region))
+	}
+	return out, nil
+}

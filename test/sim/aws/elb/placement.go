@@ -1,0 +1,172 @@
+package elb
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// maxGroups is how many security groups one network interface takes.
+// Source: Amazon VPC quotas.
+const maxGroups = 5
+
+// setGroups checks and sets the security groups, the default group when there are none.
+func (c *call) setGroups(lb *loadBalancer, ids []string) error {
+	if len(ids) > 0 && lb.VPC == "" {
+		return conflict("Security groups can only be specified for load balancers in a VPC")
+	}
+	if len(ids) > maxGroups {
+		return conflict("A load balancer can have at most %d security groups", maxGroups)
+	}
+	if len(ids) == 0 {
+		ids = lbkit.DefaultGroups(c.dir, lb.VPC)
+	}
+	if err := lbkit.Groups(c.dir, lb.VPC, ids); err != nil {
+		return withStatus(err)
+	}
+	lb.Groups = slices.Clone(ids)
+	lb.Source = sourceGroup{OwnerAlias: c.opt.Account}
+	switch {
+	case len(ids) > 0:
+		g, _ := c.dir.Group(ids[0])
+		lb.Source.GroupName = g.Name
+	case lb.VPC == "":
+		lb.Source = sourceGroup{OwnerAlias: "amazon-elb", GroupName: "amazon-elb-sg"}
+	default:
+		lb.Source.GroupName = "default"
+	}
+	return nil
+}
+
+type groupList struct {
+	SecurityGroups query.Members[string]
+}
+
+func applySecurityGroups(c *call) (any, error) {
+	c.Required("SecurityGroups")
+	lb, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	ids := c.Strs("SecurityGroups")
+	if len(ids) == 0 {
+		return nil, conflict("At least one security group must be specified")
+	}
+	if err := c.setGroups(lb, ids); err != nil {
+		return nil, err
+	}
+	c.hold(lb)
+	return groupList{query.Members[string]{Member: lb.Groups}}, nil
+}
+
+type subnetList struct {
+	Subnets query.Members[string]
+}
+
+func attachSubnets(c *call) (any, error) {
+	c.Required("Subnets")
+	lb, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(lb.Subnets)
+	for _, id := range c.Strs("Subnets") {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	if lb.VPC == "" {
+		return nil, conflict("Subnets can only be attached to load balancers in a VPC")
+	}
+	found, err := c.subnets(all, lb.Subnets)
+	if err != nil {
+		return nil, err
+	}
+	at := c.placed(found)
+	lb.Subnets, lb.Zones = at.subnets, at.zones
+	c.hold(lb)
+	return subnetList{query.Members[string]{Member: lb.Subnets}}, nil
+}
+
+func detachSubnets(c *call) (any, error) {
+	c.Required("Subnets")
+	lb, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	gone := c.Strs("Subnets")
+	rest, zones := []string{}, []string{}
+	for i, id := range lb.Subnets {
+		if !slices.Contains(gone, id) {
+			rest, zones = append(rest, id), append(zones, lb.Zones[i])
+		}
+	}
+	for _, id := range gone {
+		if !slices.Contains(lb.Subnets, id) {
+			return nil, conflict("%s is not attached to the load balancer", id)
+		}
+	}
+	if len(rest) == 0 {
+		return nil, conflict("The load balancer must have at least one subnet")
+	}
+	lb.Subnets, lb.Zones = rest, zones
+	c.hold(lb)
+	return subnetList{query.Members[string]{Member: lb.Subnets}}, nil
+}
+
+type zoneList struct {
+	AvailabilityZones query.Members[string]
+}
+
+func enableZones(c *call) (any, error) {
+	c.Required("AvailabilityZones")
+	lb, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	var fresh []string
+	for _, z := range c.Strs("AvailabilityZones") {
+		if !slices.Contains(lb.Zones, z) {
+			fresh = append(fresh, z)
+		}
+	}
+	at, err := c.zoned(fresh)
+	if err != nil {
+		return nil, err
+	}
+	if lb.VPC != "" && len(at.subnets) != len(fresh) {
+		return nil, conflict("Availability Zones can only be enabled for load balancers in EC2-Classic or a default VPC")
+	}
+	lb.Zones = append(slices.Clone(lb.Zones), at.zones...)
+	if lb.VPC != "" {
+		lb.Subnets = append(slices.Clone(lb.Subnets), at.subnets...)
+	}
+	c.hold(lb)
+	return zoneList{query.Members[string]{Member: lb.Zones}}, nil
+}
+
+func disableZones(c *call) (any, error) {
+	c.Required("AvailabilityZones")
+	lb, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	gone := c.Strs("AvailabilityZones")
+	var zones, subnets []string
+	for i, z := range lb.Zones {
+		if slices.Contains(gone, z) {
+			continue
+		}
+		zones = append(zones, z)
+		if len(lb.Subnets) > i {
+			subnets = append(subnets, lb.Subnets[i])
+		}
+	}
+	if len(zones) == 0 {
+		return nil, conflict("There must be at least one Availability Zone registered with the load balancer")
+	}
+	lb.Zones, lb.Subnets = zones, subnets
+	c.hold(lb)
+	return zoneList{query.Members[string]{Member: lb.Zones}}, nil
+}

@@ -1,0 +1,273 @@
+package elbv2
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// setting is one attribute that a resource supports, with its default.
+type setting struct {
+	key, value string
+	check      checker
+}
+
+// checker tells whether a value is allowed; the text ends "value '...' must ".
+type checker func(value string) string
+
+func boolean(v string) string { return words("true", "false")(v) }
+
+func anything(string) string { return "" }
+
+func words(allowed ...string) checker {
+	return func(v string) string {
+		if slices.Contains(allowed, v) {
+			return ""
+		}
+		return "be one of '[" + strings.Join(allowed, ", ") + "]'"
+	}
+}
+
+func between(lo, hi int) checker {
+	return func(v string) string {
+		if n, err := strconv.Atoi(v); err != nil || n < lo || n > hi {
+			return "be between '" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + "' inclusive"
+		}
+		return ""
+	}
+}
+
+func offOr(lo, hi int) checker {
+	return func(v string) string {
+		if v == "off" {
+			return ""
+		}
+		return between(lo, hi)(v)
+	}
+}
+
+func zeroOr(lo, hi int) checker {
+	return func(v string) string {
+		if v == "0" {
+			return ""
+		}
+		return between(lo, hi)(v)
+	}
+}
+
+type pair struct{ Key, Value string }
+
+var attributeKey = regexp.MustCompile(`^[a-zA-Z0-9._]+$`)
+
+// readAttributes reads the list Attributes.
+func (c *call) readAttributes(valueLength int) []pair {
+	c.Required("Attributes")
+	var out []pair
+	c.Each("Attributes", func(e *lbkit.Reader) {
+		out = append(out, pair{e.Text("Key", lbkit.Length(0, 256), lbkit.Matches(attributeKey)), e.Text("Value", lbkit.Length(0, valueLength))})
+	})
+	return out
+}
+
+// change checks wanted attributes against what a resource supports and against
+// everything any resource of its sort supports, and gives the changed set.
+func change(noun, owner string, supported, known []setting, have map[string]string, want []pair) (map[string]string, error) {
+	if len(want) == 0 {
+		return nil, query.Errorf("ValidationError", "Attributes cannot be empty")
+	}
+	out := make(map[string]string, len(have))
+	for k, v := range have {
+		out[k] = v
+	}
+	seen := map[string]bool{}
+	at := func(list []setting, key string) int {
+		return slices.IndexFunc(list, func(s setting) bool { return s.key == key })
+	}
+	for _, p := range want {
+		i := at(supported, p.Key)
+		switch {
+		case i < 0 && at(known, p.Key) < 0:
+			return nil, query.Errorf("ValidationError", "%s attribute key '%s' is not recognized", noun, p.Key)
+		case i < 0:
+			return nil, invalid("%s attribute key '%s' is not supported on %s", noun, p.Key, owner)
+		case seen[p.Key]:
+			return nil, query.Errorf("ValidationError", "%s attribute key '%s' was specified more than once", noun, p.Key)
+		}
+		seen[p.Key] = true
+		if fault := supported[i].check(p.Value); fault != "" {
+			return nil, query.Errorf("ValidationError", "'%s' value '%s' must %s", p.Key, p.Value, fault)
+		}
+		out[p.Key] = p.Value
+	}
+	return out, nil
+}
+
+func defaults(settings []setting) map[string]string {
+	out := make(map[string]string, len(settings))
+	for _, s := range settings {
+		out[s.key] = s.value
+	}
+	return out
+}
+
+type attributesAnswer struct {
+	Attributes query.Members[pair]
+}
+
+// answer lists attributes in the order of their table.
+func answer(settings []setting, have map[string]string) attributesAnswer {
+	var out attributesAnswer
+	for _, s := range settings {
+		if v, ok := have[s.key]; ok {
+			out.Attributes.Member = append(out.Attributes.Member, pair{s.key, v})
+		}
+	}
+	return out
+}
+
+func describeLoadBalancerAttributes(c *call) (any, error) {
+	lb, err := c.loadBalancer()
+	if err != nil {
+		return nil, err
+	}
+	return answer(lb.settings(), lb.Attributes), nil
+}
+
+// maxChanges is how many attributes ModifyLoadBalancerAttributes takes; source: service model.
+const maxChanges = 20
+
+func modifyLoadBalancerAttributes(c *call) (any, error) {
+	want := c.readAttributes(1024)
+	if len(want) > maxChanges {
+		c.Fault("Attributes", "'"+strconv.Itoa(len(want))+" attributes'", "have length less than or equal to "+strconv.Itoa(maxChanges))
+	}
+	lb, err := c.loadBalancer()
+	if err != nil {
+		return nil, err
+	}
+	changed, err := change("Load balancer", "load balancers with type '"+lb.Type+"'", lb.settings(), allLoadBalancerSettings(), lb.Attributes, want)
+	if err != nil {
+		return nil, err
+	}
+	if err := lb.checkAttributes(changed); err != nil {
+		return nil, err
+	}
+	lb.Attributes = changed
+	return answer(lb.settings(), lb.Attributes), nil
+}
+
+// checkAttributes checks attributes that depend on each other or on the load balancer.
+func (lb *loadBalancer) checkAttributes(a map[string]string) error {
+	for _, logs := range []string{"access_logs", "connection_logs", "health_check_logs"} {
+		if a[logs+".s3.enabled"] == "true" && a[logs+".s3.bucket"] == "" {
+			return invalid("The value of '%s.s3.bucket' cannot be empty if '%s.s3.enabled' is 'true'", logs, logs)
+		}
+		if strings.HasPrefix(a[logs+".s3.prefix"], "/") || strings.HasSuffix(a[logs+".s3.prefix"], "/") {
+			return query.Errorf("ValidationError", "'%s.s3.prefix' value '%s' cannot begin or end with '/'", logs, a[logs+".s3.prefix"])
+		}
+	}
+	if a[denyKey] != lb.Attributes[denyKey] && lb.IPType == ipv4 {
+		return invalid("Load balancer attribute key '%s' is not supported on load balancers with IP address type 'ipv4'", denyKey)
+	}
+	if before, after := number(lb.Attributes[secondaryKey]), number(a[secondaryKey]); after < before {
+		return invalid("The value of '%s' cannot be decreased", secondaryKey)
+	}
+	return nil
+}
+
+func number(v string) int {
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func describeTargetGroupAttributes(c *call) (any, error) {
+	tg, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	return answer(tg.settings(), tg.Attributes), nil
+}
+
+func modifyTargetGroupAttributes(c *call) (any, error) {
+	want := c.readAttributes(4096)
+	tg, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	owner := "target groups with the " + tg.Protocol + " protocol"
+	if tg.TargetType == targetLambda {
+		owner = "target groups with target type 'lambda'"
+	}
+	changed, err := change("Target group", owner, tg.settings(), allGroupSettings(), tg.Attributes, want)
+	if err != nil {
+		return nil, err
+	}
+	if err := tg.checkAttributes(changed, want); err != nil {
+		return nil, err
+	}
+	tg.Attributes = changed
+	return answer(tg.settings(), tg.Attributes), nil
+}
+
+// checkAttributes checks attributes that depend on each other or on the group.
+// Source: API reference, TargetGroupAttribute.
+func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
+	asked := func(key string) bool {
+		return slices.ContainsFunc(want, func(p pair) bool { return p.Key == key })
+	}
+	udp := datagrams(tg.Protocol)
+	switch {
+	case udp && a["preserve_client_ip.enabled"] == "false":
+		return invalid("Client IP preservation cannot be disabled for target groups with the %s protocol", tg.Protocol)
+	case udp && a[unhealthyKey+"connection_termination.enabled"] == "true":
+		return invalid("Connection termination for unhealthy targets cannot be enabled for target groups with the %s protocol", tg.Protocol)
+	case tg.Protocol == "TLS" && a["stickiness.enabled"] == "true":
+		return invalid("You cannot enable stickiness on target groups with the TLS protocol")
+	case isWeb(tg.Protocol) && a["stickiness.enabled"] == "true" && a["stickiness.type"] == "app_cookie" && a["stickiness.app_cookie.cookie_name"] == "":
+		return invalid("You must set an application cookie name to enable stickiness of type 'app_cookie'")
+	case asked(unhealthyKey+"draining_interval_seconds") && a[unhealthyKey+"draining_interval_seconds"] != "0" &&
+		a[unhealthyKey+"connection_termination.enabled"] == "true":
+		return invalid("An unhealthy draining interval can be set only if connection termination for unhealthy targets is disabled")
+	case a["load_balancing.algorithm.anomaly_mitigation"] == "on" && a["load_balancing.algorithm.type"] != "weighted_random":
+		return invalid("Anomaly mitigation is supported only with the 'weighted_random' algorithm")
+	case a["slow_start.duration_seconds"] != "" && a["slow_start.duration_seconds"] != "0" && a["load_balancing.algorithm.type"] != "round_robin":
+		return invalid("Slow start is supported only with the 'round_robin' algorithm")
+	case a["target_failover.on_deregistration"] != a["target_failover.on_unhealthy"]:
+		return invalid("The values of 'target_failover.on_deregistration' and 'target_failover.on_unhealthy' must be the same")
+	}
+	for _, reserved := range []string{"AWSALB", "AWSALBAPP", "AWSALBTG"} {
+		if strings.HasPrefix(a["stickiness.app_cookie.cookie_name"], reserved) {
+			return query.Errorf("ValidationError", "Cookie names that begin with '%s' are reserved", reserved)
+		}
+	}
+	return nil
+}
+
+func describeListenerAttributes(c *call) (any, error) {
+	l, lb, err := c.listener()
+	if err != nil {
+		return nil, err
+	}
+	return answer(l.settings(lb), l.Attributes), nil
+}
+
+func modifyListenerAttributes(c *call) (any, error) {
+	want := c.readAttributes(4096)
+	l, lb, err := c.listener()
+	if err != nil {
+		return nil, err
+	}
+	changed, err := change("Listener", "listeners with the "+l.Protocol+" protocol", l.settings(lb), allListenerSettings(), l.Attributes, want)
+	if err != nil {
+		return nil, err
+	}
+	l.Attributes = changed
+	return answer(l.settings(lb), l.Attributes), nil
+}

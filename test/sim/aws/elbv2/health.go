@@ -1,0 +1,107 @@
+package elbv2
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+type healthView struct {
+	Target          targetView
+	HealthCheckPort string `xml:",omitempty"`
+	TargetHealth    verdict
+}
+
+type targetView struct {
+	Id               string //nolint:revive // The name is the element of the answer.
+	Port             int    `xml:",omitempty"`
+	AvailabilityZone string `xml:",omitempty"`
+	QuicServerId     string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+}
+
+type verdict struct {
+	State       string
+	Reason      string `xml:",omitempty"`
+	Description string `xml:",omitempty"`
+}
+
+func describeTargetHealth(c *call) (any, error) {
+	asked := c.readTargets()
+	tg, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		TargetHealthDescriptions query.Members[healthView]
+	}
+	add := func(t target, v verdict) {
+		view := healthView{Target: targetView{t.ID, t.Port, t.Zone, t.QUIC}, HealthCheckPort: tg.Health.Port, TargetHealth: v}
+		if view.HealthCheckPort == trafficPort {
+			view.HealthCheckPort = strconv.Itoa(t.Port)
+		}
+		out.TargetHealthDescriptions.Member = append(out.TargetHealthDescriptions.Member, view)
+	}
+	if len(asked) == 0 {
+		for _, t := range tg.Targets {
+			add(t, c.verdict(tg, t))
+		}
+		return out, nil
+	}
+	for _, a := range asked {
+		if a.Port == 0 {
+			a.Port = tg.Port
+		}
+		i := slices.IndexFunc(tg.Targets, func(t target) bool { return t.ID == a.ID && t.Port == a.Port })
+		if i < 0 {
+			if tg.TargetType == targetInstance {
+				if _, ok := c.dir.Instance(a.ID); !ok {
+					return nil, query.Errorf("InvalidTarget", "The following targets do not exist: '%s'", a.ID)
+				}
+			}
+			add(a, verdict{"unused", "Target.NotRegistered", "Target is not registered to the target group"})
+			continue
+		}
+		add(tg.Targets[i], c.verdict(tg, tg.Targets[i]))
+	}
+	return out, nil
+}
+
+// verdict tells the state of a registered target. Source of states, reasons and
+// their order: API reference, TargetHealth.
+func (c *call) verdict(tg *targetGroup, t target) verdict {
+	if !t.Draining.IsZero() {
+		return verdict{"draining", "Target.DeregistrationInProgress", "Target deregistration is in progress"}
+	}
+	users := c.state.loadBalancersOf(tg.ARN)
+	if len(users) == 0 {
+		return verdict{"unused", "Target.NotInUse", "Target group is not configured to receive traffic from the load balancer"}
+	}
+	if tg.TargetType == targetInstance {
+		in, ok := c.dir.Instance(t.ID)
+		if !ok {
+			in.State = "terminated"
+		}
+		if in.State != "running" {
+			return verdict{"unused", "Target.InvalidState", "Target is in the " + in.State + " state"}
+		}
+	}
+	if zone := c.zoneOf(tg, t); zone != "" && zone != "all" && !c.serves(users, zone) {
+		return verdict{"unused", "Target.NotInUse", "Target is in an Availability Zone that is not enabled for the load balancer"}
+	}
+	if !tg.Health.Enabled {
+		return verdict{"unavailable", "Target.HealthCheckDisabled", "Health checks are disabled for this target group"}
+	}
+	if c.now.Before(since(tg, t).Add(c.opt.Delays.Healthy)) {
+		return verdict{"initial", "Elb.RegistrationInProgress", "Target registration is in progress"}
+	}
+	return verdict{State: "healthy"}
+}
+
+// serves tells whether one of the load balancers has the zone enabled.
+func (c *call) serves(arns []string, name string) bool {
+	return slices.ContainsFunc(arns, func(arn string) bool {
+		lb := c.state.LoadBalancers[arn]
+		return lb != nil && slices.ContainsFunc(lb.Zones, func(z zone) bool { return z.Zone == name })
+	})
+}

@@ -1,0 +1,276 @@
+package elbv2
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+var namePattern = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
+
+// checkName checks the name of a load balancer or a target group; noun begins the message.
+func checkName(noun, name string) error {
+	switch {
+	case name == "":
+		return query.Errorf("ValidationError", "%s name cannot be empty", noun)
+	case len(name) > 32:
+		return query.Errorf("ValidationError", "%s name '%s' cannot be longer than '32' characters", noun, name)
+	case !namePattern.MatchString(name):
+		return query.Errorf("ValidationError", "%s name '%s' can only contain characters that are alphanumeric characters or hyphens(-)", noun, name)
+	case strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-"):
+		return query.Errorf("ValidationError", "%s name '%s' cannot begin or end with '-'", noun, name)
+	}
+	return nil
+}
+
+// invalid is InvalidConfigurationRequest.
+func invalid(format string, args ...any) error {
+	return query.Errorf("InvalidConfigurationRequest", format, args...)
+}
+
+// malformed tells that a text is no ARN of this kind at all; an ARN that names
+// nothing is answered with NotFound instead.
+func malformed(arn, kind, word string) error {
+	if strings.HasPrefix(arn, "arn:") && strings.Contains(arn, ":"+kind+"/") {
+		return nil
+	}
+	return query.Errorf("ValidationError", "'%s' is not a valid %s ARN", arn, word)
+}
+
+// loadBalancer reads LoadBalancerArn and gives the load balancer.
+func (c *call) loadBalancer() (*loadBalancer, error) {
+	arn := c.Need("LoadBalancerArn")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	return c.loadBalancerAt(arn)
+}
+
+func (c *call) loadBalancerAt(arn string) (*loadBalancer, error) {
+	if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
+		return nil, err
+	}
+	lb, ok := c.state.LoadBalancers[arn]
+	if !ok {
+		return nil, query.Errorf("LoadBalancerNotFound", "Load balancer '%s' not found", arn)
+	}
+	return lb, nil
+}
+
+func createLoadBalancer(c *call) (any, error) {
+	lb := &loadBalancer{
+		Name:      c.Need("Name"),
+		Type:      c.Text("Type", lbkit.OneOf(typeApplication, typeNetwork, typeGateway)),
+		Scheme:    c.Text("Scheme", lbkit.OneOf(internetFacing, internal)),
+		IPType:    c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, dualstackNoIPv4)),
+		SourceNAT: c.Text("EnablePrefixForIpv6SourceNat", lbkit.OneOf("on", "off")),
+		Created:   c.now,
+	}
+	if r := c.Within("IpamPools"); r != nil {
+		lb.Pool = r.Str("Ipv4IpamPoolId")
+	}
+	tags := c.Tags("Tags")
+	mappings := c.readMappings()
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	lb.defaults()
+	if err := checkName("Load balancer", lb.Name); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(lb.Name, "internal-") {
+		return nil, query.Errorf("ValidationError", "Load balancer name '%s' cannot begin with 'internal-'", lb.Name)
+	}
+	if lb.Type == typeGateway && c.Has("Scheme") {
+		return nil, invalid("A scheme cannot be specified for load balancers of type 'gateway'")
+	}
+	old := c.state.byName(lb.Name)
+	if err := c.settle(lb, old, mappings); err != nil {
+		return nil, err
+	}
+	if err := c.setGroups(lb, c.Strs("SecurityGroups")); err != nil {
+		return nil, err
+	}
+	merged, err := lbkit.MergeTags(nil, tags, c.opt.Limits.Tags)
+	if err != nil {
+		return nil, err
+	}
+	lb.Tags = merged
+	if old != nil {
+		if !old.sameCreation(lb) {
+			return nil, query.Errorf("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", lb.Name)
+		}
+		return c.loadBalancers(old), nil
+	}
+	if err := c.room(lb); err != nil {
+		return nil, err
+	}
+	c.register(lb)
+	return c.loadBalancers(lb), nil
+}
+
+func (lb *loadBalancer) defaults() {
+	if lb.Type == "" {
+		lb.Type = typeApplication
+	}
+	if lb.Scheme == "" && lb.Type != typeGateway {
+		lb.Scheme = internetFacing
+	}
+	if lb.IPType == "" {
+		lb.IPType = ipv4
+	}
+	if lb.SourceNAT == "" && lb.Type == typeNetwork {
+		lb.SourceNAT = "off"
+	}
+}
+
+// register gives a checked load balancer its names and puts it into the state.
+func (c *call) register(lb *loadBalancer) {
+	lb.Seq, lb.ID = c.next("load balancer")
+	short := map[string]string{typeApplication: "app", typeNetwork: "net", typeGateway: "gwy"}[lb.Type]
+	lb.ARN = c.arn("loadbalancer/" + short + "/" + lb.Name + "/" + lb.ID)
+	region, suffix := c.opt.Region, lbkit.Suffix(c.opt.Region)
+	switch lb.Type {
+	case typeNetwork:
+		lb.DNSName = lb.Name + "-" + lb.ID + ".elb." + region + "." + suffix
+	case typeApplication:
+		lb.DNSName = lb.Name + "-" + lbkit.Digits(lb.ID) + "." + region + ".elb." + suffix
+		if lb.Scheme == internal {
+			lb.DNSName = "internal-" + lb.DNSName
+		}
+	}
+	lb.Attributes = lb.defaultAttributes()
+	c.state.LoadBalancers[lb.ARN] = lb
+	c.hold(lb)
+}
+
+func (c *call) hold(lb *loadBalancer) {
+	h := lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups)}
+	for _, z := range lb.Zones {
+		h.Subnets = append(h.Subnets, z.Subnet)
+		if z.AllocationID != "" {
+			h.Addresses = append(h.Addresses, z.AllocationID)
+		}
+	}
+	c.uses.Set(lb.ARN, h)
+}
+
+// room checks the quotas of the account.
+func (c *call) room(lb *loadBalancer) error {
+	count, interfaces := 0, len(lb.Zones)
+	for _, o := range c.state.LoadBalancers {
+		if o.Type == lb.Type {
+			count++
+		}
+		if o.Type == typeNetwork && o.VPC == lb.VPC {
+			interfaces += len(o.Zones)
+		}
+	}
+	limit := c.opt.Limits.NetworkLoadBalancers
+	if lb.Type == typeApplication {
+		limit = c.opt.Limits.ApplicationLoadBalancers
+	}
+	if count >= limit {
+		return query.Errorf("TooManyLoadBalancers", "The maximum number of load balancers has been reached")
+	}
+	if lb.Type == typeNetwork && interfaces > c.opt.Limits.Interfaces {
+		return invalid("The maximum number of network interfaces of Network Load Balancers in VPC '%s' has been reached", lb.VPC)
+	}
+	return nil
+}
+
+// sameCreation compares what CreateLoadBalancer can say.
+func (lb *loadBalancer) sameCreation(o *loadBalancer) bool {
+	sorted := func(z []zone) []zone {
+		return slices.SortedFunc(slices.Values(z), func(a, b zone) int { return strings.Compare(a.Subnet, b.Subnet) })
+	}
+	return lb.Type == o.Type && lb.Scheme == o.Scheme && lb.IPType == o.IPType && lb.SourceNAT == o.SourceNAT &&
+		slices.Equal(sorted(lb.Zones), sorted(o.Zones)) &&
+		slices.Equal(slices.Sorted(slices.Values(lb.Groups)), slices.Sorted(slices.Values(o.Groups))) &&
+		lbkit.SameTags(lb.Tags, o.Tags)
+}
+
+func deleteLoadBalancer(c *call) (any, error) {
+	arn := c.Need("LoadBalancerArn")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
+		return nil, err
+	}
+	lb, ok := c.state.LoadBalancers[arn]
+	if !ok {
+		return nil, nil
+	}
+	if lb.Attributes["deletion_protection.enabled"] == "true" {
+		return nil, query.Errorf("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", arn)
+	}
+	for _, tg := range c.state.TargetGroups {
+		if tg.TargetType == "alb" && slices.ContainsFunc(tg.Targets, func(t target) bool { return t.ID == arn && t.Draining.IsZero() }) {
+			return nil, query.Errorf("ResourceInUse", "Load balancer '%s' is currently associated with another service", arn)
+		}
+	}
+	for _, l := range c.state.listenersOf(arn) {
+		c.dropListener(l)
+	}
+	delete(c.state.LoadBalancers, arn)
+	c.uses.Release(arn, c.opt.Delays.Release)
+	c.state.markUse(c.now)
+	return nil, nil
+}
+
+func describeLoadBalancers(c *call) (any, error) {
+	arns, names := c.Strs("LoadBalancerArns"), c.Strs("Names")
+	marker, size := c.Paging()
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if len(arns) > 0 && len(names) > 0 {
+		return nil, query.Errorf("ValidationError", "Load balancer names and load balancer ARNs cannot be specified at the same time")
+	}
+	if len(arns) > maxIdentifiers || len(names) > maxIdentifiers {
+		return nil, query.Errorf("ValidationError", "Up to '%d' load balancers can be described in a single call", maxIdentifiers)
+	}
+	var all []*loadBalancer
+	add := func(lb *loadBalancer) {
+		if !slices.Contains(all, lb) {
+			all = append(all, lb)
+		}
+	}
+	for _, arn := range arns {
+		if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
+			return nil, err
+		}
+		lb, ok := c.state.LoadBalancers[arn]
+		if !ok {
+			return nil, query.Errorf("LoadBalancerNotFound", "One or more load balancers not found")
+		}
+		add(lb)
+	}
+	for _, name := range names {
+		lb := c.state.byName(name)
+		if lb == nil {
+			return nil, query.Errorf("LoadBalancerNotFound", "Load balancers '[%s]' not found", name)
+		}
+		add(lb)
+	}
+	if len(arns) == 0 && len(names) == 0 {
+		all = slices.Collect(maps.Values(c.state.LoadBalancers))
+	}
+	slices.SortFunc(all, func(a, b *loadBalancer) int { return a.Seq - b.Seq })
+	page, next, err := lbkit.Page(all, func(lb *loadBalancer) string { return sequence(lb.Seq) }, marker, size)
+	if err != nil {
+		return nil, err
+	}
+	out := c.loadBalancers(page...)
+	out.NextMarker = next
+	return out, nil
+}
+
+// maxIdentifiers is how many ARNs or names describe calls take.
+// Source: Elastic Load Balancing API reference.
+const maxIdentifiers = 20

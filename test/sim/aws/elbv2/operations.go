@@ -1,0 +1,51 @@
+package elbv2
+
+type operation struct {
+	write bool
+	run   func(*call) (any, error)
+}
+
+func operations() map[string]operation {
+	return map[string]operation{
+		"AddListenerCertificates":        {true, addCertificates},
+		"AddTags":                        {true, addTags},
+		"CreateListener":                 {true, createListener},
+		"CreateLoadBalancer":             {true, createLoadBalancer},
+		"CreateRule":                     {true, createRule},
+		"CreateTargetGroup":              {true, createTargetGroup},
+		"DeleteListener":                 {true, deleteListener},
+		"DeleteLoadBalancer":             {true, deleteLoadBalancer},
+		"DeleteRule":                     {true, deleteRule},
+		"DeleteTargetGroup":              {true, deleteTargetGroup},
+		"DeregisterTargets":              {true, deregisterTargets},
+		"DescribeAccountLimits":          {false, describeAccountLimits},
+		"DescribeCapacityReservation":    {false, describeCapacity},
+		"DescribeListenerAttributes":     {false, describeListenerAttributes},
+		"DescribeListenerCertificates":   {false, describeCertificates},
+		"DescribeListeners":              {false, describeListeners},
+		"DescribeLoadBalancerAttributes": {false, describeLoadBalancerAttributes},
+		"DescribeLoadBalancers":          {false, describeLoadBalancers},
+		"DescribeRules":                  {false, describeRules},
+		"DescribeSSLPolicies":            {false, describeSSLPolicies},
+		"DescribeTags":                   {false, describeTags},
+		"DescribeTargetGroupAttributes":  {false, describeTargetGroupAttributes},
+		"DescribeTargetGroups":           {false, describeTargetGroups},
+		"DescribeTargetHealth":           {false, describeTargetHealth},
+		"DescribeTrustStores":            {false, describeTrustStores},
+		"ModifyCapacityReservation":      {true, modifyCapacity},
+		"ModifyIpPools":                  {true, modifyIPPools},
+		"ModifyListener":                 {true, modifyListener},
+		"ModifyListenerAttributes":       {true, modifyListenerAttributes},
+		"ModifyLoadBalancerAttributes":   {true, modifyLoadBalancerAttributes},
+		"ModifyRule":                     {true, modifyRule},
+		"ModifyTargetGroup":              {true, modifyTargetGroup},
+		"ModifyTargetGroupAttributes":    {true, modifyTargetGroupAttributes},
+		"RegisterTargets":                {true, registerTargets},
+		"RemoveListenerCertificates":     {true, removeCertificates},
+		"RemoveTags":                     {true, removeTags},
+		"SetIpAddressType":               {true, setIPAddressType},
+		"SetRulePriorities":              {true, setRulePriorities},
+		"SetSecurityGroups":              {true, setSecurityGroups},
+		"SetSubnets":                     {true, setSubnets},
+	}
+}

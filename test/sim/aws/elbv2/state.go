@@ -1,0 +1,228 @@
+package elbv2
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+)
+
+// state is everything; all maps go by ARN.
+type state struct {
+	Seq           int
+	LoadBalancers map[string]*loadBalancer
+	TargetGroups  map[string]*targetGroup
+	Listeners     map[string]*listener
+	Rules         map[string]*rule
+}
+
+func newState() *state {
+	return &state{
+		LoadBalancers: map[string]*loadBalancer{},
+		TargetGroups:  map[string]*targetGroup{},
+		Listeners:     map[string]*listener{},
+		Rules:         map[string]*rule{},
+	}
+}
+
+const (
+	typeApplication = "application"
+	typeNetwork     = "network"
+	typeGateway     = "gateway"
+
+	internal       = "internal"
+	internetFacing = "internet-facing"
+
+	ipv4            = "ipv4"
+	dualstack       = "dualstack"
+	dualstackNoIPv4 = "dualstack-without-public-ipv4"
+)
+
+// loadBalancer is all that is known of one; it is a data record, hence its size.
+type loadBalancer struct {
+	Seq         int
+	ARN         string
+	Name        string
+	ID          string // the 16 digits of the ARN
+	Type        string
+	Scheme      string
+	VPC         string
+	DNSName     string
+	Created     time.Time
+	IPType      string
+	Zones       []zone
+	Groups      []string
+	PrivateLink string // whether groups apply to PrivateLink traffic: on or off
+	SourceNAT   string // EnablePrefixForIpv6SourceNat: on or off
+	Attributes  map[string]string
+	Tags        []lbkit.Tag
+	Capacity    int
+	CapacitySet time.Time
+	Pool        string // IPv4 IPAM pool
+}
+
+// zone is one subnet of a load balancer with what was asked for it.
+type zone struct {
+	Subnet, Zone               string
+	AllocationID, PublicIP     string
+	PrivateIP, IPv6, NATPrefix string
+}
+
+// targetGroup is a data record as well.
+type targetGroup struct {
+	Seq             int
+	ARN             string
+	Name            string
+	ID              string
+	Protocol        string
+	ProtocolVersion string
+	Port            int
+	VPC             string
+	TargetType      string
+	IPType          string
+	ControlPort     int
+	Health          healthCheck
+	Attributes      map[string]string
+	Tags            []lbkit.Tag
+	Targets         []target
+	UsedSince       time.Time // zero while no listener uses the group
+}
+
+type healthCheck struct {
+	Enabled            bool
+	Protocol           string
+	Port               string
+	Path               string
+	HTTPCode, GRPCCode string
+	Interval           int
+	Timeout            int
+	Healthy            int
+	Unhealthy          int
+}
+
+type target struct {
+	ID       string
+	Port     int
+	Zone     string
+	QUIC     string
+	At       time.Time
+	Draining time.Time // zero while registered; else when draining ends
+}
+
+type listener struct {
+	Seq          int
+	ARN          string
+	ID           string
+	LoadBalancer string
+	Port         int
+	Protocol     string
+	SSLPolicy    string
+	Certificate  string
+	Extra        []string // certificate list
+	ALPN         []string
+	Mutual       *mutual
+	Attributes   map[string]string
+	Tags         []lbkit.Tag
+	DefaultRule  string
+}
+
+type rule struct {
+	Seq        int
+	ARN        string
+	Listener   string
+	Priority   int // 0 for the default rule
+	Conditions []condition
+	Actions    []action
+	Transforms []transform
+	Tags       []lbkit.Tag
+}
+
+// sweep forgets targets whose draining has ended.
+func (s *state) sweep(now time.Time) {
+	for _, tg := range s.TargetGroups {
+		tg.Targets = slices.DeleteFunc(tg.Targets, func(t target) bool { return !t.Draining.IsZero() && !now.Before(t.Draining) })
+	}
+}
+
+func (s *state) byName(name string) *loadBalancer {
+	for _, lb := range s.LoadBalancers {
+		if lb.Name == name {
+			return lb
+		}
+	}
+	return nil
+}
+
+func (s *state) groupByName(name string) *targetGroup {
+	for _, tg := range s.TargetGroups {
+		if tg.Name == name {
+			return tg
+		}
+	}
+	return nil
+}
+
+// listenersOf gives the listeners of a load balancer, oldest first.
+func (s *state) listenersOf(arn string) []*listener {
+	var out []*listener
+	for _, l := range s.Listeners {
+		if l.LoadBalancer == arn {
+			out = append(out, l)
+		}
+	}
+	slices.SortFunc(out, func(a, b *listener) int { return a.Seq - b.Seq })
+	return out
+}
+
+// rulesOf gives the rules of a listener by priority, the default rule last.
+func (s *state) rulesOf(arn string) []*rule {
+	var out []*rule
+	for _, r := range s.Rules {
+		if r.Listener == arn {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b *rule) int { return a.order() - b.order() })
+	return out
+}
+
+func (r *rule) order() int {
+	if r.Priority == 0 {
+		return 1 << 20
+	}
+	return r.Priority
+}
+
+// loadBalancersOf gives the ARNs of the load balancers whose rules forward to a
+// target group, sorted.
+func (s *state) loadBalancersOf(group string) []string {
+	found := map[string]bool{}
+	for _, r := range s.Rules {
+		if !slices.Contains(groupsOf(r.Actions), group) {
+			continue
+		}
+		if l := s.Listeners[r.Listener]; l != nil {
+			found[l.LoadBalancer] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// markUse notes since when groups are in use, after any change of rules.
+func (s *state) markUse(now time.Time) {
+	used := map[string]bool{}
+	for _, r := range s.Rules {
+		for _, g := range groupsOf(r.Actions) {
+			used[g] = true
+		}
+	}
+	for arn, tg := range s.TargetGroups {
+		switch {
+		case !used[arn]:
+			tg.UsedSince = time.Time{}
+		case tg.UsedSince.IsZero():
+			tg.UsedSince = now
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package elbv2
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// tagsAt finds the tags of any resource by its ARN.
+func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
+	switch {
+	case strings.Contains(arn, ":loadbalancer/"):
+		lb, err := c.loadBalancerAt(arn)
+		if err != nil {
+			return nil, err
+		}
+		return &lb.Tags, nil
+	case strings.Contains(arn, ":targetgroup/"):
+		tg, err := c.groupAt(arn)
+		if err != nil {
+			return nil, err
+		}
+		return &tg.Tags, nil
+	case strings.Contains(arn, ":listener-rule/"):
+		r, _, _, err := c.ruleAt(arn)
+		if err != nil {
+			return nil, err
+		}
+		return &r.Tags, nil
+	case strings.Contains(arn, ":listener/"):
+		if l, ok := c.state.Listeners[arn]; ok {
+			return &l.Tags, nil
+		}
+		return nil, query.Errorf("ListenerNotFound", "Listener '%s' not found", arn)
+	case strings.Contains(arn, ":truststore/"):
+		return nil, query.Errorf("TrustStoreNotFound", "The trust store '%s' does not exist", arn)
+	}
+	return nil, query.Errorf("ValidationError", "'%s' is not a valid resource ARN", arn)
+}
+
+// tagged reads ResourceArns and finds all their tags; one that is missing fails the call.
+func (c *call) tagged() (arns []string, tags []*[]lbkit.Tag, err error) {
+	c.Required("ResourceArns")
+	arns = c.Strs("ResourceArns")
+	if err := c.Err(); err != nil {
+		return nil, nil, err
+	}
+	if len(arns) == 0 {
+		return nil, nil, query.Errorf("ValidationError", "At least one resource ARN must be specified")
+	}
+	if len(arns) > maxIdentifiers {
+		return nil, nil, query.Errorf("ValidationError", "Up to '%d' resource ARNs can be specified in a single call", maxIdentifiers)
+	}
+	for _, arn := range arns {
+		at, err := c.tagsAt(arn)
+		if err != nil {
+			return nil, nil, err
+		}
+		tags = append(tags, at)
+	}
+	return arns, tags, nil
+}
+
+func addTags(c *call) (any, error) {
+	c.Required("Tags")
+	add := c.Tags("Tags")
+	_, have, err := c.tagged()
+	if err != nil {
+		return nil, err
+	}
+	merged := make([][]lbkit.Tag, len(have))
+	for i, at := range have {
+		if merged[i], err = lbkit.MergeTags(*at, add, c.opt.Limits.Tags); err != nil {
+			return nil, err
+		}
+	}
+	for i, at := range have {
+		*at = merged[i]
+	}
+	return nil, nil
+}
+
+func removeTags(c *call) (any, error) {
+	c.Required("TagKeys")
+	_, have, err := c.tagged()
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range have {
+		*at = lbkit.DropTags(*at, c.Strs("TagKeys"))
+	}
+	return nil, nil
+}
+
+type tagDescription struct {
+	ResourceArn string
+	Tags        query.Members[lbkit.Tag]
+}
+
+func describeTags(c *call) (any, error) {
+	arns, have, err := c.tagged()
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		TagDescriptions query.Members[tagDescription]
+	}
+	for i, at := range have {
+		out.TagDescriptions.Member = append(out.TagDescriptions.Member, tagDescription{arns[i], query.Members[lbkit.Tag]{Member: slices.Clone(*at)}})
+	}
+	return out, nil
+}

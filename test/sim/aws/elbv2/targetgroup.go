@@ -1,0 +1,301 @@
+package elbv2
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+func protocols() []string {
+	return []string{"HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE", "QUIC", "TCP_QUIC"}
+}
+
+func networkProtocols() []string {
+	return []string{"TCP", "TLS", "UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}
+}
+
+func isWeb(protocol string) bool     { return protocol == "HTTP" || protocol == "HTTPS" }
+func isNetwork(protocol string) bool { return slices.Contains(networkProtocols(), protocol) }
+
+// datagrams tells protocols that carry UDP; client addresses are always kept for these.
+func datagrams(protocol string) bool {
+	return slices.Contains([]string{"UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}, protocol)
+}
+
+const (
+	targetInstance = "instance"
+	targetIP       = "ip"
+	targetLambda   = "lambda"
+	targetALB      = "alb"
+)
+
+func createTargetGroup(c *call) (any, error) {
+	tg := &targetGroup{
+		Name:            c.Need("Name"),
+		Protocol:        c.Text("Protocol", lbkit.OneOf(protocols()...)),
+		ProtocolVersion: c.Str("ProtocolVersion"),
+		VPC:             c.Str("VpcId"),
+		TargetType:      c.Text("TargetType", lbkit.OneOf(targetInstance, targetIP, targetLambda, targetALB)),
+		IPType:          c.Text("IpAddressType", lbkit.OneOf("ipv4", "ipv6")),
+	}
+	port := c.Number("Port", 1, 65535)
+	if n := c.Number("TargetControlPort", 1, 65535); n != nil {
+		tg.ControlPort = *n
+	}
+	wish := c.readHealth()
+	tags := c.Tags("Tags")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkName("Target group", tg.Name); err != nil {
+		return nil, err
+	}
+	if port != nil {
+		tg.Port = *port
+	}
+	if tg.TargetType == "" {
+		tg.TargetType = targetInstance
+	}
+	if err := c.checkGroup(tg); err != nil {
+		return nil, err
+	}
+	tg.Health = tg.defaultHealth(wish)
+	if err := tg.mergeHealth(wish); err != nil {
+		return nil, err
+	}
+	merged, err := lbkit.MergeTags(nil, tags, c.opt.Limits.Tags)
+	if err != nil {
+		return nil, err
+	}
+	tg.Tags = merged
+	if old := c.state.groupByName(tg.Name); old != nil {
+		if !old.sameCreation(tg) {
+			return nil, query.Errorf("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", tg.Name)
+		}
+		return c.groups(old), nil
+	}
+	if len(c.state.TargetGroups) >= c.opt.Limits.TargetGroups {
+		return nil, query.Errorf("TooManyTargetGroups", "The maximum number of target groups has been reached")
+	}
+	tg.Seq, tg.ID = c.next("target group")
+	tg.ARN = c.arn("targetgroup/" + tg.Name + "/" + tg.ID)
+	tg.Attributes = tg.defaultAttributes()
+	c.state.TargetGroups[tg.ARN] = tg
+	return c.groups(tg), nil
+}
+
+// checkGroup checks protocol, port and VPC against the target type and fills what follows from them.
+func (c *call) checkGroup(tg *targetGroup) error {
+	if tg.TargetType == targetLambda {
+		for _, p := range []struct{ name, word string }{{"Protocol", "Protocol"}, {"Port", "Port"}, {"VpcId", "VPC ID"}} {
+			if c.Has(p.name) {
+				return query.Errorf("ValidationError", "%s cannot be specified for target groups with target type 'lambda'", p.word)
+			}
+		}
+		return nil
+	}
+	switch {
+	case tg.Protocol == "":
+		return query.Errorf("ValidationError", "A protocol must be specified")
+	case tg.Port == 0:
+		return query.Errorf("ValidationError", "A port must be specified")
+	case tg.VPC == "":
+		return query.Errorf("ValidationError", "A VPC ID must be specified")
+	case tg.TargetType == targetALB && tg.Protocol != "TCP":
+		return invalid("Protocol '%s' is not supported for target groups with target type 'alb'. Must be 'TCP'", tg.Protocol)
+	case tg.Protocol == "GENEVE" && tg.Port != 6081:
+		return query.Errorf("ValidationError", "Port '%d' is not supported for target groups with the GENEVE protocol. Must be '6081'", tg.Port)
+	}
+	if _, ok := c.dir.VPC(tg.VPC); !ok {
+		return query.Errorf("ValidationError", "The VPC ID '%s' is not found", tg.VPC)
+	}
+	if tg.ProtocolVersion != "" {
+		if !isWeb(tg.Protocol) {
+			return invalid("Protocol version is not supported for target groups with the %s protocol", tg.Protocol)
+		}
+		tg.ProtocolVersion = strings.ToUpper(tg.ProtocolVersion)
+		if !slices.Contains([]string{"HTTP1", "HTTP2", "GRPC"}, tg.ProtocolVersion) {
+			return query.Errorf("ValidationError", "Protocol version '%s' must be one of 'GRPC, HTTP1, HTTP2'", tg.ProtocolVersion)
+		}
+	} else if isWeb(tg.Protocol) {
+		tg.ProtocolVersion = "HTTP1"
+	}
+	if tg.IPType == "ipv6" && (tg.TargetType == targetALB || tg.Protocol == "GENEVE") {
+		return invalid("IP address type 'ipv6' is not supported for this target group")
+	}
+	if tg.IPType == "" {
+		tg.IPType = "ipv4"
+	}
+	return nil
+}
+
+// sameCreation compares what CreateTargetGroup can say.
+func (tg *targetGroup) sameCreation(o *targetGroup) bool {
+	return tg.Protocol == o.Protocol && tg.ProtocolVersion == o.ProtocolVersion && tg.Port == o.Port && tg.VPC == o.VPC &&
+		tg.TargetType == o.TargetType && tg.IPType == o.IPType && tg.ControlPort == o.ControlPort &&
+		tg.Health == o.Health && lbkit.SameTags(tg.Tags, o.Tags)
+}
+
+// group reads TargetGroupArn and gives the target group.
+func (c *call) group() (*targetGroup, error) {
+	arn := c.Need("TargetGroupArn")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	return c.groupAt(arn)
+}
+
+func (c *call) groupAt(arn string) (*targetGroup, error) {
+	if err := malformed(arn, "targetgroup", "target group"); err != nil {
+		return nil, err
+	}
+	tg, ok := c.state.TargetGroups[arn]
+	if !ok {
+		return nil, query.Errorf("TargetGroupNotFound", "Target group '%s' not found", arn)
+	}
+	return tg, nil
+}
+
+func modifyTargetGroup(c *call) (any, error) {
+	wish := c.readHealth()
+	tg, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	changed := *tg
+	if err := changed.mergeHealth(wish); err != nil {
+		return nil, err
+	}
+	tg.Health = changed.Health
+	return c.groups(tg), nil
+}
+
+func deleteTargetGroup(c *call) (any, error) {
+	arn := c.Need("TargetGroupArn")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if err := malformed(arn, "targetgroup", "target group"); err != nil {
+		return nil, err
+	}
+	if len(c.state.loadBalancersOf(arn)) > 0 {
+		return nil, query.Errorf("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", arn)
+	}
+	delete(c.state.TargetGroups, arn)
+	return nil, nil
+}
+
+func describeTargetGroups(c *call) (any, error) {
+	arns, names, balancer := c.Strs("TargetGroupArns"), c.Strs("Names"), c.Str("LoadBalancerArn")
+	marker, size := c.Paging()
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	given := 0
+	for _, b := range []bool{len(arns) > 0, len(names) > 0, balancer != ""} {
+		if b {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, query.Errorf("ValidationError", "Target group names, target group ARNs, and a load balancer ARN cannot be specified at the same time")
+	}
+	all, err := c.selectGroups(arns, names, balancer)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b *targetGroup) int { return strings.Compare(a.Name, b.Name) })
+	page, next, err := lbkit.Page(slices.Compact(all), func(tg *targetGroup) string { return tg.Name }, marker, size)
+	if err != nil {
+		return nil, err
+	}
+	out := c.groups(page...)
+	out.NextMarker = next
+	return out, nil
+}
+
+func (c *call) selectGroups(arns, names []string, balancer string) ([]*targetGroup, error) {
+	var all []*targetGroup
+	for _, arn := range arns {
+		if err := malformed(arn, "targetgroup", "target group"); err != nil {
+			return nil, err
+		}
+		all = append(all, c.state.TargetGroups[arn])
+	}
+	for _, name := range names {
+		all = append(all, c.state.groupByName(name))
+	}
+	if slices.Contains(all, nil) {
+		return nil, query.Errorf("TargetGroupNotFound", "One or more target groups not found")
+	}
+	if balancer != "" {
+		if _, err := c.loadBalancerAt(balancer); err != nil {
+			return nil, err
+		}
+	}
+	if len(arns) > 0 || len(names) > 0 {
+		return all, nil
+	}
+	for tg := range maps.Values(c.state.TargetGroups) {
+		if balancer == "" || slices.Contains(c.state.loadBalancersOf(tg.ARN), balancer) {
+			all = append(all, tg)
+		}
+	}
+	return all, nil
+}
+
+// groupView is one member of an answer; its size is that of the answer.
+type groupView struct {
+	TargetGroupArn             string
+	TargetGroupName            string
+	Protocol                   string `xml:",omitempty"`
+	Port                       int    `xml:",omitempty"`
+	VpcId                      string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	HealthCheckProtocol        string `xml:",omitempty"`
+	HealthCheckPort            string `xml:",omitempty"`
+	HealthCheckEnabled         bool
+	HealthCheckIntervalSeconds int
+	HealthCheckTimeoutSeconds  int
+	HealthyThresholdCount      int
+	UnhealthyThresholdCount    int
+	HealthCheckPath            string       `xml:",omitempty"`
+	Matcher                    *matcherView `xml:",omitempty"`
+	LoadBalancerArns           query.Members[string]
+	TargetType                 string
+	ProtocolVersion            string `xml:",omitempty"`
+	IpAddressType              string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	TargetControlPort          int    `xml:",omitempty"`
+}
+
+type matcherView struct {
+	HttpCode string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	GrpcCode string `xml:",omitempty"`
+}
+
+type groupsAnswer struct {
+	TargetGroups query.Members[groupView]
+	NextMarker   string `xml:",omitempty"`
+}
+
+func (c *call) groups(tgs ...*targetGroup) groupsAnswer {
+	var out groupsAnswer
+	for _, tg := range tgs {
+		h := tg.Health
+		v := groupView{
+			TargetGroupArn: tg.ARN, TargetGroupName: tg.Name, Protocol: tg.Protocol, Port: tg.Port, VpcId: tg.VPC,
+			HealthCheckProtocol: h.Protocol, HealthCheckPort: h.Port, HealthCheckEnabled: h.Enabled,
+			HealthCheckIntervalSeconds: h.Interval, HealthCheckTimeoutSeconds: h.Timeout,
+			HealthyThresholdCount: h.Healthy, UnhealthyThresholdCount: h.Unhealthy, HealthCheckPath: h.Path,
+			LoadBalancerArns: query.Members[string]{Member: c.state.loadBalancersOf(tg.ARN)},
+			TargetType:       tg.TargetType, ProtocolVersion: tg.ProtocolVersion, IpAddressType: tg.IPType, TargetControlPort: tg.ControlPort,
+		}
+		if h.HTTPCode != "" || h.GRPCCode != "" {
+			v.Matcher = &matcherView{h.HTTPCode, h.GRPCCode}
+		}
+		out.TargetGroups.Member = append(out.TargetGroups.Member, v)
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+package elbv2
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// readTargets reads a list of targets; ports that are not given stay 0.
+func (c *call) readTargets() []target {
+	var out []target
+	c.Each("Targets", func(e *lbkit.Reader) {
+		t := target{ID: e.Need("Id"), Zone: e.Str("AvailabilityZone"), QUIC: e.Text("QuicServerId", lbkit.Length(1, 256)), At: c.now}
+		if n := e.Number("Port", 1, 65535); n != nil {
+			t.Port = *n
+		}
+		out = append(out, t)
+	})
+	return out
+}
+
+func registerTargets(c *call) (any, error) {
+	c.Required("Targets")
+	add := c.readTargets()
+	tg, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	if len(add) == 0 {
+		return nil, query.Errorf("ValidationError", "At least one target must be specified")
+	}
+	all := slices.Clone(tg.Targets)
+	for _, t := range add {
+		if err := c.checkTarget(tg, &t); err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(all, func(o target) bool { return o.ID == t.ID && o.Port == t.Port })
+		switch {
+		case i < 0:
+			all = append(all, t)
+		case !all[i].Draining.IsZero():
+			all[i] = t
+		}
+	}
+	if n := active(all); n > c.opt.Limits.TargetsPerGroup {
+		return nil, query.Errorf("TooManyTargets", "The maximum number of targets in target group '%s' has been reached", tg.ARN)
+	}
+	if tg.TargetType == targetLambda || tg.TargetType == targetALB {
+		if active(all) > 1 {
+			return nil, query.Errorf("TooManyTargets", "Target groups with target type '%s' can have only one target", tg.TargetType)
+		}
+	}
+	old := tg.Targets
+	tg.Targets = all
+	if err := c.checkLoad(tg.ARN); err != nil {
+		tg.Targets = old
+		return nil, err
+	}
+	return nil, nil
+}
+
+func active(ts []target) int {
+	n := 0
+	for _, t := range ts {
+		if t.Draining.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// checkTarget checks one new target and fills what follows from it.
+func (c *call) checkTarget(tg *targetGroup, t *target) error {
+	if t.Port == 0 {
+		t.Port = tg.Port
+	}
+	quic := tg.Protocol == "QUIC" || tg.Protocol == "TCP_QUIC"
+	switch {
+	case quic && !quicID.MatchString(t.QUIC):
+		return query.Errorf("ValidationError", "A QUIC server ID of '0x' and 16 lower case hexadecimal digits must be specified for target '%s'", t.ID)
+	case !quic && t.QUIC != "":
+		return query.Errorf("ValidationError", "A QUIC server ID cannot be specified for target groups with the %s protocol", tg.Protocol)
+	}
+	switch tg.TargetType {
+	case targetInstance:
+		return c.checkInstance(tg, t)
+	case targetIP:
+		return c.checkIP(tg, t)
+	case targetLambda:
+		t.Port = 0
+		if !strings.HasPrefix(t.ID, "arn:") || !strings.Contains(t.ID, ":lambda:") {
+			return query.Errorf("ValidationError", "'%s' is not a valid Lambda function ARN", t.ID)
+		}
+		return nil
+	}
+	return c.checkALB(tg, t)
+}
+
+var (
+	quicID     = regexp.MustCompile(`^0x[0-9a-f]{16}$`)
+	instanceID = regexp.MustCompile(`^i-[0-9a-f]+$`)
+)
+
+func (c *call) checkInstance(tg *targetGroup, t *target) error {
+	if !instanceID.MatchString(t.ID) {
+		return query.Errorf("ValidationError", "Instance ID '%s' is not valid", t.ID)
+	}
+	if t.Zone != "" {
+		return query.Errorf("ValidationError", "An Availability Zone cannot be specified for targets of type 'instance'")
+	}
+	in, ok := c.dir.Instance(t.ID)
+	switch {
+	case !ok:
+		return query.Errorf("InvalidTarget", "The following targets do not exist and cannot be registered: '%s'", t.ID)
+	case in.VPC != tg.VPC:
+		return query.Errorf("InvalidTarget", "The following targets are not in the target group VPC '%s': '%s'", tg.VPC, t.ID)
+	case in.State != "running":
+		return query.Errorf("InvalidTarget", "The following targets are not in a running state and cannot be registered: '%s'", t.ID)
+	}
+	return nil
+}
+
+// privateRanges are the addresses outside the VPC that targets may have.
+// Source: API reference, CreateTargetGroup, TargetType.
+func privateRanges() []string {
+	return []string{"10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16"}
+}
+
+func (c *call) checkIP(tg *targetGroup, t *target) error {
+	addr, err := netip.ParseAddr(t.ID)
+	family := choose(tg.IPType == "ipv6", "IPv6", "IPv4")
+	if err != nil || addr.Is4() == (family == "IPv6") || addr.Zone() != "" {
+		return query.Errorf("ValidationError", "The IP address '%s' is not a valid %s address", t.ID, family)
+	}
+	vpc, _ := c.dir.VPC(tg.VPC)
+	if within(t.ID, vpc.CIDR) || within(t.ID, vpc.IPv6CIDR) {
+		return nil
+	}
+	private := addr.Is4() && slices.ContainsFunc(privateRanges(), func(p string) bool { return within(t.ID, p) })
+	if !private {
+		return query.Errorf("InvalidTarget", "The IP address '%s' is not within the VPC '%s' or the permitted private ranges", t.ID, tg.VPC)
+	}
+	if t.Zone == "" {
+		return query.Errorf("ValidationError", "An Availability Zone must be specified for the IP address '%s', which is outside the VPC '%s'", t.ID, tg.VPC)
+	}
+	return nil
+}
+
+func (c *call) checkALB(tg *targetGroup, t *target) error {
+	lb, err := c.loadBalancerAt(t.ID)
+	if err != nil || lb.Type != typeApplication || lb.VPC != tg.VPC {
+		return query.Errorf("InvalidTarget", "The target '%s' is not an Application Load Balancer in VPC '%s'", t.ID, tg.VPC)
+	}
+	if !slices.ContainsFunc(c.state.listenersOf(lb.ARN), func(l *listener) bool { return l.Port == t.Port }) {
+		return query.Errorf("InvalidTarget", "The Application Load Balancer '%s' does not have a listener on port '%d'", t.ID, t.Port)
+	}
+	return nil
+}
+
+// checkLoad checks the target quotas of the network load balancers that use a group.
+func (c *call) checkLoad(group string) error {
+	for _, arn := range c.state.loadBalancersOf(group) {
+		lb := c.state.LoadBalancers[arn]
+		if lb == nil || lb.Type != typeNetwork {
+			continue
+		}
+		zones, total := map[string]int{}, 0
+		for _, tg := range c.state.TargetGroups {
+			if !slices.Contains(c.state.loadBalancersOf(tg.ARN), arn) {
+				continue
+			}
+			for _, t := range tg.Targets {
+				if t.Draining.IsZero() {
+					zones[c.zoneOf(tg, t)]++
+					total++
+				}
+			}
+		}
+		limit := c.opt.Limits.TargetsPerLoadBalancer
+		if lb.Attributes[crossZoneKey] == "true" {
+			limit = min(limit, c.opt.Limits.TargetsCrossZone)
+		}
+		if total > limit {
+			return query.Errorf("TooManyTargets", "The maximum number of targets of load balancer '%s' has been reached", arn)
+		}
+		for zone, n := range zones {
+			if n > c.opt.Limits.TargetsPerZone {
+				return query.Errorf("TooManyTargets", "The maximum number of targets of load balancer '%s' in Availability Zone '%s' has been reached", arn, zone)
+			}
+		}
+	}
+	return nil
+}
+
+func deregisterTargets(c *call) (any, error) {
+	c.Required("Targets")
+	gone := c.readTargets()
+	tg, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	until := c.now.Add(c.opt.Delays.Draining)
+	var kept []target
+	for _, t := range tg.Targets {
+		named := slices.ContainsFunc(gone, func(g target) bool { return g.ID == t.ID && (g.Port == 0 || g.Port == t.Port) })
+		if named && t.Draining.IsZero() {
+			// Targets of a group that no load balancer uses have nothing to drain.
+			if c.opt.Delays.Draining <= 0 || len(c.state.loadBalancersOf(tg.ARN)) == 0 {
+				continue
+			}
+			t.Draining = until
+		}
+		kept = append(kept, t)
+	}
+	tg.Targets = kept
+	return nil, nil
+}
+
+// zoneOf gives the zone of a target: its instance's, the one it was registered
+// with, or that of the subnet which holds its address.
+func (c *call) zoneOf(tg *targetGroup, t target) string {
+	if tg.TargetType == targetInstance {
+		in, _ := c.dir.Instance(t.ID)
+		return in.Zone
+	}
+	return t.Zone
+}
+
+// since is from when health checks of a target run.
+func since(tg *targetGroup, t target) time.Time {
+	if tg.UsedSince.After(t.At) {
+		return tg.UsedSince
+	}
+	return t.At
+}
