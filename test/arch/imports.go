@@ -1,0 +1,134 @@
+package arch
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// noIO are packages of the standard library by which a program reaches out of
+// itself, or which make results depend on when and where it runs.
+func noIO() []string {
+	return []string{"context", "net/http", "net/http/httptrace", "os", "os/exec", "net", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand", "syscall"}
+}
+
+// informers are the packages that hold a copy of what the API server has.
+func informers() []string {
+	return []string{"k8s.io/client-go/informers", "k8s.io/client-go/listers", "k8s.io/client-go/tools/cache", "k8s.io/client-go/util/workqueue"}
+}
+
+// imports checks a file against the table. Tests may import what they like of
+// others and of the test helpers, since nothing is built on them.
+func imports(s Source) []Finding {
+	r, ok := rowFor(s.Dir())
+	if !ok {
+		return []Finding{Finding(s.Path + ": the folder has no row in the table of imports; add one, with a reason")}
+	}
+	var out []Finding
+	for _, name := range s.Imports() {
+		if why := r.forbids(s, name); why != "" {
+			out = append(out, Finding(fmt.Sprintf("%s: imports %s: %s (%s)", s.Path, name, why, r.reason)))
+		}
+	}
+	return out
+}
+
+func (r row) forbids(s Source, name string) string {
+	switch {
+	case s.IsTest():
+		return ""
+	case isStandard(name):
+		if r.pure && slices.Contains(noIO(), name) && !slices.Contains(r.std, name) {
+			return "the package is pure"
+		}
+	case isLocal(name):
+		if !slices.ContainsFunc(r.local, func(p string) bool { return covers(p, name) }) {
+			return "not in its row"
+		}
+	case s.IsProduct() && s.Dir() != "service" && slices.ContainsFunc(informers(), func(p string) bool { return strings.HasPrefix(name, p) }):
+		return "informers and queues belong to service/"
+	case !slices.ContainsFunc(r.others, func(p string) bool { return p == anything || strings.HasPrefix(name, p) }):
+		return "not in its row"
+	}
+	return ""
+}
+
+// rowFor finds the row with the longest matching folder.
+func rowFor(dir string) (row, bool) {
+	var best row
+	found := false
+	for _, r := range layout() {
+		if covers(r.dir, dir) && (!found || len(r.dir) > len(best.dir)) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+// covers matches a folder against a pattern: itself, or all below with /*.
+func covers(pattern, dir string) bool {
+	if pattern == anything {
+		return true
+	}
+	if below, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return strings.HasPrefix(dir, below+"/")
+	}
+	return pattern == dir
+}
+
+// isStandard tells packages of the standard library by their first element, in
+// which a module's path has a dot.
+func isStandard(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(first, ".") && !localRoot(first)
+}
+
+// localRoot tells the first elements of this module's folders.
+func localRoot(first string) bool {
+	for _, r := range layout() {
+		if root, _, _ := strings.Cut(r.dir, "/"); root == first {
+			return true
+		}
+	}
+	return false
+}
+
+func isLocal(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return localRoot(first)
+}
+
+// Files of a provider by what they may know. Every file that is not named here
+// is pure, so a new file is pure until somebody says otherwise.
+func talkingFiles() []string {
+	return []string{"session*.go", "read*.go", "apply*.go", "endpoints*.go", "faults*.go", "cache*.go", "call*.go", "identity*.go"}
+}
+
+// translating files turn SDK types into ours and back, without a client.
+func translatingFiles() []string { return []string{"tags.go", "permissions.go"} }
+
+// cloudSDK keeps I/O and the SDK in the files of a provider that are made for it.
+func cloudSDK(s Source) []Finding {
+	if !covers("providers/*", s.Dir()) || s.Dir() == "providers/all" || s.Dir() == "providers/fault" || s.IsTest() || matches(talkingFiles(), s.Name()) {
+		return nil
+	}
+	var out []Finding
+	for _, name := range s.Imports() {
+		sdk := strings.HasPrefix(name, "github.com/aws/")
+		if sdk && matches(translatingFiles(), s.Name()) && (strings.HasSuffix(name, "/types") || name == "github.com/aws/aws-sdk-go-v2/aws") {
+			continue
+		}
+		if sdk || slices.Contains(noIO(), name) && name != "context" || name == "context" && s.Name() != "cloud.go" {
+			out = append(out, Finding(fmt.Sprintf("%s: imports %s: only %s may", s.Path, name, strings.Join(talkingFiles(), ", "))))
+		}
+	}
+	return out
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, name)
+		return err == nil && ok
+	})
+}

@@ -1,0 +1,97 @@
+package arch
+
+// row says what the packages of a folder may import besides the standard
+// library. The longest matching folder decides; a row with a trailing /* is for
+// the packages below the folder, without it for the folder alone.
+type row struct {
+	dir    string
+	local  []string // folders of this module; a trailing /* covers those below
+	others []string // modules and packages of others, by prefix
+	std    []string // packages of the standard library that a pure package may use although noIO bans them
+	pure   bool     // no I/O: see noIO
+	reason string
+}
+
+// What several rows may import.
+const (
+	corev1     = "k8s.io/api/core/v1"
+	multierror = "github.com/hashicorp/go-multierror"
+	netUtils   = "k8s.io/utils/net"
+	anything   = "*"
+)
+
+// layout is the table of who may import whom. The text for people is in
+// docs/architecture.md.
+func layout() []row {
+	return append(append(core(), loop()...), tests()...)
+}
+
+// core is the pure middle of the program, from the bottom up.
+func core() []row {
+	return []row{
+		{dir: "stack", pure: true,
+			reason: "the model knows values and nothing else"},
+		{dir: "stack/plan", local: []string{"stack"}, pure: true,
+			reason: "a plan is data that can be printed, tested and refused"},
+		{dir: "stack/ledger", local: []string{"stack"}, pure: true,
+			reason: "the ledger counts wishes; it does not know what a plan is"},
+		{dir: "stack/diff", local: []string{"stack", "stack/plan", "stack/ledger"}, pure: true,
+			reason: "a plan follows from two stacks, the rules and the ledger, and from nothing else"},
+		{dir: "stack/engine", local: []string{"stack", "stack/plan", "providers/fault"}, others: []string{multierror}, std: []string{"context"}, pure: true,
+			reason: "the engine runs steps through a function it is given; it knows no cloud and no loop"},
+		{dir: "annotations", others: []string{corev1, multierror, netUtils}, pure: true,
+			reason: "annotations are text on a Service"},
+		{dir: "nodeports", others: []string{corev1, "k8s.io/api/discovery/v1", "k8s.io/apimachinery/pkg/util/intstr", netUtils}, pure: true,
+			reason: "backends follow from Service, Nodes and EndpointSlices as values"},
+		{dir: "status", others: []string{corev1, multierror, netUtils, "k8s.io/apimachinery/"}, pure: true,
+			reason: "a status is computed as a value and written by the loop"},
+		{dir: "providers/fault", pure: true,
+			reason: "everybody may know what an error means"},
+		{dir: "providers", pure: true, std: []string{"context", "io"}, others: []string{corev1},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff"},
+			reason: "the contract names the types of the core and no cloud"},
+	}
+}
+
+// loop is what does I/O: clouds, the loop and the programs.
+func loop() []row {
+	return []row{
+		{dir: "providers/all", local: []string{"providers", "providers/*"},
+			reason: "the one list of clouds"},
+		{dir: "providers/aws", others: []string{
+			corev1, multierror, "github.com/aws/", "gopkg.in/gcfg.v1", "github.com/google/uuid", "golang.org/x/sync/", "golang.org/x/time/",
+		},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault"},
+			reason: "a cloud knows the contract and its own SDK; never the loop, another cloud or the API server"},
+		{dir: "service/reconcile", others: []string{corev1},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault"},
+			reason: "the one way of a Service through the program; it writes nothing to Kubernetes"},
+		{dir: "service/offline", others: []string{"k8s.io/", "sigs.k8s.io/yaml", "github.com/google/uuid", "golang.org/x/sync/", multierror},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/reconcile"},
+			reason: "what the command line does, with Services from files; it writes nothing anywhere"},
+		{dir: "service", others: []string{"k8s.io/"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers/fault", "service/reconcile"},
+			reason: "the only place with informers; clouds reach it through reconcile alone"},
+		{dir: "cmd/*", others: []string{anything}, local: []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/all", "providers/fault", "service", "service/*"},
+			reason: "programs join the parts; they name clouds only through the list, and nothing of the tests"},
+	}
+}
+
+// tests are simulators and tools of the tests.
+func tests() []row {
+	return []row{
+		{dir: "test/sim", others: []string{anything},
+			reason: "what all simulators share"},
+		{dir: "test/sim/*", others: []string{anything}, local: []string{"test/sim", "test/sim/*"},
+			reason: "a simulator that used the product's code would make the product's mistakes"},
+		{dir: "test/golden", others: []string{"github.com/google/go-cmp/"},
+			reason: "used by the tests of every package, so it needs none"},
+		{dir: "test/arch", others: []string{"github.com/google/go-cmp/", "golang.org/x/mod/"},
+			reason: "it reads source; it must not depend on what it judges"},
+		{dir: "test/controlplane/*", others: []string{anything}, local: []string{"test/controlplane", "test/controlplane/*"},
+			reason: "a module of its own, whose requirements the product must never see"},
+		{dir: "test/controlplane", reason: "the root of that module"},
+		{dir: "test/*", others: []string{anything}, local: []string{anything},
+			reason: "tests of the whole may use the whole"},
+	}
+}

@@ -1,0 +1,164 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// clockUses are the places outside of programs, tests and simulators that may
+// ask the real clock, each with its reason.
+func clockUses() map[string]string {
+	return map[string]string{
+		"service/reconcile/reader.go Sleep":   "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
+		"service/reconcile/reconciler.go Now": "the default of an option that tests set",
+		"providers/aws/session.go Now":        "the default of an option that tests set",
+		"service/offline/plan.go Now":         "the default of an option that tests set",
+	}
+}
+
+// clock finds uses of the real time.
+func clock(s Source) []Finding {
+	if !s.IsProduct() || s.IsMain() {
+		return nil
+	}
+	asking := []string{"Now", "Sleep", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+	var out []Finding
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		selector, ok := n.(*ast.SelectorExpr)
+		if !ok || !isPackage(selector.X, "time") || !slices.Contains(asking, selector.Sel.Name) {
+			return true
+		}
+		if clockUses()[s.Path+" "+selector.Sel.Name] == "" {
+			out = append(out, Finding(fmt.Sprintf("%s: uses time.%s", s.At(n.Pos()), selector.Sel.Name)))
+		}
+		return true
+	})
+	return out
+}
+
+func isPackage(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name && id.Obj == nil
+}
+
+// packageVariables finds variables of a package that somebody could write to.
+func packageVariables(s Source) []Finding {
+	if s.IsTest() {
+		return nil
+	}
+	var out []Finding
+	for _, d := range s.File.Decls {
+		group, ok := d.(*ast.GenDecl)
+		if !ok || group.Tok != token.VAR {
+			continue
+		}
+		for _, spec := range group.Specs {
+			if v, ok := spec.(*ast.ValueSpec); ok && !harmless(s, group, v) {
+				out = append(out, Finding(fmt.Sprintf("%s: package variable %s", s.At(v.Pos()), v.Names[0].Name)))
+			}
+		}
+	}
+	return out
+}
+
+// harmless tells variables that nobody writes to because of what they are.
+func harmless(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
+	if v.Names[0].Name == "_" || embedded(group.Doc) || embedded(v.Doc) {
+		return true // a check by the compiler; a file, filled in by it
+	}
+	if s.IsMain() && len(v.Values) == 0 && isPackage(v.Type, "string") {
+		return true // a version, stamped by the linker
+	}
+	return len(v.Values) > 0 && !slices.ContainsFunc(v.Values, func(x ast.Expr) bool { return !constant(x) })
+}
+
+func embedded(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+}
+
+// constant tells values that cannot be changed once they are made.
+func constant(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.UnaryExpr:
+		return x.Op == token.AND && typeName(x.X) == "annotations.Key"
+	case *ast.CallExpr:
+		return slices.Contains(constantMakers(), typeName(x.Fun))
+	}
+	return false
+}
+
+// constantMakers are functions whose results are never written to.
+func constantMakers() []string {
+	return []string{
+		"errors.New", "regexp.MustCompile", "reflect.TypeFor", "flag.Bool", "flag.String", "flag.Duration",
+		"labels.Everything", "strings.NewReplacer", "netip.MustParsePrefix", "netip.MustParseAddr",
+	}
+}
+
+// typeName writes a (generic) type or function as the source does, without
+// arguments: annotations.Key for annotations.Key[string]{...}.
+func typeName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.CompositeLit:
+		return typeName(x.Type)
+	case *ast.IndexExpr:
+		return typeName(x.X)
+	case *ast.IndexListExpr:
+		return typeName(x.X)
+	case *ast.SelectorExpr:
+		return typeName(x.X) + "." + x.Sel.Name
+	case *ast.Ident:
+		return x.Name
+	}
+	return ""
+}
+
+// noInit finds init functions, which only a program may have.
+func noInit(s Source) []Finding {
+	var out []Finding
+	for _, d := range s.File.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" && (!s.IsMain() || s.IsTest()) {
+			out = append(out, Finding(s.At(f.Pos())+": init function"))
+		}
+	}
+	return out
+}
+
+// noMocks finds generated and hand-made mocks.
+func noMocks(s Source) []Finding {
+	var out []Finding
+	for _, name := range s.Imports() {
+		for _, banned := range []string{"github.com/golang/mock", "go.uber.org/mock", "github.com/stretchr/testify/mock", "github.com/vektra/mockery", "github.com/matryer/moq"} {
+			if strings.HasPrefix(name, banned) {
+				out = append(out, Finding(s.Path+": imports "+name))
+			}
+		}
+	}
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		if t, ok := n.(*ast.TypeSpec); ok && strings.HasPrefix(strings.ToLower(t.Name.Name), "mock") {
+			out = append(out, Finding(s.At(t.Pos())+": type "+t.Name.Name))
+		}
+		return true
+	})
+	return out
+}
+
+// goroutines finds go statements in pure packages. The engine is the one that
+// may: running steps side by side is what it is for.
+func goroutines(s Source) []Finding {
+	r, ok := rowFor(s.Dir())
+	if !ok || !r.pure || s.IsTest() || s.Dir() == "stack/engine" {
+		return nil
+	}
+	var out []Finding
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		if g, ok := n.(*ast.GoStmt); ok {
+			out = append(out, Finding(s.At(g.Pos())+": starts a goroutine"))
+		}
+		return true
+	})
+	return out
+}

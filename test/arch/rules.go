@@ -1,0 +1,81 @@
+package arch
+
+// Finding is one violation: where, and what is wrong.
+type Finding string
+
+// Rule judges one file.
+type Rule struct {
+	Name   string
+	Reason string // why the rule is there; printed with its findings
+	Check  func(Source) []Finding
+	// Bad is a file that the rule must find something in, so that a rule that
+	// has gone blind is noticed.
+	Bad Example
+}
+
+// Example is a small file for a rule's own test.
+type Example struct{ Path, Text string }
+
+// Rules lists every rule about single Go files.
+func Rules() []Rule {
+	return []Rule{
+		{
+			Name: "imports", Check: imports,
+			Reason: "the folders are the architecture: an import that the table in layout.go does not have is a decision, not a detail",
+			Bad:    Example{"stack/bad.go", "package stack\n\nimport _ \"net/http\"\n"},
+		},
+		{
+			Name: "sdk", Check: cloudSDK,
+			Reason: "what can be tested without a cloud must not need one: only the files that talk to the cloud know its SDK",
+			Bad:    Example{"providers/aws/build.go", "package aws\n\nimport _ \"context\"\n"},
+		},
+		{
+			Name: "file size", Check: fileSize,
+			Reason: "a file is read in one sitting; only outliers rot",
+			Bad:    Example{"stack/long.go", "package stack\n" + lines(maxFile)},
+		},
+		{
+			Name: "function size", Check: functionSize,
+			Reason: "a function is read on one screen; a longer one says why right above: // long: <reason>",
+			Bad:    Example{"stack/long.go", "package stack\n\nfunc long() {\n" + lines(maxFunction+1) + "}\n"},
+		},
+		{
+			Name: "no mocks", Check: noMocks,
+			Reason: "a mock repeats the code under test; the pure half is tested with values, the rest against simulators",
+			Bad:    Example{"stack/mock_test.go", "package stack\n\ntype MockCloud struct{}\n"},
+		},
+		{
+			Name: "clock", Check: clock,
+			Reason: "a clock that is passed in can be tested without waiting",
+			Bad:    Example{"stack/late.go", "package stack\n\nimport \"time\"\n\nvar Now = time.Now\n"},
+		},
+		{
+			Name: "package variables", Check: packageVariables,
+			Reason: "what two tests can both write to makes them depend on each other",
+			Bad:    Example{"stack/state.go", "package stack\n\nvar seen = map[string]bool{}\n"},
+		},
+		{
+			Name: "goroutines", Check: goroutines,
+			Reason: "pure code has answered when it returns",
+			Bad:    Example{"stack/race.go", "package stack\n\nfunc f() { go f() }\n"},
+		},
+		{
+			Name: "init", Check: noInit,
+			Reason: "what runs because something was imported cannot be left out, ordered or tested",
+			Bad:    Example{"stack/init.go", "package stack\n\nfunc init() {}\n"},
+		},
+		{
+			Name: "licence header", Check: noHeader,
+			Reason: "the LICENSE file holds for all files; a header above the package clause becomes the package's documentation",
+			Bad:    Example{"stack/head.go", "// Copyright Somebody\n\npackage stack\n"},
+		},
+	}
+}
+
+func lines(n int) string {
+	out := make([]byte, 0, n)
+	for range n {
+		out = append(out, '\n')
+	}
+	return string(out)
+}
