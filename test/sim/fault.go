@@ -34,6 +34,8 @@ type Fault struct {
 	After     int       `json:"after,omitempty"`
 	Count     int       `json:"count,omitempty"`
 	Kind      FaultKind `json:"kind"`
+	// WritesOnly leaves calls alone, and uncounted, that only read.
+	WritesOnly bool `json:"writesOnly,omitempty"`
 	// Status, Code and Message are the answer of FaultError; the cloud's own
 	// simulator fills in what is empty.
 	Status  int    `json:"status,omitempty"`
@@ -184,7 +186,7 @@ func (f *Faults) Take(service, operation string, write bool) []Fault {
 	defer f.mu.Unlock()
 	var out []Fault
 	for _, a := range f.list {
-		if !matches(a.Service, service) || !matches(a.Operation, operation) || (write && a.Kind == FaultStale) {
+		if !matches(a.Service, service) || !matches(a.Operation, operation) || (write && a.Kind == FaultStale) || (a.WritesOnly && !write) {
 			continue
 		}
 		a.seen++

@@ -131,7 +131,7 @@ func allocateAddress(c *call) (any, error) {
 // freePublicIP takes from the range that is set aside for benchmarks, so that
 // no simulated address is anybody's (RFC 2544).
 func (c *call) freePublicIP() string {
-	for n := 256; ; n++ {
+	for n := 257; ; n++ {
 		ip := fmt.Sprintf("198.18.%d.%d", n>>8&255, n&255)
 		if _, err := c.addressByIP(ip); err != nil {
 			return ip

@@ -81,12 +81,7 @@ func (c *call) instanceXML(i Instance) instanceXML {
 		x.SourceDest = &check
 	}
 	for n, eni := range c.interfacesOf(i.ID) {
-		ex := c.interfaceXML(eni)
-		// Within an instance EC2 leaves out what the instance says already.
-		ex.Zone, ex.Managed, ex.Tags = "", nil, query.Items[tagXML]{}
-		if ex.Attachment != nil {
-			ex.Attachment.Instance, ex.Attachment.Owner = "", ""
-		}
+		ex := c.interfaceXML(eni).withinInstance()
 		x.Interfaces.Item = append(x.Interfaces.Item, ex)
 		if n == 0 {
 			x.Groups = ex.Groups

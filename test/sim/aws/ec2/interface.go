@@ -70,7 +70,21 @@ type interfaceXML struct {
 	IPs         query.Items[privateIPXML] `xml:"privateIpAddressesSet"`
 	IPv6        query.Items[ipv6XML]      `xml:"ipv6AddressesSet"`
 	Type        string                    `xml:"interfaceType"`
-	Tags        query.Items[tagXML]       `xml:"tagSet"`
+	Tags        *query.Items[tagXML]      `xml:"tagSet"`
+}
+
+// withinInstance leaves out what EC2 says in DescribeNetworkInterfaces only.
+func (x interfaceXML) withinInstance() interfaceXML {
+	x.Zone, x.Managed, x.Tags = "", nil, nil
+	if x.Attachment != nil {
+		x.Attachment.Instance, x.Attachment.Owner = "", ""
+	}
+	for _, p := range x.IPs.Item {
+		if p.Public != nil {
+			p.Public.Allocation, p.Public.Association = "", ""
+		}
+	}
+	return x
 }
 
 func (i Interface) attachment() string { return ID("eni-attach", i.ID+"/"+i.Instance) }
@@ -89,17 +103,20 @@ func (i Interface) primaryIP() string {
 	return i.IPs[0]
 }
 
-// privateDNS is the name by address; the first region has a suffix of its own.
-func (c *call) privateDNS(ip string) string {
+// PrivateDNS is the private name that goes with an address; the first region
+// has a suffix of its own.
+func PrivateDNS(region, ip string) string {
 	if ip == "" {
 		return ""
 	}
-	suffix := c.opt.Region + ".compute.internal"
-	if c.opt.Region == "us-east-1" {
+	suffix := region + ".compute.internal"
+	if region == "us-east-1" {
 		suffix = "ec2.internal"
 	}
 	return "ip-" + strings.ReplaceAll(ip, ".", "-") + "." + suffix
 }
+
+func (c *call) privateDNS(ip string) string { return PrivateDNS(c.opt.Region, ip) }
 
 func (c *call) publicDNS(ip string) string {
 	suffix := c.opt.Region + ".compute"
@@ -137,8 +154,8 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 		Managed: new(bool), Status: i.status(), MAC: i.MAC, IP: i.primaryIP(), DNS: c.privateDNS(i.primaryIP()),
 		SourceDest: !i.SourceDestCheckOff, Groups: c.groupRefs(i.Groups), Type: "interface",
 	}
-	if tags := c.tagsXML(i.ID); tags != nil {
-		x.Tags = *tags
+	if x.Tags = c.tagsXML(i.ID); x.Tags == nil {
+		x.Tags = &tagSet{}
 	}
 	if i.Instance != "" {
 		x.Attachment = &interfaceAttachmentXML{

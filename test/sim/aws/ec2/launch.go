@@ -98,6 +98,9 @@ func runInstances(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if again, ok := c.launched(l.template.ClientToken); ok {
+		return again, nil
+	}
 	alloc := c.st.allocator(l.subnet)
 	var ips []string
 	for n := range l.count {
@@ -130,6 +133,19 @@ func runInstances(c *call) (any, error) {
 		out.Instances.Item = append(out.Instances.Item, x)
 	}
 	return out, nil
+}
+
+// launched finds what an earlier call with the same client token made: a
+// repeated launch makes nothing new. Source: EC2 API reference, RunInstances.
+func (c *call) launched(token string) (reservationXML, bool) {
+	out := reservationXML{Owner: c.opt.Account}
+	for _, i := range sorted(c.st.instances) {
+		if token != "" && i.ClientToken == token {
+			out.ID = i.Reservation
+			out.Instances.Item = append(out.Instances.Item, c.instanceXML(i))
+		}
+	}
+	return out, out.ID != ""
 }
 
 type changeXML struct {

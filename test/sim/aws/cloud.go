@@ -1,0 +1,192 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/aws/ec2"
+	"github.com/berth-lb/berth/test/sim/aws/elb"
+	"github.com/berth-lb/berth/test/sim/aws/elbv2"
+	"github.com/berth-lb/berth/test/sim/aws/network"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// Options configures the cloud. The zero value is us-east-1, account
+// 123456789012, the default seed without nodes, no delays and no throttling.
+type Options struct {
+	Region, Account string
+	Clock           clock.PassiveClock
+	Seed            SeedOptions
+	// Empty leaves the seed out: a region without any VPC.
+	Empty bool
+	// ReleaseDelay is how long a deleted load balancer of either kind keeps its
+	// security groups, subnets and addresses in use.
+	ReleaseDelay time.Duration
+	// EC2, ELB and ELBV2 take further options; region, account, clock and the
+	// delay above are filled in where they are empty there.
+	EC2   ec2.Options
+	ELB   elb.Options
+	ELBV2 elbv2.Options
+}
+
+// Cloud is the simulated cloud. It is safe for concurrent use.
+type Cloud struct {
+	sim.Control
+	EC2   *ec2.API
+	ELB   *elb.API
+	ELBV2 *elbv2.API
+	Seed  Seed
+
+	clock    clock.PassiveClock
+	services []*query.Service
+	past     history
+	// running lets reads pass side by side and writes one at a time, so that a
+	// security group cannot vanish while a load balancer is about to take it.
+	running sync.RWMutex
+}
+
+// New makes a cloud and seeds it. The error tells of options that do not fit
+// together, such as more nodes than the subnets have addresses.
+func New(opt Options) (*Cloud, error) {
+	if opt.Region == "" {
+		opt.Region = "us-east-1"
+	}
+	if opt.Account == "" {
+		opt.Account = "123456789012"
+	}
+	if opt.Clock == nil {
+		opt.Clock = clock.RealClock{}
+	}
+	fill(&opt)
+	c := &Cloud{clock: opt.Clock, EC2: ec2.New(opt.EC2)}
+	c.ELB = elb.New(c.EC2, opt.ELB)
+	c.ELBV2 = elbv2.New(c.EC2, opt.ELBV2)
+	c.EC2.SetUsers(network.AllUsers{c.ELB, c.ELBV2})
+	c.services = []*query.Service{c.EC2.Service(), c.ELB.Service(), c.ELBV2.Service(), tokenService(opt)}
+	c.State = func() any {
+		return map[string]any{"ec2": c.EC2.Snapshot(), "elb": c.ELB.Snapshot(), "elbv2": c.ELBV2.Snapshot()}
+	}
+	if opt.Empty {
+		return c, nil
+	}
+	seed, world, err := buildSeed(opt)
+	if err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	c.Seed = seed
+	c.EC2.Load(world)
+	return c, nil
+}
+
+func fill(opt *Options) {
+	for _, region := range []*string{&opt.EC2.Region, &opt.ELB.Region, &opt.ELBV2.Region} {
+		*region = opt.Region
+	}
+	for _, account := range []*string{&opt.EC2.Account, &opt.ELB.Account, &opt.ELBV2.Account} {
+		*account = opt.Account
+	}
+	for _, c := range []*clock.PassiveClock{&opt.EC2.Clock, &opt.ELB.Clock, &opt.ELBV2.Clock} {
+		*c = opt.Clock
+	}
+	for _, delay := range []*time.Duration{&opt.ELB.ReleaseDelay, &opt.ELBV2.Delays.Release} {
+		if *delay == 0 {
+			*delay = opt.ReleaseDelay
+		}
+	}
+}
+
+// ServeHTTP answers the control API under /_sim/ and the three services everywhere else.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
+		c.Control.ServeHTTP(w, r)
+		return
+	}
+	form, err := query.ReadForm(r)
+	service := c.pick(form, r)
+	req := service.NewRequest(form, c.clock.Now())
+	if err == nil {
+		err = authenticate(r, form)
+	}
+	v := &visit{cloud: c, service: service, request: req}
+	if err != nil {
+		v.answer = service.Fail(req, err)
+	} else {
+		v.run(r.Context())
+	}
+	c.Journal.Append(v.entry(form))
+	if v.cut {
+		hangUp(w)
+		return
+	}
+	v.answer.Write(w)
+}
+
+// pick tells the services apart by version and, for versions that none of them
+// has, by the service in the credential scope.
+func (c *Cloud) pick(form url.Values, r *http.Request) *query.Service {
+	version := form.Get("Version")
+	for _, s := range c.services {
+		if s.Version == version {
+			return s
+		}
+	}
+	switch scopeService(r) {
+	case "ec2":
+		return c.services[0]
+	case "sts":
+		return c.services[3]
+	}
+	return c.services[1]
+}
+
+// scopeService reads the service out of "Credential=KEY/DATE/REGION/SERVICE/aws4_request".
+func scopeService(r *http.Request) string {
+	text := r.Header.Get("Authorization") + r.URL.Query().Get("X-Amz-Credential")
+	if _, rest, ok := strings.Cut(text, "Credential="); ok {
+		text = rest
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) < 5 {
+		return ""
+	}
+	return parts[3]
+}
+
+// authenticate wants a signature of any kind and verifies none.
+func authenticate(r *http.Request, form url.Values) error {
+	if r.Header.Get("Authorization") != "" || form.Get("X-Amz-Signature") != "" || form.Get("Signature") != "" {
+		return nil
+	}
+	return &query.Error{Status: http.StatusForbidden, Code: "MissingAuthenticationToken", Message: "Request is missing Authentication Token"}
+}
+
+// hangUp closes the connection without an answer. HTTP/2 cannot be hijacked;
+// there the standard library offers no other way than this abort.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	// The connection goes away either way.
+	_ = conn.Close()
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

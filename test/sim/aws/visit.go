@@ -1,0 +1,131 @@
+package aws
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// visit is one call on its way through the simulator.
+type visit struct {
+	cloud     *Cloud
+	service   *query.Service
+	request   *query.Request
+	answer    *query.Response
+	faults    []sim.FaultKind
+	throttled bool
+	committed bool
+	cut       bool
+}
+
+func (v *visit) write() bool {
+	_, known := v.service.Ops[v.request.Action]
+	return known && v.service.Writes != nil && v.service.Writes(v.request.Action)
+}
+
+// run takes the call through throttle and faults to the operation.
+func (v *visit) run(ctx context.Context) {
+	c := v.cloud
+	if !c.Throttle.Take(v.service.Name, v.request.Action, c.clock.Now()) {
+		v.throttled = true
+		v.answer = v.service.Fail(v.request, throttled(v.service))
+		return
+	}
+	stale := (*sim.Fault)(nil)
+	for _, f := range c.Faults.Take(v.service.Name, v.request.Action, v.write()) {
+		v.faults = append(v.faults, f.Kind)
+		sleep(ctx, f.Latency)
+		switch f.Kind {
+		case sim.FaultError:
+			if v.answer == nil {
+				v.answer = v.service.Fail(v.request, faultError(f))
+			}
+		case sim.FaultCutBefore:
+			v.answer, v.cut = v.service.Fail(v.request, faultError(f)), true
+		case sim.FaultCutAfter:
+			v.cut = true
+		case sim.FaultStale:
+			stale = &f
+		case sim.FaultLatency:
+		}
+	}
+	if v.answer != nil {
+		return
+	}
+	// Latency may have passed meanwhile, and an operation must not see an older
+	// time than one that ran before it.
+	v.request.Now = c.clock.Now().UTC()
+	v.operate(stale)
+}
+
+func (v *visit) operate(stale *sim.Fault) {
+	c := v.cloud
+	if !v.write() {
+		c.running.RLock()
+		defer c.running.RUnlock()
+		v.answer = c.past.service(v.service, stale, v.request.Now).Do(v.request)
+		v.committed = v.answer.Status == http.StatusOK
+		return
+	}
+	c.running.Lock()
+	defer c.running.Unlock()
+	v.request.Now = c.clock.Now().UTC()
+	before := c.past.remember(v.service, c.Faults.WantsHistory())
+	v.answer = v.service.Do(v.request)
+	v.committed = v.answer.Status == http.StatusOK
+	if v.committed && before != nil {
+		c.past.append(v.service.Name, v.request.Now, before)
+	}
+}
+
+// entry is the call as the journal keeps it.
+func (v *visit) entry(form url.Values) sim.Entry {
+	e := sim.Entry{
+		Time: v.request.Now, Service: v.service.Name, Operation: v.request.Action, Write: v.write(), Status: v.answer.Status,
+		Code: v.answer.Code, Committed: v.committed, Throttled: v.throttled, Faults: v.faults, Request: map[string]string{},
+	}
+	if v.cut {
+		e.Status, e.Code = 0, ""
+	}
+	names := slices.Sorted(maps.Keys(form))
+	for _, name := range names[:min(len(names), sim.MaxEntryParams)] {
+		if !strings.HasPrefix(name, "X-Amz-") {
+			e.Request[name] = form.Get(name)
+		}
+	}
+	return e
+}
+
+// throttled is the refusal of each service.
+// Source: EC2 API reference, request throttling; Elastic Load Balancing user guide, API throttling.
+func throttled(s *query.Service) *query.Error {
+	if s.Style == query.EC2Query {
+		return &query.Error{Status: http.StatusServiceUnavailable, Code: "RequestLimitExceeded", Message: "Request limit exceeded."}
+	}
+	return &query.Error{Status: http.StatusBadRequest, Code: "Throttling", Message: "Rate exceeded"}
+}
+
+// faultError fills in what the fault leaves open: the status that goes with a
+// code, and an internal failure when there is no code either.
+func faultError(f sim.Fault) *query.Error {
+	e := &query.Error{Status: f.Status, Code: f.Code, Message: f.Message}
+	if e.Code == "" {
+		e.Code = "InternalFailure"
+	}
+	if e.Message == "" {
+		e.Message = "injected by a fault of the simulator"
+	}
+	if e.Status == 0 {
+		e.Status = map[string]int{
+			"InternalFailure": 500, "InternalError": 500, "ServiceUnavailable": 503, "Unavailable": 503,
+			"RequestLimitExceeded": 503, "UnauthorizedOperation": 403, "AccessDenied": 403, "AuthFailure": 401,
+		}[e.Code]
+	}
+	return e
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"flag"
+
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+)
+
+type awsSimulator struct{ *simaws.Cloud }
+
+func (s awsSimulator) WriteFiles(dir, url string) error { return s.Seed.WriteFiles(dir, url) }
+
+func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
+	var opt simaws.Options
+	flags.IntVar(&opt.Seed.Addresses, "addresses", 6, "number of elastic IP addresses")
+	flags.DurationVar(&opt.ReleaseDelay, "release-delay", 0, "how long a deleted load balancer keeps its groups, subnets and addresses in use")
+	flags.DurationVar(&opt.EC2.NewGroupDelay, "new-group-delay", 0, "how long a new security group cannot be found")
+	flags.DurationVar(&opt.ELBV2.Delays.Provisioning, "provisioning-delay", 0, "how long a new load balancer is provisioning")
+	flags.DurationVar(&opt.ELBV2.Delays.Healthy, "healthy-delay", 0, "how long a new target is initial")
+	flags.DurationVar(&opt.ELBV2.Delays.Draining, "draining-delay", 0, "how long a deregistered target is draining")
+	throttle := flags.Bool("throttle", false, "throttle like the real services")
+	return func(c common) (simulator, error) {
+		opt.Region, opt.Account = c.region, c.account
+		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
+		cloud, err := simaws.New(opt)
+		if err != nil {
+			return nil, err
+		}
+		if *throttle {
+			if err := cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
+				return nil, err
+			}
+		}
+		return awsSimulator{cloud}, nil
+	}
+}
