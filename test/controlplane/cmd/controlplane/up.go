@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/berth-lb/berth/test/controlplane/binaries"
+	"github.com/berth-lb/berth/test/controlplane/server"
+)
+
+func up(args []string) error {
+	options, err := upOptions(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	ctx = untilClosed(ctx, os.Stdin)
+
+	components := []binaries.Component{binaries.Etcd(), binaries.APIServer()}
+	if options.EndpointSlices {
+		components = append(components, binaries.ControllerManager())
+	}
+	options.Binaries, err = ensure(ctx, components)
+	if err != nil {
+		return err
+	}
+	plane, err := server.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer plane.Stop()
+	if err := json.NewEncoder(os.Stdout).Encode(plane.Info()); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-plane.Failed():
+		return err
+	}
+}
+
+func upOptions(args []string) (server.Options, error) {
+	var o server.Options
+	flags := flag.NewFlagSet("controlplane up", flag.ContinueOnError)
+	flags.StringVar(&o.Out, "out", "", "`folder` for kubeconfigs, logs and the audit log (required)")
+	flags.BoolVar(&o.DualStack, "dual-stack", true, "give Services IPv4 and IPv6 ranges, not IPv4 alone")
+	flags.BoolVar(&o.EndpointSlices, "endpointslices", true, "run the EndpointSlice controller")
+	flags.StringVar(&o.EmulatedVersion, "emulated-version", "", "behave like this older `minor`, for example 1.34")
+	flags.BoolVar(&o.Audit, "audit", false, "write every request to audit.log in the output folder")
+	flags.Func("token", "one more user, as `name=user=group,group`; may be repeated", func(text string) error {
+		token, err := parseToken(text)
+		o.Tokens = append(o.Tokens, token)
+		return err
+	})
+	if err := parse(flags, args); err != nil {
+		return o, err
+	}
+	if o.Out == "" {
+		return o, &usageError{err: errors.New("--out is required")}
+	}
+	return o, nil
+}
+
+// parseToken splits at equal signs, because colons are part of nearly every user
+// and group name that matters in Kubernetes.
+func parseToken(text string) (server.Token, error) {
+	parts := strings.Split(text, "=")
+	if len(parts) < 2 || len(parts) > 3 {
+		return server.Token{}, fmt.Errorf("%q is not name=user or name=user=group,group", text)
+	}
+	token := server.Token{Name: parts[0], User: parts[1]}
+	if len(parts) == 3 && parts[2] != "" {
+		token.Groups = strings.Split(parts[2], ",")
+	}
+	return token, nil
+}
+
+// interruptible returns a context that ends with the first signal to stop.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	// A reader that went away must not kill this process before it has stopped
+	// its children: once somebody listens, a write to a broken pipe is an error.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// untilClosed returns a context that also ends when the reader does. The process
+// that started this one holds the other end, so its end, however sudden, is seen.
+func untilClosed(ctx context.Context, reader io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, reader)
+		cancel()
+	}()
+	return ctx
+}
