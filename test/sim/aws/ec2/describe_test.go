@@ -1,0 +1,249 @@
+package ec2_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/test/sim/aws/ec2"
+)
+
+func filter(name string, values ...string) types.Filter {
+	return types.Filter{Name: aws.String(name), Values: values}
+}
+
+func TestGroupFilters(t *testing.T) {
+	b := start(t, ec2.Options{})
+	a, c := b.group("web-a"), b.group("db*c")
+	b.ok(b.authorize(a, tcp(80, "10.0.0.0/8"), from(c)))
+	_, err := b.CreateTags(t.Context(), &sdk.CreateTagsInput{Resources: []string{*a}, Tags: []types.Tag{{Key: aws.String("kubernetes.io/cluster/x"), Value: aws.String("owned")}}})
+	b.ok(err)
+	tests := map[string]struct {
+		filters []types.Filter
+		want    []string
+	}{
+		"name":               {[]types.Filter{filter("group-name", "web-a")}, []string{"web-a"}},
+		"any of":             {[]types.Filter{filter("group-name", "web-a", "default")}, []string{"default", "web-a"}},
+		"star":               {[]types.Filter{filter("group-name", "*b-*")}, []string{"web-a"}},
+		"question mark":      {[]types.Filter{filter("group-name", "we?-a")}, []string{"web-a"}},
+		"escaped star":       {[]types.Filter{filter("group-name", `db\*c`)}, []string{"db*c"}},
+		"escaped, no match":  {[]types.Filter{filter("group-name", `w\*`)}, nil},
+		"case":               {[]types.Filter{filter("group-name", "WEB-A")}, nil},
+		"both must match":    {[]types.Filter{filter("group-name", "web-a"), filter("vpc-id", "vpc-1")}, nil},
+		"vpc":                {[]types.Filter{filter("group-name", "web-a"), filter("vpc-id", *b.vpc)}, []string{"web-a"}},
+		"tag":                {[]types.Filter{filter("tag:kubernetes.io/cluster/x", "owned")}, []string{"web-a"}},
+		"tag of other value": {[]types.Filter{filter("tag:kubernetes.io/cluster/x", "shared")}, nil},
+		"tag key":            {[]types.Filter{filter("tag-key", "kubernetes.io/cluster/*")}, []string{"web-a"}},
+		"rule's group":       {[]types.Filter{filter("ip-permission.group-id", *c)}, []string{"web-a"}},
+		"rule's block":       {[]types.Filter{filter("ip-permission.cidr", "10.0.0.0/8")}, []string{"web-a"}},
+		"rule's port":        {[]types.Filter{filter("ip-permission.from-port", "80")}, []string{"web-a"}},
+		"way out":            {[]types.Filter{filter("egress.ip-permission.cidr", "0.0.0.0/0"), filter("group-name", "d*")}, []string{"db*c", "default"}},
+	}
+	for name, tc := range tests {
+		out, err := b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: tc.filters})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, g := range out.SecurityGroups {
+			got = append(got, *g.GroupName)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("colour", "red")}})
+	b.code("unknown filter", "InvalidParameterValue", err)
+	var many []string
+	for i := range 201 {
+		many = append(many, fmt.Sprint(i))
+	}
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("group-id", many...)}})
+	b.code("201 values", "FilterLimitExceeded", err)
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("group-id", many[1:]...)}})
+	b.code("200 values", "", err)
+}
+
+func TestPaging(t *testing.T) {
+	b := start(t, ec2.Options{})
+	want := []string{"default"}
+	for i := range 11 {
+		name := fmt.Sprintf("g%02d", i)
+		b.group(name)
+		want = append(want, name)
+	}
+	var got, sizes []string
+	pager := sdk.NewDescribeSecurityGroupsPaginator(b.Client, &sdk.DescribeSecurityGroupsInput{MaxResults: aws.Int32(5)})
+	for pager.HasMorePages() {
+		page, err := pager.NextPage(t.Context())
+		b.ok(err)
+		sizes = append(sizes, fmt.Sprint(len(page.SecurityGroups)))
+		for _, g := range page.SecurityGroups {
+			got = append(got, *g.GroupName)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"5", "5", "2"}, sizes); diff != "" {
+		t.Errorf("page sizes (-want +got)\n%s", diff)
+	}
+	_, err := b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{MaxResults: aws.Int32(4)})
+	b.code("page too small", "InvalidParameterValue", err)
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{NextToken: aws.String("abc")})
+	b.code("bad token", "InvalidNextToken", err)
+	_, err = b.DescribeInstances(t.Context(), &sdk.DescribeInstancesInput{MaxResults: aws.Int32(5), InstanceIds: []string{"i-12345678"}})
+	b.code("ids and a page size", "InvalidParameterCombination", err)
+}
+
+func TestIDs(t *testing.T) {
+	b := start(t, ec2.Options{})
+	ctx := t.Context()
+	calls := map[string]func(id string) error{
+		"vpc": func(id string) error {
+			_, err := b.DescribeVpcs(ctx, &sdk.DescribeVpcsInput{VpcIds: []string{id}})
+			return err
+		},
+		"subnet": func(id string) error {
+			_, err := b.DescribeSubnets(ctx, &sdk.DescribeSubnetsInput{SubnetIds: []string{id}})
+			return err
+		},
+		"sg": func(id string) error {
+			_, err := b.DescribeSecurityGroups(ctx, &sdk.DescribeSecurityGroupsInput{GroupIds: []string{id}})
+			return err
+		},
+		"i": func(id string) error {
+			_, err := b.DescribeInstances(ctx, &sdk.DescribeInstancesInput{InstanceIds: []string{id}})
+			return err
+		},
+		"rtb": func(id string) error {
+			_, err := b.DescribeRouteTables(ctx, &sdk.DescribeRouteTablesInput{RouteTableIds: []string{id}})
+			return err
+		},
+	}
+	tests := []struct{ kind, malformed, notFound string }{
+		{"vpc", "InvalidVpcID.Malformed", "InvalidVpcID.NotFound"},
+		{"subnet", "InvalidSubnetID.Malformed", "InvalidSubnetID.NotFound"},
+		{"sg", "InvalidGroupId.Malformed", "InvalidGroup.NotFound"},
+		{"i", "InvalidInstanceID.Malformed", "InvalidInstanceID.NotFound"},
+		{"rtb", "InvalidRouteTableId.Malformed", "InvalidRouteTableID.NotFound"},
+	}
+	for _, tc := range tests {
+		for id, want := range map[string]string{
+			"name": tc.malformed, tc.kind + "-12": tc.malformed, tc.kind + "-1234567z": tc.malformed,
+			tc.kind + "-12345678": tc.notFound, tc.kind + "-0123456789abcdef0": tc.notFound,
+		} {
+			b.code(tc.kind+" "+id, want, calls[tc.kind](id))
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	b := start(t, ec2.Options{})
+	g := *b.group("g")
+	create := func(keys ...string) error {
+		var tags []types.Tag
+		for _, k := range keys {
+			tags = append(tags, types.Tag{Key: aws.String(k), Value: aws.String("v-" + k)})
+		}
+		_, err := b.CreateTags(t.Context(), &sdk.CreateTagsInput{Resources: []string{g}, Tags: tags})
+		return err
+	}
+	var fifty []string
+	for i := range 50 {
+		fifty = append(fifty, fmt.Sprintf("k%02d", i))
+	}
+	b.code("51 tags", "TagLimitExceeded", create(append(fifty, "more")...))
+	b.code("50 tags", "", create(fifty...))
+	b.code("one more", "TagLimitExceeded", create("more"))
+	b.code("the same again", "", create("k01"))
+	b.code("Amazon's prefix", "InvalidParameterValue", create("AWS:x"))
+	_, err := b.CreateTags(t.Context(), &sdk.CreateTagsInput{Resources: []string{g, "sg-12345678"}, Tags: []types.Tag{{Key: aws.String("k00"), Value: aws.String("new")}}})
+	b.code("one resource is unknown", "InvalidGroup.NotFound", err)
+	_, err = b.DeleteTags(t.Context(), &sdk.DeleteTagsInput{Resources: []string{g}, Tags: []types.Tag{
+		{Key: aws.String("k00"), Value: aws.String("other")}, {Key: aws.String("k01"), Value: aws.String("v-k01")}, {Key: aws.String("k02")},
+	}})
+	b.ok(err)
+	out, err := b.DescribeTags(t.Context(), &sdk.DescribeTagsInput{Filters: []types.Filter{filter("key", "k00", "k01", "k02", "k03")}})
+	b.ok(err)
+	var got []string
+	for _, tag := range out.Tags {
+		got = append(got, string(tag.ResourceType)+" "+*tag.Key+"="+*tag.Value)
+	}
+	if diff := cmp.Diff([]string{"security-group k00=v-k00", "security-group k03=v-k03"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestSubnets(t *testing.T) {
+	b := start(t, ec2.Options{})
+	tests := []struct{ cidr, zone, code, want string }{
+		{"10.0.1.7/24", "us-east-1b", "", "10.0.1.0/24"},
+		{"10.0.1.128/25", "us-east-1a", "InvalidSubnet.Conflict", ""},
+		{"10.1.0.0/24", "us-east-1a", "InvalidSubnet.Range", ""},
+		{"10.0.2.0/29", "us-east-1a", "InvalidSubnet.Range", ""},
+		{"10.0.2.0", "us-east-1a", "InvalidParameterValue", ""},
+		{"10.0.2.0/24", "eu-west-1a", "InvalidParameterValue", ""},
+		{"10.0.2.0/28", "us-east-1c", "", "10.0.2.0/28"},
+	}
+	for _, tc := range tests {
+		out, err := b.CreateSubnet(t.Context(), &sdk.CreateSubnetInput{VpcId: b.vpc, CidrBlock: &tc.cidr, AvailabilityZone: &tc.zone})
+		b.code(tc.cidr, tc.code, err)
+		if err == nil && *out.Subnet.CidrBlock != tc.want {
+			t.Errorf("%s: block %s, want %s", tc.cidr, *out.Subnet.CidrBlock, tc.want)
+		}
+	}
+	out, err := b.DescribeSubnets(t.Context(), &sdk.DescribeSubnetsInput{Filters: []types.Filter{filter("availability-zone", "us-east-1c")}})
+	b.ok(err)
+	if got := *out.Subnets[0].AvailableIpAddressCount; got != 11 {
+		t.Errorf("a /28 has %d free addresses, want 11", got)
+	}
+}
+
+func TestInstances(t *testing.T) {
+	b := start(t, ec2.Options{})
+	subnet, err := b.CreateSubnet(t.Context(), &sdk.CreateSubnetInput{VpcId: b.vpc, CidrBlock: aws.String("10.0.1.0/28")})
+	b.ok(err)
+	in := &sdk.RunInstancesInput{ImageId: aws.String("ami-12345678"), MinCount: aws.Int32(2), MaxCount: aws.Int32(2), SubnetId: subnet.Subnet.SubnetId, ClientToken: aws.String("once")}
+	first, err := b.RunInstances(t.Context(), in)
+	b.ok(err)
+	again, err := b.RunInstances(t.Context(), in)
+	b.ok(err)
+	if *first.ReservationId != *again.ReservationId {
+		t.Errorf("the same client token made reservation %s beside %s", *again.ReservationId, *first.ReservationId)
+	}
+	_, err = b.RunInstances(t.Context(), &sdk.RunInstancesInput{ImageId: in.ImageId, MinCount: aws.Int32(10), MaxCount: aws.Int32(10), SubnetId: in.SubnetId})
+	b.code("more than 9 free addresses", "InsufficientFreeAddressesInSubnet", err)
+	id := *first.Instances[0].InstanceId
+	address, err := b.AllocateAddress(t.Context(), &sdk.AllocateAddressInput{})
+	b.ok(err)
+	_, err = b.AssociateAddress(t.Context(), &sdk.AssociateAddressInput{AllocationId: address.AllocationId, InstanceId: &id})
+	b.ok(err)
+	_, err = b.ReleaseAddress(t.Context(), &sdk.ReleaseAddressInput{AllocationId: address.AllocationId})
+	b.code("release in use", "InvalidIPAddress.InUse", err)
+	out, err := b.DescribeInstances(t.Context(), &sdk.DescribeInstancesInput{Filters: []types.Filter{filter("ip-address", *address.PublicIp)}})
+	b.ok(err)
+	i := out.Reservations[0].Instances[0]
+	got := []string{*i.InstanceId, *i.PrivateIpAddress, *i.PrivateDnsName, string(i.State.Name), *i.PublicIpAddress, *i.SecurityGroups[0].GroupName}
+	want := []string{id, "10.0.1.4", "ip-10-0-1-4.ec2.internal", "running", *address.PublicIp, "default"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	_, err = b.TerminateInstances(t.Context(), &sdk.TerminateInstancesInput{InstanceIds: []string{id}})
+	b.ok(err)
+	if n, ok := b.api.Instance(id); !ok || n.State != "terminated" {
+		t.Errorf("instance %v, %v, want terminated", n, ok)
+	}
+	_, err = b.ReleaseAddress(t.Context(), &sdk.ReleaseAddressInput{AllocationId: address.AllocationId})
+	b.code("release afterwards", "", err)
+	_, err = b.CreateVpc(t.Context(), &sdk.CreateVpcInput{CidrBlock: aws.String("10.0.0.0/16"), DryRun: aws.Bool(true)})
+	b.code("dry run", "DryRunOperation", err)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRun(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	dir := filepath.Join(t.TempDir(), "seed")
+	in, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := run(ctx, []string{"--cloud", "aws", "--nodes", "2", "--out", dir, "--throttle"}, out)
+		out.CloseWithError(err)
+		done <- err
+	}()
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "aws simulator ready at ")
+	if !ok {
+		t.Fatalf("printed %q, want the URL", line)
+	}
+	resp, err := http.Get(url + "/_sim/throttle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(body), "ec2-describe") {
+		t.Errorf("throttle %s, %v, want the real buckets", body, err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conf, err := os.ReadFile(filepath.Join(dir, "cloud.conf"))
+	if err != nil || strings.Count(string(conf), "URL = "+url+"\n") != 3 {
+		t.Errorf("cloud.conf %s, %v, want the URL %s three times", conf, err, url)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("stopped with %v, want no error", err)
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	for _, args := range [][]string{
+		{"--cloud", "nimbus"}, {"--cloud=nimbus"}, {"--nodes", "many"}, {"--nodes", "-1"}, {"extra"}, {"--listen", "nowhere:x"},
+	} {
+		if err := run(t.Context(), args, io.Discard); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}
