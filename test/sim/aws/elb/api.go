@@ -133,7 +133,11 @@ func (a *API) Service() *query.Service {
 		s.Ops[name] = func(req *query.Request) (any, error) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			return op.run(&call{Reader: lbkit.Read(req.Params), API: a, now: req.Now})
+			result, err := op.run(&call{Reader: lbkit.Read(req.Params), API: a, now: req.Now})
+			if err != nil {
+				return nil, err
+			}
+			return lbkit.Render(result)
 		}
 	}
 	return s

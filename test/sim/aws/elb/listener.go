@@ -72,7 +72,7 @@ func (c *call) checkListener(l *listener) error {
 	return c.checkCertificate(l.Certificate)
 }
 
-var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]*:[0-9]*:certificate/.+|iam::[0-9]*:server-certificate/.+)$`)
+var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm|iam):[^/]*:(server-)?certificate/.+$`)
 
 func (c *call) checkCertificate(arn string) error {
 	known := certificateARN.MatchString(arn)

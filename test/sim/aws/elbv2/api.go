@@ -123,7 +123,11 @@ func (a *API) Service() *query.Service {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.state.sweep(req.Now)
-			return op.run(&call{Reader: lbkit.Read(req.Params), API: a, now: req.Now})
+			result, err := op.run(&call{Reader: lbkit.Read(req.Params), API: a, now: req.Now})
+			if err != nil {
+				return nil, err
+			}
+			return lbkit.Render(result)
 		}
 	}
 	return s

@@ -24,7 +24,7 @@ func (c *call) readCertificates() []string {
 	return out
 }
 
-var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]*:[0-9]*:certificate/.+|iam::[0-9]*:server-certificate/.+)$`)
+var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm|iam):[^/]*:(server-)?certificate/.+$`)
 
 func (c *call) checkCertificate(arn string) error {
 	if c.opt.Certificates != nil {
@@ -39,7 +39,7 @@ func (c *call) checkCertificate(arn string) error {
 	return nil
 }
 
-// named reads the listener and the certificates of a call on the certificate list.
+// listed reads the listener and the certificates of a call on the certificate list.
 func (c *call) listed() (*listener, []string, error) {
 	c.Required("Certificates")
 	arns := c.readCertificates()

@@ -92,6 +92,7 @@ func createListener(c *call) (any, error) {
 
 // afterRules checks the quotas that depend on which groups are in use, and notes their use.
 func (c *call) afterRules(l *listener, lb *loadBalancer) error {
+	c.state.rulesChanged()
 	groups := map[string]bool{}
 	for _, o := range c.state.listenersOf(lb.ARN) {
 		for _, r := range c.state.rulesOf(o.ARN) {
@@ -282,6 +283,7 @@ func modifyListener(c *call) (any, error) {
 	}
 	if err := c.afterRules(l, lb); err != nil {
 		*l, def.Actions = before, actions
+		c.state.rulesChanged()
 		return nil, err
 	}
 	return c.listeners(l), nil
@@ -303,6 +305,7 @@ func (c *call) dropListener(l *listener) {
 		delete(c.state.Rules, r.ARN)
 	}
 	delete(c.state.Listeners, l.ARN)
+	c.state.rulesChanged()
 }
 
 func describeListeners(c *call) (any, error) {

@@ -67,6 +67,7 @@ func createRule(c *call) (any, error) {
 	r.Conditions, r.Actions, r.Transforms, r.Tags = conditions, actions, transforms, merged
 	if err := c.afterRules(l, lb); err != nil {
 		delete(c.state.Rules, r.ARN)
+		c.state.rulesChanged()
 		return nil, err
 	}
 	return rulesView(r), nil
@@ -128,6 +129,7 @@ func modifyRule(c *call) (any, error) {
 	*r = changed
 	if err := c.afterRules(l, lb); err != nil {
 		*r = before
+		c.state.rulesChanged()
 		return nil, err
 	}
 	return rulesView(r), nil

@@ -1,7 +1,6 @@
 package elbv2
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -15,6 +14,9 @@ type state struct {
 	TargetGroups  map[string]*targetGroup
 	Listeners     map[string]*listener
 	Rules         map[string]*rule
+
+	// users caches loadBalancersOf; any change of rules drops it.
+	users map[string][]string
 }
 
 func newState() *state {
@@ -197,29 +199,31 @@ func (r *rule) order() int {
 // loadBalancersOf gives the ARNs of the load balancers whose rules forward to a
 // target group, sorted.
 func (s *state) loadBalancersOf(group string) []string {
-	found := map[string]bool{}
-	for _, r := range s.Rules {
-		if !slices.Contains(groupsOf(r.Actions), group) {
-			continue
+	if s.users == nil {
+		s.users = map[string][]string{}
+		for _, r := range s.Rules {
+			for _, g := range groupsOf(r.Actions) {
+				if l := s.Listeners[r.Listener]; l != nil && !slices.Contains(s.users[g], l.LoadBalancer) {
+					s.users[g] = append(s.users[g], l.LoadBalancer)
+				}
+			}
 		}
-		if l := s.Listeners[r.Listener]; l != nil {
-			found[l.LoadBalancer] = true
+		for _, arns := range s.users {
+			slices.Sort(arns)
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return s.users[group]
 }
+
+// rulesChanged must follow any change of rules or of their actions.
+func (s *state) rulesChanged() { s.users = nil }
 
 // markUse notes since when groups are in use, after any change of rules.
 func (s *state) markUse(now time.Time) {
-	used := map[string]bool{}
-	for _, r := range s.Rules {
-		for _, g := range groupsOf(r.Actions) {
-			used[g] = true
-		}
-	}
+	s.rulesChanged()
 	for arn, tg := range s.TargetGroups {
 		switch {
-		case !used[arn]:
+		case len(s.loadBalancersOf(arn)) == 0:
 			tg.UsedSince = time.Time{}
 		case tg.UsedSince.IsZero():
 			tg.UsedSince = now
