@@ -15,7 +15,7 @@ func clockUses() map[string]string {
 		"service/reconcile/reader.go Sleep":   "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
 		"service/reconcile/reconciler.go Now": "the default of an option that tests set",
 		"providers/aws/session.go Now":        "the default of an option that tests set",
-		"service/offline/plan.go Now":         "the default of an option that tests set",
+		"service/offline/plan.go Now":         "the program hands the clock to the provider that it opens",
 	}
 }
 

@@ -37,11 +37,11 @@ func Requirements(goMod string) []string {
 	inside := false
 	for line := range strings.Lines(goMod) {
 		line = strings.TrimSpace(line)
-		switch {
-		case line == "require (":
+		switch line {
+		case "require (":
 			inside = true
 			continue
-		case line == ")":
+		case ")":
 			inside = false
 		}
 		one, single := strings.CutPrefix(line, "require ")

@@ -1,0 +1,64 @@
+# Everything works offline after `go mod download` in . and in the nested
+# modules. `make` alone lists the targets.
+
+# What the programs call themselves: a tag, or v0.0.0 and the commit.
+DESCRIBED := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
+LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION)
+
+NESTED := test/controlplane test/tools
+PLANE := go -C test/controlplane run ./cmd/controlplane
+LINT := go tool -modfile=test/tools/go.mod golangci-lint
+FUZZTIME ?= 30s
+CLOUD ?= aws
+export CLOUD
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race bench golden lint arch docs verify fuzz sim clean
+
+help: ## list the targets
+	@awk -F ' ## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## compile the controller, berth and the simulator into bin/
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./test/sim/cmd/...
+
+demo: ## show the main job: Services to load balancers in a simulated cloud (CLOUD=aws, KEEP=1 leaves it running)
+	go run ./test/demo
+
+test: ## the whole test suite, end to end included, against a real API server
+	$(PLANE) build
+	go test -timeout 30m ./...
+	for m in $(NESTED); do go -C $$m test -timeout 30m ./... || exit 1; done
+
+race: ## the tests of the product with the race detector
+	go test -race -timeout 40m $$(go list ./... | grep -v -e /test/e2e -e /test/demo -e /test/bench)
+
+bench: ## cloud calls per Service in every phase, against the goals; writes bin/bench.json
+	go run ./test/bench
+
+golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
+	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/golden"' . | xargs -n 1 dirname | sort -u) -update
+
+lint: ## the linters of .golangci.yml
+	$(LINT) run ./...
+
+arch: ## the rules that no compiler checks: who imports whom, sizes, purity, docs
+	go test -count=1 ./test/arch
+
+docs: ## write the generated reference pages anew
+	go test -count=1 ./test/docs -run Page -update
+
+verify: docs arch lint ## what must be true before a commit: generated files, formats, linters, rules
+	git diff --exit-code HEAD -- docs/reference
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	go vet ./... && for m in . $(NESTED); do go -C $$m mod tidy -diff || exit 1; done
+
+fuzz: ## every fuzz test for FUZZTIME (30s)
+	@grep -ro --include='*_test.go' '^func Fuzz[A-Za-z]*' . | sed 's|/[^/]*:func | |' | while read -r dir name; do \
+		go test $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) || exit 1; done
+
+sim: ## a simulated cloud standing alone, for trying things out by hand (CLOUD=aws)
+	go run ./test/sim/cmd/cloudsim --cloud $(CLOUD) --listen 127.0.0.1:4566 --out bin/sim
+
+clean: ## remove what was built; the control plane stays in the user's cache
+	rm -rf bin

@@ -1,0 +1,29 @@
+package docs
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/service/offline"
+	"github.com/berth-lb/berth/status"
+	"github.com/berth-lb/berth/test/golden"
+)
+
+// TestAnnotationPages holds the page of every cloud against its declarations:
+// the same bytes that `berth annotations --provider ... -o markdown` prints.
+func TestAnnotationPages(t *testing.T) {
+	for _, cloud := range all.List() {
+		t.Run(cloud.Name, func(t *testing.T) {
+			page, err := offline.Reference([]providers.Entry{cloud}, "markdown")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, root+"/docs/reference/"+cloud.Name+".md", page)
+		})
+	}
+}
+
+func TestStatusPage(t *testing.T) {
+	golden.Check(t, root+"/docs/reference/status.md", status.Reference())
+}
