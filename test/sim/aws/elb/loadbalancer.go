@@ -1,6 +1,7 @@
 package elb
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -79,7 +80,8 @@ func (c *call) subnets(ids, held []string) ([]network.Subnet, error) {
 
 // withStatus gives InvalidConfigurationRequest the status 409 of this API.
 func withStatus(err error) error {
-	if e, ok := err.(*query.Error); ok && e.Code == "InvalidConfigurationRequest" {
+	var e *query.Error
+	if errors.As(err, &e) && e.Code == "InvalidConfigurationRequest" {
 		return conflict("%s", e.Message)
 	}
 	return err

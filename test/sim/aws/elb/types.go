@@ -90,7 +90,7 @@ type description struct {
 	BackendServerDescriptions query.Members[backend]
 	AvailabilityZones         query.Members[string]
 	Subnets                   query.Members[string]
-	VPCId                     string `xml:",omitempty"`
+	VPC                       string `xml:"VPCId,omitempty"`
 	Instances                 query.Members[registration]
 	HealthCheck               healthCheck
 	SourceSecurityGroup       sourceGroup
@@ -124,7 +124,7 @@ func (lb *loadBalancer) view(region string) description {
 		BackendServerDescriptions: query.Members[backend]{Member: lb.Backends},
 		AvailabilityZones:         query.Members[string]{Member: lb.Zones},
 		Subnets:                   query.Members[string]{Member: lb.Subnets},
-		VPCId:                     lb.VPC,
+		VPC:                       lb.VPC,
 		Instances:                 query.Members[registration]{Member: lb.Instances},
 		HealthCheck:               lb.Health,
 		SourceSecurityGroup:       lb.Source,

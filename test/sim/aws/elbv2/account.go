@@ -108,13 +108,13 @@ func modifyCapacity(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	clear := reset != nil && *reset
+	drop := reset != nil && *reset
 	switch {
-	case clear == (units != nil):
+	case drop == (units != nil):
 		return nil, query.Errorf("ValidationError", "You must specify either MinimumLoadBalancerCapacity or ResetCapacityReservation")
 	case c.now.Before(lb.Created.Add(c.opt.Delays.Provisioning)):
 		return nil, query.Errorf("OperationNotPermitted", "Capacity of load balancer '%s' cannot be modified while it is provisioning", lb.ARN)
-	case clear:
+	case drop:
 		lb.Capacity = 0
 	default:
 		lb.Capacity = *units

@@ -229,21 +229,29 @@ func (r *redirect) check() error {
 	return nil
 }
 
-func (c *call) checkForward(l *listener, lb *loadBalancer, a *action) error {
-	f := a.ForwardConfig
-	if f == nil {
-		f = &forward{}
+// tuples gives the target groups of a forward action, in whichever form they came.
+func (a *action) tuples(limit int) ([]groupWeight, error) {
+	var given []groupWeight
+	if a.ForwardConfig != nil {
+		given = a.ForwardConfig.TargetGroups.Member
 	}
-	tuples := f.TargetGroups.Member
 	switch {
-	case len(tuples) == 0 && a.TargetGroupArn == "":
-		return query.Errorf("ValidationError", "A target group ARN must be specified")
-	case len(tuples) == 0:
-		tuples = []groupWeight{{TargetGroupArn: a.TargetGroupArn}}
-	case a.TargetGroupArn != "" && (len(tuples) != 1 || tuples[0].TargetGroupArn != a.TargetGroupArn):
-		return query.Errorf("InvalidLoadBalancerAction", "You cannot specify both a target group ARN and a different list of target groups in an action of type 'forward'")
-	case len(tuples) > c.opt.Limits.GroupsPerAction:
-		return query.Errorf("InvalidLoadBalancerAction", "A forward action can have at most '%d' target groups", c.opt.Limits.GroupsPerAction)
+	case len(given) == 0 && a.TargetGroupArn == "":
+		return nil, query.Errorf("ValidationError", "A target group ARN must be specified")
+	case len(given) == 0:
+		return []groupWeight{{TargetGroupArn: a.TargetGroupArn}}, nil
+	case a.TargetGroupArn != "" && (len(given) != 1 || given[0].TargetGroupArn != a.TargetGroupArn):
+		return nil, query.Errorf("InvalidLoadBalancerAction", "You cannot specify both a target group ARN and a different list of target groups in an action of type 'forward'")
+	case len(given) > limit:
+		return nil, query.Errorf("InvalidLoadBalancerAction", "A forward action can have at most '%d' target groups", limit)
+	}
+	return given, nil
+}
+
+func (c *call) checkForward(l *listener, lb *loadBalancer, a *action) error {
+	tuples, err := a.tuples(c.opt.Limits.GroupsPerAction)
+	if err != nil {
+		return err
 	}
 	for i, t := range tuples {
 		if slices.ContainsFunc(tuples[:i], func(o groupWeight) bool { return o.TargetGroupArn == t.TargetGroupArn }) {
@@ -257,9 +265,9 @@ func (c *call) checkForward(l *listener, lb *loadBalancer, a *action) error {
 			tuples[i].Weight = &one
 		}
 	}
-	s := f.TargetGroupStickinessConfig
-	if s == nil {
-		s = &stickiness{}
+	s := &stickiness{}
+	if f := a.ForwardConfig; f != nil && f.TargetGroupStickinessConfig != nil {
+		s = f.TargetGroupStickinessConfig
 	}
 	if s.Enabled && s.DurationSeconds == nil && lb.Type == typeApplication {
 		return query.Errorf("InvalidLoadBalancerAction", "A duration must be specified to enable target group stickiness")

@@ -58,23 +58,32 @@ func TestRulesOfApplicationLoadBalancers(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.example.com"}, moved.Conditions[0].HostHeaderConfig.Values); diff != "" {
 		t.Errorf("host (-want +got)\n%s", diff)
 	}
-	order := func() (out []string) {
-		t.Helper()
-		pages := v2.NewDescribeRulesPaginator(r.Client, &v2.DescribeRulesInput{ListenerArn: l.ListenerArn, PageSize: aws.Int32(1)})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, rule := range page.Rules {
-				out = append(out, *rule.Priority)
-			}
-		}
-		return out
-	}
-	if diff := cmp.Diff([]string{"10", "20", "default"}, order()); diff != "" {
+	if diff := cmp.Diff([]string{"10", "20", "default"}, r.priorities(l)); diff != "" {
 		t.Errorf("order (-want +got)\n%s", diff)
 	}
+	r.exchange(l, weighted, moved, two)
+}
+
+// priorities lists the priorities of the rules of a listener, one page each.
+func (r *rig) priorities(l types.Listener) (out []string) {
+	r.t.Helper()
+	pages := v2.NewDescribeRulesPaginator(r.Client, &v2.DescribeRulesInput{ListenerArn: l.ListenerArn, PageSize: aws.Int32(1)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(r.t.Context())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, rule := range page.Rules {
+			out = append(out, *rule.Priority)
+		}
+	}
+	return out
+}
+
+// exchange swaps the priorities of two rules and then frees the target group two of the first.
+func (r *rig) exchange(l types.Listener, weighted, moved types.Rule, two types.TargetGroup) {
+	t := r.t
+	t.Helper()
 	// Two rules may exchange their priorities in one call.
 	if _, err := r.SetRulePriorities(t.Context(), &v2.SetRulePrioritiesInput{RulePriorities: []types.RulePriorityPair{
 		{RuleArn: weighted.RuleArn, Priority: aws.Int32(10)}, {RuleArn: moved.RuleArn, Priority: aws.Int32(20)}}}); err != nil {

@@ -222,6 +222,14 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 	asked := func(key string) bool {
 		return slices.ContainsFunc(want, func(p pair) bool { return p.Key == key })
 	}
+	for _, reserved := range []string{"AWSALB", "AWSALBAPP", "AWSALBTG"} {
+		if strings.HasPrefix(a["stickiness.app_cookie.cookie_name"], reserved) {
+			return query.Errorf("ValidationError", "Cookie names that begin with '%s' are reserved", reserved)
+		}
+	}
+	if isWeb(tg.Protocol) {
+		return checkWebAttributes(a)
+	}
 	udp := datagrams(tg.Protocol)
 	switch {
 	case udp && a["preserve_client_ip.enabled"] == "false":
@@ -230,22 +238,24 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 		return invalid("Connection termination for unhealthy targets cannot be enabled for target groups with the %s protocol", tg.Protocol)
 	case tg.Protocol == "TLS" && a["stickiness.enabled"] == "true":
 		return invalid("You cannot enable stickiness on target groups with the TLS protocol")
-	case isWeb(tg.Protocol) && a["stickiness.enabled"] == "true" && a["stickiness.type"] == "app_cookie" && a["stickiness.app_cookie.cookie_name"] == "":
-		return invalid("You must set an application cookie name to enable stickiness of type 'app_cookie'")
 	case asked(unhealthyKey+"draining_interval_seconds") && a[unhealthyKey+"draining_interval_seconds"] != "0" &&
 		a[unhealthyKey+"connection_termination.enabled"] == "true":
 		return invalid("An unhealthy draining interval can be set only if connection termination for unhealthy targets is disabled")
-	case a["load_balancing.algorithm.anomaly_mitigation"] == "on" && a["load_balancing.algorithm.type"] != "weighted_random":
-		return invalid("Anomaly mitigation is supported only with the 'weighted_random' algorithm")
-	case a["slow_start.duration_seconds"] != "" && a["slow_start.duration_seconds"] != "0" && a["load_balancing.algorithm.type"] != "round_robin":
-		return invalid("Slow start is supported only with the 'round_robin' algorithm")
 	case a["target_failover.on_deregistration"] != a["target_failover.on_unhealthy"]:
 		return invalid("The values of 'target_failover.on_deregistration' and 'target_failover.on_unhealthy' must be the same")
 	}
-	for _, reserved := range []string{"AWSALB", "AWSALBAPP", "AWSALBTG"} {
-		if strings.HasPrefix(a["stickiness.app_cookie.cookie_name"], reserved) {
-			return query.Errorf("ValidationError", "Cookie names that begin with '%s' are reserved", reserved)
-		}
+	return nil
+}
+
+// checkWebAttributes checks those of groups for application load balancers.
+func checkWebAttributes(a map[string]string) error {
+	switch {
+	case a["stickiness.enabled"] == "true" && a["stickiness.type"] == "app_cookie" && a["stickiness.app_cookie.cookie_name"] == "":
+		return invalid("You must set an application cookie name to enable stickiness of type 'app_cookie'")
+	case a["load_balancing.algorithm.anomaly_mitigation"] == "on" && a["load_balancing.algorithm.type"] != "weighted_random":
+		return invalid("Anomaly mitigation is supported only with the 'weighted_random' algorithm")
+	case a["slow_start.duration_seconds"] != "0" && a["load_balancing.algorithm.type"] != "round_robin":
+		return invalid("Slow start is supported only with the 'round_robin' algorithm")
 	}
 	return nil
 }

@@ -30,23 +30,17 @@ func (c *call) settle(lb, old *loadBalancer, want []zone) error {
 	if len(c.Strs("Subnets")) > 0 && len(c.List("SubnetMappings")) > 0 {
 		return query.Errorf("ValidationError", "You must specify either subnets or subnet mappings, but not both")
 	}
-	var ids, held []string
-	for _, z := range want {
-		ids = append(ids, z.Subnet)
-	}
+	var held []string
 	if old != nil {
-		for _, z := range old.Zones {
-			held = append(held, z.Subnet)
-		}
+		held = subnetIDs(old.Zones)
 	}
-	if len(ids) == 0 && lb.Type != typeApplication {
+	found, err := lbkit.Subnets(c.dir, subnetIDs(want), held)
+	switch {
+	case len(want) == 0 && lb.Type != typeApplication:
 		return query.Errorf("ValidationError", "At least one subnet must be specified")
-	}
-	found, err := lbkit.Subnets(c.dir, ids, held)
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if lb.Type == typeApplication && len(found) < 2 {
+	case lb.Type == typeApplication && len(found) < 2:
 		return query.Errorf("ValidationError", "At least two subnets in two different Availability Zones must be specified")
 	}
 	if lb.SourceNAT == "on" && lb.IPType == ipv4 {
@@ -67,6 +61,14 @@ func (c *call) settle(lb, old *loadBalancer, want []zone) error {
 	return nil
 }
 
+func subnetIDs(zones []zone) []string {
+	var out []string
+	for _, z := range zones {
+		out = append(out, z.Subnet)
+	}
+	return out
+}
+
 // address checks the addresses that are wanted in one subnet.
 func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 	if lb.Type != typeNetwork && (z.AllocationID != "" || z.PrivateIP != "" || z.IPv6 != "") {
@@ -81,9 +83,14 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 	if lb.SourceNAT == "on" && z.NATPrefix == "" {
 		z.NATPrefix = "auto_assigned"
 	}
-	if err := c.elastic(lb, old, z); err != nil {
+	if err := checkFixed(lb, z, s); err != nil {
 		return err
 	}
+	return c.elastic(lb, old, z)
+}
+
+// checkFixed checks addresses that are taken from the subnet itself.
+func checkFixed(lb *loadBalancer, z *zone, s network.Subnet) error {
 	if z.PrivateIP != "" {
 		if lb.Scheme != internal {
 			return invalid("A private IPv4 address can be specified only for internal load balancers")

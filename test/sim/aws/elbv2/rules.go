@@ -104,26 +104,8 @@ func modifyRule(c *call) (any, error) {
 		return nil, query.Errorf("ValidationError", "Either conditions or actions must be specified")
 	}
 	changed := *r
-	if conditions != nil {
-		if err := checkConditions(conditions); err != nil {
-			return nil, err
-		}
-		changed.Conditions = conditions
-	}
-	if actions != nil {
-		if err := c.checkActions(l, lb, actions); err != nil {
-			return nil, err
-		}
-		changed.Actions = actions
-	}
-	if reset != nil && *reset {
-		changed.Transforms = nil
-	}
-	if transforms != nil {
-		if err := checkTransforms(transforms); err != nil {
-			return nil, err
-		}
-		changed.Transforms = transforms
+	if err := c.change(&changed, l, lb, ruleWish{conditions, actions, transforms, reset != nil && *reset}); err != nil {
+		return nil, err
 	}
 	before := *r
 	*r = changed
@@ -133,6 +115,40 @@ func modifyRule(c *call) (any, error) {
 		return nil, err
 	}
 	return rulesView(r), nil
+}
+
+// ruleWish is what a call says of a rule; nil means nothing.
+type ruleWish struct {
+	conditions []condition
+	actions    []action
+	transforms []transform
+	reset      bool
+}
+
+// change applies a wish to a copy of a rule and checks it.
+func (c *call) change(r *rule, l *listener, lb *loadBalancer, w ruleWish) error {
+	if w.conditions != nil {
+		if err := checkConditions(w.conditions); err != nil {
+			return err
+		}
+		r.Conditions = w.conditions
+	}
+	if w.actions != nil {
+		if err := c.checkActions(l, lb, w.actions); err != nil {
+			return err
+		}
+		r.Actions = w.actions
+	}
+	if w.reset {
+		r.Transforms = nil
+	}
+	if w.transforms != nil {
+		if err := checkTransforms(w.transforms); err != nil {
+			return err
+		}
+		r.Transforms = w.transforms
+	}
+	return nil
 }
 
 func deleteRule(c *call) (any, error) {

@@ -97,13 +97,15 @@ func (c *call) checkGroup(tg *targetGroup) error {
 		}
 		return nil
 	}
+	for _, need := range []struct {
+		missing bool
+		word    string
+	}{{tg.Protocol == "", "protocol"}, {tg.Port == 0, "port"}, {tg.VPC == "", "VPC ID"}} {
+		if need.missing {
+			return query.Errorf("ValidationError", "A %s must be specified", need.word)
+		}
+	}
 	switch {
-	case tg.Protocol == "":
-		return query.Errorf("ValidationError", "A protocol must be specified")
-	case tg.Port == 0:
-		return query.Errorf("ValidationError", "A port must be specified")
-	case tg.VPC == "":
-		return query.Errorf("ValidationError", "A VPC ID must be specified")
 	case tg.TargetType == targetALB && tg.Protocol != "TCP":
 		return invalid("Protocol '%s' is not supported for target groups with target type 'alb'. Must be 'TCP'", tg.Protocol)
 	case tg.Protocol == "GENEVE" && tg.Port != 6081:
@@ -112,6 +114,20 @@ func (c *call) checkGroup(tg *targetGroup) error {
 	if _, ok := c.dir.VPC(tg.VPC); !ok {
 		return query.Errorf("ValidationError", "The VPC ID '%s' is not found", tg.VPC)
 	}
+	if err := tg.checkVersion(); err != nil {
+		return err
+	}
+	if tg.IPType == "ipv6" && (tg.TargetType == targetALB || tg.Protocol == "GENEVE") {
+		return invalid("IP address type 'ipv6' is not supported for this target group")
+	}
+	if tg.IPType == "" {
+		tg.IPType = "ipv4"
+	}
+	return nil
+}
+
+// checkVersion settles the protocol version, which only HTTP and HTTPS have.
+func (tg *targetGroup) checkVersion() error {
 	if tg.ProtocolVersion != "" {
 		if !isWeb(tg.Protocol) {
 			return invalid("Protocol version is not supported for target groups with the %s protocol", tg.Protocol)
@@ -122,12 +138,6 @@ func (c *call) checkGroup(tg *targetGroup) error {
 		}
 	} else if isWeb(tg.Protocol) {
 		tg.ProtocolVersion = "HTTP1"
-	}
-	if tg.IPType == "ipv6" && (tg.TargetType == targetALB || tg.Protocol == "GENEVE") {
-		return invalid("IP address type 'ipv6' is not supported for this target group")
-	}
-	if tg.IPType == "" {
-		tg.IPType = "ipv4"
 	}
 	return nil
 }
