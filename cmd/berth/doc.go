@@ -1,0 +1,7 @@
+// Command berth shows what Berth would do, and what it understands, without
+// doing it.
+//
+// One file holds one verb: it reads flags, makes one call to package
+// service/offline, and prints what came back. Nothing is decided here. Start at
+// [run].
+package main

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// streams are where a command reads and writes: results to out, talk to err.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// exit is the exit code of a command that did what it should.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// run performs one command and returns the exit code of the process.
+func run(ctx context.Context, args []string, s streams) int {
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if code := exit(0); errors.As(err, &code) {
+		return int(code)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(s.err, "berth: %v\n", err) // nobody is left to tell
+		return plan.ExitError
+	}
+	return plan.ExitNothing
+}
+
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "berth",
+		Short: "Shows what Berth would do with Services of type LoadBalancer",
+		Long: "Berth turns Kubernetes Services of type LoadBalancer into cloud load balancers.\n" +
+			"This program shows what it would do, and what it understands. It writes nothing,\n" +
+			"neither to the cloud nor to the cluster.",
+		SilenceErrors: true,
+		// Usage helps with a flag that is wrong, not with a cloud that does not answer.
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) { cmd.SilenceUsage = true },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newPlan(), newCheck(), newAnnotations(), newVersion())
+	return root
+}
+
+// say writes notes to stderr.
+func say(cmd *cobra.Command, notes []string) {
+	for _, note := range notes {
+		cmd.PrintErrln("note: " + note)
+	}
+}
+
+// show writes a result to stdout.
+func show(cmd *cobra.Command, result string) error {
+	_, err := io.WriteString(cmd.OutOrStdout(), result)
+	return err
+}

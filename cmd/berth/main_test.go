@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/service/offline"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/golden"
+)
+
+// makeReal brings the cloud to what the files say, as the controller would.
+func makeReal(t *testing.T, nodes, config string, files ...string) {
+	t.Helper()
+	ctx := context.Background()
+	world, err := offline.Gather(ctx, offline.Input{Files: files, NodeFiles: []string{nodes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := all.Find("aws")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	bound, _, err := entry.Open(ctx, file, providers.Env{Cluster: "kubernetes", Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reconcile.New(bound, reconcile.Options{})
+	var projected []nodeports.Node
+	for _, n := range world.Nodes {
+		projected = append(projected, nodeports.Project(n, nil))
+	}
+	r.SetNodes(projected)
+	r.AllKnown()
+	for _, item := range world.Items {
+		d, err := r.Draft(ctx, reconcile.Job{Service: item.Service})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := r.Run(ctx, d, func(plan.Gate) time.Duration { return 0 })
+		if res.Err != nil || !res.Clean {
+			t.Fatalf("%s: clean %t, %v", item.Owner(), res.Clean, res.Err)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func serviceYAML(name, more string) string {
+	return "apiVersion: v1\nkind: Service\nmetadata:\n  name: " + name + "\n  annotations:\n" +
+		"    service.beta.kubernetes.io/aws-load-balancer-type: nlb\nspec:\n  type: LoadBalancer\n" + more + "  ports:\n  - port: 80\n"
+}
+
+// TestPlanAfterTheWorkIsDone: 0 is only ever said of a cloud that is as wanted.
+func TestPlanAfterTheWorkIsDone(t *testing.T) {
+	flags, nodes := cloud(t, 2)
+	file := write(t, "web.yaml", serviceYAML("web", ""))
+	args := append([]string{"plan", "-f", file, "--nodes", nodes}, flags...)
+	if got := berth(t, "", args...); got.code != plan.ExitChanges {
+		t.Fatalf("before: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+	makeReal(t, nodes, flags[3], file)
+	got := berth(t, "", args...)
+	if got.code != plan.ExitNothing || got.out != "No changes. The cloud matches the Service.\n" {
+		t.Errorf("after: exit code %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// TestPlanOfSharedThings: what a Service no longer wants stays while another
+// one, planned before or after it, does.
+func TestPlanOfSharedThings(t *testing.T) {
+	flags, nodes := cloud(t, 2)
+	both := write(t, "both.yaml", serviceYAML("a", "")+"---\n"+serviceYAML("b", ""))
+	makeReal(t, nodes, flags[3], both)
+	narrow := serviceYAML("a", "  loadBalancerSourceRanges: [192.0.2.0/24]\n")
+	for name, text := range map[string]string{"alone": narrow, "with-b": narrow + "---\n" + serviceYAML("b", "")} {
+		got := berth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)...)
+		if got.code != plan.ExitChanges {
+			t.Errorf("%s: exit code %d", name, got.code)
+		}
+		golden.Check(t, "testdata/shared-"+name+".golden", got.out+"--- stderr\n"+got.err)
+	}
+}
+
+// TestPlanForms: what is left alone is said wherever there is room for it.
+func TestPlanForms(t *testing.T) {
+	flags, nodes := cloud(t, 1)
+	text := serviceYAML("web", "") + "---\n" + serviceYAML("other", "  loadBalancerClass: example.com/x\n") +
+		"---\napiVersion: v1\nkind: Service\nmetadata: {name: inner}\nspec: {ports: [{port: 80}]}\n"
+	for _, form := range []string{"human", "json", "dot", "mermaid"} {
+		got := berth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes, "-o", form}, flags...)...)
+		if got.code != plan.ExitChanges {
+			t.Errorf("%s: exit code %d %s", form, got.code, got.err)
+		}
+		golden.Check(t, "testdata/forms/"+form+".golden", got.out)
+	}
+}
+
+func TestPlanWithoutNodesSaysSo(t *testing.T) {
+	flags, _ := cloud(t, 1)
+	got := berth(t, serviceYAML("web", ""), append([]string{"plan", "-f", "-"}, flags...)...)
+	if got.code != plan.ExitChanges || !strings.Contains(got.err, "note: there are no nodes (see --nodes)") {
+		t.Errorf("exit code %d, %s", got.code, got.err)
+	}
+}
+
+// TestErrors: what is wrong is said once, on stderr, with exit code 1, and
+// usage only where it helps.
+func TestErrors(t *testing.T) {
+	flags, _ := cloud(t, 1)
+	with := func(args ...string) []string { return append(args, flags...) }
+	for name, c := range map[string]struct {
+		args  []string
+		want  string
+		usage bool
+	}{
+		"no such verb":      {[]string{"apply"}, `unknown command "apply"`, false},
+		"no such flag":      {[]string{"plan", "--apply"}, "unknown flag: --apply", true},
+		"no provider":       {[]string{"plan", "-f", "x.yaml"}, `"provider" not set`, false},
+		"unknown provider":  {[]string{"plan", "-f", "x.yaml", "--provider", "cloudy"}, `provider "cloudy" is not known; legal: aws`, false},
+		"unknown form":      {with("plan", "-f", "x.yaml", "-o", "xml"), `"xml" is not known; legal: human, json, dot, mermaid`, false},
+		"no such file":      {with("plan", "-f", "testdata/none.yaml"), "testdata/none.yaml", false},
+		"no cloud config":   {[]string{"plan", "-f", "testdata/real", "--provider", "aws", "--cloud-config", "testdata/none"}, "cloud configuration: ", false},
+		"bad selector":      {with("plan", "-f", "testdata/real", "-l", "a=b=c"), `selector "a=b=c"`, false},
+		"check no file":     {[]string{"check", "--provider", "aws"}, `"file" not set`, false},
+		"annotations forms": {[]string{"annotations", "-o", "xml"}, "legal: table, json, markdown", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := berth(t, "", c.args...)
+			if got.code != plan.ExitError || !strings.Contains(got.err, c.want) {
+				t.Errorf("exit code %d, want %q in %q", got.code, c.want, got.err)
+			}
+			if shown := strings.Contains(got.out+got.err, "Usage:"); shown != c.usage {
+				t.Errorf("usage shown: %t", shown)
+			}
+		})
+	}
+}
+
+func TestCloudThatDoesNotAnswer(t *testing.T) {
+	flags, _ := cloud(t, 1)
+	text, err := os.ReadFile(flags[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	flags[3] = write(t, "cloud.conf", string(text))
+	var out, errs strings.Builder
+	code := run(ctx, append([]string{"plan", "-f", "testdata/real"}, flags...), streams{in: strings.NewReader(""), out: &out, err: &errs})
+	if code != plan.ExitError || out.String() != "" || strings.Contains(errs.String(), "Usage:") {
+		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestAnnotations: the rows have what scripts and other programs rely on.
+func TestAnnotations(t *testing.T) {
+	got := berth(t, "", "annotations", "--provider", "aws", "-o", "json")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(got.out), &rows); err != nil || len(rows) < 50 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, row := range rows {
+		for _, name := range []string{"provider", "key", "on", "type", "values", "min", "max", "default", "kinds", "support", "doc", "source"} {
+			if _, ok := row[name]; !ok {
+				t.Errorf("%v: no %s", row["key"], name)
+			}
+		}
+		if s := row["support"]; s != "works" && s != "accepted" && s != "later" {
+			t.Errorf("%v: support %v", row["key"], s)
+		}
+	}
+	for _, form := range []string{"table", "markdown"} {
+		if got := berth(t, "", "annotations", "-o", form); got.code != 0 || !strings.Contains(got.out, "aws-load-balancer-type") {
+			t.Errorf("%s: exit code %d\n%s", form, got.code, got.err)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := berth(t, "", "version")
+	var names []string
+	for line := range strings.Lines(got.out) {
+		name, value, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(value) == "" {
+			t.Errorf("%s is empty", name)
+		}
+		names = append(names, name)
+	}
+	if diff := cmp.Diff([]string{"version", "commit", "go", "providers"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,127 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// fromFiles reads the files and makes their Services what the API server would
+// make of them. live is the cluster that they are meant for, if it is known.
+func fromFiles(in Input, live *cluster) (World, error) {
+	var found objects
+	for _, name := range in.Files {
+		if err := found.read(name, in); err != nil {
+			return World{}, err
+		}
+	}
+	services := len(found.services)
+	for _, name := range in.NodeFiles {
+		if err := found.read(name, in); err != nil {
+			return World{}, err
+		}
+	}
+	if len(found.services) > services {
+		found.notes = append(found.notes, "Services in the files of --nodes are not looked at")
+		found.services = found.services[:services]
+	}
+	w := World{Items: found.services, Nodes: found.nodes, Notes: found.notes, Whole: true}
+	namespace := cmp.Or(in.Namespace, live.defaultNamespace(), corev1.NamespaceDefault)
+	for i := range w.Items {
+		if svc := w.Items[i].Service; svc.Namespace == "" {
+			svc.Namespace = namespace
+		}
+	}
+	if err := w.unique(); err != nil {
+		return World{}, err
+	}
+	w.complete(live)
+	for i := range w.Items {
+		item := &w.Items[i]
+		item.Problems = append(item.Problems, specProblems(item.Service)...)
+	}
+	return w, nil
+}
+
+// unique refuses two Services of one name: whichever is taken, the other one's
+// plan would be missing.
+func (w *World) unique() error {
+	seen := map[string]bool{}
+	for _, item := range w.Items {
+		name := item.Service.Namespace + "/" + item.Service.Name
+		if seen[name] {
+			return fmt.Errorf("service %s is there twice", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// complete gives the Services what a cluster would assign: of the live Service
+// of the same name if there is one, else made up.
+func (w *World) complete(live *cluster) {
+	slices.SortStableFunc(w.Items, func(a, b Item) int { return a.Owner().Compare(b.Owner()) })
+	ports := newNodePorts(live.all())
+	for i := range w.Items {
+		svc := w.Items[i].Service
+		if old := live.get(svc.Namespace, svc.Name); old != nil {
+			inherit(svc, old)
+		}
+		ports.take(svc)
+	}
+	for i := range w.Items {
+		svc := w.Items[i].Service
+		setDefaults(svc)
+		w.Items[i].MadeUp = strings.Join(makeUp(svc, ports), "; ")
+		if svc.Spec.IPFamilyPolicy != nil && *svc.Spec.IPFamilyPolicy == corev1.IPFamilyPolicyPreferDualStack && len(svc.Spec.IPFamilies) == 1 {
+			w.Items[i].Problems = append(w.Items[i].Problems, plan.Problem{Severity: plan.Warning, Where: "spec.ipFamilyPolicy",
+				Text: "PreferDualStack is up to the cluster; taken as " + string(svc.Spec.IPFamilies[0]) + " alone"})
+		}
+	}
+}
+
+// read takes a file, a folder or, for "-", the standard input.
+func (o *objects) read(name string, in Input) error {
+	if name == "-" {
+		return o.decode("standard input", in.Stdin)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	if !info.IsDir() {
+		return o.readFile(name)
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return fmt.Errorf("folder: %w", err)
+	}
+	for _, e := range entries {
+		switch strings.ToLower(filepath.Ext(e.Name())) {
+		case ".yaml", ".yml", ".json":
+			if e.IsDir() {
+				continue
+			}
+			if err := o.readFile(filepath.Join(name, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *objects) readFile(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return o.decode(name, f)
+}

@@ -1,0 +1,229 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Target says which cloud is planned for.
+type Target struct {
+	Cloud       providers.Entry
+	CloudConfig string // path of the official cloud configuration file; empty: none
+	ClusterName string
+	Classes     service.Classes
+}
+
+// Report is what a plan comes to.
+type Report struct {
+	Document plan.Document
+	Left     []Left   // by namespace and name
+	Notes    []string // what the user should know and a program need not
+}
+
+// ExitCode is plan.ExitNothing, plan.ExitChanges or plan.ExitError.
+func (r Report) ExitCode() int { return plan.ExitCode(r.Document, nil) }
+
+// draftsAtOnce bounds the Services that are planned at the same time; together
+// they share the cloud's list calls.
+const draftsAtOnce = 64
+
+// Plan says what the controller would do for the Services. It only reads. What
+// is wrong with single Services is part of the report; an error means that there
+// is none.
+func Plan(ctx context.Context, in Input, t Target) (Report, error) {
+	world, err := Gather(ctx, in)
+	if err != nil {
+		return Report{}, err
+	}
+	bound, problems, err := t.open(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, p := range problems {
+		world.note("cloud configuration: " + p.String())
+	}
+	if len(world.Nodes) == 0 {
+		world.note("there are no nodes (see --nodes): load balancers are planned without backends")
+	}
+	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{})}
+	run.reconciler.SetNodes(project(world))
+	if err := run.drafts(ctx); err != nil {
+		return Report{}, err
+	}
+	return run.report(), nil
+}
+
+// open connects to the cloud. Problems are those of the configuration.
+func (t Target) open(ctx context.Context) (providers.Bound, annotations.Problems, error) {
+	var file io.Reader
+	if t.CloudConfig != "" {
+		f, err := os.Open(t.CloudConfig)
+		if err != nil {
+			return providers.Bound{}, nil, fmt.Errorf("cloud configuration: %w", err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		file = f
+	}
+	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now})
+}
+
+// project keeps every label: which of them a Service selects by is not known yet.
+func project(w World) []nodeports.Node {
+	out := make([]nodeports.Node, 0, len(w.Nodes))
+	for _, n := range w.Nodes {
+		out = append(out, nodeports.Project(n, func(string) bool { return true }))
+	}
+	return out
+}
+
+// planning is one run of Plan.
+type planning struct {
+	world      World
+	target     Target
+	reconciler *reconcile.Reconciler
+	tasks      []task
+}
+
+// task is one item and what became of it.
+type task struct {
+	item  Item
+	job   *reconcile.Job
+	left  string
+	draft *reconcile.Draft
+	err   error
+}
+
+// drafts plans every Service, then again those whose plan depends on what the
+// others want: before the last one is known, nobody knows what may go.
+func (p *planning) drafts(ctx context.Context) error {
+	for _, item := range p.world.Items {
+		t := task{item: item}
+		if !item.Refused() {
+			t.job, t.left = claim(item, p.target.Classes, p.reconciler.Choose)
+		}
+		p.tasks = append(p.tasks, t)
+	}
+	if err := p.each(ctx, func(t *task) bool { return t.job != nil }); err != nil {
+		return err
+	}
+	if p.world.Whole && !p.unknown() {
+		p.reconciler.AllKnown()
+	}
+	return p.each(ctx, func(t *task) bool { return t.item.Asked && t.draft != nil && sharing(t.draft.Plan) })
+}
+
+// unknown tells whether somebody may want shared things without our knowing,
+// and says who.
+func (p *planning) unknown() bool {
+	found := false
+	for _, t := range p.tasks {
+		if t.err == nil && !t.item.Refused() {
+			continue
+		}
+		found = true
+		if !t.item.Asked {
+			p.world.note(fmt.Sprintf("%s can not be planned, so what it may share with others is not removed: %v", t.item.Owner(), t.err))
+		}
+	}
+	return found
+}
+
+// sharing tells whether a plan depends on what other Services want.
+func sharing(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.By == "ledger" }) ||
+		slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
+}
+
+func deletesShared(s plan.Step) bool {
+	return s.ID.Action == plan.Delete && s.Target.Hold == stack.Counted
+}
+
+// each drafts the chosen tasks. The error is that of the context; every other
+// fault stays with its task.
+func (p *planning) each(ctx context.Context, chosen func(*task) bool) error {
+	var group errgroup.Group
+	group.SetLimit(draftsAtOnce)
+	for i := range p.tasks {
+		if t := &p.tasks[i]; chosen(t) {
+			group.Go(func() error {
+				t.draft, t.err = p.reconciler.Draft(ctx, *t.job)
+				return nil
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// report puts together what is to be shown.
+func (p *planning) report() Report {
+	r := Report{Notes: p.world.Notes}
+	var plans []plan.Plan
+	for _, t := range p.tasks {
+		if !t.item.Asked || t.err != nil || t.draft == nil || t.draft.Want == nil {
+			continue
+		}
+		plans = append(plans, t.draft.Plan)
+		if p.world.Alone && slices.ContainsFunc(t.draft.Plan.Steps, deletesShared) {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: the plan deletes what Services outside the files may share; if one does, it stays (with --kubeconfig they are known)", t.item.Owner()))
+		}
+		if t.item.MadeUp != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: made up, because only a cluster assigns it: %s", t.item.Owner(), t.item.MadeUp))
+		}
+	}
+	r.Document = plan.NewDocument(p.target.Cloud.Name, plans)
+	for _, t := range p.tasks {
+		if !t.item.Asked {
+			continue
+		}
+		if t.left != "" {
+			r.Left = append(r.Left, Left{Owner: t.item.Owner(), Why: t.left})
+		}
+		r.Document = r.Document.WithProblems(t.item.Owner(), p.problems(t)...)
+	}
+	return r
+}
+
+// problems are everything that is wrong with one Service, or around it.
+func (p *planning) problems(t task) []plan.Problem {
+	out := slices.Clone(t.item.Problems)
+	switch {
+	case t.left != "":
+		return out // its annotations are judged by whoever works on it
+	case t.item.Refused():
+		return append(out, judge(t.item, p.reconciler.Choose(t.item.Service).Kind, p.reconciler.Annotations())...)
+	}
+	if t.err != nil {
+		return append(out, plan.Problem{Severity: plan.Error, Text: t.err.Error()})
+	}
+	if t.draft == nil {
+		return out
+	}
+	out = append(out, publicProblems(t.draft.Problems)...)
+	for _, kind := range t.draft.Blind {
+		out = append(out, plan.Problem{Severity: plan.Warning, Text: "resources of the kind " + string(kind) + " could not be read, so nothing is planned that creates or deletes one"})
+	}
+	for _, node := range t.draft.Request.Backends.Pending {
+		out = append(out, plan.Problem{Severity: plan.Warning, Text: "node " + node + " has no spec.providerID yet, so it is not behind the load balancer"})
+	}
+	if nodes := t.draft.Request.Backends.Nodes; nodes.FilteredOut() {
+		out = append(out, plan.Problem{Severity: plan.Warning, Text: fmt.Sprintf("no node matches although %d could stand behind the load balancer", nodes.Eligible())})
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package offline
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Left is a Service that is not ours to work on, and why.
+type Left struct {
+	Owner stack.Owner `json:"owner"`
+	Why   string      `json:"why"` // read after the name of the Service
+}
+
+// chooser is Cloud.Choose of a provider.
+type chooser func(*corev1.Service) providers.Choice
+
+// claim decides as the controller would. Exactly one of job and why is set; why
+// is empty as well for Services of a cluster that nobody expects in a plan.
+func claim(item Item, classes service.Classes, choose chooser) (job *reconcile.Job, why string) {
+	svc := item.Service
+	switch classes.Claim(svc) {
+	case service.Released:
+		return &reconcile.Job{Service: svc, Release: true}, ""
+	case service.Disowned:
+		return nil, "was served by this controller and no longer is, because of the controller's own flags; its load balancer stays until --release-unclaimed"
+	case service.Ignored:
+		return nil, ignored(item)
+	}
+	if choice := choose(svc); choice.Elsewhere != "" {
+		if _, _, served := service.ParseApplied(svc); served {
+			return &reconcile.Job{Service: svc, Release: true}, "" // the user has moved it: what we made goes
+		}
+		return nil, choice.Elsewhere
+	}
+	return &reconcile.Job{Service: svc}, ""
+}
+
+// ignored says why a Service is not ours.
+func ignored(item Item) string {
+	spec := item.Service.Spec
+	switch {
+	case spec.Type != corev1.ServiceTypeLoadBalancer && item.Written:
+		return fmt.Sprintf("is of type %s, not LoadBalancer", spec.Type)
+	case spec.Type != corev1.ServiceTypeLoadBalancer:
+		return "" // most Services of a cluster
+	case item.Service.DeletionTimestamp != nil:
+		return "is being deleted and has nothing of ours"
+	case spec.LoadBalancerClass != nil:
+		return fmt.Sprintf("spec.loadBalancerClass %q is not one that is served here (see --load-balancer-class)", *spec.LoadBalancerClass)
+	default:
+		return "has no spec.loadBalancerClass, and Services without one are not served here (--default-class=false)"
+	}
+}

@@ -1,0 +1,168 @@
+package offline
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// specProblems are what the API server would refuse of a Service, as far as
+// load balancers are concerned. Defaults have been filled in before.
+// Source: kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateService.
+func specProblems(svc *corev1.Service) []plan.Problem {
+	v := &verdict{}
+	for _, text := range validation.IsDNS1123Label(svc.Name) {
+		v.add("metadata.name", "%q: %s", svc.Name, text)
+	}
+	for _, text := range validation.IsDNS1123Label(svc.Namespace) {
+		v.add("metadata.namespace", "%q: %s", svc.Namespace, text)
+	}
+	v.names("", svc.Annotations)
+	v.names("metadata.labels.", svc.Labels)
+	v.words(&svc.Spec)
+	v.balancer(&svc.Spec)
+	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer { // others may have none, and are nobody's business here
+		v.ports(svc.Spec.Ports)
+	}
+	return v.problems
+}
+
+type verdict struct{ problems []plan.Problem }
+
+func (v *verdict) add(where, format string, args ...any) {
+	v.problems = append(v.problems, plan.Problem{Severity: plan.Error, Where: where, Text: fmt.Sprintf(format, args...)})
+}
+
+// names checks the keys of annotations and labels.
+func (v *verdict) names(prefix string, values map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		for _, text := range validation.IsQualifiedName(strings.ToLower(key)) {
+			v.add(prefix+key, "is not a legal key: %s", text)
+		}
+	}
+}
+
+// words checks the fields that take one of a few words.
+func (v *verdict) words(spec *corev1.ServiceSpec) {
+	oneOf(v, "spec.type", spec.Type, corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeExternalName)
+	oneOf(v, "spec.sessionAffinity", spec.SessionAffinity, corev1.ServiceAffinityNone, corev1.ServiceAffinityClientIP)
+	oneOf(v, "spec.externalTrafficPolicy", spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal, "")
+	oneOf(v, "spec.internalTrafficPolicy", *spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster, corev1.ServiceInternalTrafficPolicyLocal)
+	oneOf(v, "spec.ipFamilyPolicy", *spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack, corev1.IPFamilyPolicyPreferDualStack, corev1.IPFamilyPolicyRequireDualStack)
+	for i, family := range spec.IPFamilies {
+		oneOf(v, fmt.Sprintf("spec.ipFamilies[%d]", i), family, corev1.IPv4Protocol, corev1.IPv6Protocol)
+		if slices.Contains(spec.IPFamilies[:i], family) {
+			v.add(fmt.Sprintf("spec.ipFamilies[%d]", i), "%s is there twice", family)
+		}
+	}
+	if len(spec.IPFamilies) > 1 && *spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack {
+		v.add("spec.ipFamilyPolicy", "SingleStack allows one family, spec.ipFamilies has %d", len(spec.IPFamilies))
+	}
+}
+
+func oneOf[T ~string](v *verdict, where string, value T, legal ...T) {
+	if slices.Contains(legal, value) {
+		return
+	}
+	var words []string
+	for _, word := range legal {
+		if word != "" {
+			words = append(words, string(word))
+		}
+	}
+	v.add(where, "%q is not legal; legal is %s", value, strings.Join(words, ", "))
+}
+
+func (v *verdict) ports(ports []corev1.ServicePort) {
+	if len(ports) == 0 {
+		v.add("spec.ports", "at least one port is required")
+	}
+	for i := range ports {
+		p, at := &ports[i], fmt.Sprintf("spec.ports[%d].", i)
+		for _, text := range validation.IsValidPortNum(int(p.Port)) {
+			v.add(at+"port", "%d: %s", p.Port, text)
+		}
+		oneOf(v, at+"protocol", p.Protocol, corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)
+		if p.NodePort != 0 && (p.NodePort < firstNodePort || p.NodePort > lastNodePort) {
+			// Clusters may be set up with another range, so this alone refuses nothing.
+			v.problems = append(v.problems, plan.Problem{Severity: plan.Warning, Where: at + "nodePort",
+				Text: fmt.Sprintf("%d is outside %d-%d, the node ports of most clusters", p.NodePort, firstNodePort, lastNodePort)})
+		}
+		v.portName(at, p, len(ports) > 1)
+		v.targetPort(at+"targetPort", p.TargetPort)
+		for j := range ports[:i] {
+			v.pair(at, p, &ports[j], j)
+		}
+	}
+}
+
+func (v *verdict) portName(at string, p *corev1.ServicePort, required bool) {
+	if p.Name == "" {
+		if required {
+			v.add(at+"name", "is required where there are several ports")
+		}
+		return
+	}
+	for _, text := range validation.IsDNS1123Label(p.Name) {
+		v.add(at+"name", "%q: %s", p.Name, text)
+	}
+}
+
+func (v *verdict) targetPort(where string, target intstr.IntOrString) {
+	if target.Type == intstr.Int {
+		for _, text := range validation.IsValidPortNum(target.IntValue()) {
+			v.add(where, "%d: %s", target.IntValue(), text)
+		}
+		return
+	}
+	for _, text := range validation.IsValidPortName(target.StrVal) {
+		v.add(where, "%q: %s", target.StrVal, text)
+	}
+}
+
+// pair looks at a port and an earlier one together.
+func (v *verdict) pair(at string, p, earlier *corev1.ServicePort, index int) {
+	if p.Name != "" && p.Name == earlier.Name {
+		v.add(at+"name", "%q is also the name of spec.ports[%d]", p.Name, index)
+	}
+	if p.Protocol != earlier.Protocol {
+		return
+	}
+	if p.Port == earlier.Port {
+		v.add(at+"port", "%d/%s is also that of spec.ports[%d]", p.Port, p.Protocol, index)
+	}
+	if p.NodePort != 0 && p.NodePort == earlier.NodePort {
+		v.add(at+"nodePort", "%d/%s is also that of spec.ports[%d]", p.NodePort, p.Protocol, index)
+	}
+}
+
+// balancer checks the fields that only load balancers have.
+func (v *verdict) balancer(spec *corev1.ServiceSpec) {
+	if spec.Type != corev1.ServiceTypeLoadBalancer {
+		if spec.LoadBalancerClass != nil {
+			v.add("spec.loadBalancerClass", "may only be set on Services of type LoadBalancer")
+		}
+		return
+	}
+	if class := spec.LoadBalancerClass; class != nil {
+		for _, text := range validation.IsQualifiedName(*class) {
+			v.add("spec.loadBalancerClass", "%q: %s", *class, text)
+		}
+	}
+	for i, text := range spec.LoadBalancerSourceRanges {
+		if _, err := netip.ParsePrefix(strings.TrimSpace(text)); err != nil {
+			v.add(fmt.Sprintf("spec.loadBalancerSourceRanges[%d]", i), "%q is not a range of addresses such as 10.0.0.0/8", text)
+		}
+	}
+	if spec.HealthCheckNodePort != 0 && spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
+		v.add("spec.healthCheckNodePort", "may only be set with externalTrafficPolicy Local")
+	}
+}
