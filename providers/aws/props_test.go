@@ -1,0 +1,138 @@
+package aws_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/aws/simtest"
+)
+
+// subject is a simulated AWS with six nodes.
+type subject struct {
+	running *simtest.Running
+	config  string // added to the cloud configuration
+}
+
+func (s subject) Open(t testing.TB) providers.Bound {
+	t.Helper()
+	file := append(s.running.Cloud.Seed.CloudConf(s.running.URL), s.config...)
+	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return cloud
+}
+
+func (s subject) Nodes() []nodeports.Node {
+	var out []nodeports.Node
+	for _, n := range s.running.Cloud.Seed.KubernetesNodes() {
+		out = append(out, nodeports.Project(&n, func(string) bool { return true }))
+	}
+	return out
+}
+
+func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
+
+func fresh(config string) props.New {
+	return func(t testing.TB) props.Subject {
+		return subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: config}
+	}
+}
+
+const prefix = "service.beta.kubernetes.io/"
+
+// service is a Service as the API server would have completed it.
+func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: types.UID("5a0c1f6e-0000-4000-8000-000000000001"), Annotations: map[string]string{}},
+		Spec: corev1.ServiceSpec{
+			Type:                  corev1.ServiceTypeLoadBalancer,
+			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
+			SessionAffinity:       corev1.ServiceAffinityNone,
+			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
+			Ports: []corev1.ServicePort{
+				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080},
+				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: 30443},
+			},
+		},
+	}
+	for k, v := range annotations {
+		svc.Annotations[prefix+k] = v
+	}
+	if change != nil {
+		change(&svc.Spec)
+	}
+	return props.Case{Name: name, Service: svc}
+}
+
+const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
+
+func local(s *corev1.ServiceSpec) {
+	s.ExternalTrafficPolicy, s.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
+}
+
+func udp(s *corev1.ServiceSpec) {
+	for i := range s.Ports {
+		s.Ports[i].Protocol = corev1.ProtocolUDP
+	}
+}
+
+func cases() []props.Case {
+	return []props.Case{
+		service("clb", nil, nil),
+		service("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
+		service("clb-tls", map[string]string{
+			"aws-load-balancer-ssl-cert": certificate, "aws-load-balancer-ssl-ports": "https", "aws-load-balancer-backend-protocol": "http",
+			"aws-load-balancer-ssl-negotiation-policy": "ELBSecurityPolicy-TLS-1-2-2017-01",
+		}, nil),
+		service("nlb-local-tls", map[string]string{
+			"aws-load-balancer-type": "nlb", "aws-load-balancer-ssl-cert": certificate, "aws-load-balancer-ssl-ports": "443",
+			"aws-load-balancer-cross-zone-load-balancing-enabled": "true",
+		}, local),
+		service("clb-everything", map[string]string{
+			"aws-load-balancer-proxy-protocol": "*", "aws-load-balancer-connection-idle-timeout": "120",
+			"aws-load-balancer-connection-draining-enabled": "true", "aws-load-balancer-connection-draining-timeout": "60",
+			"aws-load-balancer-access-log-enabled": "true", "aws-load-balancer-access-log-s3-bucket-name": "logs", "aws-load-balancer-access-log-emit-interval": "5",
+			"aws-load-balancer-cross-zone-load-balancing-enabled": "true", "load-balancer-source-ranges": "10.1.0.0/16,192.0.2.0/24",
+			"aws-load-balancer-additional-resource-tags": "team=shop,stage=test",
+		}, nil),
+		service("nlb-udp", map[string]string{"aws-load-balancer-type": "nlb"}, func(s *corev1.ServiceSpec) { local(s); udp(s) }),
+		service("clb-internal-local", map[string]string{"aws-load-balancer-internal": "true"}, local),
+		service("nlb-internal-ranges", map[string]string{
+			"aws-load-balancer-type": "nlb", "aws-load-balancer-internal": "true",
+			"aws-load-balancer-target-group-attributes": "preserve_client_ip.enabled=false,proxy_protocol_v2.enabled=true",
+			"aws-load-balancer-healthcheck-protocol":    "http", "aws-load-balancer-healthcheck-path": "/ready", "aws-load-balancer-healthcheck-port": "8080",
+		}, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.2.0.0/16"} }),
+	}
+}
+
+// credentials are any: the simulator asks for a signature and checks none.
+func credentials(t *testing.T) {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", "simulated")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "simulated")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+}
+
+func TestProperties(t *testing.T) {
+	credentials(t)
+	props.Run(t, fresh(""), cases())
+}
+
+func TestPropertiesManagedGroups(t *testing.T) {
+	credentials(t)
+	managed := service("nlb-managed", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
+	managedRanges := service("nlb-managed-ranges", map[string]string{"aws-load-balancer-type": "nlb", "load-balancer-source-ranges": "10.1.0.0/16"}, local)
+	props.Run(t, fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), []props.Case{managed, managedRanges})
+}

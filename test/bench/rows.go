@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/berth-lb/berth/test/harness"
+)
+
+// row is one phase of one kind, as bin/bench.json has it.
+type row struct {
+	Cloud            string         `json:"cloud"`
+	Kind             string         `json:"kind"`
+	Phase            string         `json:"phase"`
+	Services         int            `json:"services"`
+	Calls            int            `json:"calls"`
+	Writes           int            `json:"writes"`
+	CallsPerService  float64        `json:"calls_per_service"`
+	WritesPerService float64        `json:"writes_per_service"`
+	GoalCalls        *float64       `json:"goal_calls_per_service,omitempty"`
+	GoalWrites       *float64       `json:"goal_writes_per_service,omitempty"`
+	ByOperation      map[string]int `json:"by_operation"`
+}
+
+func newRow(s subject, phase string, n int, c harness.Calls) row {
+	r := row{
+		Cloud: s.cloud, Kind: s.kind, Phase: phase, Services: n, Calls: c.All, Writes: c.Writes,
+		CallsPerService: float64(c.All) / float64(n), WritesPerService: float64(c.Writes) / float64(n), ByOperation: c.ByOperation,
+	}
+	if goal, ok := s.goal[phase]; ok {
+		r.GoalCalls, r.GoalWrites = &goal[0], &goal[1]
+	}
+	return r
+}
+
+// met tells whether the row is within its goal; rows without one always are.
+func (r row) met() bool {
+	return r.GoalCalls == nil || (r.CallsPerService <= *r.GoalCalls && r.WritesPerService <= *r.GoalWrites)
+}
+
+func print(rows []row) {
+	fmt.Printf("%-5s %-5s %-8s %8s %7s %7s %14s %14s  %s\n", "cloud", "kind", "phase", "services", "calls", "writes", "calls/service", "writes/service", "goal")
+	for _, r := range rows {
+		goal := ""
+		if r.GoalCalls != nil {
+			goal = fmt.Sprintf("%.1f (%.0f) met", *r.GoalCalls, *r.GoalWrites)
+			if !r.met() {
+				goal = fmt.Sprintf("%.1f (%.0f) MISSED", *r.GoalCalls, *r.GoalWrites)
+			}
+		}
+		fmt.Printf("%-5s %-5s %-8s %8d %7d %7d %14.2f %14.2f  %s\n", r.Cloud, r.Kind, r.Phase, r.Services, r.Calls, r.Writes, r.CallsPerService, r.WritesPerService, goal)
+		if !r.met() || os.Getenv("DETAILS") != "" {
+			for _, op := range slices.Sorted(maps.Keys(r.ByOperation)) {
+				fmt.Printf("        %-50s %d\n", op, r.ByOperation[op])
+			}
+		}
+	}
+}
+
+// write puts the rows into bin/bench.json.
+func write(rows []row) error {
+	root, err := harness.Root()
+	if err != nil {
+		return err
+	}
+	body, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, "bin", "bench.json"), append(body, '\n'), 0o644)
+}

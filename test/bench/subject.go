@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// subject is one kind of load balancer.
+type subject struct {
+	cloud, kind string
+	simArgs     []string
+	annotations map[string]string
+	// goal is the most that a phase may cost per Service: all calls, and writes.
+	goal map[string][2]float64
+}
+
+func subjects() []subject {
+	return []subject{
+		{cloud: "aws", kind: "clb", goal: map[string][2]float64{
+			"create": {7.5, 6}, "touch": {0, 0}, "port": {2.5, 2}, "delnode": {1, 1}, "addnode": {1, 1}, "delete": {4, 3},
+		}},
+		{cloud: "aws", kind: "nlb", annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
+			goal: map[string][2]float64{
+				"create": {9, 8}, "touch": {0, 0}, "port": {4.5, 4}, "delnode": {3, 3}, "addnode": {3, 3}, "delete": {5.5, 5},
+			}},
+	}
+}
+
+// service is the i-th Service of a phase's subjects, with two ports.
+func (s subject) service(prefix string, i int) corev1.Service {
+	return corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%s-%s-%d", prefix, s.kind, i), Annotations: s.annotations},
+		Spec: corev1.ServiceSpec{
+			Type:     corev1.ServiceTypeLoadBalancer,
+			Selector: map[string]string{"app": "bench"},
+			Ports:    []corev1.ServicePort{port("http", 80), port("https", 443)},
+		},
+	}
+}
+
+func (s subject) services(prefix string, n int) []corev1.Service {
+	var out []corev1.Service
+	for i := range n {
+		out = append(out, s.service(prefix, i))
+	}
+	return out
+}
+
+func port(name string, number int32) corev1.ServicePort {
+	return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromInt32(8080)}
+}

@@ -1,0 +1,63 @@
+// Command demo shows the main job on real parts: a real API server, the real
+// controller as its own process, and a cloud simulator over HTTP.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/berth-lb/berth/test/harness"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// nodes is how many machines the cloud has; the last one joins the cluster late.
+const nodes = 4
+
+func run(ctx context.Context) error {
+	cloud := os.Getenv("CLOUD")
+	if cloud == "" {
+		cloud = "aws"
+	}
+	look, ok := looks()[cloud]
+	if !ok {
+		return fmt.Errorf("CLOUD=%q: there is no demo for it; legal: aws", cloud)
+	}
+	began := time.Now()
+	world, err := harness.Start(ctx, harness.Options{Cloud: cloud, Nodes: nodes, Progress: os.Stdout})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("everything is built and started after %s\n", time.Since(began).Round(time.Second))
+	show := &show{world: world, look: look}
+	err = show.play(ctx)
+	if err == nil && os.Getenv("KEEP") == "1" {
+		show.keep(ctx)
+	}
+	return errors.Join(err, world.Close())
+}
+
+// keep leaves everything running until the user has had enough.
+func (s *show) keep(ctx context.Context) {
+	s.title("KEEP=1: everything goes on running until you press Ctrl-C")
+	fmt.Println("    export KUBECONFIG=" + s.world.Cluster.Kubeconfig(""))
+	fmt.Println("    kubectl apply -f examples/" + s.world.Cloud + "/nlb.yaml")
+	fmt.Println("    kubectl get services; kubectl describe service web-nlb")
+	fmt.Println("    " + strings.Join(harness.Credentials(), " ") + " \\")
+	fmt.Println("      bin/berth plan --kubeconfig $KUBECONFIG --provider " + s.world.Cloud + " --cloud-config " + s.world.Sim.Dir + "/cloud.conf -A")
+	fmt.Println("    curl -s " + s.world.Sim.URL + "/_sim/counts")
+	<-ctx.Done()
+}

@@ -1,0 +1,64 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Binaries are the paths of the programs under test.
+type Binaries struct {
+	Controller string // cloud-controller-manager
+	Berth      string // the command line
+	Cloudsim   string // the simulators
+}
+
+// Build compiles the programs of this repository into its bin folder. What Go
+// has in its cache costs a second.
+func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
+	root, err := Root()
+	if err != nil {
+		return Binaries{}, err
+	}
+	out := Binaries{
+		Controller: filepath.Join(root, "bin", "cloud-controller-manager"),
+		Berth:      filepath.Join(root, "bin", "berth"),
+		Cloudsim:   filepath.Join(root, "bin", "cloudsim"),
+	}
+	for _, b := range []struct{ path, source string }{
+		{out.Controller, "./cmd/cloud-controller-manager"}, {out.Berth, "./cmd/berth"}, {out.Cloudsim, "./test/sim/cmd/cloudsim"},
+	} {
+		fmt.Fprintf(progress, "building %s\n", filepath.Base(b.path))
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.path, b.source)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = root, progress, progress
+		if err := cmd.Run(); err != nil {
+			return out, fmt.Errorf("build %s: %w", b.source, err)
+		}
+	}
+	return out, nil
+}
+
+// Root is the folder of the repository: the one above the working directory
+// whose go.mod declares the main module.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		body, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(body), "module github.com/berth-lb/berth\n") {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("repository: no go.mod of github.com/berth-lb/berth above the working directory")
+		}
+		dir = up
+	}
+}

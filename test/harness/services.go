@@ -1,0 +1,151 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/status"
+)
+
+// ReadServices reads the Services of a manifest.
+func ReadServices(path string) ([]corev1.Service, error) {
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	services, err := decode[corev1.Service](body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i := range services {
+		if services[i].Namespace == "" {
+			services[i].Namespace = metav1.NamespaceDefault
+		}
+	}
+	return services, nil
+}
+
+// Create creates Services.
+func (w *World) Create(ctx context.Context, services ...corev1.Service) error {
+	for i := range services {
+		svc := services[i].DeepCopy()
+		if _, err := w.Client.CoreV1().Services(svc.Namespace).Create(ctx, svc, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("service %s/%s: %w", svc.Namespace, svc.Name, err)
+		}
+	}
+	return nil
+}
+
+// Change reads a Service, changes it and writes it, again if somebody else was faster.
+func (w *World) Change(ctx context.Context, namespace, name string, change func(*corev1.Service)) error {
+	for {
+		svc, err := w.Get(ctx, namespace, name)
+		if err != nil {
+			return err
+		}
+		change(svc)
+		_, err = w.Client.CoreV1().Services(namespace).Update(ctx, svc, metav1.UpdateOptions{})
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+}
+
+// Get reads a Service.
+func (w *World) Get(ctx context.Context, namespace, name string) (*corev1.Service, error) {
+	return w.Client.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// Delete deletes Services; it does not wait for them to be gone.
+func (w *World) Delete(ctx context.Context, services ...corev1.Service) error {
+	for _, svc := range services {
+		if err := w.Client.CoreV1().Services(svc.Namespace).Delete(ctx, svc.Name, metav1.DeleteOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Eventually asks until the answer is nil, or returns the last answer when the
+// time is over.
+func Eventually(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("after %s: %w", limit, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// Programmed answers nil when every Service has its load balancer: addresses in
+// the status, and the condition of the cloud matching today's Service.
+func (w *World) Programmed(services ...corev1.Service) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, s := range services {
+			svc, err := w.Get(ctx, s.Namespace, s.Name)
+			if err != nil {
+				return err
+			}
+			if len(svc.Status.LoadBalancer.Ingress) == 0 {
+				return fmt.Errorf("%s/%s has no address: %s", s.Namespace, s.Name, Conditions(svc))
+			}
+			if c := Condition(svc, status.TypeProgrammed); c.Status != metav1.ConditionTrue {
+				return fmt.Errorf("%s/%s is not programmed: %s", s.Namespace, s.Name, Conditions(svc))
+			}
+		}
+		return nil
+	}
+}
+
+// Gone answers nil when none of the Services exists any more.
+func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, s := range services {
+			svc, err := w.Get(ctx, s.Namespace, s.Name)
+			if err == nil {
+				return fmt.Errorf("%s/%s is still there: %s", s.Namespace, s.Name, Conditions(svc))
+			}
+			if !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Condition returns a condition of a Service, the zero value if it has none.
+func Condition(svc *corev1.Service, conditionType string) metav1.Condition {
+	for _, c := range svc.Status.Conditions {
+		if c.Type == conditionType {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
+
+// Conditions says in one line what a Service's conditions are.
+func Conditions(svc *corev1.Service) string {
+	text := ""
+	for _, c := range svc.Status.Conditions {
+		text += fmt.Sprintf("[%s=%s %s %s]", c.Type, c.Status, c.Reason, c.Message)
+	}
+	if text == "" {
+		return "no conditions"
+	}
+	return text
+}

@@ -1,0 +1,116 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berth-lb/berth/test/cluster"
+)
+
+// Options say what world to start.
+type Options struct {
+	Cloud    string // "aws"
+	Nodes    int    // machines in the cloud, each with a Node in the cluster
+	SimArgs  []string
+	Progress io.Writer // what is being built and started, for people; nil: nowhere
+}
+
+// World is a cluster, a cloud and the programs to run in them.
+type World struct {
+	Cloud    string
+	Dir      string // logs, seeds and kubeconfigs; removed by Close
+	Binaries Binaries
+	Cluster  *cluster.Cluster
+	Sim      *Sim
+	Client   kubernetes.Interface
+
+	controllers []*Process
+}
+
+// Start builds what is not built, starts the control plane and the simulator,
+// and registers the simulator's machines as Nodes.
+func Start(ctx context.Context, o Options) (*World, error) {
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	w := &World{Cloud: o.Cloud}
+	if err := w.start(ctx, o); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+func (w *World) start(ctx context.Context, o Options) (err error) {
+	if w.Dir, err = os.MkdirTemp("", "berth-"); err != nil {
+		return err
+	}
+	if w.Binaries, err = Build(ctx, o.Progress); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver")
+	if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress}); err != nil {
+		return err
+	}
+	if w.Client, err = w.Cluster.Client(); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.Progress, "starting the cloud simulator")
+	if w.Sim, err = startSim(ctx, w.Binaries.Cloudsim, o.Cloud, w.Dir, o.Nodes, o.SimArgs); err != nil {
+		return err
+	}
+	return w.RegisterNodes(ctx)
+}
+
+// Close stops everything and removes the folder.
+func (w *World) Close() error {
+	var all error
+	for _, c := range w.controllers {
+		if c.Running() {
+			all = errors.Join(all, c.Stop(stopPatience))
+		}
+	}
+	if w.Sim != nil && w.Sim.Running() {
+		w.Sim.Kill()
+	}
+	if w.Cluster != nil {
+		all = errors.Join(all, w.Cluster.Stop())
+	}
+	if w.Dir != "" && all == nil {
+		all = os.RemoveAll(w.Dir)
+	}
+	return all
+}
+
+// stopPatience is longer than the controller's own patience with calls in flight.
+const stopPatience = 30 * time.Second
+
+// Controller starts a controller against the world. Further flags come last and
+// win. The name tells several apart.
+func (w *World) Controller(name string, flags ...string) (*Process, error) {
+	args := append([]string{
+		"--cloud-provider=" + w.Cloud,
+		"--cloud-config=" + filepath.Join(w.Sim.Dir, "cloud.conf"),
+		"--kubeconfig=" + w.Cluster.Kubeconfig(""),
+		"--leader-elect=false", "--secure-port=0", "--controllers=service", "-v=1",
+	}, flags...)
+	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, Credentials(), nil, w.Binaries.Controller, args...)
+	if err != nil {
+		return nil, err
+	}
+	w.controllers = append(w.controllers, p)
+	return p, nil
+}
+
+// Credentials is the environment by which the SDKs get along with a simulator:
+// any key will do, and there is no metadata service to ask.
+func Credentials() []string {
+	return []string{"AWS_ACCESS_KEY_ID=simulated", "AWS_SECRET_ACCESS_KEY=simulated", "AWS_EC2_METADATA_DISABLED=true"}
+}

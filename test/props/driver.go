@@ -1,0 +1,86 @@
+package props
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// process is one life of the controller: what it knows ends with it.
+type process struct {
+	t testing.TB
+	r *reconcile.Reconciler
+}
+
+// begin starts a process that knows the nodes and these Services.
+func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.Service) *process {
+	t.Helper()
+	p := &process{t: t, r: reconcile.New(s.Open(t), reconcile.Options{})}
+	p.r.SetNodes(nodes)
+	for _, svc := range services {
+		// A failing draft is not counted as known; the run that follows shows it.
+		_, _ = p.r.Draft(t.Context(), reconcile.Job{Service: svc})
+	}
+	p.r.AllKnown()
+	return p
+}
+
+// once plans and runs a Service one time. Every gate is open.
+func (p *process) once(ctx context.Context, svc *corev1.Service, release bool) (reconcile.Result, error) {
+	d, err := p.r.Draft(ctx, reconcile.Job{Service: svc, Release: release})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return p.r.Run(ctx, d, func(plan.Gate) time.Duration { return 0 }), nil
+}
+
+// rounds is how often a Service may be looked at until it is as wanted.
+const rounds = 12
+
+// converge runs a Service until nothing is left to do.
+func (p *process) converge(svc *corev1.Service, release bool) {
+	p.t.Helper()
+	var last reconcile.Result
+	var err error
+	for range rounds {
+		last, err = p.once(p.t.Context(), svc, release)
+		if err == nil && (last.Released || !release && last.Clean) {
+			return
+		}
+	}
+	if err == nil && last.Draft != nil {
+		p.t.Fatalf("%s: not there after %d rounds: err %v, problems %v, held %v, plan %v",
+			svc.Name, rounds, last.Err, last.Draft.Problems, last.Draft.Plan.Held, ids(last.Draft.Plan))
+	}
+	p.t.Fatalf("%s: not there after %d rounds: %v", svc.Name, rounds, err)
+}
+
+func ids(p plan.Plan) []string {
+	var out []string
+	for _, s := range p.Steps {
+		out = append(out, s.ID.String())
+	}
+	return out
+}
+
+// nothingToDo fails unless a process that knows nothing finds nothing to do.
+func nothingToDo(t testing.TB, s Subject, nodes []nodeports.Node, svc *corev1.Service) {
+	t.Helper()
+	p := begin(t, s, nodes, svc)
+	d, err := p.r.Draft(t.Context(), reconcile.Job{Service: svc})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Plan.Empty() {
+		t.Fatalf("%s: the plan of a new process is not empty:\n%s", svc.Name, plan.Human(plan.NewDocument("test", []plan.Plan{d.Plan}), plan.Options{}))
+	}
+}
+
+// writes counts the writing calls since the last reset of the journal.
+func writes(s Subject) int { return s.Control().Journal.Writes() }

@@ -1,0 +1,160 @@
+package props
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// Run checks every property on every case.
+func Run(t *testing.T, fresh New, cases []Case) {
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("life", func(t *testing.T) { t.Parallel(); life(t, fresh, c) })
+			t.Run("order", func(t *testing.T) { t.Parallel(); order(t, fresh, c) })
+			t.Run("crash", func(t *testing.T) { t.Parallel(); crash(t, fresh, c) })
+		})
+	}
+	t.Run("move", func(t *testing.T) { move(t, fresh, cases) })
+}
+
+// life: converged, the plan of a new process is empty, a second run writes
+// nothing, and deletion leaves the cloud as it was.
+func life(t *testing.T, fresh New, c Case) {
+	s := fresh(t)
+	before := state(t, s)
+	p := begin(t, s, s.Nodes(), c.Service)
+	p.converge(c.Service, false)
+	nothingToDo(t, s, s.Nodes(), c.Service)
+	s.Control().Journal.Reset()
+	begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
+	p.converge(c.Service, false)
+	if n := writes(s); n != 0 {
+		t.Errorf("%d writing calls although nothing is to do: %v", n, s.Control().Journal.Counts())
+	}
+	p.converge(c.Service, true)
+	if diff := cmp.Diff(before, state(t, s)); diff != "" {
+		t.Errorf("deletion left something (-before +after):\n%s", diff)
+	}
+}
+
+// order: nodes and ports in another order make no difference.
+func order(t *testing.T, fresh New, c Case) {
+	s := fresh(t)
+	begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
+	random := rand.New(rand.NewPCG(1, 2))
+	nodes := slices.Clone(s.Nodes())
+	random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	nothingToDo(t, s, nodes, c.Service)
+}
+
+// crash: the process dies at the k-th writing call, for every k, with that call
+// committed or not; a new one finishes the work, and deletion leaves nothing.
+func crash(t *testing.T, fresh New, c Case) {
+	total := callsOf(t, fresh, c)
+	for k := range total {
+		for _, kind := range []sim.FaultKind{sim.FaultCutBefore, sim.FaultCutAfter} {
+			s := fresh(t)
+			before := state(t, s)
+			die(t, s, c.Service, false, k, kind)
+			begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
+			nothingToDo(t, s, s.Nodes(), c.Service)
+			die(t, s, c.Service, true, k, kind)
+			begin(t, s, s.Nodes()).converge(c.Service, true)
+			if diff := cmp.Diff(before, state(t, s)); diff != "" {
+				t.Fatalf("died at writing call %d (%s): something is left over (-before +after):\n%s", k+1, kind, diff)
+			}
+		}
+	}
+}
+
+// callsOf is how many writing calls the creation of a case takes.
+func callsOf(t *testing.T, fresh New, c Case) int {
+	s := fresh(t)
+	begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
+	return writes(s)
+}
+
+// die runs a process whose writing calls come through up to the k-th only.
+func die(t *testing.T, s Subject, svc *corev1.Service, release bool, k int, kind sim.FaultKind) {
+	t.Helper()
+	p := begin(t, s, s.Nodes(), known(svc, release)...)
+	for _, f := range []sim.Fault{
+		{WritesOnly: true, After: k, Count: 1, Kind: kind},
+		{WritesOnly: true, After: k + 1, Kind: sim.FaultCutBefore},
+	} {
+		if _, err := s.Control().Faults.Add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = p.once(context.WithoutCancel(t.Context()), svc, release) // it is meant to fail
+	s.Control().Faults.Clear()
+}
+
+func known(svc *corev1.Service, release bool) []*corev1.Service {
+	if release {
+		return nil
+	}
+	return []*corev1.Service{svc}
+}
+
+// move: a process dies while it brings the Service to case A; when the next one
+// starts, the same Service asks for case B. It converges, and nothing of A stays.
+func move(t *testing.T, fresh New, cases []Case) {
+	for i, a := range cases {
+		b := cases[(i+1)%len(cases)]
+		t.Run(a.Name+" to "+b.Name, func(t *testing.T) {
+			t.Parallel()
+			second := b.Service.DeepCopy()
+			second.UID, second.Name, second.Namespace = a.Service.UID, a.Service.Name, a.Service.Namespace
+			total := callsOf(t, fresh, a)
+			for k := 0; k <= total; k += max(1, total/4) {
+				s := fresh(t)
+				before := state(t, s)
+				die(t, s, a.Service, false, k, sim.FaultCutAfter)
+				p := begin(t, s, s.Nodes(), second)
+				p.converge(second, false)
+				nothingToDo(t, s, s.Nodes(), second)
+				alone(t, fresh, s, second)
+				begin(t, s, s.Nodes()).converge(second, true)
+				if diff := cmp.Diff(before, state(t, s)); diff != "" {
+					t.Fatalf("moved after call %d: something is left over (-before +after):\n%s", k, diff)
+				}
+			}
+		})
+	}
+}
+
+// alone fails if more is there for the Service than a cloud has in which it
+// never asked for anything else.
+func alone(t *testing.T, fresh New, s Subject, svc *corev1.Service) {
+	t.Helper()
+	clean := fresh(t)
+	begin(t, clean, clean.Nodes(), svc).converge(svc, false)
+	if want, got := shape(t, clean, svc), shape(t, s, svc); !cmp.Equal(want, got) {
+		t.Errorf("something of the first case is left (-want +got):\n%s", cmp.Diff(want, got))
+	}
+}
+
+// shape is what is found of a Service, by key.
+func shape(t *testing.T, s Subject, svc *corev1.Service) []string {
+	t.Helper()
+	d, err := begin(t, s, s.Nodes(), svc).r.Draft(t.Context(), reconcile.Job{Service: svc})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, r := range d.Have.Resources {
+		out = append(out, r.Key.String())
+	}
+	slices.Sort(out)
+	return out
+}
