@@ -3,6 +3,7 @@ package aws
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,8 +73,11 @@ func (s Seed) CloudConf(url string) []byte {
 }
 
 // WriteFiles writes seed.json, nodes.yaml and cloud.conf into a folder, which
-// it makes if need be.
+// it makes if need be. A cloud that began empty has nothing to write, which is an error.
 func (s Seed) WriteFiles(dir, url string) error {
+	if s.VPC == "" {
+		return errors.New("seed: the cloud began empty, there is nothing to write")
+	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("seed folder: %w", err)
 	}

@@ -141,7 +141,7 @@ func (b *seeding) network() {
 	b.VPC, b.CIDR, b.IPv6CIDR = ec2.ID("vpc", "seed"), "10.0.0.0/16", "2600:1f18:1234:5600::/56"
 	b.InternetGateway = ec2.ID("igw", "seed")
 	b.MainRouteTable, b.PublicRouteTable = ec2.ID("rtb", "seed-main"), ec2.ID("rtb", "seed-public")
-	b.PrefixList = ec2.ID("pl", "seed-s3")
+	b.PrefixList = ec2.AmazonList("s3")
 	b.world.VPCs = []ec2.VPC{{ID: b.VPC, CIDR: b.CIDR, IPv6CIDR: b.IPv6CIDR, Default: true, DNSHostnames: true, DNSSupport: true}}
 	b.world.Gateways = []ec2.Gateway{{ID: b.InternetGateway, VPC: b.VPC}}
 	b.world.RouteTables = []ec2.RouteTable{
@@ -151,10 +151,6 @@ func (b *seeding) network() {
 			{IPv6CIDR: "::/0", Gateway: b.InternetGateway, Origin: "CreateRoute"},
 		}},
 	}
-	b.world.PrefixLists = []ec2.PrefixList{{
-		ID: b.PrefixList, Name: "com.amazonaws." + b.Region + ".s3", Family: "IPv4", Owner: "AWS", MaxEntries: 2, Version: 1,
-		Entries: []ec2.PrefixEntry{{CIDR: "198.19.0.0/20"}, {CIDR: "198.19.16.0/20"}},
-	}}
 	b.tag(b.VPC, "vpc", ec2.Tags{b.clusterTag(): "shared"})
 	b.tag(b.InternetGateway, "igw", nil)
 	b.tag(b.MainRouteTable, "private", nil)

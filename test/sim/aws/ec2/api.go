@@ -56,9 +56,12 @@ type API struct {
 	st  *state
 }
 
-// New makes an empty region: no VPC, no group, no instance.
+// New makes an empty region: no VPC, no group, no instance, only Amazon's own
+// prefix lists.
 func New(opt Options) *API {
-	return &API{opt: withDefaults(opt), st: newState()}
+	a := &API{opt: withDefaults(opt), st: newState()}
+	a.st.load(World{PrefixLists: amazonLists(a.opt.Region)})
+	return a
 }
 
 func withDefaults(opt Options) Options {
@@ -97,6 +100,10 @@ func DefaultZones(region string) []Zone {
 	parts := strings.Split(region, "-")
 	short := parts[0]
 	for _, p := range parts[1:] {
+		if abbreviation, ok := map[string]string{"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}[p]; ok {
+			short += abbreviation
+			continue
+		}
 		short += p[:min(1, len(p))]
 	}
 	var out []Zone

@@ -130,8 +130,8 @@ func TestIDs(t *testing.T) {
 		},
 	}
 	tests := []struct{ kind, malformed, notFound string }{
-		{"vpc", "InvalidVpcID.Malformed", "InvalidVpcID.NotFound"},
-		{"subnet", "InvalidSubnetID.Malformed", "InvalidSubnetID.NotFound"},
+		{"vpc", "InvalidVpcID.NotFound", "InvalidVpcID.NotFound"},
+		{"subnet", "InvalidSubnetID.NotFound", "InvalidSubnetID.NotFound"},
 		{"sg", "InvalidGroupId.Malformed", "InvalidGroup.NotFound"},
 		{"i", "InvalidInstanceID.Malformed", "InvalidInstanceID.NotFound"},
 		{"rtb", "InvalidRouteTableId.Malformed", "InvalidRouteTableID.NotFound"},

@@ -173,7 +173,7 @@ func TestRuleValidation(t *testing.T) {
 		"unknown protocol": {with(func(p *types.IpPermission) { p.IpProtocol = aws.String("tls") }), "InvalidParameterValue"},
 		"upper case":       {with(func(p *types.IpPermission) { p.IpProtocol = aws.String("UDP") }), ""},
 		"protocol number":  {with(func(p *types.IpPermission) { p.IpProtocol = aws.String("132") }), ""},
-		"no protocol":      {with(func(p *types.IpPermission) { p.IpProtocol = nil }), "MissingParameter"},
+		"no protocol":      {with(func(p *types.IpPermission) { p.IpProtocol = nil }), "InvalidParameterValue"},
 		"no ports":         {with(func(p *types.IpPermission) { p.FromPort, p.ToPort = nil, nil }), "InvalidParameterValue"},
 		"port too high":    {with(func(p *types.IpPermission) { p.ToPort = aws.Int32(65536) }), "InvalidParameterValue"},
 		"ports reversed":   {with(func(p *types.IpPermission) { p.FromPort = aws.Int32(81) }), "InvalidParameterValue"},

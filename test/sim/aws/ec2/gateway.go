@@ -94,16 +94,16 @@ func detachInternetGateway(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
+	vpc, err := need(c, "VpcId")
 	if err != nil {
 		return nil, err
 	}
-	if g.VPC != v.ID {
-		return nil, query.Errorf("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, v.ID)
+	if g.VPC != vpc {
+		return nil, query.Errorf("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, vpc)
 	}
 	for _, d := range c.st.addresses {
-		if i, ok := c.st.interfaces[d.Interface]; ok && i.VPC == v.ID {
-			return nil, query.Errorf("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", v.ID)
+		if i, ok := c.st.interfaces[d.Interface]; ok && i.VPC == vpc {
+			return nil, query.Errorf("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", vpc)
 		}
 	}
 	g.VPC = ""

@@ -7,18 +7,19 @@ import (
 )
 
 // idKind is how one kind of resource is named in ids and in errors. The codes
-// differ in "ID" and "Id" as the real ones do.
+// differ in "ID" and "Id" as the real ones do. Kinds without a malformed code
+// answer the not found one to any text that is no id of theirs.
 // Source: EC2 API reference, error codes.
 type idKind struct {
 	prefix, resourceType, noun, malformed, notFound string
 }
 
 func kindVPC() idKind {
-	return idKind{"vpc", "vpc", "vpc ID", "InvalidVpcID.Malformed", "InvalidVpcID.NotFound"}
+	return idKind{"vpc", "vpc", "vpc ID", "", "InvalidVpcID.NotFound"}
 }
 
 func kindSubnet() idKind {
-	return idKind{"subnet", "subnet", "subnet ID", "InvalidSubnetID.Malformed", "InvalidSubnetID.NotFound"}
+	return idKind{"subnet", "subnet", "subnet ID", "", "InvalidSubnetID.NotFound"}
 }
 
 func kindGroup() idKind {
@@ -38,11 +39,11 @@ func kindInterface() idKind {
 }
 
 func kindAddress() idKind {
-	return idKind{"eipalloc", "elastic-ip", "allocation ID", "InvalidAllocationID.Malformed", "InvalidAllocationID.NotFound"}
+	return idKind{"eipalloc", "elastic-ip", "allocation ID", "", "InvalidAllocationID.NotFound"}
 }
 
 func kindGateway() idKind {
-	return idKind{"igw", "internet-gateway", "internetGateway ID", "InvalidInternetGatewayId.Malformed", "InvalidInternetGatewayID.NotFound"}
+	return idKind{"igw", "internet-gateway", "internetGateway ID", "", "InvalidInternetGatewayID.NotFound"}
 }
 
 func kindTable() idKind {
@@ -65,7 +66,7 @@ func (k idKind) wellFormed(id string) bool {
 
 // check refuses a malformed id.
 func (k idKind) check(id string) error {
-	if k.wellFormed(id) {
+	if k.malformed == "" || k.wellFormed(id) {
 		return nil
 	}
 	if strings.HasPrefix(id, k.prefix+"-") {

@@ -169,7 +169,7 @@ func protocolName(text string) (string, bool) {
 func protocolPorts(p query.Params) (Rule, error) {
 	text := p.Str("IpProtocol")
 	if text == "" {
-		return Rule{}, missingParameter("ipProtocol")
+		return Rule{}, query.Errorf("InvalidParameterValue", "Invalid value 'null' for protocol. VPC security group rules must specify protocols explicitly.")
 	}
 	name, ok := protocolName(text)
 	if !ok {
@@ -200,7 +200,7 @@ func protocolPorts(p query.Params) (Rule, error) {
 func checkPorts(name string, from, to int, both bool) error {
 	switch {
 	case !both:
-		return query.Errorf("InvalidParameterValue", "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.")
+		return query.Errorf("InvalidParameterValue", "Invalid value for portRange. Must specify both from and to ports with TCP/UDP.")
 	case from < 0 || from > maxPort:
 		return query.Errorf("InvalidParameterValue", "Invalid value '%d' for fromPort. Must be between 0 and %d", from, maxPort)
 	case to < 0 || to > maxPort:
@@ -214,7 +214,7 @@ func checkPorts(name string, from, to int, both bool) error {
 func checkICMP(kind, code int, both bool) error {
 	switch {
 	case !both:
-		return query.Errorf("InvalidParameterValue", "Invalid value 'Must specify both type and code with ICMP.' for portRange.")
+		return query.Errorf("InvalidParameterValue", "Invalid value for portRange. Must specify both type and code with ICMP.")
 	case kind < -1 || kind > 255 || code < -1 || code > 255:
 		return query.Errorf("InvalidParameterValue", "ICMP type (%d) and code (%d) must be between -1 and 255", kind, code)
 	case kind == -1 && code != -1:

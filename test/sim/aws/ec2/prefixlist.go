@@ -6,6 +6,21 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
+// AmazonList gives the id of Amazon's own prefix list for a service: s3 or dynamodb.
+func AmazonList(service string) string { return ID("pl", "amazon-"+service) }
+
+// amazonLists holds blocks that are set aside for benchmarks (RFC 2544).
+func amazonLists(region string) []PrefixList {
+	list := func(service string, cidrs ...string) PrefixList {
+		l := PrefixList{ID: AmazonList(service), Name: "com.amazonaws." + region + "." + service, Family: "IPv4", Owner: "AWS", MaxEntries: len(cidrs), Version: 1}
+		for _, cidr := range cidrs {
+			l.Entries = append(l.Entries, PrefixEntry{CIDR: cidr})
+		}
+		return l
+	}
+	return []PrefixList{list("dynamodb", "198.19.32.0/20"), list("s3", "198.19.0.0/20", "198.19.16.0/20")}
+}
+
 type listXML struct {
 	ID      string  `xml:"prefixListId"`
 	ARN     string  `xml:"prefixListArn"`
@@ -130,16 +145,19 @@ func deleteManagedPrefixList(c *call) (any, error) {
 	if l.Owner == "AWS" {
 		return nil, query.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation.")
 	}
+	x := c.listXML(l)
+	x.State = "delete-in-progress"
 	uses := func(r Rule) bool { return r.PrefixList == l.ID }
 	for _, g := range c.st.groups {
 		if slices.ContainsFunc(g.Ingress, uses) || slices.ContainsFunc(g.Egress, uses) {
-			return nil, query.Errorf("DependencyViolation", "The prefix list '%s' is referenced by %s and cannot be deleted.", l.ID, g.ID)
+			// The call is accepted all the same, and the list stays.
+			return struct {
+				List listXML `xml:"prefixList"`
+			}{x}, nil
 		}
 	}
 	delete(c.st.lists, l.ID)
 	c.st.drop(l.ID)
-	x := c.listXML(l)
-	x.State = "delete-in-progress"
 	return struct {
 		List listXML `xml:"prefixList"`
 	}{x}, nil

@@ -193,6 +193,9 @@ func associateRouteTable(c *call) (any, error) {
 	}
 	for _, o := range c.st.tables {
 		for _, a := range o.Associations {
+			if a.Subnet == s.ID && o.ID == t.ID {
+				return associated(a), nil
+			}
 			if a.Subnet == s.ID {
 				return nil, query.Errorf("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", t.ID)
 			}
@@ -201,10 +204,14 @@ func associateRouteTable(c *call) (any, error) {
 	a := Association{ID: c.st.newID("rtbassoc"), Subnet: s.ID}
 	t.Associations = append(slices.Clone(t.Associations), a)
 	c.st.tables[t.ID] = t
+	return associated(a), nil
+}
+
+func associated(a Association) any {
 	return struct {
 		ID    string    `xml:"associationId"`
 		State statusXML `xml:"associationState"`
-	}{a.ID, statusXML{"associated"}}, nil
+	}{a.ID, statusXML{"associated"}}
 }
 
 func disassociateRouteTable(c *call) (any, error) {

@@ -300,6 +300,9 @@ func ruleRequest(c *call, g Group, p query.Params) (Rule, error) {
 	if err := checkDescription(r.Description, "rule"); err != nil {
 		return Rule{}, err
 	}
+	if err := oneSource(p); err != nil {
+		return Rule{}, err
+	}
 	switch {
 	case p.Has("CidrIpv4"):
 		r.CIDR, err = ruleCIDR(p.Str("CidrIpv4"), false)
@@ -309,15 +312,29 @@ func ruleRequest(c *call, g Group, p query.Params) (Rule, error) {
 		var list PrefixList
 		list, err = find(c.st.lists, kindList(), p.Str("PrefixListId"))
 		r.PrefixList = list.ID
-	case p.Has("ReferencedGroupId"):
+	default:
 		var other Group
 		other, err = c.groupByID(p.Str("ReferencedGroupId"))
 		if err == nil && other.VPC != g.VPC {
 			err = query.Errorf("InvalidGroup.NotFound", "You have specified two resources that belong to different networks.")
 		}
 		r.Group = other.ID
-	default:
-		err = missingParameter("CidrIpv4")
 	}
 	return r, err
+}
+
+func oneSource(p query.Params) error {
+	n := 0
+	for _, name := range []string{"CidrIpv4", "CidrIpv6", "PrefixListId", "ReferencedGroupId"} {
+		if p.Has(name) {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return query.Errorf("MissingParameter", "The request must contain exactly one of: cidrIp, cidrIpv6, prefixListId, or referencedGroupId")
+	case 1:
+		return nil
+	}
+	return query.Errorf("InvalidParameterCombination", "Only one of cidrIp, cidrIpv6, prefixListId, or referencedGroupId can be specified")
 }

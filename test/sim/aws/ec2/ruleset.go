@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
@@ -79,7 +80,6 @@ func (r Rule) port(v int) *int {
 type referencedXML struct {
 	Group string `xml:"groupId"`
 	User  string `xml:"userId"`
-	VPC   string `xml:"vpcId"`
 }
 
 type ruleXML struct {
@@ -124,7 +124,7 @@ func (c *call) ruleXML(group string, s side, r Rule) ruleXML {
 		x.From, x.To = -1, -1
 	}
 	if r.Group != "" {
-		x.Referenced = &referencedXML{r.Group, c.opt.Account, c.st.groups[r.Group].VPC}
+		x.Referenced = &referencedXML{r.Group, c.opt.Account}
 	}
 	return x
 }
@@ -159,7 +159,23 @@ func (c *call) allRules() []groupRule {
 	return sorted(byID)
 }
 
+// wellFormedGroups refuses malformed group ids in the filter of
+// DescribeSecurityGroupRules; other Describe calls just find nothing.
+func wellFormedGroups(c *call) error {
+	for _, f := range c.List("Filter") {
+		for _, id := range f.Strs("Value") {
+			if f.Str("Name") == "group-id" && !strings.Contains(id, "*") && !kindGroup().wellFormed(id) {
+				return query.Errorf(kindGroup().malformed, "The security group ID '%s' is malformed", id)
+			}
+		}
+	}
+	return nil
+}
+
 func describeSecurityGroupRules(c *call) (any, error) {
+	if err := wellFormedGroups(c); err != nil {
+		return nil, err
+	}
 	page, next, err := describe(c, listing[groupRule]{
 		kind: kindRule(), param: "SecurityGroupRuleId", id: func(r groupRule) string { return r.ID },
 		props: properties[groupRule]{

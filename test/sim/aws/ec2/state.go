@@ -81,10 +81,13 @@ func sorted[T any](m map[string]T) []T {
 }
 
 // newID makes the next id of a kind. Ids depend on nothing but the calls made
-// so far, so that two runs of one test see the same ones.
+// so far, so that two runs of one test see the same ones. They count upwards,
+// so that lists, which are sorted by id, show objects in the order of their making.
 func (s *state) newID(prefix string) string {
 	s.serial++
-	return ID(prefix, fmt.Sprintf("#%d", s.serial))
+	id := ID(prefix, fmt.Sprintf("#%d", s.serial))
+	digits := id[len(prefix)+2:]
+	return fmt.Sprintf("%s-0%05x%s", prefix, s.serial&0xfffff, digits[5:])
 }
 
 // ID derives a well-formed resource id, such as sg-0123456789abcdef0, from a

@@ -39,7 +39,7 @@ func (c *call) subnetXML(s Subnet) subnetXML {
 	x := subnetXML{
 		ID: s.ID, ARN: c.arn("subnet", s.ID), State: "available", Owner: c.opt.Account, VPC: s.VPC, CIDR: s.CIDR,
 		Free: c.st.free(s), Zone: s.Zone, ZoneID: c.zoneID(s.Zone), Default: s.DefaultForZone, Public: s.PublicIPOnLaunch,
-		IPv6: s.IPv6OnLaunch, Names: namesXML{Type: "ip-name"}, Tags: c.tagsXML(s.ID),
+		IPv6: s.IPv6OnLaunch, Names: namesXML{Type: "ip-name"}, Tags: c.tagsShown(s.ID),
 	}
 	if s.IPv6CIDR != "" {
 		x.CIDRs6.Item = []cidr6XML{{ID: association("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}

@@ -37,6 +37,14 @@ func (c *call) tagsXML(id string) *tagSet {
 	return set
 }
 
+// tagsShown is tagsXML for the kinds that show an empty list as well.
+func (c *call) tagsShown(id string) *tagSet {
+	if set := c.tagsXML(id); set != nil {
+		return set
+	}
+	return &tagSet{}
+}
+
 func checkTag(key, value string) error {
 	switch {
 	case key == "":
@@ -80,21 +88,19 @@ func tagSpecs(c *call, types ...string) (map[string]Tags, error) {
 	for _, spec := range c.List("TagSpecification") {
 		kind := spec.Str("ResourceType")
 		if kind == "" {
-			return nil, query.Errorf("InvalidParameterValue", "Tag specification resource type must have a value")
+			return nil, query.Errorf("InvalidParameter", "Tag specification resource type must have a value")
 		}
 		if !slices.Contains(types, kind) {
 			return nil, query.Errorf("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", kind)
-		}
-		if _, twice := out[kind]; twice {
-			return nil, query.Errorf("InvalidParameterValue", "Tag specification resource type '%s' must not appear more than once.", kind)
 		}
 		tags, err := readTags(spec)
 		if err != nil {
 			return nil, err
 		}
 		if len(tags) == 0 {
-			return nil, query.Errorf("InvalidParameterValue", "Tag specification must have at least one tag")
+			return nil, query.Errorf("InvalidParameter", "Tag specification must have at least one tag")
 		}
+		maps.Copy(tags, out[kind])
 		out[kind] = tags
 	}
 	return out, nil

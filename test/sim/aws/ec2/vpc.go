@@ -46,7 +46,7 @@ func association(prefix, owner, cidr string) string { return ID(prefix, owner+"/
 func (c *call) vpcXML(v VPC) vpcXML {
 	x := vpcXML{
 		ID: v.ID, Owner: c.opt.Account, State: "available", CIDR: v.CIDR, DHCP: ID("dopt", "default"),
-		Tenancy: "default", Default: v.Default, Tags: c.tagsXML(v.ID),
+		Tenancy: "default", Default: v.Default, Tags: c.tagsShown(v.ID),
 	}
 	for _, cidr := range v.cidrs() {
 		x.CIDRs.Item = append(x.CIDRs.Item, cidrXML{association("vpc-cidr-assoc", v.ID, cidr), cidr, statusXML{"associated"}})
@@ -61,20 +61,30 @@ func (c *call) vpcXML(v VPC) vpcXML {
 
 func vpcProperties() properties[VPC] {
 	associated := func(_ *call, _ VPC) []string { return one("associated") }
+	six := func(of func(VPC) string) property[VPC] {
+		return func(_ *call, v VPC) []string {
+			if v.IPv6CIDR == "" {
+				return nil
+			}
+			return one(of(v))
+		}
+	}
 	return properties[VPC]{
-		"cidr":                              func(_ *call, v VPC) []string { return one(v.CIDR) },
-		"cidr-block":                        func(_ *call, v VPC) []string { return one(v.CIDR) },
-		"cidrBlock":                         func(_ *call, v VPC) []string { return one(v.CIDR) },
-		"cidr-block-association.cidr-block": func(_ *call, v VPC) []string { return v.cidrs() },
-		"cidr-block-association.state":      associated,
-		"dhcp-options-id":                   func(*call, VPC) []string { return one(ID("dopt", "default")) },
-		"ipv6-cidr-block-association.state": associated,
-		"is-default":                        func(_ *call, v VPC) []string { return boolean(v.Default) },
-		"isDefault":                         func(_ *call, v VPC) []string { return boolean(v.Default) },
-		"owner-id":                          func(c *call, _ VPC) []string { return one(c.opt.Account) },
-		"state":                             func(*call, VPC) []string { return one("available") },
-		"vpc-id":                            func(_ *call, v VPC) []string { return one(v.ID) },
-		"ipv6-cidr-block-association.ipv6-cidr-block": func(_ *call, v VPC) []string { return one(v.IPv6CIDR) },
+		"ipv6-cidr-block-association.association-id":  six(func(v VPC) string { return association("vpc-cidr-assoc", v.ID, v.IPv6CIDR) }),
+		"ipv6-cidr-block-association.ipv6-cidr-block": six(func(v VPC) string { return v.IPv6CIDR }),
+		"ipv6-cidr-block-association.ipv6-pool":       six(func(VPC) string { return "Amazon" }),
+		"ipv6-cidr-block-association.state":           six(func(VPC) string { return "associated" }),
+		"cidr":                                        func(_ *call, v VPC) []string { return one(v.CIDR) },
+		"cidr-block":                                  func(_ *call, v VPC) []string { return one(v.CIDR) },
+		"cidrBlock":                                   func(_ *call, v VPC) []string { return one(v.CIDR) },
+		"cidr-block-association.cidr-block":           func(_ *call, v VPC) []string { return v.cidrs() },
+		"cidr-block-association.state":                associated,
+		"dhcp-options-id":                             func(*call, VPC) []string { return one(ID("dopt", "default")) },
+		"is-default":                                  func(_ *call, v VPC) []string { return boolean(v.Default) },
+		"isDefault":                                   func(_ *call, v VPC) []string { return boolean(v.Default) },
+		"owner-id":                                    func(c *call, _ VPC) []string { return one(c.opt.Account) },
+		"state":                                       func(*call, VPC) []string { return one("available") },
+		"vpc-id":                                      func(_ *call, v VPC) []string { return one(v.ID) },
 		"cidr-block-association.association-id": func(_ *call, v VPC) []string {
 			var out []string
 			for _, cidr := range v.cidrs() {
@@ -82,7 +92,7 @@ func vpcProperties() properties[VPC] {
 			}
 			return out
 		},
-	}.unused("ipv6-cidr-block-association.ipv6-pool", "ipv6-cidr-block-association.association-id")
+	}
 }
 
 func describeVpcs(c *call) (any, error) {

@@ -80,7 +80,10 @@ type regionXML struct {
 }
 
 func describeRegions(c *call) (any, error) {
-	names := []string{"us-east-1", "us-east-2", "us-west-1", "us-west-2", "eu-central-1", "eu-west-1", "ap-northeast-1", "ap-southeast-1", "ap-southeast-2", "sa-east-1"}
+	names := []string{
+		"ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ca-central-1",
+		"eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
+	}
 	if !slices.Contains(names, c.opt.Region) {
 		names = append(names, c.opt.Region)
 	}
