@@ -3,8 +3,9 @@
 
 # What the programs call themselves: a tag, or v0.0.0 and the commit.
 DESCRIBED := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
-LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION)
+LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 NESTED := test/controlplane test/tools
 PLANE := go -C test/controlplane run ./cmd/controlplane
