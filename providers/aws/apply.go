@@ -131,6 +131,10 @@ func (c *change) updated(spec stack.Spec, err error) plan.Outcome {
 	}
 	r := c.step.Target
 	r.ID, r.Spec = c.id(), spec
+	switch r.Key.Kind {
+	case KindClassicSSL, KindClassicBack, KindClassicAttr, KindClassicCheck, KindClassicInst:
+		r.ID = partID(*c.balancer(), string(r.Key.Kind), r.Key.Name)
+	}
 	return plan.Done(r)
 }
 

@@ -27,9 +27,14 @@ func createClassicPolicy(c *change) plan.Outcome {
 	return c.created(partID(lb, string(KindClassicPol), spec.Name), stack.Derived, spec)
 }
 
+// deleteClassicPolicy removes a policy, unless a listener has it still: a listener
+// keeps its policy when nobody asks for one any more, and AWS then refuses.
 func deleteClassicPolicy(c *change) plan.Outcome {
 	in := &elb.DeleteLoadBalancerPolicyInput{LoadBalancerName: c.balancer(), PolicyName: awssdk.String(c.step.Target.Key.Name)}
 	_, err := tell(c.ctx, c.classic.DeleteLoadBalancerPolicy, in)
+	if fault.Is(err, fault.Invalid) {
+		return plan.Outcome{Sent: plan.WasSent}
+	}
 	return deleted(err)
 }
 
@@ -47,24 +52,14 @@ func setListenerPolicies(c *change) plan.Outcome {
 	spec := c.step.Target.Spec.(ClassicPolicies)
 	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: c.balancer(), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := tell(c.ctx, c.classic.SetLoadBalancerPoliciesOfListener, in)
-	return c.updatedPart(spec, err)
+	return c.updated(spec, err)
 }
 
 func setBackendPolicies(c *change) plan.Outcome {
 	spec := c.step.Target.Spec.(ClassicPolicies)
 	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: c.balancer(), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := tell(c.ctx, c.classic.SetLoadBalancerPoliciesForBackendServer, in)
-	return c.updatedPart(spec, err)
-}
-
-// updatedPart is as updated, with the identifier that a read gives to a part of
-// a load balancer.
-func (c *change) updatedPart(spec stack.Spec, err error) plan.Outcome {
-	o := c.updated(spec, err)
-	if err == nil {
-		o.After.ID = partID(*c.balancer(), string(c.step.ID.Key.Kind), c.step.ID.Key.Name)
-	}
-	return o
+	return c.updated(spec, err)
 }
 
 // setClassicAttributes writes the groups of attributes in which a field differs.
@@ -90,7 +85,7 @@ func setClassicAttributes(c *change) plan.Outcome {
 		}
 	}
 	_, err := tell(c.ctx, c.classic.ModifyLoadBalancerAttributes, in)
-	return c.updatedPart(want, err)
+	return c.updated(want, err)
 }
 
 // over fills what is not wanted with what was found.
@@ -114,5 +109,5 @@ func setClassicCheck(c *change) plan.Outcome {
 		HealthyThreshold: &spec.Healthy, UnhealthyThreshold: &spec.Unhealthy,
 	}}
 	_, err := tell(c.ctx, c.classic.ConfigureHealthCheck, in)
-	return c.updatedPart(spec, err)
+	return c.updated(spec, err)
 }

@@ -75,8 +75,14 @@ func setNetworkAttributes(c *change) plan.Outcome {
 			return elbv2types.LoadBalancerAttribute{Key: k, Value: v}
 		}),
 	}
-	_, err := tell(c.ctx, c.network.ModifyLoadBalancerAttributes, in)
-	return c.updated(all, err)
+	out, err := tell(c.ctx, c.network.ModifyLoadBalancerAttributes, in)
+	if err != nil {
+		return failed(err)
+	}
+	for _, a := range out.Attributes {
+		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	return c.updated(all, nil)
 }
 
 func setTargetAttributes(c *change) plan.Outcome {
@@ -87,11 +93,18 @@ func setTargetAttributes(c *change) plan.Outcome {
 			return elbv2types.TargetGroupAttribute{Key: k, Value: v}
 		}),
 	}
-	_, err := tell(c.ctx, c.network.ModifyTargetGroupAttributes, in)
-	return c.updated(all, err)
+	out, err := tell(c.ctx, c.network.ModifyTargetGroupAttributes, in)
+	if err != nil {
+		return failed(err)
+	}
+	for _, a := range out.Attributes {
+		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	return c.updated(all, nil)
 }
 
-// attributes are those that the step must write, and all as they are then.
+// attributes are those that the step must write, and all that are known then;
+// the answer adds those that nobody has asked for yet.
 func (c *change) attributes() (differing Tags, all Attributes) {
 	want := c.step.Target.Spec.(Attributes)
 	found, _ := c.step.Found.(Attributes)

@@ -1,0 +1,40 @@
+package aws
+
+import (
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// claimed gives a proof to found things that only the wish shows to be the
+// Service's: they carry no mark of one Service, but are made by load balancers
+// and are exactly what this one wants.
+//
+// A policy's name says all that is in it. Policies that nobody wants stay
+// without proof, since the official controller leaves its old ones behind and
+// taking it over must change nothing.
+//
+// Rules in node groups that are marked as a load balancer's are shared by all
+// that want them, whichever of them came first and is named in the mark. The
+// ledger decides when they go.
+func claimed(want, have *stack.Stack) *stack.Stack {
+	out := have.Clone()
+	for i := range out.Resources {
+		r := &out.Resources[i]
+		if r.Proof != stack.None || !claimable(*r) {
+			continue
+		}
+		if _, wanted := want.Get(r.Key); wanted {
+			r.Proof = stack.Derived
+		}
+	}
+	return out
+}
+
+func claimable(r stack.Resource) bool {
+	if r.Key.Kind == KindClassicPol {
+		return true
+	}
+	rule, ok := r.Spec.(NodeRule)
+	return ok && strings.HasPrefix(rule.Description, rulePrefix)
+}
