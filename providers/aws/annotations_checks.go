@@ -33,7 +33,7 @@ func checkType(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotatio
 	if !ok || value == "" || value == typeNLB || value == CLB || value == "classic" || value == "elb" {
 		return nil
 	}
-	return warnAbout(from, "is not a kind that is known here, so it means a Classic Load Balancer", `"nlb", or no such key for a Classic Load Balancer`)
+	return warnAbout(from, "is not a kind that is known here, so it means a Classic Load Balancer", `"nlb"; for a Classic Load Balancer leave the key out`)
 }
 
 // checkInternal: words that say no, and mean yes.

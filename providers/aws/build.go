@@ -55,7 +55,10 @@ type builder struct {
 // found is a resource that was found and is proven to be the Service's own.
 func (b *builder) found(k stack.Key) (stack.Resource, bool) {
 	r, ok := b.have.Get(k)
-	return r, ok && r.Proof != stack.None
+	if !ok || r.Proof == stack.None {
+		return stack.Resource{}, false
+	}
+	return r, true
 }
 
 func (b *builder) put(kind stack.Kind, name string, in stack.Key, spec stack.Spec) {

@@ -140,6 +140,7 @@ func (b *builder) classicBackends(ports []nodeports.ServicePort) {
 	}
 }
 
+// policy wants a policy object; one of the name that is there already serves.
 func (b *builder) policy(p ClassicPolicy) stack.Ref {
 	b.put(KindClassicPol, p.Name, classicKey(), p)
 	return stack.RefTo(stack.Key{Kind: KindClassicPol, Name: p.Name})

@@ -34,9 +34,6 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 	}
 	chosen, problems := subnets(b.in, b.facts, internal)
 	b.tell(problems...)
-	if problems.Errors() {
-		return nil
-	}
 	out := make([]Mapping, 0, len(chosen))
 	for _, s := range chosen {
 		out = append(out, Mapping{Subnet: s.ID})
@@ -58,12 +55,12 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 }
 
 // fits checks a list of addresses against the subnets, and against the scheme,
-// of which AWS allows only one.
+// of which AWS allows only one. Without subnets there is nothing to count.
 func (b *builder) fits(count, subnets int, from annotations.Origin, otherScheme bool, scheme string) bool {
 	if otherScheme {
-		b.tell(refuse(from, "is possible with "+scheme+" load balancers only", "no such key")...)
+		b.tell(refuse(from, "is possible with "+scheme+" load balancers only", "")...)
 	}
-	if count != subnets {
+	if count != subnets && subnets > 0 {
 		b.tell(refuse(from, fmt.Sprintf("has %d addresses for %d subnets", count, subnets), "one address for each subnet")...)
 	}
 	return count == subnets

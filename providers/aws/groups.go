@@ -29,7 +29,7 @@ func nodeGroups(ids []string, facts *Facts) ([]string, annotations.Problems) {
 		}
 		out = append(out, chosen)
 		if len(among) > 1 {
-			key := chosen + " of " + strings.Join(among, ", ")
+			key := chosen + " out of " + strings.Join(among, ", ")
 			doubts[key] = append(doubts[key], id)
 		}
 	}
@@ -68,12 +68,13 @@ func doubtful(doubts map[string][]string, cluster ClusterTag) annotations.Proble
 	var out annotations.Problems
 	for _, choice := range sortedKeys(doubts) {
 		ids := doubts[choice]
-		text := fmt.Sprintf("%d instances, among them %s, have several groups that could get the rules of load balancers: chosen is %s", len(ids), slices.Min(ids), choice)
+		slices.Sort(ids)
+		text := fmt.Sprintf("of %s are several that could get the rules of load balancers: chosen is %s", shortList(ids), choice)
 		legal := "one group for each node"
 		if cluster.ID != "" {
 			legal = fmt.Sprintf("the tag %s on one group of each node", cluster.Key())
 		}
-		out = append(out, said("security groups of the nodes", "", text, legal, annotations.Warning))
+		out = append(out, said("security groups", "", text, legal, annotations.Warning))
 	}
 	return out
 }

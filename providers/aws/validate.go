@@ -29,7 +29,7 @@ func validate(in input) annotations.Problems {
 		out = append(out, said("spec.sessionAffinity", string(svc.Spec.SessionAffinity), "is not possible with AWS load balancers of this kind", `"None"`, annotations.Error))
 	}
 	if svc.Spec.LoadBalancerIP != "" {
-		out = append(out, said("spec.loadBalancerIP", svc.Spec.LoadBalancerIP, "cannot be given to an AWS load balancer", addressAdvice(in.Kind), annotations.Error))
+		out = append(out, said("spec.loadBalancerIP", svc.Spec.LoadBalancerIP, "cannot be given to an AWS load balancer: "+addressAdvice(in.Kind), "", annotations.Error))
 	}
 	out = append(out, validatePorts(in)...)
 	out = append(out, validateHealth(in)...)
@@ -41,9 +41,9 @@ func validate(in input) annotations.Problems {
 
 func addressAdvice(kind string) string {
 	if kind == NLB {
-		return "no such field; see " + eipKey.Name + " and " + privateIPKey.Name
+		return "take the field away; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name
 	}
-	return "no such field"
+	return "take the field away"
 }
 
 func validatePorts(in input) annotations.Problems {
@@ -88,7 +88,7 @@ func validateCount(in input, key string) annotations.Problems {
 		if served == 0 {
 			severity = annotations.Error
 		}
-		out = append(out, said(key, "", "lacks node ports: "+missing.Message(), "", severity))
+		out = append(out, said(key, "", missing.Message(), "", severity))
 	}
 	limit := classicListeners
 	if in.Kind == NLB {
@@ -103,14 +103,14 @@ func validateCount(in input, key string) annotations.Problems {
 // validateHealth: traffic policy Local without a check node port leaves nothing
 // that tells nodes with endpoints from those without.
 func validateHealth(in input) annotations.Problems {
-	message := in.Backends.Health.Message()
-	if message == "" {
+	if in.Backends.Health.Source != nodeports.HealthMissing {
 		return nil
 	}
 	if _, _, said := checkPortKey.Lookup(in.Values); said {
 		return nil
 	}
-	return annotations.Problems{said("spec.healthCheckNodePort", "", message, "a port, which the API server allocates", annotations.Error)}
+	return annotations.Problems{said("spec.healthCheckNodePort", "",
+		"is 0 though spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be told from those with", "a port, which the API server allocates", annotations.Error)}
 }
 
 // validateModes: the official controller refuses Network Load Balancers, and

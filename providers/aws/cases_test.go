@@ -1,0 +1,137 @@
+package aws
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/golden"
+)
+
+func readyLedger() *ledger.Book {
+	l := ledger.New()
+	l.SetReady()
+	return l
+}
+
+// TestCases: what each Service wants, what the user is told, and what is done.
+func TestCases(t *testing.T) {
+	for _, c := range loadCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			r := c.run(t)
+			out := problemText(r.problems)
+			if r.want == nil {
+				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
+				return
+			}
+			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(r.want))
+			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(diff.Compare(r.want, r.have, Rules(), readyLedger())))
+		})
+	}
+}
+
+// TestIdempotent: once everything is made, building again wants the same, and
+// there is nothing to do.
+func TestIdempotent(t *testing.T) {
+	for _, c := range loadCases(t) {
+		r := c.run(t)
+		if r.want == nil || c.world.Deleted {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			have := asFound(r.want)
+			in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes)
+			again, problems, err := build(in, &c.world.Facts, have)
+			if err != nil || problems.Errors() {
+				t.Fatalf("build again: %v %v", err, problems.Strings())
+			}
+			if d := cmp.Diff(r.want, again); d != "" {
+				t.Errorf("build on its own result differs (-first +again):\n%s", d)
+			}
+			p := diff.Compare(again, adopt(again, have), Rules(), readyLedger())
+			if !p.Empty() {
+				t.Errorf("plan is not empty:\n%s", planText(p))
+			}
+		})
+	}
+}
+
+// TestOrder: the order of nodes means nothing; that of ports only which one a
+// Classic Load Balancer checks.
+func TestOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range loadCases(t) {
+		r := c.run(t)
+		if r.want == nil || c.world.Deleted {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			nodes, svc := slices.Clone(c.world.Nodes), c.service.DeepCopy()
+			rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+			slices.Reverse(svc.Spec.Ports)
+			in, _ := inputOf(c.config, c.world.ClusterName, svc, nodes)
+			got, _, err := build(in, &c.world.Facts, c.have(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := r.want.Clone()
+			for _, s := range []*stack.Stack{want, got} {
+				s.Drop(stack.Key{Kind: KindClassicCheck})
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("shuffled input builds another stack (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestMoves: from whatever one case leaves to whatever another wants there is a
+// plan without a circle, and nothing of the first stays.
+func TestMoves(t *testing.T) {
+	var stacks []*stack.Stack
+	var names []string
+	for _, c := range loadCases(t) {
+		if r := c.run(t); r.want != nil && !c.world.Deleted {
+			stacks, names = append(stacks, r.want), append(names, c.name)
+		}
+	}
+	for i, from := range stacks {
+		for j, to := range stacks {
+			have := adopt(to, asFound(from))
+			p := diff.Compare(to, have, Rules(), readyLedger())
+			for _, h := range p.Held {
+				t.Errorf("%s to %s: held by %s: %s: %s", names[i], names[j], h.By, h.Step.ID, h.Why)
+			}
+			if left := leftOver(to, have, p); len(left) > 0 {
+				t.Errorf("%s to %s: left over: %v", names[i], names[j], left)
+			}
+		}
+	}
+}
+
+// leftOver are found resources that nobody wants and no step removes.
+func leftOver(to, have *stack.Stack, p plan.Plan) []stack.Key {
+	gone := map[stack.Key]bool{}
+	for _, s := range p.Steps {
+		if s.ID.Action == plan.Delete {
+			gone[s.ID.Key] = true
+		}
+	}
+	var out []stack.Key
+	for _, r := range have.Resources {
+		_, wanted := to.Get(r.Key)
+		rule := Rules().Kinds[r.Key.Kind]
+		withParent := rule.Within.Cascade || rule.Within.Inherent
+		if !wanted && !gone[r.Key] && !withParent && r.Proof != stack.None {
+			out = append(out, r.Key)
+		}
+	}
+	return out
+}
