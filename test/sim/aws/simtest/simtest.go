@@ -1,6 +1,10 @@
 package simtest
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -35,10 +39,35 @@ func Start(t testing.TB, opt simaws.Options) *Running {
 	return &Running{URL: server.URL, Cloud: cloud, Config: Config(server.URL, region)}
 }
 
+// whole hands requests with their bodies in memory to the transport, which then
+// sends header and body at once. Otherwise it sends the body first and looks for
+// its end afterwards; the SDK closes the body when the answer begins, and an
+// answer as quick as the simulator's can come in between and be lost.
+// Source: github.com/aws/smithy-go:transport/http/client.go.
+type whole struct{ next *http.Transport }
+
+func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return w.next.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err = errors.Join(err, r.Body.Close()); err != nil {
+		return nil, err
+	}
+	// A round tripper must not change the request it is given.
+	out := r.Clone(r.Context())
+	out.Body = io.NopCloser(bytes.NewReader(body))
+	return w.next.RoundTrip(out)
+}
+
+// CloseIdleConnections lets http.Client reach the transport behind.
+func (w whole) CloseIdleConnections() { w.next.CloseIdleConnections() }
+
 // Config is a client configuration for a simulator at a URL.
 func Config(url, region string) aws.Config {
 	return aws.Config{
 		Region:       region,
+		HTTPClient:   &http.Client{Transport: whole{&http.Transport{MaxIdleConnsPerHost: 64}}},
 		BaseEndpoint: aws.String(url),
 		Credentials:  credentials.NewStaticCredentialsProvider("AKIDSIMULATOR", "secret", ""),
 	}
