@@ -6,9 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/hashicorp/go-multierror"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // A Source is what Parse reads: one Service, as data.

@@ -110,20 +110,33 @@ func translatingFiles() []string { return []string{"tags.go", "permissions.go"} 
 
 // cloudSDK keeps I/O and the SDK in the files of a provider that are made for it.
 func cloudSDK(s Source) []Finding {
-	if !covers("providers/*", s.Dir()) || s.Dir() == "providers/all" || s.Dir() == "providers/fault" || s.IsTest() || matches(talkingFiles(), s.Name()) {
+	if !isCloud(s.Dir()) || s.IsTest() || matches(talkingFiles(), s.Name()) {
 		return nil
 	}
 	var out []Finding
 	for _, name := range s.Imports() {
-		sdk := strings.HasPrefix(name, "github.com/aws/")
-		if sdk && matches(translatingFiles(), s.Name()) && (strings.HasSuffix(name, "/types") || name == "github.com/aws/aws-sdk-go-v2/aws") {
-			continue
-		}
-		if sdk || slices.Contains(noIO(), name) && name != "context" || name == "context" && s.Name() != "cloud.go" {
+		if talks(s.Name(), name) {
 			out = append(out, Finding(fmt.Sprintf("%s: imports %s: only %s may", s.Path, name, strings.Join(talkingFiles(), ", "))))
 		}
 	}
 	return out
+}
+
+func isCloud(dir string) bool {
+	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/fault"
+}
+
+// talks tells whether an import is for talking to a cloud, in a file of a name.
+func talks(file, name string) bool {
+	switch {
+	case name == "context":
+		return file != "cloud.go" // the list of contents names functions that take one
+	case !strings.HasPrefix(name, "github.com/aws/"):
+		return slices.Contains(noIO(), name)
+	case matches(translatingFiles(), file):
+		return !strings.HasSuffix(name, "/types") && name != "github.com/aws/aws-sdk-go-v2/aws"
+	}
+	return true
 }
 
 func matches(patterns []string, name string) bool {

@@ -61,7 +61,9 @@ func granted(t *testing.T) []string {
 		t.Fatal("docs/security.md has no policy")
 	}
 	var policy struct {
-		Statement []struct{ Action []string }
+		Statement []struct {
+			Action []string `json:"Action"`
+		} `json:"Statement"`
 	}
 	if err := json.Unmarshal([]byte(text), &policy); err != nil {
 		t.Fatal(err)
