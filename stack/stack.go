@@ -185,11 +185,20 @@ func (s *Stack) Put(r Resource) {
 	s.Resources = append(s.Resources, r)
 }
 
-// Drop removes the resource with the key and everything that is a part of it.
+// Drop removes the resource with the key and everything that is a part of it,
+// parts of parts included. Counted entries stay: they may be others' as well.
 func (s *Stack) Drop(k Key) {
-	s.Resources = slices.DeleteFunc(s.Resources, func(r Resource) bool {
-		return r.Key == k || (r.In == k && r.Hold != Counted)
-	})
+	gone := map[Key]bool{k: true}
+	for again := true; again; {
+		again = false
+		for _, r := range s.Resources {
+			if r.In != (Key{}) && gone[r.In] && !gone[r.Key] && r.Hold != Counted {
+				gone[r.Key] = true
+				again = true
+			}
+		}
+	}
+	s.Resources = slices.DeleteFunc(s.Resources, func(r Resource) bool { return gone[r.Key] })
 }
 
 // Clone copies the list of resources. Specs are values that nobody writes to,

@@ -13,20 +13,24 @@ import (
 // order in which they could be run one by one; which of them may run at the
 // same time, their Needs say.
 //
-// A found resource without proof is never deleted, whatever the ledger says;
-// a counted one is forgotten instead of deleted while anybody else wants it,
-// and held while the ledger does not yet know everybody.
+// A found resource without proof is never changed or deleted, whatever the
+// ledger says; a counted one is forgotten instead of deleted while anybody else
+// wants it, and held while the ledger does not yet know everybody. With a held
+// step goes everything that needs it and its whole replacement.
 func Compare(want, have *stack.Stack, rules Rules, l ledger.Ledger) plan.Plan {
-	c := comparison{rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have)}
+	c := comparison{
+		rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have),
+		fresh: map[stack.Key]bool{}, replaced: map[stack.Key]bool{}, holds: map[plan.StepID]plan.Verdict{},
+	}
+	c.toReplace()
 	c.wanted()
 	c.unwanted()
-	c.gateSwitch()
 	c.order()
-	steps, cycle := sorted(c.steps)
-	if len(cycle) > 0 {
-		return plan.Plan{Owner: c.owner, Held: append(c.held, cycle...)}
-	}
-	return plan.Plan{Owner: c.owner, Steps: steps, Held: c.held}
+	c.gateSwitch()
+	steps, circle := sorted(c.steps)
+	c.holdCircle(circle)
+	p := plan.Plan{Owner: c.owner, Steps: append(steps, circle...)}
+	return p.Under(func(s plan.Step) plan.Verdict { return c.holds[s.ID] })
 }
 
 // comparison is the state of one Compare.
@@ -36,14 +40,14 @@ type comparison struct {
 	owner      stack.Owner
 	want, have resources
 	steps      []plan.Step
-	held       []plan.Held
-	// fresh are the wanted resources that a step of this plan creates.
+	// holds are the steps that may not run, and why.
+	holds map[plan.StepID]plan.Verdict
+	// fresh are the wanted resources that this plan makes, by a step of their
+	// own, in their parent's, or because they exist with a fresh parent.
 	fresh map[stack.Key]bool
 	// replaced are found resources that a new one takes the place of, under the
 	// same key: what refers to the key must be written again.
 	replaced map[stack.Key]bool
-	// foreign are wanted resources whose place is taken by somebody else's.
-	foreign map[stack.Key]bool
 }
 
 // resources are a stack by key, with the keys in order.
@@ -77,62 +81,32 @@ func ownerOf(want, have *stack.Stack) stack.Owner {
 	return stack.Owner{}
 }
 
-// wanted plans everything that is wanted: parents before what is in them, so
-// that a part knows whether its parent is new.
-func (c *comparison) wanted() {
-	c.fresh, c.foreign = map[stack.Key]bool{}, map[stack.Key]bool{}
-	c.replaced = c.toReplace()
-	for _, k := range c.parentsFirst() {
-		w := c.want.byKey[k]
-		if w.Hold == stack.Borrowed {
-			continue
-		}
-		before := len(c.steps)
-		c.wantedOne(w)
-		if c.isForeign(w) {
-			c.foreign[k] = true
-			c.holdForeign(before)
-		}
-	}
-}
-
-func (c *comparison) wantedOne(w stack.Resource) {
-	rule := c.rules.Kinds[w.Key.Kind]
-	found, exists := c.have.byKey[w.Key]
-	switch {
-	case rule.Within.Inherent:
-		c.inherent(w, found, exists, rule)
-	case c.fresh[w.In] && rule.Within.Inline:
-		c.fresh[w.Key] = true
-		c.inline(w)
-	case !exists, c.fresh[w.In] && rule.Within.Cascade:
-		c.fresh[w.Key] = true
-		c.create(w, rule, plan.Missing)
-	default:
-		c.change(w, found, rule)
-	}
-}
-
 // toReplace finds the resources that cannot be changed in place, before
-// anything is planned, so that those that refer to them know.
-func (c *comparison) toReplace() map[stack.Key]bool {
-	out := map[stack.Key]bool{}
-	for _, k := range c.parentsFirst() {
-		w, rule := c.want.byKey[k], c.rules.Kinds[k.Kind]
-		found, exists := c.have.byKey[k]
-		if !exists || w.Hold == stack.Borrowed || rule.Within.Inherent {
-			continue
-		}
-		if out[w.In] && rule.Within.Cascade || len(rule.forces(rule.differences(w.Spec, found.Spec))) > 0 {
-			out[k] = true
+// anything is planned, so that those that refer to them know. One replacement
+// can be the reason of the next: what cannot change a reference in place is
+// replaced along with what it refers to.
+func (c *comparison) toReplace() {
+	for again := true; again; {
+		again = false
+		for _, k := range c.parentsFirst() {
+			w, rule := c.want.byKey[k], c.rules.Kinds[k.Kind]
+			found, exists := c.have.byKey[k]
+			if !exists || c.replaced[k] || w.Hold == stack.Borrowed || rule.Within.Inherent || c.isForeign(w) {
+				continue
+			}
+			if c.replaced[w.In] || forced(c.changes(w, found, rule)) {
+				c.replaced[k] = true
+				again = true
+			}
 		}
 	}
-	return out
 }
 
-// pointing adds the fields that refer to a resource which is replaced: the
-// reference is the same, but what it leads to is not.
-func (c *comparison) pointing(w, found stack.Resource, rule Rule, diffs []plan.Change) []plan.Change {
+// changes lists the fields that must be written: those that differ, and those
+// that refer to a resource which is replaced, since the reference is the same
+// but what it leads to is not.
+func (c *comparison) changes(w, found stack.Resource, rule Rule) []plan.Change {
+	diffs := rule.differences(w.Spec, found.Spec)
 	old := map[string]any{}
 	for _, f := range stack.Fields(found.Spec) {
 		old[f.Name] = f.Value
@@ -147,24 +121,59 @@ func (c *comparison) pointing(w, found stack.Resource, rule Rule, diffs []plan.C
 	return diffs
 }
 
-// isForeign tells whether the wanted resource's place is taken by one that
-// nothing proves to be ours, or whether it would be a part of such a one.
-func (c *comparison) isForeign(w stack.Resource) bool {
-	if c.foreign[w.In] {
-		return true
+// wanted plans everything that is wanted: parents before what is in them, so
+// that a part knows whether its parent is new.
+func (c *comparison) wanted() {
+	for _, k := range c.parentsFirst() {
+		if w := c.want.byKey[k]; w.Hold != stack.Borrowed {
+			c.wantedOne(w)
+		}
 	}
-	found, exists := c.have.byKey[w.Key]
-	return exists && found.Proof == stack.None && w.Hold == stack.Owned && !c.rules.Kinds[w.Key.Kind].Within.Inherent
 }
 
-// holdForeign holds the steps from the given one on: what is not proven to be
-// ours is neither changed nor replaced.
-func (c *comparison) holdForeign(from int) {
-	for _, s := range c.steps[from:] {
-		delete(c.fresh, s.ID.Key)
-		c.held = append(c.held, plan.Held{Step: s, By: "proof", Why: "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's"})
+func (c *comparison) wantedOne(w stack.Resource) {
+	rule := c.rules.Kinds[w.Key.Kind]
+	found, exists := c.have.byKey[w.Key]
+	switch {
+	case rule.Within.Inherent:
+		c.inherent(w, found, exists, rule)
+	case c.fresh[w.In] && rule.Within.Inline:
+		c.inline(w)
+		if c.replaced[w.Key] && !rule.Within.Cascade {
+			c.remove(found, rule, plan.Replaced)
+		}
+	case !exists, c.fresh[w.In] && rule.Within.Cascade:
+		c.create(w, rule, plan.Missing)
+	case c.isForeign(w):
+		c.taken(w, rule)
+	case c.replaced[w.Key]:
+		c.replace(w, found, rule)
+	default:
+		c.update(w, found, rule, c.changes(w, found, rule))
 	}
-	c.steps = c.steps[:from]
+}
+
+// isForeign tells whether the wanted resource's place is taken by one that
+// nothing proves to be ours. A counted one that is as wanted may be anybody's.
+func (c *comparison) isForeign(w stack.Resource) bool {
+	found, exists := c.have.byKey[w.Key]
+	rule := c.rules.Kinds[w.Key.Kind]
+	if !exists || found.Proof != stack.None || rule.Within.Inherent {
+		return false
+	}
+	return w.Hold == stack.Owned || len(rule.differences(w.Spec, found.Spec)) > 0
+}
+
+// taken plans the creation of a resource whose place somebody else's has, and
+// holds it: what is not proven to be ours is neither changed, nor replaced, nor
+// used. Everything that is in it or refers to it needs the step and is held too.
+func (c *comparison) taken(w stack.Resource, rule Rule) {
+	c.create(w, rule, plan.Missing)
+	c.hold(c.id(w.Key, plan.Create, ""), "proof", "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's")
+}
+
+func (c *comparison) hold(id plan.StepID, by, why string) {
+	c.holds[id] = plan.Verdict{Held: true, By: by, Why: why}
 }
 
 // parentsFirst orders the wanted keys so that what a resource is In comes
@@ -184,23 +193,34 @@ func (c *comparison) parentsFirst() []stack.Key {
 
 // inherent compares a resource that is there whenever its parent is.
 func (c *comparison) inherent(w, found stack.Resource, exists bool, rule Rule) {
+	if c.fresh[w.In] {
+		c.fresh[w.Key] = true
+	}
 	if c.fresh[w.In] || !exists {
 		found = stack.Resource{Key: w.Key, In: w.In, Spec: rule.defaultOf(w)}
 	}
-	c.update(w, found, rule, rule.differences(w.Spec, found.Spec))
+	c.update(w, found, rule, c.changes(w, found, rule))
 }
 
-// inline lets the parent's creating step carry the resource.
+// inline lets the step carry the resource that creates what it is In, be that
+// created by a step of its own or inline as well.
 func (c *comparison) inline(w stack.Resource) {
+	c.fresh[w.Key] = true
 	for i := range c.steps {
-		if s := &c.steps[i]; s.ID.Action == plan.Create && s.ID.Key == w.In {
+		if s := &c.steps[i]; s.ID.Action == plan.Create && makes(*s, w.In) {
 			s.With = append(s.With, w)
 			return
 		}
 	}
 }
 
+// makes tells whether a creating step brings the resource with the key.
+func makes(s plan.Step, k stack.Key) bool {
+	return s.ID.Key == k || slices.ContainsFunc(s.With, func(r stack.Resource) bool { return r.Key == k })
+}
+
 func (c *comparison) create(w stack.Resource, rule Rule, why plan.Reason) {
+	c.fresh[w.Key] = true
 	c.add(plan.Step{
 		ID:     c.id(w.Key, plan.Create, ""),
 		Target: w,
@@ -210,22 +230,10 @@ func (c *comparison) create(w stack.Resource, rule Rule, why plan.Reason) {
 	})
 }
 
-// change compares a resource that is wanted and there.
-func (c *comparison) change(w, found stack.Resource, rule Rule) {
-	diffs := c.pointing(w, found, rule, rule.differences(w.Spec, found.Spec))
-	if forced := rule.forces(diffs); len(forced) > 0 {
-		c.replace(w, found, rule, diffs)
-		return
-	}
-	c.update(w, found, rule, diffs)
-}
-
-func (c *comparison) replace(w, found stack.Resource, rule Rule, diffs []plan.Change) {
-	c.fresh[w.Key] = true
+func (c *comparison) replace(w, found stack.Resource, rule Rule) {
 	c.create(w, rule, plan.Replaced)
-	c.steps[len(c.steps)-1].Found = found.Spec
-	c.steps[len(c.steps)-1].Changes = diffs
-	c.steps[len(c.steps)-1].Impact = rule.Impact["replace"]
+	s := &c.steps[len(c.steps)-1]
+	s.Found, s.Changes, s.Impact = found.Spec, c.changes(w, found, rule), rule.Impact["replace"]
 	c.remove(found, rule, plan.Replaced)
 }
 
@@ -256,6 +264,9 @@ func (c *comparison) unwanted() {
 		if found.Hold == stack.Borrowed || found.Proof == stack.None || rule.Within.Inherent {
 			continue
 		}
+		if found.Hold == stack.Owned && c.isForeign(c.want.byKey[found.In]) {
+			continue // a part of what is not ours is not ours
+		}
 		if rule.Within.Cascade && c.goes(found.In) {
 			continue
 		}
@@ -270,10 +281,11 @@ func (c *comparison) goes(k stack.Key) bool {
 	if !exists || found.Proof == stack.None || found.Hold == stack.Borrowed {
 		return false
 	}
-	if _, wanted := c.want.byKey[k]; wanted {
-		return slices.ContainsFunc(c.steps, func(s plan.Step) bool { return s.ID.Key == k && s.ID.Action == plan.Delete })
+	within := c.rules.Kinds[k.Kind].Within
+	if _, wanted := c.want.byKey[k]; wanted && !within.Inherent {
+		return c.replaced[k]
 	}
-	return true
+	return !within.Inherent || c.goes(found.In)
 }
 
 // remove deletes a found resource, or forgets it while others want it.
@@ -286,13 +298,19 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 		Batch:  rule.batch(found, plan.Delete, ""),
 		Impact: rule.Impact["delete"],
 	}
+	if why == plan.Replaced {
+		step.Impact = rule.Impact["replace"]
+	}
 	if found.Hold == stack.Counted {
-		if others := c.ledger.Others(c.owner, found); len(others) > 0 {
+		others := c.ledger.Others(c.owner, found)
+		switch {
+		case len(others) > 0 && why == plan.Replaced:
+			c.hold(step.ID, "ledger", "it cannot be changed in place and is used by "+names(others))
+		case len(others) > 0:
 			step.ID.Action, step.Reason, step.Why = plan.Forget, plan.Shared, "stays, used by "+names(others)
 			step.Batch, step.Impact = "", plan.NoImpact
-		} else if !c.ledger.Ready() {
-			c.held = append(c.held, plan.Held{Step: step, By: "ledger", Why: "not every Service of the cluster is known yet, and another one may still want it"})
-			return
+		case !c.ledger.Ready():
+			c.hold(step.ID, "ledger", "not every Service of the cluster is known yet, and another one may still want it")
 		}
 	}
 	c.add(step)

@@ -34,7 +34,7 @@ func (r Rule) differences(want, found stack.Spec) []plan.Change {
 }
 
 func (r Rule) same(field string, want, found any) bool {
-	if slices.Contains(r.Sticky, field) && reflect.ValueOf(want).IsZero() {
+	if slices.Contains(r.Sticky, field) && isUnset(want) {
 		return true
 	}
 	if equal := r.Equal[field]; equal != nil {
@@ -59,20 +59,25 @@ func isEmpty(v any) bool {
 	return (rv.Kind() == reflect.Slice || rv.Kind() == reflect.Map) && rv.Len() == 0
 }
 
+// isUnset tells whether a value says nothing: its zero value, or an empty list.
+func isUnset(v any) bool { return isEmpty(v) || reflect.ValueOf(v).IsZero() }
+
 // members compares two slices as sets.
 func members(want, found any) (added, removed []any) {
 	w, f := elements(want), elements(found)
-	for _, v := range w {
-		if !slices.ContainsFunc(f, func(x any) bool { return reflect.DeepEqual(x, v) }) {
-			added = append(added, v)
+	return without(w, f), without(f, w)
+}
+
+// without lists the members of a that are not in b, each once.
+func without(a, b []any) []any {
+	var out []any
+	for _, v := range a {
+		same := func(x any) bool { return reflect.DeepEqual(x, v) }
+		if !slices.ContainsFunc(b, same) && !slices.ContainsFunc(out, same) {
+			out = append(out, v)
 		}
 	}
-	for _, v := range f {
-		if !slices.ContainsFunc(w, func(x any) bool { return reflect.DeepEqual(x, v) }) {
-			removed = append(removed, v)
-		}
-	}
-	return added, removed
+	return out
 }
 
 func elements(v any) []any {
@@ -95,7 +100,7 @@ func (r Rule) settled(want, found stack.Spec) stack.Spec {
 			continue
 		}
 		for _, w := range stack.Fields(want) {
-			if w.Name == f.Name && reflect.ValueOf(w.Value).IsZero() {
+			if w.Name == f.Name && isUnset(w.Value) {
 				want = stack.With(want, f.Name, f.Value)
 			}
 		}
@@ -103,9 +108,9 @@ func (r Rule) settled(want, found stack.Spec) stack.Spec {
 	return want
 }
 
-// forces returns the changes that cannot be made in place.
-func (r Rule) forces(changes []plan.Change) []plan.Change {
-	return slices.DeleteFunc(slices.Clone(changes), func(c plan.Change) bool { return !c.Forces })
+// forced tells whether one of the changes cannot be made in place.
+func forced(changes []plan.Change) bool {
+	return slices.ContainsFunc(changes, func(c plan.Change) bool { return c.Forces })
 }
 
 // call is the changes that one writing call makes.

@@ -14,20 +14,52 @@ import (
 const settleTime = 60 * time.Second
 
 // gateSwitch delays the end of a load balancer of another kind, and of all that
-// goes with it, until clients have been told of the new one.
+// goes with it, until clients have been told of the new one. What must go before
+// the new one can come, because it is in its place, is not delayed.
 func (c *comparison) gateSwitch() {
-	oldGoes := slices.ContainsFunc(c.steps, func(s plan.Step) bool {
-		return s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && c.rules.Kinds[s.ID.Key.Kind].Serving
-	})
-	newComes := slices.ContainsFunc(c.want.keys, func(k stack.Key) bool { return c.rules.Kinds[k.Kind].Serving })
-	if !oldGoes || !newComes {
+	if !slices.ContainsFunc(c.steps, c.isSwitch) {
 		return
 	}
+	inTheWay := c.neededByWrites()
 	for i := range c.steps {
-		if s := &c.steps[i]; s.Reason == plan.Unwanted || s.Reason == plan.Shared {
+		s := &c.steps[i]
+		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[s.ID] {
 			s.Gate = plan.Gate{After: settleTime, Since: "the status shows the new load balancer"}
 		}
 	}
+}
+
+// isSwitch tells whether the step ends a serving kind that is wanted no more
+// while another serving kind is.
+func (c *comparison) isSwitch(s plan.Step) bool {
+	if s.ID.Action != plan.Delete || s.Reason != plan.Unwanted || !c.rules.Kinds[s.ID.Key.Kind].Serving {
+		return false
+	}
+	same, other := false, false
+	for _, k := range c.want.keys {
+		same = same || k.Kind == s.ID.Key.Kind
+		other = other || c.rules.Kinds[k.Kind].Serving
+	}
+	return other && !same
+}
+
+// neededByWrites are the steps that a creation or an update needs, directly or
+// through others.
+func (c *comparison) neededByWrites() map[plan.StepID]bool {
+	needed := map[plan.StepID]bool{}
+	for again := true; again; {
+		again = false
+		for _, s := range c.steps {
+			if s.ID.Action != plan.Create && s.ID.Action != plan.Update && !needed[s.ID] {
+				continue
+			}
+			for _, n := range s.Needs {
+				again = again || !needed[n]
+				needed[n] = true
+			}
+		}
+	}
+	return needed
 }
 
 // order fills in what every step needs.
@@ -65,79 +97,85 @@ func (c *comparison) needsOfWrite(s *plan.Step) {
 }
 
 // needCreated makes s need the step that creates the resource with the key; a
-// resource that is created inline comes with its parent.
+// resource that is created inline or exists with its parent comes with that.
 func (c *comparison) needCreated(s *plan.Step, k stack.Key) {
-	if k == (stack.Key{}) || !c.fresh[k] {
-		return
-	}
-	for _, t := range c.steps {
-		if t.ID.Action != plan.Create || t.ID == s.ID {
-			continue
+	for range maxNesting {
+		if k == (stack.Key{}) || !c.fresh[k] {
+			return
 		}
-		inline := slices.ContainsFunc(t.With, func(r stack.Resource) bool { return r.Key == k })
-		if t.ID.Key == k || inline {
-			s.Needs = append(s.Needs, t.ID)
+		for _, t := range c.steps {
+			if t.ID.Action == plan.Create && makes(t, k) {
+				if t.ID != s.ID {
+					s.Needs = append(s.Needs, t.ID)
+				}
+				return
+			}
 		}
+		k = c.want.byKey[k].In
 	}
 }
 
 // needsOfDelete: everything found that refers to the resource, or is In it,
-// lets go of it first.
+// lets go of it first. What is used by something that stays cannot go.
 func (c *comparison) needsOfDelete(s *plan.Step) {
 	for _, k := range c.have.keys {
 		q := c.have.byKey[k]
-		refers := slices.ContainsFunc(stack.Refs(q.Spec), func(r stack.Ref) bool { return r.To == s.ID.Key })
+		refers := k != s.ID.Key && slices.ContainsFunc(stack.Refs(q.Spec), leadsTo(s.Target))
 		if !refers && q.In != s.ID.Key {
 			continue
 		}
-		for _, id := range c.lettingGo(q) {
-			if id != s.ID {
-				s.Needs = append(s.Needs, id)
-			}
+		ids := slices.DeleteFunc(c.lettingGo(q, s.Target), func(id plan.StepID) bool { return id == s.ID })
+		s.Needs = append(s.Needs, ids...)
+		if within := c.rules.Kinds[k.Kind].Within; len(ids) == 0 && !within.Inherent && !(within.Cascade && q.In == s.ID.Key) {
+			c.hold(s.ID, "use", "it is used by "+k.String()+", which stays")
 		}
 	}
 }
 
-// lettingGo lists the steps by which a found resource stops to refer to
-// anything: its deletion, or its parent's, or its update to another reference.
-func (c *comparison) lettingGo(q stack.Resource) []plan.StepID {
-	for range 4 { // parts are nested a few levels at most
-		ids := c.stepsOf(q.Key)
-		if len(ids) > 0 {
-			return ids
+func leadsTo(target stack.Resource) func(stack.Ref) bool {
+	return func(r stack.Ref) bool { return r.To == target.Key || r.ID != "" && r.ID == target.ID }
+}
+
+// maxNesting is how deep parts of parts are looked at.
+const maxNesting = 8
+
+// lettingGo lists the steps by which a found resource stops to hold the target:
+// its own deletion, updates of the fields that refer to the target, or else the
+// deletion of what it is In.
+func (c *comparison) lettingGo(q, target stack.Resource) []plan.StepID {
+	var out []plan.StepID
+	for _, s := range c.steps {
+		if s.ID.Key == q.Key && (s.ID.Action == plan.Delete || s.ID.Action == plan.Update && drops(s, target)) {
+			out = append(out, s.ID)
+		}
+	}
+	for range maxNesting {
+		if len(out) > 0 || q.In == target.Key {
+			return out
 		}
 		parent, ok := c.have.byKey[q.In]
 		if !ok {
 			return nil
 		}
 		q = parent
-		if ids := c.deletionOf(q.Key); len(ids) > 0 {
-			return ids
-		}
-	}
-	return nil
-}
-
-func (c *comparison) stepsOf(k stack.Key) []plan.StepID {
-	var out []plan.StepID
-	for _, s := range c.steps {
-		if s.ID.Key == k && (s.ID.Action == plan.Delete || s.ID.Action == plan.Update) {
-			out = append(out, s.ID)
+		if del := c.find(c.id(q.Key, plan.Delete, "")); del != nil {
+			out = append(out, del.ID)
 		}
 	}
 	return out
 }
 
-func (c *comparison) deletionOf(k stack.Key) []plan.StepID {
-	for _, s := range c.steps {
-		if s.ID.Key == k && s.ID.Action == plan.Delete {
-			return []plan.StepID{s.ID}
-		}
-	}
-	return nil
+// drops tells whether an update writes a field that referred to the target;
+// members that it adds to a set leave what was there.
+func drops(s plan.Step, target stack.Resource) bool {
+	return slices.ContainsFunc(s.Changes, func(ch plan.Change) bool {
+		adds := len(ch.Added) > 0 && len(ch.Removed) == 0
+		return !adds && slices.ContainsFunc(stack.Refs(ch.From), leadsTo(target))
+	})
 }
 
-// replacements orders the two halves of each replacement.
+// replacements orders the two halves of each replacement. Where the new one
+// comes first, the old one goes when the new one is complete.
 func (c *comparison) replacements() {
 	for i := range c.steps {
 		s := &c.steps[i]
@@ -154,22 +192,69 @@ func (c *comparison) replacements() {
 			continue
 		}
 		del.Needs = append(del.Needs, s.ID)
-	}
-}
-
-// slots lets a place be left before it is taken.
-func (c *comparison) slots() {
-	for i := range c.steps {
-		s := &c.steps[i]
-		if s.ID.Action != plan.Create || s.Target.Slot == "" {
-			continue
-		}
-		for _, d := range c.steps {
-			if d.ID.Action == plan.Delete && d.ID.Key != s.ID.Key && d.Target.Slot == s.Target.Slot && d.Target.In == s.Target.In {
-				s.Needs = append(s.Needs, d.ID)
+		for _, t := range c.steps {
+			if (t.ID.Action == plan.Create || t.ID.Action == plan.Update) && c.within(t.ID.Key, s.ID.Key) {
+				del.Needs = append(del.Needs, t.ID)
 			}
 		}
 	}
+}
+
+// within tells whether a wanted resource is a part of another, or of its parts.
+func (c *comparison) within(k, whole stack.Key) bool {
+	for range maxNesting {
+		k = c.want.byKey[k].In
+		if k == whole {
+			return true
+		}
+	}
+	return false
+}
+
+// slots lets a place be left before it is taken. A place that nobody leaves
+// cannot be taken: the one who is there keeps it.
+func (c *comparison) slots() {
+	for i := range c.steps {
+		s := &c.steps[i]
+		if !c.takes(*s) {
+			continue
+		}
+		for _, k := range c.have.keys {
+			q := c.have.byKey[k]
+			if k == s.ID.Key || q.Slot != s.Target.Slot || q.In != s.Target.In || c.goes(q.In) {
+				continue
+			}
+			leaving := c.leaving(q)
+			s.Needs = append(s.Needs, leaving...)
+			if len(leaving) == 0 {
+				c.hold(s.ID, "slot", s.Target.Slot+" is taken by "+k.String()+", which stays")
+			}
+		}
+	}
+}
+
+// takes tells whether the step takes a place that its resource did not have.
+func (c *comparison) takes(s plan.Step) bool {
+	switch {
+	case s.Target.Slot == "":
+		return false
+	case s.ID.Action == plan.Create:
+		return true
+	default:
+		return s.ID.Action == plan.Update && c.have.byKey[s.ID.Key].Slot != s.Target.Slot
+	}
+}
+
+// leaving lists the steps by which a found resource leaves its place.
+func (c *comparison) leaving(q stack.Resource) []plan.StepID {
+	var out []plan.StepID
+	for _, s := range c.steps {
+		moves := s.ID.Action == plan.Update && s.Target.Slot != q.Slot
+		if s.ID.Key == q.Key && (s.ID.Action == plan.Delete || moves) {
+			out = append(out, s.ID)
+		}
+	}
+	return out
 }
 
 // setOrder orders the adding and the removing calls of one set field.

@@ -8,9 +8,9 @@ import (
 )
 
 // sorted puts the steps into an order that respects their needs, otherwise in
-// the order of their identifiers. Steps that wait for each other in a circle
-// are returned as held instead: running half of a circle helps nobody.
-func sorted(steps []plan.Step) (ordered []plan.Step, cycle []plan.Held) {
+// the order of their identifiers. Steps that wait for each other in a circle,
+// and those behind them, come back apart.
+func sorted(steps []plan.Step) (ordered, circle []plan.Step) {
 	left := slices.Clone(steps)
 	slices.SortFunc(left, func(a, b plan.Step) int { return a.ID.Compare(b.ID) })
 	done := map[plan.StepID]bool{}
@@ -23,7 +23,7 @@ func sorted(steps []plan.Step) (ordered []plan.Step, cycle []plan.Held) {
 			return !slices.ContainsFunc(s.Needs, func(n plan.StepID) bool { return known[n] && !done[n] })
 		})
 		if i < 0 {
-			return nil, circle(left)
+			return ordered, left
 		}
 		done[left[i].ID] = true
 		ordered = append(ordered, left[i])
@@ -32,14 +32,16 @@ func sorted(steps []plan.Step) (ordered []plan.Step, cycle []plan.Held) {
 	return ordered, nil
 }
 
-func circle(left []plan.Step) []plan.Held {
-	ids := make([]string, len(left))
-	for i, s := range left {
+// holdCircle holds steps that wait for each other: none of them could ever run.
+// The others go on.
+func (c *comparison) holdCircle(steps []plan.Step) {
+	ids := make([]string, len(steps))
+	for i, s := range steps {
 		ids[i] = s.ID.String()
 	}
-	var out []plan.Held
-	for _, s := range left {
-		out = append(out, plan.Held{Step: s, By: "cycle", Why: "these steps wait for each other, which is a defect of the rule table: " + strings.Join(ids, ", ")})
+	for _, s := range steps {
+		if !c.holds[s.ID].Held {
+			c.hold(s.ID, "cycle", "these steps wait for each other, which is a defect of the rule table: "+strings.Join(ids, ", "))
+		}
 	}
-	return out
 }

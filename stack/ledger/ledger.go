@@ -86,6 +86,15 @@ func (b *Book) Shadow(owner stack.Owner, might func(stack.Resource) bool) {
 	b.shadows[owner] = might
 }
 
+// Knows tells whether the wishes of the owner are entered. A shadow is no
+// knowledge.
+func (b *Book) Knows(owner stack.Owner) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	_, ok := b.owners[owner]
+	return ok
+}
+
 // Leave removes the owner: it wants nothing any more.
 func (b *Book) Leave(owner stack.Owner) {
 	b.mu.Lock()

@@ -1,0 +1,225 @@
+package diff_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+)
+
+// random is a stack that a provider could build: references lead to what is in
+// it, parts have their parent, no slot is taken twice.
+func random(r *rand.Rand) *stack.Stack {
+	out := &stack.Stack{Owner: me}
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	some := func(of ...string) []string {
+		return slices.DeleteFunc(slices.Clone(of), func(string) bool { return r.IntN(2) == 0 })
+	}
+	var groups []string
+	for _, g := range some("1", "2", "3") {
+		groups = append(groups, g)
+		out.Put(owned(key("group", g), stack.Key{}, group{Port: r.IntN(2), Check: one("a", "b")}))
+		out.Put(owned(key("targets", g), key("group", g), targets{IDs: some("a", "b", "c", "d", "e")}))
+	}
+	for _, p := range some("80", "81", "82") {
+		out.Put(ruleFor(p))
+	}
+	if r.IntN(2) == 0 {
+		out.Put(owned(key("address", ""), stack.Key{}, address{Name: one("x", "y")}))
+	}
+	if r.IntN(5) == 0 {
+		return out
+	}
+	out.Put(owned(theLB, stack.Key{}, lb{Scheme: one("public", "private"), Tags: some("t", "u"), Zones: []string{one("1a", "1b")}, Note: one("m", "n")}))
+	for _, l := range some("1", "2", "3") {
+		if len(groups) > 0 {
+			out.Put(slot(owned(key("listener", l), theLB, listener{Protocol: one("TCP", "UDP"), To: ref("group", one(groups...))}), one("port ", "extra port ")+l))
+		}
+	}
+	if r.IntN(2) == 0 {
+		out.Put(owned(key("attrs", ""), theLB, attrs{Idle: 30 * (1 + r.IntN(3))}))
+	}
+	if r.IntN(2) == 0 {
+		out.Put(owned(key("pool", ""), theLB, pool{Method: one("rr", "lc")}))
+		out.Put(owned(key("check", ""), key("pool", ""), check{Path: one("/", "/h"), Pool: ref("pool", "")}))
+	}
+	if r.IntN(2) == 0 {
+		out.Put(owned(key("loose", ""), theLB, address{Name: one("x", "y")}))
+	}
+	return out
+}
+
+// slotsAsFields makes a listener's place a part of its policy, so that what
+// differs in place differs in its spec, as it does in a cloud.
+func slotsAsFields(s *stack.Stack) *stack.Stack {
+	for _, r := range s.Resources {
+		if l, ok := r.Spec.(listener); ok {
+			l.Policy = r.Slot
+			r.Spec = l
+			s.Put(r)
+		}
+	}
+	return s
+}
+
+func shuffled(r *rand.Rand, s *stack.Stack) *stack.Stack {
+	out := s.Clone()
+	r.Shuffle(len(out.Resources), func(i, j int) {
+		out.Resources[i], out.Resources[j] = out.Resources[j], out.Resources[i]
+	})
+	return out
+}
+
+const rounds = 3000
+
+// TestAnyStackIntoAnyOther runs plans step by step through a world that refuses
+// what a cloud would refuse.
+func TestAnyStackIntoAnyOther(t *testing.T) {
+	rules := toyRules()
+	for seed := range uint64(rounds) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		want, have := slotsAsFields(random(r)), found(slotsAsFields(random(r)).Resources...)
+		p := diff.Compare(want, have, rules, knowing(nil))
+		if len(p.Held) > 0 {
+			t.Fatalf("seed %d: held although nothing stands in the way:\n%v", seed, lines(p))
+		}
+		w := newWorld(rules, have)
+		granted := w.granted()
+		for _, s := range p.Steps {
+			if err := w.step(s); err != nil {
+				t.Fatalf("seed %d: %s: %v\nplan: %v", seed, s.ID, err, lines(p))
+			}
+			now := w.granted()
+			for name := range granted {
+				if _, wanted := want.Get(key("rule", name)); !now[name] && (wanted || !grants(want, now)) {
+					t.Fatalf("seed %d: after %s rule %s is revoked before all others are granted", seed, s.ID, name)
+				}
+			}
+		}
+		final := showStack(want)
+		got := w.show()
+		for name := range got { // inherent parts that nobody wants stay as they are
+			if _, wanted := final[name]; !wanted && name == "attrs" {
+				delete(got, name)
+			}
+		}
+		if d := cmp.Diff(final, withDefaults(got, final)); d != "" {
+			t.Fatalf("seed %d: (-want +got):\n%s\nplan: %v", seed, d, lines(p))
+		}
+	}
+}
+
+func grants(want *stack.Stack, now map[string]bool) bool {
+	return !slices.ContainsFunc(want.Of("rule"), func(r stack.Resource) bool { return !now[r.Key.Name] })
+}
+
+// withDefaults adds the inherent parts that need no step.
+func withDefaults(got, want map[string]string) map[string]string {
+	for name, spec := range want {
+		_, there := got[name]
+		if !there && (spec == `slot="" Idle=60` || spec == `slot="" IDs=[]`) {
+			got[name] = spec
+		}
+	}
+	return got
+}
+
+func TestAStackIntoItselfIsNoPlan(t *testing.T) {
+	for seed := range uint64(300) {
+		s := random(rand.New(rand.NewPCG(seed, 2)))
+		if p := diff.Compare(s, found(s.Resources...), toyRules(), knowing(nil)); !p.Empty() {
+			t.Fatalf("seed %d: %v", seed, lines(p))
+		}
+	}
+}
+
+func TestTheOrderOfInputsMeansNothing(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		want, have := random(r), found(random(r).Resources...)
+		first := diff.Compare(want, have, toyRules(), knowing(nil))
+		second := diff.Compare(shuffled(r, want), shuffled(r, have), toyRules(), knowing(nil))
+		if d := cmp.Diff(first, second, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("seed %d: (-in order +shuffled):\n%s", seed, d)
+		}
+	}
+}
+
+// TestWhatIsNotOursIsLeftAlone takes the proof off some of what is found, and
+// sometimes the ledger is not ready: what remains of the plan must still be
+// possible, step by step, and touch or use nothing of others.
+func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
+	rules := toyRules()
+	heldSome := 0
+	for seed := range uint64(rounds) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		want, have := slotsAsFields(random(r)), found(slotsAsFields(random(r)).Resources...)
+		for _, res := range have.Resources {
+			if r.IntN(4) == 0 && !rules.Kinds[res.Key.Kind].Within.Inherent {
+				strip(have, res.Key)
+			}
+		}
+		l := knowing(nil)
+		if r.IntN(2) == 0 {
+			l = unready()
+		}
+		p := diff.Compare(want, have, rules, l)
+		w := newWorld(rules, have)
+		for _, s := range p.Steps {
+			if err := w.step(s); err != nil {
+				t.Fatalf("seed %d: %s: %v\nhave: %v\nplan: %v", seed, s.ID, err, unprovenKeys(have), lines(p))
+			}
+		}
+		if len(p.Held) > 0 {
+			heldSome++
+		}
+		for _, res := range have.Resources {
+			if res.Proof == stack.None && !goesAlong(have, res, rules) && w.newest(res.Key) == nil {
+				t.Fatalf("seed %d: somebody else's %s is gone\nplan: %v", seed, res.Key, lines(p))
+			}
+		}
+	}
+	if heldSome < rounds/2 {
+		t.Errorf("only %d of %d plans held anything: the test does not test", heldSome, rounds)
+	}
+}
+
+// goesAlong tells whether a resource is a part of something of ours, with which
+// the cloud takes it away.
+func goesAlong(have *stack.Stack, r stack.Resource, rules diff.Rules) bool {
+	for rules.Kinds[r.Key.Kind].Within.Cascade || rules.Kinds[r.Key.Kind].Within.Inherent {
+		parent, ok := have.Get(r.In)
+		if !ok || parent.Proof != stack.None {
+			return ok
+		}
+		r = parent
+	}
+	return false
+}
+
+// strip takes the proof off a resource and all that is in it, as a read does
+// that finds somebody else's load balancer.
+func strip(s *stack.Stack, k stack.Key) {
+	for i, r := range s.Resources {
+		if r.Key == k || r.In == k {
+			s.Resources[i].Proof = stack.None
+			if r.Key != k {
+				strip(s, r.Key)
+			}
+		}
+	}
+}
+
+func unprovenKeys(s *stack.Stack) string {
+	text := ""
+	for _, r := range s.Resources {
+		text += fmt.Sprintf(" %s(%d)", r.Key, r.Proof)
+	}
+	return text
+}

@@ -1,0 +1,166 @@
+package diff_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func TestCounted(t *testing.T) {
+	base := owned(theLB, stack.Key{}, lb{})
+	shadowed := knowing(nil)
+	shadowed.Shadow(stack.Owner{Name: "other", UID: "9"}, func(stack.Resource) bool { return true })
+	runCompare(t, map[string]compareCase{
+		"deleted with the last one":  {want: wish(), have: found(ruleFor("80")), plan: []string{"delete rule/80"}},
+		"forgotten while others use": {want: wish(), have: found(ruleFor("80")), ledger: knowing(map[string][]string{"b": {"80"}}), plan: []string{"forget rule/80"}},
+		"or might use":               {want: wish(), have: found(ruleFor("80")), ledger: shadowed, plan: []string{"forget rule/80"}},
+		"another entry is no use":    {want: wish(), have: found(ruleFor("80")), ledger: knowing(map[string][]string{"b": {"81"}}), plan: []string{"delete rule/80"}},
+		"held until everybody is known, and with it what it is the evidence of": {
+			want: wish(), have: found(base, ruleFor("80")), ledger: ledger.New(),
+			plan: []string{"held delete rule/80: ledger", "held delete lb: needs delete rule/80"},
+		},
+		"a use that is known is enough": {
+			want: wish(), have: found(base, ruleFor("80")), ledger: func() *ledger.Book {
+				l := ledger.New()
+				l.Enter(stack.Owner{Name: "b"}, []stack.Resource{ruleFor("80")})
+				return l
+			}(),
+			plan: []string{"delete lb", "forget rule/80"},
+		},
+		"grants before revokes": {
+			want: wish(ruleFor("81")), have: found(ruleFor("80")), plan: []string{"create rule/81", "delete rule/80 <- create rule/81"},
+		},
+		"what others use is not replaced": {
+			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Hold: stack.Counted, Spec: rule{Allow: "other"}}), have: found(ruleFor("80")),
+			ledger: knowing(map[string][]string{"b": {"80"}}),
+			rules:  func(r *diff.Rules) { r.Kinds["rule"] = diff.Rule{Immutable: []string{"Allow"}} },
+			plan:   []string{"held create rule/80: needs delete rule/80", "held delete rule/80: ledger"},
+		},
+		"somebody else's rule that is as wanted is used": {
+			want: wish(ruleFor("80")), have: foreign(found(ruleFor("80")), key("rule", "80")),
+		},
+		"somebody else's rule that differs is left alone": {
+			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Hold: stack.Counted, Spec: rule{Allow: "other"}}), have: foreign(found(ruleFor("80")), key("rule", "80")),
+			plan: []string{"held create rule/80: proof"},
+		},
+		"and stays when nobody wants it": {want: wish(), have: foreign(found(ruleFor("80")), key("rule", "80"))},
+	})
+}
+
+func TestForeign(t *testing.T) {
+	others := func(k stack.Key) *stack.Stack { return foreign(found(whole()...), k) }
+	differ := changed(owned(theLB, stack.Key{}, lb{Scheme: "other", Tags: []string{"x"}}))
+	runCompare(t, map[string]compareCase{
+		"held with all that is in it": {
+			want: wish(append(differ, owned(key("attrs", ""), theLB, attrs{Idle: 1}), owned(key("pool", ""), theLB, pool{}))...), have: others(theLB),
+			plan: []string{
+				"held create lb: proof",
+				"held update attrs: needs create lb",
+				"held create listener/80: needs create lb",
+			},
+		},
+		"even where it is as wanted: it is not ours to use": {
+			want: wish(whole()...), have: others(theLB),
+			plan: []string{"held create lb: proof", "held create listener/80: needs create lb"},
+		},
+		"held with all that refers to it": {
+			want: wish(changed(owned(key("group", "80"), stack.Key{}, group{Port: 1}), stack.Resource{Key: key("listener", "80")}, owned(key("listener", "new"), theLB, listener{To: ref("group", "80")}))...),
+			have: foreign(found(changed(stack.Resource{Key: key("listener", "80")})...), key("group", "80")),
+			plan: []string{
+				"held create group/80: proof",
+				"held create listener/new: needs create group/80",
+				"held update targets/80 ids+: needs create group/80",
+			},
+		},
+		"never deleted, nor are its parts": {
+			want: wish(), have: foreign(found(owned(theLB, stack.Key{}, lb{})), theLB),
+		},
+		"parts of somebody else's are not ours, whatever proves them": {
+			want: wish(owned(theLB, stack.Key{}, lb{})),
+			have: foreign(found(owned(theLB, stack.Key{}, lb{}), owned(key("listener", "1"), theLB, listener{})), theLB),
+			plan: []string{"held create lb: proof"},
+		},
+	})
+}
+
+func TestKindSwitch(t *testing.T) {
+	old := owned(key("old-lb", ""), stack.Key{}, lb{})
+	base := owned(theLB, stack.Key{}, lb{})
+	second := owned(key("lb", "2"), stack.Key{}, lb{})
+	runCompare(t, map[string]compareCase{
+		"the old one and what goes with it wait for the switch": {
+			want: wish(base), have: found(old, ruleFor("80")),
+			plan: []string{"create lb", "delete old-lb @1m0s", "delete rule/80 @1m0s"},
+		},
+		"also when the new one is there already": {
+			want: wish(base), have: found(base, old), plan: []string{"delete old-lb @1m0s"},
+		},
+		"a release waits for nothing": {want: wish(), have: found(old), plan: []string{"delete old-lb"}},
+		"one of several of a kind is no switch": {
+			want: wish(base), have: found(base, second), plan: []string{"delete lb/2"},
+		},
+		"what is in the way of the new one does not wait": {
+			want: wish(base, slot(owned(key("x", ""), stack.Key{}, address{}), "ip")), have: found(old, slot(owned(key("y", ""), stack.Key{}, address{}), "ip")),
+			plan: []string{"create lb", "delete old-lb @1m0s", "delete y", "create x <- delete y"},
+		},
+		"a replacement is no switch": {
+			want: wish(owned(theLB, stack.Key{}, lb{Scheme: "x"})), have: found(base), plan: []string{"create lb", "delete lb <- create lb"},
+		},
+	})
+}
+
+func TestCycles(t *testing.T) {
+	edge := func(a, b string) diff.Edge {
+		return diff.Edge{First: diff.Match{Kind: stack.Kind(a)}, Then: diff.Match{Kind: stack.Kind(b)}, Reason: "test"}
+	}
+	x := func(kind string) stack.Resource { return owned(key(kind, ""), stack.Key{}, address{}) }
+	behind := owned(key("d", ""), stack.Key{}, listener{To: ref("a", "")})
+	runCompare(t, map[string]compareCase{
+		"are held with all behind them, and nothing else": {
+			want: wish(x("a"), x("b"), x("c"), behind), have: found(),
+			rules: func(r *diff.Rules) { r.Edges = []diff.Edge{edge("a", "b"), edge("b", "a")} },
+			plan:  []string{"create c", "held create a: cycle", "held create b: cycle", "held create d: cycle"},
+		},
+		"a referrer of what must be deleted first waits for itself": {
+			want: wish(owned(key("address", ""), stack.Key{}, address{Name: "new"}), owned(key("x", ""), stack.Key{}, listener{To: ref("address", "")})),
+			have: found(owned(key("address", ""), stack.Key{}, address{Name: "old"}), owned(key("x", ""), stack.Key{}, listener{To: ref("address", "")})),
+			plan: []string{"held create address: cycle", "held delete address: cycle", "held update x: cycle"},
+		},
+	})
+}
+
+func TestEdges(t *testing.T) {
+	a := owned(key("a", ""), key("p", "1"), address{})
+	b := owned(key("b", ""), key("p", "2"), address{})
+	sibling := owned(key("b", ""), key("p", "1"), address{})
+	refers := owned(key("b", ""), stack.Key{}, listener{To: ref("p", "1")})
+	edge := func(same bool) func(*diff.Rules) {
+		return func(r *diff.Rules) {
+			r.Kinds["a"], r.Kinds["b"] = diff.Rule{}, diff.Rule{}
+			r.Kinds["p"] = diff.Rule{}
+			r.Edges = []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "b"}, Then: diff.Match{Action: plan.Create, Kind: "a"}, Same: same, Reason: "test"}}
+		}
+	}
+	runCompare(t, map[string]compareCase{
+		"everywhere":                           {want: wish(a, b), have: found(), rules: edge(false), plan: []string{"create b", "create a <- create b"}},
+		"only the related: others":             {want: wish(a, b), have: found(), rules: edge(true), plan: []string{"create a", "create b"}},
+		"only the related: siblings":           {want: wish(a, sibling), have: found(), rules: edge(true), plan: []string{"create b", "create a <- create b"}},
+		"only the related: refers to a parent": {want: wish(a, refers), have: found(), rules: edge(true), plan: []string{"create b", "create a <- create b"}},
+	})
+}
+
+func TestWhyNamesTheUsers(t *testing.T) {
+	l := knowing(map[string][]string{"b": {"80"}, "c": {"80"}, "d": {"80"}, "e": {"80"}, "f": {"80"}})
+	p := diff.Compare(wish(), found(ruleFor("80")), toyRules(), l)
+	if d := cmp.Diff("stays, used by ns/b, ns/c, ns/d and 2 more", p.Steps[0].Why); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if p.Steps[0].Batch != "" {
+		t.Errorf("a step that makes no call joins the batch %q", p.Steps[0].Batch)
+	}
+}

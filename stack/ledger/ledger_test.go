@@ -1,0 +1,151 @@
+package ledger_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/ledger"
+)
+
+var (
+	object = stack.Key{Kind: "node-group", Name: "sg-1"}
+	a      = stack.Owner{Namespace: "ns", Name: "a", UID: "1"}
+	b      = stack.Owner{Namespace: "ns", Name: "b", UID: "2"}
+	c      = stack.Owner{Namespace: "ns", Name: "c", UID: "3"}
+)
+
+func entry(name string) stack.Resource {
+	return stack.Resource{Key: stack.Key{Kind: "rule", Name: name}, In: object, Hold: stack.Counted}
+}
+
+func names(owners []stack.Owner) []string {
+	out := []string{}
+	for _, o := range owners {
+		out = append(out, o.Name)
+	}
+	return out
+}
+
+func TestOthers(t *testing.T) {
+	yes := func(stack.Resource) bool { return true }
+	for name, tc := range map[string]struct {
+		fill  func(*ledger.Book)
+		entry stack.Resource
+		want  []string
+	}{
+		"nobody": {func(*ledger.Book) {}, entry("80"), []string{}},
+		"never oneself": {func(l *ledger.Book) {
+			l.Enter(a, []stack.Resource{entry("80")})
+		}, entry("80"), []string{}},
+		"in order": {func(l *ledger.Book) {
+			l.Enter(c, []stack.Resource{entry("80")})
+			l.Enter(b, []stack.Resource{entry("80")})
+		}, entry("80"), []string{"b", "c"}},
+		"entering replaces": {func(l *ledger.Book) {
+			l.Enter(b, []stack.Resource{entry("80")})
+			l.Enter(b, []stack.Resource{entry("81")})
+		}, entry("80"), []string{}},
+		"owned ones are not counted": {func(l *ledger.Book) {
+			owned := entry("80")
+			owned.Hold = stack.Owned
+			l.Enter(b, []stack.Resource{owned})
+		}, entry("80"), []string{}},
+		"the same key in another object is another entry": {func(l *ledger.Book) {
+			elsewhere := entry("80")
+			elsewhere.In.Name = "sg-2"
+			l.Enter(b, []stack.Resource{elsewhere})
+		}, entry("80"), []string{}},
+		"leaving": {func(l *ledger.Book) {
+			l.Enter(b, []stack.Resource{entry("80")})
+			l.Leave(b)
+		}, entry("80"), []string{}},
+		"a shadow errs on yes": {func(l *ledger.Book) { l.Shadow(b, yes) }, entry("80"), []string{"b"}},
+		"a shadow keeps what was entered before": {func(l *ledger.Book) {
+			l.Enter(b, []stack.Resource{entry("80")})
+			l.Shadow(b, func(stack.Resource) bool { return false })
+		}, entry("80"), []string{"b"}},
+		"entering ends the shadow": {func(l *ledger.Book) {
+			l.Shadow(b, yes)
+			l.Enter(b, nil)
+		}, entry("80"), []string{}},
+		"leaving ends the shadow": {func(l *ledger.Book) {
+			l.Shadow(b, yes)
+			l.Leave(b)
+		}, entry("80"), []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := ledger.New()
+			tc.fill(l)
+			if diff := cmp.Diff(tc.want, names(l.Others(a, tc.entry))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestKnows(t *testing.T) {
+	l := ledger.New()
+	l.Shadow(a, func(stack.Resource) bool { return true })
+	l.Enter(b, nil)
+	got := []bool{l.Knows(a), l.Knows(b), l.Knows(c)}
+	if diff := cmp.Diff([]bool{false, true, false}, got); diff != "" {
+		t.Errorf("shadow, entered, never seen (-want +got):\n%s", diff)
+	}
+}
+
+func TestEntriesAreThoseOfTheObject(t *testing.T) {
+	l := ledger.New()
+	elsewhere := entry("82")
+	elsewhere.In.Name = "sg-2"
+	l.Enter(b, []stack.Resource{entry("81"), elsewhere})
+	l.Enter(a, []stack.Resource{entry("80"), entry("81")})
+	var got []string
+	for _, r := range l.Entries(object) {
+		got = append(got, r.Key.Name)
+	}
+	if diff := cmp.Diff([]string{"80", "81", "81"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReadyStays(t *testing.T) {
+	l := ledger.New()
+	if l.Ready() {
+		t.Error("an empty book is ready")
+	}
+	l.SetReady()
+	l.Enter(a, nil)
+	l.Leave(a)
+	if !l.Ready() {
+		t.Error("a ready book is not ready any more")
+	}
+}
+
+// The last owner to leave is the one that sees nobody: whatever the order, an
+// entry is nobody's exactly once, at the end.
+func TestLastOneOut(t *testing.T) {
+	l := ledger.New()
+	const n = 50
+	owner := func(i int) stack.Owner { return stack.Owner{Name: fmt.Sprint(i), UID: fmt.Sprint(i)} }
+	for i := range n {
+		l.Enter(owner(i), []stack.Resource{entry("80")})
+	}
+	var wg sync.WaitGroup
+	alone := make(chan int, n)
+	for i := range n {
+		wg.Go(func() {
+			l.Leave(owner(i))
+			if len(l.Others(owner(i), entry("80"))) == 0 {
+				alone <- i
+			}
+		})
+	}
+	wg.Wait()
+	if len(alone) == 0 {
+		t.Error("everybody left and nobody saw that the entry is free")
+	}
+}
