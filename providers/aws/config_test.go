@@ -7,15 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+type configCase struct {
+	name, text string
+	want       Config
+	problems   []string
+	bad        string // a word of the error that names the culprit
+}
+
 func TestReadConfig(t *testing.T) {
-	const overrides = "[ServiceOverride \"1\"]\nService = %s\nRegion = eu-west-1\nURL = http://localhost:1\nSigningRegion = eu-west-1\n"
-	ec2 := ServiceOverride{Service: "EC2", Region: "eu-west-1", URL: "http://localhost:1", SigningRegion: "eu-west-1"}
-	tests := []struct {
-		name, text string
-		want       Config
-		problems   []string
-		bad        string // a word of the error that names the culprit
-	}{
+	runConfig(t, []configCase{
 		{name: "empty"},
 		{
 			name: "all that matters",
@@ -35,6 +35,13 @@ func TestReadConfig(t *testing.T) {
 		{name: "bad bool", text: "[Global]\nDisableSecurityGroupIngress = perhaps\n", bad: "perhaps"},
 		{name: "bad number", text: "[Global]\nClusterServiceSharedLoadBalancerHealthProbePort = x\n", bad: "x"},
 		{name: "no ini", text: "global: {}\n", bad: "cloud config"},
+	})
+}
+
+func TestReadConfigProblems(t *testing.T) {
+	const overrides = "[ServiceOverride \"1\"]\nService = %s\nRegion = eu-west-1\nURL = http://localhost:1\nSigningRegion = eu-west-1\n"
+	ec2 := ServiceOverride{Service: "EC2", Region: "eu-west-1", URL: "http://localhost:1", SigningRegion: "eu-west-1"}
+	runConfig(t, []configCase{
 		{
 			name: "stray keys", text: "[Global]\nDisableStrictZoneCheck = true\nRouteTableID = rtb-1\nNodeIPFamilies = ipv6\nNodeIPFamilies = ipv4\n[Other]\nKey = 1\n",
 			problems: []string{
@@ -63,7 +70,11 @@ func TestReadConfig(t *testing.T) {
 		},
 		{name: "override twice", text: strings.ReplaceAll(overrides, "%s", "EC2") + strings.ReplaceAll(strings.ReplaceAll(overrides, "%s", "EC2"), `"1"`, `"2"`), bad: "twice"},
 		{name: "override without url", text: "[ServiceOverride \"1\"]\nService = EC2\nRegion = r\nSigningRegion = r\n", bad: "URL"},
-	}
+	})
+}
+
+func runConfig(t *testing.T, tests []configCase) {
+	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, problems, err := ReadConfig(strings.NewReader(tt.text))
