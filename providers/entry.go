@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/annotations"
 )
 
@@ -13,6 +15,8 @@ type Entry struct {
 	Name        string // the value of --cloud-provider
 	Kinds       []string
 	Annotations *annotations.Set
+	// Choose says which kind of load balancer a Service asks for; it needs no cloud.
+	Choose func(*corev1.Service) Choice
 	// Open reads the official cloud configuration file (nil: none) and connects.
 	// Problems are keys of the file that are unknown or without effect here.
 	Open func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error)
@@ -24,6 +28,7 @@ func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 		Name:        cloud.Name,
 		Kinds:       cloud.Kinds,
 		Annotations: cloud.Annotations,
+		Choose:      cloud.Choose,
 		Open: func(ctx context.Context, file io.Reader, env Env) (Bound, annotations.Problems, error) {
 			config, problems, err := cloud.Config(file)
 			if err != nil {

@@ -112,7 +112,8 @@ type Cloud[C, F any] struct {
 	// Trace says where anything that the Service may own can be found, of every
 	// kind, from its identity alone.
 	Trace func(Identity[C]) Scope
-	// Scope says which facts Build needs.
+	// Scope says where resources of the Service may be, as Trace does, and which
+	// facts Build needs.
 	Scope func(Input[C]) (Scope, error)
 	// Build says what is wanted. Problems are the user's; an error is a fault.
 	// have is what was found, for choices that stay as they are.

@@ -121,21 +121,20 @@ func (r *Reconciler) backends(req providers.Request) nodeports.Backends {
 // know brings have and facts: from the snapshot, else by a read. A Service that
 // was clean before the process started is only looked at.
 func (r *Reconciler) know(ctx context.Context, d *Draft) error {
-	facts, err := r.cloud.Scope(d.Request)
+	scope, err := r.cloud.Scope(d.Request)
 	if err != nil {
 		return err
 	}
-	facts.Owner = d.Owner
+	scope.Owner = d.Owner
 	snap, known := r.snapshots.get(d.Owner)
 	if known && !snap.shallow {
-		if err := r.read(ctx, d, facts); err != nil { // facts only, mostly from the session's memory
+		scope.Own = nil // facts only, mostly from the session's memory
+		if err := r.read(ctx, d, scope); err != nil {
 			return err
 		}
 		d.Have, d.fresh = snap.have, false
 		return nil
 	}
-	scope := facts
-	scope.Own = r.cloud.Trace(d.Owner).Own
 	if !known && d.Job.Applied != "" && d.Job.Applied == d.Digest {
 		scope.Depth = providers.Shallow
 		if err := r.read(ctx, d, scope); err != nil {

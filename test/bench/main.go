@@ -36,10 +36,11 @@ func run(ctx context.Context) error {
 	var rows []row
 	for _, s := range subjects() {
 		got, err := measure(ctx, s)
+		rows = append(rows, got...)
 		if err != nil {
+			print(rows)
 			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
 		}
-		rows = append(rows, got...)
 	}
 	print(rows)
 	return write(rows)

@@ -19,15 +19,18 @@ type subject struct {
 
 func subjects() []subject {
 	return []subject{
-		{cloud: "aws", kind: "clb", goal: map[string][2]float64{
+		{cloud: "aws", kind: "clb", simArgs: awsQuotas(), goal: map[string][2]float64{
 			"create": {7.5, 6}, "touch": {0, 0}, "port": {2.5, 2}, "delnode": {1, 1}, "addnode": {1, 1}, "delete": {4, 3},
 		}},
-		{cloud: "aws", kind: "nlb", annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
+		{cloud: "aws", kind: "nlb", simArgs: awsQuotas(), annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
 			goal: map[string][2]float64{
 				"create": {9, 8}, "touch": {0, 0}, "port": {4.5, 4}, "delnode": {3, 3}, "addnode": {3, 3}, "delete": {5.5, 5},
 			}},
 	}
 }
+
+// awsQuotas raises what an account with hundreds of load balancers has to have raised.
+func awsQuotas() []string { return []string{"--quota-factor=100"} }
 
 // service is the i-th Service of a phase's subjects, with two ports.
 func (s subject) service(prefix string, i int) corev1.Service {

@@ -79,33 +79,40 @@ func Eventually(ctx context.Context, limit time.Duration, ask func(context.Conte
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	var last error // what the answer was before the time was over
 	for {
 		err := ask(ctx)
 		if err == nil {
 			return nil
 		}
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("after %s: %w", limit, err)
+			return fmt.Errorf("after %s: %w", limit, last)
 		case <-tick.C:
 		}
 	}
 }
 
 // Programmed answers nil when every Service has its load balancer: addresses in
-// the status, and the condition of the cloud matching today's Service.
+// the status, and the condition that the cloud matches the Service.
 func (w *World) Programmed(services ...corev1.Service) func(context.Context) error {
 	return func(ctx context.Context) error {
+		there, err := w.list(ctx)
+		if err != nil {
+			return err
+		}
 		for _, s := range services {
-			svc, err := w.Get(ctx, s.Namespace, s.Name)
-			if err != nil {
-				return err
-			}
-			if len(svc.Status.LoadBalancer.Ingress) == 0 {
-				return fmt.Errorf("%s/%s has no address: %s", s.Namespace, s.Name, Conditions(svc))
-			}
-			if c := Condition(svc, status.TypeProgrammed); c.Status != metav1.ConditionTrue {
-				return fmt.Errorf("%s/%s is not programmed: %s", s.Namespace, s.Name, Conditions(svc))
+			svc, ok := there[s.Namespace+"/"+s.Name]
+			switch {
+			case !ok:
+				return fmt.Errorf("%s/%s does not exist", s.Namespace, s.Name)
+			case len(svc.Status.LoadBalancer.Ingress) == 0:
+				return fmt.Errorf("%s/%s has no address: %s", s.Namespace, s.Name, Conditions(&svc))
+			case Condition(&svc, status.TypeProgrammed).Status != metav1.ConditionTrue:
+				return fmt.Errorf("%s/%s is not programmed: %s", s.Namespace, s.Name, Conditions(&svc))
 			}
 		}
 		return nil
@@ -115,17 +122,30 @@ func (w *World) Programmed(services ...corev1.Service) func(context.Context) err
 // Gone answers nil when none of the Services exists any more.
 func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
 	return func(ctx context.Context) error {
+		there, err := w.list(ctx)
+		if err != nil {
+			return err
+		}
 		for _, s := range services {
-			svc, err := w.Get(ctx, s.Namespace, s.Name)
-			if err == nil {
-				return fmt.Errorf("%s/%s is still there: %s", s.Namespace, s.Name, Conditions(svc))
-			}
-			if !apierrors.IsNotFound(err) {
-				return err
+			if svc, ok := there[s.Namespace+"/"+s.Name]; ok {
+				return fmt.Errorf("%s/%s is still there: %s", s.Namespace, s.Name, Conditions(&svc))
 			}
 		}
 		return nil
 	}
+}
+
+// list reads all Services of the cluster in one request, by namespace/name.
+func (w *World) list(ctx context.Context) (map[string]corev1.Service, error) {
+	all, err := w.Client.CoreV1().Services(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]corev1.Service, len(all.Items))
+	for _, svc := range all.Items {
+		out[svc.Namespace+"/"+svc.Name] = svc
+	}
+	return out, nil
 }
 
 // Condition returns a condition of a Service, the zero value if it has none.

@@ -19,10 +19,12 @@ func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.DurationVar(&opt.ELBV2.Delays.Provisioning, "provisioning-delay", 0, "how long a new load balancer is provisioning")
 	flags.DurationVar(&opt.ELBV2.Delays.Healthy, "healthy-delay", 0, "how long a new target is initial")
 	flags.DurationVar(&opt.ELBV2.Delays.Draining, "draining-delay", 0, "how long a deregistered target is draining")
+	quotas := flags.Int("quota-factor", 1, "how many times the default quotas the account has, for load balancers, groups and rules")
 	throttle := flags.Bool("throttle", false, "throttle like the real services")
 	return func(c common) (simulator, error) {
 		opt.Region, opt.Account = c.region, c.account
 		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
+		raiseQuotas(&opt, *quotas)
 		cloud, err := simaws.New(opt)
 		if err != nil {
 			return nil, err
@@ -34,4 +36,19 @@ func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 		}
 		return awsSimulator{cloud}, nil
 	}
+}
+
+// raiseQuotas gives the account more of what AWS gives more of on request; the
+// defaults are those of AWS. Sources: quotas of Elastic Load Balancing and VPC.
+func raiseQuotas(opt *simaws.Options, factor int) {
+	if factor <= 1 {
+		return
+	}
+	opt.ELB.Limits.LoadBalancers = 20 * factor
+	opt.ELBV2.Limits.NetworkLoadBalancers = 50 * factor
+	opt.ELBV2.Limits.ApplicationLoadBalancers = 50 * factor
+	opt.ELBV2.Limits.TargetGroups = 3000 * factor
+	opt.ELBV2.Limits.Interfaces = 1200 * factor
+	opt.EC2.Limits.Groups = 2500 * factor
+	opt.EC2.Limits.RulesPerGroup = 60 * factor
 }
