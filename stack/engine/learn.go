@@ -2,6 +2,7 @@ package engine
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -12,18 +13,37 @@ import (
 func learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 	switch s.ID.Action {
 	case plan.Create:
+		have.Drop(s.ID.Key) // parts of the one before are not parts of the new one
 		have.Put(placed(o.After, s.Target))
-		for _, part := range o.Parts {
-			have.Put(part)
+		for _, w := range s.With {
+			have.Put(placed(partOf(o, w.Key), w))
 		}
 	case plan.Update:
 		have.Put(updated(have, s, o))
 	case plan.Delete, plan.Forget:
-		// After a replacement that created first, the key is the new one's.
-		if now, ok := have.Get(s.ID.Key); ok && now.ID == s.Target.ID {
+		if !replacedBefore(s) {
 			have.Drop(s.ID.Key)
 		}
 	}
+}
+
+// replacedBefore tells whether the step removes what a new one has replaced
+// already: what is under the key by now is the new one.
+func replacedBefore(s plan.Step) bool {
+	made := s.ID
+	made.Action = plan.Create
+	return s.Reason == plan.Replaced && slices.Contains(s.Needs, made)
+}
+
+// partOf is what the provider returned of a part that came in the same call; a
+// provider that returned nothing made it as wanted.
+func partOf(o plan.Outcome, k stack.Key) stack.Resource {
+	for _, p := range o.Parts {
+		if p.Key == k {
+			return p
+		}
+	}
+	return stack.Resource{Key: k}
 }
 
 // placed completes what the provider returned with what only the plan knows.
@@ -49,6 +69,7 @@ func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	if now.ID == "" {
 		now.ID = o.After.ID
 	}
+	now.Slot = s.Target.Slot
 	after := o.After.Spec
 	if after == nil {
 		after = s.Target.Spec

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
@@ -66,22 +67,36 @@ func (r Report) Err() error {
 }
 
 // Stale tells whether what is known of the owner can no longer be trusted: a
-// call may or may not have happened, or the cloud contradicted what we knew.
+// call may or may not have happened or is not finished, the cloud contradicted
+// what we knew, or an old resource outlived the new one under its key, which is
+// the only one that is known.
 func (r Report) Stale() bool {
-	for _, res := range r.Results {
-		if res.Outcome.Err == nil {
-			continue
-		}
-		if res.Outcome.Sent == plan.MaybeSent {
-			return true
-		}
-		switch fault.Of(res.Outcome.Err) {
-		case fault.NotFound, fault.Conflict, fault.Exists, fault.Ambiguous:
-			return true
-		default:
-		}
+	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.stale() || r.outlived(res) })
+}
+
+// outlived tells whether the result is of an old resource that is still there
+// although the new one is made.
+func (r Report) outlived(res Result) bool {
+	made := res.Step.ID
+	made.Action = plan.Create
+	return res.State != Done && replacedBefore(res.Step) && slices.ContainsFunc(r.Results, func(o Result) bool {
+		return o.Step.ID == made && o.State == Done
+	})
+}
+
+func (r Result) stale() bool {
+	if r.Outcome.Err == nil {
+		return r.State == Waiting && r.Outcome.Sent != plan.NotSent
 	}
-	return false
+	if r.Outcome.Sent == plan.MaybeSent {
+		return true
+	}
+	switch fault.Of(r.Outcome.Err) {
+	case fault.NotFound, fault.Conflict, fault.Exists, fault.Ambiguous:
+		return true
+	default:
+		return false
+	}
 }
 
 // Wait is the shortest time after which a waiting step may have a chance; false

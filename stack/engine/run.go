@@ -113,13 +113,29 @@ func (r *run) ready(s plan.Step) (bool, *Result) {
 	for _, need := range s.Needs {
 		res, ended := r.results[need]
 		switch {
-		case ended && res.State != Done:
+		case ended && res.State != Done && !makesRoom(s, res):
 			return false, &res
 		case !ended && r.planned(need):
 			ready = false
 		}
 	}
 	return ready, nil
+}
+
+// makesRoom tells whether the step removes members from a set that was too full
+// to add the new ones first. Those are added by the next run.
+func makesRoom(s plan.Step, blocker Result) bool {
+	if blocker.State != Failed || !fault.Is(blocker.Outcome.Err, fault.Quota) || s.ID.Key != blocker.Step.ID.Key {
+		return false
+	}
+	adds, removes := false, false
+	for _, added := range blocker.Step.Changes {
+		for _, removed := range s.Changes {
+			adds = adds || added.Field == removed.Field && len(added.Added) > 0
+			removes = removes || added.Field == removed.Field && len(removed.Removed) > 0
+		}
+	}
+	return adds && removes
 }
 
 func (r *run) planned(id plan.StepID) bool {

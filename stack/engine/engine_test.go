@@ -1,0 +1,375 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+type thing struct {
+	Name string
+	To   stack.Ref
+}
+
+func owner(i int) stack.Owner {
+	return stack.Owner{Namespace: "ns", Name: fmt.Sprint(i), UID: fmt.Sprint(i)}
+}
+
+func key(name string) stack.Key { return stack.Key{Kind: "thing", Name: name} }
+
+// step makes a creation that needs others of the same owner.
+func step(o stack.Owner, name string, needs ...string) plan.Step {
+	s := plan.Step{
+		ID:     plan.StepID{Owner: o, Key: key(name), Action: plan.Create},
+		Target: stack.Resource{Key: key(name), Spec: thing{Name: name}}, Reason: plan.Missing,
+	}
+	for _, n := range needs {
+		s.Needs = append(s.Needs, plan.StepID{Owner: o, Key: key(n), Action: plan.Create})
+	}
+	return s
+}
+
+func in(batch string, s plan.Step) plan.Step {
+	s.Batch = batch
+	return s
+}
+
+func planOf(steps ...plan.Step) plan.Plan { return plan.Plan{Owner: steps[0].ID.Owner, Steps: steps} }
+
+// each answers every step of a batch on its own.
+func each(f func(plan.Step) plan.Outcome) Apply {
+	return func(_ context.Context, b plan.Batch) []plan.Outcome {
+		out := make([]plan.Outcome, len(b.Steps))
+		for i, s := range b.Steps {
+			out[i] = f(s)
+		}
+		return out
+	}
+}
+
+func done(s plan.Step) plan.Outcome {
+	after := s.Target
+	after.ID = "id-" + s.ID.Key.Name
+	return plan.Done(after)
+}
+
+// answers fails the named steps and does the others.
+func answers(faults map[string]plan.Outcome) Apply {
+	return each(func(s plan.Step) plan.Outcome {
+		if o, bad := faults[s.ID.Key.Name]; bad {
+			return o
+		}
+		return done(s)
+	})
+}
+
+func states(r Report) map[string]State {
+	out := map[string]State{}
+	for _, res := range r.Results {
+		out[res.Step.ID.Key.Name] = res.State
+	}
+	return out
+}
+
+func failed(m fault.Meaning) plan.Outcome { return plan.Failed(fault.New(m, "no")) }
+
+func TestStates(t *testing.T) {
+	o := owner(1)
+	pending := plan.Failed(&fault.Fault{Meaning: fault.Pending, After: 7 * time.Second})
+	for name, tc := range map[string]struct {
+		steps  []plan.Step
+		faults map[string]plan.Outcome
+		want   map[string]State
+		wait   time.Duration
+		waits  bool
+		stale  bool
+	}{
+		"all done": {
+			steps: []plan.Step{step(o, "a"), step(o, "b", "a")}, want: map[string]State{"a": Done, "b": Done},
+		},
+		"a failure skips only what needs it": {
+			steps:  []plan.Step{step(o, "a"), step(o, "b", "a"), step(o, "c", "b"), step(o, "d")},
+			faults: map[string]plan.Outcome{"a": failed(fault.Invalid)},
+			want:   map[string]State{"a": Failed, "b": Skipped, "c": Skipped, "d": Done},
+		},
+		"behind a wait all wait": {
+			steps:  []plan.Step{step(o, "a"), step(o, "b", "a"), step(o, "c")},
+			faults: map[string]plan.Outcome{"a": pending},
+			want:   map[string]State{"a": Waiting, "b": Waiting, "c": Done}, wait: 7 * time.Second, waits: true,
+		},
+		"accepted but not finished": {
+			steps:  []plan.Step{step(o, "a"), step(o, "b", "a")},
+			faults: map[string]plan.Outcome{"a": {Wait: 3 * time.Second, Sent: plan.WasSent}},
+			want:   map[string]State{"a": Waiting, "b": Waiting}, wait: 3 * time.Second, waits: true, stale: true,
+		},
+		"in use is a wait, with the caller's back-off": {
+			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": failed(fault.InUse)},
+			want: map[string]State{"a": Waiting}, waits: true,
+		},
+		"a lost answer makes stale": {
+			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": {Err: fault.New(fault.Unavailable, "cut"), Sent: plan.MaybeSent}},
+			want: map[string]State{"a": Failed}, stale: true,
+		},
+		"what contradicts us makes stale": {
+			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": failed(fault.Exists)},
+			want: map[string]State{"a": Failed}, stale: true,
+		},
+		"a clean refusal does not": {
+			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": failed(fault.Quota)}, want: map[string]State{"a": Failed},
+		},
+		"a need that is no step is met": {
+			steps: []plan.Step{step(o, "a", "elsewhere")}, want: map[string]State{"a": Done},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(answers(tc.faults), nil, Options{}).Run(t.Context(), planOf(tc.steps...), nil, nil)
+			if d := cmp.Diff(tc.want, states(r)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			wait, waits := r.Wait()
+			if wait != tc.wait || waits != tc.waits || r.Stale() != tc.stale {
+				t.Errorf("wait %v %v, stale %v; want %v %v, %v", wait, waits, r.Stale(), tc.wait, tc.waits, tc.stale)
+			}
+			anyFailed := false
+			for _, s := range tc.want {
+				anyFailed = anyFailed || s == Failed
+			}
+			if (r.Err() != nil) != anyFailed {
+				t.Errorf("error %v", r.Err())
+			}
+		})
+	}
+}
+
+func TestGates(t *testing.T) {
+	o := owner(1)
+	gated := step(o, "a")
+	gated.Gate = plan.Gate{After: time.Minute, Since: "test"}
+	p := planOf(gated, step(o, "b", "a"), step(o, "c"))
+	for name, tc := range map[string]struct {
+		gates Gates
+		want  map[string]State
+		wait  time.Duration
+	}{
+		"closed": {func(g plan.Gate) time.Duration { return g.After }, map[string]State{"a": Waiting, "b": Waiting, "c": Done}, time.Minute},
+		"open":   {func(plan.Gate) time.Duration { return -1 }, map[string]State{"a": Done, "b": Done, "c": Done}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(each(done), nil, Options{}).Run(t.Context(), p, nil, tc.gates)
+			if d := cmp.Diff(tc.want, states(r)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if wait, _ := r.Wait(); wait != tc.wait {
+				t.Errorf("wait %v, want %v", wait, tc.wait)
+			}
+			if r.Stale() {
+				t.Error("a closed gate says nothing about the cloud")
+			}
+		})
+	}
+}
+
+func TestIndependentStepsRunAtTheSameTime(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	met := each(func(s plan.Step) plan.Outcome {
+		both.Done()
+		both.Wait() // for ever, if they went one after the other
+		return done(s)
+	})
+	r := New(met, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "a"), step(owner(1), "b")), nil, nil)
+	if !r.Clean() {
+		t.Error(r.Err())
+	}
+}
+
+func TestPerOwner(t *testing.T) {
+	var now, most atomic.Int32
+	slow := each(func(s plan.Step) plan.Outcome {
+		n := now.Add(1)
+		for {
+			m := most.Load()
+			if n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		return done(s)
+	})
+	var steps []plan.Step
+	for i := range 30 {
+		steps = append(steps, step(owner(1), fmt.Sprint(i)))
+	}
+	r := New(slow, nil, Options{PerOwner: 3}).Run(t.Context(), planOf(steps...), nil, nil)
+	if !r.Clean() || most.Load() > 3 {
+		t.Errorf("clean %v, %d calls at a time; want at most 3", r.Clean(), most.Load())
+	}
+}
+
+func TestCancelBetweenSteps(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var steps atomic.Int32
+	stop := func(call context.Context, b plan.Batch) []plan.Outcome {
+		steps.Add(1)
+		cancel()
+		if call.Err() != nil {
+			t.Error("a call that has begun was cut")
+		}
+		return []plan.Outcome{done(b.Steps[0])}
+	}
+	r := New(stop, nil, Options{}).Run(ctx, planOf(step(owner(1), "a"), step(owner(1), "b", "a")), nil, nil)
+	if d := cmp.Diff(map[string]State{"a": Done, "b": Waiting}, states(r)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if _, known := r.Have.Get(key("a")); !known || steps.Load() != 1 {
+		t.Errorf("what was done is known: %v, calls %d", known, steps.Load())
+	}
+}
+
+// While one call of a batch is in flight, what arrives gathers, whoever it is of.
+func TestGroupCommit(t *testing.T) {
+	const owners = 20
+	release := make(chan struct{})
+	var mu sync.Mutex
+	var calls []int
+	apply := func(_ context.Context, b plan.Batch) []plan.Outcome {
+		mu.Lock()
+		calls = append(calls, len(b.Steps))
+		first := len(calls) == 1
+		mu.Unlock()
+		if first {
+			<-release
+		}
+		out := make([]plan.Outcome, len(b.Steps))
+		for i, s := range b.Steps {
+			out[i] = done(s)
+		}
+		return out
+	}
+	e := New(apply, nil, Options{})
+	var wg sync.WaitGroup
+	for i := range owners {
+		wg.Go(func() {
+			if r := e.Run(context.Background(), planOf(in("x", step(owner(i), "a"))), nil, nil); !r.Clean() {
+				t.Error(r.Err())
+			}
+		})
+	}
+	waitFor(t, func() bool {
+		e.lanes.mu.Lock()
+		defer e.lanes.mu.Unlock()
+		l := e.lanes.lanes["x"]
+		return l != nil && len(l.queue) == owners-1
+	})
+	close(release)
+	wg.Wait()
+	if d := cmp.Diff([]int{1, owners - 1}, calls); d != "" {
+		t.Errorf("steps per call (-want +got):\n%s", d)
+	}
+	waitFor(t, func() bool { // a lane ends after its last step has landed
+		e.lanes.mu.Lock()
+		defer e.lanes.mu.Unlock()
+		return len(e.lanes.lanes) == 0
+	})
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 5000 {
+		if ok() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("never came")
+}
+
+func TestStepsOfOneBatchGoTogether(t *testing.T) {
+	var calls atomic.Int32
+	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		calls.Add(1)
+		return each(done)(ctx, b)
+	}
+	var steps []plan.Step
+	for i := range 10 { // more than one owner may have in flight, but it is one call
+		steps = append(steps, in("x", step(owner(1), fmt.Sprint(i))))
+	}
+	r := New(apply, nil, Options{PerOwner: 2}).Run(t.Context(), planOf(steps...), nil, nil)
+	if !r.Clean() || calls.Load() != 1 {
+		t.Errorf("clean %v, %d calls; want 1", r.Clean(), calls.Load())
+	}
+}
+
+func TestReferencesAreOfTheirOwner(t *testing.T) {
+	var mu sync.Mutex
+	got := map[string]string{}
+	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, s := range b.Steps {
+			if to := s.Target.Spec.(thing).To; !to.IsZero() {
+				got[s.ID.Owner.Name] = b.ID(s, to)
+			}
+		}
+		out := make([]plan.Outcome, len(b.Steps))
+		for i, s := range b.Steps {
+			out[i] = plan.Done(stack.Resource{ID: s.ID.Owner.Name + "-" + s.ID.Key.Name})
+		}
+		return out
+	}
+	e := New(apply, nil, Options{})
+	var wg sync.WaitGroup
+	for i := range 5 {
+		b := in("x", step(owner(i), "b", "a"))
+		b.Target.Spec = thing{To: stack.RefTo(key("a"))}
+		wg.Go(func() { e.Run(context.Background(), planOf(in("x", step(owner(i), "a")), b), nil, nil) })
+	}
+	wg.Wait()
+	if d := cmp.Diff(map[string]string{"0": "0-a", "1": "1-a", "2": "2-a", "3": "3-a", "4": "4-a"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestManyOwners(t *testing.T) {
+	var calls atomic.Int32
+	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		calls.Add(1)
+		for _, s := range b.Steps {
+			b.ID(s, stack.RefTo(key("a")))
+		}
+		return each(done)(ctx, b)
+	}
+	e := New(apply, nil, Options{Parallel: 8})
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			o := owner(i)
+			r := e.Run(context.Background(), planOf(step(o, "a"), in("shared", step(o, "b", "a")), in("shared", step(o, "c")), step(o, "d", "b", "c")), nil, nil)
+			if !r.Clean() || len(r.Have.Resources) != 4 {
+				t.Errorf("%s: %v, have %v", o, r.Err(), r.Have)
+			}
+		})
+	}
+	wg.Wait()
+	if n := calls.Load(); n > 800 {
+		t.Errorf("%d calls for 800 steps", n)
+	}
+}
+
+func TestTooFewAnswersAreNoSuccess(t *testing.T) {
+	none := func(context.Context, plan.Batch) []plan.Outcome { return nil }
+	r := New(none, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "a")), nil, nil)
+	if !fault.Is(r.Err(), fault.Internal) || !r.Stale() {
+		t.Errorf("error %v, stale %v", r.Err(), r.Stale())
+	}
+}
