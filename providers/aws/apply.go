@@ -51,39 +51,51 @@ type verb struct {
 // verbs is the table of all single calls.
 func verbs() map[verb]func(*change) plan.Outcome {
 	return map[verb]func(*change) plan.Outcome{
-		{KindGroup, plan.Create, ""}:         createGroup,
+		{KindGroup, plan.Create, ""}:         with(createGroup),
 		{KindGroup, plan.Delete, ""}:         deleteGroup,
 		{KindIngress, plan.Update, "rules+"}: grantIngress,
 		{KindIngress, plan.Update, "rules-"}: revokeIngress,
 
-		{KindClassic, plan.Create, ""}:               createClassic,
+		{KindClassic, plan.Create, ""}:               with(createClassic),
 		{KindClassic, plan.Update, "subnets+"}:       attachSubnets,
 		{KindClassic, plan.Update, "subnets-"}:       detachSubnets,
-		{KindClassic, plan.Update, "groups"}:         setClassicGroups,
-		{KindClassic, plan.Update, "tags"}:           tagClassic,
+		{KindClassic, plan.Update, "groups"}:         with(setClassicGroups),
+		{KindClassic, plan.Update, "tags"}:           with(tagClassic),
 		{KindClassic, plan.Delete, ""}:               deleteClassic,
-		{KindClassicPol, plan.Create, ""}:            createClassicPolicy,
+		{KindClassicPol, plan.Create, ""}:            with(createClassicPolicy),
 		{KindClassicPol, plan.Delete, ""}:            deleteClassicPolicy,
-		{KindClassicSSL, plan.Update, ""}:            setListenerPolicies,
-		{KindClassicBack, plan.Update, ""}:           setBackendPolicies,
-		{KindClassicAttr, plan.Update, ""}:           setClassicAttributes,
-		{KindClassicCheck, plan.Update, ""}:          setClassicCheck,
+		{KindClassicSSL, plan.Update, ""}:            with(setListenerPolicies),
+		{KindClassicBack, plan.Update, ""}:           with(setBackendPolicies),
+		{KindClassicAttr, plan.Update, ""}:           with(setClassicAttributes),
+		{KindClassicCheck, plan.Update, ""}:          with(setClassicCheck),
 		{KindClassicInst, plan.Update, "instances+"}: registerInstances,
 		{KindClassicInst, plan.Update, "instances-"}: deregisterInstances,
 
-		{KindNetwork, plan.Create, ""}:         createNetwork,
-		{KindNetwork, plan.Update, "groups"}:   setNetworkGroups,
+		{KindNetwork, plan.Create, ""}:         with(createNetwork),
+		{KindNetwork, plan.Update, "groups"}:   with(setNetworkGroups),
 		{KindNetwork, plan.Delete, ""}:         deleteNetwork,
-		{KindNetworkAttr, plan.Update, ""}:     setNetworkAttributes,
-		{KindTargetGroup, plan.Create, ""}:     createTargetGroup,
-		{KindTargetGroup, plan.Update, ""}:     updateTargetGroup,
+		{KindNetworkAttr, plan.Update, ""}:     with(setNetworkAttributes),
+		{KindTargetGroup, plan.Create, ""}:     with(createTargetGroup),
+		{KindTargetGroup, plan.Update, ""}:     with(updateTargetGroup),
 		{KindTargetGroup, plan.Delete, ""}:     deleteTargetGroup,
 		{KindTargets, plan.Update, "targets+"}: registerTargets,
 		{KindTargets, plan.Update, "targets-"}: deregisterTargets,
-		{KindTargetAttr, plan.Update, ""}:      setTargetAttributes,
-		{KindListener, plan.Create, ""}:        createListener,
-		{KindListener, plan.Update, ""}:        updateListener,
+		{KindTargetAttr, plan.Update, ""}:      with(setTargetAttributes),
+		{KindListener, plan.Create, ""}:        with(createListener),
+		{KindListener, plan.Update, ""}:        with(updateListener),
 		{KindListener, plan.Delete, ""}:        deleteListener,
+	}
+}
+
+// with hands a step to the function for its spec; a step with another spec is a
+// defect of the plan.
+func with[T any](run func(*change, T) plan.Outcome) func(*change) plan.Outcome {
+	return func(c *change) plan.Outcome {
+		spec, ok := c.step.Target.Spec.(T)
+		if !ok {
+			return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", c.step.ID, c.step.Target.Spec))
+		}
+		return run(c, spec)
 	}
 }
 

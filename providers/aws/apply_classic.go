@@ -14,8 +14,7 @@ import (
 )
 
 // createClassic makes the load balancer with its listeners in one call.
-func createClassic(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Classic)
+func createClassic(c *change, spec Classic) plan.Outcome {
 	in := &elb.CreateLoadBalancerInput{
 		LoadBalancerName: &spec.Name, Subnets: spec.Subnets, SecurityGroups: c.ids(spec.Groups), Tags: tagList(spec.Tags, classicTag),
 	}
@@ -67,14 +66,14 @@ func madeListener(r stack.Resource, p ClassicPort) stack.Resource {
 func (s *Session) createClassicListeners(ctx context.Context, b plan.Batch) []plan.Outcome {
 	in := &elb.CreateLoadBalancerListenersInput{LoadBalancerName: awssdk.String(balancerIn(b, b.Steps[0]))}
 	for _, step := range b.Steps {
-		in.Listeners = append(in.Listeners, wireListener(step.Target.Spec.(ClassicPort)))
+		in.Listeners = append(in.Listeners, wireListener(portOf(step)))
 	}
 	if _, err := tell(ctx, s.classic.CreateLoadBalancerListeners, in); err != nil {
 		return every(b, failed(err))
 	}
 	out := make([]plan.Outcome, 0, len(b.Steps))
 	for _, step := range b.Steps {
-		port := step.Target.Spec.(ClassicPort)
+		port := portOf(step)
 		port.Balancer = *in.LoadBalancerName
 		out = append(out, plan.Done(madeListener(step.Target, port)))
 	}
@@ -86,15 +85,21 @@ func (s *Session) createClassicListeners(ctx context.Context, b plan.Batch) []pl
 func (s *Session) deleteClassicListeners(ctx context.Context, b plan.Batch) []plan.Outcome {
 	in := &elb.DeleteLoadBalancerListenersInput{LoadBalancerName: awssdk.String(balancerIn(b, b.Steps[0]))}
 	for _, step := range b.Steps {
-		in.LoadBalancerPorts = append(in.LoadBalancerPorts, step.Target.Spec.(ClassicPort).Port)
+		in.LoadBalancerPorts = append(in.LoadBalancerPorts, portOf(step).Port)
 	}
 	_, err := tell(ctx, s.classic.DeleteLoadBalancerListeners, in)
 	return every(b, deleted(err))
 }
 
+// portOf is the listener of a step; Apply has looked at its kind.
+func portOf(s plan.Step) ClassicPort {
+	port, _ := s.Target.Spec.(ClassicPort)
+	return port
+}
+
 // balancerIn is the name of the Classic Load Balancer that a step is about.
 func balancerIn(b plan.Batch, s plan.Step) string {
-	if p, ok := s.Target.Spec.(ClassicPort); ok && p.Balancer != "" {
+	if p := portOf(s); p.Balancer != "" {
 		return p.Balancer
 	}
 	return b.ID(s, stack.RefTo(stack.Key{Kind: KindClassic}))
@@ -116,16 +121,14 @@ func detachSubnets(c *change) plan.Outcome {
 	})
 }
 
-func setClassicGroups(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Classic)
+func setClassicGroups(c *change, spec Classic) plan.Outcome {
 	in := &elb.ApplySecurityGroupsToLoadBalancerInput{LoadBalancerName: c.balancer(), SecurityGroups: c.ids(spec.Groups)}
 	_, err := tell(c.ctx, c.classic.ApplySecurityGroupsToLoadBalancer, in)
 	return c.updated(spec, notYet(err, refersToOwn(spec.Groups)))
 }
 
 // tagClassic adds the tags that are missing or differ; what others added stays.
-func tagClassic(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Classic)
+func tagClassic(c *change, spec Classic) plan.Outcome {
 	found, _ := c.step.Found.(Classic)
 	in := &elb.AddTagsInput{LoadBalancerNames: []string{*c.balancer()}, Tags: tagList(missingTags(spec.Tags, found.Tags), classicTag)}
 	_, err := tell(c.ctx, c.classic.AddTags, in)
@@ -144,18 +147,20 @@ func deleteClassic(c *change) plan.Outcome {
 }
 
 func registerInstances(c *change) plan.Outcome {
-	return addMembers(c, func(ids []string) error {
+	return addMachines(c, itself, func(ids []string) error {
 		_, err := tell(c.ctx, c.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: c.balancer(), Instances: wireInstances(ids)})
 		return err
 	})
 }
 
 func deregisterInstances(c *change) plan.Outcome {
-	return removeMembers(c, func(ids []string) error {
+	return removeMachines(c, itself, func(ids []string) error {
 		_, err := tell(c.ctx, c.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: c.balancer(), Instances: wireInstances(ids)})
 		return err
 	})
 }
+
+func itself(id string) string { return id }
 
 func wireInstances(ids []string) []elbtypes.Instance {
 	out := make([]elbtypes.Instance, 0, len(ids))

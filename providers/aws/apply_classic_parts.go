@@ -14,8 +14,7 @@ import (
 
 // createClassicPolicy makes a policy. One of the same name is the same policy,
 // since the name says what is in it.
-func createClassicPolicy(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(ClassicPolicy)
+func createClassicPolicy(c *change, spec ClassicPolicy) plan.Outcome {
 	lb := *c.balancer()
 	in := &elb.CreateLoadBalancerPolicyInput{LoadBalancerName: &lb, PolicyName: &spec.Name, PolicyTypeName: &spec.Type}
 	in.PolicyAttributes = tagList(spec.Attributes, func(k, v *string) elbtypes.PolicyAttribute {
@@ -48,15 +47,13 @@ func policyWords(refs []stack.Ref) []string {
 	return names
 }
 
-func setListenerPolicies(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(ClassicPolicies)
+func setListenerPolicies(c *change, spec ClassicPolicies) plan.Outcome {
 	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: c.balancer(), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := tell(c.ctx, c.classic.SetLoadBalancerPoliciesOfListener, in)
 	return c.updated(spec, err)
 }
 
-func setBackendPolicies(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(ClassicPolicies)
+func setBackendPolicies(c *change, spec ClassicPolicies) plan.Outcome {
 	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: c.balancer(), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := tell(c.ctx, c.classic.SetLoadBalancerPoliciesForBackendServer, in)
 	return c.updated(spec, err)
@@ -65,9 +62,9 @@ func setBackendPolicies(c *change) plan.Outcome {
 // setClassicAttributes writes the groups of attributes in which a field differs.
 // A group is always written whole, so the fields that nobody asks for go back as
 // they were found.
-func setClassicAttributes(c *change) plan.Outcome {
+func setClassicAttributes(c *change, want ClassicAttributes) plan.Outcome {
 	found, _ := c.step.Found.(ClassicAttributes)
-	want := c.step.Target.Spec.(ClassicAttributes).over(found)
+	want = want.over(found)
 	in := &elb.ModifyLoadBalancerAttributesInput{LoadBalancerName: c.balancer(), LoadBalancerAttributes: &elbtypes.LoadBalancerAttributes{}}
 	a := in.LoadBalancerAttributes
 	if c.step.Touches("CrossZone") {
@@ -102,8 +99,7 @@ func (a ClassicAttributes) over(found ClassicAttributes) ClassicAttributes {
 	}
 }
 
-func setClassicCheck(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(ClassicHealthCheck)
+func setClassicCheck(c *change, spec ClassicHealthCheck) plan.Outcome {
 	in := &elb.ConfigureHealthCheckInput{LoadBalancerName: c.balancer(), HealthCheck: &elbtypes.HealthCheck{
 		Target: &spec.Target, Interval: &spec.Interval, Timeout: &spec.Timeout,
 		HealthyThreshold: &spec.Healthy, UnhealthyThreshold: &spec.Unhealthy,

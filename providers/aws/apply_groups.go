@@ -22,8 +22,7 @@ const (
 	regrafts = 3
 )
 
-func createGroup(c *change) plan.Outcome {
-	g := c.step.Target.Spec.(Group)
+func createGroup(c *change, g Group) plan.Outcome {
 	in := &ec2.CreateSecurityGroupInput{GroupName: &g.Name, Description: &g.Description, VpcId: &g.VPC}
 	if tags := tagList(g.Tags, ec2Tag); len(tags) > 0 {
 		in.TagSpecifications = []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: tags}}

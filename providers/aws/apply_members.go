@@ -18,6 +18,59 @@ func addMembers[T any](c *change, call func([]T) error) plan.Outcome {
 func removeMembers[T any](c *change, call func([]T) error) plan.Outcome {
 	_, remove := plan.Members[T](c.step)
 	refused, err := split(remove, call)
+	return c.removed(refused, err)
+}
+
+// addMachines is addMembers for instances. One that has ended makes AWS refuse
+// the whole call; EC2 tells at once which, so that nobody has to search.
+func addMachines[T any](c *change, id func(T) string, call func([]T) error) plan.Outcome {
+	add, _ := plan.Members[T](c.step)
+	refused, err := withoutEnded(c, add, id, call)
+	return c.members(refused, err)
+}
+
+// removeMachines is removeMembers for instances.
+func removeMachines[T any](c *change, id func(T) string, call func([]T) error) plan.Outcome {
+	_, remove := plan.Members[T](c.step)
+	refused, err := withoutEnded(c, remove, id, call)
+	return c.removed(refused, err)
+}
+
+// withoutEnded calls with all members and, if AWS calls one of them invalid,
+// again with those whose instances exist. Only if that is not the reason either,
+// guilty ones are searched.
+func withoutEnded[T any](c *change, all []T, id func(T) string, call func([]T) error) ([]plan.Refusal, error) {
+	err := call(all)
+	if !fault.Is(err, fault.Invalid) || len(all) == 1 {
+		if fault.Is(err, fault.Invalid) {
+			return []plan.Refusal{{Member: all[0], Err: err}}, nil
+		}
+		return nil, err
+	}
+	ids := make([]string, 0, len(all))
+	for _, m := range all {
+		ids = append(ids, id(m))
+	}
+	there, readErr := c.facts.refresh(c.ctx, c.now(), ids, c.instancesByID)
+	if readErr != nil {
+		return nil, err
+	}
+	var rest []T
+	var ended []plan.Refusal
+	for _, m := range all {
+		if _, ok := there[id(m)]; ok {
+			rest = append(rest, m)
+			continue
+		}
+		gone := fault.New(fault.Invalid, "instance %s: is not there any more", id(m))
+		gone.Code = codeOfFault(err)
+		ended = append(ended, plan.Refusal{Member: m, Err: gone})
+	}
+	refused, err := split(rest, call)
+	return append(ended, refused...), err
+}
+
+func (c *change) removed(refused []plan.Refusal, err error) plan.Outcome {
 	if fault.Is(err, fault.NotFound) {
 		return c.members(nil, nil) // with the parent all its members are gone
 	}
@@ -46,7 +99,7 @@ func (c *change) members(refused []plan.Refusal, err error) plan.Outcome {
 // unknown member invalid.
 func split[T any](members []T, call func([]T) error) ([]plan.Refusal, error) {
 	var lost error
-	refused, err := fault.Split(members, fault.MaxSplits, func(part []T) error {
+	refused, err := fault.Split(members, fault.MaxSplits-1, func(part []T) error {
 		err := call(part)
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Exists) {
 			lost = err

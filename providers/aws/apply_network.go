@@ -12,8 +12,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func createNetwork(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Network)
+func createNetwork(c *change, spec Network) plan.Outcome {
 	in := &elbv2.CreateLoadBalancerInput{
 		Name: &spec.Name, Type: elbv2types.LoadBalancerTypeEnumNetwork,
 		SecurityGroups: c.ids(spec.Groups), Tags: tagList(spec.Tags, networkTag),
@@ -54,8 +53,7 @@ func noAnswer(operation string) error {
 	return fault.New(fault.Ambiguous, "%s: the answer names nothing", operation)
 }
 
-func setNetworkGroups(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Network)
+func setNetworkGroups(c *change, spec Network) plan.Outcome {
 	in := &elbv2.SetSecurityGroupsInput{LoadBalancerArn: awssdk.String(c.id()), SecurityGroups: c.ids(spec.Groups)}
 	_, err := tell(c.ctx, c.network.SetSecurityGroups, in)
 	return c.updated(spec, notYet(err, refersToOwn(spec.Groups)))
@@ -67,8 +65,8 @@ func deleteNetwork(c *change) plan.Outcome {
 }
 
 // setNetworkAttributes sends the attributes that differ, and no others.
-func setNetworkAttributes(c *change) plan.Outcome {
-	differing, all := c.attributes()
+func setNetworkAttributes(c *change, want Attributes) plan.Outcome {
+	differing, all := c.attributes(want)
 	in := &elbv2.ModifyLoadBalancerAttributesInput{
 		LoadBalancerArn: awssdk.String(c.id()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.LoadBalancerAttribute {
@@ -85,8 +83,8 @@ func setNetworkAttributes(c *change) plan.Outcome {
 	return c.updated(all, nil)
 }
 
-func setTargetAttributes(c *change) plan.Outcome {
-	differing, all := c.attributes()
+func setTargetAttributes(c *change, want Attributes) plan.Outcome {
+	differing, all := c.attributes(want)
 	in := &elbv2.ModifyTargetGroupAttributesInput{
 		TargetGroupArn: awssdk.String(c.id()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.TargetGroupAttribute {
@@ -105,8 +103,7 @@ func setTargetAttributes(c *change) plan.Outcome {
 
 // attributes are those that the step must write, and all that are known then;
 // the answer adds those that nobody has asked for yet.
-func (c *change) attributes() (differing Tags, all Attributes) {
-	want := c.step.Target.Spec.(Attributes)
+func (c *change) attributes(want Attributes) (differing Tags, all Attributes) {
 	found, _ := c.step.Found.(Attributes)
 	all.Values = maps.Clone(found.Values)
 	if all.Values == nil {
@@ -116,8 +113,7 @@ func (c *change) attributes() (differing Tags, all Attributes) {
 	return missingTags(want.Values, found.Values), all
 }
 
-func createListener(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Listener)
+func createListener(c *change, spec Listener) plan.Outcome {
 	in := &elbv2.CreateListenerInput{
 		LoadBalancerArn: awssdk.String(c.parent()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
 		DefaultActions: c.forward(spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), Tags: tagList(spec.Tags, networkTag),
@@ -132,8 +128,7 @@ func createListener(c *change) plan.Outcome {
 	return c.created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, spec.after(out.Listeners[0]))
 }
 
-func updateListener(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(Listener)
+func updateListener(c *change, spec Listener) plan.Outcome {
 	in := &elbv2.ModifyListenerInput{
 		ListenerArn: awssdk.String(c.id()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
 		DefaultActions: c.forward(spec), Certificates: certificates(spec), SslPolicy: policyOf(spec),

@@ -142,7 +142,7 @@ func (w *nodeRuleWork) granted(step plan.Step, rule FoundRule, there map[Permiss
 	after := step.Target
 	after.ID = nodeRuleID(w.group, rule.Permission, sourceText(rule.Permission))
 	after.Proof = stack.Derived
-	spec := step.Target.Spec.(NodeRule)
+	spec, _ := step.Target.Spec.(NodeRule)
 	if was {
 		spec.Description = before.Description
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func createTargetGroup(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(TargetGroup)
+func createTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 	in := &elbv2.CreateTargetGroupInput{
 		Name: &spec.Name, Protocol: elbv2types.ProtocolEnum(spec.Protocol), Port: &spec.Port, VpcId: &spec.VPC,
 		TargetType:          elbv2types.TargetTypeEnum(spec.TargetType),
@@ -67,8 +66,7 @@ func (t TargetGroup) after(answer elbv2types.TargetGroup) TargetGroup {
 }
 
 // updateTargetGroup writes the health check, all that can change on a group.
-func updateTargetGroup(c *change) plan.Outcome {
-	spec := c.step.Target.Spec.(TargetGroup)
+func updateTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 	in := &elbv2.ModifyTargetGroupInput{
 		TargetGroupArn:      awssdk.String(c.id()),
 		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optional(spec.CheckPort), HealthCheckPath: checkPath(spec),
@@ -93,7 +91,7 @@ func deleteTargetGroup(c *change) plan.Outcome {
 
 func registerTargets(c *change) plan.Outcome {
 	group := c.id()
-	return addMembers(c, func(targets []Target) error {
+	return addMachines(c, Target.instance, func(targets []Target) error {
 		_, err := tell(c.ctx, c.network.RegisterTargets, &elbv2.RegisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
 	})
@@ -101,11 +99,13 @@ func registerTargets(c *change) plan.Outcome {
 
 func deregisterTargets(c *change) plan.Outcome {
 	group := c.id()
-	return removeMembers(c, func(targets []Target) error {
+	return removeMachines(c, Target.instance, func(targets []Target) error {
 		_, err := tell(c.ctx, c.network.DeregisterTargets, &elbv2.DeregisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
 	})
 }
+
+func (t Target) instance() string { return t.ID }
 
 func wireTargets(targets []Target) []elbv2types.TargetDescription {
 	out := make([]elbv2types.TargetDescription, 0, len(targets))

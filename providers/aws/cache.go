@@ -85,6 +85,16 @@ func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, 
 	return out, nil
 }
 
+// refresh asks for the ids again, whatever is remembered.
+func (c *factCache) refresh(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) ([]Instance, error)) (map[string]Instance, error) {
+	c.machines.Lock()
+	for _, id := range ids {
+		delete(c.machines.known, id)
+	}
+	c.machines.Unlock()
+	return c.instances(ctx, now, ids, fetch)
+}
+
 func (c *factCache) learn(now time.Time, asked []string, found []Instance) {
 	for id, k := range c.machines.known {
 		if now.Sub(k.at) > 2*instanceAge {

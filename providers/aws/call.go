@@ -47,7 +47,7 @@ func newRetryer() awssdk.Retryer {
 	})
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = retry.DefaultMaxAttempts
-		o.MaxBackoff = 2 * time.Second
+		o.MaxBackoff = 500 * time.Millisecond // longer waits are the business of those who plan
 		o.Retryables = append([]retry.IsErrorRetryable{handUp}, o.Retryables...)
 	})
 }

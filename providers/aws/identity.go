@@ -29,10 +29,6 @@ func withRole(sdk awssdk.Config, c Config) awssdk.Config {
 		return sdk
 	}
 	client := sts.NewFromConfig(sdk, func(o *sts.Options) {
-		if e, ok := c.Override(sts.ServiceID, sdk.Region); ok {
-			o.BaseEndpoint = awssdk.String(e.URL)
-			sts.WithSigV4SigningRegion(e.SigningRegion)(o)
-		}
 		o.APIOptions = append(o.APIOptions, sourceHeaders(c.SourceARN)...)
 	})
 	out := sdk.Copy()

@@ -17,6 +17,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/aws/elb"
+	"github.com/berth-lb/berth/test/sim/aws/elbv2"
 	"github.com/berth-lb/berth/test/sim/aws/simtest"
 )
 
@@ -62,7 +64,7 @@ func newRig(t testing.TB, opt simaws.Options) *rig {
 
 // owner is the n-th Service of a test.
 func owner(n int) stack.Owner {
-	return stack.Owner{Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: fmt.Sprintf("12345678-1234-1234-1234-%012d", n)}
+	return stack.Owner{Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: fmt.Sprintf("%08d-1234-1234-1234-123456789012", n)}
 }
 
 func (r *rig) identity(o stack.Owner) identity {
@@ -184,4 +186,12 @@ func (r *rig) fault(f sim.Fault) {
 	if _, err := r.sim.Cloud.Faults.Add(f); err != nil {
 		r.Fatal(err)
 	}
+}
+
+// Quotas that let a test make as many load balancers as it likes.
+
+func manyClassic() elb.Options { return elb.Options{Limits: elb.Limits{LoadBalancers: 1000}} }
+
+func manyNetwork() elbv2.Options {
+	return elbv2.Options{Limits: elbv2.Limits{NetworkLoadBalancers: 1000, Interfaces: 100000}}
 }

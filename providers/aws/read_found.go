@@ -67,6 +67,7 @@ func (v *view) refs(groups []string) []stack.Ref {
 // asks tells which lists the scope's answer depends on.
 func (r *read) asks(scope providers.Scope) map[family]bool {
 	out := map[family]bool{}
+	deep := scope.Depth == providers.Deep
 	for _, l := range scope.Own {
 		switch l.Kind {
 		case KindClassic:
@@ -74,13 +75,14 @@ func (r *read) asks(scope providers.Scope) map[family]bool {
 		case KindNetwork:
 			out[familyNetwork] = true
 		case KindTargetGroup:
-			out[familyTargets] = scope.Depth == providers.Deep
+			out[familyTargets] = deep
 		case KindGroup:
 			out[familyGroups] = true
 		}
-		if scope.Depth == providers.Deep {
-			out[familyNodes] = true
-		}
+		out[familyNodes] = deep
+	}
+	if !deep {
+		return out
 	}
 	for _, l := range scope.Facts {
 		switch l.Kind {

@@ -26,6 +26,7 @@ func (r *read) listGroups() error {
 // which groups the view may call its own.
 func (r *read) groupStack(v *view) []stack.Resource {
 	var out []stack.Resource
+	var groups []ec2types.SecurityGroup
 	for _, name := range lookups(v.scope.Own, KindGroup, byName) {
 		g, ok := r.ownGroups[name]
 		if !ok {
@@ -37,12 +38,14 @@ func (r *read) groupStack(v *view) []stack.Resource {
 		}
 		res := r.groupOf(key, g)
 		v.own[res.ID] = key
-		out = append(out, res)
+		out, groups = append(out, res), append(groups, g)
 	}
-	for _, res := range slices.Clone(out) {
-		if v.deep {
-			out = append(out, v.ingressOf(res, r.ownGroups[res.Spec.(Group).Name]))
-		}
+	if !v.deep {
+		return out
+	}
+	// Rules may name any of the groups, so they come when all are known.
+	for i, g := range groups {
+		out = append(out, v.ingressOf(out[i], g))
 	}
 	return out
 }
@@ -84,7 +87,9 @@ func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.R
 
 // listSubnets reads the VPC's subnets if any scope has them as a fact.
 func (r *read) listSubnets() error {
-	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool { return len(lookups(s.Facts, kindSubnets, byVPC)) > 0 })
+	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
+		return s.Depth == providers.Deep && len(lookups(s.Facts, kindSubnets, byVPC)) > 0
+	})
 	if !wanted {
 		return nil
 	}
@@ -95,11 +100,12 @@ func (r *read) listSubnets() error {
 
 // listNodes reads the groups of the nodes, with their rules. They are facts for
 // those who build, and where a Service's rules are for those who read all of it.
+// Shallow reads do neither.
 func (r *read) listNodes() error {
 	var ids []string
 	needed := false
 	for _, s := range r.scopes {
-		if len(lookups(s.Facts, KindNodeGroup, byNodes)) > 0 || s.Depth == providers.Deep && len(s.Own) > 0 {
+		if s.Depth == providers.Deep && (len(lookups(s.Facts, KindNodeGroup, byNodes)) > 0 || len(s.Own) > 0) {
 			needed = true
 			ids = append(ids, instanceIDs(s.Nodes)...)
 		}

@@ -1,0 +1,297 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+)
+
+// ruleSteps are creations or deletions of one client rule for each of the owners.
+func (r *rig) ruleSteps(action plan.Action, from, to int) []plan.Step {
+	var out []plan.Step
+	for n := from; n < to; n++ {
+		o := owner(n)
+		target := counted(r.nodeRule("tcp", int32(30000+n), "0.0.0.0/0", clientDescription(loadBalancerName(o.UID))))
+		out = append(out, plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: action}, Target: target, Batch: "sg/" + r.seed.NodeGroup})
+	}
+	return out
+}
+
+func (r *rig) apply(steps ...plan.Step) []plan.Outcome {
+	return r.session.Apply(r.Context(), plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: r.book})
+}
+
+func (r *rig) ruleCount() int {
+	r.Helper()
+	rules, err := r.session.rulesIn(r.Context(), r.seed.NodeGroup)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return len(rules) - 1 // the rule by which nodes reach each other
+}
+
+func noErrors(t testing.TB, outcomes []plan.Outcome) {
+	t.Helper()
+	for i, o := range outcomes {
+		if o.Err != nil {
+			t.Errorf("step %d: %v", i, o.Err)
+		}
+	}
+}
+
+// TestNodeRulesOfManyServices: one read, one grant and one revocation for all.
+func TestNodeRulesOfManyServices(t *testing.T) {
+	r := newRig(t, simaws.Options{})
+	noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 5)...))
+
+	r.reset()
+	mixed := append(r.ruleSteps(plan.Create, 5, 10), r.ruleSteps(plan.Delete, 0, 5)...)
+	noErrors(t, r.apply(mixed...))
+	want := map[string]int{"ec2.DescribeSecurityGroups": 1, "ec2.AuthorizeSecurityGroupIngress": 1, "ec2.RevokeSecurityGroupIngress": 1}
+	if diff := cmp.Diff(want, r.calls()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if got := r.ruleCount(); got != 5 {
+		t.Errorf("rules in the group: got %d, want 5", got)
+	}
+
+	r.reset()
+	noErrors(t, r.apply(mixed...))
+	if diff := cmp.Diff(map[string]int{"ec2.DescribeSecurityGroups": 1}, r.calls()); diff != "" {
+		t.Errorf("calls of what is done already (-want +got):\n%s", diff)
+	}
+}
+
+// TestNodeRulesAtTheQuota: those that fit go in, the others are refused by name.
+func TestNodeRulesAtTheQuota(t *testing.T) {
+	r := newRig(t, simaws.Options{})
+	noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 57)...)) // 58 with the one that is there
+	r.reset()
+	steps := append(r.ruleSteps(plan.Create, 100, 105), r.ruleSteps(plan.Delete, 0, 1)...)
+	outcomes := r.apply(steps...)
+	var got []string
+	for _, o := range outcomes {
+		if o.Err == nil {
+			got = append(got, "done")
+			continue
+		}
+		got = append(got, fault.Of(o.Err).String())
+	}
+	if diff := cmp.Diff([]string{"done", "done", "done", "Quota", "Quota", "done"}, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if got := r.ruleCount(); got != 59 {
+		t.Errorf("rules of load balancers: got %d, want 59", got)
+	}
+}
+
+// TestNodeRulesClaimedMeanwhile: a rule that another Service has come to want
+// since the plan was made stays.
+func TestNodeRulesClaimedMeanwhile(t *testing.T) {
+	r := newRig(t, simaws.Options{})
+	noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 2)...))
+	gone := r.ruleSteps(plan.Delete, 1, 2)
+	r.book.Enter(owner(9), []stack.Resource{gone[0].Target})
+	noErrors(t, r.apply(gone...))
+	if got := r.ruleCount(); got != 1 {
+		t.Errorf("rules: got %d, want 1", got)
+	}
+}
+
+// TestNodeRulesRace: another process writes to the group between our read and
+// our grant; the batch reads again and ends well.
+func TestNodeRulesRace(t *testing.T) {
+	r := newRig(t, simaws.Options{})
+	for range 5 {
+		var all sync.WaitGroup
+		steps := r.ruleSteps(plan.Create, 1, 9)
+		for i := range 2 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				noErrors(t, r.apply(slices.Clone(steps[i:i+7])...))
+			}()
+		}
+		all.Wait()
+		if got := r.ruleCount(); got != 8 {
+			t.Errorf("rules: got %d, want 8", got)
+		}
+		noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 9)...))
+	}
+}
+
+// TestNodeRulesLostAnswer: the grant goes through, its answer does not. SDK
+// retries find the rules there, and the batch reads them back.
+func TestNodeRulesLostAnswer(t *testing.T) {
+	r := newRig(t, simaws.Options{})
+	r.fault(sim.Fault{Operation: "AuthorizeSecurityGroupIngress", Kind: sim.FaultCutAfter, Count: 1})
+	noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
+	if got := r.ruleCount(); got != 3 {
+		t.Errorf("rules: got %d, want 3", got)
+	}
+}
+
+// TestReadOfManyServices counts what a deep read costs.
+func TestReadOfManyServices(t *testing.T) {
+	const services = 40
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 20}, ELB: manyClassic(), ELBV2: manyNetwork()})
+	var scopes []providers.Scope
+	for n := range services {
+		scopes = append(scopes, r.scope(owner(n)))
+	}
+	shared := map[string]int{
+		"ec2.DescribeSubnets": 1, "ec2.DescribeRouteTables": 1, "ec2.DescribeAvailabilityZones": 1, "ec2.DescribeInstances": 1,
+		"ec2.DescribeSecurityGroups": 2, // the groups of the nodes, and the Services' own by name
+		"elb.DescribeLoadBalancers":  1, "elbv2.DescribeLoadBalancers": 1, "elbv2.DescribeTargetGroups": 1,
+	}
+	t.Run("nothing there", func(t *testing.T) {
+		r.reset()
+		noFaults(t, r.session.Read(t.Context(), scopes))
+		if diff := cmp.Diff(shared, r.calls()); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+	})
+	for n := range services {
+		o := owner(n)
+		if n%2 == 0 {
+			w := r.classicWish(o)
+			w.nodeGroup = ""
+			r.arrive(o, w.stack())
+			continue
+		}
+		w := r.networkWish(o)
+		w.rules = nil
+		r.arrive(o, w.stack())
+	}
+	for _, fact := range []string{"ec2.DescribeSubnets", "ec2.DescribeRouteTables", "ec2.DescribeAvailabilityZones", "ec2.DescribeInstances"} {
+		delete(shared, fact) // known since the first read
+	}
+	for _, tc := range []struct {
+		name   string
+		depth  providers.Depth
+		count  int
+		beside map[string]int
+	}{
+		{"shallow", providers.Shallow, services, map[string]int{"elb.DescribeLoadBalancers": 1, "elbv2.DescribeLoadBalancers": 1, "ec2.DescribeSecurityGroups": 1}},
+		{"deep", providers.Deep, services, merge(shared, map[string]int{
+			"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 20,
+			"elbv2.DescribeTags": 1, "elbv2.DescribeLoadBalancerAttributes": 20, "elbv2.DescribeListeners": 20,
+			"elbv2.DescribeTargetHealth": 20, "elbv2.DescribeTargetGroupAttributes": 20, // the latter because the scopes ask for them
+		})},
+		{"one by name", providers.Deep, 1, merge(shared, map[string]int{"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 1})},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			asked := slices.Clone(scopes[:tc.count])
+			for i := range asked {
+				asked[i].Depth = tc.depth
+			}
+			r.reset()
+			noFaults(t, r.session.Read(t.Context(), asked))
+			if diff := cmp.Diff(tc.beside, r.calls()); diff != "" {
+				t.Errorf("calls for %d Services (-want +got):\n%s", tc.count, diff)
+			}
+		})
+	}
+}
+
+func merge(maps ...map[string]int) map[string]int {
+	out := map[string]int{}
+	for _, m := range maps {
+		for k, v := range m {
+			out[k] += v
+		}
+	}
+	return out
+}
+
+func noFaults(t testing.TB, found []providers.Found[*Facts]) {
+	t.Helper()
+	for i, f := range found {
+		if f.Err != nil || len(f.Blind) > 0 {
+			t.Errorf("scope %d: %v, blind %v", i, f.Err, f.Blind)
+		}
+	}
+}
+
+// TestMembersThatAreRefused: the good ones are in, the bad ones are named, and
+// removing what nobody knows is done.
+func TestMembersThatAreRefused(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 200}, ELBV2: manyNetwork()})
+	w := r.classicWish(owner(1))
+	w.instances = nil
+	r.arrive(w.owner, w.stack())
+	good := r.seed.InstanceIDs()
+	for _, tc := range []struct {
+		name string
+		bad  []int
+	}{{"none", nil}, {"first", []int{0}}, {"middle", []int{97}}, {"last", []int{199}}, {"two", []int{3, 150}}} {
+		t.Run(tc.name, func(t *testing.T) {
+			members := slices.Clone(good)
+			var bad []string
+			for _, at := range tc.bad {
+				members[at] = fmt.Sprintf("i-0bad%013d", at)
+				bad = append(bad, members[at])
+			}
+			step := r.memberStep(w.owner, members)
+			r.reset()
+			o := r.session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}, IDs: r.ids(w.owner)})[0]
+			if o.Err != nil {
+				t.Fatal(o.Err)
+			}
+			var named []string
+			for _, m := range o.Refused {
+				if !fault.Is(m.Err, fault.Invalid) {
+					t.Errorf("%v: got %v, want Invalid", m.Member, m.Err)
+				}
+				named = append(named, m.Member.(string))
+			}
+			slices.Sort(named)
+			if diff := cmp.Diff(bad, named); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
+			if calls := r.sim.Cloud.Journal.Writes(); calls > 1+fault.MaxSplits {
+				t.Errorf("calls: got %d, want at most %d", calls, 1+fault.MaxSplits)
+			}
+			lb, _ := r.read(w.owner).Get(stack.Key{Kind: KindClassicInst})
+			if in := len(lb.Spec.(ClassicInstances).Instances); in != 200-len(bad) {
+				t.Errorf("registered: got %d, want %d", in, 200-len(bad))
+			}
+			step.ID.Part, step.Changes[0].Added, step.Changes[0].Removed = "instances-", nil, step.Changes[0].Added
+			if o := r.session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}, IDs: r.ids(w.owner)})[0]; o.Err != nil || len(o.Refused) > 0 {
+				t.Errorf("removal: %v, refused %v", o.Err, o.Refused)
+			}
+		})
+	}
+}
+
+func (r *rig) memberStep(o stack.Owner, members []string) plan.Step {
+	key := stack.Key{Kind: KindClassicInst}
+	change := plan.Change{Field: "Instances"}
+	for _, m := range members {
+		change.Added = append(change.Added, m)
+	}
+	return plan.Step{
+		ID:     plan.StepID{Owner: o, Key: key, Action: plan.Update, Part: "instances+"},
+		Target: stack.Resource{Key: key, In: stack.Key{Kind: KindClassic}, Spec: ClassicInstances{Instances: members}},
+		Found:  ClassicInstances{}, Changes: []plan.Change{change},
+	}
+}
+
+// ids resolves references by what a read finds.
+func (r *rig) ids(o stack.Owner) plan.Resolver {
+	have := r.read(o)
+	return func(_ stack.Owner, ref stack.Ref) (string, bool) {
+		res, ok := have.Get(ref.To)
+		return res.ID, ok
+	}
+}

@@ -1,0 +1,196 @@
+package aws
+
+import (
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+)
+
+// TestFaultsOfCreation lets one call of a creation go wrong, in every way; the
+// outcome says what is known, and the next run ends well without leftovers.
+func TestFaultsOfCreation(t *testing.T) {
+	for _, tc := range []struct {
+		service, operation string
+		network            bool
+		once               bool // the SDK must not repeat it
+	}{
+		{"ec2", "CreateSecurityGroup", false, false},
+		{"ec2", "AuthorizeSecurityGroupIngress", false, false},
+		{"elb", "CreateLoadBalancer", false, true},
+		{"elb", "RegisterInstancesWithLoadBalancer", false, false},
+		{"elb", "ConfigureHealthCheck", false, false},
+		{"elbv2", "CreateLoadBalancer", true, true},
+		{"elbv2", "CreateTargetGroup", true, true},
+		{"elbv2", "RegisterTargets", true, false},
+		{"elbv2", "CreateListener", true, false},
+	} {
+		for _, f := range []sim.Fault{
+			{Kind: sim.FaultCutBefore, Count: 1},
+			{Kind: sim.FaultCutAfter, Count: 1},
+			{Kind: sim.FaultError, Count: 1, Code: "InternalFailure"},
+			{Kind: sim.FaultError, Count: 1, Code: "Throttling", Status: 400},
+		} {
+			t.Run(tc.service+"/"+tc.operation+"/"+string(f.Kind)+f.Code, func(t *testing.T) {
+				r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+				o := owner(1)
+				var want *stack.Stack
+				if tc.network {
+					want = r.networkWish(o).stack()
+				} else {
+					want = r.classicWish(o).stack()
+				}
+				f.Service, f.Operation = tc.service, tc.operation
+				r.fault(f)
+				report := r.walk(o, want)
+				checkFault(t, report, f, tc.once)
+				if calls := r.calls()[tc.service+"."+tc.operation]; tc.once && calls != 1 {
+					t.Errorf("calls in the first run: got %d, want 1", calls)
+				}
+				r.arrive(o, want)
+				r.arrive(o, nil)
+				if left := mine(r.read(o)); len(left) > 0 {
+					t.Errorf("left after the release: %v", left)
+				}
+			})
+		}
+	}
+}
+
+func checkFault(t *testing.T, report engine.Report, f sim.Fault, once bool) {
+	t.Helper()
+	var failed []engine.Result
+	for _, res := range report.Results {
+		if res.State == engine.Failed {
+			failed = append(failed, res)
+		}
+	}
+	switch {
+	case f.Code == "Throttling":
+		if len(failed) != 1 || !fault.Is(failed[0].Outcome.Err, fault.Throttled) || failed[0].Outcome.Sent != plan.NotSent || report.Stale() {
+			t.Errorf("a throttled call: got %+v, want one failure, Throttled and not sent", failed)
+		}
+	case once:
+		if len(failed) != 1 || !fault.Is(failed[0].Outcome.Err, fault.Ambiguous) || failed[0].Outcome.Sent != plan.MaybeSent || !report.Stale() {
+			t.Errorf("a lost creation: got %+v, want one failure, Ambiguous and maybe sent", failed)
+		}
+	default:
+		for _, res := range failed {
+			if !report.Stale() {
+				t.Errorf("a call that was repeated: %s: %v leaves a stale picture that counts as good", res.Step.ID, res.Outcome.Err)
+			}
+		}
+	}
+}
+
+// TestNotSent: a write that cannot even be sent changed nothing for certain.
+func TestNotSent(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := r.config
+	c.Overrides = slices.Clone(c.Overrides)
+	for i := range c.Overrides {
+		c.Overrides[i].URL = nobody
+	}
+	session, _, err := Open(t.Context(), c, providers.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := r.networkWish(owner(1)).stack()
+	lb, _ := want.Get(stack.Key{Kind: KindNetwork})
+	step := plan.Step{ID: plan.StepID{Owner: owner(1), Key: lb.Key, Action: plan.Create}, Target: lb}
+	o := session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}})[0]
+	if !fault.Is(o.Err, fault.Unavailable) || o.Sent != plan.NotSent {
+		t.Errorf("got %v, sent %v, want Unavailable and not sent", o.Err, o.Sent)
+	}
+}
+
+// TestDenied: what may not be listed is blind, and the rest is read.
+func TestDenied(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	w := r.networkWish(owner(1))
+	r.arrive(w.owner, w.stack())
+	r.fault(sim.Fault{Service: "elb", Operation: "DescribeLoadBalancers", Kind: sim.FaultError, Code: "AccessDenied", Status: 403})
+	found := r.session.Read(t.Context(), []providers.Scope{r.scope(w.owner)})[0]
+	if !fault.Is(found.Err, fault.Denied) || !slices.Contains(found.Blind, KindClassic) || slices.Contains(found.Blind, KindNetwork) {
+		t.Errorf("got error %v, blind %v, want Denied and Classic Load Balancers blind", found.Err, found.Blind)
+	}
+	if _, ok := found.Have.Get(stack.Key{Kind: KindListener, Name: "tcp-80"}); !ok {
+		t.Error("what is allowed was not read")
+	}
+}
+
+// TestGroupInUse: a group that interfaces of a deleted load balancer still have
+// is a wait, and goes in the end.
+func TestGroupInUse(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}, Clock: clock, ReleaseDelay: time.Minute})
+	w := r.classicWish(owner(1))
+	r.arrive(w.owner, w.stack())
+	report := r.walk(w.owner, nil)
+	if err := report.Err(); err != nil {
+		t.Fatalf("a wait counts as a failure: %v", err)
+	}
+	if _, waits := report.Wait(); !waits || report.Stale() {
+		t.Errorf("got %+v, want a wait", report.Results)
+	}
+	clock.SetTime(clock.Now().Add(2 * time.Minute))
+	r.arrive(w.owner, nil)
+}
+
+// TestBusy: the cloud is still at an earlier change.
+func TestBusy(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	w := r.networkWish(owner(1))
+	r.fault(sim.Fault{Operation: "CreateListener", Kind: sim.FaultError, Code: "PriorRequestNotComplete", Status: 400, Count: 1})
+	report := r.walk(w.owner, w.stack())
+	if _, waits := report.Wait(); !waits || report.Err() != nil {
+		t.Errorf("got %v, want a wait", report.Err())
+	}
+	r.arrive(w.owner, w.stack())
+}
+
+// TestForeign: a load balancer under the Service's name with another's marks is
+// seen and left alone.
+func TestForeign(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	for n, tags := range []Tags{
+		{tagServiceName: "shop/another"},
+		{tagServiceName: serviceName(owner(1)), tagClusterPrefix + "another": tagOwned},
+	} {
+		w := r.networkWish(owner(n))
+		w.lb.Tags = tags
+		if err := r.walk(w.owner, w.stack()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		have := r.read(w.owner)
+		lb, ok := have.Get(stack.Key{Kind: KindNetwork})
+		if !ok || lb.Proof != stack.None {
+			t.Errorf("tags %v: got %+v, want a load balancer without proof", tags, lb)
+		}
+		r.reset()
+		if err := r.walk(w.owner, nil).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if deletes := r.calls()["elbv2.DeleteLoadBalancer"]; deletes > 0 {
+			t.Errorf("tags %v: somebody else's load balancer was deleted", tags)
+		}
+	}
+}
