@@ -217,6 +217,10 @@ func (c *Controller) patch(ctx context.Context, svc *corev1.Service, want status
 
 // retry backs off after a fault that left no result.
 func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service, err error) {
+	if overtaken(err) {
+		c.queue.AddRateLimited(key)
+		return
+	}
 	klog.FromContext(ctx).Error(err, "sync")
 	c.newTalk(key, svc).say(status.EventSyncFailed, "Error syncing load balancer: "+err.Error()).keep()
 	if fault.Is(err, fault.Throttled) {
@@ -224,6 +228,13 @@ func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service,
 		return
 	}
 	c.queue.AddRateLimited(key)
+}
+
+// overtaken tells whether a write failed because the Service has changed since
+// it was read: gone, made anew under the same name (which the API server calls
+// invalid, since a patch names the UID), or turned into another type.
+func overtaken(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err)
 }
 
 // gates opens what waits for the switch from one load balancer to another: the

@@ -10,10 +10,8 @@ import (
 )
 
 const checkHelp = `Check judges the fields and annotations of Services in files, without a cloud and
-without a cluster. It looks at every kind of load balancer that a Service might
-become, and says so where only one kind refuses a value. Which kind it becomes,
-whether it is meant for another controller, and what only the cloud can tell,
-such as a subnet that does not exist, a plan shows.
+without a cluster. What only the cloud can tell, such as a subnet that does not
+exist, a plan shows.
 
 Exit codes:
   0  no errors; there may be warnings

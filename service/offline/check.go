@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/stack"
@@ -58,12 +59,20 @@ func Check(ctx context.Context, in Input, cloud providers.Entry, classes service
 	return out, nil
 }
 
+// check judges one Service as the controller would see it.
 func check(item Item, cloud providers.Entry, classes service.Classes) CheckedService {
 	out := CheckedService{Owner: item.Owner(), Problems: append([]plan.Problem{}, item.Problems...)}
-	if classes.Claim(item.Service) != service.Served {
-		out.Left = ignored(item)
+	job, why := claim(item, classes, cloud.Choose)
+	if job == nil || job.Release {
+		out.Left = why
 		return out
 	}
-	out.Problems = append(out.Problems, judgeKinds(item, cloud)...)
+	out.Problems = append(out.Problems, judge(item, cloud.Choose(item.Service).Kind, cloud.Annotations)...)
 	return out
+}
+
+// judge reads the annotations for one kind of load balancer.
+func judge(item Item, kind string, set *annotations.Set) []plan.Problem {
+	_, problems := set.Parse(kind, annotations.SourceOf(item.Service))
+	return publicProblems(problems)
 }
