@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -21,7 +22,8 @@ func (s *Session) applyNodeRules(ctx context.Context, b plan.Batch) []plan.Outco
 			return w.outcomes()
 		}
 	}
-	w.fail(fault.New(fault.Conflict, "security group %s: changes while we write to it", w.group))
+	w.granting = fault.New(fault.Conflict, "security group %s: changes while we write to it", w.group)
+	w.revoking = w.granting
 	return w.outcomes()
 }
 
@@ -37,38 +39,59 @@ type nodeRuleWork struct {
 	batch plan.Batch
 	group string
 
-	found   []FoundRule
-	limit   int                  // rules the group may have; 0 until AWS refused for it
-	refused map[int]error        // by step, as graft said
-	bad     map[Permission]error // as AWS said
-	err     error                // of the whole grant; revocations are not touched by it
-	lost    error                // of everything
+	found              []FoundRule
+	limit              int                  // rules the group may have; 0 until AWS refused for it
+	refused            map[int]error        // by step, as graft said
+	bad                map[Permission]error // as AWS said
+	granting, revoking error                // of the calls, or why they were not made
 }
 
 // attempt reads, grafts and writes once. It answers true if the group was not as
 // it was read and another attempt may help.
 func (w *nodeRuleWork) attempt() bool {
-	w.refused, w.bad, w.err, w.lost = nil, map[Permission]error{}, nil, nil
-	if w.found, w.lost = w.rulesIn(w.ctx, w.group); w.lost != nil {
+	w.refused, w.bad = nil, map[Permission]error{}
+	var err error
+	w.found, err = w.rulesIn(w.ctx, w.group)
+	if w.granting, w.revoking = err, err; err != nil {
 		return false
 	}
 	edit := graft(w.group, w.found, w.batch, w.limit)
 	w.refused = edit.Refused
+	again := w.write(edit)
+	if !again && w.granting == nil && w.revoking == nil {
+		w.learn(edit)
+	}
+	return again
+}
+
+// write grants, then revokes, and does not go on after a fault: what is wrong
+// with AWS, or with us, will not be better in the next call.
+func (w *nodeRuleWork) write(edit GroupEdit) bool {
 	if w.limit > 0 {
 		// At its limit a group takes nothing new before something has gone.
-		if again := w.revokeAll(edit.Revoke); again || w.lost != nil {
+		if again := w.revokeAll(edit.Revoke); again || w.revoking != nil {
+			w.granting = w.revoking
 			return again
 		}
 		return w.authorizeAll(edit.Authorize)
 	}
-	if again := w.authorizeAll(edit.Authorize); again {
-		return true
-	}
-	if w.err != nil && !fault.OfMember(w.err) {
-		w.lost = w.err // what is wrong with AWS, or with us, will not be better in the next call
-		return false
+	if again := w.authorizeAll(edit.Authorize); again || w.granting != nil {
+		w.revoking = w.granting
+		return again
 	}
 	return w.revokeAll(edit.Revoke)
+}
+
+// learn keeps the rules as they are after the writes, for those who build.
+func (w *nodeRuleWork) learn(edit GroupEdit) {
+	now := slices.DeleteFunc(slices.Clone(w.found), func(r FoundRule) bool { return slices.Contains(edit.Revoke, r) })
+	for _, r := range edit.Authorize {
+		if w.bad[r.Permission] == nil {
+			now = append(now, r)
+		}
+	}
+	slices.SortFunc(now, FoundRule.compare)
+	w.facts.learnRules(w.group, now)
 }
 
 func (w *nodeRuleWork) authorizeAll(rules []FoundRule) bool {
@@ -91,7 +114,7 @@ func (w *nodeRuleWork) authorizeAll(rules []FoundRule) bool {
 	for _, r := range refused {
 		w.bad[r.Member.Permission] = r.Err
 	}
-	w.err = err
+	w.granting = err
 	return false
 }
 
@@ -100,11 +123,9 @@ func (w *nodeRuleWork) revokeAll(rules []FoundRule) bool {
 	if differs(err) {
 		return true
 	}
-	w.lost = err
+	w.revoking = err
 	return false
 }
-
-func (w *nodeRuleWork) fail(err error) { w.lost = err }
 
 func (w *nodeRuleWork) outcomes() []plan.Outcome {
 	there := map[Permission]FoundRule{}
@@ -117,7 +138,7 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 		rule, _ := g.rule(step)
 		switch {
 		case step.ID.Action == plan.Delete:
-			out = append(out, deleted(w.lost))
+			out = append(out, deleted(w.revoking))
 		case w.refused[i] != nil:
 			out = append(out, failed(w.refused[i]))
 		case w.bad[rule.Permission] != nil:
@@ -133,11 +154,8 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 // was there before keeps its description.
 func (w *nodeRuleWork) granted(step plan.Step, rule FoundRule, there map[Permission]FoundRule) plan.Outcome {
 	before, was := there[rule.Permission]
-	if err := w.err; err != nil && !was {
-		return failed(err)
-	}
-	if w.lost != nil {
-		return failed(w.lost)
+	if w.granting != nil && !was {
+		return failed(w.granting)
 	}
 	after := step.Target
 	after.ID = nodeRuleID(w.group, rule.Permission, sourceText(rule.Permission))

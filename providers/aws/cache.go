@@ -2,6 +2,8 @@ package aws
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -10,6 +12,9 @@ const (
 	// networkAge is how long subnets, route tables and zones are believed: they
 	// change by hand, and a new load balancer can wait that long for a new subnet.
 	networkAge = 10 * time.Minute
+	// groupAge is how long the groups of the nodes are believed by those who only
+	// build; whoever reads what a Service owns reads them anew.
+	groupAge = 10 * time.Minute
 	// instanceAge is how long an instance's groups and zone are believed.
 	instanceAge = 30 * time.Minute
 	// absentAge is how long an instance that EC2 did not know is not asked for again.
@@ -27,6 +32,11 @@ type factCache struct {
 	machines struct {
 		sync.Mutex
 		known map[string]knownInstance
+	}
+	groups struct {
+		sync.Mutex
+		list []NodeGroup // sorted by id; replaced as a whole, never written to
+		at   time.Time
 	}
 }
 
@@ -114,4 +124,59 @@ func (k knownInstance) age() time.Duration {
 		return instanceAge
 	}
 	return absentAge
+}
+
+// remembered are the ids of all instances that were asked for lately.
+func (c *factCache) remembered() []string {
+	c.machines.Lock()
+	defer c.machines.Unlock()
+	var out []string
+	for id, k := range c.machines.known {
+		if k.exists {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// nodeGroups returns the remembered groups; false if they are too old or lack a
+// group of one of the instances.
+func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance) ([]NodeGroup, bool) {
+	c.groups.Lock()
+	defer c.groups.Unlock()
+	if c.groups.at.IsZero() || now.Sub(c.groups.at) >= groupAge {
+		return nil, false
+	}
+	for _, i := range instances {
+		for _, g := range i.Groups {
+			if _, ok := groupAt(c.groups.list, g); !ok {
+				return nil, false
+			}
+		}
+	}
+	return c.groups.list, true
+}
+
+func (c *factCache) learnGroups(now time.Time, list []NodeGroup) {
+	c.groups.Lock()
+	defer c.groups.Unlock()
+	c.groups.list, c.groups.at = list, now
+}
+
+// learnRules notes the rules of a group after a write to it. The list is copied,
+// because facts that were handed out share it.
+func (c *factCache) learnRules(group string, rules []FoundRule) {
+	c.groups.Lock()
+	defer c.groups.Unlock()
+	i, ok := groupAt(c.groups.list, group)
+	if !ok {
+		return
+	}
+	c.groups.list = slices.Clone(c.groups.list)
+	c.groups.list[i].Rules = rules
+}
+
+func groupAt(sorted []NodeGroup, id string) (int, bool) {
+	return slices.BinarySearchFunc(sorted, id, func(g NodeGroup, id string) int { return strings.Compare(g.ID, id) })
 }

@@ -295,3 +295,49 @@ func (r *rig) ids(o stack.Owner) plan.Resolver {
 		return res.ID, ok
 	}
 }
+
+// TestFactsAreRemembered: a Service that is known is built from what the session
+// remembers, without a call, and sees the rules that were written meanwhile.
+func TestFactsAreRemembered(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	scope := r.scope(owner(1))
+	noFaults(t, r.session.Read(t.Context(), []providers.Scope{scope}))
+	noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
+	noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 2)...))
+	scope.Own = nil
+	r.reset()
+	found := r.session.Read(t.Context(), []providers.Scope{scope})
+	noFaults(t, found)
+	if calls := r.calls(); len(calls) > 0 {
+		t.Errorf("calls: %v", calls)
+	}
+	f := found[0].Facts
+	if len(f.Subnets) == 0 || len(f.Instances) != 3 || len(f.NodeGroups) != 1 {
+		t.Fatalf("facts: got %d subnets, %d instances, %d groups", len(f.Subnets), len(f.Instances), len(f.NodeGroups))
+	}
+	fresh, err := r.session.rulesIn(t.Context(), r.seed.NodeGroup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fresh, f.NodeGroups[0].Rules); diff != "" {
+		t.Errorf("rules (-in the cloud +remembered):\n%s", diff)
+	}
+}
+
+// TestReleaseWithoutNodes: a process that has seen no node finds the rule of a
+// released Service in a group that carries no mark of the cluster.
+func TestReleaseWithoutNodes(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	w := r.classicWish(owner(1))
+	w.nodeGroup = r.seed.DefaultGroup // it has no tag of the cluster
+	r.walk(w.owner, w.stack())
+	trace := trace(r.identity(w.owner))
+	found := r.session.Read(t.Context(), []providers.Scope{trace})
+	noFaults(t, found)
+	rules := found[0].Have.Of(KindNodeRule)
+	if !slices.ContainsFunc(rules, func(res stack.Resource) bool {
+		return res.In.Name == r.seed.DefaultGroup && res.Proof == stack.Derived
+	}) {
+		t.Errorf("rules: got %+v, want the one in %s", rules, r.seed.DefaultGroup)
+	}
+}

@@ -129,11 +129,16 @@ func TestDenied(t *testing.T) {
 	r.arrive(w.owner, w.stack())
 	r.fault(sim.Fault{Service: "elb", Operation: "DescribeLoadBalancers", Kind: sim.FaultError, Code: "AccessDenied", Status: 403})
 	found := r.session.Read(t.Context(), []providers.Scope{r.scope(w.owner)})[0]
-	if !fault.Is(found.Err, fault.Denied) || !slices.Contains(found.Blind, KindClassic) || slices.Contains(found.Blind, KindNetwork) {
-		t.Errorf("got error %v, blind %v, want Denied and Classic Load Balancers blind", found.Err, found.Blind)
+	if found.Err != nil || !slices.Contains(found.Blind, KindClassic) || slices.Contains(found.Blind, KindNetwork) {
+		t.Errorf("got error %v, blind %v, want Classic Load Balancers blind and no error", found.Err, found.Blind)
 	}
 	if _, ok := found.Have.Get(stack.Key{Kind: KindListener, Name: "tcp-80"}); !ok {
 		t.Error("what is allowed was not read")
+	}
+	r.fault(sim.Fault{Service: "ec2", Operation: "DescribeSecurityGroups", Kind: sim.FaultError, Code: "UnauthorizedOperation", Status: 403})
+	found = r.session.Read(t.Context(), []providers.Scope{r.scope(w.owner)})[0]
+	if !fault.Is(found.Err, fault.Denied) {
+		t.Errorf("facts are denied: got %v, want Denied", found.Err)
 	}
 }
 

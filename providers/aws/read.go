@@ -67,7 +67,7 @@ const (
 	familySubnets family = "subnets"
 )
 
-// blinds are the kinds that nobody sees when the list is denied.
+// blinds are the kinds that nobody sees when the list is denied; none for facts.
 func (f family) blinds() []stack.Kind {
 	switch f {
 	case familyClassic:
@@ -78,9 +78,7 @@ func (f family) blinds() []stack.Kind {
 		return []stack.Kind{KindTargetAttr, KindTargetGroup, KindTargets}
 	case familyGroups:
 		return []stack.Kind{KindGroup, KindIngress}
-	case familyNodes:
-		return []stack.Kind{KindNodeRule}
-	default:
+	default: // facts: without them nothing can be built
 		return nil
 	}
 }
@@ -123,10 +121,7 @@ func (r *read) all(tasks ...task) {
 
 // describe reads what the lists do not show of load balancers.
 func (r *read) describe() {
-	jobs := []job{}
-	jobs = append(jobs, r.classicJobs()...)
-	jobs = append(jobs, r.networkJobs()...)
-	r.work(jobs)
+	r.work(slices.Concat(r.classicJobs(), r.networkJobs(), r.referringJobs()))
 }
 
 // job reads something of one or more things; of names the things for faults.

@@ -95,8 +95,9 @@ func (r *read) asks(scope providers.Scope) map[family]bool {
 	return out
 }
 
-// faults are those that the scope's answer suffers from. What was denied leaves
-// the kinds blind, so that nobody takes "not shown" for "not there".
+// faults are those that the scope's answer suffers from. A list that was denied
+// leaves its kinds blind, so that nobody takes "not shown" for "not there"; the
+// rest goes on, for accounts that allow one sort of load balancer only.
 func (r *read) faults(scope providers.Scope, v *view) ([]stack.Kind, error) {
 	var all *multierror.Error
 	var blind []stack.Kind
@@ -105,11 +106,16 @@ func (r *read) faults(scope providers.Scope, v *view) ([]stack.Kind, error) {
 		if !asked[f] {
 			continue
 		}
-		all = multierror.Append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
-		if fault.Is(r.failed[f], fault.Denied) {
-			blind = append(blind, f.blinds()...)
+		if kinds := f.blinds(); fault.Is(r.failed[f], fault.Denied) && len(kinds) > 0 {
+			blind = append(blind, kinds...)
+			continue
 		}
+		all = multierror.Append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
 	}
+	for id := range v.own {
+		v.seen = append(v.seen, id)
+	}
+	slices.Sort(v.seen)
 	for _, name := range v.seen {
 		if err := r.broken[name]; err != nil {
 			all = multierror.Append(all, fmt.Errorf("%s: %w", name, err))

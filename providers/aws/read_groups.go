@@ -99,31 +99,89 @@ func (r *read) listSubnets() error {
 }
 
 // listNodes reads the groups of the nodes, with their rules. They are facts for
-// those who build, and where a Service's rules are for those who read all of it.
-// Shallow reads do neither.
+// those who build, for whom what is remembered will do, and where a Service's
+// rules are for those who read all of it. Shallow reads do neither.
 func (r *read) listNodes() error {
-	var ids []string
-	needed := false
-	for _, s := range r.scopes {
-		if s.Depth == providers.Deep && (len(lookups(s.Facts, KindNodeGroup, byNodes)) > 0 || len(s.Own) > 0) {
-			needed = true
-			ids = append(ids, instanceIDs(s.Nodes)...)
-		}
-	}
+	ids, needed, anew := r.nodesOfScopes()
 	if !needed {
 		return nil
 	}
-	slices.Sort(ids)
 	var err error
-	r.machines, err = r.facts.instances(r.ctx, r.now(), slices.Compact(ids), r.instancesByID)
+	r.machines, err = r.facts.instances(r.ctx, r.now(), ids, r.instancesByID)
 	if err != nil {
 		return fmt.Errorf("instances: %w", err)
 	}
 	if r.config.DisableNodeRules {
 		return nil
 	}
-	r.groups, err = r.nodeGroups(r.ctx, r.machines)
+	if known, ok := r.facts.nodeGroups(r.now(), r.machines); ok && !anew {
+		r.groups = known
+		return nil
+	}
+	if r.groups, err = r.nodeGroups(r.ctx, r.machines); err == nil {
+		r.facts.learnGroups(r.now(), r.groups)
+	}
 	return err
+}
+
+// nodesOfScopes are the instances whose groups matter. Who is released comes
+// without nodes; its rules can be in the group of any.
+func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
+	for _, s := range r.scopes {
+		owns := len(s.Own) > 0
+		if s.Depth != providers.Deep || !owns && len(lookups(s.Facts, KindNodeGroup, byNodes)) == 0 {
+			continue
+		}
+		needed, anew = true, anew || owns
+		ids = append(ids, instanceIDs(s.Nodes)...)
+		if owns && s.Nodes.Len() == 0 {
+			ids = append(ids, r.facts.remembered()...)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), needed, anew
+}
+
+// referringJobs find groups that let a released Service's own group in. They are
+// groups of nodes without our tag, which nobody else would lead us to; as long
+// as their rules are there, the Service's group cannot go.
+func (r *read) referringJobs() []job {
+	if r.config.DisableNodeRules {
+		return nil
+	}
+	var own []string
+	for _, s := range r.scopes {
+		if s.Depth != providers.Deep || s.Nodes.Len() > 0 {
+			continue
+		}
+		for _, name := range lookups(s.Own, KindGroup, byName) {
+			if g, ok := r.ownGroups[name]; ok {
+				own = append(own, awssdk.ToString(g.GroupId))
+			}
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return []job{{of: own, run: func() error { return r.readReferring(own) }}}
+}
+
+func (r *read) readReferring(own []string) error {
+	found, err := r.groupsBy(r.ctx, "ip-permission.group-id", own)
+	if err != nil {
+		return err
+	}
+	r.keep(func() {
+		all := slices.Clone(r.groups)
+		for _, g := range found {
+			i, known := groupAt(all, awssdk.ToString(g.GroupId))
+			if !known && !slices.Contains(own, awssdk.ToString(g.GroupId)) {
+				all = slices.Insert(all, i, nodeGroupOf(g))
+			}
+		}
+		r.groups = all
+	})
+	return nil
 }
 
 // instanceIDs are the instances of a set of nodes; nodes that run elsewhere have none.
