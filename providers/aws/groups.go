@@ -69,12 +69,12 @@ func doubtful(doubts map[string][]string, cluster ClusterTag) annotations.Proble
 	for _, choice := range sortedKeys(doubts) {
 		ids := doubts[choice]
 		slices.Sort(ids)
-		text := fmt.Sprintf("of %s are several that could get the rules of load balancers: chosen is %s", shortList(ids), choice)
+		text := "could each get the rules of load balancers; chosen is " + choice
 		legal := "one group for each node"
 		if cluster.ID != "" {
 			legal = fmt.Sprintf("the tag %s on one group of each node", cluster.Key())
 		}
-		out = append(out, said("security groups", "", text, legal, annotations.Warning))
+		out = append(out, said("security groups of "+shortList(ids), "", text, legal, annotations.Warning))
 	}
 	return out
 }
