@@ -13,12 +13,21 @@ import (
 )
 
 // applyNodeRules brings the rules of all steps into one group of nodes: one
-// read, one grant and one revocation, whatever the number of Services. If the
-// group changed since it was read, it is read and grafted again.
+// grant and one revocation, whatever the number of Services, on the rules as
+// remembered or else as read. If the group is not as that says, it is read and
+// grafted again.
 func (s *Session) applyNodeRules(ctx context.Context, b plan.Batch) []plan.Outcome {
 	w := &nodeRuleWork{Session: s, ctx: ctx, batch: b, group: nodeGroupIn(b)}
+	if found, ok := w.facts.rulesIn(s.now(), w.group); ok && w.expectable(found) && !w.attempt(found) {
+		return w.outcomes()
+	}
 	for range regrafts {
-		if !w.attempt() {
+		found, err := s.rulesIn(ctx, w.group)
+		if err != nil {
+			w.granting, w.revoking = err, err
+			return w.outcomes()
+		}
+		if !w.attempt(found) {
 			return w.outcomes()
 		}
 	}
@@ -46,15 +55,26 @@ type nodeRuleWork struct {
 	granting, revoking error                // of the calls, or why they were not made
 }
 
-// attempt reads, grafts and writes once. It answers true if the group was not as
-// it was read and another attempt may help.
-func (w *nodeRuleWork) attempt() bool {
-	w.refused, w.bad = nil, map[Permission]error{}
-	var err error
-	w.found, err = w.rulesIn(w.ctx, w.group)
-	if w.granting, w.revoking = err, err; err != nil {
-		return false
+// expectable tells whether the remembered rules leave something to do for every
+// step. Then AWS itself says if they are wrong: it grants no rule twice and
+// revokes none that is gone. A step that seems to be done already must not be
+// believed to be without a look.
+func (w *nodeRuleWork) expectable(found []FoundRule) bool {
+	there := map[Permission]bool{}
+	for _, r := range found {
+		there[r.Permission] = true
 	}
+	g := grafting{group: w.group, batch: w.batch}
+	return !slices.ContainsFunc(w.batch.Steps, func(s plan.Step) bool {
+		rule, ok := g.rule(s)
+		return !ok || there[rule.Permission] != (s.ID.Action == plan.Delete)
+	})
+}
+
+// attempt grafts and writes once. It answers true if the group was not as it was
+// said to be and another attempt may help.
+func (w *nodeRuleWork) attempt(found []FoundRule) bool {
+	w.found, w.refused, w.bad, w.granting, w.revoking = found, nil, map[Permission]error{}, nil, nil
 	edit := graft(w.group, w.found, w.batch, w.limit)
 	w.refused = edit.Refused
 	again := w.write(edit)

@@ -164,6 +164,17 @@ func (c *factCache) learnGroups(now time.Time, list []NodeGroup) {
 	c.groups.list, c.groups.at = list, now
 }
 
+// rulesIn are the remembered rules of a group.
+func (c *factCache) rulesIn(now time.Time, group string) ([]FoundRule, bool) {
+	c.groups.Lock()
+	defer c.groups.Unlock()
+	i, ok := groupAt(c.groups.list, group)
+	if !ok || now.Sub(c.groups.at) >= groupAge {
+		return nil, false
+	}
+	return c.groups.list[i].Rules, true
+}
+
 // learnRules notes the rules of a group after a write to it. The list is copied,
 // because facts that were handed out share it.
 func (c *factCache) learnRules(group string, rules []FoundRule) {

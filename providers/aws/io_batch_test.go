@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -321,6 +322,39 @@ func TestFactsAreRemembered(t *testing.T) {
 	}
 	if diff := cmp.Diff(fresh, f.NodeGroups[0].Rules); diff != "" {
 		t.Errorf("rules (-in the cloud +remembered):\n%s", diff)
+	}
+}
+
+// TestNodeRulesFromMemory: rules that are remembered rightly need no read, and
+// wrongly remembered ones are found out.
+func TestNodeRulesFromMemory(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	noFaults(t, r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))}))
+	write := func(action plan.Action, from, to int, want map[string]int) {
+		t.Helper()
+		r.reset()
+		noErrors(t, r.apply(r.ruleSteps(action, from, to)...))
+		if diff := cmp.Diff(want, r.calls()); diff != "" {
+			t.Errorf("%s %d to %d: calls (-want +got):\n%s", action, from, to, diff)
+		}
+	}
+	write(plan.Create, 1, 4, map[string]int{"ec2.AuthorizeSecurityGroupIngress": 1})
+	write(plan.Delete, 3, 4, map[string]int{"ec2.RevokeSecurityGroupIngress": 1})
+	write(plan.Create, 1, 3, map[string]int{"ec2.DescribeSecurityGroups": 1}) // seems done: looked at
+
+	byHand := func(call func(context.Context, string, []FoundRule) error, n int32) {
+		t.Helper()
+		rule := FoundRule{Permission: Permission{Protocol: "tcp", FromPort: 30000 + n, ToPort: 30000 + n, CIDR: "0.0.0.0/0"}}
+		if err := call(t.Context(), r.seed.NodeGroup, []FoundRule{rule}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	byHand(r.session.authorize, 7)
+	write(plan.Create, 6, 8, map[string]int{"ec2.AuthorizeSecurityGroupIngress": 2, "ec2.DescribeSecurityGroups": 1})
+	byHand(r.session.revoke, 2)
+	write(plan.Delete, 1, 3, map[string]int{"ec2.RevokeSecurityGroupIngress": 2, "ec2.DescribeSecurityGroups": 1})
+	if got := r.ruleCount(); got != 2 {
+		t.Errorf("rules: got %d, want 2", got)
 	}
 }
 
