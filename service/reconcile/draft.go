@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -43,41 +44,59 @@ type Draft struct {
 	Blind      []stack.Kind
 	Plan       plan.Plan
 
-	fresh   bool // have was read deeply by this draft
-	shallow bool // have is the result of a shallow read
+	fresh   bool      // have was read deeply by this draft
+	shallow bool      // have is the result of a shallow read
+	read    time.Time // when the cloud was asked for have
 }
 
 // Draft plans a Service without changing anything in the cloud. An error is a
-// fault; what the user did wrong is in Problems.
+// fault; what the user did wrong is in Problems. A Service that cannot be
+// drafted might want anything that is shared.
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	d := &Draft{Job: job, Owner: OwnerOf(job.Service)}
 	if job.Release {
 		return d, r.draftRelease(ctx, d)
 	}
+	err := r.draft(ctx, d)
+	if err != nil || d.Untouched {
+		r.Shadow(d.Owner)
+	}
+	return d, err
+}
+
+func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	if !r.understand(d) {
-		return d, nil
+		return nil
 	}
 	d.Digest = inputDigest(r.cloud.Annotations, d.Request)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.clean == d.Digest && !d.Problems.Errors() {
 		d.Clean, d.Have = true, snap.have
-		return d, nil
+		return nil
 	}
 	if err := r.know(ctx, d); err != nil {
-		return d, err
+		return err
 	}
 	if err := r.build(d); err != nil || d.Untouched || d.Clean {
-		return d, err
+		return err
+	}
+	if !d.fresh && unprovenBeyond(d.Want, d.Have) {
+		if err := r.knowAnew(ctx, d); err != nil {
+			return err
+		}
+		if err := r.build(d); err != nil || d.Untouched {
+			return err
+		}
 	}
 	r.compare(d)
-	return d, nil
+	return nil
 }
 
 // draftRelease plans the end of everything that the Service owns.
 func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.book.Leave(d.Owner)
-	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow {
-		d.Have, d.Facts = snap.have, snap.facts
+	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow && !unprovenBeyond(nil, snap.have) {
+		d.Have, d.Facts, d.Blind, d.read = snap.have, snap.facts, snap.blind, snap.read
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner)); err != nil {
 		return err
 	}
@@ -108,7 +127,6 @@ func (r *Reconciler) fallBack(d *Draft) bool {
 		d.Request = *good
 		return true
 	}
-	r.book.Shadow(d.Owner, func(entry stack.Resource) bool { return r.cloud.Shadow(d.Owner, entry) })
 	d.Untouched = true
 	return false
 }
@@ -119,7 +137,7 @@ func (r *Reconciler) backends(req providers.Request) nodeports.Backends {
 }
 
 // know brings have and facts: from the snapshot, else by a read. A Service that
-// was clean before the process started is only looked at.
+// was clean before the process started is only looked at, once.
 func (r *Reconciler) know(ctx context.Context, d *Draft) error {
 	scope, err := r.cloud.Scope(d.Request)
 	if err != nil {
@@ -132,10 +150,11 @@ func (r *Reconciler) know(ctx context.Context, d *Draft) error {
 		if err := r.read(ctx, d, scope); err != nil {
 			return err
 		}
-		d.Have, d.fresh = snap.have, false
+		d.Have, d.fresh, d.read = snap.have, false, snap.read
+		d.Blind = append(slices.Clone(snap.blind), d.Blind...)
 		return nil
 	}
-	if !known && d.Job.Applied != "" && d.Job.Applied == d.Digest {
+	if !r.snapshots.seen(d.Owner) && d.Job.Applied != "" && d.Job.Applied == d.Digest {
 		scope.Depth = providers.Shallow
 		if err := r.read(ctx, d, scope); err != nil {
 			return err
@@ -149,6 +168,22 @@ func (r *Reconciler) know(ctx context.Context, d *Draft) error {
 	return r.read(ctx, d, scope)
 }
 
+// unprovenBeyond tells whether something shared was found without proof and is
+// not wanted any more. It was not ours to prove when it was read, before our own
+// load balancer was made; only a new read can tell whether it has to go.
+func unprovenBeyond(want, have *stack.Stack) bool {
+	return slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
+		_, wanted := want.Get(res.Key)
+		return res.Hold == stack.Counted && res.Proof == stack.None && !wanted
+	})
+}
+
+// knowAnew reads all that the Service may own, whatever is known of it.
+func (r *Reconciler) knowAnew(ctx context.Context, d *Draft) error {
+	r.snapshots.distrust(d.Owner)
+	return r.know(ctx, d)
+}
+
 // read asks the cloud.
 func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) error {
 	found := r.reader.Read(ctx, scope)
@@ -157,7 +192,7 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	}
 	d.Have, d.Facts, d.Blind = found.Have.Clone(), found.Facts, found.Blind
 	d.Have.Owner = d.Owner
-	d.fresh = true
+	d.fresh, d.read = true, r.options.Now()
 	return nil
 }
 
@@ -219,31 +254,53 @@ func (r *Reconciler) compare(d *Draft) {
 	p := diff.Compare(d.Want, d.Have, r.cloud.Rules, r.book)
 	policies := slices.Clone(r.options.Policies)
 	if len(d.Blind) > 0 {
-		policies = append(policies, blind(d.Blind))
+		policies = append(policies, blind(d.Blind, d.Have))
 	}
 	if members := d.Request.Backends.Nodes; members.FilteredOut() {
-		policies = append(policies, keepMembers(members.Eligible()))
+		policies = append(policies, keepMembers(members.Eligible(), r.populated(d.Have)))
 	}
 	d.Plan = p.Under(policies...)
 }
 
 // blind holds what cannot be decided without having seen a kind.
-func blind(kinds []stack.Kind) plan.Policy {
+func blind(kinds []stack.Kind, have *stack.Stack) plan.Policy {
 	return func(s plan.Step) plan.Verdict {
-		if s.ID.Action == plan.Update || !slices.Contains(kinds, s.ID.Key.Kind) {
+		if !slices.Contains(kinds, s.ID.Key.Kind) {
+			return plan.Verdict{}
+		}
+		if _, seen := have.Get(s.ID.Key); seen && s.ID.Action == plan.Update {
 			return plan.Verdict{}
 		}
 		return plan.Verdict{Held: true, By: "blind", Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read"}
 	}
 }
 
+// populated are the found resources that have members: a set of a part of theirs
+// is not empty.
+func (r *Reconciler) populated(have *stack.Stack) map[stack.Key]bool {
+	out := map[stack.Key]bool{}
+	for _, res := range have.Resources {
+		for _, f := range stack.Fields(res.Spec) {
+			if _, set := r.cloud.Rules.Kinds[res.Key.Kind].Sets[f.Name]; set && !emptySlice(f.Value) && res.In != (stack.Key{}) {
+				out[res.In] = true
+			}
+		}
+	}
+	return out
+}
+
 // keepMembers holds the steps that would empty a load balancer because a filter
 // matched no node although there are nodes: more often a mistake than a wish.
-func keepMembers(eligible int) plan.Policy {
+// A replacement would do the same as a removal, since the new one stays empty.
+func keepMembers(eligible int, populated map[stack.Key]bool) plan.Policy {
+	why := fmt.Sprintf("no node matches although %d could: the last ones stay", eligible)
 	return func(s plan.Step) plan.Verdict {
+		if s.Reason == plan.Replaced && populated[s.ID.Key] {
+			return plan.Verdict{Held: true, By: "filter", Why: why}
+		}
 		for _, ch := range s.Changes {
 			if s.ID.Action == plan.Update && len(ch.Removed) > 0 && emptySlice(ch.To) {
-				return plan.Verdict{Held: true, By: "filter", Why: fmt.Sprintf("no node matches although %d could: the last ones stay", eligible)}
+				return plan.Verdict{Held: true, By: "filter", Why: why}
 			}
 		}
 		return plan.Verdict{}

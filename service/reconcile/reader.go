@@ -12,6 +12,8 @@ import (
 const (
 	// gather is how long the first reader of a batch waits for company.
 	gather = 5 * time.Millisecond
+	// gatherLate is the same for reads whose answer nobody waits for.
+	gatherLate = 250 * time.Millisecond
 	// readTimeout bounds one batch of reads.
 	readTimeout = 2 * time.Minute
 )
@@ -23,7 +25,8 @@ type reader struct {
 
 	mu      sync.Mutex
 	waiting []pendingRead
-	busy    bool
+	busy    bool          // somebody gathers or reads
+	hurry   chan struct{} // tells who gathers that somebody does wait; nil: nobody gathers
 }
 
 type pendingRead struct {
@@ -37,12 +40,28 @@ func newReader(read func(context.Context, []providers.Scope) []providers.Read) *
 
 // Read returns what was found for the scope, or the context's error.
 func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
+	return r.join(ctx, s, gather)
+}
+
+// ReadLate is for reads that nobody waits for: it waits longer for company, and
+// goes along with any other read.
+func (r *reader) ReadLate(ctx context.Context, s providers.Scope) providers.Read {
+	return r.join(ctx, s, gatherLate)
+}
+
+func (r *reader) join(ctx context.Context, s providers.Scope, patience time.Duration) providers.Read {
 	p := pendingRead{scope: s, done: make(chan providers.Read, 1)}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, p)
-	if !r.busy {
-		r.busy = true
-		go r.drain()
+	switch {
+	case !r.busy:
+		r.busy, r.hurry = true, make(chan struct{}, 1)
+		go r.drain(patience, r.hurry)
+	case patience == gather && r.hurry != nil:
+		select {
+		case r.hurry <- struct{}{}:
+		default: // it has been told
+		}
 	}
 	r.mu.Unlock()
 	select {
@@ -53,12 +72,12 @@ func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
 	}
 }
 
-func (r *reader) drain() {
-	time.Sleep(gather) // the one place where waiting saves calls
+func (r *reader) drain(patience time.Duration, hurry <-chan struct{}) {
+	wait(patience, hurry)
 	for {
 		r.mu.Lock()
 		batch := r.waiting
-		r.waiting = nil
+		r.waiting, r.hurry = nil, nil
 		if len(batch) == 0 {
 			r.busy = false
 			r.mu.Unlock()
@@ -67,6 +86,19 @@ func (r *reader) drain() {
 		r.mu.Unlock()
 		r.one(batch)
 	}
+}
+
+// wait is the one place where doing nothing saves calls.
+func wait(patience time.Duration, hurry <-chan struct{}) {
+	if patience > gather {
+		timer := time.NewTimer(patience - gather)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-hurry:
+		}
+	}
+	time.Sleep(gather)
 }
 
 func (r *reader) one(batch []pendingRead) {

@@ -69,8 +69,16 @@ func (r *Reconciler) Forget(o stack.Owner) {
 	r.book.Leave(o)
 }
 
-// Distrust drops what is known of a Service, so that the next draft reads.
-func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.drop(o) }
+// Distrust drops what is known of a Service, so that the next draft reads all.
+func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.distrust(o) }
+
+// Shadow enters a Service of which nobody knows what it wants, so that nothing
+// shared is removed that it might use. What it is known to want stays entered.
+func (r *Reconciler) Shadow(o stack.Owner) {
+	if !r.book.Knows(o) {
+		r.book.Shadow(o, func(entry stack.Resource) bool { return r.cloud.Shadow(o, entry) })
+	}
+}
 
 // Choose says what the cloud makes of the Service's annotations.
 func (r *Reconciler) Choose(svc *corev1.Service) providers.Choice { return r.cloud.Choose(svc) }

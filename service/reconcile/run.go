@@ -48,7 +48,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		r.released(ctx, d, &res)
 		return res
 	}
-	res.Clean = res.Report.Clean() && len(d.Plan.Held) == 0 && !d.Problems.Errors()
+	res.Clean = res.Report.Clean() && len(d.Plan.Held) == 0 && len(d.Blind) == 0 && !d.Problems.Errors()
 	r.remember(d, res)
 	res.Status = r.cloud.Status(d.Request, res.Report.Have)
 	return res
@@ -79,10 +79,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), facts: d.Facts, read: r.options.Now(), shallow: d.shallow, clean: clean}
-	if old, ok := r.snapshots.get(d.Owner); ok && !d.fresh && !d.shallow {
-		snap.read = old.read
-	}
+	snap := snapshot{have: ours(have, d.Want), facts: d.Facts, read: d.read, blind: d.Blind, shallow: d.shallow, clean: clean}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -111,14 +108,14 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), facts: d.Facts, read: r.options.Now()})
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), facts: d.Facts, read: d.read, blind: d.Blind})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return
 	}
 	left, blind := d.Have, d.Blind
 	if !d.fresh || len(d.Plan.Steps) > 0 {
-		found := r.reader.Read(ctx, r.cloud.Trace(d.Owner))
+		found := r.reader.ReadLate(ctx, r.cloud.Trace(d.Owner))
 		if found.Err != nil {
 			res.Err = found.Err
 			return

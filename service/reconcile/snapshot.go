@@ -14,6 +14,8 @@ type snapshot struct {
 	have  *stack.Stack
 	facts providers.Facts
 	read  time.Time // when the cloud was last asked
+	// blind are the kinds that the read could not see.
+	blind []stack.Kind
 	// shallow snapshots know that the load balancer is there, not how it is.
 	shallow bool
 	// clean is the digest of the input after whose run nothing was left to do.
@@ -44,6 +46,15 @@ func (s *snapshots) get(o stack.Owner) (snapshot, bool) {
 	return snap, ok && snap.have != nil && s.now().Before(s.dueAt(o, snap))
 }
 
+// seen tells whether the process has looked at the Service before, however long
+// ago and whatever became of it.
+func (s *snapshots) seen(o stack.Owner) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.all[o]
+	return ok
+}
+
 // good returns the last request that was fine, however old the snapshot is.
 func (s *snapshots) good(o stack.Owner) *providers.Request {
 	s.mu.Lock()
@@ -51,13 +62,14 @@ func (s *snapshots) good(o stack.Owner) *providers.Request {
 	return s.all[o].good
 }
 
-// due is how long until the next read for drift.
+// due is how long until the next read for drift: of what was never read, a whole
+// interval, since nothing of it is known that could age.
 func (s *snapshots) due(o stack.Owner) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	snap, ok := s.all[o]
 	if !ok || snap.have == nil {
-		return 0
+		return s.interval
 	}
 	return max(s.dueAt(o, snap).Sub(s.now()), 0)
 }

@@ -1,0 +1,305 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// changes are pairs of what is there and what is wanted next; nil is nothing.
+func changes() map[string][2]*corev1.Service {
+	first := func() *corev1.Service { return shop("a", map[int32]int32{80: 30080, 443: 30443}) }
+	return map[string][2]*corev1.Service{
+		"create":          {nil, first()},
+		"delete":          {first(), nil},
+		"port exchanged":  {first(), shop("a", map[int32]int32{80: 30080, 8443: 30444})},
+		"node port moved": {first(), shop("a", map[int32]int32{80: 30081, 443: 30443})},
+		"all replaced":    {first(), shop("a", map[int32]int32{80: 30081, 443: 30444}, "scheme=internal")},
+	}
+}
+
+func jobOf(svc, before *corev1.Service) reconcile.Job {
+	if svc == nil {
+		return release(before)
+	}
+	return want(svc)
+}
+
+// TestCrashAnywhere kills the process at every writing call, committed or not,
+// and lets another one finish.
+func TestCrashAnywhere(t *testing.T) {
+	for name, pair := range changes() {
+		before, after := pair[0], pair[1]
+		prepare := func() *world {
+			w := newWorld()
+			if before != nil {
+				startKnown(w).settle(t, want(before))
+			}
+			w.calls = 0
+			return w
+		}
+		whole := prepare()
+		startKnown(whole).settle(t, jobOf(after, before))
+		goal, calls := whole.show(t), whole.calls
+		if calls == 0 {
+			t.Errorf("%s: nothing to crash in", name)
+		}
+		if after == nil && len(goal) > 0 {
+			t.Errorf("%s leaves %v", name, goal)
+		}
+		everyCrash(calls, func(k int, commit bool) {
+			w := prepare()
+			w.crashAt, w.commit = k, commit
+			if res, err := startKnown(w).once(jobOf(after, before)); err == nil && res.Clean {
+				t.Errorf("%s, call %d: a process that died says that all is well", name, k)
+			}
+			w.crashAt = 0
+			startKnown(w).settle(t, jobOf(after, before))
+			if got := w.show(t); !slices.Equal(goal, got) {
+				t.Errorf("%s, call %d, committed %v: %v, want %v", name, k, commit, got, goal)
+			}
+		})
+	}
+}
+
+// everyCrash runs a world for every call at which a process can die, all at the
+// same time, since most of their time is waiting for company in a read.
+func everyCrash(calls int, f func(k int, commit bool)) {
+	var wg sync.WaitGroup
+	for k := 1; k <= calls; k++ {
+		for _, commit := range []bool{false, true} {
+			wg.Go(func() { f(k, commit) })
+		}
+	}
+	wg.Wait()
+}
+
+// TestCrashThenDelete: whatever a dead process left behind, a release finds it.
+func TestCrashThenDelete(t *testing.T) {
+	for name, pair := range changes() {
+		everyCrash(12, func(k int, commit bool) {
+			w := newWorld()
+			if pair[0] != nil {
+				startKnown(w).settle(t, want(pair[0]))
+			}
+			w.crashAt, w.commit = w.calls+k, commit
+			if _, err := startKnown(w).once(jobOf(pair[1], pair[0])); err != nil {
+				t.Error(err)
+			}
+			w.crashAt = 0
+			startKnown(w).settle(t, release(shop("a", one)))
+			if left := w.show(t); len(left) > 0 {
+				t.Errorf("%s, call %d, committed %v: left %v", name, k, commit, left)
+			}
+		})
+	}
+}
+
+// TestTheSameProcessGoesOn: an answer that is lost is no crash.
+func TestTheSameProcessGoesOn(t *testing.T) {
+	for name, pair := range changes() {
+		everyCrash(12, func(k int, commit bool) {
+			w := newWorld()
+			p := startKnown(w)
+			if pair[0] != nil {
+				p.settle(t, want(pair[0]))
+			}
+			w.crashAt, w.commit = w.calls+k, commit
+			if _, err := p.once(jobOf(pair[1], pair[0])); err != nil {
+				t.Error(err)
+			}
+			w.crashAt = 0
+			p.settle(t, jobOf(pair[1], pair[0]))
+			fresh := newWorld()
+			if pair[1] != nil {
+				startKnown(fresh).settle(t, want(pair[1]))
+			}
+			if got, goal := w.show(t), fresh.show(t); !slices.Equal(goal, got) {
+				t.Errorf("%s, call %d, committed %v: %v, want %v", name, k, commit, got, goal)
+			}
+		})
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	noCalls := func(plan.Step) bool { return false }
+	for name, tc := range map[string]struct {
+		policy  plan.Policy
+		allowed func(plan.Step) bool
+	}{
+		"dry run":      {plan.DryRun, noCalls},
+		"no delete":    {plan.NoDelete, func(s plan.Step) bool { return s.ID.Action != plan.Delete }},
+		"no replace":   {plan.NoReplace, func(s plan.Step) bool { return s.Reason != plan.Replaced }},
+		"no interrupt": {plan.NoInterrupt, func(s plan.Step) bool { return s.Impact != plan.Interrupts }},
+	} {
+		for change, pair := range changes() {
+			t.Run(name+", "+change, func(t *testing.T) {
+				w := newWorld()
+				if pair[0] != nil {
+					startKnown(w).settle(t, want(pair[0]))
+				}
+				p := startKnown(w, tc.policy)
+				d, err := p.Draft(context.Background(), jobOf(pair[1], pair[0]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.refuse = func(s plan.Step) *plan.Outcome {
+					planned := slices.ContainsFunc(d.Plan.Steps, func(o plan.Step) bool { return o.ID == s.ID })
+					if !tc.allowed(s) || !planned {
+						t.Errorf("%s is written", s.ID)
+					}
+					return nil
+				}
+				res := p.Run(context.Background(), d, nil)
+				if held := len(d.Plan.Held) > 0; held && (res.Clean || res.Released) {
+					t.Errorf("clean %v, released %v although %d steps are held", res.Clean, res.Released, len(d.Plan.Held))
+				}
+			})
+		}
+	}
+}
+
+func TestLedgerReadiness(t *testing.T) {
+	a, b := shop("a", map[int32]int32{80: 30080}), shop("b", map[int32]int32{80: 31080})
+	w := newWorld()
+	first := startKnown(w)
+	first.settle(t, want(a))
+	first.settle(t, want(b))
+
+	p := start(w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+	res, err := p.once(release(a))
+	if err != nil || res.Released || !res.Waits || res.Wait <= 0 || res.Wait > 10*time.Second {
+		t.Errorf("error %v, released %v, waits %v %v: want a short wait", err, res.Released, res.Waits, res.Wait)
+	}
+	for _, evidence := range []string{"a lb public", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"} {
+		if !slices.Contains(w.show(t), evidence) {
+			t.Errorf("%q went before anybody knew who else needs it", evidence)
+		}
+	}
+	p.settle(t, want(b))
+	p.AllKnown()
+	p.settle(t, release(a))
+	same(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, w.show(t))
+}
+
+// TestSharedEntries: the last of two that want a rule takes it along, whatever
+// the order, together or one after the other, in one process or in two.
+func TestSharedEntries(t *testing.T) {
+	a, b := shop("a", map[int32]int32{80: 30080}), shop("b", map[int32]int32{80: 31080})
+	both := func() *process {
+		p := startKnown(newWorld())
+		p.settle(t, want(a))
+		p.settle(t, want(b))
+		return p
+	}
+	t.Run("a then b", func(t *testing.T) {
+		p := both()
+		p.settle(t, release(a))
+		same(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, p.w.show(t))
+		p.settle(t, release(b))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("b then a, each in a process of its own", func(t *testing.T) {
+		w := both().w
+		p := startKnown(w)
+		p.settle(t, want(a))
+		p.settle(t, release(b))
+		startKnown(w).settle(t, release(a))
+		same(t, []string{}, w.show(t))
+	})
+	t.Run("drafted together, run in turn", func(t *testing.T) {
+		p := both()
+		da, errA := p.Draft(context.Background(), release(a))
+		db, errB := p.Draft(context.Background(), release(b))
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		p.Run(context.Background(), da, nil)
+		p.Run(context.Background(), db, nil)
+		p.settle(t, release(a))
+		p.settle(t, release(b))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("one comes while the other one's removal is on its way", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(a))
+		d, err := p.Draft(context.Background(), release(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.settle(t, want(b))
+		p.Run(context.Background(), d, nil)
+		p.settle(t, release(a))
+		same(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, p.w.show(t))
+	})
+	t.Run("a Service of unknown wishes", func(t *testing.T) {
+		p := both()
+		p.Forget(reconcile.OwnerOf(b))
+		p.Shadow(reconcile.OwnerOf(b))
+		p.settle(t, release(a))
+		same(t, true, slices.Contains(p.w.show(t), "rule health"))
+	})
+}
+
+func TestAShadowDoesNotHideWhatIsKnown(t *testing.T) {
+	a, b := shop("a", map[int32]int32{80: 30080}), shop("b", map[int32]int32{80: 31080})
+	p := startKnown(newWorld())
+	p.settle(t, want(a))
+	p.settle(t, want(b))
+	p.Shadow(reconcile.OwnerOf(b)) // a fault in between
+	p.settle(t, release(b))
+	p.settle(t, release(a))
+	same(t, []string{}, p.w.show(t))
+}
+
+// TestManyServices creates, changes and deletes at the same time.
+func TestManyServices(t *testing.T) {
+	p := startKnown(newWorld())
+	var wg sync.WaitGroup
+	const n = 60
+	for i := range n {
+		wg.Go(func() {
+			name := fmt.Sprintf("s%d", i)
+			svc := shop(name, map[int32]int32{80: 30000 + int32(i)})
+			p.settle(t, want(svc))
+			p.settle(t, want(shop(name, map[int32]int32{80: 30000 + int32(i), 81: 31000 + int32(i)})))
+			p.settle(t, release(svc))
+		})
+	}
+	wg.Wait()
+	same(t, []string{}, p.w.show(t))
+	if reads := p.w.deep; reads > 2*n {
+		t.Errorf("%d reads for %d Services", reads, n)
+	}
+}
+
+func TestRefusedMembersAreNamedAndNotLearnt(t *testing.T) {
+	p := startKnown(newWorld())
+	svc := shop("a", one)
+	p.settle(t, want(svc))
+	p.w.refuse = func(s plan.Step) *plan.Outcome {
+		if s.ID.Part != "nodes+" {
+			return nil
+		}
+		return &plan.Outcome{Sent: plan.WasSent, Refused: []plan.Refusal{{Member: "bad", Err: fault.New(fault.Invalid, "no such machine")}}}
+	}
+	p.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("bad")})
+	res, err := p.once(want(svc))
+	if err != nil || res.Clean || res.Err == nil {
+		t.Errorf("a refused member is not named: error %v, clean %v, %v", err, res.Clean, res.Err)
+	}
+	got, _ := res.Report.Have.Get(stack.Key{Kind: kindMembers, Name: "80"})
+	same(t, members{Nodes: []string{"n1", "n2"}}, got.Spec)
+}

@@ -1,0 +1,347 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// shop is a Service; ports are port:nodePort.
+func shop(name string, ports map[int32]int32, annotations ...string) *corev1.Service {
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), Annotations: map[string]string{}},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}},
+	}
+	for port, nodePort := range ports {
+		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint(port), Protocol: corev1.ProtocolTCP, Port: port, NodePort: nodePort})
+	}
+	slices.SortFunc(svc.Spec.Ports, func(a, b corev1.ServicePort) int { return int(a.Port - b.Port) })
+	for _, a := range annotations {
+		k, v, _ := strings.Cut(a, "=")
+		svc.Annotations["toy.example/"+k] = v
+	}
+	return svc
+}
+
+func node(name string) nodeports.Node {
+	return nodeports.Node{Name: name, ProviderID: "toy://" + name, Ready: corev1.ConditionTrue}
+}
+
+// process is one life of the program on a world.
+type process struct {
+	*reconcile.Reconciler
+	w     *world
+	clock *testclock.FakeClock
+}
+
+func start(w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
+	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, Now: clock.Now, DriftInterval: 30 * time.Minute}), w: w, clock: clock}
+	p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
+	return p
+}
+
+func startKnown(w *world, policies ...plan.Policy) *process {
+	p := start(w, testclock.NewFakeClock(time.Unix(1e9, 0)), policies...)
+	p.AllKnown()
+	return p
+}
+
+// once is one way of a Service through the program.
+func (p *process) once(job reconcile.Job) (reconcile.Result, error) {
+	d, err := p.Draft(context.Background(), job)
+	if err != nil {
+		return reconcile.Result{Draft: d}, err
+	}
+	return p.Run(context.Background(), d, nil), nil
+}
+
+// settle repeats until nothing is left to do, as the loop does.
+func (p *process) settle(t *testing.T, job reconcile.Job) reconcile.Result {
+	t.Helper()
+	var last reconcile.Result
+	for range 10 {
+		res, err := p.once(job)
+		if err != nil {
+			t.Error(err)
+			return res
+		}
+		if last = res; res.Clean && !job.Release || res.Released {
+			return res
+		}
+	}
+	t.Errorf("never settles: err %v, waits %v, plan %v", last.Err, last.Waits, last.Draft.Plan)
+	return last
+}
+
+func want(svc *corev1.Service) reconcile.Job    { return reconcile.Job{Service: svc} }
+func release(svc *corev1.Service) reconcile.Job { return reconcile.Job{Service: svc, Release: true} }
+
+func same(t *testing.T, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// cost is what something takes of the cloud.
+type cost struct{ Deep, Shallow, Writes int }
+
+func (p *process) cost(f func()) cost {
+	before := cost{p.w.deep, p.w.shallow, p.w.calls}
+	f()
+	return cost{p.w.deep - before.Deep, p.w.shallow - before.Shallow, p.w.calls - before.Writes}
+}
+
+var one = map[int32]int32{80: 30080}
+
+func TestCreate(t *testing.T) {
+	p := startKnown(newWorld())
+	res := p.settle(t, want(shop("a", map[int32]int32{80: 30080, 443: 30443})))
+	same(t, []string{
+		"a lb public", "a listener 443 to 30443", "a listener 80 to 30080",
+		"a pool 30080 [n1 n2]", "a pool 30443 [n1 n2]",
+		"rule health", "rule node port 30080", "rule node port 30443",
+	}, p.w.show(t))
+	same(t, 1, len(res.Status.Ingress))
+}
+
+func TestReads(t *testing.T) {
+	svc := shop("a", one)
+	p := startKnown(newWorld())
+	same(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, want(svc)) }))
+
+	t.Log("unchanged: nothing at all")
+	facts := p.w.facts
+	same(t, cost{}, p.cost(func() { p.settle(t, want(svc)) }))
+	same(t, facts, p.w.facts)
+
+	t.Log("changed: writes, from what is known")
+	p.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("n3")})
+	same(t, cost{Writes: 1}, p.cost(func() { p.settle(t, want(svc)) }))
+
+	t.Log("old: one read, and what somebody changed is mended")
+	p.w.of("a", kindPool) // the pool stays, its members go
+	for _, th := range p.w.things {
+		if _, ok := th.spec.(members); ok {
+			th.spec = members{}
+		}
+	}
+	p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
+	same(t, cost{Deep: 1, Writes: 1}, p.cost(func() {
+		res := p.settle(t, reconcile.Job{Service: svc, Applied: lastDigest(t, p, svc)})
+		same(t, true, res.Clean)
+	}))
+	if next := p.NextRead(reconcile.OwnerOf(svc)); next < 20*time.Minute {
+		t.Errorf("next read in %v", next)
+	}
+
+	t.Log("distrusted: one read")
+	p.Distrust(reconcile.OwnerOf(svc))
+	same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: lastDigest(t, p, svc)}) }))
+}
+
+// lastDigest is what a run of another process would have recorded.
+func lastDigest(t *testing.T, p *process, svc *corev1.Service) string {
+	t.Helper()
+	other := startKnown(p.w)
+	other.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("n3")})
+	deep := p.w.deep
+	d, err := other.Draft(context.Background(), want(svc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.w.deep = deep
+	return d.Digest
+}
+
+func TestStart(t *testing.T) {
+	svc := shop("a", one)
+	w := newWorld()
+	digest := startKnown(w).settle(t, want(svc)).Draft.Digest
+	applied := reconcile.Job{Service: svc, Applied: digest}
+
+	t.Run("clean before: only looked at, and later read", func(t *testing.T) {
+		p := startKnown(w)
+		same(t, cost{Shallow: 1}, p.cost(func() { p.settle(t, applied) }))
+		same(t, cost{}, p.cost(func() { p.settle(t, applied) }))
+		p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
+		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, applied) }))
+	})
+	t.Run("changed meanwhile: read", func(t *testing.T) {
+		p := startKnown(w)
+		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: "another"}) }))
+	})
+	t.Run("a change after a look reads", func(t *testing.T) {
+		p := startKnown(w)
+		p.settle(t, applied)
+		p.SetNodes([]nodeports.Node{node("n1")})
+		same(t, cost{Deep: 1, Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+		p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
+		p.settle(t, applied)
+	})
+	t.Run("a copied manifest carries a digest of another Service", func(t *testing.T) {
+		p := startKnown(w)
+		p.settle(t, applied)
+		copied := shop("b", map[int32]int32{80: 31080})
+		p.settle(t, reconcile.Job{Service: copied, Applied: digest})
+		same(t, true, slices.Contains(p.w.show(t), "b lb public"))
+		p.settle(t, release(copied))
+	})
+	t.Run("gone meanwhile: made again", func(t *testing.T) {
+		before := w.show(t)
+		clear(w.things)
+		p := startKnown(w)
+		p.settle(t, applied)
+		same(t, before, w.show(t))
+	})
+}
+
+func TestBadAnnotation(t *testing.T) {
+	svc := shop("a", one)
+	bad := shop("a", map[int32]int32{81: 30081}, "scheme=nonsense")
+	t.Run("the last good state follows the nodes", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.SetNodes([]nodeports.Node{node("n3")})
+		res, err := p.once(want(bad))
+		if err != nil || res.Err != nil || res.Clean || !res.Draft.Problems.Errors() {
+			t.Errorf("errors %v %v, clean %v, problems %v", err, res.Err, res.Clean, res.Draft.Problems)
+		}
+		same(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n3]", "rule health", "rule node port 30080"}, p.w.show(t))
+	})
+	t.Run("never good: nothing is touched, shared things are kept, and it is not hot", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		other := shop("b", map[int32]int32{80: 31080}, "scheme=nonsense")
+		res, err := p.once(want(other))
+		if err != nil || !res.Draft.Untouched || len(res.Status.Ingress) > 0 {
+			t.Errorf("error %v, untouched %v", err, res.Draft.Untouched)
+		}
+		if next := p.NextRead(reconcile.OwnerOf(other)); next < time.Minute {
+			t.Errorf("looked at again in %v", next)
+		}
+		p.settle(t, release(svc))
+		same(t, []string{"rule health"}, p.w.show(t))
+	})
+	t.Run("released all the same", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.settle(t, release(bad))
+		same(t, []string{}, p.w.show(t))
+	})
+}
+
+func TestRelease(t *testing.T) {
+	svc := shop("a", map[int32]int32{80: 30080, 443: 30443})
+	t.Run("reads before it says so, and leaves nothing", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		same(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, release(svc)) }))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("what nobody knew of is found", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
+		p.w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
+		p.settle(t, release(svc))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("blind: never", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.w.blind = []stack.Kind{kindPool}
+		for range 3 {
+			if res, err := p.once(release(svc)); err != nil || res.Released || !res.Waits && res.Err == nil {
+				t.Errorf("error %v, released %v, waits %v", err, res.Released, res.Waits)
+			}
+		}
+		p.w.blind = nil
+		p.settle(t, release(svc))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("nothing was ever there", func(t *testing.T) {
+		p := startKnown(newWorld())
+		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, release(svc)) }))
+	})
+}
+
+func TestStaleIsReadAnew(t *testing.T) {
+	svc := shop("a", one)
+	for name, tc := range map[string]struct {
+		outcome plan.Outcome
+		deep    int
+	}{
+		"lost answer":   {plan.Outcome{Err: fault.New(fault.Unavailable, "cut"), Sent: plan.MaybeSent}, 1},
+		"not found":     {plan.Failed(fault.New(fault.NotFound, "gone")), 1},
+		"unfinished":    {plan.Outcome{Wait: time.Second, Sent: plan.WasSent}, 1},
+		"quota":         {plan.Failed(fault.New(fault.Quota, "full")), 0},
+		"busy, refused": {plan.Failed(fault.New(fault.Pending, "busy")), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startKnown(newWorld())
+			p.settle(t, want(svc))
+			p.w.refuse = func(plan.Step) *plan.Outcome { return &tc.outcome }
+			p.SetNodes([]nodeports.Node{node("n3")})
+			if res, err := p.once(want(svc)); err != nil || res.Clean {
+				t.Fatalf("error %v, clean %v", err, res.Clean)
+			}
+			p.w.refuse = nil
+			same(t, cost{Deep: tc.deep, Writes: 2}, p.cost(func() { p.settle(t, want(svc)) }))
+		})
+	}
+}
+
+func TestBlindReadsCreateNothing(t *testing.T) {
+	svc := shop("a", one)
+	w := newWorld()
+	startKnown(w).settle(t, want(svc))
+	before := w.show(t)
+	w.blind = []stack.Kind{kindPool, kindMembers}
+	p := startKnown(w)
+	for range 3 { // the second and third from what is known
+		res, err := p.once(want(svc))
+		if err != nil || res.Clean {
+			t.Errorf("error %v, clean %v", err, res.Clean)
+		}
+		same(t, before, w.show(t))
+	}
+}
+
+func TestFilterThatLeavesNobody(t *testing.T) {
+	p := startKnown(newWorld())
+	p.settle(t, want(shop("a", one)))
+	before := p.w.show(t)
+	for name, svc := range map[string]*corev1.Service{
+		"members stay":               shop("a", one, "node-label=nowhere"),
+		"also those of the old pool": shop("a", map[int32]int32{80: 30081}, "node-label=nowhere"),
+	} {
+		res, err := p.once(want(svc))
+		if err != nil || res.Clean || len(res.Draft.Plan.Held) == 0 {
+			t.Errorf("%s: error %v, clean %v, plan %v", name, err, res.Clean, res.Draft.Plan)
+		}
+		got := slices.DeleteFunc(p.w.show(t), func(s string) bool { return s == "rule node port 30081" })
+		same(t, before, got)
+	}
+	t.Log("a cluster without nodes is another thing")
+	p.SetNodes(nil)
+	p.settle(t, want(shop("a", one)))
+	same(t, true, slices.Contains(p.w.show(t), "a pool 30080 []"))
+}

@@ -1,0 +1,389 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+// The toy cloud is a real little cloud: it has state, refuses what is used, and
+// marks what it makes. A load balancer has listeners that send to pools of
+// nodes; rules let traffic to the nodes and carry no mark, so that whose they
+// are follows only from the load balancer and its pools.
+
+type balancer struct{ Scheme string }
+
+type listener struct {
+	Port int32
+	To   stack.Ref
+}
+
+type pool struct{ NodePort int32 }
+
+type members struct{ Nodes []string }
+
+type rule struct{ Allow string }
+
+const (
+	kindLB       stack.Kind = "lb"
+	kindListener stack.Kind = "listener"
+	kindPool     stack.Kind = "pool"
+	kindMembers  stack.Kind = "members"
+	kindRule     stack.Kind = "rule"
+)
+
+var (
+	lbKey    = stack.Key{Kind: kindLB}
+	nodesKey = stack.Key{Kind: "nodes"}
+
+	schemeAnnotation = &annotations.Key[string]{
+		Name: "toy.example/scheme", Group: "Toy", Doc: "Where the load balancer can be reached from.",
+		Forms: []annotations.Form[string]{{Type: annotations.Enum("public", "internal"), Default: "public"}},
+	}
+	labelAnnotation = &annotations.Key[string]{
+		Name: "toy.example/node-label", Group: "Toy", Doc: "Label that nodes behind the load balancer have.",
+		Forms: []annotations.Form[string]{{Type: annotations.String(), Default: ""}},
+	}
+)
+
+// thing is what the cloud has: marked with an owner's UID unless it is a rule.
+type thing struct {
+	id, uid string
+	in      string // identifier of what it is in
+	port    string // of pools and listeners
+	spec    stack.Spec
+}
+
+type world struct {
+	mu     sync.Mutex
+	next   int
+	things map[string]*thing
+	// calls are the writing calls so far; crashAt is the one at which the process
+	// dies, committed or not; nothing gets through after it.
+	calls, crashAt int
+	commit         bool
+	deep, shallow  int // reads
+	facts          int // reads of facts alone
+	blind          []stack.Kind
+	// refuse answers a step instead of the cloud.
+	refuse func(plan.Step) *plan.Outcome
+}
+
+func newWorld() *world { return &world{things: map[string]*thing{}} }
+
+func (w *world) Apply(_ context.Context, b plan.Batch) []plan.Outcome {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]plan.Outcome, len(b.Steps))
+	for i, s := range b.Steps {
+		out[i] = w.step(b, s)
+	}
+	return out
+}
+
+func (w *world) step(b plan.Batch, s plan.Step) plan.Outcome {
+	if w.refuse != nil {
+		if o := w.refuse(s); o != nil {
+			return *o
+		}
+	}
+	w.calls++
+	dead := w.crashAt > 0 && w.calls >= w.crashAt
+	lost := plan.Outcome{Err: fault.New(fault.Unavailable, "connection cut"), Sent: plan.MaybeSent}
+	if dead && (w.calls > w.crashAt || !w.commit) {
+		return lost
+	}
+	o := w.perform(b, s)
+	if dead {
+		return lost
+	}
+	return o
+}
+
+func (w *world) perform(b plan.Batch, s plan.Step) plan.Outcome {
+	t := s.Target
+	switch s.ID.Action {
+	case plan.Create:
+		return w.create(b, s)
+	case plan.Update:
+		id := cmpOr(t.ID, b.ID(s, stack.RefTo(t.In)))
+		if t.Key.Kind == kindMembers {
+			id = b.ID(s, stack.RefTo(t.In)) + "/members"
+		}
+		if w.things[id] == nil {
+			return plan.Failed(fault.New(fault.NotFound, "%s %q", t.Key, id))
+		}
+		w.things[id].spec = resolved(b, s, t.Spec)
+		return plan.Done(stack.Resource{ID: id, Spec: t.Spec})
+	default:
+		return w.remove(b, s)
+	}
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// resolved turns references into identifiers, as a cloud stores them.
+func resolved(b plan.Batch, s plan.Step, spec stack.Spec) stack.Spec {
+	if l, ok := spec.(listener); ok {
+		l.To = stack.RefID(b.ID(s, l.To))
+		return l
+	}
+	return spec
+}
+
+func (w *world) create(b plan.Batch, s plan.Step) plan.Outcome {
+	w.next++
+	t := &thing{id: string(s.Target.Key.Kind) + "-" + strconv.Itoa(w.next), uid: s.ID.Owner.UID, port: s.Target.Key.Name, spec: resolved(b, s, s.Target.Spec)}
+	switch s.Target.Key.Kind {
+	case kindRule:
+		t.id, t.uid = s.Target.Key.String(), ""
+	case kindListener:
+		t.in = b.ID(s, stack.RefTo(lbKey))
+		for _, o := range w.things {
+			if o.in == t.in && o.port == t.port && o.id != t.id {
+				return plan.Failed(fault.New(fault.Exists, "listener %s", t.port))
+			}
+		}
+		if w.things[t.in] == nil || w.things[t.spec.(listener).To.ID] == nil {
+			return plan.Failed(fault.New(fault.NotFound, "listener %s", t.port))
+		}
+	case kindPool:
+		w.things[t.id+"/members"] = &thing{id: t.id + "/members", uid: t.uid, in: t.id, spec: members{}}
+	}
+	w.things[t.id] = t
+	return plan.Done(stack.Resource{ID: t.id, Spec: s.Target.Spec, Proof: stack.Tag})
+}
+
+func (w *world) remove(b plan.Batch, s plan.Step) plan.Outcome {
+	id := s.Target.ID
+	if s.Target.Key.Kind == kindRule && len(b.Claims.Others(s.ID.Owner, s.Target)) > 0 {
+		return plan.Outcome{Sent: plan.WasSent} // somebody came to want it in between
+	}
+	for _, t := range w.things {
+		if l, ok := t.spec.(listener); ok && l.To.ID == id {
+			return plan.Failed(fault.New(fault.InUse, "%s uses %s", t.id, id))
+		}
+	}
+	for _, t := range maps.Collect(maps.All(w.things)) {
+		if t.in == id {
+			delete(w.things, t.id)
+		}
+	}
+	delete(w.things, id)
+	return plan.Outcome{Sent: plan.WasSent}
+}
+
+func (w *world) Read(_ context.Context, scopes []providers.Scope) []providers.Found[struct{}] {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]providers.Found[struct{}], len(scopes))
+	for i, s := range scopes {
+		out[i].Blind = w.blind
+		switch {
+		case len(s.Own) == 0:
+			w.facts++
+			out[i].Blind = nil // nothing was looked at
+		case s.Depth == providers.Shallow:
+			w.shallow++
+			out[i].Have = w.find(s.Owner, true)
+		default:
+			w.deep++
+			out[i].Have = w.find(s.Owner, false)
+		}
+	}
+	return out
+}
+
+func (w *world) find(o stack.Owner, shallow bool) *stack.Stack {
+	have := &stack.Stack{Owner: o}
+	lb := w.of(o.UID, kindLB)
+	balancers := map[string]stack.Key{}
+	for i, t := range lb { // the newest is the one that is being filled
+		k := lbKey
+		if i < len(lb)-1 {
+			k.Name = t.id
+		}
+		balancers[t.id] = k
+		have.Put(stack.Resource{Key: k, ID: t.id, Proof: stack.Tag, Spec: t.spec})
+	}
+	if shallow {
+		return have
+	}
+	used, evident := map[string]bool{}, map[string]bool{"health": len(lb) > 0}
+	for _, t := range w.of(o.UID, kindListener) {
+		used[t.spec.(listener).To.ID] = true
+	}
+	keyOf := map[string]stack.Key{}
+	for _, t := range w.of(o.UID, kindPool) {
+		k := stack.Key{Kind: kindPool, Name: t.port}
+		if _, taken := have.Get(k); taken || !used[t.id] && len(w.of(o.UID, kindListener)) > 0 {
+			k.Name += " " + t.id
+		}
+		keyOf[t.id] = k
+		evident[allow(t.spec.(pool).NodePort)] = len(lb) > 0
+		have.Put(stack.Resource{Key: k, ID: t.id, Proof: stack.Tag, Spec: t.spec})
+		m := w.things[t.id+"/members"]
+		have.Put(stack.Resource{Key: stack.Key{Kind: kindMembers, Name: k.Name}, ID: m.id, In: k, Proof: stack.Derived, Spec: m.spec})
+	}
+	for _, t := range w.of(o.UID, kindListener) {
+		l := t.spec.(listener)
+		l.To = stack.RefTo(keyOf[l.To.ID])
+		name := t.port + strings.TrimRight(" "+balancers[t.in].Name, " ")
+		have.Put(stack.Resource{Key: stack.Key{Kind: kindListener, Name: name}, ID: t.id, In: balancers[t.in], Slot: "port " + t.port, Proof: stack.Derived, Spec: l})
+	}
+	for _, t := range w.of("", kindRule) {
+		r := ruleOf(t.spec.(rule).Allow)
+		r.ID = t.id
+		if evident[t.spec.(rule).Allow] {
+			r.Proof = stack.Derived
+		}
+		have.Put(r)
+	}
+	have.Resources = slices.DeleteFunc(have.Resources, func(r stack.Resource) bool { return slices.Contains(w.blind, r.Key.Kind) })
+	return have
+}
+
+// of lists what is marked with a UID, of one kind, oldest first.
+func (w *world) of(uid string, kind stack.Kind) []*thing {
+	var out []*thing
+	for _, t := range w.things {
+		isOf := map[stack.Kind]bool{
+			kindLB: is[balancer](t), kindListener: is[listener](t), kindPool: is[pool](t), kindRule: is[rule](t),
+		}
+		if t.uid == uid && isOf[kind] {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b *thing) int { return strings.Compare(fmt.Sprintf("%20s", a.id), fmt.Sprintf("%20s", b.id)) })
+	return out
+}
+
+func is[T any](t *thing) bool {
+	_, ok := t.spec.(T)
+	return ok
+}
+
+func allow(nodePort int32) string { return "node port " + strconv.Itoa(int(nodePort)) }
+
+func ruleOf(name string) stack.Resource {
+	return stack.Resource{Key: stack.Key{Kind: kindRule, Name: name}, In: nodesKey, Hold: stack.Counted, Spec: rule{Allow: name}}
+}
+
+func toyRules() diff.Rules {
+	m := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
+	edge := func(first, then diff.Match, reason string) diff.Edge {
+		return diff.Edge{First: first, Then: then, Reason: reason}
+	}
+	return diff.Rules{
+		Kinds: map[stack.Kind]diff.Rule{
+			kindLB:       {Immutable: []string{"Scheme"}, Serving: true, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
+			kindListener: {Within: diff.Within{Cascade: true}},
+			kindPool:     {Immutable: []string{"NodePort"}},
+			kindMembers:  {Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Nodes": {}}},
+			kindRule:     {Batch: func(stack.Resource, plan.Action, string) string { return "nodes" }},
+		},
+		Edges: []diff.Edge{
+			edge(m(plan.Create, kindLB), m(plan.Create, kindRule), "the load balancer is the evidence"),
+			edge(m(plan.Create, kindPool), m(plan.Create, kindRule), "the pool is the evidence"),
+			edge(m(plan.Update, kindListener), m(plan.Delete, kindRule), "the listener uses the old rule until it is switched"),
+			edge(m(plan.Delete, kindRule), m(plan.Delete, kindLB), "the load balancer is the evidence"),
+			edge(m(plan.Delete, kindRule), m(plan.Delete, kindPool), "the pool is the evidence"),
+		},
+	}
+}
+
+func toyCloud() providers.Cloud[string, struct{}] {
+	set, err := annotations.NewSet("toy", []string{"toy.example/"}, schemeAnnotation, labelAnnotation)
+	if err != nil {
+		panic(err) // the test's own declarations
+	}
+	return providers.Cloud[string, struct{}]{
+		Name: "toy", Annotations: set,
+		Choose: func(*corev1.Service) providers.Choice { return providers.Choice{Kind: "toy"} },
+		Select: func(in providers.Input[string]) nodeports.Filter {
+			if label := labelAnnotation.Get(in.Values); label != "" {
+				return nodeports.Filter{Selector: map[string]string{label: ""}}
+			}
+			return nodeports.Filter{}
+		},
+		Trace:  trace,
+		Scope:  func(in providers.Input[string]) (providers.Scope, error) { return trace(in.Identity), nil },
+		Build:  build,
+		Adopt:  func(_, have *stack.Stack) *stack.Stack { return have },
+		Shadow: func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
+		Rules:  toyRules(),
+		Status: func(_ providers.Input[string], have *stack.Stack) status.Result {
+			if lb, ok := have.Get(lbKey); ok {
+				return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
+			}
+			return status.Result{}
+		},
+	}
+}
+
+func trace(id providers.Identity[string]) providers.Scope {
+	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{By: "mark", Value: id.Owner.UID}}}
+}
+
+func build(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	out := &stack.Stack{}
+	out.Put(stack.Resource{Key: lbKey, Spec: balancer{Scheme: schemeAnnotation.Get(in.Values)}})
+	out.Put(ruleOf("health"))
+	for _, p := range in.Backends.Ports {
+		name := strconv.Itoa(int(p.Port))
+		k := stack.Key{Kind: kindPool, Name: name}
+		out.Put(stack.Resource{Key: k, Spec: pool{NodePort: p.NodePort}})
+		out.Put(stack.Resource{Key: stack.Key{Kind: kindMembers, Name: name}, In: k, Spec: members{Nodes: in.Backends.Nodes.Names()}})
+		out.Put(stack.Resource{Key: stack.Key{Kind: kindListener, Name: name}, In: lbKey, Slot: "port " + name, Spec: listener{Port: p.Port, To: stack.RefTo(k)}})
+		out.Put(ruleOf(allow(p.NodePort)))
+	}
+	return out, nil, nil
+}
+
+// show is what the cloud has, in words, without identifiers.
+func (w *world) show(t *testing.T) []string {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := []string{}
+	for _, th := range w.things {
+		switch spec := th.spec.(type) {
+		case balancer:
+			out = append(out, th.uid+" lb "+spec.Scheme)
+		case listener:
+			target, ok := w.things[spec.To.ID]
+			if !ok || w.things[th.in] == nil {
+				t.Errorf("listener %s leads nowhere", th.port)
+				continue
+			}
+			out = append(out, fmt.Sprintf("%s listener %s to %d", th.uid, th.port, target.spec.(pool).NodePort))
+		case pool:
+			out = append(out, fmt.Sprintf("%s pool %d %v", th.uid, spec.NodePort, slices.Sorted(slices.Values(w.things[th.id+"/members"].spec.(members).Nodes))))
+		case rule:
+			out = append(out, "rule "+spec.Allow)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
