@@ -3,6 +3,7 @@ package service
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	servicehelper "k8s.io/cloud-provider/service/helpers"
@@ -40,7 +41,9 @@ type Classes struct {
 	Default bool
 	// Names are the values of spec.loadBalancerClass that are ours.
 	Names []string
-	// ReleaseUnclaimed releases what our own flags disowned.
+	// ReleaseUnclaimed releases Services without a class that we served before
+	// Default was switched off. It never concerns a class: another installation
+	// of this program may serve that, with the same finalizer.
 	ReleaseUnclaimed bool
 }
 
@@ -55,32 +58,32 @@ func (c Classes) Claim(svc *corev1.Service) Claim {
 		return Ignored
 	}
 	_, recorded, known := ParseApplied(svc)
-	if !known {
-		recorded = class // an official controller made it, or we never finished: classless unless it says otherwise
-	}
 	switch {
-	case wants && class == recorded:
-		return c.unserved(class)
-	case !c.ours(recorded):
-		return Ignored // another installation of ours served it and will release it
-	default:
-		return Released
+	case !known && !wants && slices.Contains(svc.Finalizers, OwnFinalizer):
+		return releasedIf(len(c.Names) > 0) // the API server has cleared the class, and nobody knows it
+	case !known:
+		recorded = class // an official controller made it
 	}
-}
-
-// unserved is the claim on a Service with our finalizer that still wants a load
-// balancer of the class it always had, but is deleted or not served here.
-func (c Classes) unserved(class string) Claim {
+	if !wants || class != recorded {
+		return releasedIf(c.ours(recorded)) // else another installation served it and will release it
+	}
 	switch {
 	case c.ours(class): // it is being deleted
 		return Released
+	case class != "":
+		return Ignored
 	case c.ReleaseUnclaimed:
 		return Released
-	case class == "":
-		return Disowned
 	default:
-		return Ignored
+		return Disowned
 	}
+}
+
+func releasedIf(ours bool) Claim {
+	if ours {
+		return Released
+	}
+	return Ignored
 }
 
 func (c Classes) ours(class string) bool {
@@ -107,13 +110,28 @@ func FinalizerFor(svc *corev1.Service) string {
 	return StockFinalizer
 }
 
-// hasFinalizer tells whether the Service carries a finalizer that can be ours.
-// The stock one is ours only where Services without a class are.
-func (c Classes) hasFinalizer(svc *corev1.Service) bool {
-	if slices.Contains(svc.Finalizers, OwnFinalizer) {
-		return true
+// hasFinalizer tells whether the Service carries a finalizer of ours.
+func (c Classes) hasFinalizer(svc *corev1.Service) bool { return len(c.finalizers(svc)) > 0 }
+
+// finalizers lists those on the Service that are ours to take off. The stock one
+// is every controller's: it is ours if we recorded that we served the Service
+// without a class, or if Services without a class are ours and this is one.
+func (c Classes) finalizers(svc *corev1.Service) []string {
+	_, recorded, known := ParseApplied(svc)
+	stock := known && recorded == "" || !known && c.Default && svc.Spec.LoadBalancerClass == nil
+	return slices.DeleteFunc(slices.Clone(svc.Finalizers), func(f string) bool {
+		return f != OwnFinalizer && (f != StockFinalizer || !stock)
+	})
+}
+
+// releasedWant is what a Service is to carry when nothing of ours is left. The
+// addresses of one that another controller serves by now are that one's.
+func (c Classes) releasedWant(svc *corev1.Service, now time.Time) status.Want {
+	want := status.Released(now, c.finalizers(svc)...)
+	if class, wants := classOf(svc); wants && svc.DeletionTimestamp == nil && !c.ours(class) {
+		want.LoadBalancer = nil
 	}
-	return svc.Spec.LoadBalancerClass == nil && slices.Contains(svc.Finalizers, StockFinalizer)
+	return want
 }
 
 // Applied is the value of the annotation that records the last clean run: the

@@ -23,8 +23,9 @@ import (
 // Options say how the controller runs.
 type Options struct {
 	Classes Classes
-	// Workers is how many Services are worked on at a time; default 64. They are
-	// light: what limits the calls is the cloud's own rate, not this number.
+	// Workers is how many Services are worked on at a time; default 512. They are
+	// light: what limits the calls is the cloud's own rate, not this number, and
+	// Services that are worked on together share their reads.
 	Workers int
 	Clock   clock.WithTicker // default: the real one
 }
@@ -47,7 +48,7 @@ type Controller struct {
 // New makes a controller on a shared informer factory that is not started yet.
 func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r *reconcile.Reconciler, recorder record.EventRecorder, o Options) (*Controller, error) {
 	if o.Workers <= 0 {
-		o.Workers = 64
+		o.Workers = 512
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
@@ -133,8 +134,12 @@ func (c *Controller) begin() error {
 	}
 	var keys []string
 	for _, svc := range all {
-		if claim := c.options.Classes.Claim(svc); claim == Served {
+		switch c.options.Classes.Claim(svc) {
+		case Served:
 			keys = append(keys, svc.Namespace+"/"+svc.Name)
+		case Disowned: // its load balancer stays, with all that is shared
+			c.reconciler.Shadow(reconcile.OwnerOf(svc))
+		case Ignored, Released: // want nothing from us
 		}
 		c.queue.AddBy(svc.Namespace+"/"+svc.Name, byDrift)
 	}

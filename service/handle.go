@@ -43,7 +43,7 @@ func (c *Controller) handle(ctx context.Context, key string) {
 		return
 	case Disowned:
 		c.newTalk(key, svc).say(status.EventHeldForSafety, "this controller no longer serves Services without a class; the load balancer stays until --release-unclaimed is given").keep()
-		c.settled(key)
+		c.unknown(key, svc)
 		return
 	case Released:
 		c.release(ctx, key, svc)
@@ -82,6 +82,13 @@ func (c *Controller) settled(key string) {
 	}
 }
 
+// unknown counts a Service of the start as known although nobody knows what it
+// wants: it might want anything that is shared, and must not stop all others.
+func (c *Controller) unknown(key string, svc *corev1.Service) {
+	c.reconciler.Shadow(reconcile.OwnerOf(svc))
+	c.settled(key)
+}
+
 // noticeSuccessor drops the memory of a Service whose name now belongs to
 // another one.
 func (c *Controller) noticeSuccessor(key string, svc *corev1.Service) {
@@ -103,12 +110,14 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 	}
 	svc, err := c.claim(ctx, svc)
 	if err != nil {
+		c.unknown(key, svc)
 		c.retry(ctx, key, svc, err)
 		return
 	}
 	digest, _, _ := ParseApplied(svc)
 	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest})
 	if err != nil {
+		c.unknown(key, svc)
 		c.retry(ctx, key, svc, err)
 		return
 	}
@@ -141,9 +150,15 @@ func (c *Controller) elsewhere(ctx context.Context, key string, svc *corev1.Serv
 	c.settled(key)
 }
 
-// claim writes our finalizer before anything is made in the cloud.
+// claim writes our finalizer before anything is made in the cloud, and with it
+// the class: the API server clears that when the type of the Service changes,
+// and whose the finalizer is must be known then.
 func (c *Controller) claim(ctx context.Context, svc *corev1.Service) (*corev1.Service, error) {
-	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{FinalizerFor(svc)}}
+	finalizer := FinalizerFor(svc)
+	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{finalizer}}
+	if _, _, known := ParseApplied(svc); !known && !slices.Contains(svc.Finalizers, finalizer) {
+		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, "")}
+	}
 	body, differs := status.Patch(svc, want)
 	if !differs {
 		return svc, nil
@@ -176,7 +191,7 @@ func (c *Controller) release(ctx context.Context, key string, svc *corev1.Servic
 		c.requeue(ctx, key, result)
 		return
 	}
-	want := status.Released(c.options.Clock.Now(), c.ourFinalizers(svc)...)
+	want := c.options.Classes.releasedWant(svc, c.options.Clock.Now())
 	if err := c.patch(ctx, svc, want); err != nil && !apierrors.IsNotFound(err) {
 		c.retry(ctx, key, svc, err)
 		return
@@ -184,15 +199,6 @@ func (c *Controller) release(ctx context.Context, key string, svc *corev1.Servic
 	talk.say(status.EventDeleted, "Deleted load balancer")
 	c.queue.Forget(key)
 	c.seen.drop(key)
-}
-
-// ourFinalizers are those on the Service that are ours to take off.
-func (c *Controller) ourFinalizers(svc *corev1.Service) []string {
-	own := []string{OwnFinalizer}
-	if svc.Spec.LoadBalancerClass == nil {
-		own = append(own, StockFinalizer)
-	}
-	return slices.DeleteFunc(own, func(f string) bool { return !slices.Contains(svc.Finalizers, f) })
 }
 
 // tellReleasing keeps the condition of a Service that is on its way out true.

@@ -23,11 +23,12 @@ type nodeView struct {
 	clock clock.WithTicker
 	ready func([]nodeports.Node) // called with all nodes after a burst of changes
 
-	mu     sync.Mutex
-	nodes  map[string]nodeports.Node
-	timer  clock.Timer
-	first  time.Time // of the burst under way
-	halted bool
+	mu    sync.Mutex
+	nodes map[string]nodeports.Node
+	timer clock.Timer
+	first time.Time // of the burst under way
+
+	telling sync.Mutex // so that an older list is never told after a newer one
 }
 
 func newNodeView(c clock.WithTicker, ready func([]nodeports.Node)) *nodeView {
@@ -63,9 +64,6 @@ func (v *nodeView) remove(name string) {
 
 // changed (re)starts the quiet time. The lock is held.
 func (v *nodeView) changed() {
-	if v.halted {
-		return
-	}
 	now := v.clock.Now()
 	if v.timer == nil {
 		v.first = now
@@ -82,6 +80,8 @@ func (v *nodeView) wait(t clock.Timer) {
 	v.mu.Lock()
 	v.timer = nil
 	v.mu.Unlock()
+	v.telling.Lock()
+	defer v.telling.Unlock()
 	v.ready(v.all())
 }
 

@@ -29,8 +29,12 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 	} else {
 		want.DropConditions = append(want.DropConditions, status.TypeReplacing)
 	}
-	if result.Clean {
+	if digest, _, _ := ParseApplied(svc); result.Clean {
 		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, draft.Digest)}
+	} else if digest != "" && len(result.Report.Results) > 0 {
+		// Halfway between two inputs: the old one is no longer what the cloud has,
+		// so that going back to it after a restart must not count as clean.
+		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, "")}
 	}
 	return want
 }

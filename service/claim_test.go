@@ -1,0 +1,136 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/status"
+)
+
+// given builds a Service: its class ("" for none), and what was done to it.
+func given(class string, marks ...func(*corev1.Service)) *corev1.Service {
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "1", Annotations: map[string]string{}},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
+	}
+	if class != "" {
+		svc.Spec.LoadBalancerClass = &class
+	}
+	for _, m := range marks {
+		m(svc)
+	}
+	return svc
+}
+
+func deleted(s *corev1.Service)   { s.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
+func stock(s *corev1.Service)     { s.Finalizers = append(s.Finalizers, StockFinalizer) }
+func own(s *corev1.Service)       { s.Finalizers = append(s.Finalizers, OwnFinalizer) }
+func clusterIP(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP }
+
+func recorded(class string) func(*corev1.Service) {
+	return func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "0123;class=" + class }
+}
+
+func TestClaim(t *testing.T) {
+	asDefault := Classes{Default: true, Names: []string{"berth"}}
+	beside := Classes{Names: []string{"berth"}}
+	forced := Classes{Names: []string{"berth"}, ReleaseUnclaimed: true}
+	for name, tc := range map[string]struct {
+		svc                       *corev1.Service
+		asDefault, beside, forced Claim
+	}{
+		"no class":                            {given(""), Served, Ignored, Ignored},
+		"no class, the stock finalizer":       {given("", stock), Served, Ignored, Ignored},
+		"no class, being deleted":             {given("", stock, deleted), Released, Ignored, Ignored},
+		"no class, deleted, never ours":       {given("", deleted), Ignored, Ignored, Ignored},
+		"no class, no load balancer any more": {given("", stock, clusterIP), Released, Ignored, Ignored},
+		"another type, never ours":            {given("", clusterIP), Ignored, Ignored, Ignored},
+
+		"no class, served by us before our flags changed":          {given("", stock, recorded("")), Served, Disowned, Released},
+		"the same, being deleted":                                  {given("", stock, recorded(""), deleted), Released, Disowned, Released},
+		"the same, no load balancer any more":                      {given("", stock, recorded(""), clusterIP), Released, Ignored, Ignored},
+		"no class, then another's class":                           {given("other", stock, recorded("")), Released, Ignored, Ignored},
+		"no class, then ours":                                      {given("berth", stock, recorded("")), Served, Served, Served},
+		"another's class, the stock finalizer is somebody else's":  {given("other", stock), Ignored, Ignored, Ignored},
+		"another's class, our finalizer, recorded: another of us":  {given("other", own, recorded("other")), Ignored, Ignored, Ignored},
+		"another of us, being deleted":                             {given("other", own, recorded("other"), deleted), Ignored, Ignored, Ignored},
+		"another of us, no load balancer":                          {given("", own, recorded("other"), clusterIP), Ignored, Ignored, Ignored},
+		"another's class, not recorded":                            {given("other", own), Ignored, Ignored, Ignored},
+		"our class":                                                {given("berth"), Served, Served, Served},
+		"our class, being deleted":                                 {given("berth", own, deleted), Released, Released, Released},
+		"our class, being deleted, claimed but never clean":        {given("berth", own, deleted, func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = ";class=berth" }), Released, Released, Released},
+		"our class, deleted, finalizer gone":                       {given("berth", deleted), Ignored, Ignored, Ignored},
+		"our class, then no load balancer":                         {given("", own, recorded("berth"), clusterIP), Released, Released, Released},
+		"our class, then no load balancer, the record is lost":     {given("", own, clusterIP), Released, Released, Released},
+		"our class, then another's":                                {given("other", own, recorded("berth")), Released, Released, Released},
+		"our class, then none":                                     {given("", own, recorded("berth")), Served, Released, Released},
+		"a copied manifest carries the record, never a finalizer":  {given("other", recorded("berth")), Ignored, Ignored, Ignored},
+		"a record nobody understands is none":                      {given("", stock, func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "?" }), Served, Ignored, Ignored},
+		"an empty class is a class to the API and none to anybody": {given("", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new(string) }), Served, Ignored, Ignored},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := []Claim{asDefault.Claim(tc.svc), beside.Claim(tc.svc), forced.Claim(tc.svc)}
+			if diff := cmp.Diff([]Claim{tc.asDefault, tc.beside, tc.forced}, got); diff != "" {
+				t.Errorf("as default, beside another, with release-unclaimed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFinalizers(t *testing.T) {
+	foreign := func(s *corev1.Service) { s.Finalizers = append(s.Finalizers, "example.com/other") }
+	for name, tc := range map[string]struct {
+		svc  *corev1.Service
+		put  string
+		take []string
+	}{
+		"no class":                      {given("", stock, foreign), StockFinalizer, []string{StockFinalizer}},
+		"a class":                       {given("berth", own, foreign), OwnFinalizer, []string{OwnFinalizer}},
+		"a class, the stock one beside": {given("berth", own, stock, recorded("berth")), OwnFinalizer, []string{OwnFinalizer}},
+		"moved from none to a class":    {given("berth", own, stock, recorded("")), OwnFinalizer, []string{OwnFinalizer, StockFinalizer}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.put, FinalizerFor(tc.svc)); diff != "" {
+				t.Errorf("put on (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.take, Classes{Default: true, Names: []string{"berth"}}.finalizers(tc.svc)); diff != "" {
+				t.Errorf("taken off (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
+	c := Classes{Names: []string{"berth"}}
+	for name, tc := range map[string]struct {
+		svc    *corev1.Service
+		clears bool
+	}{
+		"being deleted":            {given("berth", own, deleted), true},
+		"no load balancer":         {given("", own, recorded("berth"), clusterIP), true},
+		"another controller's now": {given("other", own, recorded("berth")), false},
+	} {
+		want := c.releasedWant(tc.svc, time.Unix(1, 0))
+		if got := want.LoadBalancer != nil; got != tc.clears {
+			t.Errorf("%s: clears the addresses %v, want %v", name, got, tc.clears)
+		}
+		if diff := cmp.Diff([]string{OwnFinalizer}, want.DropFinalizers); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAppliedRoundTrip(t *testing.T) {
+	for _, class := range []string{"", "berth", "a/b;class=c"} {
+		svc := given(class)
+		svc.Annotations[status.AnnotationApplied] = Applied(svc, "digest")
+		digest, got, ok := ParseApplied(svc)
+		if diff := cmp.Diff([]any{"digest", class, true}, []any{digest, got, ok}); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", class, diff)
+		}
+	}
+}
