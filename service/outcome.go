@@ -79,6 +79,8 @@ func programmed(result reconcile.Result) status.Condition {
 			reason = status.ReasonHeldByPolicy
 		case h.By == "proof":
 			reason = status.ReasonNotOurs
+		case h.By == "slot":
+			reason = status.ReasonSlotTaken
 		case h.By == "filter":
 			reason = status.ReasonNoMatchingNodes
 		}

@@ -88,6 +88,8 @@ func (t *talk) plan(d *reconcile.Draft) {
 			reason = status.EventHeldByPolicy
 		case h.By == "proof":
 			reason = status.EventNotOurs
+		case h.By == "slot":
+			reason = status.EventSlotTaken
 		case h.By == "ledger" || strings.HasPrefix(h.By, "needs "):
 			continue // settles by itself, or follows from another one
 		}

@@ -76,7 +76,7 @@ func shuffled(r *rand.Rand, s *stack.Stack) *stack.Stack {
 	return out
 }
 
-const rounds = 3000
+const rounds = 1500
 
 // TestAnyStackIntoAnyOther runs plans step by step through a world that refuses
 // what a cloud would refuse.
