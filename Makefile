@@ -28,7 +28,7 @@ demo: ## show the main job: Services to load balancers in a simulated cloud (CLO
 
 test: ## the whole test suite, end to end included, against a real API server
 	$(PLANE) build
-	go test -timeout 30m ./...
+	go test -parallel 16 -timeout 30m ./...
 	for m in $(NESTED); do go -C $$m test -timeout 30m ./... || exit 1; done
 
 race: ## the tests of the product with the race detector

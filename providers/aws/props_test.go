@@ -123,6 +123,7 @@ func credentials(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "simulated")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "simulated")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_MAX_ATTEMPTS", "1") // a crash ends all tries; without it the tests mostly wait
 }
 
 func TestProperties(t *testing.T) {
