@@ -79,9 +79,10 @@ func (b *builder) backends() {
 		b.tell(said("nodes", "", "have instances that AWS does not know: "+shortList(unknown)+", so they get no traffic", "", annotations.Warning))
 	}
 	nodes := b.in.Backends.Nodes
+	var keptGroups []string
 	if len(ids) == 0 && (nodes.FilteredOut() || len(unknown) > 0) {
 		if kept := b.lastInstances(); len(kept) > 0 {
-			ids = kept
+			ids, keptGroups = kept, b.lastNodeGroups()
 			b.tell(said(nodeLabelsKey.Name, "", "leaves no node, although nodes are there; the load balancer keeps those it has", "labels that some node has", annotations.Warning))
 		}
 	}
@@ -91,7 +92,20 @@ func (b *builder) backends() {
 	}
 	var doubts annotations.Problems
 	b.groups, doubts = nodeGroups(ids, b.facts)
+	b.groups = sortedSet(append(b.groups, keptGroups...))
 	b.tell(doubts...)
+}
+
+// lastNodeGroups are the groups of the nodes that let the load balancer in now.
+// Instances that are kept were not asked about, so their groups are not known.
+func (b *builder) lastNodeGroups() []string {
+	var out []string
+	for _, r := range b.have.Resources {
+		if rule, ok := r.Spec.(NodeRule); ok && r.Proof != stack.None {
+			out = append(out, rule.Group)
+		}
+	}
+	return out
 }
 
 // lastInstances are the instances that stand behind the load balancer now.

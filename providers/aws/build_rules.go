@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -81,7 +82,7 @@ func (b *builder) subnetRanges(mappings []Mapping) []string {
 	return slices.Compact(out)
 }
 
-func sortedSet(in []int32) []int32 {
+func sortedSet[T cmp.Ordered](in []T) []T {
 	slices.Sort(in)
 	return slices.Compact(in)
 }
