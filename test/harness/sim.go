@@ -81,6 +81,16 @@ func (s *Sim) Disarm(ctx context.Context) error {
 	return err
 }
 
+// Throttle lets calls through at the rate of the buckets only; none lets all through.
+func (s *Sim) Throttle(ctx context.Context, buckets ...sim.Bucket) error {
+	body, err := json.Marshal(append([]sim.Bucket{}, buckets...))
+	if err != nil {
+		return err
+	}
+	_, err = s.do(ctx, http.MethodPost, "/_sim/throttle", body)
+	return err
+}
+
 func (s *Sim) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, bytes.NewReader(body))
 	if err != nil {

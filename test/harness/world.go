@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/berth-lb/berth/test/cluster"
@@ -21,6 +22,11 @@ type Options struct {
 	Nodes    int    // machines in the cloud, each with a Node in the cluster
 	SimArgs  []string
 	Progress io.Writer // what is being built and started, for people; nil: nowhere
+	// Cluster is a control plane that runs already. Close leaves it running, but
+	// takes its Nodes away; nil starts one.
+	Cluster *cluster.Cluster
+	// Binaries are built already; the zero value builds them.
+	Binaries Binaries
 }
 
 // World is a cluster, a cloud and the programs to run in them.
@@ -33,6 +39,7 @@ type World struct {
 	Client   kubernetes.Interface
 
 	controllers []*Process
+	shared      bool // the cluster is somebody else's
 }
 
 // Start builds what is not built, starts the control plane and the simulator,
@@ -52,12 +59,16 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 	if w.Dir, err = os.MkdirTemp("", "berth-"); err != nil {
 		return err
 	}
-	if w.Binaries, err = Build(ctx, o.Progress); err != nil {
-		return err
+	if w.Binaries = o.Binaries; w.Binaries == (Binaries{}) {
+		if w.Binaries, err = Build(ctx, o.Progress); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver")
-	if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress}); err != nil {
-		return err
+	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
+		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver")
+		if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress}); err != nil {
+			return err
+		}
 	}
 	if w.Client, err = w.Cluster.Client(); err != nil {
 		return err
@@ -80,13 +91,23 @@ func (w *World) Close() error {
 	if w.Sim != nil && w.Sim.Running() {
 		w.Sim.Kill()
 	}
-	if w.Cluster != nil {
+	switch {
+	case w.shared && w.Client != nil:
+		all = errors.Join(all, w.removeNodes())
+	case w.Cluster != nil && !w.shared:
 		all = errors.Join(all, w.Cluster.Stop())
 	}
 	if w.Dir != "" && all == nil {
 		all = os.RemoveAll(w.Dir)
 	}
 	return all
+}
+
+// removeNodes leaves a shared cluster as it was found.
+func (w *World) removeNodes() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	return w.Client.CoreV1().Nodes().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 }
 
 // stopPatience is longer than the controller's own patience with calls in flight.

@@ -1,0 +1,206 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/status"
+)
+
+const testCertificate = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d"
+
+// step is one change to a Service and what its load balancer has afterwards.
+type step struct {
+	name    string
+	changes []change
+	field   func(balancer) any
+	want    any
+}
+
+func (w *world) play(name string, steps []step) {
+	w.t.Helper()
+	for _, s := range steps {
+		w.update(name, s.changes...)
+		w.eventually(s.name, func() error {
+			b, err := w.balancer(name)
+			if err != nil {
+				return err
+			}
+			return differ("load balancer", s.want, s.field(b))
+		})
+	}
+}
+
+func TestClassicLife(t *testing.T) {
+	w := start(t, 3)
+	before := w.state()
+	w.controller()
+	svc := w.create("web", ports(80, 31080))
+	w.addressIsThatOf("web", classicKind)
+	w.becomes("web", members, inOrder(w.machines()...))
+	check := fmt.Sprintf("HTTP:%d/healthz", 32555)
+	w.play("web", []step{
+		{"a second port", []change{ports(80, 31080, 443, 31443)}, listeners, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
+		{"another number", []change{ports(80, 31080, 8443, 31443)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
+		{"another node port", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"idle timeout", []change{annotate("connection-idle-timeout", "120")}, setting("idle"), "120"},
+		{"cross-zone on", []change{annotate("cross-zone-load-balancing-enabled", "true")}, setting("cross"), "true"},
+		{"cross-zone off", []change{annotate("cross-zone-load-balancing-enabled", "")}, setting("cross"), "false"},
+		{"proxy protocol on", []change{annotate("proxy-protocol", "*")}, setting("proxy"), "31080,31444"},
+		{"proxy protocol off", []change{annotate("proxy-protocol", "")}, setting("proxy"), ""},
+		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443")}, listeners,
+			[]string{"SSL:8443>TCP:31444 0a1b2c3d", "TCP:80>TCP:31080"}},
+		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = 32555 }}, checks, []string{check}},
+		{"policy Cluster", []change{policyCluster}, checks, []string{"TCP:31080"}},
+		{"source ranges", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }}, ranges,
+			[]string{"80 10.1.0.0/16", "8443 10.1.0.0/16"}},
+		{"open to all", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = nil }}, ranges,
+			[]string{"80 0.0.0.0/0", "8443 0.0.0.0/0"}},
+		{"one port", []change{ports(80, 31080)}, listeners, []string{"TCP:80>TCP:31080"}},
+	})
+	if n := w.committed("CreateLoadBalancer"); n != 1 {
+		t.Errorf("created %d load balancers, want 1 for the whole life", n)
+	}
+	w.remove(svc)
+	w.asBefore(before)
+}
+
+func TestNetworkLife(t *testing.T) {
+	w := start(t, 3)
+	before := w.state()
+	w.controller()
+	svc := w.create("web", network, ports(80, 31080))
+	w.addressIsThatOf("web", networkKind)
+	w.becomes("web", members, onPort(80, w.machines()...))
+	udp := func(svc *corev1.Service) {
+		svc.Spec.Ports = []corev1.ServicePort{port(corev1.ProtocolUDP, 8443, 31444)}
+	}
+	w.play("web", []step{
+		{"a second port", []change{ports(80, 31080, 443, 31443)}, listeners, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
+		{"another number", []change{ports(80, 31080, 8443, 31443)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
+		{"another node port", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"cross-zone on", []change{annotate("cross-zone-load-balancing-enabled", "true")}, setting("cross"), "true"},
+		{"cross-zone off", []change{annotate("cross-zone-load-balancing-enabled", "")}, setting("cross"), "false"},
+		{"proxy protocol on", []change{annotate("target-group-attributes", "proxy_protocol_v2.enabled=true")}, setting("proxy 80"), "true"},
+		{"proxy protocol off", []change{annotate("target-group-attributes", "proxy_protocol_v2.enabled=false")}, setting("proxy 80"), "false"},
+		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443"), annotate("target-group-attributes", "")}, listeners,
+			[]string{"TCP:80>TCP:31080", "TLS:8443>TCP:31444 0a1b2c3d"}},
+		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = 32555 }}, checks,
+			[]string{"80 HTTP:32555/healthz", "8443 HTTP:32555/healthz"}},
+		{"policy Cluster", []change{policyCluster}, checks, []string{"80 TCP:traffic-port", "8443 TCP:traffic-port"}},
+		{"UDP", []change{udp}, listeners, []string{"UDP:8443>UDP:31444"}},
+		{"TCP again", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+	})
+	w.update("web", func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} })
+	w.eventually("source ranges", func() error {
+		got, err := w.nodeRules()
+		if err != nil {
+			return err
+		}
+		return errors.Join(mentions(fmt.Sprint(got), "31080 10.1.0.0/16", "31444 10.1.0.0/16"),
+			without(fmt.Sprint(got), "31080 0.0.0.0/0", "31444 0.0.0.0/0"))
+	})
+	if n := w.committed("CreateLoadBalancer"); n != 1 {
+		t.Errorf("created %d load balancers, want 1 for the whole life", n)
+	}
+	w.programmed(svc)
+	w.remove(svc)
+	w.asBefore(before)
+}
+
+// TestKindSwitch changes the kind of a live load balancer, and back before the
+// old one is gone: nobody loses an address that is still in use.
+func TestKindSwitch(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	w.controller()
+	svc := w.create("web", ports(80, 31080))
+	classic := w.addressIsThatOf("web", classicKind)
+
+	w.update("web", network)
+	w.condition("web", status.TypeReplacing, metav1.ConditionTrue, status.ReasonReplacing)
+	w.addressIsThatOf("web", networkKind)
+	w.bothServe("web")
+
+	w.update("web", annotate("type", ""))
+	w.eventually("the address of the first load balancer again", func() error {
+		return differ("address", classic, w.get("web").Status.LoadBalancer.Ingress[0].Hostname)
+	})
+	w.bothServe("web")
+	if n := w.committed("CreateLoadBalancer"); n != 2 {
+		t.Errorf("created %d load balancers, want 2", n)
+	}
+	w.remove(svc)
+	w.asBefore(before)
+}
+
+// bothServe wants both load balancers of a Service with all nodes.
+func (w *world) bothServe(name string) {
+	w.t.Helper()
+	list, err := w.named(name)
+	w.must(err)
+	if len(list) != 2 {
+		w.t.Fatalf("%s: want both load balancers, got %+v", name, list)
+	}
+	for _, b := range list {
+		if len(b.Members) != len(w.machines()) {
+			w.t.Errorf("%s load balancer: want %d members, got %v", b.Kind, len(w.machines()), b.Members)
+		}
+	}
+}
+
+// addressIsThatOf waits until the status names the Service's load balancer of a
+// kind, and returns the address.
+func (w *world) addressIsThatOf(name, kind string) string {
+	w.t.Helper()
+	var host string
+	w.eventually(name+": address", func() error {
+		list, err := w.named(name)
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			if b.Kind == kind {
+				host = b.Host
+			}
+		}
+		want := []corev1.LoadBalancerIngress{{Hostname: lower(host)}}
+		return differ("status", want, w.get(name).Status.LoadBalancer.Ingress)
+	})
+	return lower(host)
+}
+
+// TestTypeChange takes the load balancer away without deleting the Service.
+func TestTypeChange(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	w.controller()
+	w.create("web")
+	w.update("web", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeClusterIP })
+	w.released("web")
+	w.asBefore(before)
+	w.update("web", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeLoadBalancer })
+	w.programmed(w.service("web"))
+}
+
+// released waits until nothing on a Service says that it ever had a load balancer.
+func (w *world) released(name string) {
+	w.t.Helper()
+	w.eventually(name+" is released", func() error {
+		svc, err := w.Get(w.t.Context(), w.ns, name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(
+			differ("finalizers", []string(nil), svc.Finalizers),
+			differ("status", corev1.ServiceStatus{}, svc.Status),
+			differ("record", "", svc.Annotations[status.AnnotationApplied]),
+		)
+	})
+}

@@ -1,0 +1,370 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/berth-lb/berth/status"
+	"github.com/berth-lb/berth/test/cluster"
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+var plane cluster.Shared
+
+// built are the programs under test, compiled by the first test that asks.
+var built = sync.OnceValues(func() (harness.Binaries, error) {
+	return harness.Build(context.Background(), os.Stderr)
+})
+
+func TestMain(m *testing.M) { plane.Main(m) }
+
+const (
+	// limit bounds a wait for something that must happen; a busy machine needs
+	// much of it, a quiet one a hundredth.
+	limit = 40 * time.Second
+	// quiet is how long nothing must happen until it is taken for nothing: longer
+	// than changes of nodes gather.
+	quiet = 1500 * time.Millisecond
+)
+
+// world is what a test has at hand.
+type world struct {
+	*harness.World
+	t   *testing.T
+	ns  string
+	aws clients
+}
+
+// start makes the world of a test: machines in the cloud, all of them Nodes,
+// and no controller yet.
+func start(t *testing.T, nodes int, simArgs ...string) *world {
+	t.Helper()
+	shared := plane.Cluster(t)
+	ns := shared.Namespace(t)
+	binaries, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hw, err := harness.Start(t.Context(), harness.Options{Cloud: "aws", Nodes: nodes, SimArgs: simArgs, Cluster: shared, Binaries: binaries})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{World: hw, t: t, ns: ns, aws: dial(hw.Sim.URL)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			w.tellLogs()
+		}
+		if err := hw.Close(); err != nil {
+			t.Errorf("clean-up: %v", err)
+		}
+	})
+	return w
+}
+
+// tellLogs shows the ends of the controllers' logs, for a test that failed.
+func (w *world) tellLogs() {
+	logs, err := os.ReadDir(w.Dir)
+	if err != nil {
+		w.t.Log(err)
+		return
+	}
+	const shown = 60
+	for _, f := range logs {
+		if !strings.HasSuffix(f.Name(), ".log") {
+			continue
+		}
+		body, err := os.ReadFile(w.Dir + "/" + f.Name())
+		if err != nil {
+			w.t.Log(err)
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+		w.t.Logf("end of %s:\n%s", f.Name(), strings.Join(lines[max(0, len(lines)-shown):], "\n"))
+	}
+}
+
+// controller starts a controller.
+func (w *world) controller(flags ...string) *harness.Process {
+	w.t.Helper()
+	p, err := w.Controller("controller", flags...)
+	w.must(err)
+	return p
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// eventually waits until the answer is nil.
+func (w *world) eventually(what string, ask func() error) {
+	w.t.Helper()
+	if err := harness.Eventually(w.t.Context(), limit, func(context.Context) error { return ask() }); err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// change makes a Service.
+type change func(*corev1.Service)
+
+// annotate sets an annotation; an empty value takes it off. Keys without a
+// domain are those of AWS.
+func annotate(key, value string) change {
+	if !strings.Contains(key, "/") {
+		key = "service.beta.kubernetes.io/aws-load-balancer-" + key
+	}
+	return func(svc *corev1.Service) {
+		if svc.Annotations == nil {
+			svc.Annotations = map[string]string{}
+		}
+		svc.Annotations[key] = value
+		if value == "" {
+			delete(svc.Annotations, key)
+		}
+	}
+}
+
+func network(svc *corev1.Service) { annotate("type", "nlb")(svc) }
+
+func class(name string) change {
+	return func(svc *corev1.Service) { svc.Spec.LoadBalancerClass = &name }
+}
+
+// ports replaces the ports by some of TCP, given as number and node port.
+func ports(pairs ...int32) change {
+	return func(svc *corev1.Service) {
+		svc.Spec.Ports = nil
+		for i := 0; i < len(pairs); i += 2 {
+			svc.Spec.Ports = append(svc.Spec.Ports, port(corev1.ProtocolTCP, pairs[i], pairs[i+1]))
+		}
+	}
+}
+
+func port(protocol corev1.Protocol, number, nodePort int32) corev1.ServicePort {
+	name := fmt.Sprintf("%s-%d", strings.ToLower(string(protocol)), number)
+	return corev1.ServicePort{Name: name, Protocol: protocol, Port: number, NodePort: nodePort, TargetPort: intstr.FromInt32(8080)}
+}
+
+func policyLocal(svc *corev1.Service) {
+	svc.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal
+}
+
+func policyCluster(svc *corev1.Service) {
+	svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyCluster, 0
+}
+
+// service is a Service that asks for a load balancer for port 80.
+func (w *world) service(name string, changes ...change) corev1.Service {
+	svc := corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name},
+		Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeLoadBalancer, Selector: map[string]string{"app": name},
+			Ports: []corev1.ServicePort{port(corev1.ProtocolTCP, 80, 0)},
+		},
+	}
+	for _, c := range changes {
+		c(&svc)
+	}
+	return svc
+}
+
+// create creates a Service and waits until it is served.
+func (w *world) create(name string, changes ...change) corev1.Service {
+	w.t.Helper()
+	svc := w.service(name, changes...)
+	w.must(w.Create(w.t.Context(), svc))
+	w.programmed(svc)
+	return svc
+}
+
+func (w *world) programmed(services ...corev1.Service) {
+	w.t.Helper()
+	if err := harness.Eventually(w.t.Context(), limit, w.Programmed(services...)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// update changes a Service; what comes of it is for the caller to wait for.
+func (w *world) update(name string, changes ...change) {
+	w.t.Helper()
+	w.must(w.Change(w.t.Context(), w.ns, name, func(svc *corev1.Service) {
+		for _, c := range changes {
+			c(svc)
+		}
+	}))
+}
+
+// remove deletes Services and waits until they are gone.
+func (w *world) remove(services ...corev1.Service) {
+	w.t.Helper()
+	w.must(w.Delete(w.t.Context(), services...))
+	if err := harness.Eventually(w.t.Context(), limit, w.Gone(services...)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) get(name string) *corev1.Service {
+	w.t.Helper()
+	svc, err := w.Get(w.t.Context(), w.ns, name)
+	w.must(err)
+	return svc
+}
+
+// condition waits until a condition has a status and a reason.
+func (w *world) condition(name, conditionType string, want metav1.ConditionStatus, reason status.Reason) metav1.Condition {
+	w.t.Helper()
+	var got metav1.Condition
+	w.eventually(fmt.Sprintf("%s: %s=%s", name, conditionType, want), func() error {
+		svc, err := w.Get(w.t.Context(), w.ns, name)
+		if err != nil {
+			return err
+		}
+		got = harness.Condition(svc, conditionType)
+		if got.Status != want || got.Reason != string(reason) {
+			return fmt.Errorf("want %s=%s %s, got %s", conditionType, want, reason, harness.Conditions(svc))
+		}
+		return nil
+	})
+	return got
+}
+
+// events lists what was told about a Service as "Type Reason: message", each as
+// often as it was told.
+func (w *world) events(name string) []string {
+	w.t.Helper()
+	list, err := w.Client.CoreV1().Events(w.ns).List(w.t.Context(), metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=Service,involvedObject.name=" + name,
+	})
+	w.must(err)
+	var out []string
+	for _, e := range list.Items {
+		for range max(e.Count, 1) {
+			out = append(out, e.Type+" "+e.Reason+": "+e.Message)
+		}
+	}
+	return out
+}
+
+func (w *world) warnings(name string) []string {
+	w.t.Helper()
+	return slices.DeleteFunc(w.events(name), func(e string) bool { return !strings.HasPrefix(e, corev1.EventTypeWarning) })
+}
+
+// meter counts cloud calls from now on.
+func (w *world) meter() *harness.Meter {
+	w.t.Helper()
+	m, err := w.Sim.Meter(w.t.Context())
+	w.must(err)
+	return m
+}
+
+// settled returns the calls since the meter started, once they have ended.
+func (w *world) settled(m *harness.Meter) harness.Calls {
+	w.t.Helper()
+	calls, err := m.Settle(w.t.Context(), quiet, limit)
+	w.must(err)
+	return calls
+}
+
+// noWrites wants that nothing is written to the cloud for a while.
+func (w *world) noWrites(why string, since *harness.Meter) {
+	w.t.Helper()
+	if calls := w.settled(since); calls.Writes > 0 {
+		w.t.Errorf("%s: want no write, got %v", why, calls.ByOperation)
+	}
+}
+
+// journal returns the calls that wrote, in order.
+func (w *world) written() []sim.Entry {
+	w.t.Helper()
+	entries, err := w.Sim.Journal(w.t.Context(), 0)
+	w.must(err)
+	return slices.DeleteFunc(entries, func(e sim.Entry) bool { return !e.Write })
+}
+
+// committed counts the calls of an operation that took effect.
+func (w *world) committed(operation string) int {
+	w.t.Helper()
+	n := 0
+	for _, e := range w.written() {
+		if e.Operation == operation && e.Committed {
+			n++
+		}
+	}
+	return n
+}
+
+// state is everything in the cloud but the counters that ids are made from.
+func (w *world) state() map[string]any {
+	w.t.Helper()
+	raw, err := w.Sim.State(w.t.Context())
+	w.must(err)
+	out := map[string]any{}
+	w.must(json.Unmarshal(raw, &out))
+	for _, part := range out {
+		if fields, ok := part.(map[string]any); ok {
+			delete(fields, "Seq")
+		}
+	}
+	return out
+}
+
+// asBefore wants the cloud to be what it was.
+func (w *world) asBefore(before map[string]any) {
+	w.t.Helper()
+	if diff := cmp.Diff(before, w.state()); diff != "" {
+		w.t.Errorf("the cloud is not as before (-want +got):\n%s", diff)
+	}
+}
+
+// differ is an error that tells the difference, nil if there is none.
+func differ(what string, want, got any) error {
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+	return nil
+}
+
+// mentions wants all words in a text.
+func mentions(text string, words ...string) error {
+	var all error
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			all = errors.Join(all, fmt.Errorf("%q is not in %q", word, text))
+		}
+	}
+	return all
+}
+
+// sorted are the keys of a map.
+func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// without wants none of the words in a text.
+func without(text string, words ...string) error {
+	var all error
+	for _, word := range words {
+		if strings.Contains(text, word) {
+			all = errors.Join(all, fmt.Errorf("%q is in %q", word, text))
+		}
+	}
+	return all
+}
+
+func lower(s string) string { return strings.ToLower(s) }
