@@ -231,3 +231,19 @@ func TestUndocumented(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestExceptionsAreUsed finds exceptions whose reason has gone.
+func TestExceptionsAreUsed(t *testing.T) {
+	_, sources := tree(t)
+	used := map[string]bool{}
+	for _, s := range sources {
+		for _, name := range clockCalls(s) {
+			used[s.Path+" "+name] = true
+		}
+	}
+	for place := range clockUses() {
+		if !used[place] {
+			t.Errorf("%s: is allowed and not there", place)
+		}
+	}
+}

@@ -12,10 +12,11 @@ import (
 // ask the real clock, each with its reason.
 func clockUses() map[string]string {
 	return map[string]string{
-		"service/reconcile/reader.go Sleep":   "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
-		"service/reconcile/reconciler.go Now": "the default of an option that tests set",
-		"providers/aws/session.go Now":        "the default of an option that tests set",
-		"service/offline/plan.go Now":         "the program hands the clock to the provider that it opens",
+		"service/reconcile/reader.go Sleep":    "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
+		"service/reconcile/reader.go NewTimer": "a read that nobody waits for urgently waits longer; hurry ends it",
+		"service/reconcile/reconciler.go Now":  "the default of an option that tests set",
+		"providers/aws/session.go Now":         "the default of an option that tests set",
+		"service/offline/plan.go Now":          "the program hands the clock to the provider that it opens",
 	}
 }
 
@@ -24,15 +25,23 @@ func clock(s Source) []Finding {
 	if !s.IsProduct() || s.IsMain() {
 		return nil
 	}
-	asking := []string{"Now", "Sleep", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 	var out []Finding
+	for _, name := range clockCalls(s) {
+		if clockUses()[s.Path+" "+name] == "" {
+			out = append(out, Finding(fmt.Sprintf("%s: uses time.%s", s.Path, name)))
+		}
+	}
+	return out
+}
+
+// clockCalls lists the functions of package time by which a file asks the clock.
+func clockCalls(s Source) []string {
+	asking := []string{"Now", "Sleep", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+	var out []string
 	ast.Inspect(s.File, func(n ast.Node) bool {
 		selector, ok := n.(*ast.SelectorExpr)
-		if !ok || !isPackage(selector.X, "time") || !slices.Contains(asking, selector.Sel.Name) {
-			return true
-		}
-		if clockUses()[s.Path+" "+selector.Sel.Name] == "" {
-			out = append(out, Finding(fmt.Sprintf("%s: uses time.%s", s.At(n.Pos()), selector.Sel.Name)))
+		if ok && isPackage(selector.X, "time") && slices.Contains(asking, selector.Sel.Name) {
+			out = append(out, selector.Sel.Name)
 		}
 		return true
 	})
