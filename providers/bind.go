@@ -50,6 +50,8 @@ type Bound struct {
 	Adopt       func(want, have *stack.Stack) *stack.Stack
 	Shadow      func(stack.Owner, stack.Resource) bool
 	Status      func(Request, *stack.Stack) status.Result
+	Outputs     Outputs
+	Endpoints   bool
 	Read        func(context.Context, []Scope) []Read
 	Apply       func(context.Context, plan.Batch) []plan.Outcome
 }
@@ -74,9 +76,11 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
 		},
-		Adopt:  cloud.Adopt,
-		Shadow: func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
-		Status: func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
+		Adopt:     cloud.Adopt,
+		Shadow:    func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
+		Status:    func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
+		Outputs:   cloud.Outputs,
+		Endpoints: cloud.Endpoints,
 		Read: func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))

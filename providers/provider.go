@@ -75,6 +75,13 @@ type Found[F any] struct {
 	Err   error
 }
 
+// Outputs are annotations and finalizers that a provider writes on Services, as
+// the official controllers do.
+type Outputs struct {
+	Annotations []string
+	Finalizers  []string
+}
+
 // Choice is what the provider makes of a Service before anything else.
 type Choice struct {
 	Kind string // the kind of load balancer; empty when it is not ours
@@ -126,6 +133,12 @@ type Cloud[C, F any] struct {
 	Rules  diff.Rules
 	// Status says what clients may use, from what exists.
 	Status func(Input[C], *stack.Stack) status.Result
+	// Outputs are what Status may write on a Service besides its addresses: they
+	// are taken off when the Service is released.
+	Outputs Outputs
+	// Endpoints says that backends may be pods: EndpointSlices are watched, and
+	// Backends.Endpoints is filled.
+	Endpoints bool
 	// Open connects. The configuration comes back completed by what only the
 	// environment knows, such as the region or the cluster's id.
 	Open func(context.Context, C, Env) (Session[F], C, error)

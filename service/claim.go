@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	servicehelper "k8s.io/cloud-provider/service/helpers"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -126,8 +127,12 @@ func (c Classes) finalizers(svc *corev1.Service) []string {
 
 // releasedWant is what a Service is to carry when nothing of ours is left. The
 // addresses of one that another controller serves by now are that one's.
-func (c Classes) releasedWant(svc *corev1.Service, now time.Time) status.Want {
-	want := status.Released(now, c.finalizers(svc)...)
+func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, now time.Time) status.Want {
+	want := status.Released(now, append(c.finalizers(svc), outputs.Finalizers...)...)
+	want.Outputs = map[string]string{}
+	for _, key := range outputs.Annotations {
+		want.Outputs[key] = ""
+	}
 	if class, wants := classOf(svc); wants && svc.DeletionTimestamp == nil && !c.ours(class) {
 		want.LoadBalancer = nil
 	}

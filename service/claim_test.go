@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -114,7 +115,7 @@ func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
 		"no load balancer":         {given("", own, recorded("berth"), clusterIP), true},
 		"another controller's now": {given("other", own, recorded("berth")), false},
 	} {
-		want := c.releasedWant(tc.svc, time.Unix(1, 0))
+		want := c.releasedWant(tc.svc, providers.Outputs{}, time.Unix(1, 0))
 		if got := want.LoadBalancer != nil; got != tc.clears {
 			t.Errorf("%s: clears the addresses %v, want %v", name, got, tc.clears)
 		}

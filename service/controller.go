@@ -40,6 +40,7 @@ type Controller struct {
 	recorder   record.EventRecorder
 	queue      *queue
 	nodes      *nodeView
+	endpoints  *endpointView
 	seen       *memory
 	start      startup
 	nodeStore  corelisters.NodeLister
@@ -61,6 +62,11 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 	c.nodes = newNodeView(o.Clock, c.nodesChanged)
 	if err := c.watch(factory); err != nil {
 		return nil, err
+	}
+	if r.WantsEndpoints() {
+		if err := c.watchEndpoints(factory); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }
@@ -242,6 +248,13 @@ func (m *memory) put(key string, r remembered) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.all[key] = r
+}
+
+func (m *memory) knows(key string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.all[key]
+	return ok
 }
 
 func (m *memory) drop(key string) {

@@ -115,7 +115,7 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 		return
 	}
 	digest, _, _ := ParseApplied(svc)
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest})
+	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Slices: c.endpoints.of(svc)})
 	if err != nil {
 		c.unknown(key, svc)
 		c.retry(ctx, key, svc, err)
@@ -191,7 +191,7 @@ func (c *Controller) release(ctx context.Context, key string, svc *corev1.Servic
 		c.requeue(ctx, key, result)
 		return
 	}
-	want := c.options.Classes.releasedWant(svc, c.options.Clock.Now())
+	want := c.options.Classes.releasedWant(svc, c.reconciler.Outputs(), c.options.Clock.Now())
 	if err := c.patch(ctx, svc, want); err != nil && !apierrors.IsNotFound(err) {
 		c.retry(ctx, key, svc, err)
 		return

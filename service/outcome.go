@@ -174,7 +174,7 @@ const (
 // requeue decides when to look at the Service again.
 func (c *Controller) requeue(ctx context.Context, key string, result reconcile.Result) {
 	old := c.seen.get(key)
-	if !result.Waits {
+	if !result.Waits && !result.Again {
 		old.waits, old.since = 0, time.Time{}
 		c.seen.put(key, old)
 	}
@@ -189,6 +189,10 @@ func (c *Controller) requeue(ctx context.Context, key string, result reconcile.R
 	case result.Err != nil:
 		klog.FromContext(ctx).Info("steps failed", "err", oneLine(result.Err))
 		c.queue.AddRateLimited(key)
+	case result.Again:
+		c.queue.Forget(key)
+		c.queue.order.note(key, byRetry)
+		c.queue.AddAfter(key, c.nextStep(key))
 	case result.Waits:
 		c.queue.Forget(key)
 		c.queue.order.note(key, byRetry)
@@ -211,6 +215,15 @@ func (c *Controller) nextWait(key string, asked time.Duration) time.Duration {
 		return asked
 	}
 	return grown
+}
+
+// nextStep is how long to wait before going on with a change that takes several
+// plans: next to nothing at first, longer if it never ends.
+func (c *Controller) nextStep(key string) time.Duration {
+	old := c.seen.get(key)
+	old.waits++
+	c.seen.put(key, old)
+	return min(10*time.Millisecond<<min(old.waits, 13), maxWait)
 }
 
 // logPlan writes one line per step about to be done.

@@ -11,11 +11,12 @@ import (
 type urgency int
 
 const (
-	byDrift   urgency = iota // drift check, start-up
-	byNodes                  // nodes came or went
-	byRetry                  // something is being waited for
-	byUser                   // the Service was created, changed or deleted
-	urgencies                // how many there are
+	byDrift     urgency = iota // drift check, start-up
+	byNodes                    // nodes came or went
+	byEndpoints                // pods came or went
+	byRetry                    // something is being waited for
+	byUser                     // the Service was created, changed or deleted
+	urgencies                  // how many there are
 )
 
 // queue is a work queue of Service keys in which the most urgent is next and

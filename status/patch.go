@@ -59,6 +59,9 @@ type Want struct {
 	// Annotations are set, or taken off where the value is empty. Keys without
 	// Prefix are not written.
 	Annotations map[string]string
+	// Outputs are the provider's own annotations, under whatever prefix the
+	// official controllers write them; written like Annotations.
+	Outputs map[string]string
 }
 
 // Released is what a Service carries when nothing of it is left in the cloud:
@@ -77,6 +80,8 @@ func Released(now time.Time, finalizers ...string) Want {
 func (w Want) With(r Result) Want {
 	w.LoadBalancer = &corev1.LoadBalancerStatus{Ingress: r.Ingress}
 	w.Conditions = append(slices.Clip(w.Conditions), r.Conditions...)
+	w.Outputs = r.Annotations
+	w.AddFinalizers = append(slices.Clip(w.AddFinalizers), r.Finalizers...)
 	return w
 }
 
@@ -143,16 +148,21 @@ func patchFinalizers(meta map[string]any, old *corev1.Service, want Want) {
 
 func patchAnnotations(meta map[string]any, old *corev1.Service, want Want) {
 	changes := map[string]any{}
-	for key, value := range want.Annotations {
-		if !strings.HasPrefix(key, Prefix) {
-			continue
-		}
+	note := func(key, value string) {
 		now, there := old.Annotations[key]
 		switch {
 		case value == "" && there:
 			changes[key] = nil
 		case value != "" && now != value:
 			changes[key] = value
+		}
+	}
+	for key, value := range want.Outputs {
+		note(key, value)
+	}
+	for key, value := range want.Annotations {
+		if strings.HasPrefix(key, Prefix) {
+			note(key, value)
 		}
 	}
 	if len(changes) > 0 {

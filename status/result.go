@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -19,6 +20,11 @@ import (
 type Result struct {
 	Ingress    []corev1.LoadBalancerIngress // in order of preference
 	Conditions []Condition
+	// Annotations are the provider's own output on the Service, for programs
+	// that read it there; an empty value takes one off.
+	Annotations map[string]string
+	// Finalizers of the official controllers, by which they know what is theirs.
+	Finalizers []string
 }
 
 // IP is the entry of a load balancer that has an address. Mode tells what nodes
@@ -63,7 +69,7 @@ func Canonical(in corev1.LoadBalancerIngress) corev1.LoadBalancerIngress {
 // all the same.
 func (r Result) Clean() (Result, error) {
 	var problems *multierror.Error
-	out := Result{Conditions: slices.Clone(r.Conditions)}
+	out := Result{Conditions: slices.Clone(r.Conditions), Annotations: maps.Clone(r.Annotations), Finalizers: slices.Clone(r.Finalizers)}
 	for i, in := range r.Ingress {
 		entry := Canonical(in)
 		if err := checkEntry(entry); err != nil {

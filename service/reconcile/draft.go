@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
@@ -22,6 +23,8 @@ type Job struct {
 	// Release means that nothing is wanted any more: the Service is deleted, or
 	// is no longer one of ours. Its annotations are not looked at.
 	Release bool
+	// Slices are the Service's EndpointSlices, where the cloud asks for endpoints.
+	Slices []*discoveryv1.EndpointSlice
 	// Applied is the digest that the last clean run recorded on the Service.
 	Applied string
 }
@@ -117,7 +120,7 @@ func (r *Reconciler) understand(d *Draft) bool {
 	if problems.Errors() && !r.fallBack(d) {
 		return false
 	}
-	d.Request.Backends = r.backends(d.Request)
+	d.Request.Backends = r.backends(d)
 	return true
 }
 
@@ -131,9 +134,9 @@ func (r *Reconciler) fallBack(d *Draft) bool {
 	return false
 }
 
-func (r *Reconciler) backends(req providers.Request) nodeports.Backends {
-	set := r.nodes.Select(r.cloud.Select(req))
-	return nodeports.BackendsOf(req.Service, set, nil, nodeports.FallbackOf(req.Service))
+func (r *Reconciler) backends(d *Draft) nodeports.Backends {
+	set := r.nodes.Select(r.cloud.Select(d.Request))
+	return nodeports.BackendsOf(d.Request.Service, set, d.Job.Slices, nodeports.FallbackOf(d.Request.Service))
 }
 
 // know brings have and facts: from the snapshot, else by a read. A Service that
@@ -222,7 +225,7 @@ func (r *Reconciler) buildLastGood(d *Draft) error {
 	if !r.fallBack(d) {
 		return nil
 	}
-	d.Request.Backends = r.backends(d.Request)
+	d.Request.Backends = r.backends(d)
 	want, problems, err := r.cloud.Build(d.Request, d.Facts, d.Have)
 	if err != nil {
 		return fmt.Errorf("build the last good state: %w", err)

@@ -83,6 +83,12 @@ func (r *Reconciler) Shadow(o stack.Owner) {
 // Choose says what the cloud makes of the Service's annotations.
 func (r *Reconciler) Choose(svc *corev1.Service) providers.Choice { return r.cloud.Choose(svc) }
 
+// Outputs are what the cloud writes on Services besides their addresses.
+func (r *Reconciler) Outputs() providers.Outputs { return r.cloud.Outputs }
+
+// WantsEndpoints tells whether Jobs must bring the EndpointSlices of their Service.
+func (r *Reconciler) WantsEndpoints() bool { return r.cloud.Endpoints }
+
 // Annotations is the cloud's set of declared annotations.
 func (r *Reconciler) Annotations() *annotations.Set { return r.cloud.Annotations }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -26,6 +27,9 @@ type Result struct {
 	// Wait is when to look again; zero with Waits: the caller's back-off.
 	Wait  time.Duration
 	Waits bool
+	// Again means that more can be done at once, now that this is done: what the
+	// run has changed makes something else wanted or unwanted.
+	Again bool
 }
 
 // Run performs a draft. It may be called once per draft.
@@ -49,6 +53,9 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	}
 	res.Clean = res.Report.Clean() && len(d.Plan.Held) == 0 && len(d.Blind) == 0 && !d.Problems.Errors()
+	if res.Clean && d.Plan.Writes() && r.goesOn(d, res.Report.Have) {
+		res.Clean, res.Again = false, true
+	}
 	r.remember(d, res)
 	res.Status = r.cloud.Status(d.Request, res.Report.Have)
 	return res
@@ -60,6 +67,22 @@ const ledgerWait = time.Second
 
 func heldByLedger(p plan.Plan) bool {
 	return slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.By == "ledger" })
+}
+
+// goesOn builds and compares once more on what is known after the run. A change
+// may take two plans, such as one that holds an address while what uses it is
+// replaced, and one that lets it go.
+func (r *Reconciler) goesOn(d *Draft, have *stack.Stack) bool {
+	have = ours(have, d.Want)
+	want, problems, err := r.cloud.Build(d.Request, d.Facts, have)
+	if err != nil || problems.Errors() {
+		return true // the next draft says what is wrong
+	}
+	want.Owner = d.Owner
+	if r.cloud.Adopt != nil {
+		have = r.cloud.Adopt(want, have)
+	}
+	return !diff.Compare(want, have, r.cloud.Rules, r.book).Empty()
 }
 
 // remember keeps what is known now, unless the cloud has contradicted it.
