@@ -126,12 +126,17 @@ func isCloud(dir string) bool {
 	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/fault"
 }
 
+// sdks are how the import paths of the clouds' SDKs begin.
+func sdks() []string {
+	return []string{"github.com/aws/", "github.com/Azure/", "cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/"}
+}
+
 // talks tells whether an import is for talking to a cloud, in a file of a name.
 func talks(file, name string) bool {
 	switch {
 	case name == "context":
 		return file != "cloud.go" // the list of contents names functions that take one
-	case !strings.HasPrefix(name, "github.com/aws/"):
+	case !slices.ContainsFunc(sdks(), func(p string) bool { return strings.HasPrefix(name, p) }):
 		return slices.Contains(noIO(), name)
 	case matches(translatingFiles(), file):
 		return !strings.HasSuffix(name, "/types") && name != "github.com/aws/aws-sdk-go-v2/aws"
