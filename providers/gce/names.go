@@ -1,0 +1,340 @@
+package gce
+
+import (
+	"crypto/sha1" // #nosec G505 -- the names of existing backend services are made with it
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Names are what load balancers that are there already are found by, so every
+// byte is that of the official controllers. There are two schemes: a<uid> and
+// its relatives, and "v2" names that begin with k8s2.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_naming.go;
+// kubernetes/ingress-gce:pkg/utils/namer/l4_namer.go.
+const (
+	lbNameLength   = 32
+	maxName        = 63
+	v2Prefix       = "k8s2"
+	v2HashLength   = 8
+	v2Fields       = 39 // characters of namespace and name
+	subnetHash     = 6
+	maxGroupName   = 62
+	groupPrefix    = "k8s-ig"
+	sharedCheck    = "l4-shared-hc"
+	legacyNodeName = "node"
+
+	suffixIPv6     = "-ipv6"
+	suffixFirewall = "-fw"
+	suffixDeny     = "-deny"
+	suffixDenyIPv6 = "-deny-ipv6"
+	suffixHTTPHC   = "-http-hc"
+	suffixHC       = "-hc"
+)
+
+// Key names: which of its names a resource of the Service has.
+const (
+	keyLegacy    = "legacy"
+	keyV2        = "v2"
+	keyV2IPv6    = "v2-ipv6"
+	keyV2Whole   = "v2-ipv6-whole"
+	keyLegacyTP  = "legacy-pool"
+	keyOldNode   = "old"
+	ruleIPv4     = "ipv4"     // a<uid>
+	ruleIPv6     = "ipv6"     // a<uid>-ipv6
+	ruleTCP      = "tcp"      // k8s2-tcp-...
+	ruleUDP      = "udp"      // k8s2-udp-...
+	ruleL3       = "l3"       // k8s2-l3-...
+	ruleTCPIPv6  = "tcp-ipv6" // k8s2-tcp-...-ipv6
+	ruleUDPIPv6  = "udp-ipv6" // k8s2-udp-...-ipv6
+	ruleL3IPv6   = "l3-ipv6"  // k8s2-l3-...-ipv6
+	leastHash    = 3          // characters of the hash that tell Services apart well enough
+	hexHashOfSAs = 16
+)
+
+// Name is one name that a resource may have.
+type Name struct {
+	Key  stack.Key // of zonal kinds without a name: that follows from the zone
+	Name string
+	// Shared names are the cluster's: what has them is counted.
+	Shared bool
+	// Ambiguous names have lost the hash that tells Services apart, so that two
+	// Services may have the same; only the description says whose it is.
+	Ambiguous bool
+	// Pattern: "*" in the name stands for six hex digits.
+	Pattern bool
+}
+
+// loadBalancerName is a<uid>: the name of rule, address, pool and backend service
+// of the older kinds. Source: kubernetes/cloud-provider:cloud.go (DefaultLoadBalancerName).
+func loadBalancerName(uid string) string {
+	name := "a" + strings.ReplaceAll(uid, "-", "")
+	return name[:min(len(name), lbNameLength)]
+}
+
+// names makes all names of one Service.
+type names struct {
+	lb, u, h  string
+	ns, svc   string
+	clusterID string
+	groupID   string
+}
+
+func namesOf(c Config, o stack.Owner) names {
+	u := shortHash(c.SystemUID, v2HashLength)
+	return names{
+		lb: loadBalancerName(o.UID), u: u, ns: o.Namespace, svc: o.Name,
+		h:         shortHash(u+";"+o.Namespace+";"+o.Name, v2HashLength),
+		clusterID: c.ClusterID, groupID: c.groupID(),
+	}
+}
+
+// shortHash is the first n bytes of SHA-256, each as one character of 0-9a-z.
+func shortHash(s string, n int) string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+	sum := sha256.Sum256([]byte(s))
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = digits[int(sum[i])%len(digits)]
+	}
+	return string(out)
+}
+
+// trimmed shortens fields evenly to limit characters in all: what is long loses more.
+func trimmed(limit int, fields ...string) string {
+	total := 0
+	for _, f := range fields {
+		total += len(f)
+	}
+	if total > limit {
+		excess, left := total-limit, limit
+		lengths := make([]int, len(fields))
+		for i, f := range fields {
+			lengths[i] = max(0, len(f)-len(f)*excess/total-1)
+			left -= lengths[i]
+		}
+		fields = slices.Clone(fields)
+		for i, f := range fields {
+			if left > 0 {
+				lengths[i]++
+				left--
+			}
+			fields[i] = f[:min(len(f), lengths[i])]
+		}
+	}
+	return strings.Join(fields, "-")
+}
+
+// v2 is the name of the backend service, node firewall, own check and endpoint
+// group; less shortens namespace and name so that a suffix fits behind the hash.
+func (n names) v2(less int) string {
+	return strings.Join([]string{v2Prefix, n.u, trimmed(v2Fields-less, n.ns, n.svc), n.h}, "-")
+}
+
+// suffixed cuts the name where the suffix would make it too long.
+func suffixed(name, suffix string) string {
+	return name[:min(len(name), maxName-len(suffix))] + suffix
+}
+
+// rule is the name of a forwarding rule, and of its address, by key name.
+func (n names) rule(key string) string {
+	switch key {
+	case ruleIPv4:
+		return n.lb
+	case ruleIPv6:
+		return n.lb + suffixIPv6
+	}
+	protocol, ipv6 := strings.CutSuffix(key, suffixIPv6)
+	name := strings.Join([]string{v2Prefix, protocol, n.u, trimmed(v2Fields-len(protocol)-1, n.ns, n.svc), n.h}, "-")
+	if ipv6 {
+		return suffixed(name, suffixIPv6)
+	}
+	return name
+}
+
+func ruleKeys() []string {
+	return []string{ruleIPv4, ruleIPv6, ruleTCP, ruleUDP, ruleL3, ruleTCPIPv6, ruleUDPIPv6, ruleL3IPv6}
+}
+
+// neg is the name of the endpoint group in a subnet; "" is the cluster's.
+func (n names) neg(subnet string) string {
+	if subnet == "" {
+		return n.v2(0)
+	}
+	return n.negOf(subnetKey(subnet))
+}
+
+func (n names) negOf(hash string) string {
+	return strings.Join([]string{v2Prefix, n.u, trimmed(v2Fields-subnetHash-1, n.ns, n.svc), hash, n.h}, "-")
+}
+
+// subnetKey is the hash by which names tell subnets apart.
+func subnetKey(subnet string) string {
+	sum := sha256.Sum256([]byte(subnet))
+	return hex.EncodeToString(sum[:])[:subnetHash]
+}
+
+// matchName tells whether a name fits a pattern in which "*" stands for six hex
+// digits, and which digits those are.
+func matchName(pattern, name string) (hash string, ok bool) {
+	before, after, found := strings.Cut(pattern, "*")
+	rest, begins := strings.CutPrefix(name, before)
+	hash, ends := strings.CutSuffix(rest, after)
+	if !found || !begins || !ends || len(hash) != subnetHash || strings.Trim(hash, "0123456789abcdef") != "" {
+		return "", false
+	}
+	return hash, true
+}
+
+// legacyCheck is the name of the check of the older kinds that is shared.
+func (n names) legacyCheck() string { return "k8s-" + n.clusterID + "-" + legacyNodeName }
+
+// v2Check is the name of the check of the newer kinds that is shared.
+func (n names) v2Check() string { return v2Prefix + "-" + n.u + "-" + sharedCheck }
+
+// sharedBackend is the name of a backend service that internal Services share.
+func (n names) sharedBackend(protocol, affinity string) string {
+	sum := sha1.Sum([]byte(affinity)) // #nosec G401 -- a name, not a secret
+	return "k8s-" + n.clusterID + "-internal-" + strings.ToLower(protocol) + "-nmv1-" + hex.EncodeToString(sum[:])[:hexHashOfSAs]
+}
+
+// group is the name of the instance groups.
+func (n names) group() string { return n.groupID }
+
+// checkFirewallIPv6 is the name of the IPv6 firewall of an own check. With long
+// names of namespace and Service it loses the hash, and then it is ambiguous.
+func (n names) checkFirewallIPv6() (name string, ambiguous bool) {
+	const suffix = suffixFirewall + suffixIPv6
+	base := n.v2(0)
+	return suffixed(base, suffix), len(base)+len(suffix)-maxName > v2HashLength-leastHash
+}
+
+// checkFirewallIPv6Whole is the name in its place that keeps the hash.
+func (n names) checkFirewallIPv6Whole() string {
+	const suffix = suffixFirewall + suffixIPv6
+	return n.v2(len(suffix)) + suffix
+}
+
+// ownNames are all names that resources of the Service alone may have.
+func ownNames(c Config, o stack.Owner) []Name {
+	n := namesOf(c, o)
+	var out []Name
+	add := func(kind stack.Kind, key, name string) {
+		out = append(out, Name{Key: stack.Key{Kind: kind, Name: key}, Name: name})
+	}
+	for _, key := range ruleKeys() {
+		add(kindRules, key, n.rule(key))
+		add(KindAddress, key, n.rule(key))
+	}
+	add(KindPool, "", n.lb)
+	add(KindBackend, keyLegacy, n.lb)
+	add(KindBackend, keyV2, n.v2(0))
+	add(KindHTTPCheck, keyLegacy, n.lb)
+	add(KindCheck, keyLegacy, n.lb)
+	add(KindCheck, keyV2, n.v2(0))
+	add(KindRegionalCheck, keyV2, n.v2(0))
+	add(KindNEG, "", n.v2(0))
+	out = append(out, Name{Key: stack.Key{Kind: KindNEG}, Name: n.negOf("*"), Pattern: true})
+	add(KindFirewall, keyLegacy, "k8s-fw-"+n.lb)
+	add(KindFirewall, keyOldNode, n.lb)
+	add(KindFirewall, keyV2, n.v2(0))
+	add(KindFirewall, keyV2IPv6, suffixed(n.v2(0), suffixIPv6))
+	add(KindDeny, keyLegacy, "k8s-fw-"+n.lb+suffixDeny)
+	add(KindDeny, keyV2, n.v2(len(suffixDeny))+suffixDeny)
+	add(KindDeny, keyV2IPv6, n.v2(len(suffixDenyIPv6))+suffixDenyIPv6)
+	add(KindCheckFirewall, keyLegacyTP, "k8s-"+n.lb+suffixHTTPHC)
+	add(KindCheckFirewall, keyLegacy, n.lb+suffixHC)
+	add(KindCheckFirewall, keyV2, suffixed(n.v2(0), suffixFirewall))
+	name, ambiguous := n.checkFirewallIPv6()
+	out = append(out, Name{Key: stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6}, Name: name, Ambiguous: ambiguous})
+	if ambiguous {
+		add(KindCheckFirewall, keyV2Whole, n.checkFirewallIPv6Whole())
+	}
+	return out
+}
+
+// sharedNames are the names of what the Services of the cluster share. The key
+// name is the name, so that all of them mean the same resource; instance groups
+// have their zone before it.
+func sharedNames(c Config) []Name {
+	n := namesOf(c, stack.Owner{})
+	var out []Name
+	add := func(kind stack.Kind, name string) {
+		out = append(out, Name{Key: stack.Key{Kind: kind, Name: name}, Name: name, Shared: true})
+	}
+	for _, protocol := range []string{"tcp", "udp"} {
+		for _, affinity := range []string{"None", "ClientIP"} {
+			add(KindBackend, n.sharedBackend(protocol, affinity))
+		}
+	}
+	add(KindHTTPCheck, n.legacyCheck())
+	add(KindCheck, n.legacyCheck())
+	add(KindCheck, n.v2Check())
+	add(KindRegionalCheck, n.v2Check())
+	add(KindCheckFirewall, n.legacyCheck()+suffixHTTPHC)
+	add(KindCheckFirewall, n.legacyCheck()+suffixHC)
+	add(KindCheckFirewall, n.v2Check()+suffixFirewall)
+	add(KindCheckFirewall, n.v2Check()+suffixFirewall+suffixIPv6)
+	out = append(out, Name{Key: stack.Key{Kind: KindGroup}, Name: n.group(), Shared: true})
+	return out
+}
+
+// firewallChecks are the checks that a shared firewall lets through: it is in use
+// as long as one of them exists, in either scope.
+func firewallChecks(firewall string) []stack.Key {
+	if check, ok := strings.CutSuffix(firewall, suffixHTTPHC); ok {
+		return []stack.Key{{Kind: KindHTTPCheck, Name: check}}
+	}
+	check, ok := strings.CutSuffix(strings.TrimSuffix(firewall, suffixIPv6), suffixFirewall)
+	if !ok {
+		check = strings.TrimSuffix(firewall, suffixHC)
+	}
+	return []stack.Key{{Kind: KindCheck, Name: check}, {Kind: KindRegionalCheck, Name: check}}
+}
+
+// ruleKind is the kind of a forwarding rule by its scheme.
+func ruleKind(scheme string) stack.Kind {
+	if scheme == schemeInternal {
+		return KindInternalRule
+	}
+	return KindExternalRule
+}
+
+// groupKey names an instance group, which all Services share.
+func groupKey(zone, name string) stack.Key { return stack.Key{Kind: KindGroup, Name: zone + "/" + name} }
+
+// negKey names an endpoint group of the Service: by zone, and by the hash in its
+// name where that is another subnet's than the cluster's.
+func negKey(zone, hash string) stack.Key {
+	if hash != "" {
+		zone += "/" + hash
+	}
+	return stack.Key{Kind: KindNEG, Name: zone}
+}
+
+// pathOf is what follows the project in a URL or path of a resource: its ID.
+func pathOf(url string) string {
+	rest := projectPathOf(url)
+	if after, ok := strings.CutPrefix(rest, "projects/"); ok {
+		if _, path, ok := strings.Cut(after, "/"); ok {
+			return path
+		}
+	}
+	return rest
+}
+
+// projectPathOf is a URL without host and version: "projects/p/global/networks/n".
+// Resources are compared by it, because servers answer with other hosts than
+// clients send.
+func projectPathOf(url string) string {
+	if i := strings.Index(url, "projects/"); i >= 0 && (i == 0 || url[i-1] == '/') {
+		return url[i:]
+	}
+	return strings.TrimPrefix(url, "/")
+}
+
+// lastOf is the last element of a path: the name of a resource.
+func lastOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
