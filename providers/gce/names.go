@@ -304,7 +304,9 @@ func ruleKind(scheme string) stack.Kind {
 }
 
 // groupKey names an instance group, which all Services share.
-func groupKey(zone, name string) stack.Key { return stack.Key{Kind: KindGroup, Name: zone + "/" + name} }
+func groupKey(zone, name string) stack.Key {
+	return stack.Key{Kind: KindGroup, Name: zone + "/" + name}
+}
 
 // negKey names an endpoint group of the Service: by zone, and by the hash in its
 // name where that is another subnet's than the cluster's.
