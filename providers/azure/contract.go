@@ -1,0 +1,118 @@
+package azure
+
+// What a read returns and what a write does, kind by kind. The pure half decides
+// by it; session, read and apply keep to it. Functions named here are pure and do
+// the thinking: I/O turns bodies into Object (object.go) and back.
+//
+// # Look-ups (scope.go)
+//
+// Own: {load-balancer-entries, base, a<uid>}, {public-ip, service, ns/name},
+// {private-link-service, service, ns/name}, {security-rule-entry, base, a<uid>}.
+// Facts: {load-balancer, all}, {zones, region}, {network-security-group, name},
+// {public-ip, group, <group>}: list that group; {subnet, name, <subnet>};
+// {private-link-service, group, <group>}; {security-rule-entry, destination, <address>}:
+// bring entries for that address; {public-ip-binding, name, <group>/<name>}: bring
+// what is on that public IP; {load-balancer, wanted, <lb>}: bring the pools of that
+// load balancer although the Service has nothing in it. The load balancers of
+// the cluster are exactly Config.balancers.
+//
+// A group that does not exist (404) is empty. A list that is refused (403) makes
+// its kinds blind.
+//
+// # load-balancer-entries
+//
+// Read: one per load balancer in which entriesOf finds something; Owned, Proof
+// Name, ID the load balancer's. entriesOf needs the address of public IPs, so
+// that Frontend.Address is what clients connect to, on public frontends as well.
+//
+// Batch lb/<group>/<lb>, with the pools of that load balancer. Apply: GET (404 is
+// a nil Object), graftBalancer, then by LBEdit: nothing changed: no call; Delete:
+// DELETE the load balancer; else one PUT with the etag. 412, and "superseded": GET
+// and graft again, three times. Refused[i] is the fault of step i; what the
+// others want is written nevertheless. After that the pools, see below. Spec of
+// After: entriesOf the answer, with the address that Azure chose.
+// The load balancer is created by the first entries and deleted with its last
+// frontend, unless there are pools of strangers in it or pools that somebody else
+// fills; then it is PUT without frontends. "In use by scale set" is InUse.
+// A create that was sent and not answered is MaybeSent; SDK retries of PUT are
+// harmless where If-Match is sent, off for creation.
+//
+// # backend-pool
+//
+// Read: the pools named poolName or localPoolName in load balancers where the
+// Service has entries (Proof Derived) or that are looked up as wanted (Proof
+// None; adopt proves wanted ones). Counted. Addresses only in the mode nodeIP.
+// The name alone is nobody's proof: clusters have pools that they share with AKS.
+//
+// Apply, after the entries of the same batch: create and addresses+/addresses-
+// of all owners together become one PUT of loadBalancers/<lb>/backendAddressPools/
+// <pool> by graftPool on the pool as read; equal: no call. In the mode
+// nodeIPConfiguration a create only makes sure of the name: graftBalancer makes it.
+// Delete: graftBalancer takes the pool out unless anything refers to it or it has
+// members of others; then it stays and the step is done. Absent is done.
+// A pool of interfaces that is to become one of addresses (poolIsNIC): migrate
+// call if the configuration says so, else the fault Invalid that names the key.
+//
+// # pool-nics, pool-scale-set
+//
+// Read: where the pool is read. Flexible scale sets and single machines are in
+// pool-nics, their scale set's model in pool-scale-set with Flex and no Instances.
+// A scale set is found by its model, whatever its capacity, or by its instances.
+// Hold Counted, Proof as the pool's.
+//
+// Batch "nics": one lane for all; Apply groups by interface: GET, graft pool ids
+// of all pools, PUT, interfaces in parallel; those that fail are Refused members.
+// Batch vmss/<id>: adding: model first (only networkProfile in the PUT, etag),
+// then the instances; removing: instances first, then the model. A machine that
+// is not there any more is removed already. Deletion asks Claims first, and leaves
+// everything where poolInUse(load balancer, pool, base) holds.
+//
+// # public-ip
+//
+// Read: managed ones that list the Service in their tag and are of this cluster:
+// Counted, Proof Tag, Services filled. All others are facts only, even those with
+// our name: without the tag they are the user's. ID publicIPID(key).
+//
+// Batch pip/<group>/<name>, with its binding. Create: GET first (PUT overwrites):
+// there without our mark: Exists. Else PUT with the tags of mergeTags and, With
+// the binding, bound; GET for the address; After.Spec has Address. Update: GET,
+// change only the fields of the step (Tags, IPTags), PUT with etag. Delete: GET;
+// unbound() tells whether to DELETE, to PUT without the Service, or to leave.
+// Attached to a frontend: PUT without the Service, done (InUse on a counted
+// resource). Absent is done.
+//
+// # public-ip-binding
+//
+// Read: for each public IP above, Proof Tag, Service and DNSLabel as found (nil
+// never: no label is the empty text); for those looked up by name that do not
+// list the Service, Service empty and Proof None.
+// Create and Update: bound() on the body as read, PUT with etag; the DNS label of
+// another Service is Invalid. Delete: nothing is written if the public IP's
+// deletion follows, that is if neither Claims nor the tag name anybody else; else
+// unbound() and PUT. On a user's public IP: done without a call.
+//
+// # security-rule-entry
+//
+// Read: accessOf(the security group, who): entries whose destination is the
+// Service's alone, or is shared and fits its rules, and entries whose destination
+// is nobody's: Proof Derived; looked up destinations: Proof None (adopt proves
+// wanted ones). Who has Addresses: every address in use that the session knows:
+// of all frontends of the cluster's load balancers, of all listed public IPs, of
+// all nodes of the scope.
+// Batch nsg/<group>/<name>. Apply: GET, graftSecurity, PUT with etag if Changed,
+// 412 again, three times; 404 of the security group: Invalid, it must exist.
+//
+// # private-link-service
+//
+// Read: those of the group with the owner tag of the Service and the cluster's:
+// Proof Tag. Entries RefTo(entriesKey(lb)), On from the load balancer's frontend,
+// Subnet RefTo(policyKey). In state Failed: State Failed, and Read leaves FQDNs
+// as found; a Failed one is written again by the next change.
+// Create, Update: linkBody, PUT without etag. The write changes the etag of the
+// load balancer: forget what is remembered of it. Delete: private endpoint
+// connections first, then the service; 404 is done.
+//
+// # subnet-policy
+//
+// Read: only if already Disabled: Proof None, Counted, so that it is never undone.
+// Create: GET the subnet, set privateLinkServiceNetworkPolicies, PUT.

@@ -1,0 +1,33 @@
+// Package azure makes Standard load balancers out of Services, public and
+// internal. It takes the place of the service controller of
+// cloud-provider-azure: same names, tags, annotations and cloud configuration,
+// so that what is there already is taken over as it is.
+//
+// All Services share one load balancer of each kind, one pool per IP family and
+// one network security group. What one Service has; ">" points to what a thing
+// refers to, indented is what is in another:
+//
+//	load-balancer                        <cluster>, <cluster>-internal: never one Service's
+//	    load-balancer-entries            frontends a<uid>, rules and probes a<uid>-TCP-80   > public-ip
+//	    backend-pool                     <cluster>, <cluster>-IPv6; shared by all Services
+//	    pool-nics, pool-scale-set        machines in it (mode nodeIPConfiguration)          > backend-pool
+//	public-ip                            <cluster>-a<uid>, or the user's
+//	    public-ip-binding                tag of the Service, DNS label
+//	network-security-group               of the cluster, never ours
+//	    security-rule-entry              one destination of a rule k8s-azure-lb_...; shared
+//	private-link-service                 pls-a<uid>       > load-balancer-entries, subnet-policy
+//	subnet-policy                        shared, never undone
+//
+// The load balancer and the security group are written whole, once for many
+// Services: graft_lb.go and graft_nsg.go put the edits of all of them onto the
+// object as just read, and whatever is in there besides goes back unchanged.
+//
+// Everything but session, read and apply is pure: those files are the only ones
+// that know an SDK. The package must not write an object or an entry that it
+// cannot prove to be the Service's: the name holds the UID, or tags name the
+// Service.
+//
+// Start with cloud.go, the table of contents; then kinds.go (what there is),
+// contract.go (what a read and a write of each kind do), names.go (what it is
+// called), build.go (what is wanted) and diff.go (how it is compared).
+package azure
