@@ -51,7 +51,8 @@ func classicRules() map[stack.Kind]diff.Rule {
 			Ignore:  []string{"Name", "Scheme"},
 			Sticky:  []string{"DNSName"},
 			Sets:    map[string]diff.Set{"Subnets": {RemoveFirst: true}}, // one subnet per zone
-			Equal:   map[string]diff.Equal{"Groups": sameRefs, "Tags": hasTags},
+			Equal:   map[string]diff.Equal{"Groups": sameRefs},
+			Subset:  []string{"Tags"},
 			Parts:   map[string]string{"Groups": "groups", "Tags": "tags"},
 			Clash:   diff.Returned,
 			Serving: true,
@@ -103,7 +104,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 		},
 		KindNetworkAttr: {
 			Within: diff.Within{Inherent: true}, Default: defaultNetworkAttributes,
-			Equal: map[string]diff.Equal{"Values": hasTags},
+			Subset: []string{"Values"},
 		},
 		KindTargetGroup: {
 			Immutable: []string{"Protocol", "Port", "TargetType", "VPC", "CheckProtocol", "CheckInterval"},
@@ -117,7 +118,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 		},
 		KindTargetAttr: {
 			Within: diff.Within{Inherent: true}, Default: defaultTargetAttributes,
-			Equal: map[string]diff.Equal{"Values": hasTags},
+			Subset: []string{"Values"},
 		},
 		KindListener: {
 			Within: diff.Within{Cascade: true},
@@ -235,18 +236,6 @@ func policyNames(refs []stack.Ref) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// hasTags holds if every wanted entry is there; what others added stays.
-func hasTags(want, have any) bool {
-	w, _ := want.(Tags)
-	h, _ := have.(Tags)
-	for k, v := range w {
-		if found, ok := h[k]; !ok || found != v {
-			return false
-		}
-	}
-	return true
 }
 
 // samePointed compares what pointers point to; a wanted nil means "leave it".

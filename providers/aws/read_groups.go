@@ -88,7 +88,7 @@ func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.R
 // listSubnets reads the VPC's subnets if any scope has them as a fact.
 func (r *read) listSubnets() error {
 	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
-		return s.Depth == providers.Deep && len(lookups(s.Facts, kindSubnets, byVPC)) > 0
+		return len(lookups(s.Facts, kindSubnets, byVPC)) > 0
 	})
 	if !wanted {
 		return nil
@@ -100,7 +100,8 @@ func (r *read) listSubnets() error {
 
 // listNodes reads the groups of the nodes, with their rules. They are facts for
 // those who build, for whom what is remembered will do, and where a Service's
-// rules are for those who read all of it. Shallow reads do neither.
+// rules are for those who read all of it. What is only looked at is built too,
+// to know which shared rules it wants, and needs the same facts.
 func (r *read) listNodes() error {
 	ids, needed, anew := r.nodesOfScopes()
 	if !needed {
@@ -128,8 +129,8 @@ func (r *read) listNodes() error {
 // without nodes; its rules can be in the group of any.
 func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
 	for _, s := range r.scopes {
-		owns := len(s.Own) > 0
-		if s.Depth != providers.Deep || !owns && len(lookups(s.Facts, KindNodeGroup, byNodes)) == 0 {
+		owns := len(s.Own) > 0 && s.Depth == providers.Deep
+		if !owns && len(lookups(s.Facts, KindNodeGroup, byNodes)) == 0 {
 			continue
 		}
 		needed, anew = true, anew || owns

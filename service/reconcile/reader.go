@@ -12,8 +12,9 @@ import (
 const (
 	// gather is how long the first reader of a batch waits for company.
 	gather = 5 * time.Millisecond
-	// gatherLate is the same for reads whose answer nobody waits for.
-	gatherLate = 250 * time.Millisecond
+	// gatherLate is the same for the read that ends a release: Services are
+	// often deleted together, by scripts that take a moment for each.
+	gatherLate = time.Second
 	// readTimeout bounds one batch of reads.
 	readTimeout = 2 * time.Minute
 )

@@ -241,13 +241,17 @@ func (c *comparison) replace(w, found stack.Resource, rule Rule) {
 func (c *comparison) update(w, found stack.Resource, rule Rule, diffs []plan.Change) {
 	w.ID, w.Proof, w.State = found.ID, found.Proof, found.State
 	w.Spec = rule.settled(w.Spec, found.Spec)
+	reason := plan.Changed
+	if c.fresh[w.In] {
+		reason = plan.Initial
+	}
 	for _, call := range rule.calls(diffs) {
 		c.add(plan.Step{
 			ID:      c.id(w.Key, plan.Update, call.part),
 			Target:  w,
 			Found:   found.Spec,
 			Changes: call.changes,
-			Reason:  plan.Changed,
+			Reason:  reason,
 			Batch:   rule.batch(w, plan.Update, call.part),
 			Impact:  rule.impactOf(call.changes),
 		})

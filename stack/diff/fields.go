@@ -22,6 +22,9 @@ func (r Rule) differences(want, found stack.Spec) []plan.Change {
 			continue
 		}
 		ch := plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: slices.Contains(r.Immutable, f.Name)}
+		if slices.Contains(r.Subset, f.Name) {
+			ch.From = narrowed(ch.From, ch.To)
+		}
 		if _, set := r.Sets[f.Name]; set {
 			ch.Added, ch.Removed = members(f.Value, old[f.Name])
 			if len(ch.Added)+len(ch.Removed) == 0 {
@@ -37,10 +40,28 @@ func (r Rule) same(field string, want, found any) bool {
 	if slices.Contains(r.Sticky, field) && isUnset(want) {
 		return true
 	}
+	if slices.Contains(r.Subset, field) {
+		return equalValues(want, narrowed(found, want))
+	}
 	if equal := r.Equal[field]; equal != nil {
 		return equal(want, found)
 	}
 	return equalValues(want, found)
+}
+
+// narrowed is a found map with the wanted keys only.
+func narrowed(found, want any) any {
+	f, w := reflect.ValueOf(found), reflect.ValueOf(want)
+	if f.Kind() != reflect.Map || w.Kind() != reflect.Map || f.Type() != w.Type() {
+		return found
+	}
+	out := reflect.MakeMap(f.Type())
+	for _, k := range w.MapKeys() {
+		if v := f.MapIndex(k); v.IsValid() {
+			out.SetMapIndex(k, v)
+		}
+	}
+	return out.Interface()
 }
 
 // equalValues is deep equality in which an absent list or map equals an empty one.

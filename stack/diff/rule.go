@@ -53,6 +53,7 @@ type Rule struct {
 	Sets      map[string]Set    // fields written member by member
 	Ignore    []string          // fields that matter at creation only and are never compared
 	Sticky    []string          // empty in want means: as found
+	Subset    []string          // maps of which only the wanted keys are ours; others stay as they are
 	Equal     map[string]Equal  // comparisons looser than ==, each with its reason beside it
 	Parts     map[string]string // fields that a call of their own writes, by the name of that call
 	Within    Within

@@ -30,6 +30,8 @@ const (
 	Missing Reason = "missing"
 	// Changed means that fields differ from what is wanted.
 	Changed Reason = "changed"
+	// Initial means that a new resource does not come with what is wanted of it.
+	Initial Reason = "initial"
 	// Replaced means that a field differs that cannot be changed in place.
 	Replaced Reason = "replaced"
 	// Unwanted means that the resource was found and is not wanted.

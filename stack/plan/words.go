@@ -23,6 +23,8 @@ func (b block) header() string {
 		return name + verb + "replaced: " + replacedWhy(s)
 	case s.Action == Create:
 		return name + verb + "created: " + why(s)
+	case s.Action == Update && s.Reason == Initial:
+		return name + verb + "set: " + why(s)
 	case s.Action == Update:
 		return name + verb + "updated: " + why(s)
 	case s.Action == Delete:
@@ -42,6 +44,8 @@ func why(s StepDoc) string {
 	switch s.Reason {
 	case Missing:
 		return "it is wanted and was not found"
+	case Initial:
+		return "what it is part of is new and comes without"
 	case Changed:
 		return "it differs from what is wanted"
 	case Replaced:
