@@ -39,7 +39,8 @@ const (
 	// Deep reads everything that is compared.
 	Deep Depth = iota
 	// Shallow reads what lists of many resources bring in few calls: enough to
-	// see that the load balancer is there, not to compare it.
+	// see that the load balancer is there, not to compare it. Facts are whole at
+	// any depth, since Build is called with them to know what is shared.
 	Shallow
 )
 
@@ -95,6 +96,9 @@ type Env struct {
 	Cluster   string           // --cluster-name
 	UserAgent string           // appended to the SDK's own
 	Now       func() time.Time // the clock
+	// AllowUntagged lets a cluster without an id do without ownership tags
+	// (--allow-untagged-cloud); otherwise opening fails for it.
+	AllowUntagged bool
 }
 
 // Session is an open connection to one cloud. Both functions take work of many
@@ -125,6 +129,10 @@ type Cloud[C, F any] struct {
 	// Build says what is wanted. Problems are the user's; an error is a fault.
 	// have is what was found, for choices that stay as they are.
 	Build func(in Input[C], facts F, have *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	// Follow says what is wanted of a Service that cannot be understood and never
+	// was since the process started: what is there, with today's backends. Nil: such
+	// a Service is left alone.
+	Follow func(in Input[C], facts F, have *stack.Stack) *stack.Stack
 	// Adopt gives found resources, whose place only the wish can tell, the key
 	// of the wanted resource that they are.
 	Adopt func(want, have *stack.Stack) *stack.Stack
