@@ -291,19 +291,30 @@ func (w *world) noWrites(why string, since *harness.Meter) {
 	}
 }
 
-// journal returns the calls that wrote, in order.
-func (w *world) written() []sim.Entry {
+// written returns the calls that wrote after the one with the number, in order.
+func (w *world) written(since int) []sim.Entry {
+	w.t.Helper()
+	entries, err := w.Sim.Journal(w.t.Context(), since)
+	w.must(err)
+	return slices.DeleteFunc(entries, func(e sim.Entry) bool { return !e.Write })
+}
+
+// now is the number of the last call.
+func (w *world) now() int {
 	w.t.Helper()
 	entries, err := w.Sim.Journal(w.t.Context(), 0)
 	w.must(err)
-	return slices.DeleteFunc(entries, func(e sim.Entry) bool { return !e.Write })
+	if len(entries) == 0 {
+		return 0
+	}
+	return entries[len(entries)-1].Seq
 }
 
 // committed counts the calls of an operation that took effect.
 func (w *world) committed(operation string) int {
 	w.t.Helper()
 	n := 0
-	for _, e := range w.written() {
+	for _, e := range w.written(0) {
 		if e.Operation == operation && e.Committed {
 			n++
 		}
@@ -368,3 +379,10 @@ func without(text string, words ...string) error {
 }
 
 func lower(s string) string { return strings.ToLower(s) }
+
+func atLeast(want, got int) error {
+	if got < want {
+		return fmt.Errorf("want at least %d, got %d", want, got)
+	}
+	return nil
+}

@@ -106,3 +106,12 @@ func await(ctx context.Context, p *Process, line <-chan string) (string, error) 
 		return "", fmt.Errorf("%s: %w", p.Name, ctx.Err())
 	}
 }
+
+// Output is what the process has written so far, of both streams.
+func (p *Process) Output() string {
+	body, err := os.ReadFile(p.Log)
+	if err != nil {
+		return ""
+	}
+	return string(body)
+}

@@ -113,16 +113,22 @@ func (w *World) removeNodes() error {
 // stopPatience is longer than the controller's own patience with calls in flight.
 const stopPatience = 30 * time.Second
 
-// Controller starts a controller against the world. Further flags come last and
+// Controller starts the controller against the world. Further flags come last and
 // win. The name tells several apart.
 func (w *World) Controller(name string, flags ...string) (*Process, error) {
+	return w.Manager(name, w.Binaries.Controller, flags...)
+}
+
+// Manager starts any cloud-controller-manager against the world, such as the
+// cloud's own one. Flags are as for Controller.
+func (w *World) Manager(name, program string, flags ...string) (*Process, error) {
 	args := append([]string{
 		"--cloud-provider=" + w.Cloud,
 		"--cloud-config=" + filepath.Join(w.Sim.Dir, "cloud.conf"),
 		"--kubeconfig=" + w.Cluster.Kubeconfig(""),
 		"--leader-elect=false", "--secure-port=0", "--controllers=service", "-v=1",
 	}, flags...)
-	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, Credentials(), nil, w.Binaries.Controller, args...)
+	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, Credentials(), nil, program, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,237 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/test/harness"
+)
+
+const (
+	stockFinalizer = "service.kubernetes.io/load-balancer-cleanup"
+	ownFinalizer   = "berth-lb.io/load-balancer"
+	mine           = "example.com/mine"
+)
+
+func classless(svc *corev1.Service) { svc.Spec.LoadBalancerClass = nil }
+
+func ofType(t corev1.ServiceType) change {
+	return func(svc *corev1.Service) {
+		svc.Spec.Type = t
+		if t != corev1.ServiceTypeLoadBalancer {
+			svc.Spec.LoadBalancerClass = nil
+			svc.Spec.ExternalTrafficPolicy, svc.Spec.AllocateLoadBalancerNodePorts = "", nil
+			for i := range svc.Spec.Ports {
+				svc.Spec.Ports[i].NodePort = 0
+			}
+		}
+	}
+}
+
+// finalizers wants exactly these on a Service.
+func (w *world) finalizers(name string, want ...string) {
+	w.t.Helper()
+	if err := differ(name+" finalizers", want, w.get(name).Finalizers); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// TestClassOfNobody looks at a Service of a class that nobody serves through its
+// whole life. Conformance tests write its status by hand.
+func TestClassOfNobody(t *testing.T) {
+	w := start(t, 2)
+	w.controller()
+	w.create("served")
+	meter := w.meter()
+	w.must(w.Create(t.Context(), w.service("theirs", class("example.com/internal-vip"))))
+	svc := w.get("theirs")
+	svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "203.0.113.1"}}
+	svc, err := w.updateStatus(svc)
+	w.must(err)
+	w.update("theirs", ports(80, 0, 443, 0), annotate("connection-idle-timeout", "wrong"))
+	w.noWrites("a class of nobody", meter)
+	now := w.get("theirs")
+	if err := differ("status", svc.Status, now.Status); err != nil {
+		t.Error(err)
+	}
+	w.finalizers("theirs")
+	if got := w.events("theirs"); len(got) > 0 {
+		t.Errorf("events on a Service of nobody: %q", got)
+	}
+	w.remove(w.service("theirs"))
+	w.noWrites("its deletion", meter)
+}
+
+func (w *world) updateStatus(svc *corev1.Service) (*corev1.Service, error) {
+	return w.Client.CoreV1().Services(svc.Namespace).UpdateStatus(w.t.Context(), svc, metav1.UpdateOptions{})
+}
+
+// TestTwoControllers runs one for Services without a class and one for a class,
+// as they are installed side by side: neither touches the other's, in no order
+// of changes.
+func TestTwoControllers(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	stock := w.controller()
+	classed := w.controller("--default-class=false", "--load-balancer-class="+mine)
+	plain := w.create("plain")
+	special := w.create("special", class(mine))
+	w.finalizers("plain", stockFinalizer)
+	w.finalizers("special", ownFinalizer)
+	for _, name := range []string{"plain", "special"} {
+		if n := countOf(w.events(name), "EnsuringLoadBalancer"); n != 1 {
+			t.Errorf("%s: want one controller to begin once, got %d: %q", name, n, w.events(name))
+		}
+	}
+	if n := w.committed("CreateLoadBalancer"); n != 2 {
+		t.Errorf("%d load balancers were created for two Services", n)
+	}
+
+	stock.Kill()
+	w.must(w.Delete(t.Context(), plain))
+	w.remove(special)
+	w.finalizers("plain", stockFinalizer)
+	if b, err := w.balancer("plain"); err != nil || len(b.Members) == 0 {
+		t.Errorf("the load balancer of the other controller: %+v, %v", b, err)
+	}
+	special = w.create("special", class(mine))
+	classed.Kill()
+	w.must(w.Delete(t.Context(), special))
+	w.controller()
+	if err := harness.Eventually(t.Context(), limit, w.Gone(plain)); err != nil {
+		t.Fatal(err)
+	}
+	w.noWrites("the deletion of a Service of another class", w.meter())
+	w.finalizers("special", ownFinalizer)
+	if b, err := w.balancer("special"); err != nil || len(b.Members) == 0 {
+		t.Errorf("the load balancer of the other class: %+v, %v", b, err)
+	}
+	w.controller("--default-class=false", "--load-balancer-class="+mine)
+	if err := harness.Eventually(t.Context(), limit, w.Gone(special)); err != nil {
+		t.Fatal(err)
+	}
+	w.asBefore(before)
+}
+
+// TestClassedOnly never touches what has no class.
+func TestClassedOnly(t *testing.T) {
+	w := start(t, 2)
+	w.controller("--default-class=false", "--load-balancer-class="+mine)
+	w.must(w.Create(t.Context(), w.service("plain")))
+	w.create("special", class(mine))
+	w.settled(w.meter())
+	w.untouched("plain")
+	if got := w.events("plain"); len(got) > 0 {
+		t.Errorf("events on a Service without a class: %q", got)
+	}
+}
+
+// TestClassChanges goes from one class to another by way of ClusterIP, as the
+// API server wants it: seen step by step, and all of it while nobody looked.
+func TestClassChanges(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	flags := []string{"--load-balancer-class=" + mine}
+	both := w.controller(flags...)
+	there, back := func() {
+		w.update("web", ofType(corev1.ServiceTypeClusterIP))
+		w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class(mine))
+	}, func() {
+		w.update("web", ofType(corev1.ServiceTypeClusterIP))
+		w.update("web", ofType(corev1.ServiceTypeLoadBalancer), classless)
+	}
+	svc := w.create("web")
+	w.finalizers("web", stockFinalizer)
+	w.update("web", ofType(corev1.ServiceTypeClusterIP))
+	w.released("web")
+	w.asBefore(before)
+	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class(mine))
+	w.programmed(svc)
+	w.finalizers("web", ownFinalizer)
+
+	back()
+	w.settlesWith("web", stockFinalizer)
+	both.Kill()
+	there()
+	both = w.controller(flags...)
+	w.settlesWith("web", ownFinalizer)
+
+	// To a class of nobody while nobody looks: what we made goes.
+	both.Kill()
+	w.update("web", ofType(corev1.ServiceTypeClusterIP))
+	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class("example.com/other"))
+	w.controller(flags...)
+	w.eventually("the class has changed to one of nobody", func() error {
+		return differ("finalizers", []string(nil), w.get("web").Finalizers)
+	})
+	w.asBefore(before)
+}
+
+// settlesWith waits until a Service has one load balancer and one finalizer.
+func (w *world) settlesWith(name, finalizer string) {
+	w.t.Helper()
+	w.eventually(name+" settles with "+finalizer, func() error {
+		if err := w.Programmed(w.service(name))(w.t.Context()); err != nil {
+			return err
+		}
+		b, err := w.balancer(name)
+		if err != nil {
+			return err
+		}
+		svc := w.get(name)
+		if host := svc.Status.LoadBalancer.Ingress[0].Hostname; host != lower(b.Host) {
+			return fmt.Errorf("the status says %s, the load balancer is %s", host, b.Host)
+		}
+		if !slices.Equal(svc.Finalizers, []string{finalizer}) {
+			return fmt.Errorf("finalizers %v", svc.Finalizers)
+		}
+		return nil
+	})
+}
+
+// TestTypeChangedWhileDown is the case that the stock controller loses: at its
+// start the Service neither wants a load balancer nor is being deleted.
+func TestTypeChangedWhileDown(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	flags := []string{"--load-balancer-class=" + mine}
+	controller := w.controller(flags...)
+	w.create("plain", network)
+	w.create("special", class(mine))
+	controller.Kill()
+	for _, name := range []string{"plain", "special"} {
+		w.update(name, ofType(corev1.ServiceTypeClusterIP))
+	}
+	w.controller(flags...)
+	w.released("plain")
+	w.released("special")
+	w.asBefore(before)
+}
+
+// TestFlagsThatDisown keeps load balancers that only our own flags disown until
+// it is told to release them.
+func TestFlagsThatDisown(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	controller := w.controller()
+	w.create("plain")
+	controller.Kill()
+	meter := w.meter()
+	beside := w.controller("--default-class=false")
+	w.eventually("the user is told", func() error {
+		if countOf(w.events("plain"), "HeldForSafety") == 0 {
+			return fmt.Errorf("no event yet: %q", w.events("plain"))
+		}
+		return nil
+	})
+	w.noWrites("disowned by flags", meter)
+	w.finalizers("plain", stockFinalizer)
+	beside.Kill()
+	w.controller("--default-class=false", "--release-unclaimed")
+	w.released("plain")
+	w.asBefore(before)
+}

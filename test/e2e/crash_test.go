@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// slowWrites make calls that write take a moment, so that a kill always hits
+// some in flight.
+func (w *world) slowWrites() {
+	w.t.Helper()
+	w.must(w.Sim.Arm(w.t.Context(), sim.Fault{Kind: sim.FaultLatency, WritesOnly: true, Latency: 30 * time.Millisecond}))
+}
+
+// fleet are Services, half of them of each kind.
+func (w *world) fleet(n int) []corev1.Service {
+	var out []corev1.Service
+	for i := range n {
+		if i%2 == 0 {
+			out = append(out, w.service(fmt.Sprintf("classic-%d", i)))
+		} else {
+			out = append(out, w.service(fmt.Sprintf("network-%d", i), network))
+		}
+	}
+	return out
+}
+
+// killAfter kills a controller once so many calls have written since the meter
+// started; with the calls that are in flight then nobody waits for.
+func (w *world) killAfter(p *harness.Process, m *harness.Meter, writes int) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("%d writes", writes), func() error {
+		calls, err := m.Read(w.t.Context())
+		if err == nil && calls.Writes < writes {
+			err = fmt.Errorf("only %d writes yet", calls.Writes)
+		}
+		return err
+	})
+	p.Kill()
+}
+
+// onceEach wants that n Services, half of them of each kind, were made by as
+// many calls as they have parts.
+func (w *world) onceEach(n int) {
+	w.t.Helper()
+	for operation, want := range map[string]int{
+		"CreateLoadBalancer": n, "CreateTargetGroup": n / 2, "CreateListener": n / 2, "CreateSecurityGroup": n / 2,
+	} {
+		if got := w.committed(operation); got != want {
+			w.t.Errorf("%s took effect %d times for %d Services, want %d", operation, got, n, want)
+		}
+	}
+	all, err := w.balancers()
+	w.must(err)
+	if len(all) != n {
+		w.t.Errorf("%d load balancers for %d Services", len(all), n)
+	}
+	for _, b := range all {
+		if len(b.Members) != len(w.machines()) || len(b.Listeners) != 1 {
+			w.t.Errorf("load balancer %s is not whole: %+v", b.Name, b)
+		}
+	}
+}
+
+// TestKilledInTheMiddle kills the controller again and again while it makes and
+// removes 30 load balancers.
+func TestKilledInTheMiddle(t *testing.T) {
+	const n = 30
+	w := start(t, 3, "--quota-factor=3")
+	before := w.state()
+	w.slowWrites()
+	fleet := w.fleet(n)
+	w.must(w.Create(t.Context(), fleet...))
+	meter := w.meter()
+	for _, writes := range []int{5, 40, 100} {
+		w.killAfter(w.controller(), meter, writes)
+		if w.Programmed(fleet...)(t.Context()) == nil {
+			t.Fatalf("everything was done after %d writes: nothing was interrupted", writes)
+		}
+	}
+	controller := w.controller()
+	w.programmed(fleet...)
+	w.onceEach(n)
+
+	meter = w.meter()
+	w.must(w.Delete(t.Context(), fleet...))
+	w.killAfter(controller, meter, 10)
+	w.killAfter(w.controller(), meter, 60)
+	if w.Gone(fleet...)(t.Context()) == nil {
+		t.Fatal("everything was gone: nothing was interrupted")
+	}
+	w.controller()
+	if err := harness.Eventually(t.Context(), limit, w.Gone(fleet...)); err != nil {
+		t.Fatal(err)
+	}
+	w.asBefore(before)
+}
+
+// TestChangedWhileDown changes everything that can be changed while no
+// controller runs: what was made before is found by its marks, not by what the
+// Service says now.
+func TestChangedWhileDown(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	controller := w.controller()
+	kept := w.create("kept", ports(80, 31080))
+	port := w.create("port", network, ports(80, 31081))
+	kind := w.create("kind", ports(80, 31082))
+	gone := w.create("gone", network)
+	w.create("plain")
+	w.settled(w.meter())
+	if err := controller.Stop(limit); err != nil {
+		t.Errorf("stopped on request: %v", err)
+	}
+
+	w.update("port", ports(8080, 31081))
+	w.update("kind", network)
+	w.must(w.Delete(t.Context(), gone))
+	w.update("plain", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeClusterIP })
+	since := w.now()
+	w.controller()
+	w.becomes("port", listeners, []string{"TCP:8080>TCP:31081"})
+	w.addressIsThatOf("kind", networkKind)
+	w.bothServe("kind")
+	w.released("plain")
+	if err := harness.Eventually(t.Context(), limit, w.Gone(gone)); err != nil {
+		t.Fatal(err)
+	}
+	w.programmed(kept)
+	name := nameOf(w.get("kept"))
+	for _, e := range w.written(since) {
+		if without(fmt.Sprint(e.Request), name) != nil {
+			t.Errorf("the restart wrote to a load balancer that nobody changed: %s %v", e.Operation, e.Request)
+		}
+	}
+	w.remove(kept, port, kind)
+	w.asBefore(before)
+}
+
+// TestRestartWritesNothing restarts over Services that are as they should be.
+func TestRestartWritesNothing(t *testing.T) {
+	w := start(t, 3)
+	controller := w.controller()
+	fleet := w.fleet(6)
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	controller.Kill()
+	versions, told := w.versions(fleet), w.allEvents(fleet)
+	meter := w.meter()
+	w.controller()
+	w.eventually("the restarted controller reads", func() error {
+		calls, err := meter.Read(t.Context())
+		if err == nil && calls.All == 0 {
+			err = errors.New("no call yet")
+		}
+		return err
+	})
+	w.noWrites("restart", meter)
+	if err := differ("Services were written", versions, w.versions(fleet)); err != nil {
+		t.Error(err)
+	}
+	if err := differ("events", told, w.allEvents(fleet)); err != nil {
+		t.Error(err)
+	}
+}
+
+// allEvents are the events of several Services.
+func (w *world) allEvents(services []corev1.Service) map[string][]string {
+	w.t.Helper()
+	out := map[string][]string{}
+	for _, svc := range services {
+		out[svc.Name] = w.events(svc.Name)
+	}
+	return out
+}
+
+// versions are the resource versions of Services.
+func (w *world) versions(services []corev1.Service) map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	for _, svc := range services {
+		out[svc.Name] = w.get(svc.Name).ResourceVersion
+	}
+	return out
+}

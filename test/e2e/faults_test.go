@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/status"
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+func (w *world) arm(f sim.Fault) {
+	w.t.Helper()
+	w.must(w.Sim.Arm(w.t.Context(), f))
+}
+
+func (w *world) disarm() {
+	w.t.Helper()
+	w.must(w.Sim.Disarm(w.t.Context()))
+}
+
+// TestThrottled refuses every write for a while, as AWS does when others use
+// the account's rate up.
+func TestThrottled(t *testing.T) {
+	w := start(t, 2)
+	w.controller()
+	fleet := w.fleet(4)
+	w.arm(sim.Fault{Kind: sim.FaultError, WritesOnly: true, Status: 400, Code: "Throttling", Message: "Rate exceeded"})
+	w.must(w.Create(t.Context(), fleet...))
+	for _, svc := range fleet {
+		w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonThrottled)
+	}
+	w.disarm()
+	w.programmed(fleet...)
+	w.onceEach(len(fleet))
+	for _, svc := range fleet {
+		if warned := w.warnings(svc.Name); len(warned) > 1 {
+			t.Errorf("%s: throttling was told %d times: %q", svc.Name, len(warned), warned)
+		}
+	}
+}
+
+// TestNarrowBucket gets through at the rate that the cloud allows.
+func TestNarrowBucket(t *testing.T) {
+	w := start(t, 2)
+	w.must(w.Sim.Throttle(t.Context(), sim.Bucket{Name: "writes", Operations: []string{"Create*", "Register*", "Authorize*", "Modify*", "Configure*"}, Capacity: 3, Refill: 5}))
+	w.controller()
+	fleet := w.fleet(6)
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.onceEach(len(fleet))
+	refused := 0
+	for _, e := range w.written(0) {
+		if e.Throttled {
+			refused++
+		}
+	}
+	t.Logf("%d of %d calls were refused", refused, len(w.written(0)))
+	if refused == 0 {
+		t.Error("no call was refused: the test tests nothing")
+	}
+}
+
+// TestDenied takes a right away: the message says what is missing, and giving
+// it back is enough.
+func TestDenied(t *testing.T) {
+	w := start(t, 2)
+	w.controller()
+	text := "User: arn:aws:sts::123456789012:assumed-role/nodes is not authorized to perform: elasticloadbalancing:CreateLoadBalancer"
+	w.arm(sim.Fault{Kind: sim.FaultError, Operation: "CreateLoadBalancer", Status: 403, Code: "AccessDenied", Message: text})
+	w.must(w.Create(t.Context(), w.service("classic"), w.service("network", network)))
+	for _, name := range []string{"classic", "network"} {
+		c := w.condition(name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDenied)
+		if err := mentions(c.Message, "elasticloadbalancing:CreateLoadBalancer"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		w.toldOnce(name, "SyncLoadBalancerFailed", "elasticloadbalancing:CreateLoadBalancer")
+	}
+	w.disarm()
+	w.programmed(w.service("classic"), w.service("network"))
+	for _, name := range []string{"classic", "network"} {
+		w.toldOnce(name, "SyncLoadBalancerFailed")
+	}
+}
+
+// TestConnectionCut loses the answer to calls that took effect: nobody knows
+// whether they did, and a blind repeat would make a second one.
+func TestConnectionCut(t *testing.T) {
+	for _, operation := range []string{"CreateLoadBalancer", "CreateSecurityGroup", "CreateTargetGroup", "CreateListener", "Register*", "AuthorizeSecurityGroupIngress"} {
+		t.Run(operation, func(t *testing.T) {
+			w := start(t, 2)
+			before := w.state()
+			w.arm(sim.Fault{Kind: sim.FaultCutAfter, Operation: operation, Count: 2})
+			w.controller()
+			fleet := w.fleet(2)
+			w.must(w.Create(t.Context(), fleet...))
+			w.programmed(fleet...)
+			w.onceEach(2)
+			cut := 0
+			for _, e := range w.written(0) {
+				if len(e.Faults) > 0 {
+					cut++
+				}
+			}
+			if cut == 0 {
+				t.Error("no call was cut: the test tests nothing")
+			}
+			w.remove(fleet...)
+			w.asBefore(before)
+		})
+	}
+}
+
+// TestGroupInUse deletes a load balancer whose group AWS keeps in use for some
+// seconds: the finalizer stays until the group is gone, without an alarm.
+func TestGroupInUse(t *testing.T) {
+	w := start(t, 2, "--release-delay=6s")
+	before := w.state()
+	w.controller()
+	svc := w.create("web")
+	w.must(w.Delete(t.Context(), svc))
+	w.eventually("the load balancer goes", func() error {
+		if list, err := w.named("web"); err != nil || len(list) > 0 {
+			return fmt.Errorf("still there: %v, %w", list, err)
+		}
+		return nil
+	})
+	w.finalizers("web", stockFinalizer)
+	c := w.condition("web", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDeleting)
+	if err := mentions(c.Message, "security-group"); err != nil {
+		t.Error(err)
+	}
+	if err := harness.Eventually(t.Context(), limit, w.Gone(svc)); err != nil {
+		t.Fatal(err)
+	}
+	if warned := w.warnings("web"); len(warned) > 0 {
+		t.Errorf("a wait is no reason to warn: %q", warned)
+	}
+	w.asBefore(before)
+}
+
+// TestCloudIsDown answers nothing at all for a while.
+func TestCloudIsDown(t *testing.T) {
+	w := start(t, 2)
+	w.controller()
+	kept := w.create("kept")
+	w.arm(sim.Fault{Kind: sim.FaultError, Status: 503, Code: "ServiceUnavailable", Message: "Service is unavailable"})
+	fresh := w.service("fresh", network)
+	w.must(w.Create(t.Context(), fresh))
+	w.update("kept", ports(80, 31080))
+	w.eventually("the user is told", func() error {
+		if got := strings.Join(w.warnings("fresh"), "\n"); got == "" {
+			return errors.New("no warning yet")
+		}
+		return nil
+	})
+	if len(w.get("kept").Status.LoadBalancer.Ingress) == 0 {
+		t.Error("an address was taken away because the cloud did not answer")
+	}
+	w.disarm()
+	w.programmed(kept, fresh)
+	w.becomes("kept", listeners, []string{"TCP:80>TCP:31080"})
+	if warned := w.warnings("fresh"); len(warned) > 2 {
+		t.Errorf("the same was told %d times: %q", len(warned), warned)
+	}
+}
