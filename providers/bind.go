@@ -47,6 +47,7 @@ type Bound struct {
 	Trace       func(stack.Owner) Scope
 	Scope       func(Request) (Scope, error)
 	Build       func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	Follow      func(Request, Facts, *stack.Stack) *stack.Stack
 	Adopt       func(want, have *stack.Stack) *stack.Stack
 	Shadow      func(stack.Owner, stack.Resource) bool
 	Status      func(Request, *stack.Stack) status.Result
@@ -64,6 +65,13 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	input := func(r Request) Input[C] {
 		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends}
 	}
+	var follow func(Request, Facts, *stack.Stack) *stack.Stack
+	if cloud.Follow != nil {
+		follow = func(r Request, f Facts, have *stack.Stack) *stack.Stack {
+			facts, _ := f.(F)
+			return cloud.Follow(input(r), facts, have)
+		}
+	}
 	return Bound{
 		Name:        cloud.Name,
 		Annotations: cloud.Annotations,
@@ -76,6 +84,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
 		},
+		Follow:    follow,
 		Adopt:     cloud.Adopt,
 		Shadow:    func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
 		Status:    func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },

@@ -58,7 +58,8 @@ func (m *manager) stopAfter(signals context.Context) <-chan struct{} {
 // without a cloud there is nothing to do.
 func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 	shared := c.ComponentConfig.KubeCloudShared
-	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, shared.ClusterName)
+	env := providers.Env{Cluster: shared.ClusterName, UserAgent: "berth", Now: time.Now, AllowUntagged: shared.AllowUntaggedCloud}
+	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, env)
 	if err != nil {
 		klog.Fatalf("cloud provider: %v", err)
 	}
@@ -66,7 +67,7 @@ func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 	return idle{name: cloud.Name}
 }
 
-func (m *manager) connect(name, file, cluster string) (providers.Bound, error) {
+func (m *manager) connect(name, file string, env providers.Env) (providers.Bound, error) {
 	entry, err := all.Find(name)
 	if err != nil {
 		return providers.Bound{}, fmt.Errorf("--cloud-provider: %w", err)
@@ -80,7 +81,7 @@ func (m *manager) connect(name, file, cluster string) (providers.Bound, error) {
 		defer func() { _ = f.Close() }() // it was only read
 		reader = f
 	}
-	cloud, problems, err := entry.Open(context.Background(), reader, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now})
+	cloud, problems, err := entry.Open(context.Background(), reader, env)
 	for _, p := range problems {
 		klog.Warningf("cloud configuration: %s", p)
 	}

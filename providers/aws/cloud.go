@@ -15,6 +15,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Trace:       trace,
 		Scope:       scope,
 		Build:       build,
+		Follow:      follow,
 		Adopt:       adopt,
 		Shadow:      shadow,
 		Rules:       Rules(),

@@ -23,9 +23,10 @@ type Session struct {
 	network *elbv2.Client
 	ec2     *ec2.Client
 
-	config Config // completed by what was found
-	now    func() time.Time
-	facts  *factCache
+	config   Config // completed by what was found
+	untagged bool   // the cluster may do without an id
+	now      func() time.Time
+	facts    *factCache
 }
 
 // Open finds credentials, region, VPC and cluster id the way the official
@@ -46,7 +47,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, now: env.Now, facts: newFactCache()}
+	s := &Session{config: c, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache()}
 	s.config.Region = sdk.Region
 	if s.now == nil {
 		s.now = time.Now
@@ -124,7 +125,7 @@ func (s *Session) connect(sdk awssdk.Config) {
 // locate fills in what the configuration leaves open from our own instance.
 func (s *Session) locate(ctx context.Context, sdk awssdk.Config) error {
 	c := &s.config
-	if c.VPC != "" && c.Cluster.ID != "" {
+	if c.VPC != "" && (c.Cluster.ID != "" || s.untagged) {
 		return nil
 	}
 	own, err := s.ownInstance(ctx, sdk)
@@ -137,6 +138,9 @@ func (s *Session) locate(ctx context.Context, sdk awssdk.Config) error {
 		if c.Cluster, err = ClusterTagFrom(own.tags); err != nil {
 			return err
 		}
+	}
+	if c.Cluster.ID == "" && !s.untagged {
+		return fmt.Errorf("cluster id: neither KubernetesClusterID in the cloud configuration nor a tag %s<id> on our own instance; give one, or --allow-untagged-cloud", tagClusterPrefix)
 	}
 	return nil
 }

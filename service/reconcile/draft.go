@@ -47,6 +47,10 @@ type Draft struct {
 	Blind      []stack.Kind
 	Plan       plan.Plan
 
+	// following drafts keep what is there and only let it follow the nodes,
+	// because nobody knows what the Service wants.
+	following bool
+
 	fresh   bool      // have was read deeply by this draft
 	shallow bool      // have is the result of a shallow read
 	read    time.Time // when the cloud was asked for have
@@ -61,7 +65,7 @@ func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 		return d, r.draftRelease(ctx, d)
 	}
 	err := r.draft(ctx, d)
-	if err != nil || d.Untouched {
+	if err != nil || d.Untouched || d.following {
 		r.Shadow(d.Owner)
 	}
 	return d, err
@@ -82,7 +86,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	if err := r.build(d); err != nil || d.Untouched || d.Clean {
 		return err
 	}
-	if !d.fresh && unprovenBeyond(d.Want, d.Have) {
+	if !d.following && !d.fresh && unprovenBeyond(d.Want, d.Have) {
 		if err := r.knowAnew(ctx, d); err != nil {
 			return err
 		}
@@ -110,7 +114,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 
 // understand chooses the kind and reads the annotations. A Service with a bad
 // value goes on by the last request that was fine, with today's nodes; without
-// one it is left alone, and false is returned.
+// one, what is there goes on. False: it is left alone.
 func (r *Reconciler) understand(d *Draft) bool {
 	svc := d.Job.Service
 	kind := r.cloud.Choose(svc).Kind
@@ -130,8 +134,18 @@ func (r *Reconciler) fallBack(d *Draft) bool {
 		d.Request = *good
 		return true
 	}
-	d.Untouched = true
-	return false
+	d.following = r.cloud.Follow != nil
+	d.Untouched = !d.following
+	return d.following
+}
+
+// follow wants what is there, with today's backends; nothing if nothing serves.
+func (r *Reconciler) follow(d *Draft) {
+	if !r.serving(d.Have) {
+		d.Untouched = true
+		return
+	}
+	d.settle(r, r.cloud.Follow(d.Request, d.Facts, d.Have))
 }
 
 func (r *Reconciler) backends(d *Draft) nodeports.Backends {
@@ -208,6 +222,10 @@ func (r *Reconciler) serving(have *stack.Stack) bool {
 
 // build says what is wanted and enters it into the ledger.
 func (r *Reconciler) build(d *Draft) error {
+	if d.following {
+		r.follow(d)
+		return nil
+	}
 	want, problems, err := r.cloud.Build(d.Request, d.Facts, d.Have)
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
@@ -223,6 +241,10 @@ func (r *Reconciler) build(d *Draft) error {
 // buildLastGood builds from the last request that was fine when today's is not.
 func (r *Reconciler) buildLastGood(d *Draft) error {
 	if !r.fallBack(d) {
+		return nil
+	}
+	if d.following {
+		r.follow(d)
 		return nil
 	}
 	d.Request.Backends = r.backends(d)

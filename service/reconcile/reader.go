@@ -12,9 +12,6 @@ import (
 const (
 	// gather is how long the first reader of a batch waits for company.
 	gather = 5 * time.Millisecond
-	// gatherLate is the same for the read that ends a release: Services are
-	// often deleted together, by scripts that take a moment for each.
-	gatherLate = time.Second
 	// readTimeout bounds one batch of reads.
 	readTimeout = 2 * time.Minute
 )
@@ -23,6 +20,7 @@ const (
 // milliseconds, or while a read is under way, go out together.
 type reader struct {
 	read func(context.Context, []providers.Scope) []providers.Read
+	late time.Duration // how long reads that nobody waits for gather
 
 	mu      sync.Mutex
 	waiting []pendingRead
@@ -35,8 +33,8 @@ type pendingRead struct {
 	done  chan providers.Read
 }
 
-func newReader(read func(context.Context, []providers.Scope) []providers.Read) *reader {
-	return &reader{read: read}
+func newReader(read func(context.Context, []providers.Scope) []providers.Read, late time.Duration) *reader {
+	return &reader{read: read, late: max(late, gather)}
 }
 
 // Read returns what was found for the scope, or the context's error.
@@ -47,7 +45,7 @@ func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
 // ReadLate is for reads that nobody waits for: it waits longer for company, and
 // goes along with any other read.
 func (r *reader) ReadLate(ctx context.Context, s providers.Scope) providers.Read {
-	return r.join(ctx, s, gatherLate)
+	return r.join(ctx, s, r.late)
 }
 
 func (r *reader) join(ctx context.Context, s providers.Scope, patience time.Duration) providers.Read {

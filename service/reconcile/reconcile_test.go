@@ -52,7 +52,7 @@ type process struct {
 
 func start(w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
-	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, Now: clock.Now, DriftInterval: 30 * time.Minute}), w: w, clock: clock}
+	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, Now: clock.Now, GatherReleases: time.Millisecond, DriftInterval: 30 * time.Minute}), w: w, clock: clock}
 	p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
 	return p
 }

@@ -20,8 +20,12 @@ type Options struct {
 	// DriftInterval is the age at which what is known of a Service is read anew;
 	// default 30 minutes, spread by up to a tenth.
 	DriftInterval time.Duration
-	Now           func() time.Time
-	Engine        engine.Options
+	// GatherReleases is how long the read that ends a release waits for others of
+	// its kind, default 1 s: Services are often deleted together, by scripts that
+	// take a moment for each.
+	GatherReleases time.Duration
+	Now            func() time.Time
+	Engine         engine.Options
 }
 
 // Reconciler plans and runs Services of one cloud. It is safe for concurrent
@@ -41,6 +45,9 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.GatherReleases <= 0 {
+		o.GatherReleases = time.Second
+	}
 	if o.DriftInterval <= 0 {
 		o.DriftInterval = 30 * time.Minute
 	}
@@ -50,7 +57,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		options:   o,
 		book:      book,
 		engine:    engine.New(cloud.Apply, book, o.Engine),
-		reader:    newReader(cloud.Read),
+		reader:    newReader(cloud.Read, o.GatherReleases),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
 	}

@@ -21,7 +21,7 @@ type process struct {
 // begin starts a process that knows the nodes and these Services.
 func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.Service) *process {
 	t.Helper()
-	p := &process{t: t, r: reconcile.New(s.Open(t), reconcile.Options{})}
+	p := &process{t: t, r: reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})}
 	p.r.SetNodes(nodes)
 	for _, svc := range services {
 		// A failing draft is not counted as known; the run that follows shows it.

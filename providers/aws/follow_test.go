@@ -1,0 +1,57 @@
+package aws_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// A Service with a bad annotation that a new process has never understood keeps
+// its load balancer, and that goes on following the nodes.
+func TestFollowsNodesWithoutUnderstanding(t *testing.T) {
+	credentials(t)
+	for _, c := range []props.Case{cases()[0], cases()[1]} {
+		t.Run(c.Name, func(t *testing.T) {
+			s := fresh("")(t)
+			nodes := s.Nodes()
+			run := func(svc *corev1.Service, last int) reconcile.Result {
+				t.Helper()
+				r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+				r.SetNodes(nodes[:last])
+				r.AllKnown()
+				d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
+			}
+			if res := run(c.Service, len(nodes)-1); !res.Clean {
+				t.Fatalf("not made: %v", res.Err)
+			}
+			bad := c.Service.DeepCopy()
+			bad.Annotations[prefix+"aws-load-balancer-healthcheck-interval"] = "often"
+			s.Control().Journal.Reset()
+			res := run(bad, len(nodes))
+			if res.Err != nil || res.Clean || !res.Draft.Problems.Errors() {
+				t.Fatalf("err %v, clean %v, problems %v", res.Err, res.Clean, res.Draft.Problems)
+			}
+			registered := 0
+			for _, e := range s.Control().Journal.Entries() {
+				switch {
+				case e.Operation == "RegisterInstancesWithLoadBalancer" || e.Operation == "RegisterTargets":
+					registered++
+				case e.Write:
+					t.Errorf("%s although nobody knows what is wanted", e.Operation)
+				}
+			}
+			if want := map[string]int{"clb": 1, "nlb": 2}[c.Name]; registered != want {
+				t.Errorf("%d calls register the new node, want %d", registered, want)
+			}
+		})
+	}
+}
