@@ -320,6 +320,7 @@ func (c *comparison) edges() {
 func (m Match) matches(s plan.Step) bool {
 	return (m.Action == "" || m.Action == s.ID.Action) &&
 		(m.Kind == "" || m.Kind == s.ID.Key.Kind) &&
+		(m.Name == "" || m.Name == s.ID.Key.Name) &&
 		strings.HasPrefix(s.ID.Part, m.Part)
 }
 

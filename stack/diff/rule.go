@@ -76,6 +76,7 @@ type Equal func(want, have any) bool
 type Match struct {
 	Action plan.Action
 	Kind   stack.Kind
+	Name   string // the name in the resource's key
 	Part   string
 }
 
