@@ -76,7 +76,7 @@ func TestOrder(t *testing.T) {
 			"delete lb <- delete rule/30080",
 			"delete group/80 <- delete lb",
 		}},
-		"what is refered to by its identifier goes last as well": {
+		"what is referred to by its identifier goes last as well": {
 			have: found(owned(key("group", "80"), stack.Key{}, group{}), owned(key("x", ""), stack.Key{}, listener{To: stack.RefID("id-of-group/80")})),
 			plan: []string{"delete x", "delete group/80 <- delete x"},
 		},

@@ -8,7 +8,6 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/ledger"
-	"github.com/berth-lb/berth/stack/plan"
 )
 
 type settings struct{ Values map[string]string }
@@ -31,7 +30,7 @@ func TestSubsetLooksAtWantedKeysOnly(t *testing.T) {
 			want := &stack.Stack{Resources: []stack.Resource{{Key: key, Spec: settings{tc.want}}}}
 			have := &stack.Stack{Resources: []stack.Resource{{Key: key, ID: "id", Proof: stack.Name, Spec: found}}}
 			var from any
-			var steps []plan.Step = diff.Compare(want, have, rules, ledger.New()).Steps
+			steps := diff.Compare(want, have, rules, ledger.New()).Steps
 			if len(steps) == 1 {
 				from = steps[0].Changes[0].From
 			}

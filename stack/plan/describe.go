@@ -11,7 +11,7 @@ import (
 // NewDocument describes plans of one provider, in owner order. Fields of a spec
 // with the struct tag `plan:"secret"` are shown as [Secret].
 func NewDocument(provider string, plans []Plan) Document {
-	doc := Document{FormatVersion: FormatVersion, Provider: valid(provider), Plans: make([]PlanDoc, 0, len(plans))}
+	doc := Document{FormatVersion: FormatVersion, Provider: valid(provider), Plans: make([]Doc, 0, len(plans))}
 	for _, p := range plans {
 		doc.Plans = append(doc.Plans, describe(p))
 	}
@@ -19,9 +19,9 @@ func NewDocument(provider string, plans []Plan) Document {
 	return doc
 }
 
-func describe(p Plan) PlanDoc {
+func describe(p Plan) Doc {
 	d := describer{owner: p.Owner, wanted: plainer{made: made(p)}}
-	out := PlanDoc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Held))}
+	out := Doc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Held))}
 	for _, s := range p.Steps {
 		out.Steps = append(out.Steps, d.step(s, p.Steps))
 	}

@@ -17,13 +17,13 @@ const FormatVersion = "1"
 // A reference to another resource of the plan is {"ref": "target-group/tcp-80"};
 // with "unknown": true where that resource does not exist before the plan runs.
 type Document struct {
-	FormatVersion string    `json:"formatVersion"`
-	Provider      string    `json:"provider"` // name of the cloud, for example "aws"
-	Plans         []PlanDoc `json:"plans"`    // in owner order; never nil
+	FormatVersion string `json:"formatVersion"`
+	Provider      string `json:"provider"` // name of the cloud, for example "aws"
+	Plans         []Doc  `json:"plans"`    // in owner order; never nil
 }
 
-// PlanDoc is the plan of one owner.
-type PlanDoc struct {
+// Doc is the plan of one owner.
+type Doc struct {
 	Owner    stack.Owner `json:"owner,omitzero"` // absent: the cluster itself
 	Steps    []StepDoc   `json:"steps"`          // in the order of the plan; never nil
 	Held     []HeldDoc   `json:"held"`           // never nil
@@ -130,9 +130,9 @@ func (d Document) WithProblems(owner stack.Owner, problems ...Problem) Document 
 		return d
 	}
 	d.Plans = slices.Clone(d.Plans)
-	i := slices.IndexFunc(d.Plans, func(p PlanDoc) bool { return p.Owner == owner })
+	i := slices.IndexFunc(d.Plans, func(p Doc) bool { return p.Owner == owner })
 	if i < 0 {
-		d.Plans = append(d.Plans, PlanDoc{Owner: owner, Steps: []StepDoc{}, Held: []HeldDoc{}})
+		d.Plans = append(d.Plans, Doc{Owner: owner, Steps: []StepDoc{}, Held: []HeldDoc{}})
 		i = len(d.Plans) - 1
 	}
 	d.Plans[i].Problems = slices.Concat(d.Plans[i].Problems, problems)
@@ -150,5 +150,5 @@ func (d Document) Summary() Summary {
 }
 
 func (d Document) sort() {
-	slices.SortStableFunc(d.Plans, func(a, b PlanDoc) int { return a.Owner.Compare(b.Owner) })
+	slices.SortStableFunc(d.Plans, func(a, b Doc) int { return a.Owner.Compare(b.Owner) })
 }

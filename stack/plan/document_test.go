@@ -139,7 +139,7 @@ func TestWithProblems(t *testing.T) {
 	doc := document(nothing("b"))
 	problem := plan.Problem{Severity: plan.Error, Text: "x"}
 	got := doc.WithProblems(owner("a"), problem).WithProblems(owner("b"), problem)
-	want := []plan.PlanDoc{
+	want := []plan.Doc{
 		{Owner: owner("a"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
 		{Owner: owner("b"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
 	}

@@ -30,7 +30,7 @@ func ExitCode(doc Document, err error) int {
 }
 
 // failed tells whether a problem stands in the way of the plan.
-func (p PlanDoc) failed() bool {
+func (p Doc) failed() bool {
 	for _, problem := range p.Problems {
 		if problem.Severity == Error {
 			return true

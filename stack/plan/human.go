@@ -40,14 +40,14 @@ func Human(doc Document, opt Options) string {
 func one(p *page, doc Document) {
 	only := doc.Plans[0]
 	if only.quiet() {
-		p.prose(0, 0, strong, idleSentence(only))
+		p.prose(0, 0, idleSentence(only))
 		return
 	}
 	legend(p, doc)
 	heading(p, only, doc.Provider)
 	details(p, only)
 	p.blank()
-	p.prose(0, 0, strong, endSentence(only.Summary, only.failed(), ofOwner(only.Owner)))
+	p.prose(0, 0, endSentence(only.Summary, only.failed(), ofOwner(only.Owner)))
 }
 
 func many(p *page, doc Document) {
@@ -86,14 +86,14 @@ func many(p *page, doc Document) {
 	if failed > 0 {
 		counts += fmt.Sprintf(", %d with errors", failed)
 	}
-	p.prose(0, 0, strong, counts+".")
-	p.prose(0, 0, strong, endSentence(doc.Summary(), failed > 0, "all Services"))
+	p.prose(0, 0, counts+".")
+	p.prose(0, 0, endSentence(doc.Summary(), failed > 0, "all Services"))
 }
 
 // quiet tells whether there is nothing to show of a plan.
-func (p PlanDoc) quiet() bool { return len(p.Steps) == 0 && len(p.Held) == 0 && len(p.Problems) == 0 }
+func (p Doc) quiet() bool { return len(p.Steps) == 0 && len(p.Held) == 0 && len(p.Problems) == 0 }
 
-func heading(p *page, plan PlanDoc, provider string) {
+func heading(p *page, plan Doc, provider string) {
 	name := "Service " + plan.Owner.String()
 	if plan.Owner.IsCluster() {
 		name = "Shared by all Services of the cluster"
@@ -101,10 +101,10 @@ func heading(p *page, plan PlanDoc, provider string) {
 	if provider != "" {
 		name += " (" + provider + ")"
 	}
-	p.prose(0, 2, strong, name)
+	p.prose(0, 2, name)
 }
 
-func details(p *page, plan PlanDoc) {
+func details(p *page, plan Doc) {
 	for _, problem := range plan.Problems {
 		p.blank()
 		showProblem(p, problem)
@@ -117,7 +117,7 @@ func details(p *page, plan PlanDoc) {
 		return
 	}
 	p.blank()
-	p.prose(2, 2, strong, "Held, will not be done:")
+	p.prose(2, 2, "Held, will not be done:")
 	for _, h := range plan.Held {
 		p.blank()
 		b := block{main: h.Step, held: heldText(h)}
@@ -205,7 +205,7 @@ func ofOwner(o stack.Owner) string {
 	return "the Service"
 }
 
-func idleSentence(p PlanDoc) string {
+func idleSentence(p Doc) string {
 	return "No changes. The cloud matches " + ofOwner(p.Owner) + "."
 }
 

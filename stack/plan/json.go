@@ -82,7 +82,7 @@ func (s StepDoc) check() error {
 // normal gives the lists that are always written an empty list in place of
 // null, so that readers can walk them without asking.
 func (d Document) normal() Document {
-	plans := make([]PlanDoc, 0, len(d.Plans))
+	plans := make([]Doc, 0, len(d.Plans))
 	for _, p := range d.Plans {
 		if p.Steps == nil {
 			p.Steps = []StepDoc{}

@@ -73,7 +73,7 @@ func TestDecodeFillsLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Document{FormatVersion: "1", Plans: []plan.PlanDoc{{Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}}}}
+	want := plan.Document{FormatVersion: "1", Plans: []plan.Doc{{Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}

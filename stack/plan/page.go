@@ -73,14 +73,14 @@ func (p *page) paint(text string, s style) {
 	p.out.WriteString("\x1b[" + string(s) + "m" + text + "\x1b[0m")
 }
 
-// prose writes text, broken between words; lines after the first are indented
-// by hang.
-func (p *page) prose(indent, hang int, s style, text string) {
+// prose writes a strong line, broken between words; lines after the first are
+// indented by hang.
+func (p *page) prose(indent, hang int, text string) {
 	for i, l := range wrap(text, p.width-max(indent, hang)) {
 		if i > 0 {
 			indent = hang
 		}
-		p.line(indent, span{text: l, style: s})
+		p.line(indent, span{text: l, style: strong})
 	}
 }
 

@@ -59,7 +59,7 @@ func strengthOf(s StepDoc) strength {
 	}
 }
 
-func summarize(p PlanDoc) Summary {
+func summarize(p Doc) Summary {
 	done := map[stack.Key]strength{}
 	for _, s := range p.Steps {
 		done[s.Target.Key] = max(done[s.Target.Key], strengthOf(s))

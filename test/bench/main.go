@@ -38,11 +38,11 @@ func run(ctx context.Context) error {
 		got, err := measure(ctx, s)
 		rows = append(rows, got...)
 		if err != nil {
-			print(rows)
+			show(rows)
 			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
 		}
 	}
-	print(rows)
+	show(rows)
 	return write(rows)
 }
 

@@ -114,7 +114,7 @@ func (b *bench) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start := func(ctx context.Context) error {
+	start := func(context.Context) error {
 		controller, err = b.world.Controller("after")
 		return err
 	}

@@ -42,7 +42,7 @@ func (r row) met() bool {
 	return r.GoalCalls == nil || (r.CallsPerService <= *r.GoalCalls && r.WritesPerService <= *r.GoalWrites)
 }
 
-func print(rows []row) {
+func show(rows []row) {
 	fmt.Printf("%-5s %-5s %-8s %8s %7s %7s %14s %14s  %s\n", "cloud", "kind", "phase", "services", "calls", "writes", "calls/service", "writes/service", "goal")
 	for _, r := range rows {
 		goal := ""

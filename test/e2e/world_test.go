@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -363,9 +362,6 @@ func mentions(text string, words ...string) error {
 	}
 	return all
 }
-
-// sorted are the keys of a map.
-func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 // without wants none of the words in a text.
 func without(text string, words ...string) error {

@@ -44,11 +44,10 @@ func (h *history) append(name string, at time.Time, before *query.Service) {
 	if h.states == nil {
 		h.states = map[string][]past{}
 	}
-	list := append(h.states[name], past{at, before})
-	if len(list) > maxPast {
-		list = list[len(list)-maxPast:]
+	h.states[name] = append(h.states[name], past{at, before})
+	if more := len(h.states[name]) - maxPast; more > 0 {
+		h.states[name] = h.states[name][more:]
 	}
-	h.states[name] = list
 }
 
 // service gives the state that a read is to be answered from: the live one

@@ -21,7 +21,7 @@ func readRules(c *call, target Group) ([]Rule, error) {
 		out = append(out, rules...)
 	}
 	if len(out) == 0 {
-		flat, err := flatRules(c, target)
+		flat, err := flatRules(c)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func permission(c *call, target Group, p query.Params) ([]Rule, error) {
 }
 
 // flatRules reads the old form with one rule per call.
-func flatRules(c *call, target Group) ([]Rule, error) {
+func flatRules(c *call) ([]Rule, error) {
 	source := c.Str("SourceSecurityGroupName")
 	if source == "" && !c.Has("IpProtocol") && !c.Has("CidrIp") {
 		return nil, nil

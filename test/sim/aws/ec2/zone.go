@@ -48,9 +48,9 @@ func describeAvailabilityZones(c *call) (any, error) {
 		objects = slices.DeleteFunc(objects, func(z Zone) bool { return !slices.Contains(wanted, by.of(z)) })
 	}
 	objects, err := selectBy(c, properties[Zone]{
-		"group-name":    func(c *call, z Zone) []string { return one(c.opt.Region) },
+		"group-name":    func(c *call, _ Zone) []string { return one(c.opt.Region) },
 		"opt-in-status": func(*call, Zone) []string { return one("opt-in-not-required") },
-		"region-name":   func(c *call, z Zone) []string { return one(c.opt.Region) },
+		"region-name":   func(c *call, _ Zone) []string { return one(c.opt.Region) },
 		"state":         func(*call, Zone) []string { return one("available") },
 		"zone-id":       func(_ *call, z Zone) []string { return one(z.ID) },
 		"zone-name":     func(_ *call, z Zone) []string { return one(z.Name) },

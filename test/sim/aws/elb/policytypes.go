@@ -130,7 +130,7 @@ func (t policyType) check(given policyAttribute) error {
 	if i < 0 {
 		return conflict("Policy attribute %s is not valid for policy type %s", given.Name, t.PolicyTypeName)
 	}
-	ok := true
+	var ok bool
 	switch t.PolicyAttributeTypeDescriptions.Member[i].AttributeType {
 	case "Boolean":
 		ok = strings.EqualFold(given.Value, "true") || strings.EqualFold(given.Value, "false")

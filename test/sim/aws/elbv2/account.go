@@ -142,7 +142,7 @@ func modifyIPPools(c *call) (any, error) {
 		lb.Pool = pool
 	}
 	out := struct {
-		IpamPools *poolView `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+		IpamPools *poolView `xml:",omitempty"`
 	}{}
 	if lb.Pool != "" {
 		out.IpamPools = &poolView{lb.Pool}

@@ -17,8 +17,7 @@ func networkProtocols() []string {
 	return []string{"TCP", "TLS", "UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}
 }
 
-func isWeb(protocol string) bool     { return protocol == "HTTP" || protocol == "HTTPS" }
-func isNetwork(protocol string) bool { return slices.Contains(networkProtocols(), protocol) }
+func isWeb(protocol string) bool { return protocol == "HTTP" || protocol == "HTTPS" }
 
 // datagrams tells protocols that carry UDP; client addresses are always kept for these.
 func datagrams(protocol string) bool {

@@ -11,19 +11,19 @@ import (
 type loadBalancerView struct {
 	LoadBalancerArn                                      string
 	DNSName                                              string `xml:",omitempty"`
-	CanonicalHostedZoneId                                string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	CanonicalHostedZoneId                                string `xml:",omitempty"`
 	CreatedTime                                          string
 	LoadBalancerName                                     string
 	Scheme                                               string `xml:",omitempty"`
-	VpcId                                                string //nolint:revive // The name is the element of the answer.
+	VpcId                                                string
 	State                                                stateView
 	Type                                                 string
 	AvailabilityZones                                    query.Members[zoneView]
 	SecurityGroups                                       *query.Members[string] `xml:",omitempty"`
-	IpAddressType                                        string                 //nolint:revive // The name is the element of the answer.
-	EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic string                 `xml:",omitempty"`
-	EnablePrefixForIpv6SourceNat                         string                 `xml:",omitempty"`
-	IpamPools                                            *poolView              `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	IpAddressType                                        string
+	EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic string    `xml:",omitempty"`
+	EnablePrefixForIpv6SourceNat                         string    `xml:",omitempty"`
+	IpamPools                                            *poolView `xml:",omitempty"`
 }
 
 type stateView struct {
@@ -33,20 +33,20 @@ type stateView struct {
 
 type zoneView struct {
 	ZoneName              string
-	SubnetId              string //nolint:revive // The name is the element of the answer.
+	SubnetId              string
 	LoadBalancerAddresses query.Members[addressView]
 	SourceNatIpv6Prefixes *query.Members[string] `xml:",omitempty"`
 }
 
 type addressView struct {
-	IpAddress          string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
-	AllocationId       string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	IpAddress          string `xml:",omitempty"`
+	AllocationId       string `xml:",omitempty"`
 	PrivateIPv4Address string `xml:",omitempty"`
 	IPv6Address        string `xml:",omitempty"`
 }
 
 type poolView struct {
-	Ipv4IpamPoolId string //nolint:revive // The name is the element of the answer.
+	Ipv4IpamPoolId string
 }
 
 type loadBalancersAnswer struct {

@@ -51,7 +51,7 @@ func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 		return w.next.RoundTrip(r)
 	}
 	body, err := io.ReadAll(r.Body)
-	if err = errors.Join(err, r.Body.Close()); err != nil {
+	if err := errors.Join(err, r.Body.Close()); err != nil {
 		return nil, err
 	}
 	// A round tripper must not change the request it is given.
