@@ -7,7 +7,7 @@ COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
 LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-NESTED := test/controlplane test/tools
+NESTED := test/controlplane test/tools test/conform/aws
 PLANE := go -C test/controlplane run ./cmd/controlplane
 LINT := go tool -modfile=test/tools/go.mod golangci-lint
 FUZZTIME ?= 30s
@@ -15,7 +15,7 @@ CLOUD ?= aws
 export CLOUD
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench golden lint arch docs verify fuzz sim clean
+.PHONY: help build demo test conform race bench golden lint arch docs verify fuzz sim clean
 
 help: ## list the targets
 	@awk -F ' ## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +29,11 @@ demo: ## show the main job: Services to load balancers in a simulated cloud (CLO
 test: ## the whole test suite, end to end included, against a real API server
 	$(PLANE) build
 	go test -parallel 16 -timeout 30m ./...
-	for m in $(NESTED); do go -C $$m test -timeout 30m ./... || exit 1; done
+	for m in $(filter-out test/conform/%,$(NESTED)); do go -C $$m test -timeout 30m ./... || exit 1; done
+
+conform: ## the official controllers build in the simulated clouds, Berth takes over, and back; prints a table
+	$(PLANE) build
+	for m in $(filter test/conform/%,$(NESTED)); do go -C $$m test -count=1 -timeout 30m -v ./... || exit 1; done
 
 race: ## the tests of the product with the race detector
 	go test -race -timeout 40m $$(go list ./... | grep -v -e /test/e2e -e /test/demo -e /test/bench)

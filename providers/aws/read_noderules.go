@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
@@ -34,7 +35,11 @@ type judge struct {
 	client       string            // the descriptions of its Network Load Balancer's rules
 	health       string
 	sharesWithLB bool // it has rules that all Network Load Balancers share
+	elsewhere    map[clientRange]bool
 }
+
+// clientRange is a range of clients that a group of nodes lets in.
+type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
 	j := judge{view: v, names: map[string]string{}}
@@ -55,7 +60,27 @@ func (r *read) judge(v *view) judge {
 	lb, found := r.networkLBs[v.network]
 	j.sharesWithLB = found && r.proofOf(v.scope.Owner, r.tags[arnOf(lb)]) != stack.None ||
 		len(lookups(v.scope.Facts, KindNetwork, byWanted)) > 0 || r.describes(j.client, j.health)
+	j.elsewhere = r.elsewhere(j.client)
 	return j
+}
+
+// elsewhere are the ranges that only other load balancers let in. The rules for
+// the size of packets, which name none, go with the ranges of clients, so those
+// for these ranges are not ours.
+func (r *read) elsewhere(client string) map[clientRange]bool {
+	out, ours := map[clientRange]bool{}, map[clientRange]bool{}
+	for _, g := range r.groups {
+		for _, rule := range g.Rules {
+			switch at := (clientRange{g.ID, rule.CIDR}); {
+			case rule.Description == client:
+				ours[at] = true
+			case strings.HasPrefix(rule.Description, ruleClientPrefix):
+				out[at] = true
+			}
+		}
+	}
+	maps.DeleteFunc(out, func(at clientRange, _ bool) bool { return ours[at] })
+	return out
 }
 
 // describes tells whether any rule has one of the descriptions: the load
@@ -80,7 +105,7 @@ func (j judge) resource(group string, rule FoundRule) stack.Resource {
 		Key:  nodeRuleKey(group, p, j.names[rule.Source.ID]),
 		ID:   nodeRuleID(group, rule.Permission, sourceText(rule.Permission)),
 		In:   stack.Key{Kind: KindNodeGroup, Name: group},
-		Hold: stack.Counted, Proof: j.proof(rule),
+		Hold: stack.Counted, Proof: j.proof(group, rule),
 		Spec: NodeRule{Group: group, Permission: p, Description: rule.Description},
 	}
 }
@@ -89,11 +114,11 @@ func (j judge) resource(group string, rule FoundRule) stack.Resource {
 // what our load balancer sends from. Of rules with a source group that is not
 // the Service's own, only the one that the controller makes counts: it is for
 // all protocols.
-func (j judge) proof(rule FoundRule) stack.Proof {
+func (j judge) proof(group string, rule FoundRule) stack.Proof {
 	switch {
 	case j.client != "" && (rule.Description == j.client || rule.Description == j.health):
 		return stack.Description
-	case j.sharesWithLB && rule.Description == ruleMTU:
+	case j.sharesWithLB && rule.Description == ruleMTU && !j.elsewhere[clientRange{group, rule.CIDR}]:
 		return stack.Description
 	case rule.Source.IsZero():
 		return stack.None
