@@ -11,9 +11,8 @@ package azure
 // Facts: {load-balancer, all}, {zones, region}, {network-security-group, name},
 // {public-ip, group, <group>}: list that group; {subnet, name, <subnet>};
 // {private-link-service, group, <group>}; {security-rule-entry, destination, <address>}:
-// bring entries for that address; {public-ip-binding, name, <group>/<name>}: bring
-// what is on that public IP; {load-balancer, wanted, <lb>}: bring the pools of that
-// load balancer although the Service has nothing in it. The load balancers of
+// bring entries for that address; {load-balancer, wanted, <lb>}: bring the
+// pools of that load balancer although the Service has nothing in it. The load balancers of
 // the cluster are exactly Config.balancers.
 //
 // A group that does not exist (404) is empty. A list that is refused (403) makes
@@ -83,9 +82,8 @@ package azure
 //
 // # public-ip-binding
 //
-// Read: for each public IP above, Proof Tag, Service and DNSLabel as found (nil
-// never: no label is the empty text); for those looked up by name that do not
-// list the Service, Service empty and Proof None.
+// Read: for each public IP above (publicIPResources makes both), Proof Tag, Service
+// and DNSLabel as found (nil never: no label is the empty text).
 // Create and Update: bound() on the body as read, PUT with etag; the DNS label of
 // another Service is Invalid. Delete: nothing is written if the public IP's
 // deletion follows, that is if neither Claims nor the tag name anybody else; else

@@ -21,10 +21,6 @@ type Facts struct {
 	Machines map[string]Machine
 	// Links are the private link services of the group that the scope asked for.
 	Links []FoundLink
-	// Addresses are the private addresses of pool members by load balancer and pool
-	// ("<lb>/<pool>" in lower case): destinations while floating IP is off. Only
-	// kept for the mode nodeIPConfiguration with NIC addresses; else nodes tell.
-	Addresses map[string][]string
 }
 
 // FoundBalancer is a load balancer as all Services see it.

@@ -177,6 +177,9 @@ type Access struct {
 	Ports       []string // sorted as texts; nil for deny
 	Destination string   // address
 	Rank        int      // order in which new rules of one Service get priorities; never compared
+	// Alone tells that no other Service has the address, so that nobody unknown can
+	// want the entry. Never compared.
+	Alone bool
 }
 
 // Link is a private link service.

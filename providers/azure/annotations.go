@@ -1,0 +1,96 @@
+package azure
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Prefixes of keys, and where the official controller reads them.
+const (
+	keyPrefix   = "service.beta.kubernetes.io/"
+	azurePrefix = keyPrefix + "azure-"
+	portPrefix  = keyPrefix + "port_"
+
+	cpaBalancer = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go"
+	cpaProbe    = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer_healthprobe.go"
+	cpaLink     = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_privatelinkservice.go"
+	cpaUtils    = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_utils.go"
+	cpaAccess   = "kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/configuration.go"
+	cpaHelpers  = "kubernetes-sigs/cloud-provider-azure:pkg/consts/helpers.go"
+	cpaNodes    = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure.go"
+	cpaStandard = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_standard.go"
+	cpaLocal    = "kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_local_services.go"
+	cpaDocs     = "kubernetes-sigs/cloud-provider-azure:content/en/topics/loadbalancer.md"
+)
+
+// Headings of the reference page.
+const (
+	groupPlace   = "Public or internal, and where"
+	groupAddress = "Addresses"
+	groupAccess  = "Who may connect"
+	groupRules   = "Rules"
+	groupHealth  = "Health probes"
+	groupLink    = "Private link service"
+	groupObjects = "On other objects"
+)
+
+// declared puts all declarations together. An error is a fault of theirs, which
+// the tests rule out.
+func declared() (*annotations.Set, error) {
+	var all []annotations.Declaration
+	for _, some := range [][]annotations.Declaration{
+		placeKeys(), addressKeys(), accessKeys(), ruleKeys(), healthKeys(), linkKeys(), objectKeys(),
+	} {
+		all = append(all, some...)
+	}
+	set, err := annotations.NewSet("azure", []string{azurePrefix, portPrefix}, all...)
+	if err != nil {
+		return nil, err
+	}
+	return set.WithChecks(checks()...), nil
+}
+
+// Annotations is the set of all keys that the official controller reads. Should
+// the declarations be at fault, the set refuses every Service and says why.
+func Annotations() *annotations.Set {
+	set, err := declared()
+	if err == nil {
+		return set
+	}
+	// A set without declarations has nothing to be at fault.
+	broken, _ := annotations.NewSet("azure", nil)
+	return broken.WithChecks(func(string, *annotations.Bag, []corev1.ServicePort) annotations.Problems {
+		return annotations.Problems{{Key: "azure annotations", Message: err.Error()}}
+	})
+}
+
+func onPublic() []string   { return []string{Public} }
+func onInternal() []string { return []string{Internal} }
+
+// truth reads every boolean in one way: "true" in any case is true, blanks around
+// it do not count. The official controller has three readers that disagree, so
+// that "True" makes a public load balancer with a closed security group there.
+func truth() annotations.Type[bool] {
+	return annotations.BoolWords([]string{"true"}, []string{"false", ""}, true).Trimmed().Legally(`"true" or "false", in any case`)
+}
+
+// flag declares a boolean that is false by default; other texts are false too,
+// with a warning.
+func flag(name, group, doc, source string, kinds ...string) *annotations.Key[bool] {
+	return &annotations.Key[bool]{
+		Name: name, Group: group, Example: "true", Doc: doc,
+		Forms: []annotations.Form[bool]{{Kinds: kinds, Type: truth(), Bad: annotations.AsAbsent, Source: source}},
+	}
+}
+
+// words is a text of a resource's name: blanks around it do not count, and an
+// empty one is none.
+func words(name, group, doc, example, defaults, source string, kinds ...string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: name, Group: group, Doc: doc, Example: example,
+		Forms: []annotations.Form[string]{{
+			Kinds: kinds, Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: defaults, Source: source,
+		}},
+	}
+}

@@ -1,0 +1,291 @@
+package azure
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Lists among the properties of a load balancer.
+const (
+	listFrontends = "frontendIPConfigurations"
+	listPools     = "backendAddressPools"
+	listRules     = "loadBalancingRules"
+	listProbes    = "probes"
+	listOutbound  = "outboundRules"
+	listNAT       = "inboundNatRules"
+	listNATPools  = "inboundNatPools"
+
+	toFrontend  = "frontendIPConfiguration"
+	toFrontends = "frontendIPConfigurations"
+	toPool      = "backendAddressPool"
+	toProbe     = "probe"
+
+	protocolAll = "All"
+	ipv4        = "IPv4"
+	ipv6        = "IPv6"
+)
+
+// addressOf tells the address of a public IP; "" while it has none.
+type addressOf func(stack.Key) string
+
+// entriesOf is what the Service with the base name has in a load balancer; false
+// if that is nothing. A frontend of its name that only strangers still use is not
+// the Service's to take away, so alone it is nothing.
+func entriesOf(c Config, lb Object, base string, address addressOf) (Entries, bool) {
+	if lb == nil {
+		return Entries{}, false
+	}
+	p := lb.props()
+	out := Entries{Group: c.balancerGroup(), Balancer: lb.text("name"), Tags: lb.tags()}
+	for _, r := range p.list(listRules) {
+		if ownedBy(base, r.text("name")) {
+			out.Rules = append(out.Rules, ruleOf(r))
+		}
+	}
+	for _, pr := range p.list(listProbes) {
+		uses := func(r Rule) bool { return strings.EqualFold(r.Probe, pr.text("name")) }
+		if ownedBy(base, pr.text("name")) || slices.ContainsFunc(out.Rules, uses) {
+			out.Probes = append(out.Probes, probeOf(pr))
+		}
+	}
+	for _, f := range p.list(listFrontends) {
+		name := f.text("name")
+		used := slices.ContainsFunc(out.Rules, func(r Rule) bool { return strings.EqualFold(r.Frontend, name) })
+		if used || ownedBy(base, name) && !usedByOthers(lb, name, base) {
+			out.Frontends = append(out.Frontends, frontendOf(f, address))
+		}
+	}
+	for _, r := range out.Rules {
+		if r.Pool != "" && !slices.Contains(out.Pools, r.Pool) {
+			out.Pools = append(out.Pools, r.Pool)
+		}
+	}
+	out.sort()
+	return out, len(out.Frontends)+len(out.Rules)+len(out.Probes) > 0
+}
+
+func (e *Entries) sort() {
+	slices.SortFunc(e.Frontends, func(a, b Frontend) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
+	slices.SortFunc(e.Rules, func(a, b Rule) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
+	slices.SortFunc(e.Probes, func(a, b Probe) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
+	slices.Sort(e.Pools)
+}
+
+// frontendOf reads a frontend.
+func frontendOf(f Object, address addressOf) Frontend {
+	p := f.props()
+	out := Frontend{Name: f.text("name"), Version: ipv4, Zones: f.texts("zones")}
+	if id := f.ref("publicIPAddress"); id != "" {
+		key := publicIPKeyOf(id)
+		out.PublicIP = stack.RefTo(key)
+		if address != nil {
+			out.Address = canonical(address(key))
+		}
+		if a, err := netip.ParseAddr(out.Address); err == nil && a.Is6() || err != nil && strings.HasSuffix(out.Name, suffixIPv6) {
+			out.Version = ipv6
+		}
+		return out
+	}
+	out.Subnet = f.ref("subnet")
+	out.Address = canonical(p.text("privateIPAddress"))
+	out.Static = strings.EqualFold(p.text("privateIPAllocationMethod"), "Static")
+	if strings.EqualFold(p.text("privateIPAddressVersion"), ipv6) {
+		out.Version = ipv6
+	}
+	return out
+}
+
+func ruleOf(r Object) Rule {
+	p := r.props()
+	return Rule{
+		Name: r.text("name"), Frontend: r.refName(toFrontend), Pool: poolOf(r), Probe: r.refName(toProbe),
+		Protocol: p.text("protocol"), FrontendPort: p.number("frontendPort"), BackendPort: p.number("backendPort"),
+		FloatingIP: p.flag("enableFloatingIP"), Distribution: p.text("loadDistribution"),
+		IdleTimeout: p.number("idleTimeoutInMinutes"), TCPReset: p.flag("enableTcpReset"), NoSNAT: p.flag("disableOutboundSnat"),
+	}
+}
+
+// poolOf is the pool of a rule, which newer API versions answer as a list of one.
+func poolOf(r Object) string {
+	if name := r.refName(toPool); name != "" {
+		return name
+	}
+	for _, p := range r.props().list("backendAddressPools") {
+		return lastSegment(p.text("id"))
+	}
+	return ""
+}
+
+func probeOf(o Object) Probe {
+	p := o.props()
+	return Probe{
+		Name: o.text("name"), Protocol: p.text("protocol"), Port: p.number("port"), Path: p.text("requestPath"),
+		Interval: p.number("intervalInSeconds"), Threshold: p.number("probeThreshold"),
+	}
+}
+
+// usedByOthers tells whether anything that is not the Service's sends from the
+// frontend: rules of others, outbound or NAT rules, a private link service.
+func usedByOthers(lb Object, frontend, base string) bool {
+	users, held := usersOf(lb, frontend)
+	return held || slices.ContainsFunc(users, func(rule string) bool { return base == "" || !ownedBy(base, rule) })
+}
+
+// usersOf lists the load balancing rules that send from a frontend, and tells
+// whether something else holds it.
+func usersOf(lb Object, frontend string) (rules []string, held bool) {
+	p := lb.props()
+	for _, r := range p.list(listRules) {
+		if strings.EqualFold(r.refName(toFrontend), frontend) {
+			rules = append(rules, r.text("name"))
+		}
+	}
+	for _, list := range []string{listNAT, listNATPools} {
+		for _, r := range p.list(list) {
+			held = held || strings.EqualFold(r.refName(toFrontend), frontend)
+		}
+	}
+	for _, r := range p.list(listOutbound) {
+		for _, f := range r.props().list(toFrontends) {
+			held = held || strings.EqualFold(lastSegment(f.text("id")), frontend)
+		}
+	}
+	if i := named(p.list(listFrontends), frontend); i >= 0 {
+		held = held || p.list(listFrontends)[i].ref("privateLinkService") != ""
+	}
+	return rules, held
+}
+
+// balancerOf is what Build may know of a load balancer.
+func balancerOf(lb Object, address addressOf) FoundBalancer {
+	p := lb.props()
+	out := FoundBalancer{Name: lb.text("name"), SKU: lb.in("sku").text("name"), Rules: len(p.list(listRules)), Tags: lb.tags()}
+	for _, f := range p.list(listFrontends) {
+		found := FoundFrontend{Frontend: frontendOf(f, address)}
+		found.Users, found.Held = usersOf(lb, found.Name)
+		out.Frontends = append(out.Frontends, found)
+	}
+	for _, pool := range p.list(listPools) {
+		out.Pools = append(out.Pools, pool.text("name"))
+	}
+	return out
+}
+
+// poolSpecOf is a pool with its addresses; false if the load balancer has none of
+// that name.
+func poolSpecOf(c Config, lb Object, name string) (Pool, bool) {
+	pools := lb.props().list(listPools)
+	i := named(pools, name)
+	if i < 0 {
+		return Pool{}, false
+	}
+	out := Pool{Group: c.balancerGroup(), Balancer: lb.text("name"), Name: pools[i].text("name")}
+	if c.PoolType != poolNodeIP {
+		return out, true
+	}
+	p := pools[i].props()
+	out.Network = p.in("virtualNetwork").text("id")
+	for _, a := range p.list("loadBalancerBackendAddresses") {
+		if ip := a.props().text("ipAddress"); ip != "" {
+			out.Addresses = append(out.Addresses, PoolAddress{Name: a.text("name"), IP: canonical(ip)})
+		}
+		if out.Network == "" {
+			out.Network = a.props().in("virtualNetwork").text("id")
+		}
+	}
+	slices.SortFunc(out.Addresses, PoolAddress.compare)
+	return out, true
+}
+
+func (a PoolAddress) compare(b PoolAddress) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.IP, b.IP))
+}
+
+// poolIsNIC tells whether network interfaces are members of a pool, which then
+// cannot take addresses.
+func poolIsNIC(lb Object, name string) bool {
+	pools := lb.props().list(listPools)
+	i := named(pools, name)
+	return i >= 0 && len(pools[i].props().list("backendIPConfigurations")) > 0 && !poolHasOwnAddresses(pools[i])
+}
+
+func poolHasOwnAddresses(pool Object) bool {
+	return slices.ContainsFunc(pool.props().list("loadBalancerBackendAddresses"), func(a Object) bool {
+		return a.props().text("ipAddress") != "" && a.props().in("networkInterfaceIPConfiguration") == nil
+	})
+}
+
+// poolInUse tells whether anything but the Service's own rules refers to a pool.
+// Such a pool keeps its members.
+func poolInUse(lb Object, name, base string) bool {
+	p := lb.props()
+	refers := func(o Object) bool { return strings.EqualFold(poolOf(o), name) }
+	for _, r := range p.list(listRules) {
+		if refers(r) && (base == "" || !ownedBy(base, r.text("name"))) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.list(listOutbound), refers) || slices.ContainsFunc(p.list(listNAT), refers)
+}
+
+// publicIPOf is a public IP as Build knows it.
+func publicIPOf(o Object) FoundIP {
+	p, tags := o.props(), o.tags()
+	out := FoundIP{
+		Group: groupOf(o.text("id")), Name: o.text("name"), Address: canonical(p.text("ipAddress")),
+		Version: orElse(p.text("publicIPAddressVersion"), ipv4), SKU: o.in("sku").text("name"), Tags: tags,
+		DNSLabel: p.in("dnsSettings").text("domainNameLabel"), IPTags: Tags{},
+		Attached: lower(p.in("ipConfiguration").text("id")),
+		Services: tags.owners(), Cluster: tags.cluster(), DNSService: tags.dnsService(),
+	}
+	for _, t := range p.list("ipTags") {
+		out.IPTags[t.text("ipTagType")] = t.text("tag")
+	}
+	return out
+}
+
+// publicIPResources are a managed public IP and its binding, as found for the
+// Service; nil if the tag does not say that it is this Service's.
+func publicIPResources(o Object, cluster string, owner stack.Owner) []stack.Resource {
+	f := publicIPOf(o)
+	if !slices.Contains(f.Services, serviceKey(owner)) || !f.Tags.ofCluster(cluster) {
+		return nil
+	}
+	key := publicIPKey(f.Group, f.Name)
+	ip := PublicIP{
+		Group: f.Group, Name: f.Name, Version: f.Version, Prefix: o.ref("publicIPPrefix"), IPTags: &f.IPTags,
+		Zones: o.texts("zones"), Tags: withoutBinding(f.Tags), Address: f.Address, SKU: f.SKU, Services: f.Services,
+	}
+	return []stack.Resource{
+		{Key: key, ID: o.text("id"), Hold: stack.Counted, Proof: stack.Tag, State: stateOf(o), Spec: ip},
+		{Key: bindingKey(f.Group, f.Name), ID: o.text("id"), In: key, Proof: stack.Tag, Spec: Binding{
+			PublicIP: stack.RefTo(key), Service: serviceKey(owner), DNSLabel: &f.DNSLabel,
+		}},
+	}
+}
+
+// withoutBinding are the tags less those that bindings write.
+func withoutBinding(t Tags) Tags {
+	out := Tags{}
+	for k, v := range t {
+		if !containsFold([]string{tagService, tagServiceLegacy, tagDNS, tagDNSLegacy}, k) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// stateOf reads the provisioning state of a resource.
+func stateOf(o Object) stack.State {
+	switch lower(o.props().text("provisioningState")) {
+	case "", "succeeded":
+		return stack.Ready
+	case "failed", "canceled":
+		return stack.Failed
+	}
+	return stack.Pending
+}

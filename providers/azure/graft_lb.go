@@ -1,0 +1,368 @@
+package azure
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// mostRules is how many rules a Standard load balancer can have.
+// Source: Azure subscription limits, load balancer.
+const mostRules = 1500
+
+// LBGraft is what must be known to put edits onto a load balancer.
+type LBGraft struct {
+	Config  Config
+	Cluster string // --cluster-name
+	Name    string // of the load balancer, for a new one
+	// Version tells the IP version of a public IP, "" if it is not known.
+	Version func(stack.Key) string
+}
+
+// LBEdit is the load balancer after the steps of a batch.
+type LBEdit struct {
+	Object  Object
+	Changed bool // a PUT is due
+	Delete  bool // nothing of anybody is left: DELETE instead
+	// Refused has the fault of each step that was left out, by index in the batch.
+	Refused map[int]error
+}
+
+// graftBalancer puts the entries of all steps of a batch onto a load balancer as
+// just read; nil means that there is none. Removals come first, then the others in
+// the order of the batch. A step that cannot be done is left out whole and named;
+// all that is not of the Services of the steps stays as it was.
+//
+// Azure takes frontends of IPv6 only beside one of IPv4, so steps that would make
+// the first, or take the last away, are left out: they wait for others.
+// Source: Azure Load Balancer, error AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration.
+func graftBalancer(in LBGraft, lb Object, b plan.Batch) LBEdit {
+	left := map[int]error{}
+	edit := in.run(lb, b, left)
+	for _, waits := range []func(stack.Resource, Entries) error{in.waitsForIPv4, in.lastIPv4} {
+		if !in.onlyIPv6(edit.Object, b) {
+			break
+		}
+		for i, s := range b.Steps {
+			if found, ok := entriesIn(s); ok {
+				if err := waits(s.Target, found); err != nil && (s.ID.Action == plan.Delete) == isRemoval(err) {
+					left[i] = err
+				}
+			}
+		}
+		edit = in.run(lb, b, left)
+	}
+	return edit
+}
+
+// entriesIn are the entries that a step writes, or for a removal those it found.
+func entriesIn(s plan.Step) (Entries, bool) {
+	e, ok := s.Target.Spec.(Entries)
+	return e, ok
+}
+
+func (in LBGraft) waitsForIPv4(_ stack.Resource, e Entries) error {
+	if !slices.ContainsFunc(e.Frontends, isIPv6) || slices.ContainsFunc(e.Frontends, isIPv4) {
+		return nil
+	}
+	return fault.New(fault.Pending, "load balancer %s has no IPv4 frontend, and Azure takes IPv6 frontends only beside one; it waits for a Service with IPv4", in.Name)
+}
+
+func (in LBGraft) lastIPv4(_ stack.Resource, e Entries) error {
+	if !slices.ContainsFunc(e.Frontends, isIPv4) {
+		return nil
+	}
+	return fault.New(fault.InUse, "load balancer %s: its last IPv4 frontend stays while other Services have IPv6 frontends there", in.Name)
+}
+
+func isRemoval(err error) bool { return fault.Of(err) == fault.InUse }
+
+func isIPv6(f Frontend) bool { return f.Version == ipv6 }
+func isIPv4(f Frontend) bool { return f.Version != ipv6 }
+
+// run does all steps but those that are left out.
+func (in LBGraft) run(found Object, b plan.Batch, left map[int]error) LBEdit {
+	g := &lbGraft{LBGraft: in, found: found, lb: found.clone(), batch: b, refused: map[int]error{}}
+	for i, err := range left {
+		g.refused[i] = err
+	}
+	if g.lb == nil {
+		g.lb = in.fresh()
+	}
+	for i, s := range b.Steps {
+		if s.ID.Action == plan.Delete && g.refused[i] == nil {
+			g.remove(s)
+		}
+	}
+	for i, s := range b.Steps {
+		if s.ID.Action == plan.Delete || g.refused[i] != nil {
+			continue
+		}
+		if err := g.write(s); err != nil {
+			g.refused[i] = err
+		}
+	}
+	return g.result()
+}
+
+// fresh is a load balancer with nothing in it.
+func (in LBGraft) fresh() Object {
+	out := Object{"location": in.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
+	if in.Config.ExtendedLocation.Name != "" {
+		out["extendedLocation"] = extendedLocation(in.Config)
+	}
+	return out
+}
+
+func extendedLocation(c Config) map[string]any {
+	return map[string]any{"name": c.ExtendedLocation.Name, "type": orElse(c.ExtendedLocation.Type, "EdgeZone")}
+}
+
+// lbGraft is the state of one run.
+type lbGraft struct {
+	LBGraft
+	found   Object
+	lb      Object
+	batch   plan.Batch
+	refused map[int]error
+	removed []string // pools that rules which went had sent to
+}
+
+func (g *lbGraft) props() Object { return g.lb.make("properties") }
+
+// put writes a list back, leaving an absent one absent.
+func (g *lbGraft) put(list string, items []Object) {
+	p := g.props()
+	if _, there := p[list]; there || len(items) > 0 {
+		p.setList(list, items)
+	}
+}
+
+// remove takes away what the step's Service has.
+func (g *lbGraft) remove(s plan.Step) {
+	switch spec := s.Target.Spec.(type) {
+	case Entries:
+		base := baseName(s.ID.Owner.UID)
+		g.keepRules(base, nil)
+		g.keepProbes(base, nil)
+		g.dropFrontends(s, base, spec.Frontends, nil)
+	case Pool:
+		if !poolInUse(g.lb, spec.Name, "") {
+			g.dropPool(spec.Name)
+		}
+	}
+}
+
+// write puts what the step's Service wants in the place of what it has.
+func (g *lbGraft) write(s plan.Step) error {
+	switch spec := s.Target.Spec.(type) {
+	case Entries:
+		return g.writeEntries(s, spec)
+	case Pool:
+		g.ensurePool(spec.Name)
+	}
+	return nil
+}
+
+func (g *lbGraft) writeEntries(s plan.Step, want Entries) error {
+	base := baseName(s.ID.Owner.UID)
+	for _, pool := range want.Expect {
+		if named(g.found.props().list(listPools), pool) < 0 {
+			return fault.New(fault.Conflict, "load balancer %s: pool %s is gone", g.Name, pool)
+		}
+	}
+	names, err := g.place(base, want)
+	if err != nil {
+		return err
+	}
+	rules := slices.Clone(want.Rules)
+	for i := range rules {
+		rules[i].Frontend = orElse(names[lower(rules[i].Frontend)], rules[i].Frontend)
+	}
+	if err := g.conflict(base, rules); err != nil {
+		return err
+	}
+	g.keepRules(base, rules)
+	if err := g.settle(base, want, names); err != nil {
+		return err
+	}
+	for _, pool := range want.Pools {
+		g.ensurePool(pool)
+	}
+	g.keepProbes(base, want.Probes)
+	g.putProbes(want.Probes)
+	g.putRules(rules)
+	found, _ := s.Found.(Entries)
+	g.dropFrontends(s, base, found.Frontends, names)
+	g.setTags(want.Tags)
+	return nil
+}
+
+func (g *lbGraft) setTags(want Tags) {
+	if now := g.lb.tags(); !sameTags(want, now) && want != nil {
+		g.lb.setTags(mergeTags(now, want, g.Config.SystemTags))
+	}
+}
+
+// keepRules drops the Service's rules that are not among the given ones.
+func (g *lbGraft) keepRules(base string, keep []Rule) {
+	g.put(listRules, slices.DeleteFunc(g.props().list(listRules), func(r Object) bool {
+		name := r.text("name")
+		if !ownedBy(base, name) || slices.ContainsFunc(keep, func(k Rule) bool { return strings.EqualFold(k.Name, name) }) {
+			return false
+		}
+		g.removed = append(g.removed, poolOf(r))
+		return true
+	}))
+}
+
+func (g *lbGraft) keepProbes(base string, keep []Probe) {
+	g.put(listProbes, slices.DeleteFunc(g.props().list(listProbes), func(p Object) bool {
+		name := p.text("name")
+		return ownedBy(base, name) && !slices.ContainsFunc(keep, func(k Probe) bool { return strings.EqualFold(k.Name, name) })
+	}))
+}
+
+// putRules writes the rules that differ, in their place, keeping fields that are
+// not ours, and appends new ones.
+func (g *lbGraft) putRules(rules []Rule) {
+	list := g.props().list(listRules)
+	for _, want := range rules {
+		i := named(list, want.Name)
+		if i < 0 {
+			list = append(list, Object{"name": want.Name})
+			i = len(list) - 1
+		} else if sameRule(want, ruleOf(list[i])) {
+			continue
+		}
+		g.fillRule(list[i].make("properties"), want)
+	}
+	g.put(listRules, list)
+}
+
+func (g *lbGraft) fillRule(p Object, r Rule) {
+	p["protocol"], p["frontendPort"], p["backendPort"] = r.Protocol, number(r.FrontendPort), number(r.BackendPort)
+	p["enableFloatingIP"], p["loadDistribution"] = r.FloatingIP, r.Distribution
+	p["idleTimeoutInMinutes"], p["disableOutboundSnat"] = number(r.IdleTimeout), r.NoSNAT
+	p[toFrontend], p[toPool] = idObject(g.childID(listFrontends, r.Frontend)), idObject(g.childID(listPools, r.Pool))
+	delete(p, "backendAddressPools") // the plural form of the field above
+	delete(p, toProbe)
+	if r.Probe != "" {
+		p[toProbe] = idObject(g.childID(listProbes, r.Probe))
+	}
+	delete(p, "enableTcpReset")
+	if r.Protocol != "Udp" {
+		p["enableTcpReset"] = r.TCPReset
+	}
+}
+
+func (g *lbGraft) putProbes(probes []Probe) {
+	list := g.props().list(listProbes)
+	for _, want := range probes {
+		i := named(list, want.Name)
+		if i < 0 {
+			list = append(list, Object{"name": want.Name})
+			i = len(list) - 1
+		} else if sameProbe(want, probeOf(list[i])) {
+			continue
+		}
+		p := list[i].make("properties")
+		p["protocol"], p["port"] = want.Protocol, number(want.Port)
+		p["intervalInSeconds"], p["probeThreshold"] = number(want.Interval), number(want.Threshold)
+		delete(p, "requestPath")
+		if want.Protocol != "Tcp" {
+			p["requestPath"] = want.Path
+		}
+	}
+	g.put(listProbes, list)
+}
+
+// childID is the id of a part: its own where it has one, since the group may be
+// written in another case there.
+func (g *lbGraft) childID(list, name string) string {
+	items := g.props().list(list)
+	if i := named(items, name); i >= 0 && items[i].text("id") != "" {
+		return items[i].text("id")
+	}
+	return g.Config.balancerID(orElse(g.lb.text("name"), g.Name)) + "/" + list + "/" + name
+}
+
+func (g *lbGraft) ensurePool(name string) {
+	if pools := g.props().list(listPools); named(pools, name) < 0 {
+		g.put(listPools, append(pools, Object{"name": name}))
+	}
+}
+
+func (g *lbGraft) dropPool(name string) {
+	g.put(listPools, slices.DeleteFunc(g.props().list(listPools), func(p Object) bool {
+		return strings.EqualFold(p.text("name"), name) && len(p.props().list("backendIPConfigurations")) == 0
+	}))
+}
+
+// result tidies up what nobody uses any more and says what to do.
+func (g *lbGraft) result() LBEdit {
+	rules := g.props().list(listRules)
+	g.put(listProbes, slices.DeleteFunc(g.props().list(listProbes), func(p Object) bool {
+		uses := func(r Object) bool { return strings.EqualFold(r.refName(toProbe), sharedProbe) }
+		return strings.EqualFold(p.text("name"), sharedProbe) && !slices.ContainsFunc(rules, uses) && len(g.removed) > 0
+	}))
+	if !g.Config.preConfigured(kindOf(g.Name)) {
+		for _, pool := range g.removed {
+			if pool != "" && !poolInUse(g.lb, pool, "") {
+				g.dropPool(pool)
+			}
+		}
+	}
+	if err := g.tooMany(len(rules)); err != nil {
+		return LBEdit{Object: g.found, Refused: err}
+	}
+	edit := LBEdit{Object: g.lb, Refused: g.refused, Changed: !reflect.DeepEqual(map[string]any(g.found), map[string]any(g.lb))}
+	if len(g.props().list(listFrontends)) > 0 {
+		return edit
+	}
+	if g.found == nil {
+		// Nothing is made for pools alone.
+		return LBEdit{Refused: g.refused}
+	}
+	edit.Delete = edit.Changed && !g.Config.preConfigured(kindOf(g.Name)) && !slices.ContainsFunc(g.props().list(listPools), g.isForeignPool)
+	return edit
+}
+
+// tooMany refuses every step that adds when the load balancer is full. Which of
+// them fits, halving the batch finds out.
+func (g *lbGraft) tooMany(rules int) map[int]error {
+	if rules <= mostRules || rules <= len(g.found.props().list(listRules)) {
+		return nil
+	}
+	out := map[int]error{}
+	for i := range g.batch.Steps {
+		out[i] = fault.New(fault.Quota, "load balancer %s would have %d rules, more than the %d that it can have", g.Name, rules, mostRules)
+	}
+	return out
+}
+
+// isForeignPool tells whether a pool is somebody else's: of another name, or with
+// interfaces in it that only their machines can take out.
+func (g *lbGraft) isForeignPool(p Object) bool {
+	name := p.text("name")
+	if strings.EqualFold(name, g.Cluster) || strings.EqualFold(name, g.Cluster+suffixIPv6) {
+		return false
+	}
+	return !slices.ContainsFunc(g.removed, func(r string) bool { return strings.EqualFold(r, name) })
+}
+
+// kindOf tells the kind of a load balancer by its name, as everybody does.
+func kindOf(lb string) string {
+	if strings.HasSuffix(lower(lb), suffixInternal) {
+		return Internal
+	}
+	return Public
+}
+
+func number(n int32) json.Number { return json.Number(strconv.Itoa(int(n))) }

@@ -1,0 +1,267 @@
+package azure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// place finds, for each wanted frontend, the name under which it will be: there
+// is one frontend for one address, whoever made it. It changes nothing yet.
+func (g *lbGraft) place(base string, want Entries) (map[string]string, error) {
+	names := map[string]string{}
+	list := g.props().list(listFrontends)
+	for _, f := range want.Frontends {
+		names[lower(f.Name)] = f.Name
+		for _, there := range list {
+			name := there.text("name")
+			if g.samePlace(f, there) && (!ownedBy(base, name) || usedByOthers(g.lb, name, base)) {
+				names[lower(f.Name)] = name
+			}
+		}
+		taken := named(list, f.Name)
+		if names[lower(f.Name)] != f.Name || taken < 0 || g.samePlace(f, list[taken]) || !usedByOthers(g.lb, f.Name, base) {
+			continue
+		}
+		if _, err := g.newHolder(f.Name, base); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// samePlace tells whether a frontend that is there has the wanted address.
+func (g *lbGraft) samePlace(want Frontend, there Object) bool {
+	if !want.PublicIP.IsZero() {
+		id := there.ref("publicIPAddress")
+		return id != "" && publicIPKeyOf(id) == want.PublicIP.To
+	}
+	if !sameID(there.ref("subnet"), want.Subnet) {
+		return false
+	}
+	if want.Address == "" { // any address will do, so only the name tells
+		return strings.EqualFold(there.text("name"), want.Name)
+	}
+	return canonical(there.props().text("privateIPAddress")) == canonical(want.Address)
+}
+
+// newHolder is the name that a frontend gets which must leave its name to its
+// former owner and is still used by others: the base name of the first of them.
+func (g *lbGraft) newHolder(name, base string) (string, error) {
+	users, held := usersOf(g.lb, name)
+	refuse := func(by string) error {
+		return fault.New(fault.InUse, "frontend %s of load balancer %s cannot move to another address while it is used by %s", name, g.Name, by)
+	}
+	if held {
+		return "", refuse("outbound or NAT rules or a private link service")
+	}
+	suffix := ""
+	if strings.HasSuffix(name, suffixIPv6) {
+		suffix = suffixIPv6
+	}
+	var bases []string
+	for _, rule := range users {
+		if ownedBy(base, rule) {
+			continue
+		}
+		b := baseOf(rule)
+		if b == "" {
+			return "", refuse("rule " + rule)
+		}
+		bases = append(bases, b+suffix)
+	}
+	slices.Sort(bases)
+	for _, b := range bases {
+		if named(g.props().list(listFrontends), b) < 0 {
+			return b, nil
+		}
+	}
+	return "", refuse("other Services")
+}
+
+// settle makes the wanted frontends be there. One that has another address is
+// made anew under its name in the same PUT; if others still use the old address,
+// that goes on under one of their names.
+func (g *lbGraft) settle(base string, want Entries, names map[string]string) error {
+	for _, f := range want.Frontends {
+		if names[lower(f.Name)] != f.Name {
+			continue // somebody else's
+		}
+		list := g.props().list(listFrontends)
+		i := named(list, f.Name)
+		switch {
+		case i < 0:
+			g.leavePlace(base, f)
+			g.put(listFrontends, append(g.props().list(listFrontends), newFrontend(f, nil, g.Config)))
+		case g.samePlace(f, list[i]):
+		case usedByOthers(g.lb, f.Name, base):
+			holder, err := g.newHolder(f.Name, base)
+			if err != nil {
+				return err
+			}
+			g.hand(f.Name, holder)
+			fallthrough
+		default:
+			list = g.props().list(listFrontends)
+			list[i] = newFrontend(f, list[i], g.Config)
+			g.put(listFrontends, list)
+		}
+	}
+	return nil
+}
+
+// leavePlace takes away a frontend of the Service that has the wanted place under
+// another name, since no address can be on two frontends.
+func (g *lbGraft) leavePlace(base string, f Frontend) {
+	g.put(listFrontends, slices.DeleteFunc(g.props().list(listFrontends), func(o Object) bool {
+		return ownedBy(base, o.text("name")) && f.Address+f.PublicIP.To.Name != "" && g.samePlace(f, o)
+	}))
+}
+
+// hand gives a frontend with its address and its users another name.
+func (g *lbGraft) hand(name, holder string) {
+	list := g.props().list(listFrontends)
+	copied := list[named(list, name)].clone()
+	for _, readOnly := range []string{"id", "etag", "type"} {
+		delete(copied, readOnly)
+	}
+	for _, readOnly := range []string{"provisioningState", listRules, listOutbound, listNAT, listNATPools} {
+		delete(copied.props(), readOnly)
+	}
+	copied["name"] = holder
+	g.put(listFrontends, append(list, copied))
+	rules := g.props().list(listRules)
+	for _, r := range rules {
+		if strings.EqualFold(r.refName(toFrontend), name) {
+			r.props()[toFrontend] = idObject(g.Config.balancerID(orElse(g.lb.text("name"), g.Name)) + "/" + listFrontends + "/" + holder)
+		}
+	}
+	g.put(listRules, rules)
+}
+
+// newFrontend is the body of a frontend. Zones cannot change, so one that is made
+// in the place of another keeps that one's, also if it has none.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func newFrontend(f Frontend, before Object, c Config) Object {
+	p := map[string]any{}
+	out := Object{"name": f.Name, "properties": p}
+	if !f.PublicIP.IsZero() {
+		p["publicIPAddress"] = idObject(c.publicIPID(f.PublicIP.To))
+		return out
+	}
+	p["subnet"] = idObject(f.Subnet)
+	p["privateIPAllocationMethod"] = "Dynamic"
+	if f.Address != "" {
+		p["privateIPAllocationMethod"], p["privateIPAddress"] = "Static", f.Address
+	}
+	if f.Version == ipv6 {
+		p["privateIPAddressVersion"] = ipv6
+	}
+	zones := f.Zones
+	if before != nil {
+		zones = before.texts("zones")
+	}
+	if len(zones) > 0 {
+		out.setTexts("zones", zones)
+	}
+	return out
+}
+
+// dropFrontends takes away the frontends that the Service does not want any more
+// and that nobody uses: its own, and another Service's that it was the last to use.
+func (g *lbGraft) dropFrontends(s plan.Step, base string, had []Frontend, keep map[string]string) {
+	g.put(listFrontends, slices.DeleteFunc(g.props().list(listFrontends), func(o Object) bool {
+		name := o.text("name")
+		for _, k := range keep {
+			if strings.EqualFold(k, name) {
+				return false
+			}
+		}
+		if usedByOthers(g.lb, name, "") {
+			return false
+		}
+		if ownedBy(base, name) {
+			return true
+		}
+		was := slices.ContainsFunc(had, func(f Frontend) bool { return strings.EqualFold(f.Name, name) })
+		return was && baseOf(name) != "" && !g.claimed(s, o)
+	}))
+}
+
+// claimed tells whether another Service still wants the public IP of a frontend.
+func (g *lbGraft) claimed(s plan.Step, frontend Object) bool {
+	id := frontend.ref("publicIPAddress")
+	if id == "" || g.batch.Claims == nil {
+		return false
+	}
+	entry := stack.Resource{Key: publicIPKeyOf(id), Hold: stack.Counted, Spec: PublicIP{Group: groupOf(id), Name: lastSegment(id)}}
+	return len(g.batch.Claims.Others(s.ID.Owner, entry)) > 0
+}
+
+// conflict tells who has one of the wanted ports already: who is there keeps it.
+func (g *lbGraft) conflict(base string, rules []Rule) error {
+	p := g.props()
+	for _, want := range rules {
+		clash := func(o Object, from, to int32) bool {
+			return strings.EqualFold(o.refName(toFrontend), want.Frontend) && overlaps(want, o.props().text("protocol"), from, to)
+		}
+		for _, r := range p.list(listRules) {
+			port := r.props().number("frontendPort")
+			if !ownedBy(base, r.text("name")) && clash(r, port, port) {
+				return g.taken(want, "rule "+r.text("name"))
+			}
+		}
+		for _, list := range []string{listNAT, listNATPools} {
+			for _, r := range p.list(list) {
+				from, to := r.props().number("frontendPortRangeStart"), r.props().number("frontendPortRangeEnd")
+				if port := r.props().number("frontendPort"); port != 0 {
+					from, to = port, port
+				}
+				if clash(r, from, to) {
+					return g.taken(want, "inbound NAT rule "+r.text("name"))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (g *lbGraft) taken(want Rule, by string) error {
+	return fault.New(fault.Invalid, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
+}
+
+// overlaps tells whether a rule and a range of ports cannot be on one frontend. A
+// rule for all protocols on port 0 takes every port.
+func overlaps(r Rule, protocol string, from, to int32) bool {
+	if r.Protocol != protocolAll && protocol != protocolAll && !strings.EqualFold(r.Protocol, protocol) {
+		return false
+	}
+	return r.FrontendPort == 0 || from == 0 || from <= r.FrontendPort && r.FrontendPort <= to
+}
+
+// onlyIPv6 tells whether the load balancer has IPv6 frontends and none of IPv4.
+func (in LBGraft) onlyIPv6(lb Object, b plan.Batch) bool {
+	versions := map[string]string{}
+	for _, s := range b.Steps {
+		if e, ok := s.Target.Spec.(Entries); ok {
+			for _, f := range e.Frontends {
+				versions[lower(f.Name)] = f.Version
+			}
+		}
+	}
+	six, four := false, false
+	for _, o := range lb.props().list(listFrontends) {
+		f := frontendOf(o, nil)
+		version := f.Version
+		if known := versions[lower(f.Name)]; known != "" {
+			version = known
+		} else if !f.PublicIP.IsZero() && in.Version != nil {
+			version = orElse(in.Version(f.PublicIP.To), version)
+		}
+		six, four = six || version == ipv6, four || version != ipv6
+	}
+	return six && !four
+}
