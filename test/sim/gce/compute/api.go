@@ -1,0 +1,248 @@
+package compute
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/berth-lb/berth/test/sim/gce/wire"
+)
+
+// Project is one project that the cloud has.
+type Project struct {
+	ID     string
+	Number uint64
+	// Host is the project whose networks this one uses; empty for its own.
+	Host string
+}
+
+// Region is a region and the letters of its zones.
+type Region struct {
+	Name  string
+	Zones []string
+}
+
+// Options configures the service. The zero value has the project berth-demo, the
+// region us-central1 with zones a, b, c and f, and no delays.
+type Options struct {
+	Clock    clock.PassiveClock
+	Projects []Project
+	Regions  []Region
+	// OperationDelay is how long an operation takes. The change itself can be
+	// seen at once, but until then the resource takes no other change.
+	OperationDelay time.Duration
+	// WaitLimit is how long a wait call waits at most; default 2 minutes, as the real one.
+	WaitLimit time.Duration
+	// LateFailures lets operations fail for quota, for addresses and resources in
+	// use, instead of refusing the call.
+	LateFailures bool
+	// DrainingDelay is how long a detached endpoint is still listed, if a backend
+	// service with connection draining uses its group.
+	DrainingDelay time.Duration
+	// Quotas replaces default quotas by metric, such as "FORWARDING_RULES".
+	Quotas map[string]float64
+	// QuotaFactor multiplies the default quotas; 0 means 1.
+	QuotaFactor float64
+}
+
+// API is the simulated service. It is safe for concurrent use.
+type API struct {
+	opt      Options
+	mu       sync.RWMutex
+	st       *state
+	ops      operations
+	seq      uint64
+	bump     map[string]uint32
+	handlers map[string]handler
+	routes   []wire.Route
+}
+
+// handler does one method. A writing one checks everything before it changes
+// anything, and its document is not looked at.
+type handler func(c *call) (wire.Object, error)
+
+// call is one request at work.
+type call struct {
+	*wire.Request
+	api *API
+	st  *state
+}
+
+// New makes an empty cloud: its projects, regions and zones, and nothing in them.
+func New(opt Options) *API {
+	if opt.Clock == nil {
+		opt.Clock = clock.RealClock{}
+	}
+	if len(opt.Projects) == 0 {
+		opt.Projects = []Project{{ID: "berth-demo", Number: 123456789012}}
+	}
+	if len(opt.Regions) == 0 {
+		opt.Regions = []Region{{Name: "us-central1", Zones: []string{"a", "b", "c", "f"}}}
+	}
+	if opt.WaitLimit == 0 {
+		opt.WaitLimit = 2 * time.Minute
+	}
+	a := &API{opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, handlers: map[string]handler{}}
+	for _, c := range collections() {
+		a.serveCollection(c)
+	}
+	a.servePlaces()
+	a.serveOperations()
+	return a
+}
+
+func (a *API) serve(id, method, path string, h handler) {
+	a.routes = append(a.routes, wire.Route{ID: id, Method: method, Path: path})
+	a.handlers[id] = h
+}
+
+// Routes are all methods that the service has.
+func (a *API) Routes() []wire.Route { return a.routes }
+
+// Find gives the route of an HTTP call, with the parameters of its path. The path
+// begins behind the version of the API.
+func (a *API) Find(method, path string) (wire.Route, map[string]string, bool) {
+	for _, r := range a.routes {
+		if r.Method != method {
+			continue
+		}
+		if params, ok := r.Match(path); ok {
+			return r, params, true
+		}
+	}
+	return wire.Route{}, nil, false
+}
+
+// View is the state at some time, for reads from the past.
+type View struct{ st *state }
+
+// Freeze remembers the state as it is.
+func (a *API) Freeze() *View {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return &View{a.st.clone()}
+}
+
+// Read answers a reading request, from the view if there is one.
+func (a *API) Read(ctx context.Context, req *wire.Request, view *View) *wire.Answer {
+	if strings.HasSuffix(req.ID, "Operations.wait") {
+		a.await(ctx, req)
+	}
+	a.sweep()
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	c := &call{Request: req, api: a, st: a.st}
+	if view != nil {
+		c.st = view.st
+	}
+	return c.run()
+}
+
+// Write does a changing request. With keep it also gives the state as it was
+// before.
+func (a *API) Write(req *wire.Request, keep bool) (*wire.Answer, *View) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	req.Now = a.opt.Clock.Now().UTC()
+	var before *View
+	if keep {
+		before = &View{a.st.clone()}
+	}
+	a.st.advance(req.Now)
+	c := &call{Request: req, api: a, st: a.st}
+	return c.run(), before
+}
+
+func (c *call) run() *wire.Answer {
+	if err := c.checkPlace(); err != nil {
+		return wire.Refuse(err)
+	}
+	if !isMutation(c.ID) {
+		body, err := c.api.handlers[c.ID](c)
+		if err != nil {
+			return wire.Refuse(err)
+		}
+		return &wire.Answer{Status: http.StatusOK, Body: body}
+	}
+	return c.mutate()
+}
+
+func isMutation(id string) bool {
+	for _, reading := range []string{
+		".get", ".list", ".aggregatedList", ".wait", ".getHealth", ".listInstances", ".listNetworkEndpoints", "Operations.delete", ".getXpnHost",
+	} {
+		if strings.HasSuffix(id, reading) {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep lets deletions that are due happen.
+func (a *API) sweep() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.st.advance(a.opt.Clock.Now().UTC())
+}
+
+func (c *call) project() string { return c.Path["project"] }
+
+// scope is where the path of the request leads, without the project.
+func (c *call) scope() string {
+	if r := c.Path["region"]; r != "" {
+		return "regions/" + r
+	}
+	if z := c.Path["zone"]; z != "" {
+		return "zones/" + z
+	}
+	return "global"
+}
+
+// checkPlace misses unknown projects, regions and zones.
+func (c *call) checkPlace() error {
+	if c.api.project(c.project()) == nil {
+		return wire.NotFound("projects/" + c.project())
+	}
+	scope := c.scope()
+	if scope == "global" || c.api.hasScope(scope) || strings.HasPrefix(c.ID, "regions.") || strings.HasPrefix(c.ID, "zones.") {
+		return nil
+	}
+	return wire.NotFound("projects/" + c.project() + "/" + scope)
+}
+
+func (a *API) project(id string) *Project {
+	for i := range a.opt.Projects {
+		p := &a.opt.Projects[i]
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// scopes are "global", all regions and all zones, in this order.
+func (a *API) scopes() []string {
+	out := []string{"global"}
+	for _, r := range a.opt.Regions {
+		out = append(out, "regions/"+r.Name)
+	}
+	for _, r := range a.opt.Regions {
+		for _, z := range r.Zones {
+			out = append(out, "zones/"+r.Name+"-"+z)
+		}
+	}
+	return out
+}
+
+func (a *API) hasScope(scope string) bool {
+	for _, s := range a.scopes() {
+		if s == scope {
+			return true
+		}
+	}
+	return false
+}

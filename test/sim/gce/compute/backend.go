@@ -1,0 +1,256 @@
+package compute
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/gce/wire"
+)
+
+func backendServices() *collection {
+	return &collection{
+		name: "backendServices", param: "backendService", kind: "compute#backendService", at: []string{"global", "region"}, aggregated: "backendServices",
+		prefix: map[string]string{"region": "regionBackendServices"}, print: "always",
+		verbs:  map[string][]string{"region": {"insert", "update", "patch", "delete", "getHealth"}},
+		schema: common(backendSchema()),
+		finish: (*call).finishService,
+		guard:  unused(link{"forwardingRules", field("backendService")}),
+		show: func(c *call, e *entry, doc wire.Object) {
+			var users []any
+			for _, rule := range c.users("forwardingRules", field("backendService"), e.ref.URL()) {
+				users = append(users, wire.Object{"reference": rule.ref.URL()})
+			}
+			doc["usedBy"] = users
+		},
+		extra: map[string]handler{"getHealth": (*call).serviceHealth},
+		quota: func(doc wire.Object) string {
+			if doc.Str("loadBalancingScheme") == "INTERNAL" {
+				return "REGIONAL_INTERNAL_LB_BACKEND_SERVICES"
+			}
+			return "REGIONAL_EXTERNAL_NETWORK_LB_BACKEND_SERVICES"
+		},
+	}
+}
+
+func backendSchema() wire.Schema {
+	truth, whole, number := wire.Field{Type: wire.Truth}, wire.Field{Type: wire.Int}, wire.Field{Type: wire.Number}
+	nested := func(s wire.Schema) wire.Field { return wire.Field{Type: wire.Nested, Fields: s} }
+	return wire.Schema{
+		"backends": {Type: wire.Nested, List: true, Fields: wire.Schema{
+			"group": {}, "description": {}, "failover": truth, "balancingMode": {Values: []string{"CONNECTION", "RATE", "UTILIZATION"}},
+			"capacityScaler": number, "maxConnections": whole, "maxConnectionsPerEndpoint": whole, "maxConnectionsPerInstance": whole,
+			"maxRate": whole, "maxRatePerEndpoint": number, "maxRatePerInstance": number, "maxUtilization": number,
+		}},
+		"connectionDraining": nested(wire.Schema{"drainingTimeoutSec": whole}),
+		"connectionTrackingPolicy": nested(wire.Schema{
+			"connectionPersistenceOnUnhealthyBackends": {Values: []string{"DEFAULT_FOR_PROTOCOL", "NEVER_PERSIST", "ALWAYS_PERSIST"}},
+			"enableStrongAffinity":                     truth, "idleTimeoutSec": whole, "trackingMode": {Values: []string{"PER_CONNECTION", "PER_SESSION"}},
+		}),
+		"failoverPolicy": nested(wire.Schema{"disableConnectionDrainOnFailover": truth, "dropTrafficIfUnhealthy": truth, "failoverRatio": number}),
+		"fingerprint":    {Type: wire.Bytes}, "healthChecks": {List: true},
+		"loadBalancingScheme": {Values: []string{"EXTERNAL", "INTERNAL", "EXTERNAL_MANAGED", "INTERNAL_MANAGED", "INTERNAL_SELF_MANAGED"}},
+		"localityLbPolicy":    {Values: []string{"MAGLEV", "WEIGHTED_MAGLEV", "WEIGHTED_GCP_RENDEZVOUS", "ROUND_ROBIN", "LEAST_REQUEST", "RING_HASH", "RANDOM", "ORIGINAL_DESTINATION", "WEIGHTED_ROUND_ROBIN"}},
+		"logConfig":           nested(wire.Schema{"enable": truth, "sampleRate": number, "optionalMode": {Values: []string{"EXCLUDE_ALL_OPTIONAL", "INCLUDE_ALL_OPTIONAL", "CUSTOM"}}, "optionalFields": {List: true}}),
+		"network":             {},
+		"networkPassThroughLbTrafficPolicy": nested(wire.Schema{"zonalAffinity": nested(wire.Schema{
+			"spillover":      {Values: []string{"ZONAL_AFFINITY_DISABLED", "ZONAL_AFFINITY_SPILL_CROSS_ZONE", "ZONAL_AFFINITY_STAY_WITHIN_ZONE"}},
+			"spilloverRatio": number,
+		})}),
+		"port": whole, "portName": {}, "protocol": {Values: []string{"TCP", "UDP", "UNSPECIFIED", "HTTP", "HTTPS", "HTTP2", "SSL", "GRPC"}},
+		"sessionAffinity": {Values: []string{"NONE", "CLIENT_IP", "CLIENT_IP_PROTO", "CLIENT_IP_PORT_PROTO", "CLIENT_IP_NO_DESTINATION", "GENERATED_COOKIE", "HEADER_FIELD", "HTTP_COOKIE"}},
+		"subsetting":      nested(wire.Schema{"policy": {Values: []string{"NONE", "CONSISTENT_HASH_SUBSETTING"}}}), "timeoutSec": whole,
+		"enableCDN": truth, "usedBy": {Type: wire.Nested, List: true, Output: true},
+	}
+}
+
+// finishService checks a backend service of a passthrough load balancer.
+// Source: Compute Engine API reference, regionBackendServices.
+func (c *call) finishService(old *entry, doc wire.Object) error {
+	if err := keep(old, doc, "loadBalancingScheme"); err != nil {
+		return err
+	}
+	delete(doc, "usedBy")
+	doc["fingerprint"] = ""
+	doc.Default("loadBalancingScheme", "EXTERNAL")
+	doc.Default("protocol", "TCP")
+	doc.Default("sessionAffinity", "NONE")
+	doc.Default("timeoutSec", float64(30))
+	doc.Default("connectionDraining", wire.Object{})
+	doc.Obj("connectionDraining").Default("drainingTimeoutSec", float64(0))
+	for _, step := range []func(*entry, wire.Object) error{
+		checkBasics, c.serviceNetwork, c.serviceChecks, checkAffinity, checkPolicies, c.serviceBackends, c.protocolInUse,
+	} {
+		if err := step(old, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkBasics(_ *entry, doc wire.Object) error {
+	scheme := doc.Str("loadBalancingScheme")
+	if scheme != "EXTERNAL" && scheme != "INTERNAL" {
+		return wire.Invalid("resource.loadBalancingScheme", scheme, "The simulator has passthrough load balancers only: EXTERNAL, INTERNAL.")
+	}
+	if err := oneOf("resource.protocol", doc.Str("protocol"), "TCP", "UDP", "UNSPECIFIED"); err != nil {
+		return err
+	}
+	if doc.Has("portName") {
+		return wire.Invalid("resource.portName", doc.Str("portName"), "The port name cannot be set for a passthrough load balancer.")
+	}
+	if doc.Bool("enableCDN") {
+		return wire.Invalid("resource.enableCDN", true, "Cloud CDN is not for passthrough load balancers.")
+	}
+	return between("resource.connectionDraining.drainingTimeoutSec", doc.Obj("connectionDraining").Num("drainingTimeoutSec"), 0, 3600)
+}
+
+func (c *call) serviceNetwork(old *entry, doc wire.Object) error {
+	if !doc.Has("network") {
+		return nil
+	}
+	if doc.Str("loadBalancingScheme") != "INTERNAL" {
+		return wire.Invalid("resource.network", doc.Str("network"), "The network can only be set for the load balancing scheme INTERNAL.")
+	}
+	network, err := c.network(doc.Str("network"), "resource.network")
+	if err != nil {
+		return err
+	}
+	doc["network"] = network.ref.URL()
+	return keep(old, doc, "network")
+}
+
+// serviceChecks wants exactly one health check; external ones must be regional.
+func (c *call) serviceChecks(_ *entry, doc wire.Object) error {
+	list := doc.Strings("healthChecks")
+	if len(list) != 1 {
+		return wire.Invalid("resource.healthChecks", strings.Join(list, ","), "Exactly one health check must be specified.")
+	}
+	ref, err := wire.ParseRef(list[0], c.project(), "healthChecks", "resource.healthChecks[0]")
+	if err != nil {
+		return err
+	}
+	if ref.Scope != c.scope() && (ref.Scope != "global" || doc.Str("loadBalancingScheme") == "EXTERNAL") {
+		return wire.Invalid("resource.healthChecks[0]", list[0], "The health check must be in the region of the backend service.")
+	}
+	if _, err := c.find(ref); err != nil {
+		return err
+	}
+	doc["healthChecks"] = wire.Texts(ref.URL())
+	return nil
+}
+
+func checkAffinity(_ *entry, doc wire.Object) error {
+	affinity, internal := doc.Str("sessionAffinity"), doc.Str("loadBalancingScheme") == "INTERNAL"
+	legal := []string{"NONE", "CLIENT_IP", "CLIENT_IP_PROTO", "CLIENT_IP_PORT_PROTO"}
+	if internal {
+		legal = append(legal, "CLIENT_IP_NO_DESTINATION")
+	}
+	if err := oneOf("resource.sessionAffinity", affinity, legal...); err != nil {
+		return err
+	}
+	policy := doc.Obj("connectionTrackingPolicy")
+	if policy == nil {
+		return nil
+	}
+	const at = "resource.connectionTrackingPolicy."
+	policy.Default("trackingMode", "PER_CONNECTION")
+	policy.Default("connectionPersistenceOnUnhealthyBackends", "DEFAULT_FOR_PROTOCOL")
+	session := policy.Str("trackingMode") == "PER_SESSION"
+	coarse := affinity == "CLIENT_IP" || affinity == "CLIENT_IP_PROTO" || affinity == "CLIENT_IP_NO_DESTINATION"
+	switch {
+	case policy.Str("connectionPersistenceOnUnhealthyBackends") == "ALWAYS_PERSIST" && !session:
+		return wire.Invalid(at+"connectionPersistenceOnUnhealthyBackends", "ALWAYS_PERSIST", "It requires the tracking mode PER_SESSION.")
+	case policy.Bool("enableStrongAffinity") && internal:
+		return wire.Invalid(at+"enableStrongAffinity", true, "Strong session affinity is for external load balancers.")
+	case policy.Bool("enableStrongAffinity") && (!session || !coarse):
+		return wire.Invalid(at+"enableStrongAffinity", true, "It requires session affinity by client address and the tracking mode PER_SESSION.")
+	case !policy.Has("idleTimeoutSec"):
+		return nil
+	case internal && (!session || !coarse):
+		return wire.Invalid(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), "It can only be set with session affinity by client address and the tracking mode PER_SESSION.")
+	case internal:
+		return between(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), 600, 57600)
+	}
+	return between(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), 60, 57600)
+}
+
+func checkPolicies(_ *entry, doc wire.Object) error {
+	internal := doc.Str("loadBalancingScheme") == "INTERNAL"
+	if policy := doc.Str("localityLbPolicy"); policy != "" {
+		legal := []string{"MAGLEV", "WEIGHTED_MAGLEV"}
+		if internal {
+			legal = append(legal, "WEIGHTED_GCP_RENDEZVOUS")
+		}
+		if err := oneOf("resource.localityLbPolicy", policy, legal...); err != nil {
+			return err
+		}
+	}
+	if log := doc.Obj("logConfig"); log != nil {
+		log.Default("enable", false)
+		if log.Bool("enable") {
+			log.Default("sampleRate", float64(1))
+		}
+		if err := between("resource.logConfig.sampleRate", log.Num("sampleRate"), 0, 1); err != nil {
+			return err
+		}
+		if fields := log.Strings("optionalFields"); len(fields) > 0 && log.Str("optionalMode") != "CUSTOM" {
+			return wire.Invalid("resource.logConfig.optionalFields", strings.Join(fields, ","), "Optional fields can only be given with the optional mode CUSTOM.")
+		}
+	}
+	if failover := doc.Obj("failoverPolicy"); failover != nil {
+		if err := between("resource.failoverPolicy.failoverRatio", failover.Num("failoverRatio"), 0, 1); err != nil {
+			return err
+		}
+		if failover.Bool("disableConnectionDrainOnFailover") && doc.Str("protocol") != "TCP" {
+			return wire.Invalid("resource.failoverPolicy.disableConnectionDrainOnFailover", true, "It can only be set for the protocol TCP.")
+		}
+	}
+	zonal := doc.Obj("networkPassThroughLbTrafficPolicy").Obj("zonalAffinity")
+	if spill := zonal.Str("spillover"); spill != "" && spill != "ZONAL_AFFINITY_DISABLED" && !internal {
+		return wire.Invalid("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spillover", spill, "Zonal affinity is for internal load balancers.")
+	}
+	return between("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spilloverRatio", zonal.Num("spilloverRatio"), 0, 1)
+}
+
+// protocolInUse keeps a change of protocol from leaving a rule with another one.
+func (c *call) protocolInUse(old *entry, doc wire.Object) error {
+	if old == nil {
+		return nil
+	}
+	for _, rule := range c.users("forwardingRules", field("backendService"), old.ref.URL()) {
+		if !protocolFits(rule.doc.Str("IPProtocol"), doc.Str("protocol")) {
+			return wire.Invalid("resource.protocol", doc.Str("protocol"), "The forwarding rule '%s' with protocol %s uses the backend service.", rule.ref.Path(), rule.doc.Str("IPProtocol"))
+		}
+	}
+	return nil
+}
+
+// serviceHealth tells the health of one group's backends, once for every rule.
+func (c *call) serviceHealth() (wire.Object, error) {
+	e, err := c.find(c.target(backendServices()))
+	if err != nil {
+		return nil, err
+	}
+	ref, err := wire.ParseAny(c.Body.Str("group"), c.project(), "resource.group")
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(e.doc.Objects("backends"), func(b wire.Object) bool { return b.Str("group") == ref.URL() }) {
+		return nil, wire.Invalid("resource.group", c.Body.Str("group"), "The group is not a backend of the backend service.")
+	}
+	group := c.st.get(ref)
+	if group == nil {
+		return nil, wire.NotFound(ref.Path())
+	}
+	var states []any
+	for _, rule := range c.users("forwardingRules", field("backendService"), e.ref.URL()) {
+		for _, m := range group.members {
+			state := wire.Object{"instance": m.instance.URL(), "healthState": health(c.st, m.instance), "forwardingRule": rule.ref.URL(), "forwardingRuleIp": rule.doc.Str("IPAddress")}
+			if vm := c.st.get(m.instance); vm != nil {
+				state["ipAddress"] = nic(vm.doc).Str("networkIP")
+			}
+			states = append(states, state)
+		}
+	}
+	return wire.Object{"kind": "compute#backendServiceGroupHealth", "healthStatus": states}.Prune(), nil
+}

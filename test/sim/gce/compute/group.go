@@ -1,0 +1,209 @@
+package compute
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/gce/wire"
+)
+
+// maxGroupInstances is how many instances an unmanaged group has at most.
+// Source: Compute Engine documentation, unmanaged instance groups.
+const maxGroupInstances = 2000
+
+func namedPorts() wire.Field {
+	return wire.Field{Type: wire.Nested, List: true, Fields: wire.Schema{"name": {}, "port": {Type: wire.Int}}}
+}
+
+func instanceGroups() *collection {
+	return &collection{
+		name: "instanceGroups", param: "instanceGroup", kind: "compute#instanceGroup", at: []string{"zone"}, aggregated: "instanceGroups",
+		verbs: map[string][]string{"zone": {"insert", "delete", "addInstances", "removeInstances", "listInstances", "setNamedPorts"}}, print: "given",
+		schema: common(wire.Schema{
+			"network": {}, "subnetwork": {}, "namedPorts": namedPorts(), "size": {Type: wire.Int, Output: true}, "fingerprint": {Type: wire.Bytes, Output: true},
+		}),
+		finish: func(c *call, _ *entry, doc wire.Object) error {
+			doc["size"] = float64(0)
+			if !doc.Has("network") {
+				return nil
+			}
+			network, err := c.network(doc.Str("network"), "resource.network")
+			if err == nil {
+				doc["network"] = network.ref.URL()
+			}
+			return err
+		},
+		guard: unused(link{"backendServices", groupLinks}),
+		show:  func(_ *call, e *entry, doc wire.Object) { doc["size"] = float64(len(e.members)) },
+		extra: map[string]handler{
+			"addInstances":    (*call).addToGroup,
+			"removeInstances": (*call).removeFromGroup,
+			"listInstances":   (*call).listGroup,
+			"setNamedPorts":   (*call).setNamedPorts,
+		},
+		quota: func(wire.Object) string { return "INSTANCE_GROUPS" },
+	}
+}
+
+// groupLinks are the groups of a backend service.
+func groupLinks(service wire.Object) []string {
+	var out []string
+	for _, b := range service.Objects("backends") {
+		out = append(out, b.Str("group"))
+	}
+	return out
+}
+
+func (e *entry) hasInstance(ref wire.Ref) bool {
+	return slices.ContainsFunc(e.members, func(m member) bool { return m.instance == ref })
+}
+
+// addToGroup adds instances of the zone. The first one decides the network.
+func (c *call) addToGroup() (wire.Object, error) {
+	e, err := c.find(c.target(instanceGroups()))
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.references("instances", "instance")
+	if err != nil {
+		return nil, err
+	}
+	out := &entry{ref: e.ref, doc: e.doc.Clone(), members: slices.Clone(e.members)}
+	for i, text := range list {
+		at := fmt.Sprintf("resource.instances[%d].instance", i)
+		vm, err := c.instance(text, at)
+		if err != nil {
+			return nil, err
+		}
+		if vm.ref.Scope != c.scope() {
+			return nil, wire.Invalid(at, text, "The instance must be in the zone of the group.")
+		}
+		if out.hasInstance(vm.ref) {
+			return nil, &wire.Error{
+				Status: 400, Reason: "memberAlreadyExists", Code: "MEMBER_ALREADY_EXISTS",
+				Message: fmt.Sprintf("Resource '%s' is already a member of '%s'.", vm.ref.Path(), e.ref.Path()),
+			}
+		}
+		if err := joinNetwork(out.doc, vm, at, text); err != nil {
+			return nil, err
+		}
+		out.members = append(out.members, member{instance: vm.ref})
+	}
+	if len(out.members) > maxGroupInstances {
+		return nil, wire.QuotaExceeded("INSTANCES_PER_INSTANCE_GROUP", maxGroupInstances, "for '"+e.ref.Path()+"'")
+	}
+	if err := c.stillOnce(out); err != nil {
+		return nil, err
+	}
+	c.store(out)
+	return nil, nil
+}
+
+// joinNetwork gives the group the network of its first instance and refuses others.
+func joinNetwork(group wire.Object, vm *entry, at, text string) error {
+	n := nic(vm.doc)
+	group.Default("network", n.Str("network"))
+	if group.Str("network") != n.Str("network") {
+		return wire.Invalid(at, text, "The instance is not in the network '%s' of the group.", group.Str("network"))
+	}
+	group.Default("subnetwork", n.Str("subnetwork"))
+	return nil
+}
+
+// stillOnce checks the group as it will be, if it is load balanced.
+func (c *call) stillOnce(group *entry) error {
+	if len(c.users("backendServices", groupLinks, group.ref.URL())) == 0 {
+		return nil
+	}
+	balanced := map[string]bool{}
+	c.st.each("backendServices", func(e *entry) bool {
+		for _, url := range groupLinks(e.doc) {
+			balanced[url] = url != group.ref.URL()
+		}
+		return true
+	})
+	var failure error
+	c.st.each("instanceGroups", func(g *entry) bool {
+		if !balanced[g.ref.URL()] {
+			return true
+		}
+		for _, m := range group.members {
+			if g.hasInstance(m.instance) {
+				failure = twiceBalanced(m.instance, g.ref.Path(), group.ref.Path())
+			}
+		}
+		return failure == nil
+	})
+	return failure
+}
+
+func (c *call) removeFromGroup() (wire.Object, error) {
+	e, err := c.find(c.target(instanceGroups()))
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.references("instances", "instance")
+	if err != nil {
+		return nil, err
+	}
+	out := &entry{ref: e.ref, doc: e.doc.Clone(), members: slices.Clone(e.members)}
+	for i, text := range list {
+		ref, err := wire.ParseRef(text, c.project(), "instances", fmt.Sprintf("resource.instances[%d].instance", i))
+		if err != nil {
+			return nil, err
+		}
+		if !out.hasInstance(ref) {
+			return nil, wire.NotFound(ref.Path())
+		}
+		out.members = slices.DeleteFunc(out.members, func(m member) bool { return m.instance == ref })
+	}
+	c.store(out)
+	return nil, nil
+}
+
+func (c *call) listGroup() (wire.Object, error) {
+	e, err := c.find(c.target(instanceGroups()))
+	if err != nil {
+		return nil, err
+	}
+	body, err := wire.Schema{"instanceState": {Values: []string{"ALL", "RUNNING"}}}.Clean(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	var docs []wire.Object
+	for _, m := range e.members {
+		status := "TERMINATED"
+		if vm := c.st.get(m.instance); vm != nil {
+			status = vm.doc.Str("status")
+		}
+		if body.Str("instanceState") == "RUNNING" && status != "RUNNING" {
+			continue
+		}
+		docs = append(docs, wire.Object{"instance": m.instance.URL(), "status": status, "namedPorts": e.doc["namedPorts"]}.Clone().Prune())
+	}
+	out, err := c.listOf(e.ref.Path()+"/listInstances", "compute#instanceGroupsListInstances", docs, func(o wire.Object) string { return o.Str("instance") })
+	return out, err
+}
+
+func (c *call) setNamedPorts() (wire.Object, error) {
+	e, err := c.find(c.target(instanceGroups()))
+	if err != nil {
+		return nil, err
+	}
+	body, err := wire.Schema{"namedPorts": namedPorts(), "fingerprint": {Type: wire.Bytes}}.Clean(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPrint(instanceGroups(), e, body); err != nil {
+		return nil, err
+	}
+	for i, p := range body.Objects("namedPorts") {
+		if err := between(fmt.Sprintf("resource.namedPorts[%d].port", i), p.Num("port"), 1, 65535); err != nil {
+			return nil, err
+		}
+	}
+	doc := e.doc.Clone()
+	doc["namedPorts"] = body["namedPorts"]
+	c.store(&entry{ref: e.ref, doc: doc, members: e.members})
+	return nil, nil
+}

@@ -1,0 +1,123 @@
+package compute
+
+import (
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/gce/wire"
+)
+
+// probes are the kinds of health checks by the field that describes them.
+func probes() map[string]string {
+	return map[string]string{
+		"httpHealthCheck": "HTTP", "httpsHealthCheck": "HTTPS", "http2HealthCheck": "HTTP2", "tcpHealthCheck": "TCP", "sslHealthCheck": "SSL", "grpcHealthCheck": "GRPC",
+	}
+}
+
+func intervals() wire.Schema {
+	return wire.Schema{
+		"checkIntervalSec": {Type: wire.Int}, "timeoutSec": {Type: wire.Int}, "healthyThreshold": {Type: wire.Int}, "unhealthyThreshold": {Type: wire.Int},
+	}
+}
+
+func healthChecks() *collection {
+	schema := common(intervals()).With(wire.Schema{
+		"type":      {Values: []string{"HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "GRPC"}},
+		"logConfig": {Type: wire.Nested, Fields: wire.Schema{"enable": {Type: wire.Truth}}},
+	})
+	for name := range probes() {
+		schema[name] = wire.Field{Type: wire.Nested, Fields: wire.Schema{
+			"port": {Type: wire.Int}, "portName": {}, "portSpecification": {Values: []string{"USE_FIXED_PORT", "USE_NAMED_PORT", "USE_SERVING_PORT"}},
+			"host": {}, "requestPath": {}, "request": {}, "response": {}, "proxyHeader": {Values: []string{"NONE", "PROXY_V1"}}, "grpcServiceName": {},
+		}}
+	}
+	verbs := []string{"insert", "update", "patch", "delete"}
+	return &collection{
+		name: "healthChecks", param: "healthCheck", kind: "compute#healthCheck", at: []string{"global", "region"}, aggregated: "healthChecks",
+		prefix: map[string]string{"region": "regionHealthChecks"}, schema: schema,
+		verbs:  map[string][]string{"global": verbs, "region": verbs},
+		finish: func(_ *call, _ *entry, doc wire.Object) error { return finishHealthCheck(doc) },
+		guard:  unused(link{"backendServices", field("healthChecks")}),
+		quota:  func(wire.Object) string { return "HEALTH_CHECKS" },
+	}
+}
+
+func finishHealthCheck(doc wire.Object) error {
+	if doc.Str("type") == "" {
+		return wire.Required("resource.type")
+	}
+	for name, kind := range probes() {
+		if kind != doc.Str("type") {
+			if doc.Has(name) {
+				return wire.Invalid("resource."+name, "", "The field does not belong to a health check of type %s.", doc.Str("type"))
+			}
+			continue
+		}
+		doc.Default(name, wire.Object{})
+		probe := doc.Obj(name)
+		if kind == "HTTP" || kind == "HTTPS" || kind == "HTTP2" {
+			probe.Default("requestPath", "/")
+		}
+		if kind != "GRPC" {
+			probe.Default("proxyHeader", "NONE")
+		}
+		if !probe.Has("port") && !probe.Has("portName") && probe.Str("portSpecification") != "USE_SERVING_PORT" {
+			probe["port"] = defaultPort(kind)
+		}
+		if probe.Has("port") {
+			if err := between("resource."+name+".port", probe.Num("port"), 1, 65535); err != nil {
+				return err
+			}
+		}
+		if path := probe.Str("requestPath"); path != "" && !strings.HasPrefix(path, "/") {
+			return wire.Invalid("resource."+name+".requestPath", path, "Must begin with '/'.")
+		}
+	}
+	return finishIntervals(doc)
+}
+
+func defaultPort(kind string) float64 {
+	if kind == "HTTP" || kind == "TCP" {
+		return 80
+	}
+	return 443
+}
+
+// finishIntervals fills in and checks what all health checks share.
+// Source: Compute Engine API reference, healthChecks.
+func finishIntervals(doc wire.Object) error {
+	doc.Default("checkIntervalSec", float64(5))
+	doc.Default("timeoutSec", float64(5))
+	doc.Default("healthyThreshold", float64(2))
+	doc.Default("unhealthyThreshold", float64(2))
+	for name, high := range map[string]float64{"checkIntervalSec": 300, "timeoutSec": 300, "healthyThreshold": 10, "unhealthyThreshold": 10} {
+		if err := between("resource."+name, doc.Num(name), 1, high); err != nil {
+			return err
+		}
+	}
+	if doc.Num("timeoutSec") > doc.Num("checkIntervalSec") {
+		return wire.Invalid("resource.timeoutSec", doc.Num("timeoutSec"), "The timeout must not be greater than the check interval.")
+	}
+	return nil
+}
+
+// httpHealthChecks are the old kind, which target pools use.
+func httpHealthChecks() *collection {
+	return &collection{
+		name: "httpHealthChecks", param: "httpHealthCheck", kind: "compute#httpHealthCheck", at: []string{"global"},
+		schema: common(intervals()).With(wire.Schema{"host": {}, "port": {Type: wire.Int}, "requestPath": {}}),
+		verbs:  map[string][]string{"global": {"insert", "update", "patch", "delete"}},
+		finish: func(_ *call, _ *entry, doc wire.Object) error {
+			doc.Default("port", float64(80))
+			doc.Default("requestPath", "/")
+			if err := between("resource.port", doc.Num("port"), 1, 65535); err != nil {
+				return err
+			}
+			if path := doc.Str("requestPath"); !strings.HasPrefix(path, "/") {
+				return wire.Invalid("resource.requestPath", path, "Must begin with '/'.")
+			}
+			return finishIntervals(doc)
+		},
+		guard: unused(link{"targetPools", field("healthChecks")}),
+		quota: func(wire.Object) string { return "HEALTH_CHECKS" },
+	}
+}

@@ -1,0 +1,210 @@
+package compute
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/gce/wire"
+)
+
+// Limits of a target pool: instances in the insert and per call after it.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer.go.
+const (
+	maxPoolInsert = 200
+	maxPoolCall   = 1000
+)
+
+func targetPools() *collection {
+	return &collection{
+		name: "targetPools", param: "targetPool", kind: "compute#targetPool", at: []string{"region"}, aggregated: "targetPools",
+		verbs: map[string][]string{"region": {"insert", "delete", "addInstance", "removeInstance", "addHealthCheck", "removeHealthCheck", "getHealth"}},
+		schema: common(wire.Schema{
+			"instances": {List: true}, "healthChecks": {List: true}, "sessionAffinity": {Values: []string{"NONE", "CLIENT_IP", "CLIENT_IP_PROTO"}},
+			"backupPool": {}, "failoverRatio": {Type: wire.Number},
+		}),
+		finish: (*call).finishPool,
+		guard:  unused(link{"forwardingRules", field("target")}, link{"targetPools", field("backupPool")}),
+		extra: map[string]handler{
+			"addInstance":       (*call).addToPool,
+			"removeInstance":    (*call).removeFromPool,
+			"addHealthCheck":    (*call).addPoolCheck,
+			"removeHealthCheck": (*call).removePoolCheck,
+			"getHealth":         (*call).poolHealth,
+		},
+		quota: func(wire.Object) string { return "TARGET_POOLS" },
+	}
+}
+
+func (c *call) finishPool(_ *entry, doc wire.Object) error {
+	doc.Default("sessionAffinity", "NONE")
+	list := doc.Strings("instances")
+	if len(list) > maxPoolInsert {
+		return wire.Invalid("resource.instances", len(list), "At most %d instances can be given when a target pool is created.", maxPoolInsert)
+	}
+	urls, err := c.poolInstances(list, "resource.instances[%d]")
+	if err != nil {
+		return err
+	}
+	doc["instances"] = wire.Texts(urls...)
+	checks, err := c.poolChecks(doc.Strings("healthChecks"))
+	doc["healthChecks"] = wire.Texts(checks...)
+	return err
+}
+
+// poolInstances turns references into links; the instances must be in the region.
+func (c *call) poolInstances(list []string, at string) ([]string, error) {
+	var out []string
+	for i, text := range list {
+		at := fmt.Sprintf(at, i)
+		e, err := c.instance(text, at)
+		if err != nil {
+			return nil, err
+		}
+		if regionOf(e.ref.Scope) != c.Path["region"] {
+			return nil, wire.Invalid(at, text, "The instance must be in a zone of the region '%s'.", c.Path["region"])
+		}
+		if !slices.Contains(out, e.ref.URL()) {
+			out = append(out, e.ref.URL())
+		}
+	}
+	return out, nil
+}
+
+func (c *call) poolChecks(list []string) ([]string, error) {
+	if len(list) > 1 {
+		return nil, wire.Invalid("resource.healthChecks", strings.Join(list, ","), "A target pool can have at most one health check.")
+	}
+	var out []string
+	for i, text := range list {
+		ref, err := wire.ParseRef(text, c.project(), "httpHealthChecks", fmt.Sprintf("resource.healthChecks[%d]", i))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.find(ref); err != nil {
+			return nil, err
+		}
+		out = append(out, ref.URL())
+	}
+	return out, nil
+}
+
+// references reads a body such as {"instances": [{"instance": URL}]}.
+func (c *call) references(list, field string) ([]string, error) {
+	body, err := wire.Schema{list: {Type: wire.Nested, List: true, Fields: wire.Schema{field: {}}}}.Clean(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, o := range body.Objects(list) {
+		out = append(out, o.Str(field))
+	}
+	if len(out) > maxPoolCall {
+		return nil, wire.Invalid("resource."+list, len(out), "At most %d can be given at a time.", maxPoolCall)
+	}
+	if len(out) == 0 {
+		return nil, wire.Required("resource." + list)
+	}
+	return out, nil
+}
+
+// changePool replaces a list of links in a pool.
+func (c *call) changePool(name string, change func(links []string) ([]string, error)) error {
+	e, err := c.find(c.target(targetPools()))
+	if err != nil {
+		return err
+	}
+	links, err := change(e.doc.Strings(name))
+	if err != nil {
+		return err
+	}
+	doc := e.doc.Clone()
+	doc[name] = wire.Texts(links...)
+	c.store(&entry{ref: e.ref, doc: doc})
+	return nil
+}
+
+// addToPool adds instances; those that are in the pool stay.
+func (c *call) addToPool() (wire.Object, error) {
+	return nil, c.changePool("instances", func(links []string) ([]string, error) {
+		list, err := c.references("instances", "instance")
+		if err != nil {
+			return nil, err
+		}
+		more, err := c.poolInstances(list, "resource.instances[%d].instance")
+		if err != nil {
+			return nil, err
+		}
+		for _, url := range more {
+			if !slices.Contains(links, url) {
+				links = append(links, url)
+			}
+		}
+		return links, nil
+	})
+}
+
+// removeFromPool removes instances, which need not exist any more.
+func (c *call) removeFromPool() (wire.Object, error) {
+	return nil, c.changePool("instances", func(links []string) ([]string, error) {
+		list, err := c.references("instances", "instance")
+		if err != nil {
+			return nil, err
+		}
+		for i, text := range list {
+			ref, err := wire.ParseRef(text, c.project(), "instances", fmt.Sprintf("resource.instances[%d].instance", i))
+			if err != nil {
+				return nil, err
+			}
+			links = slices.DeleteFunc(links, func(url string) bool { return url == ref.URL() })
+		}
+		return links, nil
+	})
+}
+
+func (c *call) addPoolCheck() (wire.Object, error) {
+	return nil, c.changePool("healthChecks", func(links []string) ([]string, error) {
+		list, err := c.references("healthChecks", "healthCheck")
+		if err != nil {
+			return nil, err
+		}
+		return c.poolChecks(append(links, list...))
+	})
+}
+
+func (c *call) removePoolCheck() (wire.Object, error) {
+	return nil, c.changePool("healthChecks", func(links []string) ([]string, error) {
+		list, err := c.references("healthChecks", "healthCheck")
+		if err != nil {
+			return nil, err
+		}
+		for i, text := range list {
+			ref, err := wire.ParseRef(text, c.project(), "httpHealthChecks", fmt.Sprintf("resource.healthChecks[%d].healthCheck", i))
+			if err != nil {
+				return nil, err
+			}
+			links = slices.DeleteFunc(links, func(url string) bool { return url == ref.URL() })
+		}
+		return links, nil
+	})
+}
+
+// poolHealth tells the health of one instance, once for every rule that sends to the pool.
+func (c *call) poolHealth() (wire.Object, error) {
+	e, err := c.find(c.target(targetPools()))
+	if err != nil {
+		return nil, err
+	}
+	ref, err := wire.ParseRef(c.Body.Str("instance"), c.project(), "instances", "resource.instance")
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(e.doc.Strings("instances"), ref.URL()) {
+		return nil, wire.Invalid("resource.instance", c.Body.Str("instance"), "The instance is not in the target pool.")
+	}
+	var states []any
+	for _, rule := range c.users("forwardingRules", field("target"), e.ref.URL()) {
+		states = append(states, wire.Object{"instance": ref.URL(), "ipAddress": rule.doc.Str("IPAddress"), "healthState": health(c.st, ref)})
+	}
+	return wire.Object{"kind": "compute#targetPoolInstanceHealth", "healthStatus": states}.Prune(), nil
+}

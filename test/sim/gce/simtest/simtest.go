@@ -1,0 +1,39 @@
+package simtest
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"google.golang.org/api/option"
+
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+)
+
+// Running is a simulator that serves until the test ends.
+type Running struct {
+	URL   string
+	Cloud *simgce.Cloud
+}
+
+// Start serves a new cloud on a free port of the loopback interface.
+func Start(t testing.TB, opt simgce.Options) *Running {
+	t.Helper()
+	cloud, err := simgce.New(opt)
+	if err != nil {
+		t.Fatalf("gce simulator: %v", err)
+	}
+	server := httptest.NewServer(cloud)
+	t.Cleanup(server.Close)
+	return &Running{URL: server.URL, Cloud: cloud}
+}
+
+// Options are for the clients of cloud.google.com/go/compute/apiv1, which add
+// the path of the API themselves.
+func (r *Running) Options() []option.ClientOption {
+	return []option.ClientOption{option.WithEndpoint(r.URL), option.WithoutAuthentication()}
+}
+
+// Plain are the options for google.golang.org/api/compute/v1.
+func (r *Running) Plain() []option.ClientOption {
+	return []option.ClientOption{option.WithEndpoint(r.URL + "/compute/v1/"), option.WithoutAuthentication()}
+}
