@@ -56,6 +56,7 @@ type Options struct {
 	NoPinhole      bool     // firewalls of newer kinds do not name the load balancer's IP
 	CheckRanges    []string // IPv4 ranges that health checks come from
 	LegacyOutputs  bool     // older kinds write their annotations
+	MultiSubnet    bool     // nodes of other subnets get endpoint groups of their own
 	NodesPerSubset int      // endpoints of an internal Service with policy Cluster; 0: as ingress-gce
 }
 
@@ -93,6 +94,7 @@ type configFile struct {
 		Pinhole        *bool    `gcfg:"enable-pinhole"`
 		CheckRanges    []string `gcfg:"cloud-provider-gce-lb-src-cidrs"`
 		LegacyOutputs  bool     `gcfg:"enable-l4-lb-annotations"`
+		MultiSubnet    bool     `gcfg:"enable-multi-subnet-cluster"`
 		NodesPerSubset int      `gcfg:"ilb-subset-size"`
 	}
 }
@@ -136,7 +138,7 @@ func (f *configFile) config() (Config, error) {
 		Options: Options{
 			NetLBDefault: b.NetLBDefault, NetLBNEG: b.NetLBNEG, DenyFirewall: b.DenyFirewall, NoFirewall: b.NoFirewall,
 			DiscretePorts: b.DiscretePorts, L3Rules: b.L3Rules, NoPinhole: b.Pinhole != nil && !*b.Pinhole,
-			CheckRanges: checkRanges(), LegacyOutputs: b.LegacyOutputs, NodesPerSubset: b.NodesPerSubset,
+			CheckRanges: checkRanges(), LegacyOutputs: b.LegacyOutputs, MultiSubnet: b.MultiSubnet, NodesPerSubset: b.NodesPerSubset,
 		},
 	}
 	if c.Zone != "" {

@@ -41,7 +41,11 @@ const (
 //     regional and global backend services included: then it is a left-over. A
 //     shared firewall is referred to by the checks of its name (firewallChecks).
 //
-// Zonal kinds are looked for in every managed zone (Facts.Zones).
+// Groups and endpoint groups are looked for in all zones of the region, managed
+// or not: nodes may have been anywhere.
+//
+// A forwarding rule's Slot is ruleSlot of its name, found and wanted, because the
+// two kinds of rules share their names.
 //
 // Proof. Name for all that has an own or shared name and is not of another
 // project, except: network endpoint groups, Description if the description is
@@ -64,6 +68,9 @@ const (
 // one, else the address's path. Rule.Wish: if the cloud answers that the IP is
 // taken, outside of the range or not the project's, the rule is made again
 // without one.
+//
+// Creating an address whose IP somebody has reserved under another name is done:
+// the IP is held, and nothing is to be released.
 //
 // Updates of a backend service send the object as read with our fields put in;
 // a zero Draining, empty Locality, nil Tracking or Log leave what is there.

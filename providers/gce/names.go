@@ -340,3 +340,6 @@ func projectPathOf(url string) string {
 
 // lastOf is the last element of a path: the name of a resource.
 func lastOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// ruleSlot is the place of a forwarding rule: its name, whatever its scheme.
+func ruleSlot(name string) string { return "forwarding rule " + name }

@@ -1,0 +1,204 @@
+package gce
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+type (
+	input    = providers.Input[Config]
+	identity = providers.Identity[Config]
+)
+
+// trace says where anything that the Service may own can be found: under all of
+// its names, of every kind, and the shared things that its own refer to.
+func trace(id identity) providers.Scope {
+	return providers.Scope{Owner: id.Owner, Own: ownLookups(id, nil), Facts: []providers.Lookup{{Kind: factZones, By: byRegion}}}
+}
+
+// ownLookups are the look-ups by every name; shared ones that the Service wants
+// are answered also while others use them.
+func ownLookups(id identity, wanted []string) []providers.Lookup {
+	var out []providers.Lookup
+	for _, n := range ownNames(id.Config, id.Owner) {
+		by := byName
+		if n.Pattern {
+			by = byPattern
+		}
+		out = append(out, providers.Lookup{Kind: n.Key.Kind, By: by, Value: n.Name})
+	}
+	for _, n := range sharedNames(id.Config) {
+		by := byUse
+		if slices.Contains(wanted, string(n.Key.Kind)+" "+n.Name) {
+			by = byName
+		}
+		out = append(out, providers.Lookup{Kind: n.Key.Kind, By: by, Value: n.Name})
+	}
+	return out
+}
+
+// scope says what Build must know besides.
+func scope(in input) (providers.Scope, error) {
+	s := providers.Scope{
+		Owner: in.Owner, Own: ownLookups(in.Identity, wantedShared(in)), Nodes: in.Backends.Nodes,
+		Facts: []providers.Lookup{{Kind: factZones, By: byRegion}},
+	}
+	if needsSubnets(in) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: factSubnets, By: byNetwork})
+	}
+	if mayBe(in, TargetPool) || len(in.Config.NodeTags) == 0 {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: factInstances, By: byRegion})
+	}
+	for _, name := range staticNames(in) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: factAddresses, By: byName, Value: name})
+	}
+	for _, ip := range knownIPs(in.Service) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: factAddresses, By: byIP, Value: ip})
+	}
+	return s, nil
+}
+
+// mayBe tells whether the Service may turn out to be of the kind, once it is
+// known what is there.
+func mayBe(in input, kind string) bool {
+	if in.Kind == kind {
+		return true
+	}
+	external := map[string]bool{TargetPool: true, NetLB: true}
+	return !settledBy(in.Service) && external[in.Kind] == external[kind]
+}
+
+// needsSubnets: subnets tell where an internal address is from, and which subnet
+// a node is in.
+func needsSubnets(in input) bool { return in.Kind != TargetPool || mayBe(in, NetLB) }
+
+// wantedShared are the shared names that a Service of the kind may want.
+func wantedShared(in input) []string {
+	n := namesOf(in.Config, in.Owner)
+	var out []string
+	add := func(kind stack.Kind, name string) { out = append(out, string(kind)+" "+name) }
+	local := nodeports.LocalOnly(in.Service)
+	if mayBe(in, NetLB) || mayBe(in, InternalIG) {
+		add(KindGroup, n.group())
+	}
+	if mayBe(in, InternalIG) && !local {
+		protocol, affinity := sharedBackendOf(in.Service)
+		add(KindBackend, n.sharedBackend(protocol, affinity))
+		add(KindCheck, n.legacyCheck())
+		add(KindCheckFirewall, n.legacyCheck()+suffixHC)
+	}
+	if mayBe(in, TargetPool) && (!local || in.Service.Spec.HealthCheckNodePort == 0) {
+		add(KindHTTPCheck, n.legacyCheck())
+		add(KindCheckFirewall, n.legacyCheck()+suffixHTTPHC)
+	}
+	if (mayBe(in, NetLB) || mayBe(in, InternalNEG)) && !local {
+		add(KindCheckFirewall, n.v2Check()+suffixFirewall)
+		add(KindCheckFirewall, n.v2Check()+suffixFirewall+suffixIPv6)
+		if mayBe(in, NetLB) {
+			add(KindRegionalCheck, n.v2Check())
+		} else {
+			add(KindCheck, n.v2Check())
+		}
+	}
+	return out
+}
+
+// sharedBackendOf is what tells shared backend services apart.
+func sharedBackendOf(svc *corev1.Service) (protocol, affinity string) {
+	affinity = string(svc.Spec.SessionAffinity)
+	if affinity == "" {
+		affinity = string(corev1.ServiceAffinityNone)
+	}
+	ports := nodeports.Ports(svc)
+	if len(ports) == 0 {
+		return protocolTCP, affinity
+	}
+	return string(ports[0].Protocol), affinity
+}
+
+// staticNames are the addresses that the annotation names; only two are read.
+// Source: kubernetes/ingress-gce:pkg/l4/annotations/l4_static_address.go.
+func staticNames(in input) []string {
+	list := addressesKey.Get(in.Values)
+	if len(list) == 0 && in.Kind == TargetPool {
+		list = splitNames(in.Service.Annotations[addressesKey.Name])
+	}
+	return list[:min(len(list), maxStatic)]
+}
+
+const maxStatic = 2
+
+func splitNames(text string) []string {
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// knownIPs are the IPs that the Service has or asks for: whether somebody has
+// reserved them decides who holds them.
+func knownIPs(svc *corev1.Service) []string {
+	var out []string
+	add := func(text string) {
+		if ip := canonicalIP(text); ip != "" && !slices.Contains(out, ip) {
+			out = append(out, ip)
+		}
+	}
+	add(svc.Spec.LoadBalancerIP)
+	for _, i := range svc.Status.LoadBalancer.Ingress {
+		add(i.IP)
+	}
+	return out
+}
+
+// selectNodes is the node set of the kind. All kinds with instance groups have
+// the same one, since they share the groups.
+// Source: kubernetes/cloud-provider:controllers/service/controller.go;
+// kubernetes/ingress-gce:pkg/utils/zonegetter/zone_getter.go.
+func selectNodes(in input) nodeports.Filter {
+	if !usesNEG(in, nil) {
+		return nodeports.Filter{}
+	}
+	f := nodeports.Filter{ExcludeOnPresence: true, Without: []string{labelOldExclude, labelMaster}}
+	if !nodeports.LocalOnly(in.Service) {
+		f.Without = append(f.Without, labelOperation+"="+operationDrain)
+	}
+	return f
+}
+
+// usesNEG tells whether endpoint groups, not instance groups, are the backends.
+// A live external load balancer keeps those that it has.
+// Source: kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go.
+func usesNEG(in input, have *stack.Stack) bool {
+	switch in.Kind {
+	case InternalNEG:
+		return true
+	case NetLB:
+	default:
+		return false
+	}
+	if slices.Contains(in.Service.Finalizers, finalizerNetLBIG) {
+		return false
+	}
+	if slices.Contains(in.Service.Finalizers, finalizerNetLBNEG) {
+		return true
+	}
+	found, _ := have.Get(stack.Key{Kind: KindBackend, Name: keyV2})
+	if b, ok := found.Spec.(Backend); ok && found.Proof != stack.None && b.Scheme == schemeExternal && len(b.Groups) > 0 {
+		return isNEG(b.Groups[0])
+	}
+	return in.Config.NetLBNEG
+}
+
+func isNEG(r stack.Ref) bool {
+	return r.To.Kind == KindNEG || strings.Contains(r.ID, "/networkEndpointGroups/")
+}

@@ -1,0 +1,116 @@
+package gce
+
+import (
+	"errors"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+)
+
+// checks judge annotations together.
+func checks() []annotations.Check { return []annotations.Check{checkAddresses, checkCollection} }
+
+// checkAddresses: only the first two names are read.
+func checkAddresses(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+	if list := addressesKey.Get(bag); len(list) > maxStatic {
+		return annotations.Problems{addressesKey.Warning(bag, "has more than two names; those after the second have no effect", "at most two names")}
+	}
+	return nil
+}
+
+// checkCollection: an address is from a prefix or from a subnet.
+// Source: kubernetes/ingress-gce:pkg/l4/resources/l4netlb.go.
+func checkCollection(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+	if collectionKey.Get(bag) == "" || subnetKeyV2.Get(bag) == "" {
+		return nil
+	}
+	return annotations.Problems{collectionKey.Refusal(bag, "cannot go together with "+subnetKeyV2.Name, "one of the two")}
+}
+
+// validate judges what is not an annotation, and the kind against what is there.
+func validate(in input) annotations.Problems {
+	var out annotations.Problems
+	out = append(out, validateKind(in)...)
+	out = append(out, validatePorts(in)...)
+	out = append(out, validateFamilies(in)...)
+	out = append(out, validateRanges(in)...)
+	if nodeports.LocalOnly(in.Service) && in.Service.Spec.HealthCheckNodePort == 0 && in.Kind != TargetPool {
+		out = append(out, said("spec.healthCheckNodePort", "", "is 0 though spec.externalTrafficPolicy is Local: nodes without endpoints cannot be told from those with", "the port that the API server allocates", errorLevel))
+	}
+	return out
+}
+
+// validateKind tells where the Service asks for another kind than it has.
+func validateKind(in input) annotations.Problems {
+	var out annotations.Problems
+	if in.Kind == TargetPool && optedIn(in.Service) {
+		out = append(out, said(rbsKey.Name, in.Service.Annotations[rbsKey.Name], "has no effect, because this load balancer has a target pool and is not moved; delete the Service and make it anew", "", warnLevel))
+	}
+	class := in.Service.Spec.LoadBalancerClass
+	if class == nil {
+		return out
+	}
+	external := *class == classExternal || *class == classExternalLegacy
+	if external && internal(in.Service) {
+		out = append(out, said(typeKey.Name, in.Service.Annotations[typeKey.Name], "has no effect, because spec.loadBalancerClass "+*class+" means an external load balancer", "", warnLevel))
+	}
+	return out
+}
+
+// validatePorts: these load balancers serve TCP and UDP, the older kinds only one
+// of them. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer.go.
+func validatePorts(in input) annotations.Problems {
+	tcp, udp := false, false
+	var other []string
+	for _, p := range in.Backends.Ports {
+		switch p.Protocol {
+		case corev1.ProtocolTCP:
+			tcp = true
+		case corev1.ProtocolUDP:
+			udp = true
+		case corev1.ProtocolSCTP:
+			other = append(other, p.String())
+		}
+	}
+	switch {
+	case len(in.Backends.Ports) == 0:
+		return annotations.Problems{said("spec.ports", "", "is empty", "at least one port", errorLevel)}
+	case len(other) > 0:
+		return annotations.Problems{said("spec.ports", strings.Join(other, ", "), "is of a protocol that these load balancers do not have", "TCP or UDP", errorLevel)}
+	case tcp && udp && !isNewer(in.Kind):
+		legal := "one protocol; kind " + NetLB + " has both, see " + rbsKey.Name
+		if in.Kind == InternalIG {
+			legal = "one protocol; kind " + InternalNEG + " has both, see spec.loadBalancerClass " + classInternal
+		}
+		return annotations.Problems{said("spec.ports", "", "has both TCP and UDP, which kind "+in.Kind+" cannot serve together", legal, errorLevel)}
+	}
+	return nil
+}
+
+// validateFamilies: the older kinds have IPv4 only, whatever the Service says.
+func validateFamilies(in input) annotations.Problems {
+	ipv6 := hasFamily(in, corev1.IPv6Protocol)
+	switch {
+	case !isNewer(in.Kind) && ipv6:
+		return annotations.Problems{said("spec.ipFamilies", "", "has IPv6, but load balancers of kind "+in.Kind+" have an IPv4 address only", "", warnLevel)}
+	case in.Kind == NetLB && ipv6 && tierKey.Get(in.Values) == "Standard":
+		return annotations.Problems{tierKey.Refusal(in.Values, "is not possible with IPv6", `"Premium"`)}
+	case in.Kind == NetLB && hasFamily(in, corev1.IPv4Protocol) && collectionKey.Get(in.Values) != "":
+		return annotations.Problems{collectionKey.Refusal(in.Values, "is for Services of IPv6 alone", "spec.ipFamilies IPv6")}
+	}
+	return nil
+}
+
+func validateRanges(in input) annotations.Problems {
+	_, source, err := nodeports.SourceRanges(in.Service)
+	if bad, ok := errors.AsType[*nodeports.RangesError](err); ok {
+		return annotations.Problems{said(string(bad.Source), strings.Join(bad.Bad, ", "), "is not a list of ranges of addresses", "CIDRs such as 10.0.0.0/8", errorLevel)}
+	}
+	if _, both := in.Service.Annotations[rangesKey.Name]; both && source == nodeports.RangesFromSpec {
+		return annotations.Problems{said(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", warnLevel)}
+	}
+	return nil
+}
