@@ -126,14 +126,15 @@ func (c Classes) finalizers(svc *corev1.Service) []string {
 }
 
 // releasedWant is what a Service is to carry when nothing of ours is left. The
-// addresses of one that another controller serves by now are that one's.
+// addresses of one that has moved to another controller are that one's.
 func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, now time.Time) status.Want {
 	want := status.Released(now, append(c.finalizers(svc), outputs.Finalizers...)...)
 	want.Outputs = map[string]string{}
 	for _, key := range outputs.Annotations {
 		want.Outputs[key] = ""
 	}
-	if class, wants := classOf(svc); wants && svc.DeletionTimestamp == nil && !c.ours(class) {
+	_, recorded, known := ParseApplied(svc)
+	if class, wants := classOf(svc); wants && svc.DeletionTimestamp == nil && !c.ours(class) && known && recorded != class {
 		want.LoadBalancer = nil
 	}
 	return want

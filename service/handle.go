@@ -152,10 +152,12 @@ func (c *Controller) elsewhere(ctx context.Context, key string, svc *corev1.Serv
 
 // claim writes our finalizer before anything is made in the cloud, and with it
 // the class: the API server clears that when the type of the Service changes,
-// and whose the finalizer is must be known then.
+// and whose the finalizer is must be known then. A finalizer of ours from before
+// the class changed goes: later nobody would know that it was ours.
 func (c *Controller) claim(ctx context.Context, svc *corev1.Service) (*corev1.Service, error) {
 	finalizer := FinalizerFor(svc)
-	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{finalizer}}
+	stray := slices.DeleteFunc(c.options.Classes.finalizers(svc), func(f string) bool { return f == finalizer })
+	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{finalizer}, DropFinalizers: stray}
 	if _, _, known := ParseApplied(svc); !known && !slices.Contains(svc.Finalizers, finalizer) {
 		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, "")}
 	}
@@ -196,9 +198,10 @@ func (c *Controller) release(ctx context.Context, key string, svc *corev1.Servic
 		c.retry(ctx, key, svc, err)
 		return
 	}
-	talk.say(status.EventDeleted, "Deleted load balancer")
+	// What was said is remembered until the Service is seen without our
+	// finalizer: until then it may come once more, as it was.
+	talk.say(status.EventDeleted, "Deleted load balancer").keep()
 	c.queue.Forget(key)
-	c.seen.drop(key)
 }
 
 // tellReleasing keeps the condition of a Service that is on its way out true.
@@ -206,6 +209,9 @@ func (c *Controller) tellReleasing(ctx context.Context, svc *corev1.Service, res
 	cond := status.NotProgrammed(status.ReasonDeleting, "the load balancer is being deleted")
 	if text := obstacles(result); text != "" {
 		cond.Message = "the load balancer is being deleted: " + text
+	}
+	if held := result.Draft.Plan.Held; len(held) > 0 && !result.Waits {
+		cond = heldCondition(held)
 	}
 	if err := c.patch(ctx, svc, status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{cond}}); err != nil && !apierrors.IsNotFound(err) {
 		klog.FromContext(ctx).Error(err, "status")

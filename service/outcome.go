@@ -72,25 +72,29 @@ func programmed(result reconcile.Result) status.Condition {
 	case result.Err != nil:
 		return status.NotProgrammed(reasonOf(result), oneLine(result.Err))
 	case len(draft.Plan.Held) > 0:
-		h := draft.Plan.Held[0]
-		reason := status.ReasonHeldForSafety
-		switch {
-		case strings.HasPrefix(h.By, "policy"):
-			reason = status.ReasonHeldByPolicy
-		case h.By == "proof":
-			reason = status.ReasonNotOurs
-		case h.By == "slot":
-			reason = status.ReasonSlotTaken
-		case h.By == "filter":
-			reason = status.ReasonNoMatchingNodes
-		}
-		return status.NotProgrammed(reason, heldText(draft.Plan.Held))
+		return heldCondition(draft.Plan.Held)
 	case draft.Problems.Errors():
 		return status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")
 	case result.Waits && !onlyGates(result):
 		return status.NotProgrammed(status.ReasonPending, "waiting for the cloud: "+obstacles(result))
 	}
 	return status.Programmed("")
+}
+
+// heldCondition says who keeps steps from being done; the first one names it.
+func heldCondition(held []plan.Held) status.Condition {
+	h, reason := held[0], status.ReasonHeldForSafety
+	switch {
+	case strings.HasPrefix(h.By, "policy"):
+		reason = status.ReasonHeldByPolicy
+	case h.By == "proof":
+		reason = status.ReasonNotOurs
+	case h.By == "slot":
+		reason = status.ReasonSlotTaken
+	case h.By == "filter":
+		reason = status.ReasonNoMatchingNodes
+	}
+	return status.NotProgrammed(reason, heldText(held))
 }
 
 func heldText(held []plan.Held) string {
@@ -203,18 +207,19 @@ func (c *Controller) requeue(ctx context.Context, key string, result reconcile.R
 	}
 }
 
+// nextWait is as long as was waited so far, within bounds. It does not count how
+// often: a Service is looked at for other reasons as well, our own write of its
+// status among them.
 func (c *Controller) nextWait(key string, asked time.Duration) time.Duration {
-	old := c.seen.get(key)
-	if old.waits == 0 {
-		old.since = c.options.Clock.Now()
+	old, now := c.seen.get(key), c.options.Clock.Now()
+	if old.since.IsZero() {
+		old.since = now
+		c.seen.put(key, old)
 	}
-	grown := min(minWait<<min(old.waits, 6), maxWait)
-	old.waits++
-	c.seen.put(key, old)
 	if asked > 0 {
 		return asked
 	}
-	return grown
+	return min(max(now.Sub(old.since), minWait), maxWait)
 }
 
 // nextStep is how long to wait before going on with a change that takes several

@@ -134,12 +134,18 @@ func TestWanted(t *testing.T) {
 }
 
 func TestWaitsGrow(t *testing.T) {
-	c := newLoop()
+	clock := testclock.NewFakeClock(time.Unix(1e9, 0))
+	c := &Controller{options: Options{Clock: clock}, seen: newMemory()}
 	var got []time.Duration
-	for range 6 {
-		got = append(got, c.nextWait("k", 0))
+	for range 7 {
+		wait := c.nextWait("k", 0)
+		if again := c.nextWait("k", 0); again != wait {
+			t.Errorf("looked at twice at a time: waits %v, then %v", wait, again)
+		}
+		got = append(got, wait)
+		clock.Step(wait)
 	}
-	want := []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute}
+	want := []time.Duration{5 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
