@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/test/harness"
@@ -57,10 +61,24 @@ func (w *world) onceEach(n int) {
 			w.t.Errorf("%s took effect %d times for %d Services, want %d", operation, got, n, want)
 		}
 	}
+	w.oneOfEach(n)
+}
+
+// oneOfEach wants that n Services, half of them of each kind, have as many
+// things in the cloud as they need.
+func (w *world) oneOfEach(n int) {
+	w.t.Helper()
 	all, err := w.balancers()
 	w.must(err)
-	if len(all) != n {
-		w.t.Errorf("%d load balancers for %d Services", len(all), n)
+	targets, err := w.aws.elbv2.DescribeTargetGroups(w.t.Context(), &elbv2.DescribeTargetGroupsInput{})
+	w.must(err)
+	groups, err := w.aws.ec2.DescribeSecurityGroups(w.t.Context(), &ec2.DescribeSecurityGroupsInput{
+		Filters: []ec2types.Filter{{Name: awssdk.String("group-name"), Values: []string{"k8s-*"}}},
+	})
+	w.must(err)
+	want := []int{n, n / 2, n / 2}
+	if err := differ("load balancers, target groups, security groups", want, []int{len(all), len(targets.TargetGroups), len(groups.SecurityGroups)}); err != nil {
+		w.t.Error(err)
 	}
 	for _, b := range all {
 		if len(b.Members) != len(w.machines()) || len(b.Listeners) != 1 {

@@ -47,7 +47,7 @@ func TestThrottled(t *testing.T) {
 // TestNarrowBucket gets through at the rate that the cloud allows.
 func TestNarrowBucket(t *testing.T) {
 	w := start(t, 2)
-	w.must(w.Sim.Throttle(t.Context(), sim.Bucket{Name: "writes", Operations: []string{"Create*", "Register*", "Authorize*", "Modify*", "Configure*"}, Capacity: 3, Refill: 5}))
+	w.must(w.Sim.Throttle(t.Context(), sim.Bucket{Name: "writes", Operations: []string{"Create*", "Register*", "Authorize*", "Modify*", "Configure*"}, Capacity: 12, Refill: 3}))
 	w.controller()
 	fleet := w.fleet(6)
 	w.must(w.Create(t.Context(), fleet...))
@@ -99,7 +99,7 @@ func TestConnectionCut(t *testing.T) {
 			fleet := w.fleet(2)
 			w.must(w.Create(t.Context(), fleet...))
 			w.programmed(fleet...)
-			w.onceEach(2)
+			w.oneOfEach(2)
 			cut := 0
 			for _, e := range w.written(0) {
 				if len(e.Faults) > 0 {
