@@ -1,0 +1,122 @@
+package gce
+
+import (
+	"strings"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func createFirewall(c *change, spec Firewall) plan.Outcome {
+	spec, err := c.placed(spec)
+	if err != nil {
+		return failed(err)
+	}
+	f := &computepb.Firewall{
+		Name: &spec.Name, Description: optional(spec.Description), Network: optional(c.urlOf(spec.Network)),
+		Direction: new(computepb.Firewall_INGRESS.String()), Allowed: wireAllowed(spec.Allowed), Denied: wireDenied(spec.Denied),
+		SourceRanges: spec.Sources, DestinationRanges: destinations(spec), TargetTags: spec.Tags, Priority: priority(spec),
+	}
+	err = tell(c.ctx, c.Session, c.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: c.config.hostProject(), FirewallResource: f})
+	if c.shared() && fault.Is(err, fault.Exists) {
+		var found *computepb.Firewall
+		if found, err = ask(c.ctx, c.firewallAPI.Get, &computepb.GetFirewallRequest{Project: c.config.hostProject(), Firewall: spec.Name}); err == nil {
+			spec = firewallOf(found)
+		}
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return c.created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
+}
+
+// proofOf is what a read would find: of names that several Services may have, the
+// description.
+func (c *change) proofOf(spec Firewall) stack.Proof {
+	if n := knownNames(c.config, c.step.ID.Owner)[nameID{c.step.ID.Key.Kind, spec.Name}]; n.Ambiguous {
+		return stack.Description
+	}
+	return stack.Name
+}
+
+// placed puts in the IP of a forwarding rule that was not there when the plan was
+// made.
+func (c *change) placed(spec Firewall) (Firewall, error) {
+	if spec.Destination.ID != "" || spec.Destination.IsZero() {
+		return spec, nil
+	}
+	ip, err := c.placeOfRule(c.batch.ID(c.step, spec.Destination))
+	if err != nil {
+		return spec, err
+	}
+	return spec.At(ip), nil
+}
+
+// updateFirewall patches the fields that differ.
+func updateFirewall(c *change, spec Firewall) plan.Outcome {
+	spec, err := c.placed(spec)
+	if err != nil {
+		return failed(err)
+	}
+	f := &computepb.Firewall{Name: &spec.Name}
+	for _, ch := range c.step.Changes {
+		switch ch.Field {
+		case "Description":
+			f.Description = &spec.Description
+		case "Allowed":
+			f.Allowed = wireAllowed(spec.Allowed)
+		case "Denied":
+			f.Denied = wireDenied(spec.Denied)
+		case "Sources":
+			f.SourceRanges = spec.Sources
+		case "Destination":
+			f.DestinationRanges = destinations(spec)
+		case "Tags":
+			f.TargetTags = spec.Tags
+		case "Priority":
+			f.Priority = priority(spec)
+		default:
+			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.step.ID, ch.Field))
+		}
+	}
+	return c.updated(spec, tell(c.ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
+		Project: c.config.hostProject(), Firewall: spec.Name, FirewallResource: f,
+	}))
+}
+
+func deleteFirewall(c *change) plan.Outcome {
+	return deleted(tell(c.ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.hostProject(), Firewall: c.name()}))
+}
+
+func wireAllowed(list []Allowed) []*computepb.Allowed {
+	var out []*computepb.Allowed
+	for _, a := range list {
+		out = append(out, &computepb.Allowed{IPProtocol: new(a.Protocol), Ports: a.Ports})
+	}
+	return out
+}
+
+func wireDenied(list []Allowed) []*computepb.Denied {
+	var out []*computepb.Denied
+	for _, a := range list {
+		out = append(out, &computepb.Denied{IPProtocol: new(a.Protocol), Ports: a.Ports})
+	}
+	return out
+}
+
+func destinations(spec Firewall) []string {
+	if spec.Destination.ID == "" {
+		return nil
+	}
+	return strings.Split(spec.Destination.ID, ",")
+}
+
+func priority(spec Firewall) *int32 {
+	if spec.Priority == 0 {
+		return nil
+	}
+	return new(int32(spec.Priority)) //nolint:gosec // 0 to 65535
+}

@@ -1,0 +1,121 @@
+package gce
+
+import (
+	"slices"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func negPath(zone, name string) string { return "zones/" + zone + "/networkEndpointGroups/" + name }
+
+// createNEG makes an endpoint group and fills it.
+func createNEG(c *change, spec NEG) plan.Outcome {
+	path := negPath(spec.Zone, spec.Name)
+	err := tell(c.ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+		Project: c.config.Project, Zone: spec.Zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
+			Name: &spec.Name, Description: optional(spec.Description), NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
+			Network: optional(c.urlOf(spec.Network)), Subnetwork: optional(c.urlOf(spec.Subnet)),
+		},
+	})
+	if err != nil {
+		return failed(err)
+	}
+	o := c.created(path, stack.Description, spec)
+	refused, err := c.attach(path, spec.Endpoints)
+	if err != nil {
+		// The group is there and says whose it is: the next plan fills it.
+		o.Err, o.Sent = err, plan.MaybeSent
+		return o
+	}
+	spec.Endpoints = slices.DeleteFunc(slices.Clone(spec.Endpoints), func(e Endpoint) bool {
+		return slices.ContainsFunc(refused, func(r plan.Refusal) bool { return r.Member == any(e) })
+	})
+	o.After.Spec, o.Refused = spec, refused
+	return o
+}
+
+func deleteNEG(c *change) plan.Outcome {
+	path := c.id()
+	return deleted(tell(c.ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
+		Project: c.config.Project, Zone: zoneOf(path), NetworkEndpointGroup: lastOf(path),
+	}))
+}
+
+func attachEndpoints(c *change) plan.Outcome {
+	add, _ := plan.Members[Endpoint](c.step)
+	refused, err := c.attach(c.id(), add)
+	return c.memberOutcome(refused, err)
+}
+
+// memberOutcome is that of a step that adds to or removes from a set.
+func (c *change) memberOutcome(refused []plan.Refusal, err error) plan.Outcome {
+	if err != nil {
+		o := failed(err)
+		o.Refused = refused
+		return o
+	}
+	o := c.updated(c.step.Target.Spec, nil)
+	o.Refused = refused
+	return o
+}
+
+// attach adds endpoints; those that the cloud refuses are left out by name.
+func (c *change) attach(neg string, endpoints []Endpoint) ([]plan.Refusal, error) {
+	var refused []plan.Refusal
+	for chunk := range slices.Chunk(endpoints, negEndpointsPerCall) {
+		bad, err := split(chunk, func(part []Endpoint) error {
+			return tell(c.ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
+				Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
+				NetworkEndpointGroupsAttachEndpointsRequestResource: &computepb.NetworkEndpointGroupsAttachEndpointsRequest{NetworkEndpoints: wireEndpoints(part)},
+			})
+		})
+		refused = append(refused, bad...)
+		if err != nil && !fault.Is(err, fault.Exists) {
+			return refused, err
+		}
+	}
+	return refused, nil
+}
+
+// detachEndpoints removes endpoints. If the cloud does not know one of them, the
+// group is read, and those that are there go.
+func detachEndpoints(c *change) plan.Outcome {
+	_, remove := plan.Members[Endpoint](c.step)
+	neg := c.id()
+	err := c.detach(neg, remove)
+	for try := 0; try < regrafts && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)); try++ {
+		var there []Endpoint
+		if there, err = c.endpointsOf(c.ctx, neg); fault.Is(err, fault.NotFound) {
+			return c.memberOutcome(nil, nil) // with the group all its endpoints are gone
+		}
+		if err == nil {
+			err = c.detach(neg, slices.DeleteFunc(slices.Clone(remove), func(e Endpoint) bool { return !slices.Contains(there, e) }))
+		}
+	}
+	return c.memberOutcome(nil, err)
+}
+
+func (c *change) detach(neg string, endpoints []Endpoint) error {
+	for chunk := range slices.Chunk(endpoints, negEndpointsPerCall) {
+		err := tell(c.ctx, c.Session, c.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+			Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
+			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(chunk)},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func wireEndpoints(list []Endpoint) []*computepb.NetworkEndpoint {
+	out := make([]*computepb.NetworkEndpoint, 0, len(list))
+	for _, e := range list {
+		out = append(out, &computepb.NetworkEndpoint{Instance: new(e.Instance), IpAddress: optional(e.IP)})
+	}
+	return out
+}

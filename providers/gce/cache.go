@@ -1,0 +1,228 @@
+package gce
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// placeAge is how long subnets and zones are believed: they change by hand, and
+	// a new load balancer can wait that long for a new subnet.
+	placeAge = 10 * time.Minute
+	// instanceAge is how long the list of instances is believed, as long as every
+	// node that is asked for is in it.
+	instanceAge = 10 * time.Minute
+	// absentAge is how long an instance that was not in the list is not looked for again.
+	absentAge = time.Minute
+	// addressAge is how long an answer about a reserved address holds. It is short,
+	// for a user waits for it, and long enough for the Services of one burst.
+	addressAge = 5 * time.Second
+	// memberAge is how long the members of shared groups are believed by those who
+	// read; whoever writes to them relies on what the cloud says then.
+	memberAge = 5 * time.Second
+)
+
+// aged is a value with the time it was fetched at. One who needs what another is
+// just fetching waits for it.
+type aged[T any] struct {
+	sync.Mutex
+	value T
+	at    time.Time
+}
+
+// get returns what is remembered, or fetches it if it is too old or not enough.
+func (a *aged[T]) get(ctx context.Context, now time.Time, age time.Duration, enough func(T, time.Duration) bool, fetch func(context.Context) (T, error)) (T, error) {
+	a.Lock()
+	defer a.Unlock()
+	old := now.Sub(a.at)
+	if !a.at.IsZero() && old < age && (enough == nil || enough(a.value, old)) {
+		return a.value, nil
+	}
+	value, err := fetch(ctx)
+	if err != nil {
+		return value, err
+	}
+	a.value, a.at = value, now
+	return value, nil
+}
+
+// factCache remembers facts between reads. It is safe for concurrent use; what it
+// returns is shared and never written to.
+type factCache struct {
+	zones     aged[[]string]
+	subnets   aged[[]Subnet]
+	instances aged[map[string]Instance]
+
+	mu        sync.Mutex
+	addresses map[question]answer
+}
+
+// question is a look-up of a reserved address.
+type question struct{ by, value string }
+
+// answer is the address, or that there is none.
+type answer struct {
+	Reserved
+	exists bool
+	at     time.Time
+}
+
+func newFactCache() *factCache { return &factCache{addresses: map[question]answer{}} }
+
+// unanswered are the questions that nobody has asked lately.
+func (c *factCache) unanswered(now time.Time, all []question) []question {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(all), func(q question) bool {
+		a, ok := c.addresses[q]
+		return ok && now.Sub(a.at) < addressAge
+	})
+}
+
+func (c *factCache) learnAddresses(now time.Time, asked []question, found []Reserved) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.addresses, func(_ question, a answer) bool { return now.Sub(a.at) >= addressAge })
+	for _, q := range asked {
+		c.addresses[q] = answer{at: now}
+	}
+	for _, r := range found {
+		for _, q := range []question{{byName, r.Name}, {byIP, r.IP}} {
+			if _, was := c.addresses[q]; was {
+				c.addresses[q] = answer{Reserved: r, exists: true, at: now}
+			}
+		}
+	}
+}
+
+// reserved are the addresses that answer the questions, sorted by name.
+func (c *factCache) reserved(questions []question) []Reserved {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	byName := map[string]Reserved{}
+	for _, q := range questions {
+		if a := c.addresses[q]; a.exists {
+			byName[a.Name] = a.Reserved
+		}
+	}
+	var out []Reserved
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		out = append(out, byName[name])
+	}
+	return out
+}
+
+// forgetAddress drops what is known of an address that we have just written.
+func (c *factCache) forgetAddress(name, ip string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.addresses, question{byName, name})
+	delete(c.addresses, question{byIP, ip})
+}
+
+// memberCache remembers the instances of groups, by the group's path. It is safe
+// for concurrent use.
+type memberCache struct {
+	mu    sync.Mutex
+	known map[string]memberList
+}
+
+// memberList is what a group had at a time.
+type memberList struct {
+	names []string // sorted; replaced as a whole, never written to
+	at    time.Time
+	known bool
+	// writes counts what we did to the group, so that an answer that was on its way
+	// meanwhile is not taken for what is there now.
+	writes int
+}
+
+func newMemberCache() *memberCache { return &memberCache{known: map[string]memberList{}} }
+
+// get returns the members of a group if they are known and young enough; an age
+// of 0 is any.
+func (c *memberCache) get(group string, now time.Time, age time.Duration) ([]string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.known[group]
+	if !m.known || (age > 0 && now.Sub(m.at) >= age) {
+		return nil, false
+	}
+	return m.names, true
+}
+
+// writes is to be handed to learn with what is asked for now.
+func (c *memberCache) writes(group string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known[group].writes
+}
+
+// learn notes what a read has shown, unless we wrote to the group meanwhile.
+func (c *memberCache) learn(group string, now time.Time, names []string, writes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.known[group]; m.writes == writes {
+		c.known[group] = memberList{names: names, at: now, known: true, writes: writes}
+	}
+}
+
+// wrote notes what came to a group and what went; of members that are not known
+// it notes only that they have changed.
+func (c *memberCache) wrote(group string, added, removed []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.known[group]
+	m.writes++
+	if m.known {
+		names := slices.DeleteFunc(slices.Concat(m.names, added), func(n string) bool { return slices.Contains(removed, n) })
+		slices.Sort(names)
+		m.names = slices.Compact(names)
+	}
+	c.known[group] = m
+}
+
+// made notes a group that is new and empty.
+func (c *memberCache) made(group string, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[group] = memberList{names: []string{}, at: now, known: true, writes: c.known[group].writes + 1}
+}
+
+// drop forgets what a group has.
+func (c *memberCache) drop(group string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[group] = memberList{writes: c.known[group].writes + 1}
+}
+
+// placeCache remembers where clients of forwarding rules send to, by the rule's
+// path. It is safe for concurrent use.
+type placeCache struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+func newPlaceCache() *placeCache { return &placeCache{known: map[string]string{}} }
+
+func (c *placeCache) get(rule string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.known[rule]
+	return at, ok
+}
+
+func (c *placeCache) put(rule, at string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[rule] = at
+}
+
+func (c *placeCache) drop(rule string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, rule)
+}

@@ -1,0 +1,295 @@
+package gce
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	compute "cloud.google.com/go/compute/apiv1"
+	"cloud.google.com/go/compute/apiv1/computepb"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+)
+
+// factFamily is the list that a kind of facts comes from.
+func factFamily(kind stack.Kind) family {
+	switch kind {
+	case factSubnets:
+		return familySubnets
+	case factZones:
+		return familyZones
+	case factInstances:
+		return familyInstances
+	case factAddresses:
+		return familyReserved
+	}
+	return ""
+}
+
+// learnFacts brings the facts that the scopes need: zones first, since they say
+// where instances and groups are looked for.
+func (r *read) learnFacts() {
+	r.factTask(familyZones, r.needsZones(), func() (err error) {
+		r.zones, err = r.facts.zones.get(r.ctx, r.now(), placeAge, nil, r.managedZones)
+		return err
+	})
+	r.questions = r.askedAddresses()
+	forEach([]func(){
+		func() {
+			r.factTask(familySubnets, r.needs(factSubnets), func() (err error) {
+				r.subnets, err = r.facts.subnets.get(r.ctx, r.now(), placeAge, nil, r.networkSubnets)
+				return err
+			})
+		},
+		func() {
+			r.factTask(familyInstances, r.needs(factInstances), func() (err error) {
+				r.machines, err = r.facts.instances.get(r.ctx, r.now(), instanceAge, r.knowsNodes(), r.managedInstances)
+				return err
+			})
+		},
+		func() { r.factTask(familyReserved, len(r.questions) > 0, r.learnReserved) },
+	}, func(f func()) { f() })
+}
+
+func (r *read) factTask(f family, needed bool, run func() error) {
+	if !needed {
+		return
+	}
+	if err := run(); err != nil {
+		r.fail(f, err)
+	}
+}
+
+func (r *read) needs(kind stack.Kind) bool {
+	return slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
+		return s.Depth == providers.Deep && slices.ContainsFunc(s.Facts, func(l providers.Lookup) bool { return l.Kind == kind })
+	})
+}
+
+func (r *read) needsZones() bool {
+	return r.needs(factZones) || r.needs(factInstances)
+}
+
+// managedZones are those whose instances may be backends. Source:
+// kubernetes/cloud-provider-gcp:providers/gce/gce.go (managedZones).
+func (r *read) managedZones(ctx context.Context) ([]string, error) {
+	if !r.config.Multizone {
+		return []string{r.config.Zone}, nil
+	}
+	var out []string
+	it := r.placeAPI.zones.List(ctx, &computepb.ListZonesRequest{Project: r.config.Project, MaxResults: new(uint32(page))}, readOptions()...)
+	err := all(it.Next, func(z *computepb.Zone) {
+		if lastOf(z.GetRegion()) == r.config.Region {
+			out = append(out, z.GetName())
+		}
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+func (s *Session) networkSubnets(ctx context.Context) ([]Subnet, error) {
+	found, err := s.listSubnets(ctx)
+	out := make([]Subnet, 0, len(found))
+	for _, n := range found {
+		out = append(out, Subnet{
+			Name: n.GetName(), Path: projectPathOf(n.GetSelfLink()), Network: projectPathOf(n.GetNetwork()), CIDR: n.GetIpCidrRange(),
+			StackType: cmp.Or(n.GetStackType(), computepb.Subnetwork_IPV4_ONLY.String()), IPv6Access: n.GetIpv6AccessType(),
+			Ready: n.GetState() == "" || n.GetState() == computepb.Subnetwork_READY.String(),
+		})
+	}
+	slices.SortFunc(out, func(a, b Subnet) int { return cmp.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+// listSubnets are the subnets of the region that are in the cluster's network.
+func (s *Session) listSubnets(ctx context.Context) ([]*computepb.Subnetwork, error) {
+	var out []*computepb.Subnetwork
+	filter := `network eq ".*/` + lastOf(s.config.Network) + `"`
+	it := s.placeAPI.subnets.List(ctx, &computepb.ListSubnetworksRequest{
+		Project: s.config.hostProject(), Region: s.config.Region, Filter: &filter, MaxResults: new(uint32(page)),
+	}, readOptions()...)
+	err := all(it.Next, func(n *computepb.Subnetwork) {
+		if projectPathOf(n.GetNetwork()) == s.config.Network {
+			out = append(out, n)
+		}
+	})
+	return out, err
+}
+
+// knowsNodes tells whether what is remembered has every node of the scopes; one
+// that was missing lately is not looked for at once again.
+func (r *read) knowsNodes() func(map[string]Instance, time.Duration) bool {
+	return func(known map[string]Instance, age time.Duration) bool {
+		if age < absentAge {
+			return !r.hasNewNode(known) || age < justNow
+		}
+		return !r.hasNewNode(known)
+	}
+}
+
+// justNow bounds how often a node that has no instance makes the list be read.
+const justNow = 10 * time.Second
+
+func (r *read) hasNewNode(known map[string]Instance) bool {
+	for _, s := range r.scopes {
+		for n := range s.Nodes.All() {
+			name, _, _ := strings.Cut(n.Name, ".")
+			if _, ok := known[name]; !ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// managedInstances are the instances of the managed zones by name. A zone that
+// cannot be reached makes the whole answer an error: whoever took its instances
+// for gone would empty load balancers.
+func (r *read) managedInstances(ctx context.Context) (map[string]Instance, error) {
+	out := map[string]Instance{}
+	var lost string
+	var filter *string
+	if r.config.NodePrefix != "" {
+		filter = new(`name eq "` + r.config.NodePrefix + `.*"`)
+	}
+	note := func(zone string, unreachable bool) {
+		if _, ours := r.ownZone(zone); ours && unreachable {
+			lost = zone
+		}
+	}
+	it := r.placeAPI.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{
+		Project: r.config.Project, Filter: filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
+	}, readOptions()...)
+	err := each(it.Next, func() {
+		if list, ok := it.Response.(*computepb.InstanceAggregatedList); ok {
+			for _, where := range list.GetUnreachables() {
+				note(pathOf(where), true)
+			}
+		}
+	}, func(p compute.InstancesScopedListPair) {
+		note(p.Key, p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String())
+		zone, ours := r.ownZone(p.Key)
+		for _, i := range p.Value.GetInstances() {
+			if ours {
+				out[i.GetName()] = Instance{Zone: zone, Tags: i.GetTags().GetItems()}
+			}
+		}
+	})
+	if err == nil && lost != "" {
+		err = fault.New(fault.Unavailable, "%s: its instances cannot be listed", lost)
+	}
+	return out, err
+}
+
+// askedAddresses are the look-ups of reserved addresses, each once.
+func (r *read) askedAddresses() []question {
+	var out []question
+	for _, s := range r.scopes {
+		if s.Depth == providers.Deep {
+			out = append(out, questionsOf(s)...)
+		}
+	}
+	slices.SortFunc(out, func(a, b question) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.value, b.value)) })
+	return slices.Compact(out)
+}
+
+func questionsOf(s providers.Scope) []question {
+	var out []question
+	for _, l := range s.Facts {
+		if l.Kind == factAddresses {
+			out = append(out, question{l.By, l.Value})
+		}
+	}
+	return out
+}
+
+// learnReserved asks for the addresses that nobody has asked for lately: those by
+// name and those by IP in one list.
+func (r *read) learnReserved() error {
+	asked := r.facts.unanswered(r.now(), r.questions)
+	if len(asked) == 0 {
+		return nil
+	}
+	var found []Reserved
+	it := r.addressAPI.List(r.ctx, &computepb.ListAddressesRequest{
+		Project: r.config.Project, Region: r.config.Region, Filter: addressFilter(asked), MaxResults: new(uint32(page)),
+	}, readOptions()...)
+	if err := all(it.Next, func(a *computepb.Address) { found = append(found, reservedOf(a)) }); err != nil {
+		return err
+	}
+	r.facts.learnAddresses(r.now(), asked, found)
+	return nil
+}
+
+// addressFilter selects by name or IP; of very many it selects none, and the
+// whole list is read. The API matches the texts of addresses, of which IPv6 ones
+// have several.
+func addressFilter(asked []question) *string {
+	var terms []string
+	for _, q := range asked {
+		field := "name"
+		if q.by == byIP {
+			if strings.Contains(q.value, ":") {
+				return nil
+			}
+			field = "address"
+		}
+		terms = append(terms, "("+field+" = "+strconv.Quote(q.value)+")")
+	}
+	filter := strings.Join(terms, " OR ")
+	if len(filter) > longestFilter {
+		return nil
+	}
+	return &filter
+}
+
+// factsOf are shared between all scopes but for the addresses.
+func (r *read) factsOf(scope providers.Scope) *Facts {
+	return &Facts{
+		Zones: r.zones, Network: r.config.Network, Subnet: r.config.Subnet, Legacy: r.legacy,
+		Subnets: r.subnets, Instances: r.machines, Addresses: r.facts.reserved(questionsOf(scope)),
+	}
+}
+
+// projectID is a project's id, also where the configuration has its number.
+func (s *Session) projectID(ctx context.Context, project string) (string, error) {
+	if !number(project) {
+		return project, nil
+	}
+	p, err := ask(ctx, s.placeAPI.projects.Get, &computepb.GetProjectRequest{Project: project})
+	return p.GetName(), err
+}
+
+// findSubnet finds the cluster's subnet where the configuration has none: in an
+// automatic network the one subnet of the region that the network made itself.
+// Others remain without, and legacy networks have none.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce.go (determineSubnetURL, findSubnetForRegion).
+func (s *Session) findSubnet(ctx context.Context) error {
+	_, path, _ := strings.Cut(s.config.Network, "/")
+	project, _, _ := strings.Cut(path, "/")
+	network, err := ask(ctx, s.placeAPI.networks.Get, &computepb.GetNetworkRequest{Project: project, Network: lastOf(s.config.Network)})
+	if err != nil {
+		return err
+	}
+	s.legacy = network.GetIPv4Range() != ""
+	if !network.GetAutoCreateSubnetworks() {
+		return nil
+	}
+	subnets, err := s.listSubnets(ctx)
+	if err != nil {
+		return err
+	}
+	automatic := netip.MustParsePrefix("10.128.0.0/9")
+	for _, n := range subnets {
+		if p, err := netip.ParsePrefix(n.GetIpCidrRange()); err == nil && automatic.Contains(p.Addr()) {
+			s.config.Subnet = projectPathOf(n.GetSelfLink())
+		}
+	}
+	return nil
+}

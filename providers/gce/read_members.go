@@ -1,0 +1,181 @@
+package gce
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// readMembers reads what is in the groups of all answers, each group once.
+func (r *read) readMembers(views []*view) {
+	groups := map[string]stack.Kind{}
+	for _, v := range views {
+		for _, t := range v.things {
+			if t.key.Kind == KindGroup || t.key.Kind == KindNEG {
+				groups[t.id] = t.key.Kind
+			}
+		}
+	}
+	forEach(slices.Sorted(maps.Keys(groups)), func(id string) {
+		var names []string
+		var endpoints []Endpoint
+		var err error
+		if groups[id] == KindGroup {
+			names, err = r.membersYoung(r.ctx, id)
+		} else {
+			endpoints, err = r.endpointsOf(r.ctx, id)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if err != nil {
+			r.broken[id] = err
+		}
+		r.members[id], r.endpoints[id] = names, endpoints
+	})
+}
+
+// zoneOf is the zone in the path of a zonal thing.
+func zoneOf(path string) string {
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
+}
+
+// membersYoung are the instances of a group, from memory if that is young.
+func (s *Session) membersYoung(ctx context.Context, group string) ([]string, error) {
+	if names, ok := s.groups.get(group, s.now(), memberAge); ok {
+		return names, nil
+	}
+	return s.membersOf(ctx, group)
+}
+
+// membersOf are the instances of a group by name, whatever their state.
+func (s *Session) membersOf(ctx context.Context, group string) ([]string, error) {
+	out, writes := []string{}, s.groups.writes(group)
+	it := s.groupAPI.ListInstances(ctx, &computepb.ListInstancesInstanceGroupsRequest{
+		Project: s.config.Project, Zone: zoneOf(group), InstanceGroup: lastOf(group), MaxResults: new(uint32(page)),
+		InstanceGroupsListInstancesRequestResource: &computepb.InstanceGroupsListInstancesRequest{
+			InstanceState: new(computepb.InstanceGroupsListInstancesRequest_ALL.String()),
+		},
+	}, readOptions()...)
+	err := all(it.Next, func(i *computepb.InstanceWithNamedPorts) { out = append(out, lastOf(i.GetInstance())) })
+	if err != nil {
+		s.groups.drop(group)
+		return nil, err
+	}
+	slices.Sort(out)
+	s.groups.learn(group, s.now(), out, writes)
+	return out, nil
+}
+
+// endpointsOf are the endpoints of a group, without those that were detached and
+// only finish their connections.
+func (s *Session) endpointsOf(ctx context.Context, neg string) ([]Endpoint, error) {
+	var out []Endpoint
+	it := s.negAPI.ListNetworkEndpoints(ctx, &computepb.ListNetworkEndpointsNetworkEndpointGroupsRequest{
+		Project: s.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg), MaxResults: new(uint32(page)),
+		NetworkEndpointGroupsListEndpointsRequestResource: &computepb.NetworkEndpointGroupsListEndpointsRequest{
+			HealthStatus: new(computepb.NetworkEndpointGroupsListEndpointsRequest_SHOW.String()),
+		},
+	}, readOptions()...)
+	err := all(it.Next, func(e *computepb.NetworkEndpointWithHealthStatus) {
+		if !draining(e) {
+			out = append(out, Endpoint{Instance: lastOf(e.GetNetworkEndpoint().GetInstance()), IP: bareIP(e.GetNetworkEndpoint().GetIpAddress())})
+		}
+	})
+	slices.SortFunc(out, Endpoint.compare)
+	return out, err
+}
+
+func draining(e *computepb.NetworkEndpointWithHealthStatus) bool {
+	return slices.ContainsFunc(e.GetHealths(), func(h *computepb.HealthStatusForNetworkEndpoint) bool {
+		return h.GetHealthState() == computepb.HealthStatusForNetworkEndpoint_DRAINING.String()
+	})
+}
+
+// ruleReader reads forwarding rules that have just been made, for their IPs. What
+// asks while a call is under way is answered together by the next one.
+type ruleReader struct {
+	call func(context.Context, []string) (map[string]*computepb.ForwardingRule, error)
+
+	mu      sync.Mutex
+	busy    bool
+	waiting []*ruleQuestion
+}
+
+type ruleQuestion struct {
+	name   string
+	answer chan ruleAnswer
+}
+
+type ruleAnswer struct {
+	rule *computepb.ForwardingRule // nil: there is none
+	err  error
+}
+
+func newRuleReader(call func(context.Context, []string) (map[string]*computepb.ForwardingRule, error)) *ruleReader {
+	return &ruleReader{call: call}
+}
+
+// get reads the rule of a name; nil without an error if there is none.
+func (r *ruleReader) get(ctx context.Context, name string) (*computepb.ForwardingRule, error) {
+	q := &ruleQuestion{name: name, answer: make(chan ruleAnswer, 1)}
+	r.mu.Lock()
+	r.waiting = append(r.waiting, q)
+	if !r.busy {
+		r.busy = true
+		go r.drain(context.WithoutCancel(ctx))
+	}
+	r.mu.Unlock()
+	select {
+	case a := <-q.answer:
+		return a.rule, a.err
+	case <-ctx.Done():
+		return nil, faultOf(ctx.Err(), reading)
+	}
+}
+
+func (r *ruleReader) drain(ctx context.Context) {
+	for {
+		r.mu.Lock()
+		batch := r.waiting
+		r.waiting, r.busy = nil, len(batch) > 0
+		r.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		names := make([]string, 0, len(batch))
+		for _, q := range batch {
+			names = append(names, q.name)
+		}
+		found, err := r.call(ctx, names)
+		for _, q := range batch {
+			q.answer <- ruleAnswer{rule: found[q.name], err: err}
+		}
+	}
+}
+
+// readRules reads rules by name: one by itself, several in a list.
+func (s *Session) readRules(ctx context.Context, names []string) (map[string]*computepb.ForwardingRule, error) {
+	out := map[string]*computepb.ForwardingRule{}
+	if len(names) == 1 {
+		f, err := ask(ctx, s.ruleAPI.Get, &computepb.GetForwardingRuleRequest{Project: s.config.Project, Region: s.config.Region, ForwardingRule: names[0]})
+		if err == nil {
+			out[names[0]] = f
+		}
+		return out, err
+	}
+	it := s.ruleAPI.List(ctx, &computepb.ListForwardingRulesRequest{
+		Project: s.config.Project, Region: s.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
+	}, readOptions()...)
+	err := all(it.Next, func(f *computepb.ForwardingRule) { out[f.GetName()] = f })
+	return out, err
+}

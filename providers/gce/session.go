@@ -1,0 +1,152 @@
+package gce
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/compute/metadata"
+	"golang.org/x/oauth2"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// Session is an open connection to one region of Google Cloud. It is safe for
+// concurrent use. What it remembers between calls are facts that change seldom,
+// the members of shared groups, and operations that take long.
+type Session struct {
+	*clients
+
+	config Config // completed by what was found
+	now    func() time.Time
+	facts  *factCache
+	groups *memberCache
+	places *placeCache
+	rules  *ruleReader
+
+	legacy bool // the network has no subnets
+	mu     sync.Mutex
+	late   map[string]handle // operations that were not done in time, by what they do
+}
+
+// Open finds credentials, project, zone and network the way the official
+// controllers do and returns a session. What the configuration names is not
+// asked for; the rest comes from the metadata server and from the network itself.
+// The configuration comes back with all that was found.
+func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*Facts], Config, error) {
+	s, err := open(ctx, c, env)
+	if err != nil {
+		return nil, c, fmt.Errorf("gce: %w", err)
+	}
+	return s, s.config, nil
+}
+
+func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
+	c, err := locate(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	// Clients outlive the call that opens them.
+	lasting := context.WithoutCancel(ctx)
+	source, err := tokens(lasting, c)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	client := &http.Client{Transport: &agent{name: env.UserAgent, next: &oauth2.Transport{Source: source, Base: transport()}}}
+	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(), places: newPlaceCache(), late: map[string]handle{}}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.clients, err = connect(lasting, c.APIEndpoint, client); err != nil {
+		return nil, err
+	}
+	s.rules = newRuleReader(s.readRules)
+	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// transport keeps enough connections for many Services at once.
+func transport() *http.Transport {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return &http.Transport{MaxIdleConnsPerHost: keptConnections}
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = keptConnections
+	return t
+}
+
+const keptConnections = 64
+
+// agent says who is calling.
+type agent struct {
+	name string
+	next http.RoundTripper
+}
+
+func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	out.Header.Set("User-Agent", strings.TrimSpace(a.name+" "+r.UserAgent()))
+	return a.next.RoundTrip(out)
+}
+
+// locate asks the metadata server for what the configuration leaves open.
+func locate(ctx context.Context, c Config) (Config, error) {
+	here := metadata.NewClient(nil)
+	var err error
+	if c.Project == "" {
+		if c.Project, err = here.ProjectIDWithContext(ctx); err != nil {
+			return c, fmt.Errorf("project-id: %w", err)
+		}
+	}
+	if c.Zone == "" {
+		if c.Zone, err = here.ZoneWithContext(ctx); err != nil {
+			return c, fmt.Errorf("local-zone: %w", err)
+		}
+	}
+	if c.Region, err = regionOf(c.Zone); err != nil {
+		return c, fmt.Errorf("local-zone: %w", err)
+	}
+	if c.Network == "" {
+		// projects/<number>/networks/<name>, which lacks "global".
+		path, err := here.GetWithContext(ctx, "instance/network-interfaces/0/network")
+		if err != nil {
+			return c, fmt.Errorf("network-name: %w", err)
+		}
+		c.Network = lastOf(strings.TrimSpace(path))
+	}
+	return c, nil
+}
+
+// settle completes projects, network and subnet by asking the cloud.
+func (s *Session) settle(ctx context.Context) error {
+	c := &s.config
+	var err error
+	if c.Project, err = s.projectID(ctx, c.Project); err != nil {
+		return fmt.Errorf("project-id: %w", err)
+	}
+	c.NetworkProject = cmp.Or(c.NetworkProject, c.Project)
+	if c.NetworkProject, err = s.projectID(ctx, c.NetworkProject); err != nil {
+		return fmt.Errorf("network-project-id: %w", err)
+	}
+	c.Network = c.NetworkPath()
+	if c.Subnet != "" {
+		c.Subnet = c.SubnetPath(c.Subnet)
+		return nil
+	}
+	if err := s.findSubnet(ctx); err != nil {
+		return fmt.Errorf("subnetwork-name: %w", err)
+	}
+	return nil
+}
+
+// number tells a project's number from its id, which begins with a letter.
+func number(project string) bool {
+	return project != "" && strings.Trim(project, "0123456789") == ""
+}
