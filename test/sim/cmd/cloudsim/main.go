@@ -13,10 +13,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -49,7 +51,7 @@ type common struct {
 	region, account, cluster string
 }
 
-func clouds() map[string]maker { return map[string]maker{"aws": awsCloud} }
+func clouds() map[string]maker { return map[string]maker{"aws": awsCloud, "azure": azureCloud, "gce": gceCloud} }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	name, err := cloudName(args)
@@ -86,6 +88,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return errors.Join(err, listener.Close())
 		}
 	}
+	if wrapper, ok := cloud.(interface {
+		Listener(net.Listener) net.Listener
+	}); ok {
+		listener = wrapper.Listener(listener)
+	}
 	fmt.Fprintf(out, "%s simulator ready at %s\n", name, url)
 	return serve(ctx, listener, cloud)
 }
@@ -104,7 +111,7 @@ func cloudName(args []string) (string, error) {
 		name = value
 	}
 	if clouds()[name] == nil {
-		return "", fmt.Errorf("cloud %q: not simulated; want aws", name)
+		return "", fmt.Errorf("cloud %q: not simulated; want one of %v", name, slices.Sorted(maps.Keys(clouds())))
 	}
 	return name, nil
 }

@@ -1,0 +1,142 @@
+package arm
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// parent finds the resource that a part is in.
+func (c *Call) parent() (*Resource, *Error) {
+	if err := c.locate(); err != nil {
+		return nil, err
+	}
+	r := c.Svc.State.Get(c.ID.Parent())
+	if r == nil {
+		return nil, notFound(c.ID.Parent())
+	}
+	return r, nil
+}
+
+func getPart(c *Call) *Response {
+	r, err := c.parent()
+	if err != nil {
+		return Refuse(err)
+	}
+	part := c.part.Part(c.Svc.Render(r), c.ID.Name())
+	if part == nil {
+		return Refuse(childNotFound(c.ID))
+	}
+	return Reply(http.StatusOK, part)
+}
+
+func listParts(c *Call) *Response {
+	if err := c.locateParent(); err != nil {
+		return Refuse(err)
+	}
+	parts := List(c.Svc.Render(c.Svc.State.Get(c.ID.Parent())), "properties", c.part.Property)
+	return page(c, len(parts), func(n int) Doc { return parts[n] })
+}
+
+// putPart writes one part by writing the whole resource with it.
+func putPart(c *Call) *Response {
+	if r, err := c.parent(); r == nil {
+		if err.Code == "ResourceNotFound" {
+			err = parentNotFound(c.ID)
+		}
+		return Refuse(err)
+	}
+	w, err := c.begin(c.ID.Parent())
+	if err != nil {
+		return Refuse(err)
+	}
+	created := c.part.Part(w.Old.Doc, c.ID.Name()) == nil
+	body := Clone(c.Body)
+	body["name"] = c.ID.Name()
+	w.Doc = Clone(w.Old.Doc)
+	Default(w.Doc, Doc{}, "properties")
+	list, _ := w.Props()[c.part.Property].([]any)
+	next := make([]any, 0, len(list)+1)
+	for _, e := range list {
+		if d, ok := e.(Doc); ok && strings.EqualFold(Text(d, "name"), c.ID.Name()) {
+			e = body
+		}
+		next = append(next, e)
+	}
+	if created {
+		next = append(next, body)
+	}
+	w.Props()[c.part.Property] = next
+	if err := c.Svc.prepare(w); err != nil {
+		return Refuse(err)
+	}
+	out := c.finish(w, func(r *Resource) Doc { return c.part.Part(c.Svc.Render(r), c.ID.Name()) })
+	if created && out.Status == http.StatusOK {
+		out.Status = http.StatusCreated
+	}
+	return out
+}
+
+func removePart(c *Call) *Response {
+	r, err := c.parent()
+	if err != nil {
+		return Refuse(err)
+	}
+	if c.part.Part(c.Svc.Render(r), c.ID.Name()) == nil {
+		return Reply(http.StatusNoContent, nil)
+	}
+	w, err := c.begin(c.ID.Parent())
+	if err != nil {
+		return Refuse(err)
+	}
+	if c.part.Delete != nil {
+		if err := c.part.Delete(w, c.ID.Name()); err != nil {
+			return Refuse(err)
+		}
+		return c.accept(w, c.Svc.track(c, w, func(*Error) {}))
+	}
+	w.Doc = Clone(w.Old.Doc)
+	list, _ := w.Props()[c.part.Property].([]any)
+	next := make([]any, 0, len(list))
+	for _, e := range list {
+		if d, ok := e.(Doc); ok && strings.EqualFold(Text(d, "name"), c.ID.Name()) {
+			continue
+		}
+		next = append(next, e)
+	}
+	w.Props()[c.part.Property] = next
+	if err := c.Svc.prepare(w); err != nil {
+		return Refuse(err)
+	}
+	c.Svc.commit(w, Updating)
+	return c.accept(w, c.Svc.track(c, w, c.Svc.settler(w)))
+}
+
+// page answers one page of a list, with the link to the next.
+func page(c *Call, total int, show func(int) Doc) *Response {
+	from := 0
+	if token := c.Query.Get("$skiptoken"); token != "" {
+		n, err := strconv.Atoi(token)
+		if err != nil || n < 0 || n > total {
+			return Refuse(Badf("InvalidSkipToken", "The skip token '%s' is invalid.", token))
+		}
+		from = n
+	}
+	to := min(total, from+c.Svc.PageSize)
+	body := Doc{"value": []any{}}
+	value := make([]any, 0, to-from)
+	for n := from; n < to; n++ {
+		value = append(value, show(n))
+	}
+	body["value"] = value
+	if to < total {
+		query := url.Values{}
+		for name, values := range c.Query {
+			query[name] = values
+		}
+		query.Set("$skiptoken", strconv.Itoa(to))
+		body["nextLink"] = c.Base + c.Path + "?" + query.Encode()
+	}
+	return Reply(http.StatusOK, body)
+}

@@ -1,0 +1,184 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/azure/compute"
+	"github.com/berth-lb/berth/test/sim/azure/network"
+)
+
+// Options configures the cloud. The zero value is eastus with three zones, the
+// default seed without nodes, no delays and no throttling.
+type Options struct {
+	// Location is the region in the form of ids, default "eastus", and Display
+	// its name for people, default "East US".
+	Location, Display string
+	// Subscription and Tenant are GUIDs with a default.
+	Subscription, Tenant string
+	// NoZones makes a region without availability zones.
+	NoZones bool
+	Clock   clock.PassiveClock
+	Seed    SeedOptions
+	// Empty leaves the seed out: a subscription without a resource group.
+	Empty bool
+	// Quotas are the calls that a subscription has per hour; zero for Azure's
+	// numbers. They are shown in headers, and refuse nothing unless Enforce is set.
+	Quotas Quotas
+	// RetryAfter is what throttled answers tell the client to wait, in whole
+	// seconds; default 1.
+	RetryAfter int
+	// Hosts are names and addresses for the certificate besides those of loopback.
+	Hosts []string
+	// ARM and Network take further options; what is above is filled in.
+	ARM     arm.Options
+	Network network.Options
+}
+
+// Cloud is the simulated cloud. It is safe for concurrent use.
+type Cloud struct {
+	sim.Control
+	// ARM holds all resources; tests read it when nobody else calls.
+	ARM  *arm.Service
+	Seed Seed
+	// Authority is the certificate of the HTTPS side; see Listener.
+	Authority *Authority
+
+	opt   Options
+	clock clock.PassiveClock
+	quota quota
+	past  history
+	// running lets reads pass side by side and writes one at a time.
+	running sync.RWMutex
+}
+
+// New makes a cloud and seeds it. The error tells of options that do not fit together.
+func New(opt Options) (*Cloud, error) {
+	fill(&opt)
+	net := network.New(opt.Network)
+	comp := compute.New(compute.Options{Location: opt.Location, Display: opt.Display, Zones: opt.Network.Zones})
+	svc := arm.NewService(opt.ARM, append(net.Kinds(), comp.Kinds()...), append(net.Extra(), comp.Extra()...))
+	c := &Cloud{ARM: svc, opt: opt, clock: opt.Clock, quota: quota{limits: opt.Quotas}}
+	c.State = c.dump
+	var err error
+	if c.Authority, err = newAuthority(opt.Hosts, time.Now()); err != nil {
+		return nil, err
+	}
+	if opt.Empty {
+		return c, nil
+	}
+	if c.Seed, err = buildSeed(svc, opt); err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	return c, nil
+}
+
+func fill(opt *Options) {
+	for _, d := range []struct {
+		to    *string
+		value string
+	}{
+		{&opt.Location, "eastus"}, {&opt.Subscription, "11111111-2222-4333-8444-555555555555"}, {&opt.Tenant, "66666666-7777-4888-9999-aaaaaaaaaaaa"},
+	} {
+		if *d.to == "" {
+			*d.to = d.value
+		}
+	}
+	if opt.Display == "" {
+		opt.Display = map[bool]string{true: "East US", false: opt.Location}[opt.Location == "eastus"]
+	}
+	if opt.Clock == nil {
+		opt.Clock = clock.RealClock{}
+	}
+	if opt.RetryAfter <= 0 {
+		opt.RetryAfter = 1
+	}
+	if !opt.NoZones && opt.Network.Zones == nil {
+		opt.Network.Zones = []string{"1", "2", "3"}
+	}
+	opt.Quotas.fill()
+	opt.ARM.Subscription, opt.ARM.Tenant, opt.ARM.Location = opt.Subscription, opt.Tenant, opt.Location
+}
+
+// dump is every resource as a GET would show it, by id.
+func (c *Cloud) dump() any {
+	c.settle()
+	c.running.RLock()
+	defer c.running.RUnlock()
+	out := map[string]any{}
+	for _, r := range c.ARM.State.Everything() {
+		out[r.ID.String()] = c.ARM.Render(r)
+	}
+	return out
+}
+
+// ServeHTTP answers the control API under /_sim/ and the cloud everywhere else.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
+		c.Control.ServeHTTP(w, r)
+		return
+	}
+	req, bad := arm.ReadRequest(r)
+	req.Now = c.clock.Now()
+	v := &visit{cloud: c, request: req, raw: r}
+	v.find()
+	if bad == nil {
+		bad = v.authenticate()
+	}
+	if bad != nil {
+		v.answer = arm.Refuse(bad)
+	} else {
+		v.run(r.Context())
+	}
+	number := c.Journal.Append(v.entry())
+	if v.cut {
+		hangUp(w)
+		return
+	}
+	v.headers(number)
+	v.answer.Send(w)
+}
+
+// hangUp closes the connection without an answer. HTTP/2 cannot be hijacked;
+// there the standard library offers no other way than this abort.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	// The connection goes away either way.
+	_ = conn.Close()
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// settle ends the long running writes whose time has come.
+func (c *Cloud) settle() {
+	now := c.clock.Now()
+	c.running.RLock()
+	due := c.ARM.Due(now)
+	c.running.RUnlock()
+	if due {
+		c.running.Lock()
+		defer c.running.Unlock()
+		c.ARM.Settle(now)
+	}
+}

@@ -1,0 +1,184 @@
+package compute
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/azure/network"
+)
+
+// maxInstances is the limit of a scale set. Source: Azure limits, scale sets.
+const maxInstances = 1000
+
+func (a *API) scaleSets() *arm.Kind {
+	return &arm.Kind{
+		Type: ScaleSets, Service: "compute", Client: "VirtualMachineScaleSets", Patches: true, ReadOnly: []string{"uniqueId", "timeCreated", "overprovisionedCapacity"},
+		Prepare: a.prepareScaleSet, Stored: storedScaleSet,
+		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
+			if !flexible(d) {
+				arm.Put(d, len(s.Under(Instances, r.ID)), "sku", "capacity")
+			}
+		},
+		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
+			return arm.Conflictf("OperationNotAllowed", "Virtual Machine Scale Set %s cannot be deleted since it has the virtual machine %s.", w.ID, refs[0].From)
+		},
+	}
+}
+
+func flexible(d arm.Doc) bool {
+	return strings.EqualFold(arm.Text(d, "properties", "orchestrationMode"), orchestrationFlex)
+}
+
+// nics are the interfaces of the model.
+func nics(d arm.Doc) []arm.Doc {
+	return arm.List(d, "properties", "virtualMachineProfile", "networkProfile", "networkInterfaceConfigurations")
+}
+
+func (a *API) prepareScaleSet(w *arm.Write) *arm.Error {
+	arm.Default(w.Doc, arm.Doc{}, "properties")
+	props := w.Props()
+	arm.Default(props, "Uniform", "orchestrationMode")
+	arm.Default(props, "Manual", "upgradePolicy", "mode")
+	arm.Default(w.Doc, 0, "sku", "capacity")
+	if w.Old == nil {
+		props["uniqueId"] = w.GUID("vmss")
+	} else {
+		props["uniqueId"] = arm.Text(w.OldDoc(), "properties", "uniqueId")
+		if flexible(w.OldDoc()) != flexible(w.Doc) {
+			return arm.Badf("PropertyChangeNotAllowed", "Changing property 'orchestrationMode' is not allowed.")
+		}
+	}
+	if n, ok := arm.Number(w.Doc, "sku", "capacity"); !ok || n < 0 || n > maxInstances {
+		return arm.Badf("InvalidParameter", "The capacity %v of scale set %s must be between 0 and %d.", arm.Value(w.Doc, "sku", "capacity"), w.ID.Name(), maxInstances)
+	}
+	return modelPools(w, nics(w.Doc))
+}
+
+// modelPools checks the pools of a model: one load balancer of each type.
+func modelPools(w *arm.Write, list []arm.Doc) *arm.Error {
+	seen := map[string]string{}
+	for _, nic := range list {
+		for _, c := range arm.List(nic, "properties", "ipConfigurations") {
+			props := arm.Object(c, "properties")
+			for _, name := range []string{"loadBalancerBackendAddressPools", "loadBalancerInboundNatPools", "applicationSecurityGroups"} {
+				arm.OnlyIDs(props, name)
+			}
+			arm.OnlyID(props, "subnet")
+			for _, l := range arm.List(props, "loadBalancerBackendAddressPools") {
+				_, lb := w.State.Part(arm.Text(l, "id"))
+				if lb == nil {
+					continue
+				}
+				kind := network.BalancerType(lb.Doc)
+				if other := seen[kind]; other != "" && other != lb.ID.Key() {
+					return arm.Badf("VMScaleSetCannotUseMultipleLoadBalancersOfSameType", "VM Scale Set %s cannot use multiple load balancers of the same type %s: %s and %s.", w.ID, kind, other, lb.ID)
+				}
+				seen[kind] = lb.ID.Key()
+			}
+		}
+	}
+	return nil
+}
+
+// storedScaleSet makes and removes instances until the capacity is right, and
+// with the policy Automatic brings them up to the model.
+func storedScaleSet(w *arm.Write) {
+	all := w.State.Under(Instances, w.ID)
+	if w.Doc == nil {
+		for _, r := range all {
+			w.Remove(r.ID)
+		}
+		return
+	}
+	if flexible(w.Doc) {
+		return
+	}
+	want, _ := arm.Number(w.Doc, "sku", "capacity")
+	for n := want; n < len(all); n++ {
+		w.Remove(all[n].ID)
+	}
+	next := 0
+	for _, r := range all {
+		if n, err := strconv.Atoi(r.ID.Name()); err == nil {
+			next = max(next, n+1)
+		}
+	}
+	for n := len(all); n < want; n++ {
+		if err := MakeInstance(w, next); err != nil {
+			return
+		}
+		next++
+	}
+	if arm.Text(w.Doc, "properties", "upgradePolicy", "mode") == "Automatic" {
+		for _, r := range all[:min(want, len(all))] {
+			upgrade(w, r, w.Doc)
+		}
+	}
+}
+
+// MakeInstance adds one instance from the model of the scale set being written.
+func MakeInstance(w *arm.Write, number int) *arm.Error {
+	id := w.ID.Child("virtualMachines", strconv.Itoa(number))
+	prefix := arm.Text(w.Doc, "properties", "virtualMachineProfile", "osProfile", "computerNamePrefix")
+	if prefix == "" {
+		prefix = w.ID.Name()
+	}
+	body := arm.Doc{"location": arm.Text(w.Doc, "location"), "sku": arm.Doc{"name": arm.Text(w.Doc, "sku", "name"), "tier": "Standard"}, "properties": arm.Doc{
+		"osProfile":                   arm.Doc{"computerName": ComputerName(prefix, number)},
+		"networkProfileConfiguration": arm.Doc{"networkInterfaceConfigurations": arm.Any(copied(nics(w.Doc)))},
+	}}
+	if zones := arm.Texts(w.Doc, "zones"); len(zones) > 0 {
+		body["zones"] = []any{zones[number%len(zones)]}
+	}
+	if size := arm.Text(w.Doc, "sku", "name"); size != "" {
+		arm.Put(body, size, "properties", "hardwareProfile", "vmSize")
+	}
+	return w.Also(id, body)
+}
+
+func copied(docs []arm.Doc) []arm.Doc {
+	out := make([]arm.Doc, len(docs))
+	for i, d := range docs {
+		out[i] = arm.Clone(d)
+	}
+	return out
+}
+
+func upgrade(w *arm.Write, r *arm.Resource, model arm.Doc) {
+	d := arm.Clone(r.Doc)
+	arm.Put(d, arm.Any(copied(nics(model))), "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
+	// What the model holds was accepted already, so that this cannot be refused.
+	_ = w.Also(r.ID, d)
+}
+
+func manualUpgrade(c *arm.Call) *arm.Response {
+	set, err := target(c)
+	if err != nil {
+		return arm.Refuse(err)
+	}
+	wanted := arm.Texts(c.Body, "instanceIds")
+	c.Svc.Change(func(w *arm.Write) {
+		for _, r := range c.Svc.State.Under(Instances, set.ID) {
+			for _, id := range wanted {
+				if id == "*" || id == r.ID.Name() {
+					upgrade(w, r, set.Doc)
+				}
+			}
+		}
+	})
+	return arm.Reply(http.StatusOK, nil)
+}
+
+func setInterfaces(c *arm.Call) *arm.Response {
+	set, err := target(c)
+	if err != nil {
+		return arm.Refuse(err)
+	}
+	value := []any{}
+	for _, r := range c.Svc.State.Under(InstanceNICs, set.ID) {
+		value = append(value, c.Svc.Render(r))
+	}
+	return arm.Reply(http.StatusOK, arm.Doc{"value": value})
+}

@@ -1,0 +1,132 @@
+package network
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/azure/arm"
+)
+
+func (b *balancer) frontends() *arm.Error {
+	seen := map[string]string{}
+	// Those with a wanted address go first, so that no dynamic one takes it.
+	order := slices.SortedStableFunc(slices.Values(b.list(frontends)), func(x, y arm.Doc) int {
+		return cmp.Compare(arm.Text(y, "properties", "privateIPAllocationMethod"), arm.Text(x, "properties", "privateIPAllocationMethod"))
+	})
+	for _, f := range order {
+		if err := b.frontend(f); err != nil {
+			return err
+		}
+		pip := arm.Key(arm.Text(f, "properties", "publicIPAddress", "id"))
+		if pip == "" {
+			continue
+		}
+		if other := seen[pip]; other != "" {
+			return refuse("PublicIPReferencedByMultipleIPConfigs", "Public IP address %s is referenced by multiple ipconfigs in resource %s: %s and %s.", pip, b.ID, other, arm.Text(f, "id"))
+		}
+		seen[pip] = arm.Text(f, "id")
+	}
+	return nil
+}
+
+func (b *balancer) frontend(f arm.Doc) *arm.Error {
+	id, props := arm.Text(f, "id"), arm.Object(f, "properties")
+	public, subnet := arm.Text(props, "publicIPAddress", "id"), arm.Text(props, "subnet", "id")
+	prefix := arm.Text(props, "publicIPPrefix", "id")
+	old := b.old(frontends, arm.Text(f, "name"))
+	switch {
+	case public != "" && subnet != "":
+		return refuse("FrontendIPConfigHasBothSubnetAndPublicIP", "Frontend IP Configuration %s must not reference both a Subnet and a Public IP Address.", id)
+	case public == "" && subnet == "" && prefix == "":
+		return refuse("InvalidFrontendIPConfiguration", "Frontend IP configuration %s must reference either a Subnet, Public IP Address or Public IP Prefix.", id)
+	case public != "":
+		arm.Drop(props, "privateIPAddress", "privateIPAddressVersion")
+		arm.Default(props, "Dynamic", "privateIPAllocationMethod")
+		if len(arm.Texts(f, "zones")) > 0 {
+			return refuse("LoadBalancerFrontendIPConfigCannotHaveZoneWhenReferencingPublicIPAddress", "Networking supports zones only for frontendIpconfigs which reference a subnet. LoadBalancer frontendIPConfig %s has zones specified and is referencing a publicIPAddress.", id)
+		}
+		return b.publicFrontend(id, public)
+	case prefix != "":
+		return nil
+	}
+	if err := choice(props, id, "privateIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
+		return err
+	}
+	if arm.Text(old, "properties", "subnet", "id") == "" {
+		// A name may come back with another kind of address; zones only stay while the address stays.
+		old = nil
+	}
+	if err := b.api.zones(id, f, zonesOf(old, f)); err != nil {
+		return err
+	}
+	key := arm.Key(subnet)
+	if b.taken[key] == nil {
+		b.taken[key] = map[string]bool{}
+	}
+	return place(b.Write, id, props, arm.Object(old, "properties"), b.taken[key])
+}
+
+// zonesOf is the frontend whose zones must stay: the old one, if its address does.
+func zonesOf(old, f arm.Doc) arm.Doc {
+	if old == nil || arm.Key(arm.Text(old, "properties", "subnet", "id")) != arm.Key(arm.Text(f, "properties", "subnet", "id")) {
+		return nil
+	}
+	return old
+}
+
+func (b *balancer) publicFrontend(id, public string) *arm.Error {
+	pip := b.State.Lookup(public)
+	if pip == nil {
+		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", public, id)
+	}
+	if pip.Provisioning != arm.Succeeded {
+		return refuse("ReferencedResourceNotProvisioned", "Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in %s state and the last operation that updated/is updating the resource is PutPublicIpAddressOperation.", pip.ID, id, pip.Provisioning)
+	}
+	if have, want := arm.Text(pip.Doc, "sku", "name"), arm.Text(b.Doc, "sku", "name"); have != want {
+		return refuse("DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed", "Different sku load balancer and public IP address are not allowed: load balancer %s is %s, public IP address %s is %s.", b.ID, want, pip.ID, have)
+	}
+	if arm.Text(pip.Doc, "location") != arm.Text(b.Doc, "location") {
+		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s is in another region. Please make sure that both resources are in the same region.", pip.ID, id)
+	}
+	for _, ref := range b.State.ReferredBy(public) {
+		if ref.Property != "publicIPAddress" || arm.Within(ref.From, b.ID.String()) {
+			continue
+		}
+		from, _ := arm.ParseID(ref.From)
+		if len(from.Types) > 0 && from.Types[0] == "loadBalancers" {
+			return refuse("PublicIPReferencedByMultipleIPConfigs", "Public IP address %s is referenced by multiple ipconfigs in resources %s and %s.", pip.ID, ref.From, id)
+		}
+		return refuse("PublicIPAddressInUse", "Resource %s is referencing public IP address %s that is already allocated to resource %s.", id, pip.ID, ref.From)
+	}
+	return nil
+}
+
+// family is the IP version of a frontend.
+func (b *balancer) family(f arm.Doc) string {
+	for _, link := range []string{"publicIPAddress", "publicIPPrefix"} {
+		r := b.State.Lookup(arm.Text(f, "properties", link, "id"))
+		if r == nil {
+			continue
+		}
+		return arm.Text(r.Doc, "properties", "publicIPAddressVersion")
+	}
+	return arm.Text(f, "properties", "privateIPAddressVersion")
+}
+
+func isPublic(f arm.Doc) bool { return arm.Text(f, "properties", "subnet", "id") == "" }
+
+// mixture checks what frontends of one load balancer may be together.
+func (b *balancer) mixture() *arm.Error {
+	kinds, families := map[bool]bool{}, map[string]bool{}
+	for _, f := range b.list(frontends) {
+		kinds[isPublic(f)] = true
+		families[b.family(f)] = true
+	}
+	if len(kinds) > 1 {
+		return refuse("LoadBalancerCannotHaveBothPublicAndInternalFrontends", "Load balancer %s must not have frontend IP configurations with public IP addresses and with subnets at the same time.", b.ID)
+	}
+	if families[ipv6] && !families[ipv4] {
+		return refuse("AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration", "At least one IPv4 frontend IP configuration is required for a load balancer with IPv6 frontend IP configurations: %s.", b.ID)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package network
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/azure/arm"
+)
+
+// Types of this package.
+const (
+	provider          = "Microsoft.Network/"
+	LoadBalancers     = provider + "loadBalancers"
+	PublicIPAddresses = provider + "publicIPAddresses"
+	PublicIPPrefixes  = provider + "publicIPPrefixes"
+	SecurityGroups    = provider + "networkSecurityGroups"
+	VirtualNetworks   = provider + "virtualNetworks"
+	RouteTables       = provider + "routeTables"
+	Interfaces        = provider + "networkInterfaces"
+	PrivateLinks      = provider + "privateLinkServices"
+	PrivateEndpoints  = provider + "privateEndpoints"
+	AppGroups         = provider + "applicationSecurityGroups"
+)
+
+// Limits are the quotas of the subscription; zero values take Azure's numbers.
+// Source: Azure subscription and service limits, networking.
+type Limits struct {
+	PublicIPs     int // per region, default 1000
+	Frontends     int // per load balancer, default 600
+	Rules         int // per load balancer, default 1500
+	PoolAddresses int // per pool by address, default 5000
+	SecurityRules int // per group, default 1000
+	RuleAddresses int // sum of a group's sources or destinations, default 4000
+	LoadBalancers int // per region, default 1000
+}
+
+// Options configures the provider.
+type Options struct {
+	// Zones are those of the region; none for a region without.
+	Zones  []string
+	Limits Limits
+	// AllowBasic lets resources of the retired Basic SKU be made.
+	AllowBasic bool
+	// TakenLabels are DNS labels that somebody else in the region has.
+	TakenLabels []string
+}
+
+// API is the provider. It counts the addresses that it hands out.
+type API struct {
+	Options
+	nextIPv4, nextIPv6, nextPrefix int
+}
+
+// New makes the provider.
+func New(opt Options) *API {
+	for _, l := range []struct {
+		to    *int
+		value int
+	}{
+		{&opt.Limits.PublicIPs, 1000}, {&opt.Limits.Frontends, 600}, {&opt.Limits.Rules, 1500}, {&opt.Limits.PoolAddresses, 5000},
+		{&opt.Limits.SecurityRules, 1000}, {&opt.Limits.RuleAddresses, 4000}, {&opt.Limits.LoadBalancers, 1000},
+	} {
+		if *l.to == 0 {
+			*l.to = l.value
+		}
+	}
+	return &API{Options: opt}
+}
+
+// Kinds are the resource types of the provider.
+func (a *API) Kinds() []*arm.Kind {
+	return []*arm.Kind{
+		a.loadBalancers(), a.publicIPs(), a.prefixes(), a.securityGroups(), a.virtualNetworks(), routeTables(), a.interfaces(),
+		privateLinks(), privateEndpoints(), {Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups"},
+	}
+}
+
+// Extra are calls that are no resource.
+func (a *API) Extra() []arm.Extra { return append(migration(), a.dnsCheck()) }
+
+// refuse is what validators answer; it spells arm.Badf shorter.
+func refuse(code, format string, args ...any) *arm.Error { return arm.Badf(code, format, args...) }
+
+// choice checks a word against a list without letter case and writes it as listed.
+func choice(d arm.Doc, what, name, fallback string, allowed ...string) *arm.Error {
+	value := arm.Text(d, name)
+	if value == "" && fallback != "" {
+		d[name] = fallback
+		return nil
+	}
+	at := slices.IndexFunc(allowed, func(s string) bool { return arm.Key(s) == arm.Key(value) })
+	if at < 0 {
+		return refuse("InvalidRequestFormat", "Cannot parse the request: value %q of %s in %s is none of %v.", value, name, what, allowed)
+	}
+	d[name] = allowed[at]
+	return nil
+}
+
+// number checks a whole number against its range.
+func number(d arm.Doc, what, name string, fallback, low, high int, code string) *arm.Error {
+	if d[name] == nil {
+		if fallback != 0 {
+			d[name] = fallback
+			return nil
+		}
+		return refuse(code, "Required property %s of %s is missing.", name, what)
+	}
+	n, ok := arm.Number(d, name)
+	if !ok || n < low || n > high {
+		return refuse(code, "The value %v of %s in %s is out of range. It must be between %d and %d.", d[name], name, what, low, high)
+	}
+	return nil
+}
+
+// zones checks the zones of a resource or frontend, and that they stay.
+func (a *API) zones(what string, d, old arm.Doc) *arm.Error {
+	want := arm.Texts(d, "zones")
+	for _, z := range want {
+		if !slices.Contains(a.Zones, z) {
+			return refuse("InvalidAvailabilityZone", "The zone '%s' of %s is not available in this region.", z, what)
+		}
+	}
+	if len(want) == 0 {
+		delete(d, "zones")
+	}
+	if had := arm.Texts(old, "zones"); old != nil && !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(want))) {
+		return refuse("ResourceAvailabilityZonesCannotBeModified", "Resource %s has an existing availability zone constraint %v and the request has availability zone constraint %v, which do not match. Zones cannot be added/updated/removed once the resource is created.", what, had, want)
+	}
+	return nil
+}
+
+// sku checks a SKU and that it stays, except for the one way up that addresses have.
+func (a *API) sku(w *arm.Write, retired string) *arm.Error {
+	arm.Default(w.Doc, "Basic", "sku", "name")
+	sku := arm.Object(w.Doc, "sku")
+	if err := choice(sku, w.ID.String(), "name", "", "Basic", "Standard", "StandardV2", "Gateway"); err != nil {
+		return err
+	}
+	if err := choice(sku, w.ID.String(), "tier", "Regional", "Regional", "Global"); err != nil {
+		return err
+	}
+	name, old := arm.Text(sku, "name"), arm.Text(w.OldDoc(), "sku", "name")
+	switch {
+	case old != "" && old != name && (old != "Basic" || w.Kind.Type != PublicIPAddresses):
+		return refuse("SkuCannotBeChanged", "The SKU of resource %s cannot be changed from %s to %s.", w.ID, old, name)
+	case old == "" && name == "Basic" && !a.AllowBasic:
+		return refuse(retired, "Cannot create more than 0 Basic SKU resources of type %s for this subscription in this region.", w.Kind.Type)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package simtest
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	armpolicy "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+)
+
+// Running is a simulator that serves until the test ends.
+type Running struct {
+	// URL is the HTTPS side; PlainURL is the same address over HTTP.
+	URL, PlainURL string
+	Cloud         *simazure.Cloud
+	// Client trusts the simulator's certificate.
+	Client *http.Client
+	// Credential gives tokens without asking anybody.
+	Credential azcore.TokenCredential
+}
+
+// Start serves a new cloud on a free port of the loopback interface.
+func Start(t testing.TB, opt simazure.Options) *Running {
+	t.Helper()
+	c, err := simazure.New(opt)
+	if err != nil {
+		t.Fatalf("azure simulator: %v", err)
+	}
+	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("azure simulator: %v", err)
+	}
+	server := &http.Server{Handler: c, ReadHeaderTimeout: time.Minute}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// It ends with an error in any case, when the test closes it.
+		_ = server.Serve(c.Listener(inner))
+	}()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{RootCAs: c.Authority.Pool(), MinVersion: tls.VersionTLS12}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+		<-done
+	})
+	host := inner.Addr().String()
+	return &Running{URL: "https://" + host, PlainURL: "http://" + host, Cloud: c, Client: &http.Client{Transport: transport}, Credential: Token{}}
+}
+
+// Options points the SDK's clients at the HTTPS side. Retries are short, so that
+// faults do not make a test wait.
+func (r *Running) Options() *armpolicy.ClientOptions { return r.options(r.URL) }
+
+// PlainOptions does the same over HTTP.
+func (r *Running) PlainOptions() *armpolicy.ClientOptions { return r.options(r.PlainURL) }
+
+func (r *Running) options(url string) *armpolicy.ClientOptions {
+	return &armpolicy.ClientOptions{ClientOptions: policy.ClientOptions{
+		Cloud: cloud.Configuration{
+			ActiveDirectoryAuthorityHost: r.URL,
+			Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: url, Audience: r.URL}},
+		},
+		InsecureAllowCredentialWithHTTP: true,
+		Transport:                       r.Client,
+		Retry:                           policy.RetryOptions{MaxRetries: -1},
+	}}
+}
+
+// Token is a credential that needs no login.
+type Token struct{}
+
+// GetToken gives the same worthless token to everyone.
+func (Token) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "simulated", ExpiresOn: time.Now().Add(time.Hour)}, nil
+}

@@ -1,0 +1,259 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/azure/arm"
+)
+
+// AsyncPrefix before an operation names its end in a fault: a FaultError on
+// "async/LoadBalancers.CreateOrUpdate" accepts the PUT, and the operation fails
+// when it is polled. A code that begins with "Canceled" cancels it instead.
+const AsyncPrefix = "async/"
+
+// visit is one call on its way through the simulator.
+type visit struct {
+	cloud   *Cloud
+	request *arm.Request
+	raw     *http.Request
+	// call is nil for what is not Resource Manager; then other answers.
+	call          *arm.Call
+	other         func() *arm.Response
+	service, name string
+	write         bool
+
+	answer    *arm.Response
+	faults    []sim.FaultKind
+	throttled bool
+	committed bool
+	cut       bool
+}
+
+func (v *visit) find() {
+	if other := v.cloud.others(v); other != nil {
+		v.other = other
+		return
+	}
+	v.call = v.cloud.ARM.Find(v.request)
+	v.service, v.name, v.write = v.call.Service, v.call.Name, v.call.Write
+}
+
+// authenticate wants a bearer token and accepts every one.
+func (v *visit) authenticate() *arm.Error {
+	if v.call == nil {
+		return nil
+	}
+	scheme, token, _ := strings.Cut(v.raw.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") && token != "" {
+		return nil
+	}
+	return arm.Failf(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing or is no bearer token.")
+}
+
+// run takes the call through quota, throttle and faults to the operation.
+func (v *visit) run(ctx context.Context) {
+	c := v.cloud
+	if err := v.refusal(); err != nil {
+		v.throttled = true
+		v.answer = arm.Refuse(err)
+		return
+	}
+	stale := (*sim.Fault)(nil)
+	for _, f := range c.Faults.Take(v.service, v.name, v.write) {
+		v.faults = append(v.faults, f.Kind)
+		sleep(ctx, f.Latency)
+		switch f.Kind {
+		case sim.FaultError:
+			if v.answer == nil {
+				v.answer = arm.Refuse(c.faultError(f))
+			}
+		case sim.FaultCutBefore:
+			v.answer, v.cut = arm.Refuse(c.faultError(f)), true
+		case sim.FaultCutAfter:
+			v.cut = true
+		case sim.FaultStale:
+			stale = &f
+		case sim.FaultLatency:
+		}
+	}
+	if v.answer != nil {
+		return
+	}
+	v.asyncFault()
+	v.operate(stale)
+	v.committed = v.answer.Status < http.StatusBadRequest
+}
+
+// refusal is 429 by the quota of the subscription or by a throttle bucket.
+func (v *visit) refusal() *arm.Error {
+	c := v.cloud
+	if v.call != nil {
+		if err := c.quota.take(v.request.Method, v.request.Now); err != nil {
+			return err
+		}
+	}
+	if c.Throttle.Take(v.service, v.name, c.clock.Now()) {
+		return nil
+	}
+	code := "TooManyRequests"
+	if v.service == "compute" {
+		// Compute names its throttling like its refusals. Source: Azure documentation, troubleshooting API throttling errors of Compute.
+		code = "OperationNotAllowed"
+	}
+	return &arm.Error{Status: http.StatusTooManyRequests, Code: code, Message: "The request is being throttled as the limit has been reached for operation type - " + v.name + ".", RetryAfter: c.refill(v.service, v.name)}
+}
+
+// refill is how many seconds the bucket of an operation needs for one token.
+func (c *Cloud) refill(service, name string) int {
+	for _, b := range c.Throttle.List() {
+		inService := b.Service == "" || globs(b.Service, service)
+		inOperations := len(b.Operations) == 0 || slices.ContainsFunc(b.Operations, func(p string) bool { return globs(p, name) })
+		if inService && inOperations && b.Refill > 0 {
+			return max(c.opt.RetryAfter, int(1/b.Refill))
+		}
+	}
+	return c.opt.RetryAfter
+}
+
+func globs(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// asyncFault asks the faults about the end of the operation. Only faults that
+// name it are asked, so that others do not count the call twice.
+func (v *visit) asyncFault() {
+	if v.call == nil || !v.write {
+		return
+	}
+	armed := slices.ContainsFunc(slices.Collect(maps.Values(v.cloud.Faults.List())), func(f sim.Fault) bool { return strings.HasPrefix(f.Operation, AsyncPrefix) })
+	if !armed {
+		return
+	}
+	for _, f := range v.cloud.Faults.Take(v.service, AsyncPrefix+v.name, true) {
+		if f.Kind == sim.FaultError && strings.HasPrefix(f.Operation, AsyncPrefix) {
+			v.faults = append(v.faults, f.Kind)
+			v.call.AsyncError = v.cloud.faultError(f)
+		}
+	}
+}
+
+func (v *visit) operate(stale *sim.Fault) {
+	c := v.cloud
+	if v.call == nil {
+		v.answer = v.other()
+		return
+	}
+	c.settle()
+	if !v.write {
+		c.running.RLock()
+		defer c.running.RUnlock()
+		// Latency may have passed meanwhile, and an operation must not see an
+		// older time than one that ran before it.
+		v.request.Now = c.clock.Now()
+		v.answer = v.call.Run(c.past.service(c.ARM, stale, v.request.Now))
+		return
+	}
+	c.running.Lock()
+	defer c.running.Unlock()
+	v.request.Now = c.clock.Now()
+	before := c.past.remember(c.ARM, c.Faults.WantsHistory())
+	v.answer = v.call.Run(c.ARM)
+	if v.answer.Status < http.StatusBadRequest && before != nil {
+		c.past.append(v.request.Now, before)
+	}
+}
+
+// entry is the call as the journal keeps it.
+func (v *visit) entry() sim.Entry {
+	e := sim.Entry{
+		Time: v.request.Now.UTC(), Service: v.service, Operation: v.name, Write: v.write, Status: v.answer.Status, Code: v.answer.Code,
+		Committed: v.committed, Throttled: v.throttled, Faults: v.faults, Request: map[string]string{"method": v.raw.Method, "path": v.raw.URL.Path},
+	}
+	if v.cut {
+		e.Status, e.Code = 0, ""
+	}
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if value := v.raw.Header.Get(name); value != "" {
+			e.Request[strings.ToLower(name)] = value
+		}
+	}
+	for name, values := range v.request.Query {
+		if len(e.Request) < sim.MaxEntryParams {
+			e.Request[name] = values[0]
+		}
+	}
+	return e
+}
+
+// headers adds what every answer of Resource Manager carries.
+func (v *visit) headers(number int) {
+	if v.call == nil {
+		return
+	}
+	h := v.answer.Header
+	id := arm.GUID("request", number)
+	h.Set("X-Ms-Request-Id", id)
+	correlation := v.raw.Header.Get("X-Ms-Correlation-Request-Id")
+	if correlation == "" {
+		correlation = id
+	}
+	h.Set("X-Ms-Correlation-Request-Id", correlation)
+	h.Set("X-Ms-Routing-Request-Id", strings.ToUpper(v.cloud.opt.Location)+":"+v.request.Now.UTC().Format("20060102T150405Z")+":"+id)
+	if client := v.raw.Header.Get("X-Ms-Client-Request-Id"); client != "" {
+		h.Set("X-Ms-Client-Request-Id", client)
+	}
+	if v.answer.Code != "" {
+		h.Set("X-Ms-Error-Code", v.answer.Code)
+	}
+	kind, left := v.cloud.quota.left(v.request.Method)
+	h.Set("X-Ms-Ratelimit-Remaining-Subscription-"+kind, strconv.Itoa(left))
+	if v.service == "compute" {
+		h.Set("X-Ms-Ratelimit-Remaining-Resource", fmt.Sprintf("Microsoft.Compute/%s;%d", strings.ReplaceAll(v.name, ".", ""), left))
+	}
+	if v.answer.Status == http.StatusUnauthorized {
+		h.Set("Www-Authenticate", `Bearer authorization_uri="`+v.request.Base+"/"+v.cloud.opt.Tenant+`", error="invalid_token", error_description="The access token is missing"`)
+	}
+}
+
+// faultError fills in what the fault leaves open: the status that goes with a
+// code, and an internal failure when there is no code either.
+func (c *Cloud) faultError(f sim.Fault) *arm.Error {
+	e := &arm.Error{Status: f.Status, Code: f.Code, Message: f.Message}
+	if e.Code == "" {
+		e.Code = map[int]string{http.StatusTooManyRequests: "TooManyRequests", http.StatusForbidden: "AuthorizationFailed", http.StatusPreconditionFailed: "PreconditionFailed"}[e.Status]
+	}
+	if e.Code == "" {
+		e.Code = "InternalServerError"
+	}
+	if e.Message == "" {
+		e.Message = "injected by a fault of the simulator"
+	}
+	if e.Status == 0 {
+		e.Status = statusOf(e.Code)
+	}
+	if e.Status == http.StatusTooManyRequests {
+		e.RetryAfter = c.opt.RetryAfter
+	}
+	return e
+}
+
+func statusOf(code string) int {
+	known := map[string]int{
+		"InternalServerError": 500, "ServerTimeout": 503, "GatewayTimeout": 504, "AuthorizationFailed": 403, "AuthenticationFailed": 401,
+		"ResourceNotFound": 404, "NotFound": 404, "PreconditionFailed": 412, "TooManyRequests": 429, "SubscriptionRequestsThrottled": 429, "RetryableError": 429,
+		"AnotherOperationInProgress": 409, "CanceledAndSupersededDueToAnotherOperation": 409, "Conflict": 409, "OperationNotAllowed": 409,
+	}
+	if status, ok := known[code]; ok {
+		return status
+	}
+	return http.StatusBadRequest
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"flag"
+
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+)
+
+func azureCloud(flags *flag.FlagSet) func(common) (simulator, error) {
+	var opt simazure.Options
+	nodesAs := flags.String("nodes-as", "vmss", "what nodes are: vm, vmss or flex")
+	pools := flags.String("pools", "nodeIP", "how nodes are in pools: nodeIP or nodeIPConfiguration")
+	flags.BoolVar(&opt.Seed.DualStack, "dual-stack", false, "give networks and nodes IPv6 addresses too")
+	flags.BoolVar(&opt.Seed.Outbound, "outbound", false, "begin with the load balancer that AKS makes for outbound traffic")
+	flags.IntVar(&opt.Seed.Addresses, "addresses", 2, "number of public addresses without an owner")
+	flags.BoolVar(&opt.NoZones, "no-zones", false, "simulate a region without availability zones")
+	flags.BoolVar(&opt.Empty, "empty", false, "begin without any resource group instead of the seed")
+	flags.BoolVar(&opt.Network.AllowBasic, "allow-basic", false, "let load balancers and addresses of the retired Basic SKU be made")
+	flags.DurationVar(&opt.ARM.Latency, "write-latency", 0, "how long a write takes until its resource is Succeeded")
+	flags.BoolVar(&opt.Quotas.Enforce, "quota", false, "refuse calls beyond the hourly quota of a subscription")
+	throttle := flags.Bool("throttle", false, "throttle like the real service")
+	return func(c common) (simulator, error) {
+		opt.Location, opt.Subscription = c.region, c.account
+		opt.Seed.Nodes, opt.Seed.Cluster = c.nodes, c.cluster
+		opt.Seed.NodesAs, opt.Seed.Pools = simazure.NodesAs(*nodesAs), simazure.PoolType(*pools)
+		cloud, err := simazure.New(opt)
+		if err != nil {
+			return nil, err
+		}
+		if *throttle {
+			if err := cloud.Throttle.Set(simazure.RealThrottle()...); err != nil {
+				return nil, err
+			}
+		}
+		return cloud, nil
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"flag"
+
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+)
+
+func gceCloud(flags *flag.FlagSet) func(common) (simulator, error) {
+	var opt simgce.Options
+	flags.StringVar(&opt.NetworkProject, "network-project", "", "host project of a shared network; empty for none")
+	flags.BoolVar(&opt.Empty, "empty", false, "begin without any network instead of the seed")
+	flags.BoolVar(&opt.RequireToken, "require-token", false, "refuse calls without a token that the simulator gave out")
+	flags.DurationVar(&opt.Compute.OperationDelay, "operation-delay", 0, "how long an operation takes")
+	flags.DurationVar(&opt.Compute.DrainingDelay, "draining-delay", 0, "how long a detached endpoint of a draining backend is listed")
+	flags.BoolVar(&opt.Compute.LateFailures, "late-failures", false, "let operations fail for quota and for what is in use, instead of refusing the call")
+	flags.Float64Var(&opt.Compute.QuotaFactor, "quota-factor", 1, "how many times the default quotas the project has")
+	throttle := flags.Bool("throttle", false, "throttle like the real service")
+	return func(c common) (simulator, error) {
+		opt.Region, opt.Project = c.region, c.account
+		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
+		cloud, err := simgce.New(opt)
+		if err != nil {
+			return nil, err
+		}
+		if *throttle {
+			if err := cloud.Throttle.Set(simgce.RealThrottle()...); err != nil {
+				return nil, err
+			}
+		}
+		return cloud, nil
+	}
+}
