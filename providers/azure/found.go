@@ -289,3 +289,8 @@ func stateOf(o Object) stack.State {
 	}
 	return stack.Pending
 }
+
+func (a PoolAddress) isIPv6() bool {
+	ip, err := netip.ParseAddr(a.IP)
+	return err == nil && ip.Is6()
+}

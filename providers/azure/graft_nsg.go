@@ -2,7 +2,6 @@ package azure
 
 import (
 	"cmp"
-	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -260,54 +259,6 @@ func fillContent(p Object, a Access) {
 	p.setTexts("destinationPortRanges", a.Ports)
 }
 
-// contentOf reads a rule that is ours by name and priority. Rules with ranges of
-// ports are not made here and are left alone.
-// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/securitygroup/securitygroup.go.
-func contentOf(r Object) (Access, bool) {
-	p, name := r.props(), r.text("name")
-	priority := p.number("priority")
-	if !strings.HasPrefix(name, rulePrefix) || priority < firstPriority || priority > lastPriority || !strings.EqualFold(p.text("direction"), "Inbound") {
-		return Access{}, false
-	}
-	a := Access{Protocol: p.text("protocol"), Family: ipv4}
-	if strings.Contains(name, "_"+ipv6) {
-		a.Family = ipv6
-	}
-	if strings.HasPrefix(name, denyPrefix) {
-		a.Deny, a.Rule = true, denyName(a.Family)
-		return a, strings.EqualFold(p.text("access"), "Deny")
-	}
-	a.Sources, a.Ports = prefixes(r, "sourceAddressPrefix"), portsOf(p)
-	for _, port := range a.Ports {
-		if strings.ContainsAny(port, "-*") {
-			return Access{}, false
-		}
-	}
-	slices.Sort(a.Sources)
-	slices.Sort(a.Ports)
-	a.Rule = allowName(a.Family, a.Protocol, a.Sources, a.Ports)
-	return a, strings.EqualFold(p.text("access"), "Allow")
-}
-
-func portsOf(p Object) []string {
-	out := p.texts("destinationPortRanges")
-	if one := p.text("destinationPortRange"); one != "" {
-		out = append(out, one)
-	}
-	return out
-}
-
-// prefixes is a field that has a singular and a plural form.
-func prefixes(r Object, field string) []string {
-	out := r.props().texts(field + "es")
-	if one := r.props().text(field); one != "" {
-		out = append(out, one)
-	}
-	return out
-}
-
-func destinations(r Object) []string { return prefixes(r, "destinationAddressPrefix") }
-
 func setDestinations(p Object, list []string) {
 	list = slices.Clone(list)
 	slices.Sort(list)
@@ -319,118 +270,4 @@ func setDestinations(p Object, list []string) {
 		return
 	}
 	p.setTexts("destinationAddressPrefixes", list)
-}
-
-// AccessSeeker is whose entries are looked for in a security group.
-type AccessSeeker struct {
-	Own    map[string]bool // addresses that only this Service has
-	Shared map[string]bool // addresses that it has with other Services
-	Nodes  map[string]bool // addresses of nodes
-	InUse  map[string]bool // every address that is somebody's, those above included
-	Asked  map[string]bool // addresses that the scope asked for
-	Rules  []Rule          // that the Service has, with the address in place of the frontend's name
-}
-
-// seekerOf gathers the addresses of the Service with the base name.
-func seekerOf(base string, entries []Entries, balancers []FoundBalancer, publicIPs []FoundIP, nodes, asked []string, owner stack.Owner) AccessSeeker {
-	s := AccessSeeker{Own: map[string]bool{}, Shared: map[string]bool{}, Nodes: map[string]bool{}, InUse: map[string]bool{}, Asked: map[string]bool{}}
-	for _, ip := range publicIPs {
-		s.InUse[ip.Address] = true
-		if slices.Contains(ip.Services, serviceKey(owner)) {
-			s.have(ip.Address, len(ip.Services) > 1)
-		}
-	}
-	for _, lb := range balancers {
-		for _, f := range lb.Frontends {
-			s.InUse[f.Address] = true
-			mine := ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return ownedBy(base, r) })
-			if mine {
-				s.have(f.Address, !ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return !ownedBy(base, r) }))
-			}
-		}
-	}
-	for _, e := range entries {
-		for _, r := range e.Rules {
-			for _, f := range e.Frontends {
-				if strings.EqualFold(f.Name, r.Frontend) {
-					r.Frontend = f.Address
-				}
-			}
-			s.Rules = append(s.Rules, r)
-		}
-	}
-	for _, n := range nodes {
-		s.Nodes[n], s.InUse[n] = true, true
-	}
-	for _, a := range asked {
-		s.Asked[a] = true
-	}
-	return s
-}
-
-func (s AccessSeeker) have(address string, shared bool) {
-	if address == "" {
-		return
-	}
-	if shared || s.Shared[address] {
-		s.Shared[address] = true
-		delete(s.Own, address)
-		return
-	}
-	s.Own[address] = true
-}
-
-// accessOf lists the entries of a security group that concern the Service.
-func accessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
-	var out []stack.Resource
-	in := securityKey(c.securityGroup(), c.Security)
-	seen := map[stack.Key]bool{}
-	for _, r := range nsg.props().list(listSecurity) {
-		a, ok := contentOf(r)
-		if !ok {
-			continue
-		}
-		a.Group, a.Security = c.securityGroup(), c.Security
-		for _, d := range destinations(r) {
-			a.Destination = canonical(d)
-			key := accessKey(a.Rule, a.Destination)
-			proof, concerns := who.proof(a)
-			a.Alone = who.Own[a.Destination]
-			if concerns && !seen[key] {
-				seen[key] = true
-				out = append(out, stack.Resource{Key: key, ID: r.text("id"), In: in, Hold: stack.Counted, Proof: proof, Spec: a})
-			}
-		}
-	}
-	return out
-}
-
-// proof tells why an entry is the Service's to remove, once nobody wants it. An
-// address that is nobody's any more is left over, as what the official controller
-// takes out of its rules at every change.
-func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
-	d := a.Destination
-	if _, err := netip.ParseAddr(d); err != nil {
-		return stack.None, false
-	}
-	switch {
-	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.serves(a), !s.InUse[d]:
-		return stack.Derived, true
-	}
-	return stack.None, s.Asked[d]
-}
-
-// serves tells whether a rule of the Service needs the entry: on a frontend for
-// its port, or on nodes for its node port.
-func (s AccessSeeker) serves(a Access) bool {
-	return slices.ContainsFunc(s.Rules, func(r Rule) bool {
-		port := r.FrontendPort
-		if s.Nodes[a.Destination] {
-			port = r.BackendPort
-		} else if r.Frontend != a.Destination {
-			return false
-		}
-		protocol := r.Protocol == protocolAll || a.Protocol == "*" || strings.EqualFold(r.Protocol, a.Protocol)
-		return protocol && (port == 0 || slices.Contains(a.Ports, string(number(port))))
-	})
 }

@@ -1,0 +1,124 @@
+package azure
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/stack"
+)
+
+// link wants the private link service on the IPv4 frontend.
+func (b *builder) link() {
+	if !linkCreateKey.Get(b.in.Values) {
+		return
+	}
+	if !slices.Contains(b.families, corev1.IPv4Protocol) {
+		b.tell(linkCreateKey.Refusal(b.in.Values, "needs an IPv4 address, and the Service has none", ""))
+		return
+	}
+	i := slices.IndexFunc(b.entries.Frontends, isIPv4)
+	if i < 0 {
+		return // its problem has been told, or the Service has nothing to link to
+	}
+	frontend := b.entries.Frontends[i]
+	group := lower(orElse(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
+	name, mine := b.linkName(group, lower(b.lb+"/"+frontend.Name), frontend.Name)
+	if !mine {
+		return
+	}
+	subnet := linkSubnet(b.in)
+	if _, ok := b.facts.Subnets[lower(subnet)]; !ok {
+		b.fail(linkSubnetKey.Name, subnet, "is no subnet of the virtual network "+b.in.Config.VNet, "the name of a subnet")
+		return
+	}
+	policy := policyKey(b.in.Config.networkGroup(), b.in.Config.VNet, subnet)
+	b.out.Put(stack.Resource{Key: policy, Hold: stack.Counted, Spec: Policy{
+		Group: b.in.Config.networkGroup(), Network: b.in.Config.VNet, Subnet: subnet, Disabled: true,
+	}})
+	b.out.Put(stack.Resource{Key: linkKey(), Spec: Link{
+		Group: group, Name: name, Entries: stack.RefTo(entriesKey(b.lb)), Frontend: lower(b.lb + "/" + frontend.Name), On: frontend.place(),
+		Subnet: stack.RefTo(policy), IPs: b.linkIPs(subnet, name), FQDNs: linkNamesKey.Get(b.in.Values),
+		ProxyProtocol: linkProxyKey.Get(b.in.Values), Visibility: everybody(linkVisibilityKey.Get(b.in.Values)),
+		AutoApproval: linkApprovalKey.Get(b.in.Values), Tags: b.linkTags(),
+	}})
+}
+
+// linkName is the name of the private link service; false: there is one already
+// that another Service made, or a problem.
+func (b *builder) linkName(group, frontend, frontendName string) (string, bool) {
+	wanted, _, said := linkNameKey.Lookup(b.in.Values)
+	mine := func(t Tags) bool {
+		owner, _ := t.get(tagOwner)
+		return owner == serviceKey(b.in.Owner) && strings.EqualFold(t.cluster(), b.cluster)
+	}
+	for _, l := range b.facts.Links {
+		on := slices.Contains(l.Frontends, frontend)
+		switch {
+		case l.Group != group:
+		case on && !strings.EqualFold(l.Tags.cluster(), b.cluster):
+			b.tell(linkCreateKey.Refusal(b.in.Values, "finds the private link service "+l.Name+" on the frontend, which this cluster did not make", ""))
+			return "", false
+		case on && !mine(l.Tags):
+			if details := linkDetails(b.in.Values); len(details) > 0 {
+				b.tell(annotations.Problem{Key: details[0].Key, Value: details[0].Raw, Message: "cannot be set, because the private link service on the frontend is another Service's", Legal: linkCreateKey.Name + " alone"})
+			}
+			return "", false
+		case on && said && !strings.EqualFold(l.Name, wanted):
+			b.tell(linkNameKey.Refusal(b.in.Values, "cannot change the name of the private link service "+l.Name, strconv.Quote(l.Name)))
+			return "", false
+		case on:
+			return l.Name, true
+		case !mine(l.Tags) && strings.EqualFold(l.Name, orElse(wanted, linkName(frontendName))):
+			b.fail(linkNameKey.Name, l.Name, "is the name of a private link service on another frontend", "a name that is free")
+			return "", false
+		}
+	}
+	if had, ok := b.found(linkKey()); ok {
+		if found, ok := had.Spec.(Link); ok && !said {
+			return found.Name, true
+		}
+	}
+	return orElse(wanted, linkName(frontendName)), true
+}
+
+// linkIPs are the given addresses first, then dynamic ones up to the count. The
+// first is the primary.
+func (b *builder) linkIPs(subnet, link string) []LinkIP {
+	var out []LinkIP
+	for _, a := range linkIPsKey.Get(b.in.Values) {
+		out = append(out, LinkIP{Name: linkIPName(subnet, link, "static", a.String()), Address: a.String()})
+	}
+	for i := len(out); i < linkCountKey.Get(b.in.Values); i++ {
+		out = append(out, LinkIP{Name: linkIPName(subnet, link, "dynamic", strconv.Itoa(i))})
+	}
+	if len(out) > 0 {
+		out[0].Primary = true
+	}
+	return out
+}
+
+// everybody: one star stands for all, whatever else is there.
+func everybody(list []string) []string {
+	if slices.Contains(list, "*") {
+		return []string{"*"}
+	}
+	return list
+}
+
+func (b *builder) linkTags() Tags {
+	wanted := Tags{}
+	for k, v := range b.in.Config.Tags {
+		wanted.set(k, v)
+	}
+	wanted[tagCluster], wanted[tagOwner] = b.cluster, serviceKey(b.in.Owner)
+	found := Tags{}
+	if had, ok := b.found(linkKey()); ok {
+		l, _ := had.Spec.(Link)
+		found = l.Tags
+	}
+	return mergeTags(found, wanted, b.in.Config.SystemTags)
+}

@@ -1,0 +1,66 @@
+package azure
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// graftPool puts the members of all steps of a batch onto a pool of addresses of
+// a load balancer as just read: removals first, because a node that has another
+// address keeps its name. Nil: the load balancer has no pool of that name.
+func graftPool(lb Object, name string, b plan.Batch) (pool Object, changed bool) {
+	pools := lb.props().list(listPools)
+	i := named(pools, name)
+	if i < 0 {
+		return nil, false
+	}
+	pool = pools[i].clone()
+	p := pool.make("properties")
+	list := p.list("loadBalancerBackendAddresses")
+	has := func(a PoolAddress) func(Object) bool {
+		return func(o Object) bool { return canonical(o.props().text("ipAddress")) == a.IP }
+	}
+	add, remove, network := poolEdits(name, b)
+	for _, a := range remove {
+		if !slices.Contains(add, a) {
+			list = slices.DeleteFunc(list, has(a))
+		}
+	}
+	for _, a := range add {
+		if !slices.ContainsFunc(list, has(a)) {
+			list = append(list, Object{"name": a.Name, "properties": map[string]any{"ipAddress": a.IP}})
+		}
+	}
+	if _, there := p["loadBalancerBackendAddresses"]; there || len(list) > 0 {
+		p.setList("loadBalancerBackendAddresses", list)
+	}
+	if network != "" && len(list) > 0 && !sameID(p.in("virtualNetwork").text("id"), network) && !hasNetworks(list) {
+		p["virtualNetwork"] = idObject(network)
+	}
+	return pool, !reflect.DeepEqual(map[string]any(pool), map[string]any(pools[i]))
+}
+
+// hasNetworks tells whether the members say themselves in which network they are.
+func hasNetworks(list []Object) bool {
+	return slices.ContainsFunc(list, func(o Object) bool { return o.props().in("virtualNetwork") != nil })
+}
+
+// poolEdits gathers what the steps add to and remove from the pool.
+func poolEdits(name string, b plan.Batch) (add, remove []PoolAddress, network string) {
+	for _, s := range b.Steps {
+		spec, ok := s.Target.Spec.(Pool)
+		if !ok || lower(spec.Name) != lower(name) || s.ID.Action == plan.Delete {
+			continue
+		}
+		network = orElse(spec.Network, network)
+		if s.ID.Action == plan.Create {
+			add = append(add, spec.Addresses...)
+			continue
+		}
+		more, less := plan.Members[PoolAddress](s)
+		add, remove = append(add, more...), append(remove, less...)
+	}
+	return add, remove, network
+}

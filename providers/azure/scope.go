@@ -1,0 +1,164 @@
+package azure
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+type (
+	input    = providers.Input[Config]
+	identity = providers.Identity[Config]
+)
+
+// By what a look-up asks.
+const (
+	byBase        = "base"
+	byService     = "service"
+	byAll         = "all"
+	byWanted      = "wanted"
+	byGroup       = "group"
+	byName        = "name"
+	byDestination = "destination"
+	byRegion      = "region"
+
+	kindZones  stack.Kind = "zones"
+	kindSubnet stack.Kind = "subnet"
+)
+
+// trace says where anything that the Service may own can be found, from its
+// identity alone: in every load balancer of the cluster, in the security group,
+// and by tags among the public IPs and private link services of the cluster's
+// groups.
+func trace(id identity) providers.Scope {
+	base, key := baseName(id.Owner.UID), serviceKey(id.Owner)
+	return providers.Scope{
+		Owner: id.Owner,
+		Own: []providers.Lookup{
+			{Kind: KindEntries, By: byBase, Value: base},
+			{Kind: KindPublicIP, By: byService, Value: key},
+			{Kind: KindLink, By: byService, Value: key},
+			{Kind: KindAccess, By: byBase, Value: base},
+		},
+		Facts: []providers.Lookup{
+			{Kind: KindBalancer, By: byAll},
+			{Kind: KindPublicIP, By: byGroup, Value: id.Config.Group},
+			{Kind: KindLink, By: byGroup, Value: id.Config.linkGroup()},
+			{Kind: KindSecurity, By: byName, Value: id.Config.Security},
+		},
+	}
+}
+
+// scope says besides what Build must know: zones, subnets, public IPs of a group
+// that the user names, and who is behind the nodes.
+func scope(in input) (providers.Scope, error) {
+	s := trace(in.Identity)
+	s.Nodes = in.Backends.Nodes
+	fact := func(kind stack.Kind, by, value string) {
+		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); value != "" && !slices.Contains(s.Facts, l) {
+			s.Facts = append(s.Facts, l)
+		}
+	}
+	fact(kindZones, byRegion, in.Config.Location)
+	fact(KindPublicIP, byGroup, lower(groupKey.Get(in.Values)))
+	fact(KindLink, byGroup, lower(linkGroupKey.Get(in.Values)))
+	if in.Kind == Internal {
+		fact(kindSubnet, byName, lower(subnetName(in)))
+	}
+	if linkCreateKey.Get(in.Values) {
+		fact(kindSubnet, byName, lower(linkSubnet(in)))
+	}
+	if len(in.Config.Multi) == 0 {
+		fact(KindBalancer, byWanted, lower(singleBalancer(in)))
+	} else {
+		for _, name := range in.Config.balancers(clusterName(in.Identity)) {
+			if kindOf(name) == in.Kind {
+				fact(KindBalancer, byWanted, lower(name))
+			}
+		}
+	}
+	for _, address := range askedAddresses(in) {
+		fact(KindAccess, byDestination, address)
+	}
+	return s, nil
+}
+
+// askedAddresses are destinations that the Service may share with others.
+func askedAddresses(in input) []string {
+	var out []string
+	for _, a := range additionalKey.Get(in.Values) {
+		out = append(out, a.String())
+	}
+	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+		if a, ok := wantedIP(in, family); ok {
+			out = append(out, a.String())
+		}
+	}
+	return out
+}
+
+// clusterName is that of the flag, or the flag's default.
+// Source: kubernetes/cloud-provider:options/kubecloudshared.go.
+func clusterName(id identity) string { return orElse(id.Cluster, "kubernetes") }
+
+func singleBalancer(in input) string {
+	name := orElse(in.Config.BalancerName, clusterName(in.Identity))
+	if in.Kind == Internal {
+		name += suffixInternal
+	}
+	return name
+}
+
+func subnetName(in input) string { return orElse(subnetKey.Get(in.Values), in.Config.Subnet) }
+
+func linkSubnet(in input) string { return orElse(linkSubnetKey.Get(in.Values), subnetName(in)) }
+
+// wantedIP is the address that the user asks for in a family: the annotation of
+// the family, else the field if it is of the family.
+func wantedIP(in input, family corev1.IPFamily) (netip.Addr, bool) {
+	key := ipv4Key
+	if family == corev1.IPv6Protocol {
+		key = ipv6Key
+	}
+	if a, _, ok := key.Lookup(in.Values); ok {
+		return a.Unmap(), true
+	}
+	a, err := netip.ParseAddr(strings.TrimSpace(in.Service.Spec.LoadBalancerIP))
+	return a.Unmap(), err == nil && nodeports.FamilyOf(a) == family
+}
+
+// selectNodes leaves out what the official controller leaves out: the control
+// plane, nodes that somebody else manages, nodes of other groups and machines
+// that are not Azure's. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure.go.
+func selectNodes(in input) nodeports.Filter {
+	group := lower(in.Config.Group)
+	f := nodeports.Filter{
+		ExcludeOnPresence: true,
+		Also: []nodeports.Predicate{
+			{Name: "azure machine", Keep: func(n nodeports.Node) bool {
+				return strings.HasPrefix(lower(n.ProviderID), "azure://") || n.ProviderID == ""
+			}},
+			{Name: "managed", Keep: func(n nodeports.Node) bool { return !strings.EqualFold(n.Labels[labelManaged], "false") }},
+			{Name: "group " + group, Keep: func(n nodeports.Node) bool {
+				g := n.Labels[labelGroup]
+				return g == "" || group == "" || strings.EqualFold(g, group)
+			}},
+		},
+	}
+	if !in.Config.WithMasters || in.Config.PoolType == poolNodeIP {
+		f.Without = append(f.Without, labelControl, labelMaster, labelRole+"=master")
+	}
+	return f
+}
+
+// said makes a problem about something else than an annotation.
+func said(key, value, message, legal string, severity annotations.Severity) annotations.Problem {
+	return annotations.Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
+}
