@@ -1,0 +1,376 @@
+package gce
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// world is the surroundings of a test case: testdata/world.yaml, in which the
+// case's own cloud.yaml replaces whole fields.
+type world struct {
+	Config    string          // text of the cloud configuration
+	Nodes     []corev1.Node   // of the cluster
+	Pods      []pod           // endpoints of the Service
+	Facts     Facts           // as a read brings them
+	Before    *corev1.Service // what was found is what this Service had wanted
+	BeforeCfg string          // the cloud configuration of that time, if another
+	Have      []haveYAML      // found besides, or instead
+	Gone      []stack.Key     // not found, although Before wanted it
+	Deleted   bool            // the Service is released
+	TakeOver  bool            // the plan is empty
+	NoTags    bool            // the configuration names no node tags
+}
+
+type pod struct{ Node, IP string }
+
+type haveYAML struct {
+	Key   stack.Key
+	ID    string
+	Hold  stack.Hold
+	Proof stack.Proof
+	State stack.State
+	Spec  json.RawMessage
+}
+
+// testCase is one folder of testdata.
+type testCase struct {
+	name    string
+	dir     string
+	service *corev1.Service
+	world   world
+	config  Config
+}
+
+func loadCases(t testing.TB) []testCase {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*/service.yaml")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d cases, %v", len(files), err)
+	}
+	var out []testCase
+	for _, f := range files {
+		out = append(out, loadCase(t, filepath.Dir(f)))
+	}
+	return out
+}
+
+func loadCase(t testing.TB, dir string) testCase {
+	t.Helper()
+	c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
+	unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
+	complete(c.service)
+	c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
+	if before := c.world.Before; before != nil {
+		before.Namespace, before.Name, before.UID = c.service.Namespace, c.service.Name, c.service.UID
+		complete(before)
+	}
+	c.config = parseConfig(t, c.world.Config)
+	if c.world.NoTags {
+		c.config.NodeTags = nil
+	}
+	return c
+}
+
+// complete fills in what the API server does, and the identity of the test vector
+// of the official namer.
+func complete(svc *corev1.Service) {
+	if svc.Name == "" {
+		svc.Name = "name"
+	}
+	if svc.Namespace == "" {
+		svc.Namespace = "namespace"
+	}
+	svc.UID = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
+	svc.Spec.Type = corev1.ServiceTypeLoadBalancer
+	if svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal && svc.Spec.HealthCheckNodePort == 0 {
+		svc.Spec.HealthCheckNodePort = 32100
+	}
+}
+
+// loadWorld lays the case's fields, and those of its facts, over the world's.
+func loadWorld(t testing.TB, file string) world {
+	t.Helper()
+	base, over := map[string]any{}, map[string]any{}
+	unmarshal(t, "testdata/world.yaml", &base)
+	unmarshal(t, file, &over)
+	if facts, ok := over["facts"].(map[string]any); ok {
+		all, _ := base["facts"].(map[string]any)
+		maps.Copy(all, facts)
+		over["facts"] = all
+	}
+	if more, ok := over["config"].(string); ok {
+		over["config"] = base["config"].(string) + more
+	}
+	if more, ok := over["beforeCfg"].(string); ok {
+		over["beforeCfg"] = base["config"].(string) + more
+	}
+	maps.Copy(base, over)
+	merged, err := yaml.Marshal(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w world
+	if err := yaml.UnmarshalStrict(merged, &w); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return w
+}
+
+func parseConfig(t testing.TB, text string) Config {
+	t.Helper()
+	config, _, err := ReadConfig(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func unmarshal(t testing.TB, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// inputOf is what the loop hands to Build.
+func inputOf(config Config, svc *corev1.Service, nodes []corev1.Node, pods []pod) (input, annotations.Problems) {
+	in := input{
+		Identity: identity{Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}, Cluster: "kubernetes", Config: config},
+		Service:  svc, Kind: choose(svc).Kind,
+	}
+	values, problems := Annotations().Parse(in.Kind, annotations.SourceOf(svc))
+	in.Values = values
+	var projected []nodeports.Node
+	for i := range nodes {
+		projected = append(projected, nodeports.Project(&nodes[i], func(string) bool { return true }))
+	}
+	in.Backends = nodeports.BackendsOf(svc, nodeports.Select(projected, selectNodes(in)), slicesOf(svc, pods), nodeports.FallbackOf(svc))
+	return in, problems
+}
+
+// slicesOf are EndpointSlices of the pods, on every port of the Service.
+func slicesOf(svc *corev1.Service, pods []pod) []*discoveryv1.EndpointSlice {
+	out := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
+	for _, p := range svc.Spec.Ports {
+		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port, Protocol: &p.Protocol})
+	}
+	ready := true
+	for _, p := range pods {
+		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{
+			Addresses: []string{p.IP}, NodeName: &p.Node, Conditions: discoveryv1.EndpointConditions{Ready: &ready},
+			TargetRef: &corev1.ObjectReference{Kind: "Pod", Name: "pod-" + p.IP},
+		})
+	}
+	return []*discoveryv1.EndpointSlice{out}
+}
+
+// have is what was found: what Before had wanted, and what the case adds.
+func (c testCase) have(t testing.TB) *stack.Stack {
+	t.Helper()
+	have := &stack.Stack{}
+	if c.world.Before != nil {
+		config := c.config
+		if c.world.BeforeCfg != "" {
+			config = parseConfig(t, c.world.BeforeCfg)
+		}
+		have = c.settled(t, config, c.world.Before)
+	}
+	for _, k := range c.world.Gone {
+		have.Drop(k)
+	}
+	for _, h := range c.world.Have {
+		r := stack.Resource{Key: h.Key, ID: h.ID, Hold: h.Hold, Proof: h.Proof, State: h.State, Spec: specOf(t, h)}
+		if rule, ok := r.Spec.(Rule); ok {
+			r.Slot = ruleSlot(rule.Name)
+		}
+		have.Put(r)
+	}
+	have.Owner = stack.Owner{Namespace: c.service.Namespace, Name: c.service.Name, UID: string(c.service.UID)}
+	return have
+}
+
+// settled is what is there once everything that the Service wants is made.
+func (c testCase) settled(t testing.TB, config Config, svc *corev1.Service) *stack.Stack {
+	t.Helper()
+	var have *stack.Stack
+	for range 3 {
+		in, _ := inputOf(config, svc, c.world.Nodes, c.world.Pods)
+		want, problems, err := build(in, &c.world.Facts, have)
+		if err != nil || problems.Errors() {
+			t.Fatalf("settled: %v %v", err, problems.Strings())
+		}
+		have = asFound(want, have)
+	}
+	return have
+}
+
+func specOf(t testing.TB, h haveYAML) stack.Spec {
+	t.Helper()
+	specs := map[stack.Kind]stack.Spec{
+		KindExternalRule: Rule{}, KindInternalRule: Rule{}, KindAddress: Address{}, KindPool: Pool{}, KindBackend: Backend{},
+		KindCheck: Check{}, KindRegionalCheck: Check{}, KindHTTPCheck: Check{}, KindGroup: Group{}, KindNEG: NEG{},
+		KindFirewall: Firewall{}, KindCheckFirewall: Firewall{}, KindDeny: Firewall{},
+	}
+	zero, ok := specs[h.Key.Kind]
+	if !ok {
+		t.Fatalf("no type for kind %s", h.Key.Kind)
+	}
+	into := reflect.New(reflect.TypeOf(zero))
+	if err := yaml.UnmarshalStrict(h.Spec, into.Interface()); err != nil {
+		t.Fatalf("%s: %v", h.Key, err)
+	}
+	return into.Elem().Interface()
+}
+
+// asFound turns what is wanted into what a read would bring once it is made.
+func asFound(want, before *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: want.Owner}
+	ips := map[string]string{versionIPv4: "203.0.113.77", versionIPv6: "2001:db8:f::"}
+	internal := map[string]string{versionIPv4: "10.128.0.77", versionIPv6: "fd20::77:0:0"}
+	given := func(version, scheme, ip string) string {
+		switch {
+		case ip != "":
+			return ip
+		case scheme == schemeInternal:
+			return internal[version]
+		}
+		return ips[version]
+	}
+	for _, r := range want.Resources {
+		if r.Hold == stack.Borrowed {
+			continue
+		}
+		r.ID, r.Proof = "id-of-"+r.Key.String(), stack.Name
+		switch spec := r.Spec.(type) {
+		case Rule:
+			spec.IP, spec.Wish, spec.Address = given(spec.IPVersion, spec.Scheme, spec.IP), false, stack.Ref{}
+			r.Spec = spec
+		case Address:
+			spec.IP = given(spec.IPVersion, spec.Type, spec.IP)
+			r.Spec = spec
+		case Firewall:
+			if to := spec.Destination.To; to != (stack.Key{}) {
+				rule, _ := want.Get(to)
+				target, _ := rule.Spec.(Rule)
+				r.Spec = spec.At(given(target.IPVersion, target.Scheme, target.IP))
+			}
+		}
+		out.Put(r)
+	}
+	_ = before
+	return out
+}
+
+// result is all that the pure half says about a case.
+type result struct {
+	in       input
+	want     *stack.Stack
+	have     *stack.Stack
+	problems annotations.Problems
+}
+
+func (c testCase) run(t testing.TB) result {
+	t.Helper()
+	r := result{have: c.have(t)}
+	in, problems := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
+	r.in = in
+	if c.world.Deleted {
+		r.want = &stack.Stack{Owner: r.have.Owner}
+		return r
+	}
+	want, more, err := build(in, &c.world.Facts, r.have)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.problems = append(problems, more...)
+	if problems.Errors() {
+		want = nil
+	}
+	r.want = want
+	return r
+}
+
+// text renders a stack for people: one block for each resource.
+func text(s *stack.Stack) string {
+	var b strings.Builder
+	for _, r := range s.Resources {
+		b.WriteString(r.Key.String())
+		switch r.Hold {
+		case stack.Counted:
+			b.WriteString("  (counted)")
+		case stack.Borrowed:
+			b.WriteString("  (borrowed)")
+		case stack.Owned:
+		}
+		b.WriteString("\n")
+		for _, f := range stack.Fields(r.Spec) {
+			var raw strings.Builder
+			enc := json.NewEncoder(&raw)
+			enc.SetEscapeHTML(false)
+			_ = enc.Encode(f.Value)
+			switch v := strings.TrimSpace(raw.String()); v {
+			case `""`, "null", "0", "[]", "{}", "false", `{"List":null,"Range":"","All":false}`:
+			default:
+				fmt.Fprintf(&b, "    %s: %s\n", f.Name, refText(v))
+			}
+		}
+	}
+	return b.String()
+}
+
+// refText shortens references: {"to":{"kind":"k","name":"n"}} becomes ->k/n.
+func refText(v string) string {
+	return strings.NewReplacer(`{"to":{"kind":"`, `->`, `","name":"`, `/`, `"}}`, ``).Replace(v)
+}
+
+func problemText(problems annotations.Problems) string {
+	var b strings.Builder
+	for _, p := range problems {
+		fmt.Fprintf(&b, "%s: %s\n", p.Severity, p)
+	}
+	return b.String()
+}
+
+func planText(p plan.Plan) string {
+	return plan.Human(plan.NewDocument("gce", []plan.Plan{p}), plan.Options{})
+}
+
+// statusText is what the Service would carry.
+func statusText(in input, have *stack.Stack) string {
+	r := addresses(in, have)
+	var b strings.Builder
+	for _, i := range r.Ingress {
+		fmt.Fprintf(&b, "ip %s\n", i.IP)
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.Annotations)) {
+		if v := r.Annotations[k]; v != "" {
+			fmt.Fprintf(&b, "%s: %s\n", k, v)
+		}
+	}
+	fmt.Fprintf(&b, "finalizers %s\n", strings.Join(r.Finalizers, " "))
+	return b.String()
+}
+
+// addr is for table tests.
+func addr(text string) netip.Addr { return netip.MustParseAddr(text) }
