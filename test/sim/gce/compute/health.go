@@ -24,11 +24,8 @@ func healthChecks() *collection {
 		"type":      {Values: []string{"HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "GRPC"}},
 		"logConfig": {Type: wire.Nested, Fields: wire.Schema{"enable": {Type: wire.Truth}}},
 	})
-	for name := range probes() {
-		schema[name] = wire.Field{Type: wire.Nested, Fields: wire.Schema{
-			"port": {Type: wire.Int}, "portName": {}, "portSpecification": {Values: []string{"USE_FIXED_PORT", "USE_NAMED_PORT", "USE_SERVING_PORT"}},
-			"host": {}, "requestPath": {}, "request": {}, "response": {}, "proxyHeader": {Values: []string{"NONE", "PROXY_V1"}}, "grpcServiceName": {},
-		}}
+	for name, kind := range probes() {
+		schema[name] = wire.Field{Type: wire.Nested, Fields: probeSchema(kind)}
 	}
 	verbs := []string{"insert", "update", "patch", "delete"}
 	return &collection{
@@ -39,6 +36,21 @@ func healthChecks() *collection {
 		guard:  unused(link{"backendServices", field("healthChecks")}),
 		quota:  func(wire.Object) string { return "HEALTH_CHECKS" },
 	}
+}
+
+// probeSchema are the fields of one kind of health check.
+func probeSchema(kind string) wire.Schema {
+	out := wire.Schema{
+		"port": {Type: wire.Int}, "portName": {}, "portSpecification": {Values: []string{"USE_FIXED_PORT", "USE_NAMED_PORT", "USE_SERVING_PORT"}},
+	}
+	if kind == "GRPC" {
+		return out.With(wire.Schema{"grpcServiceName": {}})
+	}
+	out = out.With(wire.Schema{"response": {}, "proxyHeader": {Values: []string{"NONE", "PROXY_V1"}}})
+	if kind == "TCP" || kind == "SSL" {
+		return out.With(wire.Schema{"request": {}})
+	}
+	return out.With(wire.Schema{"host": {}, "requestPath": {}})
 }
 
 func finishHealthCheck(doc wire.Object) error {

@@ -234,10 +234,13 @@ func (c *call) listEndpoints() (wire.Object, error) {
 		}
 		docs = append(docs, doc.Prune())
 	}
-	return c.listOf(e.ref.Path()+"/listNetworkEndpoints", "compute#networkEndpointGroupsListNetworkEndpoints", docs, func(o wire.Object) string {
+	out, err := c.listOf(e.ref.Path()+"/listNetworkEndpoints", "compute#networkEndpointGroupsListNetworkEndpoints", docs, func(o wire.Object) string {
 		p := o.Obj("networkEndpoint")
 		return fmt.Sprintf("%s %s %v", p.Str("instance"), p.Str("ipAddress"), p.Num("port"))
 	})
+	// This list has no link to itself, unlike all others.
+	delete(out, "selfLink")
+	return out, err
 }
 
 func (c *call) endpointHealth(m member, services []*entry) []any {
