@@ -49,10 +49,11 @@ func TestDrift(t *testing.T) {
 // TestDriftReadsAreQuiet reads anew again and again without a reason to write.
 func TestDriftReadsAreQuiet(t *testing.T) {
 	w := start(t, 2)
-	w.controller("--drift-interval=1s")
+	w.controller("--drift-interval=2s")
 	fleet := w.fleet(4)
 	w.must(w.Create(t.Context(), fleet...))
 	w.programmed(fleet...)
+	w.settled(w.meter())
 	versions, told := w.versions(fleet), w.allEvents(fleet)
 	meter, from := w.meter(), w.now()
 	w.eventually("some rounds of reads", func() error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -113,6 +114,41 @@ func TestConnectionCut(t *testing.T) {
 			w.asBefore(before)
 		})
 	}
+}
+
+// TestSlowCloud makes and removes load balancers in a cloud that takes its time.
+func TestSlowCloud(t *testing.T) {
+	w := start(t, 2, "--new-group-delay=1s", "--provisioning-delay=2s", "--healthy-delay=1s", "--draining-delay=2s")
+	before := w.state()
+	w.controller()
+	fleet := w.fleet(4)
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	w.onceEach(len(fleet))
+	for _, svc := range fleet {
+		if warned := w.warnings(svc.Name); len(warned) > 0 {
+			t.Errorf("%s: being slow is no reason to warn: %q", svc.Name, warned)
+		}
+	}
+	w.remove(fleet...)
+	w.asBefore(before)
+}
+
+// TestStaleReads lets every read show the cloud as it was a moment ago: what is
+// made twice because it is not seen yet must be the same thing.
+func TestStaleReads(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	w.arm(sim.Fault{Kind: sim.FaultStale, Operation: "Describe*", BehindTime: 300 * time.Millisecond})
+	w.controller()
+	fleet := w.fleet(4)
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	w.oneOfEach(len(fleet))
+	w.remove(fleet...)
+	w.asBefore(before)
 }
 
 // TestGroupInUse deletes a load balancer whose group AWS keeps in use for some

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,14 +160,7 @@ func TestMistakesOnLiveServices(t *testing.T) {
 	}
 
 	w.must(w.JoinNode(t.Context(), &nodes[2]))
-	for _, m := range all {
-		w.update(m.name, annotate("example.com/touched", "1"))
-		want := inOrder(machines...)
-		if m.network {
-			want = onPort(80, machines...)
-		}
-		w.becomes(m.name, members, want)
-	}
+	w.follow(all, machines)
 	w.settled(meter)
 	for _, m := range all {
 		w.told(m) // still, and not again
@@ -190,6 +184,20 @@ func TestMistakesOnLiveServices(t *testing.T) {
 	}
 	w.remove(services...)
 	w.asBefore(before)
+}
+
+// follow touches every Service in a way that means nothing, and waits until its
+// load balancer has all machines.
+func (w *world) follow(all []mistake, machines []string) {
+	w.t.Helper()
+	for _, m := range all {
+		w.update(m.name, annotate("example.com/touched", "1"))
+		want := inOrder(slices.Clone(machines)...)
+		if m.network {
+			want = onPort(80, machines...)
+		}
+		w.becomes(m.name, members, want)
+	}
 }
 
 // TestMistakesOnNewServices makes each mistake from the beginning: nothing is
