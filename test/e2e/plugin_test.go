@@ -43,17 +43,17 @@ func TestPluginUnderTheStockLoop(t *testing.T) {
 			return err
 		})
 		w.finalizers(name, service.StockFinalizer)
-		w.becomes(name, members, inOrder(w.machines()...))
 	}
+	w.becomes("web", members, inOrder(w.machines()...))
+	w.becomes("db", members, onPort(5432, inOrder(w.machines()...)...))
 	w.update("web", ports(80, 31080, 443, 31443))
 	w.becomes("web", listeners, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"})
 
 	nodes, err := w.SeedNodes()
 	w.must(err)
 	w.must(w.LeaveNode(t.Context(), nodes[0].Name))
-	for _, name := range []string{"web", "db"} {
-		w.becomes(name, members, inOrder(w.machines()[1:]...))
-	}
+	w.becomes("web", members, inOrder(w.machines()[1:]...))
+	w.becomes("db", members, onPort(5432, inOrder(w.machines()[1:]...)...))
 
 	name := nameOf(w.get("web"))
 	w.update("web", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeClusterIP })
