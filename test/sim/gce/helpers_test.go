@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/api/compute/v1"
@@ -33,13 +34,20 @@ type world struct {
 	api   *compute.Service
 }
 
+// described reads the API's description once.
+var described = sync.OnceValues(model.Load)
+
 func start(t *testing.T, opt simgce.Options) world {
 	t.Helper()
+	api, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cloud, err := simgce.New(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(model.Load(t).Handler(t, cloud, func(r *http.Request) string {
+	server := httptest.NewServer(api.Handler(t, cloud, func(r *http.Request) string {
 		path, ok := strings.CutPrefix(r.URL.Path, "/compute/v1/")
 		if !ok {
 			return ""
@@ -48,11 +56,11 @@ func start(t *testing.T, opt simgce.Options) world {
 		return route.ID
 	}))
 	t.Cleanup(server.Close)
-	api, err := compute.NewService(t.Context(), option.WithEndpoint(server.URL+"/compute/v1/"), option.WithoutAuthentication())
+	client, err := compute.NewService(t.Context(), option.WithEndpoint(server.URL+"/compute/v1/"), option.WithoutAuthentication())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world{t, server.URL, cloud, api}
+	return world{t, server.URL, cloud, client}
 }
 
 // code is what a call came to: empty for success, else the HTTP status and the

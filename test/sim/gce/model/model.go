@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // Property is the description of a field, or of a whole resource.
@@ -42,21 +42,20 @@ type Model struct {
 }
 
 // Load reads the description out of the module cache.
-func Load(t testing.TB) *Model {
-	t.Helper()
-	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "google.golang.org/api/compute/v1").Output()
+func Load() (*Model, error) {
+	dir, err := exec.CommandContext(context.Background(), "go", "list", "-f", "{{.Dir}}", "google.golang.org/api/compute/v1").Output()
 	if err != nil {
-		t.Fatalf("folder of google.golang.org/api/compute/v1: %v", err)
+		return nil, fmt.Errorf("folder of google.golang.org/api/compute/v1: %w", err)
 	}
 	data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "compute-api.json"))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	m := &Model{}
 	if err := json.Unmarshal(data, m); err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("description of the API: %w", err)
 	}
-	return m
+	return m, nil
 }
 
 // Method gives the method with a name such as "forwardingRules.insert".
