@@ -3,7 +3,8 @@ package azure
 import "github.com/berth-lb/berth/stack"
 
 // adopt gives a proof to found things that only the wish shows to be the
-// Service's: pools, memberships and entries of the security group are everybody's
+// Service's: pools, memberships, entries of the security group and public IPs that
+// a controller made are everybody's
 // who wants them, by content, and the ledger decides when they go. What is not
 // wanted keeps no proof, so that pools which others filled are never emptied.
 func adopt(want, have *stack.Stack) *stack.Stack {
@@ -25,7 +26,7 @@ func adopt(want, have *stack.Stack) *stack.Stack {
 
 func claimable(k stack.Kind) bool {
 	switch k {
-	case KindPool, KindNICs, KindScaleSet, KindAccess:
+	case KindPool, KindNICs, KindScaleSet, KindAccess, KindPublicIP:
 		return true
 	}
 	return false

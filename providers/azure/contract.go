@@ -11,7 +11,9 @@ package azure
 // Facts: {load-balancer, all}, {zones, region}, {network-security-group, name},
 // {public-ip, group, <group>}: list that group; {subnet, name, <subnet>};
 // {private-link-service, group, <group>}; {security-rule-entry, destination, <address>}:
-// bring entries for that address; {load-balancer, wanted, <lb>}: bring the
+// bring entries for that address;
+// {public-ip, address, <address>} and {public-ip, name, <name>}: bring a managed public
+// IP although it does not list the Service; {load-balancer, wanted, <lb>}: bring the
 // pools of that load balancer although the Service has nothing in it. The load balancers of
 // the cluster are exactly Config.balancers.
 //
@@ -68,9 +70,11 @@ package azure
 //
 // # public-ip
 //
-// Read: managed ones that list the Service in their tag and are of this cluster:
-// Counted, Proof Tag, Services filled. All others are facts only, even those with
-// our name: without the tag they are the user's. ID publicIPID(key).
+// Read: publicIPResources: managed ones that list the Service in their tag and are
+// of this cluster: Counted, Proof Tag, Services filled; those asked for by name or
+// address (the last segment of the name counts, in any group) that do not list it:
+// Counted, Proof None (adopt proves wanted ones). All others are facts only, even
+// those with our name: without the tag they are the user's. ID publicIPID(key).
 //
 // Batch pip/<group>/<name>, with its binding. Create: GET first (PUT overwrites):
 // there without our mark: Exists. Else PUT with the tags of mergeTags and, With

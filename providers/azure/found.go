@@ -249,10 +249,12 @@ func publicIPOf(o Object) FoundIP {
 }
 
 // publicIPResources are a managed public IP and its binding, as found for the
-// Service; nil if the tag does not say that it is this Service's.
-func publicIPResources(o Object, cluster string, owner stack.Owner) []stack.Resource {
+// Service. One whose tag does not list it is found without proof and binding if
+// the scope asked for it, by name or address; adopt proves it if it is wanted.
+func publicIPResources(o Object, cluster string, owner stack.Owner, asked bool) []stack.Resource {
 	f := publicIPOf(o)
-	if !slices.Contains(f.Services, serviceKey(owner)) || !f.Tags.ofCluster(cluster) {
+	listed := slices.Contains(f.Services, serviceKey(owner))
+	if !listed && !asked || !f.Managed() || !f.Tags.ofCluster(cluster) {
 		return nil
 	}
 	key := publicIPKey(f.Group, f.Name)
@@ -260,8 +262,13 @@ func publicIPResources(o Object, cluster string, owner stack.Owner) []stack.Reso
 		Group: f.Group, Name: f.Name, Version: f.Version, Prefix: o.ref("publicIPPrefix"), IPTags: &f.IPTags,
 		Zones: o.texts("zones"), Tags: withoutBinding(f.Tags), Address: f.Address, SKU: f.SKU, Services: f.Services,
 	}
+	found := stack.Resource{Key: key, ID: o.text("id"), Hold: stack.Counted, State: stateOf(o), Spec: ip}
+	if !listed {
+		return []stack.Resource{found}
+	}
+	found.Proof = stack.Tag
 	return []stack.Resource{
-		{Key: key, ID: o.text("id"), Hold: stack.Counted, Proof: stack.Tag, State: stateOf(o), Spec: ip},
+		found,
 		{Key: bindingKey(f.Group, f.Name), ID: o.text("id"), In: key, Proof: stack.Tag, Spec: Binding{
 			PublicIP: stack.RefTo(key), Service: serviceKey(owner), DNSLabel: &f.DNSLabel,
 		}},

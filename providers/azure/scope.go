@@ -28,6 +28,7 @@ const (
 	byName        = "name"
 	byDestination = "destination"
 	byRegion      = "region"
+	byAddress     = "address"
 
 	kindZones  stack.Kind = "zones"
 	kindSubnet stack.Kind = "subnet"
@@ -86,6 +87,10 @@ func scope(in input) (providers.Scope, error) {
 	}
 	for _, address := range askedAddresses(in) {
 		fact(KindAccess, byDestination, address)
+		fact(KindPublicIP, byAddress, address)
+	}
+	for _, name := range []string{pipNameKey.Get(in.Values), pipNameV6Key.Get(in.Values)} {
+		fact(KindPublicIP, byName, lower(name))
 	}
 	return s, nil
 }

@@ -1,0 +1,419 @@
+package azure
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// arm is Azure as bodies in memory: what the grafts read and write. It holds
+// writes to the rules of Azure that the grafts have to keep.
+type arm struct {
+	t       testing.TB
+	c       Config
+	cluster string
+	facts   Facts // zones, subnets, machines; the rest comes from the bodies
+	lbs     map[string]Object
+	nsg     Object
+	pips    map[string]Object
+	links   map[string]Object
+	members map[stack.Key]stack.Resource // of pools of interfaces
+	nodes   []string
+	asked   []string
+	next    int
+	writes  map[string]int
+}
+
+func newARM(t testing.TB, c Config, cluster string, facts Facts) *arm {
+	nsg, _ := ParseObject([]byte(`{"name":"nsg","location":"westeurope","etag":"W/\"1\"","properties":{"securityRules":[]}}`))
+	return &arm{
+		t: t, c: c, cluster: cluster, facts: facts, nsg: nsg, lbs: map[string]Object{}, pips: map[string]Object{},
+		links: map[string]Object{}, members: map[stack.Key]stack.Resource{}, writes: map[string]int{},
+	}
+}
+
+// wire is what happens to a body on its way to Azure and back.
+func (a *arm) wire(o Object) Object {
+	a.t.Helper()
+	out, err := ParseObject(o.Bytes())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return out
+}
+
+func (a *arm) address(k stack.Key) string { return a.pips[k.Name].props().text("ipAddress") }
+
+func (a *arm) newIP(version string, subnet string) string {
+	a.next++
+	switch {
+	case subnet != "" && version == ipv6:
+		return fmt.Sprintf("fd00::%x", 0x100+a.next)
+	case subnet != "":
+		return fmt.Sprintf("10.240.0.%d", 100+a.next)
+	case version == ipv6:
+		return fmt.Sprintf("2603:1020::%x", 0x100+a.next)
+	}
+	return fmt.Sprintf("20.0.%d.%d", a.next/250, 1+a.next%250)
+}
+
+// putLB completes a load balancer as Azure does, and refuses what it refuses.
+func (a *arm) putLB(o Object) {
+	a.t.Helper()
+	o = a.wire(o)
+	name := o.text("name")
+	id, p := a.c.balancerID(name), o.make("properties")
+	o["id"] = id
+	for _, list := range []string{listFrontends, listPools, listRules, listProbes} {
+		items := p.list(list)
+		for i, child := range items {
+			child["id"] = id + "/" + list + "/" + child.text("name")
+			if named(items, child.text("name")) != i {
+				a.t.Fatalf("%s/%s: %s is there twice", name, list, child.text("name"))
+			}
+		}
+	}
+	for _, f := range p.list(listFrontends) {
+		if q := f.props(); q.in("subnet") != nil && q.text("privateIPAddress") == "" {
+			q["privateIPAddress"] = a.newIP(q.text("privateIPAddressVersion"), "s")
+		}
+	}
+	ports := map[string]bool{}
+	for _, r := range p.list(listRules) {
+		for field, list := range map[string]string{toFrontend: listFrontends, toPool: listPools, toProbe: listProbes} {
+			if ref := r.refName(field); (ref != "" || field == toFrontend) && named(p.list(list), ref) < 0 {
+				a.t.Fatalf("%s: rule %s refers to %s %q, which is not there", name, r.text("name"), list, ref)
+			}
+		}
+		port := fmt.Sprint(lower(r.ref(toFrontend)), r.props().text("protocol"), r.props().number("frontendPort"))
+		if ports[port] {
+			a.t.Fatalf("%s: %s is there twice", name, port)
+		}
+		ports[port] = true
+	}
+	a.lbs[lower(name)] = o
+	a.checkIPs()
+}
+
+func (a *arm) checkIPs() {
+	seen := map[string]string{}
+	for _, lb := range a.lbs {
+		for _, f := range lb.props().list(listFrontends) {
+			where := f.text("id")
+			for _, place := range []string{lower(f.ref("publicIPAddress")), f.props().text("privateIPAddress")} {
+				if place == "" {
+					continue
+				}
+				if other, taken := seen[place]; taken {
+					a.t.Fatalf("%s is on %s and %s", place, other, where)
+				}
+				seen[place] = where
+				if strings.Contains(place, "publicipaddresses") && a.pips[publicIPKeyOf(place).Name] == nil {
+					a.t.Fatalf("%s: %s does not exist", where, place)
+				}
+			}
+		}
+	}
+}
+
+func (a *arm) read() *Facts {
+	f := a.facts
+	f.Security, f.Balancers, f.PublicIPs, f.Links = a.nsg != nil, nil, nil, nil
+	for _, name := range slices.Sorted(maps.Keys(a.lbs)) {
+		f.Balancers = append(f.Balancers, balancerOf(a.lbs[name], a.address))
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
+		f.PublicIPs = append(f.PublicIPs, publicIPOf(a.pips[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.links)) {
+		l := FoundLink{Group: groupOf(a.links[name].text("id")), Name: a.links[name].text("name"), Tags: a.links[name].tags()}
+		for _, x := range a.links[name].props().list("loadBalancerFrontendIpConfigurations") {
+			l.Frontends = append(l.Frontends, frontendOfID(x.text("id")))
+		}
+		f.Links = append(f.Links, l)
+	}
+	return &f
+}
+
+// have is what a read brings for a Service.
+func (a *arm) have(o stack.Owner) *stack.Stack {
+	out := &stack.Stack{Owner: o}
+	facts, base := a.read(), baseName(o.UID)
+	var all []Entries
+	for _, name := range slices.Sorted(maps.Keys(a.lbs)) {
+		if !containsFold(a.c.balancers(a.cluster), name) {
+			continue
+		}
+		lb := a.lbs[name]
+		e, ok := entriesOf(a.c, lb, base, a.address)
+		proof := stack.None
+		if ok {
+			proof = stack.Derived
+			all = append(all, e)
+			out.Put(stack.Resource{Key: entriesKey(name), ID: lb.text("id"), In: balancerKey(name), Proof: stack.Name, Spec: e})
+		}
+		for _, pool := range lb.props().list(listPools) {
+			n := pool.text("name")
+			own := strings.EqualFold(n, localPoolName(o, "IPv4")) || strings.EqualFold(n, localPoolName(o, "IPv6"))
+			if spec, ok := poolSpecOf(a.c, lb, n); ok && (own || strings.EqualFold(n, a.cluster) || strings.EqualFold(n, a.cluster+suffixIPv6)) {
+				out.Put(stack.Resource{Key: poolKey(name, n), In: balancerKey(name), Hold: stack.Counted, Proof: proof, Spec: spec})
+			}
+		}
+		for _, m := range a.members {
+			if m.In == balancerKey(name) {
+				m.Proof = proof
+				out.Put(m)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
+		asked := slices.Contains(a.asked, publicIPOf(a.pips[name]).Address) || slices.Contains(a.asked, lastSegment(name))
+		for _, r := range publicIPResources(a.pips[name], a.cluster, o, asked) {
+			out.Put(r)
+		}
+	}
+	who := seekerOf(base, all, facts.Balancers, facts.PublicIPs, a.nodes, a.asked, o)
+	for _, r := range accessOf(a.c, a.nsg, who) {
+		out.Put(r)
+	}
+	for _, l := range a.links {
+		if by, _ := l.tags().get(tagOwner); by == serviceKey(o) {
+			out.Put(stack.Resource{Key: linkKey(), ID: l.text("id"), Proof: stack.Tag, Spec: linkOf(a.c, l, facts.Balancers)})
+		}
+	}
+	for _, s := range a.facts.Subnets {
+		if s.PolicyDisabled {
+			key := policyKey(a.c.networkGroup(), a.c.VNet, s.Name)
+			out.Put(stack.Resource{Key: key, Hold: stack.Counted, Spec: Policy{Group: a.c.networkGroup(), Network: a.c.VNet, Subnet: s.Name, Disabled: true}})
+		}
+	}
+	out.Sort()
+	return out
+}
+
+// apply does a batch as the I/O half does and returns the fault of each step.
+func (a *arm) apply(b plan.Batch) map[int]error {
+	a.t.Helper()
+	kind, _, _ := strings.Cut(b.Steps[0].Batch, "/")
+	a.writes[kind]++
+	switch kind {
+	case "lb":
+		return a.applyLB(b)
+	case "nsg":
+		edit := graftSecurity(a.c, a.nsg, b)
+		if edit.Changed {
+			a.nsg = a.wire(edit.Object)
+		}
+		return edit.Refused
+	case "pip":
+		return a.applyIP(b)
+	}
+	for _, s := range b.Steps {
+		a.applyOne(s)
+	}
+	return nil
+}
+
+func (a *arm) applyLB(b plan.Batch) map[int]error {
+	a.t.Helper()
+	name := lastSegment(b.Steps[0].Batch)
+	for _, s := range b.Steps {
+		if e, ok := s.Target.Spec.(Entries); ok {
+			name = e.Balancer
+		}
+	}
+	version := func(k stack.Key) string { return a.pips[k.Name].props().text("publicIPAddressVersion") }
+	edit := graftBalancer(LBGraft{Config: a.c, Cluster: a.cluster, Name: name, Version: version}, a.lbs[lower(name)], b)
+	switch {
+	case edit.Delete:
+		for _, m := range a.members {
+			if m.In == balancerKey(name) {
+				a.t.Fatalf("load balancer %s is deleted with members %s", name, m.Key)
+			}
+		}
+		delete(a.lbs, lower(name))
+	case edit.Changed:
+		edit.Object["name"] = orElse(edit.Object.text("name"), name)
+		a.putLB(edit.Object)
+	}
+	for _, s := range b.Steps {
+		spec, ok := s.Target.Spec.(Pool)
+		if !ok || a.c.PoolType != poolNodeIP {
+			continue
+		}
+		pool, changed := graftPool(a.lbs[lower(name)], spec.Name, b)
+		if changed {
+			pools := a.lbs[lower(name)].props().list(listPools)
+			pools[named(pools, spec.Name)] = a.wire(pool)
+			a.lbs[lower(name)].props().setList(listPools, pools)
+		}
+	}
+	return edit.Refused
+}
+
+func (a *arm) applyIP(b plan.Batch) map[int]error {
+	a.t.Helper()
+	s := b.Steps[0]
+	key := strings.TrimPrefix(s.Batch, "pip/")
+	switch spec := s.Target.Spec.(type) {
+	case PublicIP:
+		if s.ID.Action == plan.Delete {
+			a.release(key, s, b)
+			return nil
+		}
+		if s.ID.Action == plan.Update {
+			var fields []string
+			for _, c := range s.Changes {
+				fields = append(fields, c.Field)
+			}
+			a.pips[key] = a.wire(publicIPUpdate(a.pips[key], spec, fields))
+			return nil
+		}
+		if a.pips[key] != nil {
+			return map[int]error{0: fault.New(fault.Exists, "%s", key)}
+		}
+		var binding *Binding
+		for _, w := range s.With {
+			x, _ := w.Spec.(Binding)
+			binding = &x
+		}
+		o, err := publicIPBody(a.c, spec, s.ID.Owner, binding)
+		if err != nil {
+			return map[int]error{0: err}
+		}
+		o["name"], o["id"] = spec.Name, a.c.publicIPID(publicIPKey(spec.Group, spec.Name))
+		o.props()["ipAddress"] = a.newIP(spec.Version, "")
+		a.pips[key] = a.wire(o)
+	case Binding:
+		if s.ID.Action == plan.Delete {
+			if a.shared(key, s, b) {
+				o, _, _ := unbound(a.pips[key], s.ID.Owner)
+				a.pips[key] = a.wire(o)
+			}
+			return nil
+		}
+		o, err := bound(a.pips[key], s.ID.Owner, spec)
+		if err != nil {
+			return map[int]error{0: err}
+		}
+		a.pips[key] = a.wire(o)
+	}
+	return nil
+}
+
+// shared tells whether others are named on the public IP or want it.
+func (a *arm) shared(key string, s plan.Step, b plan.Batch) bool {
+	_, remove, _ := unbound(a.pips[key], s.ID.Owner)
+	entry := stack.Resource{Key: stack.Key{Kind: KindPublicIP, Name: key}, Hold: stack.Counted, Spec: PublicIP{}}
+	return !remove || len(b.Claims.Others(s.ID.Owner, entry)) > 0
+}
+
+func (a *arm) release(key string, s plan.Step, b plan.Batch) {
+	attached := false
+	for _, lb := range a.lbs {
+		for _, f := range lb.props().list(listFrontends) {
+			attached = attached || publicIPKeyOf(f.ref("publicIPAddress")).Name == key
+		}
+	}
+	if !attached && !a.shared(key, s, b) {
+		delete(a.pips, key)
+		return
+	}
+	o, _, _ := unbound(a.pips[key], s.ID.Owner)
+	a.pips[key] = a.wire(o)
+}
+
+func (a *arm) applyOne(s plan.Step) {
+	switch spec := s.Target.Spec.(type) {
+	case Link:
+		key := lower(spec.Group + "/" + spec.Name)
+		if s.ID.Action == plan.Delete {
+			delete(a.links, key)
+			return
+		}
+		o := linkBody(a.c, a.links[key], spec)
+		o["name"], o["id"] = spec.Name, armID("sub", spec.Group, "privateLinkServices", spec.Name)
+		a.links[key] = a.wire(o)
+	case Policy:
+		f := a.facts.Subnets[lower(spec.Subnet)]
+		f.PolicyDisabled = true
+		a.facts.Subnets[lower(spec.Subnet)] = f
+	case NICs, ScaleSet:
+		if s.ID.Action == plan.Delete {
+			delete(a.members, s.ID.Key)
+			return
+		}
+		a.members[s.ID.Key] = s.Target
+	}
+}
+
+// tenant is one Service on the arm.
+type tenant struct {
+	in       input
+	problems annotations.Problems
+}
+
+// settle plans and runs a Service until nothing is left to do, and returns the
+// first plan. wanted nil: the Service is released.
+func (a *arm) settle(owner stack.Owner, tn *tenant, book *ledger.Book) (first plan.Plan, refused []error) {
+	a.t.Helper()
+	for round := 0; ; round++ {
+		if round > 6 {
+			a.t.Fatalf("%s does not settle", owner)
+		}
+		p := a.plan(owner, tn, book)
+		if round == 0 {
+			first = p
+		}
+		if !p.Writes() {
+			return first, refused
+		}
+		refused = nil
+		failed := map[plan.StepID]bool{}
+		for _, s := range p.Steps {
+			if slices.ContainsFunc(s.Needs, func(id plan.StepID) bool { return failed[id] }) {
+				failed[s.ID] = true
+			}
+			if s.ID.Action == plan.Forget || failed[s.ID] {
+				continue
+			}
+			for _, err := range a.apply(plan.Batch{Key: s.Batch, Steps: []plan.Step{s}, Claims: book}) {
+				failed[s.ID] = true
+				refused = append(refused, err)
+			}
+		}
+		if len(refused) > 0 {
+			return first, refused
+		}
+	}
+}
+
+func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Book) plan.Plan {
+	a.t.Helper()
+	have := a.have(owner)
+	want := &stack.Stack{Owner: owner}
+	if tn == nil {
+		book.Leave(owner)
+	} else {
+		built, problems, err := build(tn.in, a.read(), have)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		tn.problems = problems
+		if problems.Errors() {
+			return plan.Plan{Owner: owner}
+		}
+		want = built
+		book.Enter(owner, want.Resources)
+	}
+	return diff.Compare(want, adopt(want, have), Rules(), book)
+}

@@ -1,0 +1,432 @@
+package azure
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func testConfig() Config {
+	c := configFile{
+		SubscriptionID: "sub", ResourceGroup: "rg", Location: "westeurope", VnetName: "vnet", SubnetName: "nodes",
+		SecurityGroupName: "nsg", LoadBalancerBackendPoolConfigurationType: poolNodeIP,
+	}.config()
+	return c
+}
+
+func testFacts() Facts {
+	return Facts{Zones: []string{"1", "2", "3"}, Subnets: map[string]FoundSubnet{
+		"nodes": {Name: "nodes", ID: testConfig().subnetID("nodes"), Prefixes: []string{"10.240.0.0/16", "fd00::/64"}},
+	}}
+}
+
+func testNodes() []corev1.Node {
+	var out []corev1.Node
+	for i := range 3 {
+		name := fmt.Sprintf("node-%d", i)
+		out = append(out, corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       corev1.NodeSpec{ProviderID: "azure:///subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/" + name},
+			Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{
+				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.240.0.%d", 4+i)}, {Type: corev1.NodeInternalIP, Address: fmt.Sprintf("fd00::%d", 4+i)},
+			}},
+		})
+	}
+	return out
+}
+
+// service makes the n-th Service. Keys of values are without their prefix.
+func service(n int, values map[string]string, ports ...int32) *corev1.Service {
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", n+1)), Annotations: map[string]string{},
+	}}
+	for k, v := range values {
+		svc.Annotations[keyPrefix+k] = v
+	}
+	for _, p := range ports {
+		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", p), Port: p, Protocol: corev1.ProtocolTCP, NodePort: 30000 + int32(n)*10 + p%10})
+	}
+	return svc
+}
+
+func tenantOf(t testing.TB, a *arm, svc *corev1.Service) *tenant {
+	t.Helper()
+	in, problems := inputOf(a.c, a.cluster, svc, testNodes())
+	if problems.Errors() {
+		t.Fatal(problems.Strings())
+	}
+	return &tenant{in: in}
+}
+
+const internalOn = "azure-load-balancer-internal"
+
+// foreign is random content of strangers in the shared objects.
+func (a *arm) foreign(rng *rand.Rand) {
+	lb := Object{"name": a.cluster, "location": "westeurope", "sku": map[string]any{"name": "Standard", "tier": "Regional"}, "etag": "W/\"7\"",
+		"properties": map[string]any{"resourceGuid": "g", "somethingNew": map[string]any{"n": json.Number("1.50"), "html": "<&>"}}}
+	p := lb.props()
+	id := a.c.balancerID(a.cluster)
+	var fronts, rules, probes, out, nat []Object
+	for i := range 1 + rng.IntN(4) {
+		pip := fmt.Sprintf("rg/aks-%d", i)
+		a.pips[pip] = Object{"name": fmt.Sprintf("aks-%d", i), "id": a.c.publicIPID(stack.Key{Name: pip}), "sku": map[string]any{"name": "Standard"},
+			"properties": map[string]any{"ipAddress": fmt.Sprintf("52.0.0.%d", i), "publicIPAddressVersion": "IPv4"}}
+		name := fmt.Sprintf("aks-front-%d", i)
+		fronts = append(fronts, Object{"name": name, "id": id + "/" + listFrontends + "/" + name, "zones": []any{}, "properties": map[string]any{"publicIPAddress": idObject(a.c.publicIPID(stack.Key{Name: pip})), "extra": rng.IntN(100) > 50}})
+		ref := idObject(id + "/" + listFrontends + "/" + name)
+		out = append(out, Object{"name": fmt.Sprintf("aksOutboundRule-%d", i), "properties": map[string]any{toFrontends: []any{ref}, toPool: idObject(id + "/" + listPools + "/aksOutboundBackendPool"), "allocatedOutboundPorts": json.Number("0")}})
+		if rng.IntN(2) == 0 {
+			probes = append(probes, Object{"name": fmt.Sprintf("my-probe-%d", i), "properties": map[string]any{"protocol": "Tcp", "port": json.Number("22"), "numberOfProbes": json.Number("4")}})
+			rules = append(rules, Object{"name": fmt.Sprintf("my-rule-%d", i), "properties": map[string]any{toFrontend: ref, toPool: idObject(id + "/" + listPools + "/aksOutboundBackendPool"), "protocol": "Tcp", "frontendPort": json.Number("22"), "backendPort": json.Number("22")}})
+		}
+		if rng.IntN(2) == 0 {
+			nat = append(nat, Object{"name": fmt.Sprintf("ssh-%d", i), "properties": map[string]any{toFrontend: ref, "frontendPort": json.Number("50000"), "protocol": "Tcp"}})
+		}
+	}
+	p.setList(listFrontends, fronts)
+	p.setList(listRules, rules)
+	p.setList(listProbes, probes)
+	p.setList(listOutbound, out)
+	p.setList(listNAT, nat)
+	p.setList(listPools, []Object{{"name": "aksOutboundBackendPool", "properties": map[string]any{"backendIPConfigurations": []any{idObject("/nic")}}}})
+	a.putLB(lb)
+	var security []Object
+	for i := range rng.IntN(6) {
+		q := map[string]any{"priority": json.Number(fmt.Sprint(498 + i)), "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "sourceAddressPrefix": "10.0.0.0/8"}
+		if i%2 == 0 {
+			q["destinationAddressPrefix"], q["destinationPortRange"] = "*", "22"
+		} // Else: a rule without any destination.
+		security = append(security, Object{"name": fmt.Sprintf("user-%d", i), "properties": q})
+	}
+	security = append(security, Object{"name": "k8s-azure-lb_allow_IPv4_of-somebody", "properties": map[string]any{"priority": json.Number("600"), "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "destinationPortRanges": []any{"80-90"}, "destinationAddressPrefix": "9.9.9.9"}})
+	a.nsg.props().setList(listSecurity, security)
+	a.nsg = a.wire(a.nsg)
+}
+
+// strangers are the bytes in the shared objects that are nobody's of the Services.
+func (a *arm) strangers() string {
+	lb := a.lbs[lower(a.cluster)].clone()
+	if lb == nil {
+		return "gone"
+	}
+	for _, list := range []string{listFrontends, listRules, listProbes, listPools} {
+		lb.props().setList(list, slices.DeleteFunc(lb.props().list(list), func(o Object) bool {
+			return baseOf(o.text("name")) != "" || o.text("name") == sharedProbe || strings.HasPrefix(o.text("name"), a.cluster)
+		}))
+	}
+	nsg := a.nsg.clone()
+	nsg.props().setList(listSecurity, slices.DeleteFunc(nsg.props().list(listSecurity), func(o Object) bool {
+		return strings.HasPrefix(o.text("name"), rulePrefix) && !strings.HasSuffix(o.text("name"), "of-somebody")
+	}))
+	return string(lb.Bytes()) + "\n" + string(nsg.Bytes())
+}
+
+// TestForeignContent: 50 Services come, change and go in any order, in batches of
+// any size; what is not theirs has the same bytes after every write.
+func TestForeignContent(t *testing.T) {
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+		a.foreign(rng)
+		before := a.strangers()
+		owners := map[int]*tenant{}
+		same := func(what string) {
+			t.Helper()
+			if d := cmp.Diff(before, a.strangers()); d != "" {
+				t.Fatalf("seed %d, %s: content of strangers differs (-before +after):\n%s", seed, what, d)
+			}
+		}
+		for _, n := range rng.Perm(50) {
+			values := map[string]string{}
+			if n%3 == 0 {
+				values["azure-allowed-ip-ranges"] = fmt.Sprintf("10.%d.0.0/16", n%4)
+			}
+			tn := tenantOf(t, a, service(n, values, 80, int32(1000+n)))
+			owners[n] = tn
+			if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 {
+				t.Fatal(refused)
+			}
+			same("create")
+		}
+		for _, n := range rng.Perm(50) {
+			if n%2 == 0 {
+				tn := tenantOf(t, a, service(n, nil, 443))
+				owners[n] = tn
+				a.settle(tn.in.Owner, tn, book)
+				same("change")
+			}
+		}
+		for _, n := range rng.Perm(50) {
+			a.settle(owners[n].in.Owner, nil, book)
+			same("delete")
+		}
+		for _, tn := range owners {
+			if left := a.have(tn.in.Owner); !left.Empty() {
+				t.Errorf("seed %d: left of %s:\n%s", seed, tn.in.Owner, text(left))
+			}
+		}
+	}
+}
+
+// TestOneWriteForMany: the entries of 50 new Services are one write of the load
+// balancer and one of the security group.
+func TestOneWriteForMany(t *testing.T) {
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	var steps []plan.Step
+	for n := range 50 {
+		tn := tenantOf(t, a, service(n, map[string]string{internalOn: "true"}, 80))
+		for _, s := range a.plan(tn.in.Owner, tn, book).Steps {
+			steps = append(steps, s)
+		}
+	}
+	refused := a.apply(plan.Batch{Key: steps[0].Batch, Steps: slices.DeleteFunc(steps, func(s plan.Step) bool { return !strings.HasPrefix(s.Batch, "lb/") }), Claims: book})
+	if len(refused) > 0 {
+		t.Fatal(refused)
+	}
+	lb := a.lbs["kubernetes-internal"]
+	if n := len(lb.props().list(listRules)); n != 50 || a.writes["lb"] != 1 {
+		t.Errorf("%d rules after %d writes, want 50 after 1", n, a.writes["lb"])
+	}
+}
+
+// TestSharedIP: three Services on one address with different ports, deleted in
+// every order: after each step every port that is left is open and served, and
+// nothing else is.
+func TestSharedIP(t *testing.T) {
+	for _, kind := range []string{Public, Internal} {
+		for _, order := range permutations([]int{0, 1, 2}) {
+			t.Run(fmt.Sprint(kind, order), func(t *testing.T) {
+				a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+				tenants := a.sharing(kind, book)
+				left := []int{0, 1, 2}
+				for _, n := range order {
+					a.settle(tenants[n].in.Owner, nil, book)
+					left = slices.DeleteFunc(left, func(m int) bool { return m == n })
+					var want []string
+					for _, m := range left {
+						want = append(want, fmt.Sprint(80+m))
+					}
+					open, served := a.open(), a.served()
+					if kind == Internal {
+						open = want // no rule at all, by default
+					}
+					if d := cmp.Diff([][]string{want, want}, [][]string{open, served}); d != "" {
+						t.Fatalf("after %d: open, served (-want +got):\n%s", n, d)
+					}
+					for _, m := range left {
+						if p := a.plan(tenants[m].in.Owner, tenants[m], book); p.Writes() {
+							t.Errorf("after %d, Service %d: %s", n, m, planText(p))
+						}
+					}
+				}
+				if len(a.lbs) != 0 || len(a.pips) != 0 {
+					t.Errorf("left: %v %v", a.lbs, a.pips)
+				}
+			})
+		}
+	}
+}
+
+// sharing makes three Services on one address: the first has it, the others ask for it.
+func (a *arm) sharing(kind string, book *ledger.Book) []*tenant {
+	a.t.Helper()
+	var out []*tenant
+	values := map[string]string{}
+	if kind == Internal {
+		values[internalOn] = "true"
+	}
+	for n := range 3 {
+		if n == 1 {
+			for _, lb := range a.lbs {
+				values["azure-load-balancer-ipv4"] = frontendOf(lb.props().list(listFrontends)[0], a.address).Address
+				a.asked = append(a.asked, values["azure-load-balancer-ipv4"])
+			}
+		}
+		tn := tenantOf(a.t, a, service(n, values, int32(80+n)))
+		out = append(out, tn)
+		if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 || tn.problems.Errors() {
+			a.t.Fatal(refused, tn.problems.Strings())
+		}
+	}
+	return out
+}
+
+func (a *arm) open() []string {
+	var out []string
+	for _, r := range a.nsg.props().list(listSecurity) {
+		out = append(out, portsOf(r.props())...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (a *arm) served() []string {
+	var out []string
+	for _, lb := range a.lbs {
+		for _, r := range lb.props().list(listRules) {
+			out = append(out, fmt.Sprint(r.props().number("frontendPort")))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func permutations(in []int) [][]int {
+	if len(in) < 2 {
+		return [][]int{in}
+	}
+	var out [][]int
+	for i := range in {
+		rest := append(slices.Clone(in[:i]), in[i+1:]...)
+		for _, p := range permutations(rest) {
+			out = append(out, append([]int{in[i]}, p...))
+		}
+	}
+	return out
+}
+
+// TestPrimaryMoves: the Service whose name the frontend has goes to another
+// address while another Service uses the old one.
+func TestPrimaryMoves(t *testing.T) {
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	tenants := a.sharing(Internal, book)
+	old := a.read().Balancers[0].Frontends[0].Address
+	moved := tenantOf(t, a, service(0, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.9"}, 80))
+	if _, refused := a.settle(moved.in.Owner, moved, book); len(refused) > 0 {
+		t.Fatal(refused)
+	}
+	got := map[string]string{}
+	for _, f := range a.read().Balancers[0].Frontends {
+		got[f.Name] = f.Address
+	}
+	want := map[string]string{baseName(moved.in.Owner.UID): "10.240.0.9", baseName(tenants[1].in.Owner.UID): old}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("frontends (-want +got):\n%s", d)
+	}
+	for _, n := range []int{1, 2} {
+		if _, refused := a.settle(tenants[n].in.Owner, tenants[n], book); len(refused) > 0 {
+			t.Fatal(refused)
+		}
+	}
+	if d := cmp.Diff([]string{"80", "81", "82"}, a.served()); d != "" {
+		t.Errorf("served (-want +got):\n%s", d)
+	}
+}
+
+// TestPortTaken: who has a port keeps it, the other is told by whom.
+func TestPortTaken(t *testing.T) {
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a.sharing(Public, book)
+	ip := a.read().PublicIPs[0].Address
+	late := tenantOf(t, a, service(9, map[string]string{"azure-load-balancer-ipv4": ip}, 81))
+	_, refused := a.settle(late.in.Owner, late, book)
+	if len(refused) == 0 || fault.Of(refused[0]) != fault.Invalid || !strings.Contains(refused[0].Error(), "is taken by rule a00000002") {
+		t.Errorf("refused: %v", refused)
+	}
+}
+
+// TestIPv6NeedsIPv4: an IPv6 frontend waits for one of IPv4, and the last of IPv4
+// stays under it.
+func TestIPv6NeedsIPv4(t *testing.T) {
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	six := service(0, nil, 80)
+	six.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
+	v6, v4 := tenantOf(t, a, six), tenantOf(t, a, service(1, nil, 80))
+	_, refused := a.settle(v6.in.Owner, v6, book)
+	if len(refused) == 0 || fault.Of(refused[0]) != fault.Pending {
+		t.Fatalf("alone: %v", refused)
+	}
+	for _, tn := range []*tenant{v4, v6} {
+		if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 {
+			t.Fatal(refused)
+		}
+	}
+	_, refused = a.settle(v4.in.Owner, nil, book)
+	if len(refused) == 0 || fault.Of(refused[0]) != fault.InUse {
+		t.Fatalf("last IPv4: %v", refused)
+	}
+	for _, tn := range []*tenant{v6, v4} {
+		a.settle(tn.in.Owner, nil, book)
+	}
+	if len(a.lbs)+len(a.pips) != 0 {
+		t.Errorf("left: %v %v", a.lbs, a.pips)
+	}
+}
+
+// TestSecurityLimits: what does not fit is refused by name, the rest is written.
+func TestSecurityLimits(t *testing.T) {
+	c := testConfig()
+	nsg, _ := ParseObject([]byte(`{"properties":{"securityRules":[]}}`))
+	var many []string
+	for i := range 3999 {
+		many = append(many, fmt.Sprintf("10.%d.%d.0/24", i/250, i%250))
+	}
+	step := func(n int, sources []string) plan.Step {
+		spec := Access{Security: "nsg", Rule: allowName(ipv4, "Tcp", sources, []string{"80"}), Family: ipv4, Protocol: "Tcp", Sources: sources, Ports: []string{"80"}, Destination: fmt.Sprintf("1.1.1.%d", n)}
+		key := accessKey(spec.Rule, spec.Destination)
+		return plan.Step{ID: plan.StepID{Owner: stack.Owner{Name: fmt.Sprint(n)}, Key: key, Action: plan.Create}, Target: stack.Resource{Key: key, Spec: spec}}
+	}
+	edit := graftSecurity(c, nsg, plan.Batch{Steps: []plan.Step{step(1, many), step(2, []string{"192.0.2.0/24", "198.51.100.0/24"}), step(3, []string{sourceInternet})}})
+	if len(edit.Refused) != 1 || fault.Of(edit.Refused[1]) != fault.Quota {
+		t.Fatalf("refused: %v", edit.Refused)
+	}
+	var got []string
+	for _, r := range edit.Object.props().list(listSecurity) {
+		got = append(got, fmt.Sprint(r.props().number("priority"), destinations(r)))
+	}
+	if d := cmp.Diff([]string{"500 [1.1.1.1]", "501 [1.1.1.3]"}, got); d != "" {
+		t.Errorf("rules (-want +got):\n%s", d)
+	}
+}
+
+// TestExpectedPoolGone: a plan that was made on a pool which is gone is a lost race.
+func TestExpectedPoolGone(t *testing.T) {
+	s := plan.Step{ID: plan.StepID{Action: plan.Update}, Target: stack.Resource{Spec: Entries{Balancer: "lb", Expect: []string{"lb"}}}}
+	edit := graftBalancer(LBGraft{Config: testConfig(), Cluster: "lb", Name: "lb"}, nil, plan.Batch{Steps: []plan.Step{s}})
+	if fault.Of(edit.Refused[0]) != fault.Conflict || edit.Changed {
+		t.Errorf("edit: %+v", edit)
+	}
+}
+
+func TestRulesAreAboutFields(t *testing.T) {
+	specs := map[stack.Kind]stack.Spec{
+		KindEntries: Entries{}, KindPool: Pool{}, KindNICs: NICs{}, KindScaleSet: ScaleSet{}, KindPublicIP: PublicIP{}, KindBinding: Binding{},
+		KindAccess: Access{}, KindLink: Link{}, KindPolicy: Policy{},
+	}
+	for kind, rule := range Rules().Kinds {
+		var fields []string
+		for _, f := range stack.Fields(specs[kind]) {
+			fields = append(fields, f.Name)
+		}
+		for _, name := range named1(rule) {
+			if !slices.Contains(fields, name) {
+				t.Errorf("%s: %s is no field", kind, name)
+			}
+		}
+	}
+}
+
+func named1(r diff.Rule) []string {
+	out := slices.Concat(r.Immutable, r.Ignore, r.Sticky)
+	for k := range r.Equal {
+		out = append(out, k)
+	}
+	for k := range r.Sets {
+		out = append(out, k)
+	}
+	return out
+}
