@@ -55,6 +55,8 @@ type Bound struct {
 	Endpoints   bool
 	Read        func(context.Context, []Scope) []Read
 	Apply       func(context.Context, plan.Batch) []plan.Outcome
+	// Orphans is that of a Sweeper; nil if the session is none.
+	Orphans func(ctx context.Context, live []stack.Owner) ([]*stack.Stack, error)
 }
 
 // Bind closes a cloud over its configuration and an open session.
@@ -98,6 +100,16 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			}
 			return out
 		},
-		Apply: session.Apply,
+		Apply:   session.Apply,
+		Orphans: orphansOf(session),
 	}
+}
+
+// orphansOf is the function of a session that is a Sweeper.
+func orphansOf(session any) func(context.Context, []stack.Owner) ([]*stack.Stack, error) {
+	sweeper, ok := session.(Sweeper)
+	if !ok {
+		return nil
+	}
+	return sweeper.Orphans
 }

@@ -108,6 +108,16 @@ type Session[F any] interface {
 	Apply(ctx context.Context, b plan.Batch) []plan.Outcome
 }
 
+// Sweeper is a Session that can say what carries the cluster's marks, without
+// being told where to look.
+type Sweeper interface {
+	// Orphans returns what carries this cluster's marks and belongs to none of the
+	// live owners, by the owner that the marks name, with proofs as Read gives
+	// them. Marks may tell less than a Service's whole identity: what they leave
+	// open is empty, and the name is then that of the thing itself.
+	Orphans(ctx context.Context, live []stack.Owner) ([]*stack.Stack, error)
+}
+
 // Cloud is one provider: configuration type C, facts type F.
 type Cloud[C, F any] struct {
 	Name        string

@@ -16,10 +16,14 @@ type Owner struct {
 // IsCluster tells whether the owner is the cluster itself.
 func (o Owner) IsCluster() bool { return o == Owner{} }
 
-// String is namespace/name, or "cluster".
+// String is namespace/name, or "cluster". What is left of an owner may tell no
+// namespace.
 func (o Owner) String() string {
-	if o.IsCluster() {
+	switch {
+	case o.IsCluster():
 		return "cluster"
+	case o.Namespace == "":
+		return o.Name
 	}
 	return o.Namespace + "/" + o.Name
 }

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
@@ -35,8 +34,12 @@ type judge struct {
 	client       string            // the descriptions of its Network Load Balancer's rules
 	health       string
 	sharesWithLB bool // it has rules that all Network Load Balancers share
-	elsewhere    map[clientRange]bool
+	released     bool // nothing is asked for but what the Service has
+	clients      map[clientRange]ownership
 }
+
+// ownership says whose load balancers let a range of clients in.
+type ownership struct{ ours, others bool }
 
 // clientRange is a range of clients that a group of nodes lets in.
 type clientRange struct{ group, cidr string }
@@ -60,26 +63,29 @@ func (r *read) judge(v *view) judge {
 	lb, found := r.networkLBs[v.network]
 	j.sharesWithLB = found && r.proofOf(v.scope.Owner, r.tags[arnOf(lb)]) != stack.None ||
 		len(lookups(v.scope.Facts, KindNetwork, byWanted)) > 0 || r.describes(j.client, j.health)
-	j.elsewhere = r.elsewhere(j.client)
+	j.released = len(lookups(v.scope.Facts, kindSubnets, byVPC)) == 0
+	j.clients = r.clients(j.client)
 	return j
 }
 
-// elsewhere are the ranges that only other load balancers let in. The rules for
-// the size of packets, which name none, go with the ranges of clients, so those
-// for these ranges are not ours.
-func (r *read) elsewhere(client string) map[clientRange]bool {
-	out, ours := map[clientRange]bool{}, map[clientRange]bool{}
+// clients are the ranges of clients that load balancers let in.
+func (r *read) clients(ours string) map[clientRange]ownership {
+	out := map[clientRange]ownership{}
 	for _, g := range r.groups {
 		for _, rule := range g.Rules {
-			switch at := (clientRange{g.ID, rule.CIDR}); {
-			case rule.Description == client:
-				ours[at] = true
-			case strings.HasPrefix(rule.Description, ruleClientPrefix):
-				out[at] = true
+			if !strings.HasPrefix(rule.Description, ruleClientPrefix) {
+				continue
 			}
+			at := clientRange{g.ID, rule.CIDR}
+			whose := out[at]
+			if rule.Description == ours {
+				whose.ours = true
+			} else {
+				whose.others = true
+			}
+			out[at] = whose
 		}
 	}
-	maps.DeleteFunc(out, func(at clientRange, _ bool) bool { return ours[at] })
 	return out
 }
 
@@ -118,14 +124,27 @@ func (j judge) proof(group string, rule FoundRule) stack.Proof {
 	switch {
 	case j.client != "" && (rule.Description == j.client || rule.Description == j.health):
 		return stack.Description
-	case j.sharesWithLB && rule.Description == ruleMTU && !j.elsewhere[clientRange{group, rule.CIDR}]:
-		return stack.Description
+	case rule.Description == ruleMTU:
+		return j.sizeProof(clientRange{group, rule.CIDR})
 	case rule.Source.IsZero():
 		return stack.None
 	case j.names[rule.Source.ID] != "":
 		return stack.Derived
 	case rule.Source.ID == j.first && rule.Protocol == "-1":
 		return stack.Derived
+	}
+	return stack.None
+}
+
+// sizeProof of a rule for the size of packets, which names no load balancer: it
+// goes with a range of clients. Those of ranges that only other load balancers
+// let in are not ours. Those of no range at all are left over, and whoever is
+// released takes them along, for there may be nobody after it to do so.
+func (j judge) sizeProof(at clientRange) stack.Proof {
+	whose := j.clients[at]
+	switch {
+	case j.sharesWithLB && (whose.ours || !whose.others), j.released && whose == ownership{}:
+		return stack.Description
 	}
 	return stack.None
 }

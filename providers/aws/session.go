@@ -24,6 +24,7 @@ type Session struct {
 	ec2     *ec2.Client
 
 	config   Config // completed by what was found
+	cluster  string // --cluster-name
 	untagged bool   // the cluster may do without an id
 	now      func() time.Time
 	facts    *factCache
@@ -47,7 +48,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache()}
+	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache()}
 	s.config.Region = sdk.Region
 	if s.now == nil {
 		s.now = time.Now

@@ -45,13 +45,22 @@ const draftsAtOnce = 64
 // is wrong with single Services is part of the report; an error means that there
 // is none.
 func Plan(ctx context.Context, in Input, t Target) (Report, error) {
-	world, err := Gather(ctx, in)
+	run, err := draftAll(ctx, in, t)
 	if err != nil {
 		return Report{}, err
 	}
+	return run.report(), nil
+}
+
+// draftAll reads Services and cloud and plans every Service.
+func draftAll(ctx context.Context, in Input, t Target) (*planning, error) {
+	world, err := Gather(ctx, in)
+	if err != nil {
+		return nil, err
+	}
 	bound, problems, err := t.open(ctx)
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
 	for _, p := range problems {
 		world.note("cloud configuration: " + p.String())
@@ -61,10 +70,7 @@ func Plan(ctx context.Context, in Input, t Target) (Report, error) {
 	}
 	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{})}
 	run.reconciler.SetNodes(project(world))
-	if err := run.drafts(ctx); err != nil {
-		return Report{}, err
-	}
-	return run.report(), nil
+	return run, run.drafts(ctx)
 }
 
 // open connects to the cloud. Problems are those of the configuration.

@@ -17,6 +17,7 @@ func clockUses() map[string]string {
 		"service/reconcile/reconciler.go Now":  "the default of an option that tests set",
 		"providers/aws/session.go Now":         "the default of an option that tests set",
 		"service/offline/plan.go Now":          "the program hands the clock to the provider that it opens",
+		"service/offline/orphans.go NewTimer":  "the cloud lets go of what was deleted slowly; looking again at once finds the same",
 	}
 }
 

@@ -28,6 +28,11 @@ func TestConform(t *testing.T) {
 	for _, config := range []string{"stock", "managed-groups", "shared-probe", "given-group", "no-node-rules"} {
 		t.Run("take-over/"+config, func(t *testing.T) { takeOver(t, config, results) })
 	}
+	t.Run("orphans", func(t *testing.T) { orphans(t, results) })
+	for config, names := range map[string][]string{"stock": {"clb-tls", "nlb-ranges"}, "managed-groups": {"nlb-ranges"}} {
+		t.Run("half-built/"+config, func(t *testing.T) { halfBuilt(t, config, names, results) })
+		t.Run("half-deleted/"+config, func(t *testing.T) { halfDeleted(t, config, names, results) })
+	}
 }
 
 // takeOver lets the official controller build, Berth take over, the official

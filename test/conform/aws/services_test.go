@@ -96,3 +96,16 @@ func coverage(t *testing.T) {
 	}
 }
 
+// pick returns the Services of the names.
+func pick(t *testing.T, all []corev1.Service, names ...string) []corev1.Service {
+	t.Helper()
+	var out []corev1.Service
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(s corev1.Service) bool { return s.Name == name })
+		if i < 0 {
+			t.Fatalf("no Service %s in testdata", name)
+		}
+		out = append(out, all[i])
+	}
+	return out
+}
