@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
@@ -75,12 +77,34 @@ func (c *change) outcomes() []plan.Outcome {
 	if id.Key.Kind == KindGroup && id.Action == plan.Update {
 		return c.changeMembers()
 	}
-	outcome := c.run()
+	outcome := c.oneForAll()
 	out := make([]plan.Outcome, len(c.steps))
 	for i := range out {
 		out[i] = outcome
 	}
 	return out
+}
+
+// oneForAll does something to a shared thing once for all that want the same of
+// it, also for those whose steps gathered while another batch did it.
+func (c *change) oneForAll() plan.Outcome {
+	if !c.shared() {
+		return c.run()
+	}
+	id := c.step.ID
+	what := fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.step.Target.Spec)
+	if id.Action == plan.Delete {
+		if c.claimed() {
+			return plan.Outcome{}
+		}
+		what = string(plan.Delete)
+	}
+	if o, ok := c.done.again(id.Key, what, c.now()); ok {
+		return o
+	}
+	o := c.run()
+	c.done.note(id.Key, what, c.now(), o)
+	return o
 }
 
 func (c *change) run() plan.Outcome {
@@ -96,15 +120,18 @@ func (c *change) run() plan.Outcome {
 
 func (c *change) shared() bool { return c.step.Target.Hold == stack.Counted }
 
-// release deletes something shared, if at this moment really nobody wants it any
-// more. What others use, of whom we know nothing, stays.
-func (c *change) release() plan.Outcome {
-	for _, i := range c.steps {
+// claimed tells whether at this moment another Service wants the shared thing,
+// which may have come since the plan was made.
+func (c *change) claimed() bool {
+	return c.batch.Claims != nil && slices.ContainsFunc(c.steps, func(i int) bool {
 		s := c.batch.Steps[i]
-		if c.batch.Claims != nil && len(c.batch.Claims.Others(s.ID.Owner, s.Target)) > 0 {
-			return plan.Outcome{}
-		}
-	}
+		return len(c.batch.Claims.Others(s.ID.Owner, s.Target)) > 0
+	})
+}
+
+// release deletes something shared. What others use, of whom we know nothing,
+// stays.
+func (c *change) release() plan.Outcome {
 	if c.step.ID.Key.Kind == KindCheckFirewall {
 		if used, err := c.checksExist(); used || err != nil {
 			return plan.Outcome{Err: err}

@@ -14,7 +14,8 @@ func groupPath(zone, name string) string { return "zones/" + zone + "/instanceGr
 
 // createGroup makes a group and fills it. It has no network until its first
 // member brings one. A group that is there already is filled up as well: another
-// process, or GKE, may have made it meanwhile.
+// process, or GKE, may have made it meanwhile. What cannot be added now the next
+// plan adds.
 func createGroup(c *change, spec Group) plan.Outcome {
 	path := groupPath(spec.Zone, spec.Name)
 	err := tell(c.ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
@@ -34,10 +35,7 @@ func createGroup(c *change, spec Group) plan.Outcome {
 			wanted = union(wanted, other.Instances)
 		}
 	}
-	refused, err := c.addMembers(path, wanted)
-	if err != nil {
-		return failed(err)
-	}
+	refused, _ := c.addMembers(path, wanted)
 	if spec.Instances, err = c.currentMembers(path); err != nil {
 		return failed(err)
 	}

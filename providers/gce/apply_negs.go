@@ -12,7 +12,9 @@ import (
 
 func negPath(zone, name string) string { return "zones/" + zone + "/networkEndpointGroups/" + name }
 
-// createNEG makes an endpoint group and fills it.
+// createNEG makes an endpoint group and fills it. If that fails half-way the group
+// is there nevertheless; the next plan sees what is missing, and says why it cannot
+// be added.
 func createNEG(c *change, spec NEG) plan.Outcome {
 	path := negPath(spec.Zone, spec.Name)
 	err := tell(c.ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
@@ -24,17 +26,16 @@ func createNEG(c *change, spec NEG) plan.Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	o := c.created(path, stack.Description, spec)
 	refused, err := c.attach(path, spec.Endpoints)
 	if err != nil {
-		// The group is there and says whose it is: the next plan fills it.
-		o.Err, o.Sent = err, plan.MaybeSent
-		return o
+		spec.Endpoints = nil
+		return c.created(path, stack.Description, spec)
 	}
 	spec.Endpoints = slices.DeleteFunc(slices.Clone(spec.Endpoints), func(e Endpoint) bool {
 		return slices.ContainsFunc(refused, func(r plan.Refusal) bool { return r.Member == any(e) })
 	})
-	o.After.Spec, o.Refused = spec, refused
+	o := c.created(path, stack.Description, spec)
+	o.Refused = refused
 	return o
 }
 

@@ -15,7 +15,8 @@ func (s *Session) poolPath(name string) string {
 }
 
 // createPool makes a pool with as many instances as its insertion takes, and adds
-// the rest.
+// the rest. If that fails the pool is there nevertheless, and the next plan adds
+// what is missing.
 func createPool(c *change, spec Pool) plan.Outcome {
 	first := spec.Instances[:min(len(spec.Instances), poolInsertLimit)]
 	p := &computepb.TargetPool{
@@ -29,16 +30,15 @@ func createPool(c *change, spec Pool) plan.Outcome {
 		return failed(err)
 	}
 	refused, err := c.addPoolMembers(spec.Name, spec.Instances[len(first):])
-	o := c.created(c.poolPath(spec.Name), stack.Name, spec)
 	if err != nil {
-		// The pool is there: the next plan adds what is missing.
-		o.Err, o.Sent = err, plan.MaybeSent
-		return o
+		spec.Instances = first
+		return c.created(c.poolPath(spec.Name), stack.Name, spec)
 	}
 	spec.Instances = slices.DeleteFunc(slices.Clone(spec.Instances), func(i string) bool {
 		return slices.ContainsFunc(refused, func(r plan.Refusal) bool { return r.Member == any(i) })
 	})
-	o.After.Spec, o.Refused = spec, refused
+	o := c.created(c.poolPath(spec.Name), stack.Name, spec)
+	o.Refused = refused
 	return o
 }
 

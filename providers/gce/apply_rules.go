@@ -198,7 +198,9 @@ func (c *change) reservedByOther(spec Address) bool {
 		Project: c.config.Project, Region: c.config.Region, Filter: addressFilter([]question{{byIP, spec.IP}}),
 	}, readOptions()...)
 	other := false
-	err := all(it.Next, func(a *computepb.Address) { other = other || bareIP(a.GetAddress()) == spec.IP && a.GetName() != spec.Name })
+	err := all(it.Next, func(a *computepb.Address) {
+		other = other || bareIP(a.GetAddress()) == spec.IP && a.GetName() != spec.Name
+	})
 	return err == nil && other
 }
 

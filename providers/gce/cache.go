@@ -6,6 +6,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 const (
@@ -225,4 +228,45 @@ func (c *placeCache) drop(rule string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.known, rule)
+}
+
+// recentAge is how long what was done to something shared counts as done: steps
+// that gathered while the call was under way come right after it.
+const recentAge = 5 * time.Second
+
+// doneCache remembers what was last done to shared things, by path. It is safe for
+// concurrent use.
+type doneCache struct {
+	mu   sync.Mutex
+	last map[string]deed
+}
+
+// deed is what was done, in words that are equal for equal steps.
+type deed struct {
+	what    string
+	outcome plan.Outcome
+	at      time.Time
+}
+
+func newDoneCache() *doneCache { return &doneCache{last: map[string]deed{}} }
+
+// again returns the outcome if the very same was the last that was done.
+func (c *doneCache) again(what stack.Key, deedText string, now time.Time) (plan.Outcome, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d, ok := c.last[what.String()]
+	if !ok || d.what != deedText || now.Sub(d.at) >= recentAge {
+		return plan.Outcome{}, false
+	}
+	return d.outcome, true
+}
+
+// note remembers what the cloud did, and forgets what was done before it.
+func (c *doneCache) note(what stack.Key, deedText string, now time.Time, o plan.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.last, what.String())
+	if o.Err == nil && o.Wait == 0 && o.Sent == plan.WasSent {
+		c.last[what.String()] = deed{what: deedText, outcome: o, at: now}
+	}
 }

@@ -178,7 +178,7 @@ func (w *slow) Error() string { return "operation " + w.at.name + " has not ende
 // and again. It may answer early, so the wait is repeated, with a pause that
 // grows while the answers are quick.
 func (s *Session) await(ctx context.Context, at handle, op *computepb.Operation) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	pause := gax.Backoff{Initial: 50 * time.Millisecond, Max: time.Second, Multiplier: 2}
 	for tries := 0; op.GetStatus() != computepb.Operation_DONE; tries++ {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
+	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/stack"
 )
@@ -60,13 +61,13 @@ func (s *Session) membersYoung(ctx context.Context, group string) ([]string, err
 // membersOf are the instances of a group by name, whatever their state.
 func (s *Session) membersOf(ctx context.Context, group string) ([]string, error) {
 	out, writes := []string{}, s.groups.writes(group)
-	it := s.groupAPI.ListInstances(ctx, &computepb.ListInstancesInstanceGroupsRequest{
-		Project: s.config.Project, Zone: zoneOf(group), InstanceGroup: lastOf(group), MaxResults: new(uint32(page)),
-		InstanceGroupsListInstancesRequestResource: &computepb.InstanceGroupsListInstancesRequest{
-			InstanceState: new(computepb.InstanceGroupsListInstancesRequest_ALL.String()),
-		},
-	}, readOptions()...)
-	err := all(it.Next, func(i *computepb.InstanceWithNamedPorts) { out = append(out, lastOf(i.GetInstance())) })
+	call := s.memberAPI.groups.ListInstances(s.config.Project, zoneOf(group), lastOf(group), &raw.InstanceGroupsListInstancesRequest{InstanceState: "ALL"})
+	err := faultOf(call.MaxResults(page).Pages(ctx, func(list *raw.InstanceGroupsListInstances) error {
+		for _, i := range list.Items {
+			out = append(out, lastOf(i.Instance))
+		}
+		return nil
+	}), reading)
 	if err != nil {
 		s.groups.drop(group)
 		return nil, err
@@ -80,25 +81,21 @@ func (s *Session) membersOf(ctx context.Context, group string) ([]string, error)
 // only finish their connections.
 func (s *Session) endpointsOf(ctx context.Context, neg string) ([]Endpoint, error) {
 	var out []Endpoint
-	it := s.negAPI.ListNetworkEndpoints(ctx, &computepb.ListNetworkEndpointsNetworkEndpointGroupsRequest{
-		Project: s.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg), MaxResults: new(uint32(page)),
-		NetworkEndpointGroupsListEndpointsRequestResource: &computepb.NetworkEndpointGroupsListEndpointsRequest{
-			HealthStatus: new(computepb.NetworkEndpointGroupsListEndpointsRequest_SHOW.String()),
-		},
-	}, readOptions()...)
-	err := all(it.Next, func(e *computepb.NetworkEndpointWithHealthStatus) {
-		if !draining(e) {
-			out = append(out, Endpoint{Instance: lastOf(e.GetNetworkEndpoint().GetInstance()), IP: bareIP(e.GetNetworkEndpoint().GetIpAddress())})
+	call := s.memberAPI.negs.ListNetworkEndpoints(s.config.Project, zoneOf(neg), lastOf(neg), &raw.NetworkEndpointGroupsListEndpointsRequest{HealthStatus: "SHOW"})
+	err := faultOf(call.MaxResults(page).Pages(ctx, func(list *raw.NetworkEndpointGroupsListNetworkEndpoints) error {
+		for _, e := range list.Items {
+			if e.NetworkEndpoint != nil && !draining(e) {
+				out = append(out, Endpoint{Instance: lastOf(e.NetworkEndpoint.Instance), IP: bareIP(e.NetworkEndpoint.IpAddress)})
+			}
 		}
-	})
+		return nil
+	}), reading)
 	slices.SortFunc(out, Endpoint.compare)
 	return out, err
 }
 
-func draining(e *computepb.NetworkEndpointWithHealthStatus) bool {
-	return slices.ContainsFunc(e.GetHealths(), func(h *computepb.HealthStatusForNetworkEndpoint) bool {
-		return h.GetHealthState() == computepb.HealthStatusForNetworkEndpoint_DRAINING.String()
-	})
+func draining(e *raw.NetworkEndpointWithHealthStatus) bool {
+	return slices.ContainsFunc(e.Healths, func(h *raw.HealthStatusForNetworkEndpoint) bool { return h.HealthState == "DRAINING" })
 }
 
 // ruleReader reads forwarding rules that have just been made, for their IPs. What

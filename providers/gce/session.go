@@ -26,11 +26,14 @@ type Session struct {
 	facts  *factCache
 	groups *memberCache
 	places *placeCache
+	done   *doneCache
 	rules  *ruleReader
 
 	legacy bool // the network has no subnets
 	mu     sync.Mutex
 	late   map[string]handle // operations that were not done in time, by what they do
+
+	patience time.Duration // how long a step waits for its operation
 }
 
 // Open finds credentials, project, zone and network the way the official
@@ -57,7 +60,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	client := &http.Client{Transport: &agent{name: env.UserAgent, next: &oauth2.Transport{Source: source, Base: transport()}}}
-	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(), places: newPlaceCache(), late: map[string]handle{}}
+	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(), places: newPlaceCache(), done: newDoneCache(), late: map[string]handle{}, patience: patience}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -11,8 +11,10 @@ import (
 )
 
 // clients are the REST clients of all collections that load balancers are made
-// of. Health checks of target pools are in a collection that the newer library
-// no longer has.
+// of. The older library is for what the newer one lacks: the collection of health
+// checks of target pools, and lists that are asked for with a body, into which
+// the newer one writes the parameters of the URL as well.
+// Source: cloud.google.com/go/compute v1.65.0, apiv1/instance_groups_client.go (ListInstances).
 type clients struct {
 	ruleAPI        *compute.ForwardingRulesClient
 	addressAPI     *compute.AddressesClient
@@ -25,8 +27,15 @@ type clients struct {
 	firewallAPI    *compute.FirewallsClient
 	groupAPI       *compute.InstanceGroupsClient
 	negAPI         *compute.NetworkEndpointGroupsClient
+	memberAPI      *memberClients
 	placeAPI       *placeClients
 	operationAPI   *operationClients
+}
+
+// memberClients list what is in groups.
+type memberClients struct {
+	groups *raw.InstanceGroupsService
+	negs   *raw.NetworkEndpointGroupsService
 }
 
 // placeClients read what load balancers are put into.
@@ -62,7 +71,7 @@ func connect(ctx context.Context, endpoint string, client *http.Client) (*client
 	if err != nil {
 		return nil, err
 	}
-	c := &clients{httpCheckAPI: legacy.HttpHealthChecks, placeAPI: &placeClients{}, operationAPI: &operationClients{}}
+	c := &clients{httpCheckAPI: legacy.HttpHealthChecks, memberAPI: &memberClients{legacy.InstanceGroups, legacy.NetworkEndpointGroups}, placeAPI: &placeClients{}, operationAPI: &operationClients{}}
 	m := maker{ctx: ctx, options: options}
 	add(&m, &c.ruleAPI, compute.NewForwardingRulesRESTClient)
 	add(&m, &c.addressAPI, compute.NewAddressesRESTClient)

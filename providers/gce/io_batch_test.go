@@ -1,0 +1,242 @@
+package gce
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+)
+
+// together makes all Services of one kind at the same time, from one read.
+func (r *rig) together(svcs []*corev1.Service) {
+	r.Helper()
+	var scopes []providers.Scope
+	for _, svc := range svcs {
+		s, err := scope(r.input(svc))
+		if err != nil {
+			r.Fatal(err)
+		}
+		scopes = append(scopes, s)
+	}
+	found := r.session.Read(r.Context(), scopes)
+	plans := make([]plan.Plan, len(svcs))
+	for i, svc := range svcs {
+		if found[i].Err != nil {
+			r.Fatal(found[i].Err)
+		}
+		_, plans[i] = r.draft(svc, false, found[i].Have, found[i].Facts)
+	}
+	var all sync.WaitGroup
+	for i := range svcs {
+		all.Go(func() {
+			if err := r.engine.Run(r.Context(), plans[i], found[i].Have, nil).Err(); err != nil {
+				r.Errorf("%s: %v", svcs[i].Name, err)
+			}
+		})
+	}
+	all.Wait()
+	r.now = r.now.Add(1e10)
+}
+
+func many(n int, class string) []*corev1.Service {
+	var out []*corev1.Service
+	for i := range n {
+		out = append(out, service(i+1, class, nil))
+	}
+	return out
+}
+
+// TestTogether: what Services share is made once, whatever their number.
+func TestTogether(t *testing.T) {
+	const n = 10
+	own := map[string]map[string]int{
+		TargetPool: {"forwardingRules.insert": n, "targetPools.insert": n, "firewalls.insert": n + 1, "httpHealthChecks.insert": 1},
+		NetLB: {
+			"forwardingRules.insert": n, "regionBackendServices.insert": n, "firewalls.insert": n + 1, "regionHealthChecks.insert": 1,
+			"instanceGroups.insert": 4, "instanceGroups.addInstances": 4,
+		},
+		InternalIG: {
+			"forwardingRules.insert": n, "regionBackendServices.insert": n, "firewalls.insert": n + 1, "healthChecks.insert": 1,
+			"instanceGroups.insert": 4, "instanceGroups.addInstances": 4,
+		},
+		InternalNEG: {
+			"forwardingRules.insert": n, "regionBackendServices.insert": n, "firewalls.insert": n + 1, "healthChecks.insert": 1,
+			"networkEndpointGroups.insert": 4 * n, "networkEndpointGroups.attachNetworkEndpoints": 4 * n,
+		},
+	}
+	for _, kind := range slices.Sorted(maps.Keys(classes())) {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t, simgce.Options{}, "")
+			r.together(many(n, classes()[kind]))
+			if d := cmp.Diff(own[kind], r.writes()); d != "" {
+				t.Errorf("writes (-want +got):\n%s", d)
+			}
+			for _, svc := range many(n, classes()[kind]) {
+				found := r.read(svc, false)
+				if _, again := r.draft(svc, false, found.Have, found.Facts); !again.Empty() {
+					t.Errorf("a second plan is not empty: %s", stepsOf(again))
+				}
+			}
+		})
+	}
+}
+
+// TestReadOfMany: a deep read costs one list for each collection, and one for the
+// members of each group.
+func TestReadOfMany(t *testing.T) {
+	const n = 40
+	lists := func(more map[string]int) map[string]int {
+		out := map[string]int{
+			"forwardingRules.list": 1, "addresses.list": 1, "targetPools.aggregatedList": 1, "backendServices.aggregatedList": 1,
+			"healthChecks.aggregatedList": 1, "httpHealthChecks.list": 1, "firewalls.list": 1,
+			"instanceGroups.aggregatedList": 1, "networkEndpointGroups.aggregatedList": 1,
+		}
+		maps.Copy(out, more)
+		maps.DeleteFunc(out, func(_ string, n int) bool { return n == 0 })
+		return out
+	}
+	for kind, more := range map[string]map[string]int{
+		TargetPool:  {"targetPools.list": 1, "targetPools.aggregatedList": 0},
+		NetLB:       {"instanceGroups.listInstances": 4},
+		InternalIG:  {"instanceGroups.listInstances": 4},
+		InternalNEG: {"networkEndpointGroups.listNetworkEndpoints": 4 * n},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t, simgce.Options{}, "")
+			r.together(many(n, classes()[kind]))
+			var scopes []providers.Scope
+			for _, svc := range many(n, classes()[kind]) {
+				s, err := scope(r.input(svc))
+				if err != nil {
+					t.Fatal(err)
+				}
+				scopes = append(scopes, s)
+			}
+			r.reset()
+			for i, f := range r.session.Read(t.Context(), scopes) {
+				if f.Err != nil || f.Have.Empty() || len(f.Blind) > 0 {
+					t.Errorf("%d: got %+v", i, f)
+				}
+			}
+			if d := cmp.Diff(lists(more), r.calls()); d != "" {
+				t.Errorf("calls (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestShallowRead: a look at many Services is one list.
+func TestShallowRead(t *testing.T) {
+	r := newRig(t, simgce.Options{}, "")
+	svcs := many(5, netlbClass)
+	r.together(svcs)
+	var scopes []providers.Scope
+	for _, svc := range svcs {
+		s, err := scope(r.input(svc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Depth = providers.Shallow
+		scopes = append(scopes, s)
+	}
+	r.reset()
+	for i, f := range r.session.Read(t.Context(), scopes) {
+		if f.Err != nil || len(f.Have.Of(KindExternalRule)) != 1 {
+			t.Errorf("%d: got %+v", i, f)
+		}
+	}
+	if d := cmp.Diff(map[string]int{"forwardingRules.list": 1}, r.calls()); d != "" {
+		t.Errorf("calls (-want +got):\n%s", d)
+	}
+}
+
+// TestNodeChange: a node that joins or leaves is one call for its group, whatever
+// the number of Services, and those that come later find it done.
+func TestNodeChange(t *testing.T) {
+	for _, kind := range []string{NetLB, InternalIG} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
+			whole := r.nodes
+			r.nodes = whole[:8]
+			svcs := many(8, classes()[kind])
+			r.together(svcs)
+			for _, stage := range []struct {
+				nodes []corev1.Node
+				call  string
+			}{{whole, "instanceGroups.addInstances"}, {whole[:8], "instanceGroups.removeInstances"}} {
+				r.nodes = stage.nodes
+				r.reset()
+				r.together(svcs)
+				if d := cmp.Diff(map[string]int{stage.call: 1}, r.writes()); d != "" {
+					t.Errorf("writes (-want +got):\n%s", d)
+				}
+			}
+		})
+	}
+}
+
+// TestLastOneSwitchesTheLightOff: what is shared stays while somebody wants it,
+// and goes with the last Service.
+func TestLastOneSwitchesTheLightOff(t *testing.T) {
+	for _, kind := range slices.Sorted(maps.Keys(classes())) {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t, simgce.Options{}, "")
+			svcs := many(3, classes()[kind])
+			r.together(svcs)
+			for i, svc := range svcs {
+				r.leave(svc)
+				for _, other := range svcs[i+1:] {
+					found := r.read(other, false)
+					if _, p := r.draft(other, false, found.Have, found.Facts); !p.Empty() {
+						t.Fatalf("%s lost something: %s", other.Name, stepsOf(p))
+					}
+				}
+			}
+			if left := r.left(); len(left) > 0 {
+				t.Errorf("left over: %v", left)
+			}
+		})
+	}
+}
+
+// left are the names of all that a load balancer is made of and is still there.
+func (r *rig) left() []string {
+	r.Helper()
+	svc := service(99, netlbClass, nil)
+	var out []string
+	for _, res := range r.read(svc, true).Have.Resources {
+		out = append(out, res.Key.String())
+	}
+	return out
+}
+
+// TestForeignUserOfAShared: a group that somebody else uses stays, and that is
+// no failure.
+func TestForeignUserOfAShared(t *testing.T) {
+	r := newRig(t, simgce.Options{}, "")
+	svc := service(1, netlbClass, nil)
+	have := r.arrive(svc)
+	group, ok := have.Get(stack.Key{Kind: KindGroup, Name: have.Of(KindGroup)[0].Key.Name})
+	if !ok {
+		t.Fatal("no group")
+	}
+	r.foreignBackend("ingress", group.ID)
+	if _, err := r.run(svc, true); err != nil {
+		t.Fatalf("release: %v", err)
+	}
+	r.now = r.now.Add(1e11)
+	if left := r.left(); len(left) != 0 {
+		t.Errorf("nothing that is left is ours to see, got %v", left)
+	}
+	if names := r.groupNames(); len(names) != 1 {
+		t.Errorf("the group in use must stay alone, got %v", names)
+	}
+}
