@@ -115,7 +115,7 @@ func (b *builder) unfit(r Reserved) string {
 	switch {
 	case r.Type != b.scheme:
 		return "is an " + strings.ToLower(r.Type) + " address, but the load balancer is " + strings.ToLower(b.scheme)
-	case b.scheme == schemeExternal && r.Tier != "" && r.Tier != b.tier:
+	case b.scheme == schemeExternal && r.IPVersion == versionIPv4 && r.Tier != "" && r.Tier != b.tier:
 		return "is of the network tier " + r.Tier + ", but the load balancer is of " + b.tier
 	}
 	return ""
@@ -167,14 +167,14 @@ func (b *builder) checkInSubnet(text, ip string) {
 func (b *builder) liveIP(version string) string {
 	for _, r := range b.have.Of(ruleKind(b.scheme)) {
 		rule, _ := r.Spec.(Rule)
-		fits := rule.IPVersion == version && b.sameSubnet(rule.Subnet, version) && b.sameTier(rule.Tier)
+		fits := rule.IPVersion == version && b.sameSubnet(rule.Subnet, version) && b.sameTier(rule.Tier, version)
 		if r.Proof != noProof && fits && rule.IP != "" && rule.IPCollection == b.collection(version) {
 			return rule.IP
 		}
 	}
 	for _, r := range b.have.Of(KindAddress) {
 		a, _ := r.Spec.(Address)
-		fits := a.IPVersion == version && a.Type == b.scheme && b.sameSubnet(a.Subnet, version) && b.sameTier(a.Tier)
+		fits := a.IPVersion == version && a.Type == b.scheme && b.sameSubnet(a.Subnet, version) && b.sameTier(a.Tier, version)
 		if r.Proof != noProof && fits && a.IPCollection == b.collection(version) {
 			return a.IP
 		}
@@ -195,8 +195,9 @@ func (b *builder) sameSubnet(found, version string) bool {
 	return wanted == "" || found == "" || found == wanted
 }
 
-func (b *builder) sameTier(found string) bool {
-	return b.scheme == schemeInternal || found == "" || found == b.tier
+// sameTier: only external IPv4 addresses are of one tier or the other.
+func (b *builder) sameTier(found, version string) bool {
+	return b.scheme == schemeInternal || version == versionIPv6 || found == "" || found == b.tier
 }
 
 // wishedIP is the one of the status, which clients may still know: it is asked

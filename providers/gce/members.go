@@ -133,7 +133,7 @@ func (b *builder) emptied(left int) bool {
 }
 
 func (b *builder) tellKept(what string) {
-	b.tell(said("nodes", "", "that could stand behind the load balancer are none, although the cluster has nodes; the "+what+" keeps its members", "", warnLevel))
+	b.tell(said("nodes", "", "that could stand behind the load balancer are none, although the cluster has nodes; those in the "+what+" stay there", "", warnLevel))
 }
 
 // poolInstances are the members of a target pool: instances that exist in the

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -153,13 +154,16 @@ func unmarshal(t testing.TB, file string, into any) {
 	}
 }
 
+// declaredOnce saves thousands of runs the making of the set.
+var declaredOnce = sync.OnceValue(Annotations)
+
 // inputOf is what the loop hands to Build.
 func inputOf(config Config, svc *corev1.Service, nodes []corev1.Node, pods []pod) (input, annotations.Problems) {
 	in := input{
 		Identity: identity{Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}, Cluster: "kubernetes", Config: config},
 		Service:  svc, Kind: choose(svc).Kind,
 	}
-	values, problems := Annotations().Parse(in.Kind, annotations.SourceOf(svc))
+	values, problems := declaredOnce().Parse(in.Kind, annotations.SourceOf(svc))
 	in.Values = values
 	var projected []nodeports.Node
 	for i := range nodes {
@@ -278,7 +282,7 @@ func asFound(want, before *stack.Stack) *stack.Stack {
 		}
 		out.Put(r)
 	}
-	_ = before
+
 	return out
 }
 
