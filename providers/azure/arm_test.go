@@ -162,6 +162,9 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			out.Put(stack.Resource{Key: entriesKey(name), ID: lb.text("id"), In: balancerKey(name), Proof: stack.Name, Spec: e})
 		}
 		for _, pool := range lb.props().list(listPools) {
+			if a.c.preConfigured(kindOf(name)) {
+				break
+			}
 			n := pool.text("name")
 			own := strings.EqualFold(n, localPoolName(o, "IPv4")) || strings.EqualFold(n, localPoolName(o, "IPv6"))
 			if spec, ok := poolSpecOf(a.c, lb, n); ok && (own || strings.EqualFold(n, a.cluster) || strings.EqualFold(n, a.cluster+suffixIPv6)) {

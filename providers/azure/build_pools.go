@@ -197,6 +197,9 @@ func shortList(names []string) string {
 // nodeAddresses are destinations while floating IP is off.
 func (b *builder) nodeAddresses(family corev1.IPFamily) []string {
 	var out []string
+	if !slices.Contains(b.families, family) {
+		return nil
+	}
 	for n := range b.nodes() {
 		if a, ok := n.Address(family); ok {
 			out = append(out, a.String())

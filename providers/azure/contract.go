@@ -42,7 +42,8 @@ package azure
 //
 // Read: the pools named poolName or localPoolName in load balancers where the
 // Service has entries (Proof Derived) or that are looked up as wanted (Proof
-// None; adopt proves wanted ones). Counted. Addresses only in the mode nodeIP.
+// None; adopt proves wanted ones). Counted. Addresses only in the mode nodeIP. None
+// of load balancers for which Config.preConfigured holds, nor members of them.
 // The name alone is nobody's proof: clusters have pools that they share with AKS.
 //
 // Apply, after the entries of the same batch: create and addresses+/addresses-

@@ -165,7 +165,9 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Book) {
 			t.Fatalf("before: %v %v", refused, tn.problems.Strings())
 		}
 	}
-	for _, asked := range askedAddresses(c.tenant(c.service).in) {
+	in := c.tenant(c.service).in
+	a.asked = append(a.asked, lower(pipNameKey.Get(in.Values)))
+	for _, asked := range askedAddresses(in) {
 		a.asked = append(a.asked, asked)
 	}
 	return a, book
