@@ -55,10 +55,9 @@ func TestPluginUnderTheStockLoop(t *testing.T) {
 	w.becomes("web", members, inOrder(w.machines()[1:]...))
 	w.becomes("db", members, onPort(5432, inOrder(w.machines()[1:]...)...))
 
-	name := nameOf(w.get("web"))
 	w.update("web", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeClusterIP })
 	w.eventually("the Classic Load Balancer goes with the type", func() error {
-		left, err := w.named(name)
+		left, err := w.named("web")
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("%d are left", len(left))
 		}

@@ -1,0 +1,98 @@
+package plugin
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	corelisters "k8s.io/client-go/listers/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+)
+
+// view is what is known of the cluster from the program's informers.
+type view struct {
+	services corelisters.ServiceLister
+	nodes    corelisters.NodeLister
+
+	mu      sync.Mutex
+	given   map[*reconcile.Reconciler]string // the versions of the nodes that it was given last
+	waiting map[string]bool                  // Services not planned yet; nil before the first call
+}
+
+func newView(factory informers.SharedInformerFactory) *view {
+	return &view{
+		services: factory.Core().V1().Services().Lister(), nodes: factory.Core().V1().Nodes().Lister(),
+		given: map[*reconcile.Reconciler]string{},
+	}
+}
+
+// freshen gives the reconciler the nodes as the informer has them now. An event
+// handler of ours could come after the stock loop's, which is why the list itself
+// is looked at.
+func (v *view) freshen(r *reconcile.Reconciler) error {
+	all, err := v.nodes.List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	now := versions(all)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.given[r] == now {
+		return nil
+	}
+	nodes := make([]nodeports.Node, 0, len(all))
+	for _, n := range all {
+		nodes = append(nodes, nodeports.Project(n, func(string) bool { return true }))
+	}
+	r.SetNodes(nodes)
+	v.given[r] = now
+	return nil
+}
+
+// versions tells sets of nodes apart: equal texts, equal nodes.
+func versions(nodes []*corev1.Node) string {
+	each := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		each = append(each, n.Name+"@"+n.ResourceVersion)
+	}
+	slices.Sort(each)
+	return strings.Join(each, " ")
+}
+
+// newest is the Service as it is now; false if it is gone, or another one has
+// its name.
+func (v *view) newest(svc *corev1.Service) (*corev1.Service, bool) {
+	now, err := v.services.Services(svc.Namespace).Get(svc.Name)
+	if err != nil || now.UID != svc.UID {
+		return svc, false
+	}
+	return now, true
+}
+
+// planned notes that a Service is known; true from when all are that the stock
+// loop serves.
+func (v *view) planned(svc *corev1.Service) (bool, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.waiting == nil {
+		all, err := v.services.List(labels.Everything())
+		if err != nil {
+			return false, err
+		}
+		v.waiting = map[string]bool{}
+		stock := service.Classes{Default: true}
+		for _, s := range all {
+			if stock.Claim(s) == service.Served {
+				v.waiting[string(s.UID)] = true
+			}
+		}
+	}
+	delete(v.waiting, string(svc.UID))
+	return len(v.waiting) == 0, nil
+}
