@@ -42,16 +42,18 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if b.problems.Errors() {
 		return nil, b.distinct(), nil
 	}
-	if b.anew || b.leaveFirst() {
+	if b.anew {
 		b.out.Resources = nil
 		return b.out, b.distinct(), nil
 	}
-	b.putEntries()
-	for _, family := range b.families {
-		b.pool(family)
+	if !b.leaveFirst() {
+		b.putEntries()
+		for _, family := range b.families {
+			b.pool(family)
+		}
+		b.link()
 	}
 	b.access()
-	b.link()
 	if b.problems.Errors() {
 		return nil, b.distinct(), nil
 	}

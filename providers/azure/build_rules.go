@@ -144,7 +144,7 @@ func (b *builder) ownProbe(port nodeports.ServicePort, family corev1.IPFamily) P
 	}
 	p.Path = path
 	if guessed && from.Key == "" {
-		b.tell(said(fmt.Sprintf("spec.ports[%d].appProtocol", port.Port), port.AppProtocol,
+		b.tell(said(fmt.Sprintf("appProtocol of port %d", port.Port), port.AppProtocol,
 			"makes the probe ask for "+path+" by "+protocol+", and nodes get no traffic unless that answers 200", "a path in "+probePathKey.Name+", or a protocol in "+probeProtocolKey.Name, annotations.Warning))
 	}
 	return p

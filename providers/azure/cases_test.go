@@ -128,7 +128,7 @@ func TestOrder(t *testing.T) {
 // with nothing to do, and a release then leaves nothing of the Service.
 func TestMoves(t *testing.T) {
 	cases := slices.DeleteFunc(good(t), func(c testCase) bool {
-		return len(c.world.Balancers)+len(c.world.Before)+len(c.world.PublicIPs)+len(c.world.Links) > 0 || c.world.Security != nil
+		return len(c.world.Balancers)+len(c.world.Before)+len(c.world.PublicIPs)+len(c.world.Links) > 0 || c.world.Security != nil || c.config.PreConfigured != ""
 	})
 	for _, from := range cases {
 		for _, to := range cases {

@@ -97,7 +97,12 @@ func edges() []diff.Edge {
 	}
 	for _, write := range []plan.Action{plan.Update, plan.Delete} {
 		add(step(write, KindEntries), step(plan.Delete, KindPool), true, "a pool goes when no rule sends to it any more")
-		add(step(plan.Delete, KindAccess), step(write, KindEntries), false, "the frontend is the evidence that the entry is ours")
+	}
+	for _, switched := range []plan.Action{plan.Create, plan.Update} {
+		add(step(switched, KindEntries), step(plan.Delete, KindAccess), false, "the old address is open until the new one serves")
+	}
+	for _, evidence := range []stack.Kind{KindEntries, KindPublicIP, KindBinding} {
+		add(step(plan.Delete, KindAccess), step(plan.Delete, evidence), false, "who has the address is the evidence that the entry is ours")
 	}
 	add(step(plan.Create, KindAccess), step(plan.Delete, KindAccess), false, "traffic that is allowed before and after must be allowed in between")
 	add(step(plan.Delete, KindLink), step(plan.Update, KindEntries), false, "a frontend cannot move while a private link service hangs on it")
