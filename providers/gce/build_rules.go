@@ -75,7 +75,10 @@ func (b *builder) ruleDescription(r Rule) string {
 	}
 	d := v2Description{ServiceName: serviceName(b.in.Owner)}
 	if r.IPVersion == versionIPv4 {
-		d.APIVersion, d.ServiceIP = apiVersionGA, r.IP
+		d.APIVersion = apiVersionGA
+		if !r.Wish {
+			d.ServiceIP = r.IP
+		}
 	}
 	return d.String()
 }

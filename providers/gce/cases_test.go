@@ -33,7 +33,7 @@ func TestCases(t *testing.T) {
 				return
 			}
 			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(r.want))
-			p := diff.Compare(r.want, r.have, Rules(), readyLedger())
+			p := diff.Compare(r.want, adopt(r.want, r.have), Rules(), readyLedger())
 			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(p))
 			if !c.world.Deleted {
 				golden.Check(t, filepath.Join(c.dir, "status.golden"), statusText(r.in, asFound(r.want, r.have)))
@@ -61,7 +61,7 @@ func TestIdempotent(t *testing.T) {
 				if err != nil || problems.Errors() {
 					t.Fatalf("build again: %v %v", err, problems.Strings())
 				}
-				p := diff.Compare(again, have, Rules(), readyLedger())
+				p := diff.Compare(again, adopt(again, have), Rules(), readyLedger())
 				if onlyReleases(p) {
 					have, want = asFound(again, have), again
 					continue
@@ -137,11 +137,11 @@ func TestMoves(t *testing.T) {
 			if want == nil || problems.Errors() || more.Errors() || from.service.Name != to.service.Name {
 				continue
 			}
-			p := diff.Compare(want, have, Rules(), readyLedger())
+			p := diff.Compare(want, adopt(want, have), Rules(), readyLedger())
 			for _, h := range p.Held {
 				t.Errorf("%s to %s: held by %s: %s: %s", from.name, to.name, h.By, h.Step.ID, h.Why)
 			}
-			if left := leftOver(want, have, p); len(left) > 0 {
+			if left := leftOver(want, adopt(want, have), p); len(left) > 0 {
 				t.Errorf("%s to %s: left over: %v", from.name, to.name, left)
 			}
 		}

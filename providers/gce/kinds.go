@@ -39,7 +39,8 @@ const (
 //     group by the Service's own backend service or pool, the firewall of a check
 //     that is in the answer), or if nothing at all in the project refers to it,
 //     regional and global backend services included: then it is a left-over. A
-//     shared firewall is referred to by the checks of its name (firewallChecks).
+//     shared firewall is referred to by the checks of its name (firewallChecks);
+//     adopt leaves it out again where the Service keeps the check.
 //
 // Groups and endpoint groups are looked for in all zones of the region, managed
 // or not: nodes may have been anywhere.

@@ -78,32 +78,40 @@ func mayBe(in input, kind string) bool {
 // a node is in.
 func needsSubnets(in input) bool { return in.Kind != TargetPool || mayBe(in, NetLB) }
 
-// wantedShared are the shared names that a Service of the kind may want.
+// wantedShared are the shared names that the Service wants, as far as it is known
+// before anything is read. Those that turn out to be wanted besides come with
+// what refers to them.
 func wantedShared(in input) []string {
+	in = settle(in, nil)
 	n := namesOf(in.Config, in.Owner)
 	var out []string
 	add := func(kind stack.Kind, name string) { out = append(out, string(kind)+" "+name) }
-	local := nodeports.LocalOnly(in.Service)
-	if mayBe(in, NetLB) || mayBe(in, InternalIG) {
+	if in.Kind == InternalIG || in.Kind == NetLB && !usesNEG(in, nil) {
 		add(KindGroup, n.group())
 	}
-	if mayBe(in, InternalIG) && !local {
-		protocol, affinity := sharedBackendOf(in.Service)
-		add(KindBackend, n.sharedBackend(protocol, affinity))
-		add(KindCheck, n.legacyCheck())
-		add(KindCheckFirewall, n.legacyCheck()+suffixHC)
-	}
-	if mayBe(in, TargetPool) && (!local || in.Service.Spec.HealthCheckNodePort == 0) {
+	local := nodeports.LocalOnly(in.Service)
+	switch {
+	case in.Kind == TargetPool && (!local || in.Service.Spec.HealthCheckNodePort == 0):
 		add(KindHTTPCheck, n.legacyCheck())
 		add(KindCheckFirewall, n.legacyCheck()+suffixHTTPHC)
-	}
-	if (mayBe(in, NetLB) || mayBe(in, InternalNEG)) && !local {
-		add(KindCheckFirewall, n.v2Check()+suffixFirewall)
-		add(KindCheckFirewall, n.v2Check()+suffixFirewall+suffixIPv6)
-		if mayBe(in, NetLB) {
-			add(KindRegionalCheck, n.v2Check())
-		} else {
-			add(KindCheck, n.v2Check())
+	case local:
+	case in.Kind == InternalIG:
+		if shareKey.Get(in.Values) || oldShareKey.Get(in.Values) {
+			add(KindBackend, n.sharedBackend(sharedBackendOf(in.Service)))
+		}
+		add(KindCheck, n.legacyCheck())
+		add(KindCheckFirewall, n.legacyCheck()+suffixHC)
+	case isNewer(in.Kind):
+		kind := KindCheck
+		if in.Kind == NetLB {
+			kind = KindRegionalCheck
+		}
+		add(kind, n.v2Check())
+		if hasFamily(in, corev1.IPv4Protocol) {
+			add(KindCheckFirewall, n.v2Check()+suffixFirewall)
+		}
+		if hasFamily(in, corev1.IPv6Protocol) {
+			add(KindCheckFirewall, n.v2Check()+suffixFirewall+suffixIPv6)
 		}
 	}
 	return out
@@ -165,7 +173,7 @@ func knownIPs(svc *corev1.Service) []string {
 // Source: kubernetes/cloud-provider:controllers/service/controller.go;
 // kubernetes/ingress-gce:pkg/utils/zonegetter/zone_getter.go.
 func selectNodes(in input) nodeports.Filter {
-	if !usesNEG(in, nil) {
+	if !usesNEG(settle(in, nil), nil) {
 		return nodeports.Filter{}
 	}
 	f := nodeports.Filter{ExcludeOnPresence: true, Without: []string{labelOldExclude, labelMaster}}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -244,21 +246,23 @@ func (b *builder) withPods(all map[place][]member, existing map[string]bool) map
 	return out
 }
 
-// podNodes is the node of every endpoint, a node as often as it has endpoints. Of
-// pods with two addresses the one of the first family counts.
+// podNodes is the node of every endpoint, a node as often as it has endpoints. A
+// pod with two addresses counts once: of the families the one that tells more
+// is taken.
 func (b *builder) podNodes() []string {
+	byFamily := map[corev1.IPFamily][]string{}
 	seen := map[string]bool{}
-	var out []string
+	var most []string
 	for _, p := range b.in.Backends.Endpoints.ByPort {
-		if len(b.in.Backends.Families) > 0 && p.Family != b.in.Backends.Families[0] {
-			continue
-		}
 		for _, e := range p.List {
 			if id := e.Addr.String(); e.Node != "" && !seen[id] {
 				seen[id] = true
-				out = append(out, e.Node)
+				byFamily[p.Family] = append(byFamily[p.Family], e.Node)
 			}
 		}
+		if list := byFamily[p.Family]; len(list) > len(most) {
+			most = list
+		}
 	}
-	return out
+	return most
 }

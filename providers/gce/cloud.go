@@ -1,0 +1,27 @@
+package gce
+
+import "github.com/berth-lb/berth/providers"
+
+// Cloud is the provider: every function that the program calls, in the order in
+// which it calls them for a Service.
+func Cloud() providers.Cloud[Config, *Facts] {
+	return providers.Cloud[Config, *Facts]{
+		Name:        "gce",
+		Kinds:       []string{TargetPool, NetLB, InternalIG, InternalNEG},
+		Annotations: Annotations(),
+		Config:      ReadConfig,
+		Choose:      choose,
+		Select:      selectNodes,
+		Trace:       trace,
+		Scope:       scope,
+		Build:       build,
+		Follow:      follow,
+		Adopt:       adopt,
+		Shadow:      shadow,
+		Rules:       Rules(),
+		Status:      addresses,
+		Outputs:     claims(),
+		Endpoints:   true,
+		Open:        Open,
+	}
+}
