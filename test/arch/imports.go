@@ -46,7 +46,7 @@ func (r row) forbids(s Source, name string) string {
 		if !slices.ContainsFunc(r.local, func(p string) bool { return covers(p, name) }) {
 			return "not in its row"
 		}
-	case s.IsProduct() && s.Dir() != "service" && slices.ContainsFunc(informers(), func(p string) bool { return strings.HasPrefix(name, p) }):
+	case s.IsProduct() && s.Dir() != "service" && s.Dir() != "providers/plugin" && slices.ContainsFunc(informers(), func(p string) bool { return strings.HasPrefix(name, p) }):
 		return "informers and queues belong to service/"
 	case !slices.ContainsFunc(r.others, func(p string) bool { return p == anything || strings.HasPrefix(name, p) }):
 		return "not in its row"
@@ -123,7 +123,7 @@ func cloudSDK(s Source) []Finding {
 }
 
 func isCloud(dir string) bool {
-	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/fault"
+	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/plugin" && dir != "providers/fault"
 }
 
 // sdks are how the import paths of the clouds' SDKs begin.

@@ -12,12 +12,15 @@ import (
 // ask the real clock, each with its reason.
 func clockUses() map[string]string {
 	return map[string]string{
-		"service/reconcile/reader.go Sleep":    "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
-		"service/reconcile/reader.go NewTimer": "a read that nobody waits for urgently waits longer; hurry ends it",
-		"service/reconcile/reconciler.go Now":  "the default of an option that tests set",
-		"providers/aws/session.go Now":         "the default of an option that tests set",
-		"service/offline/plan.go Now":          "the program hands the clock to the provider that it opens",
-		"service/offline/orphans.go NewTimer":  "the cloud lets go of what was deleted slowly; looking again at once finds the same",
+		"service/reconcile/reader.go Sleep":      "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
+		"service/reconcile/reader.go NewTimer":   "a read that nobody waits for urgently waits longer; hurry ends it",
+		"service/reconcile/reconciler.go Now":    "the default of an option that tests set",
+		"providers/aws/session.go Now":           "the default of an option that tests set",
+		"providers/gce/session.go Now":           "the default of an option that tests set",
+		"providers/plugin/cloud.go Now":          "what a program gives the cloud; here the program is the stock one",
+		"providers/plugin/balancers.go NewTimer": "the stock loop wants an answer from the call, so the call waits for the cloud",
+		"service/offline/plan.go Now":            "the program hands the clock to the provider that it opens",
+		"service/offline/orphans.go NewTimer":    "the cloud lets go of what was deleted slowly; looking again at once finds the same",
 	}
 }
 
