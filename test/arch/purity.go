@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"path"
 	"slices"
 	"strings"
 )
@@ -84,6 +85,9 @@ func harmless(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
 	}
 	if s.IsMain() && len(v.Values) == 0 && isPackage(v.Type, "string") {
 		return true // a version, stamped by the linker
+	}
+	if strings.HasPrefix(path.Base(s.Path), "annotations") && strings.HasSuffix(v.Names[0].Name, "Key") {
+		return true // a declared annotation, made by a helper of the declarations
 	}
 	return len(v.Values) > 0 && !slices.ContainsFunc(v.Values, func(x ast.Expr) bool { return !constant(x) })
 }
