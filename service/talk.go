@@ -62,6 +62,9 @@ func (t *talk) problems(problems annotations.Problems) {
 }
 
 func (t *talk) eventFor(p annotations.Problem) status.EventReason {
+	if !strings.Contains(p.Key, "/") {
+		return status.EventUnsupportedSpec // a field, or the nodes
+	}
 	if t.c.reconciler.Annotations().Knows(p.Key) {
 		return status.EventUnsupportedAnnotation
 	}

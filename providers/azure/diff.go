@@ -11,8 +11,16 @@ import (
 )
 
 // Rules says how resources of every kind are compared and written.
+// long: it is a table, and reads best in one piece.
 func Rules() diff.Rules {
-	return diff.Rules{Kinds: map[stack.Kind]diff.Rule{
+	kinds := balancerRules()
+	maps.Copy(kinds, otherRules())
+	return diff.Rules{Kinds: kinds, Edges: edges()}
+}
+
+// balancerRules are for what is in load balancers.
+func balancerRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
 		KindEntries: {
 			// One PUT writes all of it, so there are no parts.
 			Ignore: []string{"Group", "Balancer", "Pools", "Expect"},
@@ -42,6 +50,12 @@ func Rules() diff.Rules {
 			Clash:  diff.Returned,
 			Batch:  scaleSetBatch,
 		},
+	}
+}
+
+// otherRules are for what stands alone, and for the security group.
+func otherRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
 		KindPublicIP: {
 			// The name follows from version and prefix; zones cannot change and those
 			// of an address that is there are as good. Build sees to ipTags that
@@ -75,7 +89,7 @@ func Rules() diff.Rules {
 			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
 		},
 		KindPolicy: {Ignore: []string{"Group", "Network", "Subnet"}, Clash: diff.Returned},
-	}, Edges: edges()}
+	}
 }
 
 // edges are the orders that no reference says.
