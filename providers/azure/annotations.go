@@ -75,22 +75,16 @@ func truth() annotations.Type[bool] {
 	return annotations.BoolWords([]string{"true"}, []string{"false", ""}, true).Trimmed().Legally(`"true" or "false", in any case`)
 }
 
-// flag declares a boolean that is false by default; other texts are false too,
-// with a warning.
-func flag(name, group, doc, source string, kinds ...string) *annotations.Key[bool] {
-	return &annotations.Key[bool]{
-		Name: name, Group: group, Example: "true", Doc: doc,
-		Forms: []annotations.Form[bool]{{Kinds: kinds, Type: truth(), Bad: annotations.AsAbsent, Source: source}},
-	}
+// flag is a boolean that is false by default; other texts are false too, with a
+// warning.
+func flag(source string, kinds ...string) []annotations.Form[bool] {
+	return []annotations.Form[bool]{{Kinds: kinds, Type: truth(), Bad: annotations.AsAbsent, Source: source}}
 }
 
 // words is a text of a resource's name: blanks around it do not count, and an
 // empty one is none.
-func words(name, group, doc, example, defaults, source string, kinds ...string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Group: group, Doc: doc, Example: example,
-		Forms: []annotations.Form[string]{{
-			Kinds: kinds, Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: defaults, Source: source,
-		}},
-	}
+func words(defaults, source string, kinds ...string) []annotations.Form[string] {
+	return []annotations.Form[string]{{
+		Kinds: kinds, Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: defaults, Source: source,
+	}}
 }

@@ -28,11 +28,27 @@ var (
 			Doc: "Spellings do not matter; the official controller compares texts.",
 		}},
 	}
-	pipNameKey     = pipText("pip-name", "Name of an existing public IP, for IPv4 or for the only family of the Service.", "gateway-ip")
-	pipNameV6Key   = pipText("pip-name-ipv6", "Name of an existing public IP for IPv6.", "gateway-ip6")
-	pipPrefixKey   = pipPrefix("pip-prefix-id", "Public IP prefix that the address is made from, for IPv4 or for the only family of the Service.")
-	pipPrefixV6Key = pipPrefix("pip-prefix-id-ipv6", "Public IP prefix that the IPv6 address is made from.")
-	additionalKey  = &annotations.Key[[]netip.Addr]{
+	pipNameKey = &annotations.Key[string]{
+		Name: azurePrefix + "pip-name", Group: groupAddress, Example: "gateway-ip",
+		Doc:   "Name of an existing public IP, for IPv4 or for the only family of the Service.",
+		Forms: pipName(),
+	}
+	pipNameV6Key = &annotations.Key[string]{
+		Name: azurePrefix + "pip-name-ipv6", Group: groupAddress, Example: "gateway-ip6",
+		Doc:   "Name of an existing public IP for IPv6.",
+		Forms: pipName(),
+	}
+	pipPrefixKey = &annotations.Key[string]{
+		Name: azurePrefix + "pip-prefix-id", Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
+		Doc:   "Public IP prefix that the address is made from, for IPv4 or for the only family of the Service.",
+		Forms: pipPrefix(),
+	}
+	pipPrefixV6Key = &annotations.Key[string]{
+		Name: azurePrefix + "pip-prefix-id-ipv6", Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
+		Doc:   "Public IP prefix that the IPv6 address is made from.",
+		Forms: pipPrefix(),
+	}
+	additionalKey = &annotations.Key[[]netip.Addr]{
 		Name: azurePrefix + "additional-public-ips", Group: groupAddress, Example: "20.1.2.3,20.1.2.4",
 		Doc: "Addresses of load balancers in front, such as a global one, that clients and nodes must know.",
 		Forms: []annotations.Form[[]netip.Addr]{{
@@ -63,31 +79,24 @@ var (
 	}
 )
 
-func pipText(name, doc, example string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: azurePrefix + name, Group: groupAddress, Example: example, Doc: doc,
-		Forms: []annotations.Form[string]{{
-			Kinds: onPublic(), Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent,
-			DefaultDoc: "the public IP that has the wanted address, else one made for the Service", Change: annotations.Brief, Source: cpaUtils,
-		}},
-	}
+func pipName() []annotations.Form[string] {
+	return []annotations.Form[string]{{
+		Kinds: onPublic(), Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent,
+		DefaultDoc: "the public IP that has the wanted address, else one made for the Service", Change: annotations.Brief, Source: cpaUtils,
+	}}
 }
 
-func pipPrefix(name, doc string) *annotations.Key[string] {
+func pipPrefix() []annotations.Form[string] {
 	const legal = "an ARM id that ends in /providers/Microsoft.Network/publicIPPrefixes/<name>"
-	return &annotations.Key[string]{
-		Name: azurePrefix + name, Group: groupAddress, Doc: doc,
-		Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
-		Forms: []annotations.Form[string]{{
-			Kinds: onPublic(), Empty: annotations.EmptyAbsent, DefaultDoc: "an address of Azure's", Change: annotations.Brief, Source: cpaUtils,
-			Type: annotations.String().Trimmed().Legally(legal).Checked(func(id string) error {
-				if segmentAfter(id, "publicipprefixes") == "" || groupOf(id) == "" {
-					return errors.New("is not " + legal)
-				}
-				return nil
-			}),
-		}},
-	}
+	return []annotations.Form[string]{{
+		Kinds: onPublic(), Empty: annotations.EmptyAbsent, DefaultDoc: "an address of Azure's", Change: annotations.Brief, Source: cpaUtils,
+		Type: annotations.String().Trimmed().Legally(legal).Checked(func(id string) error {
+			if segmentAfter(id, "publicipprefixes") == "" || groupOf(id) == "" {
+				return errors.New("is not " + legal)
+			}
+			return nil
+		}),
+	}}
 }
 
 // dnsLabel is what Azure takes. Source: Azure Public IP addresses, DNS name label.

@@ -18,10 +18,21 @@ var (
 			Doc: "Without it a private link service that carries the Service's mark is deleted; the official controller leaves it until the frontend goes.",
 		}},
 	}
-	linkGroupKey  = words(azurePrefix+"pls-resource-group", groupLink, "Resource group of the private link service.", "links", "privateLinkServiceResourceGroup of the cloud configuration, else resourceGroup", cpaLink)
-	linkNameKey   = words(azurePrefix+"pls-name", groupLink, "Name of the private link service; it cannot change.", "shop-link", "pls-<frontend>", cpaLink)
-	linkSubnetKey = words(azurePrefix+"pls-ip-configuration-subnet", groupLink, "Subnet that the translated addresses are from.", "links",
-		azurePrefix+"load-balancer-internal-subnet, else subnetName of the cloud configuration", cpaLink)
+	linkGroupKey = &annotations.Key[string]{
+		Name: azurePrefix + "pls-resource-group", Group: groupLink, Example: "links",
+		Doc:   "Resource group of the private link service.",
+		Forms: words("privateLinkServiceResourceGroup of the cloud configuration, else resourceGroup", cpaLink),
+	}
+	linkNameKey = &annotations.Key[string]{
+		Name: azurePrefix + "pls-name", Group: groupLink, Example: "shop-link",
+		Doc:   "Name of the private link service; it cannot change.",
+		Forms: words("pls-<frontend>", cpaLink),
+	}
+	linkSubnetKey = &annotations.Key[string]{
+		Name: azurePrefix + "pls-ip-configuration-subnet", Group: groupLink, Example: "links",
+		Doc:   "Subnet that the translated addresses are from.",
+		Forms: words(azurePrefix+"load-balancer-internal-subnet, else subnetName of the cloud configuration", cpaLink),
+	}
 	linkCountKey = &annotations.Key[int]{
 		Name: azurePrefix + "pls-ip-configuration-ip-address-count", Group: groupLink, Example: "2", Doc: "Number of translated addresses.",
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, 8).In("addresses").Trimmed(), Default: 1, Source: cpaLink}},
@@ -32,19 +43,32 @@ var (
 			Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.IP(annotations.IPv4)), DefaultDoc: "all dynamic", Source: cpaLink,
 		}},
 	}
-	linkNamesKey      = linkList("pls-fqdns", "Names by which clients know the service.", "shop.example.com")
-	linkProxyKey      = flag(azurePrefix+"pls-proxy-protocol", groupLink, "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.", cpaLink)
-	linkVisibilityKey = linkList("pls-visibility", `Subscriptions that may see the service; "*" means all.`, "*")
-	linkApprovalKey   = linkList("pls-auto-approval", "Subscriptions whose connections are approved at once.", "0a1b2c3d-0000-0000-0000-000000000000")
+	linkNamesKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "pls-fqdns", Group: groupLink, Example: "shop.example.com",
+		Doc:   "Names by which clients know the service.",
+		Forms: linkList(),
+	}
+	linkProxyKey = &annotations.Key[bool]{
+		Name: azurePrefix + "pls-proxy-protocol", Group: groupLink, Example: "true",
+		Doc:   "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.",
+		Forms: flag(cpaLink),
+	}
+	linkVisibilityKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "pls-visibility", Group: groupLink, Example: "*",
+		Doc:   `Subscriptions that may see the service; "*" means all.`,
+		Forms: linkList(),
+	}
+	linkApprovalKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "pls-auto-approval", Group: groupLink, Example: "0a1b2c3d-0000-0000-0000-000000000000",
+		Doc:   "Subscriptions whose connections are approved at once.",
+		Forms: linkList(),
+	}
 )
 
-func linkList(name, doc, example string) *annotations.Key[[]string] {
-	return &annotations.Key[[]string]{
-		Name: azurePrefix + name, Group: groupLink, Example: example, Doc: doc,
-		Forms: []annotations.Form[[]string]{{
-			Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.NonEmpty()), Source: cpaLink,
-		}},
-	}
+func linkList() []annotations.Form[[]string] {
+	return []annotations.Form[[]string]{{
+		Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.NonEmpty()), Source: cpaLink,
+	}}
 }
 
 // linkDetails are the keys that describe a private link service.

@@ -30,8 +30,11 @@ var (
 			Doc: "Without several load balancers in the cloud configuration it has no effect.", Source: cpaHelpers,
 		}},
 	}
-	groupKey = words(azurePrefix+"load-balancer-resource-group", groupPlace,
-		"Resource group of the public IP; the load balancer is never moved by it.", "network-group", "resourceGroup of the cloud configuration", cpaBalancer, Public)
+	groupKey = &annotations.Key[string]{
+		Name: azurePrefix + "load-balancer-resource-group", Group: groupPlace, Example: "network-group",
+		Doc:   "Resource group of the public IP; the load balancer is never moved by it.",
+		Forms: words("resourceGroup of the cloud configuration", cpaBalancer, Public),
+	}
 	modeKey = &annotations.Key[string]{
 		Name: azurePrefix + "load-balancer-mode", Group: groupPlace, Example: "__auto__", Doc: "Which Basic load balancer the Service is on.",
 		Forms: []annotations.Form[string]{{

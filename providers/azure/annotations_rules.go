@@ -17,9 +17,16 @@ var (
 		Name: azurePrefix + "load-balancer-tcp-idle-timeout", Group: groupRules, Example: "15", Doc: "Time after which an idle flow ends, on all rules.",
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(4, 100).In("minutes").Trimmed(), Default: 4, Source: cpaBalancer}},
 	}
-	noResetKey = flag(azurePrefix+"load-balancer-disable-tcp-reset", groupRules, "Sends no TCP reset when an idle flow ends.", cpaHelpers)
-	haKey      = flag(azurePrefix+"load-balancer-enable-high-availability-ports", groupRules,
-		"One rule for all ports and protocols instead of one for each port.", cpaBalancer, Internal)
+	noResetKey = &annotations.Key[bool]{
+		Name: azurePrefix + "load-balancer-disable-tcp-reset", Group: groupRules, Example: "true",
+		Doc:   "Sends no TCP reset when an idle flow ends.",
+		Forms: flag(cpaHelpers),
+	}
+	haKey = &annotations.Key[bool]{
+		Name: azurePrefix + "load-balancer-enable-high-availability-ports", Group: groupRules, Example: "true",
+		Doc:   "One rule for all ports and protocols instead of one for each port.",
+		Forms: flag(cpaBalancer, Internal),
+	}
 	noFloatingKey = &annotations.Key[bool]{
 		Name: azurePrefix + "disable-load-balancer-floating-ip", Group: groupRules, Example: "true",
 		Doc: "Sends to node ports of the nodes' own addresses instead of keeping the destination.",
@@ -28,8 +35,16 @@ var (
 			Doc: "The security group then opens the node ports of every node; not with high availability ports.",
 		}},
 	}
-	noRuleKey  = flag(portPrefix+"<PORT>_no_lb_rule", groupRules, "Makes no rule and no probe for the port; the security group opens it nevertheless.", cpaHelpers)
-	noProbeKey = flag(portPrefix+"<PORT>_no_probe_rule", groupHealth, "Makes the rule of the port without a probe.", cpaHelpers)
+	noRuleKey = &annotations.Key[bool]{
+		Name: portPrefix + "<PORT>_no_lb_rule", Group: groupRules, Example: "true",
+		Doc:   "Makes no rule and no probe for the port; the security group opens it nevertheless.",
+		Forms: flag(cpaHelpers),
+	}
+	noProbeKey = &annotations.Key[bool]{
+		Name: portPrefix + "<PORT>_no_probe_rule", Group: groupHealth, Example: "true",
+		Doc:   "Makes the rule of the port without a probe.",
+		Forms: flag(cpaHelpers),
+	}
 )
 
 // Protocols of probes.
@@ -41,17 +56,47 @@ const (
 
 // Keys of health probes: for all ports, and for single ones.
 var (
-	probeProtocolKey = probeProtocol(azurePrefix+"load-balancer-health-probe-protocol",
-		"Protocol of the probes of TCP ports.", "that of appProtocol, else Tcp")
-	portProtocolKey = probeProtocol(portPrefix+"<PORT>_health-probe_protocol",
-		"Protocol of the probe of one port.", "that of appProtocol, then of "+azurePrefix+"load-balancer-health-probe-protocol, then Tcp")
-	probeIntervalKey  = probeInt(azurePrefix+"load-balancer-health-probe-interval", "Time between two probes of one node.", "5", 5, "seconds")
-	portIntervalKey   = probeInt(portPrefix+"<PORT>_health-probe_interval", "Time between two probes of one port; with externalTrafficPolicy Local of the health check node port.", "5", 5, "seconds")
-	probeThresholdKey = probeInt(azurePrefix+"load-balancer-health-probe-num-of-probe", "Probes in a row that change the state of a node.", "2", 2, "probes")
-	portThresholdKey  = probeInt(portPrefix+"<PORT>_health-probe_num-of-probe", "Probes in a row that change the state, for one port.", "2", 2, "probes")
-	probePathKey      = probePath(azurePrefix+"load-balancer-health-probe-request-path", "Path of Http and Https probes.", "/")
-	portPathKey       = probePath(portPrefix+"<PORT>_health-probe_request-path", "Path of the Http or Https probe of one port.", "that for all ports, else /")
-	portPortKey       = &annotations.Key[int]{
+	probeProtocolKey = &annotations.Key[string]{
+		Name: azurePrefix + "load-balancer-health-probe-protocol", Group: groupHealth, Example: "http",
+		Doc:   "Protocol of the probes of TCP ports.",
+		Forms: probeProtocol("that of appProtocol, else Tcp"),
+	}
+	portProtocolKey = &annotations.Key[string]{
+		Name: portPrefix + "<PORT>_health-probe_protocol", Group: groupHealth, Example: "http",
+		Doc:   "Protocol of the probe of one port.",
+		Forms: probeProtocol("that of appProtocol, then of " + azurePrefix + "load-balancer-health-probe-protocol, then Tcp"),
+	}
+	probeIntervalKey = &annotations.Key[int]{
+		Name: azurePrefix + "load-balancer-health-probe-interval", Group: groupHealth, Example: "5",
+		Doc:   "Time between two probes of one node.",
+		Forms: probeInt(5, "seconds"),
+	}
+	portIntervalKey = &annotations.Key[int]{
+		Name: portPrefix + "<PORT>_health-probe_interval", Group: groupHealth, Example: "5",
+		Doc:   "Time between two probes of one port; with externalTrafficPolicy Local of the health check node port.",
+		Forms: probeInt(5, "seconds"),
+	}
+	probeThresholdKey = &annotations.Key[int]{
+		Name: azurePrefix + "load-balancer-health-probe-num-of-probe", Group: groupHealth, Example: "2",
+		Doc:   "Probes in a row that change the state of a node.",
+		Forms: probeInt(2, "probes"),
+	}
+	portThresholdKey = &annotations.Key[int]{
+		Name: portPrefix + "<PORT>_health-probe_num-of-probe", Group: groupHealth, Example: "2",
+		Doc:   "Probes in a row that change the state, for one port.",
+		Forms: probeInt(2, "probes"),
+	}
+	probePathKey = &annotations.Key[string]{
+		Name: azurePrefix + "load-balancer-health-probe-request-path", Group: groupHealth, Example: "/ready",
+		Doc:   "Path of Http and Https probes.",
+		Forms: probePath("/"),
+	}
+	portPathKey = &annotations.Key[string]{
+		Name: portPrefix + "<PORT>_health-probe_request-path", Group: groupHealth, Example: "/ready",
+		Doc:   "Path of the Http or Https probe of one port.",
+		Forms: probePath("that for all ports, else /"),
+	}
+	portPortKey = &annotations.Key[int]{
 		Name: portPrefix + "<PORT>_health-probe_port", Group: groupHealth, Example: "8080",
 		Doc: "Port of the probe of one port: the name or number of a Service port means its node port, another number is taken as it is.",
 		Forms: []annotations.Form[int]{{
@@ -61,34 +106,25 @@ var (
 	}
 )
 
-func probeProtocol(name, doc, defaults string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Group: groupHealth, Doc: doc, Example: "http",
-		Forms: []annotations.Form[string]{{
-			Type: annotations.EnumFold(probeTCP, probeHTTP, probeHTTPS).Trimmed(), DefaultDoc: defaults, Bad: annotations.UseFallback, Fallback: probeTCP, Source: cpaProbe,
-			Doc: "Not used with externalTrafficPolicy Local, or with the shared probe.",
-		}},
-	}
+func probeProtocol(defaults string) []annotations.Form[string] {
+	return []annotations.Form[string]{{
+		Type: annotations.EnumFold(probeTCP, probeHTTP, probeHTTPS).Trimmed(), DefaultDoc: defaults, Bad: annotations.UseFallback, Fallback: probeTCP, Source: cpaProbe,
+		Doc: "Not used with externalTrafficPolicy Local, or with the shared probe.",
+	}}
 }
 
-func probeInt(name, doc, example string, least int, unit string) *annotations.Key[int] {
-	return &annotations.Key[int]{
-		Name: name, Group: groupHealth, Doc: doc, Example: example,
-		Forms: []annotations.Form[int]{{
-			Type: annotations.IntRange(least, longestProbe).In(unit).Trimmed(), Default: least, Source: cpaProbe,
-			Doc: "Interval times number must be below 120.",
-		}},
-	}
+func probeInt(least int, unit string) []annotations.Form[int] {
+	return []annotations.Form[int]{{
+		Type: annotations.IntRange(least, longestProbe).In(unit).Trimmed(), Default: least, Source: cpaProbe,
+		Doc: "Interval times number must be below 120.",
+	}}
 }
 
-func probePath(name, doc, defaults string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Group: groupHealth, Doc: doc, Example: "/ready",
-		Forms: []annotations.Form[string]{{
-			Type: annotations.String(), DefaultDoc: defaults, Source: cpaProbe, Empty: annotations.EmptyAbsent,
-			Doc: "An empty value counts as none; the official controller sends it and Azure refuses it.",
-		}},
-	}
+func probePath(defaults string) []annotations.Form[string] {
+	return []annotations.Form[string]{{
+		Type: annotations.String(), DefaultDoc: defaults, Source: cpaProbe, Empty: annotations.EmptyAbsent,
+		Doc: "An empty value counts as none; the official controller sends it and Azure refuses it.",
+	}}
 }
 
 // probePort finds the number to probe. A name is that of a Service port in any case.
