@@ -123,7 +123,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 	r.fault(sim.Fault{Operation: "regionBackendServices.update", Kind: sim.FaultError, Code: "conditionNotMet", Count: 2})
 	svc.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
 	r.arrive(svc)
-	if n := r.writes()["regionBackendServices.update"]; n != 3 {
+	if n := r.calls()["regionBackendServices.update"]; n != 3 {
 		t.Errorf("%d updates, want 3", n)
 	}
 	b, err = c.getBackend(name)

@@ -269,10 +269,11 @@ func (r *rig) calls() map[string]int {
 	return out
 }
 
+// writes counts what the cloud has done.
 func (r *rig) writes() map[string]int {
 	out := map[string]int{}
 	for _, e := range r.sim.Cloud.Journal.Entries() {
-		if e.Write {
+		if e.Write && e.Committed {
 			out[e.Operation]++
 		}
 	}
