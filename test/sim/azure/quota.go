@@ -59,7 +59,7 @@ func (q *quota) take(method string, now time.Time) *arm.Error {
 	}
 	if q.limits.Enforce && q.used[kind] >= limit {
 		return &arm.Error{
-			Status: http.StatusTooManyRequests, Code: "SubscriptionRequestsThrottled", RetryAfter: 1 + int((time.Hour - now.Sub(q.since)).Seconds()),
+			Status: http.StatusTooManyRequests, Code: "SubscriptionRequestsThrottled", RetryAfter: max(1, int((time.Hour - now.Sub(q.since)).Seconds())),
 			Message: "Number of requests for subscription and operation '" + kind + "' exceeded the backend storage limit. Please try again after the window has passed.",
 		}
 	}

@@ -2,7 +2,6 @@ package arm
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,7 +17,12 @@ const (
 // validName is the rule of nearly all names in Microsoft.Network.
 // Source: Azure naming rules, Microsoft.Network.
 func validName(name string) bool {
-	return len(name) <= maxName && regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`).MatchString(name)
+	if name == "" || len(name) > maxName || strings.ContainsAny(name[:1]+name[len(name)-1:], ".-") {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-", r)
+	})
 }
 
 // Location brings "East US" into the form of ids.

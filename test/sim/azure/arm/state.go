@@ -202,6 +202,10 @@ func (s *State) remove(id ID) *Resource {
 // AddressUser gives the id of what has a private address in a subnet, or "".
 func (s *State) AddressUser(subnet, ip string) string { return s.addresses[Key(subnet)][ip] }
 
+// Addresses are all private addresses in use in a subnet, with the id of what has
+// each. The map belongs to the state.
+func (s *State) Addresses(subnet string) map[string]string { return s.addresses[Key(subnet)] }
+
 func eachAddress(v any, found func(subnet, ip, part string)) {
 	switch x := v.(type) {
 	case Doc:

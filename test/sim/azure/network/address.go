@@ -78,11 +78,13 @@ func place(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool)
 			return nil
 		}
 	}
+	used := w.State.Addresses(subnetID)
 	for ip := prefix.Addr(); prefix.Contains(ip); ip = ip.Next() {
-		if reserved(prefix, ip) || taken[ip.String()] || w.State.AddressUser(subnetID, ip.String()) != "" {
+		text := ip.String()
+		if taken[text] || used[text] != "" || reserved(prefix, ip) {
 			continue
 		}
-		props["privateIPAddress"], taken[ip.String()] = ip.String(), true
+		props["privateIPAddress"], taken[text] = text, true
 		return nil
 	}
 	return refuse("SubnetIsFull", "Subnet %s with address prefix %s does not have enough capacity for IP configuration %s.", subnetID, prefix, what)

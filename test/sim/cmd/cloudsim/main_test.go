@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net/http"
 	"os"
@@ -51,9 +53,55 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestRunAzure(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	dir := t.TempDir()
+	in, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := run(ctx, []string{"--cloud", "azure", "--nodes", "2", "--nodes-as", "flex", "--outbound", "--out", dir, "--throttle"}, out)
+		out.CloseWithError(err)
+		done <- err
+	}()
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "azure simulator ready at ")
+	if !ok {
+		t.Fatalf("printed %q, want the URL", line)
+	}
+	pem, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	for _, base := range []string{url, strings.Replace(url, "http:", "https:", 1)} {
+		resp, err := client.Get(base + "/metadata/endpoints?api-version=2019-05-01")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != http.StatusOK || resp.Body.Close() != nil {
+			t.Errorf("%s: status %d", base, resp.StatusCode)
+		}
+	}
+	client.CloseIdleConnections()
+	conf, err := os.ReadFile(filepath.Join(dir, "cloud.conf"))
+	if err != nil || !strings.Contains(string(conf), `"resourceManagerEndpoint": "`+url+`"`) || !strings.Contains(string(conf), `"vmType": "vmssflex"`) {
+		t.Errorf("cloud.conf %s, %v", conf, err)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("stopped with %v, want no error", err)
+	}
+}
+
 func TestBadArguments(t *testing.T) {
 	for _, args := range [][]string{
-		{"--cloud", "nimbus"}, {"--cloud=nimbus"}, {"--nodes", "many"}, {"--nodes", "-1"}, {"extra"}, {"--listen", "nowhere:x"},
+		{"--cloud", "nimbus"}, {"--cloud=nimbus"}, {"--nodes", "many"}, {"--nodes", "-1"}, {"--cloud", "azure", "--nodes-as", "pets"}, {"extra"}, {"--listen", "nowhere:x"},
 	} {
 		if err := run(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%q: no error", args)
