@@ -51,7 +51,9 @@ type common struct {
 	region, account, cluster string
 }
 
-func clouds() map[string]maker { return map[string]maker{"aws": awsCloud, "azure": azureCloud, "gce": gceCloud} }
+func clouds() map[string]maker {
+	return map[string]maker{"aws": awsCloud, "azure": azureCloud, "gce": gceCloud}
+}
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	name, err := cloudName(args)
