@@ -157,7 +157,11 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 		return b.publicIPOfAddress(group, wanted)
 	}
 	name := publicIPName(b.cluster, b.base, prefix, b.suffix(family))
-	return name, b.facts.publicIP(group, name), true
+	ip := b.facts.publicIP(group, name)
+	if _, there := b.have.Get(publicIPKey(group, name)); ip != nil && b.mine(*ip) && !there {
+		ip = nil // deleted since the facts were read
+	}
+	return name, ip, true
 }
 
 func (b *builder) publicIPOfAddress(group string, wanted netip.Addr) (string, *FoundIP, bool) {
