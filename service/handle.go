@@ -114,8 +114,8 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 		c.retry(ctx, key, svc, err)
 		return
 	}
-	digest, _, _ := ParseApplied(svc)
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Slices: c.endpoints.of(svc)})
+	digest, _, known := ParseApplied(svc)
+	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Foreign: !known, Slices: c.endpoints.of(svc)})
 	if err != nil {
 		c.unknown(key, svc)
 		c.retry(ctx, key, svc, err)

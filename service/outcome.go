@@ -29,8 +29,9 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 	} else {
 		want.DropConditions = append(want.DropConditions, status.TypeReplacing)
 	}
-	if digest, _, _ := ParseApplied(svc); result.Clean {
-		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, draft.Digest)}
+	digest, _, _ := ParseApplied(svc)
+	if record, done := result.Record(); done {
+		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, record)}
 	} else if digest != "" && len(result.Report.Results) > 0 {
 		// Halfway between two inputs: the old one is no longer what the cloud has,
 		// so that going back to it after a restart must not count as clean.
@@ -71,6 +72,8 @@ func programmed(result reconcile.Result) status.Condition {
 		return status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")
 	case result.Err != nil:
 		return status.NotProgrammed(reasonOf(result), oneLine(result.Err))
+	case result.Kept():
+		return status.Programmed("as another controller left it, but for " + heldText(draft.Plan.Held))
 	case len(draft.Plan.Held) > 0:
 		return heldCondition(draft.Plan.Held)
 	case draft.Problems.Errors():

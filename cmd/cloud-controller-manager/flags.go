@@ -18,7 +18,14 @@ type flags struct {
 	driftInterval    time.Duration
 	dryRun           bool
 	policies         []string
+	onTakeover       string
 }
+
+// The values of --on-takeover.
+const (
+	converge = "converge"
+	keep     = "keep"
+)
 
 func newFlags() *flags { return &flags{} }
 
@@ -28,6 +35,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.BoolVar(&f.releaseUnclaimed, "release-unclaimed", false, "delete the load balancers of Services that this controller served and no longer serves because its own flags changed")
 	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which what is known of a load balancer is read anew and compared")
 	set.BoolVar(&f.dryRun, "dry-run", false, "plan only: write nothing to the cloud, and say in conditions and events what would be done")
+	set.StringVar(&f.onTakeover, "on-takeover", converge, "what to do where the load balancer of another controller differs and no traffic depends on it: "+converge+", or "+keep+" it until the Service or its nodes change")
 	set.StringSliceVar(&f.policies, "policy", nil, "what must not be done: "+strings.Join(policyNames(), ", "))
 }
 
@@ -46,6 +54,15 @@ func policyNames() []string {
 		out = append(out, p.name)
 	}
 	return out
+}
+
+// keepsDrift reads --on-takeover.
+func (f *flags) keepsDrift() (bool, error) {
+	switch f.onTakeover {
+	case converge, keep:
+		return f.onTakeover == keep, nil
+	}
+	return false, fmt.Errorf("--on-takeover %q is not known; legal: %s, %s", f.onTakeover, converge, keep)
 }
 
 // planPolicies returns the policies that were asked for.

@@ -95,9 +95,13 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		if err != nil {
 			return nil, false, err
 		}
+		keepDrift, err := m.flags.keepsDrift()
+		if err != nil {
+			return nil, false, err
+		}
 		client := c.ClientBuilder.ClientOrDie(init.ClientName)
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
-		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval})
+		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
 			Classes: service.Classes{Default: m.flags.defaultClass, Names: m.flags.classes, ReleaseUnclaimed: m.flags.releaseUnclaimed},
 			Workers: workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),

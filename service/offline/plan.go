@@ -222,6 +222,7 @@ func (p *planning) problems(t task) []plan.Problem {
 		return out
 	}
 	out = append(out, publicProblems(t.draft.Problems)...)
+	out = append(out, driftOf(t)...)
 	for _, kind := range t.draft.Blind {
 		out = append(out, plan.Problem{Severity: plan.Warning, Text: "resources of the kind " + string(kind) + " could not be read, so nothing is planned that creates or deletes one"})
 	}
@@ -232,4 +233,24 @@ func (p *planning) problems(t task) []plan.Problem {
 		out = append(out, plan.Problem{Severity: plan.Warning, Text: fmt.Sprintf("no node matches although %d could stand behind the load balancer", nodes.Eligible())})
 	}
 	return out
+}
+
+// driftOf says that steps change what another controller has left otherwise.
+func driftOf(t task) []plan.Problem {
+	_, _, served := service.ParseApplied(t.item.Service)
+	if served || !slices.Contains(t.item.Service.Finalizers, service.StockFinalizer) || t.draft.Job.Release {
+		return nil
+	}
+	n := 0
+	for _, s := range t.draft.Plan.Steps {
+		if reconcile.Drift(s) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []plan.Problem{{Severity: plan.Warning, Text: fmt.Sprintf(
+		"another controller has built this load balancer and left it otherwise: %s that %s nothing, done on take-over unless the controller is told to --on-takeover=keep",
+		count(n, "step"), map[bool]string{true: "interrupts", false: "interrupt"}[n == 1])}}
 }

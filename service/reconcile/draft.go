@@ -27,6 +27,9 @@ type Job struct {
 	Slices []*discoveryv1.EndpointSlice
 	// Applied is the digest that the last clean run recorded on the Service.
 	Applied string
+	// Foreign means that another controller made the Service's load balancer, and
+	// that no run of ours has recorded anything on it yet.
+	Foreign bool
 }
 
 // Draft is what would be done for a Service, and all that led to it.
@@ -283,6 +286,9 @@ func (r *Reconciler) compare(d *Draft) {
 	}
 	if members := d.Request.Backends.Nodes; members.FilteredOut() {
 		policies = append(policies, keepMembers(members.Eligible(), r.populated(d.Have)))
+	}
+	if r.keeps(d) {
+		policies = append(policies, keepDrift)
 	}
 	d.Plan = p.Under(policies...)
 }

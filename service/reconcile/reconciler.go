@@ -20,6 +20,9 @@ type Options struct {
 	// DriftInterval is the age at which what is known of a Service is read anew;
 	// default 30 minutes, spread by up to a tenth.
 	DriftInterval time.Duration
+	// KeepDrift leaves what another controller has built as it is where applying
+	// the difference would interrupt nothing, until the Service changes.
+	KeepDrift bool
 	// GatherReleases is how long the read that ends a release waits for others of
 	// its kind, default 1 s: Services are often deleted together, by scripts that
 	// take a moment for each.

@@ -28,6 +28,7 @@ func TestConform(t *testing.T) {
 	for _, config := range []string{"stock", "managed-groups", "shared-probe", "given-group", "no-node-rules"} {
 		t.Run("take-over/"+config, func(t *testing.T) { takeOver(t, config, results) })
 	}
+	t.Run("drift", func(t *testing.T) { drift(t, results) })
 	t.Run("orphans", func(t *testing.T) { orphans(t, results) })
 	for config, names := range map[string][]string{"stock": {"clb-tls", "nlb-ranges"}, "managed-groups": {"nlb-ranges"}} {
 		t.Run("half-built/"+config, func(t *testing.T) { halfBuilt(t, config, names, results) })

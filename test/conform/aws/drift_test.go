@@ -1,0 +1,175 @@
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
+
+// annotate sets an annotation of AWS; an empty value takes it off.
+func annotate(key, value string) func(*corev1.Service) {
+	return func(svc *corev1.Service) {
+		if value == "" {
+			delete(svc.Annotations, prefix+key)
+			return
+		}
+		if svc.Annotations == nil {
+			svc.Annotations = map[string]string{}
+		}
+		svc.Annotations[prefix+key] = value
+	}
+}
+
+func ranges(cidrs ...string) func(*corev1.Service) {
+	return func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = cidrs }
+}
+
+func policy(p corev1.ServiceExternalTrafficPolicy) func(*corev1.Service) {
+	return func(svc *corev1.Service) { svc.Spec.ExternalTrafficPolicy = p }
+}
+
+// drifting are changes that the official controller applies badly or not at all,
+// and others that it applies well.
+func drifting() []changed {
+	return []changed{
+		{"nlb-tags", annotate("additional-resource-tags", "team=shop,stage=test")},
+		{"nlb-target-attributes", annotate("target-group-attributes", "")},
+		{"nlb-check-numbers", annotate("healthcheck-unhealthy-threshold", "6")},
+		{"nlb-internal", annotate("internal", "")},
+		{"nlb-subnets", annotate("subnets", "{{public 0}},{{public 2}}")},
+		{"nlb-plain", policy("Local")},
+		{"clb-tags", annotate("additional-resource-tags", "team=shop")},
+		{"clb-tls", annotate("ssl-negotiation-policy", "ELBSecurityPolicy-2016-08")},
+		{"clb-internal", annotate("internal", "")},
+		{"clb-proxy-protocol", annotate("proxy-protocol", "")},
+		{"nlb-ranges", ranges("10.9.0.0/16")},
+		{"nlb-ports", ranges("10.8.0.0/16")},
+		{"nlb-local-ranges", policy("Cluster")},
+		{"nlb-access-logs", annotate("access-log-enabled", "")},
+		{"clb-access-logs", annotate("access-log-enabled", "")},
+		{"clb-connections", annotate("connection-draining-enabled", "")},
+		{"nlb-check-http", annotate("healthcheck-path", "/pong")},
+		{"clb-local", policy("Cluster")},
+		{"nlb-local", policy("Cluster")},
+		{"nlb-tls-to-ssl", annotate("ssl-negotiation-policy", "")},
+		{"clb-extra-groups", annotate("extra-security-groups", "")},
+		{"clb-check-http", annotate("healthcheck-path", "")},
+		{"clb-tls-named", annotate("ssl-ports", "*")},
+		{"nlb-node-labels", annotate("target-node-labels", "")},
+		{"nlb-udp", annotate("healthcheck-port", "30990")},
+	}
+}
+
+// changed is a Service of testdata and what is changed of it.
+type changed struct {
+	name   string
+	change func(*corev1.Service)
+}
+
+// drift changes Services while the official controller runs. Where it leaves
+// something that we would not, the plan says so, and a flag decides.
+func drift(t *testing.T, results *table) {
+	w := newWorld(t, "stock")
+	services := w.changeAll(drifting())
+	made := w.state()
+	w.checkDrift(services, map[string]bool{"nlb-check-numbers": true, "nlb-local": true}, results)
+
+	for range 2 { // what was kept stays kept after a restart
+		mark := w.mark()
+		berth := w.berth("--on-takeover=keep")
+		w.eventually("Berth keeps", w.Programmed(services...))
+		for _, e := range writes(w.settle(mark)) {
+			t.Errorf("Berth wrote although it was to keep: %s", describe(e))
+		}
+		w.stop(berth)
+	}
+	if diff := cmp.Diff(made, w.state()); diff != "" {
+		t.Errorf("the cloud changed although Berth was to keep it (-want +got):\n%s", diff)
+	}
+	results.add("drift", "--on-takeover=keep", result(t.Failed()), "no writing call, also after a restart")
+
+	berth := w.berth("--on-takeover=keep")
+	w.must(w.Change(t.Context(), w.namespace, "nlb-check-numbers", annotate("healthcheck-healthy-threshold", "5")))
+	w.eventually("a change ends it", func(context.Context) error {
+		if state := w.state(); !strings.Contains(state, `"Unhealthy": 6`) {
+			return errors.New("the unhealthy threshold is not 6")
+		}
+		return nil
+	})
+	w.stop(berth)
+	berth = w.berth()
+	w.eventually("Berth converges", func(context.Context) error {
+		if text, code := w.command("", "plan", "-A"); code != plan.ExitNothing {
+			return fmt.Errorf("exit code %d\n%s", code, text)
+		}
+		return nil
+	})
+	w.stop(berth)
+	results.add("drift", "--on-takeover=converge", result(t.Failed()), "the plan is empty after it")
+}
+
+// changeAll lets the official controller build Services, changes each, and stops it.
+func (w *world) changeAll(cases []changed) []corev1.Service {
+	w.t.Helper()
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.name)
+	}
+	services := pick(w.t, w.services("stock"), names...)
+	official := w.official()
+	w.must(w.Create(w.t.Context(), services...))
+	w.eventually("the official controller builds", w.addressed(services...))
+	mark := w.mark()
+	for i, c := range cases {
+		w.must(w.Change(w.t.Context(), services[i].Namespace, c.name, func(svc *corev1.Service) {
+			c.change(svc)
+			for k, v := range svc.Annotations {
+				svc.Annotations[k] = string(w.fill([]byte(v)))
+			}
+		}))
+	}
+	w.settle(mark)
+	w.settle(mark) // some changes are refused and tried again
+	official.Kill()
+	return services
+}
+
+// checkDrift compares the Services for which the plan has steps.
+func (w *world) checkDrift(services []corev1.Service, want map[string]bool, results *table) {
+	w.t.Helper()
+	text, code := w.command("", "plan", "-A", "-o", "json")
+	if code != plan.ExitChanges {
+		w.t.Errorf("plan: exit code %d", code)
+	}
+	var doc plan.Document
+	w.must(json.Unmarshal([]byte(text), &doc))
+	for _, p := range doc.Plans {
+		told := slices.ContainsFunc(p.Problems, func(x plan.Problem) bool { return strings.Contains(x.Text, "--on-takeover=keep") })
+		detail := "nothing to do"
+		if len(p.Steps) > 0 {
+			detail = "drift: " + p.Steps[0].ID
+		}
+		bad := (len(p.Steps) > 0) != want[p.Owner.Name] || told != want[p.Owner.Name]
+		for _, s := range p.Steps {
+			bad = bad || s.Impact != plan.NoImpact
+		}
+		if bad {
+			w.t.Errorf("%s: %s, told %t", p.Owner.Name, detail, told)
+		}
+		results.add("drift", p.Owner.Name, result(bad), detail)
+	}
+	if len(doc.Plans) != len(services) {
+		w.t.Errorf("%d plans, want %d", len(doc.Plans), len(services))
+	}
+}
