@@ -14,9 +14,16 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/aws/ec2"
 	"github.com/berth-lb/berth/test/sim/aws/elb"
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/elbv2"
 	"github.com/berth-lb/berth/test/sim/aws/network"
 	"github.com/berth-lb/berth/test/sim/aws/query"
+)
+
+// The load balancers look for these in their Directory, and do without where they are missing.
+var (
+	_ lbkit.Defaults = (*ec2.API)(nil)
+	_ lbkit.Attacher = (*ec2.API)(nil)
 )
 
 // Options configures the cloud. The zero value is us-east-1, account

@@ -102,7 +102,9 @@ func (v *visit) entry(form url.Values) sim.Entry {
 	return e
 }
 
-// throttled is the refusal of each service.
+// throttled is the refusal of each service. On the wire the load balancers' code
+// is Throttling; ThrottlingException is what CloudTrail makes of it.
+// Sources: github.com/boto/boto3 issue 3125, kubernetes-sigs/aws-load-balancer-controller issues 1871 and 3167.
 // Source: EC2 API reference, request throttling; Elastic Load Balancing user guide, API throttling.
 func throttled(s *query.Service) *query.Error {
 	if s.Style == query.EC2Query {

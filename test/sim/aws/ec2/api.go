@@ -54,12 +54,14 @@ type API struct {
 	opt Options
 	mu  sync.RWMutex
 	st  *state
+	// leaving says when the interfaces of deleted load balancers go, by owner.
+	leaving map[string]time.Time
 }
 
 // New makes an empty region: no VPC, no group, no instance, only Amazon's own
 // prefix lists.
 func New(opt Options) *API {
-	a := &API{opt: withDefaults(opt), st: newState()}
+	a := &API{opt: withDefaults(opt), st: newState(), leaving: map[string]time.Time{}}
 	a.st.load(World{PrefixLists: amazonLists(a.opt.Region)})
 	return a
 }
@@ -209,6 +211,7 @@ func (a *API) bind(op operation) query.Op {
 		} else if dry {
 			return nil, &query.Error{Status: 412, Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set."}
 		}
+		a.expire()
 		c := &call{Request: req, st: a.st, opt: &a.opt}
 		if op.users != nil {
 			// The other simulators call the Directory under their own locks, so

@@ -19,13 +19,18 @@ func (a *API) VPC(id string) (network.VPC, bool) {
 
 // Subnet looks up a subnet.
 func (a *API) Subnet(id string) (network.Subnet, bool) {
+	a.expire()
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	s, ok := a.st.subnets[id]
 	if !ok {
 		return network.Subnet{}, false
 	}
-	return network.Subnet{ID: s.ID, VPC: s.VPC, Zone: s.Zone, CIDR: s.CIDR, IPv6CIDR: s.IPv6CIDR, FreeAddresses: a.st.free(s)}, true
+	return a.st.subnet(s), true
+}
+
+func (s *state) subnet(n Subnet) network.Subnet {
+	return network.Subnet{ID: n.ID, VPC: n.VPC, Zone: n.Zone, CIDR: n.CIDR, IPv6CIDR: n.IPv6CIDR, FreeAddresses: s.free(n)}
 }
 
 // Group looks up a security group, by id.
@@ -53,6 +58,27 @@ func (a *API) Address(id string) (network.Address, bool) {
 	defer a.mu.RUnlock()
 	d, ok := a.st.addresses[id]
 	return network.Address{AllocationID: d.ID, PublicIP: d.PublicIP, AssociatedWith: d.Interface}, ok
+}
+
+// DefaultSubnet is the default subnet of a zone. Load balancers that name zones
+// only go there.
+func (a *API) DefaultSubnet(zone string) (network.Subnet, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for _, s := range sorted(a.st.subnets) {
+		if s.Zone == zone && s.DefaultForZone {
+			return a.st.subnet(s), true
+		}
+	}
+	return network.Subnet{}, false
+}
+
+// DefaultGroup is the group of a VPC that is taken where none is named.
+func (a *API) DefaultGroup(vpc string) (network.Group, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	g, ok := a.st.groupNamed(vpc, defaultGroup)
+	return network.Group{ID: g.ID, Name: g.Name, VPC: g.VPC, Owner: a.opt.Account}, ok
 }
 
 // InstanceIDs lists the instances that are running, sorted.

@@ -58,6 +58,7 @@ type interfaceXML struct {
 	Zone        string                    `xml:"availabilityZone,omitempty"`
 	Description string                    `xml:"description"`
 	Owner       string                    `xml:"ownerId"`
+	Requester   string                    `xml:"requesterId,omitempty"`
 	Managed     *bool                     `xml:"requesterManaged"`
 	Status      string                    `xml:"status"`
 	MAC         string                    `xml:"macAddress"`
@@ -85,15 +86,6 @@ func (x interfaceXML) withinInstance() interfaceXML {
 		}
 	}
 	return x
-}
-
-func (i Interface) attachment() string { return ID("eni-attach", i.ID+"/"+i.Instance) }
-
-func (i Interface) status() string {
-	if i.Instance != "" {
-		return "in-use"
-	}
-	return "available"
 }
 
 func (i Interface) primaryIP() string {
@@ -152,7 +144,7 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 	x := interfaceXML{
 		ID: i.ID, Subnet: i.Subnet, VPC: i.VPC, Zone: i.Zone, Description: i.Description, Owner: c.opt.Account,
 		Managed: new(bool), Status: i.status(), MAC: i.MAC, IP: i.primaryIP(), DNS: c.privateDNS(i.primaryIP()),
-		SourceDest: !i.SourceDestCheckOff, Groups: c.groupRefs(i.Groups), Type: "interface",
+		SourceDest: !i.SourceDestCheckOff, Groups: c.groupRefs(i.Groups), Type: i.kind(),
 	}
 	if x.Tags = c.tagsXML(i.ID); x.Tags == nil {
 		x.Tags = &tagSet{}
@@ -162,6 +154,10 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 			ID: i.attachment(), Instance: i.Instance, Owner: c.opt.Account, Index: i.DeviceIndex, Status: "attached",
 			Time: stamp(i.Attached), Delete: i.DeleteOnTermination,
 		}
+	}
+	if i.managed() {
+		*x.Managed, x.Requester, x.SourceDest = true, managedBy, false
+		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: managedBy, Index: 1, Status: "attached", Time: stamp(i.Attached)}
 	}
 	for n, ip := range i.IPs {
 		p := privateIPXML{IP: ip, DNS: c.privateDNS(ip), Primary: n == 0}
@@ -218,19 +214,25 @@ func interfaceProperties() properties[Interface] {
 		"group-id":                         func(_ *call, i Interface) []string { return i.Groups },
 		"group-name":                       groupNames,
 		"ipv6-addresses.ipv6-address":      func(_ *call, i Interface) []string { return i.IPv6 },
-		"interface-type":                   func(*call, Interface) []string { return one("interface") },
+		"interface-type":                   func(_ *call, i Interface) []string { return one(i.kind()) },
 		"mac-address":                      func(_ *call, i Interface) []string { return one(i.MAC) },
 		"network-interface-id":             func(_ *call, i Interface) []string { return one(i.ID) },
 		"owner-id":                         func(c *call, _ Interface) []string { return one(c.opt.Account) },
 		"private-dns-name":                 func(c *call, i Interface) []string { return one(c.privateDNS(i.primaryIP())) },
 		"private-ip-address":               func(_ *call, i Interface) []string { return i.IPs },
-		"requester-managed":                func(*call, Interface) []string { return boolean(false) },
-		"source-dest-check":                func(_ *call, i Interface) []string { return boolean(!i.SourceDestCheckOff) },
-		"status":                           func(_ *call, i Interface) []string { return one(i.status()) },
-		"subnet-id":                        func(_ *call, i Interface) []string { return one(i.Subnet) },
-		"vpc-id":                           func(_ *call, i Interface) []string { return one(i.VPC) },
+		"requester-managed":                func(_ *call, i Interface) []string { return boolean(i.managed()) },
+		"requester-id": func(_ *call, i Interface) []string {
+			if i.managed() {
+				return one(managedBy)
+			}
+			return nil
+		},
+		"source-dest-check": func(_ *call, i Interface) []string { return boolean(!i.SourceDestCheckOff) },
+		"status":            func(_ *call, i Interface) []string { return one(i.status()) },
+		"subnet-id":         func(_ *call, i Interface) []string { return one(i.Subnet) },
+		"vpc-id":            func(_ *call, i Interface) []string { return one(i.VPC) },
 	}.unused("addresses.association.owner-id", "addresses.primary", "association.ip-owner-id", "association.public-dns-name",
-		"attachment.attach-time", "operator.managed", "operator.principal", "requester-id")
+		"attachment.attach-time", "operator.managed", "operator.principal")
 }
 
 func groupNames(c *call, i Interface) []string {
@@ -334,7 +336,7 @@ func deleteNetworkInterface(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i.Instance != "" {
+	if i.status() == "in-use" {
 		return nil, query.Errorf("InvalidParameterValue", "Network interface '%s' is currently in use.", i.ID)
 	}
 	c.dropInterface(i)
@@ -355,6 +357,9 @@ func modifyNetworkInterfaceAttribute(c *call) (any, error) {
 	i, err := required(c, c.st.interfaces, kindInterface(), "NetworkInterfaceId")
 	if err != nil {
 		return nil, err
+	}
+	if i.managed() {
+		return nil, query.Errorf("AuthFailure", "You do not have permission to access the specified resource.")
 	}
 	if ids := c.Strs("SecurityGroupId"); len(ids) > 0 {
 		if i.Groups, err = c.interfaceGroups(i.VPC, ids); err != nil {

@@ -79,6 +79,9 @@ type Interface struct {
 	DeleteOnTermination bool
 	SourceDestCheckOff  bool
 	Attached            time.Time
+	// Owner is the load balancer that has the interface, by its key there; Kind is
+	// the type of such an interface.
+	Owner, Kind string
 }
 
 // Address is an elastic IP address. It is associated with an interface or free.

@@ -210,6 +210,11 @@ func sameCreation(a, b *loadBalancer) bool {
 
 func (c *call) hold(lb *loadBalancer) {
 	c.uses.Set(lb.key(), lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
+	var want []network.Interface
+	for _, id := range lb.Subnets {
+		want = append(want, network.Interface{Subnet: id, Description: "ELB " + lb.Name, Type: "interface", Groups: lb.Groups})
+	}
+	lbkit.Attach(c.dir, lb.key(), want)
 }
 
 func deleteLoadBalancer(c *call) (any, error) {
@@ -220,6 +225,7 @@ func deleteLoadBalancer(c *call) (any, error) {
 	if lb, ok := c.state.LoadBalancers[name]; ok {
 		delete(c.state.LoadBalancers, name)
 		c.uses.Release(lb.key(), c.opt.ReleaseDelay)
+		lbkit.Detach(c.dir, lb.key(), c.opt.ReleaseDelay)
 	}
 	return nil, nil
 }

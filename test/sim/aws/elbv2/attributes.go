@@ -99,6 +99,9 @@ func change(noun, owner string, supported, known []setting, have map[string]stri
 		}
 		seen[p.Key] = true
 		if fault := supported[i].check(p.Value); fault != "" {
+			if p.Key == stickinessKey {
+				return nil, query.Errorf("ValidationError", "'Stickiness type' must %s", fault)
+			}
 			return nil, query.Errorf("ValidationError", "'%s' value '%s' must %s", p.Key, p.Value, fault)
 		}
 		out[p.Key] = p.Value
@@ -227,7 +230,11 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 			return query.Errorf("ValidationError", "Cookie names that begin with '%s' are reserved", reserved)
 		}
 	}
-	if isWeb(tg.Protocol) {
+	web := isWeb(tg.Protocol)
+	if asked(stickinessKey) && tg.Protocol != "GENEVE" && web != strings.HasSuffix(a[stickinessKey], "_cookie") {
+		return invalid("Stickiness type '%s' is not supported for target groups with the %s protocol", a[stickinessKey], tg.Protocol)
+	}
+	if web {
 		return checkWebAttributes(a)
 	}
 	udp := datagrams(tg.Protocol)

@@ -54,11 +54,6 @@ func describeTargetHealth(c *call) (any, error) {
 		}
 		i := slices.IndexFunc(tg.Targets, func(t target) bool { return t.ID == a.ID && t.Port == a.Port })
 		if i < 0 {
-			if tg.TargetType == targetInstance {
-				if _, ok := c.dir.Instance(a.ID); !ok {
-					return nil, query.Errorf("InvalidTarget", "The following targets do not exist: '%s'", a.ID)
-				}
-			}
 			add(a, verdict{"unused", "Target.NotRegistered", "Target is not registered to the target group"})
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
+	"github.com/berth-lb/berth/test/sim/aws/network"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
@@ -157,6 +158,18 @@ func (c *call) hold(lb *loadBalancer) {
 		}
 	}
 	c.uses.Set(lb.ARN, h)
+	lbkit.Attach(c.dir, lb.ARN, lb.interfaces())
+}
+
+// interfaces are the network interfaces of a load balancer, one in each subnet.
+func (lb *loadBalancer) interfaces() []network.Interface {
+	_, name, _ := strings.Cut(lb.ARN, ":loadbalancer/")
+	kind := map[string]string{typeNetwork: "network_load_balancer", typeGateway: "gateway_load_balancer", typeApplication: "interface"}[lb.Type]
+	var out []network.Interface
+	for _, z := range lb.Zones {
+		out = append(out, network.Interface{Subnet: z.Subnet, Description: "ELB " + name, Type: kind, PrivateIP: z.PrivateIP, Groups: lb.Groups})
+	}
+	return out
 }
 
 // room checks the quotas of the account.
@@ -219,6 +232,7 @@ func deleteLoadBalancer(c *call) (any, error) {
 	}
 	delete(c.state.LoadBalancers, arn)
 	c.uses.Release(arn, c.opt.Delays.Release)
+	lbkit.Detach(c.dir, arn, c.opt.Delays.Release)
 	c.state.markUse(c.now)
 	return nil, nil
 }

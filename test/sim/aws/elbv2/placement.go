@@ -86,6 +86,12 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 	if err := checkFixed(lb, z, s); err != nil {
 		return err
 	}
+	kept := func(o *loadBalancer) bool {
+		return o != nil && slices.ContainsFunc(o.Zones, func(h zone) bool { return h.PrivateIP == z.PrivateIP })
+	}
+	if z.PrivateIP != "" && !kept(old) && !kept(c.state.byName(lb.Name)) && lbkit.InUse(c.dir, s.ID, z.PrivateIP) {
+		return invalid("The private IPv4 address '%s' is already in use", z.PrivateIP)
+	}
 	return c.elastic(lb, old, z)
 }
 

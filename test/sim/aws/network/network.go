@@ -25,6 +25,16 @@ type Instance struct{ ID, VPC, Subnet, Zone, PrivateIP, State string }
 // otherwise it names the interface, instance or load balancer that holds it.
 type Address struct{ AllocationID, PublicIP, AssociatedWith string }
 
+// Interface is a network interface that a load balancer wants in a subnet.
+type Interface struct {
+	Subnet, Description string
+	// Type is EC2's word, such as "interface" or "network_load_balancer".
+	Type string
+	// PrivateIP is empty where any free address will do.
+	PrivateIP string
+	Groups    []string
+}
+
 // Directory looks up network objects by id. It is safe for concurrent use.
 // An object that an eventually consistent read would not show yet is absent.
 type Directory interface {

@@ -1,0 +1,128 @@
+package ec2
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berth-lb/berth/test/sim/aws/network"
+)
+
+// managedBy is how EC2 names the owner of load balancers' interfaces.
+// Source: Elastic Load Balancing and EC2 user guides, requester-managed network interfaces.
+const managedBy = "amazon-elb"
+
+// Attach makes the interfaces of a load balancer those that are wanted.
+func (a *API) Attach(owner string, want []network.Interface) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.leaving, owner)
+	have := map[string]Interface{}
+	for _, i := range a.st.interfaces {
+		if i.Owner == owner {
+			have[i.Subnet] = i
+			delete(a.st.interfaces, i.ID)
+		}
+	}
+	for _, w := range want {
+		i, ok := have[w.Subnet]
+		if !ok {
+			i, ok = a.st.forLoadBalancer(w, a.opt.Clock.Now())
+		}
+		if ok {
+			i.Owner, i.Groups = owner, slices.Clone(w.Groups)
+			a.st.interfaces[i.ID] = i
+		}
+	}
+}
+
+// forLoadBalancer makes an interface in a subnet. There is none without a free
+// address; the load balancer was checked for that before.
+func (s *state) forLoadBalancer(w network.Interface, now time.Time) (Interface, bool) {
+	subnet, ok := s.subnets[w.Subnet]
+	if !ok {
+		return Interface{}, false
+	}
+	free, ip := s.allocator(subnet), w.PrivateIP
+	var err error
+	if ip == "" {
+		ip, err = free.take()
+	} else {
+		err = free.claim(ip)
+	}
+	if err != nil {
+		return Interface{}, false
+	}
+	i := newInterface(s, subnet, nil, ip)
+	i.Description, i.Kind, i.Attached = w.Description, w.Type, now
+	return i, true
+}
+
+// Detach takes the interfaces of a load balancer away, after a time.
+func (a *API) Detach(owner string, after time.Duration) {
+	a.mu.Lock()
+	a.leaving[owner] = a.opt.Clock.Now().Add(after)
+	a.mu.Unlock()
+	a.expire()
+}
+
+// InUse tells whether an address of a subnet is taken.
+func (a *API) InUse(subnet, ip string) bool {
+	a.expire()
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.st.usedIPs(subnet)[ip]
+}
+
+// expire drops the interfaces whose time is over. Every call begins with it.
+func (a *API) expire() {
+	now := a.opt.Clock.Now()
+	if !a.someLeft(now) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, i := range a.st.interfaces {
+		if until, ok := a.leaving[i.Owner]; ok && i.Owner != "" && !now.Before(until) {
+			delete(a.st.interfaces, i.ID)
+		}
+	}
+	for owner, until := range a.leaving {
+		if !now.Before(until) {
+			delete(a.leaving, owner)
+		}
+	}
+}
+
+func (a *API) someLeft(now time.Time) bool {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for _, until := range a.leaving {
+		if !now.Before(until) {
+			return true
+		}
+	}
+	return false
+}
+
+func (i Interface) attachment() string {
+	if i.Owner != "" {
+		return ID("ela-attach", i.ID)
+	}
+	return ID("eni-attach", i.ID+"/"+i.Instance)
+}
+
+func (i Interface) managed() bool { return i.Owner != "" }
+
+func (i Interface) kind() string {
+	if i.Kind == "" {
+		return "interface"
+	}
+	return i.Kind
+}
+
+func (i Interface) status() string {
+	if i.Instance != "" || i.managed() {
+		return "in-use"
+	}
+	return "available"
+}
