@@ -6,12 +6,14 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/gce"
 )
 
 // List returns every cloud, sorted by name.
 func List() []providers.Entry {
 	return []providers.Entry{
 		providers.EntryOf(aws.Cloud()),
+		providers.EntryOf(gce.Cloud()),
 	}
 }
 

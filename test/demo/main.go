@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,9 +34,9 @@ func run(ctx context.Context) error {
 	if cloud == "" {
 		cloud = "aws"
 	}
-	look, ok := looks()[cloud]
+	stage, ok := stages()[cloud]
 	if !ok {
-		return fmt.Errorf("CLOUD=%q: there is no demo for it; legal: aws", cloud)
+		return fmt.Errorf("CLOUD=%q: there is no demo for it; legal: %s", cloud, strings.Join(slices.Sorted(maps.Keys(stages())), ", "))
 	}
 	began := time.Now()
 	world, err := harness.Start(ctx, harness.Options{Cloud: cloud, Nodes: nodes, Progress: os.Stdout})
@@ -42,7 +44,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("everything is built and started after %s\n", time.Since(began).Round(time.Second))
-	show := &show{world: world, look: look}
+	show := &show{world: world, stage: stage}
 	err = show.play(ctx)
 	if err == nil && os.Getenv("KEEP") == "1" {
 		show.keep(ctx)
@@ -54,9 +56,9 @@ func run(ctx context.Context) error {
 func (s *show) keep(ctx context.Context) {
 	s.title("KEEP=1: everything goes on running until you press Ctrl-C")
 	fmt.Println("    export KUBECONFIG=" + s.world.Cluster.Kubeconfig(""))
-	fmt.Println("    kubectl apply -f examples/" + s.world.Cloud + "/nlb.yaml")
-	fmt.Println("    kubectl get services; kubectl describe service web-nlb")
-	fmt.Println("    " + strings.Join(harness.Credentials(), " ") + " \\")
+	fmt.Println("    kubectl apply -f examples/" + s.world.Cloud + "/" + s.stage.spare + ".yaml")
+	fmt.Println("    kubectl get services; kubectl describe service " + s.stage.spare)
+	fmt.Println("    " + strings.Join(s.world.Credentials(), " ") + " \\")
 	fmt.Println("      bin/berth plan --kubeconfig $KUBECONFIG --provider " + s.world.Cloud + " --cloud-config " + s.world.Sim.Dir + "/cloud.conf -A")
 	fmt.Println("    curl -s " + s.world.Sim.URL + "/_sim/counts")
 	<-ctx.Done()

@@ -24,11 +24,23 @@ const limit = 45 * time.Second
 // look says what is in the cloud, one line per thing.
 type look func(ctx context.Context, world *harness.World) ([]string, error)
 
-func looks() map[string]look { return map[string]look{"aws": lookAWS} }
+// stage is what the show needs to know of a cloud.
+type stage struct {
+	look    look
+	planned string // the example whose plan is shown
+	spare   string // one for the user to try
+}
+
+func stages() map[string]stage {
+	return map[string]stage{
+		"aws": {lookAWS, "classic-tls", "nlb"},
+		"gce": {lookGCE, "external-backend-service", "external"},
+	}
+}
 
 type show struct {
 	world *harness.World
-	look  look
+	stage stage
 	good  []corev1.Service
 	bad   []corev1.Service
 	calls []phase
@@ -94,11 +106,11 @@ func (s *show) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.title("berth plan -f examples/%s/classic-tls.yaml: what would be done, before it is done", s.world.Cloud)
+	s.title("berth plan -f examples/%s/%s.yaml: what would be done, before it is done", s.world.Cloud, s.stage.planned)
 	cmd := exec.CommandContext(ctx, s.world.Binaries.Berth, "plan", "--provider", s.world.Cloud,
-		"-f", filepath.Join(dir, "classic-tls.yaml"),
+		"-f", filepath.Join(dir, s.stage.planned+".yaml"),
 		"--nodes", filepath.Join(s.world.Sim.Dir, "nodes.yaml"), "--cloud-config", filepath.Join(s.world.Sim.Dir, "cloud.conf"))
-	cmd.Env = append(os.Environ(), harness.Credentials()...)
+	cmd.Env = append(os.Environ(), s.world.Credentials()...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
 	const changes = 2 // the exit status that says "there is something to do"
 	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != changes {
@@ -164,7 +176,7 @@ func (s *show) results(ctx context.Context) error {
 
 func (s *show) inTheCloud(ctx context.Context) error {
 	s.title("what is in the cloud")
-	lines, err := s.look(ctx, s.world)
+	lines, err := s.stage.look(ctx, s.world)
 	for _, l := range lines {
 		fmt.Println(l)
 	}
@@ -284,7 +296,7 @@ func (s *show) delete(ctx context.Context) error {
 	if err := s.inTheCloud(ctx); err != nil {
 		return err
 	}
-	lines, err := s.look(ctx, s.world)
+	lines, err := s.stage.look(ctx, s.world)
 	if err == nil && len(lines) > 0 {
 		err = fmt.Errorf("%d things are left in the cloud", len(lines))
 	}

@@ -44,7 +44,22 @@ func startSim(ctx context.Context, bin, cloud, dir string, nodes int, more []str
 	if url == "" {
 		return nil, fmt.Errorf("cloudsim: no address in %q", line)
 	}
-	return &Sim{Process: p, URL: url, Dir: seed}, nil
+	return &Sim{Process: p, URL: url, Dir: seed}, identify(cloud, seed)
+}
+
+// identify writes into the cloud configuration by which ids the cluster's load
+// balancers are named, so that every run has the same names.
+func identify(cloud, seed string) error {
+	if cloud != "gce" {
+		return nil
+	}
+	file := filepath.Join(seed, "cloud.conf")
+	conf, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	conf = append(conf, "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"...)
+	return os.WriteFile(file, conf, 0o600)
 }
 
 // Journal returns the calls after the one with the number.

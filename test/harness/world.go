@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,12 +129,18 @@ func (w *World) Manager(name, program string, flags ...string) (*Process, error)
 		"--kubeconfig=" + w.Cluster.Kubeconfig(""),
 		"--leader-elect=false", "--secure-port=0", "--controllers=service", "-v=1",
 	}, flags...)
-	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, Credentials(), nil, program, args...)
+	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, w.Credentials(), nil, program, args...)
 	if err != nil {
 		return nil, err
 	}
 	w.controllers = append(w.controllers, p)
 	return p, nil
+}
+
+// Credentials is the environment by which the SDKs get along with the world's
+// simulator, which is also the metadata server of Google's machines.
+func (w *World) Credentials() []string {
+	return append(Credentials(), "GCE_METADATA_HOST="+strings.TrimPrefix(w.Sim.URL, "http://"))
 }
 
 // Credentials is the environment by which the SDKs get along with a simulator:
