@@ -113,6 +113,7 @@ func edges() []diff.Edge {
 		add(step(write, KindEntries), step(plan.Delete, KindPool), true, "a pool goes when no rule sends to it any more")
 	}
 	for _, switched := range []plan.Action{plan.Create, plan.Update} {
+		add(step(switched, KindEntries), step(plan.Create, KindAccess), false, "the rule that needs it is the evidence that the entry is ours")
 		add(step(switched, KindEntries), step(plan.Delete, KindAccess), false, "the old address is open until the new one serves")
 	}
 	for _, evidence := range []stack.Kind{KindEntries, KindPublicIP, KindBinding} {

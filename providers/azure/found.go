@@ -138,35 +138,58 @@ func usedByOthers(lb Object, frontend, base string) bool {
 // usersOf lists the load balancing rules that send from a frontend, and tells
 // whether something else holds it.
 func usersOf(lb Object, frontend string) (rules []string, held bool) {
-	p := lb.props()
+	use := usesOf(lb)[lower(frontend)]
+	return use.rules, use.held
+}
+
+// frontendUse is what uses one frontend.
+type frontendUse struct {
+	rules []string // load balancing rules
+	held  bool     // outbound or NAT rules, or a private link service
+}
+
+// usesOf lists who uses the frontends of a load balancer, by their names in lower
+// case.
+func usesOf(lb Object) map[string]frontendUse {
+	p, out := lb.props(), map[string]frontendUse{}
+	hold := func(name string) {
+		use := out[lower(name)]
+		use.held = true
+		out[lower(name)] = use
+	}
 	for _, r := range p.list(listRules) {
-		if strings.EqualFold(r.refName(toFrontend), frontend) {
-			rules = append(rules, r.text("name"))
-		}
+		name := lower(r.refName(toFrontend))
+		use := out[name]
+		use.rules = append(use.rules, r.text("name"))
+		out[name] = use
 	}
 	for _, list := range []string{listNAT, listNATPools} {
 		for _, r := range p.list(list) {
-			held = held || strings.EqualFold(r.refName(toFrontend), frontend)
+			hold(r.refName(toFrontend))
 		}
 	}
 	for _, r := range p.list(listOutbound) {
 		for _, f := range r.props().list(toFrontends) {
-			held = held || strings.EqualFold(lastSegment(f.text("id")), frontend)
+			hold(lastSegment(f.text("id")))
 		}
 	}
-	if i := named(p.list(listFrontends), frontend); i >= 0 {
-		held = held || p.list(listFrontends)[i].ref("privateLinkService") != ""
+	for _, f := range p.list(listFrontends) {
+		if f.ref("privateLinkService") != "" {
+			hold(f.text("name"))
+		}
 	}
-	return rules, held
+	return out
 }
 
 // balancerOf is what Build may know of a load balancer.
 func balancerOf(lb Object, address addressOf) FoundBalancer {
 	p := lb.props()
 	out := FoundBalancer{Name: lb.text("name"), SKU: lb.in("sku").text("name"), Rules: len(p.list(listRules)), Tags: lb.tags()}
+	uses := usesOf(lb)
 	for _, f := range p.list(listFrontends) {
 		found := FoundFrontend{Frontend: frontendOf(f, address)}
-		found.Users, found.Held = usersOf(lb, found.Name)
+		use := uses[lower(found.Name)]
+		found.Users, found.Held = use.rules, use.held
 		out.Frontends = append(out.Frontends, found)
 	}
 	for _, pool := range p.list(listPools) {

@@ -180,14 +180,12 @@ func (g *lbGraft) dropFrontends(s plan.Step, base string, had []Frontend, keep m
 				return false
 			}
 		}
-		if usedByOthers(g.lb, name, "") {
+		own := ownedBy(base, name)
+		was := slices.ContainsFunc(had, func(f Frontend) bool { return strings.EqualFold(f.Name, name) })
+		if !own && !was || usedByOthers(g.lb, name, "") {
 			return false
 		}
-		if ownedBy(base, name) {
-			return true
-		}
-		was := slices.ContainsFunc(had, func(f Frontend) bool { return strings.EqualFold(f.Name, name) })
-		return was && baseOf(name) != "" && !g.claimed(s, o)
+		return own || baseOf(name) != "" && !g.claimed(s, o)
 	}))
 }
 

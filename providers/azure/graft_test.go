@@ -150,28 +150,41 @@ func TestForeignContent(t *testing.T) {
 				t.Fatalf("seed %d, %s: content of strangers differs (-before +after):\n%s", seed, what, d)
 			}
 		}
-		for _, n := range rng.Perm(50) {
-			values := map[string]string{}
-			if n%3 == 0 {
-				values["azure-allowed-ip-ranges"] = fmt.Sprintf("10.%d.0.0/16", n%4)
+		for _, group := range groups(rng, 50) {
+			coming := map[stack.Owner]*tenant{}
+			for _, n := range group {
+				values := map[string]string{}
+				if n%3 == 0 {
+					values["azure-allowed-ip-ranges"] = fmt.Sprintf("10.%d.0.0/16", n%4)
+				}
+				tn := tenantOf(t, a, service(n, values, 80, int32(1000+n)))
+				owners[n], coming[tn.in.Owner] = tn, tn
 			}
-			tn := tenantOf(t, a, service(n, values, 80, int32(1000+n)))
-			owners[n] = tn
-			if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 {
-				t.Fatal(refused)
-			}
+			a.together(coming, book, 1000)
 			same("create")
 		}
-		for _, n := range rng.Perm(50) {
-			if n%2 == 0 {
-				tn := tenantOf(t, a, service(n, nil, 443))
-				owners[n] = tn
-				a.settle(tn.in.Owner, tn, book)
-				same("change")
+		for n, tn := range owners {
+			if p := a.plan(tn.in.Owner, tn, book); !p.Empty() {
+				t.Fatalf("seed %d, %d is not at rest:\n%s", seed, n, planText(p))
 			}
 		}
-		for _, n := range rng.Perm(50) {
-			a.settle(owners[n].in.Owner, nil, book)
+		for _, group := range groups(rng, 50) {
+			coming := map[stack.Owner]*tenant{}
+			for _, n := range group {
+				if n%2 == 0 {
+					owners[n] = tenantOf(t, a, service(n, nil, 443))
+				}
+				coming[owners[n].in.Owner] = owners[n]
+			}
+			a.together(coming, book, 1000)
+			same("change")
+		}
+		for _, group := range groups(rng, 50) {
+			going := map[stack.Owner]*tenant{}
+			for _, n := range group {
+				going[owners[n].in.Owner] = nil
+			}
+			a.together(going, book, 1000)
 			same("delete")
 		}
 		for _, tn := range owners {
@@ -180,6 +193,16 @@ func TestForeignContent(t *testing.T) {
 			}
 		}
 	}
+}
+
+// groups cuts the numbers below n, in any order, into groups of any size.
+func groups(rng *rand.Rand, n int) [][]int {
+	all, out := rng.Perm(n), [][]int{}
+	for len(all) > 0 {
+		size := min(1+rng.IntN(20), len(all))
+		out, all = append(out, all[:size]), all[size:]
+	}
+	return out
 }
 
 // TestOneWriteForMany: the entries of 50 new Services are one write of the load

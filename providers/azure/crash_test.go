@@ -1,0 +1,49 @@
+package azure
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// TestCrash: a process dies after each of its calls; the next one, which knows
+// nothing, comes to rest, and a release then, or at once, leaves nothing.
+func TestCrash(t *testing.T) {
+	for _, c := range good(t) {
+		if c.config.PreConfigured != "" || len(c.world.Balancers)+len(c.world.Links) > 0 {
+			continue
+		}
+		for calls := range 12 {
+			for _, release := range []bool{false, true} {
+				t.Run(fmt.Sprint(c.name, "/", calls, "/", release), func(t *testing.T) {
+					a, book := c.arm(t)
+					tn := c.tenant(c.service)
+					owner := tn.in.Owner
+					a.together(map[stack.Owner]*tenant{owner: tn}, book, calls)
+					book = readyLedger()
+					if !release {
+						if _, refused := a.settle(owner, tn, book); len(refused) > 0 {
+							return // waits for others
+						}
+						if p := a.plan(owner, tn, book); !p.Empty() {
+							t.Fatalf("not at rest:\n%s", planText(p))
+						}
+					}
+					a.settle(owner, nil, readyLedger())
+					for _, r := range a.have(owner).Resources {
+						if r.Proof != stack.None {
+							t.Errorf("left: %s", r.Key)
+						}
+					}
+					for _, o := range c.world.PublicIPs {
+						delete(a.pips, lower(groupOf(Object(o).text("id"))+"/"+Object(o).text("name")))
+					}
+					if len(a.lbs)+len(a.pips)+len(a.links)+len(a.members) > 0 || len(a.open()) > 0 {
+						t.Errorf("left:\n%s", a.state())
+					}
+				})
+			}
+		}
+	}
+}
