@@ -20,5 +20,6 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Shadow:      shadow,
 		Rules:       Rules(),
 		Status:      addresses,
+		Open:        Open,
 	}
 }

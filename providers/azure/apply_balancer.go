@@ -1,0 +1,138 @@
+package azure
+
+import (
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// writeBalancer writes the entries of all steps with one PUT, and then the pools
+// that have other members than before.
+func (c *change) writeBalancer() {
+	name := c.balancer()
+	if err := c.learnFrontends(); err != nil {
+		c.all(nil, failed(err))
+		return
+	}
+	var edit LBEdit
+	var now Object
+	err := again(func() error {
+		found, err := c.current(c.ctx, c.config.balancerID(name), networkVersion)
+		if err != nil {
+			return err
+		}
+		edit = graftBalancer(LBGraft{Config: c.config, Cluster: c.cluster, Name: name, Version: c.facts.version}, found, c.batch)
+		now, err = c.putBalancer(name, found, edit)
+		return err
+	})
+	if err != nil {
+		c.all(edit.Refused, failed(err))
+		return
+	}
+	pools := c.writePools(name, now)
+	for i, step := range c.batch.Steps {
+		if edit.Refused[i] != nil {
+			c.set(i, plan.Failed(edit.Refused[i]))
+			continue
+		}
+		c.set(i, c.balancerOutcome(step, now, pools))
+	}
+}
+
+// balancer is the name of the load balancer of the batch.
+func (c *change) balancer() string {
+	for _, step := range c.batch.Steps {
+		switch spec := step.Target.Spec.(type) {
+		case Entries:
+			return spec.Balancer
+		case Pool:
+			return spec.Balancer
+		}
+	}
+	return ""
+}
+
+// learnFrontends reads the public IPs of frontends that are not known: their
+// version decides whether they can be written, and their address is what the
+// Service gets.
+func (c *change) learnFrontends() error {
+	var unknown []stack.Key
+	for _, step := range c.batch.Steps {
+		e, _ := step.Target.Spec.(Entries)
+		for _, f := range e.Frontends {
+			if ip, ok := c.facts.ip(f.PublicIP.To); !f.PublicIP.IsZero() && (!ok || ip.address == "") {
+				unknown = append(unknown, f.PublicIP.To)
+			}
+		}
+	}
+	return c.learnIPs(c.ctx, unknown)
+}
+
+// putBalancer does what the graft says and returns the load balancer as it is
+// then; nil if there is none.
+func (c *change) putBalancer(name string, found Object, edit LBEdit) (Object, error) {
+	id := c.config.balancerID(name)
+	switch {
+	case edit.Delete:
+		return nil, c.remove(c.ctx, id, networkVersion)
+	case edit.Object == nil || len(edit.Refused) == len(c.batch.Steps):
+		return found, nil
+	case !edit.Changed && stateOf(found) != stack.Failed:
+		return found, nil
+	}
+	return c.put(c.ctx, id, networkVersion, edit.Object, found.text("etag"))
+}
+
+// writePools writes every pool of the batch that has other members than it
+// should have, and returns the faults by name.
+func (c *change) writePools(name string, lb Object) map[string]error {
+	out := map[string]error{}
+	for _, step := range c.batch.Steps {
+		spec, ok := step.Target.Spec.(Pool)
+		if !ok || step.ID.Action == plan.Delete {
+			continue
+		}
+		if _, done := out[lower(spec.Name)]; !done {
+			out[lower(spec.Name)] = c.writePool(name, lb, spec)
+		}
+	}
+	return out
+}
+
+func (c *change) writePool(name string, lb Object, spec Pool) error {
+	pool, changed := graftPool(lb, spec.Name, c.batch)
+	switch {
+	case pool == nil:
+		return fault.New(fault.Conflict, "load balancer %s: pool %s is gone", name, spec.Name)
+	case !changed:
+		return nil
+	case poolIsNIC(lb, spec.Name):
+		return fault.New(fault.Invalid, "load balancer %s: network interfaces are in pool %s, which can have no addresses until they have left it", name, spec.Name)
+	}
+	_, err := c.put(c.ctx, c.config.balancerID(name)+"/"+listPools+"/"+pool.text("name"), networkVersion, pool, "")
+	return err
+}
+
+// balancerOutcome is the outcome of a step on the load balancer as it is now.
+func (c *change) balancerOutcome(step plan.Step, lb Object, pools map[string]error) plan.Outcome {
+	switch spec := step.Target.Spec.(type) {
+	case Entries:
+		if step.ID.Action == plan.Delete {
+			return gone()
+		}
+		now, ok := entriesOf(c.config, lb, baseName(step.ID.Owner.UID), c.facts.address)
+		if !ok {
+			return plan.Failed(fault.New(fault.Conflict, "load balancer %s: the entries are gone", spec.Balancer))
+		}
+		return after(step, lb.text("id"), stack.Name, now)
+	case Pool:
+		if step.ID.Action == plan.Delete {
+			return gone()
+		}
+		if err := pools[lower(spec.Name)]; err != nil {
+			return failed(err)
+		}
+		return after(step, lb.text("id")+"/"+listPools+"/"+spec.Name, stack.Derived, spec)
+	}
+	return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
+}

@@ -1,0 +1,75 @@
+package azure
+
+import (
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// writeLink makes, changes or deletes a private link service.
+func (c *change) writeLink(step plan.Step) plan.Outcome {
+	spec, ok := step.Target.Spec.(Link)
+	if !ok {
+		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
+	}
+	id := armID(c.config.networkSubscription(), spec.Group, "privateLinkServices", spec.Name)
+	found, err := c.current(c.ctx, id, networkVersion)
+	if err != nil {
+		return failed(err)
+	}
+	if step.ID.Action == plan.Delete {
+		return outcomeOf(c.deleteLink(id, found))
+	}
+	if by, _ := found.tags().get(tagOwner); found != nil && by != serviceKey(step.ID.Owner) {
+		return plan.Failed(fault.New(fault.Exists, "private link service %s: is there and is not this Service's", spec.Name))
+	}
+	o, err := c.put(c.ctx, id, networkVersion, linkBody(c.config, found, spec), "")
+	if err != nil {
+		return failed(err)
+	}
+	now := linkOf(c.config, o, nil)
+	now.On = spec.On
+	return after(step, o.text("id"), stack.Tag, now)
+}
+
+// deleteLink ends the connections first, without which Azure refuses.
+func (c *change) deleteLink(id string, found Object) error {
+	for _, connection := range found.props().list("privateEndpointConnections") {
+		if err := c.remove(c.ctx, id+"/privateEndpointConnections/"+connection.text("name"), networkVersion); err != nil {
+			return err
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return c.remove(c.ctx, id, networkVersion)
+}
+
+// writePolicy lets private link services take addresses of a subnet. It is never
+// undone, since others may rely on it.
+func (c *change) writePolicy(step plan.Step) plan.Outcome {
+	spec, ok := step.Target.Spec.(Policy)
+	if !ok {
+		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
+	}
+	if step.ID.Action == plan.Delete {
+		return gone()
+	}
+	id := c.config.subnetID(spec.Subnet)
+	found, err := c.current(c.ctx, id, networkVersion)
+	if err != nil {
+		return failed(err)
+	}
+	if found == nil {
+		return plan.Failed(fault.New(fault.Invalid, "subnet %s: does not exist", spec.Subnet))
+	}
+	if !subnetOf(found).PolicyDisabled {
+		body := found.clone()
+		body.make("properties")["privateLinkServiceNetworkPolicies"] = "Disabled"
+		if found, err = c.put(c.ctx, id, networkVersion, body, ""); err != nil {
+			return failed(err)
+		}
+		c.facts.subnet(lower(spec.Subnet)).forget()
+	}
+	return after(step, found.text("id"), stack.None, spec)
+}

@@ -1,0 +1,121 @@
+package azure
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+const (
+	// zoneAge is how long the zones of a region are believed; they never change in
+	// the life of most clusters.
+	zoneAge = time.Hour
+	// subnetAge is how long a subnet is believed. It is short, for a user who makes
+	// one waits for it, and long enough for the Services of one burst.
+	subnetAge = 30 * time.Second
+)
+
+// aged is a value with the time it was fetched at. One who needs what another is
+// just fetching waits for it.
+type aged[T any] struct {
+	mu    sync.Mutex
+	value T
+	at    time.Time
+}
+
+// get returns what is remembered, or fetches it if it is too old.
+func (a *aged[T]) get(ctx context.Context, now time.Time, age time.Duration, fetch func(context.Context) (T, error)) (T, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.at.IsZero() && now.Sub(a.at) < age {
+		return a.value, nil
+	}
+	value, err := fetch(ctx)
+	if err != nil {
+		return value, err
+	}
+	a.value, a.at = value, now
+	return value, nil
+}
+
+func (a *aged[T]) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = time.Time{}
+}
+
+// factCache remembers facts between reads. It is safe for concurrent use.
+type factCache struct {
+	zones aged[[]string]
+
+	mu      sync.Mutex
+	subnets map[string]*aged[*FoundSubnet] // by name in lower case
+	ips     map[stack.Key]knownIP
+	nodes   map[string]bool // addresses of the nodes that were last asked about
+}
+
+// knownIP is what never changes of a public IP.
+type knownIP struct{ address, version string }
+
+func newFactCache() *factCache {
+	return &factCache{subnets: map[string]*aged[*FoundSubnet]{}, ips: map[stack.Key]knownIP{}}
+}
+
+func (c *factCache) subnet(name string) *aged[*FoundSubnet] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.subnets[name] == nil {
+		c.subnets[name] = &aged[*FoundSubnet]{}
+	}
+	return c.subnets[name]
+}
+
+// learnIP notes a public IP; one that is gone is forgotten by its address being empty.
+func (c *factCache) learnIP(o Object) {
+	f := publicIPOf(o)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ips[publicIPKey(f.Group, f.Name)] = knownIP{f.Address, f.Version}
+}
+
+func (c *factCache) forgetIP(k stack.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.ips, k)
+}
+
+func (c *factCache) ip(k stack.Key) (knownIP, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ip, ok := c.ips[k]
+	return ip, ok
+}
+
+func (c *factCache) address(k stack.Key) string {
+	ip, _ := c.ip(k)
+	return ip.address
+}
+
+func (c *factCache) version(k stack.Key) string {
+	ip, _ := c.ip(k)
+	return ip.version
+}
+
+// seeNodes notes the addresses of nodes and returns those noted last. A Service
+// that is released is looked at without nodes, whose addresses are in use all
+// the same.
+func (c *factCache) seeNodes(now map[string]bool) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(now) > 0 {
+		c.nodes = now
+	}
+	var out []string
+	for a := range maps.Keys(c.nodes) {
+		out = append(out, a)
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package azure_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/azure"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/azure/simtest"
+)
+
+// subject is a simulated Azure with six nodes.
+type subject struct{ running *simtest.Running }
+
+// confOf is the cloud configuration that the simulator gives, with a managed
+// identity: its tokens come over plain HTTP.
+func confOf(t testing.TB, running *simtest.Running) []byte {
+	t.Helper()
+	conf, err := running.Cloud.Seed.CloudConf(running.PlainURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Replace(conf, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)
+}
+
+func (s subject) Open(t testing.TB) providers.Bound {
+	t.Helper()
+	cloud, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), bytes.NewReader(confOf(t, s.running)), providers.Env{Cluster: s.running.Cloud.Seed.Cluster, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cloud
+}
+
+func (s subject) Nodes() []nodeports.Node {
+	var out []nodeports.Node
+	for _, n := range s.running.Cloud.Seed.KubernetesNodes() {
+		out = append(out, nodeports.Project(&n, func(string) bool { return true }))
+	}
+	return out
+}
+
+func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
+
+func fresh(seed simazure.SeedOptions) props.New {
+	return func(t testing.TB) props.Subject {
+		running := simtest.Start(t, simazure.Options{Seed: seed})
+		state := running.Cloud.State
+		running.Cloud.State = func() any { return withoutEtags(t, state()) }
+		return subject{running: running}
+	}
+}
+
+// withoutEtags drops what counts writes and says nothing about what is there.
+func withoutEtags(t testing.TB, state any) any {
+	t.Helper()
+	text, err := json.Marshal(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	dropEtags(out)
+	return out
+}
+
+func dropEtags(tree any) {
+	switch v := tree.(type) {
+	case map[string]any:
+		delete(v, "etag")
+		for _, child := range v {
+			dropEtags(child)
+		}
+	case []any:
+		for _, child := range v {
+			dropEtags(child)
+		}
+	}
+}
+
+// login points the managed identity at a simulator; any gives tokens for all.
+func login(t *testing.T) {
+	t.Helper()
+	t.Setenv("IDENTITY_ENDPOINT", simtest.Start(t, simazure.Options{}).PlainURL+"/msi/token")
+	t.Setenv("IDENTITY_HEADER", "any")
+}
+
+const prefix = "service.beta.kubernetes.io/azure-"
+
+// service is a Service as the API server would have completed it.
+func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: types.UID("5a0c1f6e-0000-4000-8000-000000000001"), Annotations: map[string]string{}},
+		Spec: corev1.ServiceSpec{
+			Type:                  corev1.ServiceTypeLoadBalancer,
+			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
+			SessionAffinity:       corev1.ServiceAffinityNone,
+			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
+			Ports: []corev1.ServicePort{
+				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080},
+				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: 30443},
+			},
+		},
+	}
+	for k, v := range annotations {
+		svc.Annotations[prefix+k] = v
+	}
+	if change != nil {
+		change(&svc.Spec)
+	}
+	return props.Case{Name: name, Service: svc}
+}
+
+func local(s *corev1.ServiceSpec) {
+	s.ExternalTrafficPolicy, s.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
+}
+
+func udp(s *corev1.ServiceSpec) {
+	for i := range s.Ports {
+		s.Ports[i].Protocol = corev1.ProtocolUDP
+	}
+}
+
+func cases() []props.Case {
+	return []props.Case{
+		service("public", nil, nil),
+		service("internal", map[string]string{"load-balancer-internal": "true"}, nil),
+		service("public-udp-local", nil, func(s *corev1.ServiceSpec) { local(s); udp(s) }),
+		service("internal-local-ranges", map[string]string{"load-balancer-internal": "true", "load-balancer-internal-subnet": "internal"}, func(s *corev1.ServiceSpec) {
+			local(s)
+			s.LoadBalancerSourceRanges = []string{"10.2.0.0/16", "192.0.2.0/24"}
+		}),
+		service("public-everything", map[string]string{
+			"dns-label-name": "shop-web", "load-balancer-tcp-idle-timeout": "10", "pip-tags": "team=shop,stage=test",
+			"load-balancer-health-probe-interval": "10", "load-balancer-health-probe-num-of-probe": "3",
+		}, nil),
+	}
+}
+
+func TestProperties(t *testing.T) {
+	login(t)
+	props.Run(t, fresh(simazure.SeedOptions{Nodes: 6}), cases())
+}
+
+// TestOpenRefuses names the key that cannot be served.
+func TestOpenRefuses(t *testing.T) {
+	login(t)
+	running := simtest.Start(t, simazure.Options{})
+	for key, edit := range map[string][2]string{
+		"loadBalancerBackendPoolConfigurationType": {`"nodeIP"`, `"nodeIPConfiguration"`},
+		"subscriptionId":                        {`"subscriptionId": "` + running.Cloud.Seed.Subscription + `"`, `"subscriptionId": ""`},
+		"networkResourceTenantID":               {"{", `{"networkResourceTenantID": "other",`},
+		"cloud":                                 {`"resourceManagerEndpoint"`, `"cloud": "AzureMoonCloud", "x"`},
+		"resourceManagerEndpoint":               {running.PlainURL, "http://127.0.0.1:1"},
+		"useFederatedWorkloadIdentityExtension": {`"useManagedIdentityExtension": true,`, `"aadClientSecret": "", "aadClientSecretX": "`},
+	} {
+		text := strings.Replace(string(confOf(t, running)), edit[0], edit[1], 1)
+		if key == "useFederatedWorkloadIdentityExtension" {
+			text = strings.Replace(string(confOf(t, running)), `"useManagedIdentityExtension": true,`, "", 1)
+			text = strings.Replace(text, simazure.ClientSecret, "", 1)
+		}
+		_, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), strings.NewReader(text), providers.Env{})
+		if err == nil || !slices.Contains(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' || r == ',' }), key) {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+}

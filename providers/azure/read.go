@@ -1,0 +1,329 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Read reads for many Services at once: one list for every collection, whatever
+// the number of Services. The security group comes first, so that an address in
+// one of its rules is never newer than the lists that tell whose it is.
+func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
+	r := &read{Session: s, ctx: ctx, scopes: scopes, blind: map[stack.Kind]bool{}, byGroup: map[string][]Object{}, linksIn: map[string][]Object{}, subnets: map[string]FoundSubnet{}}
+	r.note(r.readSecurity(), KindAccess)
+	r.lists()
+	r.note(r.frontendAddresses(), KindEntries)
+	r.facts()
+	out := make([]providers.Found[*Facts], 0, len(scopes))
+	for _, scope := range scopes {
+		out = append(out, r.found(scope))
+	}
+	return out
+}
+
+// read is one Read at work. Its fields are written under mu while lists run.
+type read struct {
+	*Session
+	ctx    context.Context //nolint:containedctx // lives for one call of Read
+	scopes []providers.Scope
+
+	mu        sync.Mutex
+	balancers []Object // of the cluster, sorted by name
+	security  Object
+	byGroup   map[string][]Object // public IPs of the groups that exist
+	linksIn   map[string][]Object // private link services
+	subnets   map[string]FoundSubnet
+	zones     []string
+	blind     map[stack.Kind]bool
+	err       error
+
+	shared Facts
+}
+
+// note keeps the fault of a call: a refusal makes kinds blind, anything else makes
+// the read fail.
+func (r *read) note(err error, kinds ...stack.Kind) {
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !fault.Is(err, fault.Denied) || len(kinds) == 0 {
+		r.err = cmp.Or(r.err, err)
+		return
+	}
+	for _, k := range kinds {
+		r.blind[k] = true
+	}
+}
+
+// wanted are the values of all look-ups of a sort, each once, in lower case.
+func (r *read) wanted(kind stack.Kind, by string) []string {
+	found := map[string]bool{}
+	for _, scope := range r.scopes {
+		for _, v := range values(scope, kind, by) {
+			found[v] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// values are those of one scope.
+func values(scope providers.Scope, kind stack.Kind, by string) []string {
+	var out []string
+	for _, l := range scope.Facts {
+		if l.Kind == kind && l.By == by && l.Value != "" {
+			out = append(out, lower(l.Value))
+		}
+	}
+	return out
+}
+
+// lists makes the calls that serve all scopes, at the same time.
+func (r *read) lists() {
+	tasks := []func(){
+		func() { r.note(r.listBalancers(), KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess) },
+	}
+	for _, group := range r.wanted(KindPublicIP, byGroup) {
+		tasks = append(tasks, func() { r.note(r.listPublicIPs(group), KindPublicIP, KindBinding, KindAccess) })
+	}
+	for _, group := range r.wanted(KindLink, byGroup) {
+		tasks = append(tasks, func() { r.note(r.listLinks(group), KindLink) })
+	}
+	for _, name := range r.wanted(kindSubnet, byName) {
+		tasks = append(tasks, func() { r.note(r.readSubnet(name)) })
+	}
+	if len(r.wanted(kindZones, byRegion)) > 0 {
+		tasks = append(tasks, func() { r.note(r.readZones()) })
+	}
+	forEach(tasks, func(task func()) { task() })
+}
+
+func groupPath(subscription, group, collection string) string {
+	return "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Network/" + collection
+}
+
+func (r *read) readSecurity() error {
+	c := r.config
+	if c.Security == "" {
+		return nil
+	}
+	var err error
+	r.security, err = r.get(r.ctx, c.securityID(), networkVersion)
+	if err != nil {
+		return fmt.Errorf("network security group %s: %w", c.Security, err)
+	}
+	return nil
+}
+
+func (c Config) securityID() string {
+	return armID(c.networkSubscription(), c.securityGroup(), "networkSecurityGroups", c.Security)
+}
+
+func (r *read) listBalancers() error {
+	c := r.config
+	items, _, err := r.list(r.ctx, groupPath(c.networkSubscription(), c.balancerGroup(), "loadBalancers"), networkVersion, nil)
+	if err != nil {
+		return fmt.Errorf("load balancers: %w", err)
+	}
+	names := c.balancers(r.cluster)
+	items = slices.DeleteFunc(items, func(o Object) bool { return !containsFold(names, o.text("name")) })
+	slices.SortFunc(items, byNameAndID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.balancers = items
+	return nil
+}
+
+func byNameAndID(a, b Object) int {
+	return cmp.Or(cmp.Compare(groupOf(a.text("id")), groupOf(b.text("id"))), cmp.Compare(lower(a.text("name")), lower(b.text("name"))))
+}
+
+func (r *read) listPublicIPs(group string) error {
+	items, exists, err := r.list(r.ctx, groupPath(r.config.networkSubscription(), group, "publicIPAddresses"), networkVersion, nil)
+	if err != nil {
+		return fmt.Errorf("public IPs of %s: %w", group, err)
+	}
+	slices.SortFunc(items, byNameAndID)
+	for _, o := range items {
+		r.Session.facts.learnIP(o)
+	}
+	if !exists {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byGroup[group] = items
+	return nil
+}
+
+func (r *read) listLinks(group string) error {
+	items, _, err := r.list(r.ctx, groupPath(r.config.networkSubscription(), group, "privateLinkServices"), networkVersion, nil)
+	if err != nil {
+		return fmt.Errorf("private link services of %s: %w", group, err)
+	}
+	slices.SortFunc(items, byNameAndID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.linksIn[group] = items
+	return nil
+}
+
+// frontendAddresses looks up public IPs of frontends that are in no list: those
+// of users in other groups.
+func (r *read) frontendAddresses() error {
+	var unknown []stack.Key
+	for _, lb := range r.balancers {
+		for _, f := range lb.props().list(listFrontends) {
+			id := f.ref("publicIPAddress")
+			if id == "" {
+				continue
+			}
+			if ip, known := r.Session.facts.ip(publicIPKeyOf(id)); !known || ip.address == "" {
+				unknown = append(unknown, publicIPKeyOf(id))
+			}
+		}
+	}
+	return r.learnIPs(r.ctx, unknown)
+}
+
+// learnIPs reads public IPs that are not known.
+func (s *Session) learnIPs(ctx context.Context, keys []stack.Key) error {
+	var mu sync.Mutex
+	var first error
+	forEach(keys, func(k stack.Key) {
+		o, err := s.get(ctx, s.config.publicIPID(k), networkVersion)
+		if o != nil {
+			s.facts.learnIP(o)
+		}
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			first = cmp.Or(first, fmt.Errorf("public IP %s: %w", k.Name, err))
+		}
+	})
+	return first
+}
+
+// found puts together what was read for one scope.
+func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
+	out := providers.Found[*Facts]{At: r.now(), Have: &stack.Stack{Owner: scope.Owner}, Err: r.err}
+	facts := r.factsOf(scope)
+	out.Facts = facts
+	entries := r.putBalancers(scope, out.Have)
+	r.putPublicIPs(scope, out.Have)
+	r.putAccess(scope, out.Have, entries, facts)
+	r.putLinks(scope, out.Have)
+	for _, s := range facts.Subnets {
+		if s.PolicyDisabled {
+			spec := Policy{Group: r.config.networkGroup(), Network: r.config.VNet, Subnet: s.Name, Disabled: true}
+			out.Have.Put(stack.Resource{Key: policyKey(spec.Group, spec.Network, spec.Subnet), ID: s.ID, Hold: stack.Counted, Spec: spec})
+		}
+	}
+	out.Have.Sort()
+	out.Blind = slices.Sorted(maps.Keys(r.blind))
+	return out
+}
+
+// putBalancers finds the entries of the Service and the pools next to them.
+func (r *read) putBalancers(scope providers.Scope, have *stack.Stack) []Entries {
+	var all []Entries
+	wanted := values(scope, KindBalancer, byWanted)
+	for _, lb := range r.balancers {
+		name := lb.text("name")
+		e, there := entriesOf(r.config, lb, baseName(scope.Owner.UID), r.Session.facts.address)
+		proof := stack.None
+		if there {
+			proof = stack.Derived
+			all = append(all, e)
+			have.Put(stack.Resource{Key: entriesKey(name), ID: lb.text("id"), In: balancerKey(name), Proof: stack.Name, Spec: e})
+		}
+		if (there || slices.Contains(wanted, lower(name))) && !r.config.preConfigured(kindOf(name)) {
+			r.putPools(scope, have, lb, proof)
+		}
+	}
+	return all
+}
+
+func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, proof stack.Proof) {
+	var names []string
+	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+		names = append(names, poolName(r.cluster, family), localPoolName(scope.Owner, family))
+	}
+	for _, name := range names {
+		spec, ok := poolSpecOf(r.config, lb, name)
+		if !ok {
+			continue
+		}
+		key := poolKey(lb.text("name"), name)
+		have.Put(stack.Resource{Key: key, ID: lb.text("id") + "/" + listPools + "/" + spec.Name, In: balancerKey(lb.text("name")), Hold: stack.Counted, Proof: proof, Spec: spec})
+	}
+}
+
+func (r *read) putPublicIPs(scope providers.Scope, have *stack.Stack) {
+	addresses := values(scope, KindPublicIP, byAddress)
+	var names []string
+	for _, n := range values(scope, KindPublicIP, byName) {
+		names = append(names, lastSegment(n))
+	}
+	for _, o := range r.publicIPs(scope) {
+		f := publicIPOf(o)
+		asked := slices.Contains(addresses, f.Address) || slices.Contains(names, lower(f.Name))
+		for _, res := range publicIPResources(o, r.cluster, scope.Owner, asked) {
+			have.Put(res)
+		}
+	}
+}
+
+func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []Entries, facts *Facts) {
+	if r.security == nil {
+		return
+	}
+	var asked []string
+	for _, a := range values(scope, KindAccess, byDestination) {
+		asked = append(asked, canonical(a))
+	}
+	var all []FoundIP
+	for _, group := range slices.Sorted(maps.Keys(r.byGroup)) {
+		for _, o := range r.byGroup[group] {
+			all = append(all, publicIPOf(o))
+		}
+	}
+	who := seekerOf(baseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
+	for _, res := range accessOf(r.config, r.security, who) {
+		have.Put(res)
+	}
+}
+
+func (r *read) nodeAddresses(scope providers.Scope) []string {
+	now := map[string]bool{}
+	for n := range scope.Nodes.All() {
+		for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+			if a, ok := n.Address(family); ok {
+				now[a.String()] = true
+			}
+		}
+	}
+	return r.Session.facts.seeNodes(now)
+}
+
+func (r *read) putLinks(scope providers.Scope, have *stack.Stack) {
+	for _, group := range slices.Sorted(maps.Keys(r.linksIn)) {
+		for _, o := range r.linksIn[group] {
+			if by, _ := o.tags().get(tagOwner); by != serviceKey(scope.Owner) || !o.tags().ofCluster(r.cluster) {
+				continue
+			}
+			have.Put(stack.Resource{Key: linkKey(), ID: o.text("id"), Proof: stack.Tag, State: stateOf(o), Spec: linkOf(r.config, o, r.shared.Balancers)})
+		}
+	}
+}

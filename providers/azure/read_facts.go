@@ -1,0 +1,128 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// facts makes what is the same for all scopes, once.
+func (r *read) facts() {
+	f := &r.shared
+	for _, lb := range r.balancers {
+		f.Balancers = append(f.Balancers, balancerOf(lb, r.Session.facts.address))
+	}
+	for _, group := range slices.Sorted(maps.Keys(r.linksIn)) {
+		for _, o := range r.linksIn[group] {
+			l := FoundLink{Group: groupOf(o.text("id")), Name: o.text("name"), Tags: o.tags()}
+			for _, x := range o.props().list("loadBalancerFrontendIpConfigurations") {
+				l.Frontends = append(l.Frontends, frontendOfID(x.text("id")))
+			}
+			f.Links = append(f.Links, l)
+		}
+	}
+	f.Security, f.Subnets, f.Zones = r.security != nil, r.subnets, r.zones
+}
+
+// factsOf adds the public IPs that the scope asked for. Those of other groups
+// are left out, so that what is built does not depend on who reads with whom.
+func (r *read) factsOf(scope providers.Scope) *Facts {
+	f := r.shared
+	for _, o := range r.publicIPs(scope) {
+		f.PublicIPs = append(f.PublicIPs, publicIPOf(o))
+	}
+	for _, group := range groupsOf(scope) {
+		if _, exists := r.byGroup[group]; exists {
+			f.Groups = append(f.Groups, group)
+		}
+	}
+	return &f
+}
+
+func groupsOf(scope providers.Scope) []string {
+	groups := values(scope, KindPublicIP, byGroup)
+	slices.Sort(groups)
+	return slices.Compact(groups)
+}
+
+// publicIPs are those of the groups of a scope.
+func (r *read) publicIPs(scope providers.Scope) []Object {
+	var out []Object
+	for _, group := range groupsOf(scope) {
+		out = append(out, r.byGroup[group]...)
+	}
+	return out
+}
+
+// readSubnet finds a subnet of the cluster's network; one that does not exist is
+// left out.
+func (r *read) readSubnet(name string) error {
+	found, err := r.Session.facts.subnet(name).get(r.ctx, r.now(), subnetAge, func(ctx context.Context) (*FoundSubnet, error) {
+		o, err := r.get(ctx, r.config.subnetID(name), networkVersion)
+		if err != nil || o == nil {
+			return nil, err
+		}
+		return subnetOf(o), nil
+	})
+	if err != nil {
+		return fmt.Errorf("subnet %s: %w", name, err)
+	}
+	if found == nil {
+		r.Session.facts.subnet(name).forget()
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.subnets[name] = *found
+	return nil
+}
+
+func subnetOf(o Object) *FoundSubnet {
+	p := o.props()
+	out := &FoundSubnet{Name: o.text("name"), ID: o.text("id"), Prefixes: p.texts("addressPrefixes"), PolicyDisabled: strings.EqualFold(p.text("privateLinkServiceNetworkPolicies"), "Disabled")}
+	if one := p.text("addressPrefix"); one != "" && !slices.Contains(out.Prefixes, one) {
+		out.Prefixes = append(out.Prefixes, one)
+	}
+	return out
+}
+
+// readZones finds the zones of the region among what the compute provider says
+// of itself.
+func (r *read) readZones() error {
+	zones, err := r.Session.facts.zones.get(r.ctx, r.now(), zoneAge, func(ctx context.Context) ([]string, error) {
+		o, err := r.get(ctx, "/subscriptions/"+r.config.Subscription+"/providers/Microsoft.Compute", providersVersion)
+		if err != nil {
+			return nil, err
+		}
+		return zonesOf(o, r.config.Location), nil
+	})
+	if err != nil {
+		return fmt.Errorf("zones of %s: %w", r.config.Location, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.zones = zones
+	return nil
+}
+
+func zonesOf(o Object, location string) []string {
+	// Locations come as names for people here.
+	plain := func(s string) string { return lower(strings.ReplaceAll(s, " ", "")) }
+	for _, kind := range o.list("resourceTypes") {
+		if !strings.EqualFold(kind.text("resourceType"), "virtualMachines") {
+			continue
+		}
+		for _, m := range kind.list("zoneMappings") {
+			if plain(m.text("location")) == plain(location) {
+				zones := m.texts("zones")
+				slices.Sort(zones)
+				return zones
+			}
+		}
+	}
+	return nil
+}

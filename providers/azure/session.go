@@ -1,0 +1,134 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm/policy"
+	armruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	azpolicy "github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// Session is an open connection to one subscription of Azure. It is safe for
+// concurrent use. It remembers facts that change seldom; load balancers, public
+// IPs and the security group are read anew before every write.
+type Session struct {
+	config   Config
+	cluster  string
+	now      func() time.Time
+	endpoint string // of the resource manager, without a slash at the end
+	pipeline runtime.Pipeline
+	facts    *factCache
+	patience time.Duration // how long a step waits for its operation
+}
+
+// Open connects with the credentials that the configuration names. Errors begin
+// with the key of the configuration that cannot be served.
+func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*Facts], Config, error) {
+	s, err := open(ctx, c, env)
+	if err != nil {
+		return nil, c, err
+	}
+	return s, s.config, nil
+}
+
+func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	place, err := environment(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	credential, err := credentialOf(c, place)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{config: c, cluster: orElse(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), patience: patience}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
+	s.pipeline, err = pipelineOf(credential, place, strings.TrimSpace(c.UserAgent+" "+env.UserAgent))
+	if err != nil {
+		return nil, fmt.Errorf("cloud: %w", err)
+	}
+	return s, nil
+}
+
+// complete refuses a configuration in which something is missing without which
+// nothing works, or that asks for what is not there yet.
+func (c Config) complete() error {
+	for _, k := range []struct{ key, value string }{
+		{"subscriptionId", c.Subscription}, {"resourceGroup", c.Group}, {"location", c.Location}, {"vnetName", c.VNet}, {"securityGroupName", c.Security},
+	} {
+		if k.value == "" {
+			return fmt.Errorf("%s: is missing", k.key)
+		}
+	}
+	if c.PoolType != poolNodeIP {
+		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %s is not supported by this version; %s is", poolNIC, poolNodeIP)
+	}
+	if c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant) {
+		return errors.New("networkResourceTenantID: another tenant than tenantId is not supported by this version")
+	}
+	return nil
+}
+
+// pipelineOf is what every call goes through. Answers that ask for fewer calls
+// are not repeated here: the loop knows better when to go on.
+func pipelineOf(credential azcore.TokenCredential, place cloud.Configuration, agentName string) (runtime.Pipeline, error) {
+	options := &policy.ClientOptions{ClientOptions: clientOptions(place), DisableRPRegistration: true}
+	options.Retry = azpolicy.RetryOptions{
+		MaxRetries: 2, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 2 * time.Second,
+		StatusCodes: []int{http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
+	}
+	p := runtime.PipelineOptions{PerCall: []azpolicy.Policy{&agent{name: agentName}}}
+	pipeline, err := armruntime.NewPipeline("berth", "v1", credential, p, options)
+	if err != nil {
+		return runtime.Pipeline{}, fmt.Errorf("pipeline: %w", err)
+	}
+	return pipeline, nil
+}
+
+// clientOptions are those of all clients: of tokens and of the resource manager.
+// Tokens travel in the clear only where the configuration names such an address.
+func clientOptions(place cloud.Configuration) azpolicy.ClientOptions {
+	return azpolicy.ClientOptions{
+		Cloud:                           place,
+		InsecureAllowCredentialWithHTTP: strings.HasPrefix(place.Services[cloud.ResourceManager].Endpoint, "http://"),
+		Transport:                       &http.Client{Transport: transport()},
+	}
+}
+
+// transport keeps enough connections for many Services at once.
+func transport() *http.Transport {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return &http.Transport{MaxIdleConnsPerHost: keptConnections}
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = keptConnections
+	return t
+}
+
+const keptConnections = 64
+
+// agent says who is calling.
+type agent struct{ name string }
+
+// Do adds the name to that of the SDK.
+func (a *agent) Do(r *azpolicy.Request) (*http.Response, error) {
+	h := r.Raw().Header
+	h.Set("User-Agent", strings.TrimSpace(a.name+" "+h.Get("User-Agent")))
+	return r.Next()
+}
