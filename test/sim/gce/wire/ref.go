@@ -83,7 +83,7 @@ func parsePath(text, project string) (Ref, bool) {
 		project, parts = parts[1], parts[2:]
 	}
 	if parts[0] == "regions" || parts[0] == "zones" {
-		if len(parts) != 4 {
+		if len(parts) != 4 || parts[1] == "" {
 			return Ref{}, false
 		}
 		parts = append([]string{parts[0] + "/" + parts[1]}, parts[2:]...)
