@@ -51,38 +51,47 @@ func (b *builder) link() {
 // that another Service made, or a problem.
 func (b *builder) linkName(group, frontend, frontendName string) (string, bool) {
 	wanted, _, said := linkNameKey.Lookup(b.in.Values)
-	mine := func(t Tags) bool {
-		owner, _ := t.get(tagOwner)
-		return owner == serviceKey(b.in.Owner) && strings.EqualFold(t.cluster(), b.cluster)
-	}
 	for _, l := range b.facts.Links {
-		on := slices.Contains(l.Frontends, frontend)
-		switch {
-		case l.Group != group:
-		case on && !strings.EqualFold(l.Tags.cluster(), b.cluster):
-			b.tell(linkCreateKey.Refusal(b.in.Values, "finds the private link service "+l.Name+" on the frontend, which this cluster did not make", ""))
-			return "", false
-		case on && !mine(l.Tags):
-			if details := linkDetails(b.in.Values); len(details) > 0 {
-				b.tell(annotations.Problem{Key: details[0].Key, Value: details[0].Raw, Message: "cannot be set, because the private link service on the frontend is another Service's", Legal: linkCreateKey.Name + " alone"})
-			}
-			return "", false
-		case on && said && !strings.EqualFold(l.Name, wanted):
-			b.tell(linkNameKey.Refusal(b.in.Values, "cannot change the name of the private link service "+l.Name, strconv.Quote(l.Name)))
-			return "", false
-		case on:
-			return l.Name, true
-		case !mine(l.Tags) && strings.EqualFold(l.Name, orElse(wanted, linkName(frontendName))):
+		if l.Group == group && slices.Contains(l.Frontends, frontend) {
+			return l.Name, b.mayUse(l, wanted, said)
+		}
+	}
+	if had, ok := b.found(linkKey()); ok && !said {
+		found, _ := had.Spec.(Link)
+		return found.Name, true
+	}
+	name := orElse(wanted, linkName(frontendName))
+	for _, l := range b.facts.Links {
+		if l.Group == group && strings.EqualFold(l.Name, name) && !b.isMyLink(l.Tags) {
 			b.fail(linkNameKey.Name, l.Name, "is the name of a private link service on another frontend", "a name that is free")
 			return "", false
 		}
 	}
-	if had, ok := b.found(linkKey()); ok {
-		if found, ok := had.Spec.(Link); ok && !said {
-			return found.Name, true
+	return name, true
+}
+
+func (b *builder) isMyLink(t Tags) bool {
+	owner, _ := t.get(tagOwner)
+	return owner == serviceKey(b.in.Owner) && strings.EqualFold(t.cluster(), b.cluster)
+}
+
+// mayUse tells whether the private link service that is on the frontend is the
+// Service's. That of another Service is shared as it is.
+func (b *builder) mayUse(l FoundLink, wanted string, said bool) bool {
+	switch details := linkDetails(b.in.Values); {
+	case !strings.EqualFold(l.Tags.cluster(), b.cluster):
+		b.tell(linkCreateKey.Refusal(b.in.Values, "finds the private link service "+l.Name+" on the frontend, which this cluster did not make", ""))
+		return false
+	case !b.isMyLink(l.Tags):
+		if len(details) > 0 {
+			b.tell(annotations.Problem{Key: details[0].Key, Value: details[0].Raw, Message: "cannot be set, because the private link service on the frontend is another Service's", Legal: linkCreateKey.Name + " alone"})
 		}
+		return false
+	case said && !strings.EqualFold(l.Name, wanted):
+		b.tell(linkNameKey.Refusal(b.in.Values, "cannot change the name of the private link service "+l.Name, strconv.Quote(l.Name)))
+		return false
 	}
-	return orElse(wanted, linkName(frontendName)), true
+	return true
 }
 
 // linkIPs are the given addresses first, then dynamic ones up to the count. The
