@@ -190,20 +190,19 @@ func rangesOf(lists []string) ([]string, error) {
 	return sortedSet(out), nil
 }
 
-// groupID is the name of the instance groups.
-// Source: kubernetes/ingress-gce:pkg/utils/namer/namer.go.
-func (c Config) groupID() string {
-	uid := c.ClusterUID
-	if uid == "" {
-		uid = c.ClusterID
+// groupName is the name of the instance groups: the older kind is named after
+// the cluster's id, the newer one after its uid. Mostly these are the same.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_naming.go;
+// kubernetes/ingress-gce:pkg/utils/namer/namer.go.
+func (c Config) groupName(kind string) string {
+	id := c.ClusterID
+	if kind == NetLB && c.ClusterUID != "" {
+		id = c.ClusterUID[strings.LastIndex("--"+c.ClusterUID, "--"):]
 	}
-	if i := strings.LastIndex(uid, "--"); i >= 0 {
-		uid = uid[i+2:]
-	}
-	if uid == "" {
+	if id == "" {
 		return groupPrefix
 	}
-	name := groupPrefix + "--" + uid
+	name := groupPrefix + "--" + id
 	if len(name) > maxGroupName {
 		return name[:maxGroupName] + "0"
 	}
@@ -217,9 +216,6 @@ func (c Config) hostProject() string {
 	}
 	return c.Project
 }
-
-// sharedVPC tells whether network and firewalls are in another project.
-func (c Config) sharedVPC() bool { return c.hostProject() != c.Project }
 
 // NetworkPath is the network as a path with project; empty if it is not known.
 func (c Config) NetworkPath() string {

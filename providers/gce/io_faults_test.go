@@ -212,7 +212,7 @@ func TestMembersBehindOurBack(t *testing.T) {
 	// The console does what we are about to do, without our memory knowing.
 	other := newSessionOn(r)
 	zone := r.sim.Cloud.Seed.Nodes[8].Zone
-	path := groupPath(zone, r.config.groupID())
+	path := groupPath(zone, r.config.groupName(InternalIG))
 	c := &change{Session: other, ctx: t.Context()}
 	if err := c.addInstances(path, []string{whole[8].Name}); err != nil {
 		t.Fatal(err)

@@ -183,7 +183,7 @@ func (b *builder) groups() []stack.Ref {
 	if b.in.Config.KeepGroups {
 		hold = stack.Borrowed
 	}
-	name := b.names.group()
+	name := b.in.Config.groupName(b.in.Kind)
 	var refs []stack.Ref
 	if b.emptied(len(byZone)) {
 		if refs = b.keepGroups(hold); len(refs) > 0 {

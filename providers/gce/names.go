@@ -80,7 +80,6 @@ type names struct {
 	lb, u, h  string
 	ns, svc   string
 	clusterID string
-	groupID   string
 }
 
 func namesOf(c Config, o stack.Owner) names {
@@ -88,7 +87,7 @@ func namesOf(c Config, o stack.Owner) names {
 	return names{
 		lb: loadBalancerName(o.UID), u: u, ns: o.Namespace, svc: o.Name,
 		h:         shortHash(u+";"+o.Namespace+";"+o.Name, v2HashLength),
-		clusterID: c.ClusterID, groupID: c.groupID(),
+		clusterID: c.ClusterID,
 	}
 }
 
@@ -201,9 +200,6 @@ func (n names) sharedBackend(protocol, affinity string) string {
 	return "k8s-" + n.clusterID + "-internal-" + strings.ToLower(protocol) + "-nmv1-" + hex.EncodeToString(sum[:])[:hexHashOfSAs]
 }
 
-// group is the name of the instance groups.
-func (n names) group() string { return n.groupID }
-
 // checkFirewallIPv6 is the name of the IPv6 firewall of an own check. With long
 // names of namespace and Service it loses the hash, and then it is ambiguous.
 func (n names) checkFirewallIPv6() (name string, ambiguous bool) {
@@ -278,7 +274,9 @@ func sharedNames(c Config) []Name {
 	add(KindCheckFirewall, n.legacyCheck()+suffixHC)
 	add(KindCheckFirewall, n.v2Check()+suffixFirewall)
 	add(KindCheckFirewall, n.v2Check()+suffixFirewall+suffixIPv6)
-	out = append(out, Name{Key: stack.Key{Kind: KindGroup}, Name: n.group(), Shared: true})
+	for _, name := range sortedSet([]string{c.groupName(InternalIG), c.groupName(NetLB)}) {
+		out = append(out, Name{Key: stack.Key{Kind: KindGroup}, Name: name, Shared: true})
+	}
 	return out
 }
 

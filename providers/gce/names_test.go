@@ -70,7 +70,7 @@ func TestSharedNames(t *testing.T) {
 		"health-check k8s2-7kpbhpki-l4-shared-hc", "regional-health-check k8s2-7kpbhpki-l4-shared-hc",
 		"health-check-firewall k8s-1a2b3c4d5e6f7081-node-http-hc", "health-check-firewall k8s-1a2b3c4d5e6f7081-node-hc",
 		"health-check-firewall k8s2-7kpbhpki-l4-shared-hc-fw", "health-check-firewall k8s2-7kpbhpki-l4-shared-hc-fw-ipv6",
-		"instance-group k8s-ig--9f8e7d6c5b4a3928",
+		"instance-group k8s-ig--1a2b3c4d5e6f7081", "instance-group k8s-ig--9f8e7d6c5b4a3928",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -119,16 +119,16 @@ func TestTrimmed(t *testing.T) {
 }
 
 func TestGroupName(t *testing.T) {
-	for _, tt := range []struct{ id, uid, want string }{
-		{"", "", "k8s-ig"},
-		{"1a", "", "k8s-ig--1a"},
-		{"1a", "2b", "k8s-ig--2b"},
-		{"", "x--3c", "k8s-ig--3c"},
-		{"", strings.Repeat("u", 60), "k8s-ig--" + strings.Repeat("u", 54) + "0"},
+	for _, tt := range []struct{ id, uid, older, newer string }{
+		{"", "", "k8s-ig", "k8s-ig"},
+		{"1a", "", "k8s-ig--1a", "k8s-ig--1a"},
+		{"1a", "2b", "k8s-ig--1a", "k8s-ig--2b"},
+		{"1a", "x--3c", "k8s-ig--1a", "k8s-ig--3c"},
+		{"", strings.Repeat("u", 60), "k8s-ig", "k8s-ig--" + strings.Repeat("u", 54) + "0"},
 	} {
 		c := Config{Identity: Identity{ClusterID: tt.id, ClusterUID: tt.uid}}
-		if got := c.groupID(); got != tt.want {
-			t.Errorf("%+v: %s, want %s", tt, got, tt.want)
+		if older, newer := c.groupName(InternalIG), c.groupName(NetLB); older != tt.older || newer != tt.newer {
+			t.Errorf("%+v: %s and %s", tt, older, newer)
 		}
 	}
 }

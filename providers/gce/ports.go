@@ -1,7 +1,9 @@
 package gce
 
-import "strconv"
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // portsIn lists the ports of "80" or "80-90"; a text that is neither is itself.
 func portsIn(text string) []string {

@@ -87,7 +87,7 @@ func wantedShared(in input) []string {
 	var out []string
 	add := func(kind stack.Kind, name string) { out = append(out, string(kind)+" "+name) }
 	if in.Kind == InternalIG || in.Kind == NetLB && !usesNEG(in, nil) {
-		add(KindGroup, n.group())
+		add(KindGroup, in.Config.groupName(in.Kind))
 	}
 	local := nodeports.LocalOnly(in.Service)
 	switch {
