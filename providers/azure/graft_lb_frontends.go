@@ -201,26 +201,23 @@ func (g *lbGraft) claimed(s plan.Step, frontend Object) bool {
 
 // conflict tells who has one of the wanted ports already: who is there keeps it.
 func (g *lbGraft) conflict(base string, rules []Rule) error {
-	p := g.props()
-	for _, want := range rules {
-		clash := func(o Object, from, to int32) bool {
-			return strings.EqualFold(o.refName(toFrontend), want.Frontend) && overlaps(want, o.props().text("protocol"), from, to)
-		}
-		for _, r := range p.list(listRules) {
-			port := r.props().number("frontendPort")
-			if !ownedBy(base, r.text("name")) && clash(r, port, port) {
-				return g.taken(want, "rule "+r.text("name"))
+	for _, list := range []string{listRules, listNAT, listNATPools} {
+		for _, o := range g.props().list(list) {
+			p := o.props()
+			from, to := p.number("frontendPort"), p.number("frontendPort")
+			if from == 0 && list != listRules {
+				from, to = p.number("frontendPortRangeStart"), p.number("frontendPortRangeEnd")
 			}
-		}
-		for _, list := range []string{listNAT, listNATPools} {
-			for _, r := range p.list(list) {
-				from, to := r.props().number("frontendPortRangeStart"), r.props().number("frontendPortRangeEnd")
-				if port := r.props().number("frontendPort"); port != 0 {
-					from, to = port, port
+			for _, want := range rules {
+				// The ports are compared first, because they differ nearly always.
+				clash := overlaps(want, p.text("protocol"), from, to) && strings.EqualFold(o.refName(toFrontend), want.Frontend)
+				if !clash || list == listRules && ownedBy(base, o.text("name")) {
+					continue
 				}
-				if clash(r, from, to) {
-					return g.taken(want, "inbound NAT rule "+r.text("name"))
+				if list == listRules {
+					return g.taken(want, "rule "+o.text("name"))
 				}
+				return g.taken(want, "inbound NAT rule "+o.text("name"))
 			}
 		}
 	}
@@ -234,10 +231,10 @@ func (g *lbGraft) taken(want Rule, by string) error {
 // overlaps tells whether a rule and a range of ports cannot be on one frontend. A
 // rule for all protocols on port 0 takes every port.
 func overlaps(r Rule, protocol string, from, to int32) bool {
-	if r.Protocol != protocolAll && protocol != protocolAll && !strings.EqualFold(r.Protocol, protocol) {
+	if r.FrontendPort != 0 && from != 0 && (r.FrontendPort < from || to < r.FrontendPort) {
 		return false
 	}
-	return r.FrontendPort == 0 || from == 0 || from <= r.FrontendPort && r.FrontendPort <= to
+	return r.Protocol == protocolAll || strings.EqualFold(protocol, protocolAll) || strings.EqualFold(r.Protocol, protocol)
 }
 
 // onlyIPv6 tells whether the load balancer has IPv6 frontends and none of IPv4.

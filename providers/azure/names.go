@@ -45,7 +45,9 @@ func baseName(uid string) string {
 func serviceKey(o stack.Owner) string { return o.Namespace + "/" + o.Name }
 
 // ownedBy tells whether a part of a load balancer is the Service's by its name.
-func ownedBy(base, name string) bool { return strings.HasPrefix(lower(name), lower(base)) }
+func ownedBy(base, name string) bool {
+	return len(name) >= len(base) && strings.EqualFold(name[:len(base)], base)
+}
 
 // baseOf is the base name that a part's name begins with, in lower case; "" for
 // names that no Service's part has.
