@@ -21,6 +21,9 @@ const (
 	minWidth     = 60
 )
 
+// noChanges follows the owner of a plan without steps.
+const noChanges = "  no changes"
+
 // Human is a document for a person to read: one plan in full; of many plans one
 // line for each owner with nothing to do and the others in full, totals last.
 // It knows the document and nothing else, so it can show a decoded one.
@@ -59,10 +62,10 @@ func many(p *page, doc Document) {
 			wide = max(wide, length(plan.Owner.String()))
 		}
 	}
-	wide = min(wide, p.width/2)
+	wide = min(wide, p.width-length(noChanges)) // a name that is cut may be anybody's
 	for _, plan := range doc.Plans {
 		if plan.quiet() {
-			p.line(0, plain(pad(fit(plan.Owner.String(), wide), wide)), faint("  no changes"))
+			p.line(0, plain(pad(fit(plan.Owner.String(), wide), wide)), faint(noChanges))
 		}
 	}
 	for i, plan := range doc.Plans {

@@ -30,8 +30,36 @@ func (w *world) plan(services []corev1.Service) map[string]string {
 		}
 		out[p.Owner.Name] = strings.Join(lines, "; ")
 	}
+	w.planChoice(services)
 	if seen != len(services) {
 		w.t.Errorf("plan: %d Services, want %d", seen, len(services))
 	}
 	return out
+}
+
+// planChoice asks for the Services of one namespace, and of one label.
+func (w *world) planChoice(services []corev1.Service) {
+	w.t.Helper()
+	networks := 0
+	for _, s := range services {
+		if s.Labels["kind"] == "nlb" {
+			networks++
+		}
+	}
+	for _, c := range []struct {
+		want int
+		args []string
+	}{
+		{len(services), []string{"-n", w.namespace}},
+		{networks, []string{"-n", w.namespace, "-l", "kind=nlb"}},
+		{networks, []string{"-A", "-l", "kind=nlb"}},
+		{0, []string{"-n", "default"}},
+	} {
+		text, code := w.command("", append([]string{"plan", "-o", "json"}, c.args...)...)
+		var doc plan.Document
+		w.must(json.Unmarshal([]byte(text), &doc))
+		if code != plan.ExitNothing || len(doc.Plans) != c.want {
+			w.t.Errorf("plan %v: exit code %d, %d Services, want %d", c.args, code, len(doc.Plans), c.want)
+		}
+	}
 }
