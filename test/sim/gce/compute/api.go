@@ -70,6 +70,9 @@ type call struct {
 	*wire.Request
 	api *API
 	st  *state
+	// held and linked are what holders and rulesOf found out.
+	held   map[string][]holder
+	linked map[string][]*entry
 }
 
 // New makes an empty cloud: its projects, regions and zones, and nothing in them.

@@ -17,7 +17,7 @@ func backendServices() *collection {
 		guard:  unused(link{"forwardingRules", field("backendService")}),
 		show: func(c *call, e *entry, doc wire.Object) {
 			var users []any
-			for _, rule := range c.users("forwardingRules", field("backendService"), e.ref.URL()) {
+			for _, rule := range c.rulesOf(e.ref.URL()) {
 				users = append(users, wire.Object{"reference": rule.ref.URL()})
 			}
 			doc["usedBy"] = users
@@ -217,7 +217,7 @@ func (c *call) protocolInUse(old *entry, doc wire.Object) error {
 	if old == nil {
 		return nil
 	}
-	for _, rule := range c.users("forwardingRules", field("backendService"), old.ref.URL()) {
+	for _, rule := range c.rulesOf(old.ref.URL()) {
 		if !protocolFits(rule.doc.Str("IPProtocol"), doc.Str("protocol")) {
 			return wire.Invalid("resource.protocol", doc.Str("protocol"), "The forwarding rule '%s' with protocol %s uses the backend service.", rule.ref.Path(), rule.doc.Str("IPProtocol"))
 		}
@@ -243,7 +243,7 @@ func (c *call) serviceHealth() (wire.Object, error) {
 		return nil, wire.NotFound(ref.Path())
 	}
 	var states []any
-	for _, rule := range c.users("forwardingRules", field("backendService"), e.ref.URL()) {
+	for _, rule := range c.rulesOf(e.ref.URL()) {
 		for _, m := range group.members {
 			state := wire.Object{"instance": m.instance.URL(), "healthState": health(c.st, m.instance), "forwardingRule": rule.ref.URL(), "forwardingRuleIp": rule.doc.Str("IPAddress")}
 			if vm := c.st.get(m.instance); vm != nil {

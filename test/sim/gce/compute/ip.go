@@ -3,6 +3,7 @@ package compute
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/gce/wire"
@@ -14,39 +15,78 @@ type holder struct {
 	collection string
 }
 
-// holders gives who has an external address in the project, or an internal one
-// in the network: addresses, forwarding rules and instances.
+// holders gives who has an external address, or an internal one in the network:
+// addresses, forwarding rules and instances. A read may ask for every item of a
+// list, and therefore looks at everything once and remembers it; nothing changes
+// while it runs.
 func (c *call) holders(ip, network string) []holder {
-	var out []holder
-	internal := network != ""
-	c.st.each("addresses", func(e *entry) bool {
-		same := sameAddress(e.doc.Str("address"), ip) && (e.doc.Str("addressType") == "INTERNAL") == internal
-		if same && (!internal || c.networkOf(e.doc.Str("subnetwork")) == network) {
-			out = append(out, holder{e, "addresses"})
+	key := addressKey(ip, network)
+	if isMutation(c.ID) {
+		var out []holder
+		v6 := strings.Contains(ip, ":")
+		c.addressesInUse(func(other string, inNetwork func() string, h holder) {
+			if (other == ip || (v6 && strings.Contains(other, ":"))) && addressKey(other, inNetwork()) == key {
+				out = append(out, h)
+			}
+		})
+		slices.SortFunc(out, byPath)
+		return out
+	}
+	if c.held == nil {
+		c.held = map[string][]holder{}
+		c.addressesInUse(func(other string, inNetwork func() string, h holder) {
+			key := addressKey(other, inNetwork())
+			c.held[key] = append(c.held[key], h)
+		})
+		for _, list := range c.held {
+			slices.SortFunc(list, byPath)
 		}
+	}
+	return c.held[key]
+}
+
+func byPath(a, b holder) int { return strings.Compare(a.ref.Path(), b.ref.Path()) }
+
+// addressesInUse visits every address with its network, which is empty for
+// external ones and only found out when it is asked for.
+func (c *call) addressesInUse(visit func(ip string, network func() string, h holder)) {
+	outside := func() string { return "" }
+	c.st.each("addresses", func(e *entry) bool {
+		network := outside
+		if e.doc.Str("addressType") == "INTERNAL" {
+			network = func() string { return c.networkOf(e.doc.Str("subnetwork")) }
+		}
+		visit(e.doc.Str("address"), network, holder{e, "addresses"})
 		return true
 	})
 	c.st.each("forwardingRules", func(e *entry) bool {
-		same := sameAddress(e.doc.Str("IPAddress"), ip) && (e.doc.Str("loadBalancingScheme") == "INTERNAL") == internal
-		if same && (!internal || e.doc.Str("network") == network) {
-			out = append(out, holder{e, "forwardingRules"})
+		network := outside
+		if e.doc.Str("loadBalancingScheme") == "INTERNAL" {
+			network = func() string { return e.doc.Str("network") }
 		}
+		visit(e.doc.Str("IPAddress"), network, holder{e, "forwardingRules"})
 		return true
 	})
 	c.st.each("instances", func(e *entry) bool {
 		for _, n := range e.doc.Objects("networkInterfaces") {
-			if internal && n.Str("networkIP") == ip && n.Str("network") == network {
-				out = append(out, holder{e, "instances"})
-			}
+			visit(n.Str("networkIP"), func() string { return n.Str("network") }, holder{e, "instances"})
 			for _, a := range n.Objects("accessConfigs") {
-				if !internal && a.Str("natIP") == ip {
-					out = append(out, holder{e, "instances"})
-				}
+				visit(a.Str("natIP"), outside, holder{e, "instances"})
 			}
 		}
 		return true
 	})
-	return out
+}
+
+// addressKey is the same for all spellings of an address, of which IPv6 ones may
+// come as a range.
+func addressKey(ip, network string) string {
+	if strings.Contains(ip, ":") {
+		if addr, ok := parseAddress(ip); ok {
+			ip = addr.String()
+		}
+	}
+	return network + " " + ip
 }
 
 // of picks the holders of one collection.
@@ -58,17 +98,6 @@ func of(list []holder, collection string) []*entry {
 		}
 	}
 	return out
-}
-
-// sameAddress compares addresses, of which IPv6 ones may come as a range and in
-// several spellings.
-func sameAddress(a, b string) bool {
-	if a == "" || b == "" || a == b || !strings.Contains(a+b, ":") {
-		return a != "" && a == b
-	}
-	x, okX := parseAddress(a)
-	y, okY := parseAddress(b)
-	return okX && okY && x == y
 }
 
 // parseAddress reads an address, or the first of a range.

@@ -203,7 +203,7 @@ func (c *call) poolHealth() (wire.Object, error) {
 		return nil, wire.Invalid("resource.instance", c.Body.Str("instance"), "The instance is not in the target pool.")
 	}
 	var states []any
-	for _, rule := range c.users("forwardingRules", field("target"), e.ref.URL()) {
+	for _, rule := range c.rulesOf(e.ref.URL()) {
 		states = append(states, wire.Object{"instance": ref.URL(), "ipAddress": rule.doc.Str("IPAddress"), "healthState": health(c.st, ref)})
 	}
 	return wire.Object{"kind": "compute#targetPoolInstanceHealth", "healthStatus": states}.Prune(), nil

@@ -172,6 +172,25 @@ func (c *call) users(collection string, links func(wire.Object) []string, url st
 	return out
 }
 
+// rulesOf gives the forwarding rules that send to a backend service or a target pool.
+func (c *call) rulesOf(url string) []*entry {
+	if c.linked == nil {
+		c.linked = map[string][]*entry{}
+		c.st.each("forwardingRules", func(e *entry) bool {
+			for _, name := range []string{"backendService", "target"} {
+				if to := e.doc.Str(name); to != "" {
+					c.linked[to] = append(c.linked[to], e)
+				}
+			}
+			return true
+		})
+		for _, list := range c.linked {
+			slices.SortFunc(list, func(a, b *entry) int { return strings.Compare(a.ref.Path(), b.ref.Path()) })
+		}
+	}
+	return c.linked[url]
+}
+
 // newID gives a number that no other resource has.
 func (a *API) newID(path string) string {
 	h := fnv.New64a()
