@@ -1,0 +1,371 @@
+package azure
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/azure/simtest"
+)
+
+// rig is a session on a simulator of its own, and the tools to walk from one
+// wish to the next.
+type rig struct {
+	testing.TB
+	sim     *simtest.Running
+	session *Session
+	config  Config
+	book    *ledger.Book
+	engine  *engine.Engine
+	nodes   []corev1.Node
+	now     time.Time // what the session takes for the time
+}
+
+func newRig(t testing.TB, opt simazure.Options) *rig {
+	t.Helper()
+	opt.Seed.Nodes = max(opt.Seed.Nodes, 4)
+	r := &rig{TB: t, sim: simtest.Start(t, opt), book: ledger.New(), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	r.nodes = r.sim.Cloud.Seed.KubernetesNodes()
+	t.Setenv("IDENTITY_ENDPOINT", r.sim.PlainURL+"/msi/token")
+	t.Setenv("IDENTITY_HEADER", "any")
+	r.open()
+	r.book.SetReady()
+	return r
+}
+
+// open starts a process.
+func (r *rig) open() {
+	r.Helper()
+	conf, err := r.sim.Cloud.Seed.CloudConf(r.sim.PlainURL)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.config = parseConfig(r.TB, string(bytes.Replace(conf, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)))
+	if r.session, err = open(r.Context(), r.config, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: func() time.Time { return r.now }}); err != nil {
+		r.Fatalf("open: %v", err)
+	}
+	r.engine = engine.New(r.session.Apply, r.book, engine.Options{})
+}
+
+// numbered is the n-th Service of a test, as the API server would have completed it.
+func numbered(n int, kind string, change func(*corev1.Service)) *corev1.Service {
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: types.UID(fmt.Sprintf("%08d-1234-1234-1234-123456789012", n)), Annotations: map[string]string{},
+		},
+		Spec: corev1.ServiceSpec{
+			Type:                  corev1.ServiceTypeLoadBalancer,
+			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
+			SessionAffinity:       corev1.ServiceAffinityNone,
+			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
+			Ports: []corev1.ServicePort{
+				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: int32(30000 + n)},
+				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: int32(31000 + n)},
+			},
+		},
+	}
+	if kind == Internal {
+		svc.Annotations["service.beta.kubernetes.io/azure-load-balancer-internal"] = "true"
+	}
+	if change != nil {
+		change(svc)
+	}
+	return svc
+}
+
+func ownerOf(svc *corev1.Service) stack.Owner {
+	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
+}
+
+func (r *rig) input(svc *corev1.Service) input {
+	r.Helper()
+	in, problems := inputOf(r.config, "kubernetes", svc, r.nodes)
+	if problems.Errors() {
+		r.Fatal(problems.Strings())
+	}
+	return in
+}
+
+// read reads all of Services at once, or of one that is released.
+func (r *rig) read(release bool, svcs ...*corev1.Service) []providers.Found[*Facts] {
+	r.Helper()
+	var scopes []providers.Scope
+	for _, svc := range svcs {
+		s, err := scope(r.input(svc))
+		if err != nil {
+			r.Fatal(err)
+		}
+		if release {
+			s = trace(r.input(svc).Identity)
+		}
+		scopes = append(scopes, s)
+	}
+	found := r.session.Read(r.Context(), scopes)
+	for _, f := range found {
+		if f.Err != nil {
+			r.Fatalf("read: %v", f.Err)
+		}
+	}
+	return found
+}
+
+// draft plans for a Service from what is there.
+func (r *rig) draft(svc *corev1.Service, release bool, have *stack.Stack, facts *Facts) plan.Plan {
+	r.Helper()
+	have.Owner = ownerOf(svc)
+	if release {
+		r.book.Leave(ownerOf(svc))
+		return diff.Compare(&stack.Stack{Owner: ownerOf(svc)}, have, Rules(), r.book)
+	}
+	want, problems, err := build(r.input(svc), facts, have)
+	if err != nil || problems.Errors() {
+		r.Fatalf("build: %v %v", err, problems.Strings())
+	}
+	want.Owner = ownerOf(svc)
+	r.book.Enter(ownerOf(svc), want.Resources)
+	return diff.Compare(want, adopt(want, have), Rules(), r.book)
+}
+
+// run makes plans and runs them until there is nothing left to do, as the loop
+// does, and returns what is known then.
+func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
+	r.Helper()
+	var have *stack.Stack
+	for range 5 {
+		found := r.read(release, svc)[0]
+		p := r.draft(svc, release, found.Have, found.Facts)
+		if p.Empty() {
+			return have, nil
+		}
+		report := r.engine.Run(r.Context(), p, found.Have, nil)
+		have = report.Have
+		if err := report.Err(); err != nil || !report.Clean() {
+			return have, fmt.Errorf("not clean: %w %+v", err, report.Results)
+		}
+	}
+	return have, fmt.Errorf("five plans were not enough")
+}
+
+func (r *rig) writes(operation string) int { return r.sim.Cloud.Journal.Counts()[operation] }
+
+func local(svc *corev1.Service) {
+	svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
+}
+
+// TestKnownIsFound: what the writes say to be there is what a read finds.
+func TestKnownIsFound(t *testing.T) {
+	for name, svc := range map[string]*corev1.Service{
+		"public": numbered(1, Public, nil), "internal": numbered(2, Internal, nil), "local": numbered(3, Public, local),
+		"link": numbered(4, Internal, func(s *corev1.Service) {
+			s.Annotations["service.beta.kubernetes.io/azure-pls-create"] = "true"
+			s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, simazure.Options{})
+			known, err := r.run(svc, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known.Sort()
+			r.now = r.now.Add(time.Minute)
+			found := r.read(false, svc)[0]
+			options := []cmp.Option{
+				cmpopts.IgnoreFields(Entries{}, "Expect"), cmpopts.IgnoreFields(Access{}, "Rank", "Alone"), cmpopts.IgnoreFields(PublicIP{}, "Services"),
+				cmpopts.IgnoreFields(Place{}, "Address"),
+				cmpopts.IgnoreFields(stack.Resource{}, "Proof", "Hold"), cmpopts.EquateEmpty(),
+			}
+			if d := cmp.Diff(known, found.Have, options...); d != "" {
+				t.Errorf("(-known after the run +read):\n%s", d)
+			}
+			if _, err := r.run(svc, true); err != nil {
+				t.Fatal(err)
+			}
+			if left := r.read(true, svc)[0].Have; len(left.Resources) > 0 && name != "link" {
+				t.Errorf("left over: %+v", left.Resources)
+			}
+		})
+	}
+}
+
+// together makes or releases all Services at the same time, from one read.
+func (r *rig) together(release bool, svcs []*corev1.Service) {
+	r.Helper()
+	found := r.read(release, svcs...)
+	plans := make([]plan.Plan, len(svcs))
+	for i, svc := range svcs {
+		plans[i] = r.draft(svc, release, found[i].Have, found[i].Facts)
+	}
+	var all sync.WaitGroup
+	for i := range svcs {
+		all.Go(func() {
+			if err := r.engine.Run(r.Context(), plans[i], found[i].Have, nil).Err(); err != nil {
+				r.Errorf("%s: %v", svcs[i].Name, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestHundredTogether: a hundred Services cost few writes of what they share.
+func TestHundredTogether(t *testing.T) {
+	const n, most = 100, 25
+	for _, kind := range []string{Public, Internal} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t, simazure.Options{})
+			var svcs []*corev1.Service
+			for i := range n {
+				svcs = append(svcs, numbered(i+1, kind, nil))
+			}
+			// An address is known after the first run; the second opens it.
+			r.together(false, svcs)
+			r.together(false, svcs)
+			t.Log(r.sim.Cloud.Journal.Counts())
+			for _, operation := range []string{"LoadBalancers.CreateOrUpdate", "SecurityGroups.CreateOrUpdate", "LoadBalancerBackendAddressPools.CreateOrUpdate"} {
+				if got := r.writes("network." + operation); got >= most {
+					t.Errorf("%s: %d calls, want fewer than %d", operation, got, most)
+				}
+			}
+			if r.writes("network.LoadBalancers.CreateOrUpdate") == 0 {
+				t.Errorf("no load balancer was written: %v", r.sim.Cloud.Journal.Counts())
+			}
+			for i, f := range r.read(false, svcs...) {
+				if again := r.draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
+					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
+				}
+			}
+			r.together(true, svcs)
+			for i, f := range r.read(true, svcs...) {
+				if len(f.Have.Resources) > 0 {
+					t.Fatalf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
+				}
+			}
+		})
+	}
+}
+
+// TestOthersStay: what AKS has in the load balancer is the same after a Service
+// has come and gone.
+func TestOthersStay(t *testing.T) {
+	r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true}})
+	id := r.config.balancerID("kubernetes")
+	before, err := r.session.get(t.Context(), id, networkVersion)
+	if err != nil || before == nil {
+		t.Fatal(err)
+	}
+	svc := numbered(1, Public, nil)
+	for _, release := range []bool{false, true} {
+		if _, err := r.run(svc, release); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := r.session.get(t.Context(), id, networkVersion)
+	if err != nil || after == nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{listFrontends, listOutbound} {
+		want, got := before.props().list(list), after.props().list(list)
+		for _, o := range append(want, got...) {
+			delete(o, "etag")
+		}
+		if d := cmp.Diff(want, got); d != "" || len(want) == 0 {
+			t.Errorf("%s (-before +after):\n%s", list, d)
+		}
+	}
+}
+
+// TestFaults: what the cloud refuses, and what then becomes of the Service.
+func TestFaults(t *testing.T) {
+	const put = "LoadBalancers.CreateOrUpdate"
+	for _, c := range []struct {
+		name  string
+		fault sim.Fault
+		want  fault.Meaning
+		after time.Duration
+		ok    bool // the run goes well all the same
+	}{
+		{"once changed by others", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "PreconditionFailed", Count: 1}, 0, 0, true},
+		{"superseded", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "CanceledAndSupersededDueToAnotherOperation", Count: 2}, 0, 0, true},
+		{"always changed by others", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "PreconditionFailed"}, fault.Conflict, 0, false},
+		{"throttled", sim.Fault{Operation: put, Kind: sim.FaultError, Status: 429, Count: 1}, fault.Throttled, time.Second, false},
+		{"no answer", sim.Fault{Operation: put, Kind: sim.FaultCutAfter, Count: 1}, fault.Ambiguous, 0, false},
+		{"refused", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "PrivateIPAddressNotInSubnet", Count: 1}, fault.Invalid, 0, false},
+		{"quota", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "LoadBalancerCountLimitReached", Count: 1}, fault.Quota, 0, false},
+		{"denied", sim.Fault{Operation: put, Kind: sim.FaultError, Status: 403, Count: 1}, fault.Denied, 0, false},
+		{"operation failed", sim.Fault{Operation: "async/" + put, Kind: sim.FaultError, Code: "InternalServerError", Count: 1}, fault.Ambiguous, 0, false},
+		{"reads fail now and then", sim.Fault{Operation: "LoadBalancers.Get", Kind: sim.FaultError, Status: 503, Count: 1}, 0, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, simazure.Options{})
+			svc := numbered(1, Internal, nil)
+			id, err := r.sim.Cloud.Faults.Add(c.fault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := r.read(false, svc)[0]
+			report := r.engine.Run(t.Context(), r.draft(svc, false, found.Have, found.Facts), found.Have, nil)
+			got := report.Err()
+			switch {
+			case c.ok && got != nil:
+				t.Errorf("got %v", got)
+			case !c.ok && (got == nil || !meant(report, c.want, c.after)):
+				t.Errorf("got %v, want %v after %v", got, c.want, c.after)
+			}
+			r.sim.Cloud.Faults.Remove(id)
+			if _, err := r.run(svc, false); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+func meant(report engine.Report, m fault.Meaning, after time.Duration) bool {
+	for _, res := range report.Results {
+		if err := res.Outcome.Err; fault.Is(err, m) && fault.After(err) >= after {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLongOperations: operations are awaited whichever way Azure tells of them;
+// those that take long are left to the loop and not sent twice.
+func TestLongOperations(t *testing.T) {
+	for _, mode := range []simarm.AsyncMode{simarm.AsyncHeader, simarm.AsyncLocation, simarm.AsyncNone} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t, simazure.Options{ARM: simarm.Options{Async: mode, Latency: 300 * time.Millisecond, PollAfter: 50 * time.Millisecond}})
+			svc := numbered(1, Public, nil)
+			if _, err := r.run(svc, false); err != nil {
+				t.Fatal(err)
+			}
+			r.session.patience = time.Millisecond
+			found := r.read(true, svc)[0]
+			p := r.draft(svc, true, found.Have, found.Facts)
+			if report := r.engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || report.Clean() {
+				t.Errorf("with little patience: got %v, clean %v, want a wait", report.Err(), report.Clean())
+			}
+			r.session.patience = patience
+			if _, err := r.run(svc, true); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
