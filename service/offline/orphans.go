@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/hashicorp/go-multierror"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"

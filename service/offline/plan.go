@@ -70,7 +70,10 @@ func draftAll(ctx context.Context, in Input, t Target) (*planning, error) {
 	}
 	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{})}
 	run.reconciler.SetNodes(project(world))
-	return run, run.drafts(ctx)
+	if err := run.drafts(ctx); err != nil {
+		return nil, err
+	}
+	return run, nil
 }
 
 // open connects to the cloud. Problems are those of the configuration.
