@@ -99,6 +99,15 @@ type Env struct {
 	// AllowUntagged lets a cluster without an id do without ownership tags
 	// (--allow-untagged-cloud); otherwise opening fails for it.
 	AllowUntagged bool
+	// Cluster ids from the cluster itself; nil: there is no cluster to ask.
+	ClusterIDs func(context.Context) (ClusterIDs, error)
+}
+
+// ClusterIDs are the identifiers by which a cluster is told from others where
+// the cloud configuration does not say it.
+type ClusterIDs struct {
+	SystemUID string            // UID of the namespace kube-system
+	Ingress   map[string]string // data of the ConfigMap ingress-uid in that namespace
 }
 
 // Session is an open connection to one cloud. Both functions take work of many

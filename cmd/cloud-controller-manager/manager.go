@@ -58,7 +58,8 @@ func (m *manager) stopAfter(signals context.Context) <-chan struct{} {
 // without a cloud there is nothing to do.
 func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 	shared := c.ComponentConfig.KubeCloudShared
-	env := providers.Env{Cluster: shared.ClusterName, UserAgent: "berth", Now: time.Now, AllowUntagged: shared.AllowUntaggedCloud}
+	env := providers.Env{Cluster: shared.ClusterName, UserAgent: "berth", Now: time.Now, AllowUntagged: shared.AllowUntaggedCloud,
+		ClusterIDs: service.ClusterIDs(c.Client, true)}
 	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, env)
 	if err != nil {
 		klog.Fatalf("cloud provider: %v", err)

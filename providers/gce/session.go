@@ -64,6 +64,9 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	if err := s.identify(ctx, env); err != nil {
+		return nil, err
+	}
 	if s.clients, err = connect(lasting, c.APIEndpoint, client); err != nil {
 		return nil, err
 	}
@@ -72,6 +75,28 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// identify fills in the cluster's identifiers that the configuration does not
+// have. A uid with "--" in it keeps what follows the last one.
+// Source: kubernetes/ingress-gce:cmd/glbc/app/init.go.
+func (s *Session) identify(ctx context.Context, env providers.Env) error {
+	id := &s.config.Identity
+	if env.ClusterIDs == nil || id.SystemUID != "" && id.ClusterID != "" && id.ClusterUID != "" {
+		return nil
+	}
+	found, err := env.ClusterIDs(ctx)
+	if err != nil {
+		return fmt.Errorf("cluster id: %w", err)
+	}
+	uid := found.Ingress["uid"]
+	id.SystemUID = cmp.Or(id.SystemUID, found.SystemUID)
+	id.ClusterID = cmp.Or(id.ClusterID, found.Ingress["provider-uid"], uid)
+	if at := strings.LastIndex(uid, "--"); at >= 0 {
+		uid = uid[at+len("--"):]
+	}
+	id.ClusterUID = cmp.Or(id.ClusterUID, uid)
+	return nil
 }
 
 // transport keeps enough connections for many Services at once.
@@ -139,6 +164,9 @@ func (s *Session) settle(ctx context.Context) error {
 		return fmt.Errorf("network-project-id: %w", err)
 	}
 	c.Network = c.NetworkPath()
+	if _, err = s.facts.zones.get(ctx, s.now(), placeAge, nil, s.managedZones); err != nil {
+		return fmt.Errorf("zones: %w", err)
+	}
 	if c.Subnet != "" {
 		c.Subnet = c.SubnetPath(c.Subnet)
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +46,7 @@ type cluster struct {
 	nodes     []*corev1.Node
 	whole     bool // services holds those of every namespace
 	notes     []string
+	ids       func(context.Context) (providers.ClusterIDs, error)
 }
 
 // readCluster lists Services and Nodes. Services of all namespaces are wanted,
@@ -57,7 +60,7 @@ func readCluster(ctx context.Context, in Input, dial dialer) (*cluster, error) {
 	if in.Namespace != "" {
 		namespace = in.Namespace
 	}
-	c := &cluster{namespace: namespace, whole: true}
+	c := &cluster{namespace: namespace, whole: true, ids: service.ClusterIDs(client, false)}
 	c.services, err = listServices(ctx, client, metav1.NamespaceAll)
 	if apierrors.IsForbidden(err) && !in.AllNamespaces {
 		c.whole = false

@@ -58,7 +58,7 @@ func draftAll(ctx context.Context, in Input, t Target) (*planning, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, problems, err := t.open(ctx)
+	bound, problems, err := t.open(ctx, world.ids)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func draftAll(ctx context.Context, in Input, t Target) (*planning, error) {
 }
 
 // open connects to the cloud. Problems are those of the configuration.
-func (t Target) open(ctx context.Context) (providers.Bound, annotations.Problems, error) {
+func (t Target) open(ctx context.Context, ids func(context.Context) (providers.ClusterIDs, error)) (providers.Bound, annotations.Problems, error) {
 	var file io.Reader
 	if t.CloudConfig != "" {
 		f, err := os.Open(t.CloudConfig)
@@ -87,7 +87,7 @@ func (t Target) open(ctx context.Context) (providers.Bound, annotations.Problems
 		defer func() { _ = f.Close() }() // it was only read
 		file = f
 	}
-	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now})
+	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids})
 }
 
 // project keeps every label: which of them a Service selects by is not known yet.

@@ -6,12 +6,12 @@ import (
 	"io"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
-
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Input says where Services and Nodes come from.
@@ -63,6 +63,8 @@ type World struct {
 	// Alone means that no cluster was asked: other Services may exist.
 	Alone bool
 	Notes []string // what was passed over on the way
+
+	ids func(context.Context) (providers.ClusterIDs, error) // nil: no cluster
 }
 
 // Gather reads files and cluster.
@@ -88,6 +90,7 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 	w.Alone = live == nil
 	if live != nil {
 		w.join(in, live)
+		w.ids = live.ids
 	}
 	for i := range w.Items {
 		item := &w.Items[i]

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,8 +14,9 @@ import (
 
 // inputDigest is a short hash of everything that a Service's stack follows
 // from: equal digests, equal stacks, nothing to do. The UID is part of it,
-// because a copied manifest carries the old Service's annotations along.
-func inputDigest(set *annotations.Set, req providers.Request) string {
+// because a copied manifest carries the old Service's annotations along. What we
+// write on the Service ourselves is none: it follows from the stack.
+func inputDigest(cloud providers.Bound, req providers.Request) string {
 	svc := req.Service
 	spec := svc.Spec.DeepCopy()
 	forget(spec)
@@ -22,8 +24,13 @@ func inputDigest(set *annotations.Set, req providers.Request) string {
 	if err != nil {
 		return "" // never equal to a recorded one: the Service is worked on
 	}
+	source := annotations.SourceOf(svc)
+	source.Annotations = maps.Clone(source.Annotations)
+	for _, key := range cloud.Outputs.Annotations {
+		delete(source.Annotations, key)
+	}
 	h := sha256.New()
-	for _, part := range []string{string(svc.UID), req.Kind, set.Digest(annotations.SourceOf(svc)), req.Backends.Digest(), string(body)} {
+	for _, part := range []string{string(svc.UID), req.Kind, cloud.Annotations.Digest(source), req.Backends.Digest(), string(body)} {
 		_, _ = h.Write([]byte(part + "\x00")) // never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
@@ -33,7 +40,6 @@ func inputDigest(set *annotations.Set, req providers.Request) string {
 func forget(spec *corev1.ServiceSpec) {
 	spec.Selector = nil
 	spec.InternalTrafficPolicy = nil
-	spec.TrafficDistribution = nil
 	spec.PublishNotReadyAddresses = false
 	spec.ClusterIP, spec.ClusterIPs = "", nil
 	spec.ExternalIPs = nil

@@ -78,7 +78,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	if !r.understand(d) {
 		return nil
 	}
-	d.Digest = inputDigest(r.cloud.Annotations, d.Request)
+	d.Digest = inputDigest(r.cloud, d.Request)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.clean == d.Digest && !d.Problems.Errors() {
 		d.Clean, d.Have = true, snap.have
 		return nil

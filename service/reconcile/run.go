@@ -154,6 +154,15 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	res.Waits = true
 }
 
+// Exists asks the cloud whether anything is left that is proven to be the owner's.
+func (r *Reconciler) Exists(ctx context.Context, o stack.Owner) (bool, error) {
+	found := r.reader.Read(ctx, r.cloud.Trace(o))
+	if found.Err != nil {
+		return false, found.Err
+	}
+	return len(found.Blind) > 0 || r.proven(o, found.Have), nil
+}
+
 // proven tells whether anything found is proven to be the owner's. Parts that
 // go with others do not count, nor do entries that stay because others want them.
 func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
