@@ -2,6 +2,7 @@ package gce
 
 import (
 	"cmp"
+	"slices"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
@@ -27,6 +28,10 @@ func createRule(c *change, spec Rule) plan.Outcome {
 		return failed(err)
 	}
 	path := c.rulePath(spec.Name)
+	if after, all := spec.known(); all {
+		c.places.put(path, placeOf(after))
+		return c.created(path, stack.Name, after)
+	}
 	found, err := c.rules.get(c.ctx, spec.Name)
 	if err == nil && found == nil {
 		err = fault.New(fault.Ambiguous, "forwarding rule %s: is not there right after it was made", spec.Name)
@@ -39,6 +44,16 @@ func createRule(c *change, spec Rule) plan.Outcome {
 	after.Target, after.Backend = spec.Target, spec.Backend
 	c.places.put(path, placeOf(after))
 	return c.created(path, stack.Name, after)
+}
+
+// known is the rule as the cloud has it now, where nothing was left to the cloud.
+func (r Rule) known() (Rule, bool) {
+	if r.Scheme == schemeInternal {
+		r.Tier = cmp.Or(r.Tier, tierPremium) // what the cloud says of all of them
+	}
+	placed := r.Scheme == schemeExternal && r.IPVersion == versionIPv4 || r.Network != "" && r.Subnet != ""
+	r.Address, r.Wish = stack.Ref{}, false
+	return r, placed && r.IP != "" && r.Tier != ""
 }
 
 // refusesIP errs on yes: the answer does not say what it refuses.
@@ -155,7 +170,6 @@ func createAddress(c *change, spec Address) plan.Outcome {
 		c.asIPv6(a, spec)
 	}
 	err := tell(c.ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
-	c.facts.forgetAddress(spec.Name, spec.IP)
 	switch {
 	case err == nil && spec.IP != "":
 		return c.created(c.addressPath(spec.Name), stack.Name, spec)
@@ -194,20 +208,13 @@ func (c *change) readAddress(spec Address) plan.Outcome {
 
 // reservedByOther tells whether an address of another name has the IP.
 func (c *change) reservedByOther(spec Address) bool {
-	it := c.addressAPI.List(c.ctx, &computepb.ListAddressesRequest{
-		Project: c.config.Project, Region: c.config.Region, Filter: addressFilter([]question{{byIP, spec.IP}}),
-	}, readOptions()...)
-	other := false
-	err := all(it.Next, func(a *computepb.Address) {
-		other = other || bareIP(a.GetAddress()) == spec.IP && a.GetName() != spec.Name
+	list, err := c.allAddresses(c.ctx)
+	return err == nil && slices.ContainsFunc(list, func(a *computepb.Address) bool {
+		return bareIP(a.GetAddress()) == spec.IP && a.GetName() != spec.Name
 	})
-	return err == nil && other
 }
 
 func deleteAddress(c *change) plan.Outcome {
-	if spec, ok := c.step.Target.Spec.(Address); ok {
-		c.facts.forgetAddress(spec.Name, spec.IP)
-	}
 	return deleted(tell(c.ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{
 		Project: c.config.Project, Region: c.config.Region, Address: c.name(),
 	}))

@@ -2,10 +2,11 @@ package gce
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -20,8 +21,8 @@ const (
 	instanceAge = 10 * time.Minute
 	// absentAge is how long an instance that was not in the list is not looked for again.
 	absentAge = time.Minute
-	// addressAge is how long an answer about a reserved address holds. It is short,
-	// for a user waits for it, and long enough for the Services of one burst.
+	// addressAge is how long those who only build believe the list of addresses. It
+	// is short, for a user waits for it, and long enough for the Services of one burst.
 	addressAge = 5 * time.Second
 	// memberAge is how long the members of shared groups are believed by those who
 	// read; whoever writes to them relies on what the cloud says then.
@@ -58,73 +59,10 @@ type factCache struct {
 	zones     aged[[]string]
 	subnets   aged[[]Subnet]
 	instances aged[map[string]Instance]
-
-	mu        sync.Mutex
-	addresses map[question]answer
+	addresses aged[[]*computepb.Address]
 }
 
-// question is a look-up of a reserved address.
-type question struct{ by, value string }
-
-// answer is the address, or that there is none.
-type answer struct {
-	Reserved
-	exists bool
-	at     time.Time
-}
-
-func newFactCache() *factCache { return &factCache{addresses: map[question]answer{}} }
-
-// unanswered are the questions that nobody has asked lately.
-func (c *factCache) unanswered(now time.Time, all []question) []question {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(all), func(q question) bool {
-		a, ok := c.addresses[q]
-		return ok && now.Sub(a.at) < addressAge
-	})
-}
-
-func (c *factCache) learnAddresses(now time.Time, asked []question, found []Reserved) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	maps.DeleteFunc(c.addresses, func(_ question, a answer) bool { return now.Sub(a.at) >= addressAge })
-	for _, q := range asked {
-		c.addresses[q] = answer{at: now}
-	}
-	for _, r := range found {
-		for _, q := range []question{{byName, r.Name}, {byIP, r.IP}} {
-			if _, was := c.addresses[q]; was {
-				c.addresses[q] = answer{Reserved: r, exists: true, at: now}
-			}
-		}
-	}
-}
-
-// reserved are the addresses that answer the questions, sorted by name.
-func (c *factCache) reserved(questions []question) []Reserved {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	byName := map[string]Reserved{}
-	for _, q := range questions {
-		if a := c.addresses[q]; a.exists {
-			byName[a.Name] = a.Reserved
-		}
-	}
-	var out []Reserved
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		out = append(out, byName[name])
-	}
-	return out
-}
-
-// forgetAddress drops what is known of an address that we have just written.
-func (c *factCache) forgetAddress(name, ip string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.addresses, question{byName, name})
-	delete(c.addresses, question{byIP, ip})
-}
+func newFactCache() *factCache { return &factCache{} }
 
 // memberCache remembers the instances of groups, by the group's path. It is safe
 // for concurrent use.

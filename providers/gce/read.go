@@ -20,6 +20,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	r := newRead(ctx, s, scopes)
 	r.learnFacts()
 	r.lists()
+	r.learnReserved()
 	views := make([]*view, 0, len(scopes))
 	for _, scope := range scopes {
 		views = append(views, r.view(scope))
@@ -71,10 +72,10 @@ type spot struct{ zone, name string }
 
 // learned are facts of this read.
 type learned struct {
-	zones     []string
-	subnets   []Subnet
-	machines  map[string]Instance
-	questions []question
+	zones    []string
+	subnets  []Subnet
+	machines map[string]Instance
+	reserved []*computepb.Address
 }
 
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +38,6 @@ func (r *read) learnFacts() {
 		r.zones, err = r.facts.zones.get(r.ctx, r.now(), placeAge, nil, r.managedZones)
 		return err
 	})
-	r.questions = r.askedAddresses()
 	forEach([]func(){
 		func() {
 			r.factTask(familySubnets, r.needs(factSubnets), func() (err error) {
@@ -53,8 +51,15 @@ func (r *read) learnFacts() {
 				return err
 			})
 		},
-		func() { r.factTask(familyReserved, len(r.questions) > 0, r.learnReserved) },
 	}, func(f func()) { f() })
+}
+
+// learnReserved comes after the lists, one of which may have brought the addresses.
+func (r *read) learnReserved() {
+	r.factTask(familyReserved, r.needs(factAddresses), func() (err error) {
+		r.reserved, err = r.facts.addresses.get(r.ctx, r.now(), addressAge, nil, r.allAddresses)
+		return err
+	})
 }
 
 func (r *read) factTask(f family, needed bool, run func() error) {
@@ -78,14 +83,14 @@ func (r *read) needsZones() bool {
 
 // managedZones are those whose instances may be backends. Source:
 // kubernetes/cloud-provider-gcp:providers/gce/gce.go (managedZones).
-func (r *read) managedZones(ctx context.Context) ([]string, error) {
-	if !r.config.Multizone {
-		return []string{r.config.Zone}, nil
+func (s *Session) managedZones(ctx context.Context) ([]string, error) {
+	if !s.config.Multizone {
+		return []string{s.config.Zone}, nil
 	}
 	var out []string
-	it := r.placeAPI.zones.List(ctx, &computepb.ListZonesRequest{Project: r.config.Project, MaxResults: new(uint32(page))}, readOptions()...)
+	it := s.placeAPI.zones.List(ctx, &computepb.ListZonesRequest{Project: s.config.Project, MaxResults: new(uint32(page))}, readOptions()...)
 	err := all(it.Next, func(z *computepb.Zone) {
-		if lastOf(z.GetRegion()) == r.config.Region {
+		if lastOf(z.GetRegion()) == s.config.Region {
 			out = append(out, z.GetName())
 		}
 	})
@@ -187,73 +192,26 @@ func (r *read) managedInstances(ctx context.Context) (map[string]Instance, error
 	return out, err
 }
 
-// askedAddresses are the look-ups of reserved addresses, each once.
-func (r *read) askedAddresses() []question {
-	var out []question
-	for _, s := range r.scopes {
-		if s.Depth == providers.Deep {
-			out = append(out, questionsOf(s)...)
+// reservedOf are the addresses that a scope asks for, sorted by name.
+func (r *read) reservedOf(scope providers.Scope) []Reserved {
+	var out []Reserved
+	for _, a := range r.reserved {
+		found := reservedOf(a)
+		if slices.ContainsFunc(scope.Facts, func(l providers.Lookup) bool {
+			return l.Kind == factAddresses && (l.By == byName && l.Value == found.Name || l.By == byIP && l.Value == found.IP)
+		}) {
+			out = append(out, found)
 		}
 	}
-	slices.SortFunc(out, func(a, b question) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.value, b.value)) })
-	return slices.Compact(out)
-}
-
-func questionsOf(s providers.Scope) []question {
-	var out []question
-	for _, l := range s.Facts {
-		if l.Kind == factAddresses {
-			out = append(out, question{l.By, l.Value})
-		}
-	}
+	slices.SortFunc(out, func(a, b Reserved) int { return cmp.Compare(a.Name, b.Name) })
 	return out
-}
-
-// learnReserved asks for the addresses that nobody has asked for lately: those by
-// name and those by IP in one list.
-func (r *read) learnReserved() error {
-	asked := r.facts.unanswered(r.now(), r.questions)
-	if len(asked) == 0 {
-		return nil
-	}
-	var found []Reserved
-	it := r.addressAPI.List(r.ctx, &computepb.ListAddressesRequest{
-		Project: r.config.Project, Region: r.config.Region, Filter: addressFilter(asked), MaxResults: new(uint32(page)),
-	}, readOptions()...)
-	if err := all(it.Next, func(a *computepb.Address) { found = append(found, reservedOf(a)) }); err != nil {
-		return err
-	}
-	r.facts.learnAddresses(r.now(), asked, found)
-	return nil
-}
-
-// addressFilter selects by name or IP; of very many it selects none, and the
-// whole list is read. The API matches the texts of addresses, of which IPv6 ones
-// have several.
-func addressFilter(asked []question) *string {
-	var terms []string
-	for _, q := range asked {
-		field := "name"
-		if q.by == byIP {
-			if strings.Contains(q.value, ":") {
-				return nil
-			}
-			field = "address"
-		}
-		terms = append(terms, "("+field+" = "+strconv.Quote(q.value)+")")
-	}
-	filter := strings.Join(terms, " OR ")
-	if len(filter) > longestFilter {
-		return nil
-	}
-	return &filter
 }
 
 // factsOf are shared between all scopes but for the addresses.
 func (r *read) factsOf(scope providers.Scope) *Facts {
 	return &Facts{
 		Zones: r.zones, Network: r.config.Network, Subnet: r.config.Subnet, Legacy: r.legacy,
-		Subnets: r.subnets, Instances: r.machines, Addresses: r.facts.reserved(questionsOf(scope)),
+		Subnets: r.subnets, Instances: r.machines, Addresses: r.reservedOf(scope),
 	}
 }
 

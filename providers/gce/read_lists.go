@@ -1,6 +1,7 @@
 package gce
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -40,11 +41,21 @@ func (r *read) listAllRules([]string) error {
 	return err
 }
 
-func (r *read) listAddresses(names []string) error {
-	it := r.addressAPI.List(r.ctx, &computepb.ListAddressesRequest{
-		Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
-	}, readOptions()...)
-	return all(it.Next, func(a *computepb.Address) { r.addressList[a.GetName()] = a })
+// listAddresses takes what a Service owns out of the list of all addresses, which
+// says as well who holds an IP.
+func (r *read) listAddresses([]string) error {
+	list, err := r.facts.addresses.get(r.ctx, r.now(), 0, nil, r.allAddresses)
+	for _, a := range list {
+		r.addressList[a.GetName()] = a
+	}
+	return err
+}
+
+func (s *Session) allAddresses(ctx context.Context) ([]*computepb.Address, error) {
+	var out []*computepb.Address
+	it := s.addressAPI.List(ctx, &computepb.ListAddressesRequest{Project: s.config.Project, Region: s.config.Region, MaxResults: new(uint32(page))}, readOptions()...)
+	err := all(it.Next, func(a *computepb.Address) { out = append(out, a) })
+	return out, err
 }
 
 // listPools lists the pools of all regions where it must be known whether any
