@@ -1,0 +1,50 @@
+package reconcile
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+)
+
+// TestInputDigest: what we write on the Service ourselves is no input, and what
+// the user says is.
+func TestInputDigest(t *testing.T) {
+	key := func(name string) annotations.Declaration {
+		return &annotations.Key[string]{Name: name, Group: "all", Doc: "A text.", Forms: []annotations.Form[string]{{Type: annotations.String(), Source: "here"}}}
+	}
+	set, err := annotations.NewSet("toy", nil, key("toy.example.com/wish"), key("toy.example.com/made"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud := providers.Bound{
+		Annotations: set,
+		Outputs:     providers.Outputs{Annotations: []string{"toy.example.com/made"}},
+	}
+	of := func(change func(*corev1.Service)) string {
+		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{"toy.example.com/wish": "a"}}}
+		change(svc)
+		return inputDigest(cloud, providers.Request{Service: svc})
+	}
+	plain := of(func(*corev1.Service) {})
+	for name, tc := range map[string]struct {
+		change func(*corev1.Service)
+		same   bool
+	}{
+		"an output":         {func(s *corev1.Service) { s.Annotations["toy.example.com/made"] = "x" }, true},
+		"an unknown key":    {func(s *corev1.Service) { s.Annotations["other"] = "x" }, true},
+		"a selector":        {func(s *corev1.Service) { s.Spec.Selector = map[string]string{"a": "b"} }, true},
+		"a wish":            {func(s *corev1.Service) { s.Annotations["toy.example.com/wish"] = "b" }, false},
+		"where traffic is":  {func(s *corev1.Service) { s.Spec.TrafficDistribution = new(corev1.ServiceTrafficDistributionPreferClose) }, false},
+		"another Service's": {func(s *corev1.Service) { s.UID = "2" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := of(tc.change); (got == plain) != tc.same {
+				t.Errorf("equal digests: %t, want %t", got == plain, tc.same)
+			}
+		})
+	}
+}
