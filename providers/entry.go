@@ -14,6 +14,7 @@ import (
 type Entry struct {
 	Name        string // the value of --cloud-provider
 	Kinds       []string
+	Classes     []string
 	Annotations *annotations.Set
 	// Choose says which kind of load balancer a Service asks for; it needs no cloud.
 	Choose func(*corev1.Service) Choice
@@ -27,6 +28,7 @@ func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 	return Entry{
 		Name:        cloud.Name,
 		Kinds:       cloud.Kinds,
+		Classes:     cloud.Classes,
 		Annotations: cloud.Annotations,
 		Choose:      cloud.Choose,
 		Open: func(ctx context.Context, file io.Reader, env Env) (Bound, annotations.Problems, error) {

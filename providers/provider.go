@@ -129,8 +129,11 @@ type Sweeper interface {
 
 // Cloud is one provider: configuration type C, facts type F.
 type Cloud[C, F any] struct {
-	Name        string
-	Kinds       []string // kinds of load balancers, for documentation and metrics
+	Name  string
+	Kinds []string // kinds of load balancers, for documentation and metrics
+	// Classes are values of spec.loadBalancerClass that the cloud's own controllers
+	// serve: ours where we take their place.
+	Classes     []string
 	Annotations *annotations.Set
 	// Config reads the official cloud configuration file; nil reader: no file.
 	// Problems are keys that are unknown or without effect here.

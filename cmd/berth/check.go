@@ -42,7 +42,7 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		checked, err := offline.Check(cmd.Context(), services.from(cmd), cloud, services.served())
+		checked, err := offline.Check(cmd.Context(), services.from(cmd), cloud, services.served(cloud))
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/offline"
 )
@@ -30,6 +33,10 @@ func (f *serviceFlags) from(cmd *cobra.Command) offline.Input {
 	return in
 }
 
-func (f *serviceFlags) served() service.Classes {
-	return service.Classes{Default: f.defaultClass, Names: f.classes}
+func (f *serviceFlags) served(cloud providers.Entry) service.Classes {
+	served := service.Classes{Default: f.defaultClass, Names: f.classes}
+	if f.defaultClass {
+		served.Names = append(slices.Clone(f.classes), cloud.Classes...)
+	}
+	return served
 }

@@ -55,7 +55,7 @@ func newPlan() *cobra.Command {
 		if target.Cloud, err = all.Find(provider); err != nil {
 			return err
 		}
-		target.Classes = services.served()
+		target.Classes = services.served(target.Cloud)
 		report, err := offline.Plan(cmd.Context(), services.from(cmd), target)
 		if err != nil {
 			return err

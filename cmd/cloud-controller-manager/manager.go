@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +26,9 @@ import (
 
 // manager joins the stock program and our loop.
 type manager struct {
-	flags *flags
-	cloud providers.Bound
+	flags   *flags
+	cloud   providers.Bound
+	classes []string // that the cloud's own controllers serve
 
 	stopping context.Context // ends when the process is told to stop
 	loops    sync.WaitGroup
@@ -73,6 +75,7 @@ func (m *manager) connect(name, file string, env providers.Env) (providers.Bound
 	if err != nil {
 		return providers.Bound{}, fmt.Errorf("--cloud-provider: %w", err)
 	}
+	m.classes = entry.Classes
 	var reader io.Reader
 	if file != "" {
 		f, err := os.Open(file)
@@ -104,7 +107,7 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
 		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
-			Classes: service.Classes{Default: m.flags.defaultClass, Names: m.flags.classes, ReleaseUnclaimed: m.flags.releaseUnclaimed},
+			Classes: service.Classes{Default: m.flags.defaultClass, Names: m.served(), ReleaseUnclaimed: m.flags.releaseUnclaimed},
 			Workers: workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
 		})
 		if err != nil {
@@ -113,6 +116,15 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		m.start(ctx, loop)
 		return nil, true, nil
 	}
+}
+
+// served are the classes given by flag and, where we take the place of the
+// cloud's own controllers, theirs.
+func (m *manager) served() []string {
+	if !m.flags.defaultClass {
+		return m.flags.classes
+	}
+	return append(slices.Clone(m.flags.classes), m.classes...)
 }
 
 // start runs the loop until leadership or the process ends.

@@ -8,6 +8,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 	return providers.Cloud[Config, *Facts]{
 		Name:        "gce",
 		Kinds:       []string{TargetPool, NetLB, InternalIG, InternalNEG},
+		Classes:     []string{classExternal, classInternal, classExternalLegacy, classInternalLegacy},
 		Annotations: Annotations(),
 		Config:      ReadConfig,
 		Choose:      choose,

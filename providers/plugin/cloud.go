@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 )
 
@@ -30,6 +31,8 @@ type Cloud struct {
 	config []byte // nil: there is no file
 
 	view *view // of the cluster; nil until SetInformers
+	// ids asks the cluster who it is; nil until Initialize.
+	ids func(context.Context) (providers.ClusterIDs, error)
 
 	mu   sync.Mutex
 	open map[string]*reconcile.Reconciler // by --cluster-name, which comes with the first call
@@ -63,7 +66,7 @@ func (c *Cloud) reconciler(ctx context.Context, cluster string) (*reconcile.Reco
 	if c.config != nil {
 		file = bytes.NewReader(c.config)
 	}
-	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now})
+	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now, ClusterIDs: c.ids})
 	for _, p := range problems {
 		klog.FromContext(ctx).Info("cloud configuration", "problem", p.String())
 	}
@@ -75,7 +78,11 @@ func (c *Cloud) reconciler(ctx context.Context, cluster string) (*reconcile.Reco
 }
 
 // Initialize implements cloudprovider.Interface.
-func (*Cloud) Initialize(cloudprovider.ControllerClientBuilder, <-chan struct{}) {}
+func (c *Cloud) Initialize(clients cloudprovider.ControllerClientBuilder, _ <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids = service.ClusterIDs(clients.ClientOrDie("service-controller"), true)
+}
 
 // SetInformers implements cloudprovider.InformerUser: all Services must be known
 // before anything that they share may go, and the nodes of a call can be stale.
