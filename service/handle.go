@@ -236,7 +236,7 @@ func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service,
 	klog.FromContext(ctx).Error(err, "sync")
 	c.newTalk(key, svc).say(status.EventSyncFailed, "Error syncing load balancer: "+err.Error()).keep()
 	if fault.Is(err, fault.Throttled) {
-		c.queue.AddAfter(key, max(fault.After(err), minBackoff))
+		c.queue.AddAfter(key, pause(err))
 		return
 	}
 	c.queue.AddRateLimited(key)

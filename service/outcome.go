@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/annotations"
@@ -187,7 +188,7 @@ func (c *Controller) requeue(ctx context.Context, key string, result reconcile.R
 	}
 	switch {
 	case result.Err != nil && fault.Is(result.Err, fault.Throttled):
-		c.queue.AddAfter(key, max(fault.After(result.Err), minBackoff))
+		c.queue.AddAfter(key, pause(result.Err))
 	case result.Err != nil && fault.Is(result.Err, fault.Invalid):
 		// Only a change of the Service can help; look again now and then all
 		// the same, since what it refers to may appear.
@@ -232,6 +233,12 @@ func (c *Controller) nextStep(key string) time.Duration {
 	old.waits++
 	c.seen.put(key, old)
 	return min(10*time.Millisecond<<min(old.waits, 13), maxWait)
+}
+
+// pause is how long a throttled Service stays away: up to twice what was asked
+// for, each another time, so that not all come back together.
+func pause(err error) time.Duration {
+	return wait.Jitter(max(fault.After(err), minBackoff), 1)
 }
 
 // logPlan writes one line per step about to be done.
