@@ -18,11 +18,13 @@ const regrafts = 3
 // of a batch are about the same object, which is written once for all of them.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	c := &change{Session: s, ctx: ctx, batch: b, out: make([]plan.Outcome, len(b.Steps))}
-	var balancers, entries []int
+	var balancers, entries, interfaces []int
 	for i, step := range b.Steps {
 		switch step.ID.Key.Kind {
 		case KindEntries, KindPool:
 			balancers = append(balancers, i)
+		case KindNICs:
+			interfaces = append(interfaces, i)
 		case KindAccess:
 			entries = append(entries, i)
 		default:
@@ -31,6 +33,9 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	}
 	if len(balancers) > 0 {
 		c.part(balancers).writeBalancer()
+	}
+	if len(interfaces) > 0 {
+		c.part(interfaces).writeInterfaces()
 	}
 	if len(entries) > 0 {
 		c.part(entries).writeSecurity()
@@ -82,6 +87,7 @@ func (c *change) all(refused map[int]error, o plan.Outcome) {
 func (c *change) one(step plan.Step) plan.Outcome {
 	run := map[stack.Kind]func(plan.Step) plan.Outcome{
 		KindPublicIP: c.writePublicIP, KindBinding: c.writeBinding, KindLink: c.writeLink, KindPolicy: c.writePolicy,
+		KindScaleSet: c.writeScaleSet,
 	}[step.ID.Key.Kind]
 	if run == nil {
 		return plan.Failed(fault.New(fault.Internal, "%s: there is no call that does this", step.ID))

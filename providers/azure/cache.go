@@ -16,6 +16,9 @@ const (
 	// subnetAge is how long a subnet is believed. It is short, for a user who makes
 	// one waits for it, and long enough for the Services of one burst.
 	subnetAge = 30 * time.Second
+	// fleetAge is how long the lists of machines are believed, for all Services that
+	// hear of a new node at the same time.
+	fleetAge = 2 * time.Second
 )
 
 // aged is a value with the time it was fetched at. One who needs what another is
@@ -49,7 +52,8 @@ func (a *aged[T]) forget() {
 
 // factCache remembers facts between reads. It is safe for concurrent use.
 type factCache struct {
-	zones aged[[]string]
+	zones  aged[[]string]
+	fleets map[string]*aged[*fleet] // by the groups in which the machines are
 
 	mu      sync.Mutex
 	subnets map[string]*aged[*FoundSubnet] // by name in lower case
@@ -61,7 +65,7 @@ type factCache struct {
 type knownIP struct{ address, version string }
 
 func newFactCache() *factCache {
-	return &factCache{subnets: map[string]*aged[*FoundSubnet]{}, ips: map[stack.Key]knownIP{}}
+	return &factCache{subnets: map[string]*aged[*FoundSubnet]{}, fleets: map[string]*aged[*fleet]{}, ips: map[stack.Key]knownIP{}}
 }
 
 func (c *factCache) subnet(name string) *aged[*FoundSubnet] {
@@ -71,6 +75,22 @@ func (c *factCache) subnet(name string) *aged[*FoundSubnet] {
 		c.subnets[name] = &aged[*FoundSubnet]{}
 	}
 	return c.subnets[name]
+}
+
+func (c *factCache) fleet(groups string) *aged[*fleet] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fleets[groups] == nil {
+		c.fleets[groups] = &aged[*fleet]{}
+	}
+	return c.fleets[groups]
+}
+
+// forgetFleet makes the next read list the machines again.
+func (c *factCache) forgetFleet() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.fleets)
 }
 
 // learnIP notes a public IP; one that is gone is forgotten by its address being empty.

@@ -18,6 +18,7 @@ import (
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/azure/simtest"
 )
 
@@ -56,7 +57,7 @@ func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
 func fresh(seed simazure.SeedOptions) props.New {
 	return func(t testing.TB) props.Subject {
-		running := simtest.Start(t, simazure.Options{Seed: seed})
+		running := simtest.Start(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}}) // TestLongOperations has the other ways
 		state := running.Cloud.State
 		running.Cloud.State = func() any { return withoutEtags(t, state()) }
 		return subject{running: running}
@@ -156,12 +157,22 @@ func TestProperties(t *testing.T) {
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 6}), cases())
 }
 
+// TestPropertiesInterfaces has pools of network interfaces, of all sorts of machines.
+func TestPropertiesInterfaces(t *testing.T) {
+	login(t)
+	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM, simazure.Flex} {
+		t.Run(string(as), func(t *testing.T) {
+			props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: as, Pools: simazure.NodeNIC}), cases()[:2])
+		})
+	}
+}
+
 // TestOpenRefuses names the key that cannot be served.
 func TestOpenRefuses(t *testing.T) {
 	login(t)
 	running := simtest.Start(t, simazure.Options{})
 	for key, edit := range map[string][2]string{
-		"loadBalancerBackendPoolConfigurationType": {`"nodeIP"`, `"nodeIPConfiguration"`},
+		"loadBalancerBackendPoolConfigurationType": {`"nodeIP"`, `"podIP"`},
 		"subscriptionId":                        {`"subscriptionId": "` + running.Cloud.Seed.Subscription + `"`, `"subscriptionId": ""`},
 		"networkResourceTenantID":               {"{", `{"networkResourceTenantID": "other",`},
 		"cloud":                                 {`"resourceManagerEndpoint"`, `"cloud": "AzureMoonCloud", "x"`},

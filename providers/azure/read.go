@@ -19,7 +19,7 @@ import (
 // the number of Services. The security group comes first, so that an address in
 // one of its rules is never newer than the lists that tell whose it is.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
-	r := &read{Session: s, ctx: ctx, scopes: scopes, blind: map[stack.Kind]bool{}, byGroup: map[string][]Object{}, linksIn: map[string][]Object{}, subnets: map[string]FoundSubnet{}}
+	r := &read{Session: s, ctx: ctx, scopes: scopes, blind: map[stack.Kind]bool{}, byGroup: map[string][]Object{}, linksIn: map[string][]Object{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes)}
 	r.note(r.readSecurity(), KindAccess)
 	r.lists()
 	r.note(r.frontendAddresses(), KindEntries)
@@ -44,6 +44,8 @@ type read struct {
 	linksIn   map[string][]Object // private link services
 	subnets   map[string]FoundSubnet
 	zones     []string
+	fleet     *fleet
+	names     map[string]string // of nodes, by provider id in lower case
 	blind     map[stack.Kind]bool
 	err       error
 
@@ -93,6 +95,7 @@ func values(scope providers.Scope, kind stack.Kind, by string) []string {
 func (r *read) lists() {
 	tasks := []func(){
 		func() { r.note(r.listBalancers(), KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess) },
+		func() { r.note(r.readFleet(), KindNICs, KindScaleSet) },
 	}
 	for _, group := range r.wanted(KindPublicIP, byGroup) {
 		tasks = append(tasks, func() { r.note(r.listPublicIPs(group), KindPublicIP, KindBinding, KindAccess) })
@@ -267,6 +270,8 @@ func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, pro
 		}
 		key := poolKey(lb.text("name"), name)
 		have.Put(stack.Resource{Key: key, ID: lb.text("id") + "/" + listPools + "/" + spec.Name, In: balancerKey(lb.text("name")), Hold: stack.Counted, Proof: proof, Spec: spec})
+		pools := lb.props().list(listPools)
+		r.putMembers(have, lb, pools[named(pools, name)], proof)
 	}
 }
 

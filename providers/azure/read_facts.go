@@ -25,6 +25,9 @@ func (r *read) facts() {
 			f.Links = append(f.Links, l)
 		}
 	}
+	if r.config.PoolType != poolNodeIP {
+		f.Machines = r.fleet.machineFacts()
+	}
 	f.Security, f.Subnets, f.Zones = r.security != nil, r.subnets, r.zones
 }
 

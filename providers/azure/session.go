@@ -75,9 +75,6 @@ func (c Config) complete() error {
 			return fmt.Errorf("%s: is missing", k.key)
 		}
 	}
-	if c.PoolType != poolNodeIP {
-		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %s is not supported by this version; %s is", poolNIC, poolNodeIP)
-	}
 	if c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant) {
 		return errors.New("networkResourceTenantID: another tenant than tenantId is not supported by this version")
 	}

@@ -1,0 +1,227 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// fleet is the machines of the groups that nodes are in.
+type fleet struct {
+	sets      []Object            // scale sets
+	instances map[string][]Object // of uniform scale sets, by the set's id in lower case
+	machines  []Object            // single ones and those of flexible scale sets
+}
+
+// readFleet lists the machines, where pools have interfaces for members.
+func (r *read) readFleet() error {
+	if r.config.PoolType == poolNodeIP {
+		return nil
+	}
+	groups := map[string]bool{r.config.Group: true}
+	for _, scope := range r.scopes {
+		for n := range scope.Nodes.All() {
+			if g := groupOf(n.ProviderID); g != "" {
+				groups[g] = true
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(groups))
+	found, err := r.Session.facts.fleet(strings.Join(names, ",")).get(r.ctx, r.now(), fleetAge, func(ctx context.Context) (*fleet, error) {
+		return r.listFleet(ctx, names)
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fleet = found
+	return err
+}
+
+func (s *Session) listFleet(ctx context.Context, groups []string) (*fleet, error) {
+	out := &fleet{instances: map[string][]Object{}}
+	for _, group := range groups {
+		base := "/subscriptions/" + s.config.Subscription + "/resourceGroups/" + group + "/providers/Microsoft.Compute/"
+		sets, _, err := s.list(ctx, base+"virtualMachineScaleSets", computeVersion, nil)
+		if err != nil {
+			return nil, fmt.Errorf("scale sets of %s: %w", group, err)
+		}
+		machines, _, err := s.list(ctx, base+"virtualMachines", computeVersion, nil)
+		if err != nil {
+			return nil, fmt.Errorf("machines of %s: %w", group, err)
+		}
+		out.sets, out.machines = append(out.sets, sets...), append(out.machines, machines...)
+	}
+	var mu sync.Mutex
+	var first error
+	forEach(out.sets, func(set Object) {
+		if isFlexible(set) {
+			return
+		}
+		list, _, err := s.list(ctx, set.text("id")+"/virtualMachines", computeVersion, map[string]string{"$expand": "instanceView"})
+		mu.Lock()
+		defer mu.Unlock()
+		first = cmp.Or(first, err)
+		out.instances[lower(set.text("id"))] = list
+	})
+	return out, first
+}
+
+func isFlexible(set Object) bool {
+	return strings.EqualFold(set.props().text("orchestrationMode"), "Flexible")
+}
+
+// machineFacts are the machines by what nodes call them.
+func (f *fleet) machineFacts() map[string]Machine {
+	out := map[string]Machine{}
+	if f == nil {
+		return out
+	}
+	for id, list := range f.instances {
+		for _, o := range list {
+			out["azure://"+lower(o.text("id"))] = Machine{ScaleSet: id, Instance: o.text("instanceId"), Out: whyOut(o)}
+		}
+	}
+	for _, o := range f.machines {
+		set := o.ref("virtualMachineScaleSet")
+		out["azure://"+lower(o.text("id"))] = Machine{NIC: lower(primaryInterface(o)), ScaleSet: lower(set), Flex: set != "", Out: whyOut(o)}
+	}
+	return out
+}
+
+// primaryInterface is the id of the network interface of a machine that counts.
+func primaryInterface(machine Object) string {
+	list := machine.props().in("networkProfile").list("networkInterfaces")
+	if i := primary(list); i >= 0 {
+		return list[i].text("id")
+	}
+	return ""
+}
+
+// primary is the index of the primary one; one that is alone is it.
+func primary(list []Object) int {
+	if len(list) == 1 {
+		return 0
+	}
+	return slices.IndexFunc(list, func(o Object) bool { return o.props().flag("primary") })
+}
+
+// whyOut says why a machine cannot join a pool now.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_vmss.go.
+func whyOut(o Object) string {
+	if strings.EqualFold(o.props().text("provisioningState"), "Deleting") {
+		return "is being deleted"
+	}
+	for _, status := range o.props().in("instanceView").list("statuses") {
+		switch state, is := strings.CutPrefix(lower(status.text("code")), "powerstate/"); {
+		case is && (state == "stopped" || state == "stopping" || state == "deallocated" || state == "deallocating"):
+			return "is " + state
+		}
+	}
+	return ""
+}
+
+// nodeNames are the names of the nodes that a read knows, by provider id in lower case.
+func nodeNames(scopes []providers.Scope) map[string]string {
+	out := map[string]string{}
+	for _, scope := range scopes {
+		for n := range scope.Nodes.All() {
+			out[lower(n.ProviderID)] = n.Name
+		}
+	}
+	return out
+}
+
+// putMembers finds the machines in a pool.
+func (r *read) putMembers(have *stack.Stack, lb, pool Object, proof stack.Proof) {
+	if r.config.PoolType == poolNodeIP || r.fleet == nil {
+		return
+	}
+	name, in := pool.text("name"), balancerKey(lb.text("name"))
+	ref := stack.RefTo(poolKey(lb.text("name"), name))
+	nics, sets := NICs{Pool: ref}, map[string]ScaleSet{}
+	for _, member := range pool.props().list("backendIPConfigurations") {
+		id := lower(member.text("id"))
+		if set, _, is := strings.Cut(id, "/virtualmachines/"); is && strings.Contains(set, "/virtualmachinescalesets/") {
+			s := sets[set]
+			s.Instances = append(s.Instances, Instance{Node: r.nameOf("azure://" + set + "/virtualmachines/" + segmentAfter(id, "virtualmachines")), ID: segmentAfter(id, "virtualmachines")})
+			sets[set] = s
+			continue
+		}
+		nic, _, _ := strings.Cut(id, "/ipconfigurations/")
+		nics.Members = append(nics.Members, NIC{Node: r.nameOfInterface(nic), ID: nic})
+	}
+	for _, set := range r.fleet.sets {
+		id := lower(set.text("id"))
+		s, hasInstances := sets[id]
+		if configuration := configurationOf(modelInterfaces(set), name); !hasInstances && !inPool(configuration, poolID(lb, name)) {
+			continue
+		}
+		s.Flex = isFlexible(set)
+		sets[id] = s
+	}
+	if len(nics.Members) > 0 {
+		slices.SortFunc(nics.Members, func(a, b NIC) int { return cmp.Compare(a.ID, b.ID) })
+		have.Put(stack.Resource{Key: nicsKey(lb.text("name"), name), In: in, Hold: stack.Counted, Proof: proof, Spec: nics})
+	}
+	for _, id := range slices.Sorted(maps.Keys(sets)) {
+		s := sets[id]
+		s.ID, s.Pool = id, ref
+		slices.SortFunc(s.Instances, func(a, b Instance) int { return cmp.Compare(a.ID, b.ID) })
+		have.Put(stack.Resource{Key: scaleSetKey(lb.text("name"), name, id), ID: id, In: in, Hold: stack.Counted, Proof: proof, Spec: s})
+	}
+}
+
+func poolID(lb Object, pool string) string { return lb.text("id") + "/" + listPools + "/" + pool }
+
+// nameOf is the name of a node, or the end of its machine's id if it has none.
+func (r *read) nameOf(providerID string) string {
+	return orElse(r.names[providerID], lastSegment(providerID))
+}
+
+func (r *read) nameOfInterface(nic string) string {
+	for _, o := range r.fleet.machines {
+		if sameID(primaryInterface(o), nic) {
+			return r.nameOf("azure://" + lower(o.text("id")))
+		}
+	}
+	return lastSegment(nic)
+}
+
+// modelInterfaces are those of the model of a scale set.
+func modelInterfaces(set Object) []Object {
+	return set.props().in("virtualMachineProfile", "networkProfile").list("networkInterfaceConfigurations")
+}
+
+// configurationOf is the ip configuration of the primary interface that is for
+// the family of the pool: the primary one, or the first with IPv6.
+func configurationOf(interfaces []Object, pool string) Object {
+	i := primary(interfaces)
+	if i < 0 {
+		return nil
+	}
+	return familyConfiguration(interfaces[i], pool)
+}
+
+func familyConfiguration(nic Object, pool string) Object {
+	list := nic.props().list("ipConfigurations")
+	i := primary(list)
+	if strings.HasSuffix(lower(pool), lower(suffixIPv6)) {
+		i = slices.IndexFunc(list, func(o Object) bool { return strings.EqualFold(o.props().text("privateIPAddressVersion"), ipv6) })
+	}
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+const memberOf = "loadBalancerBackendAddressPools"
+
+func inPool(configuration Object, pool string) bool {
+	return slices.ContainsFunc(configuration.props().list(memberOf), func(o Object) bool { return sameID(o.text("id"), pool) })
+}
