@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/providers/gce"
 )
 
@@ -13,6 +14,7 @@ import (
 func List() []providers.Entry {
 	return []providers.Entry{
 		providers.EntryOf(aws.Cloud()),
+		providers.EntryOf(azure.Cloud()),
 		providers.EntryOf(gce.Cloud()),
 	}
 }

@@ -17,6 +17,8 @@ func clockUses() map[string]string {
 		"service/reconcile/reader.go NewTimer":   "a read that nobody waits for urgently waits longer; hurry ends it",
 		"service/reconcile/reconciler.go Now":    "the default of an option that tests set",
 		"providers/aws/session.go Now":           "the default of an option that tests set",
+		"providers/azure/session.go Now":         "the default of an option that tests set",
+		"providers/azure/call.go NewTimer":       "the pause before Azure is asked again about an operation",
 		"providers/gce/session.go Now":           "the default of an option that tests set",
 		"providers/plugin/cloud.go Now":          "what a program gives the cloud; here the program is the stock one",
 		"providers/plugin/balancers.go NewTimer": "the stock loop wants an answer from the call, so the call waits for the cloud",
