@@ -32,7 +32,7 @@ func createRule(c *change, spec Rule) plan.Outcome {
 		c.places.put(path, placeOf(after))
 		return c.created(path, stack.Name, after)
 	}
-	found, err := c.rules.get(c.ctx, spec.Name)
+	found, err := c.newRule(c.ctx, spec.Name)
 	if err == nil && found == nil {
 		err = fault.New(fault.Ambiguous, "forwarding rule %s: is not there right after it was made", spec.Name)
 	}
@@ -140,7 +140,7 @@ func (c *change) placeOfRule(path string) (string, error) {
 	if known, ok := c.places.get(path); ok {
 		return known, nil
 	}
-	found, err := c.rules.get(c.ctx, lastOf(path))
+	found, err := c.newRule(c.ctx, lastOf(path))
 	if err == nil && found == nil {
 		err = fault.New(fault.Conflict, "forwarding rule %s: is not there", lastOf(path))
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -237,6 +238,63 @@ func forEach[T any](items []T, f func(T)) {
 		group.Go(func() error { f(item); return nil })
 	}
 	_ = group.Wait() // no function returns an error
+}
+
+// gatherer puts questions together: one call is under way at a time, and what is
+// asked meanwhile goes out together in the next one. There are no timers.
+type gatherer[Q, A any] struct {
+	call func(context.Context, []Q) []A // one answer for each, in order
+
+	mu      sync.Mutex
+	busy    bool
+	waiting []asked[Q, A]
+}
+
+type asked[Q, A any] struct {
+	question Q
+	answer   chan A
+}
+
+func gather[Q, A any](call func(context.Context, []Q) []A) *gatherer[Q, A] {
+	return &gatherer[Q, A]{call: call}
+}
+
+// ask waits for the answer; an error is that nobody waits any longer.
+func (g *gatherer[Q, A]) ask(ctx context.Context, question Q) (A, error) {
+	a := asked[Q, A]{question: question, answer: make(chan A, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, a)
+	if !g.busy {
+		g.busy = true
+		go g.drain(context.WithoutCancel(ctx))
+	}
+	g.mu.Unlock()
+	select {
+	case answer := <-a.answer:
+		return answer, nil
+	case <-ctx.Done():
+		var none A
+		return none, faultOf(ctx.Err(), reading)
+	}
+}
+
+func (g *gatherer[Q, A]) drain(ctx context.Context) {
+	for {
+		g.mu.Lock()
+		batch := g.waiting
+		g.waiting, g.busy = nil, len(batch) > 0
+		g.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		questions := make([]Q, 0, len(batch))
+		for _, a := range batch {
+			questions = append(questions, a.question)
+		}
+		for i, answer := range g.call(ctx, questions) {
+			batch[i].answer <- answer
+		}
+	}
 }
 
 // projectOf is the project in a URL or path.

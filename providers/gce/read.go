@@ -15,8 +15,35 @@ import (
 
 // Read reads for many Services at once: one list for every collection, whatever
 // the number of Services, and then the members of those groups that belong to an
-// answer, which the cloud tells of one group at a time.
+// answer, which the cloud tells of one group at a time. Reads that come while one
+// is under way go together, since the lists cost the same for all; those that want
+// nothing but facts do not wait.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
+	if !slices.ContainsFunc(scopes, func(scope providers.Scope) bool { return len(scope.Own) > 0 }) {
+		return s.readNow(ctx, scopes)
+	}
+	found, err := s.reads.ask(ctx, scopes)
+	if err != nil {
+		found = make([]providers.Found[*Facts], len(scopes))
+		for i := range found {
+			found[i].Err = err
+		}
+	}
+	return found
+}
+
+// answerReads reads for all who wait, and gives each what is theirs.
+func (s *Session) answerReads(ctx context.Context, waiting [][]providers.Scope) [][]providers.Found[*Facts] {
+	found := s.readNow(ctx, slices.Concat(waiting...))
+	out := make([][]providers.Found[*Facts], 0, len(waiting))
+	for _, scopes := range waiting {
+		out = append(out, found[:len(scopes):len(scopes)])
+		found = found[len(scopes):]
+	}
+	return out
+}
+
+func (s *Session) readNow(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
 	r := newRead(ctx, s, scopes)
 	r.learnFacts()
 	r.lists()

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 	raw "google.golang.org/api/compute/v1"
@@ -98,66 +97,28 @@ func draining(e *raw.NetworkEndpointWithHealthStatus) bool {
 	return slices.ContainsFunc(e.Healths, func(h *raw.HealthStatusForNetworkEndpoint) bool { return h.HealthState == "DRAINING" })
 }
 
-// ruleReader reads forwarding rules that have just been made, for their IPs. What
-// asks while a call is under way is answered together by the next one.
-type ruleReader struct {
-	call func(context.Context, []string) (map[string]*computepb.ForwardingRule, error)
-
-	mu      sync.Mutex
-	busy    bool
-	waiting []*ruleQuestion
-}
-
-type ruleQuestion struct {
-	name   string
-	answer chan ruleAnswer
-}
-
+// ruleAnswer is a forwarding rule that has just been made; nil if there is none.
 type ruleAnswer struct {
-	rule *computepb.ForwardingRule // nil: there is none
+	rule *computepb.ForwardingRule
 	err  error
 }
 
-func newRuleReader(call func(context.Context, []string) (map[string]*computepb.ForwardingRule, error)) *ruleReader {
-	return &ruleReader{call: call}
+// newRule reads a forwarding rule that has just been made, for its IP.
+func (s *Session) newRule(ctx context.Context, name string) (*computepb.ForwardingRule, error) {
+	a, err := s.rules.ask(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.rule, a.err
 }
 
-// get reads the rule of a name; nil without an error if there is none.
-func (r *ruleReader) get(ctx context.Context, name string) (*computepb.ForwardingRule, error) {
-	q := &ruleQuestion{name: name, answer: make(chan ruleAnswer, 1)}
-	r.mu.Lock()
-	r.waiting = append(r.waiting, q)
-	if !r.busy {
-		r.busy = true
-		go r.drain(context.WithoutCancel(ctx))
+func (s *Session) answerRules(ctx context.Context, names []string) []ruleAnswer {
+	found, err := s.readRules(ctx, names)
+	out := make([]ruleAnswer, 0, len(names))
+	for _, n := range names {
+		out = append(out, ruleAnswer{rule: found[n], err: err})
 	}
-	r.mu.Unlock()
-	select {
-	case a := <-q.answer:
-		return a.rule, a.err
-	case <-ctx.Done():
-		return nil, faultOf(ctx.Err(), reading)
-	}
-}
-
-func (r *ruleReader) drain(ctx context.Context) {
-	for {
-		r.mu.Lock()
-		batch := r.waiting
-		r.waiting, r.busy = nil, len(batch) > 0
-		r.mu.Unlock()
-		if len(batch) == 0 {
-			return
-		}
-		names := make([]string, 0, len(batch))
-		for _, q := range batch {
-			names = append(names, q.name)
-		}
-		found, err := r.call(ctx, names)
-		for _, q := range batch {
-			q.answer <- ruleAnswer{rule: found[q.name], err: err}
-		}
-	}
+	return out
 }
 
 // readRules reads rules by name: one by itself, several in a list.

@@ -27,7 +27,8 @@ type Session struct {
 	groups *memberCache
 	places *placeCache
 	done   *doneCache
-	rules  *ruleReader
+	rules  *gatherer[string, ruleAnswer]
+	reads  *gatherer[[]providers.Scope, []providers.Found[*Facts]]
 
 	legacy bool // the network has no subnets
 	mu     sync.Mutex
@@ -70,7 +71,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if s.clients, err = connect(lasting, c.APIEndpoint, client); err != nil {
 		return nil, err
 	}
-	s.rules = newRuleReader(s.readRules)
+	s.rules, s.reads = gather(s.answerRules), gather(s.answerReads)
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
