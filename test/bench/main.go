@@ -35,6 +35,9 @@ const (
 func run(ctx context.Context) error {
 	var rows []row
 	for _, s := range subjects() {
+		if only := os.Getenv("ONLY"); only != "" && only != s.cloud && only != s.kind {
+			continue
+		}
 		got, err := measure(ctx, s)
 		rows = append(rows, got...)
 		if err != nil {

@@ -45,7 +45,7 @@ func (b *bench) phase(ctx context.Context, name string, n int, act, effect func(
 
 // life measures ten Services from creation to deletion.
 func (b *bench) life(ctx context.Context) error {
-	controller, err := b.world.Controller("bench")
+	controller, err := b.world.Controller("bench", b.subject.flags()...)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func addPort(svc *corev1.Service) { svc.Spec.Ports = append(svc.Spec.Ports, port
 // restart measures a restart with many Services in place and nothing to do.
 func (b *bench) restart(ctx context.Context) error {
 	all := b.subject.services("many", restarts)
-	controller, err := b.world.Controller("before")
+	controller, err := b.world.Controller("before", b.subject.flags()...)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (b *bench) restart(ctx context.Context) error {
 		return err
 	}
 	start := func(context.Context) error {
-		controller, err = b.world.Controller("after")
+		controller, err = b.world.Controller("after", b.subject.flags()...)
 		return err
 	}
 	asked := func(ctx context.Context) error {

@@ -13,7 +13,9 @@ type subject struct {
 	cloud, kind string
 	simArgs     []string
 	annotations map[string]string
+	class       string // spec.loadBalancerClass
 	// goal is the most that a phase may cost per Service: all calls, and writes.
+	// Waiting for an operation of Google Cloud is part of the write it belongs to.
 	goal map[string][2]float64
 }
 
@@ -26,7 +28,34 @@ func subjects() []subject {
 			goal: map[string][2]float64{
 				"create": {9, 8}, "touch": {0, 0}, "port": {4.5, 4}, "delnode": {3, 3}, "addnode": {3, 3}, "delete": {5.5, 5},
 			}},
+		{cloud: "azure", kind: "public"},
+		{cloud: "azure", kind: "internal", annotations: map[string]string{"service.beta.kubernetes.io/azure-load-balancer-internal": "true"}},
+		{cloud: "gce", kind: "target-pool", simArgs: gceQuotas(), goal: gceGoal(3.2, 1)},
+		{cloud: "gce", kind: "netlb-rbs", simArgs: gceQuotas(), annotations: map[string]string{"cloud.google.com/l4-rbs": "enabled"}, goal: gceGoal(4, 0.1)},
+		{cloud: "gce", kind: "ilb-ig", simArgs: gceQuotas(), annotations: map[string]string{"networking.gke.io/load-balancer-type": "Internal"}, goal: gceGoal(4, 0.1)},
+		{cloud: "gce", kind: "ilb-neg", simArgs: gceQuotas(), class: "networking.gke.io/l4-regional-internal", goal: gceGoal(11.2, 1)},
 	}
+}
+
+// gceGoal: a creation costs one write for each resource and for the members of each
+// group, those that are shared divided by ten Services, and half a read; a node
+// costs one write for each pool or group that it is in.
+func gceGoal(resources, node float64) map[string][2]float64 {
+	const members = 0.1 // one read for all, where somebody looks
+	return map[string][2]float64{
+		"create": {resources + 0.5, resources}, "touch": {0, 0}, "delnode": {node + members, node}, "addnode": {node + members, node},
+	}
+}
+
+// gceQuotas raises what a project with hundreds of load balancers has to have raised.
+func gceQuotas() []string { return []string{"--quota-factor=100"} }
+
+// flags are those of the controller.
+func (s subject) flags() []string {
+	if s.class == "" {
+		return nil
+	}
+	return []string{"--load-balancer-class=" + s.class}
 }
 
 // awsQuotas raises what an account with hundreds of load balancers has to have raised.
@@ -34,7 +63,7 @@ func awsQuotas() []string { return []string{"--quota-factor=100"} }
 
 // service is the i-th Service of a phase's subjects, with two ports.
 func (s subject) service(prefix string, i int) corev1.Service {
-	return corev1.Service{
+	svc := corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%s-%s-%d", prefix, s.kind, i), Annotations: s.annotations},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeLoadBalancer,
@@ -42,6 +71,10 @@ func (s subject) service(prefix string, i int) corev1.Service {
 			Ports:    []corev1.ServicePort{port("http", 80), port("https", 443)},
 		},
 	}
+	if s.class != "" {
+		svc.Spec.LoadBalancerClass = &s.class
+	}
+	return svc
 }
 
 func (s subject) services(prefix string, n int) []corev1.Service {
