@@ -33,8 +33,9 @@ type stage struct {
 
 func stages() map[string]stage {
 	return map[string]stage{
-		"aws": {lookAWS, "classic-tls", "nlb"},
-		"gce": {lookGCE, "external-backend-service", "external"},
+		"aws":   {lookAWS, "classic-tls", "nlb"},
+		"azure": {lookAzure, "internal", "public"},
+		"gce":   {lookGCE, "external-backend-service", "external"},
 	}
 }
 

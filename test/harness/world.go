@@ -140,7 +140,8 @@ func (w *World) Manager(name, program string, flags ...string) (*Process, error)
 // Credentials is the environment by which the SDKs get along with the world's
 // simulator, which is also the metadata server of Google's machines.
 func (w *World) Credentials() []string {
-	return append(Credentials(), "GCE_METADATA_HOST="+strings.TrimPrefix(w.Sim.URL, "http://"))
+	return append(Credentials(), "GCE_METADATA_HOST="+strings.TrimPrefix(w.Sim.URL, "http://"),
+		"IDENTITY_ENDPOINT="+w.Sim.URL+"/msi/token", "IDENTITY_HEADER=any")
 }
 
 // Credentials is the environment by which the SDKs get along with a simulator:
