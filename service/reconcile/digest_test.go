@@ -34,11 +34,13 @@ func TestInputDigest(t *testing.T) {
 		change func(*corev1.Service)
 		same   bool
 	}{
-		"an output":         {func(s *corev1.Service) { s.Annotations["toy.example.com/made"] = "x" }, true},
-		"an unknown key":    {func(s *corev1.Service) { s.Annotations["other"] = "x" }, true},
-		"a selector":        {func(s *corev1.Service) { s.Spec.Selector = map[string]string{"a": "b"} }, true},
-		"a wish":            {func(s *corev1.Service) { s.Annotations["toy.example.com/wish"] = "b" }, false},
-		"where traffic is":  {func(s *corev1.Service) { s.Spec.TrafficDistribution = new(corev1.ServiceTrafficDistributionPreferClose) }, false},
+		"an output":      {func(s *corev1.Service) { s.Annotations["toy.example.com/made"] = "x" }, true},
+		"an unknown key": {func(s *corev1.Service) { s.Annotations["other"] = "x" }, true},
+		"a selector":     {func(s *corev1.Service) { s.Spec.Selector = map[string]string{"a": "b"} }, true},
+		"a wish":         {func(s *corev1.Service) { s.Annotations["toy.example.com/wish"] = "b" }, false},
+		"where traffic is": {func(s *corev1.Service) {
+			s.Spec.TrafficDistribution = new(corev1.ServiceTrafficDistributionPreferClose)
+		}, false},
 		"another Service's": {func(s *corev1.Service) { s.UID = "2" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
