@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"net/http"
+
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -107,10 +109,30 @@ func (c *change) writePool(name string, lb Object, spec Pool) error {
 	case !changed:
 		return nil
 	case poolIsNIC(lb, spec.Name):
-		return fault.New(fault.Invalid, "load balancer %s: network interfaces are in pool %s, which can have no addresses until they have left it", name, spec.Name)
+		return c.migratePool(name, spec.Name)
 	}
 	_, err := c.put(c.ctx, c.config.balancerID(name)+"/"+listPools+"/"+pool.text("name"), networkVersion, pool, "")
 	return err
+}
+
+// migratePool turns a pool of interfaces into one of addresses, which Azure does
+// on request. What is then in it, the next look at it shows.
+func (c *change) migratePool(balancer, pool string) error {
+	const key = "enableMigrateToIPBasedBackendPoolAPI"
+	if !c.config.Migrate {
+		return fault.New(fault.Invalid, "%s: network interfaces are in pool %s of load balancer %s, which can have no addresses until they have left it; true lets Azure change that", key, pool, balancer)
+	}
+	path := c.config.balancerID(balancer)
+	body := Object{}
+	body.setTexts("pools", []string{pool})
+	a, err := c.send(c.ctx, request{method: http.MethodPost, path: path + "/migrateToIpBased", version: networkVersion, body: body})
+	if err == nil {
+		err = c.await(c.ctx, a, path, networkVersion)
+	}
+	if err != nil {
+		return err
+	}
+	return &fault.Fault{Meaning: fault.Pending, After: busyDelay, Text: "load balancer " + balancer + ": pool " + pool + " has become one of addresses"}
 }
 
 // balancerOutcome is the outcome of a step on the load balancer as it is now.

@@ -2,7 +2,9 @@ package azure
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -144,6 +146,8 @@ func (r *rig) draft(svc *corev1.Service, release bool, have *stack.Stack, facts 
 	return diff.Compare(want, adopt(want, have), Rules(), r.book)
 }
 
+var errWaits = errors.New("not done yet")
+
 // run makes plans and runs them until there is nothing left to do, as the loop
 // does, and returns what is known then.
 func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
@@ -157,8 +161,11 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 		}
 		report := r.engine.Run(r.Context(), p, found.Have, nil)
 		have = report.Have
-		if err := report.Err(); err != nil || !report.Clean() {
-			return have, fmt.Errorf("not clean: %w %+v", err, report.Results)
+		if err := report.Err(); err != nil {
+			return have, err
+		}
+		if !report.Clean() {
+			return have, fmt.Errorf("%w: %+v", errWaits, report.Results)
 		}
 	}
 	return have, fmt.Errorf("five plans were not enough")
@@ -367,5 +374,30 @@ func TestLongOperations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// TestPoolOfInterfaces: a pool that was made for interfaces is left alone unless
+// the configuration lets Azure change it; the fault names the key.
+func TestPoolOfInterfaces(t *testing.T) {
+	r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: simazure.VM}})
+	svc := numbered(1, Internal, nil)
+	if _, err := r.run(svc, false); err != nil {
+		t.Fatal(err)
+	}
+	r.config.PoolType, r.session.config.PoolType = poolNodeIP, poolNodeIP
+	_, err := r.run(svc, false)
+	if fault.Of(err) != fault.Invalid || !strings.Contains(err.Error(), "enableMigrateToIPBasedBackendPoolAPI") {
+		t.Fatalf("got %v, want Invalid with the key", err)
+	}
+	r.config.Migrate, r.session.config.Migrate = true, true
+	if _, err = r.run(svc, false); !errors.Is(err, errWaits) {
+		t.Fatalf("got %v, want a wait", err)
+	}
+	if _, err = r.run(svc, false); err != nil {
+		t.Fatal(err)
+	}
+	if n := r.writes("network.LoadBalancers.MigrateToIPBased"); n != 1 {
+		t.Errorf("%d migrations, want 1: %v", n, r.sim.Cloud.Journal.Counts())
 	}
 }
