@@ -66,7 +66,7 @@ func alike(b plan.Batch) [][]int {
 // do the same.
 type change struct {
 	*Session
-	ctx   context.Context //nolint:containedctx // lives for one step
+	ctx   context.Context
 	batch plan.Batch
 	step  plan.Step
 	steps []int // all that it stands for, by index in the batch
@@ -312,5 +312,5 @@ func orNil[N ~int32 | ~int64](n N) *int32 {
 	if n == 0 {
 		return nil
 	}
-	return new(int32(n)) //nolint:gosec // seconds, ports and thresholds
+	return new(int32(n))
 }

@@ -82,6 +82,8 @@ func updateBackend(c *change, spec Backend) plan.Outcome {
 }
 
 // putField writes one field of ours.
+//
+//nolint:gocyclo // One case per field, each of a line or two.
 func (c *change) putField(b *computepb.BackendService, spec Backend, ch plan.Change) {
 	switch ch.Field {
 	case "Description":

@@ -7,9 +7,8 @@ import (
 
 	compute "cloud.google.com/go/compute/apiv1"
 	"cloud.google.com/go/compute/apiv1/computepb"
-	raw "google.golang.org/api/compute/v1"
-
 	"github.com/google/uuid"
+	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"

@@ -118,5 +118,5 @@ func priority(spec Firewall) *int32 {
 	if spec.Priority == 0 {
 		return nil
 	}
-	return new(int32(spec.Priority)) //nolint:gosec // 0 to 65535
+	return new(int32(spec.Priority))
 }

@@ -64,7 +64,7 @@ func (s *Session) readNow(ctx context.Context, scopes []providers.Scope) []provi
 // rest under mu.
 type read struct {
 	*Session
-	ctx    context.Context //nolint:containedctx // lives for one call of Read
+	ctx    context.Context
 	scopes []providers.Scope
 	collections
 	learned

@@ -139,7 +139,7 @@ func checkOf(c *computepb.HealthCheck) Check {
 
 func httpCheckOf(c *raw.HttpHealthCheck) Check {
 	return Check{
-		Name: c.Name, Description: c.Description, Path: c.RequestPath, Port: int32(c.Port), //nolint:gosec // a port
+		Name: c.Name, Description: c.Description, Path: c.RequestPath, Port: int32(c.Port),
 		Interval: c.CheckIntervalSec, Timeout: c.TimeoutSec, Healthy: c.HealthyThreshold, Unhealthy: c.UnhealthyThreshold,
 	}
 }

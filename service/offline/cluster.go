@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/service"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
 )
 
 // pageSize is how many objects come with one answer of the API server.
