@@ -401,3 +401,41 @@ func TestPoolOfInterfaces(t *testing.T) {
 		t.Errorf("%d migrations, want 1: %v", n, r.sim.Cloud.Journal.Counts())
 	}
 }
+
+// TestBlind: a list that is refused makes blind for its kinds, and what one
+// Service asks for and may not see is nothing to the others.
+func TestBlind(t *testing.T) {
+	r := newRig(t, simazure.Options{})
+	one, two := numbered(1, Internal, nil), numbered(2, Internal, func(s *corev1.Service) {
+		s.Annotations["service.beta.kubernetes.io/azure-load-balancer-internal-subnet"] = "internal"
+	})
+	scopes := func() []providers.Scope {
+		var out []providers.Scope
+		for _, svc := range []*corev1.Service{one, two} {
+			s, err := scope(r.input(svc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	if found := r.session.Read(t.Context(), scopes()[:1]); found[0].Err != nil || len(found[0].Blind) > 0 {
+		t.Fatalf("got %v, blind %v", found[0].Err, found[0].Blind)
+	}
+	denied, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "Subnets.Get", Kind: sim.FaultError, Status: 403})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := r.session.Read(t.Context(), scopes()); found[0].Err != nil || !fault.Is(found[1].Err, fault.Denied) {
+		t.Errorf("subnet refused: got %v and %v, want nothing and Denied", found[0].Err, found[1].Err)
+	}
+	r.sim.Cloud.Faults.Remove(denied)
+	if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "LoadBalancers.List", Kind: sim.FaultError, Status: 403}); err != nil {
+		t.Fatal(err)
+	}
+	found := r.session.Read(t.Context(), scopes())[0]
+	if want := []stack.Kind{KindPool, KindEntries, KindNICs, KindScaleSet, KindAccess}; found.Err != nil || !cmp.Equal(want, found.Blind) {
+		t.Errorf("load balancers refused: %v (-want +got)\n%s", found.Err, cmp.Diff(want, found.Blind))
+	}
+}

@@ -19,7 +19,7 @@ import (
 // the number of Services. The security group comes first, so that an address in
 // one of its rules is never newer than the lists that tell whose it is.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
-	r := &read{Session: s, ctx: ctx, scopes: scopes, blind: map[stack.Kind]bool{}, byGroup: map[string][]Object{}, linksIn: map[string][]Object{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes)}
+	r := &read{Session: s, ctx: ctx, scopes: scopes, blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, byGroup: map[string][]Object{}, linksIn: map[string][]Object{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes)}
 	r.note(r.readSecurity(), KindAccess)
 	r.lists()
 	r.note(r.frontendAddresses(), KindEntries)
@@ -47,6 +47,7 @@ type read struct {
 	fleet     *fleet
 	names     map[string]string // of nodes, by provider id in lower case
 	blind     map[stack.Kind]bool
+	failed    map[providers.Lookup]error // what only those who asked for it miss
 	err       error
 
 	shared Facts
@@ -67,6 +68,36 @@ func (r *read) note(err error, kinds ...stack.Kind) {
 	for _, k := range kinds {
 		r.blind[k] = true
 	}
+}
+
+// noteFor keeps the fault of a call that only some Services asked for: a group or
+// subnet that one of them names is nothing to the others.
+func (r *read) noteFor(l providers.Lookup, err error) {
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed[l] = err
+}
+
+// faults are what a scope has to know of what could not be read.
+func (r *read) faults(scope providers.Scope) ([]stack.Kind, error) {
+	blind, err := maps.Clone(r.blind), r.err
+	for _, l := range scope.Facts {
+		l.Value = lower(l.Value)
+		failure := r.failed[l]
+		switch {
+		case failure == nil:
+		case fault.Is(failure, fault.Denied) && l.Kind == KindPublicIP:
+			blind[KindPublicIP], blind[KindBinding], blind[KindAccess] = true, true, true
+		case fault.Is(failure, fault.Denied) && l.Kind == KindLink:
+			blind[KindLink] = true
+		default:
+			err = cmp.Or(err, failure)
+		}
+	}
+	return slices.Sorted(maps.Keys(blind)), err
 }
 
 // wanted are the values of all look-ups of a sort, each once, in lower case.
@@ -98,13 +129,15 @@ func (r *read) lists() {
 		func() { r.note(r.readFleet(), KindNICs, KindScaleSet) },
 	}
 	for _, group := range r.wanted(KindPublicIP, byGroup) {
-		tasks = append(tasks, func() { r.note(r.listPublicIPs(group), KindPublicIP, KindBinding, KindAccess) })
+		tasks = append(tasks, func() {
+			r.noteFor(providers.Lookup{Kind: KindPublicIP, By: byGroup, Value: group}, r.listPublicIPs(group))
+		})
 	}
 	for _, group := range r.wanted(KindLink, byGroup) {
-		tasks = append(tasks, func() { r.note(r.listLinks(group), KindLink) })
+		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: KindLink, By: byGroup, Value: group}, r.listLinks(group)) })
 	}
 	for _, name := range r.wanted(kindSubnet, byName) {
-		tasks = append(tasks, func() { r.note(r.readSubnet(name)) })
+		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: kindSubnet, By: byName, Value: name}, r.readSubnet(name)) })
 	}
 	if len(r.wanted(kindZones, byRegion)) > 0 {
 		tasks = append(tasks, func() { r.note(r.readZones()) })
@@ -220,7 +253,8 @@ func (s *Session) learnIPs(ctx context.Context, keys []stack.Key) error {
 
 // found puts together what was read for one scope.
 func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
-	out := providers.Found[*Facts]{At: r.now(), Have: &stack.Stack{Owner: scope.Owner}, Err: r.err}
+	out := providers.Found[*Facts]{At: r.now(), Have: &stack.Stack{Owner: scope.Owner}}
+	out.Blind, out.Err = r.faults(scope)
 	facts := r.factsOf(scope)
 	out.Facts = facts
 	entries := r.putBalancers(scope, out.Have)
@@ -234,7 +268,6 @@ func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
 		}
 	}
 	out.Have.Sort()
-	out.Blind = slices.Sorted(maps.Keys(r.blind))
 	return out
 }
 
