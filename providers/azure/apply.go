@@ -46,7 +46,7 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 // change is a batch at work.
 type change struct {
 	*Session
-	ctx   context.Context //nolint:containedctx // lives for one batch
+	ctx   context.Context // lives for one batch
 	batch plan.Batch
 	out   []plan.Outcome
 	at    []int // where the outcomes go; nil: in order

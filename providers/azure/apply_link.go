@@ -35,14 +35,14 @@ func (c *change) writeLink(step plan.Step) plan.Outcome {
 // deleteLink ends the connections first, without which Azure refuses.
 func (c *change) deleteLink(id string, found Object) error {
 	for _, connection := range found.props().list("privateEndpointConnections") {
-		if err := c.remove(c.ctx, id+"/privateEndpointConnections/"+connection.text("name"), networkVersion); err != nil {
+		if err := c.remove(c.ctx, id+"/privateEndpointConnections/"+connection.text("name")); err != nil {
 			return err
 		}
 	}
 	if found == nil {
 		return nil
 	}
-	return c.remove(c.ctx, id, networkVersion)
+	return c.remove(c.ctx, id)
 }
 
 // writePolicy lets private link services take addresses of a subnet. It is never

@@ -86,6 +86,7 @@ func (c *change) writeInterfaces() {
 			if kept || err != nil {
 				remove = nil
 			}
+		default: // an update says what joins and what leaves
 		}
 		members[i] = append(slices.Clone(add), remove...)
 		for join, list := range map[bool][]NIC{false: remove, true: add} {
@@ -185,6 +186,7 @@ func (c *change) writeScaleSet(step plan.Step) plan.Outcome {
 		return outcomeOf(c.leave(spec, pool))
 	case plan.Create:
 		add = spec.Instances
+	default: // an update says what joins and what leaves
 	}
 	if len(add) > 0 || step.ID.Action == plan.Create {
 		if err := c.writeModel(spec.ID, membership{pool: true}); err != nil {

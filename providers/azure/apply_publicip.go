@@ -20,6 +20,7 @@ func (c *change) writePublicIP(step plan.Step) plan.Outcome {
 		return c.createPublicIP(step, spec)
 	case plan.Delete:
 		return c.releasePublicIP(step)
+	default: // an update
 	}
 	o, err := c.editPublicIP(step.ID.Key, func(found Object) (Object, error) {
 		return publicIPUpdate(found, spec, fields(step)), nil
@@ -198,7 +199,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	}
 	_, last, _ := unbound(found, step.ID.Owner)
 	if last && !c.claimed(step) && publicIPOf(found).Attached == "" {
-		err := c.remove(c.ctx, id, networkVersion)
+		err := c.remove(c.ctx, id)
 		if !fault.Is(err, fault.InUse) {
 			c.facts.forgetIP(step.ID.Key)
 			return outcomeOf(err)

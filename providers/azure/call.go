@@ -133,10 +133,10 @@ func (s *Session) put(ctx context.Context, path, version string, body Object, et
 }
 
 // remove deletes a resource; one that is not there is deleted.
-func (s *Session) remove(ctx context.Context, path, version string) error {
-	a, err := s.send(ctx, request{method: http.MethodDelete, path: path, version: version})
+func (s *Session) remove(ctx context.Context, path string) error {
+	a, err := s.send(ctx, request{method: http.MethodDelete, path: path, version: networkVersion})
 	if err == nil {
-		err = s.await(ctx, a, path, version)
+		err = s.await(ctx, a, path, networkVersion)
 	}
 	if fault.Is(err, fault.NotFound) {
 		return nil

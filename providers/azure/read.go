@@ -34,7 +34,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 // read is one Read at work. Its fields are written under mu while lists run.
 type read struct {
 	*Session
-	ctx    context.Context //nolint:containedctx // lives for one call of Read
+	ctx    context.Context // lives for one call of Read
 	scopes []providers.Scope
 
 	mu        sync.Mutex

@@ -118,8 +118,8 @@ func whyOut(o Object) string {
 		return "is being deleted"
 	}
 	for _, status := range o.props().in("instanceView").list("statuses") {
-		switch state, is := strings.CutPrefix(lower(status.text("code")), "powerstate/"); {
-		case is && (state == "stopped" || state == "stopping" || state == "deallocated" || state == "deallocating"):
+		state, is := strings.CutPrefix(lower(status.text("code")), "powerstate/")
+		if is && (state == "stopped" || state == "stopping" || state == "deallocated" || state == "deallocating") {
 			return "is " + state
 		}
 	}
