@@ -27,7 +27,7 @@ func (c *change) writeLink(step plan.Step) plan.Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	now := linkOf(c.config, o, nil)
+	now := linkOf(o, nil)
 	now.On = spec.On
 	return after(step, o.text("id"), stack.Tag, now)
 }

@@ -166,7 +166,7 @@ func (c *change) unbind(step plan.Step, spec Binding) plan.Outcome {
 		return gone()
 	}
 	_, err := c.editPublicIP(step.ID.Key, func(found Object) (Object, error) {
-		out, last, _ := unbound(found, step.ID.Owner)
+		out, last := unbound(found, step.ID.Owner)
 		if last && !c.claimed(step) {
 			return found, nil
 		}
@@ -197,7 +197,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	if found == nil {
 		return gone()
 	}
-	_, last, _ := unbound(found, step.ID.Owner)
+	_, last := unbound(found, step.ID.Owner)
 	if last && !c.claimed(step) && publicIPOf(found).Attached == "" {
 		err := c.remove(c.ctx, id)
 		if !fault.Is(err, fault.InUse) {
@@ -206,7 +206,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		}
 	}
 	_, err = c.editPublicIP(step.ID.Key, func(o Object) (Object, error) {
-		out, _, _ := unbound(o, step.ID.Owner)
+		out, _ := unbound(o, step.ID.Owner)
 		return out, nil
 	})
 	if fault.Is(err, fault.NotFound) {

@@ -190,7 +190,7 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 	}
 	for _, l := range a.links {
 		if by, _ := l.tags().get(tagOwner); by == serviceKey(o) {
-			out.Put(stack.Resource{Key: linkKey(), ID: l.text("id"), Proof: stack.Tag, Spec: linkOf(a.c, l, facts.Balancers)})
+			out.Put(stack.Resource{Key: linkKey(), ID: l.text("id"), Proof: stack.Tag, Spec: linkOf(l, facts.Balancers)})
 		}
 	}
 	for _, s := range a.facts.Subnets {
@@ -299,7 +299,7 @@ func (a *arm) applyIP(b plan.Batch) map[int]error {
 	case Binding:
 		if s.ID.Action == plan.Delete {
 			if a.shared(key, s, b) {
-				o, _, _ := unbound(a.pips[key], s.ID.Owner)
+				o, _ := unbound(a.pips[key], s.ID.Owner)
 				a.pips[key] = a.wire(o)
 			}
 			return nil
@@ -315,7 +315,7 @@ func (a *arm) applyIP(b plan.Batch) map[int]error {
 
 // shared tells whether others are named on the public IP or want it.
 func (a *arm) shared(key string, s plan.Step, b plan.Batch) bool {
-	_, remove, _ := unbound(a.pips[key], s.ID.Owner)
+	_, remove := unbound(a.pips[key], s.ID.Owner)
 	entry := stack.Resource{Key: stack.Key{Kind: KindPublicIP, Name: key}, Hold: stack.Counted, Spec: PublicIP{}}
 	return !remove || len(b.Claims.Others(s.ID.Owner, entry)) > 0
 }
@@ -331,7 +331,7 @@ func (a *arm) release(key string, s plan.Step, b plan.Batch) {
 		delete(a.pips, key)
 		return
 	}
-	o, _, _ := unbound(a.pips[key], s.ID.Owner)
+	o, _ := unbound(a.pips[key], s.ID.Owner)
 	a.pips[key] = a.wire(o)
 }
 

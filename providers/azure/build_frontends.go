@@ -69,6 +69,7 @@ func (b *builder) privateFrontend(f Frontend, family corev1.IPFamily) (Frontend,
 	return f, true
 }
 
+//nolint:gocyclo // The ways to an address, each in a line or two, in the order in which they count.
 func (b *builder) privateAddress(f Frontend, subnet FoundSubnet, family corev1.IPFamily) (string, bool) {
 	wanted, asked := wantedIP(b.in, family)
 	had := b.foundEntries().Frontends

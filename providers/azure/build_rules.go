@@ -69,6 +69,7 @@ func wireProtocol(p corev1.Protocol) string {
 		return "Udp"
 	case corev1.ProtocolSCTP:
 		return protocolAll
+	case corev1.ProtocolTCP:
 	}
 	return probeTCP
 }

@@ -102,7 +102,7 @@ func label(out Object, tags Tags, service string, b Binding) error {
 
 // unbound is the public IP without the Service. remove: nobody else is named, so
 // it can be deleted instead. A label stays where it is; its mark goes.
-func unbound(o Object, owner stack.Owner) (out Object, remove, changed bool) {
+func unbound(o Object, owner stack.Owner) (out Object, remove bool) {
 	out = o.clone()
 	tags, service := out.tags(), serviceKey(owner)
 	before := maps.Clone(tags)
@@ -118,10 +118,10 @@ func unbound(o Object, owner stack.Owner) (out Object, remove, changed bool) {
 		delete(tags, tagDNS)
 		delete(tags, tagDNSLegacy)
 	}
-	if changed = !maps.Equal(before, tags); changed {
+	if !maps.Equal(before, tags) {
 		out.setTags(tags)
 	}
-	return out, len(rest) == 0, changed
+	return out, len(rest) == 0
 }
 
 // linkBody is the body of a private link service, laid over the one that is there.
@@ -156,7 +156,7 @@ func linkBody(c Config, o Object, spec Link) Object {
 }
 
 // linkOf is a private link service as found; the place comes from its load balancer.
-func linkOf(c Config, o Object, balancers []FoundBalancer) Link {
+func linkOf(o Object, balancers []FoundBalancer) Link {
 	p := o.props()
 	out := Link{
 		Group: groupOf(o.text("id")), Name: o.text("name"), FQDNs: p.texts("fqdns"), ProxyProtocol: p.flag("enableProxyProtocol"),

@@ -212,9 +212,7 @@ func TestOneWriteForMany(t *testing.T) {
 	var steps []plan.Step
 	for n := range 50 {
 		tn := tenantOf(t, a, service(n, map[string]string{internalOn: "true"}, 80))
-		for _, s := range a.plan(tn.in.Owner, tn, book).Steps {
-			steps = append(steps, s)
-		}
+		steps = append(steps, a.plan(tn.in.Owner, tn, book).Steps...)
 	}
 	refused := a.apply(plan.Batch{Key: steps[0].Batch, Steps: slices.DeleteFunc(steps, func(s plan.Step) bool { return !strings.HasPrefix(s.Batch, "lb/") }), Claims: book})
 	if len(refused) > 0 {

@@ -361,7 +361,7 @@ func (r *read) putLinks(scope providers.Scope, have *stack.Stack) {
 			if by, _ := o.tags().get(tagOwner); by != serviceKey(scope.Owner) || !o.tags().ofCluster(r.cluster) {
 				continue
 			}
-			have.Put(stack.Resource{Key: linkKey(), ID: o.text("id"), Proof: stack.Tag, State: stateOf(o), Spec: linkOf(r.config, o, r.shared.Balancers)})
+			have.Put(stack.Resource{Key: linkKey(), ID: o.text("id"), Proof: stack.Tag, State: stateOf(o), Spec: linkOf(o, r.shared.Balancers)})
 		}
 	}
 }

@@ -167,9 +167,7 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Book) {
 	}
 	in := c.tenant(c.service).in
 	a.asked = append(a.asked, lower(pipNameKey.Get(in.Values)))
-	for _, asked := range askedAddresses(in) {
-		a.asked = append(a.asked, asked)
-	}
+	a.asked = append(a.asked, askedAddresses(in)...)
 	return a, book
 }
 

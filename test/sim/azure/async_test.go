@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v9"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -28,7 +27,7 @@ func TestAsync(t *testing.T) {
 			w := start(t, simazure.Options{Clock: clock, ARM: arm.Options{Async: mode, Latency: time.Minute, PollAfter: time.Millisecond}})
 			client := w.net.NewPublicIPAddressesClient()
 			var first *http.Response
-			p, err := client.BeginCreateOrUpdate(runtime.WithCaptureResponse(t.Context(), &first), w.seed.ResourceGroup, "ip", armnetwork.PublicIPAddress{
+			p, err := client.BeginCreateOrUpdate(policy.WithCaptureResponse(t.Context(), &first), w.seed.ResourceGroup, "ip", armnetwork.PublicIPAddress{
 				Location: to.Ptr("eastus"), SKU: &armnetwork.PublicIPAddressSKU{Name: to.Ptr(armnetwork.PublicIPAddressSKUNameStandard)},
 				Properties: &armnetwork.PublicIPAddressPropertiesFormat{PublicIPAllocationMethod: to.Ptr(armnetwork.IPAllocationMethodStatic)},
 			}, nil)

@@ -133,7 +133,8 @@ func (c *Call) begin(id ID) (*Write, *Error) {
 	if w.Old != nil {
 		w.ID, etag = w.Old.ID, w.Old.Etag
 	} else if group := c.Svc.State.Get(id.GroupID()); group != nil {
-		w.ID.Subscription, w.ID.Group, w.ID.Provider = group.ID.Subscription, group.ID.Group, c.kind.Type[:strings.Index(c.kind.Type, "/")]
+		provider, _, _ := strings.Cut(c.kind.Type, "/")
+		w.ID.Subscription, w.ID.Group, w.ID.Provider = group.ID.Subscription, group.ID.Group, provider
 		w.ID.Types = strings.Split(c.kind.Type, "/")[1:]
 	}
 	if err := match(c.Request, etag); err != nil {

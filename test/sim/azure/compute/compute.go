@@ -38,7 +38,7 @@ func New(opt Options) *API { return &API{opt} }
 func (a *API) Kinds() []*arm.Kind {
 	return []*arm.Kind{a.scaleSets(), instances(), instanceInterfaces(), machines(), {
 		Type: AvailabilitySets, Service: "compute", Client: "AvailabilitySets", Sync: true, NoEtag: true, ReadOnly: []string{"virtualMachines"},
-		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
+		Vacate: func(w *arm.Write, _ []arm.Ref) *arm.Error {
 			return arm.Conflictf("OperationNotAllowed", "Availability Set '%s' cannot be deleted. Before deleting an Availability Set please ensure that it does not contain any VM.", w.ID.Name())
 		},
 		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
