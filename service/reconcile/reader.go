@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// gather is how long the first reader of a batch waits for company.
-	gather = 5 * time.Millisecond
+	// gather is how long the first reader of a batch waits for company: as long
+	// as a handful of writes to the API server takes, so that Services which are
+	// created together are read together.
+	gather = 25 * time.Millisecond
 	// readTimeout bounds one batch of reads.
 	readTimeout = 2 * time.Minute
 )

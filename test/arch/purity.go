@@ -13,7 +13,7 @@ import (
 // ask the real clock, each with its reason.
 func clockUses() map[string]string {
 	return map[string]string{
-		"service/reconcile/reader.go Sleep":      "the first read of a batch waits five milliseconds for company; nothing is tested by how long",
+		"service/reconcile/reader.go Sleep":      "the first read of a batch waits some milliseconds for company; nothing is tested by how long",
 		"service/reconcile/reader.go NewTimer":   "a read that nobody waits for urgently waits longer; hurry ends it",
 		"service/reconcile/reconciler.go Now":    "the default of an option that tests set",
 		"providers/aws/session.go Now":           "the default of an option that tests set",
