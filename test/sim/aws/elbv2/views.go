@@ -11,19 +11,19 @@ import (
 type loadBalancerView struct {
 	LoadBalancerArn                                      string
 	DNSName                                              string `xml:",omitempty"`
-	CanonicalHostedZoneId                                string `xml:",omitempty"`
+	CanonicalHostedZoneId                                string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
 	CreatedTime                                          string
 	LoadBalancerName                                     string
 	Scheme                                               string `xml:",omitempty"`
-	VpcId                                                string
+	VpcId                                                string //nolint:revive // The name is the element of the answer.
 	State                                                stateView
 	Type                                                 string
 	AvailabilityZones                                    query.Members[zoneView]
 	SecurityGroups                                       *query.Members[string] `xml:",omitempty"`
-	IpAddressType                                        string
-	EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic string    `xml:",omitempty"`
-	EnablePrefixForIpv6SourceNat                         string    `xml:",omitempty"`
-	IpamPools                                            *poolView `xml:",omitempty"`
+	IpAddressType                                        string                 //nolint:revive // The name is the element of the answer.
+	EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic string                 `xml:",omitempty"`
+	EnablePrefixForIpv6SourceNat                         string                 `xml:",omitempty"`
+	IpamPools                                            *poolView              `xml:",omitempty"`
 }
 
 type stateView struct {
@@ -33,20 +33,20 @@ type stateView struct {
 
 type zoneView struct {
 	ZoneName              string
-	SubnetId              string
+	SubnetId              string //nolint:revive // The name is the element of the answer.
 	LoadBalancerAddresses query.Members[addressView]
 	SourceNatIpv6Prefixes *query.Members[string] `xml:",omitempty"`
 }
 
 type addressView struct {
-	IpAddress          string `xml:",omitempty"`
-	AllocationId       string `xml:",omitempty"`
+	IpAddress          string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
+	AllocationId       string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
 	PrivateIPv4Address string `xml:",omitempty"`
 	IPv6Address        string `xml:",omitempty"`
 }
 
 type poolView struct {
-	Ipv4IpamPoolId string
+	Ipv4IpamPoolId string //nolint:revive // The name is the element of the answer.
 }
 
 type loadBalancersAnswer struct {
