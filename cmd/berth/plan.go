@@ -45,6 +45,8 @@ func newPlan() *cobra.Command {
 	set.BoolVarP(&services.input.AllNamespaces, "all-namespaces", "A", false, "plan the Services of every namespace of the cluster")
 	set.StringVar(&provider, "provider", "", "cloud to plan for: "+strings.Join(names(), ", ")+" (required)")
 	set.StringVar(&target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
+	set.StringVar(&target.PolicyConfig, "policy-config", "", "the policy file of the controller")
+	set.StringSliceVar(&target.AllowedNamespaces, "allowed-namespaces", nil, "namespaces whose Services are served, as given to the controller")
 	set.StringVar(&target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
 	required(cmd, "provider")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

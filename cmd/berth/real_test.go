@@ -3,14 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/test/golden"
-	simaws "github.com/berth-lb/berth/test/sim/aws"
-	"github.com/berth-lb/berth/test/sim/aws/simtest"
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim/aws"
+	simaws "github.com/berth-lb/berth/test/sim/aws/simtest"
+	"github.com/berth-lb/berth/test/sim/azure"
+	simazure "github.com/berth-lb/berth/test/sim/azure/simtest"
+	"github.com/berth-lb/berth/test/sim/gce"
+	simgce "github.com/berth-lb/berth/test/sim/gce/simtest"
 )
 
 // result is what a command left behind.
@@ -27,42 +34,87 @@ func berth(t *testing.T, stdin string, args ...string) result {
 	return result{code: code, out: out.String(), err: errs.String()}
 }
 
-// cloud starts the simulator and returns the flags that lead to it.
+// cloud starts the simulator of AWS and returns the flags that lead to it.
 func cloud(t *testing.T, nodes int) (flags []string, nodesFile string) {
 	t.Helper()
+	return simulated(t, "aws", nodes)
+}
+
+// simulated starts the simulator of a cloud and returns the flags that lead to it.
+func simulated(t *testing.T, provider string, nodes int) (flags []string, nodesFile string) {
+	t.Helper()
+	dir := t.TempDir()
 	for key, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "AKIDSIMULATOR", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
 		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true", "KUBECONFIG": "/dev/null",
 	} {
 		t.Setenv(key, value)
 	}
-	running := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: nodes}})
-	dir := t.TempDir()
-	if err := running.Cloud.Seed.WriteFiles(dir, running.URL); err != nil {
+	var err error
+	switch provider {
+	case "aws":
+		running := simaws.Start(t, aws.Options{Seed: aws.SeedOptions{Nodes: nodes}})
+		err = running.Cloud.Seed.WriteFiles(dir, running.URL)
+	case "azure":
+		running := simazure.Start(t, azure.Options{Seed: azure.SeedOptions{Nodes: nodes}})
+		err = running.Cloud.WriteFiles(dir, running.PlainURL)
+		t.Setenv("IDENTITY_ENDPOINT", running.PlainURL+"/msi/token")
+		t.Setenv("IDENTITY_HEADER", "any")
+	case "gce":
+		running := simgce.Start(t, gce.Options{Seed: gce.SeedOptions{Nodes: nodes}})
+		err = running.Cloud.WriteFiles(dir, running.URL)
+		t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(running.URL, "http://"))
+	}
+	if err := errors.Join(err, harness.Identify(provider, dir)); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"--provider", "aws", "--cloud-config", filepath.Join(dir, "cloud.conf")}, filepath.Join(dir, "nodes.yaml")
+	return []string{"--provider", provider, "--cloud-config", filepath.Join(dir, "cloud.conf")}, filepath.Join(dir, "nodes.yaml")
 }
 
-// TestPlanOfRealServices plans Services as people have published them. The
-// golden files are to be read: each key must be honoured or spoken of.
-func TestPlanOfRealServices(t *testing.T) {
-	files, err := filepath.Glob("testdata/real/*.yaml")
-	if err != nil || len(files) < 9 {
-		t.Fatalf("%d files, %v", len(files), err)
+// published lists the files of Services that people have published for a cloud,
+// and of those that ask no cloud by name.
+func published(t *testing.T, provider string) []string {
+	t.Helper()
+	least := map[string]int{"aws": 9, "azure": 7, "gce": 5, "any": 4}
+	var out []string
+	for _, dir := range []string{provider, "any"} {
+		files, err := filepath.Glob("testdata/real/" + dir + "/*.yaml")
+		if err != nil || len(files) < least[dir] {
+			t.Fatalf("%s: %d files, %v", dir, len(files), err)
+		}
+		out = append(out, files...)
 	}
-	flags, nodes := cloud(t, 3)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			got := berth(t, "", append([]string{"plan", "-f", file, "--nodes", nodes, "--width", "80"}, flags...)...)
-			text := "exit code " + strconv.Itoa(got.code) + "\n--- stdout\n" + got.out + "--- stderr\n" + got.err
-			golden.Check(t, strings.TrimSuffix(file, ".yaml")+".plan.golden", text)
+	return out
+}
+
+// TestPlanOfRealServices plans the Services. The golden files are to be read:
+// each key must be honoured or spoken of.
+func TestPlanOfRealServices(t *testing.T) {
+	for _, provider := range []string{"aws", "azure", "gce"} {
+		t.Run(provider, func(t *testing.T) {
+			flags, nodes := simulated(t, provider, 3)
+			for _, file := range published(t, provider) {
+				t.Run(filepath.Base(file), func(t *testing.T) {
+					got := berth(t, "", append([]string{"plan", "-f", file, "--nodes", nodes, "--width", "80"}, flags...)...)
+					text := "exit code " + strconv.Itoa(got.code) + "\n--- stdout\n" + got.out + "--- stderr\n" + got.err
+					golden.Check(t, filepath.Join("testdata/real", provider, strings.TrimSuffix(filepath.Base(file), ".yaml")+".plan.golden"), text)
+				})
+			}
 		})
 	}
 }
 
-// TestCheckOfRealServices judges the same Services without a cloud.
+// TestCheckOfRealServices judges the same Services without a cloud, one file at a
+// time, since two of them have the same name.
 func TestCheckOfRealServices(t *testing.T) {
-	got := berth(t, "", "check", "-f", "testdata/real", "--provider", "aws", "--width", "80")
-	golden.Check(t, "testdata/real/check.golden", "exit code "+strconv.Itoa(got.code)+"\n--- stdout\n"+got.out+"--- stderr\n"+got.err)
+	for _, provider := range []string{"aws", "azure", "gce"} {
+		t.Run(provider, func(t *testing.T) {
+			var text strings.Builder
+			for _, file := range published(t, provider) {
+				got := berth(t, "", "check", "-f", file, "--provider", provider, "--width", "80")
+				fmt.Fprintf(&text, "%s: exit code %d\n%s%s\n", filepath.Base(file), got.code, got.out, got.err)
+			}
+			golden.Check(t, "testdata/real/"+provider+"/check.golden", text.String())
+		})
+	}
 }

@@ -44,19 +44,20 @@ func startSim(ctx context.Context, bin, cloud, dir string, nodes int, more []str
 	if url == "" {
 		return nil, fmt.Errorf("cloudsim: no address in %q", line)
 	}
-	return &Sim{Process: p, URL: url, Dir: seed}, identify(cloud, seed)
+	return &Sim{Process: p, URL: url, Dir: seed}, Identify(cloud, seed)
 }
 
-// identify writes into the cloud configuration by which ids the cluster's load
-// balancers are named, so that every run has the same names.
+// Identify writes into the cloud configuration by which ids the cluster's load
+// balancers are named, so that every run has the same names. The folder is the
+// one that the simulator has written it to.
 //
 // Azure's says that the machine has an identity, since tokens for it come over
 // plain HTTP; the login of applications needs a trusted certificate.
-func identify(cloud, seed string) error {
+func Identify(cloud, dir string) error {
 	if cloud != "gce" && cloud != "azure" {
 		return nil
 	}
-	file := filepath.Join(seed, "cloud.conf")
+	file := filepath.Join(dir, "cloud.conf")
 	conf, err := os.ReadFile(file)
 	if err != nil {
 		return err
