@@ -1,5 +1,32 @@
 package annotations
 
+import "slices"
+
 // Knows tells whether the key is declared, for whatever place or kind. Only a
 // key that is not can be misspelt.
 func (s *Set) Knows(key string) bool { return len(s.find(key)) > 0 }
+
+// Spellings lists everything that means the same as the key: the key itself, and
+// the names and aliases of all declarations that it is a use of, sorted. Nothing
+// if the key is not declared.
+func (s *Set) Spellings(key string) []string {
+	var out []string
+	for _, d := range s.find(key) {
+		out = append(append(append(out, key), d.name), d.aliases...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// AllSpellings lists the names and aliases of all declarations that are read on
+// Services, sorted; marks such as <PORT> are left in.
+func (s *Set) AllSpellings() []string {
+	var out []string
+	for _, d := range s.declarations {
+		if d.onService() {
+			out = append(append(out, d.name), d.aliases...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -43,6 +43,7 @@ type Bound struct {
 	Annotations *annotations.Set
 	Rules       diff.Rules
 	Choose      func(*corev1.Service) Choice
+	Reach       func(Request) Reach
 	Select      func(Request) nodeports.Filter
 	Trace       func(stack.Owner) Scope
 	Scope       func(Request) (Scope, error)
@@ -79,6 +80,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Annotations: cloud.Annotations,
 		Rules:       cloud.Rules,
 		Choose:      cloud.Choose,
+		Reach:       func(r Request) Reach { return cloud.Reach(input(r)) },
 		Select:      func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
 		Trace:       func(o stack.Owner) Scope { return cloud.Trace(identity(o)) },
 		Scope:       func(r Request) (Scope, error) { return cloud.Scope(input(r)) },

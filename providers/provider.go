@@ -140,6 +140,9 @@ type Cloud[C, F any] struct {
 	Config func(io.Reader) (C, annotations.Problems, error)
 	// Choose says which kind of load balancer a Service asks for.
 	Choose func(*corev1.Service) Choice
+	// Reach says how far a Service reaches beyond itself; Backends of the input are
+	// not set yet.
+	Reach func(Input[C]) Reach
 	// Select says which nodes may be backends; Backends of the input are not set yet.
 	Select func(Input[C]) nodeports.Filter
 	// Trace says where anything that the Service may own can be found, of every

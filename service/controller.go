@@ -27,7 +27,10 @@ type Options struct {
 	// light: what limits the calls is the cloud's own rate, not this number, and
 	// Services that are worked on together share their reads.
 	Workers int
-	Clock   clock.WithTicker // default: the real one
+	// Admission is watched for changes; nil: nothing is refused. The reconciler asks
+	// it.
+	Admission *Admission
+	Clock     clock.WithTicker // default: the real one
 }
 
 // Controller is the loop over all Services of a cluster.
@@ -125,6 +128,7 @@ func (c *Controller) Run(ctx context.Context) error {
 			}
 		})
 	}
+	workers.Go(func() { c.options.Admission.watch(ctx, c.options.Clock, c.policyChanged) })
 	<-ctx.Done()
 	c.queue.ShutDown()
 	workers.Wait()

@@ -20,7 +20,7 @@ import (
 // wanted is what the Service is to carry after a run.
 func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status.Want {
 	draft := result.Draft
-	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{accepted(draft.Problems)}}
+	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{accepted(draft)}}
 	if !draft.Untouched {
 		want = tellAddresses(want, result.Status)
 	}
@@ -52,12 +52,15 @@ func tellAddresses(want status.Want, answer status.Result) status.Want {
 }
 
 // accepted is the condition on what the user wrote.
-func accepted(problems annotations.Problems) status.Condition {
-	if !problems.Errors() {
+func accepted(draft *reconcile.Draft) status.Condition {
+	if draft.Refused.Errors() {
+		return status.NotAccepted(status.ReasonPolicyRefused, strings.Join(draft.Refused.Strings(), "; "))
+	}
+	if !draft.Problems.Errors() {
 		return status.Accepted("")
 	}
 	var text []string
-	for _, p := range problems {
+	for _, p := range draft.Problems {
 		if p.Severity == annotations.Error {
 			text = append(text, p.String())
 		}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,9 +48,15 @@ func (t *talk) keep() {
 }
 
 // problems tells what the user wrote that cannot be honoured.
-func (t *talk) problems(problems annotations.Problems) {
+func (t *talk) problems(d *reconcile.Draft) {
 	var bad []string
-	for _, p := range problems {
+	if d.Refused.Errors() {
+		t.say(status.EventPolicyRefused, strings.Join(d.Refused.Strings(), "; "))
+	}
+	for _, p := range d.Problems {
+		if slices.Contains(d.Refused, p) {
+			continue
+		}
 		if p.Severity == annotations.Error {
 			bad = append(bad, p.String())
 			continue

@@ -44,6 +44,7 @@ const (
 	EventReplaced              EventReason = "ReplacedLoadBalancer"
 	EventAdopted               EventReason = "AdoptedLoadBalancer"
 	EventDriftFound            EventReason = "DriftFound"
+	EventPolicyRefused         EventReason = "PolicyRefused"
 )
 
 // EventDoc documents a reason of events.
@@ -93,6 +94,7 @@ func ownEvents() []EventDoc {
 		{EventReplaced, normal, "The old load balancer is gone; the new one serves alone."},
 		{EventAdopted, normal, "A load balancer that the official controller made is now kept by Berth."},
 		{EventDriftFound, normal, "The load balancer was changed from outside; the message lists what is put right."},
+		{EventPolicyRefused, warning, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed."},
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	ReasonUnsupportedSpec   Reason = "UnsupportedSpec"
 	ReasonNoNodePort        Reason = "NoNodePort"
 	ReasonServedElsewhere   Reason = "ServedElsewhere"
+	ReasonPolicyRefused     Reason = "PolicyRefused"
 )
 
 // Reasons of TypeProgrammed.
@@ -65,6 +66,7 @@ func acceptedReasons() []ReasonDoc {
 		{ReasonUnsupportedSpec, t, false, "The Service asks for something that this cloud or this kind of load balancer does not offer, such as a protocol."},
 		{ReasonNoNodePort, t, false, "The kind of load balancer sends to node ports, and a port of the Service has none."},
 		{ReasonServedElsewhere, t, false, "Another controller serves this Service; Berth leaves it alone."},
+		{ReasonPolicyRefused, t, false, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed. Nothing is created; a load balancer that is there stays as it is and its backends go on following the nodes. Deletion is always allowed."},
 	}
 }
 

@@ -19,6 +19,8 @@ type flags struct {
 	dryRun           bool
 	policies         []string
 	onTakeover       string
+	policyConfig     string
+	namespaces       []string
 }
 
 // The values of --on-takeover.
@@ -36,6 +38,8 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which what is known of a load balancer is read anew and compared")
 	set.BoolVar(&f.dryRun, "dry-run", false, "plan only: write nothing to the cloud, and say in conditions and events what would be done")
 	set.StringVar(&f.onTakeover, "on-takeover", converge, "what to do where the load balancer of another controller differs and no traffic depends on it: "+converge+", or "+keep+" it until the Service or its nodes change")
+	set.StringVar(&f.policyConfig, "policy-config", "", "file that says what Services of which namespace may ask for; read again when it changes")
+	set.StringSliceVar(&f.namespaces, "allowed-namespaces", nil, "namespaces whose Services are served, * stands for any text; without it all are")
 	set.StringSliceVar(&f.policies, "policy", nil, "what must not be done: "+strings.Join(policyNames(), ", "))
 }
 

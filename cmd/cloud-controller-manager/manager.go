@@ -103,12 +103,17 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		if err != nil {
 			return nil, false, err
 		}
+		admission, err := service.NewAdmission(m.flags.policyConfig, m.flags.namespaces, m.cloud)
+		if err != nil {
+			return nil, false, fmt.Errorf("--policy-config: %w", err)
+		}
 		client := c.ClientBuilder.ClientOrDie(init.ClientName)
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
-		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift})
+		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
-			Classes: service.Classes{Default: m.flags.defaultClass, Names: m.served(), ReleaseUnclaimed: m.flags.releaseUnclaimed},
-			Workers: workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
+			Classes:   service.Classes{Default: m.flags.defaultClass, Names: m.served(), ReleaseUnclaimed: m.flags.releaseUnclaimed},
+			Admission: admission,
+			Workers:   workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
 		})
 		if err != nil {
 			return nil, false, err

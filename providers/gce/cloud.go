@@ -12,6 +12,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Annotations: Annotations(),
 		Config:      ReadConfig,
 		Choose:      choose,
+		Reach:       reach,
 		Select:      selectNodes,
 		Trace:       trace,
 		Scope:       scope,

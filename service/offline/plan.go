@@ -25,6 +25,10 @@ type Target struct {
 	CloudConfig string // path of the official cloud configuration file; empty: none
 	ClusterName string
 	Classes     service.Classes
+	// PolicyConfig is the path of the controller's policy file; empty: none.
+	PolicyConfig string
+	// AllowedNamespaces are those of the controller; none: all.
+	AllowedNamespaces []string
 }
 
 // Report is what a plan comes to.
@@ -62,13 +66,17 @@ func draftAll(ctx context.Context, in Input, t Target) (*planning, error) {
 	if err != nil {
 		return nil, err
 	}
+	admission, err := service.NewAdmission(t.PolicyConfig, t.AllowedNamespaces, bound)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range problems {
 		world.note("cloud configuration: " + p.String())
 	}
 	if len(world.Nodes) == 0 {
 		world.note("there are no nodes (see --nodes): load balancers are planned without backends")
 	}
-	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{})}
+	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{Admit: admission.Judge})}
 	run.reconciler.SetNodes(project(world))
 	if err := run.drafts(ctx); err != nil {
 		return nil, err

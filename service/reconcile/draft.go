@@ -39,6 +39,8 @@ type Draft struct {
 	Request  providers.Request
 	Digest   string
 	Problems annotations.Problems
+	// Refused are those of the Problems that are no mistake but not allowed.
+	Refused annotations.Problems
 	// Clean drafts have nothing to do by what is already known: nothing was
 	// read, built or compared.
 	Clean bool
@@ -124,16 +126,18 @@ func (r *Reconciler) understand(d *Draft) bool {
 	bag, problems := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
 	d.Problems = problems
 	d.Request = providers.Request{Owner: d.Owner, Service: svc, Kind: kind, Values: bag}
-	if problems.Errors() && !r.fallBack(d) {
+	r.admit(d)
+	if d.Problems.Errors() && !r.fallBack(d) {
 		return false
 	}
 	d.Request.Backends = r.backends(d)
 	return true
 }
 
-// fallBack puts the last good request in the place of one that cannot be used.
+// fallBack puts the last good request in the place of one that cannot be used,
+// unless that is no longer allowed either.
 func (r *Reconciler) fallBack(d *Draft) bool {
-	if good := r.snapshots.good(d.Owner); good != nil {
+	if good := r.snapshots.good(d.Owner); good != nil && !r.refusals(*good).Errors() {
 		d.Request = *good
 		return true
 	}
@@ -174,7 +178,7 @@ func (r *Reconciler) know(ctx context.Context, d *Draft) error {
 		d.Blind = append(slices.Clone(snap.blind), d.Blind...)
 		return nil
 	}
-	if !r.snapshots.seen(d.Owner) && d.Job.Applied != "" && d.Job.Applied == d.Digest {
+	if !d.following && !r.snapshots.seen(d.Owner) && d.Job.Applied != "" && d.Job.Applied == d.Digest {
 		scope.Depth = providers.Shallow
 		if err := r.read(ctx, d, scope); err != nil {
 			return err

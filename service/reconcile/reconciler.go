@@ -27,8 +27,11 @@ type Options struct {
 	// its kind, default 1 s: Services are often deleted together, by scripts that
 	// take a moment for each.
 	GatherReleases time.Duration
-	Now            func() time.Time
-	Engine         engine.Options
+	// Admit lists what a request asks for and must not; nil: everything is allowed.
+	// It is asked anew for every draft, so that its answer may change.
+	Admit  func(*corev1.Service, providers.Reach) annotations.Problems
+	Now    func() time.Time
+	Engine engine.Options
 }
 
 // Reconciler plans and runs Services of one cloud. It is safe for concurrent

@@ -1,0 +1,155 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+)
+
+// Policy is a policy that was read. The zero value allows everything. It never
+// changes, so any number of goroutines may use it.
+type Policy struct {
+	file File
+	keys *annotations.Set
+	// outputs are annotations that the program itself writes.
+	outputs []string
+	// outside are further patterns of namespaces, those of --allowed-namespaces.
+	outside []string
+}
+
+// Within adds namespaces: a Service must be in one of these as well.
+func (p *Policy) Within(patterns []string) *Policy {
+	out := *p
+	out.outside = append(slices.Clone(p.outside), patterns...)
+	return &out
+}
+
+// Judge lists everything that a Service asks for and must not, each with the rule
+// that says so and what it allows; nothing if the Service may be served.
+func (p *Policy) Judge(svc *corev1.Service, reach providers.Reach) annotations.Problems {
+	var out annotations.Problems
+	for _, allowed := range [][]string{p.outside, p.file.AllowedNamespaces} {
+		if len(allowed) > 0 && !anyMatches(allowed, svc.Namespace) {
+			out = append(out, annotations.Problem{Key: "metadata.namespace", Value: svc.Namespace,
+				Message: "is none of the namespaces that this controller serves", Legal: listed(allowed)})
+		}
+	}
+	for _, r := range p.file.Rules {
+		if anyMatches(r.Namespaces, svc.Namespace) && !anyMatches(r.ExceptNamespaces, svc.Namespace) {
+			out = append(out, p.under(r, svc, reach)...)
+		}
+	}
+	return out.Sorted()
+}
+
+// under holds a Service against one rule.
+func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach) annotations.Problems {
+	by := fmt.Sprintf("is refused by the policy, rule %q", r.Name)
+	out := p.forbidden(r, svc, by)
+	if r.ForbidInternet && reach.Internet {
+		problem := annotations.Problem{Key: reach.Scheme.Key, Value: reach.Scheme.Raw, Message: by + ": the internet could reach the load balancer",
+			Legal: "an internal one, " + strconv.Quote(reach.Internal)}
+		if reach.Scheme.Raw == "" {
+			problem.Message = "without it the Service " + problem.Message
+		}
+		out = append(out, problem)
+	}
+	if class := classOf(svc); r.Classes != nil && !anyMatches(r.Classes, class) {
+		out = append(out, annotations.Problem{Key: "spec.loadBalancerClass", Value: class, Message: by, Legal: listed(r.Classes)})
+	}
+	if r.Kinds != nil && !anyMatches(r.Kinds, reach.Kind) {
+		out = append(out, annotations.Problem{Key: "kind of load balancer", Value: reach.Kind, Message: by, Legal: listed(r.Kinds)})
+	}
+	for _, n := range reach.Names {
+		allowed, limited := r.Names[string(n.Thing)]
+		if !limited {
+			allowed, limited = r.Names[everyThing]
+		}
+		if limited && !anyMatches(allowed, n.Value) {
+			out = append(out, annotations.Problem{Key: n.Key, Value: n.Value, Message: by, Legal: listedAs(n.Thing, allowed)})
+		}
+	}
+	return out
+}
+
+// forbidden finds the keys that a rule forbids, in any spelling. Keys that mean
+// nothing to the cloud are nobody's harm.
+func (p *Policy) forbidden(r Rule, svc *corev1.Service, by string) annotations.Problems {
+	var out annotations.Problems
+	for _, texts := range []map[string]string{svc.Annotations, svc.Labels} {
+		for _, key := range sortedKeys(texts) {
+			for _, pattern := range r.ForbidAnnotations {
+				if !slices.Contains(p.outputs, key) && p.means(pattern, key) {
+					out = append(out, annotations.Problem{Key: key, Value: texts[key], Message: by, Legal: "a Service without " + strconv.Quote(pattern)})
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// means tells whether a pattern is for the key. Both may use names that have
+// become others, and some keys are read in any case.
+func (p *Policy) means(pattern, key string) bool {
+	spellings := p.keys.Spellings(key)
+	return slices.ContainsFunc(spellings, func(s string) bool { return matches(pattern, s) }) ||
+		slices.ContainsFunc(p.keys.Spellings(pattern), func(s string) bool { return slices.Contains(spellings, s) })
+}
+
+func classOf(svc *corev1.Service) string {
+	if svc.Spec.LoadBalancerClass == nil {
+		return ""
+	}
+	return *svc.Spec.LoadBalancerClass
+}
+
+func anyMatches(patterns []string, text string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, text) })
+}
+
+// matches compares a text with a pattern in which * stands for any text, also for
+// one with slashes, as ids of clouds have them.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, first) || !strings.HasSuffix(text[len(first):], last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+func listed(patterns []string) string {
+	if len(patterns) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, p := range patterns {
+		out = append(out, strconv.Quote(p))
+	}
+	return strings.Join(out, " or ")
+}
+
+func listedAs(thing providers.Thing, patterns []string) string {
+	if len(patterns) == 0 {
+		return "no " + string(thing)
+	}
+	return "the " + string(thing) + " " + listed(patterns)
+}
