@@ -205,6 +205,16 @@ func TestReadOfManyServices(t *testing.T) {
 	}
 }
 
+// TestReadBeyondOneFilter: more names than the filters of one call take.
+func TestReadBeyondOneFilter(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1}})
+	var scopes []providers.Scope
+	for n := range filterValues + 1 {
+		scopes = append(scopes, r.scope(owner(n)))
+	}
+	noFaults(t, r.session.Read(t.Context(), scopes))
+}
+
 func merge(maps ...map[string]int) map[string]int {
 	out := map[string]int{}
 	for _, m := range maps {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// filterValues is how many values one filter takes. Source: Amazon EC2 API
-	// reference, request quotas of Describe calls.
+	// filterValues is how many values all filters of a call take together. Source:
+	// Amazon EC2 API reference, "Filter" and the error FilterLimitExceeded.
 	filterValues = 200
 	// ec2Page is the largest page that EC2 gives.
 	ec2Page = 1000
@@ -180,10 +180,10 @@ func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more 
 }
 
 // groupsBy fetches security groups of our VPC by a filter, in as many calls as
-// its values need.
+// its values need. The id of the VPC is one of a call's values too.
 func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([]ec2types.SecurityGroup, error) {
 	var out []ec2types.SecurityGroup
-	for chunk := range slices.Chunk(values, filterValues) {
+	for chunk := range slices.Chunk(values, filterValues-1) {
 		in := &ec2.DescribeSecurityGroupsInput{
 			Filters:    []ec2types.Filter{filter("vpc-id", s.config.VPC), filter(name, chunk...)},
 			MaxResults: awssdk.Int32(ec2Page),
