@@ -104,6 +104,8 @@ type Env struct {
 }
 
 // ClusterIDs are the identifiers by which a cluster is told from others where
+	// Calls is told of every call that the session makes; nil: nobody is.
+	Calls Observe
 // the cloud configuration does not say it.
 type ClusterIDs struct {
 	SystemUID string            // UID of the namespace kube-system

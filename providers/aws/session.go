@@ -64,7 +64,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithRetryer(newRetryer),
-		config.WithAPIOptions(userAgent(env.UserAgent)),
+		config.WithAPIOptions(append(userAgent(env.UserAgent), metered(env.Calls)...)),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))

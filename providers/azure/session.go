@@ -58,7 +58,9 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 		s.now = time.Now
 	}
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
-	s.pipeline, err = pipelineOf(credential, place, strings.TrimSpace(c.UserAgent+" "+env.UserAgent))
+	options := clientOptions(place)
+	options.Transport = &http.Client{Transport: metered(transport(), env.Calls)}
+	s.pipeline, err = pipelineOf(credential, options, strings.TrimSpace(c.UserAgent+" "+env.UserAgent))
 	if err != nil {
 		return nil, fmt.Errorf("cloud: %w", err)
 	}
@@ -83,8 +85,8 @@ func (c Config) complete() error {
 
 // pipelineOf is what every call goes through. Answers that ask for fewer calls
 // are not repeated here: the loop knows better when to go on.
-func pipelineOf(credential azcore.TokenCredential, place cloud.Configuration, agentName string) (runtime.Pipeline, error) {
-	options := &policy.ClientOptions{ClientOptions: clientOptions(place), DisableRPRegistration: true}
+func pipelineOf(credential azcore.TokenCredential, client azpolicy.ClientOptions, agentName string) (runtime.Pipeline, error) {
+	options := &policy.ClientOptions{ClientOptions: client, DisableRPRegistration: true}
 	options.Retry = azpolicy.RetryOptions{
 		MaxRetries: 2, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 2 * time.Second,
 		StatusCodes: []int{http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout},

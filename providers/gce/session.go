@@ -60,7 +60,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
-	client := &http.Client{Transport: &agent{name: env.UserAgent, next: &oauth2.Transport{Source: source, Base: transport()}}}
+	client := &http.Client{Transport: &agent{name: env.UserAgent, next: &oauth2.Transport{Source: source, Base: metered(transport(), env.Calls)}}}
 	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(), places: newPlaceCache(), done: newDoneCache(), late: map[string]handle{}, patience: patience}
 	if s.now == nil {
 		s.now = time.Now
@@ -71,7 +71,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if s.clients, err = connect(lasting, c.APIEndpoint, client); err != nil {
 		return nil, err
 	}
-	s.rules, s.reads = gather(s.answerRules), gather(s.answerReads)
+	s.rules, s.reads = gather(company, s.answerRules), gather(0, s.answerReads)
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}

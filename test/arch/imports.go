@@ -123,7 +123,7 @@ func cloudSDK(s Source) []Finding {
 }
 
 func isCloud(dir string) bool {
-	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/plugin" && dir != "providers/fault"
+	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/plugin" && dir != "providers/fault" && dir != "providers/meter"
 }
 
 // sdks are how the import paths of the clouds' SDKs begin.

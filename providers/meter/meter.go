@@ -1,0 +1,83 @@
+package meter
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+// Language is how a cloud's requests and refusals are read.
+type Language struct {
+	// Name names the operation that a request means.
+	Name func(*http.Request) providers.Call
+	// Refusal reads an answer with a status of 400 or more; body is its beginning.
+	Refusal func(status int, header http.Header, body []byte) providers.Answer
+}
+
+// refusalLimit is how much of a refusal is read to find its code, in bytes.
+const refusalLimit = 64 << 10
+
+// New wraps a transport. Without an observer it is the transport itself.
+func New(next http.RoundTripper, observe providers.Observe, l Language) http.RoundTripper {
+	if observe == nil {
+		return next
+	}
+	return &meter{next: next, observe: observe, language: l}
+}
+
+type meter struct {
+	next     http.RoundTripper
+	observe  providers.Observe
+	language Language
+}
+
+// RoundTrip implements http.RoundTripper. A connection that was closed while it
+// was idle makes net/http send a reading request again without a word; only the
+// trace tells.
+func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
+	call := m.language.Name(r)
+	var sent atomic.Int32
+	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteRequest: func(info httptrace.WroteRequestInfo) {
+		if info.Err == nil && sent.Add(1) > 1 {
+			m.observe(r.Context(), call)(providers.Answer{Code: providers.NoAnswer, Meaning: fault.Unavailable})
+		}
+	}})
+	end := m.observe(r.Context(), call)
+	response, err := m.next.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		end(providers.Answer{Code: providers.NoAnswer, Meaning: fault.Unavailable})
+		return response, err
+	}
+	if response.StatusCode < http.StatusBadRequest {
+		end(providers.Answer{})
+		return response, nil
+	}
+	end(m.language.Refusal(response.StatusCode, response.Header, peek(response)))
+	return response, nil
+}
+
+// peek reads the beginning of the body and puts it back.
+func peek(response *http.Response) []byte {
+	begin, err := io.ReadAll(io.LimitReader(response.Body, refusalLimit))
+	rest := io.Reader(response.Body)
+	if err != nil {
+		rest = failing{err}
+	}
+	response.Body = body{Reader: io.MultiReader(bytes.NewReader(begin), rest), Closer: response.Body}
+	return begin
+}
+
+type body struct {
+	io.Reader
+	io.Closer
+}
+
+// failing gives whoever reads on the error that peek has met.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
