@@ -64,6 +64,9 @@ func (c *change) keeps(step plan.Step) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if lb != nil && isClusterPool(c.cluster, lastSegment(id)) && hasStrangers(lb) {
+		return true, nil // see poolProof
+	}
 	return lb != nil && poolInUse(lb, lastSegment(id), baseName(step.ID.Owner.UID)), nil
 }
 

@@ -154,10 +154,8 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			continue
 		}
 		lb := a.lbs[name]
-		e, ok := entriesOf(a.c, lb, base, a.address)
-		proof := stack.None
-		if ok {
-			proof = stack.Derived
+		e, there := entriesOf(a.c, lb, base, a.address)
+		if there {
 			all = append(all, e)
 			out.Put(stack.Resource{Key: entriesKey(name), ID: lb.text("id"), In: balancerKey(name), Proof: stack.Name, Spec: e})
 		}
@@ -168,12 +166,12 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			n := pool.text("name")
 			own := strings.EqualFold(n, localPoolName(o, "IPv4")) || strings.EqualFold(n, localPoolName(o, "IPv6"))
 			if spec, ok := poolSpecOf(a.c, lb, n); ok && (own || strings.EqualFold(n, a.cluster) || strings.EqualFold(n, a.cluster+suffixIPv6)) {
-				out.Put(stack.Resource{Key: poolKey(name, n), In: balancerKey(name), Hold: stack.Counted, Proof: proof, Spec: spec})
+				out.Put(stack.Resource{Key: poolKey(name, n), In: balancerKey(name), Hold: stack.Counted, Proof: poolProof(a.cluster, lb, n, there), Spec: spec})
 			}
 		}
 		for _, m := range a.members {
 			if m.In == balancerKey(name) {
-				m.Proof = proof
+				m.Proof = poolProof(a.cluster, lb, strings.Split(m.Key.Name, "/")[1], there)
 				out.Put(m)
 			}
 		}
@@ -429,7 +427,7 @@ func (a *arm) settle(owner stack.Owner, tn *tenant, book *ledger.Book) (first pl
 	a.t.Helper()
 	for round := 0; ; round++ {
 		if round > 6 {
-			a.t.Fatalf("%s does not settle", owner)
+			a.t.Fatalf("%s does not settle:\n%s", owner, planText(a.plan(owner, tn, book)))
 		}
 		p := a.plan(owner, tn, book)
 		if round == 0 {

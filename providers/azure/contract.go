@@ -45,6 +45,8 @@ package azure
 // None; adopt proves wanted ones). Counted. Addresses only in the mode nodeIP. None
 // of load balancers for which Config.preConfigured holds, nor members of them.
 // The name alone is nobody's proof: clusters have pools that they share with AKS.
+// Where strangers use the load balancer as well the pool of all Services has no
+// proof at all (poolProof): it is filled, and stays with its members.
 //
 // Apply, after the entries of the same batch: create and addresses+/addresses-
 // of all owners together become one PUT of loadBalancers/<lb>/backendAddressPools/

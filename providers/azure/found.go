@@ -242,6 +242,34 @@ func poolHasOwnAddresses(pool Object) bool {
 	})
 }
 
+// hasStrangers tells whether somebody else uses a load balancer besides Services:
+// it has frontends of other names, or outbound or NAT rules, as those of AKS have.
+func hasStrangers(lb Object) bool {
+	p := lb.props()
+	if len(p.list(listOutbound))+len(p.list(listNAT))+len(p.list(listNATPools)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.list(listFrontends), func(f Object) bool { return baseOf(f.text("name")) == "" })
+}
+
+// isClusterPool tells whether a pool is one of the two of all Services.
+func isClusterPool(cluster, pool string) bool {
+	return strings.EqualFold(pool, cluster) || strings.EqualFold(pool, cluster+suffixIPv6)
+}
+
+// poolProof is the proof for a pool in a load balancer in which the Service has
+// entries, and for its members. The pool of all Services is nobody's proof where
+// strangers use the load balancer as well: it may have been there before us, with
+// the nodes in it, and its name cannot tell. It stays with the load balancer, as
+// the official controller leaves it.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func poolProof(cluster string, lb Object, pool string, there bool) stack.Proof {
+	if !there || isClusterPool(cluster, pool) && hasStrangers(lb) {
+		return stack.None
+	}
+	return stack.Derived
+}
+
 // poolInUse tells whether anything but the Service's own rules refers to a pool.
 // Such a pool keeps its members.
 func poolInUse(lb Object, name, base string) bool {

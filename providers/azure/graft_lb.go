@@ -300,6 +300,9 @@ func (g *lbGraft) ensurePool(name string) {
 }
 
 func (g *lbGraft) dropPool(name string) {
+	if isClusterPool(g.Cluster, name) && hasStrangers(g.found) {
+		return // see poolProof
+	}
 	g.put(listPools, slices.DeleteFunc(g.props().list(listPools), func(p Object) bool {
 		return strings.EqualFold(p.text("name"), name) && len(p.props().list("backendIPConfigurations")) == 0
 	}))
@@ -351,7 +354,7 @@ func (g *lbGraft) tooMany(rules int) map[int]error {
 // interfaces in it that only their machines can take out.
 func (g *lbGraft) isForeignPool(p Object) bool {
 	name := p.text("name")
-	if strings.EqualFold(name, g.Cluster) || strings.EqualFold(name, g.Cluster+suffixIPv6) {
+	if isClusterPool(g.Cluster, name) {
 		return false
 	}
 	return !slices.ContainsFunc(g.removed, func(r string) bool { return strings.EqualFold(r, name) })

@@ -167,6 +167,16 @@ func TestPropertiesInterfaces(t *testing.T) {
 	}
 }
 
+// TestPropertiesBesideOutbound has a load balancer that was there before us, with
+// frontend, pools and outbound rules of AKS, and the nodes in its pools.
+func TestPropertiesBesideOutbound(t *testing.T) {
+	login(t)
+	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, Outbound: true}), cases()[:3])
+	t.Run("interfaces", func(t *testing.T) {
+		props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: simazure.VMSS, Pools: simazure.NodeNIC, Outbound: true}), cases()[:2])
+	})
+}
+
 // TestOpenRefuses names the key that cannot be served.
 func TestOpenRefuses(t *testing.T) {
 	login(t)

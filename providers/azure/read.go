@@ -278,20 +278,18 @@ func (r *read) putBalancers(scope providers.Scope, have *stack.Stack) []Entries 
 	for _, lb := range r.balancers {
 		name := lb.text("name")
 		e, there := entriesOf(r.config, lb, baseName(scope.Owner.UID), r.Session.facts.address)
-		proof := stack.None
 		if there {
-			proof = stack.Derived
 			all = append(all, e)
 			have.Put(stack.Resource{Key: entriesKey(name), ID: lb.text("id"), In: balancerKey(name), Proof: stack.Name, Spec: e})
 		}
 		if (there || slices.Contains(wanted, lower(name))) && !r.config.preConfigured(kindOf(name)) {
-			r.putPools(scope, have, lb, proof)
+			r.putPools(scope, have, lb, there)
 		}
 	}
 	return all
 }
 
-func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, proof stack.Proof) {
+func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, there bool) {
 	var names []string
 	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
 		names = append(names, poolName(r.cluster, family), localPoolName(scope.Owner, family))
@@ -301,7 +299,7 @@ func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, pro
 		if !ok {
 			continue
 		}
-		key := poolKey(lb.text("name"), name)
+		key, proof := poolKey(lb.text("name"), name), poolProof(r.cluster, lb, name, there)
 		have.Put(stack.Resource{Key: key, ID: lb.text("id") + "/" + listPools + "/" + spec.Name, In: balancerKey(lb.text("name")), Hold: stack.Counted, Proof: proof, Spec: spec})
 		pools := lb.props().list(listPools)
 		r.putMembers(have, lb, pools[named(pools, name)], proof)

@@ -1,0 +1,237 @@
+package azure
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+)
+
+// strangers puts random content of somebody else into the load balancers and the
+// security group: frontends, rules, probes, pools, NAT and outbound rules.
+func (r *rig) strangers(rng *rand.Rand, balancer string) {
+	r.Helper()
+	ctx, id := r.Context(), r.config.balancerID(balancer)
+	lb, err := r.session.get(ctx, id, networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if lb == nil {
+		lb = LBGraft{Config: r.config}.fresh()
+	}
+	p := lb.props()
+	add := func(list, name string, properties map[string]any) map[string]any {
+		p.setList(list, append(p.list(list), Object{"name": name, "properties": properties}))
+		return idObject(id + "/" + list + "/" + name)
+	}
+	pool := add(listPools, "my-pool", map[string]any{})
+	for n := range 1 + rng.IntN(3) {
+		where := map[string]any{"subnet": idObject(r.config.subnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": fmt.Sprintf("10.240.200.%d", 10+n)}
+		if kindOf(balancer) == Public {
+			where = map[string]any{"publicIPAddress": idObject(r.sim.Cloud.Seed.Addresses[n].ID)}
+		}
+		front := add(listFrontends, fmt.Sprintf("my-front-%d", n), where)
+		probe := add(listProbes, fmt.Sprintf("my-probe-%d", n), map[string]any{"protocol": "Tcp", "port": 22, "intervalInSeconds": 15, "numberOfProbes": 1 + rng.IntN(3)})
+		if rng.IntN(2) == 0 {
+			add(listRules, fmt.Sprintf("my-rule-%d", n), map[string]any{toFrontend: front, toPool: pool, toProbe: probe, "protocol": "Tcp", "frontendPort": 22, "backendPort": 2200 + n, "disableOutboundSnat": true})
+		}
+		if rng.IntN(2) == 0 {
+			add(listNAT, fmt.Sprintf("my-nat-%d", n), map[string]any{toFrontend: front, "protocol": "Tcp", "frontendPort": 5000 + n, "backendPort": 22})
+		}
+	}
+	lb.setTags(Tags{"team": "strangers"})
+	if _, err := r.session.put(ctx, id, networkVersion, lb, lb.text("etag")); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) strangeRules(rng *rand.Rand) {
+	r.Helper()
+	id := r.config.securityID()
+	nsg, err := r.session.get(r.Context(), id, networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var rules []Object
+	for n := range 1 + rng.IntN(5) {
+		p := map[string]any{
+			"priority": 498 + n, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "sourcePortRange": "*",
+			"sourceAddressPrefix": "10.0.0.0/8", "destinationAddressPrefix": "*", "destinationPortRange": "22", "description": "of somebody",
+		}
+		if n%2 == 1 {
+			delete(p, "destinationAddressPrefix")
+			p["destinationAddressPrefixes"] = []any{"10.9.0.1", fmt.Sprintf("10.9.1.%d", n)}
+		}
+		rules = append(rules, Object{"name": fmt.Sprintf("my-rule-%d", n), "properties": p})
+	}
+	rules = append(rules, Object{"name": "k8s-azure-lb_allow_IPv4_of-somebody", "properties": map[string]any{
+		"priority": 600, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "sourcePortRange": "*", "sourceAddressPrefix": "Internet",
+		"destinationAddressPrefix": "192.0.2.9", "destinationPortRanges": []any{"80-90"},
+	}})
+	nsg.props().setList(listSecurity, rules)
+	if _, err := r.session.put(r.Context(), id, networkVersion, nsg, nsg.text("etag")); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// notOurs is everything in the shared objects that is not of the Services of a
+// test, and the public IPs that have no owner, without etags.
+func (r *rig) notOurs(balancers ...string) string {
+	r.Helper()
+	var out []string
+	show := func(o Object) {
+		tree := map[string]any(o.clone())
+		dropEtags(tree)
+		out = append(out, string(Object(tree).Bytes()))
+	}
+	for _, name := range balancers {
+		lb, err := r.session.get(r.Context(), r.config.balancerID(name), networkVersion)
+		if err != nil || lb == nil {
+			r.Fatalf("load balancer %s: %v", name, err)
+		}
+		for _, list := range []string{listFrontends, listRules, listProbes, listPools} {
+			lb.props().setList(list, slices.DeleteFunc(lb.props().list(list), func(o Object) bool {
+				return baseOf(o.text("name")) != "" || list == listPools && isClusterPool("kubernetes", o.text("name"))
+			}))
+		}
+		show(lb)
+	}
+	nsg, err := r.session.get(r.Context(), r.config.securityID(), networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	nsg.props().setList(listSecurity, slices.DeleteFunc(nsg.props().list(listSecurity), func(o Object) bool {
+		return strings.HasPrefix(o.text("name"), rulePrefix) && !strings.HasSuffix(o.text("name"), "of-somebody")
+	}))
+	show(nsg)
+	ips, _, err := r.session.list(r.Context(), groupPath(r.config.Subscription, r.config.Group, "publicIPAddresses"), networkVersion, nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, ip := range ips {
+		if !publicIPOf(ip).Managed() {
+			show(ip)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func dropEtags(tree any) {
+	switch v := tree.(type) {
+	case map[string]any:
+		delete(v, "etag")
+		for _, child := range v {
+			dropEtags(child)
+		}
+	case []any:
+		for _, child := range v {
+			dropEtags(child)
+		}
+	}
+}
+
+// wishes are what a Service of a test may ask for.
+func wishes() []func(*corev1.Service) {
+	set := func(values map[string]string) func(*corev1.Service) {
+		return func(s *corev1.Service) {
+			for k, v := range values {
+				s.Annotations[keyPrefix+k] = v
+			}
+		}
+	}
+	return []func(*corev1.Service){
+		nil, local,
+		set(map[string]string{"azure-allowed-ip-ranges": "10.1.0.0/16,192.0.2.0/24"}),
+		set(map[string]string{"azure-allowed-service-tags": "AzureCloud", "port_80_no_probe_rule": "true"}),
+		set(map[string]string{"azure-disable-load-balancer-floating-ip": "true"}),
+		set(map[string]string{"azure-load-balancer-tcp-idle-timeout": "30", "azure-load-balancer-disable-tcp-reset": "true", "azure-pip-tags": "a=b"}),
+		func(s *corev1.Service) { s.Spec.Ports = s.Spec.Ports[:1] },
+		func(s *corev1.Service) { s.Spec.SessionAffinity = corev1.ServiceAffinityClientIP },
+	}
+}
+
+// TestForeignContentOverHTTP: Services come, change and go in any order; what
+// is not theirs is the same after every step, byte for byte but for etags.
+func TestForeignContentOverHTTP(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+			balancers := []string{"kubernetes", "kubernetes" + suffixInternal}
+			for _, name := range balancers {
+				r.strangers(rng, name)
+			}
+			r.strangeRules(rng)
+			before := r.notOurs(balancers...)
+			there := map[int]*corev1.Service{}
+			for step := range 24 {
+				n := 1 + rng.IntN(5)
+				svc, release := there[n], rng.IntN(3) == 0
+				if svc == nil || !release {
+					all := wishes()
+					svc, release = numbered(n, []string{Public, Internal}[rng.IntN(2)], all[rng.IntN(len(all))]), false
+				}
+				if _, err := r.run(svc, release); err != nil {
+					t.Fatalf("step %d, %s, release %t: %v", step, svc.Name, release, err)
+				}
+				there[n] = svc
+				if release {
+					delete(there, n)
+				}
+				if d := cmp.Diff(before, r.notOurs(balancers...)); d != "" {
+					t.Fatalf("step %d, %s, release %t: content of strangers differs (-before +after):\n%s", step, svc.Name, release, d)
+				}
+			}
+			for _, svc := range there {
+				if _, err := r.run(svc, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := cmp.Diff(before, r.notOurs(balancers...)); d != "" {
+				t.Errorf("after all have gone (-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestPoolsBeforeUsStay: the cluster's pool was there before the first Service,
+// with the nodes in it, and is the same after the last one has gone.
+func TestPoolsBeforeUsStay(t *testing.T) {
+	for name, seed := range map[string]simazure.SeedOptions{
+		"addresses": {Outbound: true}, "scale set": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.VMSS},
+		"machines": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.VM}, "flexible": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.Flex},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}})
+			pools := func() string {
+				lb, err := r.session.get(t.Context(), r.config.balancerID("kubernetes"), networkVersion)
+				if err != nil || lb == nil {
+					t.Fatal(err)
+				}
+				out := Object{"pools": lb.props()[listPools]}
+				dropEtags(map[string]any(out))
+				return string(out.Bytes())
+			}
+			before := pools()
+			one, two := numbered(1, Public, nil), numbered(2, Public, local)
+			for _, step := range []struct {
+				svc     *corev1.Service
+				release bool
+			}{{one, false}, {two, false}, {one, true}, {two, true}} {
+				if _, err := r.run(step.svc, step.release); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := cmp.Diff(before, pools()); d != "" {
+				t.Errorf("(-before +after):\n%s", d)
+			}
+		})
+	}
+}
