@@ -47,7 +47,7 @@ func (c *change) editPublicIP(key stack.Key, edit func(Object) (Object, error)) 
 		if err != nil {
 			return err
 		}
-		if now = found; reflect.DeepEqual(map[string]any(wanted), map[string]any(found)) {
+		if now = found; stateOf(found) != stack.Failed && reflect.DeepEqual(map[string]any(wanted), map[string]any(found)) {
 			return nil
 		}
 		now, err = c.put(c.ctx, c.config.publicIPID(key), networkVersion, wanted, found.text("etag"))

@@ -17,6 +17,9 @@ package azure
 // pools of that load balancer although the Service has nothing in it. The load balancers of
 // the cluster are exactly Config.balancers.
 //
+// What Azure accepted and could not do (provisioningState Failed) is found with
+// Failed set, which nobody wants: the next plan writes it again.
+//
 // A group that does not exist (404) is empty. A list that is refused (403) makes
 // its kinds blind.
 //
@@ -111,8 +114,7 @@ package azure
 //
 // Read: those of the group with the owner tag of the Service and the cluster's:
 // Proof Tag. Entries RefTo(entriesKey(lb)), On from the load balancer's frontend,
-// Subnet RefTo(policyKey). In state Failed: State Failed, and Read leaves FQDNs
-// as found; a Failed one is written again by the next change.
+// Subnet RefTo(policyKey).
 // Create, Update: linkBody, PUT without etag. The write changes the etag of the
 // load balancer: forget what is remembered of it. Delete: private endpoint
 // connections first, then the service; 404 is done.

@@ -40,7 +40,7 @@ func entriesOf(c Config, lb Object, base string, address addressOf) (Entries, bo
 		return Entries{}, false
 	}
 	p := lb.props()
-	out := Entries{Group: c.balancerGroup(), Balancer: lb.text("name"), Tags: lb.tags()}
+	out := Entries{Group: c.balancerGroup(), Balancer: lb.text("name"), Tags: lb.tags(), Failed: stateOf(lb) == stack.Failed}
 	for _, r := range p.list(listRules) {
 		if ownedBy(base, r.text("name")) {
 			out.Rules = append(out.Rules, ruleOf(r))
@@ -312,6 +312,7 @@ func publicIPResources(o Object, cluster string, owner stack.Owner, asked bool) 
 	ip := PublicIP{
 		Group: f.Group, Name: f.Name, Version: f.Version, Prefix: o.ref("publicIPPrefix"), IPTags: &f.IPTags,
 		Zones: o.texts("zones"), Tags: withoutBinding(f.Tags), Address: f.Address, SKU: f.SKU, Services: f.Services,
+		Failed: stateOf(o) == stack.Failed,
 	}
 	found := stack.Resource{Key: key, ID: o.text("id"), Hold: stack.Counted, State: stateOf(o), Spec: ip}
 	if !listed {

@@ -50,6 +50,9 @@ type Entries struct {
 	// Expect are pools that were there when the plan was made. One that is gone at
 	// the time of writing is a Conflict. Never compared.
 	Expect []string
+	// Failed is found where an operation on the load balancer went wrong after Azure
+	// had accepted it: only another write mends that. Never wanted.
+	Failed bool
 }
 
 // Frontend is a frontend IP configuration. What makes it the same frontend is
@@ -152,6 +155,8 @@ type PublicIP struct {
 	Address  string
 	SKU      string
 	Services []string // namespace/name of those in the ownership tag
+	// Failed is found after an operation that went wrong; never wanted.
+	Failed bool
 }
 
 // Binding is what one Service writes onto a public IP.
@@ -180,6 +185,8 @@ type Access struct {
 	// Alone tells that no other Service has the address, so that nobody unknown can
 	// want the entry. Never compared.
 	Alone bool
+	// Failed is found where an operation on the security group went wrong; never wanted.
+	Failed bool
 }
 
 // Link is a private link service.
@@ -196,6 +203,7 @@ type Link struct {
 	Visibility    []string
 	AutoApproval  []string
 	Tags          Tags
+	Failed        bool // found after an operation that went wrong; never wanted
 }
 
 // LinkIP is one address that a private link service translates to; comparable.

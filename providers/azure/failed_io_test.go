@@ -1,0 +1,76 @@
+package azure
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+)
+
+func linked(s *corev1.Service) {
+	s.Annotations[keyPrefix+"azure-pls-create"] = "true"
+	s.Annotations[keyPrefix+"azure-pls-ip-configuration-subnet"] = "links"
+}
+
+// TestFailedOperations: Azure accepts a write, and its operation fails. The error
+// is told as Azure says it, and the next plan writes again, also where the content
+// is already as wanted.
+func TestFailedOperations(t *testing.T) {
+	for _, c := range []struct {
+		operation string
+		kind      string
+		change    func(*corev1.Service)
+		path      func(*rig, *corev1.Service) string
+	}{
+		{"LoadBalancers.CreateOrUpdate", Internal, nil, func(r *rig, _ *corev1.Service) string { return r.config.balancerID("kubernetes-internal") }},
+		{"PublicIPAddresses.CreateOrUpdate", Public, nil, func(r *rig, s *corev1.Service) string {
+			return r.config.publicIPID(publicIPKey(r.config.Group, publicIPName("kubernetes", baseName(string(s.UID)), "", "")))
+		}},
+		{"SecurityGroups.CreateOrUpdate", Public, nil, func(r *rig, _ *corev1.Service) string { return r.config.securityID() }},
+		{"PrivateLinkServices.CreateOrUpdate", Internal, linked, func(r *rig, s *corev1.Service) string {
+			return armID(r.config.Subscription, r.config.Group, "privateLinkServices", linkName(baseName(string(s.UID))))
+		}},
+	} {
+		t.Run(c.operation, func(t *testing.T) {
+			r := newRig(t, simazure.Options{})
+			svc := numbered(1, c.kind, c.change)
+			if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "async/" + c.operation, Kind: sim.FaultError, Code: "InternalServerError", Message: "the fabric said no", Count: 1}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := r.run(svc, false)
+			if err == nil || fault.Of(err) != fault.Ambiguous || !strings.Contains(err.Error(), "the fabric said no") {
+				t.Fatalf("got %v, want what the operation said", err)
+			}
+			o, err := r.session.get(t.Context(), c.path(r, svc), networkVersion)
+			if err != nil || stateOf(o) != stack.Failed {
+				t.Fatalf("the test is wrong: %v, state %v of %s", err, stateOf(o), o.Bytes())
+			}
+			found := r.read(false, svc)[0]
+			p := r.draft(svc, false, found.Have, found.Facts)
+			if report := r.engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || !writesAgain(report) {
+				t.Errorf("the next plan: %v, %v", p.Steps, report.Err())
+			}
+			if o, err = r.session.get(t.Context(), c.path(r, svc), networkVersion); err != nil || stateOf(o) != stack.Ready {
+				t.Errorf("after the next plan: %v, %s", err, o.props().text("provisioningState"))
+			}
+			if _, err := r.run(svc, false); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func writesAgain(report engine.Report) bool {
+	for _, res := range report.Results {
+		if res.State == engine.Done {
+			return true
+		}
+	}
+	return false
+}
