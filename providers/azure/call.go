@@ -220,6 +220,19 @@ func (s *Session) until(ctx context.Context, path string, header http.Header, as
 
 // send makes one call. Errors are faults.
 func (s *Session) send(ctx context.Context, r request) (answer, error) {
+	gate := gateOf(r.method, r.path)
+	if err := s.gates.pass(gate, s.now()); err != nil {
+		return answer{}, err
+	}
+	a, err := s.call(ctx, r)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Meaning == fault.Throttled {
+		err = s.gates.close(gate, f, s.now())
+	}
+	return a, err
+}
+
+// call is send without gates.
+func (s *Session) call(ctx context.Context, r request) (answer, error) {
 	reads := r.method == http.MethodGet
 	w := reading
 	var left atomic.Bool

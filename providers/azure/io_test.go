@@ -340,6 +340,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("got %v, want %v after %v", got, c.want, c.after)
 			}
 			r.sim.Cloud.Faults.Remove(id)
+			r.now = r.now.Add(c.after)
 			if _, err := r.run(svc, false); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}

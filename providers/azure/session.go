@@ -28,6 +28,7 @@ type Session struct {
 	endpoint string // of the resource manager, without a slash at the end
 	pipeline runtime.Pipeline
 	facts    *factCache
+	gates    gates
 	patience time.Duration // how long a step waits for its operation
 }
 

@@ -1,0 +1,251 @@
+package azure
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+)
+
+// TestThrottled: after a 429 no write of that kind is sent until Azure allows it,
+// whatever many Services want; writes of other kinds and all reads go on, and what
+// the user is told does not change from one try to the next.
+func TestThrottled(t *testing.T) {
+	const put = "LoadBalancers.CreateOrUpdate"
+	r := newRig(t, simazure.Options{RetryAfter: 40, ARM: simarm.Options{Async: simarm.AsyncNone}})
+	if err := r.sim.Cloud.Throttle.Set(sim.Bucket{Name: "writes", Service: "network", Operations: []string{put}, Capacity: 0, Refill: 0}); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	try := func() (waits []time.Duration) {
+		for n := range 5 {
+			_, err := r.run(numbered(n+1, Public, nil), false)
+			if fault.Of(err) != fault.Throttled {
+				t.Fatalf("got %v, want Throttled", err)
+			}
+			told[fmt.Sprint(n, err)] = true
+			waits = append(waits, fault.After(err))
+		}
+		return waits
+	}
+	waits := append(try(), try()...)
+	r.now = r.now.Add(10 * time.Second)
+	waits = append(waits, try()[0])
+	if n := len(told); n != 5 {
+		t.Errorf("5 Services were told %d things, want one each: %v", n, told)
+	}
+	if first, last := waits[0], waits[len(waits)-1]; first != 40*time.Second || last != 30*time.Second {
+		t.Errorf("waits %v at first and %v ten seconds later, want 40s and 30s", first, last)
+	}
+	if n := r.throttled(put); n != 1 {
+		t.Errorf("%d writes of load balancers were sent, want 1", n)
+	}
+	if n := r.writes("network.PublicIPAddresses.CreateOrUpdate"); n != 5 {
+		t.Errorf("%d public IPs were written, want 5: other kinds go on", n)
+	}
+	if err := r.sim.Cloud.Throttle.Set(); err != nil {
+		t.Fatal(err)
+	}
+	r.now = r.now.Add(30 * time.Second)
+	for n := range 5 {
+		if _, err := r.run(numbered(n+1, Public, nil), false); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// throttled counts the calls of an operation that were refused by a bucket.
+func (r *rig) throttled(operation string) int {
+	n := 0
+	for _, e := range r.sim.Cloud.Journal.Entries() {
+		if e.Throttled && e.Operation == operation {
+			n++
+		}
+	}
+	return n
+}
+
+func TestGateOf(t *testing.T) {
+	const group = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/"
+	for _, c := range []struct{ method, path, want string }{
+		{http.MethodGet, group + "loadBalancers", "reads of loadbalancers"},
+		{http.MethodPut, group + "loadBalancers/lb", "writes of loadbalancers"},
+		{http.MethodDelete, group + "loadBalancers/lb", "writes of loadbalancers"},
+		{http.MethodPut, group + "loadBalancers/lb/backendAddressPools/p", "writes of loadbalancers"},
+		{http.MethodPut, group + "publicIPAddresses/ip", "writes of publicipaddresses"},
+		{http.MethodPut, "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/0", "writes of virtualmachinescalesets"},
+		{http.MethodGet, "https://management.azure.com/subscriptions/s", "GET"},
+	} {
+		if got := gateOf(c.method, c.path); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.method, c.path, got, c.want)
+		}
+	}
+}
+
+// TestOneFailsOthersGoOn: one Service cannot be done, for many reasons; four more on
+// the same load balancer, made at the same time, are all there afterwards.
+func TestOneFailsOthersGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kind   string
+		bad    func(*corev1.Service)
+		before func(*rig)
+		want   fault.Meaning // of the fault; Internal: the user is told before anything is done
+	}{
+		{"public IP that is not there", Public, value("azure-pip-name", "nowhere"), nil, fault.Internal},
+		{"address of nobody", Public, value("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
+		{"subnet that is not there", Internal, value("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
+		{"address outside of the subnet", Internal, value("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
+		{"port of a stranger", Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Invalid},
+		{"more rules than fit", Internal, nil, (*rig).fullBalancer, fault.Quota},
+		{"no room in the security group", Public, value("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+			if c.before != nil {
+				c.before(r)
+			}
+			bad := numbered(1, c.kind, c.bad)
+			if c.bad == nil {
+				bad.Spec.Ports = nil
+				for n := range int32(20) {
+					bad.Spec.Ports = append(bad.Spec.Ports, corev1.ServicePort{Protocol: corev1.ProtocolTCP, Port: 7000 + n, NodePort: 32000 + n})
+				}
+			}
+			var all sync.WaitGroup
+			var refused error
+			for round := range 3 { // an address, then its rule, then nothing
+				var svcs []*corev1.Service
+				for n := range 4 {
+					svcs = append(svcs, numbered(2+n, c.kind, nil))
+				}
+				for i, svc := range append(svcs, bad) {
+					found := r.read(false, svc)[0]
+					p, problems := r.tryDraft(svc, found.Have, found.Facts)
+					if svc == bad && c.want == fault.Internal && !problems {
+						t.Fatal("the test is wrong: there is no problem")
+					}
+					if problems {
+						continue
+					}
+					all.Go(func() {
+						report := r.engine.Run(t.Context(), p, found.Have, nil)
+						switch err := report.Err(); {
+						case svc == bad && err != nil:
+							refused = err
+						case svc != bad && err != nil:
+							t.Errorf("round %d, Service %d: %v", round, i, err)
+						}
+					})
+				}
+				all.Wait()
+			}
+			if c.want != fault.Internal && fault.Of(refused) != c.want {
+				t.Errorf("the bad one: %v, want %v", refused, c.want)
+			}
+			for n := range 4 {
+				svc := numbered(2+n, c.kind, nil)
+				found := r.read(false, svc)[0]
+				if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
+					t.Errorf("%s is not there: %v", svc.Name, p.Steps)
+				}
+			}
+		})
+	}
+}
+
+func value(key, text string) func(*corev1.Service) {
+	return func(s *corev1.Service) { s.Annotations[keyPrefix+key] = text }
+}
+
+// tryDraft is draft for a Service that the user may have to be told of.
+func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *Facts) (p plan.Plan, problems bool) {
+	r.Helper()
+	have.Owner = ownerOf(svc)
+	_, told, err := build(r.input(svc), facts, have)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if told.Errors() {
+		return p, true
+	}
+	return r.draft(svc, false, have, facts), false
+}
+
+// portOfStranger makes somebody else's frontend with a rule for port 80.
+func (r *rig) portOfStranger() {
+	r.editBalancer("kubernetes-internal", func(lb Object, id string) {
+		p := lb.props()
+		p.setList(listFrontends, []Object{{"name": "my-front", "properties": map[string]any{
+			"subnet": idObject(r.config.subnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": "10.240.200.10"}}})
+		p.setList(listPools, []Object{{"name": "my-pool"}})
+		p.setList(listRules, []Object{{"name": "my-rule", "properties": map[string]any{
+			toFrontend: idObject(id + "/" + listFrontends + "/my-front"), toPool: idObject(id + "/" + listPools + "/my-pool"), "protocol": "Tcp", "frontendPort": 80, "backendPort": 80}}})
+	})
+}
+
+// fullBalancer leaves room for ten rules: enough for four Services with two ports.
+func (r *rig) fullBalancer() {
+	r.portOfStranger()
+	r.editBalancer("kubernetes-internal", func(lb Object, id string) {
+		rules := lb.props().list(listRules)
+		for n := len(rules); n < mostRules-10; n++ {
+			rules = append(rules, Object{"name": fmt.Sprint("my-rule-", n), "properties": map[string]any{
+				toFrontend: idObject(id + "/" + listFrontends + "/my-front"), toPool: idObject(id + "/" + listPools + "/my-pool"),
+				"protocol": "Tcp", "frontendPort": 10000 + n, "backendPort": 10000 + n}})
+		}
+		lb.props().setList(listRules, rules)
+	})
+}
+
+func (r *rig) editBalancer(name string, edit func(lb Object, id string)) {
+	r.Helper()
+	id := r.config.balancerID(name)
+	lb, err := r.session.get(r.Context(), id, networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if lb == nil {
+		lb = LBGraft{Config: r.config}.fresh()
+	}
+	edit(lb, id)
+	if _, err := r.session.put(r.Context(), id, networkVersion, lb, lb.text("etag")); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// fullSecurity leaves room for the one rule that the good ones share.
+func (r *rig) fullSecurity() {
+	r.Helper()
+	good := numbered(2, Public, nil)
+	if _, err := r.run(good, false); err != nil {
+		r.Fatal(err)
+	}
+	id := r.config.securityID()
+	nsg, err := r.session.get(r.Context(), id, networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	rules := nsg.props().list(listSecurity)
+	for n := len(rules); n < mostSecurityRules; n++ {
+		rules = append(rules, Object{"name": fmt.Sprint("my-rule-", n), "properties": map[string]any{
+			"priority": 1000 + n, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "sourcePortRange": "*", "sourceAddressPrefix": "10.0.0.0/8",
+			"destinationAddressPrefix": netip.AddrFrom4([4]byte{10, 9, byte(n / 250), byte(n % 250)}).String(), "destinationPortRange": "22",
+		}})
+	}
+	nsg.props().setList(listSecurity, rules)
+	if _, err := r.session.put(r.Context(), id, networkVersion, nsg, nsg.text("etag")); err != nil {
+		r.Fatal(err)
+	}
+}
