@@ -64,6 +64,7 @@ type Draft struct {
 // Draft plans a Service without changing anything in the cloud. An error is a
 // fault; what the user did wrong is in Problems. A Service that cannot be
 // drafted might want anything that is shared.
+	recheck bool      // the last run left nothing to do, on the same input
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	d := &Draft{Job: job, Owner: OwnerOf(job.Service)}
 	if job.Release {
@@ -86,6 +87,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 		return nil
 	}
 	if err := r.know(ctx, d); err != nil {
+	d.recheck = r.snapshots.clean(d.Owner) == d.Digest
 		return err
 	}
 	if err := r.build(d); err != nil || d.Untouched || d.Clean {

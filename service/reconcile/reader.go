@@ -21,8 +21,9 @@ const (
 // reader batches the reads of many Services: those that arrive within a few
 // milliseconds, or while a read is under way, go out together.
 type reader struct {
-	read func(context.Context, []providers.Scope) []providers.Read
-	late time.Duration // how long reads that nobody waits for gather
+	read  func(context.Context, []providers.Scope) []providers.Read
+	late  time.Duration                           // how long reads that nobody waits for gather
+	joint func([]context.Context) context.Context // the context of a batch
 
 	mu      sync.Mutex
 	waiting []pendingRead
@@ -31,12 +32,13 @@ type reader struct {
 }
 
 type pendingRead struct {
+	ctx   context.Context //nolint:containedctx // says for whom the read is made, and does not end it
 	scope providers.Scope
 	done  chan providers.Read
 }
 
-func newReader(read func(context.Context, []providers.Scope) []providers.Read, late time.Duration) *reader {
-	return &reader{read: read, late: max(late, gather)}
+func newReader(read func(context.Context, []providers.Scope) []providers.Read, late time.Duration, join func([]context.Context) context.Context) *reader {
+	return &reader{read: read, late: max(late, gather), joint: join}
 }
 
 // Read returns what was found for the scope, or the context's error.
@@ -51,7 +53,7 @@ func (r *reader) ReadLate(ctx context.Context, s providers.Scope) providers.Read
 }
 
 func (r *reader) join(ctx context.Context, s providers.Scope, patience time.Duration) providers.Read {
-	p := pendingRead{scope: s, done: make(chan providers.Read, 1)}
+	p := pendingRead{ctx: ctx, scope: s, done: make(chan providers.Read, 1)}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, p)
 	switch {
@@ -103,12 +105,12 @@ func wait(patience time.Duration, hurry <-chan struct{}) {
 }
 
 func (r *reader) one(batch []pendingRead) {
-	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
-	defer cancel()
-	scopes := make([]providers.Scope, len(batch))
+	scopes, askers := make([]providers.Scope, len(batch)), make([]context.Context, len(batch))
 	for i, p := range batch {
-		scopes[i] = p.scope
+		scopes[i], askers[i] = p.scope, p.ctx
 	}
+	ctx, cancel := context.WithTimeout(r.joint(askers), readTimeout)
+	defer cancel()
 	found := r.read(ctx, scopes)
 	for i, p := range batch {
 		if i < len(found) {

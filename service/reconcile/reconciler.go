@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,9 @@ type Options struct {
 	Admit  func(*corev1.Service, providers.Reach) annotations.Problems
 	Now    func() time.Time
 	Engine engine.Options
+	// Join makes the context of a call that is made for several Services, such as a
+	// read; default: the background. It must not end with any of them.
+	Join func([]context.Context) context.Context
 }
 
 // Reconciler plans and runs Services of one cloud. It is safe for concurrent
@@ -58,12 +62,18 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		o.DriftInterval = 30 * time.Minute
 	}
 	book := ledger.New()
+	if o.Join == nil {
+		o.Join = engine.Background
+	}
+	if o.Engine.Join == nil {
+		o.Engine.Join = o.Join
+	}
 	return &Reconciler{
 		cloud:     cloud,
 		options:   o,
 		book:      book,
 		engine:    engine.New(cloud.Apply, book, o.Engine),
-		reader:    newReader(cloud.Read, o.GatherReleases),
+		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
 	}

@@ -62,6 +62,14 @@ func (s *snapshots) good(o stack.Owner) *providers.Request {
 	return s.all[o].good
 }
 
+// clean returns the digest of the input after whose run nothing was left to do,
+// however old the snapshot is.
+func (s *snapshots) clean(o stack.Owner) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[o].clean
+}
+
 // due is how long until the next read for drift: of what was never read, a whole
 // interval, since nothing of it is known that could age.
 func (s *snapshots) due(o stack.Owner) time.Duration {

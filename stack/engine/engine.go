@@ -22,7 +22,13 @@ type Options struct {
 	CallTimeout time.Duration
 	// Observe is told of every step that has ended, for logs and metrics.
 	Observe func(Result)
+	// Join makes the context of a batch out of those of the runs whose steps are in
+	// it; default: Background. It must not end with any of them.
+	Join func([]context.Context) context.Context
 }
+
+// Background is a Join that belongs to nobody.
+func Background([]context.Context) context.Context { return context.Background() }
 
 // Engine runs plans of many owners. It is safe for concurrent use.
 type Engine struct {
@@ -47,6 +53,9 @@ func New(apply Apply, claims plan.Claims, o Options) *Engine {
 	if o.Observe == nil {
 		o.Observe = func(Result) {}
 	}
+	if o.Join == nil {
+		o.Join = Background
+	}
 	e := &Engine{apply: apply, claims: claims, options: o}
 	e.lanes = newLanes(o.Parallel, e.call)
 	return e
@@ -59,7 +68,7 @@ type Gates func(plan.Gate) time.Duration
 // every step. It ends when nothing more can start: waiting is the caller's
 // business. When ctx ends, no further step starts, but those in flight finish.
 func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates Gates) Report {
-	r := newRun(e, p, have)
+	r := newRun(ctx, e, p, have)
 	r.closeGates(gates)
 	for {
 		if ctx.Err() == nil {

@@ -12,6 +12,7 @@ import (
 
 // item is one step on its way, with the way back.
 type item struct {
+	ctx    context.Context //nolint:containedctx // of the run
 	step   plan.Step
 	ids    func(stack.Ref) (string, bool)
 	landed chan<- landing
@@ -97,7 +98,11 @@ func (e *Engine) attempt(key string, items []item, budget *int) []plan.Outcome {
 }
 
 func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
-	ctx, cancel := context.WithTimeout(context.Background(), e.options.CallTimeout)
+	runs := make([]context.Context, 0, len(items))
+	for _, it := range items {
+		runs = append(runs, it.ctx)
+	}
+	ctx, cancel := context.WithTimeout(e.options.Join(runs), e.options.CallTimeout)
 	defer cancel()
 	b := plan.Batch{Key: key, Claims: e.claims, IDs: resolver(items)}
 	for _, it := range items {

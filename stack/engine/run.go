@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 // run is the state of one Run; only its own goroutine touches it, except for
 // have, which batches of other owners' runs may read through the resolver.
 type run struct {
+	ctx     context.Context //nolint:containedctx // says whose calls these are, and does not end them
 	engine  *Engine
 	plan    plan.Plan
 	results map[plan.StepID]Result
@@ -29,10 +31,11 @@ type landing struct {
 	outcome plan.Outcome
 }
 
-func newRun(e *Engine, p plan.Plan, have *stack.Stack) *run {
+func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run {
 	known := have.Clone()
 	known.Owner = p.Owner
 	return &run{
+		ctx:     ctx,
 		engine:  e,
 		plan:    p,
 		results: map[plan.StepID]Result{},
@@ -87,7 +90,7 @@ func (r *run) start() {
 			if groups[key] == nil {
 				order = append(order, key)
 			}
-			groups[key] = append(groups[key], item{step: s, ids: r.resolve, landed: r.landed})
+			groups[key] = append(groups[key], item{ctx: r.ctx, step: s, ids: r.resolve, landed: r.landed})
 		}
 	}
 	for _, key := range order {
