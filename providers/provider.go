@@ -101,11 +101,11 @@ type Env struct {
 	AllowUntagged bool
 	// Cluster ids from the cluster itself; nil: there is no cluster to ask.
 	ClusterIDs func(context.Context) (ClusterIDs, error)
+	// Calls is told of every call that the session makes; nil: nobody is.
+	Calls Observe
 }
 
 // ClusterIDs are the identifiers by which a cluster is told from others where
-	// Calls is told of every call that the session makes; nil: nobody is.
-	Calls Observe
 // the cloud configuration does not say it.
 type ClusterIDs struct {
 	SystemUID string            // UID of the namespace kube-system

@@ -59,12 +59,12 @@ type Draft struct {
 	fresh   bool      // have was read deeply by this draft
 	shallow bool      // have is the result of a shallow read
 	read    time.Time // when the cloud was asked for have
+	recheck bool      // the last run left nothing to do, on the same input
 }
 
 // Draft plans a Service without changing anything in the cloud. An error is a
 // fault; what the user did wrong is in Problems. A Service that cannot be
 // drafted might want anything that is shared.
-	recheck bool      // the last run left nothing to do, on the same input
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	d := &Draft{Job: job, Owner: OwnerOf(job.Service)}
 	if job.Release {
@@ -82,12 +82,12 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 		return nil
 	}
 	d.Digest = inputDigest(r.cloud, d.Request)
+	d.recheck = r.snapshots.clean(d.Owner) == d.Digest
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.clean == d.Digest && !d.Problems.Errors() {
 		d.Clean, d.Have = true, snap.have
 		return nil
 	}
 	if err := r.know(ctx, d); err != nil {
-	d.recheck = r.snapshots.clean(d.Owner) == d.Digest
 		return err
 	}
 	if err := r.build(d); err != nil || d.Untouched || d.Clean {
