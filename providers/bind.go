@@ -47,6 +47,7 @@ type Bound struct {
 	Select      func(Request) nodeports.Filter
 	Trace       func(stack.Owner) Scope
 	Scope       func(Request) (Scope, error)
+	Fresh       func(Request) (Scope, error)
 	Build       func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
 	Follow      func(Request, Facts, *stack.Stack) *stack.Stack
 	Adopt       func(want, have *stack.Stack) *stack.Stack
@@ -75,6 +76,10 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			return cloud.Follow(input(r), facts, have)
 		}
 	}
+	var fresh func(Request) (Scope, error)
+	if cloud.Fresh != nil {
+		fresh = func(r Request) (Scope, error) { return cloud.Fresh(input(r)) }
+	}
 	return Bound{
 		Name:        cloud.Name,
 		Annotations: cloud.Annotations,
@@ -88,6 +93,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
 		},
+		Fresh:     fresh,
 		Follow:    follow,
 		Adopt:     cloud.Adopt,
 		Shadow:    func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },

@@ -63,6 +63,9 @@ type Scope struct {
 	Facts []Lookup
 	// Nodes are the backends whose properties in the cloud are facts as well.
 	Nodes nodeports.NodeSet
+	// Only narrows Own to look-ups of what is of these kinds, where the caller knows
+	// that nothing of another kind is there; empty: all. A session may bring more.
+	Only []stack.Kind
 }
 
 // Found is what a read brought for one scope.
@@ -153,6 +156,11 @@ type Cloud[C, F any] struct {
 	// Scope says where resources of the Service may be, as Trace does, and which
 	// facts Build needs.
 	Scope func(Input[C]) (Scope, error)
+	// Fresh is Scope for a Service for which nothing was ever made: Own has only what
+	// must be looked at nevertheless, because a creation would not be refused if
+	// something of its name were there. What others share is known without being
+	// looked up, or its creation succeeds where it is there. Nil: Scope serves.
+	Fresh func(Input[C]) (Scope, error)
 	// Build says what is wanted. Problems are the user's; an error is a fault.
 	// have is what was found, for choices that stay as they are.
 	Build func(in Input[C], facts F, have *stack.Stack) (*stack.Stack, annotations.Problems, error)

@@ -108,14 +108,14 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 		c.elsewhere(ctx, key, svc, choice.Elsewhere)
 		return
 	}
-	svc, err := c.claim(ctx, svc)
+	svc, fresh, err := c.claimFresh(ctx, svc)
 	if err != nil {
 		c.unknown(key, svc)
 		c.retry(ctx, key, svc, err)
 		return
 	}
 	digest, _, known := ParseApplied(svc)
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Foreign: !known, Slices: c.endpoints.of(svc)})
+	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Fresh: fresh, Foreign: !known, Slices: c.endpoints.of(svc)})
 	if err != nil {
 		c.unknown(key, svc)
 		c.retry(ctx, key, svc, err)
@@ -154,7 +154,9 @@ func (c *Controller) elsewhere(ctx context.Context, key string, svc *corev1.Serv
 // the class: the API server clears that when the type of the Service changes,
 // and whose the finalizer is must be known then. A finalizer of ours from before
 // the class changed goes: later nobody would know that it was ours.
-func (c *Controller) claim(ctx context.Context, svc *corev1.Service) (*corev1.Service, error) {
+// unchanged makes the write fail with a conflict if the Service is not any more as
+// it was seen.
+func (c *Controller) claim(ctx context.Context, svc *corev1.Service, unchanged bool) (*corev1.Service, error) {
 	finalizer := FinalizerFor(svc)
 	stray := slices.DeleteFunc(c.options.Classes.finalizers(svc), func(f string) bool { return f == finalizer })
 	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{finalizer}, DropFinalizers: stray}
@@ -164,6 +166,9 @@ func (c *Controller) claim(ctx context.Context, svc *corev1.Service) (*corev1.Se
 	body, differs := status.Patch(svc, want)
 	if !differs {
 		return svc, nil
+	}
+	if unchanged {
+		body = asSeen(body, svc.ResourceVersion)
 	}
 	updated, err := c.client.CoreV1().Services(svc.Namespace).Patch(ctx, svc.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
 	if err != nil {

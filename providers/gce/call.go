@@ -241,9 +241,10 @@ func forEach[T any](items []T, f func(T)) {
 }
 
 // gatherer puts questions together: one call is under way at a time, and what is
-// asked meanwhile goes out together in the next one. There are no timers.
+// asked meanwhile goes out together in the next one.
 type gatherer[Q, A any] struct {
-	call func(context.Context, []Q) []A // one answer for each, in order
+	call  func(context.Context, []Q) []A // one answer for each, in order
+	pause time.Duration                  // how long a question waits for company
 
 	mu      sync.Mutex
 	busy    bool
@@ -255,8 +256,8 @@ type asked[Q, A any] struct {
 	answer   chan A
 }
 
-func gather[Q, A any](call func(context.Context, []Q) []A) *gatherer[Q, A] {
-	return &gatherer[Q, A]{call: call}
+func gather[Q, A any](pause time.Duration, call func(context.Context, []Q) []A) *gatherer[Q, A] {
+	return &gatherer[Q, A]{call: call, pause: pause}
 }
 
 // ask waits for the answer; an error is that nobody waits any longer.
@@ -280,6 +281,7 @@ func (g *gatherer[Q, A]) ask(ctx context.Context, question Q) (A, error) {
 
 func (g *gatherer[Q, A]) drain(ctx context.Context) {
 	for {
+		time.Sleep(g.pause)
 		g.mu.Lock()
 		batch := g.waiting
 		g.waiting, g.busy = nil, len(batch) > 0

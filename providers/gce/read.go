@@ -70,6 +70,7 @@ type read struct {
 	learned
 
 	mu        sync.Mutex
+	asked     map[family]bool // lists that were asked for
 	failed    map[family]error
 	blind     map[stack.Kind]bool   // part of what they are in could not be reached
 	users     map[string]bool       // paths that a backend service anywhere in the project refers to
@@ -106,6 +107,10 @@ type learned struct {
 }
 
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
+	scopes = slices.Clone(scopes)
+	for i := range scopes {
+		scopes[i].Own = narrowed(scopes[i])
+	}
 	return &read{
 		Session: s, ctx: ctx, scopes: scopes,
 		collections: collections{
@@ -114,9 +119,22 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 			httpChecks: map[string]*raw.HttpHealthCheck{}, firewalls: map[string]*computepb.Firewall{},
 			groupList: map[spot]*computepb.InstanceGroup{}, negs: map[spot]*computepb.NetworkEndpointGroup{},
 		},
-		failed: map[family]error{}, blind: map[stack.Kind]bool{}, users: map[string]bool{}, unsure: map[family]bool{},
+		asked: map[family]bool{}, failed: map[family]error{}, blind: map[stack.Kind]bool{}, users: map[string]bool{}, unsure: map[family]bool{},
 		broken: map[string]error{}, members: map[string][]string{}, endpoints: map[string][]Endpoint{},
 	}
+}
+
+// narrowed are the look-ups of a scope that matter to it.
+func narrowed(scope providers.Scope) []providers.Lookup {
+	if len(scope.Only) == 0 {
+		return scope.Own
+	}
+	return slices.DeleteFunc(slices.Clone(scope.Own), func(l providers.Lookup) bool {
+		if l.Kind == kindRules {
+			return !slices.ContainsFunc(familyRules.kinds(), func(k stack.Kind) bool { return slices.Contains(scope.Only, k) })
+		}
+		return !slices.Contains(scope.Only, l.Kind)
+	})
 }
 
 // family is a list that can fail as a whole.
@@ -201,6 +219,9 @@ func (r *read) attempt(t task) {
 	if len(wanted) == 0 {
 		return
 	}
+	r.mu.Lock()
+	r.asked[t.family] = true
+	r.mu.Unlock()
 	if err := t.run(wanted); err != nil {
 		r.fail(t.family, err)
 	}

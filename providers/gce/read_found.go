@@ -97,7 +97,7 @@ func (r *read) faults(v *view) ([]stack.Kind, error) {
 	var all *multierror.Error
 	blind := maps.Clone(r.blind)
 	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
-		if !r.asked(v, f) {
+		if !r.dependsOn(v, f) {
 			continue
 		}
 		if kinds := f.kinds(); fault.Is(r.failed[f], fault.Denied) && len(kinds) > 0 {
@@ -119,8 +119,8 @@ func (r *read) faults(v *view) ([]stack.Kind, error) {
 	return slices.Sorted(maps.Keys(blind)), all.ErrorOrNil()
 }
 
-// asked tells whether the scope's answer depends on a list.
-func (r *read) asked(v *view, f family) bool {
+// dependsOn tells whether the scope's answer depends on a list.
+func (r *read) dependsOn(v *view, f family) bool {
 	if kinds := f.lookedUp(); len(kinds) > 0 {
 		return slices.ContainsFunc(v.scope.Own, func(l providers.Lookup) bool { return slices.Contains(kinds, l.Kind) && (v.deep || f == familyRules) })
 	}

@@ -106,7 +106,7 @@ func (r *read) mayExist(check stack.Key) bool {
 	return there || !r.complete(family)
 }
 
-func (r *read) complete(f family) bool { return r.failed[f] == nil && !r.unsure[f] }
+func (r *read) complete(f family) bool { return r.asked[f] && r.failed[f] == nil && !r.unsure[f] }
 
 // leftOver tells whether nothing in the project refers to the thing.
 func (r *read) leftOver(t thing) bool {

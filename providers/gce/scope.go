@@ -45,14 +45,34 @@ func ownLookups(id identity, wanted []string) []providers.Lookup {
 
 // scope says what Build must know besides.
 func scope(in input) (providers.Scope, error) {
+	s := factsFor(in, mayBe)
+	s.Own = ownLookups(in.Identity, wantedShared(in))
+	return s, nil
+}
+
+// fresh is scope for a Service of which nothing can be there: its kind is what it
+// asks for. Nothing is looked up, since every creation is refused that would take
+// a name, but for groups that somebody else makes.
+func fresh(in input) (providers.Scope, error) {
+	in = settle(in, nil)
+	s := factsFor(in, func(in input, kind string) bool { return in.Kind == kind })
+	if in.Config.KeepGroups && (in.Kind == InternalIG || in.Kind == NetLB && !usesNEG(in, nil)) {
+		s.Own = []providers.Lookup{{Kind: KindGroup, By: byName, Value: in.Config.groupName(in.Kind)}}
+	}
+	return s, nil
+}
+
+// factsFor are the facts that any kind needs that the Service may turn out to be of.
+func factsFor(in input, may func(input, string) bool) providers.Scope {
 	s := providers.Scope{
-		Owner: in.Owner, Own: ownLookups(in.Identity, wantedShared(in)), Nodes: in.Backends.Nodes,
+		Owner: in.Owner, Nodes: in.Backends.Nodes,
 		Facts: []providers.Lookup{{Kind: factZones, By: byRegion}},
 	}
-	if needsSubnets(in) {
+	// Subnets tell where an internal address is from, and which subnet a node is in.
+	if in.Kind != TargetPool || may(in, NetLB) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: factSubnets, By: byNetwork})
 	}
-	if mayBe(in, TargetPool) || len(in.Config.NodeTags) == 0 {
+	if may(in, TargetPool) || len(in.Config.NodeTags) == 0 {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: factInstances, By: byRegion})
 	}
 	for _, name := range staticNames(in) {
@@ -61,7 +81,7 @@ func scope(in input) (providers.Scope, error) {
 	for _, ip := range knownIPs(in.Service) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: factAddresses, By: byIP, Value: ip})
 	}
-	return s, nil
+	return s
 }
 
 // mayBe tells whether the Service may turn out to be of the kind, once it is
@@ -73,10 +93,6 @@ func mayBe(in input, kind string) bool {
 	external := map[string]bool{TargetPool: true, NetLB: true}
 	return !settledBy(in.Service) && external[in.Kind] == external[kind]
 }
-
-// needsSubnets: subnets tell where an internal address is from, and which subnet
-// a node is in.
-func needsSubnets(in input) bool { return in.Kind != TargetPool || mayBe(in, NetLB) }
 
 // wantedShared are the shared names that the Service wants, as far as it is known
 // before anything is read. Those that turn out to be wanted besides come with

@@ -27,6 +27,9 @@ type Job struct {
 	Slices []*discoveryv1.EndpointSlice
 	// Applied is the digest that the last clean run recorded on the Service.
 	Applied string
+	// Fresh means that nothing was ever made for the Service, by us or by an official
+	// controller: what only could be there need not be looked for.
+	Fresh bool
 	// Foreign means that another controller made the Service's load balancer, and
 	// that no run of ours has recorded anything on it yet.
 	Foreign bool
@@ -56,7 +59,9 @@ type Draft struct {
 	// because nobody knows what the Service wants.
 	following bool
 
-	fresh   bool      // have was read deeply by this draft
+	fresh   bool // have was read deeply by this draft
+	assumed bool // nothing is there, as far as nobody has looked; see looked
+	looked  []stack.Kind
 	shallow bool      // have is the result of a shallow read
 	read    time.Time // when the cloud was asked for have
 	recheck bool      // the last run left nothing to do, on the same input
@@ -100,6 +105,17 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 		if err := r.build(d); err != nil || d.Untouched {
 			return err
 		}
+	}
+	r.compare(d)
+	if !r.overreaches(d) {
+		return nil
+	}
+	d.Job.Fresh, d.assumed = false, false
+	if err := r.knowAnew(ctx, d); err != nil {
+		return err
+	}
+	if err := r.build(d); err != nil || d.Untouched {
+		return err
 	}
 	r.compare(d)
 	return nil
@@ -165,6 +181,9 @@ func (r *Reconciler) backends(d *Draft) nodeports.Backends {
 // know brings have and facts: from the snapshot, else by a read. A Service that
 // was clean before the process started is only looked at, once.
 func (r *Reconciler) know(ctx context.Context, d *Draft) error {
+	if r.assumes(d) {
+		return r.assume(ctx, d)
+	}
 	scope, err := r.cloud.Scope(d.Request)
 	if err != nil {
 		return err
@@ -219,6 +238,7 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	d.Have, d.Facts, d.Blind = found.Have.Clone(), found.Facts, found.Blind
 	d.Have.Owner = d.Owner
 	d.fresh, d.read = true, r.options.Now()
+	r.shared.see(d.Have, d.read)
 	return nil
 }
 
@@ -276,6 +296,7 @@ func (d *Draft) settle(r *Reconciler, want *stack.Stack) {
 		d.Have = r.cloud.Adopt(want, d.Have)
 	}
 	d.Want = want
+	d.dropUnwanted()
 	r.book.Enter(d.Owner, want.Resources)
 	if d.shallow {
 		d.Clean = true

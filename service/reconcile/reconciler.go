@@ -47,6 +47,7 @@ type Reconciler struct {
 	engine    *engine.Engine
 	reader    *reader
 	snapshots *snapshots
+	shared    *commons
 	nodes     *nodeports.Interner
 }
 
@@ -61,13 +62,13 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	if o.DriftInterval <= 0 {
 		o.DriftInterval = 30 * time.Minute
 	}
-	book := ledger.New()
 	if o.Join == nil {
 		o.Join = engine.Background
 	}
 	if o.Engine.Join == nil {
 		o.Engine.Join = o.Join
 	}
+	book := ledger.New()
 	return &Reconciler{
 		cloud:     cloud,
 		options:   o,
@@ -75,6 +76,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		engine:    engine.New(cloud.Apply, book, o.Engine),
 		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
+		shared:    newCommons(o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
 	}
 }

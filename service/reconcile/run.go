@@ -43,6 +43,10 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	}
 	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
+	if d.assumed && contradicted(res.Report) {
+		return r.runAnew(ctx, d, gates)
+	}
+	r.shared.learn(res.Report, r.options.Now())
 	res.Err = res.Report.Err()
 	res.Wait, res.Waits = res.Report.Wait()
 	if heldByLedger(d.Plan) {
@@ -138,7 +142,11 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	}
 	left, blind := d.Have, d.Blind
 	if !d.fresh || len(d.Plan.Steps) > 0 {
-		found := r.reader.ReadLate(ctx, r.cloud.Trace(d.Owner))
+		scope := r.cloud.Trace(d.Owner)
+		if len(d.Blind) == 0 {
+			scope.Only = ownKinds(d, res.Report)
+		}
+		found := r.reader.ReadLate(ctx, scope)
 		if found.Err != nil {
 			res.Err = found.Err
 			return
@@ -152,6 +160,24 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	}
 	r.snapshots.drop(d.Owner) // the next draft reads and plans for what is left
 	res.Waits = true
+}
+
+// ownKinds are those of what the Service alone had. Where it was read that there
+// is nothing else, nothing else has to be read again.
+func ownKinds(d *Draft, report engine.Report) []stack.Kind {
+	var out []stack.Kind
+	add := func(res stack.Resource) {
+		if res.Hold == stack.Owned && !slices.Contains(out, res.Key.Kind) {
+			out = append(out, res.Key.Kind)
+		}
+	}
+	for _, res := range d.Have.Resources {
+		add(res)
+	}
+	for _, done := range report.Results {
+		add(done.Step.Target)
+	}
+	return out
 }
 
 // Exists asks the cloud whether anything is left that is proven to be the owner's.
