@@ -124,7 +124,7 @@ func (d *declaration) onService() bool {
 }
 
 func (d *declaration) perPort() bool {
-	return strings.Contains(d.name, portMark) || strings.Contains(d.name, protocolMark)
+	return portMarkOf(d.name) != "" || strings.Contains(d.name, protocolMark)
 }
 
 // matches tells whether the text is the key or one of its aliases.

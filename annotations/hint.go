@@ -63,7 +63,7 @@ func (d *declaration) filled(key string) string {
 	}
 	name := d.name
 	if number := lastRun(key, func(r rune) bool { return r >= '0' && r <= '9' }); number != "" {
-		name = strings.Replace(name, portMark, number, 1)
+		name = fillPort(name, number)
 	}
 	if word := lastRun(key, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '_' }); word != "" {
 		name = strings.Replace(name, protocolMark, word, 1)

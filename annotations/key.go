@@ -6,7 +6,7 @@ package annotations
 // NewSet, and do not change it afterwards. Two Keys may share a Name if no kind
 // is named by both; that is how one key has different Go types per kind.
 type Key[T any] struct {
-	// Name is the full key. <PORT> stands for a Service port number and
+	// Name is the full key. <PORT> or {port} stands for a Service port number and
 	// <PROTOCOL> for a protocol name; a key with one of them is a per-port key
 	// and is read with Port or PortProtocol.
 	Name string

@@ -217,7 +217,7 @@ func supportText(f Facts) string {
 func remarks(r Row) []string {
 	var out []string
 	if r.PerPort {
-		marks := "`<PORT>` is the number of a Service port"
+		marks := "`" + orElse(portMarkOf(r.Key), portMark) + "` is the number of a Service port"
 		if strings.Contains(r.Key, protocolMark) {
 			marks += ", `<PROTOCOL>` the protocol of its listener"
 		}

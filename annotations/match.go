@@ -6,9 +6,29 @@ import (
 )
 
 const (
-	portMark     = "<PORT>"
-	protocolMark = "<PROTOCOL>"
+	portMark      = "<PORT>"
+	portMarkLower = "{port}"
+	protocolMark  = "<PROTOCOL>"
 )
+
+// portMarkOf is the mark for a port in a name, in the form in which the cloud's
+// own documentation writes it; "" if there is none.
+func portMarkOf(name string) string {
+	for _, mark := range []string{portMark, portMarkLower} {
+		if strings.Contains(name, mark) {
+			return mark
+		}
+	}
+	return ""
+}
+
+// fillPort puts a number in the place of the mark.
+func fillPort(name, number string) string {
+	if mark := portMarkOf(name); mark != "" {
+		return strings.Replace(name, mark, number, 1)
+	}
+	return name
+}
 
 // matcher recognises one spelling of a key.
 type matcher struct {
@@ -28,11 +48,13 @@ func newMatchers(anyCase bool, texts []string) []matcher {
 // bad one is told as a bad port and not as an unknown key.
 func newMatcher(anyCase bool, text string) matcher {
 	tail, wild := strings.CutSuffix(text, "*")
-	if !anyCase && !wild && !strings.Contains(text, "<") {
+	if !anyCase && !wild && !strings.Contains(text, "<") && portMarkOf(text) == "" {
 		return matcher{text: text}
 	}
 	expr := regexp.QuoteMeta(tail)
-	expr = strings.Replace(expr, portMark, `(?P<port>[0-9A-Za-z-]*)`, 1)
+	if mark := portMarkOf(tail); mark != "" {
+		expr = strings.Replace(expr, regexp.QuoteMeta(mark), `(?P<port>[0-9A-Za-z-]*)`, 1)
+	}
 	expr = strings.Replace(expr, protocolMark, `(?P<protocol>[0-9A-Za-z_]*)`, 1)
 	if wild {
 		expr += ".*"

@@ -137,7 +137,7 @@ func (d *declaration) uses(values map[string]string) []use {
 
 // spell is the declared name with the marks filled in as in the use.
 func (d *declaration) spell(u use) string {
-	name := strings.Replace(d.name, portMark, u.port, 1)
+	name := fillPort(d.name, u.port)
 	return strings.Replace(name, protocolMark, u.protocol, 1)
 }
 
@@ -149,7 +149,7 @@ func (r *parsing) instance(d *declaration, u use) (instance, bool) {
 		r.warn(u.key, "", oneOf(d.protocols), "names protocol "+quote(u.protocol)+", so it has no effect")
 		return at, false
 	}
-	if !strings.Contains(d.name, portMark) {
+	if portMarkOf(d.name) == "" {
 		return at, true
 	}
 	number, err := strconv.ParseInt(u.port, 10, 32)

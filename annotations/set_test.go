@@ -105,6 +105,33 @@ func TestAnyCaseKeys(t *testing.T) {
 	}
 }
 
+// TestPortMarks: a key may be written as its cloud writes it; both marks mean the
+// number of a port, and a misspelt key is led to either.
+func TestPortMarks(t *testing.T) {
+	for _, name := range []string{"lb.example.com/port_{port}_probe", "lb.example.com/port_<PORT>_probe"} {
+		key := stringKey(name)
+		set, err := annotations.NewSet("test", []string{prefix}, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bag, problems := set.Parse("", annotations.Source{Ports: testPorts, Annotations: map[string]string{
+			"lb.example.com/port_80_probe": "x", "lb.example.com/port_81_probe": "y", "lb.example.com/port_443_prob": "z",
+		}})
+		if got := key.Port(bag, 80); got != "x" {
+			t.Errorf("%s: value %q, want x", name, got)
+		}
+		told := strings.Join(problems.Strings(), "\n")
+		for _, want := range []string{`names port "81"`, "lb.example.com/port_443_probe"} {
+			if !strings.Contains(told, want) {
+				t.Errorf("%s: told %s, want %s in it", name, told, want)
+			}
+		}
+		if row := annotations.Rows(set)[0]; !row.PerPort || row.Key != name {
+			t.Errorf("row %+v", row)
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	page := annotations.Markdown(mustSet(t), "Annotations of the example cloud", "All keys begin with `lb.example.com/`.")
 	golden.Check(t, "testdata/example.md", page)

@@ -49,6 +49,16 @@ func objectKeys() []annotations.Declaration {
 		on(annotations.NodeLabel, labelHostname, "Name of the machine.", "node-1", annotations.Form[string]{
 			Type: annotations.String(), Support: annotations.Accepted, Source: cpaStandard, Reason: "the provider id says which machine a node is",
 		}),
+		on(annotations.NodeLabel, "<any label selected by nodeSelector of a multipleStandardLoadBalancerConfigurations entry>",
+			"Puts the node on the load balancers whose nodeSelector it fits.", "", annotations.Form[string]{
+				Type: annotations.String(), DefaultDoc: "load balancers without nodeSelector", Source: cpaBalancer,
+				Doc: "The scale set of primaryVMSet counts before it. A node that fits nowhere is on no load balancer, and the user is told.",
+			}),
+		on(annotations.ServiceLabel, "<any label selected by serviceLabelSelector of a multipleStandardLoadBalancerConfigurations entry>",
+			"Limits the load balancers that the Service may be on to those whose selector it fits.", "", annotations.Form[string]{
+				Type: annotations.String(), DefaultDoc: "load balancers without selectors", Source: cpaBalancer,
+				Doc: "serviceNamespaceSelector does the same with the labels of the namespace.",
+			}),
 		on(annotations.OtherObject, labelSlice, "Service that an endpoint slice belongs to.", "web", annotations.Form[string]{
 			Type: annotations.String(), Support: annotations.Later, Source: cpaLocal,
 			Reason: "pools of Services with externalTrafficPolicy Local have all nodes, as with a single load balancer; the probe takes those without endpoints out",

@@ -36,12 +36,12 @@ var (
 		}},
 	}
 	noRuleKey = &annotations.Key[bool]{
-		Name: portPrefix + "<PORT>_no_lb_rule", Group: groupRules, Example: "true",
+		Name: portPrefix + "{port}_no_lb_rule", Group: groupRules, Example: "true",
 		Doc:   "Makes no rule and no probe for the port; the security group opens it nevertheless.",
 		Forms: flag(cpaHelpers),
 	}
 	noProbeKey = &annotations.Key[bool]{
-		Name: portPrefix + "<PORT>_no_probe_rule", Group: groupHealth, Example: "true",
+		Name: portPrefix + "{port}_no_probe_rule", Group: groupHealth, Example: "true",
 		Doc:   "Makes the rule of the port without a probe.",
 		Forms: flag(cpaHelpers),
 	}
@@ -62,7 +62,7 @@ var (
 		Forms: probeProtocol("that of appProtocol, else Tcp"),
 	}
 	portProtocolKey = &annotations.Key[string]{
-		Name: portPrefix + "<PORT>_health-probe_protocol", Group: groupHealth, Example: "http",
+		Name: portPrefix + "{port}_health-probe_protocol", Group: groupHealth, Example: "http",
 		Doc:   "Protocol of the probe of one port.",
 		Forms: probeProtocol("that of appProtocol, then of " + azurePrefix + "load-balancer-health-probe-protocol, then Tcp"),
 	}
@@ -72,7 +72,7 @@ var (
 		Forms: probeInt(5, "seconds"),
 	}
 	portIntervalKey = &annotations.Key[int]{
-		Name: portPrefix + "<PORT>_health-probe_interval", Group: groupHealth, Example: "5",
+		Name: portPrefix + "{port}_health-probe_interval", Group: groupHealth, Example: "5",
 		Doc:   "Time between two probes of one port; with externalTrafficPolicy Local of the health check node port.",
 		Forms: probeInt(5, "seconds"),
 	}
@@ -82,7 +82,7 @@ var (
 		Forms: probeInt(2, "probes"),
 	}
 	portThresholdKey = &annotations.Key[int]{
-		Name: portPrefix + "<PORT>_health-probe_num-of-probe", Group: groupHealth, Example: "2",
+		Name: portPrefix + "{port}_health-probe_num-of-probe", Group: groupHealth, Example: "2",
 		Doc:   "Probes in a row that change the state, for one port.",
 		Forms: probeInt(2, "probes"),
 	}
@@ -92,12 +92,12 @@ var (
 		Forms: probePath("/"),
 	}
 	portPathKey = &annotations.Key[string]{
-		Name: portPrefix + "<PORT>_health-probe_request-path", Group: groupHealth, Example: "/ready",
+		Name: portPrefix + "{port}_health-probe_request-path", Group: groupHealth, Example: "/ready",
 		Doc:   "Path of the Http or Https probe of one port.",
 		Forms: probePath("that for all ports, else /"),
 	}
 	portPortKey = &annotations.Key[int]{
-		Name: portPrefix + "<PORT>_health-probe_port", Group: groupHealth, Example: "8080",
+		Name: portPrefix + "{port}_health-probe_port", Group: groupHealth, Example: "8080",
 		Doc: "Port of the probe of one port: the name or number of a Service port means its node port, another number is taken as it is.",
 		Forms: []annotations.Form[int]{{
 			Type: probePort(), DefaultDoc: "the node port", Source: cpaProbe,

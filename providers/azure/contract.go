@@ -18,7 +18,7 @@ package azure
 // the cluster are exactly Config.balancers.
 //
 // What Azure accepted and could not do (provisioningState Failed) is found with
-// Failed set, which nobody wants: the next plan writes it again.
+// Trouble, which nobody wants: the next plan writes it again.
 //
 // A group that does not exist (404) is empty. A list that is refused (403) makes
 // its kinds blind.

@@ -40,7 +40,7 @@ func entriesOf(c Config, lb Object, base string, address addressOf) (Entries, bo
 		return Entries{}, false
 	}
 	p := lb.props()
-	out := Entries{Group: c.balancerGroup(), Balancer: lb.text("name"), Tags: lb.tags(), Failed: stateOf(lb) == stack.Failed}
+	out := Entries{Group: c.balancerGroup(), Balancer: lb.text("name"), Tags: lb.tags(), Trouble: troubleOf(lb)}
 	for _, r := range p.list(listRules) {
 		if ownedBy(base, r.text("name")) {
 			out.Rules = append(out.Rules, ruleOf(r))
@@ -312,7 +312,7 @@ func publicIPResources(o Object, cluster string, owner stack.Owner, asked bool) 
 	ip := PublicIP{
 		Group: f.Group, Name: f.Name, Version: f.Version, Prefix: o.ref("publicIPPrefix"), IPTags: &f.IPTags,
 		Zones: o.texts("zones"), Tags: withoutBinding(f.Tags), Address: f.Address, SKU: f.SKU, Services: f.Services,
-		Failed: stateOf(o) == stack.Failed,
+		Trouble: troubleOf(o),
 	}
 	found := stack.Resource{Key: key, ID: o.text("id"), Hold: stack.Counted, State: stateOf(o), Spec: ip}
 	if !listed {
@@ -347,6 +347,15 @@ func stateOf(o Object) stack.State {
 		return stack.Failed
 	}
 	return stack.Pending
+}
+
+// troubleOf says that Azure accepted the last write of a resource and could not
+// do it; empty: it did.
+func troubleOf(o Object) string {
+	if stateOf(o) == stack.Failed {
+		return "its last operation failed"
+	}
+	return ""
 }
 
 func (a PoolAddress) isIPv6() bool {

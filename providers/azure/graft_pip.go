@@ -161,7 +161,7 @@ func linkOf(o Object, balancers []FoundBalancer) Link {
 	out := Link{
 		Group: groupOf(o.text("id")), Name: o.text("name"), FQDNs: p.texts("fqdns"), ProxyProtocol: p.flag("enableProxyProtocol"),
 		Visibility: p.in("visibility").texts("subscriptions"), AutoApproval: p.in("autoApproval").texts("subscriptions"), Tags: o.tags(),
-		Failed: stateOf(o) == stack.Failed,
+		Trouble: troubleOf(o),
 	}
 	for _, f := range p.list("loadBalancerFrontendIpConfigurations") {
 		out.Frontend = frontendOfID(f.text("id"))

@@ -50,9 +50,9 @@ type Entries struct {
 	// Expect are pools that were there when the plan was made. One that is gone at
 	// the time of writing is a Conflict. Never compared.
 	Expect []string
-	// Failed is found where an operation on the load balancer went wrong after Azure
+	// Trouble is found where an operation on the load balancer went wrong after Azure
 	// had accepted it: only another write mends that. Never wanted.
-	Failed bool
+	Trouble string
 }
 
 // Frontend is a frontend IP configuration. What makes it the same frontend is
@@ -155,8 +155,8 @@ type PublicIP struct {
 	Address  string
 	SKU      string
 	Services []string // namespace/name of those in the ownership tag
-	// Failed is found after an operation that went wrong; never wanted.
-	Failed bool
+	// Trouble is found after an operation that went wrong; never wanted.
+	Trouble string
 }
 
 // Binding is what one Service writes onto a public IP.
@@ -185,8 +185,8 @@ type Access struct {
 	// Alone tells that no other Service has the address, so that nobody unknown can
 	// want the entry. Never compared.
 	Alone bool
-	// Failed is found where an operation on the security group went wrong; never wanted.
-	Failed bool
+	// Trouble is found where an operation on the security group went wrong; never wanted.
+	Trouble string
 }
 
 // Link is a private link service.
@@ -203,7 +203,7 @@ type Link struct {
 	Visibility    []string
 	AutoApproval  []string
 	Tags          Tags
-	Failed        bool // found after an operation that went wrong; never wanted
+	Trouble       string // found after an operation that went wrong; never wanted
 }
 
 // LinkIP is one address that a private link service translates to; comparable.

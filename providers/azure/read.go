@@ -338,7 +338,7 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []Ent
 	who := seekerOf(baseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
 	for _, res := range accessOf(r.config, r.security, who) {
 		if entry, ok := res.Spec.(Access); ok {
-			entry.Failed = stateOf(r.security) == stack.Failed
+			entry.Trouble = troubleOf(r.security)
 			res.Spec = entry
 		}
 		have.Put(res)
