@@ -43,6 +43,8 @@ func node(name string) nodeports.Node {
 	return nodeports.Node{Name: name, ProviderID: "toy://" + name, Ready: corev1.ConditionTrue}
 }
 
+func twoNodes() []nodeports.Node { return []nodeports.Node{node("n1"), node("n2")} }
+
 // process is one life of the program on a world.
 type process struct {
 	*reconcile.Reconciler
@@ -53,7 +55,7 @@ type process struct {
 func start(w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
 	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, Now: clock.Now, GatherReleases: time.Millisecond, DriftInterval: 30 * time.Minute}), w: w, clock: clock}
-	p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
+	p.SetNodes(twoNodes())
 	return p
 }
 

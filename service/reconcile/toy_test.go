@@ -81,6 +81,8 @@ type world struct {
 	deep, shallow  int // reads
 	facts          int // reads of facts alone
 	blind          []stack.Kind
+	// refusesTaken makes a second load balancer of one owner fail.
+	refusesTaken bool
 	// refuse answers a step instead of the cloud.
 	refuse func(plan.Step) *plan.Outcome
 }
@@ -155,6 +157,9 @@ func resolved(b plan.Batch, s plan.Step, spec stack.Spec) stack.Spec {
 func (w *world) create(b plan.Batch, s plan.Step) plan.Outcome {
 	w.next++
 	t := &thing{id: string(s.Target.Key.Kind) + "-" + strconv.Itoa(w.next), uid: s.ID.Owner.UID, port: s.Target.Key.Name, spec: resolved(b, s, s.Target.Spec)}
+	if w.refusesTaken && s.Target.Key.Kind == kindLB && len(w.of(t.uid, kindLB)) > 0 {
+		return plan.Failed(fault.New(fault.Exists, "load balancer of %s", t.uid))
+	}
 	switch s.Target.Key.Kind {
 	case kindRule:
 		t.id, t.uid = s.Target.Key.String(), ""

@@ -1,6 +1,7 @@
 // Package props holds the properties that every provider must have, as one test
 // for all: converge, idempotent, order-independent, crash at every call, move
-// from one case to another, delete leaves nothing.
+// from one case to another, plan without a read what was never made, delete leaves
+// nothing.
 //
 // A provider gives a [Subject], its simulator with sessions to it, and cases.
 // Nothing here knows a cloud. Start at [Run].

@@ -33,7 +33,11 @@ func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.
 
 // once plans and runs a Service one time. Every gate is open.
 func (p *process) once(ctx context.Context, svc *corev1.Service, release bool) (reconcile.Result, error) {
-	d, err := p.r.Draft(ctx, reconcile.Job{Service: svc, Release: release})
+	return p.work(ctx, reconcile.Job{Service: svc, Release: release})
+}
+
+func (p *process) work(ctx context.Context, job reconcile.Job) (reconcile.Result, error) {
+	d, err := p.r.Draft(ctx, job)
 	if err != nil {
 		return reconcile.Result{}, err
 	}

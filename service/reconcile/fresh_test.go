@@ -1,0 +1,121 @@
+package reconcile_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// begun is a process on a cloud that refuses names that are taken, and for which
+// new Services need not be read.
+func begun(w *world, change func(*providers.Bound)) *process {
+	w.refusesTaken = true
+	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	if change != nil {
+		change(&bound)
+	}
+	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{}), w: w}
+	p.SetNodes(twoNodes())
+	p.AllKnown()
+	return p
+}
+
+func asNew(svc *corev1.Service) reconcile.Job { return reconcile.Job{Service: svc, Fresh: true} }
+
+// TestFreshIsNotRead: what is said to be new is made without a read of what it
+// might own, and is known from then on.
+func TestFreshIsNotRead(t *testing.T) {
+	w := newWorld()
+	p := begun(w, nil)
+	svc := shop("a", map[int32]int32{80: 30080})
+	if res, err := p.once(asNew(svc)); err != nil || !res.Clean {
+		t.Fatal(err, res.Err)
+	}
+	if _, err := p.once(want(svc)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, cost{}, cost{Deep: w.deep, Shallow: w.shallow})
+	p.settle(t, release(svc))
+	same(t, []string{}, w.show(t))
+}
+
+// TestFreshIsRefuted: where something of it is there, in one run and without an
+// error the Service is what it would have been had that been read.
+func TestFreshIsRefuted(t *testing.T) {
+	before, after := shop("a", map[int32]int32{80: 30080, 443: 30443}), shop("a", map[int32]int32{80: 30080, 8443: 30444})
+	plain := newWorld()
+	plain.refusesTaken = true
+	startKnown(plain).settle(t, want(after))
+	for k := 1; k <= 12; k++ {
+		w := newWorld()
+		w.refusesTaken = true
+		w.crashAt, w.commit = k, true
+		_, _ = startKnown(w).once(want(before)) // it dies
+		w.crashAt = 0
+		p := begun(w, nil)
+		res, err := p.once(asNew(after))
+		// By the last calls the load balancer was there.
+		if err != nil || res.Err != nil || res.Draft.Job.Fresh == (k == 12) {
+			t.Errorf("call %d: errors %v and %v, assumed to the end %v", k, err, res.Err, res.Draft.Job.Fresh)
+		}
+		p.settle(t, want(after))
+		startKnown(w).settle(t, want(after)) // rules of what went carry no mark
+		if d := cmp.Diff(plain.show(t), w.show(t)); d != "" {
+			t.Errorf("call %d (-want +got):\n%s", k, d)
+		}
+	}
+}
+
+// TestFreshLooksBeforeItTakes: kinds whose creation would not be refused are never
+// made without a look, and nothing is held that nobody has looked at.
+func TestFreshLooksBeforeItTakes(t *testing.T) {
+	returned := func(b *providers.Bound) {
+		rules := b.Rules
+		b.Rules.Kinds = map[stack.Kind]diff.Rule{}
+		for k, r := range rules.Kinds {
+			b.Rules.Kinds[k] = r
+		}
+		lb := rules.Kinds[kindLB]
+		lb.Clash = diff.Returned
+		b.Rules.Kinds[kindLB] = lb
+	}
+	w := newWorld()
+	if res, err := begun(w, returned).once(asNew(shop("a", one))); err != nil || !res.Clean {
+		t.Fatal(err, res.Err)
+	}
+	same(t, 1, w.deep)
+
+	w = newWorld()
+	w.refusesTaken = true
+	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	dry := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: []plan.Policy{plan.DryRun}}), w: w}
+	dry.SetNodes(twoNodes())
+	if _, err := dry.once(asNew(shop("a", one))); err != nil {
+		t.Fatal(err)
+	}
+	same(t, 1, w.deep)
+}
+
+// TestFreshIsBelievedOnce: what was worked on in this process is not new, whatever
+// the Service says.
+func TestFreshIsBelievedOnce(t *testing.T) {
+	w := newWorld()
+	p := begun(w, nil)
+	svc := shop("a", one)
+	p.settle(t, want(svc))
+	deep := w.deep
+	p.Distrust(reconcile.OwnerOf(svc))
+	if _, err := p.once(asNew(svc)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, deep+1, w.deep)
+}

@@ -1,0 +1,56 @@
+package props
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// unread: a Service that is said to be new is planned without looking for what
+// was never made. That is the same load balancer; and where something of it is
+// there nevertheless, whole or in part, it ends as if that had been read.
+func unread(t *testing.T, fresh New, c Case) {
+	empty := fresh(t)
+	before := state(t, empty)
+	p := begin(t, empty, empty.Nodes())
+	res, err := p.work(t.Context(), reconcile.Job{Service: c.Service, Fresh: true})
+	if err != nil || res.Err != nil {
+		t.Fatal(err, res.Err)
+	}
+	p.converge(c.Service, false)
+	nothingToDo(t, empty, empty.Nodes(), c.Service)
+	p.converge(c.Service, true)
+	if diff := cmp.Diff(before, state(t, empty)); diff != "" {
+		t.Errorf("deletion left something (-before +after):\n%s", diff)
+	}
+	total := callsOf(t, fresh, c)
+	for k := 1; k <= total; k += max(1, total/5) {
+		s := fresh(t)
+		before := state(t, s)
+		die(t, s, c.Service, false, k, sim.FaultCutAfter)
+		p := begin(t, s, s.Nodes())
+		if _, err := p.work(t.Context(), reconcile.Job{Service: c.Service, Fresh: true}); err != nil {
+			t.Fatal(err)
+		}
+		p.converge(c.Service, false)
+		nothingToDo(t, s, s.Nodes(), c.Service)
+		p.converge(c.Service, true)
+		if diff := cmp.Diff(before, state(t, s)); diff != "" {
+			t.Fatalf("new though %d calls were made: something is left over (-before +after):\n%s", k, diff)
+		}
+	}
+	whole := fresh(t)
+	begin(t, whole, whole.Nodes(), c.Service).converge(c.Service, false)
+	was := shape(t, whole, c.Service)
+	q := begin(t, whole, whole.Nodes())
+	res, err = q.work(t.Context(), reconcile.Job{Service: c.Service, Fresh: true})
+	if err != nil || res.Err != nil || !res.Clean {
+		t.Fatalf("new though all is there: clean %v, errors %v, %v", res.Clean, err, res.Err)
+	}
+	if diff := cmp.Diff(was, shape(t, whole, c.Service)); diff != "" {
+		t.Errorf("new though all is there (-before +after):\n%s", diff)
+	}
+}
