@@ -62,8 +62,8 @@ func TestFreshIsRefuted(t *testing.T) {
 		w.crashAt = 0
 		p := begun(w, nil)
 		res, err := p.once(asNew(after))
-		// By the last calls the load balancer was there.
-		if err != nil || res.Err != nil || res.Draft.Job.Fresh == (k == 12) {
+		// By the last call the load balancer was there.
+		if err != nil || res.Err != nil || res.Draft.Job.Fresh && k == 12 {
 			t.Errorf("call %d: errors %v and %v, assumed to the end %v", k, err, res.Err, res.Draft.Job.Fresh)
 		}
 		p.settle(t, want(after))
