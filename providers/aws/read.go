@@ -43,6 +43,7 @@ type read struct {
 	groups       []NodeGroup
 	subnetList   []Subnet
 	machines     map[string]Instance
+	factsFor     map[string]*Facts // by the digest of a scope's nodes
 
 	mu          sync.Mutex
 	failed      map[family]error // a list could not be read
@@ -88,7 +89,7 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 		Session: s, ctx: ctx, scopes: scopes,
 		failed: map[family]error{}, broken: map[string]error{}, gone: map[string]bool{},
 		tags: map[string]Tags{}, attributes: map[string]Tags{}, classicAttr: map[string]ClassicAttributes{},
-		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]Target{},
+		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]Target{}, factsFor: map[string]*Facts{},
 	}
 }
 

@@ -125,9 +125,13 @@ func (r *read) faults(scope providers.Scope, v *view) ([]stack.Kind, error) {
 	return blind, all.ErrorOrNil()
 }
 
-// factsOf are shared between all scopes but for the instances, which are those
-// of the scope's nodes.
+// factsOf are shared between all scopes with the same nodes: in a large cluster
+// their instances are most of what a read holds.
 func (r *read) factsOf(scope providers.Scope) *Facts {
+	digest := scope.Nodes.Digest()
+	if f, ok := r.factsFor[digest]; ok {
+		return f
+	}
 	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups}
 	f.Instances = map[string]Instance{}
 	for _, id := range instanceIDs(scope.Nodes) {
@@ -135,5 +139,6 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 			f.Instances[id] = i
 		}
 	}
+	r.factsFor[digest] = f
 	return f
 }

@@ -128,13 +128,17 @@ func (r *read) listNodes() error {
 // nodesOfScopes are the instances whose groups matter. Who is released comes
 // without nodes; its rules can be in the group of any.
 func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
+	listed := map[string]bool{} // digests of node sets
 	for _, s := range r.scopes {
 		owns := len(s.Own) > 0 && s.Depth == providers.Deep
 		if !owns && len(lookups(s.Facts, KindNodeGroup, byNodes)) == 0 {
 			continue
 		}
 		needed, anew = true, anew || owns
-		ids = append(ids, instanceIDs(s.Nodes)...)
+		if digest := s.Nodes.Digest(); !listed[digest] {
+			listed[digest] = true
+			ids = append(ids, instanceIDs(s.Nodes)...)
+		}
 		if owns && s.Nodes.Len() == 0 {
 			ids = append(ids, r.facts.remembered()...)
 		}

@@ -126,7 +126,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.book.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow && !unprovenBeyond(nil, snap.have) {
-		d.Have, d.Facts, d.Blind, d.read = snap.have, snap.facts, snap.blind, snap.read
+		d.Have, d.Blind, d.read = snap.have, snap.blind, snap.read
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner)); err != nil {
 		return err
 	}

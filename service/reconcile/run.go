@@ -106,7 +106,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), facts: d.Facts, read: d.read, blind: d.Blind, shallow: d.shallow, clean: clean}
+	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, shallow: d.shallow, clean: clean}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -135,7 +135,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), facts: d.Facts, read: d.read, blind: d.Blind})
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return

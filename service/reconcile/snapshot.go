@@ -11,9 +11,8 @@ import (
 
 // snapshot is what is known of one Service without asking the cloud.
 type snapshot struct {
-	have  *stack.Stack
-	facts providers.Facts
-	read  time.Time // when the cloud was last asked
+	have *stack.Stack
+	read time.Time // when the cloud was last asked
 	// blind are the kinds that the read could not see.
 	blind []stack.Kind
 	// shallow snapshots know that the load balancer is there, not how it is.
@@ -29,6 +28,8 @@ type snapshot struct {
 type snapshots struct {
 	now      func() time.Time
 	interval time.Duration
+
+	lists lists
 
 	mu  sync.Mutex
 	all map[stack.Owner]snapshot
@@ -96,6 +97,9 @@ func (s *snapshots) dueAt(o stack.Owner, snap snapshot) time.Time {
 }
 
 func (s *snapshots) put(o stack.Owner, snap snapshot) {
+	if snap.have != nil {
+		s.lists.share(snap.have)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all[o] = snap

@@ -91,10 +91,13 @@ func members(want, found any) (added, removed []any) {
 
 // without lists the members of a that are not in b, each once.
 func without(a, b []any) []any {
+	var seen stack.Members
+	for _, v := range b {
+		seen.Add(v)
+	}
 	var out []any
 	for _, v := range a {
-		same := func(x any) bool { return reflect.DeepEqual(x, v) }
-		if !slices.ContainsFunc(b, same) && !slices.ContainsFunc(out, same) {
+		if seen.Add(v) {
 			out = append(out, v)
 		}
 	}

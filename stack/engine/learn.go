@@ -100,9 +100,13 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	if !current.IsValid() || current.Kind() != reflect.Slice {
 		return ch.To
 	}
+	var gone stack.Members
+	for _, v := range ch.Removed {
+		gone.Add(v)
+	}
 	kept := reflect.MakeSlice(current.Type(), 0, current.Len()+len(ch.Added))
 	for i := range current.Len() {
-		if !has(ch.Removed, current.Index(i).Interface()) {
+		if !gone.Has(current.Index(i).Interface()) {
 			kept = reflect.Append(kept, current.Index(i))
 		}
 	}
@@ -115,35 +119,34 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 }
 
 // ordered sorts members by their position in the wanted set; others come last.
+// When all that is wanted is there and nothing else, the answer is the wanted list
+// itself, which many Services share.
 func ordered(members reflect.Value, wanted any) reflect.Value {
 	w := reflect.ValueOf(wanted)
 	if !w.IsValid() || w.Kind() != reflect.Slice || w.Type() != members.Type() {
 		return members
 	}
+	var there, taken stack.Members
+	for i := range members.Len() {
+		there.Add(members.Index(i).Interface())
+	}
 	out := reflect.MakeSlice(members.Type(), 0, members.Len())
 	for i := range w.Len() {
-		if contains(members, w.Index(i).Interface()) {
+		if v := w.Index(i).Interface(); there.Has(v) {
+			taken.Add(v)
 			out = reflect.Append(out, w.Index(i))
 		}
 	}
 	for i := range members.Len() {
-		if !contains(out, members.Index(i).Interface()) {
+		if taken.Add(members.Index(i).Interface()) {
 			out = reflect.Append(out, members.Index(i))
 		}
 	}
+	if reflect.DeepEqual(out.Interface(), wanted) {
+		return w
+	}
 	return out
 }
-
-func contains(list reflect.Value, v any) bool {
-	for i := range list.Len() {
-		if reflect.DeepEqual(list.Index(i).Interface(), v) {
-			return true
-		}
-	}
-	return false
-}
-
-func has(list []any, v any) bool { return contains(reflect.ValueOf(list), v) }
 
 func wasRefused(refused []plan.Refusal, v any) bool {
 	for _, r := range refused {
