@@ -35,6 +35,9 @@ type Filter struct {
 	ExcludeOnPresence bool
 	// Also holds conditions that only one provider knows.
 	Also []Predicate
+	// Keep holds labels that members keep, because they decide more than membership;
+	// sets of nodes that differ in them differ.
+	Keep []string
 }
 
 // Predicate is one more condition of a Filter. Keep must be a pure function of
@@ -64,6 +67,9 @@ func (f Filter) Key() string {
 	slices.Sort(names)
 	fmt.Fprintf(&b, "also %q;family %q;ready %t %t;presence %t",
 		names, f.Family, f.RequireReady, f.UnknownIfNoneReady, f.ExcludeOnPresence)
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(f.Keep))) {
+		fmt.Fprintf(&b, ";keep %q", k)
+	}
 	return b.String()
 }
 
@@ -75,6 +81,7 @@ func (f Filter) LabelKeys() []string {
 		key, _, _ := strings.Cut(l, "=")
 		keys = append(keys, key)
 	}
+	keys = append(keys, f.Keep...)
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }

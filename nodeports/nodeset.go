@@ -3,12 +3,14 @@ package nodeports
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 )
 
 // NodeSet is an immutable set of nodes, sorted by name. Its members carry name,
-// provider id, zone and addresses; labels, taints and readiness decided on the
-// membership and are not kept, so equal digests mean equal members. The zero
+// provider id, zone and addresses, and those labels that the filter
+// keeps; others, taints and readiness decided on the membership and are not
+// kept, so equal digests mean equal members. The zero
 // value is the empty set of a cluster without nodes.
 type NodeSet struct {
 	members  *members
@@ -50,16 +52,23 @@ func Select(nodes []Node, f Filter) NodeSet {
 	}
 	slices.Sort(set.pending)
 	set.pending = slices.Compact(set.pending)
-	set.members = newMembers(f.ready(identified))
+	set.members = newMembers(f.ready(identified), f.Keep)
 	return set
 }
 
-func newMembers(nodes []Node) *members {
+// newMembers keeps of every node what load balancers are made of, and the labels
+// that are asked for.
+func newMembers(nodes []Node, labels []string) *members {
 	m := &members{nodes: make([]Node, 0, len(nodes))}
+	var kept func(string) bool
+	if len(labels) > 0 {
+		kept = func(key string) bool { return slices.Contains(labels, key) }
+	}
 	for _, n := range nodes {
 		m.nodes = append(m.nodes, Node{
 			Name: n.Name, ProviderID: n.ProviderID, Zone: n.Zone,
 			Internal: slices.Clone(n.Internal), External: slices.Clone(n.External),
+			Labels: keep(n.Labels, kept),
 		})
 	}
 	slices.SortStableFunc(m.nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
@@ -69,6 +78,12 @@ func newMembers(nodes []Node) *members {
 		d.text(n.Name, n.ProviderID, n.Zone)
 		d.addrs(n.Internal)
 		d.addrs(n.External)
+		if kept != nil {
+			d.number(len(n.Labels))
+		}
+		for _, key := range slices.Sorted(maps.Keys(n.Labels)) {
+			d.text(key, n.Labels[key])
+		}
 	}
 	m.digest = d.sum()
 	return m

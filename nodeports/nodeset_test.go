@@ -3,6 +3,7 @@ package nodeports
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,37 @@ func TestNodeSetDigest(t *testing.T) {
 	}
 	if (NodeSet{}).Digest() != Select(nil, Filter{}).Digest() {
 		t.Error("the zero set differs from the set of no nodes")
+	}
+}
+
+// TestKeptLabels: only labels that the filter keeps stay on members, and only they
+// make sets differ.
+func TestKeptLabels(t *testing.T) {
+	node := func(labels map[string]string) []Node {
+		return []Node{{Name: "a", ProviderID: "cloud://a", Labels: labels}}
+	}
+	filter := Filter{Keep: []string{"pool"}}
+	one := Select(node(map[string]string{"pool": "x", "team": "shop"}), filter)
+	if n, _ := one.Get("a"); !cmp.Equal(map[string]string{"pool": "x"}, n.Labels) {
+		t.Errorf("labels %v, want the kept one", n.Labels)
+	}
+	for _, c := range []struct {
+		name   string
+		labels map[string]string
+		filter Filter
+		same   bool
+	}{
+		{"another label differs", map[string]string{"pool": "x", "team": "toys"}, filter, true},
+		{"the kept label differs", map[string]string{"pool": "y", "team": "shop"}, filter, false},
+		{"the kept label is gone", map[string]string{"team": "shop"}, filter, false},
+		{"it is not kept", map[string]string{"pool": "x"}, Filter{}, false},
+	} {
+		if got := Select(node(c.labels), c.filter).Equal(one); got != c.same {
+			t.Errorf("%s: equal %t, want %t", c.name, got, c.same)
+		}
+	}
+	if filter.Key() == (Filter{}).Key() || !slices.Contains(filter.LabelKeys(), "pool") {
+		t.Errorf("key %s, labels %v", filter.Key(), filter.LabelKeys())
 	}
 }
 
