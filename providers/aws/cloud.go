@@ -15,6 +15,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Select:      selectNodes,
 		Trace:       trace,
 		Scope:       scope,
+		Fresh:       fresh,
 		Build:       build,
 		Follow:      follow,
 		Adopt:       adopt,

@@ -54,6 +54,23 @@ func scope(in input) (providers.Scope, error) {
 	return s, nil
 }
 
+// fresh is scope for a Service for which nothing was ever made. Creating a load
+// balancer or a target group answers with the one that has the name if there is
+// one, so these are looked up; a security group of a taken name is refused.
+// Source: API references of Elastic Load Balancing (CreateLoadBalancer,
+// CreateTargetGroup) and EC2 (CreateSecurityGroup).
+func fresh(in input) (providers.Scope, error) {
+	s, err := scope(in)
+	balancer := KindClassic
+	if in.Kind == NLB {
+		balancer = KindNetwork
+	}
+	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
+		return l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind != NLB)
+	})
+	return s, err
+}
+
 // selectNodes narrows the nodes to those with the labels of the annotation. All
 // of them are targets whatever the traffic policy: the health check takes those
 // without endpoints out. Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.

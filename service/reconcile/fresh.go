@@ -29,6 +29,10 @@ func (r *Reconciler) assume(ctx context.Context, d *Draft) error {
 	if err := r.read(ctx, d, scope); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(d.Have.Resources, func(res stack.Resource) bool { return res.Hold == stack.Owned }) {
+		d.Job.Fresh = false // something of a name is there after all
+		return r.know(ctx, d)
+	}
 	d.assumed = true
 	for _, l := range scope.Own {
 		d.looked = append(d.looked, l.Kind)
