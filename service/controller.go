@@ -16,6 +16,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/service/logkey"
+	"github.com/berth-lb/berth/service/metrics"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 )
@@ -30,6 +32,7 @@ type Options struct {
 	// Admission is watched for changes; nil: nothing is refused. The reconciler asks
 	// it.
 	Admission *Admission
+	Watchers  Watchers
 	Clock     clock.WithTicker // default: the real one
 }
 
@@ -60,7 +63,7 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 	c := &Controller{
 		options: o, client: client, reconciler: r, recorder: recorder,
 		services: factory.Core().V1().Services().Lister(), nodeStore: factory.Core().V1().Nodes().Lister(),
-		queue: newQueue(), seen: newMemory(),
+		queue: newQueue(o.Clock, o.Watchers.Metrics.Waited), seen: newMemory(),
 	}
 	c.nodes = newNodeView(o.Clock, c.nodesChanged)
 	if err := c.watch(factory); err != nil {
@@ -116,11 +119,13 @@ func (c *Controller) Run(ctx context.Context) error {
 	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
 		return fmt.Errorf("caches: %w", context.Cause(ctx))
 	}
+	c.options.Watchers.Health.Synced(c.queue.order.oldest)
+	c.options.Watchers.Metrics.Watch(metrics.Sources{Queue: c.queue.order.depth, Services: c.watched})
 	c.reconciler.SetNodes(c.nodes.all())
 	if err := c.begin(); err != nil {
 		return err
 	}
-	log.Info("service loop is running", "workers", c.options.Workers)
+	log.Info("service loop is running", logkey.Workers, c.options.Workers)
 	var workers sync.WaitGroup
 	for range c.options.Workers {
 		workers.Go(func() {
@@ -154,9 +159,15 @@ func (c *Controller) begin() error {
 		c.queue.AddBy(svc.Namespace+"/"+svc.Name, byDrift)
 	}
 	if c.start.expect(keys) {
-		c.reconciler.AllKnown()
+		c.allKnown()
 	}
 	return nil
+}
+
+// allKnown lets shared entries be removed: what every Service wants is known.
+func (c *Controller) allKnown() {
+	c.reconciler.AllKnown()
+	c.options.Watchers.Health.Primed()
 }
 
 func (c *Controller) next(ctx context.Context) bool {
@@ -165,6 +176,7 @@ func (c *Controller) next(ctx context.Context) bool {
 		return false
 	}
 	defer c.queue.Done(key)
+	defer c.options.Watchers.Health.Begin(key)()
 	c.handle(ctx, key)
 	return true
 }

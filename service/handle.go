@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -23,12 +24,11 @@ var everything = labels.Everything()
 
 // handle works on one key: the one place where a Service's way begins.
 func (c *Controller) handle(ctx context.Context, key string) {
-	log := klog.FromContext(ctx).WithValues("service", key)
+	log := klog.FromContext(ctx).WithValues(logkey.Service, key)
 	ctx = klog.NewContext(ctx, log)
-	began := c.options.Clock.Now()
 	svc, err := c.lookup(key)
 	if err != nil {
-		log.Error(err, "service")
+		log.Error(err, "the key of a Service")
 		c.queue.AddRateLimited(key)
 		return
 	}
@@ -36,6 +36,8 @@ func (c *Controller) handle(ctx context.Context, key string) {
 		c.forget(key)
 		return
 	}
+	ctx, end := c.observe(ctx, svc)
+	defer end()
 	c.noticeSuccessor(key, svc)
 	switch claim := c.options.Classes.Claim(svc); claim {
 	case Ignored:
@@ -50,7 +52,6 @@ func (c *Controller) handle(ctx context.Context, key string) {
 	case Served:
 		c.serve(ctx, key, svc)
 	}
-	log.V(1).Info("handled", "duration", c.options.Clock.Since(began))
 }
 
 func (c *Controller) lookup(key string) (*corev1.Service, error) {
@@ -78,7 +79,7 @@ func (c *Controller) forget(key string) {
 // settled counts a Service of the start as known.
 func (c *Controller) settled(key string) {
 	if c.start.planned(key) {
-		c.reconciler.AllKnown()
+		c.allKnown()
 	}
 }
 
@@ -126,7 +127,7 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 	talk.problems(draft)
 	talk.plan(draft)
 	logPlan(ctx, draft.Plan)
-	result := c.reconciler.Run(ctx, draft, c.gates(svc))
+	result := c.perform(ctx, draft, c.gates(svc))
 	talk.result(result)
 	want := c.wanted(svc, result)
 	if err := c.patch(ctx, svc, want); err != nil {
@@ -161,7 +162,7 @@ func (c *Controller) claim(ctx context.Context, svc *corev1.Service, unchanged b
 	stray := slices.DeleteFunc(c.options.Classes.finalizers(svc), func(f string) bool { return f == finalizer })
 	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{finalizer}, DropFinalizers: stray}
 	if _, _, known := ParseApplied(svc); !known && !slices.Contains(svc.Finalizers, finalizer) {
-		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, "")}
+		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, "")}
 	}
 	body, differs := status.Patch(svc, want)
 	if !differs {
@@ -190,7 +191,7 @@ func (c *Controller) release(ctx context.Context, key string, svc *corev1.Servic
 		talk.say(status.EventDeleting, "Deleting load balancer")
 	}
 	logPlan(ctx, draft.Plan)
-	result := c.reconciler.Run(ctx, draft, openGates)
+	result := c.perform(ctx, draft, openGates)
 	talk.result(result)
 	if !result.Released {
 		c.tellReleasing(ctx, svc, result)
@@ -234,7 +235,9 @@ func (c *Controller) patch(ctx context.Context, svc *corev1.Service, want status
 
 // retry backs off after a fault that left no result.
 func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service, err error) {
-	if overtaken(err) {
+	a := noted(ctx)
+	a.err, a.again = err, overtaken(err)
+	if a.again {
 		c.queue.AddRateLimited(key)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
@@ -32,11 +33,11 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 	}
 	digest, _, _ := ParseApplied(svc)
 	if record, done := result.Record(); done {
-		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, record)}
+		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, record)}
 	} else if digest != "" && len(result.Report.Results) > 0 {
 		// Halfway between two inputs: the old one is no longer what the cloud has,
 		// so that going back to it after a restart must not count as clean.
-		want.Annotations = map[string]string{status.AnnotationApplied: Applied(svc, "")}
+		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, "")}
 	}
 	return want
 }
@@ -198,7 +199,7 @@ func (c *Controller) requeue(ctx context.Context, key string, result reconcile.R
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, maxBackoff)
 	case result.Err != nil:
-		klog.FromContext(ctx).Info("steps failed", "err", oneLine(result.Err))
+		klog.FromContext(ctx).Info("steps failed", logkey.Err, oneLine(result.Err))
 		c.queue.AddRateLimited(key)
 	case result.Again:
 		c.queue.Forget(key)
@@ -248,9 +249,9 @@ func pause(err error) time.Duration {
 func logPlan(ctx context.Context, p plan.Plan) {
 	log := klog.FromContext(ctx)
 	for _, s := range p.Steps {
-		log.V(1).Info("step", "action", s.ID.Action, "resource", s.ID.Key.String(), "part", s.ID.Part, "reason", s.Reason)
+		log.V(1).Info("step", logkey.Action, s.ID.Action, logkey.Resource, s.ID.Key.String(), logkey.Part, s.ID.Part, logkey.Reason, s.Reason)
 	}
 	for _, h := range p.Held {
-		log.V(1).Info("held", "step", h.Step.ID.String(), "by", h.By, "why", h.Why)
+		log.V(1).Info("held", logkey.Step, h.Step.ID.String(), logkey.By, h.By, logkey.Why, h.Why)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/berth-lb/berth/service/metrics"
 )
 
 // urgency orders the causes of work: what a user is waiting for comes first.
@@ -33,8 +36,8 @@ const (
 	maxBackoff = 300 * time.Second
 )
 
-func newQueue() *queue {
-	o := &order{cause: map[string]urgency{}}
+func newQueue(c clock.PassiveClock, waited func(cause string, d time.Duration)) *queue {
+	o := &order{clock: c, waited: waited, cause: map[string]urgency{}, since: map[string]time.Time{}}
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[string](minBackoff, maxBackoff)
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
 		Name:  "berth-service",
@@ -52,9 +55,44 @@ func (q *queue) AddBy(key string, u urgency) {
 
 // order is the storage behind the queue: one list per urgency.
 type order struct {
+	clock  clock.PassiveClock
+	waited func(cause string, d time.Duration) // is told of every key that is taken
+
 	mu    sync.Mutex
 	cause map[string]urgency
+	since map[string]time.Time // of the keys in lists
 	lists [urgencies][]string
+}
+
+// word is what the metrics call a cause.
+func (u urgency) word() string { return metrics.Causes()[u] }
+
+// depth is how many keys wait by cause, and for how long the first one has.
+func (o *order) depth() ([]int, time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make([]int, len(o.lists))
+	for u, l := range o.lists {
+		out[u] = len(l)
+	}
+	return out, o.longest()
+}
+
+// oldest is for how long the first key has waited; zero if none waits.
+func (o *order) oldest() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.longest()
+}
+
+// longest is oldest with the lock held. A key moves between the lists when its
+// cause changes, so their order does not tell.
+func (o *order) longest() time.Duration {
+	now, longest := o.clock.Now(), time.Duration(0)
+	for _, since := range o.since {
+		longest = max(longest, now.Sub(since))
+	}
+	return longest
 }
 
 func (o *order) note(key string, u urgency) {
@@ -85,6 +123,7 @@ func (o *order) Push(key string) {
 	defer o.mu.Unlock()
 	u := o.cause[key]
 	o.lists[u] = append(o.lists[u], key)
+	o.since[key] = o.clock.Now()
 }
 
 // Len implements workqueue.Queue.
@@ -105,7 +144,9 @@ func (o *order) Pop() string {
 	for u := len(o.lists) - 1; u >= 0; u-- {
 		if l := o.lists[u]; len(l) > 0 {
 			o.lists[u] = l[1:]
+			o.waited(urgency(u).word(), o.clock.Since(o.since[l[0]]))
 			delete(o.cause, l[0])
+			delete(o.since, l[0])
 			return l[0]
 		}
 	}

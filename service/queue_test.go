@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/nodeports"
@@ -55,7 +56,7 @@ func TestQueueOrder(t *testing.T) {
 		}, []string{"b", "a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue()
+			q := testQueue()
 			defer q.ShutDown()
 			tc.fill(q)
 			if diff := cmp.Diff(tc.want, drain(q)); diff != "" {
@@ -66,7 +67,7 @@ func TestQueueOrder(t *testing.T) {
 }
 
 func TestUrgencyOfAKeyAtWork(t *testing.T) {
-	q := newQueue()
+	q := testQueue()
 	defer q.ShutDown()
 	q.AddBy("a", byUser)
 	q.AddBy("n", byNodes)
@@ -83,7 +84,7 @@ func TestUrgencyOfAKeyAtWork(t *testing.T) {
 }
 
 func TestAUserIsNotKeptWaiting(t *testing.T) {
-	q := newQueue()
+	q := testQueue()
 	defer q.ShutDown()
 	for i := range 2000 {
 		q.AddBy(fmt.Sprintf("ns/%d", i), byNodes)
@@ -203,5 +204,33 @@ func TestStartupIsOverOnce(t *testing.T) {
 	var empty startup
 	if !empty.expect(nil) {
 		t.Error("an empty cluster is known at once")
+	}
+}
+
+// testQueue is a queue that nobody measures.
+func testQueue() *queue { return newQueue(clock.RealClock{}, func(string, time.Duration) {}) }
+
+// TestQueueIsMeasured: how many wait and for how long, also when a cause becomes
+// more urgent meanwhile.
+func TestQueueIsMeasured(t *testing.T) {
+	c := testclock.NewFakeClock(time.Unix(1e9, 0))
+	took := map[string]time.Duration{}
+	q := newQueue(c, func(cause string, d time.Duration) { took[cause] = d })
+	defer q.ShutDown()
+	q.AddBy("a/drift", byDrift)
+	c.Step(2 * time.Second)
+	q.AddBy("a/user", byUser)
+	c.Step(time.Second)
+	q.AddBy("a/drift", byNodes)
+	depth, oldest := q.order.depth()
+	if d := cmp.Diff([]int{0, 1, 0, 0, 1}, depth); d != "" || oldest != 3*time.Second || q.order.oldest() != oldest {
+		t.Errorf("want 3 s, got %s; depth (-want +got):\n%s", oldest, d)
+	}
+	drain(q)
+	if d := cmp.Diff(map[string]time.Duration{"user": time.Second, "nodes": 3 * time.Second}, took); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if _, oldest := q.order.depth(); oldest != 0 {
+		t.Errorf("nobody waits any more, got %s", oldest)
 	}
 }

@@ -21,6 +21,7 @@ type flags struct {
 	onTakeover       string
 	policyConfig     string
 	namespaces       []string
+	watch            watchFlags
 }
 
 // The values of --on-takeover.
@@ -40,6 +41,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.onTakeover, "on-takeover", converge, "what to do where the load balancer of another controller differs and no traffic depends on it: "+converge+", or "+keep+" it until the Service or its nodes change")
 	set.StringVar(&f.policyConfig, "policy-config", "", "file that says what Services of which namespace may ask for; read again when it changes")
 	set.StringSliceVar(&f.namespaces, "allowed-namespaces", nil, "namespaces whose Services are served, * stands for any text; without it all are")
+	f.watch.register(set)
 	set.StringSliceVar(&f.policies, "policy", nil, "what must not be done: "+strings.Join(policyNames(), ", "))
 }
 

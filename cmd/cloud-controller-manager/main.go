@@ -56,6 +56,7 @@ const (
 func useOurDefaults(o *options.CloudControllerManagerOptions) {
 	o.Generic.ClientConnection.QPS = kubeAPIQPS
 	o.Generic.ClientConnection.Burst = kubeAPIBurst
+	o.Generic.Debugging.EnableProfiling = false // who wants profiles says so
 }
 
 // graceful is how long calls in flight may take to finish when the process is

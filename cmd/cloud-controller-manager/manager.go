@@ -14,6 +14,7 @@ import (
 	cloudprovider "k8s.io/cloud-provider"
 	"k8s.io/cloud-provider/app"
 	"k8s.io/cloud-provider/app/config"
+	componentconfig "k8s.io/component-base/config"
 	managerapp "k8s.io/controller-manager/app"
 	"k8s.io/controller-manager/controller"
 	"k8s.io/klog/v2"
@@ -21,6 +22,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 )
 
@@ -30,7 +32,10 @@ type manager struct {
 	cloud   providers.Bound
 	classes []string // that the cloud's own controllers serve
 
+	watchers service.Watchers
+
 	stopping context.Context // ends when the process is told to stop
+	stopped  chan struct{}   // closed when it may end
 	loops    sync.WaitGroup
 }
 
@@ -40,7 +45,7 @@ func newManager(f *flags) *manager { return &manager{flags: f} }
 // and after our loop has finished the calls that were in flight.
 func (m *manager) stopAfter(signals context.Context) <-chan struct{} {
 	m.stopping = signals
-	stopped := make(chan struct{})
+	m.stopped = make(chan struct{})
 	go func() {
 		<-signals.Done()
 		klog.Info("stopping: waiting for calls in flight")
@@ -51,22 +56,29 @@ func (m *manager) stopAfter(signals context.Context) <-chan struct{} {
 		case <-time.After(graceful):
 			klog.Warning("stopping although calls are still in flight")
 		}
-		close(stopped)
+		m.flush()
+		close(m.stopped)
 	}()
-	return stopped
+	return m.stopped
 }
 
 // open connects to the cloud. It ends the process if that is not possible:
 // without a cloud there is nothing to do.
 func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 	shared := c.ComponentConfig.KubeCloudShared
+	if err := m.watch(shared.CloudProvider.Name); err != nil {
+		klog.Fatal(err)
+	}
 	env := providers.Env{Cluster: shared.ClusterName, UserAgent: "berth", Now: time.Now, AllowUntagged: shared.AllowUntaggedCloud,
-		ClusterIDs: service.ClusterIDs(c.Client, true)}
+		ClusterIDs: service.ClusterIDs(c.Client, true), Calls: m.calls()}
 	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, env)
 	if err != nil {
 		klog.Fatalf("cloud provider: %v", err)
 	}
 	m.cloud = cloud
+	if err := m.serve(c); err != nil {
+		klog.Fatalf("secure port: %v", err)
+	}
 	return idle{name: cloud.Name}
 }
 
@@ -87,7 +99,7 @@ func (m *manager) connect(name, file string, env providers.Env) (providers.Bound
 	}
 	cloud, problems, err := entry.Open(context.Background(), reader, env)
 	for _, p := range problems {
-		klog.Warningf("cloud configuration: %s", p)
+		klog.InfoS("the cloud configuration has a problem", logkey.Problem, p.String())
 	}
 	return cloud, err
 }
@@ -109,10 +121,11 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		}
 		client := c.ClientBuilder.ClientOrDie(init.ClientName)
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
-		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge})
+		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge, Join: m.join()})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
-			Classes:   service.Classes{Default: m.flags.defaultClass, Names: m.served(), ReleaseUnclaimed: m.flags.releaseUnclaimed},
+			Classes:   m.claims(c.ComponentConfig.Generic.LeaderElection),
 			Admission: admission,
+			Watchers:  m.watchers,
 			Workers:   workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
 		})
 		if err != nil {
@@ -120,6 +133,15 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		}
 		m.start(ctx, loop)
 		return nil, true, nil
+	}
+}
+
+// claims say which Services are ours. Installations that work at the same time have
+// different Leases, so its name is theirs.
+func (m *manager) claims(lease componentconfig.LeaderElectionConfiguration) service.Classes {
+	return service.Classes{
+		Default: m.flags.defaultClass, Names: m.served(), ReleaseUnclaimed: m.flags.releaseUnclaimed,
+		Installation: lease.ResourceNamespace + "/" + lease.ResourceName,
 	}
 }
 
@@ -136,10 +158,11 @@ func (m *manager) served() []string {
 func (m *manager) start(ctx context.Context, loop *service.Controller) {
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(m.stopping, cancel)
+	m.watchers.Health.Lead()
 	m.loops.Go(func() {
 		defer cancel()
 		if err := loop.Run(ctx); err != nil && ctx.Err() == nil {
-			klog.Errorf("service loop: %v", err)
+			klog.ErrorS(err, "the service loop has ended")
 		}
 	})
 }

@@ -31,6 +31,7 @@ type Health struct {
 	leads   bool
 	synced  bool
 	primed  bool
+	waiting func() time.Duration // for how long the first Service has waited for a worker
 	working map[string]time.Time // since when a key is worked on
 	ended   time.Time            // when a worker ended last
 	cloud   cloud
@@ -52,9 +53,11 @@ func (h *Health) Lead() {
 	h.set(func() { h.leads = true })
 }
 
-// Synced says that the caches have all Services and nodes.
-func (h *Health) Synced() {
-	h.set(func() { h.synced, h.ended = true, h.options.Clock.Now() })
+// Synced says that the caches have all Services and nodes, and that workers begin.
+// waiting tells for how long the first Service has waited for one of them, zero if
+// none waits.
+func (h *Health) Synced(waiting func() time.Duration) {
+	h.set(func() { h.synced, h.ended, h.waiting = true, h.options.Clock.Now(), waiting })
 }
 
 // Primed says that the ledger knows what every Service wants.
@@ -99,9 +102,8 @@ func (h *Health) Call(context.Context, providers.Call) func(providers.Answer) {
 	}
 }
 
-// Alive returns an error if the workers do not get on. waiting is for how long
-// the first Service has waited for a worker, zero if none waits.
-func (h *Health) Alive(waiting time.Duration) error {
+// Alive returns an error if the workers do not get on.
+func (h *Health) Alive() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.options.Clock.Now()
@@ -110,7 +112,7 @@ func (h *Health) Alive(waiting time.Duration) error {
 			return fmt.Errorf("workers: one Service has been worked on for %s", took.Round(time.Second))
 		}
 	}
-	if idle := now.Sub(h.ended); h.synced && waiting > h.options.Stuck && idle > h.options.Stuck {
+	if idle := now.Sub(h.ended); h.synced && idle > h.options.Stuck && h.waiting() > h.options.Stuck {
 		return fmt.Errorf("workers: Services wait, and no worker has ended anything for %s", idle.Round(time.Second))
 	}
 	return nil

@@ -17,11 +17,11 @@ import (
 
 const stuck = 15 * time.Minute
 
-func started(t *testing.T) (*Health, *clocktesting.FakeClock) {
+func started(t *testing.T, waiting time.Duration) (*Health, *clocktesting.FakeClock) {
 	t.Helper()
 	c := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	h := New(Options{Clock: c, Stuck: stuck})
-	h.Synced()
+	h.Synced(func() time.Duration { return waiting })
 	return h, c
 }
 
@@ -40,9 +40,9 @@ func TestAlive(t *testing.T) {
 		"the queue is long, but moves": {func(h *Health, c *clocktesting.FakeClock) { c.Step(2 * stuck); h.Begin("a/b")() }, 2 * stuck, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, c := started(t)
+			h, c := started(t, tc.waiting)
 			tc.happens(h, c)
-			err := h.Alive(tc.waiting)
+			err := h.Alive()
 			if got := err != nil; got != (tc.want != "") || got && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("want %q, got %v", tc.want, err)
 			}
@@ -65,8 +65,8 @@ func TestReady(t *testing.T) {
 		"let in once":            {func(h *Health) { call(h, well); call(h, denied) }, 200, []string{"[+] cloud"}},
 		"a refusal is an answer": {func(h *Health) { call(h, providers.Answer{Code: "ThrottlingException", Meaning: fault.Throttled}) }, 200, []string{"[+] cloud"}},
 		"leads":                  {func(h *Health) { call(h, well); h.Lead() }, 503, []string{"not ready: leader", "[-] caches", "[-] ledger"}},
-		"has the Services":       {func(h *Health) { call(h, well); h.Lead(); h.Synced() }, 503, []string{"[+] caches", "[-] ledger"}},
-		"knows all":              {func(h *Health) { call(h, well); h.Lead(); h.Synced(); h.Primed() }, 200, []string{"ready: leader\n", "[+] caches", "[+] ledger", "[+] cloud"}},
+		"has the Services":       {func(h *Health) { call(h, well); h.Lead(); h.Synced(nil) }, 503, []string{"[+] caches", "[-] ledger"}},
+		"knows all":              {func(h *Health) { call(h, well); h.Lead(); h.Synced(nil); h.Primed() }, 200, []string{"ready: leader\n", "[+] caches", "[+] ledger", "[+] cloud"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := New(Options{Clock: clocktesting.NewFakeClock(time.Now()), Stuck: stuck})
