@@ -71,9 +71,11 @@ func (r *read) factTask(f family, needed bool, run func() error) {
 	}
 }
 
+// needs tells whether a scope asks for facts of the kind. Shallow ones get them as
+// well: Build must not be told that the region has no zones.
 func (r *read) needs(kind stack.Kind) bool {
 	return slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
-		return s.Depth == providers.Deep && slices.ContainsFunc(s.Facts, func(l providers.Lookup) bool { return l.Kind == kind })
+		return slices.ContainsFunc(s.Facts, func(l providers.Lookup) bool { return l.Kind == kind })
 	})
 }
 
