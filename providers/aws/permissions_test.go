@@ -1,0 +1,51 @@
+package aws_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/permissions"
+	"github.com/berth-lb/berth/test/props"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/aws/simtest"
+)
+
+// TestPermissions holds docs/permissions/aws.json against what is called when a
+// load balancer of each kind is changed in everything that can change.
+func TestPermissions(t *testing.T) {
+	credentials(t)
+	seed := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}).Cloud.Seed
+	public, group := seed.PublicSubnets(), seed.DefaultGroup
+	fewer := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
+	var classic, network []props.Case
+	for _, c := range cases() {
+		if strings.HasPrefix(c.Name, "nlb") {
+			network = append(network, c)
+		} else {
+			classic = append(classic, c)
+		}
+	}
+	classic = append(classic,
+		service("clb-fewer", map[string]string{"aws-load-balancer-extra-security-groups": group, "aws-load-balancer-subnets": public[0]}, fewer),
+		service("clb-more", map[string]string{"aws-load-balancer-subnets": strings.Join(public[:2], ",")}, nil))
+	nlb := func(name string, more map[string]string, change func(*corev1.ServiceSpec)) props.Case {
+		annotations := map[string]string{"aws-load-balancer-type": "nlb"}
+		for k, v := range more {
+			annotations[k] = v
+		}
+		return service(name, annotations, change)
+	}
+	network = append(network,
+		nlb("nlb-fewer", map[string]string{"aws-load-balancer-healthcheck-interval": "30"}, fewer),
+		nlb("nlb-checks", map[string]string{"aws-load-balancer-healthcheck-interval": "10"}, nil))
+	managed := []props.Case{
+		nlb("managed", nil, nil), nlb("managed-ranges", map[string]string{"load-balancer-source-ranges": "10.1.0.0/16"}, local),
+		nlb("managed-groups", map[string]string{"aws-load-balancer-security-groups": group}, nil), nlb("managed", nil, nil),
+	}
+	permissions.Check(t, permissions.AWS(),
+		permissions.Walk{Fresh: fresh(""), Cases: classic},
+		permissions.Walk{Fresh: fresh(""), Cases: network},
+		permissions.Walk{Fresh: fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), Cases: managed})
+}

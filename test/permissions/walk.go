@@ -1,0 +1,103 @@
+package permissions
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// Walk is a cloud and what one Service asks for in it, one case after the other.
+type Walk struct {
+	Fresh props.New
+	Cases []props.Case
+}
+
+// Check holds the file of a cloud in docs/permissions against what the walks
+// call. With -update the file is written.
+func Check(t *testing.T, cloud Cloud, walks ...Walk) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, w := range walks {
+		w.walk(t, seen)
+	}
+	needs, wrong := cloud.needs(slices.Sorted(maps.Keys(seen)))
+	if len(wrong) > 0 {
+		t.Fatalf("the table and the journals differ: %s", strings.Join(wrong, "; "))
+	}
+	body, err := cloud.file(needs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "../../docs/permissions/"+cloud.File, string(body))
+}
+
+// rounds is how often a Service is looked at until it is as wanted.
+const rounds = 12
+
+// walk serves the cases one after the other with the same Service, so that what is
+// there is changed, then deletes it, beside a neighbour with which it shares what
+// can be shared. Before every case the process starts anew and
+// reads all; after it a node leaves or comes back.
+func (w Walk) walk(t *testing.T, seen map[string]bool) {
+	t.Helper()
+	subject := w.Fresh(t)
+	nodes := subject.Nodes()
+	begin := func() *reconcile.Reconciler {
+		r := reconcile.New(subject.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+		r.SetNodes(nodes)
+		r.AllKnown()
+		return r
+	}
+	neighbour := w.Cases[0].Service.DeepCopy()
+	neighbour.UID, neighbour.Name = neighbour.UID[:len(neighbour.UID)-2]+"99", "neighbour"
+	for i := range neighbour.Spec.Ports {
+		neighbour.Spec.Ports[i].NodePort++
+	}
+	if neighbour.Spec.HealthCheckNodePort != 0 {
+		neighbour.Spec.HealthCheckNodePort++
+	}
+	converge(t, begin(), reconcile.Job{Service: neighbour, Fresh: true})
+	for i, c := range w.Cases {
+		svc := c.Service.DeepCopy()
+		svc.UID, svc.Name, svc.Namespace = w.Cases[0].Service.UID, w.Cases[0].Service.Name, w.Cases[0].Service.Namespace
+		r := begin()
+		if _, err := r.Draft(t.Context(), reconcile.Job{Service: neighbour}); err != nil {
+			t.Fatal(err)
+		}
+		converge(t, r, reconcile.Job{Service: svc, Fresh: i == 0})
+		r.SetNodes(nodes[1:])
+		converge(t, r, reconcile.Job{Service: svc})
+		r.SetNodes(nodes)
+		converge(t, r, reconcile.Job{Service: svc})
+	}
+	converge(t, begin(), reconcile.Job{Service: w.Cases[0].Service, Release: true})
+	converge(t, begin(), reconcile.Job{Service: neighbour, Release: true})
+	for _, e := range subject.Control().Journal.Entries() {
+		if e.Committed || !e.Write {
+			seen[e.Service+"."+e.Operation] = true
+		}
+	}
+}
+
+func converge(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) {
+	t.Helper()
+	var last reconcile.Result
+	for range rounds {
+		draft, err := r.Draft(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = r.Run(t.Context(), draft, func(plan.Gate) time.Duration { return 0 })
+		if last.Released || !job.Release && last.Clean {
+			return
+		}
+	}
+	t.Fatalf("%s is not there after %d rounds: %v, %s", job.Service.Name, rounds, last.Err, strings.Join(last.Draft.Problems.Strings(), "; "))
+}
