@@ -99,7 +99,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Shadow:    func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
 		Status:    func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
 		Outputs:   cloud.Outputs,
-		Endpoints: cloud.Endpoints,
+		Endpoints: cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
 		Read: func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))

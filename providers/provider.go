@@ -182,6 +182,9 @@ type Cloud[C, F any] struct {
 	// Endpoints says that backends may be pods: EndpointSlices are watched, and
 	// Backends.Endpoints is filled.
 	Endpoints bool
+	// EndpointsIf asks for the same only under some configurations. Nil: Endpoints
+	// alone counts.
+	EndpointsIf func(C) bool
 	// Open connects. The configuration comes back completed by what only the
 	// environment knows, such as the region or the cluster's id.
 	Open func(context.Context, C, Env) (Session[F], C, error)

@@ -60,8 +60,8 @@ func objectKeys() []annotations.Declaration {
 				Doc: "serviceNamespaceSelector does the same with the labels of the namespace.",
 			}),
 		on(annotations.OtherObject, labelSlice, "Service that an endpoint slice belongs to.", "web", annotations.Form[string]{
-			Type: annotations.String(), Support: annotations.Later, Source: cpaLocal,
-			Reason: "pools of Services with externalTrafficPolicy Local have all nodes, as with a single load balancer; the probe takes those without endpoints out",
+			Type: annotations.String(), Source: cpaLocal,
+			Doc: "Where there are several load balancers, pools of Services with externalTrafficPolicy Local have the nodes with endpoints; a single load balancer has all nodes, and the probe takes those without out.",
 		}),
 		on(annotations.PodLabel, labelEgress, "Gateway that a pod's connections leave by.", "egress-1", annotations.Form[string]{
 			Type: annotations.String(), Support: annotations.Later, Source: "kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go",

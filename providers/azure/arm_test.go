@@ -129,7 +129,9 @@ func (a *arm) read() *Facts {
 	f := a.facts
 	f.Security, f.Balancers, f.PublicIPs, f.Links = a.nsg != nil, nil, nil, nil
 	for _, name := range slices.Sorted(maps.Keys(a.lbs)) {
-		f.Balancers = append(f.Balancers, balancerOf(a.lbs[name], a.address))
+		found := balancerOf(a.lbs[name], a.address)
+		found.Members = membersOf(a.lbs[name])
+		f.Balancers = append(f.Balancers, found)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
 		f.PublicIPs = append(f.PublicIPs, publicIPOf(a.pips[name]))
@@ -166,12 +168,12 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			n := pool.text("name")
 			own := strings.EqualFold(n, localPoolName(o, "IPv4")) || strings.EqualFold(n, localPoolName(o, "IPv6"))
 			if spec, ok := poolSpecOf(a.c, lb, n); ok && (own || strings.EqualFold(n, a.cluster) || strings.EqualFold(n, a.cluster+suffixIPv6)) {
-				out.Put(stack.Resource{Key: poolKey(name, n), In: balancerKey(name), Hold: stack.Counted, Proof: poolProof(a.cluster, lb, n, there), Spec: spec})
+				out.Put(stack.Resource{Key: poolKey(name, n), In: balancerKey(name), Hold: stack.Counted, Proof: poolProof(a.cluster, base, lb, n, there), Spec: spec})
 			}
 		}
 		for _, m := range a.members {
 			if m.In == balancerKey(name) {
-				m.Proof = poolProof(a.cluster, lb, strings.Split(m.Key.Name, "/")[1], there)
+				m.Proof = poolProof(a.cluster, base, lb, strings.Split(m.Key.Name, "/")[1], there)
 				out.Put(m)
 			}
 		}

@@ -51,6 +51,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 		for _, family := range b.families {
 			b.pool(family)
 		}
+		b.tellPlaces()
 		b.link()
 	}
 	b.access()
@@ -76,6 +77,8 @@ type builder struct {
 	// anew: a public IP must be deleted before it can be made again, and all that
 	// uses it with it. The next build makes everything.
 	anew bool
+	// places are those of the nodes, once they are known; see placed.
+	places *placement
 
 	out      *stack.Stack
 	problems annotations.Problems

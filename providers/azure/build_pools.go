@@ -45,8 +45,9 @@ func (b *builder) pool(family corev1.IPFamily) {
 // keeps those it has until the cause is plain.
 func (b *builder) poolAddresses(key stack.Key, family corev1.IPFamily) []PoolAddress {
 	var out []PoolAddress
+	runs := b.runs(key, family)
 	for n := range b.nodes() {
-		if a, ok := n.Address(family); ok {
+		if a, ok := n.Address(family); ok && runs(n) {
 			out = append(out, PoolAddress{Name: n.Name, IP: a.String()})
 		}
 	}
@@ -65,9 +66,10 @@ func (b *builder) nodes() func(func(nodeports.Node) bool) {
 	if len(b.in.Config.Multi) == 0 {
 		return b.in.Backends.Nodes.All()
 	}
+	on := b.placed().on
 	return func(yield func(nodeports.Node) bool) {
 		for n := range b.in.Backends.Nodes.All() {
-			if strings.EqualFold(b.in.Config.balancerOfNode(n.Name, n.ProviderID), strings.TrimSuffix(b.lb, suffixInternal)) && !yield(n) {
+			if strings.EqualFold(on[n.Name], strings.TrimSuffix(lower(b.lb), suffixInternal)) && !yield(n) {
 				return
 			}
 		}

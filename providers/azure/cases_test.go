@@ -112,7 +112,9 @@ func TestOrder(t *testing.T) {
 			nodes, svc := slices.Clone(c.world.Nodes), c.service.DeepCopy()
 			rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 			slices.Reverse(svc.Spec.Ports)
-			in, _ := inputOf(c.config, c.world.ClusterName, svc, nodes)
+			shuffled := c
+			shuffled.world.Nodes = nodes
+			in := shuffled.tenant(svc).in
 			got, _, err := build(in, a.read(), a.have(tn.in.Owner))
 			if err != nil {
 				t.Fatal(err)

@@ -21,6 +21,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Shadow:      shadow,
 		Rules:       Rules(),
 		Status:      addresses,
+		EndpointsIf: func(c Config) bool { return len(c.Multi) > 0 },
 		Open:        Open,
 	}
 }

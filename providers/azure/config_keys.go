@@ -190,17 +190,44 @@ func (c Config) checkMulti() error {
 			return fmt.Errorf("%s[%d].name: %q is empty or there twice", key, i, m.Name)
 		case m.PrimaryVMSet == "" || sets[lower(m.PrimaryVMSet)]:
 			return fmt.Errorf("%s[%d].primaryVMSet: %q is empty or there twice", key, i, m.PrimaryVMSet)
-		case m.Nodes != nil:
-			return fmt.Errorf("%s[%d].nodeSelector: is not supported", key, i)
 		}
 		names[lower(m.Name)], sets[lower(m.PrimaryVMSet)] = true, true
-		for _, selector := range []*LabelSelector{m.ServiceLabels, m.ServiceNamespaces} {
-			if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
-				return fmt.Errorf("%s[%d]: selector: %w", key, i, err)
-			}
+		if err := m.checkSelectors(); err != nil {
+			return fmt.Errorf("%s[%d].%w", key, i, err)
 		}
 	}
 	return nil
+}
+
+// checkSelectors refuses what cannot be told: of a namespace only its name is
+// known, and a selector that never fits would move Services elsewhere.
+func (m MultiBalancer) checkSelectors() error {
+	for _, s := range []struct {
+		key      string
+		selector *LabelSelector
+	}{{"serviceLabelSelector", m.ServiceLabels}, {"serviceNamespaceSelector", m.ServiceNamespaces}, {"nodeSelector", m.Nodes}} {
+		if _, err := metav1.LabelSelectorAsSelector(s.selector); err != nil {
+			return fmt.Errorf("%s: %w", s.key, err)
+		}
+	}
+	for _, label := range labelsOf(m.ServiceNamespaces) {
+		if label != labelNamespace {
+			return fmt.Errorf("serviceNamespaceSelector: label %q of namespaces is not known here; %s is", label, labelNamespace)
+		}
+	}
+	return nil
+}
+
+// labelsOf are the labels that a selector looks at.
+func labelsOf(s *LabelSelector) []string {
+	if s == nil {
+		return nil
+	}
+	out := slices.Sorted(maps.Keys(s.MatchLabels))
+	for _, e := range s.MatchExpressions {
+		out = append(out, e.Key)
+	}
+	return out
 }
 
 func splitTrimmed(text string) []string {

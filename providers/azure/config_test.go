@@ -60,16 +60,16 @@ func TestConfigRefused(t *testing.T) {
 		return `{"loadBalancerBackendPoolConfigurationType": "nodeIP", "multipleStandardLoadBalancerConfigurations": [` + list + `]}`
 	}
 	tests := map[string]string{
-		`{"loadBalancerSku": "Basic"}`:                                                           `loadBalancerSku: "basic" is retired by Azure and not supported; "standard" is`,
-		`{"loadBalancerSku": "service"}`:                                                         `loadBalancerSku: "service" is not supported; "standard" is`,
-		`{"serviceGatewayEnabled": true}`:                                                        `serviceGatewayEnabled: load balancers of the SKU "service" are not supported`,
-		`{"loadBalancerBackendPoolConfigurationType": "podIP"}`:                                  `loadBalancerBackendPoolConfigurationType: podIP goes with load balancers of the SKU "service" only, which are not supported`,
-		`{"loadBalancerBackendPoolConfigurationType": "x"}`:                                      `loadBalancerBackendPoolConfigurationType: "x" is none of nodeIPConfiguration, nodeIP`,
-		`{"preConfiguredBackendPoolLoadBalancerTypes": "some"}`:                                  `preConfiguredBackendPoolLoadBalancerTypes: "some" is none of internal, external, all`,
-		`{"multipleStandardLoadBalancerConfigurations": [{"name": "a"}]}`:                        `multipleStandardLoadBalancerConfigurations: needs pools of the type nodeIP`,
-		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):          `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or there twice`,
-		multi(`{"name": "a"}`):                                                                   `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or there twice`,
-		multi(`{"name": "a", "primaryVMSet": "v", "nodeSelector": {"matchLabels": {"x": "y"}}}`): `multipleStandardLoadBalancerConfigurations[0].nodeSelector: is not supported`,
+		`{"loadBalancerSku": "Basic"}`:                                                                       `loadBalancerSku: "basic" is retired by Azure and not supported; "standard" is`,
+		`{"loadBalancerSku": "service"}`:                                                                     `loadBalancerSku: "service" is not supported; "standard" is`,
+		`{"serviceGatewayEnabled": true}`:                                                                    `serviceGatewayEnabled: load balancers of the SKU "service" are not supported`,
+		`{"loadBalancerBackendPoolConfigurationType": "podIP"}`:                                              `loadBalancerBackendPoolConfigurationType: podIP goes with load balancers of the SKU "service" only, which are not supported`,
+		`{"loadBalancerBackendPoolConfigurationType": "x"}`:                                                  `loadBalancerBackendPoolConfigurationType: "x" is none of nodeIPConfiguration, nodeIP`,
+		`{"preConfiguredBackendPoolLoadBalancerTypes": "some"}`:                                              `preConfiguredBackendPoolLoadBalancerTypes: "some" is none of internal, external, all`,
+		`{"multipleStandardLoadBalancerConfigurations": [{"name": "a"}]}`:                                    `multipleStandardLoadBalancerConfigurations: needs pools of the type nodeIP`,
+		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):                      `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or there twice`,
+		multi(`{"name": "a"}`):                                                                               `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or there twice`,
+		multi(`{"name": "a", "primaryVMSet": "v", "serviceNamespaceSelector": {"matchLabels": {"x": "y"}}}`): `multipleStandardLoadBalancerConfigurations[0].serviceNamespaceSelector: label "x" of namespaces is not known here; kubernetes.io/metadata.name is`,
 	}
 	for text, want := range tests {
 		_, _, err := ReadConfig(strings.NewReader(text))

@@ -17,7 +17,8 @@ type Facts struct {
 	// Security tells that the network security group exists.
 	Security bool
 	// Machines are the nodes of the scope that Azure knows, by provider id in lower
-	// case. Only read in the mode nodeIPConfiguration.
+	// case. Only read in the mode nodeIPConfiguration, and where there are several
+	// load balancers and a node whose provider id does not name its scale set.
 	Machines map[string]Machine
 	// Links are the private link services of the group that the scope asked for.
 	Links []FoundLink
@@ -31,6 +32,9 @@ type FoundBalancer struct {
 	Frontends []FoundFrontend
 	Pools     []string
 	Tags      Tags
+	// Members are the addresses in the pools that rules of Services send to, sorted,
+	// each once. Only read where there are several load balancers.
+	Members []string
 }
 
 // FoundFrontend is a frontend of anybody.
@@ -78,6 +82,8 @@ type Machine struct {
 	ScaleSet string
 	Instance string // instance id in a uniform scale set
 	Flex     bool
+	// Set is the name of the scale set or availability set, lower case; empty: none.
+	Set string
 	// Out says in words why the machine cannot be in a pool now (deleting, stopped,
 	// interface failed); empty: it can.
 	Out string

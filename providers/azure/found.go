@@ -198,6 +198,29 @@ func balancerOf(lb Object, address addressOf) FoundBalancer {
 	return out
 }
 
+// membersOf are the addresses in the pools that rules of Services send to.
+func membersOf(lb Object) []string {
+	used := map[string]bool{}
+	for _, r := range lb.props().list(listRules) {
+		if baseOf(r.text("name")) != "" {
+			used[lower(poolOf(r))] = true
+		}
+	}
+	var out []string
+	for _, pool := range lb.props().list(listPools) {
+		if !used[lower(pool.text("name"))] {
+			continue
+		}
+		for _, a := range pool.props().list("loadBalancerBackendAddresses") {
+			if ip := a.props().text("ipAddress"); ip != "" {
+				out = append(out, canonical(ip))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // poolSpecOf is a pool with its addresses; false if the load balancer has none of
 // that name.
 func poolSpecOf(c Config, lb Object, name string) (Pool, bool) {
@@ -263,11 +286,22 @@ func isClusterPool(cluster, pool string) bool {
 // the nodes in it, and its name cannot tell. It stays with the load balancer, as
 // the official controller leaves it.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
-func poolProof(cluster string, lb Object, pool string, there bool) stack.Proof {
-	if !there || isClusterPool(cluster, pool) && hasStrangers(lb) {
+//
+// A pool that only others use, such as that of a family which the Service does
+// not have, is theirs as well.
+func poolProof(cluster, base string, lb Object, pool string, there bool) stack.Proof {
+	theirs := poolInUse(lb, pool, base) && !poolOwned(lb, pool, base)
+	if !there || theirs || isClusterPool(cluster, pool) && hasStrangers(lb) {
 		return stack.None
 	}
 	return stack.Derived
+}
+
+// poolOwned tells whether a rule of the Service sends to a pool.
+func poolOwned(lb Object, name, base string) bool {
+	return slices.ContainsFunc(lb.props().list(listRules), func(r Object) bool {
+		return strings.EqualFold(poolOf(r), name) && ownedBy(base, r.text("name"))
+	})
 }
 
 // poolInUse tells whether anything but the Service's own rules refers to a pool.

@@ -130,7 +130,7 @@ func accessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
 			a.Destination = canonical(d)
 			key := accessKey(a.Rule, a.Destination)
 			proof, concerns := who.proof(a)
-			a.Alone = who.Own[a.Destination]
+			a.Alone, a.OnNode = who.Own[a.Destination], who.Nodes[a.Destination]
 			if concerns && !seen[key] {
 				seen[key] = true
 				out = append(out, stack.Resource{Key: key, ID: r.text("id"), In: in, Hold: stack.Counted, Proof: proof, Spec: a})
@@ -149,20 +149,31 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 		return stack.None, false
 	}
 	switch {
-	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.serves(a), !s.InUse[d]:
+	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && (a.Deny && s.toNodes() || s.serves(a)), !s.InUse[d]:
 		return stack.Derived, true
 	}
 	return stack.None, s.Asked[d]
 }
 
+// toNodes tells whether packets for the Service come to nodes with the nodes' own
+// addresses, so that the entries for nodes are its too.
+func (s AccessSeeker) toNodes() bool { return slices.ContainsFunc(s.Rules, toNode) }
+
+// toNode tells whether a rule puts the node's address in place of the frontend's.
+// The rule for all ports never does, although in IPv6 it has no floating address.
+// Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func toNode(r Rule) bool { return !r.FloatingIP && r.BackendPort != 0 }
+
 // serves tells whether a rule of the Service needs the entry: on a frontend for
 // its port, or on nodes for its node port.
 func (s AccessSeeker) serves(a Access) bool {
 	return slices.ContainsFunc(s.Rules, func(r Rule) bool {
-		port := r.FrontendPort
-		if s.Nodes[a.Destination] {
+		port, node := r.FrontendPort, s.Nodes[a.Destination]
+		if node {
 			port = r.BackendPort
-		} else if r.Frontend != a.Destination {
+		}
+		if node && !toNode(r) || !node && r.Frontend != a.Destination {
 			return false
 		}
 		protocol := r.Protocol == protocolAll || a.Protocol == "*" || strings.EqualFold(r.Protocol, a.Protocol)

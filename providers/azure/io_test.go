@@ -13,9 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
@@ -40,6 +42,8 @@ type rig struct {
 	engine  *engine.Engine
 	nodes   []corev1.Node
 	now     time.Time // what the session takes for the time
+	edit    [2]string // what is replaced in the configuration, by what
+	slices  []*discoveryv1.EndpointSlice
 }
 
 func newRig(t testing.TB, opt simazure.Options) *rig {
@@ -61,7 +65,8 @@ func (r *rig) open() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.config = parseConfig(r.TB, string(bytes.Replace(conf, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)))
+	text := string(bytes.Replace(conf, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1))
+	r.config = parseConfig(r.TB, strings.Replace(text, r.edit[0], r.edit[1], 1))
 	if r.session, err = open(r.Context(), r.config, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: func() time.Time { return r.now }}); err != nil {
 		r.Fatalf("open: %v", err)
 	}
@@ -104,6 +109,7 @@ func (r *rig) input(svc *corev1.Service) input {
 	if problems.Errors() {
 		r.Fatal(problems.Strings())
 	}
+	in.Backends.Endpoints = nodeports.EndpointsOf(svc, r.slices, nodeports.FallbackOf(svc))
 	return in
 }
 

@@ -139,8 +139,12 @@ func (b *builder) emptiest(may []string) string {
 	var places []place
 	for _, name := range may {
 		p := place{name: name, lot: lot(b.in.Owner.UID, name)}
+		// One without rules comes before one that is not there yet.
 		if lb, ok := b.facts.balancer(b.full(name)); ok {
-			p.rank = lb.Rules
+			p.rank = lb.Rules - 1
+			if lb.Rules > 0 {
+				p.rank = lb.Rules
+			}
 		}
 		if p.rank <= mostPlaced {
 			places = append(places, p)
@@ -159,22 +163,4 @@ func lot(uid, name string) uint32 {
 	// A hash never answers a write with an error.
 	_, _ = h.Write([]byte(uid + "/" + lower(name)))
 	return h.Sum32()
-}
-
-// balancerOfNode is the load balancer that a node is on: that of its scale set,
-// else one by lot among all, the same for every Service.
-func (c Config) balancerOfNode(name, providerID string) string {
-	set := segmentAfter(providerID, "virtualmachinescalesets")
-	for _, m := range c.Multi {
-		if set != "" && strings.EqualFold(m.PrimaryVMSet, set) {
-			return m.Name
-		}
-	}
-	best, most := "", uint32(0)
-	for _, m := range c.Multi {
-		if l := lot(name, m.Name); best == "" || l > most {
-			best, most = m.Name, l
-		}
-	}
-	return best
 }

@@ -299,7 +299,7 @@ func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, the
 		if !ok {
 			continue
 		}
-		key, proof := poolKey(lb.text("name"), name), poolProof(r.cluster, lb, name, there)
+		key, proof := poolKey(lb.text("name"), name), poolProof(r.cluster, baseName(scope.Owner.UID), lb, name, there)
 		have.Put(stack.Resource{Key: key, ID: lb.text("id") + "/" + listPools + "/" + spec.Name, In: balancerKey(lb.text("name")), Hold: stack.Counted, Proof: proof, Spec: spec})
 		pools := lb.props().list(listPools)
 		r.putMembers(have, lb, pools[named(pools, name)], proof)

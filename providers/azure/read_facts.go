@@ -14,7 +14,11 @@ import (
 func (r *read) facts() {
 	f := &r.shared
 	for _, lb := range r.balancers {
-		f.Balancers = append(f.Balancers, balancerOf(lb, r.Session.facts.address))
+		found := balancerOf(lb, r.Session.facts.address)
+		if len(r.config.Multi) > 0 {
+			found.Members = membersOf(lb)
+		}
+		f.Balancers = append(f.Balancers, found)
 	}
 	for _, group := range slices.Sorted(maps.Keys(r.linksIn)) {
 		for _, o := range r.linksIn[group] {
@@ -25,7 +29,7 @@ func (r *read) facts() {
 			f.Links = append(f.Links, l)
 		}
 	}
-	if r.config.PoolType != poolNodeIP {
+	if r.fleet != nil {
 		f.Machines = r.fleet.machineFacts()
 	}
 	f.Security, f.Subnets, f.Zones = r.security != nil, r.subnets, r.zones

@@ -22,7 +22,7 @@ type fleet struct {
 
 // readFleet lists the machines, where pools have interfaces for members.
 func (r *read) readFleet() error {
-	if r.config.PoolType == poolNodeIP {
+	if !r.needsFleet() {
 		return nil
 	}
 	groups := map[string]bool{r.config.Group: true}
@@ -41,6 +41,22 @@ func (r *read) readFleet() error {
 	defer r.mu.Unlock()
 	r.fleet = found
 	return err
+}
+
+// needsFleet tells whether machines have to be looked at: for their interfaces, or
+// for the sets that they are in where several load balancers share them out.
+func (r *read) needsFleet() bool {
+	if r.config.PoolType != poolNodeIP {
+		return true
+	}
+	for _, scope := range r.scopes {
+		for n := range scope.Nodes.All() {
+			if len(r.config.Multi) > 0 && setOf(n.ProviderID) == "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *Session) listFleet(ctx context.Context, groups []string) (*fleet, error) {
@@ -84,12 +100,12 @@ func (f *fleet) machineFacts() map[string]Machine {
 	}
 	for id, list := range f.instances {
 		for _, o := range list {
-			out["azure://"+lower(o.text("id"))] = Machine{ScaleSet: id, Instance: o.text("instanceId"), Out: whyOut(o)}
+			out["azure://"+lower(o.text("id"))] = Machine{ScaleSet: id, Set: lastSegment(id), Instance: o.text("instanceId"), Out: whyOut(o)}
 		}
 	}
 	for _, o := range f.machines {
 		set := o.ref("virtualMachineScaleSet")
-		out["azure://"+lower(o.text("id"))] = Machine{NIC: lower(primaryInterface(o)), ScaleSet: lower(set), Flex: set != "", Out: whyOut(o)}
+		out["azure://"+lower(o.text("id"))] = Machine{NIC: lower(primaryInterface(o)), ScaleSet: lower(set), Flex: set != "", Set: lower(lastSegment(orElse(set, o.ref("availabilitySet")))), Out: whyOut(o)}
 	}
 	return out
 }

@@ -157,6 +157,9 @@ func selectNodes(in input) nodeports.Filter {
 			}},
 		},
 	}
+	for _, m := range in.Config.Multi {
+		f.Keep = append(f.Keep, labelsOf(m.Nodes)...)
+	}
 	if !in.Config.WithMasters || in.Config.PoolType == poolNodeIP {
 		f.Without = append(f.Without, labelControl, labelMaster, labelRole+"=master")
 	}

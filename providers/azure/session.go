@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,9 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
+	if err := c.hasCluster(orElse(env.Cluster, "kubernetes")); err != nil {
+		return nil, err
+	}
 	place, err := environment(ctx, c)
 	if err != nil {
 		return nil, err
@@ -80,6 +84,15 @@ func (c Config) complete() error {
 	}
 	if c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant) {
 		return errors.New("networkResourceTenantID: another tenant than tenantId is not supported by this version")
+	}
+	return nil
+}
+
+// hasCluster: of several load balancers one has the name of the cluster.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func (c Config) hasCluster(cluster string) error {
+	if len(c.Multi) > 0 && !slices.ContainsFunc(c.Multi, func(m MultiBalancer) bool { return strings.EqualFold(m.Name, cluster) }) {
+		return fmt.Errorf("multipleStandardLoadBalancerConfigurations: none of them has the name of the cluster, %q", cluster)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/annotations"
@@ -32,7 +33,9 @@ type world struct {
 	Security                    map[string]any
 	// Before are Services that came before, in order; one with the UID of the
 	// case's Service is the same Service at that time.
-	Before  []*corev1.Service
+	Before []*corev1.Service
+	// Slices are the endpoints of every Service of the case.
+	Slices  []*discoveryv1.EndpointSlice
 	Deleted bool // the Service is released
 	// Expect is what the plan must be: "", or "empty".
 	Expect string
@@ -173,6 +176,7 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Book) {
 
 func (c testCase) tenant(svc *corev1.Service) *tenant {
 	in, problems := inputOf(c.config, c.world.ClusterName, svc, c.world.Nodes)
+	in.Backends.Endpoints = nodeports.EndpointsOf(svc, c.world.Slices, nodeports.FallbackOf(svc))
 	return &tenant{in: in, problems: problems}
 }
 
