@@ -46,6 +46,10 @@ type Classes struct {
 	// Default was switched off. It never concerns a class: another installation
 	// of this program may serve that, with the same finalizer.
 	ReleaseUnclaimed bool
+	// Installation tells several installations in one cluster apart, such as by the
+	// Lease that each has. It is recorded on what is served: Services without a class
+	// that another one serves are none of our business. Empty: there is only one.
+	Installation string
 }
 
 // Claim decides what a Service is to us. It looks at nothing but type, class,
@@ -71,7 +75,7 @@ func (c Classes) Claim(svc *corev1.Service) Claim {
 	switch {
 	case c.ours(class): // it is being deleted
 		return Released
-	case class != "":
+	case class != "", c.servedElsewhere(svc):
 		return Ignored
 	case c.ReleaseUnclaimed:
 		return Released
@@ -147,12 +151,31 @@ func Applied(svc *corev1.Service, digest string) string {
 	return digest + ";class=" + class
 }
 
+// servedBy stands between digest and installation in the record.
+const servedBy = ";by="
+
+// applied is the record with the name of the installation.
+func (c Classes) applied(svc *corev1.Service, digest string) string {
+	if c.Installation != "" {
+		digest += servedBy + c.Installation
+	}
+	return Applied(svc, digest)
+}
+
+// servedElsewhere tells whether another installation has served the Service last.
+func (c Classes) servedElsewhere(svc *corev1.Service) bool {
+	head, _, _ := strings.Cut(svc.Annotations[status.AnnotationApplied], ";class=")
+	_, by, known := strings.Cut(head, servedBy)
+	return known && c.Installation != "" && by != c.Installation
+}
+
 // ParseApplied reads the record back; false if there is none.
 func ParseApplied(svc *corev1.Service) (digest, class string, ok bool) {
 	value, ok := svc.Annotations[status.AnnotationApplied]
 	if !ok {
 		return "", "", false
 	}
-	digest, class, ok = strings.Cut(value, ";class=")
+	head, class, ok := strings.Cut(value, ";class=")
+	digest, _, _ = strings.Cut(head, servedBy)
 	return digest, class, ok
 }

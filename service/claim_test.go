@@ -135,3 +135,37 @@ func TestAppliedRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// What another installation serves is not ours to release, whatever our flags are.
+func TestClaimBesideAnotherInstallation(t *testing.T) {
+	by := func(installation string) *corev1.Service {
+		svc := given("", stock)
+		svc.Annotations[status.AnnotationApplied] = Classes{Installation: installation}.applied(svc, "digest")
+		return svc
+	}
+	for name, tc := range map[string]struct {
+		svc            *corev1.Service
+		installation   string
+		beside, forced Claim
+	}{
+		"served by us":                    {svc: by("system/berth"), installation: "system/berth", beside: Disowned, forced: Released},
+		"served by another":               {svc: by("system/other"), installation: "system/berth", beside: Ignored, forced: Ignored},
+		"served before there were names":  {svc: by(""), installation: "system/berth", beside: Disowned, forced: Released},
+		"asked by who is no installation": {svc: by("system/berth"), beside: Disowned, forced: Released},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := []Claim{
+				Classes{Default: true, Installation: tc.installation}.Claim(tc.svc),
+				Classes{Installation: tc.installation}.Claim(tc.svc),
+				Classes{ReleaseUnclaimed: true, Installation: tc.installation}.Claim(tc.svc),
+			}
+			if diff := cmp.Diff([]Claim{Served, tc.beside, tc.forced}, got); diff != "" {
+				t.Errorf("as default, beside, forced (-want +got):\n%s", diff)
+			}
+			digest, class, known := ParseApplied(tc.svc)
+			if diff := cmp.Diff([]any{"digest", "", true}, []any{digest, class, known}); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
