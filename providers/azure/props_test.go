@@ -22,8 +22,11 @@ import (
 	"github.com/berth-lb/berth/test/sim/azure/simtest"
 )
 
-// subject is a simulated Azure with six nodes.
-type subject struct{ running *simtest.Running }
+// subject is a simulated Azure, and what its cloud configuration says besides.
+type subject struct {
+	running *simtest.Running
+	more    string // members of the JSON object, with a comma at the end
+}
 
 // confOf is the cloud configuration that the simulator gives, with a managed
 // identity: its tokens come over plain HTTP.
@@ -38,7 +41,7 @@ func confOf(t testing.TB, running *simtest.Running) []byte {
 
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
-	cloud, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), bytes.NewReader(confOf(t, s.running)), providers.Env{Cluster: s.running.Cloud.Seed.Cluster, Now: time.Now})
+	cloud, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), bytes.NewReader(bytes.Replace(confOf(t, s.running), []byte("{"), []byte("{"+s.more), 1)), providers.Env{Cluster: s.running.Cloud.Seed.Cluster, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +58,14 @@ func (s subject) Nodes() []nodeports.Node {
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
-func fresh(seed simazure.SeedOptions) props.New {
+func fresh(seed simazure.SeedOptions) props.New { return freshWith(seed, "") }
+
+func freshWith(seed simazure.SeedOptions, more string) props.New {
 	return func(t testing.TB) props.Subject {
 		running := simtest.Start(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}}) // TestLongOperations has the other ways
 		state := running.Cloud.State
 		running.Cloud.State = func() any { return withoutEtags(t, state()) }
-		return subject{running: running}
+		return subject{running: running, more: more}
 	}
 }
 
@@ -174,6 +179,59 @@ func TestPropertiesBesideOutbound(t *testing.T) {
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, Outbound: true}), cases()[:3])
 	t.Run("interfaces", func(t *testing.T) {
 		props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: simazure.VMSS, Pools: simazure.NodeNIC, Outbound: true}), cases()[:2])
+	})
+}
+
+func dual(s *corev1.ServiceSpec) {
+	s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+}
+
+// TestPropertiesDual has Services with both families.
+func TestPropertiesDual(t *testing.T) {
+	login(t)
+	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, DualStack: true}), []props.Case{
+		service("public", nil, dual),
+		service("internal", map[string]string{"load-balancer-internal": "true"}, dual),
+		service("one-family", nil, nil),
+		service("public-floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, func(s *corev1.ServiceSpec) { dual(s); local(s) }),
+	})
+}
+
+// TestPropertiesSeveral has several load balancers.
+func TestPropertiesSeveral(t *testing.T) {
+	login(t)
+	const several = `"multipleStandardLoadBalancerConfigurations": [{"name": "kubernetes", "primaryVMSet": "none"},
+		{"name": "second", "primaryVMSet": "nothing", "allowServicePlacement": true}, {"name": "third", "primaryVMSet": "nobody", "allowServicePlacement": false}],`
+	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 6}, several), []props.Case{
+		// Each names its load balancer: one that names none stays where it is.
+		service("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, local),
+		service("named", map[string]string{"load-balancer-configurations": "second"}, nil),
+		service("named-other", map[string]string{"load-balancer-configurations": "kubernetes"}, local),
+	})
+}
+
+// TestPropertiesSettings has what the cloud configuration says about rules and probes.
+func TestPropertiesSettings(t *testing.T) {
+	login(t)
+	const settings = `"disableOutboundSNAT": true, "clusterServiceLoadBalancerHealthProbeMode": "shared", "excludeMasterFromStandardLB": false,`
+	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 2}, settings), []props.Case{
+		service("public", nil, nil),
+		service("internal-ha", map[string]string{"load-balancer-internal": "true", "load-balancer-enable-high-availability-ports": "true"}, nil),
+		service("local", nil, local),
+	})
+}
+
+// TestPropertiesLinks has private link services, DNS labels, prefixes and deny rules.
+func TestPropertiesLinks(t *testing.T) {
+	login(t)
+	running := simtest.Start(t, simazure.Options{})
+	prefixID := "/subscriptions/" + running.Cloud.Seed.Subscription + "/resourceGroups/" + running.Cloud.Seed.ResourceGroup + "/providers/Microsoft.Network/publicIPPrefixes/" + running.Cloud.Seed.PublicIPPrefix
+	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{
+		service("prefix", map[string]string{"pip-prefix-id": prefixID, "dns-label-name": "shop"}, nil),
+		service("internal-tags-and-deny", map[string]string{
+			"load-balancer-internal": "true", "allowed-service-tags": "AzureCloud,Storage", "allowed-ip-ranges": "10.0.0.0/8",
+			"deny-all-except-load-balancer-source-ranges": "true", "load-balancer-disable-tcp-reset": "true",
+		}, func(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }),
 	})
 }
 
