@@ -11,11 +11,13 @@ NESTED := test/controlplane test/tools test/conform/aws test/conform/gce
 PLANE := go -C test/controlplane run ./cmd/controlplane
 LINT := go tool -modfile=test/tools/go.mod golangci-lint
 FUZZTIME ?= 30s
+ENGINE ?= $(firstword $(foreach e,podman docker buildah,$(shell command -v $(e))))
+IMAGE ?= berth:$(subst +,-,$(VERSION))
 CLOUD ?= aws
 export CLOUD
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test conform race bench golden lint arch docs verify fuzz sim clean
+.PHONY: help build demo test conform race bench golden lint docs verify fuzz sim image release clean
 
 help: ## list the targets
 	@awk -F ' ## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,16 +46,14 @@ bench: ## cloud calls per Service in every phase, against the goals; writes bin/
 golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
 	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/golden"' . | xargs -n 1 dirname | sort -u) -update
 
-lint: ## the linters of .golangci.yml
-	$(LINT) run ./...
-
-arch: ## the rules that no compiler checks: who imports whom, sizes, purity, docs
+lint: ## the linters of .golangci.yml, and the rules that none of them checks: who imports whom, sizes, purity
 	go test -count=1 ./test/arch
+	$(LINT) run ./...
 
 docs: ## write the generated reference pages anew
 	go test -count=1 ./test/docs -run Page -update
 
-verify: docs arch lint ## what must be true before a commit: generated files, formats, linters, rules
+verify: docs lint ## what must be true before a commit: generated files, formats, linters, rules
 	git diff --exit-code HEAD -- docs/reference
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
 	go vet ./... && for m in . $(NESTED); do go -C $$m mod tidy -diff || exit 1; done
@@ -64,6 +64,13 @@ fuzz: ## every fuzz test for FUZZTIME (30s)
 
 sim: ## a simulated cloud standing alone, for trying things out by hand (CLOUD=aws)
 	go run ./test/sim/cmd/cloudsim --cloud $(CLOUD) --listen 127.0.0.1:4566 --out bin/sim
+
+image: ## the controller's image, with the first of podman, docker and buildah that is there (ENGINE=, IMAGE=)
+	@test -n "$(ENGINE)" || { echo "make image needs a container engine: podman, docker or buildah (ENGINE=path)" >&2; exit 1; }
+	$(ENGINE) build -f Containerfile --build-arg LDFLAGS='$(LDFLAGS)' -t $(IMAGE) .
+
+release: ## programs for every platform, their SBOMs, the chart and checksums in bin/release; the same bytes every time
+	go run ./test/release -version '$(VERSION)' -ldflags '$(LDFLAGS)' -epoch "$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}"
 
 clean: ## remove what was built; the control plane stays in the user's cache
 	rm -rf bin

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// chart packs the chart as Helm does, but with the release's time in place of
+// now, so that it is the same every time.
+func (r Release) chart() error {
+	if r.Chart == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(r.Chart, "Chart.yaml")); err != nil {
+		return err
+	}
+	ignored, err := ignoredFolders(r.Chart)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zip)
+	err = filepath.WalkDir(r.Chart, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(r.Chart, file)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains(ignored, name+"/"):
+			return filepath.SkipDir
+		case entry.IsDir() || name == ".helmignore":
+			return nil
+		}
+		return r.pack(archive, file, filepath.ToSlash(name))
+	})
+	if err != nil {
+		return err
+	}
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	if err := zip.Close(); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s-%s.tgz", filepath.Base(r.Chart), strings.TrimPrefix(r.Version, "v"))
+	return os.WriteFile(filepath.Join(r.Out, name), packed.Bytes(), 0o644)
+}
+
+// pack adds one file.
+func (r Release) pack(archive *tar.Writer, file, name string) error {
+	body, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if name == "Chart.yaml" {
+		body = stamp(body, r.Version)
+	}
+	header := &tar.Header{Name: path.Join(filepath.Base(r.Chart), name), Mode: 0o644, Size: int64(len(body)), ModTime: r.Time, Format: tar.FormatPAX}
+	if err := archive.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err = archive.Write(body)
+	return err
+}
+
+// stamp puts the version into Chart.yaml.
+func stamp(body []byte, version string) []byte {
+	body = regexp.MustCompile(`(?m)^version: .*$`).ReplaceAll(body, []byte("version: "+strings.TrimPrefix(version, "v")))
+	return regexp.MustCompile(`(?m)^appVersion: .*$`).ReplaceAll(body, []byte("appVersion: "+version))
+}
+
+// ignoredFolders are the folders that .helmignore names; the chart has no other
+// patterns.
+func ignoredFolders(chart string) ([]string, error) {
+	body, err := os.ReadFile(filepath.Join(chart, ".helmignore"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	var out []string
+	for line := range strings.Lines(string(body)) {
+		if line = strings.TrimSpace(line); strings.HasSuffix(line, "/") && !strings.HasPrefix(line, "#") {
+			out = append(out, line)
+		}
+	}
+	return out, err
+}

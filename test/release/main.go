@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "release: %v\n", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	r := Release{Module: ".", Packages: []string{"./cmd/cloud-controller-manager", "./cmd/berth"}, Platforms: platforms(), Progress: os.Stderr}
+	set := flag.NewFlagSet("release", flag.ContinueOnError)
+	set.StringVar(&r.Out, "out", "bin/release", "folder for the results; what is in it is removed")
+	set.StringVar(&r.Version, "version", "", "version, as v1.2.3 (required)")
+	set.StringVar(&r.LinkerFlags, "ldflags", "", "flags of the linker, which stamp the version")
+	set.StringVar(&r.Chart, "chart", "charts/berth", "folder of the chart; without it no chart is packaged")
+	epoch := set.String("epoch", os.Getenv("SOURCE_DATE_EPOCH"), "time of the release in seconds since 1970; default SOURCE_DATE_EPOCH")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	seconds, err := strconv.ParseInt(*epoch, 10, 64)
+	if err != nil {
+		return fmt.Errorf("--epoch: %w", err)
+	}
+	r.Time = time.Unix(seconds, 0).UTC()
+	return r.Build(ctx)
+}
+
+// platforms are those of a release.
+func platforms() []Platform { return []Platform{{"linux", "amd64"}, {"linux", "arm64"}} }
