@@ -7,7 +7,7 @@ COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
 LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-NESTED := test/controlplane test/tools test/conform/aws test/conform/gce
+NESTED := test/controlplane test/tools test/helm test/conform/aws test/conform/gce
 PLANE := go -C test/controlplane run ./cmd/controlplane
 LINT := go tool -modfile=test/tools/go.mod golangci-lint
 FUZZTIME ?= 30s
@@ -50,11 +50,12 @@ lint: ## the linters of .golangci.yml, and the rules that none of them checks: w
 	go test -count=1 ./test/arch
 	$(LINT) run ./...
 
-docs: ## write the generated reference pages anew
+docs: ## write the generated pages anew, and what is made from the chart
 	go test -count=1 ./test/docs -run Page -update
+	go -C test/helm test -count=1 -run Generated . -update
 
 verify: docs lint ## what must be true before a commit: generated files, formats, linters, rules
-	git diff --exit-code HEAD -- docs/reference
+	git diff --exit-code HEAD -- docs/reference docs/security.md charts
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
 	go vet ./... && for m in . $(NESTED); do go -C $$m mod tidy -diff || exit 1; done
 

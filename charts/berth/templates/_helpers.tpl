@@ -133,6 +133,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.policy }}
 - --policy-config=/etc/berth/policy/policy.yaml
 {{- end }}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- --tracing-endpoint={{ .endpoint }}
+- --tracing-ratio={{ .ratio }}
+{{- end }}
+{{- end }}
+- --profiling={{ .Values.profiling }}
 - --logging-format={{ .Values.logFormat }}
 - --v={{ .Values.logLevel }}
 {{- range .Values.extraArgs }}
