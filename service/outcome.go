@@ -85,6 +85,8 @@ func programmed(result reconcile.Result) status.Condition {
 		return status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")
 	case result.Waits && !onlyGates(result):
 		return status.NotProgrammed(status.ReasonPending, "waiting for the cloud: "+obstacles(result))
+	case result.Again:
+		return status.NotProgrammed(status.ReasonPending, "going on: what was done now makes more to be done")
 	}
 	return status.Programmed("")
 }

@@ -40,6 +40,10 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	case d.Clean:
 		res.Status, res.Clean = r.cloud.Status(d.Request, d.Have), !d.Problems.Errors()
+		if snap, _ := r.snapshots.get(d.Owner); snap.shallow {
+			// What its parts are called, the Service says since the last run.
+			res.Status.Annotations, res.Status.Finalizers = nil, nil
+		}
 		return res
 	}
 	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
