@@ -117,3 +117,21 @@ func TestUnreachableScopes(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestProjectNumber: configurations may have the number of a project, from which
+// the official controllers find out its id.
+func TestProjectNumber(t *testing.T) {
+	w := start(t, simgce.Options{})
+	const number = "123456789012"
+	p, err := w.api.Projects.Get(number).Do()
+	if err != nil || p.Name != project || fmt.Sprint(p.Id) != number {
+		t.Errorf("project %s: %+v, %v", number, p, err)
+	}
+	w.must(w.api.Addresses.Insert(number, region, &compute.Address{Name: "one"}).Do())
+	if got, want := w.getAddress("one").SelfLink, base+"regions/"+region+"/addresses/one"; got != want {
+		t.Errorf("link %s, want %s", got, want)
+	}
+	if _, err := w.api.Projects.Get("210987654321").Do(); code(err) != "404 notFound" {
+		t.Errorf("the number of no project: %v", err)
+	}
+}

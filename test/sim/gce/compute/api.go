@@ -3,6 +3,7 @@ package compute
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -132,6 +133,7 @@ func (a *API) Freeze() *View {
 
 // Read answers a reading request, from the view if there is one.
 func (a *API) Read(ctx context.Context, req *wire.Request, view *View) *wire.Answer {
+	a.nameProject(req)
 	if strings.HasSuffix(req.ID, "Operations.wait") {
 		a.await(ctx, req)
 	}
@@ -151,6 +153,7 @@ func (a *API) Write(req *wire.Request, keep bool) (*wire.Answer, *View) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	req.Now = a.opt.Clock.Now().UTC()
+	a.nameProject(req)
 	var before *View
 	if keep {
 		before = &View{a.st.clone()}
@@ -215,6 +218,16 @@ func (c *call) checkPlace() error {
 		return nil
 	}
 	return wire.NotFound("projects/" + c.project() + "/" + scope)
+}
+
+// nameProject lets a path name its project by number. Answers always have the id.
+// Source: Compute Engine API reference, projects.get.
+func (a *API) nameProject(req *wire.Request) {
+	for _, p := range a.opt.Projects {
+		if req.Path["project"] == strconv.FormatUint(p.Number, 10) {
+			req.Path["project"] = p.ID
+		}
+	}
 }
 
 func (a *API) project(id string) *Project {
