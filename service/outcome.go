@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -24,6 +26,9 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{accepted(draft)}}
 	if !draft.Untouched {
 		want = tellAddresses(want, result.Status)
+		if result.Clean {
+			want.DropFinalizers = stale(result.Status, c.reconciler.Outputs())
+		}
 	}
 	want.Conditions = append(want.Conditions, programmed(result))
 	if old, waits := replacing(result); waits {
@@ -40,6 +45,15 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, "")}
 	}
 	return want
+}
+
+// stale are the provider's finalizers that the load balancer as it is now does not
+// have: another kind of it had them, and all of that is gone after a clean run.
+func stale(answer status.Result, outputs providers.Outputs) []string {
+	if len(answer.Ingress) == 0 || len(answer.Finalizers) == 0 {
+		return nil // nothing is known to serve, or only that something does
+	}
+	return slices.DeleteFunc(slices.Clone(outputs.Finalizers), func(f string) bool { return slices.Contains(answer.Finalizers, f) })
 }
 
 // tellAddresses takes the provider's answer over, unless it knows no address:
@@ -88,7 +102,7 @@ func programmed(result reconcile.Result) status.Condition {
 	case result.Again:
 		return status.NotProgrammed(status.ReasonPending, "going on: what was done now makes more to be done")
 	}
-	return status.Programmed("")
+	return status.Programmed(strings.Join(result.Manual, "; "))
 }
 
 // heldCondition says who keeps steps from being done; the first one names it.

@@ -10,6 +10,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -169,5 +170,24 @@ func TestGatesCountFromTheSwitch(t *testing.T) {
 	}
 	if wait := openGates(gate); wait > 0 {
 		t.Errorf("a release waits %v", wait)
+	}
+}
+
+// TestStaleFinalizers: those of a kind that the load balancer had go when all is
+// done; while nothing is known to serve, none does.
+func TestStaleFinalizers(t *testing.T) {
+	outputs := providers.Outputs{Finalizers: []string{"x/v1", "x/v2", "y/v1"}}
+	serving := []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
+	for name, tc := range map[string]struct {
+		answer status.Result
+		want   []string
+	}{
+		"moved":          {status.Result{Ingress: serving, Finalizers: []string{"y/v1"}}, []string{"x/v1", "x/v2"}},
+		"without any":    {status.Result{Ingress: serving}, []string{"x/v1", "x/v2", "y/v1"}},
+		"nothing serves": {status.Result{}, nil},
+	} {
+		if d := cmp.Diff(tc.want, stale(tc.answer, outputs)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
 	}
 }

@@ -115,6 +115,9 @@ func (t *talk) result(r reconcile.Result) {
 	if r.Err != nil {
 		t.say(status.EventSyncFailed, "Error syncing load balancer: "+oneLine(r.Err))
 	}
+	for _, text := range r.Manual {
+		t.say(status.EventManualChange, text)
+	}
 	since := t.c.seen.get(t.key).since
 	if r.Waits && !since.IsZero() && t.c.options.Clock.Since(since) > stillWaiting {
 		t.say(status.EventStillWaiting, "still waiting: "+obstacles(r))

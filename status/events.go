@@ -23,6 +23,7 @@ const (
 	EventDeleting     EventReason = "DeletingLoadBalancer"
 	EventDeleted      EventReason = "DeletedLoadBalancer"
 	EventDeleteFailed EventReason = "DeleteLoadBalancerFailed"
+	EventManualChange EventReason = "LoadBalancerManualChange"
 )
 
 // Reasons of our own.
@@ -71,6 +72,7 @@ func stockEvents() []EventDoc {
 		{EventDeleting, normal, "The load balancer is about to be deleted."},
 		{EventDeleted, normal, "The load balancer is gone, with all that belonged to it."},
 		{EventDeleteFailed, warning, "The load balancer could not be deleted; it is tried again."},
+		{EventManualChange, normal, "Something is left to somebody with more rights than the controller has; the message is the command. The rest of the load balancer is made."},
 	}
 }
 

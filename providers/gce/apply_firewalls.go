@@ -27,10 +27,28 @@ func createFirewall(c *change, spec Firewall) plan.Outcome {
 			spec = firewallOf(found)
 		}
 	}
-	if err != nil {
+	made := c.created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
+	switch {
+	case c.lacksRights(err):
+		made.Manual = c.errand("create", spec)
+	case err != nil:
 		return failed(err)
 	}
-	return c.created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
+	return made
+}
+
+// lacksRights tells whether a firewall is refused because the network is another
+// project's: the rest of the load balancer goes on, and an administrator of that
+// project makes the firewall. In the own project the refusal is a fault.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_external.go.
+func (c *change) lacksRights(err error) bool {
+	return fault.Is(err, fault.Denied) && c.config.hostProject() != c.config.Project
+}
+
+// errand says what the administrator has to do.
+func (c *change) errand(verb string, spec Firewall) string {
+	project := c.config.hostProject()
+	return "an administrator of project " + project + " has to run: " + spec.Command(verb, project)
 }
 
 // proofOf is what a read would find: of names that several Services may have, the
@@ -82,13 +100,25 @@ func updateFirewall(c *change, spec Firewall) plan.Outcome {
 			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.step.ID, ch.Field))
 		}
 	}
-	return c.updated(spec, tell(c.ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
+	err = tell(c.ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
 		Project: c.config.hostProject(), Firewall: spec.Name, FirewallResource: f,
-	}))
+	})
+	if c.lacksRights(err) {
+		done := c.updated(spec, nil)
+		done.Manual = c.errand("update", spec)
+		return done
+	}
+	return c.updated(spec, err)
 }
 
 func deleteFirewall(c *change) plan.Outcome {
-	return deleted(tell(c.ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.hostProject(), Firewall: c.name()}))
+	err := tell(c.ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.hostProject(), Firewall: c.name()})
+	if c.lacksRights(err) {
+		done := deleted(nil)
+		done.Manual = c.errand("delete", Firewall{Name: c.name()})
+		return done
+	}
+	return deleted(err)
 }
 
 func wireAllowed(list []Allowed) []*computepb.Allowed {

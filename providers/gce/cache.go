@@ -204,7 +204,7 @@ func (c *doneCache) note(what stack.Key, deedText string, now time.Time, o plan.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.last, what.String())
-	if o.Err == nil && o.Wait == 0 && o.Sent == plan.WasSent {
+	if o.Err == nil && o.Wait == 0 && o.Manual == "" && o.Sent == plan.WasSent {
 		c.last[what.String()] = deed{what: deedText, outcome: o, at: now}
 	}
 }

@@ -62,6 +62,7 @@ type Draft struct {
 	fresh   bool // have was read deeply by this draft
 	assumed bool // nothing is there, as far as nobody has looked; see looked
 	looked  []stack.Kind
+	manual  errands   // what earlier runs on the same read have left to others
 	shallow bool      // have is the result of a shallow read
 	read    time.Time // when the cloud was asked for have
 	recheck bool      // the last run left nothing to do, on the same input
@@ -89,7 +90,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	d.Digest = inputDigest(r.cloud, d.Request)
 	d.recheck = r.snapshots.clean(d.Owner) == d.Digest
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.clean == d.Digest && !d.Problems.Errors() {
-		d.Clean, d.Have = true, snap.have
+		d.Clean, d.Have, d.manual = true, snap.have, snap.manual
 		return nil
 	}
 	if err := r.know(ctx, d); err != nil {
@@ -126,7 +127,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.book.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow && !unprovenBeyond(nil, snap.have) {
-		d.Have, d.Blind, d.read = snap.have, snap.blind, snap.read
+		d.Have, d.Blind, d.read, d.manual = snap.have, snap.blind, snap.read, snap.manual
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner)); err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (r *Reconciler) know(ctx context.Context, d *Draft) error {
 		if err := r.read(ctx, d, scope); err != nil {
 			return err
 		}
-		d.Have, d.fresh, d.read = snap.have, false, snap.read
+		d.Have, d.fresh, d.read, d.manual = snap.have, false, snap.read, snap.manual
 		d.Blind = append(slices.Clone(snap.blind), d.Blind...)
 		return nil
 	}

@@ -23,7 +23,9 @@ type Result struct {
 	Released bool
 	// Clean means that the cloud is as wanted and nothing is held or waited for.
 	Clean bool
-	Err   error // failures of steps, or of the read after a release
+	// Manual is what only somebody with more rights can do for the Service.
+	Manual []string
+	Err    error // failures of steps, or of the read after a release
 	// Wait is when to look again; zero with Waits: the caller's back-off.
 	Wait  time.Duration
 	Waits bool
@@ -39,7 +41,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	case d.Untouched:
 		return res
 	case d.Clean:
-		res.Status, res.Clean = r.cloud.Status(d.Request, d.Have), !d.Problems.Errors()
+		res.Status, res.Clean, res.Manual = r.cloud.Status(d.Request, d.Have), !d.Problems.Errors(), d.manual.texts()
 		if snap, _ := r.snapshots.get(d.Owner); snap.shallow {
 			// What its parts are called, the Service says since the last run.
 			res.Status.Annotations, res.Status.Finalizers = nil, nil
@@ -51,6 +53,8 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return r.runAnew(ctx, d, gates)
 	}
 	r.shared.learn(res.Report, r.options.Now())
+	d.manual = d.manual.after(res.Report)
+	res.Manual = d.manual.texts()
 	res.Err = res.Report.Err()
 	res.Wait, res.Waits = res.Report.Wait()
 	if heldByLedger(d.Plan) {
@@ -110,7 +114,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, shallow: d.shallow, clean: clean}
+	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, shallow: d.shallow, clean: clean, manual: d.manual}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -139,7 +143,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind})
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, manual: d.manual})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return
@@ -155,7 +159,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 			res.Err = found.Err
 			return
 		}
-		left, blind = found.Have, found.Blind
+		left, blind = d.manual.without(found), found.Blind
 	}
 	if len(blind) == 0 && !r.proven(d.Owner, left) {
 		res.Released = true

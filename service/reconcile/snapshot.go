@@ -22,6 +22,8 @@ type snapshot struct {
 	// good is the last request that was built without errors: when the user
 	// writes a bad value, backends go on following the nodes by this one.
 	good *providers.Request
+	// manual is what is left to others.
+	manual errands
 }
 
 // snapshots are the snapshots of all Services.

@@ -30,8 +30,11 @@ type Outcome struct {
 	Parts   []stack.Resource // the same for what was created in the same call
 	Refused []Refusal        // members that were left out; the step counts as done without them
 	Wait    time.Duration    // accepted but not finished: look again after
-	Sent    Sent
-	Err     error // a fault; nil with no Wait is done
+	// Manual is what somebody with more rights has to do, in words for them. The step
+	// counts as done, since nothing else waits for it; reads show whether it was.
+	Manual string
+	Sent   Sent
+	Err    error // a fault; nil with no Wait is done
 }
 
 // Done is the outcome of a step that left the resource as given.
