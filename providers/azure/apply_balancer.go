@@ -76,7 +76,7 @@ func (c *change) putBalancer(name string, found Object, edit LBEdit) (Object, er
 	id := c.config.balancerID(name)
 	switch {
 	case edit.Delete:
-		return nil, c.remove(c.ctx, id)
+		return nil, c.removeBalancer(found)
 	case edit.Object == nil || len(edit.Refused) == len(c.batch.Steps):
 		return found, nil
 	case !edit.Changed && stateOf(found) != stack.Failed:

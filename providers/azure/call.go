@@ -246,7 +246,7 @@ func (s *Session) call(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, faultOf(err, stayed)
 	}
-	response, err := s.pipeline.Do(req)
+	response, err := s.pipelineFor(r.path).Do(req)
 	if !reads {
 		w = stayed
 		if left.Load() {

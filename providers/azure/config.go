@@ -33,8 +33,9 @@ const (
 // Config is the official cloud configuration file, as far as load balancers
 // need it, with the file's defaults filled in.
 type Config struct {
-	Cloud    string // AzurePublicCloud, AzureChinaCloud, AzureUSGovernmentCloud
+	Cloud    string // AzurePublicCloud, AzureChinaCloud, AzureUSGovernmentCloud, AzureStackCloud
 	Endpoint string // of the resource manager, where it is not the cloud's own
+	NotStack bool   // the cloud AzureStackCloud has today's versions of the API
 	Auth     Auth
 
 	Subscription        string
@@ -128,7 +129,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 
 func (f configFile) config() Config {
 	c := Config{
-		Cloud: orElse(f.Cloud, "AzurePublicCloud"), Endpoint: f.ResourceManagerEndpoint, Auth: f.auth(),
+		Cloud: orElse(f.Cloud, "AzurePublicCloud"), Endpoint: f.ResourceManagerEndpoint, NotStack: f.DisableAzureStackCloud, Auth: f.auth(),
 		Subscription: f.SubscriptionID, NetworkTenant: f.NetworkResourceTenantID, NetworkSubscription: f.NetworkResourceSubscriptionID,
 		Group: lower(f.ResourceGroup), Location: f.Location,
 		ExtendedLocation: ExtendedLocation{f.ExtendedLocationName, f.ExtendedLocationType},

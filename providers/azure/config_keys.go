@@ -20,6 +20,7 @@ type LabelSelector = metav1.LabelSelector
 type configFile struct {
 	Cloud                   string `json:"cloud"`
 	ResourceManagerEndpoint string `json:"resourceManagerEndpoint"`
+	DisableAzureStackCloud  bool   `json:"disableAzureStackCloud"`
 
 	TenantID                      string `json:"tenantId"`
 	SubscriptionID                string `json:"subscriptionId"`

@@ -76,7 +76,7 @@ func otherRules() map[stack.Kind]diff.Rule {
 		},
 		KindAccess: {
 			// The key is the content.
-			Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone", "OnNode"},
+			Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone"},
 			Clash:  diff.Returned,
 			Batch:  securityBatch,
 		},

@@ -64,6 +64,7 @@ type AccessSeeker struct {
 	InUse  map[string]bool // every address that is somebody's, those above included
 	Asked  map[string]bool // addresses that the scope asked for
 	Rules  []Rule          // that the Service has, with the address in place of the frontend's name
+	Going  bool            // the Service is being released
 }
 
 // seekerOf gathers the addresses of the Service with the base name.
@@ -130,7 +131,7 @@ func accessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
 			a.Destination = canonical(d)
 			key := accessKey(a.Rule, a.Destination)
 			proof, concerns := who.proof(a)
-			a.Alone, a.OnNode = who.Own[a.Destination], who.Nodes[a.Destination]
+			a.Alone = who.Own[a.Destination]
 			if concerns && !seen[key] {
 				seen[key] = true
 				out = append(out, stack.Resource{Key: key, ID: r.text("id"), In: in, Hold: stack.Counted, Proof: proof, Spec: a})
@@ -149,15 +150,24 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 		return stack.None, false
 	}
 	switch {
-	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && (a.Deny && s.toNodes() || s.serves(a)), !s.InUse[d]:
+	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a), !s.InUse[d]:
 		return stack.Derived, true
 	}
 	return stack.None, s.Asked[d]
 }
 
-// toNodes tells whether packets for the Service come to nodes with the nodes' own
-// addresses, so that the entries for nodes are its too.
-func (s AccessSeeker) toNodes() bool { return slices.ContainsFunc(s.Rules, toNode) }
+// ofNodes tells whether an entry for a node is the Service's too: packets for it
+// come with the nodes' own addresses. Where nodes have both families, the official
+// controller enters both of them for a Service of one; those entries stay until
+// the Service goes, so that taking over writes nothing. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func (s AccessSeeker) ofNodes(a Access) bool {
+	inFamily := func(r Rule) bool {
+		six := strings.HasSuffix(lower(r.Pool), lower(suffixIPv6))
+		return toNode(r) && (s.Going || six == (a.Family == ipv6))
+	}
+	return slices.ContainsFunc(s.Rules, inFamily) && (a.Deny || s.serves(a))
+}
 
 // toNode tells whether a rule puts the node's address in place of the frontend's.
 // The rule for all ports never does, although in IPv6 it has no floating address.

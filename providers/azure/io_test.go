@@ -2,6 +2,7 @@ package azure
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -447,5 +448,34 @@ func TestBlind(t *testing.T) {
 	found := r.session.Read(t.Context(), scopes())[0]
 	if want := []stack.Kind{KindPool, KindEntries, KindNICs, KindScaleSet, KindAccess}; found.Err != nil || !cmp.Equal(want, found.Blind) {
 		t.Errorf("load balancers refused: %v (-want +got)\n%s", found.Err, cmp.Diff(want, found.Blind))
+	}
+}
+
+// TestGoTogether: Services whose members are machines of a scale set go at the
+// same moment, each of them last in its own view, and the scale set is as before.
+func TestGoTogether(t *testing.T) {
+	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.Flex, simazure.VM} {
+		t.Run(string(as), func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: as}})
+			svcs := []*corev1.Service{numbered(1, Public, nil), numbered(2, Public, nil), numbered(3, Internal, nil), numbered(4, Internal, local)}
+			r.together(false, svcs)
+			r.together(false, svcs)
+			if n := r.writes("network.LoadBalancers.CreateOrUpdate"); n == 0 {
+				t.Fatal("no load balancer was written")
+			}
+			r.together(true, svcs)
+			for i, f := range r.read(true, svcs...) {
+				if len(f.Have.Resources) > 0 {
+					t.Errorf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
+				}
+			}
+			state, err := json.Marshal(r.sim.Cloud.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(state, []byte("/backendAddressPools/")) {
+				t.Error("something is still in a pool")
+			}
+		})
 	}
 }

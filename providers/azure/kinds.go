@@ -185,8 +185,6 @@ type Access struct {
 	// Alone tells that no other Service has the address, so that nobody unknown can
 	// want the entry. Never compared.
 	Alone bool
-	// OnNode is found where the destination is the address of a node. Never compared.
-	OnNode bool
 	// Trouble is found where an operation on the security group went wrong; never wanted.
 	Trouble string
 }

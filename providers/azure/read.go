@@ -336,6 +336,7 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []Ent
 		}
 	}
 	who := seekerOf(baseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
+	who.Going = len(values(scope, KindBalancer, byWanted)) == 0
 	for _, res := range accessOf(r.config, r.security, who) {
 		if entry, ok := res.Spec.(Access); ok {
 			entry.Trouble = troubleOf(r.security)

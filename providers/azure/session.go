@@ -2,7 +2,6 @@ package azure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,6 +27,7 @@ type Session struct {
 	now      func() time.Time
 	endpoint string // of the resource manager, without a slash at the end
 	pipeline runtime.Pipeline
+	network  runtime.Pipeline // for the subscription of network resources, where that is of another tenant
 	facts    *factCache
 	gates    gates
 	patience time.Duration // how long a step waits for its operation
@@ -54,10 +54,6 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	credential, err := credentialOf(c, place)
-	if err != nil {
-		return nil, err
-	}
 	s := &Session{config: c, cluster: orElse(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), patience: patience}
 	if s.now == nil {
 		s.now = time.Now
@@ -65,9 +61,8 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
 	options := clientOptions(place)
 	options.Transport = &http.Client{Transport: metered(transport(), env.Calls)}
-	s.pipeline, err = pipelineOf(credential, options, strings.TrimSpace(c.UserAgent+" "+env.UserAgent))
-	if err != nil {
-		return nil, fmt.Errorf("cloud: %w", err)
+	if err := s.connect(place, options, strings.TrimSpace(c.UserAgent+" "+env.UserAgent)); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -82,10 +77,7 @@ func (c Config) complete() error {
 			return fmt.Errorf("%s: is missing", k.key)
 		}
 	}
-	if c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant) {
-		return errors.New("networkResourceTenantID: another tenant than tenantId is not supported by this version")
-	}
-	return nil
+	return c.checkTenants()
 }
 
 // hasCluster: of several load balancers one has the name of the cluster.
@@ -99,8 +91,8 @@ func (c Config) hasCluster(cluster string) error {
 
 // pipelineOf is what every call goes through. Answers that ask for fewer calls
 // are not repeated here: the loop knows better when to go on.
-func pipelineOf(credential azcore.TokenCredential, client azpolicy.ClientOptions, agentName string) (runtime.Pipeline, error) {
-	options := &policy.ClientOptions{ClientOptions: client, DisableRPRegistration: true}
+func pipelineOf(credential azcore.TokenCredential, client azpolicy.ClientOptions, agentName string, alsoTenants ...string) (runtime.Pipeline, error) {
+	options := &policy.ClientOptions{ClientOptions: client, DisableRPRegistration: true, AuxiliaryTenants: alsoTenants}
 	options.Retry = azpolicy.RetryOptions{
 		MaxRetries: 2, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 2 * time.Second,
 		StatusCodes: []int{http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
@@ -108,7 +100,7 @@ func pipelineOf(credential azcore.TokenCredential, client azpolicy.ClientOptions
 	p := runtime.PipelineOptions{PerCall: []azpolicy.Policy{&agent{name: agentName}}}
 	pipeline, err := armruntime.NewPipeline("berth", "v1", credential, p, options)
 	if err != nil {
-		return runtime.Pipeline{}, fmt.Errorf("pipeline: %w", err)
+		return runtime.Pipeline{}, fmt.Errorf("cloud: %w", err)
 	}
 	return pipeline, nil
 }

@@ -20,6 +20,9 @@ const environmentLimit = 1 << 20
 // environment says where the resource manager and the login are: by the name of
 // the cloud, or by what a resource manager of another address says of itself.
 func environment(ctx context.Context, c Config) (cloud.Configuration, error) {
+	if isStack(c.Cloud) {
+		return stackEnvironment(ctx, c)
+	}
 	if c.Endpoint != "" {
 		return environmentAt(ctx, c)
 	}
@@ -31,7 +34,7 @@ func environment(ctx context.Context, c Config) (cloud.Configuration, error) {
 	case "azureusgovernmentcloud", "azureusgovernment":
 		place = cloud.AzureGovernment
 	default:
-		return cloud.Configuration{}, fmt.Errorf("cloud: %q is not known; legal: AzurePublicCloud, AzureChinaCloud, AzureUSGovernmentCloud, or any with resourceManagerEndpoint", c.Cloud)
+		return cloud.Configuration{}, fmt.Errorf("cloud: %q is not known; legal: AzurePublicCloud, AzureChinaCloud, AzureUSGovernmentCloud, AzureStackCloud, or any with resourceManagerEndpoint", c.Cloud)
 	}
 	return place, nil
 }
@@ -80,9 +83,9 @@ func environmentAt(ctx context.Context, c Config) (cloud.Configuration, error) {
 
 // credentialOf is the first way to log in that the configuration has.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/azclient/auth.go.
-func credentialOf(c Config, place cloud.Configuration) (azcore.TokenCredential, error) {
+func credentialOf(c Config, place cloud.Configuration, alsoTenants ...string) (azcore.TokenCredential, error) {
 	a := c.Auth
-	options, custom := clientOptions(place), c.Endpoint != ""
+	options, custom := clientOptions(place), c.Endpoint != "" || isStack(c.Cloud)
 	named := func(key string, credential azcore.TokenCredential, err error) (azcore.TokenCredential, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
@@ -107,11 +110,11 @@ func credentialOf(c Config, place cloud.Configuration) (azcore.TokenCredential, 
 		return named("useManagedIdentityExtension", credential, err)
 	case a.ClientSecret != "":
 		credential, err := azidentity.NewClientSecretCredential(a.Tenant, a.ClientID, a.ClientSecret, &azidentity.ClientSecretCredentialOptions{
-			ClientOptions: options, DisableInstanceDiscovery: custom,
+			ClientOptions: options, DisableInstanceDiscovery: custom, AdditionallyAllowedTenants: alsoTenants,
 		})
 		return named("aadClientSecret", credential, err)
 	case a.CertPath != "":
-		return certificateOf(a, &azidentity.ClientCertificateCredentialOptions{ClientOptions: options, DisableInstanceDiscovery: custom, SendCertificateChain: true})
+		return certificateOf(a, &azidentity.ClientCertificateCredentialOptions{ClientOptions: options, DisableInstanceDiscovery: custom, SendCertificateChain: true, AdditionallyAllowedTenants: alsoTenants})
 	}
 	return nil, fmt.Errorf("%s: none is set, and without one of them there is no login", "useFederatedWorkloadIdentityExtension, useManagedIdentityExtension, aadClientSecret, aadClientCertPath")
 }
