@@ -44,22 +44,32 @@ const (
 // world is what a test has at hand.
 type world struct {
 	*harness.World
-	t   *testing.T
-	ns  string
-	aws clients
+	t     *testing.T
+	ns    string
+	aws   clients
+	place *place // nil in the tests that are for AWS alone
+	// pod starts the controller as the chart has it; nil: as the harness does.
+	pod func(flags ...string) *harness.Process
 }
 
-// start makes the world of a test: machines in the cloud, all of them Nodes,
-// and no controller yet.
+// start makes the world of a test on AWS: machines in the cloud, all of them
+// Nodes, and no controller yet.
 func start(t *testing.T, nodes int, simArgs ...string) *world {
 	t.Helper()
-	shared := plane.Cluster(t)
+	return startOn(t, &plane, "aws", nodes, simArgs...)
+}
+
+// startOn makes a world in a cloud, on a control plane that no other test uses at
+// the same time.
+func startOn(t *testing.T, on *cluster.Shared, cloud string, nodes int, simArgs ...string) *world {
+	t.Helper()
+	shared := on.Cluster(t)
 	ns := shared.Namespace(t)
 	binaries, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hw, err := harness.Start(t.Context(), harness.Options{Cloud: "aws", Nodes: nodes, SimArgs: simArgs, Cluster: shared, Binaries: binaries})
+	hw, err := harness.Start(t.Context(), harness.Options{Cloud: cloud, Nodes: nodes, SimArgs: simArgs, Cluster: shared, Binaries: binaries})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +110,9 @@ func (w *world) tellLogs() {
 // controller starts a controller.
 func (w *world) controller(flags ...string) *harness.Process {
 	w.t.Helper()
+	if w.pod != nil {
+		return w.pod(flags...)
+	}
 	p, err := w.Controller("controller", flags...)
 	w.must(err)
 	return p

@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/cluster"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+const (
+	classGCEExternal = "networking.gke.io/l4-regional-external"
+	classGCEInternal = "networking.gke.io/l4-regional-internal"
+)
+
+var gcePlane cluster.Shared
+
+// TestGCE runs what every cloud has to stand, and what only Google Cloud has, on
+// Google Cloud.
+func TestGCE(t *testing.T) {
+	t.Parallel()
+	p := onGCE()
+	p.scenarios(t)
+	t.Run("drift", p.gceDrift)
+	t.Run("classes", p.gceClasses)
+	t.Run("shared network", gceSharedNetwork)
+}
+
+func onGCE() *place {
+	ranged := func(numbers ...int32) []string {
+		return []string{fmt.Sprintf("TCP %d-%d", numbers[0], numbers[len(numbers)-1])}
+	}
+	listed := func(numbers ...int32) []string {
+		text := ""
+		for i, n := range numbers {
+			text += map[bool]string{true: ",", false: "TCP "}[i > 0] + fmt.Sprint(n)
+		}
+		return []string{text}
+	}
+	check := func(...int32) string { return "10256/healthz" }
+	everybody := []string{"0.0.0.0/0"}
+	internal := annotate("networking.gke.io/load-balancer-type", "Internal")
+	return &place{
+		cloud: "gce", plane: &gcePlane, fronts: gceFronts, key: gceKey, sim: []string{"--quota-factor=10"},
+		kinds: []kind{
+			{name: "target-pool", ports: ranged, check: check, open: everybody,
+				parts: map[string]int{"/forwardingRules/": 1, "/targetPools/": 1, "/addresses/": 0}},
+			{name: "netlb-rbs", asks: []change{annotate("cloud.google.com/l4-rbs", "enabled")}, ports: ranged, check: check, open: everybody,
+				parts: map[string]int{"/forwardingRules/": 1, "/backendServices/": 1}},
+			{name: "ilb-ig", asks: []change{internal}, ports: listed, check: check, open: everybody,
+				parts: map[string]int{"/forwardingRules/": 1, "/backendServices/": 1}},
+			{name: "ilb-neg", asks: []change{class(classGCEInternal)}, ports: listed, check: check, open: everybody,
+				parts: map[string]int{"/forwardingRules/": 1, "/backendServices/": 1}},
+		},
+		answers: answers{
+			throttled: sim.Fault{Status: 403, Code: "rateLimitExceeded", Message: "Quota exceeded for quota metric 'Queries'"},
+			denied: sim.Fault{Operation: "forwardingRules.insert", Status: 403, Code: "forbidden",
+				Message: "Required 'compute.forwardingRules.create' permission for 'projects/berth-demo'"},
+			quota: sim.Fault{Operation: "forwardingRules.insert", Status: 403, Code: "quotaExceeded", Message: "Quota 'FORWARDING_RULES' exceeded. Limit: 15.0"},
+			down:  sim.Fault{Status: 503, Code: "backendError", Message: "The service is currently unavailable."},
+		},
+		cuts:     []string{"forwardingRules.insert", "targetPools.insert", "regionBackendServices.insert", "firewalls.insert", "healthChecks.insert"},
+		mistakes: gceMishaps(),
+	}
+}
+
+// mishapOf is a mistake in the value of an annotation.
+func mishapOf(name, kind, key, value string, legal ...string) mishap {
+	return mishap{name: name, kind: kind, bad: []change{annotate(key, value)}, fix: []change{annotate(key, "")},
+		words: append([]string{key, fmt.Sprintf("%q", value)}, legal...)}
+}
+
+func gceMishaps() []mishap {
+	asked := func(ip string) change { return spec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }) }
+	protocol := func(p corev1.Protocol) change {
+		return spec(func(s *corev1.ServiceSpec) { s.Ports = append(s.Ports, port(p, 53, 0)) })
+	}
+	one := spec(func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
+	return []mishap{
+		mishapOf("tier", "netlb-rbs", "cloud.google.com/network-tier", "Gold", "Premium", "Standard"),
+		mishapOf("named", "netlb-rbs", "networking.gke.io/load-balancer-ip-addresses", "nobodys", "address"),
+		mishapOf("subnet", "ilb-ig", "networking.gke.io/internal-load-balancer-subnet", "nowhere", "subnet"),
+		{name: "asked", kind: "target-pool", bad: []change{asked("192.0.2.99")}, fix: []change{asked("")},
+			words: []string{"spec.loadBalancerIP", `"192.0.2.99"`, "reserved"}},
+		{name: "outside", kind: "ilb-neg", bad: []change{asked("192.0.2.98")}, fix: []change{asked("")},
+			words: []string{"spec.loadBalancerIP", `"192.0.2.98"`, "subnet"}},
+		{name: "mixed", kind: "target-pool", bad: []change{protocol(corev1.ProtocolUDP)}, fix: []change{one},
+			words: []string{"spec.ports", "TCP", "UDP", "netlb-rbs"}},
+		{name: "sctp", kind: "netlb-rbs", bad: []change{protocol(corev1.ProtocolSCTP)}, fix: []change{one}, words: []string{"spec.ports", "SCTP"}},
+	}
+}
+
+// gceSharedNetwork makes load balancers in a network of another project.
+func gceSharedNetwork(t *testing.T) {
+	p := onGCE()
+	p.host = "berth-host"
+	p.sim = append(p.sim, "--network-project="+p.host)
+	w := p.start(t, 3)
+	before := w.dump()
+	w.controller()
+	fleet := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	w.oncePerService(before, fleet)
+	for _, k := range p.kinds {
+		w.addressed(k.name, k.name)
+	}
+	w.shows("open to whom it may concern", frontSources, func(_ int, k kind) any { return k.open })
+	if now := w.dump(); count(now, "projects/berth-demo/global/firewalls/") != 0 || count(now, "projects/berth-host/global/firewalls/") <= count(before, "projects/berth-host/global/firewalls/") {
+		t.Error("the firewalls are not in the project of the network")
+	}
+	w.remove(fleet...)
+	w.nothingLeft(before)
+}
+
+// gceClasses has a Service of each class, and of one that is nobody's.
+func (p *place) gceClasses(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	w.controller()
+	classes := map[string]string{
+		classGCEExternal: "netlb-rbs", classGCEExternal + "-legacy": "target-pool",
+		classGCEInternal: "ilb-neg", classGCEInternal + "-legacy": "ilb-ig",
+	}
+	var services []corev1.Service
+	for name, kind := range classes {
+		// The class decides, not the annotation.
+		services = append(services, w.service(kind, class(name), annotate("networking.gke.io/load-balancer-type", "External")))
+	}
+	theirs := w.service("theirs", class("networking.gke.io/l7-something"))
+	w.must(w.Create(t.Context(), append(services, theirs)...))
+	w.programmed(services...)
+	for _, kind := range classes {
+		w.addressed(kind, kind)
+	}
+	w.untouched("theirs")
+	w.remove(append(services, theirs)...)
+	w.nothingLeft(before)
+}

@@ -1,0 +1,240 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/cluster"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// place is a cloud with all kinds of load balancers that it has, for scenarios
+// that are the same everywhere. Each has a control plane of its own, so clouds are
+// tried at the same time.
+type place struct {
+	cloud    string
+	plane    *cluster.Shared
+	sim      []string // flags of the simulator
+	host     string   // Google Cloud: the project of the network, if it is another
+	kinds    []kind
+	fronts   func(*world) ([]front, error)
+	key      func(*corev1.Service) string // what a Service's fronts say that they are of
+	answers  answers
+	cuts     []string // operations whose answer gets lost
+	mistakes []mishap
+	install  func(*world) // how the controller gets into the cluster; nil: it is only started
+}
+
+// kind is one kind of load balancer.
+type kind struct {
+	name  string
+	asks  []change
+	ports func(numbers ...int32) []string // how it shows TCP ports
+	check func(nodePorts ...int32) string // what is asked on nodes, policy Cluster
+	open  []string                        // who may connect when nothing is said
+	parts map[string]int                  // things that it alone has in the cloud, by a part of their paths
+}
+
+// answers are how the cloud itself says these.
+type answers struct{ throttled, denied, quota, down sim.Fault }
+
+// mishap is a mistake of a user on one kind of load balancer.
+type mishap struct {
+	name, kind string
+	bad, fix   []change
+	words      []string
+}
+
+// front is what a client of the cloud sees of one address.
+type front struct {
+	Of      string
+	Kind    string
+	Address string
+	Ports   []string
+	Members []string // machines, by the names of their Nodes
+	Check   string   // ports and paths asked for
+	Sources []string // who may connect
+}
+
+func (p *place) networkProject() string {
+	if p.host != "" {
+		return p.host
+	}
+	return gceProject
+}
+
+// start makes a world in the cloud.
+func (p *place) start(t *testing.T, nodes int, simArgs ...string) *world {
+	t.Helper()
+	w := startOn(t, p.plane, p.cloud, nodes, append(slices.Clone(p.sim), simArgs...)...)
+	w.place = p
+	if p.install != nil {
+		p.install(w)
+	}
+	return w
+}
+
+// one is a Service of a kind, named after it. The i-th of a test has node ports of
+// its own.
+func (w *world) one(k kind, i int, more ...change) corev1.Service {
+	name := k.name
+	if i >= len(w.place.kinds) {
+		name = fmt.Sprintf("%s-%d", k.name, i)
+	}
+	return w.service(name, slices.Concat([]change{ports(80, nodePort(i, 0))}, k.asks, more)...)
+}
+
+// nodePort of the n-th port of the i-th Service.
+func nodePort(i, n int) int32 { return int32(30100 + 10*i + n) }
+
+// many are n Services, of all kinds in turn.
+func (w *world) many(n int) []corev1.Service {
+	var out []corev1.Service
+	for i := range n {
+		out = append(out, w.one(w.place.kinds[i%len(w.place.kinds)], i))
+	}
+	return out
+}
+
+// front is the one front of a Service.
+func (w *world) front(name string) (front, error) {
+	svc, err := w.Get(w.t.Context(), w.ns, name)
+	if err != nil {
+		return front{}, err
+	}
+	list, err := w.place.fronts(w)
+	if err != nil {
+		return front{}, err
+	}
+	list = slices.DeleteFunc(list, func(f front) bool { return f.Of != w.place.key(svc) })
+	if len(list) != 1 {
+		return front{}, fmt.Errorf("%s has %d fronts: %+v", name, len(list), list)
+	}
+	return list[0], nil
+}
+
+// shows waits until every Service's front has what is wanted of its kind.
+func (w *world) shows(what string, field func(front) any, want func(i int, k kind) any) {
+	w.t.Helper()
+	for i, k := range w.place.kinds {
+		w.eventually(k.name+": "+what, func() error {
+			f, err := w.front(k.name)
+			if err != nil {
+				return err
+			}
+			return differ(what, want(i, k), field(f))
+		})
+	}
+}
+
+func frontPorts(f front) any   { return f.Ports }
+func frontMembers(f front) any { return f.Members }
+func frontCheck(f front) any   { return f.Check }
+func frontSources(f front) any { return f.Sources }
+
+// names are those of Nodes, in order.
+func names(nodes []corev1.Node) []string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, n.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// dump is everything in the cloud without what changes with every write.
+func (w *world) dump() map[string]any {
+	w.t.Helper()
+	raw, err := w.Sim.State(w.t.Context())
+	w.must(err)
+	out := map[string]any{}
+	w.must(json.Unmarshal(raw, &out))
+	if compute, ok := out["compute"].(map[string]any); ok {
+		out = compute
+	}
+	forget(out)
+	return out
+}
+
+// forget takes out what counts writes.
+func forget(doc any) {
+	switch doc := doc.(type) {
+	case map[string]any:
+		delete(doc, "etag")
+		delete(doc, "fingerprint")
+		for _, part := range doc {
+			forget(part)
+		}
+	case []any:
+		for _, part := range doc {
+			forget(part)
+		}
+	}
+}
+
+// nothingLeft waits until the cloud is what it was.
+func (w *world) nothingLeft(before map[string]any) {
+	w.t.Helper()
+	w.eventually("nothing is left", func() error { return differ("cloud", before, w.dump()) })
+}
+
+// oncePerService wants one whole front for each Service, and no things besides
+// those that it needs.
+func (w *world) oncePerService(before map[string]any, services []corev1.Service) {
+	w.t.Helper()
+	fronts, err := w.place.fronts(w)
+	w.must(err)
+	nodes, err := w.SeedNodes()
+	w.must(err)
+	want, got := map[string]int{}, map[string]int{}
+	for i, svc := range services {
+		k := w.place.kinds[i%len(w.place.kinds)]
+		for part, n := range k.parts {
+			want[part] += n
+		}
+		key := w.place.key(w.get(svc.Name))
+		its := slices.DeleteFunc(slices.Clone(fronts), func(f front) bool { return f.Of != key })
+		if len(its) != 1 || its[0].Kind != k.name || !slices.Equal(its[0].Members, names(nodes)) || !slices.Equal(its[0].Ports, k.ports(80)) {
+			w.t.Errorf("%s: want one whole front, got %+v", svc.Name, its)
+		}
+	}
+	now := w.dump()
+	for part := range want {
+		got[part] = count(now, part) - count(before, part)
+	}
+	if err := differ("things in the cloud", want, got); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// count counts paths that have a part.
+func count(dump map[string]any, part string) int {
+	n := 0
+	for path := range maps.Keys(dump) {
+		if strings.Contains(path, part) {
+			n++
+		}
+	}
+	return n
+}
+
+// addressed wants the status of a Service to name the address of its front.
+func (w *world) addressed(name, kind string) string {
+	w.t.Helper()
+	f, err := w.front(name)
+	w.must(err)
+	ingress := w.get(name).Status.LoadBalancer.Ingress
+	if len(ingress) != 1 || ingress[0].IP != f.Address || f.Address == "" {
+		w.t.Errorf("%s: the status has %+v, the cloud %q", name, ingress, f.Address)
+	}
+	if f.Kind != kind {
+		w.t.Errorf("%s: want kind %s, got %+v", name, kind, f)
+	}
+	return f.Address
+}

@@ -1,0 +1,411 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/status"
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// scenarios are what every cloud has to stand.
+func (p *place) scenarios(t *testing.T) {
+	t.Run("life", p.life)
+	t.Run("kill", p.kill)
+	t.Run("restart", p.restart)
+	t.Run("throttled", p.throttled)
+	t.Run("refused", p.refused)
+	t.Run("cut", p.cut)
+	t.Run("mistakes", p.mistaken)
+	t.Run("finalizers", p.finalizers)
+}
+
+// life takes one Service of each kind through what can happen to it.
+func (p *place) life(t *testing.T) {
+	w := p.start(t, 4)
+	before := w.dump()
+	nodes := w.seed(3)
+	w.controller()
+	services := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), services...))
+	w.programmed(services...)
+	addresses := map[string]string{}
+	for _, k := range p.kinds {
+		addresses[k.name] = w.addressed(k.name, k.name)
+		if f, err := w.front(k.name); err != nil || !slices.Equal(f.Sources, k.open) {
+			t.Errorf("%s was called programmed before its clients were let in: %+v, %v", k.name, f, err)
+		}
+	}
+	w.shows("ports", frontPorts, func(_ int, k kind) any { return k.ports(80) })
+	w.shows("members", frontMembers, func(int, kind) any { return names(nodes[:3]) })
+	w.shows("check", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0)) })
+	w.shows("open to whom it may concern", frontSources, func(_ int, k kind) any { return k.open })
+
+	p.portsAndNodes(w, nodes)
+	p.clients(w)
+	p.policies(w)
+	for _, k := range p.kinds {
+		if now := w.addressed(k.name, k.name); now != addresses[k.name] {
+			t.Errorf("%s: the address was %s and is %s", k.name, addresses[k.name], now)
+		}
+		if warned := w.warnings(k.name); len(warned) > 0 {
+			t.Errorf("%s: a life without mistakes brought warnings: %q", k.name, warned)
+		}
+	}
+	w.must(w.JoinNode(t.Context(), &nodes[0]))
+	w.remove(services...)
+	w.nothingLeft(before)
+}
+
+func (p *place) each(w *world, changes func(i int) []change) {
+	w.t.Helper()
+	for i, k := range p.kinds {
+		w.update(k.name, changes(i)...)
+	}
+}
+
+func (p *place) portsAndNodes(w *world, nodes []corev1.Node) {
+	w.t.Helper()
+	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0), 443, nodePort(i, 1))} })
+	w.shows("two ports", frontPorts, func(_ int, k kind) any { return k.ports(80, 443) })
+	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0), 444, nodePort(i, 1))} })
+	w.shows("another port", frontPorts, func(_ int, k kind) any { return k.ports(80, 444) })
+	w.shows("check of two ports", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0), nodePort(i, 1)) })
+	w.must(w.JoinNode(w.t.Context(), &nodes[3]))
+	w.shows("a node joins", frontMembers, func(int, kind) any { return names(nodes) })
+	w.must(w.LeaveNode(w.t.Context(), nodes[0].Name))
+	w.shows("a node leaves", frontMembers, func(int, kind) any { return names(nodes[1:]) })
+}
+
+func (p *place) clients(w *world) {
+	w.t.Helper()
+	ranges := func(to ...string) func(int) []change {
+		return func(int) []change {
+			return []change{spec(func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = to })}
+		}
+	}
+	p.each(w, ranges("10.1.0.0/16", "192.0.2.0/24"))
+	w.shows("source ranges", frontSources, func(int, kind) any { return []string{"10.1.0.0/16", "192.0.2.0/24"} })
+	p.each(w, ranges())
+	w.shows("open again", frontSources, func(_ int, k kind) any { return k.open })
+}
+
+func (p *place) policies(w *world) {
+	w.t.Helper()
+	port := func(i int) int32 { return int32(32500 + i) }
+	p.each(w, func(i int) []change {
+		return []change{policyLocal, spec(func(s *corev1.ServiceSpec) { s.HealthCheckNodePort = port(i) })}
+	})
+	w.shows("policy Local", frontCheck, func(i int, _ kind) any { return fmt.Sprintf("%d/healthz", port(i)) })
+	p.each(w, func(int) []change { return []change{policyCluster} })
+	w.shows("policy Cluster", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0), nodePort(i, 1)) })
+	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0))} })
+	w.shows("one port", frontPorts, func(_ int, k kind) any { return k.ports(80) })
+	w.programmed(w.many(len(p.kinds))...)
+}
+
+// kill kills the controller again and again while it makes and removes Services.
+func (p *place) kill(t *testing.T) {
+	const n = 12
+	w := p.start(t, 3)
+	before := w.dump()
+	w.arm(sim.Fault{Kind: sim.FaultLatency, WritesOnly: true, Latency: 150 * time.Millisecond})
+	fleet := w.many(n)
+	w.must(w.Create(t.Context(), fleet...))
+	interrupted := 0
+	for _, writes := range []int{1, 2, 3} {
+		w.killAfter(w.controller(), w.meter(), writes)
+		if w.Programmed(fleet...)(t.Context()) != nil {
+			interrupted++
+		}
+	}
+	if interrupted == 0 {
+		t.Error("everything was done at once: nothing was interrupted")
+	}
+	controller := w.controller()
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	w.oncePerService(before, fleet)
+
+	meter := w.meter()
+	w.must(w.Delete(t.Context(), fleet...))
+	w.killAfter(controller, meter, 1)
+	if w.Gone(fleet...)(t.Context()) == nil {
+		t.Error("everything was gone at once: nothing was interrupted")
+	}
+	w.killAfter(w.controller(), w.meter(), 3)
+	w.controller()
+	w.gone(fleet...)
+	w.nothingLeft(before)
+}
+
+func (w *world) gone(services ...corev1.Service) {
+	w.t.Helper()
+	if err := harness.Eventually(w.t.Context(), limit, w.Gone(services...)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// restart restarts over Services that are as they should be: it reads in few
+// calls and writes nothing. Two Services change while nobody looks.
+func (p *place) restart(t *testing.T) {
+	w := p.start(t, 3)
+	before := w.dump()
+	first := w.controller()
+	fleet := w.many(len(p.kinds) * 3)
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	first.Kill()
+	versions, told := w.versions(fleet), w.allEvents(fleet)
+	meter := w.meter()
+	second := w.controller()
+	w.eventually("the restarted controller reads", func() error {
+		calls, err := meter.Read(t.Context())
+		if err == nil && calls.All == 0 {
+			err = errors.New("no call yet")
+		}
+		return err
+	})
+	w.noWrites("restart", meter)
+	if err := errors.Join(differ("Services were written", versions, w.versions(fleet)), differ("events", told, w.allEvents(fleet))); err != nil {
+		t.Error(err)
+	}
+	w.oncePerService(before, fleet)
+
+	w.must(second.Stop(limit))
+	changed, gone := fleet[0], fleet[len(fleet)-1]
+	w.update(changed.Name, ports(80, nodePort(0, 0), 8080, nodePort(0, 1)))
+	w.must(w.Delete(t.Context(), gone))
+	w.controller()
+	w.gone(gone)
+	w.eventually("what changed while the controller was down", func() error {
+		f, err := w.front(changed.Name)
+		return errors.Join(err, differ("ports", p.kinds[0].ports(80, 8080), f.Ports))
+	})
+	w.remove(fleet[:len(fleet)-1]...)
+	w.nothingLeft(before)
+}
+
+// throttled refuses every write for a while.
+func (p *place) throttled(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	w.controller()
+	fleet := w.many(len(p.kinds) * 2)
+	f := p.answers.throttled
+	f.Kind, f.WritesOnly = sim.FaultError, true
+	w.arm(f)
+	w.must(w.Create(t.Context(), fleet...))
+	for _, svc := range fleet {
+		w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonThrottled)
+	}
+	w.disarm()
+	w.programmed(fleet...)
+	w.oncePerService(before, fleet)
+	for _, svc := range fleet {
+		if warned := w.warnings(svc.Name); len(warned) > 1 {
+			t.Errorf("%s: throttling was told %d times: %q", svc.Name, len(warned), warned)
+		}
+	}
+}
+
+// refused lets the cloud refuse a right and a quota, and then everything; each is
+// told once, live load balancers stay, and its end is enough.
+func (p *place) refused(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	w.controller()
+	first := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), first...))
+	w.programmed(first...)
+	i := len(first)
+	for _, c := range []struct {
+		what   string
+		fault  sim.Fault
+		reason status.Reason
+	}{
+		{"denied", p.answers.denied, status.ReasonDenied},
+		{"quota", p.answers.quota, status.ReasonQuotaExceeded},
+		{"down", p.answers.down, ""}, // nothing can be read, so the event has to do
+	} {
+		svc := w.one(p.kinds[0], i)
+		i += len(p.kinds)
+		c.fault.Kind = sim.FaultError
+		w.arm(c.fault)
+		w.must(w.Create(t.Context(), svc))
+		if c.reason != "" {
+			got := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, c.reason)
+			if err := mentions(got.Message, c.fault.Message); err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		}
+		w.toldOnce(svc.Name, c.fault.Message)
+		for _, live := range first {
+			if len(w.get(live.Name).Status.LoadBalancer.Ingress) == 0 {
+				t.Errorf("%s: %s has lost its address", c.what, live.Name)
+			}
+		}
+		w.disarm()
+		w.programmed(svc)
+		w.toldOnce(svc.Name)
+		w.remove(svc)
+	}
+	w.oncePerService(before, first)
+	w.remove(first...)
+	w.nothingLeft(before)
+}
+
+// cut loses the answers to calls that took effect.
+func (p *place) cut(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	for _, operation := range p.cuts {
+		w.arm(sim.Fault{Kind: sim.FaultCutAfter, Operation: operation, Count: 2})
+	}
+	w.controller()
+	fleet := w.many(len(p.kinds) * 2)
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	w.settled(w.meter())
+	w.oncePerService(before, fleet)
+	cut := map[string]bool{}
+	for _, e := range w.written(0) {
+		if len(e.Faults) > 0 {
+			cut[e.Operation] = true
+		}
+	}
+	for _, operation := range p.cuts {
+		if !cut[operation] {
+			t.Errorf("no answer to %s was cut: the test tests nothing", operation)
+		}
+	}
+	w.remove(fleet...)
+	w.nothingLeft(before)
+}
+
+// mistaken makes each mistake on a live Service, which goes on as it was, and on a
+// new one, of which nothing is made until it is mended.
+func (p *place) mistaken(t *testing.T) {
+	w := p.start(t, 3)
+	before := w.dump()
+	nodes := w.seed(2)
+	w.controller()
+	var live []corev1.Service
+	kinds := map[string]kind{}
+	for _, k := range p.kinds {
+		kinds[k.name] = k
+	}
+	for i, m := range p.mistakes {
+		svc := w.one(kinds[m.kind], i)
+		svc.Name = m.name
+		live = append(live, svc)
+	}
+	w.must(w.Create(t.Context(), live...))
+	w.programmed(live...)
+	w.settled(w.meter())
+	first := w.byName(live)
+
+	meter := w.meter()
+	var fresh []corev1.Service
+	for i, m := range p.mistakes {
+		w.update(m.name, m.bad...)
+		svc := w.one(kinds[m.kind], len(live)+i, m.bad...)
+		svc.Name = "new-" + m.name
+		fresh = append(fresh, svc)
+	}
+	w.must(w.Create(t.Context(), fresh...))
+	for _, m := range p.mistakes {
+		w.told(mistake{name: m.name, words: m.words})
+		w.told(mistake{name: "new-" + m.name, words: m.words})
+	}
+	w.noWrites("mistakes", meter)
+	if diff := cmp.Diff(first, w.byName(live)); diff != "" {
+		t.Errorf("a mistake changed a load balancer (-before +after):\n%s", diff)
+	}
+	w.must(w.JoinNode(t.Context(), &nodes[2]))
+	for _, svc := range live {
+		w.eventually(svc.Name+" follows the nodes", func() error {
+			f, err := w.front(svc.Name)
+			return errors.Join(err, differ("members", names(nodes), f.Members))
+		})
+		if len(w.get(svc.Name).Status.LoadBalancer.Ingress) == 0 {
+			t.Errorf("%s: the address is gone: %s", svc.Name, harness.Conditions(w.get(svc.Name)))
+		}
+	}
+	half := len(fresh) / 2
+	w.remove(fresh[:half]...)
+	for i, m := range p.mistakes {
+		w.update(m.name, m.fix...)
+		if i >= half {
+			w.update("new-"+m.name, m.fix...)
+		}
+	}
+	both := append(slices.Clone(live), fresh[half:]...)
+	w.programmed(both...)
+	w.remove(both...)
+	w.nothingLeft(before)
+}
+
+// byName are the fronts of Services.
+func (w *world) byName(services []corev1.Service) map[string]front {
+	w.t.Helper()
+	out := map[string]front{}
+	for _, svc := range services {
+		f, err := w.front(svc.Name)
+		w.must(err)
+		out[svc.Name] = f
+	}
+	return out
+}
+
+// finalizers looks at what a Service has while it is served and afterwards, by
+// deletion and by a change of its type.
+func (p *place) finalizers(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	w.controller()
+	services := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), services...))
+	w.programmed(services...)
+	for _, k := range p.kinds {
+		got := w.get(k.name).Finalizers
+		if len(got) == 0 {
+			t.Errorf("%s has no finalizer", k.name)
+		}
+		for _, f := range got {
+			if !strings.Contains(f, "load-balancer-cleanup") && !strings.HasPrefix(f, "gke.networking.io/l4-") && f != ownFinalizer {
+				t.Errorf("%s has the finalizer %s", k.name, f)
+			}
+		}
+		w.foreign(k.name)
+		w.update(k.name, ofType(corev1.ServiceTypeClusterIP))
+	}
+	for i, k := range p.kinds {
+		want := w.one(k, i, annotate("example.com/note", "kept")).Annotations
+		w.eventually(k.name+" is released", func() error {
+			svc, err := w.Get(context.Background(), w.ns, k.name)
+			if err != nil {
+				return err
+			}
+			return errors.Join(
+				differ("finalizers", []string{"example.com/hold"}, svc.Finalizers),
+				differ("annotations", want, svc.Annotations),
+				differ("addresses", 0, len(svc.Status.LoadBalancer.Ingress)),
+				differ("conditions", 1, len(svc.Status.Conditions)),
+			)
+		})
+		w.update(k.name, func(svc *corev1.Service) { svc.Finalizers = nil })
+	}
+	w.nothingLeft(before)
+}
