@@ -77,7 +77,7 @@ func services() Definition {
 
 func callLabels() []Label {
 	return []Label{
-		{Name: "api", Doc: "The part of the cloud: `ec2`, `elb`, `elbv2`, `sts`; `compute`; `network`, `compute`, `resources`, `arm`."},
+		{Name: "api", Doc: "The part of the cloud: `ec2`, `elb`, `elbv2`, `sts`, `ec2imds`; `compute`; `network`, `compute`, `resources`, `arm`."},
 		{Name: "operation", Doc: "The cloud's own name of the operation, such as `DescribeSubnets`, `forwardingRules.insert`, `LoadBalancers.CreateOrUpdate`."},
 	}
 }
