@@ -150,6 +150,18 @@ func (b *builder) internalSubnet() {
 	b.subnet = b.in.Config.SubnetPath(name)
 }
 
+// subnetSource is the key that has named the subnet, for messages about it.
+func (b *builder) subnetSource() string {
+	_, _, newer := subnetKeyV2.Lookup(b.in.Values)
+	switch {
+	case newer && (b.in.Kind == NetLB || b.in.Kind == InternalNEG):
+		return subnetKeyV2.Name
+	case b.scheme == schemeInternal && internalSubnetKey.Get(b.in.Values) != "":
+		return internalSubnetKey.Name
+	}
+	return "subnetwork-name" // of the cloud configuration
+}
+
 // checkSubnets says which subnets are not there or cannot have the addresses.
 func (b *builder) checkSubnets() {
 	if len(b.facts.Subnets) == 0 {
@@ -166,9 +178,9 @@ func (b *builder) checkSubnets() {
 	switch {
 	case path == "":
 	case !ok:
-		b.tell(said("subnet", lastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), errorLevel))
+		b.tell(said(b.subnetSource(), lastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), errorLevel))
 	case b.hasIPv6() && (s.IPv6Access != access || s.StackType == "IPV4_ONLY"):
-		b.tell(said("subnet", s.Name, "has no "+strings.ToLower(access)+" IPv6 range, which the Service needs; name another by "+subnetKeyV2.Name, "", errorLevel))
+		b.tell(said(b.subnetSource(), s.Name, "has no "+strings.ToLower(access)+" IPv6 range, which the Service needs; name another by "+subnetKeyV2.Name, "", errorLevel))
 	}
 }
 

@@ -80,7 +80,6 @@ func gceMishaps() []mishap {
 	one := spec(func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
 	return []mishap{
 		mishapOf("tier", "netlb-rbs", "cloud.google.com/network-tier", "Gold", "Premium", "Standard"),
-		mishapOf("named", "netlb-rbs", "networking.gke.io/load-balancer-ip-addresses", "nobodys", "address"),
 		mishapOf("subnet", "ilb-ig", "networking.gke.io/internal-load-balancer-subnet", "nowhere", "subnet"),
 		{name: "asked", kind: "target-pool", bad: []change{asked("192.0.2.99")}, fix: []change{asked("")},
 			words: []string{"spec.loadBalancerIP", `"192.0.2.99"`, "reserved"}},
@@ -88,7 +87,7 @@ func gceMishaps() []mishap {
 			words: []string{"spec.loadBalancerIP", `"192.0.2.98"`, "subnet"}},
 		{name: "mixed", kind: "target-pool", bad: []change{protocol(corev1.ProtocolUDP)}, fix: []change{one},
 			words: []string{"spec.ports", "TCP", "UDP", "netlb-rbs"}},
-		{name: "sctp", kind: "netlb-rbs", bad: []change{protocol(corev1.ProtocolSCTP)}, fix: []change{one}, words: []string{"spec.ports", "SCTP"}},
+		{name: "sctp", kind: "netlb-rbs", bad: []change{protocol(corev1.ProtocolSCTP)}, fix: []change{one}, words: []string{"spec.ports", "SCTP", "TCP"}},
 	}
 }
 
