@@ -132,7 +132,8 @@ func TestPublicIPs(t *testing.T) {
 			prefix(p)
 			p.Properties.PublicIPAddressVersion = to.Ptr(armnetwork.IPVersionIPv6)
 		}},
-		{"IPv6", "six", "", func(p *armnetwork.PublicIPAddress) {
+		{"IPv6 with the same label", "six", "", func(p *armnetwork.PublicIPAddress) {
+			label("shop")(p)
 			p.Properties.PublicIPAddressVersion = to.Ptr(armnetwork.IPVersionIPv6)
 		}},
 		{"fourth", "seven", "", nil}, {"fifth", "eight", "", nil}, {"sixth", "nine", "", nil}, {"quota", "ten", "PublicIPCountLimitReached", nil},
@@ -156,7 +157,7 @@ func TestPublicIPs(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"one": "20.61.0.1 shop.eastus.cloudapp.azure.com", "three": "20.120.1.0", "six": "2603:1030:805::1", "seven": "20.61.0.2", "eight": "20.61.0.3", "nine": "20.61.0.4",
+		"one": "20.61.0.1 shop.eastus.cloudapp.azure.com", "three": "20.120.1.0", "six": "2603:1030:805::1 shop.eastus.cloudapp.azure.com", "seven": "20.61.0.2", "eight": "20.61.0.3", "nine": "20.61.0.4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("addresses (-want +got)\n%s", diff)

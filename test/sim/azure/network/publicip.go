@@ -82,7 +82,10 @@ func (a *API) publicFixed(w *arm.Write) *arm.Error {
 	return nil
 }
 
-// label checks the DNS label, which one address of a region can have.
+// label checks the DNS label, which one address of each version in a region can
+// have: A and AAAA are two records of one name. Source:
+// kubernetes-sigs/cloud-provider-azure:tests/e2e/network/service_annotations.go,
+// which gives both addresses of a Service one label.
 func (a *API) label(w *arm.Write) *arm.Error {
 	props := w.Props()
 	label := arm.Text(props, "dnsSettings", "domainNameLabel")
@@ -97,20 +100,22 @@ func (a *API) label(w *arm.Write) *arm.Error {
 	if slices.ContainsFunc([]string{"microsoft", "windows", "azure", "xbox"}, func(word string) bool { return strings.HasPrefix(label, word) }) {
 		return refuse("DomainNameLabelReserved", "The domain name label %s is reserved.", label)
 	}
-	if user := a.labelUser(w.State, location, label); user != "" && arm.Key(user) != w.ID.Key() {
+	if user := a.labelUser(w.State, location, label, arm.Text(props, "publicIPAddressVersion")); user != "" && arm.Key(user) != w.ID.Key() {
 		return refuse("DnsRecordInUse", "DNS record %s.%s.cloudapp.azure.com is already used by another public IP.", label, location)
 	}
 	arm.Put(props, label+"."+location+".cloudapp.azure.com", "dnsSettings", "fqdn")
 	return nil
 }
 
-// labelUser is the id of the address with a label, or a word when a stranger has it.
-func (a *API) labelUser(s *arm.State, location, label string) string {
+// labelUser is the id of the address with a label, or a word when a stranger has
+// it. No version means any.
+func (a *API) labelUser(s *arm.State, location, label, version string) string {
 	if slices.Contains(a.TakenLabels, label) {
 		return "another subscription"
 	}
 	for _, r := range s.All(PublicIPAddresses) {
-		if arm.Text(r.Doc, "location") == location && arm.Text(r.Doc, "properties", "dnsSettings", "domainNameLabel") == label {
+		same := version == "" || arm.Text(r.Doc, "properties", "publicIPAddressVersion") == version
+		if same && arm.Text(r.Doc, "location") == location && arm.Text(r.Doc, "properties", "dnsSettings", "domainNameLabel") == label {
 			return r.ID.String()
 		}
 	}
@@ -122,7 +127,7 @@ func (a *API) dnsCheck() arm.Extra {
 		Method: http.MethodGet, Pattern: "/subscriptions/{s}/providers/microsoft.network/locations/{l}/checkdnsnameavailability", Service: "network", Name: "CheckDNSNameAvailability",
 		Run: func(c *arm.Call) *arm.Response {
 			label := c.Query.Get("domainnamelabel")
-			return arm.Reply(http.StatusOK, arm.Doc{"available": a.labelUser(c.Svc.State, arm.Location(c.Segment(5)), label) == ""})
+			return arm.Reply(http.StatusOK, arm.Doc{"available": a.labelUser(c.Svc.State, arm.Location(c.Segment(5)), label, "") == ""})
 		},
 	}
 }
