@@ -42,4 +42,6 @@ type Facts struct {
 	Subnets    []Subnet            // of the VPC, sorted by id
 	NodeGroups []NodeGroup         // every group that carries the cluster tag or that an instance of the scope has, sorted by id
 	Instances  map[string]Instance // the nodes of the scope that exist, by id
+
+	members *members // the same as lists, made once for all Services; may be nil
 }

@@ -139,6 +139,7 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 			f.Instances[id] = i
 		}
 	}
+	f.members = membersOf(scope.Nodes, f.Instances)
 	r.factsFor[digest] = f
 	return f
 }

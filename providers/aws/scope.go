@@ -105,21 +105,39 @@ func instanceID(providerID string) (string, bool) {
 }
 
 // instances lists the ids of the nodes that are known to AWS, sorted, and the
-// names of nodes whose instance is not there.
+// names of nodes whose instance is not there. Services with the same nodes get the
+// same lists, which must not be written to.
 func instances(in input, facts *Facts) (ids, unknown []string) {
-	for n := range in.Backends.Nodes.All() {
+	if m := facts.members; m != nil && m.digest == in.Backends.Nodes.Digest() {
+		return m.ids, m.unknown
+	}
+	m := membersOf(in.Backends.Nodes, facts.Instances)
+	return m.ids, m.unknown
+}
+
+// members are the nodes of a scope as AWS knows them.
+type members struct {
+	digest       string // of the nodes
+	ids, unknown []string
+}
+
+func membersOf(nodes nodeports.NodeSet, known map[string]Instance) *members {
+	m := &members{digest: nodes.Digest()}
+	for n := range nodes.All() {
 		id, ok := instanceID(n.ProviderID)
 		if !ok {
 			continue
 		}
-		if _, known := facts.Instances[id]; !known {
-			unknown = append(unknown, n.Name)
+		if _, exists := known[id]; !exists {
+			m.unknown = append(m.unknown, n.Name)
 			continue
 		}
-		ids = append(ids, id)
+		m.ids = append(m.ids, id)
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), unknown
+	slices.Sort(m.ids)
+	m.ids = slices.Clip(slices.Compact(m.ids))
+	m.unknown = slices.Clip(m.unknown)
+	return m
 }
 
 // said makes a problem about something else than an annotation.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -64,7 +65,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithRetryer(newRetryer),
-		config.WithAPIOptions(append(userAgent(env.UserAgent), metered(env.Calls)...)),
+		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), bounded(inFlight), metered(env.Calls))),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-multierror"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
@@ -171,5 +174,25 @@ func TestQuotaMakesRoom(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestManyRefusalsAreOneLine: what refuses thousands of members says so once.
+func TestManyRefusalsAreOneLine(t *testing.T) {
+	var refused []plan.Refusal
+	for n := range 1000 {
+		refused = append(refused, plan.Refusal{Member: n, Err: fault.New(fault.Quota, "full")})
+	}
+	refused = append(refused, plan.Refusal{Member: "x", Err: fault.New(fault.Invalid, "unknown")})
+	err := Report{Results: []Result{{Step: setStep("ids+", nil, nil), Outcome: plan.Outcome{Refused: refused}}}}.Err()
+	var all *multierror.Error
+	if !errors.As(err, &all) || len(all.Errors) != 2 {
+		t.Fatalf("want two errors, got %v", err)
+	}
+	if got, want := all.Errors[0].Error(), "0, 1, 2 and 997 more: full"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want it to end in %q", got, want)
+	}
+	if !fault.Is(all.Errors[0], fault.Quota) || !fault.Is(all.Errors[1], fault.Invalid) {
+		t.Errorf("meanings are lost: %v", all.Errors)
 	}
 }

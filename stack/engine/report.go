@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
@@ -59,11 +60,42 @@ func (r Report) Err() error {
 		if res.State == Failed {
 			all = multierror.Append(all, res.Outcome.Err)
 		}
-		for _, m := range res.Outcome.Refused {
-			all = multierror.Append(all, fmt.Errorf("%s: %v: %w", res.Step.ID, m.Member, m.Err))
+		for _, same := range alike(res.Outcome.Refused) {
+			all = multierror.Append(all, fmt.Errorf("%s: %s: %w", res.Step.ID, named(same), same[0].Err))
 		}
 	}
 	return all.ErrorOrNil()
+}
+
+// alike groups refusals by what was said of them: a full load balancer refuses
+// thousands of members for one reason, and nobody reads that reason twice.
+func alike(refused []plan.Refusal) [][]plan.Refusal {
+	var out [][]plan.Refusal
+	at := map[string]int{}
+	for _, m := range refused {
+		text := m.Err.Error()
+		i, known := at[text]
+		if !known {
+			i, at[text] = len(out), len(out)
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], m)
+	}
+	return out
+}
+
+// named lists the first members and the number of the others.
+func named(refused []plan.Refusal) string {
+	const shown = 3
+	var list []string
+	for _, m := range refused[:min(shown, len(refused))] {
+		list = append(list, fmt.Sprint(m.Member))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(refused) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Stale tells whether what is known of the owner can no longer be trusted: a

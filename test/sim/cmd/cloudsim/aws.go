@@ -19,7 +19,7 @@ func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.DurationVar(&opt.ELBV2.Delays.Provisioning, "provisioning-delay", 0, "how long a new load balancer is provisioning")
 	flags.DurationVar(&opt.ELBV2.Delays.Healthy, "healthy-delay", 0, "how long a new target is initial")
 	flags.DurationVar(&opt.ELBV2.Delays.Draining, "draining-delay", 0, "how long a deregistered target is draining")
-	quotas := flags.Int("quota-factor", 1, "how many times the default quotas the account has, for load balancers, groups and rules")
+	quotas := flags.Int("quota-factor", 1, "how many times the default quotas the account has, for load balancers, machines, groups and rules")
 	throttle := flags.Bool("throttle", false, "throttle like the real services")
 	return func(c common) (simulator, error) {
 		opt.Region, opt.Account = c.region, c.account
@@ -45,9 +45,14 @@ func raiseQuotas(opt *simaws.Options, factor int) {
 		return
 	}
 	opt.ELB.Limits.LoadBalancers = 20 * factor
+	opt.ELB.Limits.Instances = 1000 * factor
 	opt.ELBV2.Limits.NetworkLoadBalancers = 50 * factor
 	opt.ELBV2.Limits.ApplicationLoadBalancers = 50 * factor
 	opt.ELBV2.Limits.TargetGroups = 3000 * factor
+	opt.ELBV2.Limits.TargetsPerGroup = 1000 * factor
+	opt.ELBV2.Limits.TargetsPerZone = 500 * factor
+	opt.ELBV2.Limits.TargetsPerLoadBalancer = 3000 * factor
+	opt.ELBV2.Limits.TargetsCrossZone = 500 * factor
 	opt.ELBV2.Limits.Interfaces = 1200 * factor
 	opt.EC2.Limits.Groups = 2500 * factor
 	opt.EC2.Limits.RulesPerGroup = 60 * factor
