@@ -26,6 +26,7 @@ func createNEG(c *change, spec NEG) plan.Outcome {
 	if err != nil {
 		return failed(err)
 	}
+	c.points.made(path, c.now())
 	refused, err := c.attach(path, spec.Endpoints)
 	if err != nil {
 		spec.Endpoints = nil
@@ -41,6 +42,7 @@ func createNEG(c *change, spec NEG) plan.Outcome {
 
 func deleteNEG(c *change) plan.Outcome {
 	path := c.id()
+	c.points.drop(path)
 	return deleted(tell(c.ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
 		Project: c.config.Project, Zone: zoneOf(path), NetworkEndpointGroup: lastOf(path),
 	}))
@@ -69,10 +71,12 @@ func (c *change) attach(neg string, endpoints []Endpoint) ([]plan.Refusal, error
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(endpoints, negEndpointsPerCall) {
 		bad, err := split(chunk, func(part []Endpoint) error {
-			return tell(c.ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
+			err := tell(c.ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
 				Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
 				NetworkEndpointGroupsAttachEndpointsRequestResource: &computepb.NetworkEndpointGroupsAttachEndpointsRequest{NetworkEndpoints: wireEndpoints(part)},
 			})
+			c.negWritten(neg, part, nil, err)
+			return err
 		})
 		refused = append(refused, bad...)
 		if err != nil && !fault.Is(err, fault.Exists) {
@@ -106,11 +110,22 @@ func (c *change) detach(neg string, endpoints []Endpoint) error {
 			Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
 			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(chunk)},
 		})
+		c.negWritten(neg, nil, chunk, err)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// negWritten notes what a call has done to a group; after one that failed nobody
+// knows.
+func (c *change) negWritten(neg string, added, removed []Endpoint, err error) {
+	if err != nil {
+		c.points.drop(neg)
+		return
+	}
+	c.points.wrote(neg, added, removed)
 }
 
 func wireEndpoints(list []Endpoint) []*computepb.NetworkEndpoint {

@@ -27,6 +27,10 @@ const (
 	// memberAge is how long the members of shared groups are believed by those who
 	// read; whoever writes to them relies on what the cloud says then.
 	memberAge = 5 * time.Second
+	// endpointAge is how long the endpoints of a group are believed as long as their
+	// number is what the list of groups says: the cloud tells them of one group at a
+	// time, and only we change them.
+	endpointAge = 6 * time.Hour
 )
 
 // aged is a value with the time it was fetched at. One who needs what another is
@@ -64,16 +68,18 @@ type factCache struct {
 
 func newFactCache() *factCache { return &factCache{} }
 
-// memberCache remembers the instances of groups, by the group's path. It is safe
-// for concurrent use.
-type memberCache struct {
+// memberCache remembers what is in groups, by the group's path: instances, or
+// endpoints. It is safe for concurrent use.
+type memberCache[M comparable] struct {
+	compare func(M, M) int
+
 	mu    sync.Mutex
-	known map[string]memberList
+	known map[string]memberList[M]
 }
 
 // memberList is what a group had at a time.
-type memberList struct {
-	names []string // sorted; replaced as a whole, never written to
+type memberList[M comparable] struct {
+	names []M // sorted; replaced as a whole, never written to
 	at    time.Time
 	known bool
 	// writes counts what we did to the group, so that an answer that was on its way
@@ -81,11 +87,13 @@ type memberList struct {
 	writes int
 }
 
-func newMemberCache() *memberCache { return &memberCache{known: map[string]memberList{}} }
+func newMemberCache[M comparable](compare func(M, M) int) *memberCache[M] {
+	return &memberCache[M]{compare: compare, known: map[string]memberList[M]{}}
+}
 
 // get returns the members of a group if they are known and young enough; an age
 // of 0 is any.
-func (c *memberCache) get(group string, now time.Time, age time.Duration) ([]string, bool) {
+func (c *memberCache[M]) get(group string, now time.Time, age time.Duration) ([]M, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.known[group]
@@ -96,48 +104,48 @@ func (c *memberCache) get(group string, now time.Time, age time.Duration) ([]str
 }
 
 // writes is to be handed to learn with what is asked for now.
-func (c *memberCache) writes(group string) int {
+func (c *memberCache[M]) writes(group string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known[group].writes
 }
 
 // learn notes what a read has shown, unless we wrote to the group meanwhile.
-func (c *memberCache) learn(group string, now time.Time, names []string, writes int) {
+func (c *memberCache[M]) learn(group string, now time.Time, names []M, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m := c.known[group]; m.writes == writes {
-		c.known[group] = memberList{names: names, at: now, known: true, writes: writes}
+		c.known[group] = memberList[M]{names: names, at: now, known: true, writes: writes}
 	}
 }
 
 // wrote notes what came to a group and what went; of members that are not known
 // it notes only that they have changed.
-func (c *memberCache) wrote(group string, added, removed []string) {
+func (c *memberCache[M]) wrote(group string, added, removed []M) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.known[group]
 	m.writes++
 	if m.known {
-		names := slices.DeleteFunc(slices.Concat(m.names, added), func(n string) bool { return slices.Contains(removed, n) })
-		slices.Sort(names)
+		names := slices.DeleteFunc(slices.Concat(m.names, added), func(n M) bool { return slices.Contains(removed, n) })
+		slices.SortFunc(names, c.compare)
 		m.names = slices.Compact(names)
 	}
 	c.known[group] = m
 }
 
 // made notes a group that is new and empty.
-func (c *memberCache) made(group string, now time.Time) {
+func (c *memberCache[M]) made(group string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known[group] = memberList{names: []string{}, at: now, known: true, writes: c.known[group].writes + 1}
+	c.known[group] = memberList[M]{names: []M{}, at: now, known: true, writes: c.known[group].writes + 1}
 }
 
 // drop forgets what a group has.
-func (c *memberCache) drop(group string) {
+func (c *memberCache[M]) drop(group string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known[group] = memberList{writes: c.known[group].writes + 1}
+	c.known[group] = memberList[M]{writes: c.known[group].writes + 1}
 }
 
 // placeCache remembers where clients of forwarding rules send to, by the rule's

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"cloud.google.com/go/compute/apiv1/computepb"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
@@ -89,8 +90,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestReadOfMany: a deep read costs one list for each collection, and one for the
-// members of each group.
+// TestReadOfMany: a deep read by a process that knows nothing yet costs one list
+// for each collection, and one for the members of each group.
 func TestReadOfMany(t *testing.T) {
 	const n = 40
 	lists := func(more map[string]int) map[string]int {
@@ -119,6 +120,11 @@ func TestReadOfMany(t *testing.T) {
 					t.Fatal(err)
 				}
 				scopes = append(scopes, s)
+			}
+			r.open("") // zones and subnets are asked for at the start
+			for _, s := range scopes[:1] {
+				s.Own = nil
+				r.session.Read(t.Context(), []providers.Scope{s})
 			}
 			r.reset()
 			for i, f := range r.session.Read(t.Context(), scopes) {
@@ -238,5 +244,37 @@ func TestForeignUserOfAShared(t *testing.T) {
 	}
 	if names := r.groupNames(); len(names) != 1 {
 		t.Errorf("the group in use must stay alone, got %v", names)
+	}
+}
+
+// TestEndpointsAreRemembered: reading again costs no call for each endpoint group,
+// unless another number of endpoints is in it than we have put there.
+func TestEndpointsAreRemembered(t *testing.T) {
+	r := newRig(t, simgce.Options{}, "")
+	svc := service(1, negClass, nil)
+	r.arrive(svc)
+	count := func() int { return r.calls()["networkEndpointGroups.listNetworkEndpoints"] }
+	before := count()
+	first := r.read(svc, false).Have
+	if n := count() - before; n != 0 {
+		t.Errorf("%d calls for endpoints that we have attached", n)
+	}
+	var group stack.Resource
+	for _, g := range first.Of(KindNEG) {
+		if spec, _ := g.Spec.(NEG); len(spec.Endpoints) > 0 {
+			group = g
+		}
+	}
+	spec, _ := group.Spec.(NEG)
+	if err := tell(t.Context(), r.session, r.session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+		Project: r.config.Project, Zone: spec.Zone, NetworkEndpointGroup: spec.Name,
+		NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(spec.Endpoints[:1])},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := r.read(svc, false).Have.Get(group.Key)
+	got, _ := again.Spec.(NEG)
+	if n := count() - before; n != 1 || len(got.Endpoints) != len(spec.Endpoints)-1 {
+		t.Errorf("%d calls show %d endpoints; want one call, and one endpoint less than %d", n, len(got.Endpoints), len(spec.Endpoints))
 	}
 }

@@ -16,10 +16,14 @@ import (
 // readMembers reads what is in the groups of all answers, each group once.
 func (r *read) readMembers(views []*view) {
 	groups := map[string]stack.Kind{}
+	sizes := map[string]int{}
 	for _, v := range views {
 		for _, t := range v.things {
 			if t.key.Kind == KindGroup || t.key.Kind == KindNEG {
 				groups[t.id] = t.key.Kind
+			}
+			if g, ok := t.object.(*computepb.NetworkEndpointGroup); ok {
+				sizes[t.id] = int(g.GetSize())
 			}
 		}
 	}
@@ -30,7 +34,7 @@ func (r *read) readMembers(views []*view) {
 		if groups[id] == KindGroup {
 			names, err = r.membersYoung(r.ctx, id)
 		} else {
-			endpoints, err = r.endpointsOf(r.ctx, id)
+			endpoints, err = r.endpointsKnown(r.ctx, id, sizes[id])
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -77,10 +81,20 @@ func (s *Session) membersOf(ctx context.Context, group string) ([]string, error)
 	return out, nil
 }
 
+// endpointsKnown are the endpoints of a group, from memory if their number is
+// still what the list of groups says. Whoever exchanged as many by hand is noticed
+// when the memory is old.
+func (s *Session) endpointsKnown(ctx context.Context, neg string, size int) ([]Endpoint, error) {
+	if known, ok := s.points.get(neg, s.now(), endpointAge); ok && len(known) == size {
+		return known, nil
+	}
+	return s.endpointsOf(ctx, neg)
+}
+
 // endpointsOf are the endpoints of a group, without those that were detached and
 // only finish their connections.
 func (s *Session) endpointsOf(ctx context.Context, neg string) ([]Endpoint, error) {
-	var out []Endpoint
+	out, writes := []Endpoint{}, s.points.writes(neg)
 	call := s.memberAPI.negs.ListNetworkEndpoints(s.config.Project, zoneOf(neg), lastOf(neg), &raw.NetworkEndpointGroupsListEndpointsRequest{HealthStatus: "SHOW"})
 	err := faultOf(call.MaxResults(page).Pages(ctx, func(list *raw.NetworkEndpointGroupsListNetworkEndpoints) error {
 		for _, e := range list.Items {
@@ -90,8 +104,13 @@ func (s *Session) endpointsOf(ctx context.Context, neg string) ([]Endpoint, erro
 		}
 		return nil
 	}), reading)
+	if err != nil {
+		s.points.drop(neg)
+		return nil, err
+	}
 	slices.SortFunc(out, Endpoint.compare)
-	return out, err
+	s.points.learn(neg, s.now(), out, writes)
+	return out, nil
 }
 
 func draining(e *raw.NetworkEndpointWithHealthStatus) bool {

@@ -24,7 +24,8 @@ type Session struct {
 	config Config // completed by what was found
 	now    func() time.Time
 	facts  *factCache
-	groups *memberCache
+	groups *memberCache[string]
+	points *memberCache[Endpoint] // of endpoint groups
 	places *placeCache
 	done   *doneCache
 	rules  *gatherer[string, ruleAnswer]
@@ -61,7 +62,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	client := &http.Client{Transport: &agent{name: env.UserAgent, next: &oauth2.Transport{Source: source, Base: metered(transport(), env.Calls)}}}
-	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(), places: newPlaceCache(), done: newDoneCache(), late: map[string]handle{}, patience: patience}
+	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(strings.Compare), points: newMemberCache(Endpoint.compare), places: newPlaceCache(), done: newDoneCache(), late: map[string]handle{}, patience: patience}
 	if s.now == nil {
 		s.now = time.Now
 	}
