@@ -55,6 +55,7 @@ type Bound struct {
 	Status      func(Request, *stack.Stack) status.Result
 	Outputs     Outputs
 	Endpoints   bool
+	EndpointsOf func(*corev1.Service) bool // nil: of all
 	Read        func(context.Context, []Scope) []Read
 	Apply       func(context.Context, plan.Batch) []plan.Outcome
 	// Orphans is that of a Sweeper; nil if the session is none.
@@ -93,13 +94,14 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
 		},
-		Fresh:     fresh,
-		Follow:    follow,
-		Adopt:     cloud.Adopt,
-		Shadow:    func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
-		Status:    func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
-		Outputs:   cloud.Outputs,
-		Endpoints: cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
+		Fresh:       fresh,
+		Follow:      follow,
+		Adopt:       cloud.Adopt,
+		Shadow:      func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
+		Status:      func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
+		Outputs:     cloud.Outputs,
+		Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
+		EndpointsOf: cloud.EndpointsOf,
 		Read: func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))

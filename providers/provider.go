@@ -185,6 +185,9 @@ type Cloud[C, F any] struct {
 	// EndpointsIf asks for the same only under some configurations. Nil: Endpoints
 	// alone counts.
 	EndpointsIf func(C) bool
+	// EndpointsOf tells Services whose pods matter from others, to which a pod that
+	// comes or goes then is nothing. Nil: all matter.
+	EndpointsOf func(*corev1.Service) bool
 	// Open connects. The configuration comes back completed by what only the
 	// environment knows, such as the region or the cluster's id.
 	Open func(context.Context, C, Env) (Session[F], C, error)

@@ -1,6 +1,9 @@
 package azure
 
-import "github.com/berth-lb/berth/providers"
+import (
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+)
 
 // Cloud is the provider: every function that the program calls, in the order in
 // which it calls them for a Service.
@@ -22,6 +25,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Rules:       Rules(),
 		Status:      addresses,
 		EndpointsIf: func(c Config) bool { return len(c.Multi) > 0 },
+		EndpointsOf: nodeports.LocalOnly,
 		Open:        Open,
 	}
 }

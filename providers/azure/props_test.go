@@ -3,18 +3,21 @@ package azure_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure"
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
@@ -197,17 +200,57 @@ func TestPropertiesDual(t *testing.T) {
 	})
 }
 
+// several are load balancers of which the last takes no new Services.
+const several = `"multipleStandardLoadBalancerConfigurations": [{"name": "kubernetes", "primaryVMSet": "none"},
+	{"name": "second", "primaryVMSet": "nothing", "allowServicePlacement": true}, {"name": "third", "primaryVMSet": "nobody", "allowServicePlacement": false}],`
+
 // TestPropertiesSeveral has several load balancers.
 func TestPropertiesSeveral(t *testing.T) {
 	login(t)
-	const several = `"multipleStandardLoadBalancerConfigurations": [{"name": "kubernetes", "primaryVMSet": "none"},
-		{"name": "second", "primaryVMSet": "nothing", "allowServicePlacement": true}, {"name": "third", "primaryVMSet": "nobody", "allowServicePlacement": false}],`
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 6}, several), []props.Case{
 		// Each names its load balancer: one that names none stays where it is.
 		service("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, local),
 		service("named", map[string]string{"load-balancer-configurations": "second"}, nil),
 		service("named-other", map[string]string{"load-balancer-configurations": "kubernetes"}, local),
 	})
+}
+
+// TestPodsMatter: where there are several load balancers, a pod that moves is work
+// for a Service with traffic policy Local, and nothing to others.
+func TestPodsMatter(t *testing.T) {
+	login(t)
+	s, _ := freshWith(simazure.SeedOptions{Nodes: 2}, several)(t).(subject)
+	r := reconcile.New(s.Open(t), reconcile.Options{})
+	if !r.WantsEndpoints() {
+		t.Error("endpoints are not asked for")
+	}
+	r.SetNodes(s.Nodes())
+	r.AllKnown()
+	for _, c := range []props.Case{service("cluster", nil, nil), service("local", nil, local)} {
+		svc := c.Service
+		svc.Name, svc.UID = c.Name, types.UID("5a0c1f6e-0000-4000-8000-00000000"+fmt.Sprintf("%04x", len(c.Name)))+"0000"
+		job := func(node string) reconcile.Job {
+			port, name := int32(8080), "http"
+			return reconcile.Job{Service: svc, Slices: []*discoveryv1.EndpointSlice{{
+				AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: &name, Port: &port}},
+				Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.244.0.1"}, NodeName: &node}},
+			}}}
+		}
+		for range 6 {
+			d, err := r.Draft(t.Context(), job(s.Nodes()[0].Name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Run(t.Context(), d, nil)
+		}
+		d, err := r.Draft(t.Context(), job(s.Nodes()[1].Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Clean != (c.Name == "cluster") {
+			t.Errorf("%s: clean %t after a pod has moved", c.Name, d.Clean)
+		}
+	}
 }
 
 // TestPropertiesSettings has what the cloud configuration says about rules and probes.

@@ -176,7 +176,11 @@ func (r *Reconciler) follow(d *Draft) {
 
 func (r *Reconciler) backends(d *Draft) nodeports.Backends {
 	set := r.nodes.Select(r.cloud.Select(d.Request))
-	return nodeports.BackendsOf(d.Request.Service, set, d.Job.Slices, nodeports.FallbackOf(d.Request.Service))
+	epslices := d.Job.Slices
+	if of := r.cloud.EndpointsOf; of != nil && !of(d.Request.Service) {
+		epslices = nil
+	}
+	return nodeports.BackendsOf(d.Request.Service, set, epslices, nodeports.FallbackOf(d.Request.Service))
 }
 
 // know brings have and facts: from the snapshot, else by a read. A Service that
