@@ -7,7 +7,7 @@ COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
 LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-NESTED := test/controlplane test/tools test/helm test/conform/aws test/conform/gce
+NESTED := test/alerts test/controlplane test/tools test/helm test/conform/aws test/conform/gce
 PLANE := go -C test/controlplane run ./cmd/controlplane
 LINT := go tool -modfile=test/tools/go.mod golangci-lint
 FUZZTIME ?= 30s
