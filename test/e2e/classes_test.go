@@ -75,9 +75,15 @@ func (w *world) updateStatus(svc *corev1.Service) (*corev1.Service, error) {
 // of changes.
 func TestTwoControllers(t *testing.T) {
 	w := start(t, 2)
-	before := w.state()
-	stock := w.controller()
-	classed := w.controller("--default-class=false", "--load-balancer-class="+mine)
+	w.sideBySide(func() *harness.Process { return w.controller() }, func() *harness.Process {
+		return w.controller("--default-class=false", "--load-balancer-class="+mine)
+	})
+}
+
+func (w *world) sideBySide(startStock, startClassed func() *harness.Process) {
+	w.t.Helper()
+	t, before := w.t, w.state()
+	stock, classed := startStock(), startClassed()
 	plain := w.create("plain")
 	special := w.create("special", class(mine))
 	w.finalizers("plain", stockFinalizer)
@@ -101,7 +107,7 @@ func TestTwoControllers(t *testing.T) {
 	special = w.create("special", class(mine))
 	classed.Kill()
 	w.must(w.Delete(t.Context(), special))
-	w.controller()
+	startStock()
 	if err := harness.Eventually(t.Context(), limit, w.Gone(plain)); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +116,7 @@ func TestTwoControllers(t *testing.T) {
 	if b, err := w.balancer("special"); err != nil || len(b.Members) == 0 {
 		t.Errorf("the load balancer of the other class: %+v, %v", b, err)
 	}
-	w.controller("--default-class=false", "--load-balancer-class="+mine)
+	startClassed()
 	if err := harness.Eventually(t.Context(), limit, w.Gone(special)); err != nil {
 		t.Fatal(err)
 	}
