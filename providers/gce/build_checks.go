@@ -135,7 +135,7 @@ func (b *builder) ownCheckFirewallIPv6() (key, name string) {
 // never names a destination: a shared one that names the IP of the Service which
 // happened to make it may shut the probes of all others out.
 func (b *builder) checkFirewall(key string, f Firewall, sources []string) {
-	f.Network, f.Tags, f.Priority = b.facts.Network, b.tags, allowPriority
+	f.Network, f.Tags, f.Priority = b.facts.Network, b.tags, b.checkPriority()
 	f.Sources = sources
 	f.Allowed = []Allowed{{Protocol: "tcp", Ports: []string{decimal32(b.checkPort())}}}
 	if key != "" {
@@ -143,4 +143,16 @@ func (b *builder) checkFirewall(key string, f Firewall, sources []string) {
 		return
 	}
 	b.share(stack.Key{Kind: KindCheckFirewall, Name: f.Name}, f)
+}
+
+// checkPriority: probes go to the load balancer's IP, so where everything else to
+// that IP is denied they have to be allowed more strongly. All Services of the
+// newer kinds share firewalls, internal ones as well; the firewalls of InternalIG
+// are its own. Source: kubernetes/ingress-gce:pkg/l4/healthchecks/healthchecksl4.go,
+// kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_external.go.
+func (b *builder) checkPriority() int64 {
+	if b.in.Config.DenyFirewall && b.in.Kind != InternalIG {
+		return allowOverPriority
+	}
+	return allowPriority
 }

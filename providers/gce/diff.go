@@ -153,8 +153,10 @@ func edges() []diff.Edge {
 		add(step(plan.Create, KindCheckFirewall, "", ""), then, "nodes must let the new check in before they are judged by it")
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
-		add(step(a, KindFirewall, "", ""), step(plan.Create, KindDeny, "", ""), "what is allowed must be stronger before everything else is denied")
-		add(step(plan.Delete, KindDeny, "", ""), step(a, KindFirewall, "", ""), "what is allowed may be as weak as the denial only once that is gone")
+		for _, kind := range []stack.Kind{KindFirewall, KindCheckFirewall} {
+			add(step(a, kind, "", ""), step(plan.Create, KindDeny, "", ""), "what is allowed must be stronger before everything else is denied")
+			add(step(plan.Delete, KindDeny, "", ""), step(a, kind, "", ""), "what is allowed may be as weak as the denial only once that is gone")
+		}
 	}
 	return out
 }
