@@ -34,18 +34,18 @@ const (
 
 func run(ctx context.Context) error {
 	var rows []row
+	head()
 	for _, s := range subjects() {
 		if only := os.Getenv("ONLY"); only != "" && only != s.cloud && only != s.kind {
 			continue
 		}
 		got, err := measure(ctx, s)
 		rows = append(rows, got...)
+		show(got) // at once: a kind takes a minute
 		if err != nil {
-			show(rows)
 			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
 		}
 	}
-	show(rows)
 	return write(rows)
 }
 
@@ -59,6 +59,11 @@ func measure(ctx context.Context, s subject) (rows []row, err error) {
 	b := &bench{world: world, subject: s}
 	if err := b.life(ctx); err != nil {
 		return b.rows, err
+	}
+	for _, n := range s.together {
+		if err := b.crowd(ctx, n); err != nil {
+			return b.rows, err
+		}
 	}
 	return b.rows, b.restart(ctx)
 }

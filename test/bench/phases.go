@@ -75,6 +75,24 @@ func (b *bench) life(ctx context.Context) error {
 	return controller.Stop(limit)
 }
 
+// crowd measures how a number of Services is made and deleted together.
+func (b *bench) crowd(ctx context.Context, n int) error {
+	controller, err := b.world.Controller("crowd", b.subject.flags()...)
+	if err != nil {
+		return err
+	}
+	all := b.subject.services(fmt.Sprintf("crowd-%d", n), n)
+	create := func(ctx context.Context) error { return b.world.Create(ctx, all...) }
+	if err := b.phase(ctx, "create", n, create, b.world.Programmed(all...)); err != nil {
+		return err
+	}
+	remove := func(ctx context.Context) error { return b.world.Delete(ctx, all...) }
+	if err := b.phase(ctx, "delete", n, remove, b.world.Gone(all...)); err != nil {
+		return err
+	}
+	return controller.Stop(limit)
+}
+
 func (b *bench) each(ctx context.Context, all []corev1.Service, change func(*corev1.Service)) error {
 	for _, s := range all {
 		if err := b.world.Change(ctx, s.Namespace, s.Name, change); err != nil {

@@ -38,6 +38,9 @@ func newRow(s subject, phase string, n int, c harness.Calls) row {
 		Cloud: s.cloud, Kind: s.kind, Phase: phase, Services: n, Calls: calls, Writes: c.Writes,
 		CallsPerService: float64(calls) / float64(n), WritesPerService: float64(c.Writes) / float64(n), ByOperation: c.ByOperation,
 	}
+	if n != services && n != restarts {
+		phase = fmt.Sprintf("%s %d", phase, n)
+	}
 	if goal, ok := s.goal[phase]; ok {
 		r.GoalCalls, r.GoalWrites = &goal[0], &goal[1]
 	}
@@ -55,17 +58,21 @@ func (r row) met() bool {
 	return r.GoalCalls == nil || (r.CallsPerService <= *r.GoalCalls && r.WritesPerService <= *r.GoalWrites)
 }
 
+// head is the line above the rows.
+func head() {
+	fmt.Printf("%-5s %-11s %-10s %8s %7s %7s %14s %14s  %s\n", "cloud", "kind", "phase", "services", "calls", "writes", "calls/service", "writes/service", "goal: calls (writes)")
+}
+
 func show(rows []row) {
-	fmt.Printf("%-5s %-11s %-8s %8s %7s %7s %14s %14s  %s\n", "cloud", "kind", "phase", "services", "calls", "writes", "calls/service", "writes/service", "goal")
 	for _, r := range rows {
 		goal := ""
 		if r.GoalCalls != nil {
-			goal = fmt.Sprintf("%.1f (%.0f) met", *r.GoalCalls, *r.GoalWrites)
+			goal = fmt.Sprintf("%.2g (%.2g) met", *r.GoalCalls, *r.GoalWrites)
 			if !r.met() {
-				goal = fmt.Sprintf("%.1f (%.0f) MISSED", *r.GoalCalls, *r.GoalWrites)
+				goal = fmt.Sprintf("%.2g (%.2g) MISSED", *r.GoalCalls, *r.GoalWrites)
 			}
 		}
-		fmt.Printf("%-5s %-11s %-8s %8d %7d %7d %14.2f %14.2f  %s\n", r.Cloud, r.Kind, r.Phase, r.Services, r.Calls, r.Writes, r.CallsPerService, r.WritesPerService, goal)
+		fmt.Printf("%-5s %-11s %-10s %8d %7d %7d %14.2f %14.2f  %s\n", r.Cloud, r.Kind, r.Phase, r.Services, r.Calls, r.Writes, r.CallsPerService, r.WritesPerService, goal)
 		if !r.met() || os.Getenv("DETAILS") != "" {
 			for _, op := range slices.Sorted(maps.Keys(r.ByOperation)) {
 				fmt.Printf("        %-50s %d\n", op, r.ByOperation[op])
