@@ -59,6 +59,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
 {{- end -}}
 
+{{/* Whether load balancers may follow endpoints; Azure's do where there are several. */}}
+{{- define "berth.readsEndpoints" -}}
+{{- $several := or .Values.azure.multipleLoadBalancers (contains "multipleStandardLoadBalancerConfigurations" .Values.cloudConfig.content) -}}
+{{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") $several) -}}true{{- end -}}
+{{- end -}}
+
 {{- define "berth.hasCloudConfig" -}}
 {{- with .Values.cloudConfig -}}
 {{- if or .content .existingSecret .existingConfigMap -}}true{{- end -}}
