@@ -3,12 +3,16 @@ package service
 import (
 	"errors"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/health"
 	"github.com/berth-lb/berth/service/metrics"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -44,5 +48,25 @@ func TestWordOfAnAttempt(t *testing.T) {
 				t.Errorf("%s %d: got %s", want, i, got)
 			}
 		}
+	}
+}
+
+// TestLookingIsCheap: a run that finds nothing to do pays little for being seen.
+func TestLookingIsCheap(t *testing.T) {
+	c := &Controller{options: Options{Clock: clock.RealClock{}, Watchers: Watchers{
+		Metrics: metrics.New("aws", metrics.Build{}, clock.RealClock{}),
+		Health:  health.New(health.Options{Clock: clock.RealClock{}, Stuck: time.Hour}),
+	}}}
+	svc, draft := &corev1.Service{}, &reconcile.Draft{Clean: true}
+	got := testing.AllocsPerRun(1000, func() {
+		done := c.options.Watchers.Health.Begin("default/web")
+		ctx, end := c.observe(t.Context(), svc)
+		noted(ctx).draft = draft
+		end()
+		done()
+	})
+	const most = 12
+	if got > most {
+		t.Errorf("want at most %d allocations, got %v", most, got)
 	}
 }

@@ -1,0 +1,111 @@
+package meter
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+// notes are the answers in the order in which they were told.
+type notes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (n *notes) observe(_ context.Context, c providers.Call) func(providers.Answer) {
+	return func(a providers.Answer) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.all = append(n.all, c.Operation+" "+a.Code)
+	}
+}
+
+func language() Language {
+	return Language{
+		Name: func(r *http.Request) providers.Call { return providers.Call{Operation: r.Method} },
+		Refusal: func(status int, _ http.Header, body []byte) providers.Answer {
+			return providers.Answer{Code: strconv.Itoa(status) + string(body[:min(len(body), 4)]), Meaning: fault.Internal}
+		},
+	}
+}
+
+func ask(t *testing.T, client *http.Client, url string) (string, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }() // it was only read
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+// TestEveryRequestCounts: also one that net/http sends again by itself because the
+// connection was closed, and one that is never answered.
+func TestEveryRequestCounts(t *testing.T) {
+	var seen atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n := seen.Add(1); n != 2 && n < 4 {
+			_, _ = io.WriteString(w, "fine")
+			return
+		}
+		panic(http.ErrAbortHandler) // closes the connection
+	}))
+	defer server.Close()
+	var told notes
+	wire := &http.Transport{}
+	client := &http.Client{Transport: New(wire, told.observe, language())}
+	for range 2 {
+		if body, err := ask(t, client, server.URL); err != nil || body != "fine" {
+			t.Fatalf("got %q, %v", body, err)
+		}
+	}
+	wire.CloseIdleConnections() // so that the last one goes over a new connection, and is not sent again
+	if _, err := ask(t, client, server.URL); err == nil {
+		t.Error("want no answer")
+	}
+	want := []string{"GET ", "GET " + providers.NoAnswer, "GET ", "GET " + providers.NoAnswer}
+	if d := cmp.Diff(want, told.all); d != "" || int(seen.Load()) != len(want) {
+		t.Errorf("the server saw %d requests; told (-want +got):\n%s", seen.Load(), d)
+	}
+}
+
+// TestRefusalIsWhole: whoever made the call reads all of a refusal, however long.
+func TestRefusalIsWhole(t *testing.T) {
+	long := strings.Repeat("refused ", 3*refusalLimit/8)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, long)
+	}))
+	defer server.Close()
+	var told notes
+	body, err := ask(t, &http.Client{Transport: New(server.Client().Transport, told.observe, language())}, server.URL)
+	if err != nil || body != long {
+		t.Errorf("got %d of %d bytes, %v", len(body), len(long), err)
+	}
+	if d := cmp.Diff([]string{"GET 409refu"}, told.all); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestNobodyLooks: without an observer nothing is in the way.
+func TestNobodyLooks(t *testing.T) {
+	if New(http.DefaultTransport, nil, Language{}) != http.DefaultTransport {
+		t.Error("want the transport itself")
+	}
+}
