@@ -208,7 +208,7 @@ var (
 		Name: "networking.gke.io/l4lb-config", Group: groupBackend, Example: "web-logging",
 		Doc: "Name of an L4LBConfig object with settings for logging.",
 		Forms: []annotations.Form[string]{{
-			Kinds: onNewer(), Type: annotations.String(), Support: annotations.Later, Empty: annotations.EmptyAbsent,
+			Kinds: onNewer(), Type: annotations.String(), Support: annotations.Accepted, Empty: annotations.EmptyAbsent,
 			Reason: "L4LBConfig objects are not read; logging stays as it is, and berth-lb.io/gce-log-sample-rate sets the sample rate",
 			Source: "kubernetes/ingress-gce:pkg/l4lbconfig/l4lbconfig.go",
 		}},

@@ -71,7 +71,7 @@ func otherKeys() []annotations.Declaration {
 			Name: "networking.gke.io/custom-forwarding-rule", Group: groupNEG, Example: "my-rule",
 			Doc: "Forwarding rules of the user's whose addresses are told in the status, for the class of standalone endpoint groups.",
 			Forms: []annotations.Form[[]string]{{
-				Type: annotations.ListOf(annotations.NonEmpty()), Support: annotations.Later, Empty: annotations.EmptyAbsent,
+				Type: annotations.ListOf(annotations.NonEmpty()), Support: annotations.Accepted, Empty: annotations.EmptyAbsent,
 				Reason: "the class networking.gke.io/standalone-passthrough-lb-neg is not served by this version",
 				Source: "kubernetes/ingress-gce:pkg/l4/controllers/standalonenegcontroller.go",
 			}},
@@ -132,9 +132,9 @@ func objectKeys() []annotations.Declaration {
 		on(annotations.OtherObject, "ToBeDeletedByClusterAutoscaler", "Taint of nodes that are about to go: they are no backends.", "",
 			annotations.Form[bool]{Type: annotations.Presence(), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}),
 		on(annotations.NodeAnnotation, "networking.gke.io/north-interfaces", "Addresses of the node in other networks.", "",
-			annotations.Form[string]{Type: annotations.String(), Support: annotations.Later, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),
+			annotations.Form[string]{Type: annotations.String(), Support: annotations.Accepted, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),
 		on(annotations.OtherObject, "networking.gke.io/network", "Key of spec.selector: the network that the Service is in.", "blue",
-			annotations.Form[string]{Type: annotations.String(), Support: annotations.Later, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),
+			annotations.Form[string]{Type: annotations.String(), Support: annotations.Accepted, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),
 	}
 }
 

@@ -38,7 +38,7 @@ func (b *builder) newerBackend(check stack.Ref) Backend {
 	}
 	if old.Scheme == b.scheme {
 		for _, r := range old.Groups {
-			if r.ID != "" {
+			if r.ID != "" && !slices.Contains(spec.Groups, r) {
 				spec.Groups = append(spec.Groups, r)
 			}
 		}

@@ -63,6 +63,7 @@ type factCache struct {
 	zones     aged[[]string]
 	subnets   aged[[]Subnet]
 	instances aged[map[string]Instance]
+	groups    aged[[]string]
 	addresses aged[[]*computepb.Address]
 }
 

@@ -11,6 +11,8 @@ const (
 	// factInstances: the instances of the managed zones; they are asked for where
 	// node tags or the members of target pools have to be found.
 	factInstances stack.Kind = "instances"
+	// factGroups: instance groups that somebody else makes, with KeepGroups.
+	factGroups stack.Kind = "instance-groups"
 	// factAddresses: reserved addresses of the region, byName or byIP.
 	factAddresses stack.Kind = "addresses"
 )
@@ -61,5 +63,6 @@ type Facts struct {
 	Legacy          bool                // the network is a legacy one, without subnets
 	Subnets         []Subnet            // sorted by name; empty if they were not asked for or cannot be read
 	Instances       map[string]Instance // by name; nil if not asked for
+	Groups          []string            // paths of instance groups that somebody else makes, sorted
 	Addresses       []Reserved          // those that were asked for and exist, sorted by name
 }

@@ -179,24 +179,45 @@ func (b *builder) groups() []stack.Ref {
 		byZone[m.zone] = append(byZone[m.zone], m.instance)
 	}
 	b.leftOut(other, "are in other subnets than "+lastOf(b.facts.Subnet))
-	hold := stack.Counted
 	if b.in.Config.KeepGroups {
-		hold = stack.Borrowed
+		return b.groupsOfOthers(byZone)
 	}
 	name := b.in.Config.groupName(b.in.Kind)
 	var refs []stack.Ref
 	if b.emptied(len(byZone)) {
-		if refs = b.keepGroups(hold); len(refs) > 0 {
+		if refs = b.keepGroups(); len(refs) > 0 {
 			b.tellKept("instance groups")
 			return refs
 		}
 	}
 	for _, zone := range slices.Sorted(maps.Keys(byZone)) {
 		members := sortedSet(byZone[zone])
+		b.leftOut(members[min(len(members), maxGroupMembers):], "are more than the "+decimal(maxGroupMembers)+" that an instance group takes")
 		key := groupKey(zone, name)
-		b.out.Put(stack.Resource{Key: key, Hold: hold, Spec: Group{Name: name, Zone: zone, Instances: members[:min(len(members), maxGroupMembers)]}})
+		b.share(key, Group{Name: name, Zone: zone, Instances: members[:min(len(members), maxGroupMembers)]})
 		refs = append(refs, stack.RefTo(key))
 	}
+	return refs
+}
+
+// groupsOfOthers refers to all groups that begin with the name of ours in the zones
+// that have nodes: who makes them sees to their members. They are never written.
+func (b *builder) groupsOfOthers(byZone map[string][]string) []stack.Ref {
+	var refs []stack.Ref
+	with := map[string]bool{}
+	for _, path := range b.facts.Groups {
+		if zone := zoneOf(path); byZone[zone] != nil {
+			with[zone] = true
+			refs = append(refs, stack.RefID(path))
+		}
+	}
+	var without []string
+	for zone, nodes := range byZone {
+		if !with[zone] {
+			without = append(without, nodes...)
+		}
+	}
+	b.leftOut(sortedSet(without), "are in zones without an instance group whose name begins with "+b.in.Config.groupName(InternalIG)+", which "+featureNoGroups+" leaves to others to make")
 	return refs
 }
 
@@ -204,11 +225,11 @@ func (b *builder) groups() []stack.Ref {
 // Source: Google Cloud quota page of instance groups.
 const maxGroupMembers = 1000
 
-func (b *builder) keepGroups(hold stack.Hold) []stack.Ref {
+func (b *builder) keepGroups() []stack.Ref {
 	var refs []stack.Ref
 	for _, r := range b.have.Of(KindGroup) {
 		if r.Proof != stack.None {
-			b.out.Put(stack.Resource{Key: r.Key, Hold: hold, Spec: r.Spec})
+			b.share(r.Key, r.Spec)
 			refs = append(refs, stack.RefTo(r.Key))
 		}
 	}

@@ -103,6 +103,7 @@ type learned struct {
 	zones    []string
 	subnets  []Subnet
 	machines map[string]Instance
+	others   []string // paths of groups
 	reserved []*computepb.Address
 }
 
@@ -154,6 +155,7 @@ const (
 	familySubnets    family = "subnetworks"
 	familyInstances  family = "instances"
 	familyReserved   family = "reserved addresses"
+	familyOthers     family = "instance groups of others"
 )
 
 // kinds are those that nobody sees when the list fails; none for facts.

@@ -27,6 +27,8 @@ func factFamily(kind stack.Kind) family {
 		return familyInstances
 	case factAddresses:
 		return familyReserved
+	case factGroups:
+		return familyOthers
 	}
 	return ""
 }
@@ -51,7 +53,41 @@ func (r *read) learnFacts() {
 				return err
 			})
 		},
+		func() {
+			r.factTask(familyOthers, r.needs(factGroups), func() (err error) {
+				r.others, err = r.facts.groups.get(r.ctx, r.now(), addressAge, nil, r.groupsOfOthers)
+				return err
+			})
+		},
 	}, func(f func()) { f() })
+}
+
+// groupsOfOthers are the instance groups of the region whose names begin as ours
+// would. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_internal.go.
+func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
+	var out []string
+	lost := ""
+	filter := `name eq "` + s.config.groupName(InternalIG) + `.*"`
+	it := s.groupAPI.AggregatedList(ctx, &computepb.AggregatedListInstanceGroupsRequest{
+		Project: s.config.Project, Filter: &filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
+	}, readOptions()...)
+	err := each(it.Next, func() {}, func(p compute.InstanceGroupsScopedListPair) {
+		region, err := regionOf(strings.TrimPrefix(p.Key, scopesZones))
+		if err != nil || region != s.config.Region {
+			return
+		}
+		if p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String() {
+			lost = p.Key
+		}
+		for _, g := range p.Value.GetInstanceGroups() {
+			out = append(out, pathOf(g.GetSelfLink()))
+		}
+	})
+	if err == nil && lost != "" {
+		err = fault.New(fault.Unavailable, "%s: its instance groups cannot be listed", lost)
+	}
+	slices.Sort(out)
+	return out, err
 }
 
 // learnReserved comes after the lists, one of which may have brought the addresses.
@@ -213,7 +249,7 @@ func (r *read) reservedOf(scope providers.Scope) []Reserved {
 func (r *read) factsOf(scope providers.Scope) *Facts {
 	return &Facts{
 		Zones: r.zones, Network: r.config.Network, Subnet: r.config.Subnet, Legacy: r.legacy,
-		Subnets: r.subnets, Instances: r.machines, Addresses: r.reservedOf(scope),
+		Subnets: r.subnets, Instances: r.machines, Groups: r.others, Addresses: r.reservedOf(scope),
 	}
 }
 

@@ -34,6 +34,9 @@ func ownLookups(id identity, wanted []string) []providers.Lookup {
 		out = append(out, providers.Lookup{Kind: n.Key.Kind, By: by, Value: n.Name})
 	}
 	for _, n := range sharedNames(id.Config) {
+		if n.Key.Kind == KindGroup && id.Config.KeepGroups {
+			continue // they are somebody else's
+		}
 		by := byUse
 		if slices.Contains(wanted, string(n.Key.Kind)+" "+n.Name) {
 			by = byName
@@ -52,14 +55,10 @@ func scope(in input) (providers.Scope, error) {
 
 // fresh is scope for a Service of which nothing can be there: its kind is what it
 // asks for. Nothing is looked up, since every creation is refused that would take
-// a name, but for groups that somebody else makes.
+// a name.
 func fresh(in input) (providers.Scope, error) {
 	in = settle(in, nil)
-	s := factsFor(in, func(in input, kind string) bool { return in.Kind == kind })
-	if in.Config.KeepGroups && (in.Kind == InternalIG || in.Kind == NetLB && !usesNEG(in, nil)) {
-		s.Own = []providers.Lookup{{Kind: KindGroup, By: byName, Value: in.Config.groupName(in.Kind)}}
-	}
-	return s, nil
+	return factsFor(in, func(in input, kind string) bool { return in.Kind == kind }), nil
 }
 
 // factsFor are the facts that any kind needs that the Service may turn out to be of.
@@ -74,6 +73,9 @@ func factsFor(in input, may func(input, string) bool) providers.Scope {
 	}
 	if may(in, TargetPool) || len(in.Config.NodeTags) == 0 {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: factInstances, By: byRegion})
+	}
+	if in.Config.KeepGroups && (may(in, InternalIG) || may(in, NetLB)) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: factGroups, By: byRegion})
 	}
 	for _, name := range staticNames(in) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: factAddresses, By: byName, Value: name})
