@@ -153,26 +153,28 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a), !s.InUse[d]:
 		return stack.Derived, true
 	}
-	return stack.None, s.Asked[d]
+	return stack.None, s.Asked[d] || s.Nodes[d] && slices.ContainsFunc(s.Rules, toNode)
 }
 
 // ofNodes tells whether an entry for a node is the Service's too: packets for it
 // come with the nodes' own addresses. Where nodes have both families, the official
 // controller enters both of them for a Service of one; those entries stay until
-// the Service goes, so that taking over writes nothing. Source:
+// the Service goes, so that taking over writes nothing. Internal rules of IPv6
+// cannot tell, since none of them has a floating address. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (s AccessSeeker) ofNodes(a Access) bool {
-	inFamily := func(r Rule) bool {
+	tells := func(r Rule) bool {
 		six := strings.HasSuffix(lower(r.Pool), lower(suffixIPv6))
-		return toNode(r) && (s.Going || six == (a.Family == ipv6))
+		at, err := netip.ParseAddr(r.Frontend)
+		internal := err == nil && at.IsPrivate()
+		return toNode(r) && (s.Going || six == (a.Family == ipv6) && !(six && internal))
 	}
-	return slices.ContainsFunc(s.Rules, inFamily) && (a.Deny || s.serves(a))
+	return slices.ContainsFunc(s.Rules, tells) && (a.Deny || s.serves(a))
 }
 
 // toNode tells whether a rule puts the node's address in place of the frontend's.
 // The rule for all ports never does, although in IPv6 it has no floating address.
-// Source:
-// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func toNode(r Rule) bool { return !r.FloatingIP && r.BackendPort != 0 }
 
 // serves tells whether a rule of the Service needs the entry: on a frontend for

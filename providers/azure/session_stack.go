@@ -39,7 +39,7 @@ func stackEnvironment(ctx context.Context, c Config) (cloud.Configuration, error
 		}
 		return place, nil
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // The administrator names the file.
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return place, fmt.Errorf("cloud: %s: %w", environmentFile, err)
 	}
