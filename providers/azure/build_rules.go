@@ -75,7 +75,9 @@ func wireProtocol(p corev1.Protocol) string {
 }
 
 // allPorts is the one rule for all ports and protocols. It is named after the
-// first port, and checked by the first probe that there is.
+// first port, and checked by the first probe that there is, which has the rule's
+// name whatever port it asks. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (b *builder) allPorts(r Rule, family corev1.IPFamily) {
 	ports := b.in.Backends.Ports
 	r.Name, r.Protocol = b.ruleName(ports[0], family), protocolAll
@@ -86,8 +88,8 @@ func (b *builder) allPorts(r Rule, family corev1.IPFamily) {
 		if !ok {
 			continue
 		}
-		if port.Port != ports[0].Port && ownedBy(b.base, probe.Name) && !b.local() {
-			probe.Name = b.ruleName(port, family)
+		if probe.Name == b.ruleName(port, family) {
+			probe.Name = r.Name
 		}
 		r.Probe = probe.Name
 		b.entries.Probes = append(b.entries.Probes, probe)

@@ -152,6 +152,10 @@ func wishes() []func(*corev1.Service) {
 		set(map[string]string{"azure-allowed-service-tags": "AzureCloud", "port_80_no_probe_rule": "true"}),
 		set(map[string]string{"azure-disable-load-balancer-floating-ip": "true"}),
 		set(map[string]string{"azure-load-balancer-tcp-idle-timeout": "30", "azure-load-balancer-disable-tcp-reset": "true", "azure-pip-tags": "a=b"}),
+		set(map[string]string{"azure-additional-public-ips": "203.0.113.7", "azure-pip-ip-tags": "FirstPartyUsage=/X"}),
+		set(map[string]string{"azure-allowed-ip-ranges": "192.0.2.0/24", "azure-deny-all-except-load-balancer-source-ranges": "true"}),
+		set(map[string]string{"azure-load-balancer-health-probe-protocol": "http", "port_443_health-probe_protocol": "https", "port_443_health-probe_request-path": "/ready", "port_80_no_lb_rule": "true"}),
+		func(s *corev1.Service) { s.Spec.Ports[0].Protocol = corev1.ProtocolUDP },
 		func(s *corev1.Service) { s.Spec.Ports = s.Spec.Ports[:1] },
 		func(s *corev1.Service) { s.Spec.SessionAffinity = corev1.ServiceAffinityClientIP },
 	}

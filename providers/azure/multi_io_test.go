@@ -136,15 +136,22 @@ func TestSeveralBalancers(t *testing.T) {
 			t.Errorf("%s has %v; the first node has the label now", lb, got[lb])
 		}
 	}
+	r.restThenLeave(svcs...)
+}
+
+// restThenLeave: nothing is left to do for the Services, and nothing of them is
+// left after they have gone.
+func (r *rig) restThenLeave(svcs ...*corev1.Service) {
+	r.Helper()
 	for _, svc := range svcs {
 		found := r.read(false, svc)[0]
 		if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
-			t.Errorf("%s is not at rest: %v", svc.Name, p.Steps)
+			r.Errorf("%s is not at rest: %v", svc.Name, p.Steps)
 		}
 	}
 	r.runAll(true, svcs...)
 	if left := r.members(); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		r.Errorf("left: %v", left)
 	}
 }
 
