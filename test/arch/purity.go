@@ -19,6 +19,7 @@ func clockUses() map[string]string {
 		"providers/aws/session.go Now":           "the default of an option that tests set",
 		"providers/azure/session.go Now":         "the default of an option that tests set",
 		"providers/azure/call.go NewTimer":       "the pause before Azure is asked again about an operation",
+		"providers/gce/call.go Sleep":            "the first of several rules made at the same time waits some milliseconds for the others to be read with",
 		"providers/gce/session.go Now":           "the default of an option that tests set",
 		"providers/plugin/cloud.go Now":          "what a program gives the cloud; here the program is the stock one",
 		"providers/plugin/balancers.go NewTimer": "the stock loop wants an answer from the call, so the call waits for the cloud",
