@@ -29,7 +29,7 @@ func lookAzure(ctx context.Context, world *harness.World) ([]string, error) {
 		return nil, err
 	}
 	var lines []string
-	for _, look := range []func(context.Context, *armnetwork.ClientFactory) ([]string, error){lookBalancers, lookPublicIPs, lookSecurity} {
+	for _, look := range []func(context.Context, *armnetwork.ClientFactory) ([]string, error){lookBalancers, lookPublicIPs, lookLinks, lookSecurity} {
 		some, err := look(ctx, clients)
 		if err != nil {
 			return nil, err
@@ -92,7 +92,21 @@ func lookPublicIPs(ctx context.Context, clients *armnetwork.ClientFactory) ([]st
 			if ip.Tags["k8s-azure-service"] == nil {
 				continue // the users' own
 			}
-			out = append(out, fmt.Sprintf("public IP %s %s", short(*ip.Name), *ip.Properties.IPAddress))
+			out = append(out, fmt.Sprintf("public IP %s %s for %s", short(*ip.Name), *ip.Properties.IPAddress, *ip.Tags["k8s-azure-service"]))
+		}
+	}
+	return out, nil
+}
+
+func lookLinks(ctx context.Context, clients *armnetwork.ClientFactory) ([]string, error) {
+	var out []string
+	for pager := clients.NewPrivateLinkServicesClient().NewListPager(azureGroup, nil); pager.More(); {
+		page, err := pager.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, link := range page.Value {
+			out = append(out, "private link service "+*link.Name)
 		}
 	}
 	return out, nil

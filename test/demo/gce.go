@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,8 +65,8 @@ func lookRules(ctx context.Context, options []option.ClientOption) ([]string, er
 		if f.GetAllPorts() {
 			ports = "all"
 		}
-		return fmt.Sprintf("rule %s %-8s %-15s %s:%s > %s", short(f.GetName()), f.GetLoadBalancingScheme(), f.GetIPAddress(),
-			f.GetIPProtocol(), ports, kindAndName(f.GetTarget()+f.GetBackendService()))
+		return fmt.Sprintf("rule %s %-8s %-15s %s:%s > %s%s", short(f.GetName()), f.GetLoadBalancingScheme(), f.GetIPAddress(),
+			f.GetIPProtocol(), ports, kindAndName(f.GetTarget()+f.GetBackendService()), madeFor(f.GetDescription()))
 	})
 }
 
@@ -78,6 +79,19 @@ func kindAndName(url string) string {
 	return parts[len(parts)-2] + "/" + short(parts[len(parts)-1])
 }
 
+// madeFor says which Service a description names, since names of things do so by
+// hashes only; things that are shared name none.
+func madeFor(description string) string {
+	var parts map[string]string
+	if json.Unmarshal([]byte(description), &parts) != nil {
+		return ""
+	}
+	if name := parts["kubernetes.io/service-name"] + parts["networking.gke.io/service-name"]; strings.Contains(name, "/") {
+		return ", for " + name
+	}
+	return ""
+}
+
 func lookBackends(ctx context.Context, options []option.ClientOption) ([]string, error) {
 	client, err := compute.NewRegionBackendServicesRESTClient(ctx, options...)
 	if err != nil {
@@ -85,8 +99,8 @@ func lookBackends(ctx context.Context, options []option.ClientOption) ([]string,
 	}
 	it := client.List(ctx, &computepb.ListRegionBackendServicesRequest{Project: gceProject, Region: gceRegion})
 	return listAll(it.Next, func(b *computepb.BackendService) string {
-		return fmt.Sprintf("backend service %s %s %s, %d groups, check %s", short(b.GetName()), b.GetLoadBalancingScheme(), b.GetProtocol(),
-			len(b.GetBackends()), kindAndName(strings.Join(b.GetHealthChecks(), " ")))
+		return fmt.Sprintf("backend service %s %s %s, %d groups, check %s%s", short(b.GetName()), b.GetLoadBalancingScheme(), b.GetProtocol(),
+			len(b.GetBackends()), kindAndName(strings.Join(b.GetHealthChecks(), " ")), madeFor(b.GetDescription()))
 	})
 }
 
@@ -97,7 +111,7 @@ func lookPools(ctx context.Context, options []option.ClientOption) ([]string, er
 	}
 	it := client.List(ctx, &computepb.ListTargetPoolsRequest{Project: gceProject, Region: gceRegion})
 	return listAll(it.Next, func(p *computepb.TargetPool) string {
-		return fmt.Sprintf("target pool %s %d instances, check %s", short(p.GetName()), len(p.GetInstances()), kindAndName(strings.Join(p.GetHealthChecks(), " ")))
+		return fmt.Sprintf("target pool %s %d instances, check %s%s", short(p.GetName()), len(p.GetInstances()), kindAndName(strings.Join(p.GetHealthChecks(), " ")), madeFor(p.GetDescription()))
 	})
 }
 
@@ -146,7 +160,11 @@ func lookFirewalls(ctx context.Context, options []option.ClientOption) ([]string
 		for _, a := range f.GetAllowed() {
 			open = append(open, a.GetIPProtocol()+":"+strings.Join(a.GetPorts(), ","))
 		}
-		return fmt.Sprintf("firewall %s %s from %d ranges to %s", short(f.GetName()), strings.Join(open, " "), len(f.GetSourceRanges()), strings.Join(f.GetDestinationRanges(), ","))
+		to := strings.Join(f.GetDestinationRanges(), ",")
+		if to == "" {
+			to = "all nodes"
+		}
+		return fmt.Sprintf("firewall %s %s from %d ranges to %s%s", short(f.GetName()), strings.Join(open, " "), len(f.GetSourceRanges()), to, madeFor(f.GetDescription()))
 	})
 }
 
