@@ -37,7 +37,7 @@ func (b *bench) phase(ctx context.Context, name string, n int, act, effect func(
 	}
 	calls, err := meter.Settle(ctx, quiet, limit)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s of %d: %w: %v", name, n, err, calls.ByOperation)
 	}
 	b.rows = append(b.rows, newRow(b.subject, name, n, calls))
 	return nil
