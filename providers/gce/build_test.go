@@ -110,19 +110,6 @@ func TestStatusWhileMoving(t *testing.T) {
 	}
 }
 
-// TestStatusKeepsForm: the same IPv6 address in the cloud's own words, which is how
-// the official controllers have written it, is no reason to write the status.
-func TestStatusKeepsForm(t *testing.T) {
-	for text, want := range map[string]string{
-		"2600:1900:4000:77:8000:1:0:0": "2600:1900:4000:77:8000:1:0:0", "2600:1900:4000:77:8000:2:0:0": "2600:1900:4000:77:8000:1::", "": "2600:1900:4000:77:8000:1::",
-	} {
-		svc := &corev1.Service{Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{IP: text}}}}}
-		if got := writtenIP(svc, "2600:1900:4000:77:8000:1::"); got != want {
-			t.Errorf("status %q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestLegacyOutputs(t *testing.T) {
 	for name, key := range map[string]string{"tp-basic": outLegacyPool, "ilb-ig-basic": outLegacyBackend} {
 		c := loadCase(t, "testdata/"+name)

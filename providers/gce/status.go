@@ -36,14 +36,14 @@ func addresses(in input, have *stack.Stack) status.Result {
 	if in.Kind == TargetPool || in.Kind == NetLB {
 		wanted, other = other, wanted
 	}
-	result := status.Result{Ingress: ingress(in, have, wanted), Annotations: told(in, have), Finalizers: finalizers(in, have)}
+	result := status.Result{Ingress: ingress(have, wanted), Annotations: told(in, have), Finalizers: finalizers(in, have)}
 	if len(result.Ingress) == 0 {
-		result.Ingress = ingress(in, have, other)
+		result.Ingress = ingress(have, other)
 	}
 	return result
 }
 
-func ingress(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
+func ingress(have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
 	var out []corev1.LoadBalancerIngress
 	for _, version := range []string{versionIPv4, versionIPv6} {
 		for _, r := range have.Of(kind) {
@@ -51,25 +51,13 @@ func ingress(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancer
 			if r.Proof == stack.None || r.State == stack.Failed || rule.IPVersion != version || rule.IP == "" {
 				continue
 			}
-			entry := status.IP(writtenIP(in.Service, rule.IP), corev1.LoadBalancerIPModeVIP)
+			entry := status.IP(rule.IP, corev1.LoadBalancerIPModeVIP)
 			if !slices.ContainsFunc(out, func(o corev1.LoadBalancerIngress) bool { return o.IP == entry.IP }) {
 				out = append(out, entry)
 			}
 		}
 	}
 	return out
-}
-
-// writtenIP is the IP in the form in which the status has it already. The official
-// controllers write IPv6 as the cloud does, with all zeros; a status that names the
-// same IP is left as it is. Source: kubernetes/ingress-gce:pkg/l4/resources/forwarding_rules_ipv6.go.
-func writtenIP(svc *corev1.Service, ip string) string {
-	for _, i := range svc.Status.LoadBalancer.Ingress {
-		if i.IP != "" && canonicalIP(i.IP) == canonicalIP(ip) {
-			return i.IP
-		}
-	}
-	return ip
 }
 
 // finalizers name the official controller whose load balancer this is, so that it
