@@ -161,12 +161,14 @@ var errWaits = errors.New("not done yet")
 func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	r.Helper()
 	var have *stack.Stack
+	var plans []string
 	for range 5 {
 		found := r.read(release, svc)[0]
 		p := r.draft(svc, release, found.Have, found.Facts)
-		if p.Empty() {
-			return have, nil
+		if !p.Writes() && len(p.Held) == 0 {
+			return have, nil // what is only forgotten stays for others
 		}
+		plans = append(plans, planText(p))
 		report := r.engine.Run(r.Context(), p, found.Have, nil)
 		have = report.Have
 		if err := report.Err(); err != nil {
@@ -176,7 +178,7 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 			return have, fmt.Errorf("%w: %+v", errWaits, report.Results)
 		}
 	}
-	return have, fmt.Errorf("five plans were not enough")
+	return have, fmt.Errorf("five plans were not enough:\n%s", strings.Join(plans, "\n"))
 }
 
 func (r *rig) writes(operation string) int { return r.sim.Cloud.Journal.Counts()[operation] }
