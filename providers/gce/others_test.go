@@ -9,7 +9,11 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 )
 
@@ -87,4 +91,44 @@ func builderOf(nodes int) *builder {
 		b.nodes = append(b.nodes, member{node: name, instance: name, zone: "z-1-a"})
 	}
 	return b
+}
+
+// TestNewBesideAStranger: a new Service finds an endpoint group of its name that
+// somebody else has made: in its first run that is held and told, not an error, and
+// the group stays as it is.
+func TestNewBesideAStranger(t *testing.T) {
+	r := newRig(t, simgce.Options{}, "")
+	svc := service(1, negClass, nil)
+	owner := stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
+	name, zone := namesOf(r.config, owner).neg(""), r.nodes[0].Labels[corev1.LabelTopologyZone]
+	text := negDescription{ClusterUID: "another", Namespace: "x", ServiceName: "y", Port: "0"}.String()
+	err := tell(t.Context(), r.session, r.session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+		Project: r.config.Project, Zone: zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
+			Name: &name, Description: &text, NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
+			Network: new(r.session.urlOf(r.config.Network)), Subnetwork: new(r.session.urlOf(r.config.Subnet)),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := reconcile.New(providers.Bind(Cloud(), r.config, "kubernetes", r.session), reconcile.Options{})
+	var nodes []nodeports.Node
+	for _, n := range r.nodes {
+		nodes = append(nodes, nodeports.Project(&n, func(string) bool { return true }))
+	}
+	loop.SetNodes(nodes)
+	loop.AllKnown()
+	d, err := loop.Draft(t.Context(), reconcile.Job{Service: svc, Fresh: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := loop.Run(t.Context(), d, nil)
+	held := slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Held) bool { return h.By == "proof" && h.Step.ID.Key.Kind == KindNEG })
+	if res.Err != nil || res.Clean || !held {
+		t.Errorf("error %v, clean %t, held %v", res.Err, res.Clean, res.Draft.Plan.Held)
+	}
+	got, err := ask(t.Context(), r.session.negAPI.Get, &computepb.GetNetworkEndpointGroupRequest{Project: r.config.Project, Zone: zone, NetworkEndpointGroup: name})
+	if err != nil || got.GetDescription() != text || got.GetSize() != 0 {
+		t.Errorf("%v, the stranger's group is now %v", err, got)
+	}
 }
