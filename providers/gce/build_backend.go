@@ -47,11 +47,12 @@ func (b *builder) newerBackend(check stack.Ref) Backend {
 	return spec
 }
 
-// spillover keeps traffic in the client's zone where the Service asks for it;
-// external load balancers cannot.
+// spillover keeps traffic in the client's zone where the Service asks for it and
+// the configuration allows it; external load balancers cannot.
+// Source: kubernetes/ingress-gce:pkg/flags/flags.go (enable-l4ilb-zonal-affinity).
 func (b *builder) spillover() string {
 	d := b.in.Service.Spec.TrafficDistribution
-	if b.scheme == schemeInternal && d != nil && (*d == corev1.ServiceTrafficDistributionPreferClose || *d == "PreferSameZone") {
+	if b.in.Config.ZonalAffinity && b.scheme == schemeInternal && d != nil && (*d == corev1.ServiceTrafficDistributionPreferClose || *d == "PreferSameZone") {
 		return spillCrossZone
 	}
 	return spillDisabled

@@ -57,6 +57,7 @@ type Options struct {
 	CheckRanges    []string // IPv4 ranges that health checks come from
 	LegacyOutputs  bool     // older kinds write their annotations
 	MultiSubnet    bool     // nodes of other subnets get endpoint groups of their own
+	ZonalAffinity  bool     // internal Services may keep traffic in the client's zone
 	NodesPerSubset int      // endpoints of an internal Service with policy Cluster; 0: as ingress-gce
 }
 
@@ -96,6 +97,7 @@ type configFile struct {
 		LegacyOutputs  bool     `gcfg:"enable-l4-lb-annotations"`
 		MultiSubnet    bool     `gcfg:"enable-multi-subnet-cluster"`
 		NodesPerSubset int      `gcfg:"ilb-subset-size"`
+		ZonalAffinity  bool     `gcfg:"enable-l4ilb-zonal-affinity"`
 	}
 }
 
@@ -139,6 +141,7 @@ func (f *configFile) config() (Config, error) {
 			NetLBDefault: b.NetLBDefault, NetLBNEG: b.NetLBNEG, DenyFirewall: b.DenyFirewall, NoFirewall: b.NoFirewall,
 			DiscretePorts: b.DiscretePorts, L3Rules: b.L3Rules, NoPinhole: b.Pinhole != nil && !*b.Pinhole,
 			CheckRanges: checkRanges(), LegacyOutputs: b.LegacyOutputs, MultiSubnet: b.MultiSubnet, NodesPerSubset: b.NodesPerSubset,
+			ZonalAffinity: b.ZonalAffinity,
 		},
 	}
 	if c.Zone != "" {
