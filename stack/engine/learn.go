@@ -65,6 +65,9 @@ func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	if !ok {
 		now = s.Target
 		now.Spec = s.Found
+		if now.Proof == stack.None {
+			now.Proof = stack.Derived // it came with what it is a part of, and that is ours
+		}
 	}
 	if now.ID == "" {
 		now.ID = o.After.ID

@@ -1,0 +1,12 @@
+package gce_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestRefused is what a policy does to Services of every kind.
+func TestRefused(t *testing.T) {
+	props.Refused(t, fresh(t, ""), cases())
+}
