@@ -35,13 +35,14 @@ const (
 )
 
 // Cluster is a running control plane. Its methods may be called by several
-// goroutines.
+// goroutines, but for RestartAPIServer.
 type Cluster struct {
 	info      info
+	restarted chan info // what the command prints after each restart
 	dir       string
 	removeDir bool
 	cmd       *exec.Cmd
-	stdin     io.Closer
+	stdin     io.WriteCloser
 	said      *tail
 	// ended is closed after the command has ended and endedBy is set.
 	ended   chan struct{}
@@ -65,7 +66,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: o.Dir, said: &tail{out: o.progress()}, ended: make(chan struct{})}
+	c := &Cluster{dir: o.Dir, said: &tail{out: o.progress()}, restarted: make(chan info, 1), ended: make(chan struct{})}
 	c.stop = sync.OnceValue(c.shutdown)
 	if c.dir == "" {
 		c.removeDir = true
@@ -115,24 +116,45 @@ func (c *Cluster) run(path string, args []string) (<-chan error, error) {
 	}
 	ready := make(chan error, 1)
 	go func() {
-		ready <- c.readInfo(stdout)
+		lines := bufio.NewReader(stdout)
+		ready <- readInfo(lines, &c.info)
 		// The pipe must be empty before Wait, which closes it.
-		_, _ = io.Copy(io.Discard, stdout)
+		for again := (info{}); readInfo(lines, &again) == nil; again = (info{}) {
+			c.restarted <- again
+		}
+		_, _ = io.Copy(io.Discard, lines)
 		c.endedBy = c.cmd.Wait()
 		close(c.ended)
 	}()
 	return ready, nil
 }
 
-func (c *Cluster) readInfo(stdout io.Reader) error {
-	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+func readInfo(stdout *bufio.Reader, into *info) error {
+	line, err := stdout.ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
 		return errors.New("the command ended before it was ready")
 	}
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(line, &c.info)
+	return json.Unmarshal(line, into)
+}
+
+// RestartAPIServer kills the API server, as a power cut would, and returns when a
+// new one with the same data and address is ready. Only a control plane that no
+// other test uses may be treated so.
+func (c *Cluster) RestartAPIServer(ctx context.Context) error {
+	if _, err := io.WriteString(c.stdin, "restart\n"); err != nil {
+		return fmt.Errorf("control plane: restart: %w", err)
+	}
+	select {
+	case c.info = <-c.restarted:
+		return nil
+	case <-c.ended:
+		return fmt.Errorf("control plane: it ended instead of a restart\n%s", c.said)
+	case <-ctx.Done():
+		return fmt.Errorf("control plane: restart: %w", ctx.Err())
+	}
 }
 
 // Stop stops the control plane and returns when its processes are gone. It is an

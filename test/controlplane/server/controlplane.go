@@ -42,6 +42,8 @@ type ControlPlane struct {
 	// running are the processes in the order in which they were started.
 	running []*process
 	failed  chan error
+	// restart starts the API server as it was started first.
+	restart func(context.Context) error
 }
 
 // Start starts the programs and returns when the API server is ready. What it has
@@ -75,6 +77,17 @@ func (c *ControlPlane) Info() Info { return c.info }
 
 // Failed delivers an error when a program ends without having been told to.
 func (c *ControlPlane) Failed() <-chan error { return c.failed }
+
+// RestartAPIServer kills the API server, as a power cut would, and returns when a
+// new one on the same data, address and certificate is ready.
+func (c *ControlPlane) RestartAPIServer(ctx context.Context) error {
+	name := binaries.APIServer().Name
+	i := slices.IndexFunc(c.running, func(p *process) bool { return p.name == name })
+	old := c.running[i]
+	c.running = slices.Delete(c.running, i, i+1)
+	old.kill()
+	return c.restart(ctx)
+}
 
 // Stop stops the programs, the last started first, and removes the data. The API
 // server goes before etcd because it would wait for etcd at its end.
@@ -142,12 +155,15 @@ func (c *ControlPlane) startServers(ctx context.Context, l *launcher, o Options,
 	if err := etcd.await(ctx, etcdReady(l.data)); err != nil {
 		return err
 	}
-	name = binaries.APIServer().Name
-	server, err := c.launch(l, name, o.Binaries[name], apiServerArgs(o, c.port.number))
-	if err != nil {
-		return err
+	c.restart = func(ctx context.Context) error {
+		name := binaries.APIServer().Name
+		server, err := c.launch(l, name, o.Binaries[name], apiServerArgs(o, c.port.number))
+		if err != nil {
+			return err
+		}
+		return server.await(ctx, apiServerReady(l.data, c.info.URL, asAdmin))
 	}
-	return server.await(ctx, apiServerReady(l.data, c.info.URL, asAdmin))
+	return c.restart(ctx)
 }
 
 func (c *ControlPlane) launch(l *launcher, name, path string, args []string) (*process, error) {
@@ -159,7 +175,9 @@ func (c *ControlPlane) launch(l *launcher, name, path string, args []string) (*p
 	c.info.Processes[name] = p.cmd.Process.Pid
 	go func() {
 		<-p.ended
-		c.failed <- p.endedError()
+		if !p.unwanted.Load() {
+			c.failed <- p.endedError()
+		}
 	}()
 	return p, nil
 }
@@ -172,10 +190,16 @@ func (c *ControlPlane) writeInputs(o Options, credentials []credential) error {
 	if err := writeServiceAccountKey(filepath.Join(c.scratch.dir, keyFile)); err != nil {
 		return fmt.Errorf("service account key: %w", err)
 	}
-	// The API server appends; the log of an earlier run in the same folder would
-	// be counted as this one's.
-	if err := os.RemoveAll(auditLog(o.Out)); err != nil {
-		return fmt.Errorf("audit log: %w", err)
+	// Logs are appended to; those of an earlier run in the same folder would be
+	// counted as this one's.
+	logs := []string{auditLog(o.Out)}
+	for _, component := range binaries.All() {
+		logs = append(logs, programLog(o.Out, component.Name))
+	}
+	for _, log := range logs {
+		if err := os.RemoveAll(log); err != nil {
+			return fmt.Errorf("log: %w", err)
+		}
 	}
 	if !o.Audit {
 		return nil

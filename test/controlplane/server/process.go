@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +33,8 @@ type process struct {
 	// ended is closed after the program has ended and err is set.
 	ended chan struct{}
 	err   error
+	// unwanted processes have been told to end.
+	unwanted atomic.Bool
 }
 
 // launcher holds what all programs of one control plane have in common.
@@ -43,9 +46,13 @@ type launcher struct {
 	logs string
 }
 
+// programLog is where a program's own log is.
+func programLog(logs, name string) string { return filepath.Join(logs, name+".log") }
+
 func (l *launcher) start(name, path string, args []string) (*process, error) {
-	logPath := filepath.Join(l.logs, name+".log")
-	log, err := os.Create(logPath)
+	logPath := programLog(l.logs, name)
+	// A program that is started again goes on in its log.
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +103,16 @@ func (p *process) endedError() error {
 	return fmt.Errorf("%s: ended by itself: %s; end of %s:\n%s", p.name, status, p.logPath, p.tail())
 }
 
+// kill ends the program without asking.
+func (p *process) kill() {
+	p.unwanted.Store(true)
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
 // stop asks the program to end and kills it when it has not after the grace.
 func (p *process) stop(grace time.Duration) {
+	p.unwanted.Store(true)
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()

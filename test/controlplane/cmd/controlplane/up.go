@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ func up(args []string) error {
 	}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	ctx = untilClosed(ctx, os.Stdin)
+	ctx, orders := ordersFrom(ctx, os.Stdin)
 
 	components := []binaries.Component{binaries.Etcd(), binaries.APIServer()}
 	if options.EndpointSlices {
@@ -38,14 +39,36 @@ func up(args []string) error {
 		return err
 	}
 	defer plane.Stop()
-	if err := json.NewEncoder(os.Stdout).Encode(plane.Info()); err != nil {
+	return serve(ctx, plane, orders)
+}
+
+// restartOrder is the line on standard input that kills the API server and starts
+// it again. What is printed at the start is printed again when it is ready.
+const restartOrder = "restart"
+
+// serve follows orders until the context ends or a program does.
+func serve(ctx context.Context, plane *server.ControlPlane, orders <-chan string) error {
+	out := json.NewEncoder(os.Stdout)
+	if err := out.Encode(plane.Info()); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-plane.Failed():
-		return err
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-plane.Failed():
+			return err
+		case order := <-orders:
+			if order != restartOrder {
+				return &usageError{err: fmt.Errorf("standard input: %q is no order; legal: %s", order, restartOrder)}
+			}
+			if err := plane.RestartAPIServer(ctx); err != nil {
+				return err
+			}
+			if err := out.Encode(plane.Info()); err != nil {
+				return err
+			}
+		}
 	}
 }
 
@@ -93,13 +116,21 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// untilClosed returns a context that also ends when the reader does. The process
-// that started this one holds the other end, so its end, however sudden, is seen.
-func untilClosed(ctx context.Context, reader io.Reader) context.Context {
+// ordersFrom delivers the lines of the reader. The context that it returns also
+// ends when the reader does. The process that started this one holds the other
+// end, so its end, however sudden, is seen.
+func ordersFrom(ctx context.Context, reader io.Reader) (context.Context, <-chan string) {
 	ctx, cancel := context.WithCancel(ctx)
+	orders := make(chan string)
 	go func() {
-		_, _ = io.Copy(io.Discard, reader)
-		cancel()
+		defer cancel()
+		for lines := bufio.NewScanner(reader); lines.Scan(); {
+			select {
+			case orders <- lines.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
 	}()
-	return ctx
+	return ctx, orders
 }
