@@ -65,7 +65,7 @@ func TestLookingIsCheap(t *testing.T) {
 		end()
 		done()
 	})
-	const most = 12
+	const most = 6
 	if got > most {
 		t.Errorf("want at most %d allocations, got %v", most, got)
 	}
