@@ -81,9 +81,14 @@ func (m *manager) join() func([]context.Context) context.Context {
 
 // probe asks the cloud for what a Service has that does not exist: a read that
 // every provider can do and that takes credentials.
-func (m *manager) probe(ctx context.Context) {
+func (m *manager) probe(ctx context.Context) error {
 	nobody := stack.Owner{Namespace: "kube-system", Name: "berth-readyz", UID: "00000000-0000-0000-0000-000000000000"}
-	m.cloud.Read(ctx, []providers.Scope{m.cloud.Trace(nobody)}) // whoever observes calls hears the answer
+	for _, found := range m.cloud.Read(ctx, []providers.Scope{m.cloud.Trace(nobody)}) {
+		if found.Err != nil {
+			return found.Err
+		}
+	}
+	return nil
 }
 
 // checks are those of /readyz and /healthz, for the metrics.

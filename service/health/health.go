@@ -18,8 +18,9 @@ type Options struct {
 	// Stuck is how long one Service may be worked on, and how long no worker may
 	// end while Services wait, until the workers count as stuck.
 	Stuck time.Duration
-	// Probe asks the cloud anything that needs credentials; nil: nobody asks.
-	Probe func(context.Context)
+	// Probe asks the cloud anything that needs credentials; nil: nobody asks. Its
+	// error tells what no call can: that there was none, for want of a token.
+	Probe func(context.Context) error
 }
 
 // Health is what is known of the process. All methods do nothing on a nil
@@ -181,7 +182,12 @@ func (h *Health) probe() {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), probePause)
 		defer cancel()
-		h.options.Probe(ctx)
-		h.set(func() { h.cloud.probing = false })
+		err := h.options.Probe(ctx)
+		h.set(func() {
+			h.cloud.probing = false
+			if err != nil && h.cloud.refused == "" {
+				h.cloud.refused = fault.Of(err).String()
+			}
+		})
 	}()
 }

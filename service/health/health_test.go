@@ -91,9 +91,10 @@ func TestProbe(t *testing.T) {
 	c := clocktesting.NewFakeClock(time.Now())
 	asked, answer := make(chan struct{}), make(chan providers.Answer)
 	var h *Health
-	h = New(Options{Clock: c, Stuck: stuck, Probe: func(ctx context.Context) {
+	h = New(Options{Clock: c, Stuck: stuck, Probe: func(ctx context.Context) error {
 		asked <- struct{}{}
 		h.Call(ctx, providers.Call{})(<-answer)
+		return nil
 	}})
 	var got []bool
 	look := func() { got = append(got, h.Ready().Ready()) }
@@ -111,6 +112,14 @@ func TestProbe(t *testing.T) {
 	if d := cmp.Diff([]bool{false, false, false, false}, got); d != "" {
 		t.Errorf("ready (-want +got):\n%s", d)
 	}
+}
+
+// TestNoToken: what kept the probe from making a call is told.
+func TestNoToken(t *testing.T) {
+	h := New(Options{Clock: clocktesting.NewFakeClock(time.Now()), Stuck: stuck, Probe: func(context.Context) error {
+		return fault.New(fault.Denied, "login")
+	}})
+	waitFor(t, func() bool { return strings.Contains(h.Ready().String(), "[-] cloud has not let us in: Denied") })
 }
 
 func waitFor(t *testing.T, ask func() bool) {
