@@ -6,6 +6,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
+	"github.com/berth-lb/berth/service/policy"
 	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/golden"
 )
@@ -26,4 +27,8 @@ func TestAnnotationPages(t *testing.T) {
 
 func TestStatusPage(t *testing.T) {
 	golden.Check(t, root+"/docs/reference/status.md", status.Reference())
+}
+
+func TestPolicyPage(t *testing.T) {
+	golden.Check(t, root+"/docs/reference/policy.md", policy.Reference())
 }
