@@ -155,7 +155,7 @@ func TestParseRefuses(t *testing.T) {
 		"a name twice":           {"rules: [{name: a, namespaces: ['*'], kinds: []}, {name: a, namespaces: ['*'], kinds: []}]", `the name "a" is taken`},
 		"no namespaces":          {"rules: [{name: a, forbidInternet: true}]", "namespaces is missing"},
 		"a rule without effect":  {"rules: [{name: a, namespaces: ['*']}]", "it forbids nothing"},
-		"a misspelt annotation":  {"rules: [{name: a, namespaces: ['*'], forbidAnnotations: [toy.example/adress]}]", `"toy.example/adress" is no annotation of toy`},
+		"a misspelt annotation":  {"rules: [{name: a, namespaces: ['*'], forbidAnnotations: [toy.example/addr]}]", `"toy.example/addr" is no annotation of toy`},
 		"an unknown thing":       {"rules: [{name: a, namespaces: ['*'], names: {subnets: []}}]", `"subnets" is not known; legal: *, address,`},
 		"a key without a value":  {"rules: [{name: a, namespaces: ['*'], forbidInternet: true, kinds: }]", "rules[0].kinds has no value"},
 		"a thing without values": {"rules: [{name: a, namespaces: ['*'], names: {subnet: }}]", "rules[0].names.subnet has no value"},
