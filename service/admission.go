@@ -41,7 +41,10 @@ func NewAdmission(file string, namespaces []string, cloud providers.Bound) (*Adm
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
-	return a, a.take(body)
+	if err := a.take(body); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // take puts what was read in force, if it can be understood.
