@@ -46,7 +46,7 @@ func secured(t *testing.T) (*securePort, []string) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // the certificate is made by the process under test
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // the certificate is made by the process under test
 	p := &securePort{t: t, url: "https://127.0.0.1:" + number, client: &http.Client{Transport: transport, Timeout: 5 * time.Second}}
 	return p, []string{"--secure-port=" + number, "--bind-address=127.0.0.1", "--authorization-always-allow-paths=/healthz,/readyz,/metrics,/debug/*"}
 }
