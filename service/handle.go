@@ -119,6 +119,7 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Fresh: fresh, Foreign: !known, Slices: c.endpoints.of(svc)})
 	if err != nil {
 		c.unknown(key, svc)
+		c.tellUnread(ctx, svc, err)
 		c.retry(ctx, key, svc, err)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
@@ -90,7 +91,7 @@ func programmed(result reconcile.Result) status.Condition {
 	case draft.Untouched:
 		return status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")
 	case result.Err != nil:
-		return status.NotProgrammed(reasonOf(result), oneLine(result.Err))
+		return status.NotProgrammed(reasonFor(result.Err), oneLine(result.Err))
 	case result.Kept():
 		return status.Programmed("as another controller left it, but for " + heldText(draft.Plan.Held))
 	case len(draft.Plan.Held) > 0:
@@ -129,8 +130,22 @@ func heldText(held []plan.Held) string {
 	return strings.Join(text, "; ")
 }
 
-// reasonOf names the first failure by what it means.
-func reasonOf(result reconcile.Result) status.Reason {
+// tellUnread says on a Service that could not be planned why it has no load
+// balancer yet. What was programmed before still is, as far as anybody knows.
+func (c *Controller) tellUnread(ctx context.Context, svc *corev1.Service, cause error) {
+	for _, cond := range svc.Status.Conditions {
+		if cond.Type == status.TypeProgrammed && cond.Status == metav1.ConditionTrue {
+			return
+		}
+	}
+	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{status.NotProgrammed(reasonFor(cause), oneLine(cause))}}
+	if err := c.patch(ctx, svc, want); err != nil && !overtaken(err) {
+		klog.FromContext(ctx).Error(err, "status")
+	}
+}
+
+// reasonFor names the first failure by what it means.
+func reasonFor(err error) status.Reason {
 	reasons := map[fault.Meaning]status.Reason{
 		fault.Invalid:     status.ReasonRefused,
 		fault.Quota:       status.ReasonQuotaExceeded,
@@ -143,7 +158,7 @@ func reasonOf(result reconcile.Result) status.Reason {
 		fault.Unavailable: status.ReasonCloudUnavailable,
 		fault.Ambiguous:   status.ReasonCloudUnavailable,
 	}
-	if reason, ok := reasons[fault.Of(result.Err)]; ok {
+	if reason, ok := reasons[fault.Of(err)]; ok {
 		return reason
 	}
 	return status.ReasonCloudError

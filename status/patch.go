@@ -2,6 +2,7 @@ package status
 
 import (
 	"encoding/json"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -193,14 +194,17 @@ func patchIngress(status map[string]any, old *corev1.Service, want Want) {
 }
 
 // defaulted fills in what the API server fills in on every read and write, so
-// that an entry from a copy that never passed it is not taken for another one.
-// Source: kubernetes/kubernetes:pkg/apis/core/v1/defaults.go.
+// that an entry from a copy that never passed it is not taken for another one, and
+// spells addresses in one way: others write IPv6 as they like. Source: kubernetes/kubernetes:pkg/apis/core/v1/defaults.go.
 func defaulted(list []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
 	out := make([]corev1.LoadBalancerIngress, 0, len(list))
 	for _, in := range list {
 		if in.IP != "" && in.IPMode == nil {
 			vip := corev1.LoadBalancerIPModeVIP
 			in.IPMode = &vip
+		}
+		if ip, err := netip.ParseAddr(in.IP); err == nil {
+			in.IP = ip.String()
 		}
 		out = append(out, in)
 	}

@@ -71,6 +71,10 @@ func TestPatch(t *testing.T) {
 			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].IPMode = nil }),
 			want: Want{LoadBalancer: balancer(IP("192.0.2.1", vip))},
 		},
+		"another spelling of the address": {
+			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].IP = "2600:1900:0:1:0:0:0:0" }),
+			want: Want{LoadBalancer: balancer(IP("2600:1900:0:1::", vip))},
+		},
 		"empty ports are no ports": {
 			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].Ports = []corev1.PortStatus{} }),
 			want: Want{LoadBalancer: balancer(IP("192.0.2.1", vip))},

@@ -194,6 +194,7 @@ func TestCloudIsDown(t *testing.T) {
 		}
 		return nil
 	})
+	w.condition("fresh", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonCloudUnavailable)
 	if len(w.get("kept").Status.LoadBalancer.Ingress) == 0 {
 		t.Error("an address was taken away because the cloud did not answer")
 	}

@@ -237,18 +237,16 @@ func (p *place) refused(t *testing.T) {
 	}{
 		{"denied", p.answers.denied, status.ReasonDenied},
 		{"quota", p.answers.quota, status.ReasonQuotaExceeded},
-		{"down", p.answers.down, ""}, // nothing can be read, so the event has to do
+		{"down", p.answers.down, status.ReasonCloudUnavailable},
 	} {
 		svc := w.one(p.kinds[0], i)
 		i += len(p.kinds)
 		c.fault.Kind = sim.FaultError
 		w.arm(c.fault)
 		w.must(w.Create(t.Context(), svc))
-		if c.reason != "" {
-			got := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, c.reason)
-			if err := mentions(got.Message, c.fault.Message); err != nil {
-				t.Errorf("%s: %v", c.what, err)
-			}
+		got := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, c.reason)
+		if err := mentions(got.Message, c.fault.Message); err != nil {
+			t.Errorf("%s: %v", c.what, err)
 		}
 		w.toldOnce(svc.Name, c.fault.Message)
 		for _, live := range first {
