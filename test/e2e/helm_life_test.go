@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/cluster"
 	"github.com/berth-lb/berth/test/harness"
 )
@@ -162,13 +163,20 @@ func (r *release) comesAndGoes() {
 	before := w.state()
 	values := inPlaceOf(w)
 	values["logLevel"], values["behaviour"] = 4, map[string]any{"policies": []string{"no-delete"}}
+	values["policy"] = map[string]any{"rules": []any{map[string]any{"name": "inside", "namespaces": []string{w.ns}, "forbidInternet": true}}}
 	r.upgrade(values)
+	for old := range r.ports {
+		w.must(old.Stop(limit))
+	}
 	p := w.controller()
 	r.isWatched(p)
 	if args := strings.Join(r.template().Spec.Containers[0].Args, " "); !strings.Contains(args, "--policy=no-delete") {
 		w.t.Errorf("the upgrade is not in the arguments: %s", args)
 	}
 	w.asBefore(before)
+	w.must(w.Create(w.t.Context(), w.service("public")))
+	w.condition("public", status.TypeAccepted, metav1.ConditionFalse, status.ReasonPolicyRefused)
+	w.must(w.Delete(w.t.Context(), w.service("public")))
 	told := r.uninstall()
 	if left := r.rights(); len(left) > 0 {
 		w.t.Errorf("rights are left: %+v", left)
@@ -178,7 +186,9 @@ func (r *release) comesAndGoes() {
 	}
 	w.asBefore(before)
 	w.finalizers(svc.Name, stockFinalizer)
-	w.programmed(svc)
+	if len(w.get(svc.Name).Status.LoadBalancer.Ingress) == 0 {
+		w.t.Errorf("the address is gone: %s", harness.Conditions(w.get(svc.Name)))
+	}
 }
 
 // twoReleases installs the chart twice: in place of the cloud's own controller,
