@@ -74,14 +74,13 @@ func yes(word string) annotations.Type[bool] {
 var (
 	typeKey = &annotations.Key[bool]{
 		Name: "networking.gke.io/load-balancer-type", Group: groupKind, Example: "Internal",
-		Aliases: []string{"cloud.google.com/load-balancer-type"},
-		Doc:     "Gives the load balancer an internal address.",
-		Forms: []annotations.Form[bool]{{
-			Type:       annotations.BoolWords([]string{"Internal", "internal"}, []string{"External", "external", ""}, false),
-			DefaultDoc: "external", Change: annotations.Replaced, Bad: annotations.UseFallback,
-			Doc:    "Not read on Services with a load balancer class, which says it already. A change gives a new address.",
-			Source: ccmAnnotations,
-		}},
+		Doc:   "Gives the load balancer an internal address.",
+		Forms: []annotations.Form[bool]{typeForm("Not read on Services with a load balancer class, which says it already. A change gives a new address.")},
+	}
+	oldTypeKey = &annotations.Key[bool]{
+		Name: "cloud.google.com/load-balancer-type", Group: groupKind, Example: "Internal",
+		Doc:   "Deprecated name of the key with the prefix networking.gke.io.",
+		Forms: []annotations.Form[bool]{typeForm("Not read if the newer key is there, whatever that says.")},
 	}
 	rbsKey = &annotations.Key[bool]{
 		Name: "cloud.google.com/l4-rbs", Group: groupKind, Example: "enabled",
@@ -95,7 +94,27 @@ var (
 	}
 )
 
-func kindKeys() []annotations.Declaration { return []annotations.Declaration{typeKey, rbsKey} }
+func typeForm(doc string) annotations.Form[bool] {
+	return annotations.Form[bool]{
+		Type:       annotations.BoolWords([]string{"Internal", "internal"}, []string{"External", "external", ""}, false),
+		DefaultDoc: "external", Change: annotations.Replaced, Bad: annotations.UseFallback, Doc: doc, Source: ccmAnnotations,
+	}
+}
+
+// typeKeyOf is the key by which the annotations say the type: the older one only
+// where the newer is not there at all.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_annotations.go (GetLoadBalancerAnnotationType).
+func typeKeyOf(said map[string]string) *annotations.Key[bool] {
+	_, newer := said[typeKey.Name]
+	if _, older := said[oldTypeKey.Name]; older && !newer {
+		return oldTypeKey
+	}
+	return typeKey
+}
+
+func kindKeys() []annotations.Declaration {
+	return []annotations.Declaration{typeKey, oldTypeKey, rbsKey}
+}
 
 // Keys of internal load balancers, addresses and clients.
 var (

@@ -14,7 +14,8 @@ import (
 )
 
 // TestEveryKeyIsDeclared: testdata/keys.txt has every key that one of the
-// official controllers reads or writes; only those of our own domain come besides.
+// official controllers reads or writes, each declared by its own name; only those
+// of our own domain come besides.
 func TestEveryKeyIsDeclared(t *testing.T) {
 	text, err := os.ReadFile("testdata/keys.txt")
 	if err != nil {
@@ -22,10 +23,8 @@ func TestEveryKeyIsDeclared(t *testing.T) {
 	}
 	var declared []string
 	for _, r := range annotations.Rows(Annotations()) {
-		for _, key := range append([]string{r.Key}, r.Aliases...) {
-			if !strings.HasPrefix(key, "berth-lb.io/") {
-				declared = append(declared, key)
-			}
+		if !strings.HasPrefix(r.Key, "berth-lb.io/") {
+			declared = append(declared, r.Key)
 		}
 	}
 	slices.Sort(declared)
@@ -60,6 +59,10 @@ func TestParse(t *testing.T) {
 		{"plain words", TargetPool, map[string]string{"networking.gke.io/load-balancer-type": "External", "cloud.google.com/l4-rbs": "false"}, nil},
 		{"internal in capitals means external", TargetPool, map[string]string{"networking.gke.io/load-balancer-type": "INTERNAL"},
 			[]string{`warning: networking.gke.io/load-balancer-type: "INTERNAL" is not "Internal", "internal", "External", "external" or "", so it counts as "false"`}},
+		{"the old key of the type", InternalIG, map[string]string{"cloud.google.com/load-balancer-type": "Internal"},
+			[]string{"warning: cloud.google.com/load-balancer-type: is deprecated, use networking.gke.io/load-balancer-type"}},
+		{"both keys of the type", TargetPool, map[string]string{"cloud.google.com/load-balancer-type": "Internal", "networking.gke.io/load-balancer-type": ""},
+			[]string{"warning: cloud.google.com/load-balancer-type: is ignored, because networking.gke.io/load-balancer-type is set too"}},
 		{"opting in by true does not", TargetPool, map[string]string{"cloud.google.com/l4-rbs": "true"},
 			[]string{`warning: cloud.google.com/l4-rbs: "true" is not "enabled", "" or "false", so it counts as "false"; legal is "enabled", or leave the key out`}},
 		{"a tier in lower case", NetLB, map[string]string{"cloud.google.com/network-tier": "standard"},

@@ -63,7 +63,7 @@ func choose(svc *corev1.Service) providers.Choice {
 // internal reads the type annotation; problems with it are told when all
 // annotations are parsed.
 func internal(svc *corev1.Service) bool {
-	yes, _, _ := typeKey.Read("", svc.Annotations)
+	yes, _, _ := typeKeyOf(svc.Annotations).Read("", svc.Annotations)
 	return yes
 }
 

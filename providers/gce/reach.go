@@ -22,7 +22,7 @@ func reach(in input) providers.Reach {
 			providers.NamedBy(in.Values, providers.ThingSubnet, internalSubnetKey, subnetKeyV2),
 		),
 	}
-	_, origin, said := typeKey.Lookup(in.Values)
+	_, origin, said := typeKeyOf(in.Service.Annotations).Lookup(in.Values)
 	switch class := in.Service.Spec.LoadBalancerClass; {
 	case class != nil && settledByClass(*class):
 		r.Scheme, r.Internal = annotations.Origin{Source: annotations.FromClass, Key: "spec.loadBalancerClass", Raw: *class}, classInternal

@@ -11,7 +11,21 @@ import (
 )
 
 // checks judge annotations together.
-func checks() []annotations.Check { return []annotations.Check{checkAddresses, checkCollection} }
+func checks() []annotations.Check {
+	return []annotations.Check{checkType, checkAddresses, checkCollection}
+}
+
+// checkType tells of the deprecated key, which goes on working.
+func checkType(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+	if _, _, told := oldTypeKey.Lookup(bag); !told {
+		return nil
+	}
+	message := "is deprecated, use " + typeKey.Name
+	if _, _, newer := typeKey.Lookup(bag); newer {
+		message = "is ignored, because " + typeKey.Name + " is set too"
+	}
+	return annotations.Problems{said(oldTypeKey.Name, "", message, "", warnLevel)}
+}
 
 // checkAddresses: only the first two names are read.
 func checkAddresses(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
@@ -55,7 +69,8 @@ func validateKind(in input) annotations.Problems {
 	}
 	external := *class == classExternal || *class == classExternalLegacy
 	if external && internal(in.Service) {
-		out = append(out, said(typeKey.Name, in.Service.Annotations[typeKey.Name], "has no effect, because spec.loadBalancerClass "+*class+" means an external load balancer", "", warnLevel))
+		key := typeKeyOf(in.Service.Annotations).Name
+		out = append(out, said(key, in.Service.Annotations[key], "has no effect, because spec.loadBalancerClass "+*class+" means an external load balancer", "", warnLevel))
 	}
 	return out
 }
