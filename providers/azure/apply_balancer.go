@@ -129,6 +129,7 @@ func (c *change) migratePool(balancer, pool string) error {
 	if err == nil {
 		err = c.await(c.ctx, a, path, networkVersion)
 	}
+	c.memory.note(path+"/migrateToIpBased", nil, err)
 	if err != nil {
 		return err
 	}

@@ -112,6 +112,13 @@ func (s *Session) list(ctx context.Context, path, version string, query map[stri
 
 // put writes a resource and returns it as it is when the operation has ended.
 func (s *Session) put(ctx context.Context, path, version string, body Object, etag string) (Object, error) {
+	o, err := s.write(ctx, path, version, body, etag)
+	s.memory.note(path, o, err)
+	return o, err
+}
+
+// write is put without memory.
+func (s *Session) write(ctx context.Context, path, version string, body Object, etag string) (Object, error) {
 	a, err := s.send(ctx, request{method: http.MethodPut, path: path, version: version, body: body, etag: etag})
 	if err != nil {
 		return nil, err
@@ -139,8 +146,9 @@ func (s *Session) remove(ctx context.Context, path string) error {
 		err = s.await(ctx, a, path, networkVersion)
 	}
 	if fault.Is(err, fault.NotFound) {
-		return nil
+		err = nil
 	}
+	s.memory.note(path, nil, err)
 	return err
 }
 

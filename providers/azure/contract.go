@@ -14,11 +14,15 @@ package azure
 // bring entries for that address;
 // {public-ip, address, <address>} and {public-ip, name, <name>}: bring a managed public
 // IP although it does not list the Service; {load-balancer, wanted, <lb>}: bring the
-// pools of that load balancer although the Service has nothing in it. The load balancers of
+// pools of that load balancer although the Service has nothing in it;
+// {private-link-service, wanted, any}: the Service wants one. The load balancers of
 // the cluster are exactly Config.balancers.
 //
 // What Azure accepted and could not do (provisioningState Failed) is found with
 // Trouble, which nobody wants: the next plan writes it again.
+//
+// Where only facts are asked for, and nothing among them that the user names, the
+// lists may be some seconds old. They hold what the session itself has written since.
 //
 // A group that does not exist (404) is empty. A list that is refused (403) makes
 // its kinds blind.

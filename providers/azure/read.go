@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,12 +17,22 @@ import (
 )
 
 // Read reads for many Services at once: one list for every collection, whatever
-// the number of Services. The security group comes first, so that an address in
+// the number of Services, and none where all of them can do with what is
+// remembered. The security group comes first, so that an address in
 // one of its rules is never newer than the lists that tell whose it is.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
-	r := &read{Session: s, ctx: ctx, scopes: scopes, blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, byGroup: map[string][]Object{}, linksIn: map[string][]Object{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes)}
-	r.note(r.readSecurity(), KindAccess)
-	r.lists()
+	r := &read{
+		Session: s, ctx: ctx, scopes: scopes, at: s.now(), lists: lists{byGroup: map[string][]Object{}, linksIn: map[string][]Object{}},
+		blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes),
+	}
+	if r.recall() {
+		atOnce(r.others())
+	} else {
+		mark := s.memory.begin()
+		r.note(r.readSecurity(), KindAccess)
+		atOnce(append(r.shareds(), r.others()...))
+		s.memory.end(mark, r.lists, r.at, r.whole())
+	}
 	r.note(r.frontendAddresses(), KindEntries)
 	r.facts()
 	out := make([]providers.Found[*Facts], 0, len(scopes))
@@ -36,19 +47,17 @@ type read struct {
 	*Session
 	ctx    context.Context // lives for one call of Read
 	scopes []providers.Scope
+	at     time.Time // when the lists were read
 
-	mu        sync.Mutex
-	balancers []Object // of the cluster, sorted by name
-	security  Object
-	byGroup   map[string][]Object // public IPs of the groups that exist
-	linksIn   map[string][]Object // private link services
-	subnets   map[string]FoundSubnet
-	zones     []string
-	fleet     *fleet
-	names     map[string]string // of nodes, by provider id in lower case
-	blind     map[stack.Kind]bool
-	failed    map[providers.Lookup]error // what only those who asked for it miss
-	err       error
+	mu sync.Mutex
+	lists
+	subnets map[string]FoundSubnet
+	zones   []string
+	fleet   *fleet
+	names   map[string]string // of nodes, by provider id in lower case
+	blind   map[stack.Kind]bool
+	failed  map[providers.Lookup]error // what only those who asked for it miss
+	err     error
 
 	shared Facts
 }
@@ -122,11 +131,27 @@ func values(scope providers.Scope, kind stack.Kind, by string) []string {
 	return out
 }
 
-// lists makes the calls that serve all scopes, at the same time.
-func (r *read) lists() {
+// recall takes the lists from memory, if that is enough for all scopes.
+func (r *read) recall() bool {
+	known, at, young := r.memory.recall(r.at)
+	if !young || slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool { return !recallable(scope, known) }) {
+		return false
+	}
+	r.lists, r.at = known, at
+	return true
+}
+
+// whole tells whether nothing that was asked for is missing.
+func (r *read) whole() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err == nil && len(r.blind)+len(r.failed) == 0
+}
+
+// shareds are the calls for the lists that serve all scopes.
+func (r *read) shareds() []func() {
 	tasks := []func(){
 		func() { r.note(r.listBalancers(), KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess) },
-		func() { r.note(r.readFleet(), KindNICs, KindScaleSet) },
 	}
 	for _, group := range r.wanted(KindPublicIP, byGroup) {
 		tasks = append(tasks, func() {
@@ -136,14 +161,25 @@ func (r *read) lists() {
 	for _, group := range r.wanted(KindLink, byGroup) {
 		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: KindLink, By: byGroup, Value: group}, r.listLinks(group)) })
 	}
+	return tasks
+}
+
+// others are the calls for what is remembered by itself.
+func (r *read) others() []func() {
+	tasks := []func(){
+		func() { r.note(r.readFleet(), KindNICs, KindScaleSet) },
+	}
 	for _, name := range r.wanted(kindSubnet, byName) {
 		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: kindSubnet, By: byName, Value: name}, r.readSubnet(name)) })
 	}
 	if len(r.wanted(kindZones, byRegion)) > 0 {
 		tasks = append(tasks, func() { r.note(r.readZones()) })
 	}
-	forEach(tasks, func(task func()) { task() })
+	return tasks
 }
+
+// atOnce makes calls at the same time.
+func atOnce(tasks []func()) { forEach(tasks, func(task func()) { task() }) }
 
 func groupPath(subscription, group, collection string) string {
 	return "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Network/" + collection
@@ -253,7 +289,7 @@ func (s *Session) learnIPs(ctx context.Context, keys []stack.Key) error {
 
 // found puts together what was read for one scope.
 func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
-	out := providers.Found[*Facts]{At: r.now(), Have: &stack.Stack{Owner: scope.Owner}}
+	out := providers.Found[*Facts]{At: r.at, Have: &stack.Stack{Owner: scope.Owner}}
 	out.Blind, out.Err = r.faults(scope)
 	facts := r.factsOf(scope)
 	out.Facts = facts

@@ -75,6 +75,7 @@ func scope(in input) (providers.Scope, error) {
 	}
 	if linkCreateKey.Get(in.Values) {
 		fact(kindSubnet, byName, lower(linkSubnet(in)))
+		fact(KindLink, byWanted, "any")
 	}
 	if len(in.Config.Multi) == 0 {
 		fact(KindBalancer, byWanted, lower(singleBalancer(in)))

@@ -19,8 +19,9 @@ import (
 )
 
 // Session is an open connection to one subscription of Azure. It is safe for
-// concurrent use. It remembers facts that change seldom; load balancers, public
-// IPs and the security group are read anew before every write.
+// concurrent use. It remembers facts that change seldom, and for a moment what all
+// Services share; load balancers, public IPs and the security group are read anew
+// before every write.
 type Session struct {
 	config   Config
 	cluster  string
@@ -29,6 +30,7 @@ type Session struct {
 	pipeline runtime.Pipeline
 	network  runtime.Pipeline // for the subscription of network resources, where that is of another tenant
 	facts    *factCache
+	memory   listMemory
 	gates    gates
 	patience time.Duration // how long a step waits for its operation
 }

@@ -1,0 +1,142 @@
+package azure
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+)
+
+// TestListsHoldWrites: what is remembered has what was written since, also where
+// the lists were read at the same time; what nobody knows the end of is forgotten.
+func TestListsHoldWrites(t *testing.T) {
+	const network = "/subscriptions/s/resourceGroups/G/providers/Microsoft.Network/"
+	ip := func(name, etag string) Object {
+		return Object{"name": name, "etag": etag, "id": network + "publicIPAddresses/" + name}
+	}
+	read := lists{
+		balancers: []Object{{"name": "lb", "id": network + "loadBalancers/lb"}}, security: Object{"etag": "1"},
+		byGroup: map[string][]Object{"g": {ip("a", "1"), ip("b", "1")}}, linksIn: map[string][]Object{"g": nil},
+	}
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	refused := errors.New("no")
+	for name, tc := range map[string]struct {
+		writes []write
+		want   []string // public IPs with etags; nil: nothing is known
+	}{
+		"nothing":                  {nil, []string{"a 1", "b 1"}},
+		"changed":                  {[]write{{path: network + "publicIPAddresses/A", object: ip("a", "2")}}, []string{"a 2", "b 1"}},
+		"made":                     {[]write{{path: network + "publicIPAddresses/c", object: ip("c", "1")}}, []string{"a 1", "b 1", "c 1"}},
+		"deleted":                  {[]write{{path: network + "publicIPAddresses/b"}}, []string{"a 1"}},
+		"made and deleted":         {[]write{{path: network + "publicIPAddresses/c", object: ip("c", "1")}, {path: network + "publicIPAddresses/c"}}, []string{"a 1", "b 1"}},
+		"in another group":         {[]write{{path: "/subscriptions/s/resourceGroups/h/providers/Microsoft.Network/publicIPAddresses/b"}}, []string{"a 1", "b 1"}},
+		"a machine":                {[]write{{path: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v", unsure: true}}, []string{"a 1", "b 1"}},
+		"a subnet":                 {[]write{{path: network + "virtualNetworks/v/subnets/s", unsure: true}}, []string{"a 1", "b 1"}},
+		"a pool":                   {[]write{{path: network + "loadBalancers/lb/backendAddressPools/p", object: Object{}}}, nil},
+		"a private link service":   {[]write{{path: network + "privateLinkServices/p", object: Object{}}}, nil},
+		"refused":                  {[]write{{path: network + "publicIPAddresses/b", unsure: true}}, nil},
+		"refused, then once again": {[]write{{path: network + "publicIPAddresses/b", unsure: true}, {path: network + "publicIPAddresses/b"}}, nil},
+	} {
+		for _, when := range []string{"after the read", "while reading"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				var m listMemory
+				mark, other := m.begin(), m.begin()
+				if when == "after the read" {
+					m.end(mark, read, now, true)
+				}
+				for _, w := range tc.writes {
+					var err error
+					if w.unsure {
+						err = refused
+					}
+					m.note(w.path, w.object, err)
+				}
+				if when == "while reading" {
+					m.end(mark, read, now, true)
+				}
+				m.end(other, lists{}, now, false)
+				known, _, young := m.recall(now.Add(listAge - 1))
+				var got []string
+				for _, o := range known.byGroup["g"] {
+					got = append(got, o.text("name")+" "+o.text("etag"))
+				}
+				if !young {
+					got = nil
+				}
+				if d := cmp.Diff(tc.want, got); d != "" {
+					t.Errorf("(-want +got):\n%s", d)
+				}
+				if _, _, young := m.recall(now.Add(listAge)); young {
+					t.Error("what is too old is still believed")
+				}
+				if m.reading != 0 || m.writes != nil {
+					t.Errorf("%d reads and %d writes are kept", m.reading, len(m.writes))
+				}
+			})
+		}
+	}
+	if d := cmp.Diff([]Object{ip("a", "1"), ip("b", "1")}, read.byGroup["g"]); d != "" {
+		t.Errorf("what a reader holds was written to (-want +got):\n%s", d)
+	}
+}
+
+// TestFactsComeFromMemory: Services that go on to their second plan cost no call,
+// and see what they and others of this process have written; a Service that names
+// a public IP is told of one that was made a moment ago.
+func TestFactsComeFromMemory(t *testing.T) {
+	r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+	svc := numbered(1, Public, nil)
+	facts := func() *Facts {
+		s, err := scope(r.input(svc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Own = nil
+		found := r.session.Read(t.Context(), []providers.Scope{s})[0]
+		if found.Err != nil {
+			t.Fatal(found.Err)
+		}
+		return found.Facts
+	}
+	calls := func() int { return len(r.sim.Cloud.Journal.Entries()) }
+	r.together(false, []*corev1.Service{svc, numbered(2, Public, nil)})
+	before := facts() // the pool has been written, so this one reads
+	n := calls()
+	again := facts()
+	if made := calls() - n; made != 0 {
+		t.Errorf("%d calls for facts that are known", made)
+	}
+	if d := cmp.Diff(before, again); d != "" {
+		t.Errorf("(-read +remembered):\n%s", d)
+	}
+	if lb, ok := again.balancer("kubernetes"); !ok || len(lb.Frontends) != 2 || len(again.PublicIPs) < 2 {
+		t.Errorf("what was written is not there: %+v", again)
+	}
+	mine, err := r.session.put(t.Context(), r.config.publicIPID(stack.Key{Kind: KindPublicIP, Name: r.config.Group + "/mine"}), networkVersion, Object{
+		"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
+	}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n = calls()
+	if now := facts(); calls() != n || !slices.ContainsFunc(now.PublicIPs, func(ip FoundIP) bool { return ip.Name == "mine" }) {
+		t.Errorf("%d calls; what this process has made since is known: %+v", calls()-n, now.PublicIPs)
+	}
+	svc.Annotations[keyPrefix+"azure-pip-name"] = mine.text("name")
+	if facts(); calls() == n {
+		t.Error("the public IP that the user names was not looked for")
+	}
+	delete(svc.Annotations, keyPrefix+"azure-pip-name")
+	n, r.now = calls(), r.now.Add(listAge)
+	if facts(); calls() == n {
+		t.Error("what is too old was not read again")
+	}
+}
