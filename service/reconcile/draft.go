@@ -61,6 +61,7 @@ type Draft struct {
 
 	fresh   bool // have was read deeply by this draft
 	assumed bool // nothing is there, as far as nobody has looked; see looked
+	partial bool // have is what this process has made, and nobody has looked for more
 	looked  []stack.Kind
 	manual  errands   // what earlier runs on the same read have left to others
 	shallow bool      // have is the result of a shallow read
@@ -127,7 +128,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.book.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow && !unprovenBeyond(nil, snap.have) {
-		d.Have, d.Blind, d.read, d.manual = snap.have, snap.blind, snap.read, snap.manual
+		d.Have, d.Blind, d.read, d.manual, d.partial = snap.have, snap.blind, snap.read, snap.manual, snap.assumed
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner)); err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (r *Reconciler) know(ctx context.Context, d *Draft) error {
 		if err := r.read(ctx, d, scope); err != nil {
 			return err
 		}
-		d.Have, d.fresh, d.read, d.manual = snap.have, false, snap.read, snap.manual
+		d.Have, d.fresh, d.read, d.manual, d.partial = snap.have, false, snap.read, snap.manual, snap.assumed
 		d.Blind = append(slices.Clone(snap.blind), d.Blind...)
 		return nil
 	}
@@ -242,7 +243,7 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	}
 	d.Have, d.Facts, d.Blind = found.Have.Clone(), found.Facts, found.Blind
 	d.Have.Owner = d.Owner
-	d.fresh, d.read = true, r.options.Now()
+	d.fresh, d.partial, d.read = true, false, r.options.Now()
 	r.shared.see(d.Have, d.read)
 	return nil
 }

@@ -33,7 +33,7 @@ func (r *Reconciler) assume(ctx context.Context, d *Draft) error {
 		d.Job.Fresh = false // something of a name is there after all
 		return r.know(ctx, d)
 	}
-	d.assumed = true
+	d.assumed, d.partial = true, true
 	for _, l := range scope.Own {
 		d.looked = append(d.looked, l.Kind)
 	}
@@ -68,6 +68,13 @@ func (r *Reconciler) overreaches(d *Draft) bool {
 		kind := s.ID.Key.Kind
 		return s.ID.Action == plan.Create && r.cloud.Rules.Kinds[kind].Clash != diff.Refused && !slices.Contains(d.looked, kind)
 	})
+}
+
+// predates tells whether a Service of which nobody has looked for more than this
+// process has made is older than the process. Whatever it carried may have been
+// taken off by hand, and may have named a load balancer of another kind.
+func (r *Reconciler) predates(d *Draft) bool {
+	return d.partial && d.Job.Service.CreationTimestamp.Time.Before(r.started)
 }
 
 // contradicted tells whether the cloud says that an assumption was wrong: something

@@ -1,10 +1,13 @@
 package reconcile_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -103,6 +106,43 @@ func TestFreshLooksBeforeItTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, 1, w.deep)
+}
+
+// TestReleaseOfWhatMayHaveMore: the read that ends a release looks only for kinds
+// that the Service had, unless the Service is older than the process and nobody has
+// looked for what an earlier one may have made.
+func TestReleaseOfWhatMayHaveMore(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		created  time.Time
+		job      func(*corev1.Service) reconcile.Job
+		narrowly bool
+	}{
+		"made while the process runs":    {now.Add(time.Hour), asNew, true},
+		"older, without marks":           {now.Add(-time.Hour), asNew, false},
+		"older, all of it has been read": {now.Add(-time.Hour), want, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			var last providers.Scope
+			p := begun(w, func(b *providers.Bound) {
+				read := b.Read
+				b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+					last = scopes[len(scopes)-1]
+					return read(ctx, scopes)
+				}
+			})
+			svc := shop("a", one)
+			svc.CreationTimestamp = metav1.NewTime(tt.created)
+			p.settle(t, tt.job(svc))
+			p.settle(t, want(svc)) // what is known is kept over runs
+			p.settle(t, release(svc))
+			same(t, []string{}, w.show(t))
+			if narrowly := len(last.Only) > 0; narrowly != tt.narrowly {
+				t.Errorf("the last read was for %v", last.Only)
+			}
+		})
+	}
 }
 
 // TestFreshIsBelievedOnce: what was worked on in this process is not new, whatever

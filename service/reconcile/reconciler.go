@@ -49,6 +49,7 @@ type Reconciler struct {
 	snapshots *snapshots
 	shared    *commons
 	nodes     *nodeports.Interner
+	started   time.Time
 }
 
 // New makes a reconciler on an open cloud.
@@ -78,6 +79,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		shared:    newCommons(o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
+		started:   o.Now(),
 	}
 }
 

@@ -114,7 +114,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, shallow: d.shallow, clean: clean, manual: d.manual}
+	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, shallow: d.shallow, assumed: d.partial, clean: clean, manual: d.manual}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -143,7 +143,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, manual: d.manual})
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, assumed: d.partial, manual: d.manual})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return
@@ -151,7 +151,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	left, blind := d.Have, d.Blind
 	if !d.fresh || len(d.Plan.Steps) > 0 {
 		scope := r.cloud.Trace(d.Owner)
-		if len(d.Blind) == 0 {
+		if len(d.Blind) == 0 && !r.predates(d) {
 			scope.Only = ownKinds(d, res.Report)
 		}
 		found := r.reader.ReadLate(ctx, scope)

@@ -17,6 +17,8 @@ type snapshot struct {
 	blind []stack.Kind
 	// shallow snapshots know that the load balancer is there, not how it is.
 	shallow bool
+	// assumed snapshots know what this process has made: nobody has looked for more.
+	assumed bool
 	// clean is the digest of the input after whose run nothing was left to do.
 	clean string
 	// good is the last request that was built without errors: when the user
