@@ -1,0 +1,188 @@
+package gce_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/gce"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// stage is what a Service without a class says at a time, and what it has then.
+type stage struct {
+	name        string
+	annotations map[string]string
+	finalizer   string
+	parts       []string // kinds of resources that tell the kind of load balancer
+}
+
+func stages(ilb, netlb string) []stage {
+	internal := map[string]string{"networking.gke.io/load-balancer-type": "Internal"}
+	rbs := map[string]string{"cloud.google.com/l4-rbs": "enabled"}
+	inside := stage{"internal", internal, ilb, []string{"backend-service", "internal-forwarding-rule"}}
+	return []stage{
+		{"external", nil, "gke.networking.io/l4-netlb-v1", []string{"external-forwarding-rule", "target-pool"}},
+		inside,
+		{"opted in", rbs, netlb, []string{"backend-service", "external-forwarding-rule"}},
+		inside,
+		{"external again", nil, "gke.networking.io/l4-netlb-v1", []string{"external-forwarding-rule", "target-pool"}},
+	}
+}
+
+// mover walks a Service from stage to stage as the loop does: what it carries is
+// what the last run said.
+type mover struct {
+	*testing.T
+	s   subject
+	svc *corev1.Service
+}
+
+func (m *mover) process() *reconcile.Reconciler {
+	m.Helper()
+	r := reconcile.New(m.s.Open(m.T), reconcile.Options{GatherReleases: time.Millisecond})
+	r.SetNodes(m.s.Nodes())
+	_, _ = r.Draft(m.Context(), reconcile.Job{Service: m.svc}) // the run that follows shows a failure
+	r.AllKnown()
+	return r
+}
+
+func (m *mover) work(r *reconcile.Reconciler, release bool) (reconcile.Result, error) {
+	m.Helper()
+	d, err := r.Draft(m.Context(), reconcile.Job{Service: m.svc, Release: release})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.Run(m.Context(), d, func(plan.Gate) time.Duration { return 0 }), nil
+}
+
+// converge runs until nothing is left to do, and puts on the Service what each run
+// says: finalizers at once, and after a clean run none of those it does not name.
+func (m *mover) converge(r *reconcile.Reconciler) {
+	m.Helper()
+	var last reconcile.Result
+	for range 12 {
+		res, err := m.work(r, false)
+		if err != nil {
+			m.Fatal(err)
+		}
+		last = res
+		m.svc.Status.LoadBalancer.Ingress = res.Status.Ingress
+		for _, f := range res.Status.Finalizers {
+			if !slices.Contains(m.svc.Finalizers, f) {
+				m.svc.Finalizers = append(m.svc.Finalizers, f)
+			}
+		}
+		if res.Clean {
+			m.svc.Finalizers = slices.DeleteFunc(m.svc.Finalizers, func(f string) bool {
+				return slices.Contains(gce.Cloud().Outputs.Finalizers, f) && !slices.Contains(res.Status.Finalizers, f)
+			})
+			return
+		}
+	}
+	m.Fatalf("no end: %v, problems %v, held %v", last.Err, last.Draft.Problems, last.Draft.Plan.Held)
+}
+
+// arrived checks what there is, by a process that knows nothing.
+func (m *mover) arrived(want stage) {
+	m.Helper()
+	if d := cmp.Diff([]string{want.finalizer}, m.svc.Finalizers); d != "" {
+		m.Errorf("%s: finalizers (-want +got)\n%s", want.name, d)
+	}
+	d, err := m.process().Draft(m.Context(), reconcile.Job{Service: m.svc})
+	if err != nil {
+		m.Fatal(err)
+	}
+	if !d.Plan.Empty() {
+		m.Errorf("%s: a new process has %d steps to do", want.name, len(d.Plan.Steps))
+	}
+	var got []string
+	for _, r := range d.Have.Resources {
+		if k := string(r.Key.Kind); slices.Contains([]string{"backend-service", "external-forwarding-rule", "internal-forwarding-rule", "target-pool", "address"}, k) {
+			got = append(got, k)
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(want.parts, got); d != "" {
+		m.Errorf("%s: parts (-want +got)\n%s", want.name, d)
+	}
+}
+
+// die runs a process whose writing calls come through up to the k-th only.
+func (m *mover) die(k int) {
+	m.Helper()
+	r := m.process()
+	_, err := m.s.Control().Faults.Add(sim.Fault{WritesOnly: true, After: k, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AccessDenied"})
+	if err != nil {
+		m.Fatal(err)
+	}
+	_, _ = m.work(r, false) // it is meant to fail
+	m.s.Control().Faults.Clear()
+}
+
+// TestMoveBetweenSchemes: a Service without a class goes from external to internal
+// and back, from process to process and with processes that die at any call. It
+// carries the finalizer of what it has and no other, nothing of the former load
+// balancer stays, and once released nothing at all.
+func TestMoveBetweenSchemes(t *testing.T) {
+	for name, c := range map[string]struct{ config, ilb, netlb string }{
+		"older": {"", "gke.networking.io/l4-ilb-v1", "gke.networking.io/l4-netlb-v2"},
+		"newer": {"enable-l4-netlb-neg-default = true\n[global]\nalpha-features = ILBSubsets\n", "gke.networking.io/l4-ilb-v2", "gke.networking.io/l4-netlb-v3"},
+	} {
+		for dies := range 5 {
+			t.Run(fmt.Sprintf("%s/%d", name, dies), func(t *testing.T) {
+				begin, ok := fresh(t, c.config)(t).(subject)
+				if !ok {
+					t.Fatal("not the subject of this package")
+				}
+				before := marks(t, begin)
+				m := &mover{T: t, s: begin, svc: service("web", "", nil).Service}
+				m.svc.Spec.LoadBalancerClass = nil
+				for _, s := range stages(c.ilb, c.netlb) {
+					m.svc.Annotations = s.annotations
+					if dies > 0 {
+						m.die(3*dies - 2)
+					}
+					m.converge(m.process())
+					m.arrived(s)
+				}
+				m.leave()
+				if after := marks(t, begin); after != before {
+					t.Errorf("%d names of ours in the cloud, were %d", after, before)
+				}
+			})
+		}
+	}
+}
+
+// marks counts what is in the cloud under the names of load balancers.
+func marks(t *testing.T, s subject) int {
+	t.Helper()
+	body, err := json.Marshal(s.Control().State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(body, []byte("k8s")) + bytes.Count(body, []byte("a5a0c1f6e"))
+}
+
+// leave releases the Service.
+func (m *mover) leave() {
+	m.Helper()
+	r := reconcile.New(m.s.Open(m.T), reconcile.Options{GatherReleases: time.Millisecond})
+	r.AllKnown()
+	for range 12 {
+		if res, err := m.work(r, true); err == nil && res.Released {
+			return
+		}
+	}
+	m.Error("it is not released")
+}
