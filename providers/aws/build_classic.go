@@ -147,9 +147,11 @@ func (b *builder) policy(p ClassicPolicy) stack.Ref {
 }
 
 // classicNodeRules lets everything in that comes from the load balancer. The
-// group of the configuration is never edited, even if nodes are in it.
+// group of the configuration is never edited, even if nodes are in it. The group
+// that another Service's load balancer has for itself goes by its name, as over
+// there: the rule is then one that both want, and stays for whoever is left.
 func (b *builder) classicNodeRules(first stack.Ref) {
-	name := ""
+	name := b.facts.GroupNames[first.ID]
 	if first.ID == "" {
 		name = ownGroupName(b.lb)
 	}

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,10 @@ type factCache struct {
 		sync.Mutex
 		list []NodeGroup // sorted by id; replaced as a whole, never written to
 		at   time.Time
+		// names are those of groups that load balancers have for themselves, by id.
+		// Neither changes, so they are kept; replaced as a whole, never written to.
+		names map[string]string
+		asked map[string]bool // groups that Services name and that could be listed when they did
 	}
 }
 
@@ -50,6 +55,7 @@ type knownInstance struct {
 func newFactCache() *factCache {
 	c := &factCache{}
 	c.machines.known = map[string]knownInstance{}
+	c.groups.asked = map[string]bool{}
 	return c
 }
 
@@ -140,13 +146,18 @@ func (c *factCache) remembered() []string {
 	return out
 }
 
-// nodeGroups returns the remembered groups; false if they are too old or lack a
-// group of one of the instances.
-func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance) ([]NodeGroup, bool) {
+// nodeGroups returns the remembered groups; false if they are too old, lack a
+// group of one of the instances, or were listed before a Service named a group.
+func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance, named []string) ([]NodeGroup, bool) {
 	c.groups.Lock()
 	defer c.groups.Unlock()
 	if c.groups.at.IsZero() || now.Sub(c.groups.at) >= groupAge {
 		return nil, false
+	}
+	for _, id := range named {
+		if !c.groups.asked[id] {
+			return nil, false
+		}
 	}
 	for _, i := range instances {
 		for _, g := range i.Groups {
@@ -158,10 +169,26 @@ func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance) ([]
 	return c.groups.list, true
 }
 
-func (c *factCache) learnGroups(now time.Time, list []NodeGroup) {
+func (c *factCache) learnGroups(now time.Time, list []NodeGroup, names map[string]string, named []string) {
 	c.groups.Lock()
 	defer c.groups.Unlock()
 	c.groups.list, c.groups.at = list, now
+	if all := maps.Clone(c.groups.names); all != nil {
+		maps.Copy(all, names)
+		names = all
+	}
+	c.groups.names = names
+	for _, id := range named {
+		c.groups.asked[id] = true
+	}
+}
+
+// groupNames are the names of groups that load balancers have for themselves, by
+// id: those of all listings so far.
+func (c *factCache) groupNames() map[string]string {
+	c.groups.Lock()
+	defer c.groups.Unlock()
+	return c.groups.names
 }
 
 // rulesIn are the remembered rules of a group.

@@ -39,8 +39,11 @@ type Facts struct {
 	Cluster    ClusterTag
 	OwnSubnet  string // where we run, by configuration or as found; may be empty
 	VPC        string
-	Subnets    []Subnet            // of the VPC, sorted by id
-	NodeGroups []NodeGroup         // every group that carries the cluster tag or that an instance of the scope has, sorted by id
+	Subnets    []Subnet    // of the VPC, sorted by id
+	NodeGroups []NodeGroup // every group that carries the cluster tag or that an instance of the scope has, sorted by id
+	// GroupNames are those of the groups that Classic Load Balancers of the cluster
+	// have for themselves, by id.
+	GroupNames map[string]string
 	Instances  map[string]Instance // the nodes of the scope that exist, by id
 
 	members *members // the same as lists, made once for all Services; may be nil

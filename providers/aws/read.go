@@ -41,6 +41,7 @@ type read struct {
 	ownGroups    map[string]ec2types.SecurityGroup           // by name
 	targetGroups []elbv2types.TargetGroup                    // of found load balancers, and possible orphans
 	groups       []NodeGroup
+	groupNames   map[string]string // of groups that load balancers have for themselves, by id
 	subnetList   []Subnet
 	machines     map[string]Instance
 	factsFor     map[string]*Facts // by the digest of a scope's nodes

@@ -202,8 +202,9 @@ func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([
 
 // nodeGroups are the groups that carry the cluster's tag and those that the
 // instances have, with their rules, sorted by id. Groups that load balancers
-// have for themselves carry the tag as well but are no groups of nodes.
-func (s *Session) nodeGroups(ctx context.Context, instances map[string]Instance) ([]NodeGroup, error) {
+// have for themselves carry the tag as well but are no groups of nodes: of them
+// the names are told, by id.
+func (s *Session) nodeGroups(ctx context.Context, instances map[string]Instance) ([]NodeGroup, map[string]string, error) {
 	needed := map[string]bool{}
 	for _, i := range instances {
 		for _, g := range i.Groups {
@@ -212,32 +213,38 @@ func (s *Session) nodeGroups(ctx context.Context, instances map[string]Instance)
 	}
 	tagged, err := s.taggedGroups(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []NodeGroup
+	names := map[string]string{}
 	keep := func(g ec2types.SecurityGroup) {
 		out = append(out, nodeGroupOf(g))
 		delete(needed, awssdk.ToString(g.GroupId))
 	}
 	for _, g := range tagged {
+		if name := awssdk.ToString(g.GroupName); strings.HasPrefix(name, ownGroupName("")) {
+			names[awssdk.ToString(g.GroupId)] = name
+		}
 		if needed[awssdk.ToString(g.GroupId)] || !ofLoadBalancer(g) {
 			keep(g)
 		}
 	}
 	rest, err := s.groupsBy(ctx, "group-id", slices.Sorted(maps.Keys(needed)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, g := range rest {
 		keep(g)
 	}
 	slices.SortFunc(out, func(a, b NodeGroup) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(out, func(a, b NodeGroup) bool { return a.ID == b.ID }), nil
+	return slices.CompactFunc(out, func(a, b NodeGroup) bool { return a.ID == b.ID }), names, nil
 }
 
+// taggedGroups are the groups with the cluster's tag; without a tag, those that
+// have the name of a load balancer's own one.
 func (s *Session) taggedGroups(ctx context.Context) ([]ec2types.SecurityGroup, error) {
 	if s.config.Cluster.ID == "" {
-		return nil, nil
+		return s.groupsBy(ctx, "group-name", []string{ownGroupName("*")})
 	}
 	tagged, err := s.groupsBy(ctx, "tag-key", []string{s.config.Cluster.Key()})
 	if err != nil || !s.config.Cluster.Legacy {

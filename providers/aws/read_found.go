@@ -132,7 +132,7 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 	if f, ok := r.factsFor[digest]; ok {
 		return f
 	}
-	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups}
+	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames}
 	f.Instances = map[string]Instance{}
 	for _, id := range instanceIDs(scope.Nodes) {
 		if i, ok := r.machines[id]; ok {

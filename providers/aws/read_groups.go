@@ -104,6 +104,7 @@ func (r *read) listSubnets() error {
 // to know which shared rules it wants, and needs the same facts.
 func (r *read) listNodes() error {
 	ids, needed, anew := r.nodesOfScopes()
+	named := r.namedGroups()
 	if !needed {
 		return nil
 	}
@@ -115,14 +116,26 @@ func (r *read) listNodes() error {
 	if r.config.DisableNodeRules {
 		return nil
 	}
-	if known, ok := r.facts.nodeGroups(r.now(), r.machines); ok && !anew {
-		r.groups = known
+	if known, ok := r.facts.nodeGroups(r.now(), r.machines, named); ok && !anew {
+		r.groups, r.groupNames = known, r.facts.groupNames()
 		return nil
 	}
-	if r.groups, err = r.nodeGroups(r.ctx, r.machines); err == nil {
-		r.facts.learnGroups(r.now(), r.groups)
+	groups, names, err := r.nodeGroups(r.ctx, r.machines)
+	if err != nil {
+		return err
 	}
-	return err
+	r.facts.learnGroups(r.now(), groups, names, named)
+	r.groups, r.groupNames = groups, r.facts.groupNames()
+	return nil
+}
+
+// namedGroups are the groups that Services name in annotations.
+func (r *read) namedGroups() []string {
+	var out []string
+	for _, s := range r.scopes {
+		out = append(out, lookups(s.Facts, KindGroup, byWanted)...)
+	}
+	return out
 }
 
 // nodesOfScopes are the instances whose groups matter. Who is released comes

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
@@ -30,6 +31,7 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 type judge struct {
 	view         *view
 	names        map[string]string // names of own groups by id
+	others       map[string]string // names of groups that any load balancer has for itself, by id
 	first        string            // the first group of the found Classic Load Balancer
 	client       string            // the descriptions of its Network Load Balancer's rules
 	health       string
@@ -45,7 +47,7 @@ type ownership struct{ ours, others bool }
 type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
-	j := judge{view: v, names: map[string]string{}}
+	j := judge{view: v, names: map[string]string{}, others: r.groupNames}
 	for name, g := range r.ownGroups {
 		if g.GroupId != nil {
 			if _, own := v.own[*g.GroupId]; own {
@@ -108,7 +110,7 @@ func (j judge) resource(group string, rule FoundRule) stack.Resource {
 		p.Source = j.view.ref(rule.Source.ID)
 	}
 	return stack.Resource{
-		Key:  nodeRuleKey(group, p, j.names[rule.Source.ID]),
+		Key:  nodeRuleKey(group, p, cmp.Or(j.names[rule.Source.ID], j.others[rule.Source.ID])),
 		ID:   nodeRuleID(group, rule.Permission, sourceText(rule.Permission)),
 		In:   stack.Key{Kind: KindNodeGroup, Name: group},
 		Hold: stack.Counted, Proof: j.proof(group, rule),

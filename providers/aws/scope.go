@@ -45,6 +45,9 @@ func scope(in input) (providers.Scope, error) {
 	s := trace(in.Identity)
 	s.Nodes = in.Backends.Nodes
 	s.Facts = append(s.Facts, providers.Lookup{Kind: kindSubnets, By: byVPC, Value: in.Config.VPC})
+	for _, id := range slices.Concat(groupsKey.Get(in.Values), extraGroupsKey.Get(in.Values)) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: KindGroup, By: byWanted, Value: id})
+	}
 	if in.Kind == NLB {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: KindNetwork, By: byWanted})
 		if _, _, ok := targetAttrKey.Lookup(in.Values); ok {

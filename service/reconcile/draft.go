@@ -79,6 +79,11 @@ func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	}
 	err := r.draft(ctx, d)
 	if err != nil || d.Untouched || d.following {
+		if job.Fresh {
+			// Nothing was ever made for it, so it can miss nothing. Else whoever writes
+			// a Service full of mistakes would keep everything that is shared.
+			r.book.Enter(d.Owner, nil)
+		}
 		r.Shadow(d.Owner)
 	}
 	return d, err
