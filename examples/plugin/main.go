@@ -1,6 +1,7 @@
 // Command plugin is a cloud-controller-manager of somebody else's that uses
 // Berth for load balancers: the stock program with the stock service controller,
-// and one line that makes our clouds known.
+// and a blank import for each cloud. A program for one cloud has one of them, and
+// only that cloud's SDK in it.
 package main
 
 import (
@@ -18,14 +19,12 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
 
-	"github.com/berth-lb/berth/providers/all"
-	"github.com/berth-lb/berth/providers/plugin"
+	_ "github.com/berth-lb/berth/providers/plugin/aws"
+	_ "github.com/berth-lb/berth/providers/plugin/azure"
+	_ "github.com/berth-lb/berth/providers/plugin/gce"
 )
 
 func main() {
-	for _, entry := range all.List() {
-		plugin.Register(entry) // this is the one line
-	}
 	opts, err := options.NewCloudControllerManagerOptions()
 	if err != nil {
 		klog.Fatalf("options: %v", err)
@@ -46,6 +45,9 @@ func open(c *config.CompletedConfig) cloudprovider.Interface {
 	}
 	if cloud == nil {
 		klog.Fatal("cloud provider: --cloud-provider is empty")
+	}
+	if !cloud.HasClusterID() && !c.ComponentConfig.KubeCloudShared.AllowUntaggedCloud {
+		klog.Fatal("cloud provider: no cluster id")
 	}
 	return cloud
 }

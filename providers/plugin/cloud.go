@@ -1,47 +1,84 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"sync"
-	"time"
 
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	cloudprovider "k8s.io/cloud-provider"
-	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
-	"github.com/berth-lb/berth/service/reconcile"
 )
 
+// Options are what the flags of our own program say, as far as they mean
+// something under the stock loop. The zero value allows everything.
+type Options struct {
+	// PolicyConfig is the path of a policy file, as for --policy-config of our own
+	// program; empty: there is none.
+	PolicyConfig string
+	// AllowedNamespaces are patterns of the namespaces whose Services are served, as
+	// for --allowed-namespaces; empty: all are.
+	AllowedNamespaces []string
+}
+
+// The environment that FromEnvironment reads.
+const (
+	EnvPolicyConfig      = "BERTH_POLICY_CONFIG"
+	EnvAllowedNamespaces = "BERTH_ALLOWED_NAMESPACES" // separated by commas
+)
+
+// FromEnvironment reads the options of a program that has no flags for them,
+// because it only imports Berth.
+func FromEnvironment() Options {
+	o := Options{PolicyConfig: os.Getenv(EnvPolicyConfig)}
+	for name := range strings.SplitSeq(os.Getenv(EnvAllowedNamespaces), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			o.AllowedNamespaces = append(o.AllowedNamespaces, name)
+		}
+	}
+	return o
+}
+
 // Register makes a cloud known to k8s.io/cloud-provider under its usual name,
-// the value of --cloud-provider. As there, a name can be registered once.
-func Register(entry providers.Entry) {
+// the value of --cloud-provider. As there, a name can be registered once, and the
+// second time ends the process: a program has either our provider of that name or
+// the cloud's own.
+func Register(entry providers.Entry, o Options) {
 	cloudprovider.RegisterCloudProvider(entry.Name, func(config io.Reader) (cloudprovider.Interface, error) {
-		return New(entry, config)
+		return New(entry, config, o)
 	})
 }
 
 // Cloud is a cloud of ours as the stock program sees it.
 type Cloud struct {
-	entry  providers.Entry
-	config []byte // nil: there is no file
+	entry     providers.Entry
+	options   Options
+	config    []byte // nil: there is no file
+	balancers *balancers
 
-	view *view // of the cluster; nil until SetInformers
-	// ids asks the cluster who it is; nil until Initialize.
-	ids func(context.Context) (providers.ClusterIDs, error)
-
-	mu   sync.Mutex
-	open map[string]*reconcile.Reconciler // by --cluster-name, which comes with the first call
+	mu     sync.Mutex
+	view   *view                // of the cluster; nil until SetInformers
+	client kubernetes.Interface // nil until Initialize
+	teller *teller              // nil until Initialize
+	stop   <-chan struct{}      // that of the program
+	open   map[string]*opened   // by --cluster-name, which comes with the first call
 }
 
 // New makes a cloud of the configuration file; nil: there is none. The cloud is
-// not asked for anything yet.
-func New(entry providers.Entry, config io.Reader) (*Cloud, error) {
-	c := &Cloud{entry: entry, open: map[string]*reconcile.Reconciler{}}
+// not asked for anything yet. It fails for a policy file that cannot be read or
+// understood, so that nothing is allowed by a mistake in it.
+func New(entry providers.Entry, config io.Reader, o Options) (*Cloud, error) {
+	c := &Cloud{entry: entry, options: o, open: map[string]*opened{}}
+	c.balancers = &balancers{cloud: c, locks: map[string]*sync.Mutex{}}
+	if _, err := newAdmission(o, providers.Bound{Annotations: entry.Annotations}); err != nil {
+		return nil, fmt.Errorf("%s: %w", EnvPolicyConfig, err)
+	}
 	if config == nil {
 		return c, nil
 	}
@@ -52,50 +89,37 @@ func New(entry providers.Entry, config io.Reader) (*Cloud, error) {
 	return c, nil
 }
 
-// reconciler opens the cloud for a cluster, once.
-func (c *Cloud) reconciler(ctx context.Context, cluster string) (*reconcile.Reconciler, error) {
+// Initialize implements cloudprovider.Interface. The stock program calls it once
+// for every lease that it holds, which are two with leader migration; the first
+// call counts.
+func (c *Cloud) Initialize(clients cloudprovider.ControllerClientBuilder, stop <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.view == nil {
-		return nil, fmt.Errorf("%s: the program has not given its informers", c.entry.Name)
+	if c.client != nil {
+		return
 	}
-	if r, ok := c.open[cluster]; ok {
-		return r, nil
-	}
-	var file io.Reader
-	if c.config != nil {
-		file = bytes.NewReader(c.config)
-	}
-	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now, ClusterIDs: c.ids})
-	for _, p := range problems {
-		klog.FromContext(ctx).Info("cloud configuration", "problem", p.String())
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.open[cluster] = reconcile.New(bound, reconcile.Options{})
-	return c.open[cluster], nil
-}
-
-// Initialize implements cloudprovider.Interface.
-func (c *Cloud) Initialize(clients cloudprovider.ControllerClientBuilder, _ <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ids = service.ClusterIDs(clients.ClientOrDie("service-controller"), true)
+	c.client, c.stop = clients.ClientOrDie("service-controller"), stop
+	c.teller = newTeller(c.client, stop)
 }
 
 // SetInformers implements cloudprovider.InformerUser: all Services must be known
 // before anything that they share may go, and the nodes of a call can be stale.
+// As with Initialize the first call counts; the factory is the same in all.
 func (c *Cloud) SetInformers(factory informers.SharedInformerFactory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.view = newView(factory)
+	if c.view == nil {
+		c.view = newView(factory)
+	}
+}
+
+// clusterIDs ask the cluster who it is.
+func (c *Cloud) clusterIDs() func(context.Context) (providers.ClusterIDs, error) {
+	return service.ClusterIDs(c.client, true)
 }
 
 // LoadBalancer implements cloudprovider.Interface.
-func (c *Cloud) LoadBalancer() (cloudprovider.LoadBalancer, bool) {
-	return &balancers{cloud: c, locks: map[string]*sync.Mutex{}}, true
-}
+func (c *Cloud) LoadBalancer() (cloudprovider.LoadBalancer, bool) { return c.balancers, true }
 
 // Instances implements cloudprovider.Interface.
 func (*Cloud) Instances() (cloudprovider.Instances, bool) { return nil, false }
@@ -115,6 +139,7 @@ func (*Cloud) Routes() (cloudprovider.Routes, bool) { return nil, false }
 // ProviderName implements cloudprovider.Interface.
 func (c *Cloud) ProviderName() string { return c.entry.Name }
 
-// HasClusterID implements cloudprovider.Interface: opening the cloud fails if it
-// needs an id and has none.
+// HasClusterID implements cloudprovider.Interface. Whether there is an id can be
+// known only when the cloud is opened, which fails if it needs one and has none;
+// until then nothing is written.
 func (*Cloud) HasClusterID() bool { return true }

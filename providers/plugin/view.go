@@ -1,14 +1,19 @@
 package plugin
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service"
@@ -17,17 +22,19 @@ import (
 
 // view is what is known of the cluster from the program's informers.
 type view struct {
+	factory  informers.SharedInformerFactory
 	services corelisters.ServiceLister
 	nodes    corelisters.NodeLister
 
 	mu      sync.Mutex
 	given   map[*reconcile.Reconciler]string // the versions of the nodes that it was given last
-	waiting map[string]bool                  // Services not planned yet; nil before the first call
+	waiting map[string]*corev1.Service       // by UID, Services not planned yet; nil before the first call
 }
 
+// newView asks for the informers before the program starts them.
 func newView(factory informers.SharedInformerFactory) *view {
 	return &view{
-		services: factory.Core().V1().Services().Lister(), nodes: factory.Core().V1().Nodes().Lister(),
+		factory: factory, services: factory.Core().V1().Services().Lister(), nodes: factory.Core().V1().Nodes().Lister(),
 		given: map[*reconcile.Reconciler]string{},
 	}
 }
@@ -75,9 +82,9 @@ func (v *view) newest(svc *corev1.Service) (*corev1.Service, bool) {
 	return now, true
 }
 
-// planned notes that a Service is known; true from when all are that the stock
-// loop serves.
-func (v *view) planned(svc *corev1.Service) (bool, error) {
+// planned notes that what a Service wants is known; true from when that is so for
+// all that ours says are ours.
+func (v *view) planned(svc *corev1.Service, ours func(*corev1.Service) bool) (bool, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.waiting == nil {
@@ -85,14 +92,54 @@ func (v *view) planned(svc *corev1.Service) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		v.waiting = map[string]bool{}
-		stock := service.Classes{Default: true}
+		v.waiting = map[string]*corev1.Service{}
 		for _, s := range all {
-			if stock.Claim(s) == service.Served {
-				v.waiting[string(s.UID)] = true
+			if ours(s) {
+				v.waiting[string(s.UID)] = s
+			}
+		}
+	}
+	if _, news := v.waiting[string(svc.UID)]; !news || len(v.waiting) == 1 {
+		// The stock loop has come round: who is still missing may never come.
+		for uid, s := range v.waiting {
+			if now, there := v.newest(s); !there || !ours(now) {
+				delete(v.waiting, uid)
 			}
 		}
 	}
 	delete(v.waiting, string(svc.UID))
 	return len(v.waiting) == 0, nil
+}
+
+// served tells whether the stock loop asks us for a Service.
+func served(svc *corev1.Service) bool {
+	return service.Classes{Default: true}.Claim(svc) == service.Served
+}
+
+// endpoints finds the EndpointSlices of a Service. A nil one finds none: most
+// clouds send to nodes, and then nobody watches them.
+type endpoints struct {
+	slices discoverylisters.EndpointSliceLister
+}
+
+// watchEndpoints starts the informer of EndpointSlices, which no other part of the
+// program may have asked for.
+func (v *view) watchEndpoints(ctx context.Context, stop <-chan struct{}) (*endpoints, error) {
+	informer := v.factory.Discovery().V1().EndpointSlices()
+	synced := informer.Informer().HasSynced
+	v.factory.Start(stop)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if !cache.WaitForCacheSync(ctx.Done(), synced) {
+		return nil, fmt.Errorf("endpoint informer: %w", context.Cause(ctx))
+	}
+	return &endpoints{slices: informer.Lister()}, nil
+}
+
+// of returns the slices of a Service; they must not be written to.
+func (e *endpoints) of(svc *corev1.Service) ([]*discoveryv1.EndpointSlice, error) {
+	if e == nil {
+		return nil, nil
+	}
+	return e.slices.EndpointSlices(svc.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: svc.Name}))
 }

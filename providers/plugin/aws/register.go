@@ -1,0 +1,11 @@
+package aws
+
+import (
+	"github.com/berth-lb/berth/providers"
+	cloud "github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/plugin"
+)
+
+func init() {
+	plugin.Register(providers.EntryOf(cloud.Cloud()), plugin.FromEnvironment())
+}

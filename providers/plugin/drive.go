@@ -1,0 +1,162 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/cloud-provider/api"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+const (
+	// patience is how long a call waits for the cloud before it asks to be called
+	// again: the stock loop gives every waiting Service a worker.
+	patience = 20 * time.Second
+	// leastRetry is the shortest time after which a call asks to be repeated. Every
+	// repetition is a warning of the stock loop's.
+	leastRetry = time.Second
+	// leastPause is the same where the cloud wants fewer calls and does not say when.
+	leastPause = 5 * time.Second
+)
+
+// serve brings the cloud to what a Service asks for, and tells what came of it. A
+// nil error means that nothing is left to do.
+func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Result, error) {
+	epslices, err := o.endpoints.of(svc)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	digest, _, _ := service.ParseApplied(svc)
+	res, err := o.drive(ctx, reconcile.Job{Service: svc, Applied: digest, Slices: epslices})
+	if err != nil {
+		o.teller.unread(ctx, svc, err)
+		return res, retryable(err)
+	}
+	failed := problem(res)
+	if failed == nil && !res.Clean {
+		failed = fault.New(fault.Pending, "the cloud is still busy with the load balancer: %s", obstacles(res))
+	}
+	o.teller.say(svc, messages(res, o.Annotations())...)
+	if err := o.teller.patch(ctx, svc, wanted(svc, res, failed, o.Outputs())); err != nil && failed == nil {
+		failed = err
+	}
+	if failed == nil {
+		return res, nil
+	}
+	if fault.Is(failed, fault.Pending) && res.Err == nil {
+		return res, api.NewRetryError(failed.Error(), max(res.Wait, leastRetry))
+	}
+	return res, retryable(failed)
+}
+
+// release ends everything that a Service owns in the cloud, and takes off the
+// Service what we wrote there. A nil error means that nothing is left.
+func (o *opened) release(ctx context.Context, svc *corev1.Service) error {
+	res, err := o.drive(ctx, reconcile.Job{Service: svc, Release: true})
+	if err != nil {
+		return retryable(err)
+	}
+	if err := problem(res); err != nil {
+		return retryable(err)
+	}
+	if !res.Released {
+		return api.NewRetryError("the cloud has not let everything go yet: "+obstacles(res), max(res.Wait, leastRetry))
+	}
+	now, there := o.view.newest(svc)
+	if !there {
+		o.teller.forget(svc)
+		return nil
+	}
+	return o.teller.released(ctx, now, o.Outputs())
+}
+
+// drive works on a Service until it is as wanted, something fails, or the
+// patience is over.
+func (o *opened) drive(ctx context.Context, job reconcile.Job) (reconcile.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for try := 0; ; try++ {
+		draft, err := o.Draft(ctx, job)
+		if err := o.known(job.Service); err != nil {
+			return reconcile.Result{}, err
+		}
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		res := o.Run(ctx, draft, openGates)
+		if problem(res) != nil || res.Clean || res.Released || waitsForOthers(res) || !rest(ctx, res, try) {
+			return res, nil
+		}
+	}
+}
+
+// known lets shared things go once every Service has been planned. One that could
+// not be planned counts: the reconciler then takes it to want anything.
+func (o *opened) known(svc *corev1.Service) error {
+	all, err := o.view.planned(svc, func(s *corev1.Service) bool { return served(s) && o.Choose(s).Elsewhere == "" })
+	if err == nil && all {
+		o.AllKnown()
+	}
+	return err
+}
+
+// openGates: nobody but the stock loop writes addresses, and it does so when a
+// call has ended, so a call cannot wait until clients know the new one.
+func openGates(plan.Gate) time.Duration { return 0 }
+
+// waitsForOthers tells whether something waits for Services that are not planned
+// yet. The stock loop may need this worker for them.
+func waitsForOthers(res reconcile.Result) bool {
+	return slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Held) bool { return h.By == "ledger" })
+}
+
+// problem is what is wrong, in words for the user; nil if nothing is, or if it is
+// a matter of time.
+func problem(res reconcile.Result) error {
+	switch {
+	case res.Err != nil:
+		return res.Err
+	case res.Draft.Problems.Errors():
+		return res.Draft.Problems.Err()
+	case len(res.Draft.Plan.Held) > 0 && !res.Waits:
+		return fmt.Errorf("held: %s", status.EventMessage(heldText(res.Draft.Plan.Held)))
+	}
+	return nil
+}
+
+// retryable makes a fault that goes away by itself, after a time that is known,
+// one that the stock loop does not back off for.
+func retryable(err error) error {
+	if !fault.Is(err, fault.Throttled) {
+		return err
+	}
+	if _, is := errors.AsType[*api.RetryError](err); is {
+		return err
+	}
+	return api.NewRetryError(err.Error(), max(fault.After(err), leastPause))
+}
+
+// rest waits before the next look; false when the patience is over before.
+func rest(ctx context.Context, res reconcile.Result, try int) bool {
+	wait := res.Wait
+	if res.Again || wait <= 0 {
+		wait = min(10*time.Millisecond<<min(try, 10), 5*time.Second)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,116 @@
+package plugin
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/status"
+)
+
+// teller tells users what the stock loop has no words for: warnings as events,
+// and conditions. Errors it leaves to the stock loop, which tells them as events.
+type teller struct {
+	client   kubernetes.Interface
+	recorder record.EventRecorder
+
+	mu   sync.Mutex
+	said map[string]map[string]bool // by UID: events that were told and still hold
+}
+
+// newTeller makes one that tells until the program stops.
+func newTeller(client kubernetes.Interface, stop <-chan struct{}) *teller {
+	broadcaster := record.NewBroadcaster()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	go func() {
+		<-stop
+		broadcaster.Shutdown()
+	}()
+	return &teller{
+		client: client, said: map[string]map[string]bool{},
+		recorder: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"}),
+	}
+}
+
+// message is one event.
+type message struct {
+	reason status.EventReason
+	text   string
+}
+
+// say tells what was not told before. What is not said any more is forgotten, so
+// that it is news when it comes back.
+func (t *teller) say(svc *corev1.Service, all ...message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := map[string]bool{}
+	for _, m := range all {
+		text := status.EventMessage(m.text)
+		id := string(m.reason) + "\x00" + text
+		if !now[id] && !t.said[string(svc.UID)][id] {
+			t.recorder.Event(svc, m.reason.Type(), string(m.reason), text)
+		}
+		now[id] = true
+	}
+	t.said[string(svc.UID)] = now
+}
+
+func (t *teller) forget(svc *corev1.Service) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.said, string(svc.UID))
+}
+
+// elsewhere tells why a Service is left alone.
+func (t *teller) elsewhere(svc *corev1.Service, why string) {
+	t.say(svc, message{status.EventServedElsewhere, why})
+}
+
+// unread says on a Service that could not be planned why it has no load balancer
+// yet. What was programmed before still is, as far as anybody knows.
+func (t *teller) unread(ctx context.Context, svc *corev1.Service, cause error) {
+	for _, cond := range svc.Status.Conditions {
+		if cond.Type == status.TypeProgrammed && cond.Status == metav1.ConditionTrue {
+			return
+		}
+	}
+	want := status.Want{Conditions: []status.Condition{status.NotProgrammed(reasonFor(cause), oneLine(cause))}}
+	if err := t.patch(ctx, svc, want); err != nil {
+		klog.FromContext(ctx).Error(err, "status")
+	}
+}
+
+// released takes off a Service all that we wrote on it. Addresses and the stock
+// finalizer are the stock loop's.
+func (t *teller) released(ctx context.Context, svc *corev1.Service, outputs providers.Outputs) error {
+	if err := t.patch(ctx, svc, nothing(outputs)); err != nil {
+		return err
+	}
+	t.forget(svc)
+	return nil
+}
+
+// patch writes on a Service, to the subresource that the stock loop may write to.
+// A Service that has changed too much since it was read comes again by itself.
+func (t *teller) patch(ctx context.Context, svc *corev1.Service, want status.Want) error {
+	want.Now = time.Now()
+	body, differs := status.Patch(svc, want)
+	if !differs {
+		return nil
+	}
+	_, err := t.client.CoreV1().Services(svc.Namespace).Patch(ctx, svc.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
+	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
+		return nil
+	}
+	return err
+}
