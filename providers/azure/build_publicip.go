@@ -119,11 +119,16 @@ func (b *builder) dnsLabel() *string {
 }
 
 // publicIPTags are the configuration's, over them the annotation's, and the
-// cluster's mark.
+// cluster's mark. Tags that say whose a public IP is are not the user's to set:
+// with the name of another Service in them it would be that one's, and stay.
 func (b *builder) publicIPTags(found Tags) Tags {
 	wanted := Tags{}
 	maps.Copy(wanted, b.in.Config.Tags)
 	for k, v := range pipTagsKey.Get(b.in.Values) {
+		if marks(k, v) {
+			b.tell(pipTagsKey.Warning(b.in.Values, "sets "+k+", which says whose the public IP is: that one is left out", ""))
+			continue
+		}
 		wanted.set(k, v)
 	}
 	// Under its older name the mark stays as it is.

@@ -101,6 +101,15 @@ func containsFold(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) })
 }
 
+// marks tells whether a tag says which Services have a public IP, or which cluster.
+// People tag things with the name of earlier releases too; see owners.
+func marks(key, value string) bool {
+	if strings.EqualFold(key, tagServiceLegacy) {
+		return len(Tags{key: value}.owners()) > 0
+	}
+	return containsFold([]string{tagService, tagCluster, tagDNS, tagDNSLegacy}, key)
+}
+
 // owners reads the list of Services in the ownership tag. The name of earlier
 // releases counts only if what it holds looks like namespace/name: people tag
 // things with "service" for reasons of their own.
