@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -179,10 +180,57 @@ func (m *mover) leave() {
 	m.Helper()
 	r := reconcile.New(m.s.Open(m.T), reconcile.Options{GatherReleases: time.Millisecond})
 	r.AllKnown()
+	m.leaveBy(r)
+}
+
+func (m *mover) leaveBy(r *reconcile.Reconciler) {
+	m.Helper()
 	for range 12 {
 		if res, err := m.work(r, true); err == nil && res.Released {
 			return
 		}
 	}
 	m.Error("it is not released")
+}
+
+// TestForgottenKind: a process dies while it makes a load balancer; the Service
+// loses everything by which anybody could know that, and asks for another kind. To
+// the next process it is new; if it goes before that has ever read what there is,
+// what the first one has made goes as well.
+func TestForgottenKind(t *testing.T) {
+	kinds := map[string]map[string]string{
+		"internal": {"networking.gke.io/load-balancer-type": "Internal"},
+		"external": nil,
+	}
+	for from, to := range map[string]string{"internal": "external", "external": "internal"} {
+		for k := 1; k < 12; k += 2 {
+			t.Run(fmt.Sprintf("%s/%d", from, k), func(t *testing.T) {
+				s, ok := fresh(t, "[global]\nalpha-features = ILBSubsets\n")(t).(subject)
+				if !ok {
+					t.Fatal("not the subject of this package")
+				}
+				before := marks(t, s)
+				m := &mover{T: t, s: s, svc: service("web", "", kinds[from]).Service}
+				m.svc.Spec.LoadBalancerClass = nil
+				m.svc.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+				m.die(k)
+				m.svc.Annotations = kinds[to]
+
+				r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+				r.SetNodes(s.Nodes())
+				r.AllKnown()
+				d, err := r.Draft(t.Context(), reconcile.Job{Service: m.svc, Fresh: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res := r.Run(t.Context(), d, nil); res.Err != nil {
+					t.Fatal(res.Err)
+				}
+				m.leaveBy(r)
+				if after := marks(t, s); after != before {
+					t.Errorf("%d names of ours in the cloud, were %d", after, before)
+				}
+			})
+		}
+	}
 }
