@@ -106,7 +106,11 @@ func (b *builder) byHand(r NodeRule) bool {
 // all rules. It is no error, since the quota can have been raised; a group that
 // has more rules than the usual quota shows that it has.
 func (b *builder) countRules() {
+	wanted := len(b.out.Of(KindNodeRule))
 	for _, g := range b.facts.NodeGroups {
+		if len(g.Rules) > defaultRuleLimit || len(g.Rules)+wanted <= defaultRuleLimit {
+			continue // the answer is known without looking at every rule
+		}
 		there := map[Permission]bool{}
 		for _, f := range g.Rules {
 			there[normal(f.Permission)] = true

@@ -10,6 +10,8 @@ import (
 // nodeRuleStack is what the Service may have in the groups of the nodes: rules
 // that are proven to be its own, and, without proof, those that other load
 // balancers have there. A Service that wants one of the latter finds it in place.
+// Rules for the groups that others have for themselves nobody else wants; with
+// thousands of Services they would be most of what a read holds.
 func (r *read) nodeRuleStack(v *view) []stack.Resource {
 	if !v.deep || len(v.scope.Own) == 0 {
 		return nil
@@ -21,7 +23,9 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 			if rule.Source.IsZero() && !strings.HasPrefix(rule.Description, rulePrefix) {
 				continue
 			}
-			out = append(out, j.resource(g.ID, rule))
+			if res := j.resource(g.ID, rule); res.Proof != stack.None || j.others[rule.Source.ID] == "" {
+				out = append(out, res)
+			}
 		}
 	}
 	return out
