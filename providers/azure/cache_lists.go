@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
-// listAge is how long the lists are believed by those who want facts alone. They
-// hold what this session has written since, so that only what others change is seen
-// later. It is long enough for Services that are made together and go on, each at
-// its own moment, to their second plan.
+// listAge is how long the lists are believed. They hold what this session has
+// written since, so that only what others change is seen later. It is long enough
+// for Services that are made together but become known, and go on to their second
+// plan, each at its own moment.
 const listAge = 5 * time.Second
 
 // lists are the collections in which all Services are. Neither they nor their
@@ -32,6 +33,8 @@ type listMemory struct {
 	at      time.Time // when their read began; zero: nothing is known
 	reading int       // reads under way
 	writes  []write   // that have ended while they are
+	// looks are when Services last looked for what they own, those of the last listAge.
+	looks map[stack.Owner]time.Time
 }
 
 // write is what one call has made of a resource: nil, nothing; and whether nobody
@@ -42,11 +45,31 @@ type write struct {
 	unsure bool
 }
 
-// recall returns the lists if they are young enough.
-func (m *listMemory) recall(now time.Time) (lists, time.Time, bool) {
+// recall returns the lists if they are young enough for all scopes. Who looks for
+// what it owns gets lists that were read since it last looked, so that nobody who
+// doubts what it knows is told the same again.
+func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.known, m.at, !m.at.IsZero() && now.Sub(m.at) < listAge
+	maps.DeleteFunc(m.looks, func(_ stack.Owner, at time.Time) bool { return now.Sub(at) >= listAge })
+	ok := !m.at.IsZero() && now.Sub(m.at) < listAge
+	for _, scope := range scopes {
+		ok = ok && recallable(scope, m.known)
+		if len(scope.Own) == 0 {
+			continue
+		}
+		last, looked := m.looks[scope.Owner]
+		ok = ok && (!looked || m.at.After(last))
+	}
+	for _, scope := range scopes {
+		if len(scope.Own) > 0 {
+			if m.looks == nil {
+				m.looks = map[stack.Owner]time.Time{}
+			}
+			m.looks[scope.Owner] = now
+		}
+	}
+	return m.known, m.at, ok
 }
 
 // begin says that the lists are being read and returns what end must be told.
@@ -97,16 +120,19 @@ func (l lists) with(w write) (lists, bool) {
 	group, rest, found := strings.Cut(lower(w.path), "/providers/microsoft.network/")
 	parts := strings.Split(rest, "/")
 	switch {
-	case !found || parts[0] == "networkinterfaces" || parts[0] == "virtualnetworks":
-		return l, true // in none of the lists
-	case w.unsure || len(parts) != 2:
-		return l, false
+	case parts[0] == "virtualnetworks":
+		return l, true // remembered by itself
+	case !found || w.unsure || len(parts) != 2:
+		return l, false // machines are in the pools of load balancers
 	}
 	group = lastSegment(group)
 	switch parts[0] {
 	case "loadbalancers":
 		l.balancers = replaced(l.balancers, w)
 	case "networksecuritygroups":
+		if !l.knows(w.object) {
+			return l, false
+		}
 		l.security = w.object
 	case "publicipaddresses":
 		l.byGroup = maps.Clone(l.byGroup)
@@ -119,6 +145,34 @@ func (l lists) with(w write) (lists, bool) {
 	return l, true
 }
 
+// knows tells whether a security group names no address that is news. One that is in
+// its rules and in no list would be taken for left over, although somebody may just
+// have got it.
+func (l lists) knows(security Object) bool {
+	known := map[string]bool{}
+	for _, r := range l.security.props().list(listSecurity) {
+		for _, d := range destinations(r) {
+			known[d] = true
+		}
+	}
+	for _, group := range l.byGroup {
+		for _, ip := range group {
+			known[ip.props().text("ipAddress")] = true
+		}
+	}
+	for _, lb := range l.balancers {
+		for _, f := range lb.props().list(listFrontends) {
+			known[f.props().text("privateIPAddress")] = true
+		}
+	}
+	for _, r := range security.props().list(listSecurity) {
+		if slices.ContainsFunc(destinations(r), func(d string) bool { return !known[d] }) {
+			return false
+		}
+	}
+	return true
+}
+
 // replaced is a copy of a list in which a resource is as it was written.
 func replaced(list []Object, w write) []Object {
 	out := slices.DeleteFunc(slices.Clone(list), func(o Object) bool { return sameID(o.text("id"), w.path) })
@@ -129,8 +183,9 @@ func replaced(list []Object, w write) []Object {
 	return out
 }
 
-// recallable tells whether what a scope asks for may come from memory: facts alone,
-// and of nothing that the user has named, who may have made it a moment ago.
+// recallable tells whether what a scope asks for may come from memory: nothing that
+// the user has named, who may have made it a moment ago, and no proof that nothing
+// is left, for which no load balancer is wanted.
 func recallable(scope providers.Scope, known lists) bool {
 	named := func(l providers.Lookup) bool {
 		switch l.Kind {
@@ -145,5 +200,6 @@ func recallable(scope providers.Scope, known lists) bool {
 		}
 		return false
 	}
-	return len(scope.Own) == 0 && !slices.ContainsFunc(scope.Facts, named)
+	wants := func(l providers.Lookup) bool { return l.Kind == KindBalancer && l.By == byWanted }
+	return slices.ContainsFunc(scope.Facts, wants) && !slices.ContainsFunc(scope.Facts, named)
 }

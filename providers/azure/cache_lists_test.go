@@ -20,10 +20,14 @@ import (
 func TestListsHoldWrites(t *testing.T) {
 	const network = "/subscriptions/s/resourceGroups/G/providers/Microsoft.Network/"
 	ip := func(name, etag string) Object {
-		return Object{"name": name, "etag": etag, "id": network + "publicIPAddresses/" + name}
+		return Object{"name": name, "etag": etag, "id": network + "publicIPAddresses/" + name, "properties": map[string]any{"ipAddress": "52.0.0.1"}}
+	}
+	security := func(address string) Object {
+		rule := Object{"properties": map[string]any{"destinationAddressPrefix": address}}
+		return Object{"properties": map[string]any{"securityRules": []any{map[string]any(rule)}}}
 	}
 	read := lists{
-		balancers: []Object{{"name": "lb", "id": network + "loadBalancers/lb"}}, security: Object{"etag": "1"},
+		balancers: []Object{{"name": "lb", "id": network + "loadBalancers/lb"}}, security: security("52.0.0.2"),
 		byGroup: map[string][]Object{"g": {ip("a", "1"), ip("b", "1")}}, linksIn: map[string][]Object{"g": nil},
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -38,8 +42,11 @@ func TestListsHoldWrites(t *testing.T) {
 		"deleted":                  {[]write{{path: network + "publicIPAddresses/b"}}, []string{"a 1"}},
 		"made and deleted":         {[]write{{path: network + "publicIPAddresses/c", object: ip("c", "1")}, {path: network + "publicIPAddresses/c"}}, []string{"a 1", "b 1"}},
 		"in another group":         {[]write{{path: "/subscriptions/s/resourceGroups/h/providers/Microsoft.Network/publicIPAddresses/b"}}, []string{"a 1", "b 1"}},
-		"a machine":                {[]write{{path: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v", unsure: true}}, []string{"a 1", "b 1"}},
+		"a machine":                {[]write{{path: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v", object: Object{}}}, nil},
 		"a subnet":                 {[]write{{path: network + "virtualNetworks/v/subnets/s", unsure: true}}, []string{"a 1", "b 1"}},
+		"opened for one of them":   {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.1")}}, []string{"a 1", "b 1"}},
+		"opened for one before":    {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.2")}}, []string{"a 1", "b 1"}},
+		"opened for a stranger":    {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.3")}}, nil},
 		"a pool":                   {[]write{{path: network + "loadBalancers/lb/backendAddressPools/p", object: Object{}}}, nil},
 		"a private link service":   {[]write{{path: network + "privateLinkServices/p", object: Object{}}}, nil},
 		"refused":                  {[]write{{path: network + "publicIPAddresses/b", unsure: true}}, nil},
@@ -63,7 +70,7 @@ func TestListsHoldWrites(t *testing.T) {
 					m.end(mark, read, now, true)
 				}
 				m.end(other, lists{}, now, false)
-				known, _, young := m.recall(now.Add(listAge - 1))
+				known, _, young := m.recall(nil, now.Add(listAge-1))
 				var got []string
 				for _, o := range known.byGroup["g"] {
 					got = append(got, o.text("name")+" "+o.text("etag"))
@@ -74,7 +81,7 @@ func TestListsHoldWrites(t *testing.T) {
 				if d := cmp.Diff(tc.want, got); d != "" {
 					t.Errorf("(-want +got):\n%s", d)
 				}
-				if _, _, young := m.recall(now.Add(listAge)); young {
+				if _, _, young := m.recall(nil, now.Add(listAge)); young {
 					t.Error("what is too old is still believed")
 				}
 				if m.reading != 0 || m.writes != nil {
@@ -135,6 +142,16 @@ func TestFactsComeFromMemory(t *testing.T) {
 		t.Error("the public IP that the user names was not looked for")
 	}
 	delete(svc.Annotations, keyPrefix+"azure-pip-name")
+	third := numbered(3, Public, nil)
+	for i, made := range []bool{false, true} {
+		n = calls()
+		if r.read(false, third); (calls() != n) != made {
+			t.Errorf("look %d of a new Service: %d calls; the first needs none, the second is a doubt", i+1, calls()-n)
+		}
+	}
+	if n = calls(); len(r.read(true, third)[0].Have.Resources) > 0 || calls() == n {
+		t.Error("that nothing is left was not read")
+	}
 	n, r.now = calls(), r.now.Add(listAge)
 	if facts(); calls() == n {
 		t.Error("what is too old was not read again")

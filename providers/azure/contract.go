@@ -21,8 +21,9 @@ package azure
 // What Azure accepted and could not do (provisioningState Failed) is found with
 // Trouble, which nobody wants: the next plan writes it again.
 //
-// Where only facts are asked for, and nothing among them that the user names, the
-// lists may be some seconds old. They hold what the session itself has written since.
+// The lists may be some seconds old, unless something that the user names is asked
+// for, a release, or a Service that has looked for what it owns since they were read.
+// They hold what the session itself has written since.
 //
 // A group that does not exist (404) is empty. A list that is refused (403) makes
 // its kinds blind.

@@ -133,12 +133,11 @@ func values(scope providers.Scope, kind stack.Kind, by string) []string {
 
 // recall takes the lists from memory, if that is enough for all scopes.
 func (r *read) recall() bool {
-	known, at, young := r.memory.recall(r.at)
-	if !young || slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool { return !recallable(scope, known) }) {
-		return false
+	known, at, ok := r.memory.recall(r.scopes, r.at)
+	if ok {
+		r.lists, r.at = known, at
 	}
-	r.lists, r.at = known, at
-	return true
+	return ok
 }
 
 // whole tells whether nothing that was asked for is missing.
