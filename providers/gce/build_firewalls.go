@@ -105,14 +105,19 @@ func (b *builder) firewallDescription(version string) string {
 }
 
 // destination is the IP of the family if it is sure already, else a reference to
-// the rule that will have it.
+// the rule that will have it. An IP that is only asked for is not sure: it can be
+// that of another Service, whose clients this firewall would let in before the
+// rule is refused. Official controllers make the firewall after the rule as well,
+// except for target pools: there it waits only if something else has the IP.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_{external,internal}.go,
+// kubernetes/ingress-gce:pkg/l4/resources/{l4,l4netlb}.go.
 func (b *builder) destination(version string) stack.Ref {
 	for _, r := range b.out.Of(ruleKind(b.scheme)) {
 		rule, _ := r.Spec.(Rule)
 		if rule.IPVersion != version {
 			continue
 		}
-		if rule.IP == "" || rule.Wish {
+		if rule.IP == "" || rule.Wish || !b.sure(version, rule.IP) {
 			return stack.RefTo(r.Key)
 		}
 		if version == versionIPv6 && b.scheme == schemeExternal {
@@ -121,6 +126,15 @@ func (b *builder) destination(version string) stack.Ref {
 		return stack.RefID(rule.IP)
 	}
 	return stack.Ref{}
+}
+
+// sure tells whether the Service has the IP, or nobody else can have it.
+func (b *builder) sure(version, ip string) bool {
+	if b.liveIP(version) == ip {
+		return true
+	}
+	r, ok := b.facts.reserved(func(r Reserved) bool { return r.IP == ip })
+	return b.in.Kind == TargetPool && ok && !slices.ContainsFunc(r.Users, func(path string) bool { return lastOf(path) != b.names.rule(ruleIPv4) })
 }
 
 // ranges are the sources of one family; empty: nobody.

@@ -48,7 +48,8 @@ type Reserved struct {
 	IPVersion string // IPV4 also where the cloud says nothing
 	Type      string // EXTERNAL, INTERNAL
 	Tier      string
-	Subnet    string // path with project
+	Subnet    string   // path with project
+	Users     []string // paths of what has it, sorted
 }
 
 // Facts is what Build may know of the cloud. It is shared between Services and

@@ -85,7 +85,12 @@ func addressOf(a *computepb.Address) Address {
 
 func reservedOf(a *computepb.Address) Reserved {
 	spec := addressOf(a)
-	return Reserved{Name: spec.Name, IP: spec.IP, IPVersion: spec.IPVersion, Type: spec.Type, Tier: spec.Tier, Subnet: spec.Subnet}
+	out := Reserved{Name: spec.Name, IP: spec.IP, IPVersion: spec.IPVersion, Type: spec.Type, Tier: spec.Tier, Subnet: spec.Subnet}
+	for _, u := range a.GetUsers() {
+		out.Users = append(out.Users, projectPathOf(u))
+	}
+	slices.Sort(out.Users)
+	return out
 }
 
 func (v *view) poolOf(p *computepb.TargetPool) Pool {
