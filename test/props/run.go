@@ -22,6 +22,7 @@ func Run(t *testing.T, fresh New, cases []Case) {
 			t.Run("life", func(t *testing.T) { t.Parallel(); life(t, fresh, c) })
 			t.Run("order", func(t *testing.T) { t.Parallel(); order(t, fresh, c) })
 			t.Run("crash", func(t *testing.T) { t.Parallel(); crash(t, fresh, c) })
+			t.Run("refused", func(t *testing.T) { t.Parallel(); refused(t, fresh, c) })
 			t.Run("unread", func(t *testing.T) { t.Parallel(); unread(t, fresh, c) })
 		})
 	}
