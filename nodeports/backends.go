@@ -59,6 +59,10 @@ func (b Backends) Digest() string {
 			d.flag(e.Terminating)
 		}
 	}
+	if len(b.Endpoints.Hosts) > 0 {
+		d.number(len(b.Endpoints.Hosts))
+		d.text(b.Endpoints.Hosts...)
+	}
 	d.flag(b.Missing.Disabled)
 	return d.sum()
 }

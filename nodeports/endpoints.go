@@ -28,7 +28,10 @@ type PortEndpoints struct {
 // Endpoints is who serves a Service: an entry for each of its families and
 // ports, families in the order of the Service, ports as in Ports.
 type Endpoints struct {
-	ByPort  []PortEndpoints
+	ByPort []PortEndpoints
+	// Hosts are, sorted, the nodes that run an endpoint which does not end, ready or
+	// not: for kinds that leave it to a health check to find out which nodes serve.
+	Hosts   []string
 	Skipped []string // names of slices that hold no addresses (FQDN), sorted
 }
 
@@ -73,6 +76,7 @@ func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fal
 		}
 	}
 	slices.Sort(out.Skipped)
+	out.Hosts = hosts(epslices)
 	for _, family := range Families(svc) {
 		for _, port := range Ports(svc) {
 			var found []candidate
@@ -88,6 +92,20 @@ func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fal
 		}
 	}
 	return out
+}
+
+// hosts are the nodes of all endpoints that are not about to end.
+func hosts(epslices []*discoveryv1.EndpointSlice) []string {
+	var out []string
+	for _, s := range epslices {
+		for _, e := range s.Endpoints {
+			if node := orElse(e.NodeName, ""); node != "" && !orElse(e.Conditions.Terminating, false) {
+				out = append(out, node)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // For lists the endpoints of a Service port in a family.

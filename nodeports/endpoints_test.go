@@ -140,6 +140,27 @@ func TestEndpointsOf(t *testing.T) {
 	}
 }
 
+// TestHosts: whoever runs an endpoint that does not end is a host, ready or not,
+// whatever its ports are; and the digest tells when they change.
+func TestHosts(t *testing.T) {
+	v4, v6 := discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6
+	svc := &corev1.Service{Spec: corev1.ServiceSpec{
+		Ports: []corev1.ServicePort{{Name: "web", Port: 80, Protocol: corev1.ProtocolTCP}}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
+	}}
+	list := []*discoveryv1.EndpointSlice{
+		epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "c", notReady), endpoint("10.0.0.3", "d", draining), endpoint("10.0.0.4", "e", dying)),
+		epslice(v6, nil, endpoint("fd00::2", "b", unset), endpoint("fd00::3", "", isReady), endpoint("fd00::4", "a", notReady)),
+	}
+	b := BackendsOf(svc, NodeSet{}, list, FallbackPerNode)
+	if d := cmp.Diff([]string{"a", "b", "c"}, b.Endpoints.Hosts); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	list[0].Endpoints = list[0].Endpoints[:1]
+	if after := BackendsOf(svc, NodeSet{}, list[:1], FallbackPerNode); after.Digest() == b.Digest() {
+		t.Error("the digest is the same without an unready endpoint")
+	}
+}
+
 func TestEndpointsShape(t *testing.T) {
 	svc := service(corev1.ServiceSpec{
 		IPFamilies: []corev1.IPFamily{corev1.IPv6Protocol, corev1.IPv4Protocol},

@@ -104,6 +104,9 @@ func (b *builder) staticIP(version string) (ipChoice, bool) {
 			if wrong := b.unfit(r); wrong != "" {
 				b.tell(addressesKey.Refusal(b.in.Values, "names "+name+", which "+wrong, ""))
 			}
+			if asked := b.in.Service.Spec.LoadBalancerIP; version == versionIPv4 && asked != "" && !sameIPs(asked, r.IP) {
+				b.tell(said("spec.loadBalancerIP", asked, "has no effect, because "+addressesKey.Name+" names "+name, "", warnLevel))
+			}
 			return ipChoice{ip: r.IP, user: true}, true
 		}
 	}

@@ -25,6 +25,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Status:      addresses,
 		Outputs:     claims(),
 		Endpoints:   true,
+		EndpointsOf: podsMatter,
 		Open:        Open,
 	}
 }

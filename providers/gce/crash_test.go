@@ -75,7 +75,7 @@ func (s *strict) fits(spec Rule) error {
 	if spec.IP == "" || spec.Wish {
 		return nil
 	}
-	held := spec.IP == "203.0.113.9" || spec.IP == "10.128.0.99" || spec.Scheme == schemeInternal
+	held := slices.Contains([]string{"203.0.113.9", "10.128.0.99", "2001:db8:9::"}, spec.IP) || spec.Scheme == schemeInternal
 	for _, r := range s.have.Resources {
 		switch other := r.Spec.(type) {
 		case Rule:

@@ -201,6 +201,20 @@ func selectNodes(in input) nodeports.Filter {
 	return f
 }
 
+// podsMatter tells whether the pods of a Service may decide on what stands behind
+// its load balancer: on endpoint groups with policy Local, and on their size where
+// they are external. Whether a Service gets such groups may be left to the
+// configuration, as long as no finalizer says what it has.
+func podsMatter(svc *corev1.Service) bool {
+	switch choose(svc).Kind {
+	case NetLB:
+		return true
+	case InternalNEG:
+		return nodeports.LocalOnly(svc)
+	}
+	return nodeports.LocalOnly(svc) && !settledBy(svc)
+}
+
 // usesNEG tells whether endpoint groups, not instance groups, are the backends.
 // A live external load balancer keeps those that it has.
 // Source: kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go.

@@ -175,8 +175,8 @@ func (b *builder) endpoints() map[string]bool {
 }
 
 // subset picks the nodes of every place. With policy Local these are the nodes
-// that have endpoints of the Service; while it has none at all those that are
-// there stay, since the health check sends them nothing anyway.
+// that have endpoints of the Service; while it has none at all, those stay that are
+// there, since the health check sends them nothing anyway.
 func (b *builder) subset(existing map[string]bool) map[place][]member {
 	all := b.candidates()
 	zones := len(all)
@@ -226,10 +226,12 @@ func (b *builder) candidates() map[place][]member {
 	return out
 }
 
-// withPods keeps the nodes that have endpoints of the Service.
+// withPods keeps the nodes that have endpoints of the Service, ready or not: the
+// health check finds out which of them serve, sooner than endpoints come and go.
+// Source: kubernetes/ingress-gce:pkg/neg/syncers/endpoints_calculator.go (LocalL4EndpointsCalculator).
 func (b *builder) withPods(all map[place][]member, existing map[string]bool) map[place][]member {
 	hosts := map[string]bool{}
-	for _, n := range b.podNodes() {
+	for _, n := range slices.Concat(b.in.Backends.Endpoints.Hosts, b.podNodes()) {
 		hosts[n] = true
 	}
 	out := map[place][]member{}

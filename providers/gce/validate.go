@@ -50,6 +50,7 @@ func validate(in input) annotations.Problems {
 	out = append(out, validateKind(in)...)
 	out = append(out, validatePorts(in)...)
 	out = append(out, validateFamilies(in)...)
+	out = append(out, validateAskedIP(in)...)
 	out = append(out, validateRanges(in)...)
 	if nodeports.LocalOnly(in.Service) && in.Service.Spec.HealthCheckNodePort == 0 && in.Kind != TargetPool {
 		out = append(out, said("spec.healthCheckNodePort", "", "is 0 though spec.externalTrafficPolicy is Local: nodes without endpoints cannot be told from those with", "the port that the API server allocates", errorLevel))
@@ -117,6 +118,16 @@ func validateFamilies(in input) annotations.Problems {
 		return annotations.Problems{collectionKey.Refusal(in.Values, "is for Services of IPv6 alone", "spec.ipFamilies IPv6")}
 	}
 	return nil
+}
+
+// validateAskedIP: the field asks for IPv4 addresses only, as officially.
+// Source: kubernetes/ingress-gce:pkg/l4/address/to_use.go.
+func validateAskedIP(in input) annotations.Problems {
+	asked := in.Service.Spec.LoadBalancerIP
+	if asked == "" || !isNewer(in.Kind) || hasFamily(in, corev1.IPv4Protocol) {
+		return nil
+	}
+	return annotations.Problems{said("spec.loadBalancerIP", asked, "has no effect, because the Service has no IPv4; reserved IPv6 addresses are named by "+addressesKey.Name, "", warnLevel)}
 }
 
 func validateRanges(in input) annotations.Problems {

@@ -39,7 +39,11 @@ type world struct {
 	NoTags    bool            // the configuration names no node tags
 }
 
-type pod struct{ Node, IP string }
+type pod struct {
+	Node, IP string
+	Unready  bool
+	Ending   bool // and not serving any more
+}
 
 type haveYAML struct {
 	Key   stack.Key
@@ -179,10 +183,10 @@ func slicesOf(svc *corev1.Service, pods []pod) []*discoveryv1.EndpointSlice {
 	for _, p := range svc.Spec.Ports {
 		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port, Protocol: &p.Protocol})
 	}
-	ready := true
 	for _, p := range pods {
+		ready := !p.Unready && !p.Ending
 		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{
-			Addresses: []string{p.IP}, NodeName: &p.Node, Conditions: discoveryv1.EndpointConditions{Ready: &ready},
+			Addresses: []string{p.IP}, NodeName: &p.Node, Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: &ready, Terminating: &p.Ending},
 			TargetRef: &corev1.ObjectReference{Kind: "Pod", Name: "pod-" + p.IP},
 		})
 	}
