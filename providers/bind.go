@@ -49,6 +49,7 @@ type Bound struct {
 	Scope       func(Request) (Scope, error)
 	Fresh       func(Request) (Scope, error)
 	Build       func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	Later       func(Request, Facts, *stack.Stack) []string
 	Follow      func(Request, Facts, *stack.Stack) *stack.Stack
 	Adopt       func(want, have *stack.Stack) *stack.Stack
 	Shadow      func(stack.Owner, stack.Resource) bool
@@ -77,6 +78,13 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			return cloud.Follow(input(r), facts, have)
 		}
 	}
+	var later func(Request, Facts, *stack.Stack) []string
+	if cloud.Later != nil {
+		later = func(r Request, f Facts, have *stack.Stack) []string {
+			facts, _ := f.(F)
+			return cloud.Later(input(r), facts, have)
+		}
+	}
 	var fresh func(Request) (Scope, error)
 	if cloud.Fresh != nil {
 		fresh = func(r Request) (Scope, error) { return cloud.Fresh(input(r)) }
@@ -95,6 +103,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			return cloud.Build(input(r), facts, have)
 		},
 		Fresh:       fresh,
+		Later:       later,
 		Follow:      follow,
 		Adopt:       cloud.Adopt,
 		Shadow:      func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },

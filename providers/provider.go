@@ -164,6 +164,10 @@ type Cloud[C, F any] struct {
 	// Build says what is wanted. Problems are the user's; an error is a fault.
 	// have is what was found, for choices that stay as they are.
 	Build func(in Input[C], facts F, have *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	// Later says in words what another plan will do once the cloud has chosen what
+	// Build cannot know, such as an address. It is called after Build, with the same
+	// arguments. Nil: every plan says all.
+	Later func(in Input[C], facts F, have *stack.Stack) []string
 	// Follow says what is wanted of a Service that cannot be understood and never
 	// was since the process started: what is there, with today's backends. Nil: such
 	// a Service is left alone.

@@ -18,21 +18,29 @@ import (
 //
 // What is not known before the first write, such as the address of a new public
 // IP, is left out and comes with the next build: entries in the security group
-// for the address before stay until then.
+// for the address before stay until then; later says what they will be.
 func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	if facts == nil {
 		return nil, nil, fault.New(fault.Internal, "azure: facts were not read")
 	}
-	b := &builder{
+	want, problems := newBuilder(in, facts, have).stack()
+	return want, problems, nil
+}
+
+func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
+	return &builder{
 		in: in, facts: facts, have: have, cluster: clusterName(in.Identity), base: baseName(in.Owner.UID),
 		out: &stack.Stack{Owner: in.Owner}, families: in.Backends.Families, addresses: map[corev1.IPFamily]string{},
 	}
-	b.problems = append(b.problems, validate(in)...)
+}
+
+func (b *builder) stack() (*stack.Stack, annotations.Problems) {
+	b.problems = append(b.problems, validate(b.in)...)
 	b.balancer()
 	if b.problems.Errors() {
-		return nil, b.distinct(), nil
+		return nil, b.distinct()
 	}
-	b.entries.Group, b.entries.Balancer = in.Config.balancerGroup(), b.lb
+	b.entries.Group, b.entries.Balancer = b.in.Config.balancerGroup(), b.lb
 	for _, family := range b.families {
 		b.frontend(family)
 	}
@@ -40,11 +48,11 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 		b.rules(family)
 	}
 	if b.problems.Errors() {
-		return nil, b.distinct(), nil
+		return nil, b.distinct()
 	}
 	if b.anew {
 		b.out.Resources = nil
-		return b.out, b.distinct(), nil
+		return b.out, b.distinct()
 	}
 	if !b.leaveFirst() {
 		b.putEntries()
@@ -56,10 +64,10 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	}
 	b.access()
 	if b.problems.Errors() {
-		return nil, b.distinct(), nil
+		return nil, b.distinct()
 	}
 	b.out.Sort()
-	return b.out, b.distinct(), nil
+	return b.out, b.distinct()
 }
 
 // builder is the state of one build.
@@ -77,6 +85,8 @@ type builder struct {
 	// anew: a public IP must be deleted before it can be made again, and all that
 	// uses it with it. The next build makes everything.
 	anew bool
+	// foresees: what follows once the addresses are known is put in as well; see later.
+	foresees bool
 	// places are those of the nodes, once they are known; see placed.
 	places *placement
 

@@ -65,6 +65,7 @@ func parent(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.B
 
 // access wants the entries of the security group.
 func (b *builder) access() {
+	b.refuseForeign()
 	if noAccessKey.Get(b.in.Values) {
 		return
 	}
@@ -212,6 +213,8 @@ func (b *builder) destinations(family corev1.IPFamily) []string {
 	case !slices.Contains(b.families, family):
 	case b.addressOf(family) != "":
 		out = append(out, b.addressOf(family))
+	case b.foresees:
+		out = append(out, unknownAddress(family))
 	default:
 		out = append(out, b.addressesBefore(family)...)
 	}

@@ -19,6 +19,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Trace:       trace,
 		Scope:       scope,
 		Build:       build,
+		Later:       later,
 		Follow:      follow,
 		Adopt:       adopt,
 		Shadow:      shadow,
