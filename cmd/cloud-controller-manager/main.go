@@ -28,6 +28,7 @@ func main() {
 		klog.Fatalf("options: %v", err)
 	}
 	useOurDefaults(opts)
+	spareMemory()
 	flags := newFlags()
 	manager := newManager(flags)
 	signals, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -9,7 +9,7 @@ import (
 // inFlight is how many calls of a session are under way at a time: more than AWS
 // answers in the time that a call takes, at any rate it allows. Each holds its
 // request and its answer in memory, which name every machine of a large cluster.
-const inFlight = 64
+const inFlight = 32
 
 // bounded lets a number of calls be under way, repetitions and their pauses
 // included; the others wait, before their requests are written.

@@ -36,15 +36,17 @@ type read struct {
 	ctx    context.Context
 	scopes []providers.Scope
 
-	classicLBs   map[string]elbtypes.LoadBalancerDescription // by name
-	networkLBs   map[string]elbv2types.LoadBalancer          // by name
-	ownGroups    map[string]ec2types.SecurityGroup           // by name
-	targetGroups []elbv2types.TargetGroup                    // of found load balancers, and possible orphans
-	groups       []NodeGroup
-	groupNames   map[string]string // of groups that load balancers have for themselves, by id
-	subnetList   []Subnet
-	machines     map[string]Instance
-	factsFor     map[string]*Facts // by the digest of a scope's nodes
+	classicLBs      map[string]elbtypes.LoadBalancerDescription // by name
+	networkLBs      map[string]elbv2types.LoadBalancer          // by name
+	classicMachines map[string][]string                         // ids of instances, by name of the Classic Load Balancer
+	lastMachines    []string                                    // of the Classic Load Balancer before
+	ownGroups       map[string]ec2types.SecurityGroup           // by name
+	targetGroups    []elbv2types.TargetGroup                    // of found load balancers, and possible orphans
+	groups          []NodeGroup
+	groupNames      map[string]string // of groups that load balancers have for themselves, by id
+	subnetList      []Subnet
+	machines        map[string]Instance
+	factsFor        map[string]*Facts // by the digest of a scope's nodes
 
 	mu          sync.Mutex
 	failed      map[family]error // a list could not be read

@@ -22,19 +22,19 @@ const (
 // listClassic finds the load balancers by name. Of several names one that is
 // absent would fail the whole call, so then all of the account are listed.
 func (r *read) listClassic() error {
-	r.classicLBs = map[string]elbtypes.LoadBalancerDescription{}
+	r.classicLBs, r.classicMachines = map[string]elbtypes.LoadBalancerDescription{}, map[string][]string{}
 	names := r.values(KindClassic, byName)
 	if len(names) == 0 {
 		return nil
 	}
-	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(r.classicPage())}
 	if len(names) == 1 {
 		in = &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}
 	}
 	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
 		for _, d := range o.LoadBalancerDescriptions {
 			if name := awssdk.ToString(d.LoadBalancerName); contains(names, name) {
-				r.classicLBs[name] = d
+				r.keepClassic(name, d)
 			}
 		}
 		in.Marker = o.NextMarker
@@ -141,7 +141,7 @@ func (r *read) classicStack(v *view) []stack.Resource {
 	if !v.deep || proof == stack.None {
 		return []stack.Resource{lb}
 	}
-	parts := classicParts(v.classic, d)
+	parts := classicParts(v.classic, d, r.classicMachines[v.classic])
 	if a, ok := r.classicAttr[v.classic]; ok {
 		parts = append(parts, classicPart(v.classic, KindClassicAttr, "", a))
 	}
@@ -157,8 +157,8 @@ func classicPart(lb string, kind stack.Kind, name string, spec stack.Spec) stack
 	}
 }
 
-func classicParts(lb string, d elbtypes.LoadBalancerDescription) []stack.Resource {
-	out := []stack.Resource{classicPart(lb, KindClassicInst, "", ClassicInstances{Instances: instancesOfClassic(d.Instances)})}
+func classicParts(lb string, d elbtypes.LoadBalancerDescription, machines []string) []stack.Resource {
+	out := []stack.Resource{classicPart(lb, KindClassicInst, "", ClassicInstances{Instances: machines})}
 	if h := d.HealthCheck; h != nil {
 		out = append(out, classicPart(lb, KindClassicCheck, "", ClassicHealthCheck{
 			Target: awssdk.ToString(h.Target), Interval: awssdk.ToInt32(h.Interval), Timeout: awssdk.ToInt32(h.Timeout),
@@ -188,15 +188,6 @@ func classicParts(lb string, d elbtypes.LoadBalancerDescription) []stack.Resourc
 	for port, names := range backends {
 		out = append(out, classicPart(lb, KindClassicBack, decimal(port), ClassicPolicies{Port: port, Policies: policyRefs(names)}))
 	}
-	return out
-}
-
-func instancesOfClassic(list []elbtypes.Instance) []string {
-	out := make([]string, 0, len(list))
-	for _, i := range list {
-		out = append(out, awssdk.ToString(i.InstanceId))
-	}
-	slices.Sort(out)
 	return out
 }
 
