@@ -105,7 +105,7 @@ func (c *change) putField(b *computepb.BackendService, spec Backend, ch plan.Cha
 			b.ConnectionDraining = &computepb.ConnectionDraining{DrainingTimeoutSec: orNil(spec.Draining)}
 		}
 	case "Locality":
-		b.LocalityLbPolicy = cmp.Or(optional(spec.Locality), b.LocalityLbPolicy)
+		b.LocalityLbPolicy = localityOf(spec.Locality, b.LocalityLbPolicy)
 	case "ZoneAffinity":
 		if spec.ZoneAffinity != "" {
 			b.NetworkPassThroughLbTrafficPolicy = &computepb.BackendServiceNetworkPassThroughLbTrafficPolicy{
@@ -121,6 +121,19 @@ func (c *change) putField(b *computepb.BackendService, spec Backend, ch plan.Cha
 	case "Log":
 		b.LogConfig = cmp.Or(logOf(spec.Log), b.LogConfig)
 	}
+}
+
+// localityOf is what to write: the plain way of internal load balancers has a name
+// in answers, but cannot be asked for by it; it is what they do without a word.
+// Source: cloud.google.com/go/compute/apiv1/computepb (BackendService.LocalityLbPolicy).
+func localityOf(wanted string, found *string) *string {
+	switch wanted {
+	case "":
+		return found
+	case localityRendezvous:
+		return nil
+	}
+	return &wanted
 }
 
 func logOf(l *Logging) *computepb.BackendServiceLogConfig {
