@@ -27,6 +27,7 @@ func TestAzure(t *testing.T) {
 	t.Run("neighbours", p.neighbours)
 	t.Run("beside AKS", p.besideAKS)
 	t.Run("interfaces", p.interfaces)
+	t.Run("throttled for long", p.throttledLong)
 }
 
 func azureKey(key string) string { return "service.beta.kubernetes.io/azure-" + key }
