@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
 )
 
 // cluster has nodes n in zones of the given sizes.
@@ -122,6 +124,31 @@ func TestSubsetLimit(t *testing.T) {
 		b.in.Backends.Endpoints.ByPort = endpointsOn(tt.pods)
 		if got := b.subsetLimit(tt.zones, tt.existing); got != tt.want {
 			t.Errorf("%+v: %d", tt, got)
+		}
+	}
+}
+
+// TestLocalLimit: with policy Local the nodes with pods are endpoints, 250 of them
+// at most inside and 3000 outside, whether their pods are ready or not.
+func TestLocalLimit(t *testing.T) {
+	for _, tt := range []struct {
+		kind        string
+		nodes, want int
+	}{
+		{InternalNEG, 249, 249}, {InternalNEG, 300, maxLocalEndpoints},
+		{NetLB, 300, 300}, {NetLB, 3100, maxNetLBLocal},
+	} {
+		svc := service(1, negClass, localPolicy)
+		b := newBuilder(input{Service: svc, Kind: tt.kind}, &Facts{}, &stack.Stack{})
+		for i := range tt.nodes + 7 { // the last seven have no pods
+			name := fmt.Sprintf("n-%04d", i)
+			b.nodes = append(b.nodes, member{node: name, instance: name, zone: "z-1-a", ip: "10.0.0.1"})
+			if i < tt.nodes {
+				b.in.Backends.Endpoints.Hosts = append(b.in.Backends.Endpoints.Hosts, name)
+			}
+		}
+		if got := len(chosenNames(b.subset(nil))); got != tt.want {
+			t.Errorf("%s, %d nodes with pods: %d endpoints, want %d", tt.kind, tt.nodes, got, tt.want)
 		}
 	}
 }
