@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/providers"
@@ -198,4 +201,71 @@ func TestForeign(t *testing.T) {
 			t.Errorf("tags %v: somebody else's load balancer was deleted", tags)
 		}
 	}
+}
+
+// TestOtherController: the AWS Load Balancer Controller names the group of a
+// Service's load balancer as the official controller does. When a Service moves
+// to it, its group and what it has in the groups of the nodes stay.
+func TestOtherController(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	for name, tags := range map[string]Tags{
+		"its tag alone":          {tagOtherController: "kubernetes"},
+		"and the cluster's tags": r.config.Cluster.owned(Tags{tagOtherController: "kubernetes"}),
+	} {
+		w := r.networkWish(owner(len(tags)))
+		r.arrive(w.owner, w.stack())
+		theirs := r.theirGroup(managedGroupName("kubernetes", w.owner), tags)
+		have := r.read(w.owner)
+		group, ok := have.Get(stack.Key{Kind: KindGroup, Name: managedNLBName})
+		if !ok || group.Proof != stack.None {
+			t.Errorf("%s: got %+v, want a group without proof", name, group)
+		}
+		r.reset()
+		report := r.walk(w.owner, nil)
+		if _, waits := report.Wait(); report.Err() != nil || waits {
+			t.Errorf("%s: got %+v, want a release that leaves the group", name, report.Results)
+		}
+		if deletes := r.calls()["ec2.DeleteSecurityGroup"]; deletes > 0 {
+			t.Errorf("%s: somebody else's group was deleted", name)
+		}
+		rules, err := r.session.ec2.DescribeSecurityGroupRules(t.Context(), &ec2.DescribeSecurityGroupRulesInput{
+			Filters: []ec2types.Filter{{Name: awssdk.String("group-id"), Values: []string{r.seed.NodeGroup}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := slices.ContainsFunc(rules.SecurityGroupRules, func(rule ec2types.SecurityGroupRule) bool {
+			return rule.ReferencedGroupInfo != nil && awssdk.ToString(rule.ReferencedGroupInfo.GroupId) == theirs
+		})
+		if !kept {
+			t.Errorf("%s: the rule that lets somebody else's group in was revoked", name)
+		}
+	}
+	orphans, err := r.session.Orphans(t.Context(), nil)
+	if err != nil || len(orphans) > 0 {
+		t.Errorf("orphans: got %v, %v, want none", orphans, err)
+	}
+}
+
+// theirGroup makes a group, and lets it into the group of the nodes.
+func (r *rig) theirGroup(name string, tags Tags) string {
+	r.Helper()
+	made, err := r.session.ec2.CreateSecurityGroup(r.Context(), &ec2.CreateSecurityGroupInput{
+		GroupName: &name, Description: awssdk.String(managedGroupDescription), VpcId: &r.seed.VPC,
+		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: tagList(tags, ec2Tag)}},
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	_, err = r.session.ec2.AuthorizeSecurityGroupIngress(r.Context(), &ec2.AuthorizeSecurityGroupIngressInput{
+		GroupId: &r.seed.NodeGroup,
+		IpPermissions: []ec2types.IpPermission{{
+			IpProtocol: awssdk.String("tcp"), FromPort: awssdk.Int32(30080), ToPort: awssdk.Int32(30080),
+			UserIdGroupPairs: []ec2types.UserIdGroupPair{{GroupId: made.GroupId}},
+		}},
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return awssdk.ToString(made.GroupId)
 }

@@ -24,6 +24,13 @@ const (
 	tagPublicRole    = "kubernetes.io/role/elb"
 	tagInternalRole  = "kubernetes.io/role/internal-elb"
 
+	// tagOtherController is on everything that the AWS Load Balancer Controller
+	// makes. Its groups can have the very names and descriptions of ours, because
+	// both controllers hash the same words.
+	// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/deploy/tracking/provider.go,
+	// pkg/service/model_build_managed_sg.go.
+	tagOtherController = "elbv2.k8s.aws/cluster"
+
 	rulePrefix       = "kubernetes.io/rule/nlb/"
 	ruleClientPrefix = rulePrefix + "client="
 	ruleHealthPrefix = rulePrefix + "health="

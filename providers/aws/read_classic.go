@@ -117,7 +117,7 @@ func (r *read) proofOf(o stack.Owner, tags Tags) stack.Proof {
 	if name, ok := tags[tagServiceName]; ok && name != serviceName(o) {
 		return stack.None
 	}
-	if r.config.Cluster.Other(tags) != "" {
+	if ofOtherController(tags) || r.config.Cluster.Other(tags) != "" {
 		return stack.None
 	}
 	return stack.Name

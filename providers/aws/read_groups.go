@@ -37,7 +37,9 @@ func (r *read) groupStack(v *view) []stack.Resource {
 			key.Name = managedNLBName
 		}
 		res := r.groupOf(key, g)
-		v.own[res.ID] = key
+		if !ofOtherController(res.Spec.(Group).Tags) {
+			v.own[res.ID] = key
+		}
 		out, groups = append(out, res), append(groups, g)
 	}
 	if !v.deep {
@@ -60,6 +62,8 @@ func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
 		},
 	}
 	switch {
+	case ofOtherController(tags):
+		res.Proof = stack.None
 	case r.config.Cluster.Owns(tags):
 		res.Proof = stack.Tag
 	case r.config.Cluster.ID != "" && r.config.Cluster.Marks(tags), r.config.Cluster.Other(tags) != "":
@@ -67,6 +71,13 @@ func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
 		res.Proof = stack.None
 	}
 	return res
+}
+
+// ofOtherController tells what the AWS Load Balancer Controller made, for which
+// nothing else counts: its users may have it set the cluster's tag as well.
+func ofOtherController(tags Tags) bool {
+	_, marked := tags[tagOtherController]
+	return marked
 }
 
 func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.Resource {

@@ -114,7 +114,8 @@ func (w *sweep) groups(m *marks) {
 	for _, g := range m.groups {
 		name, description := awssdk.ToString(g.GroupName), awssdk.ToString(g.Description)
 		lb, own := strings.CutPrefix(name, ownGroupName(""))
-		switch owned := w.cluster.Owns(tagsOfEC2(g.Tags)); {
+		tags := tagsOfEC2(g.Tags)
+		switch owned := w.cluster.Owns(tags) && !ofOtherController(tags); {
 		case !ofLoadBalancer(g):
 			w.rules(g)
 		case own && owned && w.orphaned(lb):
