@@ -2,8 +2,11 @@ package reconcile_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
+
+	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -73,4 +76,28 @@ func TestJoin(t *testing.T) {
 	}
 	r.Run(ctx, d, nil)
 	same(t, []any{"shop", "shop", false}, []any{readBy, appliedBy, ended})
+}
+
+// TestDriftComesTogether: Services whose load balancers were made at different times
+// are read again at a few moments, none later than after the interval.
+func TestDriftComesTogether(t *testing.T) {
+	w := newWorld()
+	clock := testclock.NewFakeClock(time.Date(2026, 11, 20, 12, 0, 7, 0, time.UTC))
+	p := start(w, clock)
+	p.AllKnown()
+	moments := map[time.Time]int{}
+	for i := range 300 {
+		svc := shop(fmt.Sprintf("s-%d", i), one)
+		p.settle(t, want(svc))
+		due := clock.Now().Add(p.NextRead(reconcile.OwnerOf(svc)))
+		if age := due.Sub(clock.Now()); age > 30*time.Minute || age < 25*time.Minute {
+			t.Errorf("due after %v", age)
+		}
+		moments[due]++
+		clock.Step(500 * time.Millisecond)
+	}
+	// Made over two and a half minutes, and spread by a tenth of half an hour.
+	if len(moments) > 8 {
+		t.Errorf("%d Services are due at %d moments", 300, len(moments))
+	}
 }

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Policies []plan.Policy
 	// DriftInterval is the age at which what is known of a Service is read anew;
-	// default 30 minutes, spread by up to a tenth.
+	// default 30 minutes, spread by up to a tenth, at a few moments of it.
 	DriftInterval time.Duration
 	// KeepDrift leaves what another controller has built as it is where applying
 	// the difference would interrupt nothing, until the Service changes.

@@ -87,17 +87,25 @@ func (s *snapshots) due(o stack.Owner) time.Duration {
 	return max(s.dueAt(o, snap).Sub(s.now()), 0)
 }
 
+// slots are how many moments of an interval there are at which reads for drift are
+// due. A cloud that lists everything it has for one Service does so for all that
+// are due at the same moment: read one by one, hundreds of Services would cost
+// thousands of calls in each interval.
+const slots = 30
+
 // dueAt spreads the reads: by a tenth of the interval for what was read deeply,
 // over the whole interval for what was only looked at when the process started,
-// so that a restart does not read everything at once half an hour later.
+// so that a restart does not read everything at once half an hour later. What is
+// due about the same time is due at the same moment.
 func (s *snapshots) dueAt(o stack.Owner, snap snapshot) time.Time {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(o.UID)) // never fails
-	share := float64(h.Sum32()%1000) / 1000
+	share, slot := float64(h.Sum32()%1000)/1000, s.interval/slots
+	due := snap.read.Add(s.interval - slot - time.Duration(share*0.1*float64(s.interval)))
 	if snap.shallow {
-		return snap.read.Add(time.Duration(share * float64(s.interval)))
+		due = snap.read.Add(time.Duration(share * float64(s.interval-slot)))
 	}
-	return snap.read.Add(s.interval - time.Duration(share*0.1*float64(s.interval)))
+	return due.Truncate(slot).Add(slot)
 }
 
 func (s *snapshots) put(o stack.Owner, snap snapshot) {
