@@ -1,0 +1,286 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+const (
+	systemNamespace = "kube-system"
+	mainLease       = "cloud-controller-manager"
+	ownLease        = "berth"
+	migrationLease  = "cloud-provider-extraction-migration"
+	allControllers  = "*"
+	allButOurs      = "*,-service-lb-controller"
+)
+
+// migration moves the service controller, and nothing else, under the migration
+// lease. Its own name is in it: that of the defaults, service-controller, is one
+// that cloud-controller-managers do not have any more.
+const migration = `apiVersion: controllermanager.config.k8s.io/v1
+kind: LeaderMigrationConfiguration
+leaderName: ` + migrationLease + `
+controllerLeaders:
+- name: service-lb-controller
+  component: "*"
+`
+
+// elected are the flags of a program that elects a leader, faster than by default.
+// They are all: a list of controllers that is given twice adds up.
+func (h *handOver) elected(lease, controllers string, more ...string) []string {
+	return append([]string{
+		"--cloud-provider=aws", "--cloud-config=" + h.cloudConfig(), "--kubeconfig=" + h.Cluster.Kubeconfig(""), "--secure-port=0", "-v=2",
+		"--kube-api-qps=100", "--kube-api-burst=200", "--configure-cloud-routes=false", "--controllers=" + controllers,
+		"--leader-elect=true", "--leader-elect-resource-name=" + lease,
+		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+	}, more...)
+}
+
+// handOver is one attempt to take the service controller over while the official
+// program goes on with its others.
+type handOver struct {
+	*world
+	services []corev1.Service
+	start    string // the cloud before the first Service
+	made     string // and with load balancers on it
+}
+
+// TestLeaderMigration takes the service controller out of a running official
+// program in the two ways that its flags have for that.
+func TestLeaderMigration(t *testing.T) {
+	t.Run("by the migration lease", byMigrationLease)
+	t.Run("without its service controller", withoutServiceController)
+}
+
+// byMigrationLease is leader migration as Kubernetes documents it: first the old
+// program puts its controller under the second lease, then the new one waits for
+// that lease, and then the old one gives the controller up.
+func byMigrationLease(t *testing.T) {
+	h := newHandOver(t)
+	file := filepath.Join(h.Dir, "migration.yaml")
+	h.must(os.WriteFile(file, []byte(migration), 0o600))
+	migrating := []string{"--enable-leader-migration", "--leader-migration-config=" + file}
+
+	plain := h.runOfficial(allControllers)
+	h.build()
+	first := h.runOfficial(allControllers, migrating...)
+	plain.Kill()
+	h.held("the official program starts to migrate", migrationLease)
+	holder := h.holder(migrationLease)
+	berth := h.runBerth(migrating...)
+	h.held("Berth leads what is not migrated", ownLease)
+	h.officialWorks("under the migration lease")
+	if strings.Contains(berth.Output(), "service loop is running") {
+		t.Error("Berth works although the official program holds the migration lease")
+	}
+	if now := h.holder(migrationLease); now != holder {
+		t.Errorf("the migration lease went from %s to %s", holder, now)
+	}
+
+	second := h.runOfficial(allButOurs)
+	mark := h.mark()
+	first.Kill()
+	h.berthWorks(mark, berth, second)
+	// A program has one name in all leases.
+	if now := h.holder(migrationLease); now != h.holder(ownLease) {
+		t.Errorf("the migration lease is held by %s", now)
+	}
+}
+
+// withoutServiceController is the simple way: the official program is started anew
+// without its service controller, and Berth with a lease of its own once that has
+// come through.
+func withoutServiceController(t *testing.T) {
+	h := newHandOver(t)
+	first := h.runOfficial(allControllers)
+	h.build()
+	h.officialWorks("alone")
+	second := h.runOfficial(allButOurs)
+	holder := h.holder(mainLease)
+	mark := h.mark()
+	first.Kill()
+	h.eventually("the official program goes on", func(context.Context) error {
+		if now := h.holder(mainLease); now == holder || now == "" {
+			return fmt.Errorf("held by %q", now)
+		}
+		return nil
+	})
+	berth := h.runBerth()
+	h.berthWorks(mark, berth, second)
+}
+
+func newHandOver(t *testing.T) *handOver {
+	h := &handOver{world: newWorld(t, "stock")}
+	h.services = pick(t, h.world.services("stock"), "clb-plain", "nlb-ranges", "nlb-ports")
+	h.start = h.state()
+	t.Cleanup(func() {
+		for _, lease := range []string{mainLease, ownLease, migrationLease} {
+			err := h.Client.CoordinationV1().Leases(systemNamespace).Delete(context.Background(), lease, metav1.DeleteOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				t.Error(err)
+			}
+		}
+	})
+	return h
+}
+
+// runOfficial starts the official program. A kill ends it in the end: it answers
+// no signal.
+func (h *handOver) runOfficial(controllers string, flags ...string) *harness.Process {
+	h.t.Helper()
+	p, err := h.Run("official", h.programs.official, h.Credentials(), h.elected(mainLease, controllers, flags...)...)
+	h.must(err)
+	h.t.Cleanup(p.Kill)
+	return p
+}
+
+// runBerth starts our program beside it, with a lease of its own.
+func (h *handOver) runBerth(flags ...string) *harness.Process {
+	h.t.Helper()
+	p, err := h.Run("berth", h.programs.Controller, h.Credentials(), h.elected(ownLease, allControllers, flags...)...)
+	h.must(err)
+	return p
+}
+
+// build lets the official program make the load balancers.
+func (h *handOver) build() {
+	h.t.Helper()
+	h.must(h.Create(h.t.Context(), h.services...))
+	h.eventually("the official program builds", h.addressed(h.services...))
+	h.settle(0)
+	h.made = h.state()
+}
+
+// officialWorks changes a Service and sees that the official program follows, and
+// Berth has never done anything.
+func (h *handOver) officialWorks(when string) {
+	h.t.Helper()
+	h.settle(0)
+	before, mark := h.by("service-controller"), h.mark()
+	h.must(h.Change(h.t.Context(), h.namespace, h.services[0].Name, addPort(7001)))
+	h.eventually("the official program works "+when, func(context.Context) error {
+		if n := len(writes(h.since(mark))); n == 0 {
+			return errors.New("no call yet")
+		}
+		if h.by("service-controller") == before {
+			return errors.New("no event yet")
+		}
+		return nil
+	})
+	h.settle(mark)
+	h.made = h.state()
+	if n := h.by("berth"); n > 0 {
+		h.t.Errorf("Berth told %d events while the official program leads", n)
+	}
+}
+
+// berthWorks sees that Berth takes over what the official program has left, and
+// that from then on it alone works on Services, while that one goes on.
+func (h *handOver) berthWorks(mark int, berth, official *harness.Process) {
+	h.t.Helper()
+	t, theirs := h.t, h.by("service-controller")
+	h.eventually("Berth takes over", h.Programmed(h.services...))
+	for _, e := range writes(h.settle(mark)) {
+		t.Errorf("written at the hand-over: %s", describe(e))
+	}
+	if diff := cmp.Diff(h.made, h.state()); diff != "" {
+		t.Errorf("the cloud changed at the hand-over (-want +got):\n%s", diff)
+	}
+	mark = h.mark()
+	h.must(h.Change(t.Context(), h.namespace, h.services[0].Name, addPort(7002)))
+	h.eventually("Berth works", func(ctx context.Context) error {
+		if len(writes(h.since(mark))) == 0 {
+			return errors.New("no call yet")
+		}
+		return h.Programmed(h.services...)(ctx)
+	})
+	for _, e := range writes(h.settle(mark)) {
+		if strings.HasPrefix(e.Operation, "Delete") || strings.HasPrefix(e.Operation, "Deregister") {
+			t.Errorf("a port more has cut traffic: %s", describe(e))
+		}
+	}
+	h.must(h.Delete(t.Context(), h.services...))
+	h.eventually("Berth deletes", h.Gone(h.services...))
+	if diff := cmp.Diff(h.start, h.state()); diff != "" {
+		t.Errorf("left after deletion (-want +got):\n%s", diff)
+	}
+	if now := h.by("service-controller"); now != theirs {
+		t.Errorf("the stock service controller told %d events after Berth has taken over", now-theirs)
+	}
+	if h.by("berth") == 0 {
+		t.Error("Berth told nothing: events do not say who works")
+	}
+	for _, p := range []*harness.Process{berth, official} {
+		if !p.Running() {
+			t.Errorf("%s has ended", p.Name)
+		}
+	}
+	if h.holder(mainLease) == "" {
+		t.Error("nobody leads the official program")
+	}
+}
+
+// addPort adds a port to a Service.
+func addPort(number int32) func(*corev1.Service) {
+	return func(svc *corev1.Service) {
+		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{
+			Name: fmt.Sprintf("more-%d", number), Protocol: corev1.ProtocolTCP, Port: number, TargetPort: intstr.FromInt32(number),
+		})
+	}
+}
+
+// by counts the events on Services that a component has told.
+func (h *handOver) by(component string) int {
+	h.t.Helper()
+	list, err := h.Client.CoreV1().Events(h.namespace).List(h.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Service"})
+	h.must(err)
+	n := 0
+	for _, e := range list.Items {
+		if e.Source.Component == component {
+			n += int(max(e.Count, 1))
+		}
+	}
+	return n
+}
+
+// holder is who holds a lease; empty if nobody does.
+func (h *handOver) holder(lease string) string {
+	got, err := h.Client.CoordinationV1().Leases(systemNamespace).Get(h.t.Context(), lease, metav1.GetOptions{})
+	if err != nil || got.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *got.Spec.HolderIdentity
+}
+
+// held waits until somebody holds a lease.
+func (h *handOver) held(what, lease string) {
+	h.t.Helper()
+	h.eventually(what, func(context.Context) error {
+		if h.holder(lease) == "" {
+			return fmt.Errorf("nobody holds the lease %s", lease)
+		}
+		return nil
+	})
+}
+
+// since are the cloud calls after the mark.
+func (h *handOver) since(mark int) []sim.Entry {
+	h.t.Helper()
+	entries, err := h.Sim.Journal(h.t.Context(), mark)
+	h.must(err)
+	return entries
+}
