@@ -65,6 +65,9 @@ func TestPlugin(t *testing.T) {
 			t.Run("kill", p.kill)
 			t.Run("cut", p.cut)
 			t.Run("finalizers", p.finalizers)
+			t.Run("mistakes", p.pluginMistakes)
+			t.Run("throttled", p.pluginThrottled)
+			t.Run("take-over", p.pluginTakesOver)
 		})
 	}
 }

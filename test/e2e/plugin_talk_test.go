@@ -1,0 +1,328 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers/plugin"
+	"github.com/berth-lb/berth/status"
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// everything is the cloud as it is now.
+func (w *world) everything() map[string]any {
+	w.t.Helper()
+	if w.place == nil {
+		return w.state()
+	}
+	return w.dump()
+}
+
+// syncFailed waits until the stock loop has told what is wrong with a Service, and
+// the condition says the same.
+func (w *world) syncFailed(name string, reason status.Reason, words ...string) {
+	w.t.Helper()
+	accepted := w.condition(name, status.TypeAccepted, metav1.ConditionFalse, reason)
+	if err := mentions(accepted.Message, words...); err != nil {
+		w.t.Errorf("%s: condition: %v", name, err)
+	}
+	w.eventually(name+": the event of the stock loop", func() error {
+		return mentions(strings.Join(w.warnings(name), "\n"), append([]string{"SyncLoadBalancerFailed"}, words...)...)
+	})
+}
+
+// TestPluginMistakes: what a user got wrong is told with key, value and what is
+// legal; nothing is made of it, and what is live stays and follows the nodes.
+func TestPluginMistakes(t *testing.T) {
+	const key = "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval"
+	words := []string{key, `"soon"`, "seconds"}
+	w := start(t, 3)
+	before, nodes := w.state(), w.seed(2)
+	w.plugin()
+	live := w.create("live")
+	meter := w.meter()
+	fresh := w.service("fresh", annotate(key, "soon"))
+	w.must(w.Create(t.Context(), fresh))
+	w.update("live", annotate(key, "soon"))
+	w.syncFailed("fresh", status.ReasonInvalidAnnotation, words...)
+	w.syncFailed("live", status.ReasonInvalidAnnotation, words...)
+	w.noWrites("mistakes", meter)
+	w.must(w.JoinNode(t.Context(), &nodes[2]))
+	w.becomes("live", members, inOrder(w.machines()...))
+	w.update("live", annotate(key, "20"))
+	w.update("fresh", annotate(key, ""))
+	w.programmed(live, fresh)
+	w.remove(live, fresh)
+	w.asBefore(before)
+}
+
+// TestPluginWarnings: an annotation that means nothing is told once, by an event
+// of ours, and stops nothing.
+func TestPluginWarnings(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	w.plugin()
+	svc := w.create("web", annotate("idle-timeuot", "60"))
+	told := func() error {
+		var ours []string
+		for _, e := range w.warnings("web") {
+			if strings.Contains(e, string(status.EventUnknownAnnotation)) && strings.Contains(e, "idle-timeuot") {
+				ours = append(ours, e)
+			}
+		}
+		if len(ours) != 1 {
+			return fmt.Errorf("want one warning, got %q", ours)
+		}
+		return nil
+	}
+	w.eventually("the warning", told)
+	w.update("web", annotate("example.com/touched", "yes"))
+	w.eventually("another sync", func() error { return atLeast(2, countOf(w.events("web"), "EnsuredLoadBalancer")) })
+	w.must(told())
+	w.remove(svc)
+	w.asBefore(before)
+}
+
+// TestPluginElsewhere: a Service for another controller is left alone, and one that
+// moves there is let go.
+func TestPluginElsewhere(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	w.plugin()
+	moves := w.create("moves")
+	meter := w.meter()
+	theirs, classed := w.service("theirs", annotate("type", "external")), w.service("classed", class(mine))
+	w.must(w.Create(t.Context(), theirs, classed))
+	w.eventually("it is told", func() error {
+		return mentions(strings.Join(w.events("theirs"), "\n"), string(status.EventServedElsewhere), `"external"`)
+	})
+	w.noWrites("Services of others", meter)
+	if warned := w.warnings("theirs"); len(warned) > 0 {
+		t.Errorf("warnings on a Service of others: %q", warned)
+	}
+	w.untouched("classed")
+	w.update("moves", annotate("type", "external"))
+	w.eventually("it is let go", func() error {
+		svc := w.get("moves")
+		left, err := w.named("moves")
+		return errors.Join(err, differ("load balancers", 0, len(left)), differ("conditions", 0, len(svc.Status.Conditions)))
+	})
+	w.remove(moves, theirs, classed)
+	w.asBefore(before)
+}
+
+// TestPluginThrottled: what the cloud asks to wait for is repeated after a time of
+// ours, not the stock loop's growing one.
+func TestPluginThrottled(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	program := w.plugin()
+	w.arm(sim.Fault{Kind: sim.FaultError, WritesOnly: true, Status: 400, Code: "Throttling", Message: "Rate exceeded"})
+	web, db := w.service("web"), w.service("db", network)
+	w.must(w.Create(t.Context(), web, db))
+	w.asksToWait(program, web, db)
+	w.disarm()
+	w.programmed(web, db)
+	w.oneOfEach(2)
+	w.remove(web, db)
+	w.asBefore(before)
+}
+
+// asksToWait waits until Services are told to be throttled and the stock loop is
+// asked to come again after a time.
+func (w *world) asksToWait(program *harness.Process, services ...corev1.Service) {
+	w.t.Helper()
+	for _, svc := range services {
+		w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonThrottled)
+	}
+	w.eventually("the stock loop is asked to wait", func() error { return mentions(program.Output(), "(retrying in ") })
+	if err := without(program.Output(), "retrying with exponential backoff"); err != nil {
+		w.t.Error("the stock loop backs off for what only takes time")
+	}
+}
+
+// TestPluginCrash kills the program again and again in the middle of its work.
+func TestPluginCrash(t *testing.T) {
+	const n = 12
+	w := start(t, 3)
+	before := w.state()
+	w.arm(sim.Fault{Kind: sim.FaultLatency, WritesOnly: true, Latency: 150 * time.Millisecond})
+	fleet := w.fleet(n)
+	w.must(w.Create(t.Context(), fleet...))
+	interrupted := 0
+	for _, writes := range []int{1, 2, 3} {
+		w.killAfter(w.plugin(), w.meter(), writes)
+		if w.Programmed(fleet...)(t.Context()) != nil {
+			interrupted++
+		}
+	}
+	if interrupted == 0 {
+		t.Error("everything was done at once: nothing was interrupted")
+	}
+	program := w.plugin()
+	w.programmed(fleet...)
+	w.oneOfEach(n)
+	meter := w.meter()
+	w.must(w.Delete(t.Context(), fleet...))
+	w.killAfter(program, meter, 3)
+	w.plugin()
+	w.gone(fleet...)
+	w.must(w.Sim.Disarm(t.Context()))
+	w.asBefore(before)
+}
+
+// TestPluginPolicy: the policy file holds under the stock loop as well, is read
+// again, and a bad one keeps the program from starting.
+func TestPluginPolicy(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	path := w.write("rules: [{name: broken")
+	t.Setenv(plugin.EnvPolicyConfig, path)
+	program, err := example()
+	w.must(err)
+	broken := w.plugin()
+	w.eventually(program+" ends", func() error {
+		if broken.Running() {
+			return errors.New("it runs")
+		}
+		return mentions(broken.Output(), plugin.EnvPolicyConfig, "policy")
+	})
+	w.write(internalOnly)
+	w.plugin()
+	meter := w.meter()
+	svc := w.service("open")
+	w.must(w.Create(t.Context(), svc))
+	w.syncFailed("open", status.ReasonPolicyRefused, "aws-load-balancer-internal", `"inside"`)
+	w.noWrites("a refused Service", meter)
+	w.write(noGroups)
+	w.update("open", annotate("example.com/touched", "yes"))
+	w.programmed(svc)
+	w.remove(svc)
+	w.asBefore(before)
+}
+
+// takesOver lets our own program and the one of the example hand Services to each
+// other: they have the same names for everything, so nothing is written.
+func (w *world) takesOver(services []corev1.Service) {
+	w.t.Helper()
+	t := w.t
+	own := func() *harness.Process {
+		p, err := w.Controller("controller")
+		w.must(err)
+		return p
+	}
+	before := w.everything()
+	first := own()
+	w.must(w.Create(t.Context(), services...))
+	w.programmed(services...)
+	w.settled(w.meter())
+	first.Kill()
+	made := w.everything()
+
+	told := w.ensured(services)
+	meter := w.meter()
+	second := w.plugin()
+	w.eventually("the stock loop looks at all", func() error {
+		for i, n := range w.ensured(services) {
+			if n <= told[i] {
+				return fmt.Errorf("%s was not looked at", services[i].Name)
+			}
+		}
+		return nil
+	})
+	w.noWrites("the plugin takes over", meter)
+	second.Kill()
+
+	meter = w.meter()
+	third := own()
+	w.eventually("our loop reads", func() error {
+		calls, err := meter.Read(t.Context())
+		return errors.Join(err, atLeast(1, calls.All))
+	})
+	w.noWrites("our loop takes over", meter)
+	w.must(differ("the cloud changed", made, w.everything()))
+	w.programmed(services...)
+	third.Kill()
+
+	w.plugin()
+	w.remove(services...)
+	w.eventually("nothing is left", func() error { return differ("cloud", before, w.everything()) })
+}
+
+// ensured counts how often each Service was told to be done.
+func (w *world) ensured(services []corev1.Service) []int {
+	w.t.Helper()
+	var out []int
+	for _, svc := range services {
+		out = append(out, countOf(w.events(svc.Name), "EnsuredLoadBalancer"))
+	}
+	return out
+}
+
+func TestPluginTakesOver(t *testing.T) {
+	w := start(t, 3)
+	w.takesOver(w.fleet(4))
+}
+
+// pluginTakesOver is the same on the other clouds.
+func (p *place) pluginTakesOver(t *testing.T) {
+	w := p.start(t, 3)
+	w.takesOver(w.many(len(p.kinds)))
+}
+
+// pluginThrottled refuses every write for a while.
+func (p *place) pluginThrottled(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	program := w.controller()
+	fleet := w.many(len(p.kinds))
+	f := p.answers.throttled
+	f.Kind, f.WritesOnly = sim.FaultError, true
+	w.arm(f)
+	w.must(w.Create(t.Context(), fleet...))
+	w.asksToWait(program, fleet...)
+	w.disarm()
+	w.programmed(fleet...)
+	w.oncePerService(before, fleet)
+	w.remove(fleet...)
+	w.nothingLeft(before)
+}
+
+// pluginMistakes makes each mistake on a new Service and on one that is live.
+func (p *place) pluginMistakes(t *testing.T) {
+	w := p.start(t, 2)
+	before := w.dump()
+	w.controller()
+	live := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), live...))
+	w.programmed(live...)
+	w.settled(w.meter())
+	first, meter := w.byName(live), w.meter()
+	var fresh []corev1.Service
+	for i, m := range p.mistakes {
+		k := p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.name == m.kind })]
+		svc := w.one(k, len(live)+i, m.bad...)
+		svc.Name = m.name
+		fresh = append(fresh, svc)
+	}
+	w.must(w.Create(t.Context(), fresh...))
+	for _, m := range p.mistakes {
+		w.syncFailed(m.name, status.ReasonInvalidAnnotation, m.words...)
+	}
+	w.noWrites("mistakes", meter)
+	w.must(differ("live load balancers", first, w.byName(live)))
+	for _, m := range p.mistakes {
+		w.update(m.name, m.fix...)
+	}
+	w.programmed(fresh...)
+	w.remove(append(live, fresh...)...)
+	w.nothingLeft(before)
+}
