@@ -27,7 +27,7 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{accepted(draft)}}
 	if !draft.Untouched {
 		want = tellAddresses(want, result.Status)
-		if result.Clean {
+		if result.Clean && !result.Glimpsed {
 			want.DropFinalizers = stale(result.Status, c.reconciler.Outputs())
 		}
 	}
@@ -51,8 +51,8 @@ func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status
 // stale are the provider's finalizers that the load balancer as it is now does not
 // have: another kind of it had them, and all of that is gone after a clean run.
 func stale(answer status.Result, outputs providers.Outputs) []string {
-	if len(answer.Ingress) == 0 || len(answer.Finalizers) == 0 {
-		return nil // nothing is known to serve, or only that something does
+	if len(answer.Ingress) == 0 {
+		return nil // nothing is known to serve
 	}
 	return slices.DeleteFunc(slices.Clone(outputs.Finalizers), func(f string) bool { return slices.Contains(answer.Finalizers, f) })
 }

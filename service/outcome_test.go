@@ -85,7 +85,10 @@ func TestProgrammed(t *testing.T) {
 }
 
 func newLoop() *Controller {
-	return &Controller{options: Options{Clock: testclock.NewFakeClock(time.Unix(1e9, 0))}, seen: newMemory()}
+	return &Controller{
+		options: Options{Clock: testclock.NewFakeClock(time.Unix(1e9, 0))}, seen: newMemory(),
+		reconciler: reconcile.New(providers.Bound{}, reconcile.Options{}), // of a cloud without outputs
+	}
 }
 
 func TestWanted(t *testing.T) {

@@ -25,7 +25,10 @@ type Result struct {
 	Clean bool
 	// Manual is what only somebody with more rights can do for the Service.
 	Manual []string
-	Err    error // failures of steps, or of the read after a release
+	// Glimpsed means that it was only looked whether the load balancer is there:
+	// Status says nothing of its parts.
+	Glimpsed bool
+	Err      error // failures of steps, or of the read after a release
 	// Wait is when to look again; zero with Waits: the caller's back-off.
 	Wait  time.Duration
 	Waits bool
@@ -44,7 +47,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		res.Status, res.Clean, res.Manual = r.cloud.Status(d.Request, d.Have), !d.Problems.Errors(), d.manual.texts()
 		if snap, _ := r.snapshots.get(d.Owner); snap.shallow {
 			// What its parts are called, the Service says since the last run.
-			res.Status.Annotations, res.Status.Finalizers = nil, nil
+			res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
 		}
 		return res
 	}
