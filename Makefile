@@ -33,15 +33,22 @@ test: ## the whole test suite, end to end included, against a real API server
 	go test -parallel 16 -timeout 30m ./...
 	for m in $(filter-out test/conform/%,$(NESTED)); do go -C $$m test -timeout 30m ./... || exit 1; done
 
-conform: ## the official controllers build in the simulated clouds, Berth takes over, and back; prints a table
+conform: ## the official controllers build in the simulated clouds, all clouds at once, Berth takes over, and back; prints tables
 	$(PLANE) build
-	for m in $(filter test/conform/%,$(NESTED)); do go -C $$m test -count=1 -timeout 30m -v ./... || exit 1; done
+	@mkdir -p bin
+	@for m in $(filter test/conform/%,$(NESTED)); do \
+		{ go -C $$m test -count=1 -timeout 30m -v ./... >bin/conform-$${m##*/}.log 2>&1; echo $$? >bin/conform-$${m##*/}.status; } & \
+	done; wait; failed=0; \
+	for m in $(filter test/conform/%,$(NESTED)); do \
+		cat bin/conform-$${m##*/}.log; [ "$$(cat bin/conform-$${m##*/}.status)" = 0 ] || failed=1; \
+	done; exit $$failed
 
 race: ## the tests of the product with the race detector
-	go test -race -timeout 40m $$(go list ./... | grep -v -e /test/e2e -e /test/demo -e /test/bench)
+	go test -race -timeout 40m $$(go list ./... | grep -v -e /test/e2e -e /test/demo -e /test/bench -e /test/scale)
 
-bench: ## cloud calls per Service in every phase, against the goals; writes bin/bench.json
+bench: ## cloud calls per Service, and memory and CPU in a large cluster, against the goals; writes bin/bench.json and bin/scale.json
 	go run ./test/bench
+	go run ./test/scale
 
 golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
 	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/golden"' . | xargs -n 1 dirname | sort -u) -update
