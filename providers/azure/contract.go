@@ -15,7 +15,8 @@ package azure
 // {public-ip, address, <address>} and {public-ip, name, <name>}: bring a managed public
 // IP although it does not list the Service; {load-balancer, wanted, <lb>}: bring the
 // pools of that load balancer although the Service has nothing in it;
-// {private-link-service, wanted, any}: the Service wants one. The load balancers of
+// {private-link-service, wanted, any}: the Service wants one; {load-balancer, place,
+// <wish>}: Facts.Ahead, see place.go. The load balancers of
 // the cluster are exactly Config.balancers.
 //
 // What Azure accepted and could not do (provisioningState Failed) is found with

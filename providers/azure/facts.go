@@ -22,6 +22,15 @@ type Facts struct {
 	Machines map[string]Machine
 	// Links are the private link services of the group that the scope asked for.
 	Links []FoundLink
+	// Ahead are the new Services of the kind that were seen before this one and are on
+	// no load balancer yet, in that order. Only where there are several load balancers.
+	Ahead []Wish
+}
+
+// Wish is what a new Service would put on a load balancer, and on which ones it may.
+type Wish struct {
+	Rules int
+	On    []string // names without suffix, lower case, in the order of the configuration
 }
 
 // FoundBalancer is a load balancer as all Services see it.

@@ -1,13 +1,13 @@
 package azure
 
 import (
-	"cmp"
-	"hash/fnv"
-	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berth-lb/berth/stack"
 )
 
 // mostPlaced is how many rules a load balancer has before no new Service comes to
@@ -16,8 +16,7 @@ const mostPlaced = 300
 
 // chosen is the load balancer of a Service where there are several: the one with
 // the address that it asks for; else the one that it is on, if it still may; else
-// one that is free; else one of those with the fewest rules. Among equals the UID
-// decides, so that many new Services spread although none sees the others.
+// one that is free; else one of those with the fewest rules.
 func (b *builder) chosen() string {
 	may := b.mayBeOn()
 	if pinned, ok := b.pinned(); ok {
@@ -130,37 +129,60 @@ func (b *builder) pinned() (string, bool) {
 	return "", asked
 }
 
+// emptiest is the load balancer with the fewest rules, once those that came before
+// and are not there yet have taken their places by the same rule. Among equals the
+// order of the configuration decides, for all alike.
 func (b *builder) emptiest(may []string) string {
-	type place struct {
-		name string
-		rank int
-		lot  uint32
-	}
-	var places []place
-	for _, name := range may {
-		p := place{name: name, lot: lot(b.in.Owner.UID, name)}
-		// One without rules comes before one that is not there yet.
-		if lb, ok := b.facts.balancer(b.full(name)); ok {
-			p.rank = lb.Rules - 1
-			if lb.Rules > 0 {
-				p.rank = lb.Rules
-			}
-		}
-		if p.rank <= mostPlaced {
-			places = append(places, p)
+	taken := map[string]int{} // rules, by name in lower case
+	for _, w := range b.facts.Ahead {
+		if name, ok := b.roomiest(w.On, taken); ok {
+			taken[lower(name)] += w.Rules
 		}
 	}
-	if len(places) == 0 {
+	name, ok := b.roomiest(may, taken)
+	if !ok {
 		b.fail(configurationsKey.Name, "", "finds every load balancer full, with more than 300 rules", "more load balancers in the cloud configuration")
 		return may[0]
 	}
-	slices.SortFunc(places, func(x, y place) int { return cmp.Or(x.rank-y.rank, cmp.Compare(x.lot, y.lot)) })
-	return places[0].name
+	return name
 }
 
-func lot(uid, name string) uint32 {
-	h := fnv.New32a()
-	// A hash never answers a write with an error.
-	_, _ = h.Write([]byte(uid + "/" + lower(name)))
-	return h.Sum32()
+// roomiest is the first with the fewest rules; false if all are full. One that is
+// there without rules comes before one that is not there yet.
+func (b *builder) roomiest(names []string, taken map[string]int) (string, bool) {
+	best, least := "", mostPlaced+1
+	for _, name := range names {
+		rank := taken[lower(name)]
+		if lb, there := b.facts.balancer(b.full(name)); there {
+			rank += lb.Rules
+			if rank == 0 {
+				rank = -1
+			}
+		}
+		if rank < least {
+			best, least = name, rank
+		}
+	}
+	return best, best != ""
+}
+
+// wish says what a new Service would put where, as a look-up has it; "" if an
+// address that the user asks for decides.
+func wish(in input) string {
+	b := newBuilder(in, &Facts{}, &stack.Stack{})
+	if _, asked := b.pinned(); asked {
+		return ""
+	}
+	rules := len(in.Backends.Ports)
+	if haKey.Get(in.Values) && in.Kind == Internal {
+		rules = 1
+	}
+	return strconv.Itoa(rules*len(in.Backends.Families)) + "/" + lower(strings.Join(b.mayBeOn(), ","))
+}
+
+// wishOf reads what wish wrote.
+func wishOf(text string) Wish {
+	rules, names, _ := strings.Cut(text, "/")
+	n, _ := strconv.Atoi(rules) // it was written as a number
+	return Wish{Rules: n, On: strings.Split(names, ",")}
 }

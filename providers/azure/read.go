@@ -60,6 +60,7 @@ type read struct {
 	err     error
 
 	shared Facts
+	ahead  map[stack.Owner][]Wish
 }
 
 // note keeps the fault of a call: a refusal makes kinds blind, anything else makes
@@ -130,55 +131,6 @@ func values(scope providers.Scope, kind stack.Kind, by string) []string {
 	}
 	return out
 }
-
-// recall takes the lists from memory, if that is enough for all scopes.
-func (r *read) recall() bool {
-	known, at, ok := r.memory.recall(r.scopes, r.at)
-	if ok {
-		r.lists, r.at = known, at
-	}
-	return ok
-}
-
-// whole tells whether nothing that was asked for is missing.
-func (r *read) whole() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err == nil && len(r.blind)+len(r.failed) == 0
-}
-
-// shareds are the calls for the lists that serve all scopes.
-func (r *read) shareds() []func() {
-	tasks := []func(){
-		func() { r.note(r.listBalancers(), KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess) },
-	}
-	for _, group := range r.wanted(KindPublicIP, byGroup) {
-		tasks = append(tasks, func() {
-			r.noteFor(providers.Lookup{Kind: KindPublicIP, By: byGroup, Value: group}, r.listPublicIPs(group))
-		})
-	}
-	for _, group := range r.wanted(KindLink, byGroup) {
-		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: KindLink, By: byGroup, Value: group}, r.listLinks(group)) })
-	}
-	return tasks
-}
-
-// others are the calls for what is remembered by itself.
-func (r *read) others() []func() {
-	tasks := []func(){
-		func() { r.note(r.readFleet(), KindNICs, KindScaleSet) },
-	}
-	for _, name := range r.wanted(kindSubnet, byName) {
-		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: kindSubnet, By: byName, Value: name}, r.readSubnet(name)) })
-	}
-	if len(r.wanted(kindZones, byRegion)) > 0 {
-		tasks = append(tasks, func() { r.note(r.readZones()) })
-	}
-	return tasks
-}
-
-// atOnce makes calls at the same time.
-func atOnce(tasks []func()) { forEach(tasks, func(task func()) { task() }) }
 
 func groupPath(subscription, group, collection string) string {
 	return "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Network/" + collection

@@ -33,12 +33,17 @@ func (r *read) facts() {
 		f.Machines = r.fleet.machineFacts()
 	}
 	f.Security, f.Subnets, f.Zones = r.security != nil, r.subnets, r.zones
+	if len(r.config.Multi) > 0 && r.err == nil {
+		r.places.enter(r.scopes, placedOn(r.balancers), r.now())
+		r.ahead = r.places.ahead()
+	}
 }
 
 // factsOf adds the public IPs that the scope asked for. Those of other groups
 // are left out, so that what is built does not depend on who reads with whom.
 func (r *read) factsOf(scope providers.Scope) *Facts {
 	f := r.shared
+	f.Ahead = r.ahead[scope.Owner]
 	for _, o := range r.publicIPs(scope) {
 		f.PublicIPs = append(f.PublicIPs, publicIPOf(o))
 	}

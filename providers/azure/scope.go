@@ -29,6 +29,7 @@ const (
 	byDestination = "destination"
 	byRegion      = "region"
 	byAddress     = "address"
+	byPlace       = "place"
 
 	kindZones  stack.Kind = "zones"
 	kindSubnet stack.Kind = "subnet"
@@ -85,6 +86,7 @@ func scope(in input) (providers.Scope, error) {
 				fact(KindBalancer, byWanted, lower(name))
 			}
 		}
+		fact(KindBalancer, byPlace, wish(in))
 	}
 	for _, address := range askedAddresses(in) {
 		fact(KindAccess, byDestination, address)

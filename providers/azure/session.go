@@ -31,6 +31,7 @@ type Session struct {
 	network  runtime.Pipeline // for the subscription of network resources, where that is of another tenant
 	facts    *factCache
 	memory   listMemory
+	places   queue
 	gates    gates
 	patience time.Duration // how long a step waits for its operation
 }
