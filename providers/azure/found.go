@@ -391,8 +391,3 @@ func troubleOf(o Object) string {
 	}
 	return ""
 }
-
-func (a PoolAddress) isIPv6() bool {
-	ip, err := netip.ParseAddr(a.IP)
-	return err == nil && ip.Is6()
-}
