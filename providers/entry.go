@@ -18,6 +18,9 @@ type Entry struct {
 	Annotations *annotations.Set
 	// Choose says which kind of load balancer a Service asks for; it needs no cloud.
 	Choose func(*corev1.Service) Choice
+	// Reach says what a policy has to know of a request. It needs no configuration.
+	Reach   func(Request) Reach
+	Outputs Outputs
 	// Open reads the official cloud configuration file (nil: none) and connects.
 	// Problems are keys of the file that are unknown or without effect here.
 	Open func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error)
@@ -31,6 +34,10 @@ func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 		Classes:     cloud.Classes,
 		Annotations: cloud.Annotations,
 		Choose:      cloud.Choose,
+		Outputs:     cloud.Outputs,
+		Reach: func(r Request) Reach {
+			return cloud.Reach(Input[C]{Identity: Identity[C]{Owner: r.Owner}, Service: r.Service, Kind: r.Kind, Values: r.Values})
+		},
 		Open: func(ctx context.Context, file io.Reader, env Env) (Bound, annotations.Problems, error) {
 			config, problems, err := cloud.Config(file)
 			if err != nil {

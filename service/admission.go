@@ -32,7 +32,12 @@ type Admission struct {
 // NewAdmission reads the policy file (empty: there is none) for a cloud.
 // Namespaces are patterns of those whose Services are served; none means all.
 func NewAdmission(file string, namespaces []string, cloud providers.Bound) (*Admission, error) {
-	a := &Admission{file: file, namespaces: namespaces, keys: cloud.Annotations, outputs: cloud.Outputs.Annotations}
+	return AdmissionOf(file, namespaces, cloud.Annotations, cloud.Outputs)
+}
+
+// AdmissionOf is NewAdmission for a cloud that is not open.
+func AdmissionOf(file string, namespaces []string, keys *annotations.Set, outputs providers.Outputs) (*Admission, error) {
+	a := &Admission{file: file, namespaces: namespaces, keys: keys, outputs: outputs.Annotations}
 	if file == "" {
 		a.current.Store((&policy.Policy{}).Within(namespaces))
 		return a, nil

@@ -10,8 +10,8 @@ import (
 )
 
 const checkHelp = `Check judges the fields and annotations of Services in files, without a cloud and
-without a cluster. What only the cloud can tell, such as a subnet that does not
-exist, a plan shows.
+without a cluster, and holds them against the policy if one is given. What only the
+cloud can tell, such as a subnet that does not exist, a plan shows.
 
 Exit codes:
   0  no errors; there may be warnings
@@ -20,6 +20,7 @@ Exit codes:
 func newCheck() *cobra.Command {
 	var (
 		services serviceFlags
+		by       offline.Checks
 		provider string
 		look     outputFlags
 	)
@@ -33,16 +34,19 @@ func newCheck() *cobra.Command {
 	services.register(cmd)
 	look.register(cmd, offline.Checked{}.Formats())
 	cmd.Flags().StringVar(&provider, "provider", "", "cloud to check for: "+strings.Join(names(), ", ")+" (required)")
+	cmd.Flags().StringVar(&by.PolicyConfig, "policy-config", "", "the policy file of the controller")
+	cmd.Flags().StringSliceVar(&by.AllowedNamespaces, "allowed-namespaces", nil, "namespaces whose Services are served, as given to the controller")
 	required(cmd, "provider", "file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := look.legal(offline.Checked{}.Formats()); err != nil {
-			return err
-		}
-		cloud, err := all.Find(provider)
+		err := look.legal(offline.Checked{}.Formats())
 		if err != nil {
 			return err
 		}
-		checked, err := offline.Check(cmd.Context(), services.from(cmd), cloud, services.served(cloud))
+		if by.Cloud, err = all.Find(provider); err != nil {
+			return err
+		}
+		by.Classes = services.served(by.Cloud)
+		checked, err := offline.Check(cmd.Context(), services.from(cmd), by)
 		if err != nil {
 			return err
 		}

@@ -39,36 +39,63 @@ func (c Checked) ExitCode() int {
 	return plan.ExitNothing
 }
 
+// Checks are what Services are held against. The zero values of all but Cloud are
+// those of a controller without flags.
+type Checks struct {
+	Cloud   providers.Entry
+	Classes service.Classes
+	// PolicyConfig is the path of the controller's policy file; empty: none.
+	PolicyConfig string
+	// AllowedNamespaces are patterns of those whose Services are served; none: all.
+	AllowedNamespaces []string
+}
+
 // Check judges the Services of files by what they say alone: fields and
 // annotations. What the cloud would say, only a plan can tell.
-func Check(ctx context.Context, in Input, cloud providers.Entry, classes service.Classes) (Checked, error) {
+func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 	if len(in.Files) == 0 {
 		return Checked{}, fmt.Errorf("check: %w", errNoFiles)
+	}
+	admission, err := service.AdmissionOf(by.PolicyConfig, by.AllowedNamespaces, by.Cloud.Annotations, by.Cloud.Outputs)
+	if err != nil {
+		return Checked{}, err
 	}
 	in.NodeFiles, in.Kubeconfig = nil, ""
 	world, err := Gather(ctx, in)
 	if err != nil {
 		return Checked{}, err
 	}
-	out := Checked{FormatVersion: plan.FormatVersion, Provider: cloud.Name, Services: []CheckedService{}, Notes: world.Notes}
+	out := Checked{FormatVersion: plan.FormatVersion, Provider: by.Cloud.Name, Services: []CheckedService{}, Notes: world.Notes}
 	for _, item := range world.Items {
 		if item.Asked {
-			out.Services = append(out.Services, check(item, cloud, classes))
+			out.Services = append(out.Services, check(item, by, admission))
 		}
 	}
 	return out, nil
 }
 
 // check judges one Service as the controller would see it.
-func check(item Item, cloud providers.Entry, classes service.Classes) CheckedService {
+func check(item Item, by Checks, admission *service.Admission) CheckedService {
 	out := CheckedService{Owner: item.Owner(), Problems: append([]plan.Problem{}, item.Problems...)}
-	job, why := claim(item, classes, cloud.Choose)
+	job, why := claim(item, by.Classes, by.Cloud.Choose)
 	if job == nil || job.Release {
 		out.Left = why
 		return out
 	}
-	out.Problems = append(out.Problems, judge(item, cloud.Choose(item.Service).Kind, cloud.Annotations)...)
+	out.Problems = append(out.Problems, hold(item, by.Cloud, admission)...)
 	return out
+}
+
+// hold reads the annotations and holds the Service against the policy. As in the
+// controller, one with a bad value is not: what it asks for is not known.
+func hold(item Item, cloud providers.Entry, admission *service.Admission) []plan.Problem {
+	kind := cloud.Choose(item.Service).Kind
+	bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(item.Service))
+	if !problems.Errors() {
+		reach := cloud.Reach(providers.Request{Owner: item.Owner(), Service: item.Service, Kind: kind, Values: bag})
+		problems = append(problems, admission.Judge(item.Service, reach)...)
+	}
+	return publicProblems(problems)
 }
 
 // judge reads the annotations for one kind of load balancer.

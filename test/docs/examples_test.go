@@ -66,7 +66,7 @@ func complete(t *testing.T, file string) {
 // judged asks what `berth check` says of the example.
 func judged(t *testing.T, cloud providers.Entry, file string) {
 	t.Helper()
-	checked, err := offline.Check(t.Context(), offline.Input{Files: []string{file}}, cloud, service.Classes{Default: true, Names: cloud.Classes})
+	checked, err := offline.Check(t.Context(), offline.Input{Files: []string{file}}, offline.Checks{Cloud: cloud, Classes: service.Classes{Default: true, Names: cloud.Classes}})
 	if err != nil {
 		t.Fatal(err)
 	}
