@@ -1,0 +1,498 @@
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berth-lb/berth/status"
+	"github.com/berth-lb/berth/test/harness"
+)
+
+// A stranger may write Services in a namespace of their own and nothing else. With
+// what they write they try to get at the load balancers of others.
+type stranger struct {
+	name string
+	asks []change
+}
+
+// appliedKey is where the controller records on a Service what it has done; a user
+// can write it by hand.
+const appliedKey = status.AnnotationApplied
+
+// creating tells whether the Service is not in the API server yet: some fields can
+// only be written then.
+func creating(svc *corev1.Service) bool { return svc.CreationTimestamp.IsZero() }
+
+// forgeries are Services that claim to be another one, or to have been ours.
+func forgeries(victim *corev1.Service) []stranger {
+	classed := func(svc *corev1.Service) {
+		if creating(svc) {
+			svc.Spec.LoadBalancerClass = victim.Spec.LoadBalancerClass
+		}
+	}
+	copied := func(svc *corev1.Service) {
+		if creating(svc) {
+			svc.UID, svc.Generation = victim.UID, victim.Generation
+		}
+		svc.Annotations, svc.Labels = maps.Clone(victim.Annotations), maps.Clone(victim.Labels)
+		svc.Finalizers = slices.Clone(victim.Finalizers)
+		svc.Status = *victim.Status.DeepCopy()
+		classed(svc)
+	}
+	both := func(svc *corev1.Service) { svc.Finalizers = []string{stockFinalizer, ownFinalizer} }
+	stopped := func(svc *corev1.Service) {
+		svc.Spec.Type, svc.Spec.LoadBalancerClass = corev1.ServiceTypeClusterIP, nil
+	}
+	elsewhere := func(svc *corev1.Service) {
+		if creating(svc) {
+			class("example.com/other")(svc)
+		}
+	}
+	return []stranger{
+		{victim.Name, nil}, // the same name in another namespace
+		{"copy", []change{copied}},
+		{"recorded", []change{annotate(appliedKey, victim.Annotations[appliedKey]), both}},
+		{"garbled", []change{annotate(appliedKey, ";;class=;class=x"), both}},
+		{"once-ours", []change{copied, both, stopped}},
+		{"moved", []change{copied, both, elsewhere}},
+		{"moved-garbled", []change{annotate(appliedKey, "class=;x"), both, elsewhere}},
+	}
+}
+
+// intrusion is a cloud with victims, and what strangers write to get at them.
+type intrusion struct {
+	*world
+	victims []corev1.Service
+	sees    func(name string) (any, error)          // what clients have of a victim
+	asks    func(victim *corev1.Service) []stranger // besides forgeries
+	dump    func() map[string]any
+
+	elsewhere string // the strangers' namespace
+	user      kubernetes.Interface
+	seen      map[string]any
+	served    []map[string]any // cloud without, and with the victims
+}
+
+// run: victims are served as before while strangers come and go, whether these were
+// served first as any other or ask for too much at once; afterwards the cloud is
+// what it was.
+func (in *intrusion) run(t *testing.T) {
+	in.begin(t)
+	in.controller()
+	in.settle()
+	in.powerless()
+	var all, tame, wild []corev1.Service
+	for i, v := range in.victims {
+		victim := in.get(v.Name)
+		for _, s := range append(forgeries(victim), in.asks(victim)...) {
+			svc := in.stranger(s, i, s.asks...)
+			all, wild = append(all, svc), append(wild, svc)
+			if s.name == victim.Name {
+				continue
+			}
+			svc = in.stranger(stranger{"was-" + s.name, nil}, i)
+			all, tame = append(all, svc), append(tame, svc)
+		}
+	}
+	in.write(tame...)
+	in.programmed(tame...)
+	in.write(wild...)
+	in.turn()
+	in.eventually("every stranger has an answer", func() error { return in.answered(all) })
+	in.settled(in.meter())
+	in.untouched("while strangers are there")
+	in.end(all)
+}
+
+// stranger makes a Service for the i-th victim.
+func (in *intrusion) stranger(s stranger, i int, asks ...change) corev1.Service {
+	svc := in.service(s.name, asks...)
+	svc.Namespace = in.elsewhere
+	if s.name != in.victims[i].Name {
+		svc.Name = fmt.Sprintf("%s-%d", svc.Name, i)
+	}
+	return svc
+}
+
+// turn lets those that were tame ask for what the wild ones ask for.
+func (in *intrusion) turn() {
+	in.t.Helper()
+	for i, v := range in.victims {
+		victim := in.get(v.Name)
+		for _, s := range append(forgeries(victim), in.asks(victim)...) {
+			if s.name == victim.Name {
+				continue
+			}
+			in.amend(in.stranger(stranger{"was-" + s.name, nil}, i).Name, s.asks...)
+		}
+	}
+}
+
+// amend changes a Service as the stranger.
+func (in *intrusion) amend(name string, asks ...change) {
+	in.t.Helper()
+	services := in.user.CoreV1().Services(in.elsewhere)
+	in.eventually("a stranger changes "+name, func() error {
+		svc, err := services.Get(in.t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, ask := range asks {
+			ask(svc)
+		}
+		_, err = services.Update(in.t.Context(), svc, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// begin makes the stranger's namespace and right.
+func (in *intrusion) begin(t *testing.T) {
+	shared := in.place.plane.Cluster(t)
+	in.elsewhere, in.seen = shared.Namespace(t), map[string]any{}
+	config, err := shared.Impersonate("stranger")
+	in.must(err)
+	in.user, err = kubernetes.NewForConfig(config)
+	in.must(err)
+	rbac := in.Client.RbacV1()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "services"}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"create", "update", "patch", "delete", "get"},
+	}}}
+	_, err = rbac.Roles(in.elsewhere).Create(t.Context(), role, metav1.CreateOptions{})
+	in.must(err)
+	_, err = rbac.RoleBindings(in.elsewhere).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "services"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "services"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "stranger"}},
+	}, metav1.CreateOptions{})
+	in.must(err)
+}
+
+// settle has the victims served and notes what is there.
+func (in *intrusion) settle() {
+	in.t.Helper()
+	in.served = []map[string]any{in.dump()}
+	in.must(in.Create(in.t.Context(), in.victims...))
+	in.programmed(in.victims...)
+	in.settled(in.meter())
+	in.served = append(in.served, in.dump())
+	for _, v := range in.victims {
+		var err error
+		in.seen[v.Name], err = in.sees(v.Name)
+		in.must(err)
+	}
+}
+
+// powerless: the stranger can write neither a status nor anything of a victim, so
+// that what follows comes from Services alone.
+func (in *intrusion) powerless() {
+	in.t.Helper()
+	ctx, victim := in.t.Context(), in.victims[0].Name
+	probe := in.service("probe")
+	probe.Namespace = in.elsewhere
+	probe.Spec.Type = corev1.ServiceTypeClusterIP
+	in.write(probe)
+	mine, err := in.user.CoreV1().Services(in.elsewhere).Get(ctx, probe.Name, metav1.GetOptions{})
+	in.must(err)
+	mine.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.7"}}
+	_, statusErr := in.user.CoreV1().Services(in.elsewhere).UpdateStatus(ctx, mine, metav1.UpdateOptions{})
+	_, getErr := in.user.CoreV1().Services(in.ns).Get(ctx, victim, metav1.GetOptions{})
+	_, nodeErr := in.user.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	for what, err := range map[string]error{"status": statusErr, "victim": getErr, "nodes": nodeErr} {
+		if !apierrors.IsForbidden(err) {
+			in.t.Errorf("a stranger may: %s: %v", what, err)
+		}
+	}
+	in.must(in.user.CoreV1().Services(in.elsewhere).Delete(ctx, probe.Name, metav1.DeleteOptions{}))
+}
+
+// write creates Services as the stranger.
+func (in *intrusion) write(services ...corev1.Service) {
+	in.t.Helper()
+	for _, svc := range services {
+		_, err := in.user.CoreV1().Services(svc.Namespace).Create(in.t.Context(), &svc, metav1.CreateOptions{})
+		if err != nil {
+			in.t.Fatalf("%s: %v", svc.Name, err)
+		}
+	}
+}
+
+// answered wants a condition on every Service that asks us for a load balancer, of
+// its last generation.
+func (in *intrusion) answered(services []corev1.Service) error {
+	for _, s := range services {
+		svc, err := in.Get(in.t.Context(), s.Namespace, s.Name)
+		if err != nil {
+			return err
+		}
+		foreign := svc.Spec.LoadBalancerClass != nil && *svc.Spec.LoadBalancerClass == "example.com/other"
+		c := harness.Condition(svc, status.TypeAccepted)
+		if svc.Spec.Type == corev1.ServiceTypeLoadBalancer && !foreign && c.ObservedGeneration != svc.Generation {
+			return fmt.Errorf("%s has no answer: %s", s.Name, harness.Conditions(svc))
+		}
+	}
+	return nil
+}
+
+// untouched wants victims to have what they had.
+func (in *intrusion) untouched(when string) {
+	in.t.Helper()
+	for _, v := range in.victims {
+		now, err := in.sees(v.Name)
+		in.must(err)
+		if err := differ(v.Name+" "+when, in.seen[v.Name], now); err != nil {
+			in.t.Error(err)
+		}
+		in.programmed(v)
+	}
+}
+
+// end lets the strangers go, then the victims.
+func (in *intrusion) end(strangers []corev1.Service) {
+	in.t.Helper()
+	for _, svc := range strangers {
+		err := in.user.CoreV1().Services(svc.Namespace).Delete(in.t.Context(), svc.Name, metav1.DeleteOptions{})
+		in.must(err)
+		// Nobody serves the class of those that ask for another controller: what they
+		// wrote there by hand they have to take off by hand.
+		in.eventually("a stranger tidies up "+svc.Name, func() error { return in.tidy(svc) })
+	}
+	in.must(harness.Eventually(in.t.Context(), limit, in.Gone(strangers...)))
+	in.untouched("after strangers have gone")
+	in.eventually("the cloud is as before the strangers", func() error { return differ("cloud", sorted(in.served[1]), sorted(in.dump())) })
+	in.remove(in.victims...)
+	in.eventually("nothing is left", func() error { return differ("cloud", sorted(in.served[0]), sorted(in.dump())) })
+}
+
+func (in *intrusion) tidy(svc corev1.Service) error {
+	now, err := in.user.CoreV1().Services(svc.Namespace).Get(in.t.Context(), svc.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil || now.Spec.LoadBalancerClass == nil || *now.Spec.LoadBalancerClass != "example.com/other" {
+		return err
+	}
+	now.Finalizers = nil
+	_, err = in.user.CoreV1().Services(svc.Namespace).Update(in.t.Context(), now, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// sorted is a state with its lists in an order of their own: what came and went
+// may have moved what stayed.
+func sorted(doc any) any {
+	switch doc := doc.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, v := range doc {
+			out[k] = sorted(v)
+		}
+		return out
+	case []any:
+		var out []any
+		for _, v := range doc {
+			out = append(out, sorted(v))
+		}
+		slices.SortFunc(out, func(a, b any) int { return cmp.Compare(text(a), text(b)) })
+		return out
+	}
+	return doc
+}
+
+func text(doc any) string {
+	body, err := json.Marshal(doc)
+	return cmp.Or(string(body), fmt.Sprint(err))
+}
+
+// refusedBy: with the policy nothing is made for those who ask by name for what is
+// another Service's.
+func (in *intrusion) refusedBy(t *testing.T, policy string) {
+	in.begin(t)
+	in.controller("--policy-config=" + in.world.write(policy))
+	in.settle()
+	var all []corev1.Service
+	for i, v := range in.victims {
+		for _, s := range in.asks(in.get(v.Name)) {
+			all = append(all, in.stranger(s, i, s.asks...))
+		}
+	}
+	meter := in.meter()
+	in.write(all...)
+	in.eventually("every stranger is refused", func() error {
+		var errs error
+		for _, s := range all {
+			svc, err := in.Get(t.Context(), s.Namespace, s.Name)
+			in.must(err)
+			if c := harness.Condition(svc, status.TypeAccepted); c.Reason != string(status.ReasonPolicyRefused) {
+				errs = errors.Join(errs, fmt.Errorf("%s: %s", s.Name, harness.Conditions(svc)))
+			}
+		}
+		return errs
+	})
+	in.noWrites("refused strangers", meter)
+	in.untouched("while strangers are refused")
+	in.end(all)
+}
+
+// named is a stranger that writes one annotation.
+func named(name, key, value string, more ...change) stranger {
+	return stranger{name, append([]change{annotate(key, value)}, more...)}
+}
+
+// address asks for an address in the field.
+func address(ip string) change {
+	return func(svc *corev1.Service) { svc.Spec.LoadBalancerIP = ip }
+}
+
+// elsewhereOn asks for a port that the victim does not have.
+func elsewhereOn(number int32) change { return ports(number, 0) }
+
+// narrow lets few clients in, so that it shows when others are let in.
+func narrow(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }
+
+func onAWS(t *testing.T) *intrusion {
+	w := start(t, 3)
+	w.place = &place{plane: &plane}
+	return &intrusion{world: w, victims: []corev1.Service{w.service("classic", narrow), w.service("net", network, narrow)}, dump: w.state,
+		sees: func(name string) (any, error) { return w.balancer(name) }}
+}
+
+// groupAsks name the security group of a victim.
+func groupAsks(w *world, victim *corev1.Service) []stranger {
+	group := w.groupOf(victim.Name)
+	if group == "" {
+		return nil
+	}
+	return []stranger{named("group", "security-groups", group), named("extra", "extra-security-groups", group)}
+}
+
+func TestStrangersAWS(t *testing.T) {
+	in := onAWS(t)
+	in.asks = func(victim *corev1.Service) []stranger {
+		service := "kubernetes.io/service-name=" + victim.Namespace + "/" + victim.Name
+		return append(groupAsks(in.world, victim),
+			named("tagged", "additional-resource-tags", service),
+			named("tagged-net", "additional-resource-tags", service, network),
+		)
+	}
+	in.run(t)
+}
+
+func TestStrangersRefusedAWS(t *testing.T) {
+	in := onAWS(t)
+	in.asks = func(victim *corev1.Service) []stranger { return groupAsks(in.world, victim) }
+	in.refusedBy(t, noGroups)
+}
+
+// groupOf is the security group of a victim's Classic Load Balancer.
+func (w *world) groupOf(name string) string {
+	w.t.Helper()
+	out, err := w.aws.elb.DescribeLoadBalancers(w.t.Context(), &elb.DescribeLoadBalancersInput{})
+	w.must(err)
+	b, err := w.balancer(name)
+	w.must(err)
+	for _, lb := range out.LoadBalancerDescriptions {
+		if *lb.LoadBalancerName == b.Name {
+			return lb.SecurityGroups[0]
+		}
+	}
+	return ""
+}
+
+// among has victims of all kinds in a cloud.
+func (p *place) among(t *testing.T) *intrusion {
+	p.plane = &plane
+	w := p.start(t, 3)
+	in := &intrusion{world: w, dump: w.dump, sees: func(name string) (any, error) { return w.front(name) }}
+	for i, k := range p.kinds {
+		in.victims = append(in.victims, w.one(k, i, narrow))
+	}
+	return in
+}
+
+const noAddresses = "rules: [{name: addresses, namespaces: ['*'], names: {address: []}}]\n"
+
+func TestStrangersAzure(t *testing.T) {
+	in := onAzure().among(t)
+	in.asks = func(victim *corev1.Service) []stranger {
+		ip := victim.Status.LoadBalancer.Ingress[0].IP
+		return []stranger{
+			{"same-address", []change{address(ip)}},
+			{"same-address-inside", []change{annotate(azureKey("load-balancer-internal"), "true"), address(ip)}},
+			named("address-key", azureKey("load-balancer-ipv4"), ip),
+			named("by-name", azureKey("pip-name"), "kubernetes-"+nameOf(victim)),
+			named("tags", azureKey("pip-tags"), "k8s-azure-service="+victim.Namespace+"/"+victim.Name),
+			named("old-tags", azureKey("pip-tags"), "service="+victim.Namespace+"/"+victim.Name),
+			named("ranges", azureKey("additional-public-ips"), ip),
+			named("ranges-other-port", azureKey("additional-public-ips"), ip, elsewhereOn(8443)),
+		}
+	}
+	in.run(t)
+}
+
+// TestStrangersRefusedAzure has those besides who share a public address, which the
+// policy is there to forbid.
+func TestStrangersRefusedAzure(t *testing.T) {
+	in := onAzure().among(t)
+	in.asks = func(victim *corev1.Service) []stranger {
+		ip := victim.Status.LoadBalancer.Ingress[0].IP
+		internal, pip := annotate(azureKey("load-balancer-internal"), "true"), "kubernetes-"+nameOf(victim)
+		return []stranger{
+			{"same-address", []change{address(ip), elsewhereOn(8443)}},
+			{"same-address-inside", []change{internal, address(ip), elsewhereOn(8443)}},
+			named("by-name", azureKey("pip-name"), pip, elsewhereOn(8443)),
+			named("by-name-label", azureKey("pip-name"), pip, annotate(azureKey("dns-label-name"), "taken"), elsewhereOn(8444)),
+			named("ranges", azureKey("additional-public-ips"), ip),
+		}
+	}
+	in.refusedBy(t, noAddresses)
+}
+
+func gceAddressAsks(victim *corev1.Service) []stranger {
+	ip := victim.Status.LoadBalancer.Ingress[0].IP
+	internal := annotate("networking.gke.io/load-balancer-type", "Internal")
+	rbs := annotate("cloud.google.com/l4-rbs", "enabled")
+	return []stranger{
+		{"same-address", []change{address(ip)}},
+		{"same-address-rbs", []change{rbs, address(ip)}},
+		{"same-address-inside", []change{internal, address(ip)}},
+		{"same-address-other-port", []change{internal, address(ip), elsewhereOn(8443)}},
+	}
+}
+
+func TestStrangersGCE(t *testing.T) {
+	in := onGCE().among(t)
+	in.asks = func(victim *corev1.Service) []stranger {
+		internal := annotate("networking.gke.io/load-balancer-type", "Internal")
+		rule := nameOf(victim)
+		outputs := func(svc *corev1.Service) {
+			for _, what := range []string{"backend-service", "tcp-forwarding-rule", "firewall-rule", "healthcheck"} {
+				annotate("service.kubernetes.io/"+what, rule)(svc)
+			}
+		}
+		return append(gceAddressAsks(victim),
+			named("by-name", "networking.gke.io/load-balancer-ip-addresses", rule, annotate("cloud.google.com/l4-rbs", "enabled")),
+			stranger{"outputs", []change{outputs}},
+			stranger{"outputs-inside", []change{internal, outputs}},
+		)
+	}
+	in.run(t)
+}
+
+func TestStrangersRefusedGCE(t *testing.T) {
+	in := onGCE().among(t)
+	in.asks = gceAddressAsks
+	in.refusedBy(t, noAddresses)
+}
