@@ -53,7 +53,7 @@ func (b *balancers) GetLoadBalancer(ctx context.Context, cluster string, svc *co
 		return nil, false, err
 	}
 	now, _ := o.view.newest(svc)
-	if o.leftOn(now) {
+	if leftOn(now, o.Outputs()) {
 		return svc.Status.LoadBalancer.DeepCopy(), true, nil
 	}
 	exists, err := o.Exists(ctx, reconcile.OwnerOf(svc))

@@ -31,7 +31,7 @@ const (
 // serve brings the cloud to what a Service asks for, and tells what came of it. A
 // nil error means that nothing is left to do.
 func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Result, error) {
-	epslices, err := o.endpoints.of(svc)
+	epslices, err := o.endpoints.of(ctx, svc)
 	if err != nil {
 		return reconcile.Result{}, err
 	}

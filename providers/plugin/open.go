@@ -54,7 +54,10 @@ func (c *Cloud) opened(ctx context.Context, cluster string) (*opened, error) {
 	}
 	o.Reconciler = reconcile.New(bound, reconcile.Options{Admit: o.admission.judge})
 	if o.WantsEndpoints() {
-		if o.endpoints, err = c.view.watchEndpoints(ctx, c.stop); err != nil {
+		follow := func(ctx context.Context, svc *corev1.Service) error {
+			return c.balancers.UpdateLoadBalancer(ctx, cluster, svc, nil)
+		}
+		if o.endpoints, err = c.view.watchEndpoints(c.stop, follow); err != nil {
 			return nil, err
 		}
 	}

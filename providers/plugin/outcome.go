@@ -54,11 +54,11 @@ func nothing(outputs providers.Outputs) status.Want {
 
 // leftOn tells whether something of ours is left on a Service that is not to have
 // a load balancer, and would stay there or keep it from going.
-func (o *opened) leftOn(svc *corev1.Service) bool {
+func leftOn(svc *corev1.Service, outputs providers.Outputs) bool {
 	if served(svc) {
 		return false
 	}
-	want := nothing(o.Outputs())
+	want := nothing(outputs)
 	if svc.DeletionTimestamp != nil { // all else goes with it
 		want = status.Want{DropFinalizers: want.DropFinalizers}
 	}

@@ -1,19 +1,14 @@
 package plugin
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
-	discoverylisters "k8s.io/client-go/listers/discovery/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service"
@@ -114,32 +109,4 @@ func (v *view) planned(svc *corev1.Service, ours func(*corev1.Service) bool) (bo
 // served tells whether the stock loop asks us for a Service.
 func served(svc *corev1.Service) bool {
 	return service.Classes{Default: true}.Claim(svc) == service.Served
-}
-
-// endpoints finds the EndpointSlices of a Service. A nil one finds none: most
-// clouds send to nodes, and then nobody watches them.
-type endpoints struct {
-	slices discoverylisters.EndpointSliceLister
-}
-
-// watchEndpoints starts the informer of EndpointSlices, which no other part of the
-// program may have asked for.
-func (v *view) watchEndpoints(ctx context.Context, stop <-chan struct{}) (*endpoints, error) {
-	informer := v.factory.Discovery().V1().EndpointSlices()
-	synced := informer.Informer().HasSynced
-	v.factory.Start(stop)
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if !cache.WaitForCacheSync(ctx.Done(), synced) {
-		return nil, fmt.Errorf("endpoint informer: %w", context.Cause(ctx))
-	}
-	return &endpoints{slices: informer.Lister()}, nil
-}
-
-// of returns the slices of a Service; they must not be written to.
-func (e *endpoints) of(svc *corev1.Service) ([]*discoveryv1.EndpointSlice, error) {
-	if e == nil {
-		return nil, nil
-	}
-	return e.slices.EndpointSlices(svc.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: svc.Name}))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/providers/plugin"
@@ -324,5 +325,37 @@ func (p *place) pluginMistakes(t *testing.T) {
 	}
 	w.programmed(fresh...)
 	w.remove(append(live, fresh...)...)
+	w.nothingLeft(before)
+}
+
+// TestPluginFollowsPods: where only nodes with pods are members, a pod that moves is
+// followed although the stock loop does not look at pods.
+func TestPluginFollowsPods(t *testing.T) {
+	w := underTheStockLoop(onGCE()).start(t, 2)
+	before, nodes := w.dump(), w.seed(2)
+	w.controller()
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: w.ns, Name: "web", Labels: map[string]string{discoveryv1.LabelServiceName: "web"}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Ports:       []discoveryv1.EndpointPort{{Name: new("tcp-80"), Port: new(int32(8080)), Protocol: new(corev1.ProtocolTCP)}},
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"10.244.0.7"}, NodeName: &nodes[0].Name}},
+	}
+	endpointSlices := w.Client.DiscoveryV1().EndpointSlices(w.ns)
+	slice, err := endpointSlices.Create(t.Context(), slice, metav1.CreateOptions{})
+	w.must(err)
+	// The finalizer is that of the official controller for endpoint groups.
+	svc := w.create("web", ports(80, 31080), policyLocal, annotate("networking.gke.io/load-balancer-type", "Internal"),
+		func(svc *corev1.Service) { svc.Finalizers = []string{"gke.networking.io/l4-ilb-v2"} })
+	for _, node := range nodes {
+		slice.Endpoints[0].NodeName = &node.Name
+		slice, err = endpointSlices.Update(t.Context(), slice, metav1.UpdateOptions{})
+		w.must(err)
+		w.eventually("the pod runs on "+node.Name, func() error {
+			f, err := w.front("web")
+			return errors.Join(err, differ("members", []string{node.Name}, f.Members))
+		})
+	}
+	w.remove(svc)
+	w.must(endpointSlices.Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	w.nothingLeft(before)
 }
