@@ -49,7 +49,7 @@ type Reconciler struct {
 	snapshots *snapshots
 	shared    *commons
 	nodes     *nodeports.Interner
-	started   time.Time
+	started   time.Time // in whole seconds, as the API server tells when something was made
 }
 
 // New makes a reconciler on an open cloud.
@@ -79,7 +79,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		shared:    newCommons(o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
-		started:   o.Now(),
+		started:   o.Now().Truncate(time.Second),
 	}
 }
 
