@@ -57,6 +57,7 @@ func gceGoal(made, gone, node float64) map[string][2]float64 {
 	return map[string][2]float64{
 		"create": {made + looks, made}, "touch": {0, 0}, "port": {port + looks, port},
 		"delnode": {node + members, node}, "addnode": {node + members, node}, "delete": {gone + looks, gone},
+		"restart": {0.04, 0},
 	}
 }
 
