@@ -69,6 +69,7 @@ func networkOperations() map[string]operation {
 func machineOperations() map[string]operation {
 	return map[string]operation{
 		"AllocateAddress":                 write(allocateAddress),
+		"AssignPrivateIpAddresses":        write(assignPrivateIPAddresses),
 		"AssociateAddress":                release(associateAddress, addressUsers),
 		"CreateNetworkInterface":          write(createNetworkInterface),
 		"DeleteNetworkInterface":          write(deleteNetworkInterface),
@@ -83,5 +84,6 @@ func machineOperations() map[string]operation {
 		"StartInstances":                  write(transition("pending", "running", []string{"stopped"})),
 		"StopInstances":                   write(transition("stopping", "stopped", []string{"running", "pending"})),
 		"TerminateInstances":              write(transition("shutting-down", "terminated", []string{"running", "stopped", "pending"})),
+		"UnassignPrivateIpAddresses":      write(unassignPrivateIPAddresses),
 	}
 }
