@@ -78,7 +78,10 @@ type admission struct {
 
 func newAdmission(o Options, cloud providers.Bound) (*admission, error) {
 	a := &admission{options: o, cloud: cloud}
-	return a, a.renew()
+	if err := a.renew(); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // renew takes the policy file over if it has changed. A file that cannot be read
