@@ -66,7 +66,8 @@ func gceQuotas() []string { return []string{"--quota-factor=100"} }
 
 // azureInternal: one write brings the load balancer up to date for all Services that
 // are waiting, one more each pool. A write is three calls: a read before, the write,
-// and a look at what became of it; what is there is read in rounds of five calls.
+// and a look at what became of it; what is there is read in rounds of five calls,
+// which all Services of five seconds share unless they look twice or are deleted.
 // A creation is one round, a deletion two. Changes that come one by one share
 // less. A hundred Services made together are at most 25 writes.
 func azureInternal() map[string][2]float64 {
@@ -77,8 +78,8 @@ func azureInternal() map[string][2]float64 {
 }
 
 // azurePublic: besides, each Service has a public IP, made by one write, and all
-// of them are in the security group, which follows in a round of its own once the
-// addresses are known.
+// of them are in the security group, which follows in a second plan once the
+// addresses are known. One alone pays the second round that a hundred share.
 func azurePublic() map[string][2]float64 {
 	return map[string][2]float64{
 		"create 1": {22, 4}, "create": {5.5, 1.5}, "create 100": {4.2, 1.5}, "touch": {0, 0}, "port": {4, 1},
