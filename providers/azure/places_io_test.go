@@ -58,17 +58,27 @@ func TestNewcomersSpread(t *testing.T) {
 	if a, b := rules["kubernetes"], rules["fourth"]; a+b != 120 || a-b < -2 || a-b > 2 || rules["second"] != 30 {
 		t.Errorf("rules by load balancer: %v", rules)
 	}
-	before := map[string]string{}
-	for _, svc := range svcs {
-		before[svc.Name] = r.where(svc)
-	}
+	before := r.places(svcs)
 	r.open()
 	r.together(false, svcs)
-	for _, svc := range svcs {
-		if now := r.where(svc); now != before[svc.Name] {
-			t.Errorf("%s was on %s and is on %s after a restart", svc.Name, before[svc.Name], now)
+	if d := cmp.Diff(before, r.places(svcs)); d != "" {
+		t.Errorf("who is where, after a restart (-before +after):\n%s", d)
+	}
+}
+
+// places are the load balancers that Services are on.
+func (r *rig) places(svcs []*corev1.Service) map[string]string {
+	r.Helper()
+	out := map[string]string{}
+	for i, f := range r.read(false, svcs...) {
+		for _, res := range f.Have.Of(KindEntries) {
+			out[svcs[i].Name] += res.Key.Name
 		}
 	}
+	if len(out) != len(svcs) {
+		r.Errorf("%d of %d Services are on a load balancer", len(out), len(svcs))
+	}
+	return out
 }
 
 func port(number, nodePort int32) corev1.ServicePort {
