@@ -264,6 +264,24 @@ func TestAShadowDoesNotHideWhatIsKnown(t *testing.T) {
 	same(t, []string{}, p.w.show(t))
 }
 
+// TestNobodysShadow: a new Service that cannot be understood keeps nothing that is
+// shared, for nothing was ever made for it; one that may have been served does.
+func TestNobodysShadow(t *testing.T) {
+	for _, fresh := range []bool{true, false} {
+		a, bad := shop("a", map[int32]int32{80: 30080}), shop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
+		p := startKnown(newWorld())
+		p.settle(t, want(a))
+		for _, job := range []reconcile.Job{{Service: bad, Fresh: fresh}, {Service: bad}} {
+			d, err := p.Draft(context.Background(), job)
+			if err != nil || !d.Untouched {
+				t.Fatalf("fresh %t: untouched %t, %v", fresh, d.Untouched, err)
+			}
+		}
+		p.settle(t, release(a))
+		same(t, !fresh, slices.Contains(p.w.show(t), "rule health"))
+	}
+}
+
 // TestManyServices creates, changes and deletes at the same time.
 func TestManyServices(t *testing.T) {
 	p := startKnown(newWorld())
