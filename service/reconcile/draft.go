@@ -95,8 +95,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	}
 	d.Digest = inputDigest(r.cloud, d.Request)
 	d.recheck = r.snapshots.clean(d.Owner) == d.Digest
-	if snap, ok := r.snapshots.get(d.Owner); ok && snap.clean == d.Digest && !d.Problems.Errors() {
-		d.Clean, d.Have, d.manual = true, snap.have, snap.manual
+	if r.stillClean(d) {
 		return nil
 	}
 	if err := r.know(ctx, d); err != nil {
@@ -106,10 +105,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 		return err
 	}
 	if !d.following && !d.fresh && unprovenBeyond(d.Want, d.Have) {
-		if err := r.knowAnew(ctx, d); err != nil {
-			return err
-		}
-		if err := r.build(d); err != nil || d.Untouched {
+		if err := r.buildAnew(ctx, d); err != nil || d.Untouched {
 			return err
 		}
 	}
@@ -118,14 +114,30 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 		return nil
 	}
 	d.Job.Fresh, d.assumed = false, false
-	if err := r.knowAnew(ctx, d); err != nil {
-		return err
-	}
-	if err := r.build(d); err != nil || d.Untouched {
+	if err := r.buildAnew(ctx, d); err != nil || d.Untouched {
 		return err
 	}
 	r.compare(d)
 	return nil
+}
+
+// stillClean tells whether the last run left nothing to do and nothing has changed
+// since.
+func (r *Reconciler) stillClean(d *Draft) bool {
+	snap, ok := r.snapshots.get(d.Owner)
+	if !ok || snap.clean != d.Digest || d.Problems.Errors() {
+		return false
+	}
+	d.Clean, d.Have, d.manual = true, snap.have, snap.manual
+	return true
+}
+
+// buildAnew builds from a new read, whatever is known.
+func (r *Reconciler) buildAnew(ctx context.Context, d *Draft) error {
+	if err := r.knowAnew(ctx, d); err != nil {
+		return err
+	}
+	return r.build(d)
 }
 
 // draftRelease plans the end of everything that the Service owns.
