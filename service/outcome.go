@@ -240,6 +240,9 @@ func (c *Controller) requeue(ctx context.Context, key string, result reconcile.R
 		c.queue.Forget(key)
 		c.queue.order.note(key, byRetry)
 		c.queue.AddAfter(key, c.nextWait(key, result.Wait))
+	case result.Draft.Obstructed():
+		c.queue.Forget(key)
+		c.queue.AddAfter(key, maxBackoff)
 	default:
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, c.reconciler.NextRead(result.Draft.Owner))

@@ -318,13 +318,16 @@ func TestBlindReadsCreateNothing(t *testing.T) {
 	before := w.show(t)
 	w.blind = []stack.Kind{kindPool, kindMembers}
 	p := startKnown(w)
-	for range 3 { // the second and third from what is known
+	for range 3 {
 		res, err := p.once(want(svc))
-		if err != nil || res.Clean {
-			t.Errorf("error %v, clean %v", err, res.Clean)
+		if err != nil || res.Clean || !res.Draft.Obstructed() {
+			t.Errorf("error %v, clean %v, obstructed %v", err, res.Clean, res.Draft.Obstructed())
 		}
 		same(t, before, w.show(t))
 	}
+	w.blind = nil // and nobody tells
+	p.settle(t, want(svc))
+	same(t, before, w.show(t))
 }
 
 func TestFilterThatLeavesNobody(t *testing.T) {

@@ -80,6 +80,12 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 // are not all known yet.
 const ledgerWait = time.Second
 
+// Obstructed tells whether steps are held for what was found, or could not be seen,
+// in the cloud: nobody tells us when that goes.
+func (d *Draft) Obstructed() bool {
+	return slices.ContainsFunc(d.Plan.Held, func(h plan.Held) bool { return h.By == "proof" || h.By == "slot" || h.By == "blind" })
+}
+
 func heldByLedger(p plan.Plan) bool {
 	return slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.By == "ledger" })
 }
@@ -100,9 +106,10 @@ func (r *Reconciler) goesOn(d *Draft, have *stack.Stack) bool {
 	return !diff.Compare(want, have, r.cloud.Rules, r.book).Empty()
 }
 
-// remember keeps what is known now, unless the cloud has contradicted it.
+// remember keeps what is known now, unless the cloud has contradicted it, or what
+// is known stands in the way and may be gone when somebody looks again.
 func (r *Reconciler) remember(d *Draft, res Result) {
-	if res.Report.Stale() {
+	if res.Report.Stale() || d.Obstructed() {
 		r.snapshots.distrust(d.Owner)
 		if !d.Problems.Errors() {
 			r.snapshots.put(d.Owner, snapshot{good: &d.Request})
