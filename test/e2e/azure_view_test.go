@@ -17,8 +17,6 @@ import (
 const (
 	azureSubscription = "11111111-2222-4333-8444-555555555555"
 	azureGroup        = "MC_nodes"
-	// azureNetworkGroup has the virtual network and the security group.
-	azureNetworkGroup = "rg-network"
 )
 
 // anyToken gives everybody the same worthless token.
