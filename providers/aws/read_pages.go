@@ -22,7 +22,7 @@ func (r *read) classicPage() int32 {
 	for _, s := range r.scopes {
 		machines = max(machines, s.Nodes.Len())
 	}
-	return int32(max(smallestPage, min(balancerPage, pageMachines/max(machines, 1)))) //nolint:gosec // between two constants
+	return int32(max(smallestPage, min(balancerPage, pageMachines/max(machines, 1))))
 }
 
 // keepClassic remembers a load balancer, its machines as a list that many of them
