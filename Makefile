@@ -63,6 +63,7 @@ docs: ## write the generated pages anew, and what is made from the chart
 
 verify: docs lint ## what must be true before a commit: generated files, formats, linters, rules
 	git diff --exit-code HEAD -- docs/reference docs/security.md charts
+	go test -run TestPermissions ./providers/...
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
 	go vet ./... && for m in . $(NESTED); do go -C $$m mod tidy -diff || exit 1; done
 
