@@ -151,6 +151,12 @@ func Applied(svc *corev1.Service, digest string) string {
 	return digest + ";class=" + class
 }
 
+// AppliedBy is Applied with the name of who serves the Service, by which the others
+// know that they do not.
+func AppliedBy(svc *corev1.Service, digest, installation string) string {
+	return Classes{Installation: installation}.applied(svc, digest)
+}
+
 // servedBy stands between digest and installation in the record.
 const servedBy = ";by="
 

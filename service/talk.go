@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
@@ -113,7 +115,7 @@ const stillWaiting = 10 * time.Minute
 // result tells what came of it.
 func (t *talk) result(r reconcile.Result) {
 	if r.Err != nil {
-		t.say(status.EventSyncFailed, "Error syncing load balancer: "+oneLine(r.Err))
+		t.say(status.EventSyncFailed, "Error syncing load balancer: "+told(r.Err))
 	}
 	for _, text := range r.Manual {
 		t.say(status.EventManualChange, text)
@@ -146,4 +148,14 @@ func counts(p plan.Plan) string {
 		n[s.ID.Action]++
 	}
 	return fmt.Sprintf("%d to create, %d to update, %d to delete", n[plan.Create], n[plan.Update], n[plan.Delete])
+}
+
+// told is what an event says of an error. Which calls are throttled differs from
+// one try to the next; that they are is told once.
+func told(err error) string {
+	var throttled *fault.Fault
+	if fault.Is(err, fault.Throttled) && errors.As(err, &throttled) {
+		return throttled.Error()
+	}
+	return oneLine(err)
 }

@@ -31,14 +31,18 @@ func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs pro
 	}
 	digest, _, known := service.ParseApplied(svc)
 	if record, done := res.Record(); done {
-		want.Annotations = map[string]string{status.AnnotationApplied: service.Applied(svc, record)}
+		want.Annotations = map[string]string{status.AnnotationApplied: service.AppliedBy(svc, record, installation)}
 	} else if len(res.Report.Results) > 0 && (digest != "" || !known) {
 		// Halfway between two inputs: what was recorded before is not what the cloud
 		// has any more, and must not count as clean after a restart.
-		want.Annotations = map[string]string{status.AnnotationApplied: service.Applied(svc, "")}
+		want.Annotations = map[string]string{status.AnnotationApplied: service.AppliedBy(svc, "", installation)}
 	}
 	return want
 }
+
+// installation is the plugin's name in the record on a Service: an installation of
+// Berth beside the stock loop must not take the Service for one of its own past.
+const installation = "plugin"
 
 // nothing is what a Service is to carry of ours when it is released.
 func nothing(outputs providers.Outputs) status.Want {

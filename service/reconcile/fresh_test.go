@@ -159,3 +159,33 @@ func TestFreshIsBelievedOnce(t *testing.T) {
 	}
 	same(t, deep+1, w.deep)
 }
+
+// TestReleaseInherits: what was left to another Service that has let it go since is
+// looked for again, because that one could not remove what was still in use.
+func TestReleaseInherits(t *testing.T) {
+	var last providers.Scope
+	p := begun(newWorld(), func(b *providers.Bound) {
+		read := b.Read
+		b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+			last = scopes[len(scopes)-1]
+			return read(ctx, scopes)
+		}
+	})
+	first, second := shop("a", one), shop("b", map[int32]int32{81: 30081})
+	first.CreationTimestamp, second.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour)), metav1.NewTime(time.Now().Add(time.Hour))
+	p.settle(t, asNew(first))
+	p.settle(t, asNew(second))
+	draft, err := p.Draft(t.Context(), release(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Draft(t.Context(), release(second)); err != nil {
+		t.Fatal(err)
+	}
+	if res := p.Run(t.Context(), draft, nil); res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	if len(last.Only) > 0 {
+		t.Errorf("the last read was for %v alone, though the shared rule was left to a Service that is going too", last.Only)
+	}
+}

@@ -161,7 +161,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	left, blind := d.Have, d.Blind
 	if !d.fresh || len(d.Plan.Steps) > 0 {
 		scope := r.cloud.Trace(d.Owner)
-		if len(d.Blind) == 0 && !r.predates(d) {
+		if len(d.Blind) == 0 && !r.predates(d) && !r.inherits(d.Owner, res.Report) {
 			scope.Only = ownKinds(d, res.Report)
 		}
 		found := r.reader.ReadLate(ctx, scope)
@@ -178,6 +178,14 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	}
 	r.snapshots.drop(d.Owner) // the next draft reads and plans for what is left
 	res.Waits = true
+}
+
+// inherits tells whether something shared was left to others who have let it go
+// since: they could not remove what this Service still used, and nobody else will.
+func (r *Reconciler) inherits(o stack.Owner, report engine.Report) bool {
+	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
+		return res.Step.ID.Action == plan.Forget && len(r.book.Others(o, res.Step.Target)) == 0
+	})
 }
 
 // ownKinds are those of what the Service alone had. Where it was read that there

@@ -109,7 +109,7 @@ func (w *world) repeatsAnEvent(svc corev1.Service) {
 	w.must(w.Create(w.t.Context(), svc))
 	w.programmed(svc)
 	for i := range int32(3) {
-		w.update(svc.Name, ports(80, 30100, 8000+i, 30200+i))
+		w.update(svc.Name, ports(80, 30100, 8000+i, 0))
 		w.programmed(svc)
 	}
 	w.remove(svc)

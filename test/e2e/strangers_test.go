@@ -366,7 +366,13 @@ func onAWS(t *testing.T) *intrusion {
 	w := start(t, 3)
 	w.place = &place{plane: &plane}
 	return &intrusion{world: w, victims: []corev1.Service{w.service("classic", narrow), w.service("net", network, narrow)}, dump: w.state,
-		sees: func(name string) (any, error) { return w.balancer(name) }}
+		sees: func(name string) (seen any, err error) {
+			w.eventually("the load balancer of "+name, func() error { // others come and go while it is read
+				seen, err = w.balancer(name)
+				return err
+			})
+			return seen, nil
+		}}
 }
 
 // groupAsks name the security group of a victim.
@@ -401,8 +407,11 @@ func (w *world) groupOf(name string) string {
 	w.t.Helper()
 	out, err := w.aws.elb.DescribeLoadBalancers(w.t.Context(), &elb.DescribeLoadBalancersInput{})
 	w.must(err)
-	b, err := w.balancer(name)
-	w.must(err)
+	var b balancer
+	w.eventually("the load balancer of "+name, func() (err error) { // others come and go while it is read
+		b, err = w.balancer(name)
+		return err
+	})
 	for _, lb := range out.LoadBalancerDescriptions {
 		if *lb.LoadBalancerName == b.Name {
 			return lb.SecurityGroups[0]
