@@ -89,7 +89,7 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 		}
 	}
 	took := time.Since(began)
-	calls, err := meter.Settle(ctx, quiet, limit)
+	calls, err := s.calls(ctx, meter, s.controller != first)
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,15 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 		ResidentMiB: mebibytes(after.Resident), PeakMiB: mebibytes(after.Peak), Calls: calls.All, Writes: calls.Writes,
 	})
 	return nil
+}
+
+// calls are those of a phase: until all is quiet, but of a process that was started
+// anew until now, because it goes on to read what it has only looked at.
+func (s *scale) calls(ctx context.Context, meter *harness.Meter, anew bool) (harness.Calls, error) {
+	if anew {
+		return meter.Read(ctx)
+	}
+	return meter.Settle(ctx, quiet, limit)
 }
 
 // start starts the controller, with its metrics and profiles open to anybody.
