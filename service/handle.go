@@ -15,6 +15,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -214,11 +215,11 @@ func (c *Controller) release(ctx context.Context, key string, svc *corev1.Servic
 // tellReleasing keeps the condition of a Service that is on its way out true.
 func (c *Controller) tellReleasing(ctx context.Context, svc *corev1.Service, result reconcile.Result) {
 	cond := status.NotProgrammed(status.ReasonDeleting, "the load balancer is being deleted")
-	if text := obstacles(result); text != "" {
+	if text := verdict.Obstacles(result); text != "" {
 		cond.Message = "the load balancer is being deleted: " + text
 	}
 	if held := result.Draft.Plan.Held; len(held) > 0 && !result.Waits {
-		cond = heldCondition(held)
+		cond = verdict.Held(held)
 	}
 	if err := c.patch(ctx, svc, status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{cond}}); err != nil && !apierrors.IsNotFound(err) {
 		klog.FromContext(ctx).Error(err, "status")

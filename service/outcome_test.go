@@ -46,44 +46,6 @@ func failure(m fault.Meaning) engine.Result {
 
 var refused = annotations.Problems{{Key: "k", Severity: annotations.Error}}
 
-func TestProgrammed(t *testing.T) {
-	for name, tc := range map[string]struct {
-		result reconcile.Result
-		want   status.Reason // empty: programmed
-	}{
-		"all is well":           {resultOf(reconcile.Draft{}), ""},
-		"never accepted":        {resultOf(reconcile.Draft{Untouched: true, Problems: refused}), status.ReasonNotAccepted},
-		"not accepted any more": {resultOf(reconcile.Draft{Problems: refused}), status.ReasonNotAccepted},
-		"quota":                 {resultOf(reconcile.Draft{}, failure(fault.Quota)), status.ReasonQuotaExceeded},
-		"denied":                {resultOf(reconcile.Draft{}, failure(fault.Denied)), status.ReasonDenied},
-		"invalid":               {resultOf(reconcile.Draft{}, failure(fault.Invalid)), status.ReasonRefused},
-		"a fault of ours":       {resultOf(reconcile.Draft{}, failure(fault.Internal)), status.ReasonCloudError},
-		"policy":                {resultOf(heldBy("policy no-delete")), status.ReasonHeldByPolicy},
-		"proof":                 {resultOf(heldBy("proof")), status.ReasonNotOurs},
-		"filter":                {resultOf(heldBy("filter")), status.ReasonNoMatchingNodes},
-		"slot":                  {resultOf(heldBy("slot")), status.ReasonSlotTaken},
-		"ledger":                {resultOf(heldBy("ledger")), status.ReasonHeldForSafety},
-		"the cloud is busy": {
-			resultOf(reconcile.Draft{}, engine.Result{Step: stepOf("x"), State: engine.Waiting, Outcome: plan.Outcome{Wait: time.Second}}), status.ReasonPending,
-		},
-		"the time after a switch is no wait": {
-			resultOf(reconcile.Draft{}, engine.Result{Step: gated("x"), State: engine.Waiting, Outcome: plan.Outcome{Wait: time.Second}}), "",
-		},
-		"a failure says more than a held step": {resultOf(heldBy("ledger"), failure(fault.Quota)), status.ReasonQuotaExceeded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := programmed(tc.result)
-			want := status.Programmed("")
-			if tc.want != "" {
-				want = status.NotProgrammed(tc.want, got.Message)
-			}
-			if got.Reason != want.Reason || got.Status != want.Status {
-				t.Errorf("%s %s, want %s %s", got.Status, got.Reason, want.Status, want.Reason)
-			}
-		})
-	}
-}
-
 func newLoop() *Controller {
 	return &Controller{
 		options: Options{Clock: testclock.NewFakeClock(time.Unix(1e9, 0))}, seen: newMemory(),
@@ -173,24 +135,5 @@ func TestGatesCountFromTheSwitch(t *testing.T) {
 	}
 	if wait := openGates(gate); wait > 0 {
 		t.Errorf("a release waits %v", wait)
-	}
-}
-
-// TestStaleFinalizers: those of a kind that the load balancer had go when all is
-// done; while nothing is known to serve, none does.
-func TestStaleFinalizers(t *testing.T) {
-	outputs := providers.Outputs{Finalizers: []string{"x/v1", "x/v2", "y/v1"}}
-	serving := []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
-	for name, tc := range map[string]struct {
-		answer status.Result
-		want   []string
-	}{
-		"moved":          {status.Result{Ingress: serving, Finalizers: []string{"y/v1"}}, []string{"x/v1", "x/v2"}},
-		"without any":    {status.Result{Ingress: serving}, []string{"x/v1", "x/v2", "y/v1"}},
-		"nothing serves": {status.Result{}, nil},
-	} {
-		if d := cmp.Diff(tc.want, stale(tc.answer, outputs)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", name, d)
-		}
 	}
 }

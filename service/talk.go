@@ -1,7 +1,6 @@
 package service
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -63,21 +62,11 @@ func (t *talk) problems(d *reconcile.Draft) {
 			bad = append(bad, p.String())
 			continue
 		}
-		t.say(t.eventFor(p), p.String())
+		t.say(verdict.EventFor(p, t.c.reconciler.Annotations()), p.String())
 	}
 	if len(bad) > 0 { // one event for all: the user mends them together
 		t.say(status.EventInvalidAnnotation, strings.Join(bad, "; "))
 	}
-}
-
-func (t *talk) eventFor(p annotations.Problem) status.EventReason {
-	if !strings.Contains(p.Key, "/") {
-		return status.EventUnsupportedSpec // a field, or the nodes
-	}
-	if t.c.reconciler.Annotations().Knows(p.Key) {
-		return status.EventUnsupportedAnnotation
-	}
-	return status.EventUnknownAnnotation
 }
 
 // plan tells what is about to happen.
@@ -115,16 +104,16 @@ const stillWaiting = 10 * time.Minute
 // result tells what came of it.
 func (t *talk) result(r reconcile.Result) {
 	if r.Err != nil {
-		t.say(status.EventSyncFailed, "Error syncing load balancer: "+told(r.Err))
+		t.say(status.EventSyncFailed, "Error syncing load balancer: "+verdict.Told(r.Err))
 	}
 	for _, text := range r.Manual {
 		t.say(status.EventManualChange, text)
 	}
 	since := t.c.seen.get(t.key).since
 	if r.Waits && !since.IsZero() && t.c.options.Clock.Since(since) > stillWaiting {
-		t.say(status.EventStillWaiting, "still waiting: "+obstacles(r))
+		t.say(status.EventStillWaiting, "still waiting: "+verdict.Obstacles(r))
 	}
-	if old, waits := replacing(r); waits {
+	if old, waits := verdict.Replacing(r); waits {
 		t.say(status.EventReplacing, "the new load balancer serves; "+old+" goes a minute after the switch")
 	}
 	if r.Clean && wrote(r.Report) && !r.Draft.Job.Release {
@@ -148,14 +137,4 @@ func counts(p plan.Plan) string {
 		n[s.ID.Action]++
 	}
 	return fmt.Sprintf("%d to create, %d to update, %d to delete", n[plan.Create], n[plan.Update], n[plan.Delete])
-}
-
-// told is what an event says of an error. Which calls are throttled differs from
-// one try to the next; that they are is told once.
-func told(err error) string {
-	var throttled *fault.Fault
-	if fault.Is(err, fault.Throttled) && errors.As(err, &throttled) {
-		return throttled.Error()
-	}
-	return oneLine(err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -128,7 +129,7 @@ func problem(res reconcile.Result) error {
 	case res.Draft.Problems.Errors():
 		return res.Draft.Problems.Err()
 	case len(res.Draft.Plan.Held) > 0 && !res.Waits:
-		return fmt.Errorf("held: %s", status.EventMessage(heldText(res.Draft.Plan.Held)))
+		return fmt.Errorf("held: %s", status.EventMessage(verdict.HeldText(res.Draft.Plan.Held)))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -46,7 +47,9 @@ func TestWanted(t *testing.T) {
 	}
 	accepted, refused := status.Accepted(""), status.NotAccepted(status.ReasonInvalidAnnotation, badValue().Err().Error())
 	wrote := engine.Report{Results: []engine.Result{{State: engine.Done}}}
-	recorded := func(svc *corev1.Service) { svc.Annotations = map[string]string{status.AnnotationApplied: "abc;class="} }
+	recorded := func(svc *corev1.Service) {
+		svc.Annotations = map[string]string{status.AnnotationApplied: "abc;by=plugin;class="}
+	}
 	for name, tc := range map[string]struct {
 		svc    *corev1.Service
 		res    reconcile.Result
@@ -58,7 +61,7 @@ func TestWanted(t *testing.T) {
 			res: reconcile.Result{Draft: &reconcile.Draft{Digest: "abc"}, Clean: true, Status: address},
 			want: status.Want{
 				Conditions: []status.Condition{accepted, status.Programmed("")}, Outputs: address.Annotations, AddFinalizers: address.Finalizers,
-				DropFinalizers: []string{"example.com/v1"}, Annotations: map[string]string{status.AnnotationApplied: "abc;class="},
+				DropFinalizers: []string{"example.com/v1"}, Annotations: map[string]string{status.AnnotationApplied: "abc;by=plugin;class="},
 			},
 		},
 		"not accepted, nothing there": {
@@ -87,14 +90,14 @@ func TestWanted(t *testing.T) {
 			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Held: []plan.Held{held}}}},
 			failed: errPending,
 			want: status.Want{Conditions: []status.Condition{accepted,
-				status.NotProgrammed(status.ReasonSlotTaken, heldText([]plan.Held{held}))}},
+				status.NotProgrammed(status.ReasonSlotTaken, verdict.HeldText([]plan.Held{held}))}},
 		},
 		"a call failed halfway": {
 			svc:    balancerOf("a", recorded),
 			res:    reconcile.Result{Draft: &reconcile.Draft{}, Err: fault.New(fault.Quota, "no more"), Report: wrote},
 			failed: fault.New(fault.Quota, "no more"),
 			want: status.Want{Conditions: []status.Condition{accepted, status.NotProgrammed(status.ReasonQuotaExceeded, "no more")},
-				Annotations: map[string]string{status.AnnotationApplied: ";class="}},
+				Annotations: map[string]string{status.AnnotationApplied: ";by=plugin;class="}},
 		},
 		"busy": {
 			svc:    balancerOf("a"),

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -77,15 +78,13 @@ func (t *teller) elsewhere(svc *corev1.Service, why string) {
 }
 
 // unread says on a Service that could not be planned why it has no load balancer
-// yet. What was programmed before still is, as far as anybody knows.
+// yet.
 func (t *teller) unread(ctx context.Context, svc *corev1.Service, cause error) {
-	for _, cond := range svc.Status.Conditions {
-		if cond.Type == status.TypeProgrammed && cond.Status == metav1.ConditionTrue {
-			return
-		}
+	cond, news := verdict.Unread(svc, cause)
+	if !news {
+		return
 	}
-	want := status.Want{Conditions: []status.Condition{status.NotProgrammed(reasonFor(cause), oneLine(cause))}}
-	if err := t.patch(ctx, svc, want); err != nil {
+	if err := t.patch(ctx, svc, status.Want{Conditions: []status.Condition{cond}}); err != nil {
 		klog.FromContext(ctx).Error(err, "status")
 	}
 }

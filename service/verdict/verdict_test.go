@@ -1,0 +1,129 @@
+package verdict
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-multierror"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+func step(gate time.Duration) plan.Step {
+	s := plan.Step{ID: plan.StepID{Key: stack.Key{Kind: "x"}, Action: plan.Delete}}
+	if gate > 0 {
+		s.Gate = plan.Gate{After: gate, Since: "test"}
+	}
+	return s
+}
+
+func resultOf(d reconcile.Draft, results ...engine.Result) reconcile.Result {
+	r := reconcile.Result{Draft: &d, Report: engine.Report{Results: results}}
+	r.Err = r.Report.Err()
+	r.Wait, r.Waits = r.Report.Wait()
+	return r
+}
+
+func heldBy(by string) reconcile.Draft {
+	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Held{{Step: step(0), By: by, Why: "why"}}}}
+}
+
+func failure(m fault.Meaning) engine.Result {
+	return engine.Result{Step: step(0), State: engine.Failed, Outcome: plan.Failed(fault.New(m, "no"))}
+}
+
+func waiting(gate time.Duration) engine.Result {
+	return engine.Result{Step: step(gate), State: engine.Waiting, Outcome: plan.Outcome{Wait: time.Second}}
+}
+
+var refused = annotations.Problems{{Key: "k", Severity: annotations.Error}}
+
+func TestProgrammed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		result reconcile.Result
+		want   status.Reason // empty: programmed
+	}{
+		"all is well":           {resultOf(reconcile.Draft{}), ""},
+		"never accepted":        {resultOf(reconcile.Draft{Untouched: true, Problems: refused}), status.ReasonNotAccepted},
+		"not accepted any more": {resultOf(reconcile.Draft{Problems: refused}), status.ReasonNotAccepted},
+		"quota":                 {resultOf(reconcile.Draft{}, failure(fault.Quota)), status.ReasonQuotaExceeded},
+		"denied":                {resultOf(reconcile.Draft{}, failure(fault.Denied)), status.ReasonDenied},
+		"invalid":               {resultOf(reconcile.Draft{}, failure(fault.Invalid)), status.ReasonRefused},
+		"a fault of ours":       {resultOf(reconcile.Draft{}, failure(fault.Internal)), status.ReasonCloudError},
+		"policy":                {resultOf(heldBy("policy no-delete")), status.ReasonHeldByPolicy},
+		"proof":                 {resultOf(heldBy("proof")), status.ReasonNotOurs},
+		"filter":                {resultOf(heldBy("filter")), status.ReasonNoMatchingNodes},
+		"slot":                  {resultOf(heldBy("slot")), status.ReasonSlotTaken},
+		"ledger":                {resultOf(heldBy("ledger")), status.ReasonHeldForSafety},
+		"the cloud is busy": {
+			resultOf(reconcile.Draft{}, waiting(0)), status.ReasonPending,
+		},
+		"the time after a switch is no wait": {
+			resultOf(reconcile.Draft{}, waiting(time.Minute)), "",
+		},
+		"a failure says more than a held step": {resultOf(heldBy("ledger"), failure(fault.Quota)), status.ReasonQuotaExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Programmed(tc.result)
+			want := status.Programmed("")
+			if tc.want != "" {
+				want = status.NotProgrammed(tc.want, got.Message)
+			}
+			if got.Reason != want.Reason || got.Status != want.Status {
+				t.Errorf("%s %s, want %s %s", got.Status, got.Reason, want.Status, want.Reason)
+			}
+		})
+	}
+}
+
+// TestStaleFinalizers: those of a kind that the load balancer had go when all is
+// done; while that is not known, none does.
+func TestStaleFinalizers(t *testing.T) {
+	outputs := providers.Outputs{Finalizers: []string{"x/v1", "x/v2", "y/v1"}}
+	serving := []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
+	clean := func(answer status.Result) reconcile.Result { return reconcile.Result{Clean: true, Status: answer} }
+	unclean, glimpsed := clean(status.Result{Ingress: serving}), clean(status.Result{Ingress: serving})
+	unclean.Clean, glimpsed.Glimpsed = false, true
+	for name, tc := range map[string]struct {
+		result reconcile.Result
+		want   []string
+	}{
+		"moved":               {clean(status.Result{Ingress: serving, Finalizers: []string{"y/v1"}}), []string{"x/v1", "x/v2"}},
+		"without any":         {clean(status.Result{Ingress: serving}), []string{"x/v1", "x/v2", "y/v1"}},
+		"nothing serves":      {clean(status.Result{}), nil},
+		"not done":            {unclean, nil},
+		"only that it serves": {glimpsed, nil},
+	} {
+		if d := cmp.Diff(tc.want, StaleFinalizers(tc.result, outputs)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// TestTold: throttled calls are told in the same words whichever they were; other
+// failures with all that failed.
+func TestTold(t *testing.T) {
+	calls := func(m fault.Meaning, names ...string) error {
+		var all *multierror.Error
+		for _, name := range names {
+			all = multierror.Append(all, errors.Join(errors.New("create "+name), fault.New(m, "slow down")))
+		}
+		return all
+	}
+	if a, b := Told(calls(fault.Throttled, "a", "b")), Told(calls(fault.Throttled, "b")); a != b || a == "" {
+		t.Errorf("throttling is told as %q, then as %q", a, b)
+	}
+	if a, b := Told(calls(fault.Quota, "a", "b")), Told(calls(fault.Quota, "b")); a == b {
+		t.Errorf("two failures and one are both told as %q", a)
+	}
+}
