@@ -10,29 +10,22 @@ import (
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
-	"github.com/berth-lb/berth/stack/ledger"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/golden"
 )
-
-func readyLedger() *ledger.Book {
-	l := ledger.New()
-	l.SetReady()
-	return l
-}
 
 // TestCases: what each Service wants, what the user is told, and what is done.
 func TestCases(t *testing.T) {
 	for _, c := range loadCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.run(t)
-			out := problemText(r.problems)
+			out := cases.Told(r.problems)
 			if r.want == nil {
 				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
 				return
 			}
 			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(r.want))
-			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(diff.Compare(r.want, r.have, Rules(), readyLedger())))
+			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(diff.Compare(r.want, r.have, Rules(), cases.ReadyLedger())))
 		})
 	}
 }
@@ -55,7 +48,7 @@ func TestIdempotent(t *testing.T) {
 			if d := cmp.Diff(r.want, again); d != "" {
 				t.Errorf("build on its own result differs (-first +again):\n%s", d)
 			}
-			p := diff.Compare(again, adopt(again, have), Rules(), readyLedger())
+			p := diff.Compare(again, adopt(again, have), Rules(), cases.ReadyLedger())
 			if !p.Empty() {
 				t.Errorf("plan is not empty:\n%s", planText(p))
 			}
@@ -105,33 +98,13 @@ func TestMoves(t *testing.T) {
 	for i, from := range stacks {
 		for j, to := range stacks {
 			have := adopt(to, asFound(from))
-			p := diff.Compare(to, have, Rules(), readyLedger())
+			p := diff.Compare(to, have, Rules(), cases.ReadyLedger())
 			for _, h := range p.Held {
 				t.Errorf("%s to %s: held by %s: %s: %s", names[i], names[j], h.By, h.Step.ID, h.Why)
 			}
-			if left := leftOver(to, have, p); len(left) > 0 {
+			if left := cases.LeftOver(to, have, p, Rules()); len(left) > 0 {
 				t.Errorf("%s to %s: left over: %v", names[i], names[j], left)
 			}
 		}
 	}
-}
-
-// leftOver are found resources that nobody wants and no step removes.
-func leftOver(to, have *stack.Stack, p plan.Plan) []stack.Key {
-	gone := map[stack.Key]bool{}
-	for _, s := range p.Steps {
-		if s.ID.Action == plan.Delete {
-			gone[s.ID.Key] = true
-		}
-	}
-	var out []stack.Key
-	for _, r := range have.Resources {
-		_, wanted := to.Get(r.Key)
-		rule := Rules().Kinds[r.Key.Kind]
-		withParent := rule.Within.Cascade || rule.Within.Inherent
-		if !wanted && !gone[r.Key] && !withParent && r.Proof != stack.None {
-			out = append(out, r.Key)
-		}
-	}
-	return out
 }

@@ -3,19 +3,18 @@ package aws
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // world is the surroundings of a test case: testdata/world.yaml, in which the
@@ -66,7 +65,7 @@ func loadCases(t testing.TB) []testCase {
 func loadCase(t testing.TB, dir string) testCase {
 	t.Helper()
 	c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
-	unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
+	cases.Unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
 	c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
 	if c.world.Before != nil {
 		c.world.Before.Namespace, c.world.Before.Name, c.world.Before.UID = c.service.Namespace, c.service.Name, c.service.UID
@@ -75,67 +74,24 @@ func loadCase(t testing.TB, dir string) testCase {
 	return c
 }
 
-// loadWorld lays the case's fields, and those of its facts, over the world's. It
-// merges the texts, since decoding twice into one value would mix list members.
 func loadWorld(t testing.TB, file string) world {
 	t.Helper()
-	base, over := map[string]any{}, map[string]any{}
-	unmarshal(t, "testdata/world.yaml", &base)
-	unmarshal(t, file, &over)
-	if facts, ok := over["facts"].(map[string]any); ok {
-		all, _ := base["facts"].(map[string]any)
-		maps.Copy(all, facts)
-		over["facts"] = all
-	}
-	maps.Copy(base, over)
-	merged, err := yaml.Marshal(base)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var w world
-	if err := yaml.UnmarshalStrict(merged, &w); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	cases.Overlay(t, "testdata/world.yaml", file, &w)
 	return w
 }
 
-func parseConfig(t testing.TB, text string) Config {
-	t.Helper()
-	config, _, err := ReadConfig(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
-}
+func parseConfig(t testing.TB, text string) Config { return cases.Config(t, ReadConfig, text) }
 
-func unmarshal(t testing.TB, file string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
+// bundle saves thousands of runs the making of the set.
+var bundle = sync.OnceValue(func() *providers.Cloud[Config, *Facts] {
+	cloud := Cloud()
+	return &cloud
+})
 
 // inputOf is what the loop hands to Build.
 func inputOf(config Config, clusterName string, svc *corev1.Service, nodes []corev1.Node) (input, annotations.Problems) {
-	in := input{
-		Identity: identity{
-			Owner:   stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)},
-			Cluster: clusterName, Config: config,
-		},
-		Service: svc, Kind: choose(svc).Kind,
-	}
-	values, problems := Annotations().Parse(in.Kind, annotations.SourceOf(svc))
-	in.Values = values
-	var projected []nodeports.Node
-	for i := range nodes {
-		projected = append(projected, nodeports.Project(&nodes[i], func(string) bool { return true }))
-	}
-	in.Backends = nodeports.BackendsOf(svc, nodeports.Select(projected, selectNodes(in)), nil, nodeports.FallbackOf(svc))
-	return in, problems
+	return cases.Input(bundle(), config, svc, cases.Around{Cluster: clusterName, Nodes: nodes})
 }
 
 // have is what was found: what Before had wanted, and what the case adds.
@@ -160,7 +116,7 @@ func (c testCase) have(t testing.TB) *stack.Stack {
 	for _, h := range c.world.Have {
 		have.Put(stack.Resource{Key: h.Key, ID: h.ID, In: h.In, Proof: h.Proof, State: h.State, Spec: specOf(t, h)})
 	}
-	have.Owner = stack.Owner{Namespace: c.service.Namespace, Name: c.service.Name, UID: string(c.service.UID)}
+	have.Owner = cases.OwnerOf(c.service)
 	return have
 }
 
@@ -243,69 +199,31 @@ func (c testCase) run(t testing.TB) result {
 	return r
 }
 
-// text renders a stack for people: one block for each resource.
-func text(s *stack.Stack) string {
-	var b strings.Builder
-	for _, r := range s.Resources {
-		b.WriteString(r.Key.String())
-		if r.In != (stack.Key{}) {
-			fmt.Fprintf(&b, "  in %s", r.In)
-		}
-		switch r.Hold {
-		case stack.Counted:
-			b.WriteString("  (counted)")
-		case stack.Borrowed:
-			b.WriteString("  (borrowed)")
-		case stack.Owned:
-		}
-		if r.Slot != "" {
-			fmt.Fprintf(&b, "  [%s]", r.Slot)
-		}
-		b.WriteString("\n")
-		for _, f := range stack.Fields(r.Spec) {
-			writeField(&b, f)
-		}
-	}
-	return b.String()
-}
+// text renders a stack for people.
+func text(s *stack.Stack) string { return cases.Text(s, fieldText) }
 
-func writeField(b *strings.Builder, f stack.Field) {
-	if rules, ok := f.Value.([]Permission); ok {
-		fmt.Fprintf(b, "    %s:\n", f.Name)
-		for _, p := range rules {
-			fmt.Fprintf(b, "        %s\n", permissionText(p))
+func fieldText(value any) string {
+	switch v := value.(type) {
+	case []Permission:
+		lines := []string{""}
+		for _, p := range v {
+			lines = append(lines, permissionText(p))
 		}
-		return
+		return strings.Join(lines, "\n")
+	case Permission:
+		return permissionText(v)
 	}
-	if p, ok := f.Value.(Permission); ok {
-		fmt.Fprintf(b, "    Permission: %s\n", permissionText(p))
-		return
-	}
-	raw, _ := json.Marshal(f.Value)
+	raw, _ := json.Marshal(value)
 	switch v := string(raw); v {
 	case `""`, "null", "0", "[]", "{}":
+		return ""
 	default:
-		fmt.Fprintf(b, "    %s: %s\n", f.Name, refText(v))
+		return cases.Short(v)
 	}
-}
-
-// refText shortens references: {"to":{"kind":"k","name":"n"}} becomes ->k/n.
-func refText(v string) string {
-	return strings.NewReplacer(`{"to":{"kind":"`, `->`, `","name":"`, `/`, `"}}`, ``).Replace(v)
 }
 
 func permissionText(p Permission) string {
 	return fmt.Sprintf("%s %s from %s%s", p.Protocol, portRange(p), p.CIDR, p.Source)
 }
 
-func problemText(problems annotations.Problems) string {
-	var b strings.Builder
-	for _, p := range problems {
-		fmt.Fprintf(&b, "%s: %s\n", p.Severity, p)
-	}
-	return b.String()
-}
-
-func planText(p plan.Plan) string {
-	return plan.Human(plan.NewDocument("aws", []plan.Plan{p}), plan.Options{})
-}
+func planText(p plan.Plan) string { return cases.PlanText("aws", p) }

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestUnchangedMakesNoAddress: what runs and is not changed never holds an IP.
@@ -73,13 +74,13 @@ func TestFollow(t *testing.T) {
 			r := c.run(t)
 			have := asFound(r.want, r.have)
 			in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
-			if p := diff.Compare(follow(in, &c.world.Facts, have), have, Rules(), readyLedger()); !p.Empty() {
+			if p := diff.Compare(follow(in, &c.world.Facts, have), have, Rules(), cases.ReadyLedger()); !p.Empty() {
 				t.Errorf("nothing has changed:\n%s", planText(p))
 			}
 			fewer := c.world.Nodes[:2] // zone b has none any more
 			facts := c.world.Facts
 			in, _ = inputOf(c.config, c.service, fewer, c.world.Pods)
-			p := diff.Compare(follow(in, &facts, have), have, Rules(), readyLedger())
+			p := diff.Compare(follow(in, &facts, have), have, Rules(), cases.ReadyLedger())
 			if name == "tp-basic" {
 				return // the instance is still there
 			}
@@ -189,7 +190,7 @@ func TestLongNamesKeepOfficial(t *testing.T) {
 		if ours := proof != stack.None; official != ours || whole == ours {
 			t.Errorf("ours %t: official name %t, whole name %t", ours, official, whole)
 		}
-		if p := diff.Compare(want, have, Rules(), readyLedger()); proof == stack.None && strings.Contains(planText(p), name) {
+		if p := diff.Compare(want, have, Rules(), cases.ReadyLedger()); proof == stack.None && strings.Contains(planText(p), name) {
 			t.Errorf("another Service's firewall is in the plan:\n%s", planText(p))
 		}
 	}

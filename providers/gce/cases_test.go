@@ -8,18 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
-	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/golden"
 )
-
-func readyLedger() *ledger.Book {
-	l := ledger.New()
-	l.SetReady()
-	return l
-}
 
 // TestCases: what each Service wants, what the user is told, what is done, and
 // what the Service carries once it is done.
@@ -27,13 +20,13 @@ func TestCases(t *testing.T) {
 	for _, c := range loadCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.run(t)
-			out := problemText(r.problems)
+			out := cases.Told(r.problems)
 			if r.want == nil {
 				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
 				return
 			}
 			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(r.want))
-			p := diff.Compare(r.want, adopt(r.want, r.have), Rules(), readyLedger())
+			p := diff.Compare(r.want, adopt(r.want, r.have), Rules(), cases.ReadyLedger())
 			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(p))
 			if !c.world.Deleted {
 				golden.Check(t, filepath.Join(c.dir, "status.golden"), statusText(r.in, asFound(r.want, r.have)))
@@ -61,7 +54,7 @@ func TestIdempotent(t *testing.T) {
 				if err != nil || problems.Errors() {
 					t.Fatalf("build again: %v %v", err, problems.Strings())
 				}
-				p := diff.Compare(again, adopt(again, have), Rules(), readyLedger())
+				p := diff.Compare(again, adopt(again, have), Rules(), cases.ReadyLedger())
 				if onlyReleases(p) {
 					have, want = asFound(again, have), again
 					continue
@@ -118,14 +111,14 @@ func TestOrder(t *testing.T) {
 // TestMoves: from whatever one case leaves to whatever another wants there is a
 // plan without a circle, and nothing of the first stays.
 func TestMoves(t *testing.T) {
-	cases := loadCases(t)
-	for _, from := range cases {
+	all := loadCases(t)
+	for _, from := range all {
 		a := from.run(t)
 		if a.want == nil || from.world.Deleted {
 			continue
 		}
 		have := asFound(a.want, a.have)
-		for _, to := range cases {
+		for _, to := range all {
 			if to.world.Deleted {
 				continue
 			}
@@ -137,30 +130,13 @@ func TestMoves(t *testing.T) {
 			if want == nil || problems.Errors() || more.Errors() || from.service.Name != to.service.Name {
 				continue
 			}
-			p := diff.Compare(want, adopt(want, have), Rules(), readyLedger())
+			p := diff.Compare(want, adopt(want, have), Rules(), cases.ReadyLedger())
 			for _, h := range p.Held {
 				t.Errorf("%s to %s: held by %s: %s: %s", from.name, to.name, h.By, h.Step.ID, h.Why)
 			}
-			if left := leftOver(want, adopt(want, have), p); len(left) > 0 {
+			if left := cases.LeftOver(want, adopt(want, have), p, Rules()); len(left) > 0 {
 				t.Errorf("%s to %s: left over: %v", from.name, to.name, left)
 			}
 		}
 	}
-}
-
-// leftOver are found resources that nobody wants and no step removes.
-func leftOver(to, have *stack.Stack, p plan.Plan) []stack.Key {
-	gone := map[stack.Key]bool{}
-	for _, s := range p.Steps {
-		if s.ID.Action == plan.Delete {
-			gone[s.ID.Key] = true
-		}
-	}
-	var out []stack.Key
-	for _, r := range have.Resources {
-		if _, wanted := to.Get(r.Key); !wanted && !gone[r.Key] && r.Proof != stack.None {
-			out = append(out, r.Key)
-		}
-	}
-	return out
 }

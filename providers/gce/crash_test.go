@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // strict is a cloud that does what a plan says and refuses what Google would.
@@ -177,7 +178,7 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 		if err != nil || problems.Errors() {
 			s.t.Fatalf("%s round %d: %v %v", c.name, round, err, problems.Strings())
 		}
-		p := diff.Compare(want, adopt(want, s.have), Rules(), readyLedger())
+		p := diff.Compare(want, adopt(want, s.have), Rules(), cases.ReadyLedger())
 		if p.Empty() {
 			return first
 		}

@@ -1,79 +1,29 @@
 package gce
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/nodeports"
-	"github.com/berth-lb/berth/stack/diff"
-	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/cases"
 )
 
-// TestRealServices runs Services of public repositories through parse, choice
-// and build; the golden file has what their owners would be told.
+// TestRealServices: what the owners of Services of public repositories are told,
+// and what they get.
 func TestRealServices(t *testing.T) {
-	files, err := filepath.Glob("testdata/real/*.yaml")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	var out strings.Builder
-	for _, file := range files {
-		svc := realService(t, file)
-		w := loadWorld(t, "testdata/tp-basic/cloud.yaml")
-		in, problems := inputOf(parseConfig(t, w.Config), svc, w.Nodes, w.Pods)
-		fmt.Fprintf(&out, "== %s: %s\n", filepath.Base(file), in.Kind)
+	w := loadWorld(t, "testdata/tp-basic/cloud.yaml")
+	config := parseConfig(t, w.Config)
+	cases.RealServices(t, bundle(), 5, func(svc *corev1.Service) (cases.Built, error) {
+		in, problems := inputOf(config, svc, w.Nodes, w.Pods)
 		want, more, err := build(in, &w.Facts, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
+		built := cases.Built{Kind: in.Kind, Want: want, Problems: append(problems, more...)}
+		if want != nil {
+			built.Text = text(want)
 		}
-		out.WriteString(problemText(append(problems, more...)))
-		if want == nil || problems.Errors() {
-			out.WriteString("refused\n")
-			continue
-		}
-		p := diff.Compare(want, nil, Rules(), readyLedger())
-		fmt.Fprintf(&out, "%d resources in %d steps, %d held\n%s", len(want.Resources), len(p.Steps), len(p.Held), text(want))
-	}
-	golden.Check(t, "testdata/real/told.golden", out.String())
-}
-
-// realService reads a Service as the API server would keep it: with a UID, with
-// node ports, and with annotation values as texts.
-func realService(t *testing.T, file string) *corev1.Service {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var object map[string]any
-	if err := yaml.Unmarshal(raw, &object); err != nil {
-		t.Fatal(err)
-	}
-	metadata, _ := object["metadata"].(map[string]any)
-	values, _ := metadata["annotations"].(map[string]any)
-	for key, value := range values {
-		values[key] = fmt.Sprint(value)
-	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	svc := &corev1.Service{}
-	if err := json.Unmarshal(text, svc); err != nil {
-		t.Fatal(err)
-	}
-	complete(svc)
-	for i := range svc.Spec.Ports {
-		svc.Spec.Ports[i].NodePort = 31000 + int32(i)
-	}
-	return svc
+		return built, err
+	})
 }
 
 // endpointsOn are n pods, two on every node.

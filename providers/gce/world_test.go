@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,9 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // world is the surroundings of a test case: testdata/world.yaml, in which the
@@ -79,7 +79,7 @@ func loadCases(t testing.TB) []testCase {
 func loadCase(t testing.TB, dir string) testCase {
 	t.Helper()
 	c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
-	unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
+	cases.Unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
 	complete(c.service)
 	c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
 	if before := c.world.Before; before != nil {
@@ -109,72 +109,26 @@ func complete(svc *corev1.Service) {
 	}
 }
 
-// loadWorld lays the case's fields, and those of its facts, over the world's.
+// loadWorld lays the case's fields, and those of its facts, over the world's; its
+// configuration goes on where that of the world ends.
 func loadWorld(t testing.TB, file string) world {
 	t.Helper()
-	base, over := map[string]any{}, map[string]any{}
-	unmarshal(t, "testdata/world.yaml", &base)
-	unmarshal(t, file, &over)
-	if facts, ok := over["facts"].(map[string]any); ok {
-		all, _ := base["facts"].(map[string]any)
-		maps.Copy(all, facts)
-		over["facts"] = all
-	}
-	if more, ok := over["config"].(string); ok {
-		over["config"] = base["config"].(string) + more
-	}
-	if more, ok := over["beforeCfg"].(string); ok {
-		over["beforeCfg"] = base["config"].(string) + more
-	}
-	maps.Copy(base, over)
-	merged, err := yaml.Marshal(base)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var w world
-	if err := yaml.UnmarshalStrict(merged, &w); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	cases.Overlay(t, "testdata/world.yaml", file, &w, "config", "beforeCfg")
 	return w
 }
 
-func parseConfig(t testing.TB, text string) Config {
-	t.Helper()
-	config, _, err := ReadConfig(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
-}
+func parseConfig(t testing.TB, text string) Config { return cases.Config(t, ReadConfig, text) }
 
-func unmarshal(t testing.TB, file string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
-// declaredOnce saves thousands of runs the making of the set.
-var declaredOnce = sync.OnceValue(Annotations)
+// bundle saves thousands of runs the making of the set.
+var bundle = sync.OnceValue(func() *providers.Cloud[Config, *Facts] {
+	cloud := Cloud()
+	return &cloud
+})
 
 // inputOf is what the loop hands to Build.
 func inputOf(config Config, svc *corev1.Service, nodes []corev1.Node, pods []pod) (input, annotations.Problems) {
-	in := input{
-		Identity: identity{Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}, Cluster: "kubernetes", Config: config},
-		Service:  svc, Kind: choose(svc).Kind,
-	}
-	values, problems := declaredOnce().Parse(in.Kind, annotations.SourceOf(svc))
-	in.Values = values
-	var projected []nodeports.Node
-	for i := range nodes {
-		projected = append(projected, nodeports.Project(&nodes[i], func(string) bool { return true }))
-	}
-	in.Backends = nodeports.BackendsOf(svc, nodeports.Select(projected, selectNodes(in)), slicesOf(svc, pods), nodeports.FallbackOf(svc))
-	return in, problems
+	return cases.Input(bundle(), config, svc, cases.Around{Cluster: "kubernetes", Nodes: nodes, Slices: slicesOf(svc, pods)})
 }
 
 // slicesOf are EndpointSlices of the pods, on every port of the Service.
@@ -214,7 +168,7 @@ func (c testCase) have(t testing.TB) *stack.Stack {
 		}
 		have.Put(r)
 	}
-	have.Owner = stack.Owner{Namespace: c.service.Namespace, Name: c.service.Name, UID: string(c.service.UID)}
+	have.Owner = cases.OwnerOf(c.service)
 	return have
 }
 
@@ -319,50 +273,23 @@ func (c testCase) run(t testing.TB) result {
 	return r
 }
 
-// text renders a stack for people: one block for each resource.
-func text(s *stack.Stack) string {
-	var b strings.Builder
-	for _, r := range s.Resources {
-		b.WriteString(r.Key.String())
-		switch r.Hold {
-		case stack.Counted:
-			b.WriteString("  (counted)")
-		case stack.Borrowed:
-			b.WriteString("  (borrowed)")
-		case stack.Owned:
-		}
-		b.WriteString("\n")
-		for _, f := range stack.Fields(r.Spec) {
-			var raw strings.Builder
-			enc := json.NewEncoder(&raw)
-			enc.SetEscapeHTML(false)
-			_ = enc.Encode(f.Value)
-			switch v := strings.TrimSpace(raw.String()); v {
-			case `""`, "null", "0", "[]", "{}", "false", `{"List":null,"Range":"","All":false}`:
-			default:
-				fmt.Fprintf(&b, "    %s: %s\n", f.Name, refText(v))
-			}
-		}
+// text renders a stack for people.
+func text(s *stack.Stack) string { return cases.Text(s, fieldText) }
+
+func fieldText(value any) string {
+	var raw strings.Builder
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(value)
+	switch v := strings.TrimSpace(raw.String()); v {
+	case `""`, "null", "0", "[]", "{}", "false", `{"List":null,"Range":"","All":false}`:
+		return ""
+	default:
+		return cases.Short(v)
 	}
-	return b.String()
 }
 
-// refText shortens references: {"to":{"kind":"k","name":"n"}} becomes ->k/n.
-func refText(v string) string {
-	return strings.NewReplacer(`{"to":{"kind":"`, `->`, `","name":"`, `/`, `"}}`, ``).Replace(v)
-}
-
-func problemText(problems annotations.Problems) string {
-	var b strings.Builder
-	for _, p := range problems {
-		fmt.Fprintf(&b, "%s: %s\n", p.Severity, p)
-	}
-	return b.String()
-}
-
-func planText(p plan.Plan) string {
-	return plan.Human(plan.NewDocument("gce", []plan.Plan{p}), plan.Options{})
-}
+func planText(p plan.Plan) string { return cases.PlanText("gce", p) }
 
 // statusText is what the Service would carry.
 func statusText(in input, have *stack.Stack) string {

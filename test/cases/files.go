@@ -1,0 +1,54 @@
+package cases
+
+import (
+	"maps"
+	"os"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Unmarshal reads a YAML file. A field that the value does not have is an error.
+func Unmarshal(t testing.TB, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// Overlay reads the surroundings of a case into a value: the fields of the world,
+// over which those of the case's own file are laid, if there is one. Fields of
+// facts are laid over one by one. The text in a field that appended names goes on
+// where the one of the world's "config" ends. The texts are merged, since decoding
+// twice into one value would mix the members of lists.
+func Overlay(t testing.TB, world, file string, into any, appended ...string) {
+	t.Helper()
+	base, over := map[string]any{}, map[string]any{}
+	Unmarshal(t, world, &base)
+	if _, err := os.Stat(file); err == nil {
+		Unmarshal(t, file, &over)
+	}
+	if facts, ok := over["facts"].(map[string]any); ok {
+		all, _ := base["facts"].(map[string]any)
+		maps.Copy(all, facts)
+		over["facts"] = all
+	}
+	start, _ := base["config"].(string)
+	for _, field := range appended {
+		if more, ok := over[field].(string); ok {
+			over[field] = start + more
+		}
+	}
+	maps.Copy(base, over)
+	merged, err := yaml.Marshal(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(merged, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
