@@ -21,6 +21,8 @@ type Request struct {
 	Kind     string
 	Values   *annotations.Bag
 	Backends nodeports.Backends
+	// NamespaceLabels are those that Bound.Labels lists.
+	NamespaceLabels map[string]string
 }
 
 // Facts are a cloud's facts as the rest of the program passes them around:
@@ -57,6 +59,7 @@ type Bound struct {
 	Outputs     Outputs
 	Endpoints   bool
 	EndpointsOf func(*corev1.Service) bool // nil: of all
+	Labels      Labels
 	Read        func(context.Context, []Scope) []Read
 	Apply       func(context.Context, plan.Batch) []plan.Outcome
 	// Orphans is that of a Sweeper; nil if the session is none.
@@ -69,7 +72,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		return Identity[C]{Owner: o, Cluster: cluster, Config: config}
 	}
 	input := func(r Request) Input[C] {
-		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends}
+		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels}
 	}
 	var follow func(Request, Facts, *stack.Stack) *stack.Stack
 	if cloud.Follow != nil {
@@ -111,6 +114,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Outputs:     cloud.Outputs,
 		Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
 		EndpointsOf: cloud.EndpointsOf,
+		Labels:      labelsOf(cloud, config),
 		Read: func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))
@@ -122,6 +126,14 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Apply:   session.Apply,
 		Orphans: orphansOf(session),
 	}
+}
+
+// labelsOf are those that decide under a configuration.
+func labelsOf[C, F any](cloud Cloud[C, F], config C) Labels {
+	if cloud.Labels == nil {
+		return Labels{}
+	}
+	return cloud.Labels(config)
 }
 
 // orphansOf is the function of a session that is a Sweeper.

@@ -30,6 +30,18 @@ type Input[C any] struct {
 	Kind     string // as chosen by Cloud.Choose
 	Values   *annotations.Bag
 	Backends nodeports.Backends
+	// NamespaceLabels are those of the Service's namespace that Cloud.Labels lists, as
+	// far as the namespace has them.
+	NamespaceLabels map[string]string
+}
+
+// Labels are keys of labels that decide on Services: a change of one is a change of
+// the Service.
+type Labels struct {
+	Service []string // of the Service
+	// Namespace are those of its namespace. Only where there are any are namespaces
+	// watched.
+	Namespace []string
 }
 
 // Depth says how much a read must bring.
@@ -192,6 +204,9 @@ type Cloud[C, F any] struct {
 	// EndpointsOf tells Services whose pods matter from others, to which a pod that
 	// comes or goes then is nothing. Nil: all matter.
 	EndpointsOf func(*corev1.Service) bool
+	// Labels lists the labels that decide on Services under a configuration, besides
+	// those that are annotations. Nil: there are none.
+	Labels func(C) Labels
 	// Open connects. The configuration comes back completed by what only the
 	// environment knows, such as the region or the cluster's id.
 	Open func(context.Context, C, Env) (Session[F], C, error)

@@ -47,6 +47,7 @@ type Controller struct {
 	queue      *queue
 	nodes      *nodeView
 	endpoints  *endpointView
+	namespaces *namespaceView
 	seen       *memory
 	start      startup
 	nodeStore  corelisters.NodeLister
@@ -71,6 +72,11 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 	}
 	if r.WantsEndpoints() {
 		if err := c.watchEndpoints(factory); err != nil {
+			return nil, err
+		}
+	}
+	if r.WantsNamespaceLabels() {
+		if err := c.watchNamespaces(factory); err != nil {
 			return nil, err
 		}
 	}

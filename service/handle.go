@@ -110,6 +110,12 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 		c.elsewhere(ctx, key, svc, choice.Elsewhere)
 		return
 	}
+	namespace, err := c.namespaces.of(svc)
+	if err != nil {
+		c.unknown(key, svc)
+		c.retry(ctx, key, svc, err)
+		return
+	}
 	svc, fresh, err := c.claimFresh(ctx, svc)
 	if err != nil {
 		c.unknown(key, svc)
@@ -117,7 +123,7 @@ func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service)
 		return
 	}
 	digest, _, known := ParseApplied(svc)
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Fresh: fresh, Foreign: !known, Slices: c.endpoints.of(svc)})
+	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Fresh: fresh, Foreign: !known, Slices: c.endpoints.of(svc), NamespaceLabels: namespace})
 	if err != nil {
 		c.unknown(key, svc)
 		c.tellUnread(ctx, svc, err)

@@ -18,7 +18,7 @@ const (
 	byNodes                    // nodes came or went
 	byEndpoints                // pods came or went
 	byRetry                    // something is being waited for
-	byUser                     // the Service was created, changed or deleted
+	byUser                     // the Service was created, changed or deleted, or its namespace labelled
 	urgencies                  // how many there are
 )
 

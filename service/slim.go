@@ -19,6 +19,15 @@ func slimNode(obj any) (any, error) {
 	return n, nil
 }
 
+// slimNamespace keeps what can be looked at: the name and the labels.
+func slimNamespace(obj any) (any, error) {
+	if ns, ok := obj.(*corev1.Namespace); ok {
+		ns.ManagedFields, ns.Annotations = nil, nil
+		ns.Spec, ns.Status = corev1.NamespaceSpec{}, corev1.NamespaceStatus{}
+	}
+	return obj, nil
+}
+
 // slimService drops what kubectl and the API server keep for themselves.
 func slimService(obj any) (any, error) {
 	if svc, ok := obj.(*corev1.Service); ok {

@@ -27,6 +27,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Status:      addresses,
 		EndpointsIf: func(c Config) bool { return len(c.Multi) > 0 },
 		EndpointsOf: nodeports.LocalOnly,
+		Labels:      labelsThatPlace,
 		Open:        Open,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 )
 
 // LabelSelector is a Kubernetes label selector, as the file has it.
@@ -151,21 +152,19 @@ func strayKeys(all map[string]any) annotations.Problems {
 // and not with the first Service.
 func (f configFile) check(c Config) error {
 	switch sku := lower(f.LoadBalancerSku); sku {
-	case "", skuStandard:
+	case "", skuStandard, skuService:
 	case skuBasic:
-		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" is`)
+		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" and "service" are`)
 	default:
-		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" is`, sku)
-	}
-	if f.ServiceGatewayEnabled {
-		return fmt.Errorf("serviceGatewayEnabled: load balancers of the SKU %q are not supported", skuService)
+		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" and "service" are`, sku)
 	}
 	switch pool := lower(f.LoadBalancerBackendPoolConfigurationType); pool {
-	case "", lower(poolNIC), lower(poolNodeIP):
-	case lower(poolPodIP):
-		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: podIP goes with load balancers of the SKU %q only, which are not supported", skuService)
+	case "", lower(poolNIC), lower(poolNodeIP), lower(poolPodIP):
 	default:
-		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s", pool, poolNIC, poolNodeIP)
+		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s, %s", pool, poolNIC, poolNodeIP, poolPodIP)
+	}
+	if err := f.checkPods(); err != nil {
+		return err
 	}
 	if !slices.Contains([]string{"", preInternal, preExternal, preAll}, c.PreConfigured) {
 		return fmt.Errorf("preConfiguredBackendPoolLoadBalancerTypes: %q is none of internal, external, all", c.PreConfigured)
@@ -200,8 +199,7 @@ func (c Config) checkMulti() error {
 	return nil
 }
 
-// checkSelectors refuses what cannot be told: of a namespace only its name is
-// known, and a selector that never fits would move Services elsewhere.
+// checkSelectors refuses what is no selector.
 func (m MultiBalancer) checkSelectors() error {
 	for _, s := range []struct {
 		key      string
@@ -211,12 +209,22 @@ func (m MultiBalancer) checkSelectors() error {
 			return fmt.Errorf("%s: %w", s.key, err)
 		}
 	}
-	for _, label := range labelsOf(m.ServiceNamespaces) {
-		if label != labelNamespace {
-			return fmt.Errorf("serviceNamespaceSelector: label %q of namespaces is not known here; %s is", label, labelNamespace)
-		}
-	}
 	return nil
+}
+
+// labelsThatPlace are the labels that the selectors of load balancers look at. The
+// name of a namespace is none of them: it is known without asking.
+func labelsThatPlace(c Config) providers.Labels {
+	var out providers.Labels
+	for _, m := range c.Multi {
+		out.Service = append(out.Service, labelsOf(m.ServiceLabels)...)
+		out.Namespace = append(out.Namespace, labelsOf(m.ServiceNamespaces)...)
+	}
+	slices.Sort(out.Service)
+	slices.Sort(out.Namespace)
+	out.Service = slices.Compact(out.Service)
+	out.Namespace = slices.DeleteFunc(slices.Compact(out.Namespace), func(key string) bool { return key == labelNamespace })
+	return out
 }
 
 // labelsOf are the labels that a selector looks at.

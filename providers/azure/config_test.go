@@ -69,7 +69,7 @@ func TestConfigRefused(t *testing.T) {
 		`{"multipleStandardLoadBalancerConfigurations": [{"name": "a"}]}`:                                    `multipleStandardLoadBalancerConfigurations: needs pools of the type nodeIP`,
 		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):                      `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or there twice`,
 		multi(`{"name": "a"}`):                                                                               `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or there twice`,
-		multi(`{"name": "a", "primaryVMSet": "v", "serviceNamespaceSelector": {"matchLabels": {"x": "y"}}}`): `multipleStandardLoadBalancerConfigurations[0].serviceNamespaceSelector: label "x" of namespaces is not known here; kubernetes.io/metadata.name is`,
+		multi(`{"name": "a", "primaryVMSet": "v", "serviceNamespaceSelector": {"matchExpressions": [{ }]}}`): `multipleStandardLoadBalancerConfigurations[0].serviceNamespaceSelector: "" is not a valid label selector operator`,
 	}
 	for text, want := range tests {
 		_, _, err := ReadConfig(strings.NewReader(text))

@@ -45,6 +45,7 @@ type rig struct {
 	now     time.Time // what the session takes for the time
 	edit    [2]string // what is replaced in the configuration, by what
 	slices  []*discoveryv1.EndpointSlice
+	labels  map[string]string // of the namespace
 }
 
 func newRig(t testing.TB, opt simazure.Options) *rig {
@@ -111,6 +112,7 @@ func (r *rig) input(svc *corev1.Service) input {
 		r.Fatal(problems.Strings())
 	}
 	in.Backends.Endpoints = nodeports.EndpointsOf(svc, r.slices, nodeports.FallbackOf(svc))
+	in.NamespaceLabels = r.labels
 	return in
 }
 

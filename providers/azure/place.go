@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,10 @@ func (b *builder) chosen() string {
 		if pinned != "" {
 			return b.full(pinned)
 		}
+	}
+	if len(may) == 0 && len(configurationsKey.Get(b.in.Values)) == 0 {
+		b.fail("labels", "", "of the Service and of its namespace fit no load balancer of the cloud configuration that takes it", "")
+		return b.full(b.cluster)
 	}
 	if len(may) == 0 {
 		b.fail(configurationsKey.Name, strings.Join(configurationsKey.Get(b.in.Values), ","), "leaves no load balancer that the Service may be on", strings.Join(b.names(), ", "))
@@ -90,7 +95,7 @@ func (b *builder) mayBeOn() []string {
 }
 
 // selected tells whether the selectors of a load balancer fit, and whether it has
-// any. Of the namespace only the name is known, which is a label of it.
+// any.
 func (b *builder) selected(m MultiBalancer) (fits, selects bool) {
 	match := func(s *LabelSelector, of map[string]string) bool {
 		selector, err := metav1.LabelSelectorAsSelector(s)
@@ -101,7 +106,9 @@ func (b *builder) selected(m MultiBalancer) (fits, selects bool) {
 		selects, fits = true, match(m.ServiceLabels, b.in.Service.Labels)
 	}
 	if m.ServiceNamespaces != nil {
-		selects, fits = true, fits && match(m.ServiceNamespaces, map[string]string{labelNamespace: b.in.Owner.Namespace})
+		namespace := map[string]string{labelNamespace: b.in.Owner.Namespace}
+		maps.Copy(namespace, b.in.NamespaceLabels)
+		selects, fits = true, fits && match(m.ServiceNamespaces, namespace)
 	}
 	return fits, selects
 }

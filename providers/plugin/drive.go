@@ -36,8 +36,12 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	labels, err := o.namespaces.of(ctx, svc)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	digest, _, _ := service.ParseApplied(svc)
-	res, err := o.drive(ctx, reconcile.Job{Service: svc, Applied: digest, Slices: epslices})
+	res, err := o.drive(ctx, reconcile.Job{Service: svc, Applied: digest, Slices: epslices, NamespaceLabels: labels})
 	if err != nil {
 		o.teller.unread(ctx, svc, err)
 		return res, retryable(err)

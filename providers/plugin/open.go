@@ -25,6 +25,8 @@ type opened struct {
 	teller    *teller
 	admission *admission
 	endpoints *endpoints
+	// namespaces are looked at where their labels decide.
+	namespaces *namespaces
 }
 
 // opened opens the cloud for a cluster, once.
@@ -53,16 +55,30 @@ func (c *Cloud) opened(ctx context.Context, cluster string) (*opened, error) {
 		return nil, err
 	}
 	o.Reconciler = reconcile.New(bound, reconcile.Options{Admit: o.admission.judge})
-	if o.WantsEndpoints() {
-		follow := func(ctx context.Context, svc *corev1.Service) error {
-			return c.balancers.UpdateLoadBalancer(ctx, cluster, svc, nil)
-		}
-		if o.endpoints, err = c.view.watchEndpoints(c.stop, follow); err != nil {
-			return nil, err
-		}
+	if err := c.follow(cluster, o); err != nil {
+		return nil, err
 	}
 	c.open[cluster] = o
 	return o, nil
+}
+
+// follow watches what the cloud looks at and the stock loop does not.
+func (c *Cloud) follow(cluster string, o *opened) (err error) {
+	if !o.WantsEndpoints() && !o.WantsNamespaceLabels() {
+		return nil
+	}
+	f := c.view.startFollower(c.stop, func(ctx context.Context, svc *corev1.Service) error {
+		return c.balancers.UpdateLoadBalancer(ctx, cluster, svc, nil)
+	})
+	if o.WantsEndpoints() {
+		if o.endpoints, err = c.view.watchEndpoints(c.stop, f); err != nil {
+			return err
+		}
+	}
+	if o.WantsNamespaceLabels() {
+		o.namespaces, err = c.view.watchNamespaces(c.stop, f)
+	}
+	return err
 }
 
 // admission says what Services may ask for. The stock loop gives no time at which

@@ -48,6 +48,7 @@ type cluster struct {
 	whole     bool // services holds those of every namespace
 	notes     []string
 	ids       func(context.Context) (providers.ClusterIDs, error)
+	client    kubernetes.Interface
 }
 
 // readCluster lists Services and Nodes. Services of all namespaces are wanted,
@@ -61,7 +62,7 @@ func readCluster(ctx context.Context, in Input, dial dialer) (*cluster, error) {
 	if in.Namespace != "" {
 		namespace = in.Namespace
 	}
-	c := &cluster{namespace: namespace, whole: true, ids: service.ClusterIDs(client, false)}
+	c := &cluster{namespace: namespace, whole: true, ids: service.ClusterIDs(client, false), client: client}
 	c.services, err = listServices(ctx, client, metav1.NamespaceAll)
 	if apierrors.IsForbidden(err) && !in.AllNamespaces {
 		c.whole = false

@@ -21,9 +21,10 @@ import (
 
 // objects is what files hold.
 type objects struct {
-	services []Item
-	nodes    []*corev1.Node
-	notes    []string
+	services   []Item
+	nodes      []*corev1.Node
+	namespaces labelsByName
+	notes      []string
 }
 
 // head is what tells one object from another.
@@ -72,7 +73,7 @@ func (o *objects) object(where string, body []byte, list head) error {
 	if err := json.Unmarshal(body, &h); err != nil {
 		return fmt.Errorf("%s: not a Kubernetes object: %w", where, err)
 	}
-	if h.APIVersion != "v1" && (h.Kind == "Service" || h.Kind == "Node") {
+	if h.APIVersion != "v1" && (h.Kind == "Service" || h.Kind == "Node" || h.Kind == "Namespace") {
 		return fmt.Errorf("%s: apiVersion %q: a %s is of v1", where, h.APIVersion, h.Kind)
 	}
 	switch h.Kind {
@@ -80,8 +81,10 @@ func (o *objects) object(where string, body []byte, list head) error {
 		return o.service(where, body)
 	case "Node":
 		return o.node(where, body)
-	case "List", "ServiceList", "NodeList":
-		of := map[string]string{"ServiceList": "Service", "NodeList": "Node"}[h.Kind]
+	case "Namespace":
+		return o.namespace(where, body)
+	case "List", "ServiceList", "NodeList", "NamespaceList":
+		of := map[string]string{"ServiceList": "Service", "NodeList": "Node", "NamespaceList": "Namespace"}[h.Kind]
 		for i, item := range h.Items {
 			if err := o.object(fmt.Sprintf("%s, item %d", where, i+1), item, head{APIVersion: "v1", Kind: of}); err != nil {
 				return err
@@ -107,6 +110,25 @@ func (o *objects) node(where string, body []byte) error {
 		return fmt.Errorf("%s: node %q is there twice", where, node.Name)
 	}
 	o.nodes = append(o.nodes, node)
+	return nil
+}
+
+// namespace takes the labels of a Namespace, which on some clouds decide on Services.
+func (o *objects) namespace(where string, body []byte) error {
+	ns := &corev1.Namespace{}
+	if err := json.Unmarshal(body, ns); err != nil {
+		return fmt.Errorf("%s: namespace: %w", where, err)
+	}
+	if ns.Name == "" {
+		return fmt.Errorf("%s: namespace: metadata.name is missing", where)
+	}
+	if _, twice := o.namespaces[ns.Name]; twice {
+		return fmt.Errorf("%s: namespace %q is there twice", where, ns.Name)
+	}
+	if o.namespaces == nil {
+		o.namespaces = labelsByName{}
+	}
+	o.namespaces.put(ns)
 	return nil
 }
 

@@ -32,7 +32,7 @@ func fromFiles(in Input, live *cluster) (World, error) {
 		found.notes = append(found.notes, "Services in the files of --nodes are not looked at")
 		found.services = found.services[:services]
 	}
-	w := World{Items: found.services, Nodes: found.nodes, Notes: found.notes, Whole: true}
+	w := World{Items: found.services, Nodes: found.nodes, namespaces: found.namespaces, Notes: found.notes, Whole: true}
 	namespace := cmp.Or(in.Namespace, live.defaultNamespace(), corev1.NamespaceDefault)
 	for i := range w.Items {
 		if svc := w.Items[i].Service; svc.Namespace == "" {

@@ -134,6 +134,11 @@ func (p *planning) drafts(ctx context.Context) error {
 		}
 		p.tasks = append(p.tasks, t)
 	}
+	if p.reconciler.WantsNamespaceLabels() {
+		if err := p.label(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.each(ctx, func(t *task) bool { return t.job != nil }); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -66,6 +67,9 @@ type World struct {
 	Notes []string // what was passed over on the way
 
 	ids func(context.Context) (providers.ClusterIDs, error) // nil: no cluster
+	// namespaces are those of files; others are asked for only where they decide.
+	namespaces labelsByName
+	live       kubernetes.Interface // nil: no cluster
 }
 
 // Gather reads files and cluster.
@@ -91,7 +95,7 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 	w.Alone = live == nil
 	if live != nil {
 		w.join(in, live)
-		w.ids = live.ids
+		w.ids, w.live = live.ids, live.client
 	}
 	for i := range w.Items {
 		item := &w.Items[i]

@@ -29,11 +29,25 @@ func inputDigest(cloud providers.Bound, req providers.Request) string {
 	for _, key := range cloud.Outputs.Annotations {
 		delete(source.Annotations, key)
 	}
+	parts := []string{string(svc.UID), req.Kind, cloud.Annotations.Digest(source), req.Backends.Digest(), string(body)}
+	parts = append(parts, labelsOf("service", cloud.Labels.Service, svc.Labels)...)
+	parts = append(parts, labelsOf("namespace", cloud.Labels.Namespace, req.NamespaceLabels)...)
 	h := sha256.New()
-	for _, part := range []string{string(svc.UID), req.Kind, cloud.Annotations.Digest(source), req.Backends.Digest(), string(body)} {
+	for _, part := range parts {
 		_, _ = h.Write([]byte(part + "\x00")) // never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// labelsOf are those of the keys that are there.
+func labelsOf(what string, keys []string, labels map[string]string) []string {
+	var out []string
+	for _, key := range keys {
+		if value, ok := labels[key]; ok {
+			out = append(out, what+" "+key+"="+value)
+		}
+	}
+	return out
 }
 
 // forget clears the fields that mean nothing to a load balancer.

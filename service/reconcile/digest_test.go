@@ -10,6 +10,46 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
+// TestDigestOfLabels: labels of the Service and of its namespace are input where the
+// cloud looks at them, each of them, and only those.
+func TestDigestOfLabels(t *testing.T) {
+	set, err := annotations.NewSet("toy", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type labels = map[string]string
+	of := func(wanted providers.Labels, service, namespace labels) string {
+		cloud := providers.Bound{Annotations: set, Labels: wanted}
+		job := Job{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: service}}, NamespaceLabels: namespace}
+		return inputDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).labels(job)})
+	}
+	both := providers.Labels{Service: []string{"team", "tier"}, Namespace: []string{"team", "tier"}}
+	plain := of(providers.Labels{}, nil, nil)
+	digests := map[string]string{}
+	for name, tc := range map[string]struct {
+		wanted             providers.Labels
+		service, namespace labels
+		same               bool
+	}{
+		"there are none":           {wanted: both, same: true},
+		"another label":            {wanted: both, service: labels{"other": "x"}, namespace: labels{"other": "x"}, same: true},
+		"a label of the Service":   {wanted: both, service: labels{"team": "a"}},
+		"a label of the namespace": {wanted: both, namespace: labels{"team": "a"}},
+		"another one":              {wanted: both, namespace: labels{"tier": "a"}},
+		"an empty label":           {wanted: both, namespace: labels{"team": ""}},
+		"nobody looks":             {service: labels{"team": "a"}, namespace: labels{"team": "a"}, same: true},
+	} {
+		got := of(tc.wanted, tc.service, tc.namespace)
+		if (got == plain) != tc.same {
+			t.Errorf("%s: as without labels: %t, want %t", name, got == plain, tc.same)
+		}
+		if other, twice := digests[got]; twice && !tc.same {
+			t.Errorf("%s: same digest as %s", name, other)
+		}
+		digests[got] = name
+	}
+}
+
 // TestInputDigest: what we write on the Service ourselves is no input, and what
 // the user says is.
 func TestInputDigest(t *testing.T) {

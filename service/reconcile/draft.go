@@ -25,6 +25,8 @@ type Job struct {
 	Release bool
 	// Slices are the Service's EndpointSlices, where the cloud asks for endpoints.
 	Slices []*discoveryv1.EndpointSlice
+	// NamespaceLabels are those of the Service's namespace, where the cloud asks for them.
+	NamespaceLabels map[string]string
 	// Applied is the digest that the last clean run recorded on the Service.
 	Applied string
 	// Fresh means that nothing was ever made for the Service, by us or by an official
@@ -162,7 +164,7 @@ func (r *Reconciler) understand(d *Draft) bool {
 	kind := r.cloud.Choose(svc).Kind
 	bag, problems := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
 	d.Problems = problems
-	d.Request = providers.Request{Owner: d.Owner, Service: svc, Kind: kind, Values: bag}
+	d.Request = providers.Request{Owner: d.Owner, Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.labels(d.Job)}
 	r.admit(d)
 	if d.Problems.Errors() && !r.fallBack(d) {
 		return false

@@ -116,6 +116,25 @@ func (r *Reconciler) Outputs() providers.Outputs { return r.cloud.Outputs }
 // WantsEndpoints tells whether Jobs must bring the EndpointSlices of their Service.
 func (r *Reconciler) WantsEndpoints() bool { return r.cloud.Endpoints }
 
+// WantsNamespaceLabels tells whether Jobs must bring the labels of their Service's
+// namespace.
+func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Namespace) > 0 }
+
+// labels are those of the namespace that decide; nil if none do. Others are left
+// out, so that their changes are none of the Service.
+func (r *Reconciler) labels(job Job) map[string]string {
+	if len(r.cloud.Labels.Namespace) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, key := range r.cloud.Labels.Namespace {
+		if value, ok := job.NamespaceLabels[key]; ok {
+			out[key] = value
+		}
+	}
+	return out
+}
+
 // Annotations is the cloud's set of declared annotations.
 func (r *Reconciler) Annotations() *annotations.Set { return r.cloud.Annotations }
 
