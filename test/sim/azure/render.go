@@ -38,7 +38,7 @@ func (s Seed) KubernetesNodes() []corev1.Node {
 				corev1.LabelArchStable:         "amd64",
 				corev1.LabelOSStable:           "linux",
 			}},
-			Spec: corev1.NodeSpec{ProviderID: n.ProviderID},
+			Spec: nodeSpec(n),
 			Status: corev1.NodeStatus{
 				Addresses: append(addresses, corev1.NodeAddress{Type: corev1.NodeHostName, Address: n.Name}),
 				Conditions: []corev1.NodeCondition{{
@@ -49,6 +49,15 @@ func (s Seed) KubernetesNodes() []corev1.Node {
 		})
 	}
 	return out
+}
+
+// nodeSpec names the node's machine and, if there are pods, their ranges.
+func nodeSpec(n Node) corev1.NodeSpec {
+	spec := corev1.NodeSpec{ProviderID: n.ProviderID, PodCIDRs: n.PodCIDRs}
+	if len(n.PodCIDRs) > 0 {
+		spec.PodCIDR = n.PodCIDRs[0]
+	}
+	return spec
 }
 
 // NodesYAML gives the Node manifests as one YAML stream.
@@ -86,6 +95,7 @@ type config struct {
 	RouteTable       string   `json:"routeTableName"`
 	SKU              string   `json:"loadBalancerSku"`
 	Pools            PoolType `json:"loadBalancerBackendPoolConfigurationType"`
+	ServiceGateway   bool     `json:"serviceGatewayEnabled,omitempty"`
 	InstanceMetadata bool     `json:"useInstanceMetadata"`
 }
 
@@ -97,6 +107,9 @@ func (s Seed) CloudConf(url string) ([]byte, error) {
 		ResourceGroup: s.ResourceGroup, Location: s.Location, VMType: map[NodesAs]string{VM: "standard", VMSS: "vmss", Flex: "vmssflex"}[s.NodesAs],
 		ScaleSet: s.ScaleSet, AvailabilitySet: s.AvailabilitySet, Network: s.Network, NetworkGroup: s.NetworkGroup, Subnet: s.Subnet,
 		SecurityGroup: s.SecurityGroup, RouteTable: s.RouteTable, SKU: "standard", Pools: s.Pools,
+	}
+	if s.Pools == PodIP {
+		c.SKU, c.ServiceGateway = "service", true
 	}
 	doc, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

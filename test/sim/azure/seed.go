@@ -32,6 +32,8 @@ const (
 	NodeIP PoolType = "nodeIP"
 	// NodeNIC is members by network interface.
 	NodeNIC PoolType = "nodeIPConfiguration"
+	// PodIP is pods, by a service gateway, on load balancers of the SKU Service.
+	PodIP PoolType = "podIP"
 )
 
 const (
@@ -39,6 +41,8 @@ const (
 	maxNodes = 5000
 	// maxSetNodes is the most instances that one scale set has.
 	maxSetNodes = 1000
+	// maxPods is how many a kubelet on AKS runs at most.
+	maxPods = 250
 )
 
 // SeedOptions says what the cloud begins with.
@@ -49,8 +53,11 @@ type SeedOptions struct {
 	Nodes   int
 	NodesAs NodesAs
 	Pools   PoolType
-	// DualStack gives networks and nodes IPv6 addresses too.
+	// DualStack gives networks, nodes and pods IPv6 addresses too.
 	DualStack bool
+	// Pods is how many addresses of pods every node has, at most 250; default 2
+	// with pools of pods, else none.
+	Pods int
 	// Outbound makes the public load balancer of the cluster as AKS does: with a
 	// frontend, a public address, a pool and an outbound rule for the nodes' own traffic.
 	Outbound bool
@@ -66,6 +73,9 @@ type Node struct {
 	Zone       string `json:"zone,omitempty"`
 	PrivateIP  string `json:"privateIp"`
 	PrivateIP6 string `json:"privateIp6,omitempty"`
+	// PodCIDRs are the ranges of the node's pods, and Pods addresses in them.
+	PodCIDRs []string `json:"podCidrs,omitempty"`
+	Pods     []string `json:"podIps,omitempty"`
 	// IPConfiguration is the id of the primary one, as pools show it.
 	IPConfiguration string `json:"ipConfiguration"`
 }
@@ -102,6 +112,10 @@ type Seed struct {
 	AvailabilitySet string    `json:"availabilitySet,omitempty"`
 	LoadBalancer    string    `json:"loadBalancer,omitempty"`
 	OutboundIP      string    `json:"outboundIp,omitempty"`
+	// ServiceGateway is in the group of the nodes, and NATGateway is its default
+	// for outbound traffic, with an address of its own.
+	ServiceGateway string `json:"serviceGateway,omitempty"`
+	NATGateway     string `json:"natGateway,omitempty"`
 	Nodes           []Node    `json:"nodes"`
 	Addresses       []Address `json:"addresses"`
 	PublicIPPrefix  string    `json:"publicIpPrefix"`
@@ -134,6 +148,9 @@ func buildSeed(svc *arm.Service, opt Options) (Seed, error) {
 	if b.Pools == "" {
 		b.Pools = NodeIP
 	}
+	if b.Pools == PodIP && o.Pods == 0 {
+		o.Pods = 2
+	}
 	if err := b.check(o); err != nil {
 		return Seed{}, err
 	}
@@ -141,7 +158,11 @@ func buildSeed(svc *arm.Service, opt Options) (Seed, error) {
 	if o.Outbound {
 		b.outbound()
 	}
+	if b.Pools == PodIP {
+		b.gateway()
+	}
 	b.nodes(o.Nodes)
+	b.pods(o.Pods)
 	b.members()
 	b.addresses(o.Addresses)
 	return b.Seed, b.err
@@ -151,8 +172,12 @@ func (b *seeding) check(o SeedOptions) error {
 	switch {
 	case !slices.Contains([]NodesAs{VM, VMSS, Flex}, b.NodesAs):
 		return fmt.Errorf("nodes as %q: want vm, vmss or flex", b.NodesAs)
-	case !slices.Contains([]PoolType{NodeIP, NodeNIC}, b.Pools):
-		return fmt.Errorf("pool type %q: want nodeIP or nodeIPConfiguration", b.Pools)
+	case !slices.Contains([]PoolType{NodeIP, NodeNIC, PodIP}, b.Pools):
+		return fmt.Errorf("pool type %q: want nodeIP, nodeIPConfiguration or podIP", b.Pools)
+	case b.Pools == PodIP && o.Outbound:
+		return fmt.Errorf("pool type %q: outbound traffic is the NAT gateway's, not a load balancer's", b.Pools)
+	case o.Pods < 0 || o.Pods > maxPods:
+		return fmt.Errorf("%d pods on a node: want 0 to %d", o.Pods, maxPods)
 	case o.Nodes < 0 || o.Nodes > maxNodes, b.NodesAs != VM && o.Nodes > maxSetNodes:
 		return fmt.Errorf("%d nodes as %s: want 0 to %d as vm, or to %d in a scale set", o.Nodes, b.NodesAs, maxNodes, maxSetNodes)
 	case o.Addresses < 0 || o.Addresses > 500:
@@ -212,7 +237,11 @@ func (b *seeding) base() {
 		space = append(space, "fd12:3456:789a::/48")
 	}
 	var list []any
-	for i, name := range []string{b.Subnet, b.InternalSubnet, b.LinkSubnet} {
+	names := []string{b.Subnet, b.InternalSubnet, b.LinkSubnet}
+	if b.Pools == PodIP {
+		names = append(names, gatewaySubnet)
+	}
+	for i, name := range names {
 		props := arm.Doc{}
 		if v4 := fmt.Sprintf("10.%d.0.0/16", 240+i); b.DualStack {
 			props["addressPrefixes"] = texts([]string{v4, fmt.Sprintf("fd12:3456:789a:%x::/64", i)})

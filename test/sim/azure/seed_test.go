@@ -12,10 +12,14 @@ import (
 )
 
 func TestSeedFiles(t *testing.T) {
-	for _, nodesAs := range []simazure.NodesAs{simazure.VMSS, simazure.VM, simazure.Flex} {
-		cloud, err := simazure.New(simazure.Options{NoZones: nodesAs == simazure.VM, Seed: simazure.SeedOptions{
-			Nodes: 2, NodesAs: nodesAs, Addresses: 1, Outbound: true, DualStack: nodesAs == simazure.VMSS,
-		}})
+	for name, seed := range map[string]simazure.SeedOptions{
+		"vmss": {NodesAs: simazure.VMSS, Outbound: true, DualStack: true},
+		"vm":   {NodesAs: simazure.VM, Outbound: true},
+		"flex": {NodesAs: simazure.Flex, Outbound: true},
+		"pods": {Pools: simazure.PodIP, DualStack: true},
+	} {
+		seed.Nodes, seed.Addresses = 2, 1
+		cloud, err := simazure.New(simazure.Options{NoZones: seed.NodesAs == simazure.VM, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,12 +27,12 @@ func TestSeedFiles(t *testing.T) {
 		if err := cloud.WriteFiles(dir, "http://127.0.0.1:4566"); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"seed.json", "nodes.yaml", "cloud.conf"} {
-			got, err := os.ReadFile(filepath.Join(dir, name))
+		for _, file := range []string{"seed.json", "nodes.yaml", "cloud.conf"} {
+			got, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, filepath.Join("testdata", string(nodesAs)+"."+name+".golden"), string(got))
+			golden.Check(t, filepath.Join("testdata", name+"."+file+".golden"), string(got))
 		}
 	}
 }
@@ -59,7 +63,7 @@ func TestSeedIsStable(t *testing.T) {
 
 func TestBadSeeds(t *testing.T) {
 	for name, opt := range map[string]simazure.SeedOptions{
-		"too many": {Nodes: 1001}, "too few": {Nodes: -1}, "kind": {NodesAs: "pets"}, "pools": {Pools: "podIP"}, "addresses": {Addresses: 501}, "cluster": {Cluster: "a/b", Outbound: true},
+		"too many": {Nodes: 1001}, "too few": {Nodes: -1}, "kind": {NodesAs: "pets"}, "pools": {Pools: "petIP"}, "pods": {Pods: 251}, "outbound of pods": {Pools: simazure.PodIP, Outbound: true}, "addresses": {Addresses: 501}, "cluster": {Cluster: "a/b", Outbound: true},
 	} {
 		if _, err := simazure.New(simazure.Options{Seed: opt}); err == nil {
 			t.Errorf("%s: accepted", name)

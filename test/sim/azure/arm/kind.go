@@ -7,6 +7,7 @@ type Kind struct {
 	// Type is the full type, such as Microsoft.Network/loadBalancers.
 	Type string
 	// Service and Client name the calls in the journal, as the SDK does: "network", "LoadBalancers".
+	// Types without a Client have no calls of their own: others show and write them.
 	Service, Client string
 	// Collections are the parts that have routes of their own.
 	Collections []Collection

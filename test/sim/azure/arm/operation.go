@@ -31,6 +31,8 @@ type Operation struct {
 	path, provider string
 	location       string
 	isDelete       bool
+	// isAction operations have no resource to answer in the end.
+	isAction bool
 }
 
 // overlap decides about a write to a resource that is still being written.
@@ -144,7 +146,7 @@ func (s *Service) track(c *Call, w *Write, done func(*Error)) *Operation {
 	op := &Operation{
 		ID: s.guid("operation"), Key: w.ID.Key(), Status: inProgress, number: s.guids, started: c.Now, due: c.Now.Add(s.latency(w)),
 		planned: c.AsyncError, done: done, target: c.ID, provider: w.ID.Provider, location: cmp.Or(Text(w.Doc, "location"), Text(w.OldDoc(), "location"), s.Location),
-		isDelete: c.Method == http.MethodDelete,
+		isDelete: c.Method == http.MethodDelete, isAction: c.Method == http.MethodPost,
 	}
 	op.path = op.url(c.Request, "operations")
 	if len(s.operations) >= maxOperations {
@@ -249,7 +251,7 @@ func pollResult(c *Call, op *Operation) *Response {
 	if op.Err != nil {
 		return Refuse(op.Err)
 	}
-	if op.isDelete {
+	if op.isDelete || op.isAction {
 		return Reply(http.StatusOK, nil)
 	}
 	again := *c

@@ -14,9 +14,9 @@ const (
 	maxName     = 80
 )
 
-// validName is the rule of nearly all names in Microsoft.Network.
+// ValidName is the rule of nearly all names in Microsoft.Network.
 // Source: Azure naming rules, Microsoft.Network.
-func validName(name string) bool {
+func ValidName(name string) bool {
 	if name == "" || len(name) > maxName || strings.ContainsAny(name[:1]+name[len(name)-1:], ".-") {
 		return false
 	}
@@ -56,7 +56,7 @@ func (s *Service) prepare(w *Write) *Error {
 }
 
 func (s *Service) checkBasics(w *Write) *Error {
-	if w.Old == nil && !validName(w.ID.Name()) {
+	if w.Old == nil && !ValidName(w.ID.Name()) {
 		return Badf("InvalidResourceName", "Resource name %s is invalid. The name can be up to %d characters long. It must begin with a word character, and it must end with a word character or with '_'.", w.ID.Name(), maxName)
 	}
 	if err := checkTags(w.Doc); err != nil {
@@ -111,7 +111,7 @@ func (s *Service) prepareParts(w *Write) *Error {
 		seen := map[string]bool{}
 		for _, part := range List(p, c.Property) {
 			name := Text(part, "name")
-			if !validName(name) {
+			if !ValidName(name) {
 				return Badf("InvalidResourceName", "Resource name %s is invalid. The name can be up to %d characters long.", name, maxName)
 			}
 			if seen[strings.ToLower(name)] {

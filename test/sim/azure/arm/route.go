@@ -100,6 +100,14 @@ func (s *Service) findResource(c *Call) bool {
 	return s.findList(c, id, ".List")
 }
 
+// routed is the kind of a type that has calls of its own.
+func (s *Service) routed(id ID) *Kind {
+	if kind := s.kinds[strings.ToLower(id.Type())]; kind != nil && kind.Client != "" {
+		return kind
+	}
+	return nil
+}
+
 func (s *Service) findSingle(c *Call, id ID) bool {
 	c.ID = id
 	verbs := map[string]string{http.MethodGet: ".Get", http.MethodPut: ".CreateOrUpdate", http.MethodPatch: ".Update", http.MethodDelete: ".Delete", http.MethodHead: ".CheckExistence"}
@@ -108,7 +116,7 @@ func (s *Service) findSingle(c *Call, id ID) bool {
 		return false
 	}
 	c.Write = c.Method != http.MethodGet && c.Method != http.MethodHead
-	if kind := s.kinds[strings.ToLower(id.Type())]; kind != nil {
+	if kind := s.routed(id); kind != nil {
 		if kind.GetOnly && c.Write {
 			return false
 		}
@@ -141,7 +149,7 @@ func (s *Service) findList(c *Call, id ID, verb string) bool {
 		return false
 	}
 	c.ID = id
-	if kind := s.kinds[strings.ToLower(id.Type())]; kind != nil {
+	if kind := s.routed(id); kind != nil {
 		c.kind, c.Service, c.Name, c.run = kind, kind.Service, kind.Client+verb, list
 		return true
 	}

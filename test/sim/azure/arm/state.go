@@ -160,7 +160,7 @@ func (s *State) ReferredBy(id string) []Ref {
 // put stores a resource in place of the one with its id.
 func (s *State) put(r *Resource) {
 	s.remove(r.ID)
-	eachAddress(r.Doc, func(subnet, ip, part string) {
+	eachAddress(r.ID.String(), r.Doc, func(subnet, ip, part string) {
 		if s.addresses[subnet] == nil {
 			s.addresses[subnet] = map[string]string{}
 		}
@@ -188,7 +188,7 @@ func (s *State) remove(id ID) *Resource {
 		return nil
 	}
 	delete(s.byType[strings.ToLower(id.Type())], id.Key())
-	eachAddress(old.Doc, func(subnet, ip, _ string) { delete(s.addresses[subnet], ip) })
+	eachAddress(old.ID.String(), old.Doc, func(subnet, ip, _ string) { delete(s.addresses[subnet], ip) })
 	for _, ref := range old.refs {
 		key := Key(ref.To)
 		delete(s.back[key], ref)
@@ -206,19 +206,24 @@ func (s *State) AddressUser(subnet, ip string) string { return s.addresses[Key(s
 // each. The map belongs to the state.
 func (s *State) Addresses(subnet string) map[string]string { return s.addresses[Key(subnet)] }
 
-func eachAddress(v any, found func(subnet, ip, part string)) {
+// eachAddress finds every object with an address and a subnet. The address is
+// that of the innermost part with an id around it, or of the resource.
+func eachAddress(owner string, v any, found func(subnet, ip, part string)) {
 	switch x := v.(type) {
 	case Doc:
-		for _, e := range x {
-			eachAddress(e, found)
+		if id := Text(x, "id"); id != "" && x["name"] != nil {
+			owner = id
 		}
-		ip, subnet := Text(x, "properties", "privateIPAddress"), Text(x, "properties", "subnet", "id")
+		ip, subnet := Text(x, "privateIPAddress"), Text(x, "subnet", "id")
 		if ip != "" && subnet != "" {
-			found(Key(subnet), ip, Text(x, "id"))
+			found(Key(subnet), ip, owner)
+		}
+		for _, e := range x {
+			eachAddress(owner, e, found)
 		}
 	case []any:
 		for _, e := range x {
-			eachAddress(e, found)
+			eachAddress(owner, e, found)
 		}
 	}
 }

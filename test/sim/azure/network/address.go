@@ -47,8 +47,8 @@ func reserved(p netip.Prefix, ip netip.Addr) bool {
 }
 
 // place gives an ip configuration its private address: the wanted one, the one
-// it had, or the lowest free one. props are those of a frontend, of an interface
-// or of a private link service.
+// it had, or the lowest free one. props are those of a frontend, of an interface,
+// of a private link service or of a service gateway's route target.
 func place(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool) *arm.Error {
 	version := arm.Text(props, "privateIPAddressVersion")
 	if version == "" {
@@ -67,7 +67,9 @@ func place(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool)
 	if err := choice(props, what, "privateIPAllocationMethod", "Dynamic", "Dynamic", "Static"); err != nil {
 		return err
 	}
-	own := func(user string) bool { return user == "" || arm.Within(user, w.ID.String()) }
+	own := func(user string) bool {
+		return user == "" || arm.Key(user) == w.ID.Key() || arm.Within(user, w.ID.String())
+	}
 	if arm.Text(props, "privateIPAllocationMethod") == "Static" {
 		return static(w, what, props, prefix, taken, own)
 	}

@@ -82,14 +82,19 @@ func (b *balancer) publicFrontend(id, public string) *arm.Error {
 	if pip.Provisioning != arm.Succeeded {
 		return refuse("ReferencedResourceNotProvisioned", "Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in %s state and the last operation that updated/is updating the resource is PutPublicIpAddressOperation.", pip.ID, id, pip.Provisioning)
 	}
-	if have, want := arm.Text(pip.Doc, "sku", "name"), arm.Text(b.Doc, "sku", "name"); have != want {
-		return refuse("DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed", "Different sku load balancer and public IP address are not allowed: load balancer %s is %s, public IP address %s is %s.", b.ID, want, pip.ID, have)
+	have, own := arm.Text(pip.Doc, "sku", "name"), arm.Text(b.Doc, "sku", "name")
+	want := own
+	if own == skuService {
+		want = skuStandardV2
+	}
+	if have != want {
+		return refuse("DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed", "Different sku load balancer and public IP address are not allowed: load balancer %s is %s, public IP address %s is %s.", b.ID, own, pip.ID, have)
 	}
 	if arm.Text(pip.Doc, "location") != arm.Text(b.Doc, "location") {
 		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s is in another region. Please make sure that both resources are in the same region.", pip.ID, id)
 	}
 	for _, ref := range b.State.ReferredBy(public) {
-		if ref.Property != "publicIPAddress" || arm.Within(ref.From, b.ID.String()) {
+		if arm.Within(ref.From, b.ID.String()) {
 			continue
 		}
 		from, _ := arm.ParseID(ref.From)
@@ -125,7 +130,17 @@ func (b *balancer) mixture() *arm.Error {
 	if len(kinds) > 1 {
 		return refuse("LoadBalancerCannotHaveBothPublicAndInternalFrontends", "Load balancer %s must not have frontend IP configurations with public IP addresses and with subnets at the same time.", b.ID)
 	}
-	if families[ipv6] && !families[ipv4] {
+	if scope := arm.Text(b.Doc, "properties", "scope"); scope != "" {
+		if err := choice(b.Props(), b.ID.String(), "scope", "", "Public", "Private"); err != nil {
+			return err
+		}
+		if kinds[arm.Text(b.Props(), "scope") == "Private"] {
+			return refuse("LoadBalancerScopeMismatch", "The frontend IP configurations of load balancer %s do not fit its scope %s.", b.ID, scope)
+		}
+	}
+	// Those for containers are of one family, whichever it is. Source:
+	// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/resource_helpers.go.
+	if families[ipv6] && !families[ipv4] && arm.Text(b.Doc, "sku", "name") != skuService {
 		return refuse("AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration", "At least one IPv4 frontend IP configuration is required for a load balancer with IPv6 frontend IP configurations: %s.", b.ID)
 	}
 	return nil

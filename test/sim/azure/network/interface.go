@@ -94,6 +94,9 @@ func membership(w *arm.Write, list []arm.Doc) *arm.Error {
 			if len(arm.List(pool, "properties", backendAddresses)) > 0 {
 				return refuse("CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool", "Load balancer backend address pool %s has IP based addresses; network interface IP configuration %s cannot be added.", id, arm.Text(c, "id"))
 			}
+			if arm.Text(lb.Doc, "sku", "name") == skuService {
+				return refuse("IPConfigurationsNotSupportedForServiceSku", "Network interface IP configuration %s cannot be in backend address pool %s: load balancer %s is of the SKU %s.", arm.Text(c, "id"), id, lb.ID, skuService)
+			}
 			kind := BalancerType(lb.Doc)
 			if other := seen[kind]; other != "" && other != lb.ID.Key() {
 				return refuse("Another"+kind+"LoadBalancerExists", "Network interface %s cannot be in the backend pools of more than one load balancer of type %s: %s and %s.", w.ID, kind, other, lb.ID)

@@ -91,7 +91,7 @@ func (a *API) prepareLoadBalancer(w *arm.Write) *arm.Error {
 		w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
 	}
 	for _, step := range []func() *arm.Error{
-		b.counts, b.frontends, b.mixture, b.pools, b.probes, b.rules, b.nat, b.frontendPorts, b.backendPorts, b.outbound,
+		b.counts, b.container, b.frontends, b.mixture, b.pools, b.probes, b.rules, b.nat, b.frontendPorts, b.backendPorts, b.outbound,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -118,9 +118,33 @@ func (b *balancer) counts() *arm.Error {
 	return nil
 }
 
+// container checks what only load balancers for containers may not have: their
+// pools are filled by a service gateway with pods, which are neither probed nor
+// reached with floating IP. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/resource_helpers.go.
+func (b *balancer) container() *arm.Error {
+	if arm.Text(b.Doc, "sku", "name") != skuService {
+		return nil
+	}
+	if p := b.list(probes); len(p) > 0 {
+		return refuse("ProbesNotSupportedForServiceSku", "Probe %s is not supported: load balancer %s is of the SKU %s.", arm.Text(p[0], "id"), b.ID, skuService)
+	}
+	for _, r := range b.list(rules) {
+		if arm.Flag(r, "properties", "enableFloatingIP") {
+			return refuse("FloatingIPNotSupportedForServiceSku", "Load balancing rule %s cannot have floating IP: load balancer %s is of the SKU %s.", arm.Text(r, "id"), b.ID, skuService)
+		}
+	}
+	for _, p := range b.list(pools) {
+		if len(arm.List(p, "properties", backendAddresses)) > 0 {
+			return refuse("BackendAddressesNotSupportedForServiceSku", "Backend address pool %s cannot be given addresses: load balancer %s is of the SKU %s.", arm.Text(p, "id"), b.ID, skuService)
+		}
+	}
+	return nil
+}
+
 // vacateLoadBalancer decides about parts that go while others refer to them.
 // Interfaces of single machines are let go with the whole load balancer only;
-// scale sets and private link services never.
+// scale sets, private link services and service gateways never.
 func vacateLoadBalancer(w *arm.Write, refs []arm.Ref) *arm.Error {
 	for _, ref := range refs {
 		id, _ := arm.ParseID(ref.From)
@@ -128,6 +152,9 @@ func vacateLoadBalancer(w *arm.Write, refs []arm.Ref) *arm.Error {
 			set := id
 			set.Types, set.Names = id.Types[:1], id.Names[:1]
 			return refuse("LoadBalancerInUseByVirtualMachineScaleSet", "Cannot delete load balancer %s since its child resources %s are in use by virtual machine scale set %s.", w.ID, arm.LastName(ref.To), set)
+		}
+		if id.Type() == gatewayServices {
+			return refuse("LoadBalancerInUseByServiceGateway", "Cannot delete load balancer or backend address pool %s since service %s of a service gateway references it.", ref.To, ref.From)
 		}
 		if id.Types[0] == "privateLinkServices" {
 			return refuse("CannotDeleteLoadBalancerWithPrivateLinkService", "Cannot delete load balancer or frontend IP configuration %s since it is referenced by private link service %s.", ref.To, ref.From)

@@ -19,6 +19,16 @@ const (
 	PrivateLinks      = provider + "privateLinkServices"
 	PrivateEndpoints  = provider + "privateEndpoints"
 	AppGroups         = provider + "applicationSecurityGroups"
+	NatGateways       = provider + "natGateways"
+	ServiceGateways   = provider + "serviceGateways"
+)
+
+// SKUs of container load balancers: load balancers of the SKU Service have public
+// addresses of the SKU StandardV2. The SDK has no constant for the first. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/resource_helpers.go.
+const (
+	skuService    = "Service"
+	skuStandardV2 = "StandardV2"
 )
 
 // Limits are the quotas of the subscription; zero values take Azure's numbers.
@@ -31,6 +41,12 @@ type Limits struct {
 	SecurityRules int // per group, default 1000
 	RuleAddresses int // sum of a group's sources or destinations, default 4000
 	LoadBalancers int // per region, default 1000
+
+	// Those of service gateways are not published; zero is no limit.
+	ServiceGateways  int // per region
+	GatewayServices  int // per gateway
+	GatewayLocations int // per gateway
+	GatewayAddresses int // per gateway, at all locations
 }
 
 // Options configures the provider.
@@ -42,6 +58,9 @@ type Options struct {
 	AllowBasic bool
 	// TakenLabels are DNS labels that somebody else in the region has.
 	TakenLabels []string
+	// LateGateways answers updates of service gateways with 202 and an operation,
+	// as the API is declared, where the real service has finished and says 200.
+	LateGateways bool
 }
 
 // API is the provider. It counts the addresses that it hands out.
@@ -68,14 +87,17 @@ func New(opt Options) *API {
 
 // Kinds are the resource types of the provider.
 func (a *API) Kinds() []*arm.Kind {
-	return []*arm.Kind{
+	return append([]*arm.Kind{
 		a.loadBalancers(), a.publicIPs(), a.prefixes(), a.securityGroups(), a.virtualNetworks(), routeTables(), a.interfaces(),
 		privateLinks(), privateEndpoints(), {Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups"},
-	}
+		a.natGateways(),
+	}, a.serviceGateways()...)
 }
 
 // Extra are calls that are no resource.
-func (a *API) Extra() []arm.Extra { return append(migration(), a.dnsCheck()) }
+func (a *API) Extra() []arm.Extra {
+	return append(append(migration(), a.dnsCheck()), a.gatewayCalls()...)
+}
 
 // refuse is what validators answer; it spells arm.Badf shorter.
 func refuse(code, format string, args ...any) *arm.Error { return arm.Badf(code, format, args...) }
@@ -132,8 +154,17 @@ func (a *API) zones(what string, d, old arm.Doc) *arm.Error {
 func (a *API) sku(w *arm.Write, retired string) *arm.Error {
 	arm.Default(w.Doc, "Basic", "sku", "name")
 	sku := arm.Object(w.Doc, "sku")
-	if err := choice(sku, w.ID.String(), "name", "", "Basic", "Standard", "StandardV2", "Gateway"); err != nil {
+	allowed := []string{"Basic", "Standard", skuStandardV2}
+	if w.Kind.Type == LoadBalancers {
+		allowed = []string{"Basic", "Standard", "Gateway", skuService}
+	}
+	asked := arm.Text(sku, "name")
+	if err := choice(sku, w.ID.String(), "name", "", allowed...); err != nil {
 		return err
+	}
+	if is := arm.Text(sku, "name"); is == skuService && is != asked {
+		// The official controller counts on the spelling. Source: kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
+		return refuse("InvalidRequestFormat", "Cannot parse the request: value %q of sku in %s is written %q.", asked, w.ID, is)
 	}
 	if err := choice(sku, w.ID.String(), "tier", "Regional", "Regional", "Global"); err != nil {
 		return err

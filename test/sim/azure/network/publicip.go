@@ -194,8 +194,11 @@ func (a *API) storedPublicIP(w *arm.Write) {
 
 func viewPublicIP(s *arm.State, r *arm.Resource, d arm.Doc) {
 	for _, ref := range s.ReferredBy(r.ID.String()) {
-		if ref.Property == "publicIPAddress" {
+		switch ref.Property {
+		case "publicIPAddress":
 			arm.Put(d, arm.Doc{"id": ref.From}, "properties", "ipConfiguration")
+		case "publicIpAddresses", "publicIpAddressesV6":
+			arm.Put(d, arm.Doc{"id": ref.From}, "properties", "natGateway")
 		}
 	}
 	arm.Default(d, []any{}, "properties", "ipTags")

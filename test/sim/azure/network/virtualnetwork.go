@@ -15,7 +15,7 @@ func (a *API) virtualNetworks() *arm.Kind {
 		Type: VirtualNetworks, Service: "network", Client: "VirtualNetworks", ReadOnly: []string{"resourceGuid"},
 		Collections: []arm.Collection{{
 			Property: subnets, Client: "Subnets", Writable: true, ReadOnly: []string{"ipConfigurations", "privateEndpoints", "resourceNavigationLinks", "serviceAssociationLinks", "purpose"},
-			Links: []string{"networkSecurityGroup", "routeTable", "natGateway"},
+			Links: []string{"networkSecurityGroup", "routeTable", "natGateway", "serviceGateway"},
 		}},
 		Prepare: prepareNetwork, View: viewNetwork,
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
@@ -72,6 +72,9 @@ func prepareSubnet(w *arm.Write, space []netip.Prefix, s arm.Doc) ([]netip.Prefi
 		return nil, err
 	}
 	arm.Default(props, []any{}, "delegations")
+	if err := gatewayOf(w, s); err != nil {
+		return nil, err
+	}
 	old := arm.Collection{Property: subnets}.Part(w.OldDoc(), arm.Text(s, "name"))
 	if old == nil {
 		return ranges, nil

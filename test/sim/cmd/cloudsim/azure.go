@@ -9,7 +9,7 @@ import (
 func azureCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	var opt simazure.Options
 	nodesAs := flags.String("nodes-as", "vmss", "what nodes are: vm, vmss or flex")
-	pools := flags.String("pools", "nodeIP", "how nodes are in pools: nodeIP or nodeIPConfiguration")
+	pools := flags.String("pools", "nodeIP", "what is in pools: nodeIP, nodeIPConfiguration or podIP, which begins with a service gateway")
 	flags.BoolVar(&opt.Seed.DualStack, "dual-stack", false, "give networks and nodes IPv6 addresses too")
 	flags.BoolVar(&opt.Seed.Outbound, "outbound", false, "begin with the load balancer that AKS makes for outbound traffic")
 	flags.IntVar(&opt.Seed.Addresses, "addresses", 2, "number of public addresses without an owner")
@@ -18,6 +18,8 @@ func azureCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.BoolVar(&opt.Network.AllowBasic, "allow-basic", false, "let load balancers and addresses of the retired Basic SKU be made")
 	flags.DurationVar(&opt.ARM.Latency, "write-latency", 0, "how long a write takes until its resource is Succeeded")
 	flags.BoolVar(&opt.Quotas.Enforce, "quota", false, "refuse calls beyond the hourly quota of a subscription")
+	flags.IntVar(&opt.Seed.Pods, "pods", 0, "number of addresses of pods on every node; 0 for 2 with --pools=podIP, else none")
+	flags.BoolVar(&opt.Network.LateGateways, "late-gateways", false, "answer updates of service gateways with 202 and an operation, not with 200")
 	throttle := flags.Bool("throttle", false, "throttle like the real service")
 	return func(c common) (simulator, error) {
 		opt.Location, opt.Subscription = c.region, c.account

@@ -1,0 +1,80 @@
+package arm
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Holder finds the resource that a call below it is about: the path of the call
+// without its last segment, such as …/serviceGateways/{name}/updateServices.
+func (c *Call) Holder() (*Resource, *Error) {
+	path := strings.TrimRight(c.Path, "/")
+	id, ok := ParseID(path[:strings.LastIndex(path, "/")])
+	if !ok {
+		return nil, Failf(http.StatusNotFound, "InvalidResourceType", "The path '%s' names no resource.", c.Path)
+	}
+	c.ID, c.kind = id, c.Svc.kinds[strings.ToLower(id.Type())]
+	if err := c.locate(); err != nil {
+		return nil, err
+	}
+	r := c.Svc.State.Get(id)
+	if r == nil {
+		return nil, notFound(id)
+	}
+	return r, nil
+}
+
+// Page answers one page of a list that is no list of resources.
+func (c *Call) Page(total int, show func(int) Doc) *Response { return page(c, total, show) }
+
+// Plan checks a request against the state as it is, and gives what it changes.
+type Plan func(*Write) (commit func(), err *Error)
+
+// Act answers a POST that changes what is below a resource. It is done within
+// the answer, 200, unless writes take time, or the caller of Act wants them late:
+// then the answer is 202, the plan is made again when the operation ends, and
+// what has become impossible meanwhile fails there.
+func (c *Call) Act(late bool, plan Plan) *Response {
+	r, err := c.Holder()
+	if err != nil {
+		return Refuse(err)
+	}
+	w, err := c.begin(r.ID)
+	if err != nil {
+		return Refuse(err)
+	}
+	if _, err := plan(w); err != nil {
+		return Refuse(err)
+	}
+	s := c.Svc
+	out := Reply(http.StatusOK, nil)
+	if late || s.latency(w) > 0 || c.AsyncError != nil {
+		out.Status = http.StatusAccepted
+	}
+	var op *Operation
+	op = s.track(c, w, func(failed *Error) {
+		if failed == nil {
+			failed = s.carryOut(w, plan)
+		}
+		if failed != nil && op != nil {
+			op.Status, op.Err = Failed, failed
+		}
+	})
+	s.poll(c, out, op)
+	out.Header.Set("Location", c.Base+op.resultPath(c.Request))
+	return out
+}
+
+// carryOut does what was planned, against the state as it is by now.
+func (s *Service) carryOut(w *Write, plan Plan) *Error {
+	if w.Old = s.State.Get(w.ID); w.Old == nil {
+		return notFound(w.ID)
+	}
+	commit, err := plan(w)
+	if err != nil {
+		return err
+	}
+	commit()
+	w.Touch(w.ID)
+	return nil
+}
