@@ -55,7 +55,10 @@ func addTags(c *call) (any, error) {
 func removeTags(c *call) (any, error) {
 	c.Required("Tags")
 	var keys []string
-	c.Each("Tags", func(e *lbkit.Reader) { keys = append(keys, e.Need("Key", lbkit.Length(1, 128))) })
+	c.Each("Tags", func(e *lbkit.Reader) { keys = append(keys, e.Need("Key", lbkit.TagKey()...)) })
+	if c.Has("Tags") && len(keys) == 0 {
+		c.Fault("Tags", "'[]'", "have length greater than or equal to 1")
+	}
 	lbs, err := c.named()
 	if err != nil {
 		return nil, err

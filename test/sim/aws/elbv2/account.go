@@ -1,6 +1,7 @@
 package elbv2
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,11 +124,19 @@ func modifyCapacity(c *call) (any, error) {
 	return lb.capacity(), nil
 }
 
+// poolPattern is the form of IPAM pool ids; source: service model.
+var poolPattern = regexp.MustCompile(`^(ipam-pool-)[a-zA-Z0-9]+$`)
+
+func readPool(r *lbkit.Reader) string {
+	return r.Text("Ipv4IpamPoolId", lbkit.Length(0, 1000), lbkit.Matches(poolPattern))
+}
+
 func modifyIPPools(c *call) (any, error) {
 	pool := ""
 	if r := c.Within("IpamPools"); r != nil {
-		pool = r.Str("Ipv4IpamPoolId")
+		pool = readPool(r)
 	}
+	drop := c.EachText("RemoveIpamPools", lbkit.OneOf("ipv4"))
 	lb, err := c.loadBalancer()
 	if err != nil {
 		return nil, err
@@ -135,7 +144,7 @@ func modifyIPPools(c *call) (any, error) {
 	if lb.Type != typeApplication {
 		return nil, invalid("IPAM pools are supported only for load balancers with type 'application'")
 	}
-	if slices.Contains(c.Strs("RemoveIpamPools"), "ipv4") {
+	if len(drop) > 0 {
 		lb.Pool = ""
 	}
 	if pool != "" {
@@ -148,18 +157,4 @@ func modifyIPPools(c *call) (any, error) {
 		out.IpamPools = &poolView{lb.Pool}
 	}
 	return out, nil
-}
-
-// describeTrustStores answers that there are none: trust stores cannot be made here.
-func describeTrustStores(c *call) (any, error) {
-	c.Paging()
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	if len(c.Strs("TrustStoreArns")) > 0 || len(c.Strs("Names")) > 0 {
-		return nil, query.Errorf("TrustStoreNotFound", "One or more trust stores not found")
-	}
-	return struct {
-		TrustStores query.Members[string]
-	}{}, nil
 }

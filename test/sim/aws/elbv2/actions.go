@@ -20,6 +20,7 @@ type action struct {
 	RedirectConfig            *redirect      `xml:",omitempty"`
 	FixedResponseConfig       *fixedResponse `xml:",omitempty"`
 	ForwardConfig             *forward       `xml:",omitempty"`
+	JwtValidationConfig       *jwtConfig     `xml:",omitempty"`
 }
 
 type forward struct {
@@ -61,8 +62,20 @@ type cognitoConfig struct {
 	OnUnauthenticatedRequest                      string
 }
 
+type jwtConfig struct {
+	JwksEndpoint     string
+	Issuer           string
+	AdditionalClaims *query.Members[jwtClaim] `xml:",omitempty"`
+}
+
+type jwtClaim struct {
+	Format string
+	Name   string
+	Values query.Members[string]
+}
+
 func actionTypes() []string {
-	return []string{"forward", "authenticate-oidc", "authenticate-cognito", "redirect", "fixed-response"}
+	return []string{"forward", "authenticate-oidc", "authenticate-cognito", "redirect", "fixed-response", "jwt-validation"}
 }
 
 // readActions reads DefaultActions or Actions.
@@ -140,6 +153,23 @@ func readAuth(e *lbkit.Reader, a *action) {
 		o.SessionCookieName, o.Scope, o.SessionTimeout, o.OnUnauthenticatedRequest = common(r)
 		a.AuthenticateCognitoConfig = o
 	}
+	if r := e.Within("JwtValidationConfig"); r != nil {
+		a.JwtValidationConfig = readJWT(r)
+	}
+}
+
+func readJWT(r *lbkit.Reader) *jwtConfig {
+	out := &jwtConfig{JwksEndpoint: r.Need("JwksEndpoint"), Issuer: r.Need("Issuer")}
+	r.Each("AdditionalClaims", func(e *lbkit.Reader) {
+		if out.AdditionalClaims == nil {
+			out.AdditionalClaims = &query.Members[jwtClaim]{}
+		}
+		e.Required("Values")
+		format := e.Need("Format", lbkit.OneOf("single-string", "string-array", "space-separated-values"))
+		claim := jwtClaim{format, e.Need("Name"), query.Members[string]{Member: e.Strs("Values")}}
+		out.AdditionalClaims.Member = append(out.AdditionalClaims.Member, claim)
+	})
+	return out
 }
 
 // groupsOf lists the target groups that actions forward to, each once.
@@ -210,7 +240,7 @@ func (c *call) checkAction(l *listener, lb *loadBalancer, a *action) error {
 	if l.Protocol != "HTTPS" {
 		return query.Errorf("InvalidLoadBalancerAction", "Actions with type '%s' are supported only on HTTPS listeners", a.Type)
 	}
-	if a.AuthenticateOidcConfig == nil && a.AuthenticateCognitoConfig == nil {
+	if a.AuthenticateOidcConfig == nil && a.AuthenticateCognitoConfig == nil && a.JwtValidationConfig == nil {
 		return query.Errorf("InvalidLoadBalancerAction", "An authentication configuration must be specified for actions with type '%s'", a.Type)
 	}
 	return nil

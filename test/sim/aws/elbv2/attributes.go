@@ -99,9 +99,6 @@ func change(noun, owner string, supported, known []setting, have map[string]stri
 		}
 		seen[p.Key] = true
 		if fault := supported[i].check(p.Value); fault != "" {
-			if p.Key == stickinessKey {
-				return nil, query.Errorf("ValidationError", "'Stickiness type' must %s", fault)
-			}
 			return nil, query.Errorf("ValidationError", "'%s' value '%s' must %s", p.Key, p.Value, fault)
 		}
 		out[p.Key] = p.Value
@@ -208,6 +205,9 @@ func modifyTargetGroupAttributes(c *call) (any, error) {
 	if tg.TargetType == targetLambda {
 		owner = "target groups with target type 'lambda'"
 	}
+	if err := tg.checkStickiness(want); err != nil {
+		return nil, err
+	}
 	changed, err := change("Target group", owner, tg.settings(), allGroupSettings(), tg.Attributes, want)
 	if err != nil {
 		return nil, err
@@ -230,11 +230,7 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 			return query.Errorf("ValidationError", "Cookie names that begin with '%s' are reserved", reserved)
 		}
 	}
-	web := isWeb(tg.Protocol)
-	if asked(stickinessKey) && tg.Protocol != "GENEVE" && web != strings.HasSuffix(a[stickinessKey], "_cookie") {
-		return invalid("Stickiness type '%s' is not supported for target groups with the %s protocol", a[stickinessKey], tg.Protocol)
-	}
-	if web {
+	if isWeb(tg.Protocol) {
 		return checkWebAttributes(a)
 	}
 	udp := datagrams(tg.Protocol)
@@ -250,6 +246,29 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 		return invalid("An unhealthy draining interval can be set only if connection termination for unhealthy targets is disabled")
 	case a["target_failover.on_deregistration"] != a["target_failover.on_unhealthy"]:
 		return invalid("The values of 'target_failover.on_deregistration' and 'target_failover.on_unhealthy' must be the same")
+	}
+	return nil
+}
+
+// checkStickiness checks the type of stickiness before all else: what goes with
+// a wrong type is not looked at.
+// Source: API reference, TargetGroupAttribute; getmoto/moto:tests/test_elbv2/test_elbv2_target_groups.py.
+func (tg *targetGroup) checkStickiness(want []pair) error {
+	if tg.TargetType == targetLambda {
+		return nil
+	}
+	allowed := []string{"app_cookie", "lb_cookie", "source_ip"}
+	if tg.Protocol == "GENEVE" {
+		allowed = []string{"source_ip_dest_ip_proto", "source_ip_dest_ip"}
+	}
+	for _, p := range want {
+		switch {
+		case p.Key != stickinessKey:
+		case !slices.Contains(allowed, p.Value):
+			return query.Errorf("ValidationError", "'Stickiness type' must be one of [%s]", strings.Join(allowed, ", "))
+		case tg.Protocol != "GENEVE" && isWeb(tg.Protocol) != strings.HasSuffix(p.Value, "_cookie"):
+			return invalid("Stickiness type '%s' is not supported for target groups with the %s protocol", p.Value, tg.Protocol)
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
@@ -28,6 +29,7 @@ type verdict struct {
 
 func describeTargetHealth(c *call) (any, error) {
 	asked := c.readTargets()
+	c.EachText("Include", lbkit.OneOf("AnomalyDetection", "All"))
 	tg, err := c.group()
 	if err != nil {
 		return nil, err
@@ -44,7 +46,9 @@ func describeTargetHealth(c *call) (any, error) {
 	}
 	if len(asked) == 0 {
 		for _, t := range tg.Targets {
-			add(t, c.verdict(tg, t))
+			if !c.terminated(tg, t) {
+				add(t, c.verdict(tg, t))
+			}
 		}
 		return out, nil
 	}
@@ -65,7 +69,7 @@ func describeTargetHealth(c *call) (any, error) {
 // verdict tells the state of a registered target. Source of states, reasons and
 // their order: API reference, TargetHealth.
 func (c *call) verdict(tg *targetGroup, t target) verdict {
-	if !t.Draining.IsZero() {
+	if !t.Draining.IsZero() || c.terminated(tg, t) {
 		return verdict{"draining", "Target.DeregistrationInProgress", "Target deregistration is in progress"}
 	}
 	users := c.state.loadBalancersOf(tg.ARN)
@@ -73,11 +77,7 @@ func (c *call) verdict(tg *targetGroup, t target) verdict {
 		return verdict{"unused", "Target.NotInUse", "Target group is not configured to receive traffic from the load balancer"}
 	}
 	if tg.TargetType == targetInstance {
-		in, ok := c.dir.Instance(t.ID)
-		if !ok {
-			in.State = "terminated"
-		}
-		if in.State != "running" {
+		if in, _ := c.dir.Instance(t.ID); in.State != "running" {
 			return verdict{"unused", "Target.InvalidState", "Target is in the " + in.State + " state"}
 		}
 	}
@@ -91,6 +91,18 @@ func (c *call) verdict(tg *targetGroup, t target) verdict {
 		return verdict{"initial", "Elb.RegistrationInProgress", "Target registration is in progress"}
 	}
 	return verdict{State: "healthy"}
+}
+
+// terminated tells targets that have gone with their machine: AWS deregisters
+// these by itself. They are left out of a listing, and shown as draining to
+// who asks for them by name.
+// Source: Network Load Balancers guide, "register targets"; getmoto/moto:tests/test_elbv2/test_elbv2_target_health.py.
+func (c *call) terminated(tg *targetGroup, t target) bool {
+	if tg.TargetType != targetInstance {
+		return false
+	}
+	in, ok := c.dir.Instance(t.ID)
+	return !ok || in.State == "terminated"
 }
 
 // serves tells whether one of the load balancers has the zone enabled.

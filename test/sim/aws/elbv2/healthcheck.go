@@ -112,7 +112,7 @@ func (tg *targetGroup) checkHealth(h healthCheck) error {
 		return query.Errorf("ValidationError", "Health check port '%s' must be '%s' or a port number from '1' to '65535'", h.Port, trafficPort)
 	}
 	if isWeb(tg.Protocol) && h.Interval <= h.Timeout {
-		return query.Errorf("ValidationError", "Health check interval must be greater than the timeout.")
+		return query.Errorf("ValidationError", "Health check timeout '%d' must be smaller than the interval '%d'", h.Timeout, h.Interval)
 	}
 	if h.Interval < h.Timeout {
 		return query.Errorf("ValidationError", "Health check timeout '%d' must be smaller than or equal to the interval '%d'", h.Timeout, h.Interval)

@@ -144,7 +144,9 @@ func (c *call) shape(l *listener, lb *loadBalancer, w listenerWish) error {
 			return invalid("Mutual authentication is supported only for HTTPS listeners")
 		}
 		if w.mutual.Mode == "verify" {
-			return query.Errorf("TrustStoreNotFound", "The trust store '%s' does not exist", w.mutual.TrustStoreArn)
+			if _, err := c.trustStoreAt(w.mutual.TrustStoreArn); err != nil {
+				return err
+			}
 		}
 		l.Mutual = w.mutual
 	}

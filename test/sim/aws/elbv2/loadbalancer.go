@@ -72,7 +72,7 @@ func createLoadBalancer(c *call) (any, error) {
 		Created:   c.now,
 	}
 	if r := c.Within("IpamPools"); r != nil {
-		lb.Pool = r.Str("Ipv4IpamPoolId")
+		lb.Pool = readPool(r)
 	}
 	tags := c.Tags("Tags")
 	mappings := c.readMappings()

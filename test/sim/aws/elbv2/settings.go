@@ -10,15 +10,6 @@ const (
 	stickinessKey = "stickiness.type"
 )
 
-// stickinessTypes are the words of all protocols but GENEVE; which of them goes
-// with a protocol is checked afterwards, as the service does.
-func stickinessTypes(v string) string {
-	if words("app_cookie", "lb_cookie", "source_ip")(v) == "" {
-		return ""
-	}
-	return "be one of [app_cookie, lb_cookie, source_ip]"
-}
-
 func (lb *loadBalancer) defaultAttributes() map[string]string { return defaults(lb.settings()) }
 
 // settings are the attributes of a load balancer by its type.
@@ -100,7 +91,7 @@ func (tg *targetGroup) settings() []setting {
 		{"preserve_client_ip.enabled", flag(preserve), boolean},
 		{"proxy_protocol_v2.enabled", "false", boolean},
 		{"stickiness.enabled", "false", boolean},
-		{"stickiness.type", "source_ip", stickinessTypes},
+		{"stickiness.type", "source_ip", anything},
 		{unhealthyKey + "connection_termination.enabled", flag(!udp), boolean},
 		{unhealthyKey + "draining_interval_seconds", "0", between(0, 360000)},
 	}, healthSettings())
@@ -125,7 +116,7 @@ func healthSettings() []setting {
 func webGroupSettings() []setting {
 	return []setting{
 		{"stickiness.enabled", "false", boolean},
-		{"stickiness.type", "lb_cookie", stickinessTypes},
+		{"stickiness.type", "lb_cookie", anything},
 		{"stickiness.lb_cookie.duration_seconds", "86400", between(1, 604800)},
 		{"stickiness.app_cookie.cookie_name", "", anything},
 		{"stickiness.app_cookie.duration_seconds", "86400", between(1, 604800)},

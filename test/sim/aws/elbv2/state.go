@@ -14,6 +14,7 @@ type state struct {
 	TargetGroups  map[string]*targetGroup
 	Listeners     map[string]*listener
 	Rules         map[string]*rule
+	TrustStores   map[string]*trustStore
 
 	// users caches loadBalancersOf; any change of rules drops it.
 	users map[string][]string
@@ -25,6 +26,7 @@ func newState() *state {
 		TargetGroups:  map[string]*targetGroup{},
 		Listeners:     map[string]*listener{},
 		Rules:         map[string]*rule{},
+		TrustStores:   map[string]*trustStore{},
 	}
 }
 

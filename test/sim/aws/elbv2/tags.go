@@ -35,7 +35,11 @@ func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
 		}
 		return nil, query.Errorf("ListenerNotFound", "Listener '%s' not found", arn)
 	case strings.Contains(arn, ":truststore/"):
-		return nil, query.Errorf("TrustStoreNotFound", "The trust store '%s' does not exist", arn)
+		t, err := c.trustStoreAt(arn)
+		if err != nil {
+			return nil, err
+		}
+		return &t.Tags, nil
 	}
 	return nil, query.Errorf("ValidationError", "'%s' is not a valid resource ARN", arn)
 }
@@ -84,12 +88,13 @@ func addTags(c *call) (any, error) {
 
 func removeTags(c *call) (any, error) {
 	c.Required("TagKeys")
+	keys := c.EachText("TagKeys", lbkit.TagKey()...)
 	_, have, err := c.tagged()
 	if err != nil {
 		return nil, err
 	}
 	for _, at := range have {
-		*at = lbkit.DropTags(*at, c.Strs("TagKeys"))
+		*at = lbkit.DropTags(*at, keys)
 	}
 	return nil, nil
 }

@@ -74,7 +74,7 @@ func createTargetGroup(c *call) (any, error) {
 		if !old.sameCreation(tg) {
 			return nil, query.Errorf("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", tg.Name)
 		}
-		return c.groups(old), nil
+		return c.created(old), nil
 	}
 	if len(c.state.TargetGroups) >= c.opt.Limits.TargetGroups {
 		return nil, query.Errorf("TooManyTargetGroups", "The maximum number of target groups has been reached")
@@ -83,7 +83,15 @@ func createTargetGroup(c *call) (any, error) {
 	tg.ARN = c.arn("targetgroup/" + tg.Name + "/" + tg.ID)
 	tg.Attributes = tg.defaultAttributes()
 	c.state.TargetGroups[tg.ARN] = tg
-	return c.groups(tg), nil
+	return c.created(tg), nil
+}
+
+// created is the answer of CreateTargetGroup, which says nothing of load balancers.
+// Source: API reference and CLI reference, examples of CreateTargetGroup.
+func (c *call) created(tg *targetGroup) groupsAnswer {
+	out := c.groups(tg)
+	out.TargetGroups.Member[0].LoadBalancerArns = nil
+	return out
 }
 
 // checkGroup checks protocol, port and VPC against the target type and fills what follows from them.
@@ -270,9 +278,9 @@ type groupView struct {
 	HealthCheckTimeoutSeconds  int
 	HealthyThresholdCount      int
 	UnhealthyThresholdCount    int
-	HealthCheckPath            string       `xml:",omitempty"`
-	Matcher                    *matcherView `xml:",omitempty"`
-	LoadBalancerArns           query.Members[string]
+	HealthCheckPath            string                 `xml:",omitempty"`
+	Matcher                    *matcherView           `xml:",omitempty"`
+	LoadBalancerArns           *query.Members[string] `xml:",omitempty"`
 	TargetType                 string
 	ProtocolVersion            string `xml:",omitempty"`
 	IpAddressType              string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
@@ -298,7 +306,7 @@ func (c *call) groups(tgs ...*targetGroup) groupsAnswer {
 			HealthCheckProtocol: h.Protocol, HealthCheckPort: h.Port, HealthCheckEnabled: h.Enabled,
 			HealthCheckIntervalSeconds: h.Interval, HealthCheckTimeoutSeconds: h.Timeout,
 			HealthyThresholdCount: h.Healthy, UnhealthyThresholdCount: h.Unhealthy, HealthCheckPath: h.Path,
-			LoadBalancerArns: query.Members[string]{Member: c.state.loadBalancersOf(tg.ARN)},
+			LoadBalancerArns: &query.Members[string]{Member: c.state.loadBalancersOf(tg.ARN)},
 			TargetType:       tg.TargetType, ProtocolVersion: tg.ProtocolVersion, IpAddressType: tg.IPType, TargetControlPort: tg.ControlPort,
 		}
 		if h.HTTPCode != "" || h.GRPCCode != "" {

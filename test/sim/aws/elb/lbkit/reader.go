@@ -159,6 +159,19 @@ func (r *Reader) Each(name string, read func(e *Reader)) {
 	}
 }
 
+// EachText checks and reads a list of texts.
+func (r *Reader) EachText(name string, rules ...Rule) []string {
+	values := r.Strs(name)
+	for i, v := range values {
+		for _, rule := range rules {
+			if c := rule(v); c != "" {
+				r.state.faults = append(r.state.faults, fmt.Sprintf("Value '%s' at '%s.%d.member' failed to satisfy constraint: Member must %s", v, r.Path(name), i+1, c))
+			}
+		}
+	}
+	return values
+}
+
 // Within reads a nested structure; nil when it is absent.
 func (r *Reader) Within(name string) *Reader {
 	if !r.Has(name) {

@@ -22,7 +22,7 @@ func (r *Reader) Tags(name string) []Tag {
 	var tags []Tag
 	r.Each(name, func(e *Reader) {
 		tags = append(tags, Tag{
-			Key:   e.Need("Key", Length(1, 128), Matches(tagText)),
+			Key:   e.Need("Key", TagKey()...),
 			Value: e.Text("Value", Length(0, 256), Matches(tagText)),
 		})
 	})
@@ -31,6 +31,9 @@ func (r *Reader) Tags(name string) []Tag {
 	}
 	return tags
 }
+
+// TagKey is the rules of a tag key.
+func TagKey() []Rule { return []Rule{Length(1, 128), Matches(tagText)} }
 
 // MergeTags adds tags to those that a resource has. A repeated or reserved key
 // and more than limit tags are refused; then nothing is merged.
