@@ -250,7 +250,7 @@ func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service,
 		return
 	}
 	klog.FromContext(ctx).Error(err, "sync")
-	c.newTalk(key, svc).say(status.EventSyncFailed, "Error syncing load balancer: "+err.Error()).keep()
+	c.newTalk(key, svc).say(status.EventSyncFailed, "Error syncing load balancer: "+verdict.Told(err)).keep()
 	if fault.Is(err, fault.Throttled) {
 		c.queue.AddAfter(key, pause(err))
 		return

@@ -75,12 +75,12 @@ func EventFor(p annotations.Problem, keys *annotations.Set) status.EventReason {
 	return status.EventUnknownAnnotation
 }
 
-// Told is what an event says of an error. Which calls are throttled differs from
-// one try to the next; that they are is told once.
+// Told is what an event says of an error. Which calls are throttled, or find the
+// cloud down, differs from one try to the next; that they do is told once.
 func Told(err error) string {
-	var throttled *fault.Fault
-	if fault.Is(err, fault.Throttled) && errors.As(err, &throttled) {
-		return throttled.Error()
+	var first *fault.Fault
+	if (fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable)) && errors.As(err, &first) {
+		return OneLine(first)
 	}
 	return OneLine(err)
 }

@@ -110,8 +110,8 @@ func TestStaleFinalizers(t *testing.T) {
 	}
 }
 
-// TestTold: throttled calls are told in the same words whichever they were; other
-// failures with all that failed.
+// TestTold: throttled calls, and those that find the cloud down, are told in the same
+// words whichever they were; other failures with all that failed.
 func TestTold(t *testing.T) {
 	calls := func(m fault.Meaning, names ...string) error {
 		var all *multierror.Error
@@ -120,8 +120,10 @@ func TestTold(t *testing.T) {
 		}
 		return all
 	}
-	if a, b := Told(calls(fault.Throttled, "a", "b")), Told(calls(fault.Throttled, "b")); a != b || a == "" {
-		t.Errorf("throttling is told as %q, then as %q", a, b)
+	for _, m := range []fault.Meaning{fault.Throttled, fault.Unavailable} {
+		if a, b := Told(calls(m, "a", "b")), Told(calls(m, "b")); a != b || a == "" {
+			t.Errorf("%v: told as %q, then as %q", m, a, b)
+		}
 	}
 	if a, b := Told(calls(fault.Quota, "a", "b")), Told(calls(fault.Quota, "b")); a == b {
 		t.Errorf("two failures and one are both told as %q", a)
