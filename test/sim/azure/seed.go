@@ -97,28 +97,28 @@ type Seed struct {
 	Cluster      string   `json:"cluster"`
 	// ResourceGroup holds the nodes, load balancers and addresses; the network
 	// is in a group of its own.
-	ResourceGroup   string    `json:"resourceGroup"`
-	NetworkGroup    string    `json:"networkResourceGroup"`
-	Network         string    `json:"network"`
-	Subnet          string    `json:"subnet"`
-	InternalSubnet  string    `json:"internalSubnet"`
-	LinkSubnet      string    `json:"linkSubnet"`
-	SecurityGroup   string    `json:"securityGroup"`
-	RouteTable      string    `json:"routeTable"`
-	NodesAs         NodesAs   `json:"nodesAs"`
-	Pools           PoolType  `json:"poolType"`
-	DualStack       bool      `json:"dualStack"`
-	ScaleSet        string    `json:"scaleSet,omitempty"`
-	AvailabilitySet string    `json:"availabilitySet,omitempty"`
-	LoadBalancer    string    `json:"loadBalancer,omitempty"`
-	OutboundIP      string    `json:"outboundIp,omitempty"`
+	ResourceGroup   string   `json:"resourceGroup"`
+	NetworkGroup    string   `json:"networkResourceGroup"`
+	Network         string   `json:"network"`
+	Subnet          string   `json:"subnet"`
+	InternalSubnet  string   `json:"internalSubnet"`
+	LinkSubnet      string   `json:"linkSubnet"`
+	SecurityGroup   string   `json:"securityGroup"`
+	RouteTable      string   `json:"routeTable"`
+	NodesAs         NodesAs  `json:"nodesAs"`
+	Pools           PoolType `json:"poolType"`
+	DualStack       bool     `json:"dualStack"`
+	ScaleSet        string   `json:"scaleSet,omitempty"`
+	AvailabilitySet string   `json:"availabilitySet,omitempty"`
+	LoadBalancer    string   `json:"loadBalancer,omitempty"`
+	OutboundIP      string   `json:"outboundIp,omitempty"`
 	// ServiceGateway is in the group of the nodes, and NATGateway is its default
 	// for outbound traffic, with an address of its own.
-	ServiceGateway string `json:"serviceGateway,omitempty"`
-	NATGateway     string `json:"natGateway,omitempty"`
-	Nodes           []Node    `json:"nodes"`
-	Addresses       []Address `json:"addresses"`
-	PublicIPPrefix  string    `json:"publicIpPrefix"`
+	ServiceGateway string    `json:"serviceGateway,omitempty"`
+	NATGateway     string    `json:"natGateway,omitempty"`
+	Nodes          []Node    `json:"nodes"`
+	Addresses      []Address `json:"addresses"`
+	PublicIPPrefix string    `json:"publicIpPrefix"`
 }
 
 // seeding builds the world.
