@@ -192,9 +192,9 @@ func distinctProbes(in []Probe) []Probe {
 	return slices.CompactFunc(out, func(a, b Probe) bool { return a.Name == b.Name })
 }
 
-// leaveFirst tells that the Service has a public address on another load
-// balancer, which it must leave before the address can be on this one: Azure
-// takes no address on two frontends. The next build puts it there.
+// leaveFirst tells that the Service has an address on another load balancer, which
+// it must leave before the address can be on this one: Azure takes no address on
+// two frontends. The next build puts it there.
 func (b *builder) leaveFirst() bool {
 	if b.have == nil {
 		return false
@@ -206,7 +206,7 @@ func (b *builder) leaveFirst() bool {
 		}
 		for _, had := range e.Frontends {
 			for _, want := range b.entries.Frontends {
-				if !want.PublicIP.IsZero() && want.PublicIP == had.PublicIP {
+				if want.PublicIP == had.PublicIP && (!want.PublicIP.IsZero() || want.Address != "" && want.Address == had.Address) {
 					return b.mayLeave(e)
 				}
 			}
