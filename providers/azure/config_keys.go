@@ -152,19 +152,21 @@ func strayKeys(all map[string]any) annotations.Problems {
 // and not with the first Service.
 func (f configFile) check(c Config) error {
 	switch sku := lower(f.LoadBalancerSku); sku {
-	case "", skuStandard, skuService:
+	case "", skuStandard:
 	case skuBasic:
-		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" and "service" are`)
+		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" is`)
 	default:
-		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" and "service" are`, sku)
+		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" is`, sku)
+	}
+	if f.ServiceGatewayEnabled {
+		return fmt.Errorf("serviceGatewayEnabled: load balancers of the SKU %q are not supported", skuService)
 	}
 	switch pool := lower(f.LoadBalancerBackendPoolConfigurationType); pool {
-	case "", lower(poolNIC), lower(poolNodeIP), lower(poolPodIP):
+	case "", lower(poolNIC), lower(poolNodeIP):
+	case lower(poolPodIP):
+		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: podIP goes with load balancers of the SKU %q only, which are not supported", skuService)
 	default:
-		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s, %s", pool, poolNIC, poolNodeIP, poolPodIP)
-	}
-	if err := f.checkPods(); err != nil {
-		return err
+		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s", pool, poolNIC, poolNodeIP)
 	}
 	if !slices.Contains([]string{"", preInternal, preExternal, preAll}, c.PreConfigured) {
 		return fmt.Errorf("preConfiguredBackendPoolLoadBalancerTypes: %q is none of internal, external, all", c.PreConfigured)
