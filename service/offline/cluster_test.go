@@ -18,7 +18,28 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 )
 
-// apiServer answers the two lists that are asked for, one object to a page, and
+// TestLabelsOfACluster: labels are those of a list, or of single namespaces for
+// whoever may not list them; what nobody may read or nobody has is missing.
+func TestLabelsOfACluster(t *testing.T) {
+	for restricted, want := range map[bool]labelsByName{
+		false: {"shop": {"env": "prod"}, "other": {"env": "test"}},
+		true:  {"shop": {"env": "prod"}},
+	} {
+		client, _, err := connect(apiServer(t, restricted))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readLabels(t.Context(), client, []string{"shop", "other", "gone"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("restricted %t (-want +got):\n%s", restricted, diff)
+		}
+	}
+}
+
+// apiServer answers the lists that are asked for, one object to a page, and
 // returns a kubeconfig for it. Whoever is restricted may not list across
 // namespaces.
 func apiServer(t *testing.T, restricted bool) string {
@@ -32,11 +53,14 @@ func apiServer(t *testing.T, restricted bool) string {
 			t.Error(err)
 		}
 	}
+	refuse := func(w http.ResponseWriter, resource string) {
+		e := apierrors.NewForbidden(corev1.Resource(resource), "", nil)
+		e.ErrStatus.Kind, e.ErrStatus.APIVersion = "Status", "v1"
+		answer(w, http.StatusForbidden, e.ErrStatus)
+	}
 	mux.HandleFunc("GET /api/v1/services", func(w http.ResponseWriter, r *http.Request) {
 		if restricted {
-			e := apierrors.NewForbidden(corev1.Resource("services"), "", nil)
-			e.ErrStatus.Kind, e.ErrStatus.APIVersion = "Status", "v1"
-			answer(w, http.StatusForbidden, e.ErrStatus)
+			refuse(w, "services")
 			return
 		}
 		list := corev1.ServiceList{TypeMeta: metav1.TypeMeta{Kind: "ServiceList", APIVersion: "v1"}, Items: services[:1]}
@@ -53,6 +77,31 @@ func apiServer(t *testing.T, restricted bool) string {
 		list := corev1.NodeList{TypeMeta: metav1.TypeMeta{Kind: "NodeList", APIVersion: "v1"}}
 		list.Items = []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "live-node"}}}
 		answer(w, http.StatusOK, list)
+	})
+	labelled := func(name, env string) corev1.Namespace {
+		return corev1.Namespace{TypeMeta: metav1.TypeMeta{Kind: "Namespace", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": env}}}
+	}
+	mux.HandleFunc("GET /api/v1/namespaces", func(w http.ResponseWriter, r *http.Request) {
+		list := corev1.NamespaceList{TypeMeta: metav1.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}, Items: []corev1.Namespace{labelled("shop", "prod")}}
+		list.Continue = "more"
+		if r.URL.Query().Get("continue") == "more" {
+			list.Items, list.Continue = []corev1.Namespace{labelled("other", "test")}, ""
+		}
+		if restricted {
+			refuse(w, "namespaces")
+			return
+		}
+		answer(w, http.StatusOK, list)
+	})
+	mux.HandleFunc("GET /api/v1/namespaces/{name}", func(w http.ResponseWriter, r *http.Request) {
+		switch r.PathValue("name") {
+		case "shop":
+			answer(w, http.StatusOK, labelled("shop", "prod"))
+		case "other":
+			refuse(w, "namespaces")
+		default:
+			http.NotFound(w, r)
+		}
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

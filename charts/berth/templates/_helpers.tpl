@@ -61,8 +61,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* Whether load balancers may follow endpoints; Azure's do where there are several. */}}
 {{- define "berth.readsEndpoints" -}}
-{{- $several := or .Values.azure.multipleLoadBalancers (contains "multipleStandardLoadBalancerConfigurations" .Values.cloudConfig.content) -}}
+{{- $several := or .Values.azure.multipleLoadBalancers .Values.azure.namespaceSelectors (contains "multiplestandardloadbalancerconfigurations" (lower .Values.cloudConfig.content)) -}}
 {{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") $several) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Whether labels of namespaces decide: those that Azure's several load balancers select by. */}}
+{{- define "berth.readsNamespaces" -}}
+{{- $selects := or .Values.azure.namespaceSelectors (contains "servicenamespaceselector" (lower .Values.cloudConfig.content)) -}}
+{{- if and (eq .Values.provider "azure") $selects -}}true{{- end -}}
 {{- end -}}
 
 {{- define "berth.hasCloudConfig" -}}
