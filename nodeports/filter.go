@@ -35,6 +35,9 @@ type Filter struct {
 	ExcludeOnPresence bool
 	// Also holds conditions that only one provider knows.
 	Also []Predicate
+	// Everyone takes nodes as well that Eligible leaves out, and those without a
+	// provider id: for kinds to which a node is only the place where pods are.
+	Everyone bool
 	// Keep holds labels that members keep, because they decide more than membership;
 	// sets of nodes that differ in them differ.
 	Keep []string
@@ -67,6 +70,9 @@ func (f Filter) Key() string {
 	slices.Sort(names)
 	fmt.Fprintf(&b, "also %q;family %q;ready %t %t;presence %t",
 		names, f.Family, f.RequireReady, f.UnknownIfNoneReady, f.ExcludeOnPresence)
+	if f.Everyone {
+		b.WriteString(";everyone")
+	}
 	for _, k := range slices.Compact(slices.Sorted(slices.Values(f.Keep))) {
 		fmt.Fprintf(&b, ";keep %q", k)
 	}

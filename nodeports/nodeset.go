@@ -32,7 +32,7 @@ func Select(nodes []Node, f Filter) NodeSet {
 	var set NodeSet
 	var chosen []Node
 	for _, n := range nodes {
-		if !n.Eligible() {
+		if !f.Everyone && !n.Eligible() {
 			continue
 		}
 		set.eligible++
@@ -44,7 +44,7 @@ func Select(nodes []Node, f Filter) NodeSet {
 	// a member must not count as the ready one that makes Unknown ones needless.
 	var identified []Node
 	for _, n := range chosen {
-		if n.ProviderID == "" {
+		if n.ProviderID == "" && !f.Everyone {
 			set.pending = append(set.pending, n.Name)
 			continue
 		}

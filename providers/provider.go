@@ -203,7 +203,7 @@ type Cloud[C, F any] struct {
 	EndpointsIf func(C) bool
 	// EndpointsOf tells Services whose pods matter from others, to which a pod that
 	// comes or goes then is nothing. Nil: all matter.
-	EndpointsOf func(*corev1.Service) bool
+	EndpointsOf func(C, *corev1.Service) bool
 	// Labels lists the labels that decide on Services under a configuration, besides
 	// those that are annotations. Nil: there are none.
 	Labels func(C) Labels

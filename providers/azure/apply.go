@@ -18,7 +18,7 @@ const regrafts = 3
 // of a batch are about the same object, which is written once for all of them.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	c := &change{Session: s, ctx: ctx, batch: b, out: make([]plan.Outcome, len(b.Steps))}
-	var balancers, entries, interfaces []int
+	var balancers, entries, interfaces, gateway []int
 	for i, step := range b.Steps {
 		switch step.ID.Key.Kind {
 		case KindEntries, KindPool:
@@ -27,6 +27,8 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 			interfaces = append(interfaces, i)
 		case KindAccess:
 			entries = append(entries, i)
+		case KindRegistered, KindAttached, KindPods:
+			gateway = append(gateway, i)
 		default:
 			c.out[i] = c.one(step)
 		}
@@ -39,6 +41,9 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	}
 	if len(entries) > 0 {
 		c.part(entries).writeSecurity()
+	}
+	if len(gateway) > 0 {
+		c.part(gateway).writeGateway()
 	}
 	return c.out
 }
@@ -57,10 +62,14 @@ func (c *change) part(steps []int) *change {
 	if len(steps) == len(c.batch.Steps) {
 		return c
 	}
-	p := &change{Session: c.Session, ctx: c.ctx, batch: c.batch, out: c.out, at: steps}
+	p := &change{Session: c.Session, ctx: c.ctx, batch: c.batch, out: c.out}
 	p.batch.Steps = nil
 	for _, i := range steps {
 		p.batch.Steps = append(p.batch.Steps, c.batch.Steps[i])
+		if c.at != nil {
+			i = c.at[i]
+		}
+		p.at = append(p.at, i)
 	}
 	return p
 }
@@ -87,7 +96,7 @@ func (c *change) all(refused map[int]error, o plan.Outcome) {
 func (c *change) one(step plan.Step) plan.Outcome {
 	run := map[stack.Kind]func(plan.Step) plan.Outcome{
 		KindPublicIP: c.writePublicIP, KindBinding: c.writeBinding, KindLink: c.writeLink, KindPolicy: c.writePolicy,
-		KindScaleSet: c.writeScaleSet,
+		KindScaleSet: c.writeScaleSet, KindContainer: c.writeContainer, KindContainerIP: c.writeContainerIP,
 	}[step.ID.Key.Kind]
 	if run == nil {
 		return plan.Failed(fault.New(fault.Internal, "%s: there is no call that does this", step.ID))

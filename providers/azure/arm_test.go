@@ -27,6 +27,7 @@ type arm struct {
 	pips    map[string]Object
 	links   map[string]Object
 	members map[stack.Key]stack.Resource // of pools of interfaces
+	gateway gatewayLists
 	nodes   []string
 	asked   []string
 	next    int
@@ -126,6 +127,9 @@ func (a *arm) checkIPs() {
 }
 
 func (a *arm) read() *Facts {
+	if a.c.podIP() {
+		return &Facts{NoGateway: a.gateway.missing}
+	}
 	f := a.facts
 	f.Security, f.Balancers, f.PublicIPs, f.Links = a.nsg != nil, nil, nil, nil
 	for _, name := range slices.Sorted(maps.Keys(a.lbs)) {
@@ -148,6 +152,9 @@ func (a *arm) read() *Facts {
 
 // have is what a read brings for a Service.
 func (a *arm) have(o stack.Owner) *stack.Stack {
+	if a.c.podIP() {
+		return a.podsHave(o)
+	}
 	out := &stack.Stack{Owner: o}
 	facts, base := a.read(), baseName(o.UID)
 	var all []Entries
@@ -219,6 +226,14 @@ func (a *arm) apply(b plan.Batch) map[int]error {
 		return edit.Refused
 	case "pip":
 		return a.applyIP(b)
+	case "gateway":
+		return a.applyGateway(b)
+	}
+	switch spec := b.Steps[0].Target.Spec.(type) {
+	case Container:
+		return a.applyContainer(b.Steps[0], spec)
+	case ContainerIP:
+		return a.applyContainerIP(b.Steps[0], spec)
 	}
 	for _, s := range b.Steps {
 		a.applyOne(s)

@@ -20,6 +20,9 @@ import (
 // IP, is left out and comes with the next build: entries in the security group
 // for the address before stay until then; later says what they will be.
 func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	if in.Config.podIP() {
+		return buildPods(in, facts, have)
+	}
 	if facts == nil {
 		return nil, nil, fault.New(fault.Internal, "azure: facts were not read")
 	}

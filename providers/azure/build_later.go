@@ -16,7 +16,7 @@ func unknownAddress(family corev1.IPFamily) string { return "the " + string(fami
 // later says which rules of the security group follow once Azure has chosen the
 // addresses. They cannot be in the plan: an entry is known by its address.
 func later(in input, facts *Facts, have *stack.Stack) []string {
-	if facts == nil {
+	if facts == nil || in.Config.podIP() {
 		return nil
 	}
 	b := newBuilder(in, facts, have)

@@ -24,6 +24,13 @@ type lists struct {
 	security  Object
 	byGroup   map[string][]Object // public IPs of the groups that exist
 	linksIn   map[string][]Object // private link services
+	gateway   gatewayLists
+}
+
+// gatewayLists are what a service gateway knows, where pools are of pods.
+type gatewayLists struct {
+	services, locations []Object
+	missing             bool // there is no such gateway
 }
 
 // listMemory remembers the lists between reads. It is safe for concurrent use.
@@ -122,6 +129,8 @@ func (l lists) with(w write) (lists, bool) {
 	switch {
 	case parts[0] == "virtualnetworks":
 		return l, true // remembered by itself
+	case parts[0] == "servicegateways" && len(parts) == 3 && !w.unsure:
+		return l.withGateway(parts[2], w.object.list("value")), true
 	case !found || w.unsure || len(parts) != 2:
 		return l, false // machines are in the pools of load balancers
 	}
@@ -143,6 +152,16 @@ func (l lists) with(w write) (lists, bool) {
 		return l, false
 	}
 	return l, true
+}
+
+// withGateway is a copy in which one of the gateway's lists is as it was written.
+func (l lists) withGateway(which string, list []Object) lists {
+	if which == pathServices {
+		l.gateway.services = list
+	} else {
+		l.gateway.locations = list
+	}
+	return l
 }
 
 // knows tells whether a security group names no address that is news. One that is in

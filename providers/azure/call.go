@@ -152,6 +152,22 @@ func (s *Session) remove(ctx context.Context, path string) error {
 	return err
 }
 
+// post calls an action and waits for its end. An answer that is not "accepted" is the
+// end, even where it names an operation as well. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
+func (s *Session) post(ctx context.Context, path string, body Object) error {
+	a, err := s.send(ctx, request{method: http.MethodPost, path: path, version: networkVersion, body: body})
+	switch said := a.body.in("error"); {
+	case err != nil:
+		return err
+	case a.status == http.StatusAccepted:
+		return s.await(ctx, a, path, networkVersion)
+	case said.text("code") != "":
+		return faultOfOperation(said, lastSegment(path))
+	}
+	return nil
+}
+
 const (
 	headerAsync    = "Azure-AsyncOperation"
 	headerLocation = "Location"

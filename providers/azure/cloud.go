@@ -1,6 +1,8 @@
 package azure
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 )
@@ -25,8 +27,9 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Shadow:      shadow,
 		Rules:       Rules(),
 		Status:      addresses,
-		EndpointsIf: func(c Config) bool { return len(c.Multi) > 0 },
-		EndpointsOf: nodeports.LocalOnly,
+		Outputs:     providers.Outputs{Finalizers: []string{finalizerPods}},
+		EndpointsIf: func(c Config) bool { return len(c.Multi) > 0 || c.podIP() },
+		EndpointsOf: func(c Config, svc *corev1.Service) bool { return c.podIP() || nodeports.LocalOnly(svc) },
 		Labels:      labelsThatPlace,
 		Open:        Open,
 	}

@@ -56,7 +56,7 @@ type Config struct {
 	BalancerGroup string // empty: Group
 	LinkGroup     string // of private link services; empty: Group
 
-	PoolType      string // nodeIPConfiguration or nodeIP
+	PoolType      string // nodeIPConfiguration, nodeIP or podIP; podIP with load balancers of the SKU Service
 	Migrate       bool   // move pools from interfaces to addresses by the API for that
 	PreConfigured string // internal, external, all: whose pools somebody else fills
 	WithMasters   bool   // control plane nodes are targets as well
@@ -124,7 +124,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if err := file.check(c); err != nil {
 		return Config{}, nil, fmt.Errorf("cloud config: %w", err)
 	}
-	return c, strayKeys(all), nil
+	return c, append(strayKeys(all), file.idleWithPods(c)...), nil
 }
 
 func (f configFile) config() Config {
@@ -144,8 +144,10 @@ func (f configFile) config() Config {
 		Tags: configTags(f.Tags, f.TagsMap), SystemTags: splitTrimmed(f.SystemTags),
 		MutateIPTag: f.EnableIPTagMutationForExistingPublicIP, UserAgent: f.UserAgent,
 	}
-	if strings.EqualFold(f.LoadBalancerBackendPoolConfigurationType, poolNodeIP) {
-		c.PoolType = poolNodeIP
+	for _, pool := range []string{poolNodeIP, poolPodIP} {
+		if strings.EqualFold(f.LoadBalancerBackendPoolConfigurationType, pool) {
+			c.PoolType = pool
+		}
 	}
 	if f.ClusterServiceSharedLoadBalancerHealthProbePort > 0 {
 		c.ProbePort = f.ClusterServiceSharedLoadBalancerHealthProbePort

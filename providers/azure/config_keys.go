@@ -120,7 +120,7 @@ func withRates(out map[string]string, limits, retries string) map[string]string 
 	for _, key := range []string{"", "qps", "bucket", "qpswrite", "bucketwrite"} {
 		out["cloudproviderratelimit"+key] = limits
 	}
-	for _, key := range []string{"loadbalancer", "publicipaddress", "securitygroup", "subnets", "routes", "routetables", "interface", "virtualmachine", "virtualmachinescaleset", "vmss", "vmscaleset", "privatelinkservice", "virtualmachinesizes", "availabilityset", "deployment", "containerservice", "attachdetachdisk", "snapshot", "disk", "storageaccount", "privatedns", "privateendpoint", "privatednszonegroup", "virtualnetwork"} {
+	for _, key := range []string{"loadbalancer", "publicipaddress", "securitygroup", "subnets", "routes", "routetables", "interface", "virtualmachine", "virtualmachinescaleset", "vmss", "vmscaleset", "privatelinkservice", "servicegateway", "virtualmachinesizes", "availabilityset", "deployment", "containerservice", "attachdetachdisk", "snapshot", "disk", "storageaccount", "privatedns", "privateendpoint", "privatednszonegroup", "virtualnetwork"} {
 		out[key+"ratelimit"] = limits
 	}
 	return out
@@ -152,21 +152,19 @@ func strayKeys(all map[string]any) annotations.Problems {
 // and not with the first Service.
 func (f configFile) check(c Config) error {
 	switch sku := lower(f.LoadBalancerSku); sku {
-	case "", skuStandard:
+	case "", skuStandard, skuService:
 	case skuBasic:
-		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" is`)
+		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" and "service" are`)
 	default:
-		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" is`, sku)
-	}
-	if f.ServiceGatewayEnabled {
-		return fmt.Errorf("serviceGatewayEnabled: load balancers of the SKU %q are not supported", skuService)
+		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" and "service" are`, sku)
 	}
 	switch pool := lower(f.LoadBalancerBackendPoolConfigurationType); pool {
-	case "", lower(poolNIC), lower(poolNodeIP):
-	case lower(poolPodIP):
-		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: podIP goes with load balancers of the SKU %q only, which are not supported", skuService)
+	case "", lower(poolNIC), lower(poolNodeIP), lower(poolPodIP):
 	default:
-		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s", pool, poolNIC, poolNodeIP)
+		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s, %s", pool, poolNIC, poolNodeIP, poolPodIP)
+	}
+	if err := f.checkPods(); err != nil {
+		return err
 	}
 	if !slices.Contains([]string{"", preInternal, preExternal, preAll}, c.PreConfigured) {
 		return fmt.Errorf("preConfiguredBackendPoolLoadBalancerTypes: %q is none of internal, external, all", c.PreConfigured)

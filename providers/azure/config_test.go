@@ -59,16 +59,22 @@ func TestConfigRefused(t *testing.T) {
 	multi := func(list string) string {
 		return `{"loadBalancerBackendPoolConfigurationType": "nodeIP", "multipleStandardLoadBalancerConfigurations": [` + list + `]}`
 	}
+	pods := func(more, gateway string) string {
+		return `{"loadBalancerSku": "Service", "loadBalancerBackendPoolConfigurationType": "PodIP", ` + more + gateway + `}`
+	}
 	tests := map[string]string{
-		`{"loadBalancerSku": "Basic"}`:                                                                       `loadBalancerSku: "basic" is retired by Azure and not supported; "standard" is`,
-		`{"loadBalancerSku": "service"}`:                                                                     `loadBalancerSku: "service" is not supported; "standard" is`,
-		`{"serviceGatewayEnabled": true}`:                                                                    `serviceGatewayEnabled: load balancers of the SKU "service" are not supported`,
-		`{"loadBalancerBackendPoolConfigurationType": "podIP"}`:                                              `loadBalancerBackendPoolConfigurationType: podIP goes with load balancers of the SKU "service" only, which are not supported`,
-		`{"loadBalancerBackendPoolConfigurationType": "x"}`:                                                  `loadBalancerBackendPoolConfigurationType: "x" is none of nodeIPConfiguration, nodeIP`,
-		`{"preConfiguredBackendPoolLoadBalancerTypes": "some"}`:                                              `preConfiguredBackendPoolLoadBalancerTypes: "some" is none of internal, external, all`,
-		`{"multipleStandardLoadBalancerConfigurations": [{"name": "a"}]}`:                                    `multipleStandardLoadBalancerConfigurations: needs pools of the type nodeIP`,
-		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):                      `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or there twice`,
-		multi(`{"name": "a"}`):                                                                               `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or there twice`,
+		`{"loadBalancerSku": "Basic"}`:                          `loadBalancerSku: "basic" is retired by Azure and not supported; "standard" and "service" are`,
+		`{"loadBalancerSku": "service"}`:                        `loadBalancerSku: "service" needs loadBalancerBackendPoolConfigurationType "podIP", which is ""`,
+		`{"serviceGatewayEnabled": true}`:                       `serviceGatewayEnabled: "true" needs loadBalancerBackendPoolConfigurationType "podIP", which is ""`,
+		`{"loadBalancerBackendPoolConfigurationType": "podIP"}`: `loadBalancerBackendPoolConfigurationType: "podIP" needs loadBalancerSku "service", which is ""`,
+		pods(``, `"serviceGatewayEnabled": false`):              `loadBalancerBackendPoolConfigurationType: "podIP" needs serviceGatewayEnabled "true", which is "false"`,
+		pods(`"multipleStandardLoadBalancerConfigurations": [{"name": "a"}],`, `"serviceGatewayEnabled": true`): `multipleStandardLoadBalancerConfigurations: is for Standard load balancers, and loadBalancerSku is "service"`,
+		pods(`"enableMigrateToIPBasedBackendPoolAPI": true,`, `"serviceGatewayEnabled": true`):                  `enableMigrateToIPBasedBackendPoolAPI: is for pools of network interfaces, and loadBalancerBackendPoolConfigurationType is "podIP"`,
+		`{"loadBalancerBackendPoolConfigurationType": "x"}`:                                                     `loadBalancerBackendPoolConfigurationType: "x" is none of nodeIPConfiguration, nodeIP, podIP`,
+		`{"preConfiguredBackendPoolLoadBalancerTypes": "some"}`:                                                 `preConfiguredBackendPoolLoadBalancerTypes: "some" is none of internal, external, all`,
+		`{"multipleStandardLoadBalancerConfigurations": [{"name": "a"}]}`:                                       `multipleStandardLoadBalancerConfigurations: needs pools of the type nodeIP`,
+		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):                         `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or there twice`,
+		multi(`{"name": "a"}`): `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or there twice`,
 		multi(`{"name": "a", "primaryVMSet": "v", "serviceNamespaceSelector": {"matchExpressions": [{ }]}}`): `multipleStandardLoadBalancerConfigurations[0].serviceNamespaceSelector: "" is not a valid label selector operator`,
 	}
 	for text, want := range tests {
@@ -79,6 +85,26 @@ func TestConfigRefused(t *testing.T) {
 	}
 	if _, _, err := ReadConfig(strings.NewReader("{")); err == nil {
 		t.Error("half a file is taken")
+	}
+}
+
+// TestConfigPods: pools of pods, and what then has no effect.
+func TestConfigPods(t *testing.T) {
+	const text = `{"loadBalancerSku": "Service", "loadBalancerBackendPoolConfigurationType": "PODIP", "serviceGatewayEnabled": true, "tags": "a=1", "loadBalancerName": "x"}`
+	c, problems, err := ReadConfig(strings.NewReader(text))
+	if err != nil || !c.podIP() {
+		t.Fatalf("%v, pools of the type %s", err, c.PoolType)
+	}
+	var keys []string
+	for _, p := range problems {
+		keys = append(keys, p.Severity.String()+" "+p.Key+" "+p.Message)
+	}
+	told := []string{
+		"warning loadBalancerName has no effect on load balancers of the SKU Service",
+		"warning tags has no effect on load balancers of the SKU Service",
+	}
+	if d := cmp.Diff(told, keys); d != "" {
+		t.Errorf("problems (-want +got):\n%s", d)
 	}
 }
 

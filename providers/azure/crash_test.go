@@ -20,6 +20,7 @@ func TestCrash(t *testing.T) {
 					a, book := c.arm(t)
 					tn := c.tenant(c.service)
 					owner := tn.in.Owner
+					others, made := a.state(), !a.have(owner).Empty()
 					a.together(map[stack.Owner]*tenant{owner: tn}, book, calls)
 					book = readyLedger()
 					if !release {
@@ -38,6 +39,12 @@ func TestCrash(t *testing.T) {
 					}
 					for _, o := range c.world.PublicIPs {
 						delete(a.pips, lower(groupOf(Object(o).text("id"))+"/"+Object(o).text("name")))
+					}
+					if c.config.podIP() {
+						if got := a.state(); !made && got != others {
+							t.Errorf("was\n%s\nand is\n%s", others, got)
+						}
+						return
 					}
 					if len(a.lbs)+len(a.pips)+len(a.links)+len(a.members) > 0 || len(a.open()) > 0 {
 						t.Errorf("left:\n%s", a.state())

@@ -15,7 +15,8 @@ import (
 func Rules() diff.Rules {
 	kinds := balancerRules()
 	maps.Copy(kinds, otherRules())
-	return diff.Rules{Kinds: kinds, Edges: edges()}
+	maps.Copy(kinds, podRules())
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), podEdges())}
 }
 
 // balancerRules are for what is in load balancers.

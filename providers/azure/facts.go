@@ -22,6 +22,9 @@ type Facts struct {
 	Machines map[string]Machine
 	// Links are the private link services of the group that the scope asked for.
 	Links []FoundLink
+	// NoGateway tells that a look has shown no service gateway. Only looked for where
+	// pools are of pods.
+	NoGateway bool
 	// Ahead are the new Services of the kind that were seen before this one and are on
 	// no load balancer yet, in that order. Only where there are several load balancers.
 	Ahead []Wish

@@ -89,7 +89,7 @@ func meaningOf(code string, status int) (fault.Meaning, bool) {
 	case "preconditionfailed", "canceledandsupersededduetoanotheroperation", "invalidresourcereference", "staleresource":
 		return fault.Conflict, true
 	case "publicipaddresscannotbedeleted", "loadbalancerinusebyvirtualmachinescaleset", "inusesubnetcannotbeupdated", "loadbalancercannotbedeleted",
-		"loadbalancerinuse", "privatelinkservicecannotbedeleted", "publicipreferencedbymultipleipconfigs", "privateipaddressisallocated":
+		"loadbalancerinuse", "privatelinkservicecannotbedeleted", "publicipreferencedbymultipleipconfigs", "privateipaddressisallocated", "servicewithoverlaymappingscannotbedeleted":
 		return fault.InUse, true
 	case "anotheroperationinprogress", "referencedresourcenotprovisioned", "retryableerror", "resourcegroupbeingdeleted", "resourcenotprovisioned", "conflict":
 		return fault.Pending, true

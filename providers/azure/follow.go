@@ -12,6 +12,9 @@ import (
 // nodes in its pools. A pool that another controller has filled, such as that of
 // the nodes' way out, carries no proof: it is the Service's if its rules use it.
 func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
+	if in.Config.podIP() {
+		return followPods(in, have)
+	}
 	out := &stack.Stack{Owner: in.Owner}
 	for _, r := range have.Resources {
 		if r.Proof != stack.None {

@@ -429,6 +429,7 @@ func TestRulesAreAboutFields(t *testing.T) {
 	specs := map[stack.Kind]stack.Spec{
 		KindEntries: Entries{}, KindPool: Pool{}, KindNICs: NICs{}, KindScaleSet: ScaleSet{}, KindPublicIP: PublicIP{}, KindBinding: Binding{},
 		KindAccess: Access{}, KindLink: Link{}, KindPolicy: Policy{},
+		KindContainer: Container{}, KindContainerIP: ContainerIP{}, KindRegistered: Registered{}, KindAttached: Attached{}, KindPods: Pods{},
 	}
 	for kind, rule := range Rules().Kinds {
 		var fields []string

@@ -25,6 +25,9 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		Session: s, ctx: ctx, scopes: scopes, at: s.now(), lists: lists{byGroup: map[string][]Object{}, linksIn: map[string][]Object{}},
 		blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes),
 	}
+	if s.config.podIP() {
+		return r.readPods()
+	}
 	if r.recall() {
 		atOnce(r.others())
 	} else {

@@ -40,6 +40,9 @@ const (
 // and by tags among the public IPs and private link services of the cluster's
 // groups.
 func trace(id identity) providers.Scope {
+	if id.Config.podIP() {
+		return tracePods(id)
+	}
 	base, key := baseName(id.Owner.UID), serviceKey(id.Owner)
 	return providers.Scope{
 		Owner: id.Owner,
@@ -62,6 +65,9 @@ func trace(id identity) providers.Scope {
 // that the user names, and who is behind the nodes.
 func scope(in input) (providers.Scope, error) {
 	s := trace(in.Identity)
+	if in.Config.podIP() {
+		return wantingPods(s, in), nil
+	}
 	s.Nodes = in.Backends.Nodes
 	fact := func(kind stack.Kind, by, value string) {
 		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); value != "" && !slices.Contains(s.Facts, l) {
@@ -146,6 +152,9 @@ func wantedIP(in input, family corev1.IPFamily) (netip.Addr, bool) {
 // plane, nodes that somebody else manages, nodes of other groups and machines
 // that are not Azure's. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure.go.
 func selectNodes(in input) nodeports.Filter {
+	if in.Config.podIP() {
+		return nodeports.Filter{Everyone: true}
+	}
 	group := lower(in.Config.Group)
 	f := nodeports.Filter{
 		ExcludeOnPresence: true,

@@ -76,7 +76,7 @@ func (c Config) complete() error {
 	for _, k := range []struct{ key, value string }{
 		{"subscriptionId", c.Subscription}, {"resourceGroup", c.Group}, {"location", c.Location}, {"vnetName", c.VNet}, {"securityGroupName", c.Security},
 	} {
-		if k.value == "" {
+		if k.value == "" && !(k.key == "securityGroupName" && c.podIP()) {
 			return fmt.Errorf("%s: is missing", k.key)
 		}
 	}

@@ -16,6 +16,13 @@ import (
 // load balancer of the wanted kind does not have it yet, the other one serves
 // still and is named.
 func addresses(in input, have *stack.Stack) status.Result {
+	if in.Config.podIP() {
+		a, ok := podStatus(in, have)
+		if !ok {
+			return status.Result{}
+		}
+		return status.Result{Ingress: []corev1.LoadBalancerIngress{status.IP(a.String(), corev1.LoadBalancerIPModeVIP)}}
+	}
 	wanted, other := frontendAddresses(in, have)
 	if len(wanted) == 0 {
 		wanted = other

@@ -31,6 +31,7 @@ type world struct {
 	// Bodies of what is there before anything else, as Azure answers them.
 	Balancers, PublicIPs, Links []map[string]any
 	Security                    map[string]any
+	Gateway                     gatewayWorld
 	// Before are Services that came before, in order; one with the UID of the
 	// case's Service is the same Service at that time.
 	Before []*corev1.Service
@@ -162,6 +163,7 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Book) {
 	if c.world.Security != nil {
 		a.nsg = a.wire(c.world.Security)
 	}
+	a.setGateway(c.world.Gateway)
 	for _, svc := range c.world.Before {
 		tn := c.tenant(svc)
 		if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 || tn.problems.Errors() {
@@ -242,6 +244,10 @@ func lines(v any) ([]string, bool) {
 		for _, x := range list {
 			each(x)
 		}
+	case []PodAddress:
+		for _, x := range list {
+			out = append(out, x.Location+" "+x.Address)
+		}
 	default:
 		return nil, false
 	}
@@ -281,7 +287,10 @@ func (a *arm) state() string {
 	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
 		show("public IP "+name, a.pips[name])
 	}
-	show("security group", a.nsg)
+	a.showGateway(&b, show)
+	if !a.c.podIP() {
+		show("security group", a.nsg)
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.links)) {
 		show("private link service "+name, a.links[name])
 	}

@@ -1,6 +1,10 @@
 package gce
 
-import "github.com/berth-lb/berth/providers"
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+)
 
 // Cloud is the provider: every function that the program calls, in the order in
 // which it calls them for a Service.
@@ -25,7 +29,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Status:      addresses,
 		Outputs:     claims(),
 		Endpoints:   true,
-		EndpointsOf: podsMatter,
+		EndpointsOf: func(_ Config, svc *corev1.Service) bool { return podsMatter(svc) },
 		Open:        Open,
 	}
 }

@@ -1,0 +1,143 @@
+package azure
+
+import (
+	"fmt"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// writeContainer makes, changes or deletes the load balancer of one Service.
+func (c *change) writeContainer(step plan.Step) plan.Outcome {
+	spec, ok := step.Target.Spec.(Container)
+	if !ok {
+		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
+	}
+	id := c.config.containerID(containerName(step.ID.Owner.UID))
+	if step.ID.Action == plan.Delete {
+		return outcomeOf(c.remove(c.ctx, id))
+	}
+	var now Object
+	err := again(func() error {
+		found, err := c.current(c.ctx, id, networkVersion)
+		if err != nil {
+			return err
+		}
+		now, err = c.put(c.ctx, id, networkVersion, containerBody(c.config, found, spec), found.text("etag"))
+		return err
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return after(step, now.text("id"), stack.Name, containerOf(c.config, now, step.ID.Owner.UID))
+}
+
+// writeContainerIP makes or deletes the public IP of one Service. One that is there
+// under the name is the Service's.
+func (c *change) writeContainerIP(step plan.Step) plan.Outcome {
+	spec, ok := step.Target.Spec.(ContainerIP)
+	if !ok {
+		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
+	}
+	id := c.config.containerIPID(containerIPName(step.ID.Owner.UID))
+	if step.ID.Action == plan.Delete {
+		return outcomeOf(c.remove(c.ctx, id))
+	}
+	now, err := c.current(c.ctx, id, networkVersion)
+	if err == nil && (now == nil || stateOf(now) == stack.Failed) {
+		now, err = c.put(c.ctx, id, networkVersion, containerIPBody(c.config, spec), now.text("etag"))
+	}
+	if err == nil && containerIPOf(now).Address == "" {
+		now, err = c.get(c.ctx, id, networkVersion)
+	}
+	if err == nil && now == nil {
+		err = fault.New(fault.Conflict, "public IP %s: is gone", spec.Name)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return after(step, now.text("id"), stack.Name, containerIPOf(now))
+}
+
+// writeGateway writes the services and then the addresses of all steps, with one
+// call for each. A call that the gateway refuses for what is in it is made again for
+// every Service alone, so that one of them does not hold up the others.
+func (c *change) writeGateway() {
+	var services, addresses []int
+	for i, step := range c.batch.Steps {
+		if step.ID.Key.Kind == KindPods {
+			addresses = append(addresses, i)
+			continue
+		}
+		services = append(services, i)
+	}
+	for _, steps := range [][]int{services, addresses} {
+		if len(steps) == 0 {
+			continue
+		}
+		p := c.part(steps)
+		err := p.writeGatewayPart()
+		if fault.Is(err, fault.Invalid) && len(steps) > 1 {
+			for i := range p.batch.Steps {
+				alone := p.part([]int{i})
+				if err := alone.writeGatewayPart(); err != nil {
+					alone.all(nil, failed(err))
+				}
+			}
+			continue
+		}
+		if err != nil {
+			p.all(nil, failed(err))
+		}
+	}
+}
+
+// writeGatewayPart writes steps that are all about services, or all about addresses.
+func (c *change) writeGatewayPart() error {
+	which, action, field := pathServices, "updateServices", "serviceRequests"
+	graft := func(found []Object) gatewayEdit { return graftServices(c.config, found, c.batch) }
+	if c.batch.Steps[0].ID.Key.Kind == KindPods {
+		which, action, field = pathLocations, "updateAddressLocations", "addressLocations"
+		graft = func(found []Object) gatewayEdit { return graftAddresses(found, c.batch) }
+	}
+	gateway := c.config.gatewayID()
+	found, exists, err := c.list(c.ctx, gateway+"/"+which, networkVersion, nil)
+	if err != nil {
+		return fmt.Errorf("service gateway %s: %w", gatewayName, err)
+	}
+	edit := graft(found)
+	if !exists && len(edit.Requests) > 0 {
+		return fault.New(fault.Invalid, "service gateway %s: does not exist in the resource group %s", gatewayName, c.config.Group)
+	}
+	if len(edit.Requests) > 0 {
+		body := Object{"action": partialUpdate}
+		body.setList(field, edit.Requests)
+		err := c.post(c.ctx, gateway+"/"+action, body)
+		after := Object{}
+		after.setList("value", edit.After)
+		c.memory.note(gateway+"/"+which, after, err)
+		if err != nil {
+			return fmt.Errorf("service gateway %s: %w", gatewayName, err)
+		}
+	}
+	for i, step := range c.batch.Steps {
+		c.set(i, c.gatewayOutcome(step, edit.Refused[i]))
+	}
+	return nil
+}
+
+func (c *change) gatewayOutcome(step plan.Step, refused error) plan.Outcome {
+	switch {
+	case refused != nil:
+		return plan.Failed(refused)
+	case step.ID.Action == plan.Delete:
+		return gone()
+	}
+	out := after(step, "", stack.Name, step.Target.Spec)
+	for _, w := range step.With {
+		w.Proof = stack.Derived
+		out.Parts = append(out.Parts, w)
+	}
+	return out
+}

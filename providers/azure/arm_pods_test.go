@@ -1,0 +1,244 @@
+package azure
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// What the arm does where pools are of pods: it keeps the rules by which Azure
+// refuses writes that come in the wrong order.
+
+// gatewayWorld is a service gateway in a case's cloud.yaml, as Azure answers it.
+type gatewayWorld struct {
+	Services, Locations []map[string]any
+	Missing             bool
+}
+
+func (a *arm) setGateway(w gatewayWorld) {
+	a.gateway.missing = w.Missing
+	for _, o := range w.Services {
+		a.gateway.services = append(a.gateway.services, a.wire(o))
+	}
+	for _, o := range w.Locations {
+		a.gateway.locations = append(a.gateway.locations, a.wire(o))
+	}
+}
+
+// podWorld is what the lists of a read show.
+func (a *arm) podWorld() podWorld {
+	return podWorldOf(a.c, lists{
+		balancers: slices.Collect(maps.Values(a.lbs)), byGroup: map[string][]Object{a.c.Group: slices.Collect(maps.Values(a.pips))}, gateway: a.gateway,
+	})
+}
+
+func (a *arm) applyContainer(s plan.Step, spec Container) map[int]error {
+	a.t.Helper()
+	uid := s.ID.Owner.UID
+	id, name := a.c.containerID(containerName(uid)), containerName(uid)
+	if s.ID.Action == plan.Delete {
+		for _, service := range a.gateway.services {
+			for _, pool := range service.props().list(listGatewayPools) {
+				if strings.HasPrefix(lower(pool.text("id")), lower(id)+"/") {
+					return map[int]error{0: fault.New(fault.InUse, "load balancer %s: the gateway sends to it", name)}
+				}
+			}
+		}
+		delete(a.lbs, name)
+		return nil
+	}
+	o := a.wire(containerBody(a.c, a.lbs[name], spec))
+	o["name"], o["id"] = name, id
+	for _, f := range o.props().list(listFrontends) {
+		if a.pips[publicIPKeyOf(f.ref("publicIPAddress")).Name] == nil {
+			a.t.Fatalf("load balancer %s: %s does not exist", name, f.ref("publicIPAddress"))
+		}
+	}
+	a.lbs[name] = o
+	return nil
+}
+
+func (a *arm) applyContainerIP(s plan.Step, spec ContainerIP) map[int]error {
+	a.t.Helper()
+	id := a.c.containerIPID(containerIPName(s.ID.Owner.UID))
+	key := publicIPKeyOf(id).Name
+	if s.ID.Action == plan.Delete {
+		for _, lb := range a.lbs {
+			for _, f := range lb.props().list(listFrontends) {
+				if sameID(f.ref("publicIPAddress"), id) {
+					return map[int]error{0: fault.New(fault.InUse, "public IP %s: it is on %s", key, lb.text("name"))}
+				}
+			}
+		}
+		delete(a.pips, key)
+		return nil
+	}
+	if a.pips[key] == nil {
+		o := a.wire(containerIPBody(a.c, spec))
+		o["name"], o["id"] = containerIPName(s.ID.Owner.UID), id
+		o.props()["ipAddress"] = a.newIP(spec.Version, "")
+		a.pips[key] = o
+	}
+	return nil
+}
+
+// applyGateway writes the requests of a batch, as Azure would, and checks that they
+// come to what the graft says.
+func (a *arm) applyGateway(b plan.Batch) map[int]error {
+	a.t.Helper()
+	services := graftServices(a.c, a.gateway.services, b)
+	for _, r := range services.Requests {
+		if err := a.updateService(a.wire(r)); err != nil {
+			return map[int]error{0: err}
+		}
+	}
+	a.same("services", services.After, a.gateway.services)
+	addresses := graftAddresses(a.gateway.locations, b)
+	a.updateAddresses(addresses.Requests)
+	a.same("locations", addresses.After, a.gateway.locations)
+	return services.Refused
+}
+
+func (a *arm) same(what string, want, got []Object) {
+	a.t.Helper()
+	text := func(list []Object) string {
+		var out []string
+		for _, o := range list {
+			out = append(out, string(o.Bytes()))
+		}
+		slices.Sort(out)
+		return strings.Join(out, "\n")
+	}
+	if w, g := text(want), text(got); w != g {
+		a.t.Fatalf("%s after the call: want\n%s\ngot\n%s", what, w, g)
+	}
+}
+
+func (a *arm) updateService(r Object) error {
+	a.t.Helper()
+	entry := r.in("service")
+	name := entry.text("name")
+	i := named(a.gateway.services, name)
+	if r.flag("isDelete") {
+		if pods := a.podWorld().pods[lower(name)]; len(pods) > 0 || i < 0 || a.lbs[lower(name)] != nil {
+			return fault.New(fault.InUse, "service %s: index %d, pods %v, load balancer %t", name, i, pods, a.lbs[lower(name)] != nil)
+		}
+		a.gateway.services = slices.Delete(a.gateway.services, i, i+1)
+		return nil
+	}
+	for _, pool := range entry.props().list(listGatewayPools) {
+		lb := a.lbs[segmentAfter(pool.text("id"), "loadbalancers")]
+		if lb == nil || named(lb.props().list(listPools), lastSegment(pool.text("id"))) < 0 {
+			a.t.Fatalf("service %s: pool %s does not exist", name, pool.text("id"))
+		}
+	}
+	if i < 0 {
+		a.gateway.services = append(a.gateway.services, entry)
+		return nil
+	}
+	a.gateway.services[i] = entry
+	return nil
+}
+
+func (a *arm) updateAddresses(requests []Object) {
+	a.t.Helper()
+	places := locationsOf(a.gateway.locations)
+	for _, r := range requests {
+		r = a.wire(r)
+		list := r.list(fieldAddresses)
+		if r.text("addressUpdateAction") != partialUpdate || len(list) == 0 {
+			a.t.Fatalf("a location without addresses, or no partial update, would delete others': %s", r.Bytes())
+		}
+		for _, address := range list {
+			at := PodAddress{Location: r.text(fieldLocation), Address: address.text(fieldAddress)}
+			places.services[at] = address.texts(fieldServices)
+			for _, s := range places.services[at] {
+				if named(a.gateway.services, s) < 0 {
+					a.t.Fatalf("address %v: service %s is not registered", at, s)
+				}
+			}
+		}
+	}
+	a.gateway.locations = places.edit().After
+}
+
+// showGateway is the gateway for people.
+func (a *arm) showGateway(b *strings.Builder, show func(string, Object)) {
+	for _, o := range slices.SortedFunc(slices.Values(a.gateway.services), func(x, y Object) int { return cmp.Compare(x.text("name"), y.text("name")) }) {
+		show("gateway service "+o.text("name"), o)
+	}
+	for _, location := range a.gateway.locations {
+		fmt.Fprintf(b, "== gateway location %s\n", location.text(fieldLocation))
+		for _, address := range location.list(fieldAddresses) {
+			fmt.Fprintf(b, "%s: %s\n", address.text(fieldAddress), strings.Join(address.texts(fieldServices), ", "))
+		}
+	}
+}
+
+// podsHave is what a read brings for a Service where pools are of pods.
+func (a *arm) podsHave(o stack.Owner) *stack.Stack { return a.podWorld().stack(a.c, o) }
+
+// TestGatewayOfOthers: what is in the gateway for outbound traffic and for other
+// Services goes through every edit as it was.
+func TestGatewayOfOthers(t *testing.T) {
+	c := podConfig()
+	owner := stack.Owner{Namespace: "shop", Name: "web", UID: "AAAA"}
+	step := func(k stack.Key, action plan.Action, spec stack.Spec, found stack.Spec) plan.Step {
+		return plan.Step{ID: plan.StepID{Owner: owner, Key: k, Action: action}, Target: stack.Resource{Key: k, Spec: spec}, Found: found}
+	}
+	services := []Object{
+		{"name": "default-natgw", "properties": map[string]any{"isDefault": true, fieldType: "Outbound", "publicNatGatewayId": "/nat"}},
+		{"name": "bbbb", "properties": map[string]any{fieldType: "inbound", listGatewayPools: []any{idObject("/other")}}},
+		{"name": "aaaa", "properties": map[string]any{fieldType: typeBoth, "publicNatGatewayId": "/mine", listGatewayPools: []any{}}},
+	}
+	attached := step(attachedKey("AAAA"), plan.Create, Attached{Pool: stack.RefTo(containerKey("AAAA"))}, nil)
+	e := graftServices(c, services, plan.Batch{Steps: []plan.Step{attached}})
+	if len(e.Requests) != 1 || e.Requests[0].in("service").props().text("publicNatGatewayId") != "/mine" || len(e.After) != 3 {
+		t.Errorf("attach: %s, after %v", e.Requests, e.After)
+	}
+	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{attached}})
+	if len(e.Requests) != 0 {
+		t.Errorf("attached already: %s", e.Requests)
+	}
+	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{step(registeredKey("AAAA"), plan.Delete, Registered{}, nil)}})
+	if len(e.Requests) != 1 || e.Requests[0].flag("isDelete") || e.Requests[0].in("service").props().text(fieldType) != typeOutbound {
+		t.Errorf("an entry for both directions: %s", e.Requests)
+	}
+	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{
+		step(registeredKey("AAAA"), plan.Create, Registered{}, nil), step(registeredKey("AAAA"), plan.Delete, Registered{}, nil),
+	}})
+	if fault.Of(e.Refused[0]) != fault.Exists || len(e.Requests) != 0 {
+		t.Errorf("an outbound entry of our name: %v, %s", e.Refused, e.Requests)
+	}
+	locations := []Object{{fieldLocation: "FD00::1", fieldAddresses: []any{
+		map[string]any{fieldAddress: "FD00:1::1", fieldServices: []any{"egress", "BBBB"}},
+		map[string]any{fieldAddress: "fd00:1::2", fieldServices: []any{"AAAA"}},
+		map[string]any{fieldAddress: "fd00:1::3", fieldServices: []any{"egress", "AAAA"}},
+	}}}
+	at := func(address string) PodAddress { return PodAddress{Location: "fd00::1", Address: address} }
+	had := Pods{Addresses: []PodAddress{at("fd00:1::2"), at("fd00:1::3")}}
+	e = graftAddresses(locations, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Update, Pods{Addresses: []PodAddress{at("fd00:1::1")}}, had)}})
+	want := `{"addressLocation":"fd00::1","addressUpdateAction":"PartialUpdate","addresses":[` +
+		`{"address":"fd00:1::1","services":["egress","BBBB","aaaa"]},{"address":"fd00:1::2","services":[]},{"address":"fd00:1::3","services":["egress"]}]}`
+	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want {
+		t.Errorf("update: got\n%s\nwant\n%s", e.Requests, want)
+	}
+	e = graftAddresses(e.After, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Delete, Pods{}, nil)}})
+	want = `{"addressLocation":"fd00::1","addressUpdateAction":"PartialUpdate","addresses":[{"address":"fd00:1::1","services":["egress","BBBB"]}]}`
+	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want {
+		t.Errorf("delete: got\n%s\nwant\n%s", e.Requests, want)
+	}
+}
+
+func podConfig() Config {
+	c := testConfig()
+	c.PoolType = poolPodIP
+	return c
+}

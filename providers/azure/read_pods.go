@@ -1,0 +1,72 @@
+package azure
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Lists of a service gateway, as they are in paths.
+const (
+	pathServices  = "services"
+	pathLocations = "addressLocations"
+)
+
+// readPods reads where pools are of pods: four lists, whatever the number of
+// Services. Who only asks for facts gets what is known without a call: that the
+// gateway is there is all of it.
+func (r *read) readPods() []providers.Found[*Facts] {
+	looks := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool { return len(s.Own) > 0 })
+	if looks && !r.recall() {
+		mark := r.memory.begin()
+		atOnce([]func(){
+			func() { r.note(r.listContainers(), KindContainer) },
+			func() { r.note(r.listContainerIPs(), KindContainerIP) },
+			func() { r.note(r.listGateway(pathServices), KindRegistered, KindAttached) },
+			func() { r.note(r.listGateway(pathLocations), KindPods) },
+		})
+		r.memory.end(mark, r.lists, r.at, r.whole())
+	}
+	world := podWorldOf(r.config, r.lists)
+	facts := &Facts{NoGateway: r.gateway.missing}
+	out := make([]providers.Found[*Facts], 0, len(r.scopes))
+	for _, scope := range r.scopes {
+		found := providers.Found[*Facts]{At: r.at, Facts: facts, Have: &stack.Stack{Owner: scope.Owner}}
+		if len(scope.Own) > 0 {
+			found.Have = world.stack(r.config, scope.Owner)
+		}
+		found.Blind, found.Err = r.faults(scope)
+		out = append(out, found)
+	}
+	return out
+}
+
+func (r *read) listContainers() error {
+	items, _, err := r.list(r.ctx, groupPath(r.config.networkSubscription(), r.config.Group, "loadBalancers"), networkVersion, nil)
+	if err != nil {
+		return fmt.Errorf("load balancers: %w", err)
+	}
+	slices.SortFunc(items, byNameAndID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.balancers = items
+	return nil
+}
+
+func (r *read) listContainerIPs() error { return r.listPublicIPs(r.config.Group) }
+
+// listGateway reads one of the gateway's lists. They are written without being
+// looked at by anybody else's etag, so nothing of them is sorted or left out.
+func (r *read) listGateway(which string) error {
+	items, exists, err := r.list(r.ctx, r.config.gatewayID()+"/"+which, networkVersion, nil)
+	if err != nil {
+		return fmt.Errorf("%s of the service gateway %s: %w", which, gatewayName, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gateway.missing = r.gateway.missing || !exists
+	r.lists = r.withGateway(which, items)
+	return nil
+}
