@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/conform/kit"
 )
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
@@ -79,81 +80,81 @@ type changed struct {
 
 // drift changes Services while the official controller runs. Where it leaves
 // something that we would not, the plan says so, and a flag decides.
-func drift(t *testing.T, results *table) {
-	w := newWorld(t, "stock")
-	services := w.changeAll(drifting())
-	made := w.state()
-	w.checkDrift(services, map[string]bool{"nlb-check-numbers": true, "nlb-local": true}, results)
+func drift(t *testing.T, results *kit.Table) {
+	w := suite.NewWorld(t, "stock")
+	services := changeAll(w, drifting())
+	made := w.State()
+	checkDrift(w, services, map[string]bool{"nlb-check-numbers": true, "nlb-local": true}, results)
 
 	for range 2 { // what was kept stays kept after a restart
-		mark := w.mark()
-		berth := w.berth("--on-takeover=keep")
-		w.eventually("Berth keeps", w.Programmed(services...))
-		for _, e := range writes(w.settle(mark)) {
-			t.Errorf("Berth wrote although it was to keep: %s", describe(e))
+		mark := w.Mark()
+		berth := w.Berth("--on-takeover=keep")
+		w.Eventually("Berth keeps", w.Programmed(services...))
+		for _, e := range kit.Writes(w.Settle(mark)) {
+			t.Errorf("Berth wrote although it was to keep: %s", kit.Describe(e))
 		}
-		w.stop(berth)
+		w.Stop(berth)
 	}
-	if diff := cmp.Diff(made, w.state()); diff != "" {
+	if diff := cmp.Diff(made, w.State()); diff != "" {
 		t.Errorf("the cloud changed although Berth was to keep it (-want +got):\n%s", diff)
 	}
-	results.add("drift", "--on-takeover=keep", result(t.Failed()), "no writing call, also after a restart")
+	results.Add("drift", "--on-takeover=keep", t.Failed(), "no writing call, also after a restart")
 
-	berth := w.berth("--on-takeover=keep")
-	w.must(w.Change(t.Context(), w.namespace, "nlb-check-numbers", annotate("healthcheck-healthy-threshold", "5")))
-	w.eventually("a change ends it", func(context.Context) error {
-		if state := w.state(); !strings.Contains(state, `"Unhealthy": 6`) {
+	berth := w.Berth("--on-takeover=keep")
+	w.Must(w.Change(t.Context(), w.Namespace, "nlb-check-numbers", annotate("healthcheck-healthy-threshold", "5")))
+	w.Eventually("a change ends it", func(context.Context) error {
+		if state := w.State(); !strings.Contains(state, `"Unhealthy": 6`) {
 			return errors.New("the unhealthy threshold is not 6")
 		}
 		return nil
 	})
-	w.stop(berth)
-	berth = w.berth()
-	w.eventually("Berth converges", func(context.Context) error {
-		if text, code := w.command("", "plan", "-A"); code != plan.ExitNothing {
+	w.Stop(berth)
+	berth = w.Berth()
+	w.Eventually("Berth converges", func(context.Context) error {
+		if text, code := w.Command("", "plan", "-A"); code != plan.ExitNothing {
 			return fmt.Errorf("exit code %d\n%s", code, text)
 		}
 		return nil
 	})
-	w.stop(berth)
-	results.add("drift", "--on-takeover=converge", result(t.Failed()), "the plan is empty after it")
+	w.Stop(berth)
+	results.Add("drift", "--on-takeover=converge", t.Failed(), "the plan is empty after it")
 }
 
 // changeAll lets the official controller build Services, changes each, and stops it.
-func (w *world) changeAll(cases []changed) []corev1.Service {
-	w.t.Helper()
+func changeAll(w *kit.World, cases []changed) []corev1.Service {
+	w.T.Helper()
 	var names []string
 	for _, c := range cases {
 		names = append(names, c.name)
 	}
-	services := pick(w.t, w.services("stock"), names...)
-	official := w.official()
-	w.must(w.Create(w.t.Context(), services...))
-	w.eventually("the official controller builds", w.addressed(services...))
-	mark := w.mark()
+	services := kit.Pick(w.T, w.Services("stock"), names...)
+	official := w.Official()
+	w.Must(w.Create(w.T.Context(), services...))
+	w.Eventually("the official controller builds", w.Addressed(services...))
+	mark := w.Mark()
 	for i, c := range cases {
-		w.must(w.Change(w.t.Context(), services[i].Namespace, c.name, func(svc *corev1.Service) {
+		w.Must(w.Change(w.T.Context(), services[i].Namespace, c.name, func(svc *corev1.Service) {
 			c.change(svc)
 			for k, v := range svc.Annotations {
-				svc.Annotations[k] = string(w.fill([]byte(v)))
+				svc.Annotations[k] = string(w.Fill([]byte(v)))
 			}
 		}))
 	}
-	w.settle(mark)
-	w.settle(mark) // some changes are refused and tried again
+	w.Settle(mark)
+	w.Settle(mark) // some changes are refused and tried again
 	official.Kill()
 	return services
 }
 
 // checkDrift compares the Services for which the plan has steps.
-func (w *world) checkDrift(services []corev1.Service, want map[string]bool, results *table) {
-	w.t.Helper()
-	text, code := w.command("", "plan", "-A", "-o", "json")
+func checkDrift(w *kit.World, services []corev1.Service, want map[string]bool, results *kit.Table) {
+	w.T.Helper()
+	text, code := w.Command("", "plan", "-A", "-o", "json")
 	if code != plan.ExitChanges {
-		w.t.Errorf("plan: exit code %d", code)
+		w.T.Errorf("plan: exit code %d", code)
 	}
 	var doc plan.Document
-	w.must(json.Unmarshal([]byte(text), &doc))
+	w.Must(json.Unmarshal([]byte(text), &doc))
 	for _, p := range doc.Plans {
 		told := slices.ContainsFunc(p.Problems, func(x plan.Problem) bool { return strings.Contains(x.Text, "--on-takeover=keep") })
 		detail := "nothing to do"
@@ -165,11 +166,11 @@ func (w *world) checkDrift(services []corev1.Service, want map[string]bool, resu
 			bad = bad || s.Impact != plan.NoImpact
 		}
 		if bad {
-			w.t.Errorf("%s: %s, told %t", p.Owner.Name, detail, told)
+			w.T.Errorf("%s: %s, told %t", p.Owner.Name, detail, told)
 		}
-		results.add("drift", p.Owner.Name, result(bad), detail)
+		results.Add("drift", p.Owner.Name, bad, detail)
 	}
 	if len(doc.Plans) != len(services) {
-		w.t.Errorf("%d plans, want %d", len(doc.Plans), len(services))
+		w.T.Errorf("%d plans, want %d", len(doc.Plans), len(services))
 	}
 }

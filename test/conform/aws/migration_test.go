@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/berth-lb/berth/test/conform/kit"
 	"github.com/berth-lb/berth/test/harness"
-	"github.com/berth-lb/berth/test/sim"
 )
 
 const (
@@ -43,7 +43,7 @@ controllerLeaders:
 // They are all: a list of controllers that is given twice adds up.
 func (h *handOver) elected(lease, controllers string, more ...string) []string {
 	return append([]string{
-		"--cloud-provider=aws", "--cloud-config=" + h.cloudConfig(), "--kubeconfig=" + h.Cluster.Kubeconfig(""), "--secure-port=0", "-v=2",
+		"--cloud-provider=aws", "--cloud-config=" + h.CloudConfig(), "--kubeconfig=" + h.Cluster.Kubeconfig(""), "--secure-port=0", "-v=2",
 		"--kube-api-qps=100", "--kube-api-burst=200", "--configure-cloud-routes=false", "--controllers=" + controllers,
 		"--leader-elect=true", "--leader-elect-resource-name=" + lease,
 		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
@@ -53,7 +53,7 @@ func (h *handOver) elected(lease, controllers string, more ...string) []string {
 // handOver is one attempt to take the service controller over while the official
 // program goes on with its others.
 type handOver struct {
-	*world
+	*kit.World
 	services []corev1.Service
 	start    string // the cloud before the first Service
 	made     string // and with load balancers on it
@@ -72,7 +72,7 @@ func TestLeaderMigration(t *testing.T) {
 func byMigrationLease(t *testing.T) {
 	h := newHandOver(t)
 	file := filepath.Join(h.Dir, "migration.yaml")
-	h.must(os.WriteFile(file, []byte(migration), 0o600))
+	h.Must(os.WriteFile(file, []byte(migration), 0o600))
 	migrating := []string{"--enable-leader-migration", "--leader-migration-config=" + file}
 
 	plain := h.runOfficial(allControllers)
@@ -92,7 +92,7 @@ func byMigrationLease(t *testing.T) {
 	}
 
 	second := h.runOfficial(allButOurs)
-	mark := h.mark()
+	mark := h.Mark()
 	first.Kill()
 	h.berthWorks(mark, berth, second)
 	// A program has one name in all leases.
@@ -111,9 +111,9 @@ func withoutServiceController(t *testing.T) {
 	h.officialWorks("alone")
 	second := h.runOfficial(allButOurs)
 	holder := h.holder(mainLease)
-	mark := h.mark()
+	mark := h.Mark()
 	first.Kill()
-	h.eventually("the official program goes on", func(context.Context) error {
+	h.Eventually("the official program goes on", func(context.Context) error {
 		if now := h.holder(mainLease); now == holder || now == "" {
 			return fmt.Errorf("held by %q", now)
 		}
@@ -124,9 +124,9 @@ func withoutServiceController(t *testing.T) {
 }
 
 func newHandOver(t *testing.T) *handOver {
-	h := &handOver{world: newWorld(t, "stock")}
-	h.services = pick(t, h.world.services("stock"), "clb-plain", "nlb-ranges", "nlb-ports")
-	h.start = h.state()
+	h := &handOver{World: suite.NewWorld(t, "stock")}
+	h.services = kit.Pick(t, h.World.Services("stock"), "clb-plain", "nlb-ranges", "nlb-ports")
+	h.start = h.State()
 	t.Cleanup(func() {
 		for _, lease := range []string{mainLease, ownLease, migrationLease} {
 			err := h.Client.CoordinationV1().Leases(systemNamespace).Delete(context.Background(), lease, metav1.DeleteOptions{})
@@ -141,39 +141,39 @@ func newHandOver(t *testing.T) *handOver {
 // runOfficial starts the official program. A kill ends it in the end: it answers
 // no signal.
 func (h *handOver) runOfficial(controllers string, flags ...string) *harness.Process {
-	h.t.Helper()
-	p, err := h.Run("official", h.programs.official, h.Credentials(), h.elected(mainLease, controllers, flags...)...)
-	h.must(err)
-	h.t.Cleanup(p.Kill)
+	h.T.Helper()
+	p, err := h.Run("official", h.Theirs, h.Credentials(), h.elected(mainLease, controllers, flags...)...)
+	h.Must(err)
+	h.T.Cleanup(p.Kill)
 	return p
 }
 
 // runBerth starts our program beside it, with a lease of its own.
 func (h *handOver) runBerth(flags ...string) *harness.Process {
-	h.t.Helper()
-	p, err := h.Run("berth", h.programs.Controller, h.Credentials(), h.elected(ownLease, allControllers, flags...)...)
-	h.must(err)
+	h.T.Helper()
+	p, err := h.Run("berth", h.Binaries.Controller, h.Credentials(), h.elected(ownLease, allControllers, flags...)...)
+	h.Must(err)
 	return p
 }
 
 // build lets the official program make the load balancers.
 func (h *handOver) build() {
-	h.t.Helper()
-	h.must(h.Create(h.t.Context(), h.services...))
-	h.eventually("the official program builds", h.addressed(h.services...))
-	h.settle(0)
-	h.made = h.state()
+	h.T.Helper()
+	h.Must(h.Create(h.T.Context(), h.services...))
+	h.Eventually("the official program builds", h.Addressed(h.services...))
+	h.Settle(0)
+	h.made = h.State()
 }
 
 // officialWorks changes a Service and sees that the official program follows, and
 // Berth has never done anything.
 func (h *handOver) officialWorks(when string) {
-	h.t.Helper()
-	h.settle(0)
-	before, mark := h.by("service-controller"), h.mark()
-	h.must(h.Change(h.t.Context(), h.namespace, h.services[0].Name, addPort(7001)))
-	h.eventually("the official program works "+when, func(context.Context) error {
-		if n := len(writes(h.since(mark))); n == 0 {
+	h.T.Helper()
+	h.Settle(0)
+	before, mark := h.by("service-controller"), h.Mark()
+	h.Must(h.Change(h.T.Context(), h.Namespace, h.services[0].Name, addPort(7001)))
+	h.Eventually("the official program works "+when, func(context.Context) error {
+		if n := len(kit.Writes(h.Since(mark))); n == 0 {
 			return errors.New("no call yet")
 		}
 		if h.by("service-controller") == before {
@@ -181,41 +181,41 @@ func (h *handOver) officialWorks(when string) {
 		}
 		return nil
 	})
-	h.settle(mark)
-	h.made = h.state()
+	h.Settle(mark)
+	h.made = h.State()
 	if n := h.by("berth"); n > 0 {
-		h.t.Errorf("Berth told %d events while the official program leads", n)
+		h.T.Errorf("Berth told %d events while the official program leads", n)
 	}
 }
 
 // berthWorks sees that Berth takes over what the official program has left, and
 // that from then on it alone works on Services, while that one goes on.
 func (h *handOver) berthWorks(mark int, berth, official *harness.Process) {
-	h.t.Helper()
-	t, theirs := h.t, h.by("service-controller")
-	h.eventually("Berth takes over", h.Programmed(h.services...))
-	for _, e := range writes(h.settle(mark)) {
-		t.Errorf("written at the hand-over: %s", describe(e))
+	h.T.Helper()
+	t, theirs := h.T, h.by("service-controller")
+	h.Eventually("Berth takes over", h.Programmed(h.services...))
+	for _, e := range kit.Writes(h.Settle(mark)) {
+		t.Errorf("written at the hand-over: %s", kit.Describe(e))
 	}
-	if diff := cmp.Diff(h.made, h.state()); diff != "" {
+	if diff := cmp.Diff(h.made, h.State()); diff != "" {
 		t.Errorf("the cloud changed at the hand-over (-want +got):\n%s", diff)
 	}
-	mark = h.mark()
-	h.must(h.Change(t.Context(), h.namespace, h.services[0].Name, addPort(7002)))
-	h.eventually("Berth works", func(ctx context.Context) error {
-		if len(writes(h.since(mark))) == 0 {
+	mark = h.Mark()
+	h.Must(h.Change(t.Context(), h.Namespace, h.services[0].Name, addPort(7002)))
+	h.Eventually("Berth works", func(ctx context.Context) error {
+		if len(kit.Writes(h.Since(mark))) == 0 {
 			return errors.New("no call yet")
 		}
 		return h.Programmed(h.services...)(ctx)
 	})
-	for _, e := range writes(h.settle(mark)) {
+	for _, e := range kit.Writes(h.Settle(mark)) {
 		if strings.HasPrefix(e.Operation, "Delete") || strings.HasPrefix(e.Operation, "Deregister") {
-			t.Errorf("a port more has cut traffic: %s", describe(e))
+			t.Errorf("a port more has cut traffic: %s", kit.Describe(e))
 		}
 	}
-	h.must(h.Delete(t.Context(), h.services...))
-	h.eventually("Berth deletes", h.Gone(h.services...))
-	if diff := cmp.Diff(h.start, h.state()); diff != "" {
+	h.Must(h.Delete(t.Context(), h.services...))
+	h.Eventually("Berth deletes", h.Gone(h.services...))
+	if diff := cmp.Diff(h.start, h.State()); diff != "" {
 		t.Errorf("left after deletion (-want +got):\n%s", diff)
 	}
 	if now := h.by("service-controller"); now != theirs {
@@ -245,9 +245,9 @@ func addPort(number int32) func(*corev1.Service) {
 
 // by counts the events on Services that a component has told.
 func (h *handOver) by(component string) int {
-	h.t.Helper()
-	list, err := h.Client.CoreV1().Events(h.namespace).List(h.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Service"})
-	h.must(err)
+	h.T.Helper()
+	list, err := h.Client.CoreV1().Events(h.Namespace).List(h.T.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Service"})
+	h.Must(err)
 	n := 0
 	for _, e := range list.Items {
 		if e.Source.Component == component {
@@ -259,7 +259,7 @@ func (h *handOver) by(component string) int {
 
 // holder is who holds a lease; empty if nobody does.
 func (h *handOver) holder(lease string) string {
-	got, err := h.Client.CoordinationV1().Leases(systemNamespace).Get(h.t.Context(), lease, metav1.GetOptions{})
+	got, err := h.Client.CoordinationV1().Leases(systemNamespace).Get(h.T.Context(), lease, metav1.GetOptions{})
 	if err != nil || got.Spec.HolderIdentity == nil {
 		return ""
 	}
@@ -268,19 +268,11 @@ func (h *handOver) holder(lease string) string {
 
 // held waits until somebody holds a lease.
 func (h *handOver) held(what, lease string) {
-	h.t.Helper()
-	h.eventually(what, func(context.Context) error {
+	h.T.Helper()
+	h.Eventually(what, func(context.Context) error {
 		if h.holder(lease) == "" {
 			return fmt.Errorf("nobody holds the lease %s", lease)
 		}
 		return nil
 	})
-}
-
-// since are the cloud calls after the mark.
-func (h *handOver) since(mark int) []sim.Entry {
-	h.t.Helper()
-	entries, err := h.Sim.Journal(h.t.Context(), mark)
-	h.must(err)
-	return entries
 }

@@ -1,0 +1,150 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"text/template"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/option"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/test/conform/kit"
+	"github.com/berth-lb/berth/test/sim"
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+)
+
+// suite is the service controller of Google Cloud's own program.
+var suite = kit.Suite{
+	Cloud: "gce",
+	Program: kit.Program{
+		Name: "gce-cloud-controller-manager", Source: "./ccm", Flags: []string{"--concurrent-service-syncs=20"},
+	},
+	Nodes:  5,
+	Quiet:  2500 * time.Millisecond, // it sleeps for a second before it looks at an operation
+	Denied: "forbidden",
+	Stride: 5, // not 1, for the same reason
+	Leaks:  true,
+
+	Prepare:   prepare,
+	Names:     names,
+	Configure: configure,
+	Watch:     watch,
+	Cuts:      cutsTraffic,
+}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func seed(w *kit.World) simgce.Seed {
+	w.T.Helper()
+	var s simgce.Seed
+	w.Seed(&s)
+	return s
+}
+
+func prepare(w *kit.World) {
+	userAddresses(w)
+	clusterID(w)
+}
+
+// userAddresses makes the addresses that Services may ask for.
+func userAddresses(w *kit.World) {
+	s := seed(w)
+	client, err := compute.NewService(w.T.Context(), option.WithEndpoint(w.Sim.URL+"/compute/v1/"), option.WithoutAuthentication())
+	w.Must(err)
+	for _, a := range []*compute.Address{
+		{Name: "user-premium", NetworkTier: "PREMIUM"},
+		{Name: "user-standard", NetworkTier: "STANDARD"},
+		{Name: "user-internal", AddressType: "INTERNAL", Subnetwork: s.Subnets[0].URL},
+	} {
+		_, err := client.Addresses.Insert(s.Project, s.Region, a).Do()
+		w.Must(err)
+		made, err := client.Addresses.Get(s.Project, s.Region, a.Name).Do()
+		w.Must(err)
+		w.Made[a.Name] = made.Address
+	}
+}
+
+// clusterID writes the ConfigMap that all controllers find the cluster's id in.
+func clusterID(w *kit.World) {
+	const id = "0123456789abcdef"
+	_, err := w.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(w.T.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "ingress-uid"}, Data: map[string]string{"uid": id, "provider-uid": id},
+	}, metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) {
+		w.Must(err)
+	}
+}
+
+// names are what the simulated cloud has chosen.
+func names(w *kit.World) template.FuncMap {
+	s := seed(w)
+	return template.FuncMap{
+		"address": func(name string) string { return w.Made[name] },
+		"subnet":  func(i int) string { return s.Subnets[i].Name },
+	}
+}
+
+// configure replaces keys of the section global; a key without value is left out.
+// What only Berth reads goes too: the ids are found in the cluster.
+func configure(conf string, more []byte) string {
+	global, _, _ := strings.Cut(conf, "\n[berth]")
+	for line := range strings.Lines(string(more)) {
+		key, value, _ := strings.Cut(line, "=")
+		var kept []string
+		for old := range strings.Lines(global) {
+			if !strings.HasPrefix(old, strings.TrimSpace(key)+" =") {
+				kept = append(kept, old)
+			}
+		}
+		if strings.TrimSpace(value) != "" {
+			kept = append(kept, strings.TrimSpace(line)+"\n")
+		}
+		global = strings.Join(kept, "")
+	}
+	return global
+}
+
+// watch waits until the official controller has told once more of every Service
+// that it was done.
+func watch(w *kit.World, services []corev1.Service) func(context.Context) error {
+	before := ensures(w)
+	return func(context.Context) error {
+		now := ensures(w)
+		for _, s := range services {
+			if now[s.Name] <= before[s.Name] {
+				return fmt.Errorf("%s was not looked at", s.Name)
+			}
+		}
+		return nil
+	}
+}
+
+// ensures counts, by Service, how often the official controller has told that it
+// was done with one.
+func ensures(w *kit.World) map[string]int32 {
+	w.T.Helper()
+	events, err := w.Client.CoreV1().Events(w.Namespace).List(w.T.Context(), metav1.ListOptions{FieldSelector: "reason=EnsuredLoadBalancer"})
+	w.Must(err)
+	out := map[string]int32{}
+	for _, e := range events.Items {
+		out[e.InvolvedObject.Name] += max(1, e.Count)
+	}
+	return out
+}
+
+// cutsTraffic does not count addresses: the official controller reserves the
+// address of a live rule and gives it back, and the rule keeps it.
+func cutsTraffic(e sim.Entry) bool {
+	collection, verb, _ := strings.Cut(e.Operation, ".")
+	switch verb {
+	case "delete", "insert":
+		return collection != "addresses"
+	}
+	return strings.HasPrefix(verb, "remove") || strings.HasPrefix(verb, "detach")
+}
