@@ -143,7 +143,7 @@ func (a *arm) updateService(r Object) error {
 		a.gateway.services = append(a.gateway.services, entry)
 		return nil
 	}
-	a.gateway.services[i] = entry
+	maps.Copy(a.gateway.services[i].make("properties"), entry.props())
 	return nil
 }
 
@@ -196,26 +196,31 @@ func TestGatewayOfOthers(t *testing.T) {
 	services := []Object{
 		{"name": "default-natgw", "properties": map[string]any{"isDefault": true, fieldType: "Outbound", "publicNatGatewayId": "/nat"}},
 		{"name": "bbbb", "properties": map[string]any{fieldType: "inbound", listGatewayPools: []any{idObject("/other")}}},
-		{"name": "aaaa", "properties": map[string]any{fieldType: typeBoth, "publicNatGatewayId": "/mine", listGatewayPools: []any{}}},
+		{"name": "aaaa", "properties": map[string]any{fieldType: "inbound", "resourceGuid": "1", listGatewayPools: []any{}}},
 	}
 	attached := step(attachedKey("AAAA"), plan.Create, Attached{Pool: stack.RefTo(containerKey("AAAA"))}, nil)
 	e := graftServices(c, services, plan.Batch{Steps: []plan.Step{attached}})
-	if len(e.Requests) != 1 || e.Requests[0].in("service").props().text("publicNatGatewayId") != "/mine" || len(e.After) != 3 {
-		t.Errorf("attach: %s, after %v", e.Requests, e.After)
+	want := `{"isDelete":false,"service":{"name":"aaaa","properties":{"loadBalancerBackendPools":[{"id":"` + c.containerPoolID("aaaa") +
+		`","name":"aaaa","properties":{"virtualNetwork":{"id":"` + c.networkID() + `"}}}],"serviceType":"Inbound"}}}`
+	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want || len(e.After) != 3 || e.After[0].props().text("resourceGuid") != "1" {
+		t.Errorf("attach: got\n%s\nwant\n%s\nafter %v", e.Requests, want, e.After)
 	}
 	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{attached}})
 	if len(e.Requests) != 0 {
 		t.Errorf("attached already: %s", e.Requests)
 	}
-	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{step(registeredKey("AAAA"), plan.Delete, Registered{}, nil)}})
-	if len(e.Requests) != 1 || e.Requests[0].flag("isDelete") || e.Requests[0].in("service").props().text(fieldType) != typeOutbound {
-		t.Errorf("an entry for both directions: %s", e.Requests)
+	gone := plan.Batch{Steps: []plan.Step{step(attachedKey("AAAA"), plan.Delete, Attached{}, nil), step(registeredKey("AAAA"), plan.Delete, Registered{}, nil)}}
+	e = graftServices(c, e.After, gone)
+	if len(e.Requests) != 1 || !e.Requests[0].flag("isDelete") || len(e.After) != 2 {
+		t.Errorf("delete: %s, after %v", e.Requests, e.After)
 	}
-	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{
-		step(registeredKey("AAAA"), plan.Create, Registered{}, nil), step(registeredKey("AAAA"), plan.Delete, Registered{}, nil),
-	}})
-	if fault.Of(e.Refused[0]) != fault.Exists || len(e.Requests) != 0 {
-		t.Errorf("an outbound entry of our name: %v, %s", e.Refused, e.Requests)
+	if e = graftServices(c, e.After, gone); len(e.Requests) != 0 {
+		t.Errorf("deleted already: %s", e.Requests)
+	}
+	services[2].props()[fieldType] = "InboundOutbound"
+	e = graftServices(c, services, plan.Batch{Steps: append(gone.Steps, step(registeredKey("AAAA"), plan.Create, Registered{}, nil))})
+	if fault.Of(e.Refused[2]) != fault.Exists || len(e.Requests) != 0 {
+		t.Errorf("an entry of another type under our name: %v, %s", e.Refused, e.Requests)
 	}
 	locations := []Object{{fieldLocation: "FD00::1", fieldAddresses: []any{
 		map[string]any{fieldAddress: "FD00:1::1", fieldServices: []any{"egress", "BBBB"}},
@@ -225,7 +230,7 @@ func TestGatewayOfOthers(t *testing.T) {
 	at := func(address string) PodAddress { return PodAddress{Location: "fd00::1", Address: address} }
 	had := Pods{Addresses: []PodAddress{at("fd00:1::2"), at("fd00:1::3")}}
 	e = graftAddresses(locations, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Update, Pods{Addresses: []PodAddress{at("fd00:1::1")}}, had)}})
-	want := `{"addressLocation":"fd00::1","addressUpdateAction":"PartialUpdate","addresses":[` +
+	want = `{"addressLocation":"fd00::1","addressUpdateAction":"PartialUpdate","addresses":[` +
 		`{"address":"fd00:1::1","services":["egress","BBBB","aaaa"]},{"address":"fd00:1::2","services":[]},{"address":"fd00:1::3","services":["egress"]}]}`
 	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want {
 		t.Errorf("update: got\n%s\nwant\n%s", e.Requests, want)

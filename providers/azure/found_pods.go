@@ -61,7 +61,7 @@ func (w podWorld) stack(c Config, owner stack.Owner) *stack.Stack {
 		out.Put(stack.Resource{Key: containerIPKey(uid), ID: o.text("id"), Proof: stack.Name, State: stateOf(o), Spec: containerIPOf(o)})
 	}
 	if o := w.services[name]; o != nil {
-		// An entry that is not for inbound traffic is somebody else's, whatever its name.
+		// An entry of another type is somebody else's, whatever its name.
 		proof := stack.Name
 		if !servesInbound(o) {
 			proof = stack.None
@@ -105,11 +105,12 @@ func containerIPOf(o Object) ContainerIP {
 	return ContainerIP{Group: f.Group, Name: f.Name, Version: f.Version, Address: f.Address, SKU: f.SKU, Trouble: troubleOf(o)}
 }
 
-// servesInbound tells whether an entry of the gateway is for load balancers. The
+// servesInbound tells whether an entry of the gateway is for load balancers alone:
+// one by which traffic leaves as well is nothing that a controller makes. The
 // official controller takes types in any case.
 func servesInbound(service Object) bool {
 	t := service.props().text(fieldType)
-	return t == "" || strings.EqualFold(t, typeInbound) || strings.EqualFold(t, typeBoth)
+	return t == "" || strings.EqualFold(t, typeInbound)
 }
 
 // attachedOf is the pool of an entry; false if it has none.

@@ -79,8 +79,9 @@ type gatewayEdit struct {
 }
 
 // graftServices puts the registrations of all steps of a batch onto the services of
-// the gateway as just read. Requests are about our own entries only, and keep what
-// is in them besides, such as a NAT gateway.
+// the gateway as just read. Requests are about our own entries only and say no more
+// than type and pool: what an update does not name stays as it is.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
 func graftServices(c Config, found []Object, b plan.Batch) gatewayEdit {
 	e := gatewayEdit{Refused: map[int]error{}}
 	now, changed := keyed(found), map[string]bool{}
@@ -101,11 +102,7 @@ func graftServices(c Config, found []Object, b plan.Batch) gatewayEdit {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
-		entry, deleted := now[name], now[name] == nil
-		if deleted {
-			entry = newRegistration(name)
-		}
-		e.Requests = append(e.Requests, Object{"isDelete": deleted, "service": map[string]any(entry)})
+		e.Requests = append(e.Requests, Object{"isDelete": now[name] == nil, "service": map[string]any(newRegistration(name, now[name].props().list(listGatewayPools)))})
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if now[name] != nil {
@@ -119,23 +116,14 @@ func graftServices(c Config, found []Object, b plan.Batch) gatewayEdit {
 // nothing.
 func registration(c Config, had Object, name string, s plan.Step) (Object, bool) {
 	entry := had.clone()
-	if s.ID.Action == plan.Delete {
-		switch {
-		case had == nil:
-			return nil, false
-		case s.ID.Key.Kind == KindAttached:
-			entry.make("properties").setList(listGatewayPools, nil)
-			return entry, len(had.props().list(listGatewayPools)) > 0
-		case strings.EqualFold(had.props().text(fieldType), typeBoth):
-			// Somebody sends outbound traffic by the same entry.
-			entry.make("properties").setList(listGatewayPools, nil)
-			entry.make("properties")[fieldType] = typeOutbound
-			return entry, true
-		}
-		return nil, true
-	}
-	if entry == nil {
-		entry = newRegistration(name)
+	switch {
+	case s.ID.Action == plan.Delete && (had == nil || s.ID.Key.Kind == KindRegistered):
+		return nil, had != nil
+	case s.ID.Action == plan.Delete:
+		entry.make("properties").setList(listGatewayPools, nil)
+		return entry, len(had.props().list(listGatewayPools)) > 0
+	case entry == nil:
+		entry = newRegistration(name, nil)
 	}
 	attaches := s.ID.Key.Kind == KindAttached || slices.ContainsFunc(s.With, func(r stack.Resource) bool { return r.Key.Kind == KindAttached })
 	if attaches && !isAttached(c, entry, name) {
@@ -148,14 +136,17 @@ func registration(c Config, had Object, name string, s plan.Step) (Object, bool)
 	return entry, had == nil
 }
 
+// newRegistration is all that is ever said of an entry.
+func newRegistration(name string, pools []Object) Object {
+	props := Object{fieldType: typeInbound}
+	props.setList(listGatewayPools, pools)
+	return Object{"name": name, "properties": map[string]any(props)}
+}
+
 // isAttached tells whether the pool of its load balancer is all that an entry has.
 func isAttached(c Config, service Object, name string) bool {
 	pool, _ := attachedOf(c, service, name)
 	return pool == stack.RefTo(containerKey(name))
-}
-
-func newRegistration(name string) Object {
-	return Object{"name": name, "properties": map[string]any{fieldType: typeInbound, listGatewayPools: []any{}}}
 }
 
 // graftAddresses puts the pods of all steps of a batch onto the locations of the

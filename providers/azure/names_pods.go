@@ -19,9 +19,7 @@ const (
 	wireService    = "Service"
 	wireStandardV2 = "StandardV2"
 
-	typeInbound  = "Inbound"
-	typeOutbound = "Outbound"
-	typeBoth     = "InboundOutbound"
+	typeInbound = "Inbound"
 )
 
 // finalizerPods is what the official controller puts on Services of this mode

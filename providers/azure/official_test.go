@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/stack"
@@ -45,6 +46,7 @@ func takeOver(t *testing.T, file string) {
 	a, book := c.arm(t)
 	var tenants []*tenant
 	for _, svc := range o.Services {
+		c.world.Slices = slicesOf(svc, o.Slices)
 		tn := c.tenant(svc)
 		a.asked = append(append(a.asked, lower(pipNameKey.Get(tn.in.Values))), askedAddresses(tn.in)...)
 		tenants = append(tenants, tn)
@@ -86,4 +88,15 @@ func takeOver(t *testing.T, file string) {
 			}
 		}
 	}
+}
+
+// slicesOf are the endpoints of one Service among those of all.
+func slicesOf(svc *corev1.Service, all []*discoveryv1.EndpointSlice) []*discoveryv1.EndpointSlice {
+	var out []*discoveryv1.EndpointSlice
+	for _, s := range all {
+		if s.Labels[discoveryv1.LabelServiceName] == svc.Name {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -16,16 +16,22 @@ import (
 type process struct {
 	t testing.TB
 	r *reconcile.Reconciler
+	s Subject
+}
+
+// job is the work on a Service.
+func (p *process) job(svc *corev1.Service) reconcile.Job {
+	return reconcile.Job{Service: svc, Slices: slicesOf(p.s, svc)}
 }
 
 // begin starts a process that knows the nodes and these Services.
 func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.Service) *process {
 	t.Helper()
-	p := &process{t: t, r: reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})}
+	p := &process{t: t, s: s, r: reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})}
 	p.r.SetNodes(nodes)
 	for _, svc := range services {
 		// A failing draft is not counted as known; the run that follows shows it.
-		_, _ = p.r.Draft(t.Context(), reconcile.Job{Service: svc})
+		_, _ = p.r.Draft(t.Context(), p.job(svc))
 	}
 	p.r.AllKnown()
 	return p
@@ -33,7 +39,9 @@ func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.
 
 // once plans and runs a Service one time. Every gate is open.
 func (p *process) once(ctx context.Context, svc *corev1.Service, release bool) (reconcile.Result, error) {
-	return p.work(ctx, reconcile.Job{Service: svc, Release: release})
+	job := p.job(svc)
+	job.Release = release
+	return p.work(ctx, job)
 }
 
 func (p *process) work(ctx context.Context, job reconcile.Job) (reconcile.Result, error) {
@@ -77,7 +85,7 @@ func ids(p plan.Plan) []string {
 func nothingToDo(t testing.TB, s Subject, nodes []nodeports.Node, svc *corev1.Service) {
 	t.Helper()
 	p := begin(t, s, nodes, svc)
-	d, err := p.r.Draft(t.Context(), reconcile.Job{Service: svc})
+	d, err := p.r.Draft(t.Context(), p.job(svc))
 	if err != nil {
 		t.Fatal(err)
 	}

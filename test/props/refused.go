@@ -31,7 +31,7 @@ func refused(t *testing.T, fresh New, c Case) {
 		return annotations.Problems{{Key: "policy", Message: "says no"}}
 	}
 	start := func() *process {
-		p := &process{t: t, r: reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond, Admit: admit})}
+		p := &process{t: t, s: s, r: reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond, Admit: admit})}
 		p.r.SetNodes(s.Nodes())
 		p.r.AllKnown()
 		return p

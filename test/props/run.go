@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/sim"
 )
 
@@ -151,7 +150,8 @@ func alone(t *testing.T, fresh New, s Subject, svc *corev1.Service) {
 // shape is what is found of a Service, by key.
 func shape(t *testing.T, s Subject, svc *corev1.Service) []string {
 	t.Helper()
-	d, err := begin(t, s, s.Nodes(), svc).r.Draft(t.Context(), reconcile.Job{Service: svc})
+	p := begin(t, s, s.Nodes(), svc)
+	d, err := p.r.Draft(t.Context(), p.job(svc))
 	if err != nil {
 		t.Fatal(err)
 	}

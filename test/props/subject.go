@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
@@ -19,6 +20,20 @@ type Subject interface {
 	Nodes() []nodeports.Node
 	// Control is the simulator's journal and faults.
 	Control() *sim.Control
+}
+
+// Podded is a Subject whose load balancers send to pods.
+type Podded interface {
+	// Slices are the endpoints of a Service.
+	Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice
+}
+
+// slicesOf are the endpoints of a Service; none where a cloud does not ask for them.
+func slicesOf(s Subject, svc *corev1.Service) []*discoveryv1.EndpointSlice {
+	if p, ok := s.(Podded); ok {
+		return p.Slices(svc)
+	}
+	return nil
 }
 
 // New makes a fresh cloud for one test.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/sim"
@@ -16,7 +17,7 @@ func unread(t *testing.T, fresh New, c Case) {
 	empty := fresh(t)
 	before := state(t, empty)
 	p := begin(t, empty, empty.Nodes())
-	res, err := p.work(t.Context(), reconcile.Job{Service: c.Service, Fresh: true})
+	res, err := p.work(t.Context(), unseen(p, c.Service))
 	if err != nil || res.Err != nil {
 		t.Fatal(err, res.Err)
 	}
@@ -32,7 +33,7 @@ func unread(t *testing.T, fresh New, c Case) {
 		before := state(t, s)
 		die(t, s, c.Service, false, k, sim.FaultCutAfter)
 		p := begin(t, s, s.Nodes())
-		if _, err := p.work(t.Context(), reconcile.Job{Service: c.Service, Fresh: true}); err != nil {
+		if _, err := p.work(t.Context(), unseen(p, c.Service)); err != nil {
 			t.Fatal(err)
 		}
 		p.converge(c.Service, false)
@@ -46,11 +47,18 @@ func unread(t *testing.T, fresh New, c Case) {
 	begin(t, whole, whole.Nodes(), c.Service).converge(c.Service, false)
 	was := shape(t, whole, c.Service)
 	q := begin(t, whole, whole.Nodes())
-	res, err = q.work(t.Context(), reconcile.Job{Service: c.Service, Fresh: true})
+	res, err = q.work(t.Context(), unseen(q, c.Service))
 	if err != nil || res.Err != nil || !res.Clean {
 		t.Fatalf("new though all is there: clean %v, errors %v, %v", res.Clean, err, res.Err)
 	}
 	if diff := cmp.Diff(was, shape(t, whole, c.Service)); diff != "" {
 		t.Errorf("new though all is there (-before +after):\n%s", diff)
 	}
+}
+
+// unseen is the work on a Service that is said to be new.
+func unseen(p *process, svc *corev1.Service) reconcile.Job {
+	job := p.job(svc)
+	job.Fresh = true
+	return job
 }
