@@ -80,6 +80,8 @@ func (s *Service) Render(r *Resource) Doc {
 	kind := s.kinds[strings.ToLower(r.ID.Type())]
 	d := Clone(r.Doc)
 	Default(d, Doc{}, "properties")
+	d["id"], d["name"], d["type"] = r.ID.String(), r.ID.Name(), kind.Type
+	Put(d, r.Provisioning, "properties", "provisioningState")
 	if kind.View != nil {
 		kind.View(s.State, r, d)
 	}
@@ -92,8 +94,6 @@ func (s *Service) Render(r *Resource) Doc {
 			}
 		}
 	}
-	d["id"], d["name"], d["type"] = r.ID.String(), r.ID.Name(), kind.Type
-	Put(d, r.Provisioning, "properties", "provisioningState")
 	if !kind.NoEtag {
 		d["etag"] = r.Etag
 	}

@@ -47,6 +47,8 @@ func (a *API) Kinds() []*arm.Kind {
 				ids = append(ids, ref.From)
 			}
 			arm.Put(d, arm.Refs(ids), "properties", "virtualMachines")
+			// Source: armcompute v7, AvailabilitySetProperties.
+			arm.Drop(arm.Object(d, "properties"), "provisioningState")
 		},
 	}}
 }

@@ -197,6 +197,7 @@ func privateEndpoints() *arm.Kind {
 			}
 			return nil
 		},
+		View: viewEndpoint,
 		Stored: func(w *arm.Write) {
 			for _, d := range []arm.Doc{w.OldDoc(), w.Doc} {
 				for _, c := range arm.List(d, "properties", "privateLinkServiceConnections") {
@@ -204,5 +205,18 @@ func privateEndpoints() *arm.Kind {
 				}
 			}
 		},
+	}
+}
+
+// viewEndpoint completes the connections, and hides what is kept for them only.
+func viewEndpoint(_ *arm.State, r *arm.Resource, d arm.Doc) {
+	props := arm.Object(d, "properties")
+	delete(props, "resourceGuid")
+	for _, name := range []string{"privateLinkServiceConnections", "manualPrivateLinkServiceConnections"} {
+		for _, c := range arm.List(props, name) {
+			c["id"], c["type"], c["etag"] = r.ID.Child(name, arm.Text(c, "name")).String(), PrivateEndpoints+"/"+name, r.Etag
+			arm.Put(c, r.Provisioning, "properties", "provisioningState")
+			delete(arm.Object(c, "properties"), "privateLinkService")
+		}
 	}
 }
