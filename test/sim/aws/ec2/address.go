@@ -183,6 +183,10 @@ func associateAddress(c *call) (any, error) {
 	if !slices.Contains(eni.IPs, d.PrivateIP) {
 		return nil, query.Errorf("InvalidParameterValue", "The private IP address %s is not assigned to %s", d.PrivateIP, eni.ID)
 	}
+	if d.PrivateIP == eni.primaryIP() && eni.PublicIP != "" {
+		eni.PublicIP = ""
+		c.st.interfaces[eni.ID] = eni
+	}
 	d.Interface, d.Association = eni.ID, c.st.newID("eipassoc")
 	c.st.addresses[d.ID] = d
 	return struct {

@@ -7,9 +7,23 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/network"
 )
 
-// managedBy is how EC2 names the owner of load balancers' interfaces.
+// EC2 names the owners of interfaces that belong to load balancers and to all else of Amazon.
 // Source: Elastic Load Balancing and EC2 user guides, requester-managed network interfaces.
-const managedBy = "amazon-elb"
+const (
+	managedBy  = "amazon-elb"
+	ownedByAWS = "amazon-aws"
+)
+
+// requester is who made an interface, "" for the account itself.
+func (i Interface) requester() string {
+	switch {
+	case !i.managed():
+		return ""
+	case i.Kind == natKind:
+		return ownedByAWS
+	}
+	return managedBy
+}
 
 // Attach makes the interfaces of a load balancer those that are wanted.
 func (a *API) Attach(owner string, want []network.Interface) {

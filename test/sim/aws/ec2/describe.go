@@ -16,10 +16,15 @@ type listing[T any] struct {
 	objects []T
 	// exclusive refuses MaxResults together with ids.
 	exclusive string
+	// most is the largest MaxResults, 1000 unless set.
+	most int
 }
 
 // paging reads and checks MaxResults.
-func paging(c *call) (int, error) {
+func paging(c *call, most int) (int, error) {
+	if most == 0 {
+		most = 1000
+	}
 	size, ok, err := c.Int("MaxResults")
 	if err != nil || !ok {
 		return 0, err
@@ -27,15 +32,15 @@ func paging(c *call) (int, error) {
 	switch {
 	case size < 5:
 		return 0, query.Errorf("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", size)
-	case size > 1000:
-		return 0, query.Errorf("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value less than 1000.", size)
+	case size > most:
+		return 0, query.Errorf("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value less than %d.", size, most)
 	}
 	return size, nil
 }
 
 // describe runs a Describe call: ids, filters, one page.
 func describe[T any](c *call, l listing[T]) (page []T, next string, err error) {
-	size, err := paging(c)
+	size, err := paging(c, l.most)
 	if err != nil {
 		return nil, "", err
 	}

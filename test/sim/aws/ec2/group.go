@@ -219,6 +219,42 @@ func describeSecurityGroups(c *call) (any, error) {
 	return out, nil
 }
 
+type vpcGroupXML struct {
+	ID          string  `xml:"groupId"`
+	Name        string  `xml:"groupName"`
+	Description string  `xml:"description"`
+	Owner       string  `xml:"ownerId"`
+	VPC         string  `xml:"primaryVpcId"`
+	Tags        *tagSet `xml:"tagSet"`
+}
+
+// getSecurityGroupsForVpc lists the groups that interfaces of a VPC can have.
+// Groups that are shared with or associated to another VPC are not simulated.
+func getSecurityGroupsForVpc(c *call) (any, error) {
+	v, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
+	if err != nil {
+		return nil, err
+	}
+	objects := slices.DeleteFunc(sorted(c.st.groups), func(g Group) bool { return g.VPC != v.ID || !visible(g, c.Now, c.opt.NewGroupDelay) })
+	all := groupProperties()
+	props := properties[Group]{"primary-vpc-id": all["vpc-id"]}
+	for _, name := range []string{"group-id", "description", "group-name", "owner-id"} {
+		props[name] = all[name]
+	}
+	page, next, err := describe(c, listing[Group]{kind: kindGroup(), id: groupID, props: props, objects: objects})
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Groups query.Items[vpcGroupXML] `xml:"securityGroupForVpcSet"`
+		Next   string                   `xml:"nextToken,omitempty"`
+	}{Next: next}
+	for _, g := range page {
+		out.Groups.Item = append(out.Groups.Item, vpcGroupXML{g.ID, g.Name, g.Description, c.opt.Account, g.VPC, c.tagsXML(g.ID)})
+	}
+	return out, nil
+}
+
 func groupID(g Group) string { return g.ID }
 
 func groupProperties() properties[Group] {

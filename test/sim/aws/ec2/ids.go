@@ -54,8 +54,14 @@ func kindList() idKind {
 	return idKind{"pl", "prefix-list", "prefix list ID", "InvalidPrefixListId.Malformed", "InvalidPrefixListId.NotFound"}
 }
 
+func kindNAT() idKind {
+	return idKind{"nat", "natgateway", "NatGateway", "NatGatewayMalformed", "NatGatewayNotFound"}
+}
+
 func idKinds() []idKind {
-	return []idKind{kindVPC(), kindSubnet(), kindGroup(), kindRule(), kindInstance(), kindInterface(), kindAddress(), kindGateway(), kindTable(), kindList()}
+	return []idKind{
+		kindVPC(), kindSubnet(), kindGroup(), kindRule(), kindInstance(), kindInterface(), kindAddress(), kindGateway(), kindTable(), kindList(), kindNAT(),
+	}
 }
 
 // wellFormed accepts both lengths that EC2 knows, 8 and 17 digits.

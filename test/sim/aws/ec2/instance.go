@@ -7,6 +7,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
+// rootDevice is where the disk is that a machine boots from.
+const rootDevice = "/dev/xvda"
+
 type stateXML struct {
 	Code int    `xml:"code"`
 	Name string `xml:"name"`
@@ -71,11 +74,15 @@ func (c *call) instanceXML(i Instance) instanceXML {
 		Index: i.LaunchIndex, Type: i.Type, Launched: stamp(i.Launched),
 		Placement:  placementXML{Zone: i.Zone, ZoneID: c.zoneID(i.Zone), Tenancy: "default"},
 		Monitoring: statusXML{"disabled"}, Subnet: i.Subnet, VPC: i.VPC, IP: i.PrivateIP, Arch: "x86_64", RootType: "ebs",
-		RootName: "/dev/xvda", Virt: "hvm", Token: i.ClientToken, Tags: c.tagsXML(i.ID), Hypervisor: "xen", ENA: true,
+		RootName: rootDevice, Virt: "hvm", Token: i.ClientToken, Tags: c.tagsXML(i.ID), Hypervisor: "xen", ENA: true,
 	}
 	if i.Reason != "" {
 		x.StateWhy = &reasonXML{"Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown"}
 	}
+	if i.Switches.Monitored {
+		x.Monitoring.State = "enabled"
+	}
+	x.EBS = i.Switches.EBSOptimized
 	if i.VPC != "" {
 		check := !i.SourceDestCheckOff
 		x.SourceDest = &check
@@ -167,6 +174,18 @@ func instanceProperties() properties[Instance] {
 		"root-device-type":     func(*call, Instance) []string { return one("ebs") },
 		"hypervisor":           func(*call, Instance) []string { return one("xen") },
 		"vpc-id":               func(_ *call, i Instance) []string { return one(i.VPC) },
+		"reason":               func(_ *call, i Instance) []string { return one(i.Reason) },
+		"root-device-name":     func(*call, Instance) []string { return one(rootDevice) },
+		"ebs-optimized":        func(_ *call, i Instance) []string { return boolean(i.Switches.EBSOptimized) },
+		"ena-support":          func(*call, Instance) []string { return boolean(true) },
+		"dns-name":             func(c *call, i Instance) []string { return one(c.instanceXML(i).PublicDNS) },
+		"monitoring-state":     func(c *call, i Instance) []string { return one(c.instanceXML(i).Monitoring.State) },
+		"state-reason-code": func(c *call, i Instance) []string {
+			if why := c.instanceXML(i).StateWhy; why != nil {
+				return one(why.Code)
+			}
+			return nil
+		},
 	}
 	byInterface := interfaceProperties()
 	for name, of := range byInterface {
@@ -183,8 +202,8 @@ func instanceProperties() properties[Instance] {
 		p[alias] = viaInterface(byInterface[name])
 	}
 	return p.unused("affinity", "block-device-mapping.volume-id", "block-device-mapping.device-name", "block-device-mapping.status",
-		"capacity-reservation-id", "dns-name", "ebs-optimized", "ena-support", "host-id", "iam-instance-profile.arn", "iam-instance-profile.id",
-		"instance-lifecycle", "kernel-id", "metadata-options.http-endpoint", "metadata-options.http-tokens", "monitoring-state",
-		"placement-group-name", "platform", "platform-details", "product-code", "ramdisk-id", "reason", "requester-id",
-		"root-device-name", "spot-instance-request-id", "state-reason-code", "state-reason-message", "outpost-arn")
+		"capacity-reservation-id", "host-id", "iam-instance-profile.arn", "iam-instance-profile.id",
+		"instance-lifecycle", "kernel-id", "metadata-options.http-endpoint", "metadata-options.http-tokens",
+		"placement-group-name", "platform", "platform-details", "product-code", "ramdisk-id", "requester-id",
+		"spot-instance-request-id", "state-reason-message", "outpost-arn")
 }

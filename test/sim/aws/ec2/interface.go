@@ -140,6 +140,18 @@ func (s *state) addressOn(i Interface, ip string) (Address, bool) {
 	return Address{}, false
 }
 
+// publicOn is the public address on the nth private one: an elastic address, or
+// on the primary one the address that Amazon lent.
+func (c *call) publicOn(i Interface, n int) *publicIPXML {
+	if d, ok := c.st.addressOn(i, i.IPs[n]); ok {
+		return c.publicIP(d)
+	}
+	if n == 0 && i.PublicIP != "" {
+		return &publicIPXML{IP: i.PublicIP, DNS: c.publicDNS(i.PublicIP), Owner: "amazon"}
+	}
+	return nil
+}
+
 func (c *call) interfaceXML(i Interface) interfaceXML {
 	x := interfaceXML{
 		ID: i.ID, Subnet: i.Subnet, VPC: i.VPC, Zone: i.Zone, Description: i.Description, Owner: c.opt.Account,
@@ -156,16 +168,13 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 		}
 	}
 	if i.managed() {
-		*x.Managed, x.Requester, x.SourceDest = true, managedBy, false
-		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: managedBy, Index: 1, Status: "attached", Time: stamp(i.Attached)}
+		*x.Managed, x.Requester, x.SourceDest = true, i.requester(), false
+		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: i.requester(), Index: 1, Status: "attached", Time: stamp(i.Attached)}
 	}
 	for n, ip := range i.IPs {
 		p := privateIPXML{IP: ip, DNS: c.privateDNS(ip), Primary: n == 0}
-		if d, ok := c.st.addressOn(i, ip); ok {
-			p.Public = c.publicIP(d)
-			if n == 0 {
-				x.Public = p.Public
-			}
+		if p.Public = c.publicOn(i, n); n == 0 {
+			x.Public = p.Public
 		}
 		x.IPs.Item = append(x.IPs.Item, p)
 	}
@@ -195,7 +204,15 @@ func interfaceProperties() properties[Interface] {
 			return out
 		}
 	}
-	public := address(func(d Address) string { return d.PublicIP })
+	public := func(c *call, i Interface) []string {
+		var out []string
+		for n := range i.IPs {
+			if p := c.publicOn(i, n); p != nil {
+				out = append(out, p.IP)
+			}
+		}
+		return out
+	}
 	return properties[Interface]{
 		"addresses.private-ip-address":     func(_ *call, i Interface) []string { return i.IPs },
 		"addresses.association.public-ip":  public,
@@ -221,16 +238,11 @@ func interfaceProperties() properties[Interface] {
 		"private-dns-name":                 func(c *call, i Interface) []string { return one(c.privateDNS(i.primaryIP())) },
 		"private-ip-address":               func(_ *call, i Interface) []string { return i.IPs },
 		"requester-managed":                func(_ *call, i Interface) []string { return boolean(i.managed()) },
-		"requester-id": func(_ *call, i Interface) []string {
-			if i.managed() {
-				return one(managedBy)
-			}
-			return nil
-		},
-		"source-dest-check": func(_ *call, i Interface) []string { return boolean(!i.SourceDestCheckOff) },
-		"status":            func(_ *call, i Interface) []string { return one(i.status()) },
-		"subnet-id":         func(_ *call, i Interface) []string { return one(i.Subnet) },
-		"vpc-id":            func(_ *call, i Interface) []string { return one(i.VPC) },
+		"requester-id":                     func(_ *call, i Interface) []string { return one(i.requester()) },
+		"source-dest-check":                func(_ *call, i Interface) []string { return boolean(!i.SourceDestCheckOff) },
+		"status":                           func(_ *call, i Interface) []string { return one(i.status()) },
+		"subnet-id":                        func(_ *call, i Interface) []string { return one(i.Subnet) },
+		"vpc-id":                           func(_ *call, i Interface) []string { return one(i.VPC) },
 	}.unused("addresses.association.owner-id", "addresses.primary", "association.ip-owner-id", "association.public-dns-name",
 		"attachment.attach-time", "operator.managed", "operator.principal")
 }
@@ -297,83 +309,4 @@ func newInterface(st *state, s Subnet, groups []string, ips ...string) Interface
 func MAC(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return fmt.Sprintf("0a:%02x:%02x:%02x:%02x:%02x", sum[0], sum[1], sum[2], sum[3], sum[4])
-}
-
-func createNetworkInterface(c *call) (any, error) {
-	s, err := required(c, c.st.subnets, kindSubnet(), "SubnetId")
-	if err != nil {
-		return nil, err
-	}
-	groups, err := c.interfaceGroups(s.VPC, c.Strs("SecurityGroupId"))
-	if err != nil {
-		return nil, err
-	}
-	specs, err := tagSpecs(c, "network-interface")
-	if err != nil {
-		return nil, err
-	}
-	alloc := c.st.allocator(s)
-	ip := c.Str("PrivateIpAddress")
-	if ip == "" {
-		ip, err = alloc.take()
-	} else {
-		err = alloc.claim(ip)
-	}
-	if err != nil {
-		return nil, err
-	}
-	i := newInterface(c.st, s, groups, ip)
-	i.Description = c.Str("Description")
-	c.st.interfaces[i.ID] = i
-	c.setTags(i.ID, specs["network-interface"])
-	return struct {
-		Interface interfaceXML `xml:"networkInterface"`
-	}{c.interfaceXML(i)}, nil
-}
-
-func deleteNetworkInterface(c *call) (any, error) {
-	i, err := required(c, c.st.interfaces, kindInterface(), "NetworkInterfaceId")
-	if err != nil {
-		return nil, err
-	}
-	if i.status() == "in-use" {
-		return nil, query.Errorf("InvalidParameterValue", "Network interface '%s' is currently in use.", i.ID)
-	}
-	c.dropInterface(i)
-	return nil, nil
-}
-
-func (c *call) dropInterface(i Interface) {
-	for _, d := range c.st.addresses {
-		if d.Interface == i.ID {
-			c.st.addresses[d.ID] = Address{ID: d.ID, PublicIP: d.PublicIP}
-		}
-	}
-	delete(c.st.interfaces, i.ID)
-	c.st.drop(i.ID)
-}
-
-func modifyNetworkInterfaceAttribute(c *call) (any, error) {
-	i, err := required(c, c.st.interfaces, kindInterface(), "NetworkInterfaceId")
-	if err != nil {
-		return nil, err
-	}
-	if i.managed() {
-		return nil, query.Errorf("AuthFailure", "You do not have permission to access the specified resource.")
-	}
-	if ids := c.Strs("SecurityGroupId"); len(ids) > 0 {
-		if i.Groups, err = c.interfaceGroups(i.VPC, ids); err != nil {
-			return nil, err
-		}
-	}
-	if c.Has("Description") {
-		i.Description = c.Str("Description.Value")
-	}
-	if on, ok, err := c.Bool("SourceDestCheck.Value"); err != nil {
-		return nil, err
-	} else if ok {
-		i.SourceDestCheckOff = !on
-	}
-	c.st.interfaces[i.ID] = i
-	return nil, nil
 }

@@ -55,7 +55,7 @@ func listProperties() properties[PrefixList] {
 func describeManagedPrefixLists(c *call) (any, error) {
 	page, next, err := describe(c, listing[PrefixList]{
 		kind: kindList(), param: "PrefixListId", id: func(l PrefixList) string { return l.ID },
-		props: listProperties(), objects: sorted(c.st.lists),
+		props: listProperties(), objects: sorted(c.st.lists), most: 100,
 	})
 	if err != nil {
 		return nil, err
@@ -115,15 +115,11 @@ func createManagedPrefixList(c *call) (any, error) {
 	} else if !ok || l.MaxEntries < 1 {
 		return nil, missingParameter("MaxEntries")
 	}
-	for _, e := range c.List("Entry") {
-		p, ok := canonical(e.Str("Cidr"), l.Family == "IPv6")
-		if !ok {
-			return nil, badValue("Cidr", e.Str("Cidr"), "This is not a valid CIDR block.")
-		}
-		l.Entries = append(l.Entries, PrefixEntry{p.String(), e.Str("Description")})
+	if l.Entries, err = c.entries(l, "Entry"); err != nil {
+		return nil, err
 	}
-	if len(l.Entries) > l.MaxEntries {
-		return nil, query.Errorf("PrefixListMaxEntriesExceeded", "The maximum number of entries of the prefix list is %d.", l.MaxEntries)
+	if err := l.fits(); err != nil {
+		return nil, err
 	}
 	specs, err := tagSpecs(c, "prefix-list")
 	if err != nil {
@@ -161,23 +157,4 @@ func deleteManagedPrefixList(c *call) (any, error) {
 	return struct {
 		List listXML `xml:"prefixList"`
 	}{x}, nil
-}
-
-type entryXML struct {
-	CIDR        string `xml:"cidr"`
-	Description string `xml:"description,omitempty"`
-}
-
-func getManagedPrefixListEntries(c *call) (any, error) {
-	l, err := required(c, c.st.lists, kindList(), "PrefixListId")
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		Entries query.Items[entryXML] `xml:"entrySet"`
-	}
-	for _, e := range l.Entries {
-		out.Entries.Item = append(out.Entries.Item, entryXML(e))
-	}
-	return out, nil
 }

@@ -77,7 +77,7 @@ func (c *call) tableXML(t RouteTable) tableXML {
 		if r.Instance != "" {
 			rx.Owner = c.opt.Account
 		}
-		if r.Gateway != "" && r.Gateway != "local" && c.st.gateways[r.Gateway].VPC != t.VPC {
+		if c.blackhole(t, r) {
 			rx.State = "blackhole"
 		}
 		x.Routes.Item = append(x.Routes.Item, rx)
@@ -127,14 +127,20 @@ func tableProperties() properties[RouteTable] {
 		"route.instance-id":                 route(func(r Route) string { return r.Instance }),
 		"route.nat-gateway-id":              route(func(r Route) string { return r.NATTarget }),
 		"route.origin":                      route(func(r Route) string { return r.Origin }),
-		"route.state":                       route(func(Route) string { return "active" }),
+		"route.state": func(c *call, t RouteTable) []string {
+			var out []string
+			for _, r := range c.tableXML(t).Routes.Item {
+				out = append(out, r.State)
+			}
+			return out
+		},
 	}.unused("association.gateway-id", "route.egress-only-internet-gateway-id", "route.transit-gateway-id", "route.vpc-peering-connection-id")
 }
 
 func describeRouteTables(c *call) (any, error) {
 	page, next, err := describe(c, listing[RouteTable]{
 		kind: kindTable(), param: "RouteTableId", id: func(t RouteTable) string { return t.ID },
-		props: tableProperties(), objects: sorted(c.st.tables),
+		props: tableProperties(), objects: sorted(c.st.tables), most: 100,
 	})
 	if err != nil {
 		return nil, err
@@ -179,61 +185,6 @@ func deleteRouteTable(c *call) (any, error) {
 	return nil, nil
 }
 
-func associateRouteTable(c *call) (any, error) {
-	t, err := required(c, c.st.tables, kindTable(), "RouteTableId")
-	if err != nil {
-		return nil, err
-	}
-	s, err := required(c, c.st.subnets, kindSubnet(), "SubnetId")
-	if err != nil {
-		return nil, err
-	}
-	if s.VPC != t.VPC {
-		return nil, query.Errorf("InvalidParameterValue", "Route table %s and subnet %s belong to different networks", t.ID, s.ID)
-	}
-	for _, o := range c.st.tables {
-		for _, a := range o.Associations {
-			if a.Subnet == s.ID && o.ID == t.ID {
-				return associated(a), nil
-			}
-			if a.Subnet == s.ID {
-				return nil, query.Errorf("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", t.ID)
-			}
-		}
-	}
-	a := Association{ID: c.st.newID("rtbassoc"), Subnet: s.ID}
-	t.Associations = append(slices.Clone(t.Associations), a)
-	c.st.tables[t.ID] = t
-	return associated(a), nil
-}
-
-func associated(a Association) any {
-	return struct {
-		ID    string    `xml:"associationId"`
-		State statusXML `xml:"associationState"`
-	}{a.ID, statusXML{"associated"}}
-}
-
-func disassociateRouteTable(c *call) (any, error) {
-	id, err := need(c, "AssociationId")
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range c.st.tables {
-		at := slices.IndexFunc(t.Associations, func(a Association) bool { return a.ID == id })
-		if at < 0 {
-			continue
-		}
-		if t.Associations[at].Main {
-			return nil, query.Errorf("InvalidParameterValue", "cannot disassociate the main route table association %s", id)
-		}
-		t.Associations = slices.Delete(slices.Clone(t.Associations), at, at+1)
-		c.st.tables[t.ID] = t
-		return nil, nil
-	}
-	return nil, query.Errorf("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", id)
-}
-
 // routeDestination reads the destination of a route call.
 func routeDestination(c *call) (Route, error) {
 	var r Route
@@ -274,45 +225,10 @@ func createRoute(c *call) (any, error) {
 	if slices.ContainsFunc(c.routes(t), r.sameDestination) {
 		return nil, query.Errorf("RouteAlreadyExists", "The route identified by %s%s%s already exists.", r.CIDR, r.IPv6CIDR, r.PrefixList)
 	}
-	r.Origin, r.NATTarget = "CreateRoute", c.Str("NatGatewayId")
-	switch {
-	case c.Has("GatewayId"):
-		var g Gateway
-		g, err = required(c, c.st.gateways, kindGateway(), "GatewayId")
-		r.Gateway = g.ID
-	case c.Has("InstanceId"):
-		var i Instance
-		i, err = required(c, c.st.instances, kindInstance(), "InstanceId")
-		r.Instance = i.ID
-	case c.Has("NetworkInterfaceId"):
-		var i Interface
-		i, err = required(c, c.st.interfaces, kindInterface(), "NetworkInterfaceId")
-		r.Interface = i.ID
-	case r.NATTarget == "":
-		err = missingParameter("GatewayId")
-	}
-	if err != nil {
+	if err := c.aim(&r); err != nil {
 		return nil, err
 	}
 	t.Routes = append(slices.Clone(t.Routes), r)
-	c.st.tables[t.ID] = t
-	return nil, nil
-}
-
-func deleteRoute(c *call) (any, error) {
-	t, err := required(c, c.st.tables, kindTable(), "RouteTableId")
-	if err != nil {
-		return nil, err
-	}
-	r, err := routeDestination(c)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(t.Routes, r.sameDestination)
-	if at < 0 {
-		return nil, query.Errorf("InvalidRoute.NotFound", "no route with destination-cidr-block %s%s%s in route table %s", r.CIDR, r.IPv6CIDR, r.PrefixList, t.ID)
-	}
-	t.Routes = slices.Delete(slices.Clone(t.Routes), at, at+1)
 	c.st.tables[t.ID] = t
 	return nil, nil
 }

@@ -18,6 +18,7 @@ type state struct {
 	gateways   map[string]Gateway
 	tables     map[string]RouteTable
 	lists      map[string]PrefixList
+	nats       map[string]NATGateway
 	tags       map[string]Tags
 	serial     int
 }
@@ -27,7 +28,7 @@ func newState() *state {
 		vpcs: map[string]VPC{}, subnets: map[string]Subnet{}, groups: map[string]Group{},
 		instances: map[string]Instance{}, interfaces: map[string]Interface{}, addresses: map[string]Address{},
 		gateways: map[string]Gateway{}, tables: map[string]RouteTable{}, lists: map[string]PrefixList{},
-		tags: map[string]Tags{},
+		nats: map[string]NATGateway{}, tags: map[string]Tags{},
 	}
 }
 
@@ -37,7 +38,7 @@ func (s *state) clone() *state {
 		vpcs: maps.Clone(s.vpcs), subnets: maps.Clone(s.subnets), groups: maps.Clone(s.groups),
 		instances: maps.Clone(s.instances), interfaces: maps.Clone(s.interfaces), addresses: maps.Clone(s.addresses),
 		gateways: maps.Clone(s.gateways), tables: maps.Clone(s.tables), lists: maps.Clone(s.lists),
-		tags: maps.Clone(s.tags), serial: s.serial,
+		nats: maps.Clone(s.nats), tags: maps.Clone(s.tags), serial: s.serial,
 	}
 }
 
@@ -51,6 +52,7 @@ func (s *state) load(w World) {
 	put(s.gateways, w.Gateways, func(o Gateway) string { return o.ID })
 	put(s.tables, w.RouteTables, func(o RouteTable) string { return o.ID })
 	put(s.lists, w.PrefixLists, func(o PrefixList) string { return o.ID })
+	put(s.nats, w.NATGateways, func(o NATGateway) string { return o.ID })
 	for id, tags := range w.Tags {
 		s.tags[id] = maps.Clone(tags)
 	}
@@ -67,7 +69,7 @@ func (s *state) world() World {
 		VPCs: sorted(s.vpcs), Subnets: sorted(s.subnets), Groups: sorted(s.groups),
 		Instances: sorted(s.instances), Interfaces: sorted(s.interfaces), Addresses: sorted(s.addresses),
 		Gateways: sorted(s.gateways), RouteTables: sorted(s.tables), PrefixLists: sorted(s.lists),
-		Tags: maps.Clone(s.tags),
+		NATGateways: sorted(s.nats), Tags: maps.Clone(s.tags),
 	}
 }
 

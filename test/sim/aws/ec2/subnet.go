@@ -35,11 +35,18 @@ type namesXML struct {
 	AAAA bool   `xml:"enableResourceNameDnsAAAARecord"`
 }
 
+func (n LaunchNames) kind() string {
+	if n.Type == "" {
+		return "ip-name"
+	}
+	return n.Type
+}
+
 func (c *call) subnetXML(s Subnet) subnetXML {
 	x := subnetXML{
 		ID: s.ID, ARN: c.arn("subnet", s.ID), State: "available", Owner: c.opt.Account, VPC: s.VPC, CIDR: s.CIDR,
 		Free: c.st.free(s), Zone: s.Zone, ZoneID: c.zoneID(s.Zone), Default: s.DefaultForZone, Public: s.PublicIPOnLaunch,
-		IPv6: s.IPv6OnLaunch, Names: namesXML{Type: "ip-name"}, Tags: c.tagsShown(s.ID),
+		IPv6: s.IPv6OnLaunch, DNS64: s.DNS64, Names: namesXML{s.Names.kind(), s.Names.A, s.Names.AAAA}, Tags: c.tagsShown(s.ID),
 	}
 	if s.IPv6CIDR != "" {
 		x.CIDRs6.Item = []cidr6XML{{ID: association("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}
@@ -57,8 +64,11 @@ func subnetProperties() properties[Subnet] {
 		"subnet-arn":                 func(c *call, s Subnet) []string { return one(c.arn("subnet", s.ID)) },
 		"map-public-ip-on-launch":    func(_ *call, s Subnet) []string { return boolean(s.PublicIPOnLaunch) },
 		"ipv6-native":                func(*call, Subnet) []string { return boolean(false) },
-		"enable-dns64":               func(*call, Subnet) []string { return boolean(false) },
-		"ipv6-cidr-block-association.ipv6-cidr-block": func(_ *call, s Subnet) []string { return one(s.IPv6CIDR) },
+		"enable-dns64":               func(_ *call, s Subnet) []string { return boolean(s.DNS64) },
+		"private-dns-name-options-on-launch.hostname-type":                        func(_ *call, s Subnet) []string { return one(s.Names.kind()) },
+		"private-dns-name-options-on-launch.enable-resource-name-dns-a-record":    func(_ *call, s Subnet) []string { return boolean(s.Names.A) },
+		"private-dns-name-options-on-launch.enable-resource-name-dns-aaaa-record": func(_ *call, s Subnet) []string { return boolean(s.Names.AAAA) },
+		"ipv6-cidr-block-association.ipv6-cidr-block":                             func(_ *call, s Subnet) []string { return one(s.IPv6CIDR) },
 		"ipv6-cidr-block-association.state": func(_ *call, s Subnet) []string {
 			if s.IPv6CIDR == "" {
 				return nil
@@ -66,9 +76,7 @@ func subnetProperties() properties[Subnet] {
 			return one("associated")
 		},
 	}.unused("customer-owned-ipv4-pool", "enable-lni-at-device-index", "ipv6-cidr-block-association.association-id",
-		"map-customer-owned-ip-on-launch", "outpost-arn", "private-dns-name-options-on-launch.hostname-type",
-		"private-dns-name-options-on-launch.enable-resource-name-dns-a-record",
-		"private-dns-name-options-on-launch.enable-resource-name-dns-aaaa-record")
+		"map-customer-owned-ip-on-launch", "outpost-arn")
 	// EC2 takes the camel case spellings as well. Source: EC2 API reference, DescribeSubnets.
 	for _, name := range []string{"availability-zone", "availabilityZone"} {
 		p[name] = func(_ *call, s Subnet) []string { return one(s.Zone) }
@@ -122,11 +130,9 @@ func createSubnet(c *call) (any, error) {
 	}
 	s := Subnet{VPC: v.ID, Zone: zone, CIDR: block}
 	if text := c.Str("Ipv6CidrBlock"); text != "" {
-		p, ok := canonical(text, true)
-		if !ok || p.Bits() != 64 || !within(p, []string{v.IPv6CIDR}) {
-			return nil, query.Errorf("InvalidSubnet.Range", "The CIDR '%s' is invalid.", text)
+		if s.IPv6CIDR, err = c.ipv6Block(v, text); err != nil {
+			return nil, err
 		}
-		s.IPv6CIDR = p.String()
 	}
 	s.ID = c.st.newID("subnet")
 	c.st.subnets[s.ID] = s
@@ -202,12 +208,21 @@ func modifySubnetAttribute(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, to := range map[string]*bool{"MapPublicIpOnLaunch.Value": &s.PublicIPOnLaunch, "AssignIpv6AddressOnCreation.Value": &s.IPv6OnLaunch} {
+	for name, to := range map[string]*bool{
+		"MapPublicIpOnLaunch.Value": &s.PublicIPOnLaunch, "AssignIpv6AddressOnCreation.Value": &s.IPv6OnLaunch, "EnableDns64.Value": &s.DNS64,
+		"EnableResourceNameDnsARecordOnLaunch.Value": &s.Names.A, "EnableResourceNameDnsAAAARecordOnLaunch.Value": &s.Names.AAAA,
+	} {
 		if on, ok, err := c.Bool(name); err != nil {
 			return nil, err
 		} else if ok {
 			*to = on
 		}
+	}
+	if kind := c.Str("PrivateDnsHostnameTypeOnLaunch"); kind != "" {
+		if kind != "ip-name" && kind != "resource-name" {
+			return nil, badValue("privateDnsHostnameTypeOnLaunch", kind, "Expected ip-name or resource-name.")
+		}
+		s.Names.Type = kind
 	}
 	c.st.subnets[s.ID] = s
 	return nil, nil

@@ -154,6 +154,8 @@ func (c *call) exists(k idKind, id string) bool {
 		_, ok = c.st.tables[id]
 	case "pl":
 		_, ok = c.st.lists[id]
+	case "nat":
+		_, ok = c.st.nats[id]
 	}
 	return ok
 }

@@ -39,6 +39,13 @@ type vpcXML struct {
 	Tags    *tagSet                `xml:"tagSet"`
 }
 
+func (v VPC) tenancy() string {
+	if v.Dedicated {
+		return "dedicated"
+	}
+	return "default"
+}
+
 func (v VPC) cidrs() []string { return append([]string{v.CIDR}, v.MoreCIDRs...) }
 
 func association(prefix, owner, cidr string) string { return ID(prefix, owner+"/"+cidr) }
@@ -46,7 +53,7 @@ func association(prefix, owner, cidr string) string { return ID(prefix, owner+"/
 func (c *call) vpcXML(v VPC) vpcXML {
 	x := vpcXML{
 		ID: v.ID, Owner: c.opt.Account, State: "available", CIDR: v.CIDR, DHCP: ID("dopt", "default"),
-		Tenancy: "default", Default: v.Default, Tags: c.tagsShown(v.ID),
+		Tenancy: v.tenancy(), Default: v.Default, Tags: c.tagsShown(v.ID),
 	}
 	for _, cidr := range v.cidrs() {
 		x.CIDRs.Item = append(x.CIDRs.Item, cidrXML{association("vpc-cidr-assoc", v.ID, cidr), cidr, statusXML{"associated"}})
@@ -133,10 +140,14 @@ func createVpc(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	tenancy := c.Str("InstanceTenancy")
+	if tenancy != "" && tenancy != "default" && tenancy != "dedicated" {
+		return nil, badValue("instanceTenancy", tenancy, "Expected default or dedicated.")
+	}
 	if limit := c.opt.Limits.VPCs; limit >= 0 && len(c.st.vpcs) >= limit {
 		return nil, query.Errorf("VpcLimitExceeded", "The maximum number of VPCs has been reached.")
 	}
-	v := c.newVPC(VPC{CIDR: p.String(), DNSSupport: true}, wants6)
+	v := c.newVPC(VPC{CIDR: p.String(), DNSSupport: true, Dedicated: tenancy == "dedicated"}, wants6)
 	c.setTags(v.ID, specs["vpc"])
 	return struct {
 		VPC vpcXML `xml:"vpc"`
@@ -240,11 +251,29 @@ func describeVpcAttribute(c *call) (any, error) {
 	case "enableDnsSupport":
 		out.Support = &flagXML{v.DNSSupport}
 	case "enableNetworkAddressUsageMetrics":
-		out.Metrics = &flagXML{}
+		out.Metrics = &flagXML{v.UsageMetrics}
 	default:
 		return nil, query.Errorf("InvalidParameterValue", "Value (%s) for parameter attribute is invalid. Unknown attribute.", name)
 	}
 	return out, nil
+}
+
+// modifyVpcTenancy goes one way only: from dedicated to default.
+func modifyVpcTenancy(c *call) (any, error) {
+	v, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
+	if err != nil {
+		return nil, err
+	}
+	tenancy, err := need(c, "InstanceTenancy")
+	if err != nil {
+		return nil, err
+	}
+	if tenancy != "default" {
+		return nil, query.Errorf("UnsupportedTenancy", "The tenancy value %s is not supported.", tenancy)
+	}
+	v.Dedicated = false
+	c.st.vpcs[v.ID] = v
+	return nil, nil
 }
 
 func modifyVpcAttribute(c *call) (any, error) {
@@ -252,7 +281,10 @@ func modifyVpcAttribute(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, to := range map[string]*bool{"EnableDnsHostnames.Value": &v.DNSHostnames, "EnableDnsSupport.Value": &v.DNSSupport} {
+	for name, to := range map[string]*bool{
+		"EnableDnsHostnames.Value": &v.DNSHostnames, "EnableDnsSupport.Value": &v.DNSSupport,
+		"EnableNetworkAddressUsageMetrics.Value": &v.UsageMetrics,
+	} {
 		if on, ok, err := c.Bool(name); err != nil {
 			return nil, err
 		} else if ok {
@@ -290,40 +322,6 @@ func createDefaultVpc(c *call) (any, error) {
 	return struct {
 		VPC vpcXML `xml:"vpc"`
 	}{c.vpcXML(v)}, nil
-}
-
-// associateVpcCidrBlock adds a secondary IPv4 block or the Amazon IPv6 block.
-func associateVpcCidrBlock(c *call) (any, error) {
-	v, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
-	if err != nil {
-		return nil, err
-	}
-	out := struct {
-		ID    string    `xml:"vpcId"`
-		CIDR  *cidrXML  `xml:"cidrBlockAssociation"`
-		CIDR6 *cidr6XML `xml:"ipv6CidrBlockAssociation"`
-	}{ID: v.ID}
-	wants6, _, err := c.Bool("AmazonProvidedIpv6CidrBlock")
-	if err != nil {
-		return nil, err
-	}
-	if wants6 {
-		v.IPv6CIDR = amazonIPv6(v.ID)
-		out.CIDR6 = &cidr6XML{association("vpc-cidr-assoc", v.ID, v.IPv6CIDR), v.IPv6CIDR, statusXML{"associating"}, c.opt.Region, "Amazon"}
-	} else {
-		text, err := need(c, "CidrBlock")
-		if err != nil {
-			return nil, err
-		}
-		p, ok := canonical(text, false)
-		if !ok || p.Bits() < 16 || p.Bits() > 28 || overlapsAny(p, v.cidrs()) {
-			return nil, query.Errorf("InvalidVpc.Range", "The CIDR '%s' is invalid.", text)
-		}
-		v.MoreCIDRs = append(slices.Clone(v.MoreCIDRs), p.String())
-		out.CIDR = &cidrXML{association("vpc-cidr-assoc", v.ID, p.String()), p.String(), statusXML{"associating"}}
-	}
-	c.st.vpcs[v.ID] = v
-	return out, nil
 }
 
 func overlapsAny(p netip.Prefix, blocks []string) bool {

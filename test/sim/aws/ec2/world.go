@@ -11,6 +11,9 @@ type VPC struct {
 	Default            bool
 	DNSHostnames       bool
 	DNSSupport         bool
+	UsageMetrics       bool
+	// Dedicated is set when machines have hardware of their own by default.
+	Dedicated bool
 	// MoreCIDRs are the secondary IPv4 blocks.
 	MoreCIDRs []string
 }
@@ -21,6 +24,14 @@ type Subnet struct {
 	PublicIPOnLaunch              bool
 	IPv6OnLaunch                  bool
 	DefaultForZone                bool
+	DNS64                         bool
+	Names                         LaunchNames
+}
+
+// LaunchNames says which private names machines get in a subnet. An empty Type is ip-name.
+type LaunchNames struct {
+	Type    string
+	A, AAAA bool
 }
 
 // Group is a security group with its rules in the order they were made.
@@ -64,6 +75,13 @@ type Instance struct {
 	Ended time.Time
 	// SourceDestCheckOff is set for machines that forward traffic.
 	SourceDestCheckOff bool
+	Switches           Switches
+}
+
+// Switches are the settings of a machine that are on or off.
+type Switches struct {
+	NoTerminate, NoStop     bool
+	Monitored, EBSOptimized bool
 }
 
 // Interface is an elastic network interface.
@@ -73,6 +91,9 @@ type Interface struct {
 	// IPs are the private IPv4 addresses, the primary one first.
 	IPs  []string
 	IPv6 []string
+	// PublicIP is the public address that Amazon lent the primary one; an elastic
+	// address takes its place.
+	PublicIP string
 	// Instance is empty for an interface that is attached to none.
 	Instance            string
 	DeviceIndex         int
@@ -114,6 +135,15 @@ type RouteTable struct {
 	Routes       []Route
 }
 
+// NATGateway is a way out of a subnet. PublicIP is empty for a private one.
+type NATGateway struct {
+	ID, VPC, Subnet, Interface      string
+	Allocation, PublicIP, PrivateIP string
+	// State is available or deleted.
+	State            string
+	Created, Deleted time.Time
+}
+
 // PrefixList is a managed list of CIDRs; Owner is "AWS" for Amazon's own.
 type PrefixList struct {
 	ID, Name, Family, Owner string
@@ -136,6 +166,7 @@ type World struct {
 	Gateways    []Gateway
 	RouteTables []RouteTable
 	PrefixLists []PrefixList
+	NATGateways []NATGateway `json:",omitempty"`
 	// Tags are by resource id.
 	Tags map[string]Tags
 }

@@ -31,6 +31,9 @@ type zoneXML struct {
 }
 
 func describeAvailabilityZones(c *call) (any, error) {
+	if _, _, err := c.Bool("AllAvailabilityZones"); err != nil {
+		return nil, err
+	}
 	objects := slices.Clone(c.opt.Zones)
 	for _, by := range []struct {
 		param string
@@ -72,65 +75,3 @@ func describeAvailabilityZones(c *call) (any, error) {
 }
 
 func zoneName(z Zone) string { return z.Name }
-
-type regionXML struct {
-	OptIn    string `xml:"optInStatus"`
-	Name     string `xml:"regionName"`
-	Endpoint string `xml:"regionEndpoint"`
-}
-
-func describeRegions(c *call) (any, error) {
-	names := []string{
-		"ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ca-central-1",
-		"eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
-	}
-	if !slices.Contains(names, c.opt.Region) {
-		names = append(names, c.opt.Region)
-	}
-	slices.Sort(names)
-	if wanted := c.Strs("RegionName"); len(wanted) > 0 {
-		for _, w := range wanted {
-			if !slices.Contains(names, w) {
-				return nil, query.Errorf("InvalidParameterValue", "Invalid region names: [%s]", w)
-			}
-		}
-		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(wanted, n) })
-	}
-	var regions []regionXML
-	for _, n := range names {
-		regions = append(regions, regionXML{"opt-in-not-required", n, "ec2." + n + ".amazonaws.com"})
-	}
-	regions, err := selectBy(c, properties[regionXML]{
-		"endpoint":      func(_ *call, r regionXML) []string { return one(r.Endpoint) },
-		"opt-in-status": func(_ *call, r regionXML) []string { return one(r.OptIn) },
-		"region-name":   func(_ *call, r regionXML) []string { return one(r.Name) },
-	}, func(r regionXML) string { return r.Name }, regions)
-	return struct {
-		Regions query.Items[regionXML] `xml:"regionInfo"`
-	}{query.Items[regionXML]{Item: regions}}, err
-}
-
-type attributeXML struct {
-	Name   string   `xml:"attributeName"`
-	Values []string `xml:"attributeValueSet>item>attributeValue"`
-}
-
-// describeAccountAttributes answers the questions of older clients whether the
-// account has EC2-Classic and which VPC is the default.
-func describeAccountAttributes(c *call) (any, error) {
-	vpc, ok := c.st.defaultVPC()
-	if !ok {
-		vpc.ID = "none"
-	}
-	all := []attributeXML{
-		{"supported-platforms", []string{"VPC"}},
-		{"default-vpc", []string{vpc.ID}},
-		{"vpc-max-security-groups-per-interface", []string{"5"}},
-	}
-	if wanted := c.Strs("AttributeName"); len(wanted) > 0 {
-		all = slices.DeleteFunc(all, func(a attributeXML) bool { return !slices.Contains(wanted, a.Name) })
-	}
-	return struct {
-		Attributes query.Items[attributeXML] `xml:"accountAttributeSet"`
-	}{query.Items[attributeXML]{Item: all}}, nil
-}
