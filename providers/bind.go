@@ -63,7 +63,7 @@ type Bound struct {
 	Read        func(context.Context, []Scope) []Read
 	Apply       func(context.Context, plan.Batch) []plan.Outcome
 	// Orphans is that of a Sweeper; nil if the session is none.
-	Orphans func(ctx context.Context, live []stack.Owner) ([]*stack.Stack, error)
+	Orphans func(ctx context.Context, live Live) ([]*stack.Stack, error)
 }
 
 // Bind closes a cloud over its configuration and an open session.
@@ -141,7 +141,7 @@ func labelsOf[C, F any](cloud Cloud[C, F], config C) Labels {
 }
 
 // orphansOf is the function of a session that is a Sweeper.
-func orphansOf(session any) func(context.Context, []stack.Owner) ([]*stack.Stack, error) {
+func orphansOf(session any) func(context.Context, Live) ([]*stack.Stack, error) {
 	sweeper, ok := session.(Sweeper)
 	if !ok {
 		return nil

@@ -138,10 +138,17 @@ type Session[F any] interface {
 // being told where to look.
 type Sweeper interface {
 	// Orphans returns what carries this cluster's marks and belongs to none of the
-	// live owners, by the owner that the marks name, with proofs as Read gives
+	// live Services, by the owner that the marks name, with proofs as Read gives
 	// them. Marks may tell less than a Service's whole identity: what they leave
 	// open is empty, and the name is then that of the thing itself.
-	Orphans(ctx context.Context, live []stack.Owner) ([]*stack.Stack, error)
+	Orphans(ctx context.Context, live Live) ([]*stack.Stack, error)
+}
+
+// Live is what a cluster has, against which the cloud is held.
+type Live struct {
+	Services []stack.Owner
+	// Nodes are all of them: on some clouds machines are what tells clusters apart.
+	Nodes []nodeports.Node
 }
 
 // Cloud is one provider: configuration type C, facts type F.

@@ -241,7 +241,7 @@ func TestOtherController(t *testing.T) {
 			t.Errorf("%s: the rule that lets somebody else's group in was revoked", name)
 		}
 	}
-	orphans, err := r.session.Orphans(t.Context(), nil)
+	orphans, err := r.session.Orphans(t.Context(), providers.Live{})
 	if err != nil || len(orphans) > 0 {
 		t.Errorf("orphans: got %v, %v, want none", orphans, err)
 	}

@@ -11,6 +11,7 @@ import (
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 )
@@ -37,7 +38,7 @@ func TestOrphans(t *testing.T) {
 	build(alive, cluster.ownedBy(alive, nil), cluster.owned(nil))
 	build(foreign, ClusterTag{ID: "another"}.ownedBy(foreign, nil), Tags{cluster.Key(): "shared"})
 
-	found, err := r.session.Orphans(t.Context(), []stack.Owner{alive})
+	found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{alive}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestOrphans(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r.session.config.Cluster = ClusterTag{}
-	if _, err := r.session.Orphans(t.Context(), nil); err == nil {
+	if _, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
 		t.Error("without a cluster id everything would be an orphan, and no error said so")
 	}
 }

@@ -27,11 +27,11 @@ type orphan struct {
 // security group by the cluster's tag and a name that load balancers' own groups
 // have; a rule in a group of the nodes by its description. What carries the tag
 // of another cluster, or is only shared with this one, is nobody's orphan.
-func (s *Session) Orphans(ctx context.Context, live []stack.Owner) ([]*stack.Stack, error) {
+func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
 	if s.config.Cluster.ID == "" {
 		return nil, errors.New("cluster id: there is none, so nothing in the cloud is marked as this cluster's")
 	}
-	w := newSweep(s, live)
+	w := newSweep(s, live.Services)
 	marks, err := s.marks(ctx, w)
 	if err != nil {
 		return nil, err

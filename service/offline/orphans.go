@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-multierror"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -46,7 +47,7 @@ func FindOrphans(ctx context.Context, in Input, t Target) (*Orphans, error) {
 // that was made meanwhile is not in the first list, and its load balancer is no
 // orphan.
 func (o *Orphans) look(ctx context.Context, live []stack.Owner) error {
-	drafts, err := o.run.reconciler.Orphans(ctx, live)
+	drafts, err := o.run.reconciler.Orphans(ctx, providers.Live{Services: live, Nodes: project(o.run.world)})
 	if err != nil {
 		return err
 	}

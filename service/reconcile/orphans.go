@@ -6,16 +6,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 )
 
 // Orphans drafts the end of everything that carries the cluster's marks in the
-// cloud and belongs to none of the live owners; one draft per owner that the
+// cloud and belongs to none of the live Services; one draft per owner that the
 // marks name. The live Services must have been drafted before, or what they
 // share with an orphan would go with it. Run performs such a draft like that of
 // a released Service.
-func (r *Reconciler) Orphans(ctx context.Context, live []stack.Owner) ([]*Draft, error) {
+func (r *Reconciler) Orphans(ctx context.Context, live providers.Live) ([]*Draft, error) {
 	if r.cloud.Orphans == nil {
 		return nil, fault.New(fault.Invalid, "%s: what is marked cannot be listed", r.cloud.Name)
 	}
