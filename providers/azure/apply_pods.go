@@ -78,7 +78,7 @@ func (c *change) writeGateway() {
 		}
 		p := c.part(steps)
 		err := p.writeGatewayPart()
-		if fault.Is(err, fault.Invalid) && len(steps) > 1 {
+		if isAboutContent(err) && len(steps) > 1 {
 			for i := range p.batch.Steps {
 				alone := p.part([]int{i})
 				if err := alone.writeGatewayPart(); err != nil {
@@ -91,6 +91,17 @@ func (c *change) writeGateway() {
 			p.all(nil, failed(err))
 		}
 	}
+}
+
+// isAboutContent tells whether a call was refused for what it says of some of the
+// Services: nothing of it is done then.
+func isAboutContent(err error) bool {
+	for _, m := range []fault.Meaning{fault.Invalid, fault.Conflict, fault.InUse, fault.NotFound} {
+		if fault.Is(err, m) {
+			return true
+		}
+	}
+	return false
 }
 
 // writeGatewayPart writes steps that are all about services, or all about addresses.

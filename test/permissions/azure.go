@@ -45,7 +45,34 @@ func Azure() Cloud {
 		free: map[string]string{
 			"metadata": "tells the addresses of a cloud's APIs to everybody",
 		},
-		file: azureRole,
+		file: azureRole("Berth load balancers", "Load balancers for the Services of a Kubernetes cluster."),
+	}
+}
+
+// AzurePods is Azure with pools of pods: what the other pools need nothing of, and
+// no more. The role is one of its own, because Azure takes no role with an action
+// that a subscription does not have. The vendor's pages do not have the actions of
+// service gateways yet; these follow from the paths, as all actions do.
+func AzurePods() Cloud {
+	const network = "Microsoft.Network/"
+	operations := network + "locations/operations/read"
+	return Cloud{
+		File: "azure-pods.json",
+		verb: azureAction,
+		implied: map[string]implied{
+			"LoadBalancers.CreateOrUpdate": {[]string{operations, network + "publicIPAddresses/join/action"},
+				"Azure permissions for Networking, loadBalancers and what a frontend refers to"},
+			"LoadBalancers.Delete":             {[]string{operations}, "Azure permissions for Networking, locations/operations"},
+			"PublicIPAddresses.CreateOrUpdate": {[]string{operations}, "Azure permissions for Networking, locations/operations"},
+			"PublicIPAddresses.Delete":         {[]string{operations}, "Azure permissions for Networking, locations/operations"},
+			"ServiceGateways.UpdateServices": {[]string{operations, network + "loadBalancers/backendAddressPools/join/action", network + "virtualNetworks/joinLoadBalancer/action"},
+				"Azure permissions for Networking, what a service of a gateway refers to"},
+			"ServiceGateways.UpdateAddressLocations": {[]string{operations}, "Azure permissions for Networking, locations/operations"},
+		},
+		free: map[string]string{
+			"metadata": "tells the addresses of a cloud's APIs to everybody",
+		},
+		file: azureRole("Berth load balancers to pods", "Load balancers of the SKU Service for the Services of a Kubernetes cluster."),
 	}
 }
 
@@ -62,32 +89,36 @@ func azureAction(service, collection, operation string) (string, bool) {
 		"network.PublicIPAddresses":               "Microsoft.Network/publicIPAddresses",
 		"network.PublicIPPrefixes":                "Microsoft.Network/publicIPPrefixes",
 		"network.SecurityGroups":                  "Microsoft.Network/networkSecurityGroups",
+		"network.ServiceGateways":                 "Microsoft.Network/serviceGateways",
 		"network.Subnets":                         "Microsoft.Network/virtualNetworks/subnets",
 		"network.VirtualNetworks":                 "Microsoft.Network/virtualNetworks",
 		"resources.Providers":                     "Microsoft.Resources/subscriptions/providers",
 	}
 	verbs := map[string]string{
 		"Get": "read", "List": "read", "ListAll": "read", "CreateOrUpdate": "write", "Update": "write", "UpdateTags": "write", "Delete": "delete",
-		"MigrateToIPBased": "migrateToIpBased/action",
+		"MigrateToIPBased": "migrateToIpBased/action", "GetServices": "services/read", "GetAddressLocations": "addressLocations/read",
+		"UpdateServices": "updateServices/action", "UpdateAddressLocations": "updateAddressLocations/action",
 	}
 	path, verb := types[service+"."+collection], verbs[operation]
 	return path + "/" + verb, path != "" && verb != ""
 }
 
 // azureRole is a custom role as the tools of Azure read it.
-func azureRole(needs []string) ([]byte, error) {
-	return indented(struct {
-		Name             string   `json:"Name"`
-		IsCustom         bool     `json:"IsCustom"`
-		Description      string   `json:"Description"`
-		Actions          []string `json:"Actions"`
-		NotActions       []string `json:"NotActions"`
-		DataActions      []string `json:"DataActions"`
-		NotDataActions   []string `json:"NotDataActions"`
-		AssignableScopes []string `json:"AssignableScopes"`
-	}{
-		Name: "Berth load balancers", IsCustom: true, Description: "Load balancers for the Services of a Kubernetes cluster.",
-		Actions: needs, NotActions: []string{}, DataActions: []string{}, NotDataActions: []string{},
-		AssignableScopes: []string{"/subscriptions/SUBSCRIPTION_ID"},
-	})
+func azureRole(name, description string) func(needs []string) ([]byte, error) {
+	return func(needs []string) ([]byte, error) {
+		return indented(struct {
+			Name             string   `json:"Name"`
+			IsCustom         bool     `json:"IsCustom"`
+			Description      string   `json:"Description"`
+			Actions          []string `json:"Actions"`
+			NotActions       []string `json:"NotActions"`
+			DataActions      []string `json:"DataActions"`
+			NotDataActions   []string `json:"NotDataActions"`
+			AssignableScopes []string `json:"AssignableScopes"`
+		}{
+			Name: name, IsCustom: true, Description: description,
+			Actions: needs, NotActions: []string{}, DataActions: []string{}, NotDataActions: []string{},
+			AssignableScopes: []string{"/subscriptions/SUBSCRIPTION_ID"},
+		})
+	}
 }

@@ -63,6 +63,13 @@ func (w Walk) walk(t *testing.T, seen map[string]bool) {
 	if neighbour.Spec.HealthCheckNodePort != 0 {
 		neighbour.Spec.HealthCheckNodePort++
 	}
+	converge := func(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) {
+		t.Helper()
+		if p, ok := subject.(props.Podded); ok {
+			job.Slices = p.Slices(job.Service)
+		}
+		converge(t, r, job)
+	}
 	converge(t, begin(), reconcile.Job{Service: neighbour, Fresh: true})
 	for i, c := range w.Cases {
 		svc := c.Service.DeepCopy()
