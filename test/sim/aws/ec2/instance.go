@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -140,6 +141,24 @@ func describeInstances(c *call) (any, error) {
 	return out, nil
 }
 
+// shownProperties are those of what is worked out only when a machine is shown.
+func shownProperties() properties[Instance] {
+	return properties[Instance]{
+		"reason":           func(_ *call, i Instance) []string { return one(i.Reason) },
+		"root-device-name": func(*call, Instance) []string { return one(rootDevice) },
+		"ebs-optimized":    func(_ *call, i Instance) []string { return boolean(i.Switches.EBSOptimized) },
+		"ena-support":      func(*call, Instance) []string { return boolean(true) },
+		"dns-name":         func(c *call, i Instance) []string { return one(c.instanceXML(i).PublicDNS) },
+		"monitoring-state": func(c *call, i Instance) []string { return one(c.instanceXML(i).Monitoring.State) },
+		"state-reason-code": func(c *call, i Instance) []string {
+			if why := c.instanceXML(i).StateWhy; why != nil {
+				return one(why.Code)
+			}
+			return nil
+		},
+	}
+}
+
 func instanceProperties() properties[Instance] {
 	viaInterface := func(of property[Interface]) property[Instance] {
 		return func(c *call, i Instance) []string {
@@ -174,19 +193,8 @@ func instanceProperties() properties[Instance] {
 		"root-device-type":     func(*call, Instance) []string { return one("ebs") },
 		"hypervisor":           func(*call, Instance) []string { return one("xen") },
 		"vpc-id":               func(_ *call, i Instance) []string { return one(i.VPC) },
-		"reason":               func(_ *call, i Instance) []string { return one(i.Reason) },
-		"root-device-name":     func(*call, Instance) []string { return one(rootDevice) },
-		"ebs-optimized":        func(_ *call, i Instance) []string { return boolean(i.Switches.EBSOptimized) },
-		"ena-support":          func(*call, Instance) []string { return boolean(true) },
-		"dns-name":             func(c *call, i Instance) []string { return one(c.instanceXML(i).PublicDNS) },
-		"monitoring-state":     func(c *call, i Instance) []string { return one(c.instanceXML(i).Monitoring.State) },
-		"state-reason-code": func(c *call, i Instance) []string {
-			if why := c.instanceXML(i).StateWhy; why != nil {
-				return one(why.Code)
-			}
-			return nil
-		},
 	}
+	maps.Copy(p, shownProperties())
 	byInterface := interfaceProperties()
 	for name, of := range byInterface {
 		if of == nil {
