@@ -59,10 +59,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
 {{- end -}}
 
-{{/* Whether load balancers may follow endpoints; Azure's do where there are several. */}}
+{{/* Whether load balancers may follow endpoints; Azure's do where there are several, or where they send to pods. */}}
 {{- define "berth.readsEndpoints" -}}
 {{- $several := or .Values.azure.multipleLoadBalancers .Values.azure.namespaceSelectors (contains "multiplestandardloadbalancerconfigurations" (lower .Values.cloudConfig.content)) -}}
-{{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") $several) -}}true{{- end -}}
+{{- $pods := or .Values.azure.podPools (contains "podip" (lower .Values.cloudConfig.content)) -}}
+{{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") (or $several $pods)) -}}true{{- end -}}
 {{- end -}}
 
 {{/* Whether labels of namespaces decide: those that Azure's several load balancers select by. */}}
