@@ -88,10 +88,6 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			return cloud.Later(input(r), facts, have)
 		}
 	}
-	var endpointsOf func(*corev1.Service) bool
-	if cloud.EndpointsOf != nil {
-		endpointsOf = func(svc *corev1.Service) bool { return cloud.EndpointsOf(config, svc) }
-	}
 	var fresh func(Request) (Scope, error)
 	if cloud.Fresh != nil {
 		fresh = func(r Request) (Scope, error) { return cloud.Fresh(input(r)) }
@@ -117,7 +113,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Status:      func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
 		Outputs:     cloud.Outputs,
 		Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
-		EndpointsOf: endpointsOf,
+		EndpointsOf: endpointsOf(cloud, config),
 		Labels:      labelsOf(cloud, config),
 		Read: func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
@@ -138,6 +134,14 @@ func labelsOf[C, F any](cloud Cloud[C, F], config C) Labels {
 		return Labels{}
 	}
 	return cloud.Labels(config)
+}
+
+// endpointsOf tells whose pods matter under a configuration; nil: everybody's.
+func endpointsOf[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) bool {
+	if cloud.EndpointsOf == nil {
+		return nil
+	}
+	return func(svc *corev1.Service) bool { return cloud.EndpointsOf(config, svc) }
 }
 
 // orphansOf is the function of a session that is a Sweeper.

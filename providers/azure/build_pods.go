@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
@@ -75,7 +74,7 @@ func containerRules(in input) []Rule {
 
 // podPort is the port of the pods that a rule sends to.
 func podPort(p nodeports.ServicePort) int32 {
-	if p.TargetPort.Type == intstr.Int && p.TargetPort.IntVal > 0 {
+	if p.TargetPort.StrVal == "" && p.TargetPort.IntVal > 0 {
 		return p.TargetPort.IntVal
 	}
 	return p.Port
@@ -212,28 +211,28 @@ func validatePods(in input) annotations.Problems {
 // IP is off. Source: Azure Load Balancer documentation, floating IP.
 func validatePodPorts(ports []nodeports.ServicePort) annotations.Problems {
 	var out annotations.Problems
-	fail := func(key, value, message, legal string) {
-		out = append(out, said(key, value, message, legal, annotations.Error))
+	fail := func(port, message, legal string) {
+		out = append(out, said("spec.ports", port, message, legal, annotations.Error))
 	}
 	if len(ports) == 0 {
-		fail("spec.ports", "", "is empty, so there is nothing to serve", "at least one port")
+		fail("", "is empty, so there is nothing to serve", "at least one port")
 	}
 	taken := map[string]nodeports.ServicePort{}
 	for _, p := range ports {
 		if p.Protocol != corev1.ProtocolTCP && p.Protocol != corev1.ProtocolUDP {
-			fail("spec.ports", p.String(), "is "+string(p.Protocol)+", which load balancers of the SKU "+wireService+" do not serve", "TCP or UDP")
+			fail(p.String(), "is "+string(p.Protocol)+", which load balancers of the SKU "+wireService+" do not serve", "TCP or UDP")
 			continue
 		}
 		if p.Port > lastFrontendPort {
-			fail("spec.ports", p.String(), "is above the last port that a rule can have", fmt.Sprintf("ports from 1 to %d", lastFrontendPort))
+			fail(p.String(), "is above the last port that a rule can have", fmt.Sprintf("ports from 1 to %d", lastFrontendPort))
 		}
-		if p.TargetPort.Type == intstr.String {
-			fail("spec.ports", p.String(), "has the named target port "+p.TargetPort.StrVal+", and rules to pods send to a number", "a number as targetPort")
+		if p.TargetPort.StrVal != "" {
+			fail(p.String(), "has the named target port "+p.TargetPort.StrVal+", and rules to pods send to a number", "a number as targetPort")
 			continue
 		}
 		to := fmt.Sprint(p.Protocol, podPort(p))
 		if other, twice := taken[to]; twice {
-			fail("spec.ports", p.String(), fmt.Sprintf("sends to the target port %d, as %s does", podPort(p), other), "another targetPort for each port of a protocol")
+			fail(p.String(), fmt.Sprintf("sends to the target port %d, as %s does", podPort(p), other), "another targetPort for each port of a protocol")
 		}
 		taken[to] = p
 	}

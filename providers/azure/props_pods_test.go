@@ -8,9 +8,9 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/permissions"
 	"github.com/berth-lb/berth/test/props"
-	"github.com/berth-lb/berth/service/reconcile"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
