@@ -3,6 +3,7 @@ package stack
 import (
 	"net/netip"
 	"reflect"
+	"slices"
 )
 
 // Members is a set of values that are equal when they are deeply equal. Values
@@ -68,4 +69,94 @@ func plain(t reflect.Type) bool {
 	default:
 		return false
 	}
+}
+
+// Differ lists the members that only one of two slices has, each once and in their
+// order. Values that are no slices have no members.
+func Differ(a, b any) (onlyA, onlyB []any) {
+	x, y, ok := texts(a, b)
+	if !ok {
+		p, q := elements(a), elements(b)
+		return without(p, q), without(q, p)
+	}
+	// Thousands of machines before and after one of them has come are the same but
+	// for a place in the middle.
+	start, end := 0, 0
+	for start < min(len(x), len(y)) && x[start] == y[start] {
+		start++
+	}
+	for end < min(len(x), len(y))-start && x[len(x)-1-end] == y[len(y)-1-end] {
+		end++
+	}
+	if start+end == len(x) && start+end == len(y) {
+		return nil, nil
+	}
+	inX, inY := x[start:len(x)-end], y[start:len(y)-end]
+	if len(inX)+len(inY) > few {
+		return lacking(x, setOf(y)), lacking(y, setOf(x))
+	}
+	return lacking(inX, listOf(y)), lacking(inY, listOf(x))
+}
+
+// few is how many members are rather looked for in a list than in a set that would
+// have to be made of it.
+const few = 8
+
+func texts(a, b any) (x, y []string, ok bool) {
+	x, first := a.([]string)
+	y, second := b.([]string)
+	return x, y, first && second
+}
+
+// lacking lists the members that are not there, each once.
+func lacking(of []string, there func(string) bool) []any {
+	var out []any
+	told := map[string]struct{}{}
+	for _, v := range of {
+		if _, twice := told[v]; twice || there(v) {
+			continue
+		}
+		told[v] = struct{}{}
+		out = append(out, v)
+	}
+	return out
+}
+
+func setOf(list []string) func(string) bool {
+	set := make(map[string]struct{}, len(list))
+	for _, v := range list {
+		set[v] = struct{}{}
+	}
+	return func(v string) bool { _, ok := set[v]; return ok }
+}
+
+func listOf(list []string) func(string) bool {
+	return func(v string) bool { return slices.Contains(list, v) }
+}
+
+// without lists the members of a that are not in b, each once.
+func without(a, b []any) []any {
+	var seen Members
+	for _, v := range b {
+		seen.Add(v)
+	}
+	var out []any
+	for _, v := range a {
+		if seen.Add(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func elements(v any) []any {
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() || rv.Kind() != reflect.Slice {
+		return nil
+	}
+	out := make([]any, rv.Len())
+	for i := range out {
+		out[i] = rv.Index(i).Interface()
+	}
+	return out
 }

@@ -2,8 +2,13 @@ package stack
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestMembers: equal means deeply equal, whether values can be hashed or not.
@@ -54,5 +59,74 @@ func BenchmarkMembers(b *testing.B) {
 		for _, id := range ids {
 			m.Add(id)
 		}
+	}
+}
+
+// TestDiffer: the short ways find what comparing every member with every other does.
+func TestDiffer(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	list := func(n int) []string {
+		out := make([]string, random.IntN(n))
+		for i := range out {
+			out[i] = strconv.Itoa(random.IntN(n))
+		}
+		return out
+	}
+	changed := func(of []string) []string {
+		out := slices.Clone(of)
+		for range random.IntN(3) {
+			at := random.IntN(len(out) + 1)
+			out = slices.Insert(out, at, strconv.Itoa(random.IntN(40)))
+		}
+		for range min(random.IntN(3), len(out)) {
+			at := random.IntN(len(out))
+			out = slices.Delete(out, at, at+1)
+		}
+		return out
+	}
+	for range 5000 {
+		a := list(40)
+		b := changed(a)
+		if random.IntN(4) == 0 {
+			b = list(40)
+		}
+		p, q := elements(a), elements(b)
+		wantA, wantB := without(p, q), without(q, p)
+		gotA, gotB := Differ(a, b)
+		if diff := cmp.Diff([][]any{wantA, wantB}, [][]any{gotA, gotB}); diff != "" {
+			t.Fatalf("%v and %v (-want +got):\n%s", a, b, diff)
+		}
+	}
+}
+
+// TestDifferOfOtherLists: members need not be texts, and nothing has none.
+func TestDifferOfOtherLists(t *testing.T) {
+	type list struct{ Names []string }
+	for _, tc := range []struct {
+		name         string
+		a, b         any
+		onlyA, onlyB []any
+	}{
+		{"structs", []list{{[]string{"a"}}, {[]string{"b"}}}, []list{{[]string{"b"}}, {[]string{"c"}}, {[]string{"c"}}}, []any{list{[]string{"a"}}}, []any{list{[]string{"c"}}}},
+		{"nothing and texts", nil, []string{"a", "a"}, nil, []any{"a"}},
+		{"no list", 1, []string{}, nil, nil},
+	} {
+		gotA, gotB := Differ(tc.a, tc.b)
+		if diff := cmp.Diff([][]any{tc.onlyA, tc.onlyB}, [][]any{gotA, gotB}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
+// BenchmarkDiffer is what one machine that joins costs a Service of a large cluster.
+func BenchmarkDiffer(b *testing.B) {
+	var ids []string
+	for i := range 5000 {
+		ids = append(ids, fmt.Sprintf("i-%017x", i))
+	}
+	before := slices.Delete(slices.Clone(ids), 2500, 2501)
+	b.ReportAllocs()
+	for b.Loop() {
+		Differ(ids, before)
 	}
 }

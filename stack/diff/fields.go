@@ -26,7 +26,7 @@ func (r Rule) differences(want, found stack.Spec) []plan.Change {
 			ch.From = narrowed(ch.From, ch.To)
 		}
 		if _, set := r.Sets[f.Name]; set {
-			ch.Added, ch.Removed = members(f.Value, old[f.Name])
+			ch.Added, ch.Removed = stack.Differ(f.Value, old[f.Name])
 			if len(ch.Added)+len(ch.Removed) == 0 {
 				continue // only the order differs
 			}
@@ -82,39 +82,6 @@ func isEmpty(v any) bool {
 
 // isUnset tells whether a value says nothing: its zero value, or an empty list.
 func isUnset(v any) bool { return isEmpty(v) || reflect.ValueOf(v).IsZero() }
-
-// members compares two slices as sets.
-func members(want, found any) (added, removed []any) {
-	w, f := elements(want), elements(found)
-	return without(w, f), without(f, w)
-}
-
-// without lists the members of a that are not in b, each once.
-func without(a, b []any) []any {
-	var seen stack.Members
-	for _, v := range b {
-		seen.Add(v)
-	}
-	var out []any
-	for _, v := range a {
-		if seen.Add(v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func elements(v any) []any {
-	rv := reflect.ValueOf(v)
-	if !rv.IsValid() || rv.Kind() != reflect.Slice {
-		return nil
-	}
-	out := make([]any, rv.Len())
-	for i := range out {
-		out[i] = rv.Index(i).Interface()
-	}
-	return out
-}
 
 // settled fills sticky fields of the wanted spec with what was found, so that a
 // call that writes several fields does not reset them.

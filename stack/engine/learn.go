@@ -103,6 +103,9 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	if !current.IsValid() || current.Kind() != reflect.Slice {
 		return ch.To
 	}
+	if added, removed := stack.Differ(ch.To, current.Interface()); len(refused) == 0 && reflect.DeepEqual(added, ch.Added) && reflect.DeepEqual(removed, ch.Removed) {
+		return ch.To // that was all: no need to put thousands of members in order
+	}
 	var gone stack.Members
 	for _, v := range ch.Removed {
 		gone.Add(v)
