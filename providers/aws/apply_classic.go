@@ -143,6 +143,7 @@ func tagClassic(c *change, spec Classic) plan.Outcome {
 
 func deleteClassic(c *change) plan.Outcome {
 	_, err := tell(c.ctx, c.classic.DeleteLoadBalancer, &elb.DeleteLoadBalancerInput{LoadBalancerName: awssdk.String(c.id())})
+	c.facts.forgetClassic(c.id())
 	return deleted(err)
 }
 

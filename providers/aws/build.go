@@ -91,8 +91,8 @@ func (b *builder) backends() {
 		return
 	}
 	var doubts annotations.Problems
-	b.groups, doubts = nodeGroups(ids, b.facts)
-	b.groups = sortedSet(append(b.groups, keptGroups...))
+	b.groups, doubts = groupsOf(ids, b.facts)
+	b.groups = sortedSet(slices.Concat(b.groups, keptGroups))
 	b.tell(doubts...)
 }
 

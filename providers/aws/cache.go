@@ -43,6 +43,11 @@ type factCache struct {
 		names map[string]string
 		asked map[string]bool // groups that Services name and that could be listed when they did
 	}
+	classic struct {
+		sync.Mutex
+		there map[string]bool // names of Classic Load Balancers that were there the last time
+		calls int             // what it took to list all of the account; 0: nobody has
+	}
 }
 
 // knownInstance is an instance, or the memory that there was none.
@@ -56,6 +61,7 @@ func newFactCache() *factCache {
 	c := &factCache{}
 	c.machines.known = map[string]knownInstance{}
 	c.groups.asked = map[string]bool{}
+	c.classic.there = map[string]bool{}
 	return c
 }
 
@@ -213,6 +219,49 @@ func (c *factCache) learnRules(group string, rules []FoundRule) {
 	}
 	c.groups.list = slices.Clone(c.groups.list)
 	c.groups.list[i].Rules = rules
+}
+
+// classicKnown parts the names into those of Classic Load Balancers that were there
+// the last time and others, and says how many calls the last list of all took; 0
+// if there was none.
+func (c *factCache) classicKnown(names []string) (there, others []string, calls int) {
+	c.classic.Lock()
+	defer c.classic.Unlock()
+	for _, name := range names {
+		if c.classic.there[name] {
+			there = append(there, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return there, others, c.classic.calls
+}
+
+// listedClassic notes a list of all Classic Load Balancers of the account.
+func (c *factCache) listedClassic(names []string, calls int) {
+	c.classic.Lock()
+	defer c.classic.Unlock()
+	clear(c.classic.there)
+	for _, name := range names {
+		c.classic.there[name] = true
+	}
+	c.classic.calls = calls
+}
+
+// learnClassic notes Classic Load Balancers that are there.
+func (c *factCache) learnClassic(names []string) {
+	c.classic.Lock()
+	defer c.classic.Unlock()
+	for _, name := range names {
+		c.classic.there[name] = true
+	}
+}
+
+// forgetClassic notes that a Classic Load Balancer is not there any more.
+func (c *factCache) forgetClassic(name string) {
+	c.classic.Lock()
+	defer c.classic.Unlock()
+	delete(c.classic.there, name)
 }
 
 func groupAt(sorted []NodeGroup, id string) (int, bool) {

@@ -17,8 +17,8 @@ import (
 type operation[I, O, P any] func(context.Context, *I, ...func(*P)) (*O, error)
 
 // ask makes a reading call. Errors are faults.
-func ask[I, O, P any](ctx context.Context, op operation[I, O, P], in *I) (*O, error) {
-	out, err := op(ctx, in)
+func ask[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
+	out, err := op(ctx, in, options...)
 	return out, faultOf(err, reading)
 }
 

@@ -37,6 +37,15 @@ func nodeGroups(ids []string, facts *Facts) ([]string, annotations.Problems) {
 	return slices.Compact(out), doubtful(doubts, facts.Cluster)
 }
 
+// groupsOf is nodeGroups, chosen once for all Services that have the same nodes.
+// What it returns must not be written to.
+func groupsOf(ids []string, facts *Facts) ([]string, annotations.Problems) {
+	if m := facts.members; m != nil && slices.Equal(ids, m.ids) {
+		return m.groups, m.doubts
+	}
+	return nodeGroups(ids, facts)
+}
+
 // nodeGroup chooses among the groups of one instance.
 func nodeGroup(groups []string, byID map[string]NodeGroup, cluster ClusterTag) (chosen string, among []string) {
 	var owned, tagged []string

@@ -46,7 +46,8 @@ type read struct {
 	groupNames      map[string]string // of groups that load balancers have for themselves, by id
 	subnetList      []Subnet
 	machines        map[string]Instance
-	factsFor        map[string]*Facts // by the digest of a scope's nodes
+	factsFor        map[string]*Facts         // by the digest of a scope's nodes
+	details         map[providers.Lookup]bool // whose details any scope wants
 
 	mu          sync.Mutex
 	failed      map[family]error // a list could not be read
@@ -88,8 +89,16 @@ func (f family) blinds() []stack.Kind {
 }
 
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
+	details := map[providers.Lookup]bool{}
+	for _, scope := range scopes {
+		if scope.Depth == providers.Deep {
+			for _, l := range scope.Own {
+				details[l] = true
+			}
+		}
+	}
 	return &read{
-		Session: s, ctx: ctx, scopes: scopes,
+		Session: s, ctx: ctx, scopes: scopes, details: details,
 		failed: map[family]error{}, broken: map[string]error{}, gone: map[string]bool{},
 		tags: map[string]Tags{}, attributes: map[string]Tags{}, classicAttr: map[string]ClassicAttributes{},
 		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]Target{}, factsFor: map[string]*Facts{},
@@ -171,9 +180,7 @@ func (r *read) values(kind stack.Kind, by string) []string {
 
 // deep tells whether any scope wants details of what it finds under the value.
 func (r *read) deep(kind stack.Kind, by, value string) bool {
-	return slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool {
-		return scope.Depth == providers.Deep && slices.Contains(lookups(scope.Own, kind, by), value)
-	})
+	return r.details[providers.Lookup{Kind: kind, By: by, Value: value}]
 }
 
 func lookups(list []providers.Lookup, kind stack.Kind, by string) []string {

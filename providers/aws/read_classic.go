@@ -8,7 +8,6 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 
-	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -18,33 +17,6 @@ const (
 	// tagsPerCall is how many names or ARNs one DescribeTags takes, in both APIs.
 	tagsPerCall = 20
 )
-
-// listClassic finds the load balancers by name. Of several names one that is
-// absent would fail the whole call, so then all of the account are listed.
-func (r *read) listClassic() error {
-	r.classicLBs, r.classicMachines = map[string]elbtypes.LoadBalancerDescription{}, map[string][]string{}
-	names := r.values(KindClassic, byName)
-	if len(names) == 0 {
-		return nil
-	}
-	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(r.classicPage())}
-	if len(names) == 1 {
-		in = &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}
-	}
-	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
-		for _, d := range o.LoadBalancerDescriptions {
-			if name := awssdk.ToString(d.LoadBalancerName); contains(names, name) {
-				r.keepClassic(name, d)
-			}
-		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
-	})
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
-	return err
-}
 
 // contains looks up a sorted list.
 func contains(sorted []string, s string) bool {

@@ -167,9 +167,9 @@ func instancesOf(list []ec2types.Instance) []Instance {
 }
 
 // pages calls until more answers false; more notes the next page in the request.
-func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool) error {
+func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool, options ...func(*P)) error {
 	for {
-		out, err := ask(ctx, op, in)
+		out, err := ask(ctx, op, in, options...)
 		if err != nil {
 			return err
 		}

@@ -140,6 +140,7 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 		}
 	}
 	f.members = membersOf(scope.Nodes, f.Instances)
+	f.members.groups, f.members.doubts = nodeGroups(f.members.ids, f)
 	r.factsFor[digest] = f
 	return f
 }

@@ -1,10 +1,14 @@
 package aws
 
 import (
+	"cmp"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+
+	"github.com/berth-lb/berth/providers/fault"
 )
 
 const (
@@ -14,21 +18,129 @@ const (
 	pageMachines = 400_000
 	// smallestPage keeps the number of calls bearable in a very large cluster.
 	smallestPage = 20
+	// pageWorth is how many load balancers are rather asked for by name than a page
+	// listed that is so full of machines: it is some thirty megabytes.
+	pageWorth = 8
 )
 
+// listClassic finds the load balancers, by name where that is cheaper than to list
+// all that the account has.
+func (r *read) listClassic() error {
+	r.classicLBs, r.classicMachines = map[string]elbtypes.LoadBalancerDescription{}, map[string][]string{}
+	names := r.values(KindClassic, byName)
+	if len(names) == 0 {
+		return nil
+	}
+	page := r.classicPage()
+	there, others, calls := r.facts.classicKnown(names)
+	named, list, full := len(others)+(len(there)+page-1)/page, calls, page < balancerPage
+	if full {
+		list *= pageWorth
+	}
+	switch {
+	case len(names) == 1, calls > 1 && named < list:
+		return r.namedClassic(there, others)
+	case calls > 1 && full:
+		return r.leanClassic(names)
+	case slices.ContainsFunc(names, r.deepClassic):
+		return r.allClassic(names)
+	}
+	return r.allClassic(names, withoutMachines)
+}
+
+func (r *read) deepClassic(name string) bool { return r.deep(KindClassic, byName, name) }
+
+// leanClassic lists the account without machines, and asks for those whose
+// machines are wanted by name.
+func (r *read) leanClassic(names []string) error {
+	if err := r.allClassic(names, withoutMachines); err != nil {
+		return err
+	}
+	found := slices.DeleteFunc(sortedKeys(r.classicLBs), func(name string) bool { return !r.deepClassic(name) })
+	return r.namedClassic(found, nil)
+}
+
+// namedClassic asks for load balancers by name: those that were there the last
+// time many at once, the others one by one, since AWS refuses a call for several
+// names if one of them is absent.
+func (r *read) namedClassic(there, others []string) error {
+	for chunk := range slices.Chunk(there, r.classicPage()) {
+		err := r.askClassic(chunk...)
+		if fault.Is(err, fault.NotFound) {
+			others = append(slices.Clone(others), chunk...)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var failed error
+	forEach(others, func(name string) {
+		err := r.askClassic(name)
+		if fault.Is(err, fault.NotFound) {
+			r.facts.forgetClassic(name)
+			r.keep(func() { delete(r.classicLBs, name) })
+			return
+		}
+		r.keep(func() { failed = cmp.Or(failed, err) })
+	})
+	return failed
+}
+
+func (r *read) askClassic(names ...string) error {
+	var options []func(*elb.Options)
+	if !slices.ContainsFunc(names, r.deepClassic) {
+		options = append(options, withoutMachines)
+	}
+	out, err := ask(r.ctx, r.classic.DescribeLoadBalancers, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}, options...)
+	if err != nil {
+		return err
+	}
+	r.facts.learnClassic(names)
+	r.keep(func() {
+		for _, d := range out.LoadBalancerDescriptions {
+			r.keepClassic(awssdk.ToString(d.LoadBalancerName), d)
+		}
+	})
+	return nil
+}
+
+// allClassic lists the load balancers of the account and keeps those with the
+// names, which are sorted.
+func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
+	var there []string
+	in, calls := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(int32(r.classicPage()))}, 0
+	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+		for _, d := range o.LoadBalancerDescriptions {
+			name := awssdk.ToString(d.LoadBalancerName)
+			there = append(there, name)
+			if contains(names, name) {
+				r.keepClassic(name, d)
+			}
+		}
+		calls++
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	}, options...)
+	if err == nil {
+		r.facts.listedClassic(there, calls)
+	}
+	return err
+}
+
 // classicPage is how many Classic Load Balancers to ask for at a time.
-func (r *read) classicPage() int32 {
+func (r *read) classicPage() int {
 	machines := len(r.facts.remembered())
 	for _, s := range r.scopes {
 		machines = max(machines, s.Nodes.Len())
 	}
-	return int32(max(smallestPage, min(balancerPage, pageMachines/max(machines, 1))))
+	return max(smallestPage, min(balancerPage, pageMachines/max(machines, 1)))
 }
 
 // keepClassic remembers a load balancer, its machines as a list that many of them
 // share. Who only looks whether it is there needs no machines.
 func (r *read) keepClassic(name string, d elbtypes.LoadBalancerDescription) {
-	if r.deep(KindClassic, byName, name) {
+	if r.deepClassic(name) {
 		machines := instancesOfClassic(d.Instances)
 		if slices.Equal(machines, r.lastMachines) {
 			machines = r.lastMachines

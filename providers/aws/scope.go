@@ -122,6 +122,8 @@ func instances(in input, facts *Facts) (ids, unknown []string) {
 type members struct {
 	digest       string // of the nodes
 	ids, unknown []string
+	groups       []string             // of the ids
+	doubts       annotations.Problems // about the choice of groups
 }
 
 func membersOf(nodes nodeports.NodeSet, known map[string]Instance) *members {

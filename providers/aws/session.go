@@ -65,7 +65,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithRetryer(newRetryer),
-		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), bounded(inFlight), metered(env.Calls))),
+		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), bounded(inFlight), metered(env.Calls), unread())),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))
