@@ -128,7 +128,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.options.Watchers.Health.Synced(c.queue.order.oldest)
 	c.options.Watchers.Metrics.Watch(metrics.Sources{Queue: c.queue.order.depth, Services: c.watched})
 	c.reconciler.SetNodes(c.nodes.all())
-	if err := c.begin(); err != nil {
+	first, err := c.begin()
+	if err != nil {
 		return err
 	}
 	log.Info("service loop is running", logkey.Workers, c.options.Workers)
@@ -139,6 +140,9 @@ func (c *Controller) Run(ctx context.Context) error {
 			}
 		})
 	}
+	for range first - c.options.Workers { // so that what the start looks at is looked up together
+		workers.Go(func() { c.next(ctx) })
+	}
 	workers.Go(func() { c.options.Admission.watch(ctx, c.options.Clock, c.policyChanged) })
 	<-ctx.Done()
 	c.queue.ShutDown()
@@ -147,11 +151,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin queues every Service that is there.
-func (c *Controller) begin() error {
+// begin queues every Service that is there, and says how many are served.
+func (c *Controller) begin() (int, error) {
 	all, err := c.services.List(everything)
 	if err != nil {
-		return fmt.Errorf("services: %w", err)
+		return 0, fmt.Errorf("services: %w", err)
 	}
 	var keys []string
 	for _, svc := range all {
@@ -167,7 +171,7 @@ func (c *Controller) begin() error {
 	if c.start.expect(keys) {
 		c.allKnown()
 	}
-	return nil
+	return len(keys), nil
 }
 
 // allKnown lets shared entries be removed: what every Service wants is known.

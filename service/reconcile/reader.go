@@ -14,6 +14,13 @@ const (
 	// as a handful of writes to the API server takes, so that Services which are
 	// created together are read together.
 	gather = 25 * time.Millisecond
+	// rounds is how many times in a row the batch waits so if somebody has come:
+	// hundreds of Services that are looked at together, such as when the process
+	// starts, share one read where the cloud lists all that it has for any of them.
+	rounds = 20
+	// deepest is how many Services are read with all their parts at a time: each
+	// costs calls of its own, and all of a batch wait for the last one.
+	deepest = 512
 	// readTimeout bounds one batch of reads.
 	readTimeout = 2 * time.Minute
 )
@@ -77,21 +84,46 @@ func (r *reader) join(ctx context.Context, s providers.Scope, patience time.Dura
 
 func (r *reader) drain(patience time.Duration, hurry <-chan struct{}) {
 	wait(patience, hurry)
-	for {
-		r.mu.Lock()
-		batch := r.waiting
-		r.waiting, r.hurry = nil, nil
-		if len(batch) == 0 {
-			r.busy = false
-			r.mu.Unlock()
-			return
+	for range rounds {
+		before := r.count()
+		time.Sleep(gather)
+		if r.count() == before {
+			break
 		}
-		r.mu.Unlock()
+	}
+	for batch := r.take(); len(batch) > 0; batch = r.take() {
 		r.one(batch)
 	}
 }
 
-// wait is the one place where doing nothing saves calls.
+func (r *reader) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting)
+}
+
+// take is the next batch. If there is none, nobody reads any more.
+func (r *reader) take() []pendingRead {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var batch, rest []pendingRead
+	deep := 0
+	for _, p := range r.waiting {
+		if p.scope.Depth == providers.Deep && len(p.scope.Own) > 0 {
+			if deep++; deep > deepest {
+				rest = append(rest, p)
+				continue
+			}
+		}
+		batch = append(batch, p)
+	}
+	r.waiting, r.hurry = rest, nil
+	r.busy = len(batch) > 0
+	return batch
+}
+
+// wait gives reads that nobody waits for the time to find company, until somebody
+// does wait.
 func wait(patience time.Duration, hurry <-chan struct{}) {
 	if patience > gather {
 		timer := time.NewTimer(patience - gather)
@@ -101,7 +133,6 @@ func wait(patience time.Duration, hurry <-chan struct{}) {
 		case <-hurry:
 		}
 	}
-	time.Sleep(gather)
 }
 
 func (r *reader) one(batch []pendingRead) {
