@@ -1,7 +1,8 @@
 // Command scale measures what Berth takes from its machine in a large cluster:
 // memory, processor time, cloud calls and the time from start to ready, with the
 // real controller as a process on a real API server and a simulated cloud. It
-// prints a table and writes bin/scale.json. SERVICES and NODES make it smaller.
+// prints a table and writes bin/scale.json. SERVICES and NODES change the size,
+// ONLY=aws or ONLY=ilb-ig chooses a cloud or a kind of load balancer.
 package main
 
 import (
@@ -25,34 +26,42 @@ func main() {
 	}
 }
 
-// The size that the goals are for.
-const (
-	defaultServices = 2000
-	defaultNodes    = 5000
-)
+func run(ctx context.Context) error {
+	var done []result
+	for _, s := range subjects() {
+		if only := os.Getenv("ONLY"); only != "" && only != s.cloud && only != s.kind {
+			continue
+		}
+		var err error
+		if s.services, err = number("SERVICES", s.services); err != nil {
+			return err
+		}
+		if s.nodes, err = number("NODES", s.nodes); err != nil {
+			return err
+		}
+		got, err := measure(ctx, s)
+		got.show(os.Stdout) // at once: the next one takes minutes
+		done = append(done, got)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
+		}
+	}
+	return write(done)
+}
 
-func run(ctx context.Context) (err error) {
-	services, err := number("SERVICES", defaultServices)
+// measure runs all phases in a world of its own. What was measured before an
+// error is returned with it.
+func measure(ctx context.Context, s subject) (got result, err error) {
+	got = result{Cloud: s.cloud, Kind: s.kind, Services: s.services, Nodes: s.nodes}
+	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.nodes, Progress: os.Stderr, SimArgs: s.simArgs})
 	if err != nil {
-		return err
-	}
-	nodes, err := number("NODES", defaultNodes)
-	if err != nil {
-		return err
-	}
-	world, err := harness.Start(ctx, harness.Options{
-		Cloud: "aws", Nodes: nodes, Progress: os.Stderr,
-		// An account of this size has had its quotas raised.
-		SimArgs: []string{"--quota-factor=1000"},
-	})
-	if err != nil {
-		return err
+		return got, err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
-	s := &scale{world: world, services: services, nodes: nodes}
-	err = s.measure(ctx)
-	s.show(os.Stdout)
-	return errors.Join(err, s.write())
+	m := &scale{world: world, subject: s}
+	err = m.measure(ctx)
+	got.Phases = m.rows
+	return got, err
 }
 
 // number reads a number of at least one from the environment.

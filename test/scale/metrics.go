@@ -21,9 +21,9 @@ func freePort(ctx context.Context) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// profile keeps what fills the memory after a phase in PROFILES, a folder, for go
-// tool pprof. Without the variable it does nothing.
-func (s *scale) profile(ctx context.Context, phase string) error {
+// heapProfile keeps what fills the memory after a phase in PROFILES, a folder, for
+// go tool pprof. Without the variable it does nothing.
+func (s *scale) heapProfile(ctx context.Context, phase string) error {
 	folder := os.Getenv("PROFILES")
 	if folder == "" {
 		return nil
@@ -32,7 +32,31 @@ func (s *scale) profile(ctx context.Context, phase string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, phase+".heap"), body, 0o600)
+	return os.WriteFile(filepath.Join(folder, s.subject.kind+"-"+phase+".heap"), body, 0o600)
+}
+
+// cpuProfile keeps where the processor time of a phase's first seconds goes, in the
+// same folder. Who calls what it returns waits for the end of it.
+func (s *scale) cpuProfile(ctx context.Context, phase string) func() {
+	folder := os.Getenv("PROFILES")
+	if folder == "" {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := eventually(ctx, func(ctx context.Context) error { // it may have been started just now
+			body, err := s.fetch(ctx, "/debug/pprof/profile?seconds=20")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(folder, s.subject.kind+"-"+phase+".cpu"), body, 0o600)
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "scale: profile of", phase+":", err)
+		}
+	}()
+	return func() { <-done }
 }
 
 // fetch reads a page of the controller.

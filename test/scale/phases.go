@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/berth-lb/berth/test/harness"
 )
@@ -20,21 +19,23 @@ const (
 	// longer than node changes gather.
 	quiet = 5 * time.Second
 	limit = 20 * time.Minute
+	// look is how often somebody looks whether a phase is over.
+	look = 500 * time.Millisecond
 	// clients is how many requests of ours the API server works on at a time.
 	clients = 8
 )
 
 // scale is a measurement in progress.
 type scale struct {
-	world           *harness.World
-	services, nodes int
-	rows            []row
-	controller      *harness.Process
-	port            int // of the controller's metrics
+	world      *harness.World
+	subject    subject
+	rows       []row
+	controller *harness.Process
+	port       int // of the controller's metrics
 }
 
 // effect answers nil once a phase has had its effect.
-type effect func(context.Context, *harness.Meter) error
+type effect func(ctx context.Context, before calls) error
 
 // measure runs the phases in their order. What was measured before an error stays.
 func (s *scale) measure(ctx context.Context) error {
@@ -42,7 +43,7 @@ func (s *scale) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := subjects(s.services)
+	all := s.subject.all()
 	last := node[len(node)-1]
 	if err := s.world.LeaveNode(ctx, last.Name); err != nil {
 		return err
@@ -71,52 +72,62 @@ func (s *scale) measure(ctx context.Context) error {
 // phase acts, waits for the effect and for silence in the cloud, and notes what
 // the controller took for it.
 func (s *scale) phase(ctx context.Context, name string, act func(context.Context) error, effect effect) error {
-	before, err := s.controller.Usage()
+	first := s.controller
+	before, err := s.state(ctx)
 	if err != nil {
 		return err
 	}
-	meter, err := s.world.Sim.Meter(ctx)
-	if err != nil {
-		return err
-	}
-	first, began := s.controller, time.Now()
+	began := time.Now()
 	if err := act(ctx); err != nil {
 		return err
 	}
+	defer s.cpuProfile(ctx, name)()
 	if effect != nil {
-		if err := harness.Eventually(ctx, limit, func(ctx context.Context) error { return effect(ctx, meter) }); err != nil {
+		if err := eventually(ctx, func(ctx context.Context) error { return effect(ctx, before.calls) }); err != nil {
 			return err
 		}
 	}
 	took := time.Since(began)
-	calls, err := s.calls(ctx, meter, s.controller != first)
+	if s.controller == first {
+		if _, err := s.settle(ctx); err != nil {
+			return err
+		}
+	} else { // it goes on to read what it has only looked at, and began at zero
+		before.usage = harness.Usage{}
+	}
+	after, err := s.state(ctx)
 	if err != nil {
 		return err
 	}
-	after, err := s.controller.Usage()
-	if err != nil {
+	if err := s.heapProfile(ctx, name); err != nil {
 		return err
 	}
-	if s.controller != first { // a process of its own, whose counts began at zero
-		before = harness.Usage{}
-	}
-	if err := s.profile(ctx, name); err != nil {
-		return err
-	}
+	made := after.calls.since(before.calls)
 	s.rows = append(s.rows, row{
-		Phase: name, Seconds: took.Seconds(), CPUSeconds: (after.CPU - before.CPU).Seconds(),
-		ResidentMiB: mebibytes(after.Resident), PeakMiB: mebibytes(after.Peak), Calls: calls.All, Writes: calls.Writes,
+		Phase: name, Seconds: took.Seconds(), CPUSeconds: (after.usage.CPU - before.usage.CPU).Seconds(), CloudCPU: (after.cloud - before.cloud).Seconds(),
+		ResidentMiB: mebibytes(after.usage.Resident), PeakMiB: mebibytes(after.usage.Peak), Calls: made.All, Writes: made.Writes,
 	})
 	return nil
 }
 
-// calls are those of a phase: until all is quiet, but of a process that was started
-// anew until now, because it goes on to read what it has only looked at.
-func (s *scale) calls(ctx context.Context, meter *harness.Meter, anew bool) (harness.Calls, error) {
-	if anew {
-		return meter.Read(ctx)
+// state is what was used and called until now.
+type state struct {
+	usage harness.Usage
+	cloud time.Duration // processor time of the simulator
+	calls calls
+}
+
+func (s *scale) state(ctx context.Context) (now state, err error) {
+	if now.usage, err = s.controller.Usage(); err != nil {
+		return now, err
 	}
-	return meter.Settle(ctx, quiet, limit)
+	cloud, err := s.world.Sim.Usage()
+	if err != nil {
+		return now, err
+	}
+	now.cloud = cloud.CPU
+	now.calls, err = s.counted(ctx)
+	return now, err
 }
 
 // start starts the controller, with its metrics and profiles open to anybody.
@@ -161,20 +172,4 @@ func (s *scale) heartbeats(ctx context.Context, nodes []corev1.Node) error {
 		})
 	}
 	return group.Wait()
-}
-
-// subjects are Services with one port each.
-func subjects(n int) []corev1.Service {
-	var out []corev1.Service
-	for i := range n {
-		out = append(out, corev1.Service{
-			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("scale-%d", i)},
-			Spec: corev1.ServiceSpec{
-				Type:     corev1.ServiceTypeLoadBalancer,
-				Selector: map[string]string{"app": "scale"},
-				Ports:    []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromInt32(8080)}},
-			},
-		})
-	}
-	return out
 }

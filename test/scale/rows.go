@@ -14,13 +14,23 @@ import (
 // included.
 const goalMiB = 500
 
-// row is one phase, as bin/scale.json has it.
+// result is what was measured of one subject, as bin/scale.json has it.
+type result struct {
+	Cloud    string `json:"cloud"`
+	Kind     string `json:"kind"`
+	Services int    `json:"services"`
+	Nodes    int    `json:"nodes"`
+	Phases   []row  `json:"phases"`
+}
+
+// row is one phase.
 type row struct {
 	Phase       string  `json:"phase"`
-	Seconds     float64 `json:"seconds"` // from the cause to the effect
-	CPUSeconds  float64 `json:"cpu_seconds"`
-	ResidentMiB float64 `json:"resident_mib"` // when all is quiet again
-	PeakMiB     float64 `json:"peak_mib"`     // of the process so far
+	Seconds     float64 `json:"seconds"`       // from the cause to the effect
+	CPUSeconds  float64 `json:"cpu_seconds"`   // of the controller, until all is quiet
+	CloudCPU    float64 `json:"cloud_seconds"` // of the simulator on the same machine
+	ResidentMiB float64 `json:"resident_mib"`  // when all is quiet again
+	PeakMiB     float64 `json:"peak_mib"`      // of the process so far
 	Calls       int     `json:"calls"`
 	Writes      int     `json:"writes"`
 }
@@ -28,25 +38,26 @@ type row struct {
 func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
 // show prints the table for people.
-func (s *scale) show(out io.Writer) {
-	fmt.Fprintf(out, "%d Services, %d Nodes, aws clb; memory goal %d MiB\n", s.services, s.nodes, goalMiB)
-	fmt.Fprintf(out, "%-10s %9s %9s %13s %10s %8s %8s\n", "phase", "seconds", "cpu s", "resident MiB", "peak MiB", "calls", "writes")
-	for _, r := range s.rows {
+func (r result) show(out io.Writer) {
+	fmt.Fprintf(out, "%s %s, %d Services, %d Nodes; memory goal %d MiB\n", r.Cloud, r.Kind, r.Services, r.Nodes, goalMiB)
+	fmt.Fprintf(out, "%-10s %9s %9s %12s %13s %10s %8s %8s\n", "phase", "seconds", "cpu s", "simulator s", "resident MiB", "peak MiB", "calls", "writes")
+	for _, p := range r.Phases {
 		verdict := "met"
-		if r.PeakMiB > goalMiB {
+		if p.PeakMiB > goalMiB {
 			verdict = "MISSED"
 		}
-		fmt.Fprintf(out, "%-10s %9.1f %9.1f %13.0f %10.0f %8d %8d  %s\n", r.Phase, r.Seconds, r.CPUSeconds, r.ResidentMiB, r.PeakMiB, r.Calls, r.Writes, verdict)
+		fmt.Fprintf(out, "%-10s %9.1f %9.1f %12.1f %13.0f %10.0f %8d %8d  %s\n",
+			p.Phase, p.Seconds, p.CPUSeconds, p.CloudCPU, p.ResidentMiB, p.PeakMiB, p.Calls, p.Writes, verdict)
 	}
 }
 
-// write puts the rows into bin/scale.json.
-func (s *scale) write() error {
+// write puts what was measured into bin/scale.json.
+func write(all []result) error {
 	root, err := harness.Root()
 	if err != nil {
 		return err
 	}
-	body, err := json.MarshalIndent(map[string]any{"services": s.services, "nodes": s.nodes, "phases": s.rows}, "", "  ")
+	body, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
