@@ -67,6 +67,9 @@ func collect(v reflect.Value, out *[]Ref) {
 			}
 		}
 	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.String {
+			return // there may be thousands
+		}
 		for i := range v.Len() {
 			collect(v.Index(i), out)
 		}
