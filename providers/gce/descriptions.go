@@ -12,10 +12,11 @@ import (
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_util.go;
 // kubernetes/ingress-gce:pkg/utils/description.go, pkg/l4/utils.
 const (
-	keyServiceName = "kubernetes.io/service-name"
-	keyServiceIP   = "kubernetes.io/service-ip"
-	keyClusterID   = "kubernetes.io/cluster-id"
-	apiVersionGA   = "ga"
+	keyServiceName   = "kubernetes.io/service-name"
+	keyServiceNameV2 = "networking.gke.io/service-name"
+	keyServiceIP     = "kubernetes.io/service-ip"
+	keyClusterID     = "kubernetes.io/cluster-id"
+	apiVersionGA     = "ga"
 
 	// laterIP stands in a description for an IP that is known only once the
 	// forwarding rule exists.
@@ -89,7 +90,7 @@ func namesService(description string, o stack.Owner) bool {
 	if json.Unmarshal([]byte(description), &found) != nil {
 		return false
 	}
-	return found["networking.gke.io/service-name"] == serviceName(o) || found[keyServiceName] == serviceName(o)
+	return found[keyServiceNameV2] == serviceName(o) || found[keyServiceName] == serviceName(o)
 }
 
 // At puts the load balancer's IP in, now that it is known.

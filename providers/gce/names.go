@@ -249,7 +249,16 @@ func ownNames(c Config, o stack.Owner) []Name {
 	if ambiguous {
 		add(KindCheckFirewall, keyV2Whole, n.checkFirewallIPv6Whole())
 	}
+	if o.UID == "" { // what was left of a Service may not tell it; then no name is made of it
+		out = slices.DeleteFunc(out, Name.ofUID)
+	}
 	return out
+}
+
+// ofUID tells whether the name is made of the Service's UID, and of nothing that
+// would tell the cluster. The others are made of namespace, name and cluster.
+func (n Name) ofUID() bool {
+	return n.Key.Kind == KindPool || slices.Contains([]string{ruleIPv4, ruleIPv6, keyLegacy, keyOldNode, keyLegacyTP}, n.Key.Name)
 }
 
 // sharedNames are the names of what the Services of the cluster share. The key
