@@ -14,11 +14,11 @@ const (
 	ownedByAWS = "amazon-aws"
 )
 
-// requester is who made an interface, "" for the account itself.
+// requester is who made an interface: for one of the account, the id of its user.
 func (i Interface) requester() string {
 	switch {
 	case !i.managed():
-		return ""
+		return "AIDASIMULATORSIMULATO"
 	case i.Kind == natKind:
 		return ownedByAWS
 	}

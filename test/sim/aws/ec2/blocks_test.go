@@ -154,3 +154,29 @@ func (b *bench) subnet(cidr string) *string {
 	b.ok(err)
 	return out.Subnet.SubnetId
 }
+
+// The refusals are those of the real service. Source: getmoto/moto:tests/test_ec2/test_subnets.py, verified there against AWS.
+func TestSubnetsWithoutIPv4(t *testing.T) {
+	b := start(t, ec2.Options{})
+	create := func(cidr, six *string) (*sdk.CreateSubnetOutput, error) {
+		return b.CreateSubnet(t.Context(), &sdk.CreateSubnetInput{VpcId: b.vpc, Ipv6Native: aws.Bool(true), CidrBlock: cidr, Ipv6CidrBlock: six})
+	}
+	four := aws.String("10.0.0.0/24")
+	_, err := create(nil, nil)
+	b.code("no block", "MissingParameter", err)
+	_, err = create(four, nil)
+	b.code("IPv4 block", "MissingParameter", err)
+	_, err = create(four, aws.String("1080::1:200C:417A/112"))
+	b.code("both blocks", "InvalidParameterCombination", err)
+	six, err := b.AssociateVpcCidrBlock(t.Context(), &sdk.AssociateVpcCidrBlockInput{VpcId: b.vpc, AmazonProvidedIpv6CidrBlock: aws.Bool(true)})
+	b.ok(err)
+	made, err := create(nil, six.Ipv6CidrBlockAssociation.Ipv6CidrBlock)
+	b.ok(err)
+	if s := made.Subnet; !*s.Ipv6Native || !*s.AssignIpv6AddressOnCreation || s.CidrBlock != nil {
+		t.Errorf("native %v, assigning %v, IPv4 block %v; want true, true and none", *s.Ipv6Native, *s.AssignIpv6AddressOnCreation, s.CidrBlock)
+	}
+	_, err = create(nil, six.Ipv6CidrBlockAssociation.Ipv6CidrBlock)
+	b.code("taken block", "InvalidSubnet.Conflict", err)
+	_, err = b.DeleteSubnet(t.Context(), &sdk.DeleteSubnetInput{SubnetId: made.Subnet.SubnetId})
+	b.code("deleted", "", err)
+}

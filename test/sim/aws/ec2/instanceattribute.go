@@ -28,6 +28,7 @@ func describeInstanceAttribute(c *call) (any, error) {
 		SourceDest  *flagXML                  `xml:"sourceDestCheck"`
 		EBS         *flagXML                  `xml:"ebsOptimized"`
 		ENA         *flagXML                  `xml:"enaSupport"`
+		SRIOV       *textXML                  `xml:"sriovNetSupport"`
 	}{ID: i.ID}
 	switch name {
 	case "instanceType":
@@ -57,6 +58,8 @@ func describeInstanceAttribute(c *call) (any, error) {
 		out.SourceDest = &flagXML{!i.SourceDestCheckOff}
 	case "ebsOptimized":
 		out.EBS = &flagXML{i.Switches.EBSOptimized}
+	case "sriovNetSupport":
+		out.SRIOV = &textXML{"simple"}
 	case "enaSupport":
 		out.ENA = &flagXML{true}
 	default:

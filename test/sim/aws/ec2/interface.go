@@ -76,7 +76,7 @@ type interfaceXML struct {
 
 // withinInstance leaves out what EC2 says in DescribeNetworkInterfaces only.
 func (x interfaceXML) withinInstance() interfaceXML {
-	x.Zone, x.Managed, x.Tags = "", nil, nil
+	x.Zone, x.Requester, x.Managed, x.Tags = "", "", nil, nil
 	if x.Attachment != nil {
 		x.Attachment.Instance, x.Attachment.Owner = "", ""
 	}
@@ -155,7 +155,7 @@ func (c *call) publicOn(i Interface, n int) *publicIPXML {
 func (c *call) interfaceXML(i Interface) interfaceXML {
 	x := interfaceXML{
 		ID: i.ID, Subnet: i.Subnet, VPC: i.VPC, Zone: i.Zone, Description: i.Description, Owner: c.opt.Account,
-		Managed: new(bool), Status: i.status(), MAC: i.MAC, IP: i.primaryIP(), DNS: c.privateDNS(i.primaryIP()),
+		Requester: i.requester(), Managed: new(bool), Status: i.status(), MAC: i.MAC, IP: i.primaryIP(), DNS: c.privateDNS(i.primaryIP()),
 		SourceDest: !i.SourceDestCheckOff, Groups: c.groupRefs(i.Groups), Type: i.kind(),
 	}
 	if x.Tags = c.tagsXML(i.ID); x.Tags == nil {
@@ -168,7 +168,7 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 		}
 	}
 	if i.managed() {
-		*x.Managed, x.Requester, x.SourceDest = true, i.requester(), false
+		*x.Managed, x.SourceDest = true, false
 		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: i.requester(), Index: 1, Status: "attached", Time: stamp(i.Attached)}
 	}
 	for n, ip := range i.IPs {

@@ -215,3 +215,14 @@ func TestGroupsForVPC(t *testing.T) {
 	_, err = b.GetSecurityGroupsForVpc(t.Context(), &sdk.GetSecurityGroupsForVpcInput{VpcId: aws.String("vpc-0123456789abcdef0")})
 	b.code("unknown VPC", "InvalidVpcID.NotFound", err)
 }
+
+func TestRefusedCallsOnMachines(t *testing.T) {
+	b := start(t, ec2.Options{})
+	_, err := b.TerminateInstances(t.Context(), &sdk.TerminateInstancesInput{InstanceIds: []string{}})
+	b.code("none named", "InvalidParameterCombination", err)
+	_, err = b.RebootInstances(t.Context(), &sdk.RebootInstancesInput{InstanceIds: []string{"i-0123456789abcdef0"}})
+	b.code("unknown", "InvalidInstanceID.NotFound", err)
+	_, err = b.RunInstances(t.Context(), &sdk.RunInstancesInput{ImageId: aws.String("ami-12345678"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+		Placement: &types.Placement{AvailabilityZone: aws.String("eu-west-1a")}})
+	b.code("zone of another region", "InvalidParameterValue", err)
+}

@@ -73,10 +73,14 @@ func readNIC(c *call, p query.Params) (nic, error) {
 // place finds subnet and groups.
 func (n *nic) place(c *call) error {
 	var err error
+	zone := c.Str("Placement.AvailabilityZone")
+	if zone != "" && c.zoneID(zone) == "" {
+		return query.Errorf("InvalidParameterValue", "Invalid availability zone: [%s]", zone)
+	}
 	if id := n.Str("SubnetId"); id != "" {
 		n.subnet, err = find(c.st.subnets, kindSubnet(), id)
 	} else {
-		n.subnet, err = c.defaultSubnet(c.Str("Placement.AvailabilityZone"))
+		n.subnet, err = c.defaultSubnet(zone)
 	}
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ type subnetXML struct {
 	State   string                `xml:"state"`
 	Owner   string                `xml:"ownerId"`
 	VPC     string                `xml:"vpcId"`
-	CIDR    string                `xml:"cidrBlock"`
+	CIDR    string                `xml:"cidrBlock,omitempty"`
 	CIDRs6  query.Items[cidr6XML] `xml:"ipv6CidrBlockAssociationSet"`
 	Free    int                   `xml:"availableIpAddressCount"`
 	Zone    string                `xml:"availabilityZone"`
@@ -46,7 +46,7 @@ func (c *call) subnetXML(s Subnet) subnetXML {
 	x := subnetXML{
 		ID: s.ID, ARN: c.arn("subnet", s.ID), State: "available", Owner: c.opt.Account, VPC: s.VPC, CIDR: s.CIDR,
 		Free: c.st.free(s), Zone: s.Zone, ZoneID: c.zoneID(s.Zone), Default: s.DefaultForZone, Public: s.PublicIPOnLaunch,
-		IPv6: s.IPv6OnLaunch, DNS64: s.DNS64, Names: namesXML{s.Names.kind(), s.Names.A, s.Names.AAAA}, Tags: c.tagsShown(s.ID),
+		Native: s.CIDR == "", IPv6: s.IPv6OnLaunch, DNS64: s.DNS64, Names: namesXML{s.Names.kind(), s.Names.A, s.Names.AAAA}, Tags: c.tagsShown(s.ID),
 	}
 	if s.IPv6CIDR != "" {
 		x.CIDRs6.Item = []cidr6XML{{ID: association("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}
@@ -63,7 +63,7 @@ func subnetProperties() properties[Subnet] {
 		"owner-id":                   func(c *call, _ Subnet) []string { return one(c.opt.Account) },
 		"subnet-arn":                 func(c *call, s Subnet) []string { return one(c.arn("subnet", s.ID)) },
 		"map-public-ip-on-launch":    func(_ *call, s Subnet) []string { return boolean(s.PublicIPOnLaunch) },
-		"ipv6-native":                func(*call, Subnet) []string { return boolean(false) },
+		"ipv6-native":                func(_ *call, s Subnet) []string { return boolean(s.CIDR == "") },
 		"enable-dns64":               func(_ *call, s Subnet) []string { return boolean(s.DNS64) },
 		"private-dns-name-options-on-launch.hostname-type":                        func(_ *call, s Subnet) []string { return one(s.Names.kind()) },
 		"private-dns-name-options-on-launch.enable-resource-name-dns-a-record":    func(_ *call, s Subnet) []string { return boolean(s.Names.A) },
@@ -124,11 +124,20 @@ func createSubnet(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := c.subnetBlock(v)
+	native, _, err := c.Bool("Ipv6Native")
 	if err != nil {
 		return nil, err
 	}
-	s := Subnet{VPC: v.ID, Zone: zone, CIDR: block}
+	// A subnet without IPv4 assigns IPv6 addresses always.
+	s := Subnet{VPC: v.ID, Zone: zone, IPv6OnLaunch: native}
+	if native {
+		err = c.nativeBlocks()
+	} else {
+		s.CIDR, err = c.subnetBlock(v)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if text := c.Str("Ipv6CidrBlock"); text != "" {
 		if s.IPv6CIDR, err = c.ipv6Block(v, text); err != nil {
 			return nil, err

@@ -15,14 +15,16 @@ func subnetBlock(s Subnet, block, state string) subnetBlockXML {
 	return subnetBlockXML{s.ID, cidr6XML{ID: association("subnet-cidr-assoc", s.ID, block), CIDR: block, State: statusXML{state}}}
 }
 
-// ipv6Block checks an IPv6 block for a subnet: a /64 of the VPC that no other subnet has.
+// ipv6Block checks an IPv6 block for a subnet: a /44 to /64 of the VPC, in steps
+// of four, that no other subnet touches.
+// Source: Amazon VPC user guide, IPv6 subnet sizing.
 func (c *call) ipv6Block(v VPC, text string) (string, error) {
 	p, ok := canonical(text, true)
-	if !ok || p.Bits() != 64 || !within(p, []string{v.IPv6CIDR}) {
+	if !ok || p.Bits() < 44 || p.Bits() > 64 || p.Bits()%4 != 0 || !within(p, []string{v.IPv6CIDR}) {
 		return "", query.Errorf("InvalidSubnet.Range", "The CIDR '%s' is invalid.", text)
 	}
 	for _, o := range c.st.subnets {
-		if o.VPC == v.ID && o.IPv6CIDR == p.String() {
+		if o.VPC == v.ID && overlapsAny(p, []string{o.IPv6CIDR}) {
 			return "", query.Errorf("InvalidSubnet.Conflict", "The CIDR '%s' conflicts with another subnet", text)
 		}
 	}
@@ -68,6 +70,18 @@ func disassociateSubnetCidrBlock(c *call) (any, error) {
 		return subnetBlock(s, block, "disassociating"), nil
 	}
 	return nil, query.Errorf("InvalidSubnetCidrBlockAssociationID.NotFound", "The subnet CIDR block association ID '%s' does not exist", id)
+}
+
+// nativeBlocks checks the blocks of a subnet without IPv4.
+// Source: getmoto/moto:tests/test_ec2/test_subnets.py, verified there against AWS.
+func (c *call) nativeBlocks() error {
+	switch {
+	case !c.Has("Ipv6CidrBlock"):
+		return query.Errorf("MissingParameter", "Either 'ipv6CidrBlock' or 'ipv6IpamPoolId' should be provided.")
+	case c.Has("CidrBlock"):
+		return query.Errorf("InvalidParameterCombination", "When specifying ipv4 parameters, cidrBlock or ipv4IpamPoolId, you cannot set ipv6Native to true.")
+	}
+	return nil
 }
 
 // createDefaultSubnet makes the default subnet of a zone again, a /20 of the default VPC.

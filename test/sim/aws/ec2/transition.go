@@ -12,13 +12,17 @@ type changeXML struct {
 	Previous stateXML `xml:"previousState"`
 }
 
+func noInstances() error {
+	return query.Errorf("InvalidParameterCombination", "No instances specified")
+}
+
 // transition moves instances to another state: at once in truth, while the
 // answer names the state in between, as EC2 does.
 func transition(between, final string, allowed []string) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		ids := c.Strs("InstanceId")
 		if len(ids) == 0 {
-			return nil, missingParameter("InstanceId")
+			return nil, noInstances()
 		}
 		list, err := byID(listing[Instance]{
 			kind: kindInstance(), id: func(i Instance) string { return i.ID }, objects: c.visibleInstances(),
@@ -106,7 +110,7 @@ func (c *call) relend(i Instance) {
 func rebootInstances(c *call) (any, error) {
 	ids := c.Strs("InstanceId")
 	if len(ids) == 0 {
-		return nil, missingParameter("InstanceId")
+		return nil, noInstances()
 	}
 	_, err := byID(listing[Instance]{kind: kindInstance(), id: func(i Instance) string { return i.ID }, objects: c.visibleInstances()}, ids)
 	return nil, err
