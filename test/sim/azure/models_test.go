@@ -192,23 +192,36 @@ func (j judge) object(v reflect.Value) {
 	}
 }
 
-// raw is the body that a GET answers.
-func (w *world) raw(path string) []byte {
+// send makes a call without the SDK, and gives the body of the answer.
+func (w *world) send(method, path, body string) string {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.URL+path+"?api-version=2025-05-01", nil)
+	req, err := http.NewRequestWithContext(w.t.Context(), method, w.URL+path+"?api-version=2025-05-01", strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer simulated")
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := w.Client.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	body, err := io.ReadAll(resp.Body)
-	if closed := resp.Body.Close(); err != nil || closed != nil || resp.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s: status %d, %v, %v", path, resp.StatusCode, err, closed)
+	out, err := io.ReadAll(resp.Body)
+	if closed := resp.Body.Close(); err != nil || closed != nil {
+		w.t.Fatalf("%s: %v, %v", path, err, closed)
 	}
-	return body
+	return string(out)
+}
+
+// putBack writes what a GET answers.
+func (w *world) putBack(path string) error {
+	w.t.Helper()
+	var answer struct {
+		Error *struct{ Code, Message string }
+	}
+	if err := json.Unmarshal([]byte(w.send(http.MethodPut, path, w.send(http.MethodGet, path, ""))), &answer); err != nil || answer.Error == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %s", answer.Error.Code, answer.Error.Message)
 }
 
 // models are what the SDK makes of answers, by type.
@@ -251,13 +264,13 @@ func TestModels(t *testing.T) {
 		for _, r := range w.Cloud.ARM.State.Everything() {
 			if model := models()[r.ID.Type()]; model != nil {
 				seen[r.ID.Type()] = true
-				j.answer(r.ID.Type(), w.raw(r.ID.String()), model())
+				j.answer(r.ID.Type(), []byte(w.send(http.MethodGet, r.ID.String(), "")), model())
 			}
 		}
 		if gateway := w.seed.ServiceGateway; gateway != "" {
 			id := w.id("serviceGateways", gateway)
-			j.answer("services", w.raw(id+"/services"), &armnetwork.GetServiceGatewayServicesResult{})
-			j.answer("addressLocations", w.raw(id+"/addressLocations"), &armnetwork.GetServiceGatewayAddressLocationsResult{})
+			j.answer("services", []byte(w.send(http.MethodGet, id+"/services", "")), &armnetwork.GetServiceGatewayServicesResult{})
+			j.answer("addressLocations", []byte(w.send(http.MethodGet, id+"/addressLocations", "")), &armnetwork.GetServiceGatewayAddressLocationsResult{})
 		}
 	}
 	for kind := range models() {

@@ -21,6 +21,9 @@ type Kind struct {
 	ReadOnly []string
 	// Links are properties that hold another resource; only its id is kept.
 	Links []string
+	// Members refuses a body that says what the type does not have; it sees the
+	// body as it was sent, before anything is dropped from it.
+	Members func(body Doc) *Error
 	// Prepare completes and checks the body of a PUT or PATCH.
 	Prepare func(*Write) *Error
 	// Vacate says whether parts may go although somebody refers to them: on a

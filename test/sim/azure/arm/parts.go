@@ -51,6 +51,9 @@ func putPart(c *Call) *Response {
 	if err != nil {
 		return Refuse(err)
 	}
+	if err := c.members(Doc{"properties": Doc{c.part.Property: []any{c.Body}}}); err != nil {
+		return Refuse(err)
+	}
 	created := c.part.Part(w.Old.Doc, c.ID.Name()) == nil
 	body := Clone(c.Body)
 	body["name"] = c.ID.Name()

@@ -106,6 +106,9 @@ func put(c *Call) *Response {
 	if err != nil {
 		return Refuse(err)
 	}
+	if err := c.members(c.Body); err != nil {
+		return Refuse(err)
+	}
 	body := c.Body
 	if c.Method == http.MethodPatch {
 		if w.Old == nil {
@@ -121,6 +124,14 @@ func put(c *Call) *Response {
 		return Refuse(err)
 	}
 	return c.finish(w, func(r *Resource) Doc { return c.Svc.Render(r) })
+}
+
+// members checks the names in a body, if the type has rules for them.
+func (c *Call) members(body Doc) *Error {
+	if c.kind.Members == nil {
+		return nil
+	}
+	return c.kind.Members(body)
 }
 
 // begin checks all that does not depend on the body.

@@ -37,6 +37,9 @@ type locationUpdate struct {
 // without Services. Source: Azure REST API reference, service gateways, update
 // address locations.
 func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
+	if err := a.members.check(ServiceGateways + "/updateAddressLocations")(body); err != nil {
+		return nil, err
+	}
 	body = arm.Clone(body)
 	full, err := updateAction(body, w.ID.String(), "action")
 	if err != nil {

@@ -67,6 +67,7 @@ type Options struct {
 type API struct {
 	Options
 	nextIPv4, nextIPv6, nextPrefix int
+	members                        members
 }
 
 // New makes the provider.
@@ -82,16 +83,20 @@ func New(opt Options) *API {
 			*l.to = l.value
 		}
 	}
-	return &API{Options: opt}
+	return &API{Options: opt, members: readMembers()}
 }
 
 // Kinds are the resource types of the provider.
 func (a *API) Kinds() []*arm.Kind {
-	return append([]*arm.Kind{
+	kinds := append([]*arm.Kind{
 		a.loadBalancers(), a.publicIPs(), a.prefixes(), a.securityGroups(), a.virtualNetworks(), routeTables(), a.interfaces(),
 		privateLinks(), privateEndpoints(), {Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups"},
 		a.natGateways(),
 	}, a.serviceGateways()...)
+	for _, k := range kinds {
+		k.Members = a.members.check(k.Type)
+	}
+	return kinds
 }
 
 // Extra are calls that are no resource.

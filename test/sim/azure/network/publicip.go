@@ -244,7 +244,8 @@ func (a *API) preparePrefix(w *arm.Write) *arm.Error {
 		return err
 	}
 	if w.Old != nil {
-		if was, is := arm.Value(w.OldDoc(), "properties", "prefixLength"), props["prefixLength"]; was != is {
+		was, _ := arm.Number(w.OldDoc(), "properties", "prefixLength")
+		if is, _ := arm.Number(props, "prefixLength"); was != is {
 			return refuse("PublicIPPrefixLengthCannotBeChanged", "The length of public IP prefix %s cannot be changed.", w.ID)
 		}
 		props["ipPrefix"], props["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "ipPrefix"), arm.Text(w.OldDoc(), "properties", "resourceGuid")
