@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v9"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/test/cluster"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+)
+
+var podsPlane cluster.Shared
+
+// gatewayFinalizer is what the official controller has on Services of this mode.
+const gatewayFinalizer = "servicegateway.azure.com/service-cleanup"
+
+// TestAzurePods: Services send to their pods by a service gateway. The pods move, the
+// controller is killed in the middle, and in the end nothing is left, of the finalizer
+// of the official controller either.
+func TestAzurePods(t *testing.T) {
+	t.Parallel()
+	w := startOn(t, &podsPlane, "azure", 3, "--pools=podIP", "--pods=8")
+	before := w.dump()
+	nodes := w.podNodes()
+	var fleet []corev1.Service
+	for i := range 12 {
+		fleet = append(fleet, w.service(fmt.Sprintf("pods-%d", i), func(s *corev1.Service) { s.Finalizers = []string{gatewayFinalizer} }))
+	}
+	w.slowWrites()
+	w.must(w.Create(t.Context(), fleet...))
+	for i, svc := range fleet {
+		w.podsAt(svc.Name, nodes, i%3)
+	}
+	meter := w.meter()
+	for _, writes := range []int{3, 20} {
+		w.killAfter(w.controller(), meter, writes)
+	}
+	controller := w.controller()
+	w.programmed(fleet...)
+	w.placesAre(fleet, func(i int) int { return i % 3 })
+	for i, svc := range fleet {
+		w.podsAt(svc.Name, nodes, 4+i%2)
+	}
+	w.placesAre(fleet, func(i int) int { return 4 + i%2 })
+	w.must(w.Delete(t.Context(), fleet...))
+	w.killAfter(controller, w.meter(), 10)
+	w.controller()
+	w.gone(fleet...)
+	w.nothingLeft(before)
+}
+
+// podNodes are the machines with the addresses of their pods.
+func (w *world) podNodes() []simazure.Node {
+	w.t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.Sim.Dir, "seed.json"))
+	w.must(err)
+	var seed simazure.Seed
+	w.must(json.Unmarshal(text, &seed))
+	return seed.Nodes
+}
+
+// podsAt says that a Service has the n-th pod of every node, as the controller of
+// endpoints would.
+func (w *world) podsAt(name string, nodes []simazure.Node, n int) {
+	w.t.Helper()
+	ready, port, portName := true, int32(8080), "tcp-80"
+	epslice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: w.ns, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
+		AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: &portName, Port: &port}},
+	}
+	for _, node := range nodes {
+		epslice.Endpoints = append(epslice.Endpoints, discoveryv1.Endpoint{
+			Addresses: []string{node.Pods[n]}, NodeName: &node.Name, Conditions: discoveryv1.EndpointConditions{Ready: &ready},
+		})
+	}
+	epslices := w.Client.DiscoveryV1().EndpointSlices(w.ns)
+	if _, err := epslices.Get(w.t.Context(), name, metav1.GetOptions{}); err == nil {
+		_, err = epslices.Update(w.t.Context(), epslice, metav1.UpdateOptions{})
+		w.must(err)
+		return
+	}
+	_, err := epslices.Create(w.t.Context(), epslice, metav1.CreateOptions{})
+	w.must(err)
+}
+
+// placesAre waits until the gateway has every Service on its pods and nowhere else,
+// and its load balancer on the address that its status says.
+func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
+	w.t.Helper()
+	want := map[string][]string{}
+	for i, svc := range fleet {
+		for _, node := range w.podNodes() {
+			uid := strings.ToLower(string(w.get(svc.Name).UID))
+			want[uid] = append(want[uid], node.PrivateIP+" "+node.Pods[pod(i)])
+		}
+		slices.Sort(want[strings.ToLower(string(w.get(svc.Name).UID))])
+	}
+	c, err := dialAzure(w.Sim.URL)
+	w.must(err)
+	w.eventually("places of pods", func() error {
+		pager := c.NewServiceGatewaysClient().NewGetAddressLocationsPager(azureGroup, "servicegateway", nil)
+		all, err := pages(w.t.Context(), pager.More, pager.NextPage,
+			func(p armnetwork.ServiceGatewaysClientGetAddressLocationsResponse) []*armnetwork.ServiceGatewayAddressLocationResponse {
+				return p.Value
+			})
+		if err != nil {
+			return err
+		}
+		got := map[string][]string{}
+		for _, location := range all {
+			for _, address := range location.Addresses {
+				for _, service := range address.Services {
+					got[*service] = append(got[*service], *location.AddressLocation+" "+*address.Address)
+				}
+			}
+		}
+		for _, list := range got {
+			slices.Sort(list)
+		}
+		return differ("places by service", want, got)
+	})
+	for _, svc := range fleet {
+		now := w.get(svc.Name)
+		ip, err := c.NewPublicIPAddressesClient().Get(w.t.Context(), azureGroup, strings.ToLower(string(now.UID))+"-pip", nil)
+		w.must(err)
+		if in := now.Status.LoadBalancer.Ingress; len(in) != 1 || in[0].IP != *ip.Properties.IPAddress {
+			w.t.Errorf("%s: the status has %+v, the cloud %s", svc.Name, in, *ip.Properties.IPAddress)
+		}
+	}
+}
