@@ -81,7 +81,7 @@ func (q *quota) left(method string) (string, int) {
 // (writes and deletes 200, 10 per second; reads 250, 25 per second); Azure
 // documentation, limits of the network provider (1000 writes, 10000 reads in 5 minutes).
 func RealThrottle() []sim.Bucket {
-	changes := []string{"*.CreateOrUpdate", "*.Update", "*.Delete", "*.Migrate*"}
+	changes := []string{"*.CreateOrUpdate", "*.Update*", "*.Delete", "*.Migrate*"}
 	return []sim.Bucket{
 		{Name: "network-change", Service: "network", Operations: changes, Capacity: 200, Refill: 1000.0 / 300},
 		{Name: "network-read", Service: "network", Capacity: 250, Refill: 25},

@@ -180,3 +180,20 @@ func TestSubnetsWithoutIPv4(t *testing.T) {
 	_, err = b.DeleteSubnet(t.Context(), &sdk.DeleteSubnetInput{SubnetId: made.Subnet.SubnetId})
 	b.code("deleted", "", err)
 }
+
+func TestTagsOfNewNetworks(t *testing.T) {
+	b := start(t, ec2.Options{})
+	create := func(kind types.ResourceType, tags ...types.Tag) error {
+		_, err := b.CreateSubnet(t.Context(), &sdk.CreateSubnetInput{VpcId: b.vpc, CidrBlock: aws.String("10.0.7.0/24"),
+			TagSpecifications: []types.TagSpecification{{ResourceType: kind, Tags: tags}}})
+		return err
+	}
+	tag := types.Tag{Key: aws.String("k"), Value: aws.String("v")}
+	b.code("no type", "InvalidParameter", create("", tag))
+	b.code("no tag", "InvalidParameter", create(types.ResourceTypeSubnet))
+	b.code("other type", "InvalidParameter", create(types.ResourceTypeSnapshot, tag))
+	b.code("right", "", create(types.ResourceTypeSubnet, tag))
+	_, err := b.RunInstances(t.Context(), &sdk.RunInstancesInput{ImageId: aws.String("ami-12345678"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+		SubnetId: b.subnet("10.0.8.0/24"), TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSubnet, Tags: []types.Tag{tag}}}})
+	b.code("machine with a subnet's tags", "InvalidParameterValue", err)
+}

@@ -82,23 +82,35 @@ func tooManyTags() error {
 	return query.Errorf("TagLimitExceeded", "The maximum number of Tags has been reached.")
 }
 
+// tagSpecCode is the error code for wrong tags of new resources: networks have
+// one of their own. Sources: getmoto/moto:tests/test_ec2/test_tags.py,
+// github.com/boto/boto3 issue 1806, github.com/yegor256/rultor issue 1991.
+func tagSpecCode(types []string) string {
+	networks := []string{"vpc", "subnet", "route-table", "internet-gateway", "natgateway"}
+	if slices.ContainsFunc(types, func(t string) bool { return slices.Contains(networks, t) }) {
+		return "InvalidParameter"
+	}
+	return "InvalidParameterValue"
+}
+
 // tagSpecs reads TagSpecification.N; only the given resource types are allowed.
 func tagSpecs(c *call, types ...string) (map[string]Tags, error) {
 	out := map[string]Tags{}
+	code := tagSpecCode(types)
 	for _, spec := range c.List("TagSpecification") {
 		kind := spec.Str("ResourceType")
 		if kind == "" {
-			return nil, query.Errorf("InvalidParameter", "Tag specification resource type must have a value")
+			return nil, query.Errorf(code, "Tag specification resource type must have a value")
 		}
 		if !slices.Contains(types, kind) {
-			return nil, query.Errorf("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", kind)
+			return nil, query.Errorf(code, "'%s' is not a valid taggable resource type for this operation.", kind)
 		}
 		tags, err := readTags(spec)
 		if err != nil {
 			return nil, err
 		}
 		if len(tags) == 0 {
-			return nil, query.Errorf("InvalidParameter", "Tag specification must have at least one tag")
+			return nil, query.Errorf(code, "Tag specification must have at least one tag")
 		}
 		maps.Copy(tags, out[kind])
 		out[kind] = tags

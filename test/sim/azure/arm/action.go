@@ -43,7 +43,8 @@ func (c *Call) Act(late bool, plan Plan) *Response {
 	if err != nil {
 		return Refuse(err)
 	}
-	if _, err := plan(w); err != nil {
+	commit, err := plan(w)
+	if err != nil {
 		return Refuse(err)
 	}
 	s := c.Svc
@@ -53,11 +54,15 @@ func (c *Call) Act(late bool, plan Plan) *Response {
 	}
 	var op *Operation
 	op = s.track(c, w, func(failed *Error) {
-		if failed == nil {
-			failed = s.carryOut(w, plan)
-		}
-		if failed != nil && op != nil {
-			op.Status, op.Err = Failed, failed
+		switch {
+		case failed != nil:
+		case op == nil: // It ends at once, and the plan is as good as it was.
+			commit()
+			w.Touch(w.ID)
+		default:
+			if err := s.carryOut(w, plan); err != nil {
+				op.Status, op.Err = Failed, err
+			}
 		}
 	})
 	s.poll(c, out, op)

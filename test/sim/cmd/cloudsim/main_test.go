@@ -99,9 +99,47 @@ func TestRunAzure(t *testing.T) {
 	}
 }
 
+func TestRunAzurePods(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	dir := t.TempDir()
+	in, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := run(ctx, []string{"--cloud", "azure", "--pools", "podIP", "--pods", "3", "--late-gateways", "--write-latency", "1h", "--out", dir}, out)
+		out.CloseWithError(err)
+		done <- err
+	}()
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "azure simulator ready at ")
+	if !ok {
+		t.Fatalf("printed %q, want the URL", line)
+	}
+	resp, err := http.Get(url + "/_sim/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := io.ReadAll(resp.Body)
+	if closed := resp.Body.Close(); err != nil || closed != nil || !strings.Contains(string(state), "/serviceGateways/servicegateway/services/default-natgw\"") {
+		t.Errorf("state %s, %v, %v, want the default of the gateway", state, err, closed)
+	}
+	for name, want := range map[string]string{"cloud.conf": `"serviceGatewayEnabled": true`, "nodes.yaml": "podCIDR: 10.64.2.0/24", "seed.json": `"10.64.2.4"`} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s, %v, want %s", name, text, err, want)
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("stopped with %v, want no error", err)
+	}
+}
+
 func TestBadArguments(t *testing.T) {
 	for _, args := range [][]string{
-		{"--cloud", "nimbus"}, {"--cloud=nimbus"}, {"--nodes", "many"}, {"--nodes", "-1"}, {"--cloud", "azure", "--nodes-as", "pets"}, {"extra"}, {"--listen", "nowhere:x"},
+		{"--cloud", "nimbus"}, {"--cloud=nimbus"}, {"--nodes", "many"}, {"--nodes", "-1"}, {"--cloud", "azure", "--nodes-as", "pets"}, {"--cloud", "azure", "--pools", "podIP", "--outbound"}, {"--cloud", "azure", "--pods", "251"}, {"extra"}, {"--listen", "nowhere:x"},
 	} {
 		if err := run(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%q: no error", args)
