@@ -158,6 +158,14 @@ func TestTrustStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := *added.TrustStoreRevocations[0].RevocationId
+	_, err = r.GetTrustStoreRevocationContent(t.Context(), &v2.GetTrustStoreRevocationContentInput{TrustStoreArn: store.TrustStoreArn, RevocationId: &first})
+	expect(t, "revocation file", "", err)
+	_, err = r.GetTrustStoreCaCertificatesBundle(t.Context(), &v2.GetTrustStoreCaCertificatesBundleInput{TrustStoreArn: store.TrustStoreArn})
+	expect(t, "bundle", "", err)
+	_, err = r.GetResourcePolicy(t.Context(), &v2.GetResourcePolicyInput{ResourceArn: store.TrustStoreArn})
+	expect(t, "policy", "ResourceNotFound", err)
+	_, err = r.DeleteSharedTrustStoreAssociation(t.Context(), &v2.DeleteSharedTrustStoreAssociationInput{TrustStoreArn: store.TrustStoreArn, ResourceArn: aws.String("arn:x")})
+	expect(t, "association", "AssociationNotFound", err)
 	remove := &v2.RemoveTrustStoreRevocationsInput{TrustStoreArn: store.TrustStoreArn, RevocationIds: []int64{first}}
 	_, err = r.RemoveTrustStoreRevocations(t.Context(), remove)
 	expect(t, "revocation removed", "", err)

@@ -3,7 +3,6 @@ package elbv2
 import (
 	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
@@ -167,93 +166,5 @@ func describeAssociations(c *call) (any, error) {
 	for _, arn := range page {
 		out.TrustStoreAssociations.Member = append(out.TrustStoreAssociations.Member, trustedView{arn})
 	}
-	return out, nil
-}
-
-type revocationView struct {
-	TrustStoreArn          string
-	RevocationId           int //nolint:revive // The name is the element of the answer.
-	RevocationType         string
-	NumberOfRevokedEntries int
-}
-
-type revocationsAnswer struct {
-	TrustStoreRevocations query.Members[revocationView]
-	NextMarker            string `xml:",omitempty"`
-}
-
-func (t *trustStore) revocations(ids []int) revocationsAnswer {
-	var out revocationsAnswer
-	for _, id := range ids {
-		out.TrustStoreRevocations.Member = append(out.TrustStoreRevocations.Member, revocationView{t.ARN, id, "CRL", 1})
-	}
-	return out
-}
-
-func addRevocations(c *call) (any, error) {
-	count := 0
-	c.Each("RevocationContents", func(e *lbkit.Reader) {
-		e.Text("RevocationType", lbkit.OneOf("CRL"))
-		count++
-	})
-	t, err := c.trustStore()
-	if err != nil {
-		return nil, err
-	}
-	var added []int
-	for range count {
-		t.LastID++
-		added = append(added, t.LastID)
-	}
-	t.Revocations = slices.Concat(t.Revocations, added)
-	return t.revocations(added), nil
-}
-
-// revocationIDs reads RevocationIds, which must all be there.
-func (c *call) revocationIDs(t *trustStore) ([]int, error) {
-	var ids []int
-	for _, text := range c.Strs("RevocationIds") {
-		id, err := strconv.Atoi(text)
-		if err != nil || !slices.Contains(t.Revocations, id) {
-			return nil, query.Errorf("RevocationIdNotFound", "The revocation ID '%s' does not exist", text)
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
-func removeRevocations(c *call) (any, error) {
-	c.Required("RevocationIds")
-	t, err := c.trustStore()
-	if err != nil {
-		return nil, err
-	}
-	gone, err := c.revocationIDs(t)
-	if err != nil {
-		return nil, err
-	}
-	t.Revocations = slices.DeleteFunc(slices.Clone(t.Revocations), func(id int) bool { return slices.Contains(gone, id) })
-	return nil, nil
-}
-
-func describeRevocations(c *call) (any, error) {
-	marker, size := c.Paging()
-	t, err := c.trustStore()
-	if err != nil {
-		return nil, err
-	}
-	ids, err := c.revocationIDs(t)
-	if err != nil {
-		return nil, err
-	}
-	if len(ids) == 0 {
-		ids = t.Revocations
-	}
-	page, next, err := lbkit.Page(ids, sequence, marker, size)
-	if err != nil {
-		return nil, err
-	}
-	out := t.revocations(page)
-	out.NextMarker = next
 	return out, nil
 }
