@@ -61,11 +61,11 @@ func objectKeys() []annotations.Declaration {
 			}),
 		on(annotations.OtherObject, labelSlice, "Service that an endpoint slice belongs to.", "web", annotations.Form[string]{
 			Type: annotations.String(), Source: cpaLocal,
-			Doc: "Where there are several load balancers, pools of Services with externalTrafficPolicy Local have the nodes with endpoints; a single load balancer has all nodes, and the probe takes those without out.",
+			Doc: "Where there are several load balancers, pools of Services with externalTrafficPolicy Local have the nodes with endpoints; a single load balancer has all nodes, and the probe takes those without out. Pools of pods have the ready endpoints themselves.",
 		}),
 		on(annotations.PodLabel, labelEgress, "Gateway that a pod's connections leave by.", "egress-1", annotations.Form[string]{
-			Type: annotations.String(), Support: annotations.Later, Source: "kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go",
-			Reason: "it goes with load balancers of the Service SKU, which are not supported",
+			Type: annotations.String(), Support: annotations.Accepted, Source: "kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go",
+			Reason: "it gives pods NAT gateways, which are no load balancers; what others enter into the service gateway for them stays",
 		}),
 	}
 }

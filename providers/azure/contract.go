@@ -129,3 +129,23 @@ package azure
 //
 // Read: only if already Disabled: Proof None, Counted, so that it is never undone.
 // Create: GET the subnet, set privateLinkServiceNetworkPolicies, PUT.
+//
+// # Where pools are of pods
+//
+// Look-ups: {container-load-balancer, name, <uid>}, {container-public-ip, name,
+// <uid>-pip}, {gateway-service, name, <uid>}, {gateway-addresses, service, <uid>}. A
+// read is four lists, of load balancers and public IPs of the cluster's group and of
+// services and locations of its gateway; a scope that owns nothing costs no call.
+// Everything is Owned, Proof Name (podWorld.stack); a service of the gateway that is
+// of another type than inbound has no proof.
+//
+// container-public-ip: GET, PUT if it is not there; what is there of the name is the
+// Service's. container-load-balancer: GET, containerBody, PUT with etag, again as
+// above. Neither shares calls.
+//
+// gateway-service, gateway-service-pool, gateway-addresses: one batch for all. Apply:
+// the list of services as it is now, graftServices, one partial update; then the list
+// of locations, graftAddresses, one partial update; no call where nothing changes. A
+// call that is refused for what it says of some is made for each alone. There are no
+// etags: what somebody else writes to the same address between the read and the write
+// is lost.

@@ -1,5 +1,5 @@
-// Package azure makes Standard load balancers out of Services, public and
-// internal. It takes the place of the service controller of
+// Package azure makes load balancers out of Services: Standard ones, public and
+// internal, or public ones of the SKU Service. It takes the place of the service controller of
 // cloud-provider-azure: same names, tags, annotations and cloud configuration,
 // so that what is there already is taken over as it is.
 //
@@ -17,6 +17,16 @@
 //	    security-rule-entry              one destination of a rule k8s-azure-lb_...; shared
 //	private-link-service                 pls-a<uid>       > load-balancer-entries, subnet-policy
 //	subnet-policy                        shared, never undone
+//
+// Where pools are of pods (files named _pods) every Service has its own, and the
+// gateway of the cluster sends to its pods:
+//
+//	container-load-balancer              <uid>                                              > container-public-ip
+//	container-public-ip                  <uid>-pip
+//	service-gateway                      of the cluster, never ours
+//	    gateway-service                  <uid>
+//	    gateway-service-pool             in the gateway-service                             > container-load-balancer
+//	    gateway-addresses                addresses of pods by those of nodes                > gateway-service
 //
 // The load balancer and the security group are written whole, once for many
 // Services: graft_lb.go and graft_nsg.go put the edits of all of them onto the
