@@ -2,6 +2,26 @@ package ec2
 
 import "github.com/berth-lb/berth/test/sim/aws/query"
 
+// instanceAttributeXML has as many fields as the wire; one of them is set.
+type instanceAttributeXML struct {
+	ID          string                    `xml:"instanceId"`
+	Type        *textXML                  `xml:"instanceType"`
+	Kernel      *struct{}                 `xml:"kernel"`
+	Ramdisk     *struct{}                 `xml:"ramdisk"`
+	UserData    *struct{}                 `xml:"userData"`
+	Shutdown    *textXML                  `xml:"instanceInitiatedShutdownBehavior"`
+	Root        *textXML                  `xml:"rootDeviceName"`
+	Disks       *query.Items[struct{}]    `xml:"blockDeviceMapping"`
+	Products    *query.Items[struct{}]    `xml:"productCodes"`
+	Groups      *query.Items[groupRefXML] `xml:"groupSet"`
+	NoTerminate *flagXML                  `xml:"disableApiTermination"`
+	NoStop      *flagXML                  `xml:"disableApiStop"`
+	SourceDest  *flagXML                  `xml:"sourceDestCheck"`
+	EBS         *flagXML                  `xml:"ebsOptimized"`
+	ENA         *flagXML                  `xml:"enaSupport"`
+	SRIOV       *textXML                  `xml:"sriovNetSupport"`
+}
+
 // describeInstanceAttribute shows one attribute; those of disks and boot are empty here.
 func describeInstanceAttribute(c *call) (any, error) {
 	i, err := required(c, c.st.instances, kindInstance(), "InstanceId")
@@ -12,24 +32,7 @@ func describeInstanceAttribute(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := struct {
-		ID          string                    `xml:"instanceId"`
-		Type        *textXML                  `xml:"instanceType"`
-		Kernel      *struct{}                 `xml:"kernel"`
-		Ramdisk     *struct{}                 `xml:"ramdisk"`
-		UserData    *struct{}                 `xml:"userData"`
-		Shutdown    *textXML                  `xml:"instanceInitiatedShutdownBehavior"`
-		Root        *textXML                  `xml:"rootDeviceName"`
-		Disks       *query.Items[struct{}]    `xml:"blockDeviceMapping"`
-		Products    *query.Items[struct{}]    `xml:"productCodes"`
-		Groups      *query.Items[groupRefXML] `xml:"groupSet"`
-		NoTerminate *flagXML                  `xml:"disableApiTermination"`
-		NoStop      *flagXML                  `xml:"disableApiStop"`
-		SourceDest  *flagXML                  `xml:"sourceDestCheck"`
-		EBS         *flagXML                  `xml:"ebsOptimized"`
-		ENA         *flagXML                  `xml:"enaSupport"`
-		SRIOV       *textXML                  `xml:"sriovNetSupport"`
-	}{ID: i.ID}
+	out := instanceAttributeXML{ID: i.ID}
 	switch name {
 	case "instanceType":
 		out.Type = &textXML{i.Type}

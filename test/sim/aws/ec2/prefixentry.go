@@ -81,7 +81,7 @@ func (c *call) editEntries(l *PrefixList) error {
 		}
 	}
 	all := slices.DeleteFunc(slices.Clone(l.Entries), func(e PrefixEntry) bool { return has(gone, e.CIDR) || has(added, e.CIDR) })
-	l.Entries = append(all, added...)
+	l.Entries = slices.Concat(all, added)
 	if len(gone)+len(added) > 0 {
 		l.Version++
 	}
