@@ -169,7 +169,7 @@ func scopeService(r *http.Request) string {
 
 // authenticate wants a signature of any kind and verifies none.
 func authenticate(r *http.Request, form url.Values) error {
-	if r.Header.Get("Authorization") != "" || form.Get("X-Amz-Signature") != "" || form.Get("Signature") != "" {
+	if form.Get("Action") == webIdentity || r.Header.Get("Authorization") != "" || form.Get("X-Amz-Signature") != "" || form.Get("Signature") != "" {
 		return nil
 	}
 	return &query.Error{Status: http.StatusForbidden, Code: "MissingAuthenticationToken", Message: "Request is missing Authentication Token"}

@@ -20,6 +20,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v9"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berth-lb/berth/test/golden"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
@@ -102,6 +103,8 @@ func (s sdk) model(pkg string, spec *ast.TypeSpec) {
 type judge struct {
 	sdk
 	wrong map[string]bool
+	// filled tells of every read-only field that was met whether it was ever filled in.
+	filled map[string]bool
 }
 
 // answer checks one answer against a model, which it is decoded into.
@@ -149,7 +152,8 @@ func (j judge) fields(at string, sent, known any) {
 }
 
 // always are the read-only fields that every answer fills in where the model has
-// them; others depend on what the resource is used by.
+// them. Others depend on what the resource is used by; what no answer ever has is
+// listed in testdata/never-answered.golden.
 var always = []string{"ID", "Name", "Type", "Etag", "ProvisioningState"}
 
 // values checks constants, and what the service is to fill in.
@@ -183,6 +187,9 @@ func (j judge) object(v reflect.Value) {
 	}
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name
+		if key := v.Type().String() + "." + name; j.readOnly[key] {
+			j.filled[key] = j.filled[key] || !f.IsZero()
+		}
 		if !refers && slices.Contains(always, name) && j.readOnly[v.Type().String()+"."+name] && f.IsZero() {
 			j.wrong[v.Type().String()+"."+name+": missing"] = true
 		}
@@ -251,7 +258,7 @@ func models() map[string]func() any {
 // TestModels walks the answers of clouds with everything in them: the SDK knows
 // every field and every constant, and finds what only the service knows.
 func TestModels(t *testing.T) {
-	j := judge{sdk: readSDK(t), wrong: map[string]bool{}}
+	j := judge{sdk: readSDK(t), wrong: map[string]bool{}, filled: map[string]bool{}}
 	if n := len(j.enums["armnetwork.ProvisioningState"]); n < 4 || !j.readOnly["armnetwork.ServiceGateway.Etag"] {
 		t.Fatalf("the source of the SDK gives %d provisioning states and %d read-only fields", n, len(j.readOnly))
 	}
@@ -278,6 +285,14 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: none was answered", kind)
 		}
 	}
+	var never []string
+	for field, ever := range j.filled {
+		if !ever {
+			never = append(never, field)
+		}
+	}
+	slices.Sort(never)
+	golden.Check(t, "testdata/never-answered.golden", strings.Join(never, "\n")+"\n")
 	if diff := cmp.Diff(known(), j.wrong); diff != "" {
 		t.Errorf("what the SDK does not know (-known +got)\n%s", diff)
 	}

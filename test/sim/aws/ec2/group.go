@@ -250,7 +250,7 @@ func getSecurityGroupsForVpc(c *call) (any, error) {
 		Next   string                   `xml:"nextToken,omitempty"`
 	}{Next: next}
 	for _, g := range page {
-		out.Groups.Item = append(out.Groups.Item, vpcGroupXML{g.ID, g.Name, g.Description, c.opt.Account, g.VPC, c.tagsXML(g.ID)})
+		out.Groups.Item = append(out.Groups.Item, vpcGroupXML{g.ID, g.Name, g.Description, c.opt.Account, g.VPC, c.tagsShown(g.ID)})
 	}
 	return out, nil
 }

@@ -149,9 +149,23 @@ func createVpc(c *call) (any, error) {
 	}
 	v := c.newVPC(VPC{CIDR: p.String(), DNSSupport: true, Dedicated: tenancy == "dedicated"}, wants6)
 	c.setTags(v.ID, specs["vpc"])
-	return struct {
-		VPC vpcXML `xml:"vpc"`
-	}{c.vpcXML(v)}, nil
+	return c.createdVPC(v), nil
+}
+
+type createdVPCXML struct {
+	VPC vpcXML `xml:"vpc"`
+}
+
+// createdVPC is the answer of a creation, which says pending and shows the list
+// of IPv6 blocks also when there is none.
+// Source: localstack/localstack:tests/aws/services/ec2/test_ec2.snapshot.json, recorded from AWS.
+func (c *call) createdVPC(v VPC) createdVPCXML {
+	x := c.vpcXML(v)
+	x.State = "pending"
+	if x.CIDRs6 == nil {
+		x.CIDRs6 = &query.Items[cidr6XML]{}
+	}
+	return createdVPCXML{x}
 }
 
 // newVPC makes a VPC with what comes along with it: the default security group
@@ -319,9 +333,7 @@ func createDefaultVpc(c *call) (any, error) {
 	t := c.st.mainTable(v.ID)
 	t.Routes = append(slices.Clone(t.Routes), Route{CIDR: "0.0.0.0/0", Gateway: g.ID, Origin: "CreateRoute"})
 	c.st.tables[t.ID] = t
-	return struct {
-		VPC vpcXML `xml:"vpc"`
-	}{c.vpcXML(v)}, nil
+	return c.createdVPC(v), nil
 }
 
 func overlapsAny(p netip.Prefix, blocks []string) bool {

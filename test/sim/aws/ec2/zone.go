@@ -7,6 +7,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
+// zoneGroup is the group that the availability zones of a region are in.
+// Source: localstack/localstack:tests/aws/services/ec2/test_ec2.snapshot.json, recorded from AWS.
+func (c *call) zoneGroup() string { return c.opt.Region + "-zg-1" }
+
 func commaList(list []string) string { return strings.Join(list, ", ") }
 
 func (c *call) zoneID(name string) string {
@@ -51,7 +55,7 @@ func describeAvailabilityZones(c *call) (any, error) {
 		objects = slices.DeleteFunc(objects, func(z Zone) bool { return !slices.Contains(wanted, by.of(z)) })
 	}
 	objects, err := selectBy(c, properties[Zone]{
-		"group-name":    func(c *call, _ Zone) []string { return one(c.opt.Region) },
+		"group-name":    func(c *call, _ Zone) []string { return one(c.zoneGroup()) },
 		"opt-in-status": func(*call, Zone) []string { return one("opt-in-not-required") },
 		"region-name":   func(c *call, _ Zone) []string { return one(c.opt.Region) },
 		"state":         func(*call, Zone) []string { return one("available") },
@@ -67,7 +71,7 @@ func describeAvailabilityZones(c *call) (any, error) {
 	}
 	for _, z := range objects {
 		out.Zones.Item = append(out.Zones.Item, zoneXML{
-			OptIn: "opt-in-not-required", Region: c.opt.Region, Name: z.Name, ID: z.ID, Group: c.opt.Region,
+			OptIn: "opt-in-not-required", Region: c.opt.Region, Name: z.Name, ID: z.ID, Group: c.zoneGroup(),
 			Border: c.opt.Region, Type: z.Type, State: "available",
 		})
 	}

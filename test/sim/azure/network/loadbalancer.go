@@ -86,10 +86,8 @@ func (a *API) prepareLoadBalancer(w *arm.Write) *arm.Error {
 		if n := len(w.State.All(LoadBalancers)); n >= a.Limits.LoadBalancers {
 			return refuse("LoadBalancerCountLimitReached", "Cannot create more than %d load balancers for this subscription in this region.", a.Limits.LoadBalancers)
 		}
-		w.Props()["resourceGuid"] = w.GUID("loadbalancer")
-	} else {
-		w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
 	}
+	identify(w, "loadbalancer")
 	for _, step := range []func() *arm.Error{
 		b.counts, b.container, b.frontends, b.mixture, b.pools, b.probes, b.rules, b.nat, b.frontendPorts, b.backendPorts, b.outbound,
 	} {

@@ -50,10 +50,7 @@ func (a *API) prepareNatGateway(w *arm.Write) *arm.Error {
 	if err := number(props, w.ID.String(), "idleTimeoutInMinutes", minIdle, minIdle, maxGatewayIdle, "InvalidIdleTimeout"); err != nil {
 		return err
 	}
-	props["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
-	if w.Old == nil {
-		props["resourceGuid"] = w.GUID("natgateway")
-	}
+	identify(w, "natgateway")
 	if sku == "Standard" && (arm.Text(props, "serviceGateway", "id") != "" || len(arm.List(props, "publicIpAddressesV6"))+len(arm.List(props, "publicIpPrefixesV6")) > 0) {
 		// Source: Azure NAT Gateway documentation, SKUs: IPv6 is of StandardV2 only.
 		return refuse("NatGatewayPropertyNeedsStandardV2", "NAT gateway %s of the SKU Standard can have neither IPv6 addresses nor a service gateway.", w.ID)

@@ -90,7 +90,11 @@ func New(opt Options) *API {
 func (a *API) Kinds() []*arm.Kind {
 	kinds := append([]*arm.Kind{
 		a.loadBalancers(), a.publicIPs(), a.prefixes(), a.securityGroups(), a.virtualNetworks(), routeTables(), a.interfaces(),
-		privateLinks(), privateEndpoints(), {Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups"},
+		privateLinks(), privateEndpoints(),
+		{Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups", ReadOnly: []string{"resourceGuid"}, Prepare: func(w *arm.Write) *arm.Error {
+			identify(w, "asg")
+			return nil
+		}},
 		a.natGateways(),
 	}, a.serviceGateways()...)
 	for _, k := range kinds {
@@ -182,4 +186,13 @@ func (a *API) sku(w *arm.Write, retired string) *arm.Error {
 		return refuse(retired, "Cannot create more than 0 Basic SKU resources of type %s for this subscription in this region.", w.Kind.Type)
 	}
 	return nil
+}
+
+// identify gives a resource the id that stays while its name may be used again.
+func identify(w *arm.Write, what string) {
+	arm.Default(w.Doc, arm.Doc{}, "properties")
+	w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
+	if w.Old == nil {
+		w.Props()["resourceGuid"] = w.GUID(what)
+	}
 }

@@ -37,11 +37,7 @@ func prepareNetwork(w *arm.Write) *arm.Error {
 	if _, _, bad := overlapping(slices.Clone(space)); bad {
 		return refuse("NetcfgInvalidAddressSpace", "The address prefixes of virtual network %s overlap.", w.ID)
 	}
-	if w.Old == nil {
-		w.Props()["resourceGuid"] = w.GUID("vnet")
-	} else {
-		w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
-	}
+	identify(w, "vnet")
 	var all []netip.Prefix
 	for _, s := range arm.List(w.Doc, "properties", subnets) {
 		ranges, err := prepareSubnet(w, space, s)
@@ -129,6 +125,7 @@ func routeTables() *arm.Kind {
 		Collections: []arm.Collection{{Property: "routes", Client: "Routes", Writable: true}},
 		Prepare: func(w *arm.Write) *arm.Error {
 			arm.Default(w.Doc, []any{}, "properties", "routes")
+			identify(w, "routetable")
 			for _, r := range arm.List(w.Doc, "properties", "routes") {
 				if p := arm.Text(r, "properties", "addressPrefix"); familyOf(p) == "" && strings.ContainsAny(p, "/") {
 					return refuse("InvalidAddressPrefixFormat", "Address prefix %s of route %s is not formatted correctly.", p, arm.Text(r, "name"))
