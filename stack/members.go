@@ -3,7 +3,6 @@ package stack
 import (
 	"net/netip"
 	"reflect"
-	"slices"
 )
 
 // Members is a set of values that are equal when they are deeply equal. Values
@@ -74,64 +73,82 @@ func plain(t reflect.Type) bool {
 // Differ lists the members that only one of two slices has, each once and in their
 // order. Values that are no slices have no members.
 func Differ(a, b any) (onlyA, onlyB []any) {
-	x, y, ok := texts(a, b)
-	if !ok {
-		p, q := elements(a), elements(b)
-		return without(p, q), without(q, p)
-	}
+	x, y := listOf(a), listOf(b)
 	// Thousands of machines before and after one of them has come are the same but
 	// for a place in the middle.
 	start, end := 0, 0
-	for start < min(len(x), len(y)) && x[start] == y[start] {
-		start++
+	if x.comparableTo(y) {
+		for start < min(x.n, y.n) && x.same(start, y, start) {
+			start++
+		}
+		for end < min(x.n, y.n)-start && x.same(x.n-1-end, y, y.n-1-end) {
+			end++
+		}
 	}
-	for end < min(len(x), len(y))-start && x[len(x)-1-end] == y[len(y)-1-end] {
-		end++
+	if start+end == 0 || x.n+y.n-2*(start+end) > few {
+		p, q := x.all(), y.all()
+		return without(p, q), without(q, p)
 	}
-	if start+end == len(x) && start+end == len(y) {
-		return nil, nil
-	}
-	inX, inY := x[start:len(x)-end], y[start:len(y)-end]
-	if len(inX)+len(inY) > few {
-		return lacking(x, setOf(y)), lacking(y, setOf(x))
-	}
-	return lacking(inX, listOf(y)), lacking(inY, listOf(x))
+	return x.lacking(start, x.n-end, y), y.lacking(start, y.n-end, x)
 }
 
-// few is how many members are rather looked for in a list than in a set that would
-// have to be made of it.
+// few is how many members are rather looked for one by one than in a set that would
+// have to be made.
 const few = 8
 
-func texts(a, b any) (x, y []string, ok bool) {
-	x, first := a.([]string)
-	y, second := b.([]string)
-	return x, y, first && second
+// list is a slice of any type, or nothing.
+type list struct {
+	of    reflect.Value
+	texts []string // the same, if it is of texts
+	n     int
 }
 
-// lacking lists the members that are not there, each once.
-func lacking(of []string, there func(string) bool) []any {
+func listOf(v any) *list {
+	l := &list{of: reflect.ValueOf(v)}
+	if !l.of.IsValid() || l.of.Kind() != reflect.Slice {
+		return &list{}
+	}
+	l.n = l.of.Len()
+	l.texts, _ = v.([]string)
+	return l
+}
+
+// comparableTo tells whether the members of both can be compared by ==.
+func (l *list) comparableTo(m *list) bool {
+	return l.n > 0 && m.n > 0 && l.of.Type() == m.of.Type() && plain(l.of.Type().Elem())
+}
+
+func (l *list) same(i int, m *list, j int) bool {
+	if l.texts != nil {
+		return l.texts[i] == m.texts[j]
+	}
+	return l.of.Index(i).Equal(m.of.Index(j))
+}
+
+// lacking lists the members of a part of the list that the other one does not have.
+func (l *list) lacking(from, to int, other *list) []any {
 	var out []any
-	told := map[string]struct{}{}
-	for _, v := range of {
-		if _, twice := told[v]; twice || there(v) {
-			continue
+	for i := from; i < to; i++ {
+		there := false
+		for j := 0; j < other.n && !there; j++ {
+			there = l.same(i, other, j)
 		}
-		told[v] = struct{}{}
-		out = append(out, v)
+		for j := from; j < i && !there; j++ {
+			there = l.same(i, l, j)
+		}
+		if !there {
+			out = append(out, l.of.Index(i).Interface())
+		}
 	}
 	return out
 }
 
-func setOf(list []string) func(string) bool {
-	set := make(map[string]struct{}, len(list))
-	for _, v := range list {
-		set[v] = struct{}{}
+func (l *list) all() []any {
+	out := make([]any, l.n)
+	for i := range out {
+		out[i] = l.of.Index(i).Interface()
 	}
-	return func(v string) bool { _, ok := set[v]; return ok }
-}
-
-func listOf(list []string) func(string) bool {
-	return func(v string) bool { return slices.Contains(list, v) }
+	return out
 }
 
 // without lists the members of a that are not in b, each once.
@@ -145,18 +162,6 @@ func without(a, b []any) []any {
 		if seen.Add(v) {
 			out = append(out, v)
 		}
-	}
-	return out
-}
-
-func elements(v any) []any {
-	rv := reflect.ValueOf(v)
-	if !rv.IsValid() || rv.Kind() != reflect.Slice {
-		return nil
-	}
-	out := make([]any, rv.Len())
-	for i := range out {
-		out[i] = rv.Index(i).Interface()
 	}
 	return out
 }

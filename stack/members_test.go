@@ -84,17 +84,27 @@ func TestDiffer(t *testing.T) {
 		}
 		return out
 	}
+	type thing struct{ Name, Address string }
+	things := func(names []string) []thing {
+		out := make([]thing, len(names))
+		for i, n := range names {
+			out[i] = thing{n, "10.0.0." + n}
+		}
+		return out
+	}
 	for range 5000 {
 		a := list(40)
 		b := changed(a)
 		if random.IntN(4) == 0 {
 			b = list(40)
 		}
-		p, q := elements(a), elements(b)
-		wantA, wantB := without(p, q), without(q, p)
-		gotA, gotB := Differ(a, b)
-		if diff := cmp.Diff([][]any{wantA, wantB}, [][]any{gotA, gotB}); diff != "" {
-			t.Fatalf("%v and %v (-want +got):\n%s", a, b, diff)
+		for _, pair := range [][2]any{{a, b}, {things(a), things(b)}} {
+			p, q := listOf(pair[0]).all(), listOf(pair[1]).all()
+			wantA, wantB := without(p, q), without(q, p)
+			gotA, gotB := Differ(pair[0], pair[1])
+			if diff := cmp.Diff([][]any{wantA, wantB}, [][]any{gotA, gotB}); diff != "" {
+				t.Fatalf("%v and %v (-want +got):\n%s", pair[0], pair[1], diff)
+			}
 		}
 	}
 }
