@@ -197,3 +197,24 @@ func TestTagsOfNewNetworks(t *testing.T) {
 		SubnetId: b.subnet("10.0.8.0/24"), TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSubnet, Tags: []types.Tag{tag}}}})
 	b.code("machine with a subnet's tags", "InvalidParameterValue", err)
 }
+
+// The answers are those that were recorded from AWS.
+// Source: localstack/localstack:tests/aws/services/ec2/test_ec2.snapshot.json.
+func TestAnswersAsRecorded(t *testing.T) {
+	b := start(t, ec2.Options{})
+	made, err := b.CreateVpc(t.Context(), &sdk.CreateVpcInput{CidrBlock: aws.String("10.9.0.0/16")})
+	b.ok(err)
+	if v := made.Vpc; v.State != types.VpcStatePending || v.Ipv6CidrBlockAssociationSet == nil {
+		t.Errorf("new VPC is %s with IPv6 blocks %v, want pending with an empty list", v.State, v.Ipv6CidrBlockAssociationSet)
+	}
+	groups, err := b.GetSecurityGroupsForVpc(t.Context(), &sdk.GetSecurityGroupsForVpcInput{VpcId: made.Vpc.VpcId})
+	b.ok(err)
+	if len(groups.SecurityGroupForVpcs) != 1 || groups.SecurityGroupForVpcs[0].Tags == nil {
+		t.Errorf("groups %v, want the default one with an empty list of tags", groups.SecurityGroupForVpcs)
+	}
+	zones, err := b.DescribeAvailabilityZones(t.Context(), &sdk.DescribeAvailabilityZonesInput{Filters: []types.Filter{filter("group-name", "us-east-1-zg-1")}})
+	b.ok(err)
+	if len(zones.AvailabilityZones) != 3 || *zones.AvailabilityZones[0].GroupName != "us-east-1-zg-1" {
+		t.Errorf("%d zones in the group us-east-1-zg-1, want 3", len(zones.AvailabilityZones))
+	}
+}
