@@ -46,6 +46,7 @@ type rig struct {
 	edit    [2]string // what is replaced in the configuration, by what
 	slices  []*discoveryv1.EndpointSlice
 	labels  map[string]string // of the namespace
+	cluster string            // its name; empty: kubernetes
 }
 
 func newRig(t testing.TB, opt simazure.Options) *rig {
@@ -107,7 +108,7 @@ func ownerOf(svc *corev1.Service) stack.Owner {
 
 func (r *rig) input(svc *corev1.Service) input {
 	r.Helper()
-	in, problems := inputOf(r.config, "kubernetes", svc, r.nodes)
+	in, problems := inputOf(r.config, orElse(r.cluster, "kubernetes"), svc, r.nodes)
 	if problems.Errors() {
 		r.Fatal(problems.Strings())
 	}

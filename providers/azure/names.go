@@ -35,8 +35,12 @@ const (
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// baseName is the name that all of a Service's parts begin with.
+// baseName is the name that all of a Service's parts begin with. Where what was left
+// of a Service does not tell its UID, it is one that no part can have.
 func baseName(uid string) string {
+	if uid == "" {
+		return "?"
+	}
 	name := "a" + strings.ReplaceAll(uid, "-", "")
 	return name[:min(len(name), baseLength)]
 }

@@ -21,10 +21,7 @@ import (
 // remembered. The security group comes first, so that an address in
 // one of its rules is never newer than the lists that tell whose it is.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
-	r := &read{
-		Session: s, ctx: ctx, scopes: scopes, at: s.now(), lists: lists{byGroup: map[string][]Object{}, linksIn: map[string][]Object{}},
-		blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes),
-	}
+	r := newRead(ctx, s, scopes)
 	if s.config.podIP() {
 		return r.readPods()
 	}
@@ -43,6 +40,13 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		out = append(out, r.found(scope))
 	}
 	return out
+}
+
+func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
+	return &read{
+		Session: s, ctx: ctx, scopes: scopes, at: s.now(), lists: lists{byGroup: map[string][]Object{}, linksIn: map[string][]Object{}},
+		blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, subnets: map[string]FoundSubnet{}, names: nodeNames(scopes),
+	}
 }
 
 // read is one Read at work. Its fields are written under mu while lists run.
@@ -285,15 +289,22 @@ func (r *read) putPools(scope providers.Scope, have *stack.Stack, lb Object, the
 		names = append(names, poolName(r.cluster, family), localPoolName(scope.Owner, family))
 	}
 	for _, name := range names {
-		spec, ok := poolSpecOf(r.config, lb, name)
-		if !ok {
-			continue
-		}
-		key, proof := poolKey(lb.text("name"), name), poolProof(r.cluster, baseName(scope.Owner.UID), lb, name, there)
-		have.Put(stack.Resource{Key: key, ID: lb.text("id") + "/" + listPools + "/" + spec.Name, In: balancerKey(lb.text("name")), Hold: stack.Counted, Proof: proof, Spec: spec})
-		pools := lb.props().list(listPools)
-		r.putMembers(have, lb, pools[named(pools, name)], proof)
+		r.putPool(have, lb, name, poolProof(r.cluster, baseName(scope.Owner.UID), lb, name, there))
 	}
+}
+
+// putPool finds a pool with its members; nothing if there is none of the name.
+func (r *read) putPool(have *stack.Stack, lb Object, name string, proof stack.Proof) {
+	spec, ok := poolSpecOf(r.config, lb, name)
+	if !ok {
+		return
+	}
+	have.Put(stack.Resource{
+		Key: poolKey(lb.text("name"), name), ID: lb.text("id") + "/" + listPools + "/" + spec.Name, In: balancerKey(lb.text("name")),
+		Hold: stack.Counted, Proof: proof, Spec: spec,
+	})
+	pools := lb.props().list(listPools)
+	r.putMembers(have, lb, pools[named(pools, name)], proof)
 }
 
 func (r *read) putPublicIPs(scope providers.Scope, have *stack.Stack) {
@@ -322,7 +333,11 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []Ent
 	var all []FoundIP
 	for _, group := range slices.Sorted(maps.Keys(r.byGroup)) {
 		for _, o := range r.byGroup[group] {
-			all = append(all, publicIPOf(o))
+			f := publicIPOf(o)
+			if !f.Tags.ofCluster(r.cluster) {
+				f.Services = nil // another cluster has Services of the same names
+			}
+			all = append(all, f)
 		}
 	}
 	who := seekerOf(baseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
