@@ -53,6 +53,7 @@ type instanceXML struct {
 	VPC        string                    `xml:"vpcId,omitempty"`
 	IP         string                    `xml:"privateIpAddress,omitempty"`
 	PublicIP   string                    `xml:"ipAddress,omitempty"`
+	IPv6       string                    `xml:"ipv6Address,omitempty"`
 	SourceDest *bool                     `xml:"sourceDestCheck"`
 	Groups     query.Items[groupRefXML]  `xml:"groupSet"`
 	StateWhy   *reasonXML                `xml:"stateReason"`
@@ -93,6 +94,9 @@ func (c *call) instanceXML(i Instance) instanceXML {
 		x.Interfaces.Item = append(x.Interfaces.Item, ex)
 		if n == 0 {
 			x.Groups = ex.Groups
+			if len(eni.IPv6) > 0 {
+				x.IPv6 = eni.IPv6[0]
+			}
 			if ex.Public != nil {
 				x.PublicIP, x.PublicDNS = ex.Public.IP, ex.Public.DNS
 			}

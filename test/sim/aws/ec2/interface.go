@@ -37,7 +37,8 @@ type publicIPXML struct {
 }
 
 type ipv6XML struct {
-	IP string `xml:"ipv6Address"`
+	IP      string `xml:"ipv6Address"`
+	Primary bool   `xml:"isPrimaryIpv6"`
 }
 
 type interfaceAttachmentXML struct {
@@ -70,13 +71,14 @@ type interfaceXML struct {
 	Public      *publicIPXML              `xml:"association"`
 	IPs         query.Items[privateIPXML] `xml:"privateIpAddressesSet"`
 	IPv6        query.Items[ipv6XML]      `xml:"ipv6AddressesSet"`
+	FirstIPv6   string                    `xml:"ipv6Address,omitempty"`
 	Type        string                    `xml:"interfaceType"`
 	Tags        *query.Items[tagXML]      `xml:"tagSet"`
 }
 
 // withinInstance leaves out what EC2 says in DescribeNetworkInterfaces only.
 func (x interfaceXML) withinInstance() interfaceXML {
-	x.Zone, x.Requester, x.Managed, x.Tags = "", "", nil, nil
+	x.Zone, x.Requester, x.FirstIPv6, x.Managed, x.Tags = "", "", "", nil, nil
 	if x.Attachment != nil {
 		x.Attachment.Instance, x.Attachment.Owner = "", ""
 	}
@@ -179,7 +181,10 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 		x.IPs.Item = append(x.IPs.Item, p)
 	}
 	for _, ip := range i.IPv6 {
-		x.IPv6.Item = append(x.IPv6.Item, ipv6XML{ip})
+		x.IPv6.Item = append(x.IPv6.Item, ipv6XML{IP: ip})
+	}
+	if len(i.IPv6) > 0 {
+		x.FirstIPv6 = i.IPv6[0]
 	}
 	return x
 }

@@ -94,7 +94,7 @@ func runInstances(c *call) (any, error) {
 		c.setTags(i.ID, l.tags["instance"])
 		x := c.instanceXML(i)
 		// The answer to the launch itself still says pending.
-		x.State = stateOf("pending")
+		x.State, x.StateWhy = stateOf("pending"), &reasonXML{"pending", "pending"}
 		out.Instances.Item = append(out.Instances.Item, x)
 	}
 	return out, nil

@@ -29,8 +29,8 @@ func (b *bench) instance(id *string) types.Instance {
 func TestLentPublicAddresses(t *testing.T) {
 	b := start(t, ec2.Options{})
 	s := b.subnet("10.0.1.0/24")
-	if i := b.run(sdk.RunInstancesInput{SubnetId: s}); i.PublicIpAddress != nil {
-		t.Errorf("public address %s in a private subnet", *i.PublicIpAddress)
+	if i := b.run(sdk.RunInstancesInput{SubnetId: s}); i.PublicIpAddress != nil || *i.StateReason.Code != "pending" {
+		t.Errorf("public address %v in a private subnet, because %s; want none, and pending", i.PublicIpAddress, *i.StateReason.Code)
 	}
 	_, err := b.ModifySubnetAttribute(t.Context(), &sdk.ModifySubnetAttributeInput{SubnetId: s, MapPublicIpOnLaunch: &types.AttributeBooleanValue{Value: aws.Bool(true)}})
 	b.ok(err)
