@@ -214,6 +214,13 @@ func TestGroupsForVPC(t *testing.T) {
 	}
 	_, err = b.GetSecurityGroupsForVpc(t.Context(), &sdk.GetSecurityGroupsForVpcInput{VpcId: aws.String("vpc-0123456789abcdef0")})
 	b.code("unknown VPC", "InvalidVpcID.NotFound", err)
+	references, err := b.DescribeSecurityGroupReferences(t.Context(), &sdk.DescribeSecurityGroupReferencesInput{GroupId: []string{*out.SecurityGroupForVpcs[0].GroupId}})
+	b.ok(err)
+	stale, err := b.DescribeStaleSecurityGroups(t.Context(), &sdk.DescribeStaleSecurityGroupsInput{VpcId: b.vpc})
+	b.ok(err)
+	if len(references.SecurityGroupReferenceSet)+len(stale.StaleSecurityGroupSet) > 0 {
+		t.Error("references from peered VPCs, though there are none")
+	}
 }
 
 func TestRefusedCallsOnMachines(t *testing.T) {

@@ -23,6 +23,8 @@ func securityOperations() map[string]operation {
 		"DeleteTags":                                 write(deleteTags),
 		"DescribeManagedPrefixLists":                 read(describeManagedPrefixLists),
 		"DescribePrefixLists":                        read(describePrefixLists),
+		"DescribeSecurityGroupReferences":            read(describeGroupReferences),
+		"DescribeStaleSecurityGroups":                read(describeStaleGroups),
 		"DescribeSecurityGroupRules":                 read(describeSecurityGroupRules),
 		"DescribeSecurityGroups":                     read(describeSecurityGroups),
 		"DescribeTags":                               read(describeTags),

@@ -109,6 +109,30 @@ func describeAccountAttributes(c *call) (any, error) {
 	}{query.Items[attributeXML]{Item: all}}, nil
 }
 
+// describeGroupReferences finds none: only groups of peered VPCs count.
+func describeGroupReferences(c *call) (any, error) {
+	ids := c.Strs("GroupId")
+	if len(ids) == 0 {
+		return nil, missingParameter("GroupId")
+	}
+	for _, id := range ids {
+		if _, err := c.groupByID(id); err != nil {
+			return nil, err
+		}
+	}
+	return struct {
+		References query.Items[struct{}] `xml:"securityGroupReferenceSet"`
+	}{}, nil
+}
+
+// describeStaleGroups finds none: rules become stale when a peering ends.
+func describeStaleGroups(c *call) (any, error) {
+	_, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
+	return struct {
+		Stale query.Items[struct{}] `xml:"staleSecurityGroupSet"`
+	}{}, err
+}
+
 // describeVpcPeeringConnections answers that there are none: peering is not simulated.
 func describeVpcPeeringConnections(c *call) (any, error) {
 	none := idKind{"pcx", "vpc-peering-connection", "vpcPeeringConnection ID", "InvalidVpcPeeringConnectionId.Malformed", "InvalidVpcPeeringConnectionID.NotFound"}
