@@ -222,12 +222,9 @@ func TestNATGateways(t *testing.T) {
 	must[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
 	must[armnetwork.PublicIPAddress](t)(w.putV2("out-pip", armnetwork.IPVersionIPv4))
 	must[armnetwork.PublicIPAddress](t)(w.putV2("out-pip-v6", armnetwork.IPVersionIPv6))
-	ref := func(kind, name string) *armnetwork.SubResource {
-		return &armnetwork.SubResource{ID: to.Ptr(w.id(kind, name))}
-	}
 	put := func(name string, edit func(*armnetwork.NatGateway)) error {
 		nat := armnetwork.NatGateway{Location: to.Ptr("eastus"), SKU: &armnetwork.NatGatewaySKU{Name: to.Ptr(armnetwork.NatGatewaySKUNameStandardV2)}, Properties: &armnetwork.NatGatewayPropertiesFormat{
-			ServiceGateway: ref("serviceGateways", w.seed.ServiceGateway), PublicIPAddresses: []*armnetwork.SubResource{ref("publicIPAddresses", "out-pip")}, PublicIPAddressesV6: []*armnetwork.SubResource{ref("publicIPAddresses", "out-pip-v6")},
+			ServiceGateway: w.ref("serviceGateways", w.seed.ServiceGateway), PublicIPAddresses: []*armnetwork.SubResource{w.ref("publicIPAddresses", "out-pip")}, PublicIPAddressesV6: []*armnetwork.SubResource{w.ref("publicIPAddresses", "out-pip-v6")},
 		}}
 		if edit != nil {
 			edit(&nat)
@@ -242,14 +239,14 @@ func TestNATGateways(t *testing.T) {
 	}{
 		{"new", "", nil},
 		{"the same again", "", nil},
-		{"address of the SKU Standard", "DifferentSkuNatGatewayAndPublicIPAddressNotAllowed", func(n *armnetwork.NatGateway) { n.Properties.PublicIPAddresses[0] = ref("publicIPAddresses", "std") }},
+		{"address of the SKU Standard", "DifferentSkuNatGatewayAndPublicIPAddressNotAllowed", func(n *armnetwork.NatGateway) { n.Properties.PublicIPAddresses[0] = w.ref("publicIPAddresses", "std") }},
 		{"address of another", "PublicIPAddressInUse", func(n *armnetwork.NatGateway) {
-			n.Properties.PublicIPAddresses[0] = ref("publicIPAddresses", "default-natgw-pip")
+			n.Properties.PublicIPAddresses[0] = w.ref("publicIPAddresses", "default-natgw-pip")
 		}},
 		{"family", "NatGatewayPublicIPVersionMismatch", func(n *armnetwork.NatGateway) {
-			n.Properties.PublicIPAddresses[0] = ref("publicIPAddresses", "out-pip-v6")
+			n.Properties.PublicIPAddresses[0] = w.ref("publicIPAddresses", "out-pip-v6")
 		}},
-		{"missing gateway", "InvalidResourceReference", func(n *armnetwork.NatGateway) { n.Properties.ServiceGateway = ref("serviceGateways", "none") }},
+		{"missing gateway", "InvalidResourceReference", func(n *armnetwork.NatGateway) { n.Properties.ServiceGateway = w.ref("serviceGateways", "none") }},
 		{"other SKU", "SkuCannotBeChanged", func(n *armnetwork.NatGateway) { n.SKU.Name = to.Ptr(armnetwork.NatGatewaySKUNameStandard) }},
 		{"idle", "InvalidIdleTimeout", func(n *armnetwork.NatGateway) { n.Properties.IdleTimeoutInMinutes = to.Ptr[int32](121) }},
 	} {
@@ -275,18 +272,13 @@ func TestNATGateways(t *testing.T) {
 	if err := w.services(partialServices, request); err != nil {
 		t.Fatal(err)
 	}
-	remove := func() error {
-		p, err := client.BeginDelete(t.Context(), group, "out", nil)
-		_, err = done(t.Context(), p, err)
-		return err
-	}
-	if err := remove(); code(err) != "InUseNatGatewayCannotBeDeleted" {
+	if err := w.deleteNAT("out"); code(err) != "InUseNatGatewayCannotBeDeleted" {
 		t.Errorf("delete of one that a service names: %v", err)
 	}
 	if err := w.services(partialServices, gone("out")); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{remove(), w.deleteIP("out-pip"), w.deleteIP("out-pip-v6")} {
+	for _, err := range []error{w.deleteNAT("out"), w.deleteIP("out-pip"), w.deleteIP("out-pip-v6")} {
 		if err != nil {
 			t.Error(err)
 		}
