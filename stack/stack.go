@@ -113,6 +113,10 @@ const (
 	Description
 	// Derived means that it follows from a resource that is proven to be ours.
 	Derived
+	// Leftover means that it is in a place that only Services of the cluster write to,
+	// and that it belongs to none that can be told. Whoever comes across it removes
+	// it, unless somebody wants it; who does not never had a claim to give up.
+	Leftover
 )
 
 // State is what the cloud says about a found resource's life. It is never

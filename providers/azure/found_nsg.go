@@ -150,8 +150,10 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 		return stack.None, false
 	}
 	switch {
-	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a), !s.InUse[d]:
+	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a):
 		return stack.Derived, true
+	case !s.InUse[d]:
+		return stack.Leftover, true
 	}
 	return stack.None, s.Asked[d] || s.Nodes[d] && slices.ContainsFunc(s.Rules, toNode)
 }

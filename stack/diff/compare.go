@@ -308,6 +308,8 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 	if found.Hold == stack.Counted {
 		others := c.ledger.Others(c.owner, found)
 		switch {
+		case len(others) > 0 && found.Proof == stack.Leftover:
+			return // it is not ours to forget
 		case len(others) > 0 && why == plan.Replaced:
 			c.hold(step.ID, "ledger", "it cannot be changed in place and is used by "+names(others))
 		case len(others) > 0:

@@ -48,7 +48,9 @@ func TestCounted(t *testing.T) {
 			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Hold: stack.Counted, Spec: rule{Allow: "other"}}), have: foreign(found(ruleFor("80")), key("rule", "80")),
 			plan: []string{"held create rule/80: proof"},
 		},
-		"and stays when nobody wants it": {want: wish(), have: foreign(found(ruleFor("80")), key("rule", "80"))},
+		"what is nobody's is removed by whoever finds it": {want: wish(), have: leftover(found(ruleFor("80"))), plan: []string{"delete rule/80"}},
+		"and is not forgotten while others use it":        {want: wish(), have: leftover(found(ruleFor("80"))), ledger: knowing(map[string][]string{"b": {"80"}})},
+		"and stays when nobody wants it":                  {want: wish(), have: foreign(found(ruleFor("80")), key("rule", "80"))},
 	})
 }
 

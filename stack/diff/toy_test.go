@@ -133,6 +133,14 @@ func foreign(s *stack.Stack, k stack.Key) *stack.Stack {
 	return s
 }
 
+// leftover has everything as nobody's any more.
+func leftover(s *stack.Stack) *stack.Stack {
+	for i := range s.Resources {
+		s.Resources[i].Proof = stack.Leftover
+	}
+	return s
+}
+
 func knowing(others map[string][]string) *ledger.Book {
 	l := ledger.New()
 	l.SetReady()
