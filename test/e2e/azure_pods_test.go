@@ -73,8 +73,11 @@ func (w *world) podNodes() []simazure.Node {
 func (w *world) podsAt(name string, nodes []simazure.Node, n int) {
 	w.t.Helper()
 	ready, port, portName := true, int32(8080), "tcp-80"
+	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Service", Name: name, UID: w.get(name).UID}
 	epslice := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Namespace: w.ns, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.ns, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}, OwnerReferences: []metav1.OwnerReference{owner},
+		},
 		AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: &portName, Port: &port}},
 	}
 	for _, node := range nodes {
