@@ -124,7 +124,7 @@ func bindingWith(step plan.Step) *Binding {
 // it, of its binding.
 func (c *change) publicIPOutcome(step plan.Step, o Object) plan.Outcome {
 	out := plan.Outcome{Sent: plan.WasSent}
-	for _, r := range publicIPResources(o, c.cluster, step.ID.Owner, true) {
+	for _, r := range publicIPResources(o, publicIPOf(o), c.cluster, step.ID.Owner, true) {
 		switch {
 		case r.Key == step.ID.Key:
 			r.Proof = stack.Tag

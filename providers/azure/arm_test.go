@@ -187,7 +187,7 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
 		asked := slices.Contains(a.asked, publicIPOf(a.pips[name]).Address) || slices.Contains(a.asked, lastSegment(name))
-		for _, r := range publicIPResources(a.pips[name], a.cluster, o, asked) {
+		for _, r := range publicIPResources(a.pips[name], publicIPOf(a.pips[name]), a.cluster, o, asked) {
 			out.Put(r)
 		}
 	}

@@ -317,7 +317,7 @@ func poolInUse(lb Object, name, base string) bool {
 	return slices.ContainsFunc(p.list(listOutbound), refers) || slices.ContainsFunc(p.list(listNAT), refers)
 }
 
-// publicIPOf is a public IP as Build knows it.
+// publicIPOf is a public IP as Build knows it. It is shared and must not be written to.
 func publicIPOf(o Object) FoundIP {
 	p, tags := o.props(), o.tags()
 	out := FoundIP{
@@ -325,7 +325,7 @@ func publicIPOf(o Object) FoundIP {
 		Version: orElse(p.text("publicIPAddressVersion"), ipv4), SKU: o.in("sku").text("name"), Tags: tags,
 		DNSLabel: p.in("dnsSettings").text("domainNameLabel"), IPTags: Tags{},
 		Attached: lower(p.in("ipConfiguration").text("id")),
-		Services: tags.owners(), Cluster: tags.cluster(), DNSService: tags.dnsService(),
+		Services: slices.Clip(tags.owners()), Cluster: tags.cluster(), DNSService: tags.dnsService(),
 	}
 	for _, t := range p.list("ipTags") {
 		out.IPTags[t.text("ipTagType")] = t.text("tag")
@@ -334,10 +334,10 @@ func publicIPOf(o Object) FoundIP {
 }
 
 // publicIPResources are a managed public IP and its binding, as found for the
-// Service. One whose tag does not list it is found without proof and binding if
-// the scope asked for it, by name or address; adopt proves it if it is wanted.
-func publicIPResources(o Object, cluster string, owner stack.Owner, asked bool) []stack.Resource {
-	f := publicIPOf(o)
+// Service; f is what is known of it. One whose tag does not list the Service is
+// found without proof and binding if the scope asked for it, by name or address;
+// adopt proves it if it is wanted.
+func publicIPResources(o Object, f FoundIP, cluster string, owner stack.Owner, asked bool) []stack.Resource {
 	listed := slices.Contains(f.Services, serviceKey(owner))
 	if !listed && !asked || !f.Managed() || !f.Tags.ofCluster(cluster) {
 		return nil

@@ -19,18 +19,22 @@ func graftPool(lb Object, name string, b plan.Batch) (pool Object, changed bool)
 	pool = pools[i].clone()
 	p := pool.make("properties")
 	list := p.list("loadBalancerBackendAddresses")
-	has := func(a PoolAddress) func(Object) bool {
-		return func(o Object) bool { return canonical(o.props().text("ipAddress")) == a.IP }
-	}
 	add, remove, network := poolEdits(name, b)
+	adding, gone, has := map[PoolAddress]bool{}, map[string]bool{}, map[string]bool{}
+	for _, a := range add {
+		adding[a] = true
+	}
 	for _, a := range remove {
-		if !slices.Contains(add, a) {
-			list = slices.DeleteFunc(list, has(a))
-		}
+		gone[a.IP] = gone[a.IP] || !adding[a]
+	}
+	list = slices.DeleteFunc(list, func(o Object) bool { return gone[memberIP(o)] })
+	for _, o := range list {
+		has[memberIP(o)] = true
 	}
 	for _, a := range add {
-		if !slices.ContainsFunc(list, has(a)) {
+		if !has[a.IP] {
 			list = append(list, Object{"name": a.Name, "properties": map[string]any{"ipAddress": a.IP}})
+			has[a.IP] = true
 		}
 	}
 	if _, there := p["loadBalancerBackendAddresses"]; there || len(list) > 0 {
@@ -41,6 +45,8 @@ func graftPool(lb Object, name string, b plan.Batch) (pool Object, changed bool)
 	}
 	return pool, !reflect.DeepEqual(map[string]any(pool), map[string]any(pools[i]))
 }
+
+func memberIP(o Object) string { return canonical(o.props().text("ipAddress")) }
 
 // hasNetworks tells whether the members say themselves in which network they are.
 func hasNetworks(list []Object) bool {

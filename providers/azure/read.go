@@ -313,10 +313,11 @@ func (r *read) putPublicIPs(scope providers.Scope, have *stack.Stack) {
 	for _, n := range values(scope, KindPublicIP, byName) {
 		names = append(names, lastSegment(n))
 	}
-	for _, o := range r.publicIPs(scope) {
-		f := publicIPOf(o)
+	known := r.ipsOf(groupsOf(scope))
+	for i, o := range r.publicIPs(scope) {
+		f := known[i]
 		asked := slices.Contains(addresses, f.Address) || slices.Contains(names, lower(f.Name))
-		for _, res := range publicIPResources(o, r.cluster, scope.Owner, asked) {
+		for _, res := range publicIPResources(o, f, r.cluster, scope.Owner, asked) {
 			have.Put(res)
 		}
 	}
@@ -330,14 +331,10 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []Ent
 	for _, a := range values(scope, KindAccess, byDestination) {
 		asked = append(asked, canonical(a))
 	}
-	var all []FoundIP
-	for _, group := range slices.Sorted(maps.Keys(r.byGroup)) {
-		for _, o := range r.byGroup[group] {
-			f := publicIPOf(o)
-			if !f.Tags.ofCluster(r.cluster) {
-				f.Services = nil // another cluster has Services of the same names
-			}
-			all = append(all, f)
+	all := slices.Clone(r.shared.PublicIPs)
+	for i, f := range all {
+		if !f.Tags.ofCluster(r.cluster) {
+			all[i].Services = nil // another cluster has Services of the same names
 		}
 	}
 	who := seekerOf(baseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)

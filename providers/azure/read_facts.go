@@ -29,6 +29,11 @@ func (r *read) facts() {
 			f.Links = append(f.Links, l)
 		}
 	}
+	for _, group := range slices.Sorted(maps.Keys(r.byGroup)) {
+		for _, o := range r.byGroup[group] {
+			f.PublicIPs = append(f.PublicIPs, publicIPOf(o))
+		}
+	}
 	if r.fleet != nil {
 		f.Machines = r.fleet.machineFacts()
 	}
@@ -39,20 +44,38 @@ func (r *read) facts() {
 	}
 }
 
-// factsOf adds the public IPs that the scope asked for. Those of other groups
+// factsOf picks the public IPs that the scope asked for. Those of other groups
 // are left out, so that what is built does not depend on who reads with whom.
 func (r *read) factsOf(scope providers.Scope) *Facts {
 	f := r.shared
 	f.Ahead = r.ahead[scope.Owner]
-	for _, o := range r.publicIPs(scope) {
-		f.PublicIPs = append(f.PublicIPs, publicIPOf(o))
-	}
-	for _, group := range groupsOf(scope) {
+	groups := groupsOf(scope)
+	f.PublicIPs = r.ipsOf(groups)
+	for _, group := range groups {
 		if _, exists := r.byGroup[group]; exists {
 			f.Groups = append(f.Groups, group)
 		}
 	}
 	return &f
+}
+
+// ipsOf are the public IPs of groups as Build knows them. Where it is one group, as
+// nearly always, all scopes share them: there may be hundreds of both.
+func (r *read) ipsOf(groups []string) []FoundIP {
+	var out []FoundIP
+	at := 0
+	for _, group := range slices.Sorted(maps.Keys(r.byGroup)) {
+		end := at + len(r.byGroup[group])
+		if part := r.shared.PublicIPs[at:end:end]; slices.Contains(groups, group) {
+			if out == nil {
+				out = part
+			} else {
+				out = append(out, part...)
+			}
+		}
+		at = end
+	}
+	return out
 }
 
 func groupsOf(scope providers.Scope) []string {

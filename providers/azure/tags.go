@@ -57,14 +57,15 @@ func (t Tags) set(key, value string) {
 	t[key] = value
 }
 
-// find is the spelling of a key that is there.
+// find is the spelling of a key that is there, of several the first.
 func (t Tags) find(key string) (string, bool) {
-	for _, k := range slices.Sorted(maps.Keys(t)) {
-		if strings.EqualFold(k, key) {
-			return k, true
+	first, found := "", false
+	for k := range t {
+		if strings.EqualFold(k, key) && (!found || k < first) {
+			first, found = k, true
 		}
 	}
-	return "", false
+	return first, found
 }
 
 // get is the value of a key in any spelling.
