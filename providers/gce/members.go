@@ -46,6 +46,7 @@ func memberOf(n nodeports.Node) member {
 // zone nobody knows are left out by name.
 func (b *builder) members() {
 	var nowhere []string
+	b.nodes = slices.Grow(b.nodes, b.in.Backends.Nodes.Len())
 	for n := range b.in.Backends.Nodes.All() {
 		m := memberOf(n)
 		if m.zone == "" {
