@@ -79,7 +79,7 @@ const olderNames = `^(?:k8s-fw-|k8s-)?(a[0-9a-f]{31})(?:-ipv6|-deny|-hc|-http-hc
 func (w *sweep) balancers() map[string][]described {
 	form, out := regexp.MustCompile(olderNames), map[string][]described{}
 	for _, d := range w.described() {
-		if found := form.FindStringSubmatch(d.name); found != nil && !w.lbs[found[1]] {
+		if found := form.FindStringSubmatch(d.name); len(found) > 1 && !w.lbs[found[1]] {
 			out[found[1]] = append(out[found[1]], d)
 		}
 	}

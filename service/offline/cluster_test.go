@@ -78,9 +78,6 @@ func apiServer(t *testing.T, restricted bool) string {
 		list.Items = []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "live-node"}}}
 		answer(w, http.StatusOK, list)
 	})
-	labelled := func(name, env string) corev1.Namespace {
-		return corev1.Namespace{TypeMeta: metav1.TypeMeta{Kind: "Namespace", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": env}}}
-	}
 	mux.HandleFunc("GET /api/v1/namespaces", func(w http.ResponseWriter, r *http.Request) {
 		list := corev1.NamespaceList{TypeMeta: metav1.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}, Items: []corev1.Namespace{labelled("shop", "prod")}}
 		list.Continue = "more"
@@ -106,6 +103,10 @@ func apiServer(t *testing.T, restricted bool) string {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return kubeconfig(t, server.URL)
+}
+
+func labelled(name, env string) corev1.Namespace {
+	return corev1.Namespace{TypeMeta: metav1.TypeMeta{Kind: "Namespace", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": env}}}
 }
 
 func live(namespace, name string) corev1.Service {
