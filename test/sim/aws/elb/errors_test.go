@@ -68,6 +68,8 @@ func TestCodes(t *testing.T) {
 		{"attach a second subnet of a zone", "AttachLoadBalancerToSubnets" + web + " Subnets.member.1=subnet-a2", "InvalidConfigurationRequest"},
 		{"attach an attached subnet", "AttachLoadBalancerToSubnets" + web + subnetA, ""},
 		{"attach", "AttachLoadBalancerToSubnets" + web + " Subnets.member.1=subnet-b", ""},
+		{"a zone of another VPC", "EnableAvailabilityZonesForLoadBalancer" + web + " AvailabilityZones.member.1=us-east-1b", "ValidationError"},
+		{"the last zone", "DisableAvailabilityZonesForLoadBalancer" + web + " AvailabilityZones.member.1=us-east-1a", "InvalidConfigurationRequest"},
 		{"no groups", "ApplySecurityGroupsToLoadBalancer" + web + " SecurityGroups=", "InvalidConfigurationRequest"},
 		{"idle timeout", "ModifyLoadBalancerAttributes" + web + " LoadBalancerAttributes.ConnectionSettings.IdleTimeout=4001", "ValidationError"},
 		{"logs without a bucket", "ModifyLoadBalancerAttributes" + web + " LoadBalancerAttributes.AccessLog.Enabled=true", "InvalidConfigurationRequest"},

@@ -136,7 +136,8 @@ func enableZones(c *call) (any, error) {
 		return nil, err
 	}
 	if lb.VPC != "" && len(at.subnets) != len(fresh) {
-		return nil, conflict("Availability Zones can only be enabled for load balancers in EC2-Classic or a default VPC")
+		// The model of this operation has no code of its own for it.
+		return nil, query.Errorf("ValidationError", "Availability Zones can only be enabled for load balancers in EC2-Classic or a default VPC")
 	}
 	lb.Zones = append(slices.Clone(lb.Zones), at.zones...)
 	if lb.VPC != "" {

@@ -53,6 +53,7 @@ type oidcConfig struct {
 	SessionCookieName, Scope                                                 string
 	SessionTimeout                                                           string
 	OnUnauthenticatedRequest                                                 string
+	AuthenticationRequestExtraParams                                         *extraParams `xml:",omitempty"`
 }
 
 type cognitoConfig struct {
@@ -60,6 +61,28 @@ type cognitoConfig struct {
 	SessionCookieName, Scope                      string
 	SessionTimeout                                string
 	OnUnauthenticatedRequest                      string
+	AuthenticationRequestExtraParams              *extraParams `xml:",omitempty"`
+}
+
+// extraParams is a map, which both directions write as entries.
+type extraParams struct {
+	Entries []extraParam `xml:"entry"`
+}
+
+type extraParam struct {
+	Key   string `xml:"key"`
+	Value string `xml:"value"`
+}
+
+func readExtra(r *lbkit.Reader) *extraParams {
+	var out *extraParams
+	for _, e := range r.Sub("AuthenticationRequestExtraParams").List("entry") {
+		if out == nil {
+			out = &extraParams{}
+		}
+		out.Entries = append(out.Entries, extraParam{e.Str("key"), e.Str("value")})
+	}
+	return out
 }
 
 type jwtConfig struct {
@@ -146,11 +169,13 @@ func readAuth(e *lbkit.Reader, a *action) {
 		o := &oidcConfig{Issuer: r.Need("Issuer"), AuthorizationEndpoint: r.Need("AuthorizationEndpoint"), TokenEndpoint: r.Need("TokenEndpoint"),
 			UserInfoEndpoint: r.Need("UserInfoEndpoint"), ClientId: r.Need("ClientId")}
 		o.SessionCookieName, o.Scope, o.SessionTimeout, o.OnUnauthenticatedRequest = common(r)
+		o.AuthenticationRequestExtraParams = readExtra(r)
 		a.AuthenticateOidcConfig = o
 	}
 	if r := e.Within("AuthenticateCognitoConfig"); r != nil {
 		o := &cognitoConfig{UserPoolArn: r.Need("UserPoolArn"), UserPoolClientId: r.Need("UserPoolClientId"), UserPoolDomain: r.Need("UserPoolDomain")}
 		o.SessionCookieName, o.Scope, o.SessionTimeout, o.OnUnauthenticatedRequest = common(r)
+		o.AuthenticationRequestExtraParams = readExtra(r)
 		a.AuthenticateCognitoConfig = o
 	}
 	if r := e.Within("JwtValidationConfig"); r != nil {
@@ -305,6 +330,10 @@ func (c *call) checkForward(l *listener, lb *loadBalancer, a *action) error {
 	a.TargetGroupArn = ""
 	if len(tuples) == 1 {
 		a.TargetGroupArn = tuples[0].TargetGroupArn
+	}
+	if lb.Type == typeGateway && !s.Enabled {
+		// Gateway load balancers show no stickiness; source: CLI reference, create-listener.
+		s = nil
 	}
 	a.ForwardConfig = &forward{query.Members[groupWeight]{Member: tuples}, s}
 	return nil

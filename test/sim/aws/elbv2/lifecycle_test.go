@@ -129,6 +129,26 @@ func TestTokensAndClientCertificates(t *testing.T) {
 	expect(t, "deleted in use", "TrustStoreInUse", err)
 }
 
+func TestParametersOfSignOn(t *testing.T) {
+	r := newRig(t, elbv2.Options{})
+	lb, tg := r.alb("app"), r.group("g", types.ProtocolEnumHttp)
+	oidc := &types.AuthenticateOidcActionConfig{Issuer: aws.String("i"), AuthorizationEndpoint: aws.String("a"), TokenEndpoint: aws.String("t"),
+		UserInfoEndpoint: aws.String("u"), ClientId: aws.String("c"), ClientSecret: aws.String("s"),
+		AuthenticationRequestExtraParams: map[string]string{"display": "page", "prompt": "login"}}
+	out, err := r.CreateListener(t.Context(), &v2.CreateListenerInput{LoadBalancerArn: lb.LoadBalancerArn, Port: aws.Int32(443), Protocol: types.ProtocolEnumHttps,
+		Certificates: []types.Certificate{{CertificateArn: aws.String(certificate)}},
+		DefaultActions: []types.Action{
+			{Type: types.ActionTypeEnumAuthenticateOidc, Order: aws.Int32(1), AuthenticateOidcConfig: oidc},
+			{Type: types.ActionTypeEnumForward, Order: aws.Int32(2), TargetGroupArn: tg.TargetGroupArn}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := out.Listeners[0].DefaultActions[0].AuthenticateOidcConfig
+	if diff := cmp.Diff(oidc.AuthenticationRequestExtraParams, got.AuthenticationRequestExtraParams); diff != "" || got.ClientSecret != nil {
+		t.Errorf("secret %v, want none; parameters (-want +got)\n%s", got.ClientSecret, diff)
+	}
+}
+
 func (r *rig) store(name string) types.TrustStore {
 	r.t.Helper()
 	out, err := r.CreateTrustStore(r.t.Context(), &v2.CreateTrustStoreInput{Name: aws.String(name),
