@@ -1,6 +1,10 @@
 package ec2
 
-import "github.com/berth-lb/berth/test/sim/aws/query"
+import (
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/aws/query"
+)
 
 // launch is what RunInstances asks for, checked.
 type launch struct {
@@ -31,6 +35,10 @@ func readLaunch(c *call) (launch, error) {
 	l.count = high
 	if l.template.Image, err = need(c, "ImageId"); err != nil {
 		return l, err
+	}
+	// There are no images here, so every one exists whose id looks like one.
+	if !strings.HasPrefix(l.template.Image, "ami-") {
+		return l, query.Errorf("InvalidAMIID.Malformed", "Invalid id: %q (expecting \"ami-...\")", l.template.Image)
 	}
 	if l.nics, err = readNICs(c); err != nil {
 		return l, err

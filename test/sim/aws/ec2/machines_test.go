@@ -232,4 +232,6 @@ func TestRefusedCallsOnMachines(t *testing.T) {
 	_, err = b.RunInstances(t.Context(), &sdk.RunInstancesInput{ImageId: aws.String("ami-12345678"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
 		Placement: &types.Placement{AvailabilityZone: aws.String("eu-west-1a")}})
 	b.code("zone of another region", "InvalidParameterValue", err)
+	_, err = b.RunInstances(t.Context(), &sdk.RunInstancesInput{ImageId: aws.String("image"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
+	b.code("no image", "InvalidAMIID.Malformed", err)
 }
