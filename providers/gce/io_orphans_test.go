@@ -280,6 +280,39 @@ func TestOrphanedFirewalls(t *testing.T) {
 	}
 }
 
+// TestOrphansShared: what Services shared and nobody refers to any more is left over
+// too, unless a Service lives that wants it.
+func TestOrphansShared(t *testing.T) {
+	r := newRig(t, simgce.Options{}, "")
+	empty := r.state()
+	pool := service(1, poolClass, nil)
+	r.runEach([]*corev1.Service{pool})
+	firewall := namesOf(r.config, stack.Owner{}).legacyCheck() + suffixHTTPHC
+	made, err := ask(t.Context(), r.session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.config.Project, Firewall: firewall})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.leave(pool)
+	if got := r.sweep(nil); len(got) > 0 {
+		t.Errorf("after a release: %v", got)
+	}
+	err = tell(t.Context(), r.session, r.session.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: r.config.Project, FirewallResource: &computepb.Firewall{
+		Name: made.Name, Description: made.Description, Network: made.Network, SourceRanges: made.SourceRanges, TargetTags: made.TargetTags, Allowed: made.Allowed,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.sweep([]*corev1.Service{pool}); len(got) > 0 {
+		t.Errorf("a Service lives that wants it: %v", got)
+	}
+	if d := cmp.Diff([]string{sharedOrphan + " "}, r.sweep(nil)); d != "" {
+		t.Errorf("orphans (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(slices.Sorted(maps.Keys(empty)), slices.Sorted(maps.Keys(r.state()))); d != "" {
+		t.Errorf("the cloud (-before +after):\n%s", d)
+	}
+}
+
 // TestOrphansUnseen: who cannot see everything deletes nothing.
 func TestOrphansUnseen(t *testing.T) {
 	r := newRig(t, simgce.Options{}, "")

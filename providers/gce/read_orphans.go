@@ -40,7 +40,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	if err := w.older(); err != nil {
 		return nil, err
 	}
-	orphans := w.sorted()
+	orphans := append(w.sorted(), &orphan{owner: stack.Owner{Name: sharedOrphan}})
 	scopes := make([]providers.Scope, 0, len(orphans))
 	for _, o := range orphans {
 		scopes = append(scopes, o.scope(s.config))
@@ -55,13 +55,21 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 		}
 		have := found.Have
 		have.Owner = orphans[i].owner
-		have.Resources = slices.DeleteFunc(have.Resources, func(res stack.Resource) bool { return res.Proof == stack.None })
-		if slices.ContainsFunc(have.Resources, func(res stack.Resource) bool { return res.Hold == stack.Owned }) {
+		shared := have.Owner.Name == sharedOrphan
+		have.Resources = slices.DeleteFunc(have.Resources, func(res stack.Resource) bool {
+			return res.Proof == stack.None || shared && res.Key.Kind == KindGroup // other controllers keep them
+		})
+		owned := slices.ContainsFunc(have.Resources, func(res stack.Resource) bool { return res.Hold == stack.Owned })
+		if owned || shared && len(out) == 0 && len(have.Resources) > 0 {
 			out = append(out, have)
 		}
 	}
 	return out, nil
 }
+
+// sharedOrphan stands for what the cluster's Services shared and nothing in the
+// project refers to. Where something else is left, it goes with that.
+const sharedOrphan = "what Services shared"
 
 // markedNames are the forms of all names that Services have, for filters.
 func markedNames() []string { return []string{"a[0-9a-f]{31}.{0,31}", "k8s.{1,60}"} }

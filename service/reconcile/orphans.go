@@ -31,7 +31,9 @@ func (r *Reconciler) Orphans(ctx context.Context, live providers.Live) ([]*Draft
 		d := &Draft{Job: Job{Service: svc, Release: true}, Owner: o, Have: have, Want: &stack.Stack{Owner: o}, fresh: true, read: r.options.Now()}
 		d.Request.Owner, d.Request.Service = o, svc
 		r.compare(d)
-		out = append(out, d)
+		if d.Plan.Writes() || len(d.Plan.Held) > 0 { // else all of it is somebody's who lives
+			out = append(out, d)
+		}
 	}
 	return out, nil
 }
