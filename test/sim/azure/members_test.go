@@ -20,10 +20,10 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// jsonNames are the names that the SDK writes, by type and field.
-func jsonNames(t *testing.T) map[string]map[string]string {
+// jsonNames are the names that a package of the SDK writes, by type and field.
+func jsonNames(t *testing.T, path string) map[string]map[string]string {
 	t.Helper()
-	found, err := build.Import(armRoot+"network/armnetwork/v9", ".", build.FindOnly)
+	found, err := build.Import(path, ".", build.FindOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,43 +95,64 @@ func (b table) add(kind reflect.Type) string {
 	return kind.Name()
 }
 
-// TestMembers keeps what the simulator takes from bodies as the SDK sends it.
-func TestMembers(t *testing.T) {
-	b := table{names: jsonNames(t), lines: map[string]string{}}
-	roots := map[string]any{
-		"Microsoft.Network/serviceGateways/updateServices":         &armnetwork.ServiceGatewayUpdateServicesRequest{},
-		"Microsoft.Network/serviceGateways/updateAddressLocations": &armnetwork.ServiceGatewayUpdateAddressLocationsRequest{},
-	}
-	for kind, model := range models() {
-		if strings.HasPrefix(kind, "Microsoft.Network/") {
-			roots[kind] = model()
-		}
-	}
+// text is the table as the simulator reads it, for bodies of some types.
+func (b table) text(roots map[string]any, more map[string]string) string {
 	var out []string
 	for _, root := range slices.Sorted(maps.Keys(roots)) {
 		out = append(out, fmt.Sprintf("%s body:%s", root, b.add(reflect.TypeOf(roots[root]))))
 	}
+	for _, name := range slices.Sorted(maps.Keys(b.lines)) {
+		out = append(out, b.lines[name]+more[name])
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// TestMembers keeps what the simulator takes from bodies as the SDK sends it.
+func TestMembers(t *testing.T) {
+	network, compute := map[string]any{
+		"Microsoft.Network/serviceGateways/updateServices":         &armnetwork.ServiceGatewayUpdateServicesRequest{},
+		"Microsoft.Network/serviceGateways/updateAddressLocations": &armnetwork.ServiceGatewayUpdateAddressLocationsRequest{},
+	}, map[string]any{}
+	for kind, model := range models() {
+		switch {
+		case strings.HasPrefix(kind, "Microsoft.Network/"):
+			network[kind] = model()
+		case !strings.HasSuffix(kind, "/networkInterfaces"): // Those of instances are written with them.
+			compute[kind] = model()
+		}
+	}
 	// Services may come back as the gateway answers them, with more than the SDK knows.
 	// Source: kubernetes-sigs/cloud-provider-azure:tests/e2e/servicegateway/slb_suite_test.go.
-	for name, more := range map[string]string{"ServiceGatewayService": " etag id type", "ServiceGatewayServicePropertiesFormat": " provisioningState"} {
-		b.lines[name] += more
-	}
-	for _, name := range slices.Sorted(maps.Keys(b.lines)) {
-		out = append(out, b.lines[name])
-	}
-	golden.Check(t, "network/members.txt", strings.Join(out, "\n")+"\n")
+	services := map[string]string{"ServiceGatewayService": " etag id type", "ServiceGatewayServicePropertiesFormat": " provisioningState"}
+	b := table{names: jsonNames(t, armRoot+"network/armnetwork/v9"), lines: map[string]string{}}
+	golden.Check(t, "network/members.txt", b.text(network, services))
+	b = table{names: jsonNames(t, armRoot+"compute/armcompute/v7"), lines: map[string]string{}}
+	golden.Check(t, "compute/members.txt", b.text(compute, nil))
 }
 
 func TestUnknownMembers(t *testing.T) {
+	for _, nodesAs := range []simazure.NodesAs{simazure.VM, simazure.VMSS, simazure.Flex} {
+		// What was answered may come back.
+		w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1, NodesAs: nodesAs, Pools: simazure.NodeNIC, Outbound: true}, NoZones: nodesAs == simazure.VM})
+		for _, r := range w.Cloud.ARM.State.Everything() {
+			if strings.Contains(r.ID.String(), "/virtualMachines/0/") {
+				continue // Written with its instance.
+			}
+			if err := w.putBack(r.ID.String()); err != nil {
+				t.Errorf("%s: %v", r.ID, err)
+			}
+		}
+		if nodesAs != simazure.VMSS {
+			continue
+		}
+		set := strings.Replace(w.id("virtualMachineScaleSets", w.seed.ScaleSet), "Microsoft.Network", "Microsoft.Compute", 1)
+		if got := w.send("PUT", set, `{"location":"eastus","properties":{"virtualMachineProfile":{"network":{}}}}`); !strings.Contains(got, "Path 'properties.virtualMachineProfile.network'") {
+			t.Errorf("a scale set: %s", got)
+		}
+	}
 	w := start(t, simazure.Options{})
 	must[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
 	must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
-	// What was answered may come back.
-	for _, r := range w.Cloud.ARM.State.Everything() {
-		if err := w.putBack(r.ID.String()); err != nil {
-			t.Errorf("%s: %v", r.ID, err)
-		}
-	}
 	for body, want := range map[string]string{
 		`{"location":"eastus","colour":"red"}`:                                                                               "colour",
 		`{"location":"eastus","properties":{"probes":[{"name":"p","properties":{"interval":5}}]}}`:                           "properties.probes[0].properties.interval",

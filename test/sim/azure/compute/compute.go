@@ -36,7 +36,7 @@ func New(opt Options) *API { return &API{opt} }
 
 // Kinds are the resource types of the provider.
 func (a *API) Kinds() []*arm.Kind {
-	return []*arm.Kind{a.scaleSets(), instances(), instanceInterfaces(), machines(), {
+	kinds := []*arm.Kind{a.scaleSets(), instances(), instanceInterfaces(), machines(), {
 		Type: AvailabilitySets, Service: "compute", Client: "AvailabilitySets", Sync: true, NoEtag: true, ReadOnly: []string{"virtualMachines"},
 		Vacate: func(w *arm.Write, _ []arm.Ref) *arm.Error {
 			return arm.Conflictf("OperationNotAllowed", "Availability Set '%s' cannot be deleted. Before deleting an Availability Set please ensure that it does not contain any VM.", w.ID.Name())
@@ -51,6 +51,11 @@ func (a *API) Kinds() []*arm.Kind {
 			arm.Drop(arm.Object(d, "properties"), "provisioningState")
 		},
 	}}
+	members := arm.ReadMembers(membersText)
+	for _, k := range kinds {
+		k.Members = members.Rule(k.Type)
+	}
+	return kinds
 }
 
 // Extra are the calls that are no resource.

@@ -37,7 +37,7 @@ type locationUpdate struct {
 // without Services. Source: Azure REST API reference, service gateways, update
 // address locations.
 func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
-	if err := a.members.check(ServiceGateways + "/updateAddressLocations")(body); err != nil {
+	if err := a.members.Rule(ServiceGateways + "/updateAddressLocations")(body); err != nil {
 		return nil, err
 	}
 	body = arm.Clone(body)

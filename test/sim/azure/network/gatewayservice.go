@@ -43,7 +43,7 @@ type serviceUpdate struct {
 // alone, and of a named one what the body does not name; null takes a property
 // away. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
 func (a *API) updateServices(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
-	if err := a.members.check(ServiceGateways + "/updateServices")(body); err != nil {
+	if err := a.members.Rule(ServiceGateways + "/updateServices")(body); err != nil {
 		return nil, err
 	}
 	body = arm.Clone(body)

@@ -67,7 +67,7 @@ type Options struct {
 type API struct {
 	Options
 	nextIPv4, nextIPv6, nextPrefix int
-	members                        members
+	members                        arm.Members
 }
 
 // New makes the provider.
@@ -83,7 +83,7 @@ func New(opt Options) *API {
 			*l.to = l.value
 		}
 	}
-	return &API{Options: opt, members: readMembers()}
+	return &API{Options: opt, members: arm.ReadMembers(membersText)}
 }
 
 // Kinds are the resource types of the provider.
@@ -98,7 +98,7 @@ func (a *API) Kinds() []*arm.Kind {
 		a.natGateways(),
 	}, a.serviceGateways()...)
 	for _, k := range kinds {
-		k.Members = a.members.check(k.Type)
+		k.Members = a.members.Rule(k.Type)
 	}
 	return kinds
 }
