@@ -36,10 +36,10 @@ func FindOrphans(ctx context.Context, in Input, t Target) (*Orphans, error) {
 		return nil, err
 	}
 	o := &Orphans{run: run, input: in, notes: run.world.Notes}
-	if err := o.look(ctx, liveOwners(run.world.Items)); err != nil {
+	if err := o.look(ctx, liveOwners(run.world.Items, t)); err != nil {
 		return nil, err
 	}
-	o.notes = append(o.notes, fmt.Sprintf("compared with %s of the cluster that have or want a load balancer", count(len(liveOwners(run.world.Items)), "Service")))
+	o.notes = append(o.notes, fmt.Sprintf("compared with %s of the cluster that have or want a load balancer", count(len(liveOwners(run.world.Items, t)), "Service")))
 	return o, nil
 }
 
@@ -55,7 +55,7 @@ func (o *Orphans) look(ctx context.Context, live []stack.Owner) error {
 	if err != nil {
 		return err
 	}
-	now := liveOwners(again.Items)
+	now := liveOwners(again.Items, o.run.target)
 	o.drafts = slices.DeleteFunc(drafts, func(d *reconcile.Draft) bool {
 		return slices.ContainsFunc(now, func(l stack.Owner) bool {
 			return !slices.Contains(live, l) && (l.Namespace == d.Owner.Namespace && l.Name == d.Owner.Name || d.Owner.Namespace == "")
@@ -65,11 +65,12 @@ func (o *Orphans) look(ctx context.Context, live []stack.Owner) error {
 }
 
 // liveOwners are the Services that may have something in the cloud.
-func liveOwners(items []Item) []stack.Owner {
+func liveOwners(items []Item, t Target) []stack.Owner {
 	var out []stack.Owner
+	holds := append([]string{service.StockFinalizer, service.OwnFinalizer}, t.Cloud.Outputs.Finalizers...)
 	for _, item := range items {
-		finalizers := item.Service.Finalizers
-		if item.Service.Spec.Type == corev1.ServiceTypeLoadBalancer || slices.Contains(finalizers, service.StockFinalizer) || slices.Contains(finalizers, service.OwnFinalizer) {
+		held := slices.ContainsFunc(item.Service.Finalizers, func(f string) bool { return slices.Contains(holds, f) })
+		if item.Service.Spec.Type == corev1.ServiceTypeLoadBalancer || held {
 			out = append(out, item.Owner())
 		}
 	}
@@ -112,7 +113,7 @@ func (o *Orphans) Delete(ctx context.Context, tell func(string)) error {
 		if err != nil {
 			return err
 		}
-		if err := o.look(ctx, liveOwners(again.Items)); err != nil {
+		if err := o.look(ctx, liveOwners(again.Items, o.run.target)); err != nil {
 			return err
 		}
 		o.drafts = slices.DeleteFunc(o.drafts, func(d *reconcile.Draft) bool { return !shown[d.Owner] })
