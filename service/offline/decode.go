@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -24,6 +25,7 @@ type objects struct {
 	services   []Item
 	nodes      []*corev1.Node
 	namespaces labelsByName
+	slices     []*discoveryv1.EndpointSlice
 	notes      []string
 }
 
@@ -83,10 +85,12 @@ func (o *objects) object(where string, body []byte, list head) error {
 		return o.node(where, body)
 	case "Namespace":
 		return o.namespace(where, body)
-	case "List", "ServiceList", "NodeList", "NamespaceList":
-		of := map[string]string{"ServiceList": "Service", "NodeList": "Node", "NamespaceList": "Namespace"}[h.Kind]
+	case "EndpointSlice":
+		return o.endpointSlice(where, body)
+	case "List", "ServiceList", "NodeList", "NamespaceList", "EndpointSliceList":
+		of := map[string]string{"ServiceList": "Service", "NodeList": "Node", "NamespaceList": "Namespace", "EndpointSliceList": "EndpointSlice"}[h.Kind]
 		for i, item := range h.Items {
-			if err := o.object(fmt.Sprintf("%s, item %d", where, i+1), item, head{APIVersion: "v1", Kind: of}); err != nil {
+			if err := o.object(fmt.Sprintf("%s, item %d", where, i+1), item, head{APIVersion: h.APIVersion, Kind: of}); err != nil {
 				return err
 			}
 		}

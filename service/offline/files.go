@@ -39,6 +39,11 @@ func fromFiles(in Input, live *cluster) (World, error) {
 			svc.Namespace = namespace
 		}
 	}
+	w.slices = slicesByService{}
+	for _, e := range found.slices {
+		e.Namespace = cmp.Or(e.Namespace, namespace)
+		w.slices.put(e)
+	}
 	if err := w.unique(); err != nil {
 		return World{}, err
 	}

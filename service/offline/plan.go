@@ -134,6 +134,11 @@ func (p *planning) drafts(ctx context.Context) error {
 		}
 		p.tasks = append(p.tasks, t)
 	}
+	if p.reconciler.WantsEndpoints() {
+		if err := p.point(ctx); err != nil {
+			return err
+		}
+	}
 	if p.reconciler.WantsNamespaceLabels() {
 		if err := p.label(ctx); err != nil {
 			return err

@@ -69,6 +69,7 @@ type World struct {
 	ids func(context.Context) (providers.ClusterIDs, error) // nil: no cluster
 	// namespaces are those of files; others are asked for only where they decide.
 	namespaces labelsByName
+	slices     slicesByService      // those of files, as well
 	live       kubernetes.Interface // nil: no cluster
 }
 

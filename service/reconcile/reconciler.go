@@ -116,6 +116,12 @@ func (r *Reconciler) Outputs() providers.Outputs { return r.cloud.Outputs }
 // WantsEndpoints tells whether Jobs must bring the EndpointSlices of their Service.
 func (r *Reconciler) WantsEndpoints() bool { return r.cloud.Endpoints }
 
+// FollowsEndpoints tells whether the pods of a Service may decide on what stands
+// behind its load balancer.
+func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
+	return r.cloud.Endpoints && (r.cloud.EndpointsOf == nil || r.cloud.EndpointsOf(svc))
+}
+
 // WantsNamespaceLabels tells whether Jobs must bring the labels of their Service's
 // namespace.
 func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Namespace) > 0 }
