@@ -16,7 +16,8 @@ With -f the Services of the files are planned. What only a cluster assigns (UID,
 node ports) is made up, so the plan is that of new Services; with --kubeconfig
 besides, it is taken from the cluster's Service of the same name. Without -f the
 Services of the cluster are planned. Where labels of namespaces decide, they are
-those of the Namespaces in the files, else of the cluster.
+those of the Namespaces in the files, else of the cluster. Where load balancers
+follow pods, their EndpointSlices are those in the files, else of the cluster.
 
 Exit codes:
   0  nothing to do: the cloud is as the Services want it
