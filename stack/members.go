@@ -86,6 +86,9 @@ func Differ(a, b any) (onlyA, onlyB []any) {
 		}
 	}
 	if start+end == 0 || x.n+y.n-2*(start+end) > few {
+		if x.onlyTexts() && y.onlyTexts() {
+			return missing(x.texts, y.texts), missing(y.texts, x.texts)
+		}
 		p, q := x.all(), y.all()
 		return without(p, q), without(q, p)
 	}
@@ -116,6 +119,41 @@ func listOf(v any) *list {
 // comparableTo tells whether the members of both can be compared by ==.
 func (l *list) comparableTo(m *list) bool {
 	return l.n > 0 && m.n > 0 && l.of.Type() == m.of.Type() && plain(l.of.Type().Elem())
+}
+
+func (l *list) onlyTexts() bool { return l.n == 0 || l.texts != nil }
+
+// missing lists the texts that the other list does not have, each once.
+func missing(of, from []string) []any {
+	if len(of) > 0 && len(from) == 0 && ascending(of) { // as when thousands of machines are new
+		out := make([]any, len(of))
+		for i, v := range of {
+			out[i] = v
+		}
+		return out
+	}
+	var out []any
+	there := make(map[string]struct{}, len(from))
+	for _, v := range from {
+		there[v] = struct{}{}
+	}
+	for _, v := range of {
+		if _, ok := there[v]; !ok {
+			there[v] = struct{}{}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ascending tells whether no text comes twice, by their order.
+func ascending(list []string) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i-1] >= list[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *list) same(i int, m *list, j int) bool {

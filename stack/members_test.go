@@ -95,8 +95,12 @@ func TestDiffer(t *testing.T) {
 	for range 5000 {
 		a := list(40)
 		b := changed(a)
-		if random.IntN(4) == 0 {
+		switch random.IntN(8) {
+		case 0, 1:
 			b = list(40)
+		case 2:
+			slices.Sort(a)
+			a, b = slices.Compact(a), nil
 		}
 		for _, pair := range [][2]any{{a, b}, {things(a), things(b)}} {
 			p, q := listOf(pair[0]).all(), listOf(pair[1]).all()

@@ -103,7 +103,7 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	if !current.IsValid() || current.Kind() != reflect.Slice {
 		return ch.To
 	}
-	if added, removed := stack.Differ(ch.To, current.Interface()); len(refused) == 0 && reflect.DeepEqual(added, ch.Added) && reflect.DeepEqual(removed, ch.Removed) {
+	if added, removed := stack.Differ(ch.To, current.Interface()); len(refused) == 0 && slices.EqualFunc(added, ch.Added, equal) && slices.EqualFunc(removed, ch.Removed, equal) {
 		return ch.To // that was all: no need to put thousands of members in order
 	}
 	var gone stack.Members
@@ -152,6 +152,14 @@ func ordered(members reflect.Value, wanted any) reflect.Value {
 		return w
 	}
 	return out
+}
+
+// equal is deep equality that is cheap for texts.
+func equal(a, b any) bool {
+	if text, ok := a.(string); ok {
+		return text == b
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 func wasRefused(refused []plan.Refusal, v any) bool {
