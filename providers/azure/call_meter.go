@@ -39,6 +39,8 @@ func nameOf(r *http.Request) providers.Call {
 		return providers.Call{API: "arm", Operation: "Operations.Get"}
 	case r.Method == http.MethodPost && list:
 		call.Operation = clientOf(strings.Join(kinds[:len(kinds)-1], "/")) + "." + action(kinds[len(kinds)-1])
+	case kinds[0] == "servicegateways" && len(kinds) == 2 && r.Method == http.MethodGet:
+		call.Operation = "ServiceGateways.Get" + action(kinds[1])
 	case kind == "virtualmachinescalesets/networkinterfaces":
 		call.API, call.Operation = "network", "Interfaces.ListVirtualMachineScaleSetNetworkInterfaces"
 	case kind == "virtualmachinescalesets/virtualmachines/networkinterfaces":
@@ -91,6 +93,7 @@ func clientOf(kind string) string {
 		"networksecuritygroups": "SecurityGroups", "networkinterfaces": "Interfaces", "privatelinkservices": "PrivateLinkServices",
 		"privatelinkservices/privateendpointconnections": "PrivateLinkServices.PrivateEndpointConnections",
 		"virtualnetworks": "VirtualNetworks", "virtualnetworks/subnets": "Subnets", "routetables": "RouteTables",
+		"servicegateways": "ServiceGateways",
 		"virtualmachines": "VirtualMachines", "virtualmachinescalesets": "VirtualMachineScaleSets", "availabilitysets": "AvailabilitySets",
 		"virtualmachinescalesets/virtualmachines":                   "VirtualMachineScaleSetVMs",
 		"virtualmachinescalesets/virtualmachines/networkinterfaces": "InterfacesOfScaleSets",
@@ -101,9 +104,17 @@ func clientOf(kind string) string {
 	return client
 }
 
-// action is the name of a POST.
+// action is the name of a POST, or of what a gateway is asked for.
 func action(last string) string {
 	switch last {
+	case "services":
+		return "Services"
+	case "addresslocations":
+		return "AddressLocations"
+	case "updateservices":
+		return "UpdateServices"
+	case "updateaddresslocations":
+		return "UpdateAddressLocations"
 	case "migratetoipbased":
 		return "MigrateToIPBased"
 	case "manualupgrade":

@@ -29,6 +29,10 @@ func TestNamesOfOperations(t *testing.T) {
 		"GET " + group + "Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/0/networkInterfaces/n":       "network InterfacesOfScaleSets.Get",
 		"GET /subscriptions/s/providers/Microsoft.Compute":                                                         "resources Providers.Get",
 		"GET /subscriptions/s/providers/Microsoft.Network/locations/westeurope/operations/11111111-2222-3333-4444": "arm Operations.Get",
+		"GET " + group + "Microsoft.Network/serviceGateways/servicegateway/services":                               "network ServiceGateways.GetServices",
+		"GET " + group + "Microsoft.Network/serviceGateways/servicegateway/addressLocations":                       "network ServiceGateways.GetAddressLocations",
+		"POST " + group + "Microsoft.Network/serviceGateways/servicegateway/updateServices":                        "network ServiceGateways.UpdateServices",
+		"POST " + group + "Microsoft.Network/serviceGateways/servicegateway/updateAddressLocations":                "network ServiceGateways.UpdateAddressLocations",
 		"GET /": "resources unknown",
 	} {
 		method, rest, _ := strings.Cut(path, " ")
