@@ -2,6 +2,7 @@ package azure
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -103,6 +104,34 @@ func TestPodsKnownIsFound(t *testing.T) {
 				t.Errorf("left over: %+v, %v", left.Resources, r.podPlaces())
 			}
 		})
+	}
+}
+
+// TestPodsIPv6: a Service of the other family has an address of it, and its pods are
+// under the nodes' addresses of it.
+func TestPodsIPv6(t *testing.T) {
+	r := podRig(t, simazure.Options{Seed: simazure.SeedOptions{DualStack: true}})
+	r.slices[0].AddressType = discoveryv1.AddressTypeIPv6
+	var want []string
+	for i, node := range r.sim.Cloud.Seed.Nodes {
+		pod := node.Pods[len(node.Pods)/2] // those of IPv4 come first
+		r.slices[0].Endpoints[i].Addresses = []string{pod}
+		want = append(want, node.PrivateIP6+" "+pod)
+	}
+	svc := toPods(1)
+	svc.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
+	have, err := r.run(svc, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := addresses(r.input(svc), have).Ingress; len(a) != 1 || !strings.Contains(a[0].IP, ":") {
+		t.Errorf("addresses %v", a)
+	}
+	if d := cmp.Diff(want, slices.Sorted(maps.Keys(r.podPlaces()))); d != "" {
+		t.Errorf("places (-want +got):\n%s", d)
+	}
+	if _, err := r.run(svc, true); err != nil || len(r.podPlaces()) > 0 {
+		t.Errorf("release: %v, %v", err, r.podPlaces())
 	}
 }
 
