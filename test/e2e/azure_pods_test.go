@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,11 +52,24 @@ func TestAzurePods(t *testing.T) {
 		w.podsAt(svc.Name, nodes, 4+i%2)
 	}
 	w.placesAre(fleet, func(i int) int { return 4 + i%2 })
+	w.nothingPlanned()
 	w.must(w.Delete(t.Context(), fleet...))
 	w.killAfter(controller, w.meter(), 10)
 	w.controller()
 	w.gone(fleet...)
 	w.nothingLeft(before)
+}
+
+// nothingPlanned wants that the command line, which reads the pods of the cluster for
+// itself, has nothing to do either.
+func (w *world) nothingPlanned() {
+	w.t.Helper()
+	plan := exec.CommandContext(w.t.Context(), w.Binaries.Berth, "plan", "-A", "--provider", "azure",
+		"--cloud-config", filepath.Join(w.Sim.Dir, "cloud.conf"), "--kubeconfig", w.Cluster.Kubeconfig(""))
+	plan.Env = append(os.Environ(), w.Credentials()...)
+	if said, err := plan.CombinedOutput(); err != nil {
+		w.t.Errorf("plan: %v\n%s", err, said)
+	}
 }
 
 // podNodes are the machines with the addresses of their pods.
