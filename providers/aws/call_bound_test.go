@@ -15,14 +15,8 @@ import (
 // gives up does not take anybody's place.
 func TestBounded(t *testing.T) {
 	const allowed, calls = 3, 40
-	stack := smithymiddleware.NewStack("test", func() any { return nil })
-	for _, option := range bounded(allowed) {
-		if err := option(stack); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var now, made atomic.Int32
-	handler := smithymiddleware.DecorateHandler(smithymiddleware.HandlerFunc(func(ctx context.Context, _ any) (any, smithymiddleware.Metadata, error) {
+	last := smithymiddleware.HandlerFunc(func(ctx context.Context, _ any) (any, smithymiddleware.Metadata, error) {
 		if n := now.Add(1); n > allowed {
 			t.Errorf("%d calls at a time, allowed are %d", n, allowed)
 		}
@@ -32,18 +26,29 @@ func TestBounded(t *testing.T) {
 		now.Add(-1)
 		made.Add(1)
 		return nil, smithymiddleware.Metadata{}, ctx.Err()
-	}), stack)
+	})
+	options := bounded(allowed)
+	call := func(ctx context.Context) error { // with a stack of its own, as every call of the SDK
+		stack := smithymiddleware.NewStack("test", func() any { return nil })
+		for _, option := range options {
+			if err := option(stack); err != nil {
+				return err
+			}
+		}
+		_, _, err := smithymiddleware.DecorateHandler(last, stack).Handle(ctx, nil)
+		return err
+	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 2 * allowed {
-		if _, _, err := handler.Handle(gone, nil); !errors.Is(err, context.Canceled) {
+		if err := call(gone); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call that nobody waits for: got %v", err)
 		}
 	}
 	before := made.Load()
 	var group errgroup.Group
 	for range calls {
-		group.Go(func() error { _, _, err := handler.Handle(t.Context(), nil); return err })
+		group.Go(func() error { return call(t.Context()) })
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
