@@ -47,7 +47,7 @@ type Bound struct {
 	Choose      func(*corev1.Service) Choice
 	Reach       func(Request) Reach
 	Select      func(Request) nodeports.Filter
-	Trace       func(stack.Owner) Scope
+	Trace       func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
 	Scope       func(Request) (Scope, error)
 	Fresh       func(Request) (Scope, error)
 	Build       func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
@@ -99,7 +99,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Choose:      cloud.Choose,
 		Reach:       func(r Request) Reach { return cloud.Reach(input(r)) },
 		Select:      func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
-		Trace:       func(o stack.Owner) Scope { return cloud.Trace(identity(o)) },
+		Trace:       traceOf(cloud, identity),
 		Scope:       func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
@@ -126,6 +126,30 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Apply:   session.Apply,
 		Orphans: orphansOf(session),
 	}
+}
+
+// traceOf tells Trace what of the user's words it may know.
+func traceOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service) Scope {
+	return func(o stack.Owner, svc *corev1.Service) Scope {
+		id := identity(o)
+		id.Places = placesOf(svc, cloud.OnDelete)
+		return cloud.Trace(id)
+	}
+}
+
+// placesOf are the annotations of a Service that say where something of it is.
+func placesOf(svc *corev1.Service, keys []string) map[string]string {
+	var out map[string]string
+	for _, key := range keys {
+		if svc == nil || svc.Annotations[key] == "" {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[key] = svc.Annotations[key]
+	}
+	return out
 }
 
 // labelsOf are those that decide under a configuration.

@@ -21,6 +21,9 @@ type Identity[C any] struct {
 	Owner   stack.Owner
 	Cluster string // --cluster-name
 	Config  C
+	// Places are the annotations that Cloud.OnDelete lists, as far as the Service has
+	// them; nothing else that the user wrote says where something of it is.
+	Places map[string]string
 }
 
 // Input is what is known of a Service when its stack is built.
@@ -172,6 +175,10 @@ type Cloud[C, F any] struct {
 	// Trace says where anything that the Service may own can be found, of every
 	// kind, from its identity alone.
 	Trace func(Identity[C]) Scope
+	// OnDelete are the keys of annotations by which users put something of a Service
+	// where its identity does not lead, such as into a group of their own. Trace is
+	// told their values as they are, unchecked.
+	OnDelete []string
 	// Scope says where resources of the Service may be, as Trace does, and which
 	// facts Build needs.
 	Scope func(Input[C]) (Scope, error)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -84,7 +85,8 @@ func TestProbePort(t *testing.T) {
 	}
 }
 
-// TestTrace: where things can be does not depend on annotations.
+// TestTrace: where things can be does not depend on annotations, but for groups of
+// the user.
 func TestTrace(t *testing.T) {
 	id := identity{Owner: stack.Owner{Namespace: "shop", Name: "web", UID: "257b9655-5137-4ad2-b091-ef3f07043ad3"}, Cluster: "kubernetes", Config: testConfig()}
 	var got []string
@@ -95,6 +97,11 @@ func TestTrace(t *testing.T) {
 	want := []string{"load-balancer-entries base " + base, "public-ip service shop/web", "private-link-service service shop/web", "security-rule-entry base " + base}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("own (-want +got):\n%s", d)
+	}
+	id.Places = map[string]string{groupKey.Name: " Theirs ", linkGroupKey.Name: "a/b"}
+	told := slices.DeleteFunc(trace(id).Facts, func(l providers.Lookup) bool { return l.By != byToldGroup })
+	if d := cmp.Diff([]providers.Lookup{{Kind: KindPublicIP, By: byToldGroup, Value: "theirs"}}, told); d != "" {
+		t.Errorf("groups of the user (-want +got):\n%s", d)
 	}
 }
 

@@ -66,26 +66,14 @@ func (b *builder) nodes() func(func(nodeports.Node) bool) {
 	if len(b.in.Config.Multi) == 0 {
 		return b.in.Backends.Nodes.All()
 	}
-	places, name := b.placed(), b.configuration()
+	on := b.placed().on
 	return func(yield func(nodeports.Node) bool) {
 		for n := range b.in.Backends.Nodes.All() {
-			if places.has(name, n) && !yield(n) {
+			if strings.EqualFold(on[n.Name], strings.TrimSuffix(lower(b.lb), suffixInternal)) && !yield(n) {
 				return
 			}
 		}
 	}
-}
-
-// configuration is the name of the one of several load balancers that the Service
-// is on, as the cloud configuration has it.
-func (b *builder) configuration() string {
-	name := strings.TrimSuffix(lower(b.lb), suffixInternal)
-	for _, m := range b.in.Config.Multi {
-		if strings.EqualFold(m.Name, name) {
-			return m.Name
-		}
-	}
-	return name
 }
 
 // machines wants the network interfaces of nodes and their scale sets in a pool.

@@ -19,6 +19,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Reach:       reach,
 		Select:      selectNodes,
 		Trace:       trace,
+		OnDelete:    []string{groupKey.Name, linkGroupKey.Name},
 		Scope:       scope,
 		Build:       build,
 		Later:       later,

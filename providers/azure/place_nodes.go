@@ -16,10 +16,8 @@ import (
 // Where there are several load balancers, every node is on one of them: the one
 // whose primary set it is in, else one whose nodeSelector it fits, else one without
 // nodeSelector. Among several it stays where it is, or comes to the one with the
-// fewest nodes. A load balancer that no node is on sends to all of them: better by
-// ways that others use too than nowhere. Sources:
-// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go and
-// azure_loadbalancer_backendpool.go.
+// fewest nodes. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 //
 // All Services must come to the same result, whichever load balancer they are on:
 // it follows from the configuration, the nodes in the order of their names, and
@@ -29,8 +27,7 @@ import (
 
 // placement says which load balancer each node is on.
 type placement struct {
-	on    map[string]string // name of the configuration, by node
-	count map[string]int    // nodes, by the name of the configuration
+	on map[string]string // name of the configuration, by node
 	// nowhere are nodes that fit no load balancer, sorted.
 	nowhere []string
 }
@@ -40,10 +37,11 @@ func (b *builder) placed() placement {
 	if b.places != nil {
 		return *b.places
 	}
-	p := placement{on: map[string]string{}, count: map[string]int{}}
+	p := placement{on: map[string]string{}}
+	count := map[string]int{}
 	put := func(n nodeports.Node, lb string) {
 		p.on[n.Name] = lb
-		p.count[lb]++
+		count[lb]++
 	}
 	var open []nodeports.Node
 	for n := range b.in.Backends.Nodes.All() {
@@ -66,15 +64,10 @@ func (b *builder) placed() placement {
 			among = b.mayHold(n)
 		}
 		// The first of the configuration wins among equals.
-		put(n, slices.MinFunc(among, func(x, y string) int { return p.count[x] - p.count[y] }))
+		put(n, slices.MinFunc(among, func(x, y string) int { return count[x] - count[y] }))
 	}
 	b.places = &p
 	return p
-}
-
-// has tells whether a load balancer, by the name of its configuration, sends to a node.
-func (p placement) has(name string, n nodeports.Node) bool {
-	return p.count[name] == 0 || p.on[n.Name] == name
 }
 
 // mayHold lists the load balancers that a node may be on.
@@ -125,8 +118,7 @@ func (lb FoundBalancer) hasNode(n nodeports.Node) bool {
 // setOf is the scale set that a provider id names, in lower case.
 func setOf(providerID string) string { return segmentAfter(providerID, "virtualmachinescalesets") }
 
-// tellPlaces warns of nodes that serve nobody, and of a load balancer that has no
-// nodes of its own.
+// tellPlaces warns of nodes that serve nobody, and of a load balancer that nobody serves.
 func (b *builder) tellPlaces() {
 	if len(b.in.Config.Multi) == 0 {
 		return
@@ -135,8 +127,11 @@ func (b *builder) tellPlaces() {
 	if len(p.nowhere) > 0 {
 		b.tell(said("nodes", "", "fit no load balancer of the cloud configuration: "+shortList(p.nowhere)+", so they get no traffic", "", annotations.Warning))
 	}
-	if b.in.Backends.Nodes.Len() > 0 && p.count[b.configuration()] == 0 {
-		b.tell(said("nodes", "", "are all on other load balancers than "+b.lb+" or on none, so it sends to all of them", "", annotations.Warning))
+	for range b.nodes() {
+		return
+	}
+	if b.in.Backends.Nodes.Len() > 0 {
+		b.tell(said("nodes", "", "are all on other load balancers than "+b.lb+", so the Service has none", "", annotations.Warning))
 	}
 }
 

@@ -264,8 +264,51 @@ func TestPropertiesSettings(t *testing.T) {
 	})
 }
 
-// TestPropertiesLinks has private link services, DNS labels, prefixes and deny rules.
-func TestPropertiesLinks(t *testing.T) {
+// TestPropertiesElsewhere has a public IP in a group of the user. It is found again
+// by what the Service says, also while it goes.
+func TestPropertiesElsewhere(t *testing.T) {
+	login(t)
+	group := simtest.Start(t, simazure.Options{}).Cloud.Seed.NetworkGroup
+	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{service("address", map[string]string{"load-balancer-resource-group": group}, nil)})
+}
+
+// TestLinkElsewhere releases a private link service in a group of the user, by a
+// process that has never seen it.
+func TestLinkElsewhere(t *testing.T) {
+	login(t)
+	s, _ := fresh(simazure.SeedOptions{Nodes: 2})(t).(subject)
+	svc := service("link", map[string]string{
+		"load-balancer-internal": "true", "pls-create": "true", "pls-resource-group": s.running.Cloud.Seed.NetworkGroup,
+	}, nil).Service
+	run := func(release bool) reconcile.Result {
+		r := reconcile.New(s.Open(t), reconcile.Options{})
+		r.SetNodes(s.Nodes())
+		r.AllKnown()
+		for range 6 {
+			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Release: release})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result := r.Run(t.Context(), d, nil); result.Clean || result.Released {
+				return result
+			}
+		}
+		return reconcile.Result{}
+	}
+	if made := run(false); !made.Clean || len(made.Draft.Have.Of(azure.KindLink)) != 1 {
+		t.Fatalf("no private link service was made: %+v", made.Err)
+	}
+	if !run(true).Released {
+		t.Error("it is not released")
+	}
+	left, err := json.Marshal(s.Control().State())
+	if err != nil || strings.Contains(strings.ToLower(string(left)), "/privatelinkservices/") || strings.Contains(strings.ToLower(string(left)), "/loadbalancers/") {
+		t.Errorf("left in the cloud: %v", err)
+	}
+}
+
+// TestPropertiesOtherKeys has DNS labels, prefixes and deny rules.
+func TestPropertiesOtherKeys(t *testing.T) {
 	login(t)
 	running := simtest.Start(t, simazure.Options{})
 	prefixID := "/subscriptions/" + running.Cloud.Seed.Subscription + "/resourceGroups/" + running.Cloud.Seed.ResourceGroup + "/providers/Microsoft.Network/publicIPPrefixes/" + running.Cloud.Seed.PublicIPPrefix

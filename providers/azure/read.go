@@ -105,7 +105,9 @@ func (r *read) faults(scope providers.Scope) ([]stack.Kind, error) {
 		l.Value = lower(l.Value)
 		failure := r.failed[l]
 		switch {
-		case failure == nil:
+		case failure == nil, fault.Is(failure, fault.Denied) && l.By == byToldGroup:
+			// Nothing of ours can be in a group that we have no right to, and a Service
+			// with a slip in it must be able to go.
 		case fault.Is(failure, fault.Denied) && l.Kind == KindPublicIP:
 			blind[KindPublicIP], blind[KindBinding], blind[KindAccess] = true, true, true
 		case fault.Is(failure, fault.Denied) && l.Kind == KindLink:
@@ -118,11 +120,13 @@ func (r *read) faults(scope providers.Scope) ([]stack.Kind, error) {
 }
 
 // wanted are the values of all look-ups of a sort, each once, in lower case.
-func (r *read) wanted(kind stack.Kind, by string) []string {
+func (r *read) wanted(kind stack.Kind, bys ...string) []string {
 	found := map[string]bool{}
 	for _, scope := range r.scopes {
-		for _, v := range values(scope, kind, by) {
-			found[v] = true
+		for _, by := range bys {
+			for _, v := range values(scope, kind, by) {
+				found[v] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(found))

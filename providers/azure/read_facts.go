@@ -79,7 +79,7 @@ func (r *read) ipsOf(groups []string) []FoundIP {
 }
 
 func groupsOf(scope providers.Scope) []string {
-	groups := values(scope, KindPublicIP, byGroup)
+	groups := append(values(scope, KindPublicIP, byGroup), values(scope, KindPublicIP, byToldGroup)...)
 	slices.Sort(groups)
 	return slices.Compact(groups)
 }

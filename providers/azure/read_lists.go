@@ -2,6 +2,7 @@ package azure
 
 import (
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
 // recall takes the lists from memory, if that is enough for all scopes.
@@ -25,14 +26,17 @@ func (r *read) shareds() []func() {
 	tasks := []func(){
 		func() { r.note(r.listBalancers(), KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess) },
 	}
-	for _, group := range r.wanted(KindPublicIP, byGroup) {
-		tasks = append(tasks, func() {
-			r.noteFor(providers.Lookup{Kind: KindPublicIP, By: byGroup, Value: group}, r.listPublicIPs(group))
-		})
+	list := func(kind stack.Kind, each func(string) error) {
+		for _, group := range r.wanted(kind, byGroup, byToldGroup) {
+			tasks = append(tasks, func() {
+				err := each(group)
+				r.noteFor(providers.Lookup{Kind: kind, By: byGroup, Value: group}, err)
+				r.noteFor(providers.Lookup{Kind: kind, By: byToldGroup, Value: group}, err)
+			})
+		}
 	}
-	for _, group := range r.wanted(KindLink, byGroup) {
-		tasks = append(tasks, func() { r.noteFor(providers.Lookup{Kind: KindLink, By: byGroup, Value: group}, r.listLinks(group)) })
-	}
+	list(KindPublicIP, r.listPublicIPs)
+	list(KindLink, r.listLinks)
 	return tasks
 }
 

@@ -25,6 +25,7 @@ const (
 	byAll         = "all"
 	byWanted      = "wanted"
 	byGroup       = "group"
+	byToldGroup   = "group-of-user" // by what the Service says while it goes
 	byName        = "name"
 	byDestination = "destination"
 	byRegion      = "region"
@@ -38,13 +39,13 @@ const (
 // trace says where anything that the Service may own can be found, from its
 // identity alone: in every load balancer of the cluster, in the security group,
 // and by tags among the public IPs and private link services of the cluster's
-// groups.
+// groups, and of those that the user has named.
 func trace(id identity) providers.Scope {
 	if id.Config.podIP() {
 		return tracePods(id)
 	}
 	base, key := baseName(id.Owner.UID), serviceKey(id.Owner)
-	return providers.Scope{
+	s := providers.Scope{
 		Owner: id.Owner,
 		Own: []providers.Lookup{
 			{Kind: KindEntries, By: byBase, Value: base},
@@ -59,6 +60,15 @@ func trace(id identity) providers.Scope {
 			{Kind: KindSecurity, By: byName, Value: id.Config.Security},
 		},
 	}
+	told := func(kind stack.Kind, key string) {
+		group := lower(strings.TrimSpace(id.Places[key]))
+		if group != "" && !strings.ContainsAny(group, "/?#%") { // no group has those in its name
+			s.Facts = append(s.Facts, providers.Lookup{Kind: kind, By: byToldGroup, Value: group})
+		}
+	}
+	told(KindPublicIP, groupKey.Name)
+	told(KindLink, linkGroupKey.Name)
+	return s
 }
 
 // scope says besides what Build must know: zones, subnets, public IPs of a group

@@ -10,7 +10,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/service"
-	"github.com/berth-lb/berth/service/reconcile"
 )
 
 // balancers implements cloudprovider.LoadBalancer.
@@ -56,7 +55,7 @@ func (b *balancers) GetLoadBalancer(ctx context.Context, cluster string, svc *co
 	if leftOn(now, o.Outputs()) {
 		return svc.Status.LoadBalancer.DeepCopy(), true, nil
 	}
-	exists, err := o.Exists(ctx, reconcile.OwnerOf(svc))
+	exists, err := o.Exists(ctx, svc)
 	return svc.Status.LoadBalancer.DeepCopy(), exists, err
 }
 

@@ -148,7 +148,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	r.book.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && !snap.shallow && !unprovenBeyond(nil, snap.have) {
 		d.Have, d.Blind, d.read, d.manual, d.partial = snap.have, snap.blind, snap.read, snap.manual, snap.assumed
-	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner)); err != nil {
+	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}
 	d.Want = &stack.Stack{Owner: d.Owner}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
@@ -160,7 +162,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	}
 	left, blind := d.Have, d.Blind
 	if !d.fresh || len(d.Plan.Steps) > 0 {
-		scope := r.cloud.Trace(d.Owner)
+		scope := r.cloud.Trace(d.Owner, d.Job.Service)
 		if len(d.Blind) == 0 && !r.predates(d) && !r.inherits(d.Owner, res.Report) {
 			scope.Only = ownKinds(d, res.Report)
 		}
@@ -206,9 +208,10 @@ func ownKinds(d *Draft, report engine.Report) []stack.Kind {
 	return out
 }
 
-// Exists asks the cloud whether anything is left that is proven to be the owner's.
-func (r *Reconciler) Exists(ctx context.Context, o stack.Owner) (bool, error) {
-	found := r.reader.Read(ctx, r.cloud.Trace(o))
+// Exists asks the cloud whether anything is left that is proven to be the Service's.
+func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, error) {
+	o := OwnerOf(svc)
+	found := r.reader.Read(ctx, r.cloud.Trace(o, svc))
 	if found.Err != nil {
 		return false, found.Err
 	}
