@@ -3,7 +3,9 @@ package conform
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,10 +28,12 @@ var suite = kit.Suite{
 	Program: kit.Program{
 		Name: "aws-cloud-controller-manager", Source: "k8s.io/cloud-provider-aws/cmd/aws-cloud-controller-manager",
 	},
-	Nodes:  4,
-	Quiet:  1500 * time.Millisecond, // longer than changes of nodes gather
-	Denied: "AccessDenied",
-	Stride: 1,
+	Nodes:    4,
+	SimFlags: []string{"--quota-factor=10"},
+	Volatile: regexp.MustCompile(`"Seq": \d+,?`), // numbers what was ever made
+	Quiet:    1500 * time.Millisecond,            // longer than changes of nodes gather
+	Refusal:  sim.Fault{Status: http.StatusForbidden, Code: "AccessDenied"},
+	Stride:   1,
 
 	Prepare:   userGroups,
 	Names:     names,

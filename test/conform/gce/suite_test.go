@@ -1,8 +1,7 @@
 package conform
 
 import (
-	"context"
-	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"text/template"
@@ -25,16 +24,17 @@ var suite = kit.Suite{
 	Program: kit.Program{
 		Name: "gce-cloud-controller-manager", Source: "./ccm", Flags: []string{"--concurrent-service-syncs=20"},
 	},
-	Nodes:  5,
-	Quiet:  2500 * time.Millisecond, // it sleeps for a second before it looks at an operation
-	Denied: "forbidden",
-	Stride: 5, // not 1, for the same reason
-	Leaks:  true,
+	Nodes:    5,
+	SimFlags: []string{"--quota-factor=10"},
+	Quiet:    2500 * time.Millisecond, // it sleeps for a second before it looks at an operation
+	Refusal:  sim.Fault{Status: http.StatusForbidden, Code: "forbidden"},
+	Stride:   5, // not 1, for the same reason
+	Leaks:    true,
 
 	Prepare:   prepare,
 	Names:     names,
 	Configure: configure,
-	Watch:     watch,
+	Watch:     kit.Ensured,
 	Cuts:      cutsTraffic,
 }
 
@@ -108,34 +108,6 @@ func configure(conf string, more []byte) string {
 		global = strings.Join(kept, "")
 	}
 	return global
-}
-
-// watch waits until the official controller has told once more of every Service
-// that it was done.
-func watch(w *kit.World, services []corev1.Service) func(context.Context) error {
-	before := ensures(w)
-	return func(context.Context) error {
-		now := ensures(w)
-		for _, s := range services {
-			if now[s.Name] <= before[s.Name] {
-				return fmt.Errorf("%s was not looked at", s.Name)
-			}
-		}
-		return nil
-	}
-}
-
-// ensures counts, by Service, how often the official controller has told that it
-// was done with one.
-func ensures(w *kit.World) map[string]int32 {
-	w.T.Helper()
-	events, err := w.Client.CoreV1().Events(w.Namespace).List(w.T.Context(), metav1.ListOptions{FieldSelector: "reason=EnsuredLoadBalancer"})
-	w.Must(err)
-	out := map[string]int32{}
-	for _, e := range events.Items {
-		out[e.InvolvedObject.Name] += max(1, e.Count)
-	}
-	return out
 }
 
 // cutsTraffic does not count addresses: the official controller reserves the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,7 +67,9 @@ func (w *World) cutOff(k int) {
 	if k%2 == 1 {
 		w.Must(w.Sim.Arm(w.T.Context(), sim.Fault{WritesOnly: true, After: k - 1, Count: 1, Kind: sim.FaultCutAfter}))
 	}
-	w.Must(w.Sim.Arm(w.T.Context(), sim.Fault{WritesOnly: true, After: k, Kind: sim.FaultError, Status: http.StatusForbidden, Code: w.suite.Denied}))
+	refusal := w.suite.Refusal
+	refusal.Kind, refusal.WritesOnly, refusal.After = sim.FaultError, true, k
+	w.Must(w.Sim.Arm(w.T.Context(), refusal))
 }
 
 var errCutOff = errors.New("not cut off yet")
@@ -88,7 +89,7 @@ func (w *World) refusedOr(through func(context.Context) error) bool {
 			return err
 		}
 		for _, e := range Writes(calls) {
-			if e.Code == w.suite.Denied {
+			if e.Code == w.suite.Refusal.Code {
 				return nil
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"testing"
 	"text/template"
@@ -23,11 +24,20 @@ type Suite struct {
 	Cloud   string // as --provider names it
 	Program Program
 	Nodes   int // machines; the last one is kept out of all load balancers
+	// Whole are the configurations in which no machine is kept out, because the cloud
+	// begins with all of them behind a load balancer.
+	Whole []string
+	// SimFlags are flags of the simulator for every configuration; the file
+	// cloudsim.flags of testdata has those of one, a line each.
+	SimFlags []string
+	// Volatile is what differs in the state of the cloud though nothing has changed.
+	// Nil: nothing does.
+	Volatile *regexp.Regexp
 	// Quiet is how long nothing must happen in the cloud until it is taken for
 	// nothing: longer than the controllers wait between two calls.
 	Quiet time.Duration
-	// Denied is the code of the answers that cut a controller off; no other call has it.
-	Denied string
+	// Refusal is the answer that cuts a controller off; no other call has its code.
+	Refusal sim.Fault
 	// Stride is the distance between the numbers of calls after which the official
 	// controller is cut off. It is odd, so that every other last call is done though
 	// its answer is lost.

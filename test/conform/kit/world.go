@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,8 @@ func (s *Suite) NewWorld(t *testing.T, config string) *World {
 	shared := s.plane.Cluster(t)
 	namespace := shared.Namespace(t)
 	hw, err := harness.Start(t.Context(), harness.Options{
-		Cloud: s.Cloud, Nodes: s.Nodes, Cluster: shared, Binaries: built.Binaries, SimArgs: []string{"--quota-factor=10"},
+		Cloud: s.Cloud, Nodes: s.Nodes, Cluster: shared, Binaries: built.Binaries,
+		SimArgs: append(slices.Clone(s.SimFlags), strings.Fields(string(optional(t, config, "cloudsim.flags")))...),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +59,9 @@ func (s *Suite) NewWorld(t *testing.T, config string) *World {
 		s.Prepare(w)
 	}
 	w.configure(config)
-	w.excludeLastNode()
+	if !slices.Contains(s.Whole, config) {
+		w.excludeLastNode()
+	}
 	return w
 }
 
@@ -87,12 +91,19 @@ func (w *World) excludeLastNode() {
 	w.Must(err)
 }
 
+// optional reads a file of testdata that a configuration may have.
+func optional(t *testing.T, config, file string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata", config, file))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return body
+}
+
 func (w *World) configure(config string) {
 	w.T.Helper()
-	more, err := os.ReadFile(filepath.Join("testdata", config, "global.conf"))
-	if !os.IsNotExist(err) {
-		w.Must(err)
-	}
+	more := optional(w.T, config, "global.conf")
 	conf, err := os.ReadFile(w.CloudConfig())
 	w.Must(err)
 	w.Must(os.WriteFile(w.CloudConfig(), []byte(w.suite.Configure(string(conf), w.Fill(more))), 0o600))
