@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/golden"
 )
 
@@ -33,7 +34,7 @@ func TestCases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := problemText(append(parsed, problems...))
+			out := cases.Told(append(parsed, problems...))
 			if want == nil || parsed.Errors() {
 				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
 				return

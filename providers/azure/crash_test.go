@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestCrash: a process dies after each of its calls; the next one, which knows
@@ -22,7 +23,7 @@ func TestCrash(t *testing.T) {
 					owner := tn.in.Owner
 					others, made := a.state(), !a.have(owner).Empty()
 					a.together(map[stack.Owner]*tenant{owner: tn}, book, calls)
-					book = readyLedger()
+					book = cases.ReadyLedger()
 					if !release {
 						if _, refused := a.settle(owner, tn, book); len(refused) > 0 {
 							return // waits for others
@@ -31,7 +32,7 @@ func TestCrash(t *testing.T) {
 							t.Fatalf("not at rest:\n%s", planText(p))
 						}
 					}
-					a.settle(owner, nil, readyLedger())
+					a.settle(owner, nil, cases.ReadyLedger())
 					for _, r := range a.have(owner).Resources {
 						if r.Proof != stack.None {
 							t.Errorf("left: %s", r.Key)

@@ -9,13 +9,14 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestOneBadAmongMany: a Service whose port is taken is left out by name; all
 // others are written in the same call, in any order of the batch.
 func TestOneBadAmongMany(t *testing.T) {
 	for place := range 20 {
-		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 		holder := tenantOf(t, a, service(99, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.50"}, 80))
 		a.settle(holder.in.Owner, holder, book)
 		var steps []plan.Step
@@ -44,7 +45,7 @@ func TestOneBadAmongMany(t *testing.T) {
 // TestMoveHeld: the frontend that a Service wants to leave cannot be handed on
 // while outbound rules use it, so the move is refused and nothing changes.
 func TestMoveHeld(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	a.sharing(Internal, book)
 	lb := a.lbs["kubernetes-internal"]
 	front := lb.props().list(listFrontends)[0]
@@ -62,7 +63,7 @@ func TestMoveHeld(t *testing.T) {
 
 // BenchmarkGraft: a hundred Services come to a load balancer with 1,300 rules.
 func BenchmarkGraft(b *testing.B) {
-	a, book := newARM(b, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(b, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	var steps [][]plan.Step
 	for _, from := range []int{0, 650} {
 		var some []plan.Step

@@ -18,6 +18,7 @@ import (
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 func testConfig() Config {
@@ -140,7 +141,7 @@ func (a *arm) strangers() string {
 func TestForeignContent(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 		a.foreign(rng)
 		before := a.strangers()
 		owners := map[int]*tenant{}
@@ -210,7 +211,7 @@ func groups(rng *rand.Rand, n int) [][]int {
 // TestOneWriteForMany: the entries of 50 new Services are one write of the load
 // balancer and one of the security group.
 func TestOneWriteForMany(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	var steps []plan.Step
 	for n := range 50 {
 		tn := tenantOf(t, a, service(n, map[string]string{internalOn: "true"}, 80))
@@ -233,7 +234,7 @@ func TestSharedIP(t *testing.T) {
 	for _, kind := range []string{Public, Internal} {
 		for _, order := range permutations([]int{0, 1, 2}) {
 			t.Run(fmt.Sprint(kind, order), func(t *testing.T) {
-				a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+				a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 				tenants := a.sharing(kind, book)
 				left := []int{0, 1, 2}
 				for _, n := range order {
@@ -325,7 +326,7 @@ func permutations(in []int) [][]int {
 // TestPrimaryMoves: the Service whose name the frontend has goes to another
 // address while another Service uses the old one.
 func TestPrimaryMoves(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	tenants := a.sharing(Internal, book)
 	old := a.read().Balancers[0].Frontends[0].Address
 	moved := tenantOf(t, a, service(0, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.9"}, 80))
@@ -352,7 +353,7 @@ func TestPrimaryMoves(t *testing.T) {
 
 // TestPortTaken: who has a port keeps it, the other is told by whom.
 func TestPortTaken(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	a.sharing(Public, book)
 	ip := a.read().PublicIPs[0].Address
 	late := tenantOf(t, a, service(9, map[string]string{"azure-load-balancer-ipv4": ip}, 81))
@@ -365,7 +366,7 @@ func TestPortTaken(t *testing.T) {
 // TestIPv6NeedsIPv4: an IPv6 frontend waits for one of IPv4, and the last of IPv4
 // stays under it.
 func TestIPv6NeedsIPv4(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	six := service(0, nil, 80)
 	six.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
 	v6, v4 := tenantOf(t, a, six), tenantOf(t, a, service(1, nil, 80))

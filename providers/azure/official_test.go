@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestOfficial: what the official controller made is as we want it, for every
@@ -62,7 +63,7 @@ func takeOver(t *testing.T, file string) {
 			}
 		}
 		if len(p.Held) > 0 || tn.problems.Errors() {
-			t.Errorf("%s: held %v, problems %s", tn.in.Service.Name, p.Held, problemText(tn.problems))
+			t.Errorf("%s: held %v, problems %s", tn.in.Service.Name, p.Held, cases.Told(tn.problems))
 		}
 		var want, got []string
 		for _, at := range tn.in.Service.Status.LoadBalancer.Ingress {

@@ -12,9 +12,9 @@ import (
 // TestRealServices: what the owners of Services of public repositories are told.
 // The addresses that they name are there.
 func TestRealServices(t *testing.T) {
-	w, cloud := loadWorld(t, "testdata/public-basic/cloud.yaml"), Cloud()
+	w := loadWorld(t, "testdata/public-basic/cloud.yaml")
 	config := parseConfig(t, w.Config)
-	cases.RealServices(t, &cloud, 7, func(svc *corev1.Service) (cases.Built, error) {
+	cases.RealServices(t, bundle(), 7, func(svc *corev1.Service) (cases.Built, error) {
 		in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)
 		a := newARM(t, config, w.ClusterName, realFacts(w.Facts))
 		for name, ip := range map[string]string{"MapReduceGatewayIP": "20.2.2.2", "theirs": "20.10.5.100"} {

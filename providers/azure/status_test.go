@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 func TestAddresses(t *testing.T) {
@@ -76,7 +77,7 @@ func TestShadow(t *testing.T) {
 
 // TestFollow: a Service that cannot be understood keeps what it has, with today's nodes.
 func TestFollow(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), readyLedger()
+	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	tn := tenantOf(t, a, service(0, nil, 80))
 	a.settle(tn.in.Owner, tn, book)
 	have := a.have(tn.in.Owner)

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,9 +16,11 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // world is the surroundings of a test case: testdata/world.yaml, in which the
@@ -60,7 +62,7 @@ func loadCases(t testing.TB) []testCase {
 	for _, f := range files {
 		dir := filepath.Dir(f)
 		c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
-		unmarshal(t, f, c.service)
+		cases.Unmarshal(t, f, c.service)
 		c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
 		c.config = parseConfig(t, c.world.Config)
 		out = append(out, c)
@@ -68,83 +70,31 @@ func loadCases(t testing.TB) []testCase {
 	return out
 }
 
-// loadWorld lays the case's fields over the world's. It merges the texts, since
-// decoding twice into one value would mix list members.
+// loadWorld lays the case's fields over the world's.
 func loadWorld(t testing.TB, file string) world {
 	t.Helper()
-	base, over := map[string]any{}, map[string]any{}
-	unmarshal(t, "testdata/world.yaml", &base)
-	if _, err := os.Stat(file); err == nil {
-		unmarshal(t, file, &over)
-	}
-	for _, nested := range []string{"facts"} {
-		if facts, ok := over[nested].(map[string]any); ok {
-			all, _ := base[nested].(map[string]any)
-			maps.Copy(all, facts)
-			over[nested] = all
-		}
-	}
-	maps.Copy(base, over)
-	merged, err := yaml.Marshal(base)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var w world
-	if err := yaml.UnmarshalStrict(merged, &w); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	cases.Overlay(t, "testdata/world.yaml", file, &w)
 	return w
 }
 
-func parseConfig(t testing.TB, text string) Config {
-	t.Helper()
-	config, _, err := ReadConfig(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
-}
+func parseConfig(t testing.TB, text string) Config { return cases.Config(t, ReadConfig, text) }
 
-func unmarshal(t testing.TB, file string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
+// bundle saves thousands of runs the making of the set.
+var bundle = sync.OnceValue(func() *providers.Cloud[Config, *Facts] {
+	cloud := Cloud()
+	return &cloud
+})
 
-// inputOf is what the loop hands to Build.
+// inputOf is what the loop hands to Build, without endpoints.
 func inputOf(config Config, cluster string, svc *corev1.Service, nodes []corev1.Node) (input, annotations.Problems) {
-	in := input{
-		Identity: identity{
-			Owner:   stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)},
-			Cluster: cluster, Config: config,
-		},
-		Service: svc, Kind: choose(svc).Kind,
-	}
-	values, problems := Annotations().Parse(in.Kind, annotations.SourceOf(svc))
-	in.Values = values
-	var projected []nodeports.Node
-	for i := range nodes {
-		projected = append(projected, nodeports.Project(&nodes[i], func(string) bool { return true }))
-	}
-	in.Backends = nodeports.BackendsOf(svc, nodeports.Select(projected, selectNodes(in)), nil, nodeports.FallbackOf(svc))
-	return in, problems
-}
-
-func readyLedger() *ledger.Book {
-	l := ledger.New()
-	l.SetReady()
-	return l
+	return cases.Input(bundle(), config, svc, cases.Around{Cluster: cluster, Nodes: nodes})
 }
 
 // arm builds what is there before the case's Service is looked at.
 func (c testCase) arm(t testing.TB) (*arm, *ledger.Book) {
 	t.Helper()
-	a, book := newARM(t, c.config, c.world.ClusterName, c.world.Facts), readyLedger()
+	a, book := newARM(t, c.config, c.world.ClusterName, c.world.Facts), cases.ReadyLedger()
 	a.facts.Subnets = maps.Clone(a.facts.Subnets)
 	for _, n := range c.world.Nodes {
 		for _, addr := range n.Status.Addresses {
@@ -182,42 +132,22 @@ func (c testCase) tenant(svc *corev1.Service) *tenant {
 	return &tenant{in: in, problems: problems}
 }
 
-// text renders a stack for people: one block for each resource.
-func text(s *stack.Stack) string {
-	var b strings.Builder
-	for _, r := range s.Resources {
-		b.WriteString(r.Key.String())
-		if r.In != (stack.Key{}) {
-			fmt.Fprintf(&b, "  in %s", r.In)
-		}
-		switch r.Hold {
-		case stack.Counted:
-			b.WriteString("  (counted)")
-		case stack.Borrowed:
-			b.WriteString("  (borrowed)")
-		case stack.Owned:
-		}
-		b.WriteString("\n")
-		for _, f := range stack.Fields(r.Spec) {
-			writeField(&b, f)
-		}
-	}
-	return b.String()
-}
+// text renders a stack for people.
+func text(s *stack.Stack) string { return cases.Text(s, fieldText) }
 
-func writeField(b *strings.Builder, f stack.Field) {
-	list, isList := lines(f.Value)
-	if isList {
-		if len(list) > 0 {
-			fmt.Fprintf(b, "    %s:\n        %s\n", f.Name, strings.Join(list, "\n        "))
+func fieldText(value any) string {
+	if list, isList := lines(value); isList {
+		if len(list) == 0 {
+			return ""
 		}
-		return
+		return "\n" + strings.Join(list, "\n")
 	}
-	raw, _ := json.Marshal(f.Value)
+	raw, _ := json.Marshal(value)
 	switch v := short(string(raw)); v {
 	case `""`, "null", "0", "[]", "{}", "false":
+		return ""
 	default:
-		fmt.Fprintf(b, "    %s: %s\n", f.Name, v)
+		return v
 	}
 }
 
@@ -262,17 +192,7 @@ func short(v string) string {
 	).Replace(v)
 }
 
-func problemText(problems annotations.Problems) string {
-	var b strings.Builder
-	for _, p := range problems {
-		fmt.Fprintf(&b, "%s: %s\n", p.Severity, p)
-	}
-	return b.String()
-}
-
-func planText(p plan.Plan) string {
-	return plan.Human(plan.NewDocument("azure", []plan.Plan{p}), plan.Options{})
-}
+func planText(p plan.Plan) string { return cases.PlanText("azure", p) }
 
 // state is what Azure has in the end, for people.
 func (a *arm) state() string {
