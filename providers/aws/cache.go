@@ -32,7 +32,8 @@ type factCache struct {
 	}
 	machines struct {
 		sync.Mutex
-		known map[string]knownInstance
+		known   map[string]knownInstance
+		version int // counts the changes
 	}
 	groups struct {
 		sync.Mutex
@@ -48,6 +49,21 @@ type factCache struct {
 		there map[string]bool // names of Classic Load Balancers that were there the last time
 		calls int             // what it took to list all of the account; 0: nobody has
 	}
+	last struct {
+		sync.Mutex
+		of   factsKey
+		made *Facts
+	}
+}
+
+// factsKey is what Facts are made of. Lists that are replaced as a whole are the
+// same if they begin at the same place, names of groups if they are as many.
+type factsKey struct {
+	nodes    string // digest of the set
+	machines int    // version
+	subnets  *Subnet
+	groups   *NodeGroup
+	names    int
 }
 
 // knownInstance is an instance, or the memory that there was none.
@@ -81,8 +97,8 @@ func (c *factCache) subnets(ctx context.Context, now time.Time, fetch func(conte
 }
 
 // instances returns those of the ids that exist, fetching the ones that are not
-// known or known for too long.
-func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) ([]Instance, error)) (map[string]Instance, error) {
+// known or known for too long, and the version of what it has looked at.
+func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) ([]Instance, error)) (map[string]Instance, int, error) {
 	c.machines.Lock()
 	defer c.machines.Unlock()
 	var stale []string
@@ -94,7 +110,7 @@ func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, 
 	if len(stale) > 0 {
 		found, err := fetch(ctx, stale)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		c.learn(now, stale, found)
 	}
@@ -104,7 +120,7 @@ func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, 
 			out[id] = k.Instance
 		}
 	}
-	return out, nil
+	return out, c.machines.version, nil
 }
 
 // refresh asks for the ids again, whatever is remembered.
@@ -113,11 +129,14 @@ func (c *factCache) refresh(ctx context.Context, now time.Time, ids []string, fe
 	for _, id := range ids {
 		delete(c.machines.known, id)
 	}
+	c.machines.version++
 	c.machines.Unlock()
-	return c.instances(ctx, now, ids, fetch)
+	found, _, err := c.instances(ctx, now, ids, fetch)
+	return found, err
 }
 
 func (c *factCache) learn(now time.Time, asked []string, found []Instance) {
+	c.machines.version++
 	for id, k := range c.machines.known {
 		if now.Sub(k.at) > 2*instanceAge {
 			delete(c.machines.known, id) // nobody asks for it any more
@@ -136,6 +155,16 @@ func (k knownInstance) age() time.Duration {
 		return instanceAge
 	}
 	return absentAge
+}
+
+// same are the last Facts if they were made of the same; else they are made.
+func (c *factCache) same(of factsKey, make func() *Facts) *Facts {
+	c.last.Lock()
+	defer c.last.Unlock()
+	if c.last.made == nil || c.last.of != of {
+		c.last.of, c.last.made = of, make()
+	}
+	return c.last.made
 }
 
 // remembered are the ids of all instances that were asked for lately.

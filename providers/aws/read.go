@@ -46,6 +46,7 @@ type read struct {
 	groupNames      map[string]string // of groups that load balancers have for themselves, by id
 	subnetList      []Subnet
 	machines        map[string]Instance
+	machinesAt      int                       // version of what is remembered of machines; 0: nobody asked for them
 	factsFor        map[string]*Facts         // by the digest of a scope's nodes
 	details         map[providers.Lookup]bool // whose details any scope wants
 

@@ -125,13 +125,29 @@ func (r *read) faults(scope providers.Scope, v *view) ([]stack.Kind, error) {
 	return blind, all.ErrorOrNil()
 }
 
-// factsOf are shared between all scopes with the same nodes: in a large cluster
-// their instances are most of what a read holds.
+// factsOf are shared between all scopes with the same nodes, and with those of the
+// read before if nothing has changed: in a large cluster their instances are most
+// of what a read holds.
 func (r *read) factsOf(scope providers.Scope) *Facts {
 	digest := scope.Nodes.Digest()
 	if f, ok := r.factsFor[digest]; ok {
 		return f
 	}
+	of := factsKey{nodes: digest, machines: r.machinesAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames)}
+	f := r.facts.same(of, func() *Facts { return r.makeFacts(scope) })
+	r.factsFor[digest] = f
+	return f
+}
+
+// first points to the beginning of a list.
+func first[T any](list []T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+func (r *read) makeFacts(scope providers.Scope) *Facts {
 	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames}
 	f.Instances = map[string]Instance{}
 	for _, id := range instanceIDs(scope.Nodes) {
@@ -141,6 +157,5 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 	}
 	f.members = membersOf(scope.Nodes, f.Instances)
 	f.members.groups, f.members.doubts = nodeGroups(f.members.ids, f)
-	r.factsFor[digest] = f
 	return f
 }

@@ -120,7 +120,7 @@ func (r *read) listNodes() error {
 		return nil
 	}
 	var err error
-	r.machines, err = r.facts.instances(r.ctx, r.now(), ids, r.instancesByID)
+	r.machines, r.machinesAt, err = r.facts.instances(r.ctx, r.now(), ids, r.instancesByID)
 	if err != nil {
 		return fmt.Errorf("instances: %w", err)
 	}

@@ -124,3 +124,45 @@ func TestReadWithoutMachines(t *testing.T) {
 		}
 	}
 }
+
+// TestFactsAreKept: Facts are made anew only when what they are made of has changed.
+func TestFactsAreKept(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	scope := r.scope(owner(1))
+	scope.Own = nil // of those who only build
+	read := func(of providers.Scope) *Facts {
+		t.Helper()
+		found := r.session.Read(t.Context(), []providers.Scope{of})
+		noFaults(t, found)
+		return found[0].Facts
+	}
+	first := read(scope)
+	if n := len(first.Instances); n != 3 {
+		t.Fatalf("instances: got %d, want 3", n)
+	}
+	if read(scope) != first {
+		t.Error("nothing has changed, and they were made again")
+	}
+	fewer := scope
+	fewer.Nodes = r.nodes(2)
+	if n := len(read(fewer).Instances); n != 2 {
+		t.Errorf("instances of fewer nodes: got %d, want 2", n)
+	}
+	if _, err := r.session.facts.refresh(t.Context(), time.Now(), []string{r.seed.Nodes[0].InstanceID}, r.session.instancesByID); err != nil {
+		t.Fatal(err)
+	}
+	second := read(scope)
+	if second == first {
+		t.Error("an instance was looked at again, and they are the old ones")
+	}
+	for name, change := range map[string]func(){
+		"rules of a group": func() { r.session.facts.learnRules(r.seed.NodeGroup, nil) },
+		"subnets":          func() { r.session.facts.network.at = time.Time{} },
+	} {
+		before := read(scope)
+		change()
+		if read(scope) == before {
+			t.Errorf("%s have changed, and they are the old ones", name)
+		}
+	}
+}
