@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -130,7 +129,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.Journal.Append(v.entry(form))
 	if v.cut {
-		hangUp(w)
+		sim.HangUp(w)
 		return
 	}
 	v.answer.Write(w)
@@ -173,27 +172,4 @@ func authenticate(r *http.Request, form url.Values) error {
 		return nil
 	}
 	return &query.Error{Status: http.StatusForbidden, Code: "MissingAuthenticationToken", Message: "Request is missing Authentication Token"}
-}
-
-// hangUp closes the connection without an answer. HTTP/2 cannot be hijacked;
-// there the standard library offers no other way than this abort.
-func hangUp(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	// The connection goes away either way.
-	_ = conn.Close()
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -140,34 +139,11 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	number := c.Journal.Append(v.entry())
 	if v.cut {
-		hangUp(w)
+		sim.HangUp(w)
 		return
 	}
 	v.headers(number)
 	v.answer.Send(w)
-}
-
-// hangUp closes the connection without an answer. HTTP/2 cannot be hijacked;
-// there the standard library offers no other way than this abort.
-func hangUp(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	// The connection goes away either way.
-	_ = conn.Close()
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // settle ends the long running writes whose time has come.

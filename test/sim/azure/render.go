@@ -1,22 +1,17 @@
 package azure
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+
+	"github.com/berth-lb/berth/test/sim/seed"
 )
 
 // KubernetesNodes gives the Node objects of the seeded machines.
 func (s Seed) KubernetesNodes() []corev1.Node {
-	ready := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	out := make([]corev1.Node, 0, len(s.Nodes))
 	for _, n := range s.Nodes {
 		zone := n.Zone
@@ -28,25 +23,7 @@ func (s Seed) KubernetesNodes() []corev1.Node {
 		if n.PrivateIP6 != "" {
 			addresses = append(addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: n.PrivateIP6})
 		}
-		out = append(out, corev1.Node{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
-			ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: map[string]string{
-				corev1.LabelHostname:           n.Name,
-				corev1.LabelTopologyZone:       zone,
-				corev1.LabelTopologyRegion:     s.Location,
-				corev1.LabelInstanceTypeStable: nodeSize,
-				corev1.LabelArchStable:         "amd64",
-				corev1.LabelOSStable:           "linux",
-			}},
-			Spec: nodeSpec(n),
-			Status: corev1.NodeStatus{
-				Addresses: append(addresses, corev1.NodeAddress{Type: corev1.NodeHostName, Address: n.Name}),
-				Conditions: []corev1.NodeCondition{{
-					Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "simulated node",
-					LastHeartbeatTime: ready, LastTransitionTime: ready,
-				}},
-			},
-		})
+		out = append(out, seed.Machine{Name: n.Name, Region: s.Location, Zone: zone, Size: nodeSize, Spec: nodeSpec(n), Addresses: addresses}.Node())
 	}
 	return out
 }
@@ -61,18 +38,7 @@ func nodeSpec(n Node) corev1.NodeSpec {
 }
 
 // NodesYAML gives the Node manifests as one YAML stream.
-func (s Seed) NodesYAML() ([]byte, error) {
-	var b bytes.Buffer
-	for _, n := range s.KubernetesNodes() {
-		doc, err := yaml.Marshal(n)
-		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", n.Name, err)
-		}
-		b.WriteString("---\n")
-		b.Write(doc)
-	}
-	return b.Bytes(), nil
-}
+func (s Seed) NodesYAML() ([]byte, error) { return seed.Manifests(s.KubernetesNodes()) }
 
 // config is the part of the official cloud config that a controller needs here.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/config.
@@ -126,28 +92,12 @@ func (c *Cloud) WriteFiles(dir, url string) error {
 	if s.ResourceGroup == "" {
 		return errors.New("seed: the cloud began empty, there is nothing to write")
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return fmt.Errorf("seed folder: %w", err)
-	}
-	doc, err := json.MarshalIndent(struct {
-		URL string `json:"url"`
-		Seed
-	}{url, s}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("seed: %w", err)
-	}
-	nodes, err := s.NodesYAML()
-	if err != nil {
-		return err
-	}
 	conf, err := s.CloudConf(url)
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"seed.json": append(doc, '\n'), "nodes.yaml": nodes, "cloud.conf": conf, "ca.crt": c.Authority.PEM} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return fmt.Errorf("seed file: %w", err)
-		}
-	}
-	return nil
+	return seed.Write(dir, struct {
+		URL string `json:"url"`
+		Seed
+	}{url, s}, s.KubernetesNodes(), map[string][]byte{"cloud.conf": conf, "ca.crt": c.Authority.PEM})
 }

@@ -69,7 +69,7 @@ func (v *visit) run(ctx context.Context) {
 	stale := (*sim.Fault)(nil)
 	for _, f := range c.Faults.Take(v.service, v.name, v.write) {
 		v.faults = append(v.faults, f.Kind)
-		sleep(ctx, f.Latency)
+		sim.Delay(ctx, f.Latency)
 		switch f.Kind {
 		case sim.FaultError:
 			if v.answer == nil {

@@ -1,7 +1,6 @@
 package gce
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -112,7 +111,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.serve()
 	c.Journal.Append(v.entry())
 	if v.cut {
-		hangUp(w)
+		sim.HangUp(w)
 		return
 	}
 	if v.token != nil {
@@ -135,27 +134,4 @@ func (c *Cloud) authenticate(r *http.Request, now time.Time) error {
 		return &wire.Error{Status: http.StatusUnauthorized, Reason: "authError", Canonical: "UNAUTHENTICATED", Message: "Request had invalid authentication credentials."}
 	}
 	return nil
-}
-
-// hangUp closes the connection without an answer. HTTP/2 cannot be hijacked;
-// there the standard library offers no other way than this abort.
-func hangUp(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	// The connection goes away either way.
-	_ = conn.Close()
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

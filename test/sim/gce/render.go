@@ -1,65 +1,33 @@
 package gce
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+
+	"github.com/berth-lb/berth/test/sim/seed"
 )
 
 // KubernetesNodes gives the Node objects of the seeded instances.
 func (s Seed) KubernetesNodes() []corev1.Node {
-	ready := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	out := make([]corev1.Node, 0, len(s.Nodes))
 	for _, n := range s.Nodes {
-		out = append(out, corev1.Node{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
-			ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: map[string]string{
-				corev1.LabelHostname:           n.Name,
-				corev1.LabelTopologyZone:       n.Zone,
-				corev1.LabelTopologyRegion:     s.Region,
-				corev1.LabelInstanceTypeStable: "e2-standard-4",
-				corev1.LabelArchStable:         "amd64",
-				corev1.LabelOSStable:           "linux",
-			}},
+		out = append(out, seed.Machine{
+			Name: n.Name, Region: s.Region, Zone: n.Zone, Size: "e2-standard-4",
 			Spec: corev1.NodeSpec{ProviderID: n.ProviderID, PodCIDR: n.PodCIDR, PodCIDRs: []string{n.PodCIDR}},
-			Status: corev1.NodeStatus{
-				Addresses: []corev1.NodeAddress{
-					{Type: corev1.NodeInternalIP, Address: n.InternalIP},
-					{Type: corev1.NodeExternalIP, Address: n.ExternalIP},
-					{Type: corev1.NodeHostName, Address: n.Name},
-				},
-				Conditions: []corev1.NodeCondition{{
-					Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "simulated node",
-					LastHeartbeatTime: ready, LastTransitionTime: ready,
-				}},
+			Addresses: []corev1.NodeAddress{
+				{Type: corev1.NodeInternalIP, Address: n.InternalIP},
+				{Type: corev1.NodeExternalIP, Address: n.ExternalIP},
 			},
-		})
+		}.Node())
 	}
 	return out
 }
 
 // NodesYAML gives the Node manifests as one YAML stream.
-func (s Seed) NodesYAML() ([]byte, error) {
-	var b bytes.Buffer
-	for _, n := range s.KubernetesNodes() {
-		doc, err := yaml.Marshal(n)
-		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", n.Name, err)
-		}
-		b.WriteString("---\n")
-		b.Write(doc)
-	}
-	return b.Bytes(), nil
-}
+func (s Seed) NodesYAML() ([]byte, error) { return seed.Manifests(s.KubernetesNodes()) }
 
 // CloudConf gives a gce.conf of the official controllers. Network and subnetwork
 // are given as the URLs that the API answers with, because names would be turned
@@ -85,31 +53,13 @@ func (c *Cloud) WriteFiles(dir, url string) error {
 	if s.Network == "" {
 		return errors.New("seed: the cloud began empty, there is nothing to write")
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return fmt.Errorf("seed folder: %w", err)
-	}
-	doc, err := json.MarshalIndent(struct {
-		URL string `json:"url"`
-		Seed
-	}{url, s}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("seed: %w", err)
-	}
-	nodes, err := s.NodesYAML()
-	if err != nil {
-		return err
-	}
 	key, err := c.Identity.KeyFile(s.Project, url)
 	if err != nil {
 		return err
 	}
 	conf := s.CloudConf(url)
-	for name, data := range map[string][]byte{
-		"seed.json": append(doc, '\n'), "nodes.yaml": nodes, "gce.conf": conf, "cloud.conf": conf, "service-account.json": key,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return fmt.Errorf("seed file: %w", err)
-		}
-	}
-	return nil
+	return seed.Write(dir, struct {
+		URL string `json:"url"`
+		Seed
+	}{url, s}, s.KubernetesNodes(), map[string][]byte{"gce.conf": conf, "cloud.conf": conf, "service-account.json": key})
 }

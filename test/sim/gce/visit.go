@@ -107,7 +107,7 @@ func (v *visit) pass(ctx context.Context) *sim.Fault {
 	var stale *sim.Fault
 	for _, f := range c.Faults.Take(v.service, v.request.ID, v.write) {
 		v.faults = append(v.faults, f.Kind)
-		sleep(ctx, f.Latency)
+		sim.Delay(ctx, f.Latency)
 		switch f.Kind {
 		case sim.FaultError:
 			v.fail(f)
