@@ -78,6 +78,21 @@ func NewSet(provider string, prefixes []string, declarations ...Declaration) (*S
 	return s, nil
 }
 
+// Collect makes the set of a provider out of groups of declarations and what is
+// checked across keys. Declarations at fault are an error, which a test of the
+// provider rules out; the set that comes with it refuses every Service and says why.
+func Collect(provider string, prefixes []string, checks []Check, groups ...[]Declaration) (*Set, error) {
+	set, err := NewSet(provider, prefixes, slices.Concat(groups...)...)
+	if err == nil {
+		return set.WithChecks(checks...), nil
+	}
+	// A set without declarations has nothing to be at fault.
+	broken, _ := NewSet(provider, nil)
+	return broken.WithChecks(func(string, *Bag, []corev1.ServicePort) Problems {
+		return Problems{{Key: provider + " annotations", Message: err.Error()}}
+	}), err
+}
+
 // WithChecks returns a copy of the set that also runs the checks.
 func (s *Set) WithChecks(checks ...Check) *Set {
 	out := *s

@@ -233,3 +233,18 @@ func BenchmarkParse(b *testing.B) {
 		set.Parse("nlb", src)
 	}
 }
+
+// TestCollect: declarations at fault are an error, and a set that refuses every
+// Service.
+func TestCollect(t *testing.T) {
+	if _, err := annotations.Collect("p", []string{"example.com/"}, nil, []annotations.Declaration{stringKey("example.com/a")}); err != nil {
+		t.Errorf("declarations without fault: %v", err)
+	}
+	set, err := annotations.Collect("p", []string{"example.com/"}, nil, []annotations.Declaration{stringKey("example.com/a")}, []annotations.Declaration{stringKey("example.com/a")})
+	if err == nil {
+		t.Fatal("a key that is declared twice is no error")
+	}
+	if _, problems := set.Parse("k", annotations.Source{}); !problems.Errors() {
+		t.Error("a set at fault refuses nothing")
+	}
+}

@@ -1,8 +1,6 @@
 package aws
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/berth-lb/berth/annotations"
 )
 
@@ -34,31 +32,14 @@ const (
 // declared puts all declarations together. An error is a fault of theirs, which
 // the tests rule out.
 func declared() (*annotations.Set, error) {
-	var all []annotations.Declaration
-	for _, some := range [][]annotations.Declaration{
-		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), laterKeys(), objectKeys(),
-	} {
-		all = append(all, some...)
-	}
-	set, err := annotations.NewSet("aws", []string{lbPrefix}, all...)
-	if err != nil {
-		return nil, err
-	}
-	return set.WithChecks(checks()...), nil
+	return annotations.Collect("aws", []string{lbPrefix}, checks(),
+		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), laterKeys(), objectKeys())
 }
 
-// Annotations is the set of all keys that the official controllers read. Should
-// the declarations be at fault, the set refuses every Service and says why.
+// Annotations is the set of all keys that the official controllers read.
 func Annotations() *annotations.Set {
-	set, err := declared()
-	if err == nil {
-		return set
-	}
-	// A set without declarations has nothing to be at fault.
-	broken, _ := annotations.NewSet("aws", nil)
-	return broken.WithChecks(func(string, *annotations.Bag, []corev1.ServicePort) annotations.Problems {
-		return annotations.Problems{{Key: "aws annotations", Message: err.Error()}}
-	})
+	set, _ := declared() // a set at fault says so on every Service
+	return set
 }
 
 func onCLB() []string { return []string{CLB} }

@@ -1,8 +1,6 @@
 package azure
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/berth-lb/berth/annotations"
 )
 
@@ -38,31 +36,14 @@ const (
 // declared puts all declarations together. An error is a fault of theirs, which
 // the tests rule out.
 func declared() (*annotations.Set, error) {
-	var all []annotations.Declaration
-	for _, some := range [][]annotations.Declaration{
-		placeKeys(), addressKeys(), accessKeys(), ruleKeys(), healthKeys(), linkKeys(), objectKeys(),
-	} {
-		all = append(all, some...)
-	}
-	set, err := annotations.NewSet("azure", []string{azurePrefix, portPrefix}, all...)
-	if err != nil {
-		return nil, err
-	}
-	return set.WithChecks(checks()...), nil
+	return annotations.Collect("azure", []string{azurePrefix, portPrefix}, checks(),
+		placeKeys(), addressKeys(), accessKeys(), ruleKeys(), healthKeys(), linkKeys(), objectKeys())
 }
 
-// Annotations is the set of all keys that the official controller reads. Should
-// the declarations be at fault, the set refuses every Service and says why.
+// Annotations is the set of all keys that the official controller reads.
 func Annotations() *annotations.Set {
-	set, err := declared()
-	if err == nil {
-		return set
-	}
-	// A set without declarations has nothing to be at fault.
-	broken, _ := annotations.NewSet("azure", nil)
-	return broken.WithChecks(func(string, *annotations.Bag, []corev1.ServicePort) annotations.Problems {
-		return annotations.Problems{{Key: "azure annotations", Message: err.Error()}}
-	})
+	set, _ := declared() // a set at fault says so on every Service
+	return set
 }
 
 func onPublic() []string   { return []string{Public} }

@@ -111,25 +111,5 @@ func meaningOf(code string, status int) (fault.Meaning, bool) {
 	if strings.HasSuffix(lower(code), "limitreached") || strings.HasSuffix(lower(code), "limitexceeded") {
 		return fault.Quota, true
 	}
-	return meaningOfStatus(status)
-}
-
-func meaningOfStatus(status int) (fault.Meaning, bool) {
-	switch {
-	case status == http.StatusTooManyRequests:
-		return fault.Throttled, true
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.Denied, true
-	case status == http.StatusNotFound || status == http.StatusGone:
-		return fault.NotFound, true
-	case status == http.StatusConflict:
-		return fault.Pending, true
-	case status == http.StatusPreconditionFailed:
-		return fault.Conflict, true
-	case status == http.StatusBadRequest:
-		return fault.Invalid, true
-	case status >= http.StatusInternalServerError:
-		return fault.Unavailable, true
-	}
-	return fault.Internal, false
+	return fault.OfStatus(status, fault.Pending)
 }

@@ -28,35 +28,18 @@ const (
 // declared puts all declarations together. An error is a fault of theirs, which
 // the tests rule out.
 func declared() (*annotations.Set, error) {
-	var all []annotations.Declaration
-	for _, some := range [][]annotations.Declaration{
-		kindKeys(), addressKeys(), backendKeys(), outputKeys(), otherKeys(), objectKeys(),
-	} {
-		all = append(all, some...)
-	}
 	prefixes := []string{
 		"networking.gke.io/load-balancer", "networking.gke.io/internal-load-balancer", "networking.gke.io/l4",
 		"cloud.google.com/load-balancer", "cloud.google.com/l4", "cloud.google.com/network-tier", "alpha.cloud.google.com/load-balancer",
 	}
-	set, err := annotations.NewSet("gce", prefixes, all...)
-	if err != nil {
-		return nil, err
-	}
-	return set.WithChecks(checks()...), nil
+	return annotations.Collect("gce", prefixes, checks(),
+		kindKeys(), addressKeys(), backendKeys(), outputKeys(), otherKeys(), objectKeys())
 }
 
-// Annotations is the set of all keys that the official controllers read. Should
-// the declarations be at fault, the set refuses every Service and says why.
+// Annotations is the set of all keys that the official controllers read.
 func Annotations() *annotations.Set {
-	set, err := declared()
-	if err == nil {
-		return set
-	}
-	// A set without declarations has nothing to be at fault.
-	broken, _ := annotations.NewSet("gce", nil)
-	return broken.WithChecks(func(string, *annotations.Bag, []corev1.ServicePort) annotations.Problems {
-		return annotations.Problems{{Key: "gce annotations", Message: err.Error()}}
-	})
+	set, _ := declared() // a set at fault says so on every Service
+	return set
 }
 
 func onInternal() []string { return []string{InternalIG, InternalNEG} }

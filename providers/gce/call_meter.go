@@ -97,7 +97,7 @@ func refusalOf(status int, _ http.Header, body []byte) providers.Answer {
 	}
 	m, mapped := meaningOf(a.Code)
 	if !mapped {
-		m, mapped = meaningOfStatus(status)
+		m, mapped = fault.OfStatus(status, fault.Exists)
 	}
 	if !mapped {
 		m = fault.Internal

@@ -48,7 +48,7 @@ func faultOf(err error, w way) error {
 	}
 	m, mapped := meaningOf(f.Code)
 	if !mapped {
-		m, mapped = meaningOfStatus(answer.Code)
+		m, mapped = fault.OfStatus(answer.Code, fault.Exists)
 	}
 	if mapped && m != fault.Unavailable {
 		// Of a server that failed while it worked on the call nobody knows how far it came.
@@ -80,7 +80,7 @@ func faultOfOperation(op *computepb.Operation) error {
 	}
 	m, mapped := meaningOf(f.Code)
 	if !mapped {
-		m, mapped = meaningOfStatus(status)
+		m, mapped = fault.OfStatus(status, fault.Exists)
 	}
 	switch {
 	case m == fault.Unavailable:
@@ -97,27 +97,6 @@ func timed(f *fault.Fault) error {
 		f.After = notReadyDelay
 	}
 	return f
-}
-
-// meaningOfStatus is for answers whose reason nobody has mapped.
-func meaningOfStatus(status int) (fault.Meaning, bool) {
-	switch {
-	case status == http.StatusTooManyRequests:
-		return fault.Throttled, true
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.Denied, true
-	case status == http.StatusNotFound || status == http.StatusGone:
-		return fault.NotFound, true
-	case status == http.StatusConflict:
-		return fault.Exists, true
-	case status == http.StatusPreconditionFailed:
-		return fault.Conflict, true
-	case status == http.StatusBadRequest:
-		return fault.Invalid, true
-	case status >= http.StatusInternalServerError:
-		return fault.Unavailable, true
-	}
-	return fault.Internal, false
 }
 
 // meaningOf is the one table from reasons to meanings. A refused call says
