@@ -31,12 +31,29 @@ func validate(in input) annotations.Problems {
 	if svc.Spec.LoadBalancerIP != "" {
 		out = append(out, said("spec.loadBalancerIP", svc.Spec.LoadBalancerIP, "cannot be given to an AWS load balancer: "+addressAdvice(in.Kind), "", annotations.Error))
 	}
+	out = append(out, validateFamilies(in)...)
 	out = append(out, validatePorts(in)...)
 	out = append(out, validateHealth(in)...)
 	if in.Kind == NLB {
 		out = append(out, validateModes(in.Config)...)
 	}
 	return out
+}
+
+// validateFamilies: load balancers made here have IPv4 addresses and send to nodes
+// over IPv4, whatever the Service says; node ports of a Service of IPv6 alone are
+// not on IPv4. The official controller says nothing. Source:
+// kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
+func validateFamilies(in input) annotations.Problems {
+	families := in.Service.Spec.IPFamilies
+	if !slices.Contains(families, corev1.IPv6Protocol) {
+		return nil
+	}
+	message := "has IPv6, but load balancers made here have IPv4 addresses only"
+	if !slices.Contains(families, corev1.IPv4Protocol) {
+		message += " and send over IPv4, where this Service has no node ports, so it gets no traffic"
+	}
+	return annotations.Problems{said("spec.ipFamilies", "", message, string(corev1.IPv4Protocol), annotations.Warning)}
 }
 
 func addressAdvice(kind string) string {
