@@ -155,7 +155,7 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 	}
 	prefix, _ := b.perFamily(pipPrefixKey.Get(b.in.Values), pipPrefixV6Key.Get(b.in.Values), family)
 	if wanted, asked := wantedIP(b.in, family); asked && prefix == "" {
-		return b.publicIPOfAddress(group, wanted)
+		return b.publicIPOfAddress(group, wanted, wantedBy(b.in, family))
 	}
 	name := publicIPName(b.cluster, b.base, prefix, b.suffix(family))
 	ip := b.facts.publicIP(group, name)
@@ -165,8 +165,8 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 	return name, ip, true
 }
 
-func (b *builder) publicIPOfAddress(group string, wanted netip.Addr) (string, *FoundIP, bool) {
-	const key = "load balancer IP"
+// publicIPOfAddress finds the public IP with the address that a key asks for.
+func (b *builder) publicIPOfAddress(group string, wanted netip.Addr, key string) (string, *FoundIP, bool) {
 	if !isPublic(wanted) {
 		b.fail(key, wanted.String(), "is no public address", "the address of a public IP, or "+internalKey.Name)
 		return "", nil, false

@@ -121,7 +121,7 @@ func foundPodTrouble(in input, facts *Facts, have *stack.Stack) annotations.Prob
 		out = append(out, said(key, value, message, legal, annotations.Error))
 	}
 	if facts.NoGateway {
-		fail("service gateway "+gatewayName, "", "does not exist in the resource group "+in.Config.Group+", so nothing can send to pods", "the one that Azure makes with the cluster")
+		fail("service gateway "+gatewayName, "", "does not exist in the resource group "+in.Config.Group+", so nothing can send to pods; AKS makes it with the cluster, and Berth never does", "")
 	}
 	if r, ok := have.Get(containerKey(in.Owner.UID)); ok {
 		if lb, _ := r.Spec.(Container); !strings.EqualFold(lb.SKU, wireService) {

@@ -19,24 +19,26 @@ const mostPlaced = 300
 // the address that it asks for; else the one that it is on, if it still may; else
 // one that is free; else one of those with the fewest rules.
 func (b *builder) chosen() string {
+	b.tellUnknownNames()
 	may := b.mayBeOn()
-	if pinned, ok := b.pinned(); ok {
+	if pinned, by := b.pinned(); by != "" {
 		if _, said, _ := configurationsKey.Lookup(b.in.Values); said.Key != "" {
 			b.tell(configurationsKey.Refusal(b.in.Values, "cannot be set together with an address or the name of a public IP", "one of them"))
 		}
 		if pinned != "" && !containsFold(may, pinned) {
-			b.fail("load balancer IP", "", "is on the load balancer "+pinned+", which the Service may not be on", "")
+			b.fail(by, "", "asks for an address on the load balancer "+pinned+", which the Service may not be on", "")
 		}
 		if pinned != "" {
 			return b.full(pinned)
 		}
 	}
-	if len(may) == 0 && len(configurationsKey.Get(b.in.Values)) == 0 {
+	legal := b.fitting(nil)
+	if len(legal) == 0 {
 		b.fail("labels", "", "of the Service and of its namespace fit no load balancer of the cloud configuration that takes it", "")
 		return b.full(b.cluster)
 	}
 	if len(may) == 0 {
-		b.fail(configurationsKey.Name, strings.Join(configurationsKey.Get(b.in.Values), ","), "leaves no load balancer that the Service may be on", strings.Join(b.names(), ", "))
+		b.fail(configurationsKey.Name, strings.Join(configurationsKey.Get(b.in.Values), ","), "leaves no load balancer that the Service may be on", strings.Join(legal, ", "))
 		return b.full(b.cluster)
 	}
 	for _, r := range b.have.Of(KindEntries) {
@@ -65,16 +67,21 @@ func (b *builder) full(name string) string {
 	return name
 }
 
-// mayBeOn lists the load balancers that the Service may be on: those it names,
-// without those closed to new ones unless it is there, and those whose selectors
-// fit. If any selector fits, load balancers without one are none of them.
-func (b *builder) mayBeOn() []string {
-	named := configurationsKey.Get(b.in.Values)
-	for _, n := range named {
+func (b *builder) tellUnknownNames() {
+	for _, n := range configurationsKey.Get(b.in.Values) {
 		if !containsFold(b.names(), n) {
 			b.tell(configurationsKey.Refusal(b.in.Values, "names "+n+", which the cloud configuration does not", strings.Join(b.names(), ", ")))
 		}
 	}
+}
+
+// mayBeOn lists the load balancers that the Service may be on.
+func (b *builder) mayBeOn() []string { return b.fitting(configurationsKey.Get(b.in.Values)) }
+
+// fitting lists those of the named load balancers, or of all if none is named,
+// whose selectors fit, without those closed to new Services unless this one is
+// there. If any selector fits, load balancers without one are none of them.
+func (b *builder) fitting(named []string) []string {
 	var fit, open []string
 	for _, m := range b.in.Config.Multi {
 		_, there := b.found(entriesKey(b.full(m.Name)))
@@ -113,27 +120,29 @@ func (b *builder) selected(m MultiBalancer) (fits, selects bool) {
 	return fits, selects
 }
 
-// pinned is the load balancer that has the address the user asks for; "" while
-// none has it.
-func (b *builder) pinned() (string, bool) {
-	asked := false
+// pinned is the load balancer that has the address the user asks for, "" while
+// none has it, and the key that asks, "" if none does.
+func (b *builder) pinned() (on, by string) {
 	for _, family := range b.families {
 		a, ok := wantedIP(b.in, family)
-		name, _ := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family)
+		name, key := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family)
 		if !ok && name == "" {
 			continue
 		}
-		asked = true
+		by = wantedBy(b.in, family)
+		if name != "" {
+			by = key.either(pipNameKey.Name, pipNameV6Key.Name)
+		}
 		for _, lb := range b.facts.Balancers {
 			for _, f := range lb.Frontends {
 				same := ok && f.Address == a.String() || name != "" && strings.EqualFold(lastSegment(f.PublicIP.To.Name), name)
 				if same && kindOf(lb.Name) == b.in.Kind {
-					return strings.TrimSuffix(lb.Name, suffixInternal), true
+					return strings.TrimSuffix(lb.Name, suffixInternal), by
 				}
 			}
 		}
 	}
-	return "", asked
+	return "", by
 }
 
 // emptiest is the load balancer with the fewest rules, once those that came before
@@ -177,7 +186,7 @@ func (b *builder) roomiest(names []string, taken map[string]int) (string, bool) 
 // address that the user asks for decides.
 func wish(in input) string {
 	b := newBuilder(in, &Facts{}, &stack.Stack{})
-	if _, asked := b.pinned(); asked {
+	if _, by := b.pinned(); by != "" {
 		return ""
 	}
 	rules := len(in.Backends.Ports)

@@ -108,16 +108,11 @@ func TestNowhereByLabels(t *testing.T) {
 	config := testConfig()
 	config.PoolType = poolNodeIP
 	config.Multi = []MultiBalancer{{Name: "kubernetes", PrimaryVMSet: "none", ServiceNamespaces: &LabelSelector{MatchLabels: map[string]string{"env": "prod"}}}}
-	for _, c := range []struct {
-		change func(*corev1.Service)
-		want   string
-	}{
-		{nil, "labels: of the Service and of its namespace fit no load balancer of the cloud configuration that takes it"},
-		{value("azure-load-balancer-configurations", "kubernetes"), `service.beta.kubernetes.io/azure-load-balancer-configurations: "kubernetes" leaves no load balancer that the Service may be on; legal is kubernetes`},
-	} {
-		in, _ := inputOf(config, "kubernetes", numbered(1, Public, c.change), nil)
+	const want = "labels: of the Service and of its namespace fit no load balancer of the cloud configuration that takes it"
+	for _, change := range []func(*corev1.Service){nil, value("azure-load-balancer-configurations", "kubernetes")} {
+		in, _ := inputOf(config, "kubernetes", numbered(1, Public, change), nil)
 		_, problems, err := build(in, &Facts{}, &stack.Stack{})
-		if d := cmp.Diff([]string{c.want}, problems.Strings()); d != "" || err != nil || !problems.Errors() {
+		if d := cmp.Diff([]string{want}, problems.Strings()); d != "" || err != nil || !problems.Errors() {
 			t.Errorf("%v, problems (-want +got):\n%s", err, d)
 		}
 	}

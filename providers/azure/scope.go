@@ -147,15 +147,27 @@ func linkSubnet(in input) string { return orElse(linkSubnetKey.Get(in.Values), s
 // wantedIP is the address that the user asks for in a family: the annotation of
 // the family, else the field if it is of the family.
 func wantedIP(in input, family corev1.IPFamily) (netip.Addr, bool) {
-	key := ipv4Key
-	if family == corev1.IPv6Protocol {
-		key = ipv6Key
-	}
-	if a, _, ok := key.Lookup(in.Values); ok {
+	if a, _, ok := addressKey(family).Lookup(in.Values); ok {
 		return a.Unmap(), true
 	}
 	a, err := netip.ParseAddr(strings.TrimSpace(in.Service.Spec.LoadBalancerIP))
 	return a.Unmap(), err == nil && nodeports.FamilyOf(a) == family
+}
+
+// wantedBy names what wantedIP has read.
+func wantedBy(in input, family corev1.IPFamily) string {
+	key := addressKey(family)
+	if _, _, ok := key.Lookup(in.Values); ok {
+		return key.Name
+	}
+	return "spec.loadBalancerIP"
+}
+
+func addressKey(family corev1.IPFamily) *annotations.Key[netip.Addr] {
+	if family == corev1.IPv6Protocol {
+		return ipv6Key
+	}
+	return ipv4Key
 }
 
 // selectNodes leaves out what the official controller leaves out: the control
