@@ -9,9 +9,10 @@ import (
 	"github.com/berth-lb/berth/service/offline"
 )
 
-const checkHelp = `Check judges the fields and annotations of Services in files, without a cloud and
-without a cluster, and holds them against the policy if one is given. What only the
-cloud can tell, such as a subnet that does not exist, a plan shows.
+const checkHelp = `Check judges Services in files without a cloud and without a cluster: fields that the
+API server would refuse, annotations, and the policy if one is given. Fields that a
+load balancer cannot honour, such as mixed protocols, and what only the cloud can
+tell, such as a subnet that does not exist, a plan shows.
 
 Exit codes:
   0  no errors; there may be warnings

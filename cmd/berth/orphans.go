@@ -15,7 +15,7 @@ import (
 
 const orphansHelp = `Orphans lists what carries the marks of this cluster in the cloud (names, tags,
 descriptions of rules) and belongs to no Service of the cluster any more, as the
-plan of its deletion. It only reads.
+plan of its deletion. Without --delete it only reads.
 
 Give it the kubeconfig, the cloud configuration and the cluster name of the
 controller: with those of another cluster, everything would look like an orphan.

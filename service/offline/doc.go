@@ -1,7 +1,7 @@
 // Package offline is what the command line does: it takes Services and Nodes
 // from files or, once, from a cluster, walks the way of package reconcile up to
-// the plan, and returns what is to be shown. Nothing it does writes, neither to
-// the cloud nor to Kubernetes, and it watches nothing.
+// the plan, and returns what is to be shown. It watches nothing, writes nothing to
+// Kubernetes, and to the cloud only when orphans are to be deleted.
 //
 // Files hold Services as people write them. What the API server would fill in
 // is filled in, what only a cluster can assign (UID, node ports) is made up the

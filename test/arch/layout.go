@@ -85,7 +85,7 @@ func loop() []row {
 			reason: "a list of words"},
 		{dir: "service/offline", others: []string{"k8s.io/", "sigs.k8s.io/yaml", "github.com/google/uuid", "golang.org/x/sync/", multierror},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/reconcile"},
-			reason: "what the command line does, with Services from files; it writes nothing anywhere"},
+			reason: "what the command line does, with Services from files; it writes nothing but the deletion of orphans"},
 		{dir: "service", others: []string{"k8s.io/"},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service/policy", "service/reconcile", "service/verdict", "service/metrics", "service/tracing", "service/health", "service/logkey"},
 			reason: "the only place with informers; of clouds it knows the contract, and runs them through reconcile alone"},
