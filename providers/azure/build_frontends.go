@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
@@ -151,9 +152,10 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 			b.fail(key.either(pipNameKey.Name, pipNameV6Key.Name), name, "is no public IP of the resource group "+group, "the name of one that exists")
 			return "", nil, false
 		}
+		b.tellOtherIP(ip, family, key.either(pipNameKey.Name, pipNameV6Key.Name))
 		return ip.Name, ip, true
 	}
-	prefix, _ := b.perFamily(pipPrefixKey.Get(b.in.Values), pipPrefixV6Key.Get(b.in.Values), family)
+	prefix, key := b.perFamily(pipPrefixKey.Get(b.in.Values), pipPrefixV6Key.Get(b.in.Values), family)
 	if wanted, asked := wantedIP(b.in, family); asked && prefix == "" {
 		return b.publicIPOfAddress(group, wanted, wantedBy(b.in, family))
 	}
@@ -162,7 +164,18 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 	if _, there := b.have.Get(publicIPKey(group, name)); ip != nil && b.mine(*ip) && !there {
 		ip = nil // deleted since the facts were read
 	}
+	if prefix != "" {
+		b.tellOtherIP(ip, family, key.either(pipPrefixKey.Name, pipPrefixV6Key.Name))
+	}
 	return name, ip, true
+}
+
+// tellOtherIP warns where the Service asks for an address, and a stronger key leads
+// to a public IP that has another one.
+func (b *builder) tellOtherIP(ip *FoundIP, family corev1.IPFamily, by string) {
+	if wanted, asked := wantedIP(b.in, family); asked && (ip == nil || ip.Address != wanted.String()) {
+		b.tell(said(wantedBy(b.in, family), wanted.String(), "has no effect, because "+by+" says which public IP it is", "", annotations.Warning))
+	}
 }
 
 // publicIPOfAddress finds the public IP with the address that a key asks for.

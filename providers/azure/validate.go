@@ -44,9 +44,13 @@ func validateIP(in input, svc *corev1.Service) annotations.Problems {
 		return annotations.Problems{said(key, text, "is no address", "an IPv4 or IPv6 address", annotations.Error)}
 	}
 	for _, f := range in.Backends.Families {
-		if nodeports.FamilyOf(a) == f {
-			return nil
+		if nodeports.FamilyOf(a) != f {
+			continue
 		}
+		if by := addressKey(f); wantedBy(in, f) == by.Name && by.Get(in.Values).Unmap() != a.Unmap() {
+			return annotations.Problems{said(key, text, "has no effect, because "+by.Name+" says another address", "", annotations.Warning)}
+		}
+		return nil
 	}
 	return annotations.Problems{said(key, text, fmt.Sprintf("is of a family that the Service does not have, so it has no effect; it has %v", in.Backends.Families), "", annotations.Warning)}
 }
