@@ -41,7 +41,7 @@ func TestPermissions(t *testing.T) {
 		nlb("nlb-fewer", map[string]string{"aws-load-balancer-healthcheck-interval": "30"}, fewer),
 		nlb("nlb-checks", map[string]string{"aws-load-balancer-healthcheck-interval": "10"}, nil))
 	managed := []props.Case{
-		nlb("managed", nil, nil), nlb("managed-ranges", map[string]string{"load-balancer-source-ranges": "10.1.0.0/16"}, local),
+		nlb("managed", nil, nil), nlb("managed-ranges", map[string]string{"load-balancer-source-ranges": "10.1.0.0/16"}, props.Local),
 		nlb("managed-groups", map[string]string{"aws-load-balancer-security-groups": group}, nil), nlb("managed", nil, nil),
 	}
 	permissions.Check(t, permissions.AWS(),

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
@@ -35,11 +33,7 @@ func (s subject) Open(t testing.TB) providers.Bound {
 }
 
 func (s subject) Nodes() []nodeports.Node {
-	var out []nodeports.Node
-	for _, n := range s.running.Cloud.Seed.KubernetesNodes() {
-		out = append(out, nodeports.Project(&n, func(string) bool { return true }))
-	}
-	return out
+	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
@@ -52,41 +46,12 @@ func fresh(config string) props.New {
 
 const prefix = "service.beta.kubernetes.io/"
 
-// service is a Service as the API server would have completed it.
+// service has annotations of the cloud.
 func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
-	svc := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: types.UID("5a0c1f6e-0000-4000-8000-000000000001"), Annotations: map[string]string{}},
-		Spec: corev1.ServiceSpec{
-			Type:                  corev1.ServiceTypeLoadBalancer,
-			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
-			SessionAffinity:       corev1.ServiceAffinityNone,
-			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
-			Ports: []corev1.ServicePort{
-				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080},
-				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: 30443},
-			},
-		},
-	}
-	for k, v := range annotations {
-		svc.Annotations[prefix+k] = v
-	}
-	if change != nil {
-		change(&svc.Spec)
-	}
-	return props.Case{Name: name, Service: svc}
+	return props.Service(name, props.Prefixed(prefix, annotations), change)
 }
 
 const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
-
-func local(s *corev1.ServiceSpec) {
-	s.ExternalTrafficPolicy, s.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
-}
-
-func udp(s *corev1.ServiceSpec) {
-	for i := range s.Ports {
-		s.Ports[i].Protocol = corev1.ProtocolUDP
-	}
-}
 
 func cases() []props.Case {
 	return []props.Case{
@@ -99,7 +64,7 @@ func cases() []props.Case {
 		service("nlb-local-tls", map[string]string{
 			"aws-load-balancer-type": "nlb", "aws-load-balancer-ssl-cert": certificate, "aws-load-balancer-ssl-ports": "443",
 			"aws-load-balancer-cross-zone-load-balancing-enabled": "true",
-		}, local),
+		}, props.Local),
 		service("clb-everything", map[string]string{
 			"aws-load-balancer-proxy-protocol": "*", "aws-load-balancer-connection-idle-timeout": "120",
 			"aws-load-balancer-connection-draining-enabled": "true", "aws-load-balancer-connection-draining-timeout": "60",
@@ -107,8 +72,8 @@ func cases() []props.Case {
 			"aws-load-balancer-cross-zone-load-balancing-enabled": "true", "load-balancer-source-ranges": "10.1.0.0/16,192.0.2.0/24",
 			"aws-load-balancer-additional-resource-tags": "team=shop,stage=test",
 		}, nil),
-		service("nlb-udp", map[string]string{"aws-load-balancer-type": "nlb"}, func(s *corev1.ServiceSpec) { local(s); udp(s) }),
-		service("clb-internal-local", map[string]string{"aws-load-balancer-internal": "true"}, local),
+		service("nlb-udp", map[string]string{"aws-load-balancer-type": "nlb"}, func(s *corev1.ServiceSpec) { props.Local(s); props.UDP(s) }),
+		service("clb-internal-local", map[string]string{"aws-load-balancer-internal": "true"}, props.Local),
 		service("nlb-internal-ranges", map[string]string{
 			"aws-load-balancer-type": "nlb", "aws-load-balancer-internal": "true",
 			"aws-load-balancer-target-group-attributes": "preserve_client_ip.enabled=false,proxy_protocol_v2.enabled=true",
@@ -134,6 +99,6 @@ func TestProperties(t *testing.T) {
 func TestPropertiesManagedGroups(t *testing.T) {
 	credentials(t)
 	managed := service("nlb-managed", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
-	managedRanges := service("nlb-managed-ranges", map[string]string{"aws-load-balancer-type": "nlb", "load-balancer-source-ranges": "10.1.0.0/16"}, local)
+	managedRanges := service("nlb-managed-ranges", map[string]string{"aws-load-balancer-type": "nlb", "load-balancer-source-ranges": "10.1.0.0/16"}, props.Local)
 	props.Run(t, fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), []props.Case{managed, managedRanges})
 }

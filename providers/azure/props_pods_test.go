@@ -49,7 +49,7 @@ func targets(s *corev1.ServiceSpec) {
 func podCases() []props.Case {
 	return []props.Case{
 		service("tcp", map[string]string{"load-balancer-tcp-idle-timeout": "10"}, targets),
-		service("udp-local", nil, func(s *corev1.ServiceSpec) { targets(s); udp(s); local(s) }),
+		service("udp-local", nil, func(s *corev1.ServiceSpec) { targets(s); props.UDP(s); props.Local(s) }),
 		service("other-ports", nil, func(s *corev1.ServiceSpec) { targets(s); s.Ports = s.Ports[1:]; s.Ports[0].Port = 8443 }),
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/nodeports"
@@ -52,11 +51,7 @@ func (s subject) Open(t testing.TB) providers.Bound {
 }
 
 func (s subject) Nodes() []nodeports.Node {
-	var out []nodeports.Node
-	for _, n := range s.running.Cloud.Seed.KubernetesNodes() {
-		out = append(out, nodeports.Project(&n, func(string) bool { return true }))
-	}
-	return out
+	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
@@ -110,47 +105,18 @@ func login(t *testing.T) {
 
 const prefix = "service.beta.kubernetes.io/azure-"
 
-// service is a Service as the API server would have completed it.
+// service has annotations of the cloud.
 func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
-	svc := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: types.UID("5a0c1f6e-0000-4000-8000-000000000001"), Annotations: map[string]string{}},
-		Spec: corev1.ServiceSpec{
-			Type:                  corev1.ServiceTypeLoadBalancer,
-			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
-			SessionAffinity:       corev1.ServiceAffinityNone,
-			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
-			Ports: []corev1.ServicePort{
-				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080},
-				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: 30443},
-			},
-		},
-	}
-	for k, v := range annotations {
-		svc.Annotations[prefix+k] = v
-	}
-	if change != nil {
-		change(&svc.Spec)
-	}
-	return props.Case{Name: name, Service: svc}
-}
-
-func local(s *corev1.ServiceSpec) {
-	s.ExternalTrafficPolicy, s.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
-}
-
-func udp(s *corev1.ServiceSpec) {
-	for i := range s.Ports {
-		s.Ports[i].Protocol = corev1.ProtocolUDP
-	}
+	return props.Service(name, props.Prefixed(prefix, annotations), change)
 }
 
 func cases() []props.Case {
 	return []props.Case{
 		service("public", nil, nil),
 		service("internal", map[string]string{"load-balancer-internal": "true"}, nil),
-		service("public-udp-local", nil, func(s *corev1.ServiceSpec) { local(s); udp(s) }),
+		service("public-udp-local", nil, func(s *corev1.ServiceSpec) { props.Local(s); props.UDP(s) }),
 		service("internal-local-ranges", map[string]string{"load-balancer-internal": "true", "load-balancer-internal-subnet": "internal"}, func(s *corev1.ServiceSpec) {
-			local(s)
+			props.Local(s)
 			s.LoadBalancerSourceRanges = []string{"10.2.0.0/16", "192.0.2.0/24"}
 		}),
 		service("public-everything", map[string]string{
@@ -185,18 +151,14 @@ func TestPropertiesBesideOutbound(t *testing.T) {
 	})
 }
 
-func dual(s *corev1.ServiceSpec) {
-	s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
-}
-
 // TestPropertiesDual has Services with both families.
 func TestPropertiesDual(t *testing.T) {
 	login(t)
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, DualStack: true}), []props.Case{
-		service("public", nil, dual),
-		service("internal", map[string]string{"load-balancer-internal": "true"}, dual),
+		service("public", nil, props.Dual),
+		service("internal", map[string]string{"load-balancer-internal": "true"}, props.Dual),
 		service("one-family", nil, nil),
-		service("public-floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, func(s *corev1.ServiceSpec) { dual(s); local(s) }),
+		service("public-floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, func(s *corev1.ServiceSpec) { props.Dual(s); props.Local(s) }),
 	})
 }
 
@@ -209,9 +171,9 @@ func TestPropertiesSeveral(t *testing.T) {
 	login(t)
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 6}, several), []props.Case{
 		// Each names its load balancer: one that names none stays where it is.
-		service("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, local),
+		service("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, props.Local),
 		service("named", map[string]string{"load-balancer-configurations": "second"}, nil),
-		service("named-other", map[string]string{"load-balancer-configurations": "kubernetes"}, local),
+		service("named-other", map[string]string{"load-balancer-configurations": "kubernetes"}, props.Local),
 	})
 }
 
@@ -226,7 +188,7 @@ func TestPodsMatter(t *testing.T) {
 	}
 	r.SetNodes(s.Nodes())
 	r.AllKnown()
-	for _, c := range []props.Case{service("cluster", nil, nil), service("local", nil, local)} {
+	for _, c := range []props.Case{service("cluster", nil, nil), service("local", nil, props.Local)} {
 		svc := c.Service
 		svc.Name, svc.UID = c.Name, types.UID("5a0c1f6e-0000-4000-8000-00000000"+fmt.Sprintf("%04x", len(c.Name)))+"0000"
 		job := func(node string) reconcile.Job {
@@ -260,7 +222,7 @@ func TestPropertiesSettings(t *testing.T) {
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 2}, settings), []props.Case{
 		service("public", nil, nil),
 		service("internal-ha", map[string]string{"load-balancer-internal": "true", "load-balancer-enable-high-availability-ports": "true"}, nil),
-		service("local", nil, local),
+		service("local", nil, props.Local),
 	})
 }
 

@@ -29,8 +29,8 @@ func TestHoldNeverLeaks(t *testing.T) {
 		{"l4-regional-external", "port", nil, port},
 		{"l4-regional-external", "mixed", nil, mixed},
 		{"l4-regional-external", "one protocol", []func(*corev1.ServiceSpec){mixed}, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolTCP }},
-		{"l4-regional-internal-legacy", "protocol", nil, udp},
-		{"l4-regional-internal", "protocol", nil, udp},
+		{"l4-regional-internal-legacy", "protocol", nil, props.UDP},
+		{"l4-regional-internal", "protocol", nil, props.UDP},
 	}
 	begin := fresh(t, "")
 	for _, c := range changes {

@@ -17,7 +17,7 @@ func TestPermissions(t *testing.T) {
 	reserved := func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }
 	global := map[string]string{"networking.gke.io/internal-load-balancer-allow-global-access": "true"}
 	more := func(class string) []props.Case {
-		return []props.Case{service("local", class, nil, local, sticky), service("ranges", class, global, reserved), service("standard", class, map[string]string{"cloud.google.com/network-tier": "Standard"})}
+		return []props.Case{service("local", class, nil, props.Local, sticky), service("ranges", class, global, reserved), service("standard", class, map[string]string{"cloud.google.com/network-tier": "Standard"})}
 	}
 	var walks []permissions.Walk
 	for _, c := range cases() {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
@@ -39,11 +37,7 @@ func (s subject) Open(t testing.TB) providers.Bound {
 }
 
 func (s subject) Nodes() []nodeports.Node {
-	var out []nodeports.Node
-	for _, n := range s.running.Cloud.Seed.KubernetesNodes() {
-		out = append(out, nodeports.Project(&n, func(string) bool { return true }))
-	}
-	return out
+	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
@@ -57,43 +51,12 @@ func fresh(t *testing.T, config string) props.New {
 	}
 }
 
-// service is a Service as the API server would have completed it.
+// service is one of a class of Google Cloud's.
 func service(name, class string, annotations map[string]string, changes ...func(*corev1.ServiceSpec)) props.Case {
-	svc := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: types.UID("5a0c1f6e-0000-4000-8000-000000000001"), Annotations: annotations},
-		Spec: corev1.ServiceSpec{
-			Type:                  corev1.ServiceTypeLoadBalancer,
-			LoadBalancerClass:     new("networking.gke.io/" + class),
-			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
-			SessionAffinity:       corev1.ServiceAffinityNone,
-			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
-			Ports: []corev1.ServicePort{
-				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080},
-				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: 30443},
-			},
-		},
-	}
-	for _, change := range changes {
-		change(&svc.Spec)
-	}
-	return props.Case{Name: name, Service: svc}
-}
-
-func local(s *corev1.ServiceSpec) {
-	s.ExternalTrafficPolicy, s.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
-}
-
-func udp(s *corev1.ServiceSpec) {
-	for i := range s.Ports {
-		s.Ports[i].Protocol = corev1.ProtocolUDP
-	}
+	return props.Service(name, annotations, append(changes, func(s *corev1.ServiceSpec) { s.LoadBalancerClass = new("networking.gke.io/" + class) })...)
 }
 
 func mixed(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
-
-func dual(s *corev1.ServiceSpec) {
-	s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
-}
 
 func sticky(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
 
@@ -103,12 +66,12 @@ func cases() []props.Case {
 		service("netlb", "l4-regional-external", nil),
 		service("ilb-ig", "l4-regional-internal-legacy", nil),
 		service("ilb-neg", "l4-regional-internal", nil),
-		service("target-pool-local-udp", "l4-regional-external-legacy", nil, local, udp, sticky),
+		service("target-pool-local-udp", "l4-regional-external-legacy", nil, props.Local, props.UDP, sticky),
 		service("netlb-mixed", "l4-regional-external", nil, mixed),
-		service("ilb-ig-local", "l4-regional-internal-legacy", map[string]string{"networking.gke.io/internal-load-balancer-allow-global-access": "true"}, local),
+		service("ilb-ig-local", "l4-regional-internal-legacy", map[string]string{"networking.gke.io/internal-load-balancer-allow-global-access": "true"}, props.Local),
 		service("ilb-neg-mixed", "l4-regional-internal", nil, mixed, sticky),
-		service("netlb-dual", "l4-regional-external", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual"}, dual),
-		service("ilb-neg-dual", "l4-regional-internal", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual-internal"}, dual),
+		service("netlb-dual", "l4-regional-external", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual"}, props.Dual),
+		service("ilb-neg-dual", "l4-regional-internal", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual-internal"}, props.Dual),
 	}
 }
 
