@@ -34,7 +34,10 @@ func registerInstances(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Clone(lb.Instances)
+	all, there := slices.Clone(lb.Instances), map[string]bool{}
+	for _, r := range all {
+		there[r.ID] = true
+	}
 	for _, id := range ids {
 		in, ok := c.dir.Instance(id)
 		switch {
@@ -43,7 +46,8 @@ func registerInstances(c *call) (any, error) {
 		case lb.VPC != "" && in.VPC != lb.VPC:
 			return nil, query.Errorf("InvalidInstance", "EC2 instance %s is not in the same VPC as ELB.", id)
 		}
-		if !slices.ContainsFunc(all, func(r registration) bool { return r.ID == id }) {
+		if !there[id] {
+			there[id] = true
 			all = append(all, registration{ID: id, At: c.now})
 		}
 	}
