@@ -34,7 +34,8 @@ func buildPods(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotat
 	if facts == nil {
 		return nil, nil, fault.New(fault.Internal, "azure: facts were not read")
 	}
-	problems := slices.Concat(validatePods(in), foundPodTrouble(in, facts, have)).Sorted()
+	addresses, unreached := podAddresses(in)
+	problems := slices.Concat(validatePods(in), foundPodTrouble(in, facts, have), outOfReach(unreached)).Sorted()
 	if problems.Errors() {
 		return nil, problems, nil
 	}
@@ -47,8 +48,8 @@ func buildPods(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotat
 	}})
 	out.Put(stack.Resource{Key: registeredKey(uid), In: gatewayKey(c), Spec: Registered{Group: c.Group, Gateway: gatewayName, Name: name}})
 	out.Put(stack.Resource{Key: attachedKey(uid), In: registeredKey(uid), Spec: Attached{Pool: stack.RefTo(containerKey(uid))}})
-	if list := podAddresses(in); len(list) > 0 {
-		out.Put(podsResource(c, uid, list))
+	if len(addresses) > 0 {
+		out.Put(podsResource(c, uid, addresses))
 	}
 	out.Sort()
 	return out, problems, nil
@@ -82,12 +83,11 @@ func podPort(p nodeports.ServicePort) int32 {
 
 // podAddresses are the ready pods, each under the address of its node. Pods that
 // end do not count, even as the last ones; nor do pods of nodes that have no
-// internal address of their family. Of several the first as a text counts, so that
-// every process takes the same. Sources:
+// internal address of their family, which are named besides. Of several addresses
+// the first as a text counts, so that every process takes the same. Sources:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/endpoints.go,
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/initialization.go.
-func podAddresses(in input) []PodAddress {
-	var out []PodAddress
+func podAddresses(in input) (out []PodAddress, without []string) {
 	for _, port := range in.Backends.Endpoints.ByPort {
 		for _, e := range port.List {
 			node, known := in.Backends.Nodes.Get(e.Node)
@@ -96,11 +96,22 @@ func podAddresses(in input) []PodAddress {
 			}
 			if at := locationOf(node, nodeports.FamilyOf(e.Addr)); at != "" {
 				out = append(out, PodAddress{Location: at, Address: e.Addr.String()})
+			} else {
+				without = append(without, node.Name)
 			}
 		}
 	}
 	slices.SortFunc(out, PodAddress.compare)
-	return slices.Compact(out)
+	slices.Sort(without)
+	return slices.Compact(out), slices.Compact(without)
+}
+
+// outOfReach warns of nodes whose pods cannot be entered, for want of an address.
+func outOfReach(nodes []string) annotations.Problems {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return annotations.Problems{said("nodes", "", "have no internal address of the family of their pods: "+shortList(nodes)+", so these pods get no traffic", "", annotations.Warning)}
 }
 
 func locationOf(n nodeports.Node, family corev1.IPFamily) string {
@@ -167,7 +178,7 @@ func followPods(in input, have *stack.Stack) *stack.Stack {
 		}
 	}
 	_, registered := out.Get(registeredKey(in.Owner.UID))
-	if list := podAddresses(in); registered && len(list) > 0 {
+	if list, _ := podAddresses(in); registered && len(list) > 0 {
 		out.Put(podsResource(in.Config, in.Owner.UID, list))
 	}
 	out.Sort()
