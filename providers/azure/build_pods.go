@@ -128,27 +128,27 @@ func locationOf(n nodeports.Node, family corev1.IPFamily) string {
 // that cannot become what it should be.
 func foundPodTrouble(in input, facts *Facts, have *stack.Stack) annotations.Problems {
 	var out annotations.Problems
-	fail := func(key, value, message, legal string) {
-		out = append(out, said(key, value, message, legal, annotations.Error))
+	fail := func(key, value, message string) {
+		out = append(out, said(key, value, message, "", annotations.Error))
 	}
 	if facts.NoGateway {
-		fail("service gateway "+gatewayName, "", "does not exist in the resource group "+in.Config.Group+", so nothing can send to pods; AKS makes it with the cluster, and Berth never does", "")
+		fail("service gateway "+gatewayName, "", "does not exist in the resource group "+in.Config.Group+", so nothing can send to pods; AKS makes it with the cluster, and Berth never does")
 	}
 	if r, ok := have.Get(containerKey(in.Owner.UID)); ok {
 		if lb, _ := r.Spec.(Container); !strings.EqualFold(lb.SKU, wireService) {
-			fail("load balancer "+lb.Name, lb.SKU, "is its SKU, and pools of pods need "+wireService, "")
+			fail("load balancer "+lb.Name, lb.SKU, "is its SKU, and pools of pods need "+wireService)
 		}
 	}
 	if r, ok := have.Get(registeredKey(in.Owner.UID)); ok && r.Proof == stack.None {
-		fail("service gateway "+gatewayName, containerName(in.Owner.UID), "is a service there that is for outbound traffic alone, which somebody else has made", "")
+		fail("service gateway "+gatewayName, containerName(in.Owner.UID), "is a service there that is for outbound traffic alone, which somebody else has made")
 	}
 	if r, ok := have.Get(containerIPKey(in.Owner.UID)); ok {
 		ip, _ := r.Spec.(ContainerIP)
 		if !strings.EqualFold(ip.SKU, wireStandardV2) {
-			fail("public IP "+ip.Name, ip.SKU, "is its SKU, and load balancers of the SKU "+wireService+" need "+wireStandardV2, "")
+			fail("public IP "+ip.Name, ip.SKU, "is its SKU, and load balancers of the SKU "+wireService+" need "+wireStandardV2)
 		}
 		if want := string(in.Backends.Families[0]); ip.Version != want {
-			fail("public IP "+ip.Name, ip.Version, "is its version, and the Service needs "+want, "")
+			fail("public IP "+ip.Name, ip.Version, "is its version, and the Service needs "+want)
 		}
 	}
 	return out
