@@ -52,6 +52,8 @@ func listLegal(o ListOptions, item facts) string {
 	switch {
 	case o.AtLeast > 0 && o.AtMost > 0:
 		legal += fmt.Sprintf(" of %d to %d items", o.AtLeast, o.AtMost)
+	case o.AtLeast == 1:
+		legal += " of at least one item"
 	case o.AtLeast > 0:
 		legal += fmt.Sprintf(" of at least %d items", o.AtLeast)
 	case o.AtMost > 0:
