@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	compute "cloud.google.com/go/compute/apiv1"
 	"cloud.google.com/go/compute/apiv1/computepb"
 	raw "google.golang.org/api/compute/v1"
+	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
 	corev1 "k8s.io/api/core/v1"
@@ -50,13 +52,26 @@ func dialGCE(ctx context.Context, url, networkProject string) (*gceClients, erro
 // gceKey is what descriptions name a Service by.
 func gceKey(svc *corev1.Service) string { return svc.Namespace + "/" + svc.Name }
 
-// gceFronts lists the forwarding rules that name a Service, with all behind them.
+// gceFronts lists the forwarding rules that name a Service, with all behind them. What
+// goes while it is listed, such as the group of a zone without nodes, is not there.
 func gceFronts(w *world) ([]front, error) {
 	ctx := w.t.Context()
 	c, err := dialGCE(ctx, w.Sim.URL, w.place.networkProject())
 	if err != nil {
 		return nil, err
 	}
+	for range 5 {
+		var out []front
+		out, err = c.fronts(ctx)
+		var answer *googleapi.Error
+		if !errors.As(err, &answer) || answer.Code != http.StatusNotFound {
+			return out, err
+		}
+	}
+	return nil, err
+}
+
+func (c *gceClients) fronts(ctx context.Context) ([]front, error) {
 	rules, err := all(c.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: gceProject, Region: gceRegion}).Next)
 	if err != nil {
 		return nil, err

@@ -258,7 +258,8 @@ func (w *world) condition(name, conditionType string, want metav1.ConditionStatu
 }
 
 // events lists what was told about a Service as "Type Reason: message", each as
-// often as it was told.
+// often as it was told, but for what the API server says of its own affairs when it
+// looks at the addresses and ports that it has just given.
 func (w *world) events(name string) []string {
 	w.t.Helper()
 	list, err := w.Client.CoreV1().Events(w.ns).List(w.t.Context(), metav1.ListOptions{
@@ -267,6 +268,9 @@ func (w *world) events(name string) []string {
 	w.must(err)
 	var out []string
 	for _, e := range list.Items {
+		if strings.HasSuffix(e.Source.Component+e.ReportingController, "-repair-controller") {
+			continue
+		}
 		for range max(e.Count, 1) {
 			out = append(out, e.Type+" "+e.Reason+": "+e.Message)
 		}
