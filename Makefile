@@ -17,6 +17,18 @@ IMAGE ?= berth:$(subst +,-,$(VERSION))
 CLOUD ?= aws
 export CLOUD
 
+# atonce runs a command for every m of a list at the same time, prints what each
+# said, one after the other, and fails if one has failed.
+# $(call atonce,name of the logs,list,command)
+define atonce
+@for m in $(2); do \
+	{ $(3) >bin/$(1)-$${m##*/}.log 2>&1; echo $$? >bin/$(1)-$${m##*/}.status; } & \
+done; wait; failed=0; \
+for m in $(2); do \
+	cat bin/$(1)-$${m##*/}.log; [ "$$(cat bin/$(1)-$${m##*/}.status)" = 0 ] || failed=1; \
+done; exit $$failed
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help build demo test conform race bench golden lint docs verify fuzz sim image release clean
 
@@ -29,20 +41,22 @@ build: ## compile the controller, berth and the simulator into bin/
 demo: ## show the main job: Services to load balancers in a simulated cloud (CLOUD=aws, KEEP=1 leaves it running)
 	go run ./test/demo
 
+# The end-to-end tests mostly wait, and each has the Nodes of its cluster for itself.
+# So they run as four processes, with a cluster each, by the first letter of their
+# names.
+E2E := A-B C-O P-R S-Z
+
 test: ## the whole test suite, end to end included, against a real API server
 	$(PLANE) build
-	go test -parallel 16 -timeout 30m ./...
+	go test -parallel 16 -timeout 30m $$(go list ./... | grep -v '/test/e2e$$')
 	for m in $(filter-out test/conform/%,$(NESTED)); do go -C $$m test -timeout 30m ./... || exit 1; done
+	@mkdir -p bin
+	$(call atonce,e2e,$(E2E),go test -parallel 16 -timeout 30m ./test/e2e -run "^Test[$$m]")
 
 conform: ## the official controllers build in the simulated clouds, all clouds at once, Berth takes over, and back; prints tables
 	$(PLANE) build
 	@mkdir -p bin
-	@for m in $(CONFORM); do \
-		{ go -C $$m test -count=1 -timeout 30m -v ./... >bin/conform-$${m##*/}.log 2>&1; echo $$? >bin/conform-$${m##*/}.status; } & \
-	done; wait; failed=0; \
-	for m in $(CONFORM); do \
-		cat bin/conform-$${m##*/}.log; [ "$$(cat bin/conform-$${m##*/}.status)" = 0 ] || failed=1; \
-	done; exit $$failed
+	$(call atonce,conform,$(CONFORM),go -C $$m test -count=1 -timeout 30m -v ./...)
 
 race: ## the tests of the product with the race detector
 	go test -race -timeout 40m $$(go list ./... | grep -v -e /test/e2e -e /test/demo -e /test/bench -e /test/scale)

@@ -245,7 +245,7 @@ func (c *Controller) patch(ctx context.Context, svc *corev1.Service, want status
 func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service, err error) {
 	a := noted(ctx)
 	a.err, a.again = err, overtaken(err)
-	if a.again {
+	if a.again || ctx.Err() != nil { // the Service has changed, or the program stops: nothing to tell
 		c.queue.AddRateLimited(key)
 		return
 	}
