@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/test/mutate"
 )
 
 // FuzzParse puts any text as value of every declared key and as a key of its
@@ -22,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		{"source-ranges", "10.0.0.0/8, ::/0,", 80}, {"ssl-ports", "*,https,70000", 80}, {"ssl-ports", "99999999999999999999", 80},
 		{"groups", "sg-1,,sg-2", 80}, {"cert", "arn:aws:acm:r:a:certificate/x", 80}, {"\xff<PORT>", "\xff\\", 1},
 	} {
-		f.Add(seed.key, seed.value, seed.port)
+		mutate.Add(f, 8, seed.key, seed.value, seed.port)
 	}
 	set := mustSet(f)
 	f.Fuzz(func(t *testing.T, key, value string, port int32) {

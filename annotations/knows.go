@@ -6,6 +6,14 @@ import "slices"
 // key that is not can be misspelt.
 func (s *Set) Knows(key string) bool { return len(s.find(key)) > 0 }
 
+// Works tells whether this version acts upon an annotation for a kind.
+func (s *Set) Works(key, kind string) bool {
+	return slices.ContainsFunc(s.find(key), func(d *declaration) bool {
+		i := d.form(kind)
+		return i >= 0 && !d.foreign && d.place == ServiceAnnotation && d.forms[i].support == Works
+	})
+}
+
 // Spellings lists everything that means the same as the key: the key itself, and
 // the names and aliases of all declarations that it is a use of, sorted. Nothing
 // if the key is not declared.

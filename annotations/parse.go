@@ -49,6 +49,10 @@ func (src Source) values(place Place) map[string]string {
 	return src.Annotations
 }
 
+// MostText is how many bytes a value can have. Longer ones are refused before they are
+// parsed: the longest list that a cloud takes is a fraction of it.
+const MostText = 64 << 10
+
 // scope is what a type may look at besides the text.
 type scope struct {
 	ports []corev1.ServicePort
@@ -63,8 +67,13 @@ type parsing struct {
 	releasing bool
 }
 
-func (r *parsing) warn(key, value, legal, message string) {
-	r.problems = append(r.problems, Problem{Key: key, Value: value, Legal: legal, Message: message, Severity: Warning})
+func (r *parsing) warn(code Code, key, message string) {
+	r.warnOf(Problem{Code: code, Key: key, Message: message})
+}
+
+func (r *parsing) warnOf(p Problem) {
+	p.Severity = Warning
+	r.problems = append(r.problems, p)
 }
 
 // addChecked drops what a check says about a key that is already refused: the
@@ -96,19 +105,19 @@ func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 		}
 		at := [2]string{u.port, u.protocol}
 		if by, ok := taken[at]; ok {
-			r.warn(u.key, "", "", "is ignored, because "+by+" is set too")
+			r.warn(CodeOverridden, u.key, "is ignored, because "+by+" is set too")
 			continue
 		}
 		taken[at] = u.key
 		if u.alias {
-			r.warn(u.key, "", "", "is deprecated, use "+d.spell(u))
+			r.warn(CodeDeprecated, u.key, "is deprecated, use "+d.spell(u))
 		}
 		if f.support == Later {
-			r.warn(u.key, "", "", "is not yet supported by this version: "+f.reason)
+			r.warn(CodeUnsupported, u.key, "is not yet supported by this version: "+f.reason)
 			continue
 		}
 		if f.support == Accepted {
-			r.warn(u.key, "", "", "is accepted but has no effect: "+f.reason)
+			r.warn(CodeUnsupported, u.key, "is accepted but has no effect: "+f.reason)
 		}
 		if where, ok := r.instance(d, u); ok {
 			r.take(d, f, u, where)
@@ -146,7 +155,7 @@ func (d *declaration) spell(u use) string {
 func (r *parsing) instance(d *declaration, u use) (instance, bool) {
 	at := instance{protocol: u.protocol}
 	if strings.Contains(d.name, protocolMark) && len(d.protocols) > 0 && !slices.Contains(d.protocols, u.protocol) {
-		r.warn(u.key, "", oneOf(d.protocols), "names protocol "+quote(u.protocol)+", so it has no effect")
+		r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: oneOf(d.protocols), Message: "names protocol " + quote(u.protocol) + ", so it has no effect"})
 		return at, false
 	}
 	if portMarkOf(d.name) == "" {
@@ -157,7 +166,7 @@ func (r *parsing) instance(d *declaration, u use) (instance, bool) {
 		at.port = int32(number)
 		return at, true
 	}
-	r.warn(u.key, "", r.src.portNumbers(), "names port "+quote(u.port)+", which is no port number of the Service, so it has no effect")
+	r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: r.src.portNumbers(), Message: "names port " + quote(u.port) + ", which is no port number of the Service, so it has no effect"})
 	return at, false
 }
 
@@ -167,6 +176,9 @@ func (src Source) hasPort(number int32) bool {
 	}
 	return slices.ContainsFunc(src.Ports, func(p corev1.ServicePort) bool { return p.Port == number })
 }
+
+// shownPorts is how many ports a message lists.
+const shownPorts = 20
 
 func (src Source) portNumbers() string {
 	var numbers []int32
@@ -181,8 +193,12 @@ func (src Source) portNumbers() string {
 	}
 	slices.Sort(numbers)
 	var texts []string
-	for _, n := range slices.Compact(numbers) {
+	numbers = slices.Compact(numbers)
+	for _, n := range numbers[:min(len(numbers), shownPorts)] {
 		texts = append(texts, strconv.Itoa(int(n)))
+	}
+	if more := len(numbers) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("one of %d more", more))
 	}
 	return oneOf(texts)
 }
@@ -197,11 +213,16 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 	if d.secret {
 		origin.Raw, shown = "", ""
 	}
-	value, notes, err := f.parse(u.raw, scope{ports: r.src.Ports})
+	var value any
+	var notes []string
+	err := fmt.Errorf("is longer than the %d bytes that are read", MostText)
+	if len(u.raw) <= MostText {
+		value, notes, err = f.parse(u.raw, scope{ports: r.src.Ports})
+	}
 	if err == nil {
 		for _, note := range notes {
 			if !d.secret {
-				r.warn(u.key, shown, "", note)
+				r.warnOf(Problem{Code: CodeNote, Key: u.key, Value: shown, Message: note})
 			}
 		}
 		r.bag.put(d.handle, at, entry{value: value, origin: origin})
@@ -217,16 +238,16 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 	switch {
 	case r.releasing || f.bad == UseFallback:
 		r.bag.put(d.handle, at, entry{value: f.fallback, origin: origin})
-		r.warn(u.key, shown, f.facts.Legal(), message+", so it counts as "+quote(fmt.Sprint(f.fallback)))
+		r.warnOf(Problem{Code: CodeDefaulted, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message + ", so it counts as " + quote(fmt.Sprint(f.fallback))})
 	case f.bad == AsAbsent:
-		r.warn(u.key, shown, f.facts.Legal(), message+", so it is ignored")
+		r.warnOf(Problem{Code: CodeDefaulted, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message + ", so it is ignored"})
 	default:
 		r.bag.refused[d.handle] = true
-		r.problems = append(r.problems, Problem{Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message})
+		r.problems = append(r.problems, Problem{Code: CodeValue, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message})
 	}
 }
 
-func sortedKeys(values map[string]string) []string {
+func sortedKeys[V any](values map[string]V) []string {
 	keys := make([]string, 0, len(values))
 	for key := range values {
 		keys = append(keys, key)

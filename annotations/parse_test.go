@@ -2,6 +2,8 @@ package annotations_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -199,6 +201,33 @@ func TestHints(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestFloods: a value beyond all measure is refused unread, keys by the thousand are
+// each told without guesses at what they mean, and ports by the thousand are counted.
+func TestFloods(t *testing.T) {
+	set, err := annotations.NewSet("demo", []string{"lb.example.com/"}, stringKey("lb.example.com/name"), stringKey("lb.example.com/attributes.<PORT>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := annotations.Source{Annotations: map[string]string{"lb.example.com/name": strings.Repeat("x", annotations.MostText+1), "lb.example.com/attributes.x": "1"}}
+	for i := range 1000 {
+		src.Annotations[fmt.Sprintf("lb.example.com/nam%04d", i)] = "x"
+		src.Ports = append(src.Ports, corev1.ServicePort{Port: int32(1 + i)})
+	}
+	_, problems := set.Parse("", src)
+	hints := 0
+	for _, p := range problems {
+		if strings.Contains(p.Message, "did you mean") {
+			hints++
+		}
+		if len(p.String()) > 1000 {
+			t.Errorf("a problem of %d bytes: %.200s", len(p.String()), p)
+		}
+	}
+	if !strings.Contains(problems[0].Message, "longer than the 65536 bytes") || len(problems) != 1002 || hints > 50 {
+		t.Errorf("%d problems, %d hints, first: %s", len(problems), hints, problems[0])
 	}
 }
 

@@ -38,6 +38,9 @@ type Problem struct {
 	Legal    string   // what would be legal, as a noun phrase; may be empty
 	Message  string   // what is wrong, read after the value or the key
 	Severity Severity // Error unless said otherwise
+	Code     Code     // empty: follows from key and severity, see CodeOf
+	// Taken says that somebody else has what is asked for, and may let it go.
+	Taken bool
 }
 
 // String is one sentence that names the key, the value and what is legal.
@@ -112,9 +115,33 @@ func (ps Problems) Sorted() Problems {
 			cmp.Compare(a.Value, b.Value),
 			cmp.Compare(a.Message, b.Message),
 			cmp.Compare(a.Legal, b.Legal),
+			cmp.Compare(a.Code, b.Code),
 		)
 	})
 	return slices.Compact(out)
+}
+
+// Distinct returns the problems in their order, each once: those that several parts of
+// the work have noticed are told once.
+func (ps Problems) Distinct() Problems {
+	var out Problems
+	seen := make(map[Problem]bool, len(ps))
+	for _, p := range ps {
+		if !seen[p] {
+			seen[p] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Outweigh returns the problems with the more serious ones added: what was only a
+// warning about one of their keys goes, since it is said better.
+func (ps Problems) Outweigh(more Problems) Problems {
+	out := slices.DeleteFunc(slices.Clone(ps), func(p Problem) bool {
+		return p.Severity == Warning && slices.ContainsFunc(more, func(q Problem) bool { return q.Key == p.Key })
+	})
+	return append(out, more...).Sorted()
 }
 
 // oneLine joins errors for an Event or a condition, where line breaks are lost.

@@ -43,6 +43,7 @@ type Set struct {
 	exact        map[string][]*declaration
 	patterns     []*declaration
 	checks       []Check
+	beside       Beside
 }
 
 // NewSet puts declarations together. The prefixes are those under which a key

@@ -6,34 +6,38 @@ import (
 )
 
 // strays reports the keys on the Service that no form for this kind reads: keys
-// for other kinds, keys in the wrong place, and keys nobody declared.
+// for other kinds, keys in the wrong place, keys of other clouds, and keys nobody
+// declared.
 func (s *Set) strays(kind string, src Source) Problems {
 	var out Problems
-	add := func(key, message string) {
-		out = append(out, Problem{Key: key, Message: message, Severity: Warning})
+	add := func(key string, place Place) {
+		if p := s.stray(key, kind, place, len(out) < mostHints); p.Message != "" {
+			p.Key, p.Severity = key, Warning
+			out = append(out, p)
+		}
 	}
 	for _, key := range sortedKeys(src.Annotations) {
-		if message := s.stray(key, kind, ServiceAnnotation); message != "" {
-			add(key, message)
-		}
+		add(key, ServiceAnnotation)
 	}
 	for _, key := range sortedKeys(src.Labels) {
-		if message := s.stray(key, kind, ServiceLabel); message != "" {
-			add(key, message)
-		}
+		add(key, ServiceLabel)
 	}
 	return out
 }
 
-// stray returns what to say about one key, or "".
-func (s *Set) stray(key, kind string, place Place) string {
+// mostHints is after how many strays nobody is told any more what a key may mean: each
+// is held against every declared key, and whoever has so many has not misspelt them.
+const mostHints = 50
+
+// stray returns what to say about one key; no message if there is nothing.
+func (s *Set) stray(key, kind string, place Place, hint bool) Problem {
 	var here, elsewhere []*declaration
 	for _, d := range s.find(key) {
 		switch {
 		case d.foreign:
-			return ""
+			return Problem{}
 		case d.place == place && d.form(kind) >= 0:
-			return ""
+			return Problem{}
 		case d.place == place:
 			here = append(here, d)
 		default:
@@ -42,34 +46,53 @@ func (s *Set) stray(key, kind string, place Place) string {
 	}
 	switch {
 	case len(here) > 0:
-		return "has no effect on " + kind + ", only on " + and(kindsOf(here))
+		return Problem{Code: CodeOtherKind, Message: "has no effect on " + kind + ", only on " + and(kindsOf(here))}
 	case place == ServiceLabel:
 		return strayLabel(elsewhere)
 	case len(elsewhere) > 0 && (s.prefixed(key) || elsewhere[0].place == ServiceLabel):
-		return "has no effect here, it is read as a " + string(elsewhere[0].place)
+		return Problem{Code: CodeOtherPlace, Message: "has no effect here, it is read as a " + string(elsewhere[0].place)}
 	case len(elsewhere) > 0:
-		return ""
-	case !s.prefixed(key):
-		if near := s.sameName(key); near != "" {
-			return "is not known, so it has no effect; did you mean " + near + "?"
+		return Problem{}
+	}
+	return s.undeclared(key, kind, hint)
+}
+
+// undeclared speaks of an annotation that no declaration of the cloud is for.
+func (s *Set) undeclared(key, kind string, hint bool) Problem {
+	unknown := func(of func(string, string) string) Problem {
+		p := Problem{Code: CodeUnknown, Message: "is not known, so it has no effect"}
+		if !hint {
+			return p
 		}
-		return ""
+		if near := of(key, kind); near != "" {
+			p.Message += "; did you mean " + near + "?"
+		}
+		return p
 	}
-	if near := s.nearest(key, kind); near != "" {
-		return "is not known, so it has no effect; did you mean " + near + "?"
+	if s.prefixed(key) {
+		return unknown(s.nearest)
 	}
-	return "is not known, so it has no effect"
+	if near := s.sameName(key); near != "" {
+		return unknown(func(string, string) string { return near })
+	}
+	if of := s.otherCloud(key); of != "" {
+		return Problem{Code: CodeOtherCloud, Message: "is a key of " + of + " and has no effect on " + s.provider}
+	}
+	if s.shared(key) {
+		return unknown(s.nearest)
+	}
+	return Problem{}
 }
 
 // strayLabel speaks only about labels that are annotations by declaration:
 // labels under a cloud's domain are common and mostly nobody's mistake.
-func strayLabel(elsewhere []*declaration) string {
+func strayLabel(elsewhere []*declaration) Problem {
 	for _, d := range elsewhere {
 		if d.place == ServiceAnnotation {
-			return "has no effect as a label, it is read as a " + string(ServiceAnnotation)
+			return Problem{Code: CodeOtherPlace, Message: "has no effect as a label, it is read as a " + string(ServiceAnnotation)}
 		}
 	}
-	return ""
+	return Problem{}
 }
 
 func (s *Set) prefixed(key string) bool { return s.prefix(key) != "" }

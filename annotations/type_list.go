@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -68,15 +67,17 @@ func parseList[T comparable](o ListOptions, item Type[T], raw string, sc scope) 
 	}
 	out := []T{}
 	var notes []string
+	seen := map[T]bool{}
 	for _, text := range splitList(o, raw) {
 		value, more, err := item.parse(text, sc)
 		if err != nil {
 			return nil, nil, fmt.Errorf("has item %s, which %w", quote(text), err)
 		}
 		notes = append(notes, more...)
-		if !o.Unique || !slices.Contains(out, value) {
+		if !o.Unique || !seen[value] {
 			out = append(out, value)
 		}
+		seen[value] = true
 	}
 	if len(out) < o.AtLeast {
 		return nil, nil, fmt.Errorf("has %d items, fewer than %d", len(out), o.AtLeast)

@@ -38,6 +38,12 @@ type Filter struct {
 	// Everyone takes nodes as well that Eligible leaves out, and those without a
 	// provider id: for kinds to which a node is only the place where pods are.
 	Everyone bool
+	// UntilGone keeps nodes that are about to go (the autoscaler's taint, a deletion
+	// timestamp) until the Node is gone: for load balancers whose health check sees that
+	// a node goes. Taking a node out cuts connections there minutes before its pods are
+	// drained; where deregistering drains, it is the other way round.
+	// Source: KEP-3458, KEP-3836.
+	UntilGone bool
 	// Keep holds labels that members keep, because they decide more than membership;
 	// sets of nodes that differ in them differ.
 	Keep []string
@@ -73,6 +79,9 @@ func (f Filter) Key() string {
 	if f.Everyone {
 		b.WriteString(";everyone")
 	}
+	if f.UntilGone {
+		b.WriteString(";until gone")
+	}
 	for _, k := range slices.Compact(slices.Sorted(slices.Values(f.Keep))) {
 		fmt.Fprintf(&b, ";keep %q", k)
 	}
@@ -90,6 +99,11 @@ func (f Filter) LabelKeys() []string {
 	keys = append(keys, f.Keep...)
 	slices.Sort(keys)
 	return slices.Compact(keys)
+}
+
+// eligible tells whether the node may stand behind this load balancer at all.
+func (f Filter) eligible(n Node) bool {
+	return f.Everyone || n.Eligible() || f.UntilGone && !n.Excluded
 }
 
 // admits tells whether the node may be a member, readiness left aside.

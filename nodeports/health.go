@@ -74,15 +74,3 @@ func SharedHealth() Health {
 func LocalOnly(svc *corev1.Service) bool {
 	return svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }
-
-// FirstTCP is the first TCP port that has a node port: the one a TCP probe of
-// the traffic port can use. False for Services without one, such as UDP only
-// ones, where such a probe would always fail.
-func FirstTCP(ports []ServicePort) (ServicePort, bool) {
-	for _, p := range ports {
-		if p.Protocol == corev1.ProtocolTCP && p.NodePort != 0 {
-			return p, true
-		}
-	}
-	return ServicePort{}, false
-}

@@ -29,6 +29,9 @@ type Node struct {
 	Name       string
 	ProviderID string // empty until the cloud node controller has set it
 	Zone       string // empty where the cloud has no zones
+	// UID is that of the Node, BootID that of the machine's last start. A machine that
+	// is made anew under its name has others, though all else may be the same.
+	UID, BootID string
 
 	Internal []netip.Addr // InternalIP addresses of both families, in the order of the Node
 	External []netip.Addr // ExternalIP addresses of both families, in the order of the Node
@@ -49,6 +52,8 @@ func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
 	p := Node{
 		Name:       node.Name,
 		ProviderID: node.Spec.ProviderID,
+		UID:        string(node.UID),
+		BootID:     node.Status.NodeInfo.BootID,
 		Zone:       cmp.Or(node.Labels[corev1.LabelTopologyZone], node.Labels[labelZoneBeta]),
 		Labels:     keep(node.Labels, keepLabels),
 		TaintKeys:  taintKeys(node.Spec.Taints),
@@ -75,7 +80,7 @@ func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
 
 // Equal tells whether both are the same to every load balancer.
 func (n Node) Equal(o Node) bool {
-	return n.Name == o.Name && n.ProviderID == o.ProviderID && n.Zone == o.Zone &&
+	return n.Name == o.Name && n.ProviderID == o.ProviderID && n.Zone == o.Zone && n.UID == o.UID && n.BootID == o.BootID &&
 		slices.Equal(n.Internal, o.Internal) && slices.Equal(n.External, o.External) &&
 		maps.Equal(n.Labels, o.Labels) && slices.Equal(n.TaintKeys, o.TaintKeys) &&
 		n.Ready == o.Ready && n.Excluded == o.Excluded &&
@@ -103,6 +108,13 @@ func (n Node) Address(family corev1.IPFamily) (netip.Addr, bool) {
 // Source: KEP-3458; kubernetes/cloud-provider:controllers/service/controller.go.
 func (n Node) Eligible() bool {
 	return !n.Deleting && !n.Excluded && !slices.Contains(n.TaintKeys, TaintToBeDeleted)
+}
+
+// CameBack tells whether the node is another machine, or another start of it, than
+// before under the same name. What is not known of either tells nothing.
+func (n Node) CameBack(before Node) bool {
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	return n.Name == before.Name && (differ(n.UID, before.UID) || differ(n.BootID, before.BootID))
 }
 
 // exclusion reads the exclude label. Since 2025 a value that parses

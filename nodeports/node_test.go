@@ -156,6 +156,8 @@ func TestNodeEqual(t *testing.T) {
 		"name":          func(n *Node) { n.Name = "b" },
 		"provider id":   func(n *Node) { n.ProviderID = "q" },
 		"zone":          func(n *Node) { n.Zone = "y" },
+		"made anew":     func(n *Node) { n.UID = "2" },
+		"started anew":  func(n *Node) { n.BootID = "2" },
 		"internal":      func(n *Node) { n.Internal = addrs("10.0.0.2") },
 		"external":      func(n *Node) { n.External = nil },
 		"labels":        func(n *Node) { n.Labels = map[string]string{"k": "w"} },

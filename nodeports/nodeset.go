@@ -8,7 +8,7 @@ import (
 )
 
 // NodeSet is an immutable set of nodes, sorted by name. Its members carry name,
-// provider id, zone and addresses, and those labels that the filter
+// provider id, zone, addresses and what tells one machine from the next of its name, and those labels that the filter
 // keeps; others, taints and readiness decided on the membership and are not
 // kept, so equal digests mean equal members. The zero
 // value is the empty set of a cluster without nodes.
@@ -32,7 +32,7 @@ func Select(nodes []Node, f Filter) NodeSet {
 	var set NodeSet
 	var chosen []Node
 	for _, n := range nodes {
-		if !f.Everyone && !n.Eligible() {
+		if !f.eligible(n) {
 			continue
 		}
 		set.eligible++
@@ -66,7 +66,7 @@ func newMembers(nodes []Node, labels []string) *members {
 	}
 	for _, n := range nodes {
 		m.nodes = append(m.nodes, Node{
-			Name: n.Name, ProviderID: n.ProviderID, Zone: n.Zone,
+			Name: n.Name, ProviderID: n.ProviderID, Zone: n.Zone, UID: n.UID, BootID: n.BootID,
 			Internal: slices.Clone(n.Internal), External: slices.Clone(n.External),
 			Labels: keep(n.Labels, kept),
 		})
@@ -75,7 +75,7 @@ func newMembers(nodes []Node, labels []string) *members {
 	m.nodes = slices.CompactFunc(m.nodes, func(a, b Node) bool { return a.Name == b.Name })
 	d := newDigest()
 	for _, n := range m.nodes {
-		d.text(n.Name, n.ProviderID, n.Zone)
+		d.text(n.Name, n.ProviderID, n.Zone, n.UID, n.BootID)
 		d.addrs(n.Internal)
 		d.addrs(n.External)
 		if kept != nil {
@@ -141,6 +141,19 @@ func (s NodeSet) FilteredOut() bool { return s.Len() == 0 && s.eligible > 0 }
 // Pending lists, sorted, the nodes that the filter lets through but that have
 // no provider id yet.
 func (s NodeSet) Pending() []string { return slices.Clone(s.pending) }
+
+// CameBack lists, sorted, the members that were members before as well and are other
+// machines now, or started anew: where machines are known by name, the cloud may have
+// taken the old ones out.
+func (s NodeSet) CameBack(before NodeSet) []string {
+	var names []string
+	for n := range s.All() {
+		if old, ok := before.Get(n.Name); ok && n.CameBack(old) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
 
 // Digest is a short hash of the members, and of FilteredOut, since an empty set
 // means something else then. The number of eligible nodes and the pending ones

@@ -308,3 +308,42 @@ func BenchmarkSelect5000(b *testing.B) {
 		Select(nodes, Filter{})
 	}
 }
+
+// TestCameBack: a machine that was made or started anew under its name is another
+// member, and found by comparing; one that is new, or of which nothing is known, is not.
+func TestCameBack(t *testing.T) {
+	machine := func(name, uid, boot string) Node {
+		return member(name, func(n *Node) { n.UID, n.BootID = uid, boot })
+	}
+	before := Select([]Node{machine("a", "1", "x"), machine("b", "2", "x"), machine("c", "3", "x"), machine("d", "", "")}, Filter{})
+	after := Select([]Node{machine("a", "1", "y"), machine("b", "9", "x"), machine("c", "3", "x"), machine("d", "4", "x"), machine("e", "5", "x")}, Filter{})
+	if diff := cmp.Diff([]string{"a", "b"}, after.CameBack(before)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if before.Equal(Select([]Node{machine("a", "1", "y"), machine("b", "2", "x"), machine("c", "3", "x"), machine("d", "", "")}, Filter{})) {
+		t.Error("a machine that started anew makes the same set")
+	}
+}
+
+// TestUntilGone: a node about to go stays a member where the health check sees it;
+// one that users excluded does not.
+func TestUntilGone(t *testing.T) {
+	fleet := []Node{
+		member("a"), member("b", taint(TaintToBeDeleted)), member("c", func(n *Node) { n.Deleting = true }),
+		member("d", func(n *Node) { n.Excluded = true }),
+	}
+	for name, tc := range map[string]struct {
+		filter Filter
+		want   []string
+	}{
+		"as the stock controller does":   {Filter{}, []string{"a"}},
+		"where the health check sees it": {Filter{UntilGone: true}, []string{"a", "b", "c"}},
+	} {
+		if diff := cmp.Diff(tc.want, Select(fleet, tc.filter).Names()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if (Filter{}).Key() == (Filter{UntilGone: true}).Key() {
+		t.Error("filters that differ have the same key")
+	}
+}

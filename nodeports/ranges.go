@@ -85,12 +85,6 @@ func OfFamily(ranges []netip.Prefix, family corev1.IPFamily) []netip.Prefix {
 	return out
 }
 
-// AllowsAll tells whether the ranges hold every address of the family as one
-// range.
-func AllowsAll(ranges []netip.Prefix, family corev1.IPFamily) bool {
-	return slices.Contains(ranges, allOf(family))
-}
-
 func allOf(family corev1.IPFamily) netip.Prefix {
 	if family == corev1.IPv6Protocol {
 		return netip.PrefixFrom(netip.IPv6Unspecified(), 0)

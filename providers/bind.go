@@ -23,6 +23,11 @@ type Request struct {
 	Backends nodeports.Backends
 	// NamespaceLabels are those that Bound.Labels lists.
 	NamespaceLabels map[string]string
+	// Over is that of the Input. Who sets it asks it after Build: of what was built
+	// when it said yes, something may be missing.
+	Over func() bool
+	// Objects are those that Bound.Refers names.
+	Objects map[Reference]Object
 }
 
 // Facts are a cloud's facts as the rest of the program passes them around:
@@ -41,29 +46,39 @@ type Read struct {
 // Bound is a cloud with its configuration and its session: what the loop, the
 // command line and the tests work with. Functions mean what those of Cloud do.
 type Bound struct {
-	Name        string
-	Annotations *annotations.Set
-	Rules       diff.Rules
-	Choose      func(*corev1.Service) Choice
-	Reach       func(Request) Reach
-	Select      func(Request) nodeports.Filter
-	Trace       func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
-	Scope       func(Request) (Scope, error)
-	Fresh       func(Request) (Scope, error)
-	Build       func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
-	Later       func(Request, Facts, *stack.Stack) []string
-	Follow      func(Request, Facts, *stack.Stack) *stack.Stack
-	Adopt       func(want, have *stack.Stack) *stack.Stack
-	Shadow      func(stack.Owner, stack.Resource) bool
-	Status      func(Request, *stack.Stack) status.Result
-	Outputs     Outputs
-	Endpoints   bool
-	EndpointsOf func(*corev1.Service) bool // nil: of all
-	Labels      Labels
-	Read        func(context.Context, []Scope) []Read
-	Apply       func(context.Context, plan.Batch) []plan.Outcome
+	Name         string
+	Capabilities []Capability
+	Annotations  *annotations.Set
+	Rules        diff.Rules
+	Choose       func(*corev1.Service) Choice
+	Reach        func(Request) Reach
+	Refers       func(Request) []Reference          // nil: Services refer to nothing
+	Exposed      func(Request) annotations.Problems // nil: nothing is known of other clouds
+	Becomes      func(Request, *stack.Stack) Reach  // nil: what is wanted reaches as far as what is asked for
+	Select       func(Request) nodeports.Filter
+	Trace        func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
+	OnDelete     []string                                 // as of the Cloud
+	Scope        func(Request) (Scope, error)
+	Fresh        func(Request) (Scope, error)
+	Build        func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	Later        func(Request, Facts, *stack.Stack) []string
+	Follow       func(Request, Facts, *stack.Stack) *stack.Stack
+	Adopt        func(want, have *stack.Stack) *stack.Stack
+	Shadow       func(stack.Owner, stack.Resource) bool
+	Status       func(Request, *stack.Stack) status.Result
+	Outputs      Outputs
+	Endpoints    bool
+	EndpointsOf  func(*corev1.Service) bool // nil: of all
+	Labels       Labels
+	Gates        PodGates
+	Read         func(context.Context, []Scope) []Read
+	Apply        func(context.Context, plan.Batch) []plan.Outcome
+	// NamedMembers and EachRead are those of the Cloud.
+	NamedMembers, EachRead bool
 	// Orphans is that of a Sweeper; nil if the session is none.
 	Orphans func(ctx context.Context, live Live) ([]*stack.Stack, error)
+	// Health is that of an Examiner; nil if the session is none.
+	Health func(ctx context.Context, have *stack.Stack) ([]MemberHealth, error)
 }
 
 // Bind closes a cloud over its configuration and an open session.
@@ -72,39 +87,34 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		return Identity[C]{Owner: o, Cluster: cluster, Config: config}
 	}
 	input := func(r Request) Input[C] {
-		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels}
+		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels, Over: r.Over, Objects: r.Objects}
 	}
-	var follow func(Request, Facts, *stack.Stack) *stack.Stack
-	if cloud.Follow != nil {
-		follow = func(r Request, f Facts, have *stack.Stack) *stack.Stack {
-			facts, _ := f.(F)
-			return cloud.Follow(input(r), facts, have)
-		}
-	}
-	var later func(Request, Facts, *stack.Stack) []string
-	if cloud.Later != nil {
-		later = func(r Request, f Facts, have *stack.Stack) []string {
-			facts, _ := f.(F)
-			return cloud.Later(input(r), facts, have)
-		}
-	}
+	follow, later := followOf(cloud, input), laterOf(cloud, input)
 	var fresh func(Request) (Scope, error)
 	if cloud.Fresh != nil {
 		fresh = func(r Request) (Scope, error) { return cloud.Fresh(input(r)) }
 	}
+	var becomes func(Request, *stack.Stack) Reach
+	if cloud.Becomes != nil {
+		becomes = func(r Request, want *stack.Stack) Reach { return cloud.Becomes(input(r), want) }
+	}
 	return Bound{
-		Name:        cloud.Name,
-		Annotations: cloud.Annotations,
-		Rules:       cloud.Rules,
-		Choose:      cloud.Choose,
-		Reach:       func(r Request) Reach { return cloud.Reach(input(r)) },
-		Select:      func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
-		Trace:       traceOf(cloud, identity),
-		Scope:       func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+		Refers:       refersOf(cloud, input),
+		Name:         cloud.Name,
+		Capabilities: cloud.Capabilities,
+		Annotations:  cloud.Annotations,
+		Rules:        cloud.Rules,
+		Choose:       chooseUnder(cloud, config),
+		Reach:        func(r Request) Reach { return cloud.Reach(input(r)) },
+		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
+		Trace:        traceOf(cloud, identity),
+		OnDelete:     cloud.OnDelete,
+		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
 		},
+		Becomes:     becomes,
 		Fresh:       fresh,
 		Later:       later,
 		Follow:      follow,
@@ -115,16 +125,42 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
 		EndpointsOf: endpointsOf(cloud, config),
 		Labels:      labelsOf(cloud, config),
-		Read: func(ctx context.Context, scopes []Scope) []Read {
+		Gates:       cloud.Gates,
+		Read: guardedRead(func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))
 			for i, f := range found {
 				out[i] = Read{Have: f.Have, Facts: f.Facts, Blind: f.Blind, At: f.At, Err: f.Err}
 			}
 			return out
-		},
-		Apply:   session.Apply,
-		Orphans: orphansOf(session),
+		}),
+		Apply:        guardedApply(session.Apply),
+		Orphans:      orphansOf(session),
+		Health:       healthOf(session),
+		NamedMembers: cloud.NamedMembers,
+		EachRead:     cloud.EachRead,
+	}
+}
+
+// followOf is Cloud.Follow, if it has one.
+func followOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) *stack.Stack {
+	if cloud.Follow == nil {
+		return nil
+	}
+	return func(r Request, f Facts, have *stack.Stack) *stack.Stack {
+		facts, _ := f.(F)
+		return cloud.Follow(input(r), facts, have)
+	}
+}
+
+// laterOf is Cloud.Later, if it has one.
+func laterOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) []string {
+	if cloud.Later == nil {
+		return nil
+	}
+	return func(r Request, f Facts, have *stack.Stack) []string {
+		facts, _ := f.(F)
+		return cloud.Later(input(r), facts, have)
 	}
 }
 
@@ -168,6 +204,14 @@ func endpointsOf[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) bo
 	return func(svc *corev1.Service) bool { return cloud.EndpointsOf(config, svc) }
 }
 
+// refersOf is Refers without the types of the cloud; nil if Services refer to nothing.
+func refersOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request) []Reference {
+	if cloud.Refers == nil {
+		return nil
+	}
+	return func(r Request) []Reference { return cloud.Refers(input(r)) }
+}
+
 // orphansOf is the function of a session that is a Sweeper.
 func orphansOf(session any) func(context.Context, Live) ([]*stack.Stack, error) {
 	sweeper, ok := session.(Sweeper)
@@ -175,4 +219,20 @@ func orphansOf(session any) func(context.Context, Live) ([]*stack.Stack, error) 
 		return nil
 	}
 	return sweeper.Orphans
+}
+
+// chooseUnder is Choose with what the configuration leaves to others.
+func chooseUnder[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) Choice {
+	if cloud.Left == nil {
+		return cloud.Choose
+	}
+	return func(svc *corev1.Service) Choice {
+		choice := cloud.Choose(svc)
+		if choice.Elsewhere == "" {
+			if why := cloud.Left(config, svc); why != "" {
+				return Choice{Elsewhere: why}
+			}
+		}
+		return choice
+	}
 }

@@ -12,15 +12,19 @@ import (
 
 // Entry is a cloud as the list of all clouds has it: nothing is open yet.
 type Entry struct {
-	Name        string // the value of --cloud-provider
-	Kinds       []string
-	Classes     []string
-	Annotations *annotations.Set
+	Name         string // the value of --cloud-provider
+	Kinds        []string
+	Capabilities []Capability // of the Kinds
+	Classes      []string
+	Annotations  *annotations.Set
 	// Choose says which kind of load balancer a Service asks for; it needs no cloud.
 	Choose func(*corev1.Service) Choice
 	// Reach says what a policy has to know of a request. It needs no configuration.
 	Reach   func(Request) Reach
 	Outputs Outputs
+	// Exposed refuses what asks for an internal load balancer in the words of other
+	// clouds only; see Beside. Nil: nothing is known of other clouds.
+	Exposed func(Request) annotations.Problems
 	// Open reads the official cloud configuration file (nil: none) and connects.
 	// Problems are keys of the file that are unknown or without effect here.
 	Open func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error)
@@ -29,16 +33,20 @@ type Entry struct {
 // EntryOf closes a cloud's types.
 func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 	return Entry{
-		Name:        cloud.Name,
-		Kinds:       cloud.Kinds,
-		Classes:     cloud.Classes,
-		Annotations: cloud.Annotations,
-		Choose:      cloud.Choose,
-		Outputs:     cloud.Outputs,
+		Name:         cloud.Name,
+		Kinds:        cloud.Kinds,
+		Capabilities: cloud.Capabilities,
+		Classes:      cloud.Classes,
+		Annotations:  cloud.Annotations,
+		Choose:       cloud.Choose,
+		Outputs:      cloud.Outputs,
 		Reach: func(r Request) Reach {
 			return cloud.Reach(Input[C]{Identity: Identity[C]{Owner: r.Owner}, Service: r.Service, Kind: r.Kind, Values: r.Values})
 		},
 		Open: func(ctx context.Context, file io.Reader, env Env) (Bound, annotations.Problems, error) {
+			if !(env.Share >= 0) {
+				return Bound{}, nil, fmt.Errorf("%s: the share of API rates is %v; legal: above 0, inf for no limit but the cloud's refusals", cloud.Name, env.Share)
+			}
 			config, problems, err := cloud.Config(file)
 			if err != nil {
 				return Bound{}, problems, fmt.Errorf("%s configuration: %w", cloud.Name, err)

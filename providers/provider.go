@@ -36,7 +36,15 @@ type Input[C any] struct {
 	// NamespaceLabels are those of the Service's namespace that Cloud.Labels lists, as
 	// far as the namespace has them.
 	NamespaceLabels map[string]string
+	// Over tells that nobody waits for the stack any more; nil: never. See Ended.
+	Over func() bool
+	// Objects are those that Cloud.Refers names.
+	Objects map[Reference]Object
 }
+
+// Ended tells that the time to build is over, and what is built is thrown away: loops
+// over what users can write many of, such as ports, ask it and end.
+func (in Input[C]) Ended() bool { return in.Over != nil && in.Over() }
 
 // Labels are keys of labels that decide on Services: a change of one is a change of
 // the Service.
@@ -78,12 +86,15 @@ type Scope struct {
 	Facts []Lookup
 	// Nodes are the backends whose properties in the cloud are facts as well.
 	Nodes nodeports.NodeSet
-	// Only narrows Own to look-ups of what is of these kinds, where the caller knows
-	// that nothing of another kind is there; empty: all. A session may bring more.
+	// Only narrows Own to what is of these kinds, where the caller knows how the rest
+	// is; empty: all. Things come with those that they are in, by identifier and name
+	// at least. A session may bring more.
 	Only []stack.Kind
 }
 
-// Found is what a read brought for one scope.
+// Found is what a read brought for one scope. A call that failed is in the Err of the
+// scopes that need what it asks for, and in no others: what is got for a Service is
+// kept whatever becomes of the Services that were read with it.
 type Found[F any] struct {
 	Have  *stack.Stack
 	Facts F
@@ -99,6 +110,10 @@ type Found[F any] struct {
 type Outputs struct {
 	Annotations []string
 	Finalizers  []string
+	// ClassFinalizers are, of a class, those finalizers of which one alone keeps a
+	// Service until it is released: the official controller of the class takes it off
+	// as well, and knows none of ours.
+	ClassFinalizers map[string][]string
 }
 
 // Choice is what the provider makes of a Service before anything else.
@@ -121,6 +136,12 @@ type Env struct {
 	ClusterIDs func(context.Context) (ClusterIDs, error)
 	// Calls is told of every call that the session makes; nil: nobody is.
 	Calls Observe
+	// Share is the part of the cloud's documented rates that the session uses, above 0;
+	// 0 is kit.DefaultShare. The rest is left to other programs.
+	Share float64
+	// Waited is told how long a call has waited until the rate of its class allowed
+	// it; nil: nobody is. The classes of a cloud are a closed set.
+	Waited func(class string, d time.Duration)
 }
 
 // ClusterIDs are the identifiers by which a cluster is told from others where
@@ -158,6 +179,8 @@ type Live struct {
 type Cloud[C, F any] struct {
 	Name  string
 	Kinds []string // kinds of load balancers, for documentation and metrics
+	// Capabilities are what each of the Kinds can do.
+	Capabilities []Capability
 	// Classes are values of spec.loadBalancerClass that the cloud's own controllers
 	// serve: ours where we take their place.
 	Classes     []string
@@ -167,9 +190,20 @@ type Cloud[C, F any] struct {
 	Config func(io.Reader) (C, annotations.Problems, error)
 	// Choose says which kind of load balancer a Service asks for.
 	Choose func(*corev1.Service) Choice
+	// Left says, for the user, why under this configuration a Service is left alone
+	// although Choose has a kind for it; empty: it is served. Nil: all are.
+	Left func(C, *corev1.Service) string
+	// Refers lists the objects of Kubernetes that a Service refers to, such as Secrets with
+	// certificates; Backends and Objects of the input are not set yet. They alone are
+	// read, and a change of one is a change of the Service. Nil: none are.
+	Refers func(Input[C]) []Reference
 	// Reach says how far a Service reaches beyond itself; Backends of the input are
 	// not set yet.
 	Reach func(Input[C]) Reach
+	// Becomes is Reach of what Build wants, where that keeps choices of a live load
+	// balancer that the Service no longer asks for: a policy judges both. Nil: nothing is
+	// kept that a policy is about.
+	Becomes func(in Input[C], want *stack.Stack) Reach
 	// Select says which nodes may be backends; Backends of the input are not set yet.
 	Select func(Input[C]) nodeports.Filter
 	// Trace says where anything that the Service may own can be found, of every
@@ -218,6 +252,17 @@ type Cloud[C, F any] struct {
 	// EndpointsOf tells Services whose pods matter from others, to which a pod that
 	// comes or goes then is nothing. Nil: all matter.
 	EndpointsOf func(C, *corev1.Service) bool
+	// Gates are the conditions by which pods wait until they are healthy behind their load
+	// balancer; the session is an Examiner then.
+	Gates PodGates
+	// NamedMembers says that the cloud knows machines behind load balancers by their
+	// names and takes out those that are deleted: one that is made anew under its name
+	// must be put in again, although nothing that is wanted has changed.
+	NamedMembers bool
+	// EachRead says that a read costs calls for each Service, also of one that only looks
+	// for some kinds, instead of lists that serve all: few are read at a time, so that
+	// what the first ones need is done while the others are read.
+	EachRead bool
 	// Labels lists the labels that decide on Services under a configuration, besides
 	// those that are annotations. Nil: there are none.
 	Labels func(C) Labels

@@ -23,6 +23,10 @@ type Reach struct {
 	Internal string
 	// Names are the things that the Service names although it does not own them.
 	Names []Naming
+	// Opens are the security groups that the Service names and that the nodes then let in
+	// on all ports, not only on those of the Service.
+	Opens []Naming
+	Size  Size
 }
 
 // Naming is one thing that a Service names.
@@ -48,12 +52,13 @@ const (
 	ThingResourceGroup Thing = "resource-group"
 	ThingSecurityGroup Thing = "security-group"
 	ThingSubnet        Thing = "subnet"
+	ThingTargetGroup   Thing = "target-group"
 )
 
 // Things lists all of them, by name.
 func Things() []Thing {
 	return []Thing{ThingAddress, ThingAddressPrefix, ThingBucket, ThingCertificate, ThingDNSLabel, ThingLink,
-		ThingLoadBalancer, ThingResourceGroup, ThingSecurityGroup, ThingSubnet}
+		ThingLoadBalancer, ThingResourceGroup, ThingSecurityGroup, ThingSubnet, ThingTargetGroup}
 }
 
 // NamedBy lists what a key with one value names; nothing if it is not there.

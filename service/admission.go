@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -24,6 +25,8 @@ type Admission struct {
 	namespaces []string
 	keys       *annotations.Set
 	outputs    []string
+	// beside lists the Services that count in a namespace; nil: they are not known.
+	beside func(namespace string) []*corev1.Service
 
 	body    []byte // of the file as it was read last; only the watcher writes it
 	current atomic.Pointer[policy.Policy]
@@ -63,9 +66,34 @@ func (a *Admission) take(body []byte) error {
 	return nil
 }
 
+// Beside tells which Services of type LoadBalancer there are in a namespace, for
+// limits of their number. It must be called before Judge is.
+func (a *Admission) Beside(list func(namespace string) []*corev1.Service) {
+	if a != nil {
+		a.beside = list
+	}
+}
+
 // Judge lists what a Service asks for and must not.
 func (a *Admission) Judge(svc *corev1.Service, reach providers.Reach) annotations.Problems {
-	return a.current.Load().Judge(svc, reach)
+	return a.current.Load().Judge(svc, reach, func() int {
+		if a.beside == nil {
+			return 0
+		}
+		n := 0
+		for _, other := range a.beside(svc.Namespace) {
+			if other.Name != svc.Name && other.Spec.Type == corev1.ServiceTypeLoadBalancer && before(other, svc) {
+				n++
+			}
+		}
+		return n
+	})
+}
+
+// before tells which of two Services is the older one; names decide between those of
+// the same second.
+func before(a, b *corev1.Service) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
 // policyInterval is how often the policy file is looked at. A kubelet takes longer
@@ -106,6 +134,6 @@ func (a *Admission) watch(ctx context.Context, c clock.WithTicker, changed func(
 // policyChanged looks at every Service again.
 func (c *Controller) policyChanged() {
 	for _, key := range c.seen.keys() {
-		c.queue.AddBy(key, byNodes)
+		c.queue.Add(key, byNodes)
 	}
 }

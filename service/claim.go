@@ -2,10 +2,10 @@ package service
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	servicehelper "k8s.io/cloud-provider/service/helpers"
 
 	"github.com/berth-lb/berth/providers"
@@ -50,6 +50,9 @@ type Classes struct {
 	// Lease that each has. It is recorded on what is served: Services without a class
 	// that another one serves are none of our business. Empty: there is only one.
 	Installation string
+	// Official are the finalizers of the official controllers that hold Services of
+	// their classes for us as well; see providers.Outputs.
+	Official map[string][]string
 }
 
 // Claim decides what a Service is to us. It looks at nothing but type, class,
@@ -62,7 +65,8 @@ func (c Classes) Claim(svc *corev1.Service) Claim {
 	if !c.hasFinalizer(svc) {
 		return Ignored
 	}
-	_, recorded, known := ParseApplied(svc)
+	record, known := RecordOf(svc)
+	recorded := record.Class
 	switch {
 	case !known && !wants && slices.Contains(svc.Finalizers, OwnFinalizer):
 		return releasedIf(len(c.Names) > 0) // the API server has cleared the class, and nobody knows it
@@ -75,7 +79,7 @@ func (c Classes) Claim(svc *corev1.Service) Claim {
 	switch {
 	case c.ours(class): // it is being deleted
 		return Released
-	case class != "", c.servedElsewhere(svc):
+	case class != "", c.servedElsewhere(record):
 		return Ignored
 	case c.ReleaseUnclaimed:
 		return Released
@@ -115,73 +119,62 @@ func FinalizerFor(svc *corev1.Service) string {
 	return StockFinalizer
 }
 
-// hasFinalizer tells whether the Service carries a finalizer of ours.
-func (c Classes) hasFinalizer(svc *corev1.Service) bool { return len(c.finalizers(svc)) > 0 }
+// hasFinalizer tells whether the Service carries a finalizer that holds it for us.
+func (c Classes) hasFinalizer(svc *corev1.Service) bool {
+	return len(c.finalizers(svc)) > 0 || c.heldOfficially(svc, nil)
+}
+
+// heldOfficially tells whether the Service carries, or is about to get, an official
+// finalizer that holds it for us: with it the official controller of its class can
+// let the Service go if it takes over again.
+func (c Classes) heldOfficially(svc *corev1.Service, soon []string) bool {
+	class, _ := classOf(svc)
+	if record, known := RecordOf(svc); known {
+		class = record.Class
+	}
+	return class != "" && slices.ContainsFunc(c.Official[class], func(f string) bool {
+		// What is being deleted gets no finalizer any more.
+		return slices.Contains(svc.Finalizers, f) || svc.DeletionTimestamp == nil && slices.Contains(soon, f)
+	})
+}
 
 // finalizers lists those on the Service that are ours to take off. The stock one
 // is every controller's: it is ours if we recorded that we served the Service
 // without a class, or if Services without a class are ours and this is one.
 func (c Classes) finalizers(svc *corev1.Service) []string {
-	_, recorded, known := ParseApplied(svc)
-	stock := known && recorded == "" || !known && c.Default && svc.Spec.LoadBalancerClass == nil
+	record, known := RecordOf(svc)
+	stock := known && record.Class == "" || !known && c.Default && svc.Spec.LoadBalancerClass == nil
 	return slices.DeleteFunc(slices.Clone(svc.Finalizers), func(f string) bool {
 		return f != OwnFinalizer && (f != StockFinalizer || !stock)
 	})
 }
 
-// releasedWant is what a Service is to carry when nothing of ours is left. The
-// addresses of one that has moved to another controller are that one's.
-func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, now time.Time) status.Want {
-	want := status.Released(now, append(c.finalizers(svc), outputs.Finalizers...)...)
+// servedElsewhere tells whether another installation has served the Service last.
+func (c Classes) servedElsewhere(r Record) bool {
+	return r.By != "" && c.Installation != "" && r.By != c.Installation
+}
+
+// releasedWant is what a Service is to carry when nothing of ours is left. One that
+// has moved to another controller keeps what that one wrote in the place of the
+// addresses that we wrote last.
+func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, r release) status.Want {
+	want := status.Released(r.now, append(c.finalizers(svc), outputs.Finalizers...)...)
 	want.Outputs = map[string]string{}
 	for _, key := range outputs.Annotations {
 		want.Outputs[key] = ""
 	}
-	_, recorded, known := ParseApplied(svc)
-	if class, wants := classOf(svc); wants && svc.DeletionTimestamp == nil && !c.ours(class) && known && recorded != class {
+	record, known := RecordOf(svc)
+	class, wants := classOf(svc)
+	moved := r.elsewhere || wants && !c.ours(class) && known && record.Class != class
+	if moved && svc.DeletionTimestamp == nil && !equality.Semantic.DeepEqual(svc.Status.LoadBalancer.Ingress, r.written) {
 		want.LoadBalancer = nil
 	}
 	return want
 }
 
-// Applied is the value of the annotation that records the last clean run: the
-// digest of its input and the class of the Service then.
-func Applied(svc *corev1.Service, digest string) string {
-	class, _ := classOf(svc)
-	return digest + ";class=" + class
-}
-
-// AppliedBy is Applied with the name of who serves the Service, by which the others
-// know that they do not.
-func AppliedBy(svc *corev1.Service, digest, installation string) string {
-	return Classes{Installation: installation}.applied(svc, digest)
-}
-
-// servedBy stands between digest and installation in the record.
-const servedBy = ";by="
-
-// applied is the record with the name of the installation.
-func (c Classes) applied(svc *corev1.Service, digest string) string {
-	if c.Installation != "" {
-		digest += servedBy + c.Installation
-	}
-	return Applied(svc, digest)
-}
-
-// servedElsewhere tells whether another installation has served the Service last.
-func (c Classes) servedElsewhere(svc *corev1.Service) bool {
-	head, _, _ := strings.Cut(svc.Annotations[status.AnnotationApplied], ";class=")
-	_, by, known := strings.Cut(head, servedBy)
-	return known && c.Installation != "" && by != c.Installation
-}
-
-// ParseApplied reads the record back; false if there is none.
-func ParseApplied(svc *corev1.Service) (digest, class string, ok bool) {
-	value, ok := svc.Annotations[status.AnnotationApplied]
-	if !ok {
-		return "", "", false
-	}
-	head, class, ok := strings.Cut(value, ";class=")
-	digest, _, _ = strings.Cut(head, servedBy)
-	return digest, class, ok
+// release is what must be known of one besides the Service.
+type release struct {
+	now       time.Time
+	elsewhere bool                         // the Service asks for another controller
+	written   []corev1.LoadBalancerIngress // the addresses that we wrote last, as far as is remembered
 }

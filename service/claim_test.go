@@ -32,14 +32,17 @@ func stock(s *corev1.Service)     { s.Finalizers = append(s.Finalizers, StockFin
 func own(s *corev1.Service)       { s.Finalizers = append(s.Finalizers, OwnFinalizer) }
 func clusterIP(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP }
 
+func official(s *corev1.Service) { s.Finalizers = append(s.Finalizers, "cloud/finalizer") }
+
 func recorded(class string) func(*corev1.Service) {
 	return func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "0123;class=" + class }
 }
 
 func TestClaim(t *testing.T) {
-	asDefault := Classes{Default: true, Names: []string{"berth"}}
-	beside := Classes{Names: []string{"berth"}}
-	forced := Classes{Names: []string{"berth"}, ReleaseUnclaimed: true}
+	held := map[string][]string{"berth": {"cloud/finalizer"}, "other": {"cloud/finalizer"}}
+	asDefault := Classes{Default: true, Names: []string{"berth"}, Official: held}
+	beside := Classes{Names: []string{"berth"}, Official: held}
+	forced := Classes{Names: []string{"berth"}, ReleaseUnclaimed: true, Official: held}
 	for name, tc := range map[string]struct {
 		svc                       *corev1.Service
 		asDefault, beside, forced Claim
@@ -67,6 +70,10 @@ func TestClaim(t *testing.T) {
 		"our class, deleted, finalizer gone":                       {given("berth", deleted), Ignored, Ignored, Ignored},
 		"our class, then no load balancer":                         {given("", own, recorded("berth"), clusterIP), Released, Released, Released},
 		"our class, then no load balancer, the record is lost":     {given("", own, clusterIP), Released, Released, Released},
+		"our class, the official finalizer, being deleted":         {given("berth", official, deleted), Released, Released, Released},
+		"the same, recorded, then no load balancer":                {given("", official, recorded("berth"), clusterIP), Released, Released, Released},
+		"no class, the official finalizer of a class":              {given("", official, deleted), Ignored, Ignored, Ignored},
+		"another's class, its official finalizer":                  {given("other", official, deleted), Ignored, Ignored, Ignored},
 		"our class, then another's":                                {given("other", own, recorded("berth")), Released, Released, Released},
 		"our class, then none":                                     {given("", own, recorded("berth")), Served, Released, Released},
 		"a copied manifest carries the record, never a finalizer":  {given("other", recorded("berth")), Ignored, Ignored, Ignored},
@@ -107,15 +114,27 @@ func TestFinalizers(t *testing.T) {
 
 func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
 	c := Classes{Names: []string{"berth"}}
+	ours := []corev1.LoadBalancerIngress{{Hostname: "lb.example"}}
+	addressed := func(host string) func(*corev1.Service) {
+		return func(svc *corev1.Service) {
+			svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: host}}
+		}
+	}
 	for name, tc := range map[string]struct {
 		svc    *corev1.Service
+		how    release
 		clears bool
 	}{
-		"being deleted":            {given("berth", own, deleted), true},
-		"no load balancer":         {given("", own, recorded("berth"), clusterIP), true},
-		"another controller's now": {given("other", own, recorded("berth")), false},
+		"being deleted":                      {given("berth", own, deleted), release{}, true},
+		"no load balancer":                   {given("", own, recorded("berth"), clusterIP), release{}, true},
+		"another controller's now":           {given("other", own, recorded("berth"), addressed("lb.other.example")), release{written: ours}, false},
+		"another's, with our address":        {given("other", own, recorded("berth"), addressed("lb.example")), release{written: ours}, true},
+		"moved by an annotation":             {given("berth", own, recorded("berth"), addressed("lb.other.example")), release{written: ours, elsewhere: true}, false},
+		"moved, nothing is remembered":       {given("berth", own, recorded("berth"), addressed("lb.example")), release{elsewhere: true}, false},
+		"moved, the other one has not begun": {given("berth", own, recorded("berth"), addressed("lb.example")), release{written: ours, elsewhere: true}, true},
+		"moved and deleted at the same time": {given("berth", own, recorded("berth"), addressed("lb.other.example"), deleted), release{written: ours, elsewhere: true}, true},
 	} {
-		want := c.releasedWant(tc.svc, providers.Outputs{}, time.Unix(1, 0))
+		want := c.releasedWant(tc.svc, providers.Outputs{}, tc.how)
 		if got := want.LoadBalancer != nil; got != tc.clears {
 			t.Errorf("%s: clears the addresses %v, want %v", name, got, tc.clears)
 		}
@@ -125,14 +144,29 @@ func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
 	}
 }
 
-func TestAppliedRoundTrip(t *testing.T) {
+func TestRecordRoundTrip(t *testing.T) {
 	for _, class := range []string{"", "berth", "a/b;class=c"} {
-		svc := given(class)
-		svc.Annotations[status.AnnotationApplied] = Applied(svc, "digest")
-		digest, got, ok := ParseApplied(svc)
-		if diff := cmp.Diff([]any{"digest", class, true}, []any{digest, got, ok}); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", class, diff)
+		for _, by := range []string{"", "kube-system/berth"} {
+			svc := given(class)
+			want := NewRecord(svc, "digest", by)
+			svc.Annotations[status.AnnotationApplied] = want.String()
+			got, ok := RecordOf(svc)
+			if diff := cmp.Diff(want, got); diff != "" || !ok || got.Class != class {
+				t.Errorf("%q by %q (-want +got):\n%s", class, by, diff)
+			}
 		}
+	}
+	if got, ok := RecordOf(given("")); ok || got != (Record{}) {
+		t.Errorf("a record where there is none: %+v", got)
+	}
+}
+
+// TestReleasedByFlagsClears: what is released because it is not ours by our flags any
+// more has no other controller yet.
+func TestReleasedByFlagsClears(t *testing.T) {
+	c := Classes{ReleaseUnclaimed: true}
+	if want := c.releasedWant(given("", stock, recorded("")), providers.Outputs{}, release{}); want.LoadBalancer == nil {
+		t.Error("the addresses of what is deleted stay")
 	}
 }
 
@@ -140,7 +174,7 @@ func TestAppliedRoundTrip(t *testing.T) {
 func TestClaimBesideAnotherInstallation(t *testing.T) {
 	by := func(installation string) *corev1.Service {
 		svc := given("", stock)
-		svc.Annotations[status.AnnotationApplied] = Classes{Installation: installation}.applied(svc, "digest")
+		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, "digest", installation).String()
 		return svc
 	}
 	for name, tc := range map[string]struct {
@@ -161,10 +195,6 @@ func TestClaimBesideAnotherInstallation(t *testing.T) {
 			}
 			if diff := cmp.Diff([]Claim{Served, tc.beside, tc.forced}, got); diff != "" {
 				t.Errorf("as default, beside, forced (-want +got):\n%s", diff)
-			}
-			digest, class, known := ParseApplied(tc.svc)
-			if diff := cmp.Diff([]any{"digest", "", true}, []any{digest, class, known}); diff != "" {
-				t.Errorf("record (-want +got):\n%s", diff)
 			}
 		})
 	}

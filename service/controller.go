@@ -3,8 +3,8 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
@@ -16,25 +16,36 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/metrics"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack"
 )
 
 // Options say how the controller runs.
 type Options struct {
 	Classes Classes
-	// Workers is how many Services are worked on at a time; default 512. They are
-	// light: what limits the calls is the cloud's own rate, not this number, and
-	// Services that are worked on together share their reads.
+	// Workers is how many Services are worked on at a time at most; default 4096. Most
+	// of them wait for the cloud and cost nothing but memory: what limits the calls is
+	// the cloud's own rate, which the limits of the calls keep, in the order of urgency.
 	Workers int
+	// DryRun says that the policies hold every step: then nothing is written on Services
+	// but conditions, so that none is bound to a controller that does nothing for it.
+	DryRun bool
+	// OwnPods holds the addresses of EndpointSlices against the Pods of their namespace.
+	OwnPods bool
+	// PodGates sets the conditions by which pods wait until they are healthy behind their
+	// load balancers.
+	PodGates bool
 	// Admission is watched for changes; nil: nothing is refused. The reconciler asks
 	// it.
 	Admission *Admission
 	Watchers  Watchers
-	Clock     clock.WithTicker // default: the real one
+	Clock     Clock // default: the real one
 }
+
+// Clock is the clock that the loop needs.
+type Clock = clock.WithTickerAndDelayedExecution
 
 // Controller is the loop over all Services of a cluster.
 type Controller struct {
@@ -48,7 +59,9 @@ type Controller struct {
 	nodes      *nodeView
 	endpoints  *endpointView
 	namespaces *namespaceView
+	objects    *objectView
 	seen       *memory
+	writes     *writes
 	start      startup
 	nodeStore  corelisters.NodeLister
 }
@@ -56,16 +69,18 @@ type Controller struct {
 // New makes a controller on a shared informer factory that is not started yet.
 func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r *reconcile.Reconciler, recorder record.EventRecorder, o Options) (*Controller, error) {
 	if o.Workers <= 0 {
-		o.Workers = 512
+		o.Workers = 4096
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	o.Classes.Official = r.Outputs().ClassFinalizers
 	c := &Controller{
 		options: o, client: client, reconciler: r, recorder: recorder,
 		services: factory.Core().V1().Services().Lister(), nodeStore: factory.Core().V1().Nodes().Lister(),
-		queue: newQueue(o.Clock, o.Watchers.Metrics.Waited), seen: newMemory(),
+		queue: newQueue(o.Clock, o.Watchers.Metrics.Waited, quietShare(o.Workers)), seen: newMemory(), writes: newWrites(),
 	}
+	o.Admission.Beside(c.neighbours)
 	c.nodes = newNodeView(o.Clock, c.nodesChanged)
 	if err := c.watch(factory); err != nil {
 		return nil, err
@@ -74,13 +89,30 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 		if err := c.watchEndpoints(factory); err != nil {
 			return nil, err
 		}
+		if o.OwnPods || c.gatesPods() {
+			if err := c.watchPods(factory); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if r.WantsNamespaceLabels() {
 		if err := c.watchNamespaces(factory); err != nil {
 			return nil, err
 		}
 	}
+	if r.WantsObjects() {
+		c.objects = newObjectView(client, func(key string) { c.queue.Add(key, byUser) })
+	}
 	return c, nil
+}
+
+// neighbours are the Services of a namespace that are, or will be, served here.
+func (c *Controller) neighbours(namespace string) []*corev1.Service {
+	all, _ := c.services.Services(namespace).List(everything) // a lister of a running informer does not fail
+	return slices.DeleteFunc(all, func(svc *corev1.Service) bool {
+		claim := c.options.Classes.Claim(svc)
+		return claim != Served && claim != Released
+	})
 }
 
 // watch registers the handlers. Informers keep only what the loop looks at.
@@ -95,11 +127,16 @@ func (c *Controller) watch(factory informers.SharedInformerFactory) error {
 	onService, err := services.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			if !initial { // those of the start are queued together, see Run
-				c.enqueue(obj)
+				c.serviceSeen(obj)
 			}
 		},
-		UpdateFunc: func(_, obj any) { c.enqueue(obj) },
-		DeleteFunc: func(obj any) { c.enqueue(obj) },
+		UpdateFunc: func(old, obj any) {
+			before, _ := old.(*corev1.Service)
+			if now, ok := obj.(*corev1.Service); ok && before != nil {
+				c.serviceChanged(before, now)
+			}
+		},
+		DeleteFunc: c.serviceSeen,
 	})
 	if err != nil {
 		return fmt.Errorf("service informer: %w", err)
@@ -121,80 +158,107 @@ func (c *Controller) watch(factory informers.SharedInformerFactory) error {
 // removed.
 func (c *Controller) Run(ctx context.Context) error {
 	log := klog.FromContext(ctx)
-	defer c.queue.ShutDown()
+	defer c.queue.Close()
 	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
 		return fmt.Errorf("caches: %w", context.Cause(ctx))
 	}
-	c.options.Watchers.Health.Synced(c.queue.order.oldest)
-	c.options.Watchers.Metrics.Watch(metrics.Sources{Queue: c.queue.order.depth, Services: c.watched})
-	c.reconciler.SetNodes(c.nodes.all())
-	first, err := c.begin()
-	if err != nil {
+	c.options.Watchers.Health.Synced(c.queue.oldest)
+	c.options.Watchers.Metrics.Watch(metrics.Sources{Queue: c.queue.depth, Services: c.watched})
+	c.nodes.tell(c.reconciler.SetNodes)
+	c.objects.begin(ctx)
+	defer c.objects.end()
+	if err := c.begin(); err != nil {
 		return err
 	}
 	log.Info("service loop is running", logkey.Workers, c.options.Workers)
-	var workers sync.WaitGroup
-	for range c.options.Workers {
-		workers.Go(func() {
-			for c.next(ctx) {
-			}
-		})
-	}
-	for range first - c.options.Workers { // so that what the start looks at is looked up together
-		workers.Go(func() { c.next(ctx) })
-	}
-	workers.Go(func() { c.options.Admission.watch(ctx, c.options.Clock, c.policyChanged) })
-	<-ctx.Done()
-	c.queue.ShutDown()
-	workers.Wait()
+	var watching sync.WaitGroup
+	watching.Go(func() { c.options.Admission.watch(ctx, c.options.Clock, c.policyChanged) })
+	c.work(ctx)
+	watching.Wait()
 	log.Info("service loop has stopped")
 	return nil
 }
 
-// begin queues every Service that is there, and says how many are served.
-func (c *Controller) begin() (int, error) {
+// quietShare is how many of the workers work where nobody waits, so that there is
+// always one for a user's change.
+func quietShare(workers int) int { return max(workers*3/4, 1) }
+
+// work takes one key after the other until ctx ends, each into a goroutine of its own.
+func (c *Controller) work(ctx context.Context) {
+	defer context.AfterFunc(ctx, c.queue.Close)()
+	var working sync.WaitGroup
+	defer working.Wait()
+	places := make(chan struct{}, c.options.Workers)
+	for {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		key, turn, ok := c.queue.Get()
+		if !ok {
+			return
+		}
+		working.Go(func() {
+			defer func() { <-places }()
+			c.take(ctx, key, turn)
+		})
+	}
+}
+
+// begin queues every Service that is there. Those for which no controller has done
+// anything, or which are on their way out, somebody is waiting for.
+func (c *Controller) begin() error {
 	all, err := c.services.List(everything)
 	if err != nil {
-		return 0, fmt.Errorf("services: %w", err)
+		return fmt.Errorf("services: %w", err)
 	}
 	var keys []string
 	for _, svc := range all {
+		key, cause := svc.Namespace+"/"+svc.Name, byDrift
 		switch c.options.Classes.Claim(svc) {
 		case Served:
-			keys = append(keys, svc.Namespace+"/"+svc.Name)
+			keys = append(keys, key)
+			if unmarked(svc, c.reconciler.Outputs()) {
+				cause = byUser
+			}
 		case Disowned: // its load balancer stays, with all that is shared
 			c.reconciler.Shadow(reconcile.OwnerOf(svc))
-		case Ignored, Released: // want nothing from us
+		case Released:
+			cause = byUser
+		case Ignored: // wants nothing from us
 		}
-		c.queue.AddBy(svc.Namespace+"/"+svc.Name, byDrift)
+		c.queue.Add(key, cause)
 	}
 	if c.start.expect(keys) {
 		c.allKnown()
 	}
-	return len(keys), nil
+	return nil
 }
 
-// allKnown lets shared entries be removed: what every Service wants is known.
+// allKnown lets shared entries be removed: what every Service wants is known. Those
+// that have waited for that go on.
 func (c *Controller) allKnown() {
 	c.reconciler.AllKnown()
 	c.options.Watchers.Health.Primed()
+	c.wakeStalled("")
 }
 
-func (c *Controller) next(ctx context.Context) bool {
-	key, quit := c.queue.Get()
-	if quit {
-		return false
+// wakeStalled looks again at the Services that others are in the way of, but for the one
+// that has just been looked at.
+func (c *Controller) wakeStalled(besides string) {
+	for _, key := range c.seen.stalled() {
+		if key != besides {
+			c.queue.Add(key, byRetry)
+		}
 	}
+}
+
+// take works on a key that is taken, and gives it back.
+func (c *Controller) take(ctx context.Context, key string, turn kit.Turn) {
 	defer c.queue.Done(key)
 	defer c.options.Watchers.Health.Begin(key)()
-	c.handle(ctx, key)
-	return true
-}
-
-func (c *Controller) enqueue(obj any) {
-	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
-		c.queue.AddBy(key, byUser)
-	}
+	c.handle(kit.WithTurn(ctx, turn), key, turn)
 }
 
 func (c *Controller) nodeSeen(obj any) {
@@ -214,7 +278,7 @@ func (c *Controller) nodeGone(obj any) {
 func (c *Controller) nodesChanged(nodes []nodeports.Node) {
 	c.reconciler.SetNodes(nodes)
 	for _, key := range c.seen.keys() {
-		c.queue.AddBy(key, byNodes)
+		c.queue.Add(key, byNodes)
 	}
 }
 
@@ -247,54 +311,4 @@ func (s *startup) planned(key string) bool {
 	}
 	s.done = true
 	return true
-}
-
-// memory is what the loop remembers of each Service besides its snapshot.
-type memory struct {
-	mu  sync.Mutex
-	all map[string]remembered
-}
-
-type remembered struct {
-	owner stack.Owner
-	said  map[string]bool // events that were told and still hold
-	waits int             // how often in a row it waited
-	since time.Time       // of the first of these
-}
-
-func newMemory() *memory { return &memory{all: map[string]remembered{}} }
-
-func (m *memory) get(key string) remembered {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.all[key]
-}
-
-func (m *memory) put(key string, r remembered) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.all[key] = r
-}
-
-func (m *memory) knows(key string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, ok := m.all[key]
-	return ok
-}
-
-func (m *memory) drop(key string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.all, key)
-}
-
-func (m *memory) keys() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := make([]string, 0, len(m.all))
-	for k := range m.all {
-		out = append(out, k)
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -17,17 +18,19 @@ const byService = "service"
 // clouds send to nodes, and then nobody watches endpoints.
 type endpointView struct {
 	slices cache.Indexer
+	pods   *podView
 }
 
-// of returns the slices of a Service; they must not be written to.
-func (v *endpointView) of(svc *corev1.Service) []*discoveryv1.EndpointSlice {
+// of returns the slices of a Service, which must not be written to, and the addresses
+// that were left out of them because they are no pods of its namespace.
+func (v *endpointView) of(svc *corev1.Service) ([]*discoveryv1.EndpointSlice, []netip.Addr) {
 	if v == nil {
-		return nil
+		return nil, nil
 	}
 	found, err := v.slices.ByIndex(byService, svc.Namespace+"/"+svc.Name)
 	if err != nil {
 		klog.Background().Error(err, "endpoints") // the index exists, see watchEndpoints
-		return nil
+		return nil, nil
 	}
 	var out []*discoveryv1.EndpointSlice
 	for _, obj := range found {
@@ -35,7 +38,7 @@ func (v *endpointView) of(svc *corev1.Service) []*discoveryv1.EndpointSlice {
 			out = append(out, s)
 		}
 	}
-	return out
+	return v.pods.own(svc.Namespace, v.pods.await(svc.Namespace, out))
 }
 
 // serviceOf names the Service of a slice; empty if it has none.
@@ -59,16 +62,14 @@ func (c *Controller) watchEndpoints(factory informers.SharedInformerFactory) err
 		}
 		return nil, nil
 	}}
+	if err := informer.SetTransform(slimSlice); err != nil {
+		return fmt.Errorf("endpoint informer: %w", err)
+	}
 	if err := informer.AddIndexers(index); err != nil {
 		return fmt.Errorf("endpoint informer: %w", err)
 	}
-	wake := func(obj any) {
-		if key := serviceOf(obj); key != "" && c.seen.knows(key) {
-			c.queue.AddBy(key, byEndpoints)
-		}
-	}
 	watched, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: wake, UpdateFunc: func(_, obj any) { wake(obj) }, DeleteFunc: wake,
+		AddFunc: c.wakeFor, UpdateFunc: c.sliceChanged, DeleteFunc: c.wakeFor,
 	})
 	if err != nil {
 		return fmt.Errorf("endpoint informer: %w", err)

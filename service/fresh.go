@@ -9,22 +9,64 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/status"
 )
 
 // claimFresh claims a Service and tells whether nothing was ever made for it. That
 // is sure only if the API server had it without any mark at the moment at which
 // ours was written: what is remembered here may be old, and another process may
-// have begun to serve it meanwhile.
-func (c *Controller) claimFresh(ctx context.Context, svc *corev1.Service) (*corev1.Service, bool, error) {
-	if svc.ResourceVersion != "" && unmarked(svc, c.reconciler.Outputs()) {
-		claimed, err := c.claim(ctx, svc, true)
+// have begun to serve it meanwhile. A dry run claims nothing.
+func (v *visit) claimFresh(ctx context.Context) (fresh bool, err error) {
+	if v.options.DryRun {
+		return false, nil
+	}
+	defer func() {
+		if err == nil {
+			v.known.served = v.svc
+		}
+	}()
+	if v.svc.ResourceVersion != "" && unmarked(v.svc, v.reconciler.Outputs()) {
+		err := v.claim(ctx, true)
 		if !apierrors.IsConflict(err) {
-			return claimed, err == nil, err
+			return err == nil, err
 		}
 	}
-	claimed, err := c.claim(ctx, svc, false)
-	return claimed, false, err
+	return false, v.claim(ctx, false)
+}
+
+// claim writes our finalizer before anything is made in the cloud, and with it
+// the class: the API server clears that when the type of the Service changes,
+// and whose the finalizer is must be known then. A finalizer of ours from before
+// the class changed goes: later nobody would know that it was ours.
+// unchanged makes the write fail with a conflict if the Service is not any more as
+// it was seen.
+func (v *visit) claim(ctx context.Context, unchanged bool) error {
+	want := v.options.Classes.Hold(v.svc)
+	want.Now = v.options.Clock.Now()
+	body, differs := status.Patch(v.svc, want)
+	if !differs {
+		return nil
+	}
+	if unchanged {
+		body = asSeen(body, v.svc.ResourceVersion)
+	}
+	return v.write(ctx, body)
+}
+
+// Hold returns what a Service is to carry before anything is made for it: the
+// finalizer, and whose it is.
+func (c Classes) Hold(svc *corev1.Service) status.Want {
+	finalizer := FinalizerFor(svc)
+	stray := slices.DeleteFunc(c.finalizers(svc), func(f string) bool { return f == finalizer })
+	want := status.Want{AddFinalizers: []string{finalizer}, DropFinalizers: stray}
+	if finalizer == OwnFinalizer && c.heldOfficially(svc, nil) {
+		want.AddFinalizers = nil
+	}
+	if _, recorded := RecordOf(svc); !recorded && !slices.Contains(svc.Finalizers, finalizer) {
+		want.Annotations = map[string]string{status.AnnotationApplied: NewRecord(svc, "", c.Installation).String()}
+	}
+	return want
 }
 
 // unmarked tells whether the Service carries nothing that a controller of load
@@ -34,12 +76,30 @@ func unmarked(svc *corev1.Service, outputs providers.Outputs) bool {
 	if slices.ContainsFunc(svc.Finalizers, func(f string) bool { return slices.Contains(marks, f) }) {
 		return false
 	}
-	for _, key := range append([]string{status.AnnotationApplied}, outputs.Annotations...) {
+	for _, key := range append(status.OwnAnnotations(), outputs.Annotations...) {
 		if _, written := svc.Annotations[key]; written {
 			return false
 		}
 	}
 	return len(svc.Status.LoadBalancer.Ingress) == 0
+}
+
+// nothingMade is recorded as what was applied of a Service for which nothing was ever
+// written to the cloud, because it was refused from the beginning. The first run that
+// writes takes it off.
+const nothingMade = "none"
+
+// JobOf is the job for a Service that is served, from what it carries: what the loop
+// would do next, if the Service is as the API server has it now.
+func JobOf(svc *corev1.Service, outputs providers.Outputs) *reconcile.Job {
+	record, known := RecordOf(svc)
+	digest := record.Digest
+	foreign := !known && slices.Contains(svc.Finalizers, FinalizerFor(svc)) // else the claim records that it is ours
+	job := &reconcile.Job{Service: svc, Applied: digest, Foreign: foreign, NeverProvisioned: unmarked(svc, outputs)}
+	if digest == nothingMade {
+		job.Applied, job.NothingMade = "", true
+	}
+	return job
 }
 
 // asSeen makes the API server refuse a patch if the Service has changed since.

@@ -2,7 +2,8 @@ package service
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"runtime/debug"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,10 +13,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -23,38 +23,74 @@ import (
 // everything selects every object of a lister.
 var everything = labels.Everything()
 
+// visit is one handling of one Service.
+type visit struct {
+	*Controller
+	key      string
+	turn     kit.Turn
+	svc      *corev1.Service // replaced by the answer to every write
+	known    *remembered
+	record   Record // on the Service
+	recorded bool   // there is one
+	talk     *talk
+}
+
 // handle works on one key: the one place where a Service's way begins.
-func (c *Controller) handle(ctx context.Context, key string) {
+func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 	log := klog.FromContext(ctx).WithValues(logkey.Service, key)
 	ctx = klog.NewContext(ctx, log)
 	svc, err := c.lookup(key)
 	if err != nil {
 		log.Error(err, "the key of a Service")
-		c.queue.AddRateLimited(key)
 		return
+	}
+	if known := c.seen.get(key); known != nil {
+		c.noticeLoss(key, known, svc)
+		c.releaseLost(ctx, key, known)
 	}
 	if svc == nil {
-		c.forget(key)
+		known := c.seen.get(key) != nil
+		if c.forget(key); known {
+			c.wakeStalled(key) // there is room for another one
+		}
 		return
 	}
+	v := c.visitOf(key, turn, svc)
 	ctx, end := c.observe(ctx, svc)
 	defer end()
-	c.noticeSuccessor(key, svc)
-	switch claim := c.options.Classes.Claim(svc); claim {
+	defer v.rescue(ctx)
+	v.work(ctx)
+}
+
+// visitOf begins the visit of a Service.
+func (c *Controller) visitOf(key string, turn kit.Turn, svc *corev1.Service) *visit {
+	v := &visit{Controller: c, key: key, turn: turn, svc: svc, known: c.seen.of(key)}
+	v.record, v.recorded = RecordOf(svc)
+	v.known.owner = reconcile.OwnerOf(svc)
+	v.talk = v.newTalk()
+	if turn.Urgency == byUser {
+		v.known.failures = 0 // what failed before may go well now
+	}
+	return v
+}
+
+// work does what the Service is to us.
+func (v *visit) work(ctx context.Context) {
+	switch v.options.Classes.Claim(v.svc) {
 	case Ignored:
-		c.forget(key)
-		return
+		v.forget(v.key)
 	case Disowned:
-		c.newTalk(key, svc).say(status.EventHeldForSafety, "this controller no longer serves Services without a class; the load balancer stays until --release-unclaimed is given").keep()
-		c.unknown(key, svc)
-		return
+		v.talk.say(status.EventHeldForSafety, "this controller no longer serves Services without a class; the load balancer stays until --release-unclaimed is given").keep()
+		v.unknown()
 	case Released:
-		c.release(ctx, key, svc)
+		v.release(ctx, "")
 	case Served:
-		c.serve(ctx, key, svc)
+		v.serve(ctx)
 	}
 }
 
+// lookup returns the Service as it is now; nil if it is gone. The informer may be
+// behind our own last write.
 func (c *Controller) lookup(key string) (*corev1.Service, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -62,18 +98,22 @@ func (c *Controller) lookup(key string) (*corev1.Service, error) {
 	}
 	svc, err := c.services.Services(namespace).Get(name)
 	if apierrors.IsNotFound(err) {
+		c.writes.drop(key)
 		return nil, nil
 	}
-	return svc, err
+	if err != nil {
+		return nil, err
+	}
+	return c.writes.newest(key, svc), nil
 }
 
 // forget drops what is remembered of a Service that is gone or not ours.
 func (c *Controller) forget(key string) {
-	if old := c.seen.get(key); old.owner.UID != "" {
-		c.reconciler.Forget(old.owner)
+	c.objects.forget(key)
+	if known := c.seen.get(key); known != nil && len(known.lost) == 0 {
+		c.reconciler.Forget(known.owner)
 		c.seen.drop(key)
 	}
-	c.queue.Forget(key)
 	c.settled(key)
 }
 
@@ -84,194 +124,178 @@ func (c *Controller) settled(key string) {
 	}
 }
 
-// unknown counts a Service of the start as known although nobody knows what it
+// unknown counts a Service of the start as known although it is not known what it
 // wants: it might want anything that is shared, and must not stop all others.
-func (c *Controller) unknown(key string, svc *corev1.Service) {
-	c.reconciler.Shadow(reconcile.OwnerOf(svc))
-	c.settled(key)
+func (v *visit) unknown() {
+	v.reconciler.Shadow(v.known.owner)
+	v.settled(v.key)
 }
 
-// noticeSuccessor drops the memory of a Service whose name now belongs to
-// another one.
-func (c *Controller) noticeSuccessor(key string, svc *corev1.Service) {
-	old := c.seen.get(key)
-	now := reconcile.OwnerOf(svc)
-	if old.owner.UID != "" && old.owner != now {
-		c.reconciler.Forget(old.owner)
-		old = remembered{}
+// rescue keeps a defect that one Service brings to light with that Service.
+func (v *visit) rescue(ctx context.Context) {
+	cause := recover()
+	if cause == nil {
+		return
 	}
-	old.owner = now
-	c.seen.put(key, old)
+	klog.FromContext(ctx).Error(nil, "panic", logkey.Cause, cause, logkey.Stack, string(debug.Stack()))
+	v.options.Watchers.Metrics.Panicked()
+	noted(ctx).err = errors.New("panic")
+	const text = "the controller has a defect that stops the work on this Service alone; its log has the details, and the work is tried again every 5 minutes"
+	v.newTalk().say(status.EventSyncFailed, "Error syncing load balancer: "+text).keep()
+	v.tell(ctx, status.NotProgrammed(status.ReasonInternal, text))
+	v.unknown()
+	v.queue.GoOn(v.key, maxBackoff, byDrift)
 }
 
 // serve brings the cloud to what the Service asks for.
-func (c *Controller) serve(ctx context.Context, key string, svc *corev1.Service) {
-	if choice := c.reconciler.Choose(svc); choice.Elsewhere != "" {
-		c.elsewhere(ctx, key, svc, choice.Elsewhere)
+func (v *visit) serve(ctx context.Context) {
+	if choice := v.reconciler.Choose(v.svc); choice.Elsewhere != "" {
+		v.elsewhere(ctx, choice.Elsewhere)
 		return
 	}
-	namespace, err := c.namespaces.of(svc)
+	namespace, err := v.namespaces.of(v.svc)
 	if err != nil {
-		c.unknown(key, svc)
-		c.retry(ctx, key, svc, err)
+		v.unknown()
+		v.retry(ctx, err)
 		return
 	}
-	svc, fresh, err := c.claimFresh(ctx, svc)
+	fresh, err := v.claimFresh(ctx)
 	if err != nil {
-		c.unknown(key, svc)
-		c.retry(ctx, key, svc, err)
+		v.unknown()
+		v.retry(ctx, err)
 		return
 	}
-	digest, _, known := ParseApplied(svc)
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Applied: digest, Fresh: fresh, Foreign: !known, Slices: c.endpoints.of(svc), NamespaceLabels: namespace})
-	if err != nil {
-		c.unknown(key, svc)
-		c.tellUnread(ctx, svc, err)
-		c.retry(ctx, key, svc, err)
+	job := JobOf(v.svc, v.reconciler.Outputs())
+	job.NeverProvisioned, job.NamespaceLabels = fresh, namespace
+	job.Slices, job.Strays = v.endpoints.of(v.svc)
+	job.Objects = v.objects.of(ctx, v.key, v.reconciler.Refers(*job))
+	look := v.wantsLook()
+	draft, err := v.draft(ctx, *job)
+	if err == nil && draft.Clean && look {
+		v.reconciler.Recheck(draft.Owner)
+		draft, err = v.draft(ctx, *job)
+	}
+	if err == nil && (look || !draft.Clean) {
+		v.known.looked = v.options.Clock.Now()
+	}
+	switch {
+	case errors.Is(err, errOvertaken):
+		noted(ctx).err, noted(ctx).again = err, true
+		return // it is queued for the cause that is more urgent
+	case err != nil:
+		v.unknown()
+		v.unread(ctx, draft, err)
 		return
 	}
-	c.settled(key)
-	talk := c.newTalk(key, svc)
-	talk.problems(draft)
-	talk.plan(draft)
+	v.settled(v.key)
+	v.run(ctx, draft)
+}
+
+// draft plans, unless a user comes for whom nobody reads yet.
+func (v *visit) draft(ctx context.Context, job reconcile.Job) (*reconcile.Draft, error) {
+	reading, done := v.queue.Interruptible(ctx, v.key)
+	draft, err := v.reconciler.Draft(reading, job)
+	done()
+	if err != nil && errors.Is(context.Cause(reading), errOvertaken) {
+		return draft, errOvertaken
+	}
+	return draft, err
+}
+
+// run performs a plan, and tells and writes what came of it.
+func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
+	quiet := v.follows(draft)
+	v.talk.problems(draft)
+	v.talk.plan(draft, quiet)
 	logPlan(ctx, draft.Plan)
-	result := c.perform(ctx, draft, c.gates(svc))
-	talk.result(result)
-	want := c.wanted(svc, result)
-	if err := c.patch(ctx, svc, want); err != nil {
-		talk.keep()
-		c.retry(ctx, key, svc, err)
+	result := v.perform(ctx, draft, v.gates())
+	quiet = v.keepsUp(result, quiet)
+	v.talk.result(result, quiet)
+	v.tellRival()
+	if err := v.patch(ctx, v.wanted(result, quiet)); err != nil {
+		v.talk.keep()
+		v.retry(ctx, err)
 		return
 	}
-	talk.keep()
-	c.requeue(ctx, key, result)
+	v.talk.keep()
+	v.requeue(ctx, result, quiet)
+	v.tellPods(ctx, result)
+	if result.Frees() {
+		v.wakeStalled(v.key)
+	}
+}
+
+// tellRival says who writes other addresses.
+func (v *visit) tellRival() {
+	if rival := v.writes.rival(v.key, v.options.Clock.Now()); rival != "" {
+		v.talk.say(status.EventAddressOverwritten, rival+" writes other addresses into the status of the Service; Berth puts its own back, at longer and longer intervals. "+
+			"Let one of the two leave Services alone that have no class, or give the Service a class")
+	}
 }
 
 // elsewhere leaves a Service alone that asks for another controller. If it was
 // ours before, what we made goes: the user has moved it.
-func (c *Controller) elsewhere(ctx context.Context, key string, svc *corev1.Service, why string) {
-	if _, _, served := ParseApplied(svc); served {
-		c.release(ctx, key, svc)
+func (v *visit) elsewhere(ctx context.Context, why string) {
+	if v.recorded {
+		v.release(ctx, why)
 		return
 	}
-	c.newTalk(key, svc).say(status.EventServedElsewhere, why).keep()
-	c.queue.Forget(key)
-	c.settled(key)
+	v.talk.say(status.EventServedElsewhere, why).keep()
+	v.known.served = nil
+	v.settled(v.key)
 }
 
-// claim writes our finalizer before anything is made in the cloud, and with it
-// the class: the API server clears that when the type of the Service changes,
-// and whose the finalizer is must be known then. A finalizer of ours from before
-// the class changed goes: later nobody would know that it was ours.
-// unchanged makes the write fail with a conflict if the Service is not any more as
-// it was seen.
-func (c *Controller) claim(ctx context.Context, svc *corev1.Service, unchanged bool) (*corev1.Service, error) {
-	finalizer := FinalizerFor(svc)
-	stray := slices.DeleteFunc(c.options.Classes.finalizers(svc), func(f string) bool { return f == finalizer })
-	want := status.Want{Now: c.options.Clock.Now(), AddFinalizers: []string{finalizer}, DropFinalizers: stray}
-	if _, _, known := ParseApplied(svc); !known && !slices.Contains(svc.Finalizers, finalizer) {
-		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, "")}
+// patch writes what is wanted on the Service, if it differs.
+func (v *visit) patch(ctx context.Context, want status.Want) error {
+	if v.options.DryRun {
+		want = status.Want{Now: want.Now, Conditions: want.Conditions, DropConditions: want.DropConditions}
 	}
-	body, differs := status.Patch(svc, want)
+	body, differs := status.Patch(v.svc, want)
 	if !differs {
-		return svc, nil
+		return nil
 	}
-	if unchanged {
-		body = asSeen(body, svc.ResourceVersion)
+	if err := v.write(ctx, body); err != nil {
+		return err
 	}
-	updated, err := c.client.CoreV1().Services(svc.Namespace).Patch(ctx, svc.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
-	if err != nil {
-		return svc, err
+	if want.LoadBalancer != nil {
+		v.known.written = v.svc.Status.LoadBalancer.Ingress
 	}
-	return updated, nil
+	return nil
 }
 
-// release ends everything that the Service owns in the cloud, then lets it go.
-func (c *Controller) release(ctx context.Context, key string, svc *corev1.Service) {
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Release: true})
+// write sends one patch. The Service is then as the API server answers.
+func (v *visit) write(ctx context.Context, body []byte) error {
+	v.writes.begin(v.key)
+	answer, err := v.client.CoreV1().Services(v.svc.Namespace).Patch(ctx, v.svc.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
 	if err != nil {
-		c.retry(ctx, key, svc, err)
-		return
+		answer = nil
+	} else {
+		answer.ManagedFields = addressWriters(answer.ManagedFields)
+		v.svc = answer
+		v.record, v.recorded = RecordOf(answer)
 	}
-	c.settled(key)
-	talk := c.newTalk(key, svc)
-	if len(draft.Plan.Steps) > 0 {
-		talk.say(status.EventDeleting, "Deleting load balancer")
+	if v.writes.end(v.key, answer) {
+		v.queue.AddAfter(v.key, minContest, byRetry)
 	}
-	logPlan(ctx, draft.Plan)
-	result := c.perform(ctx, draft, openGates)
-	talk.result(result)
-	if !result.Released {
-		c.tellReleasing(ctx, svc, result)
-		talk.keep()
-		c.requeue(ctx, key, result)
-		return
-	}
-	want := c.options.Classes.releasedWant(svc, c.reconciler.Outputs(), c.options.Clock.Now())
-	if err := c.patch(ctx, svc, want); err != nil && !apierrors.IsNotFound(err) {
-		c.retry(ctx, key, svc, err)
-		return
-	}
-	// What was said is remembered until the Service is seen without our
-	// finalizer: until then it may come once more, as it was.
-	talk.say(status.EventDeleted, "Deleted load balancer").keep()
-	c.queue.Forget(key)
+	return err
 }
 
-// tellReleasing keeps the condition of a Service that is on its way out true.
-func (c *Controller) tellReleasing(ctx context.Context, svc *corev1.Service, result reconcile.Result) {
-	cond := status.NotProgrammed(status.ReasonDeleting, "the load balancer is being deleted")
-	if text := verdict.Obstacles(result); text != "" {
-		cond.Message = "the load balancer is being deleted: " + text
-	}
-	if held := result.Draft.Plan.Held; len(held) > 0 && !result.Waits {
-		cond = verdict.Held(held)
-	}
-	if err := c.patch(ctx, svc, status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{cond}}); err != nil && !apierrors.IsNotFound(err) {
+// tell writes one condition, where nothing else can be said.
+func (v *visit) tell(ctx context.Context, cond status.Condition) {
+	err := v.patch(ctx, status.Want{Now: v.options.Clock.Now(), Conditions: []status.Condition{cond}})
+	if err != nil && !overtaken(err) {
 		klog.FromContext(ctx).Error(err, "status")
 	}
 }
 
-func (c *Controller) patch(ctx context.Context, svc *corev1.Service, want status.Want) error {
-	body, differs := status.Patch(svc, want)
-	if !differs {
-		return nil
-	}
-	_, err := c.client.CoreV1().Services(svc.Namespace).Patch(ctx, svc.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
-	return err
-}
-
-// retry backs off after a fault that left no result.
-func (c *Controller) retry(ctx context.Context, key string, svc *corev1.Service, err error) {
-	a := noted(ctx)
-	a.err, a.again = err, overtaken(err)
-	if a.again || ctx.Err() != nil { // the Service has changed, or the program stops: nothing to tell
-		c.queue.AddRateLimited(key)
-		return
-	}
-	klog.FromContext(ctx).Error(err, "sync")
-	c.newTalk(key, svc).say(status.EventSyncFailed, "Error syncing load balancer: "+verdict.Told(err)).keep()
-	if fault.Is(err, fault.Throttled) {
-		c.queue.AddAfter(key, pause(err))
-		return
-	}
-	c.queue.AddRateLimited(key)
-}
-
-// overtaken tells whether a write failed because the Service has changed since
-// it was read: gone, made anew under the same name (which the API server calls
-// invalid, since a patch names the UID), or turned into another type.
-func overtaken(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err)
-}
-
 // gates opens what waits for the switch from one load balancer to another: the
 // time counts from when the condition says that both serve.
-func (c *Controller) gates(svc *corev1.Service) func(plan.Gate) time.Duration {
+func (v *visit) gates() func(plan.Gate) time.Duration {
+	svc := v.svc
 	return func(g plan.Gate) time.Duration {
 		for _, cond := range svc.Status.Conditions {
 			if cond.Type == status.TypeReplacing && cond.Status == metav1.ConditionTrue {
-				return cond.LastTransitionTime.Add(g.After).Sub(c.options.Clock.Now())
+				return cond.LastTransitionTime.Add(g.After).Sub(v.options.Clock.Now())
 			}
 		}
 		return g.After

@@ -62,7 +62,7 @@ func (c *Controller) namespaceSeen(before *corev1.Namespace, obj any) {
 	}
 	for _, key := range c.seen.keys() {
 		if strings.HasPrefix(key, ns.Name+"/") {
-			c.queue.AddBy(key, byUser)
+			c.queue.Add(key, byUser)
 		}
 	}
 }

@@ -80,9 +80,15 @@ func (v *nodeView) wait(t clock.Timer) {
 	v.mu.Lock()
 	v.timer = nil
 	v.mu.Unlock()
+	v.tell(v.ready)
+}
+
+// tell tells of the nodes as they are now. Whoever is told by it never hears of an
+// older list after a newer one.
+func (v *nodeView) tell(of func([]nodeports.Node)) {
 	v.telling.Lock()
 	defer v.telling.Unlock()
-	v.ready(v.all())
+	of(v.all())
 }
 
 // all lists the nodes as they are now.

@@ -107,7 +107,7 @@ func (a *attempt) word() string {
 		return metrics.ResultWaiting
 	case a.result.Released:
 		return metrics.ResultReleased
-	case a.draft.Untouched || a.draft.Problems.Errors():
+	case a.draft.Intent == reconcile.LeaveAlone || a.draft.Problems.Errors():
 		return metrics.ResultRejected
 	case a.result.Waits || a.result.Again:
 		return metrics.ResultWaiting

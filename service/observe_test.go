@@ -33,9 +33,9 @@ func TestWordOfAnAttempt(t *testing.T) {
 			{draft: compared(), result: reconcile.Result{Waits: true}}, {draft: compared(), result: reconcile.Result{Again: true}},
 			{err: conflict, again: overtaken(conflict)},
 		},
-		metrics.ResultHeld: {{draft: &reconcile.Draft{Want: &stack.Stack{}, Plan: plan.Plan{Held: []plan.Held{{By: "proof"}}}}}},
+		metrics.ResultHeld: {{draft: &reconcile.Draft{Want: &stack.Stack{}, Plan: plan.Plan{Held: []plan.Blocked{{By: "proof"}}}}}},
 		metrics.ResultRejected: {
-			{draft: &reconcile.Draft{Untouched: true}}, {draft: &reconcile.Draft{Clean: true, Problems: bad}},
+			{draft: &reconcile.Draft{Intent: reconcile.LeaveAlone}}, {draft: &reconcile.Draft{Clean: true, Problems: bad}},
 		},
 		metrics.ResultThrottled: {{err: throttled}, {draft: compared(), result: reconcile.Result{Err: throttled}}},
 		metrics.ResultFailed: {

@@ -2,43 +2,85 @@ package service
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/verdict"
+	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
 
-// wanted is what the Service is to carry after a run.
-func (c *Controller) wanted(svc *corev1.Service, result reconcile.Result) status.Want {
+// wanted is what the Service is to carry after a run. What is quiet does not
+// change whether its load balancer is as wanted.
+func (v *visit) wanted(result reconcile.Result, quiet bool) status.Want {
 	draft := result.Draft
-	want := status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{verdict.Accepted(draft)}}
-	if !draft.Untouched {
-		want = tellAddresses(want, result.Status)
-		want.DropFinalizers = verdict.StaleFinalizers(result, c.reconciler.Outputs())
+	want := v.options.Classes.Marks(v.svc, result, v.reconciler.Outputs())
+	want.Annotations = v.gateMarks(want.Annotations, result)
+	want.Now, want.Conditions = v.options.Clock.Now(), append([]status.Condition{verdict.Accepted(draft)}, want.Conditions...)
+	if ports, refused := verdict.PortsError(draft); refused {
+		want.Conditions = append(want.Conditions, ports)
+	} else {
+		want.DropConditions = append(want.DropConditions, status.TypePortsError)
 	}
-	want.Conditions = append(want.Conditions, verdict.Programmed(result))
+	if programmed := verdict.Programmed(result); !quiet || programmed.Status == metav1.ConditionTrue {
+		want.Conditions = append(want.Conditions, programmed)
+	}
 	if old, waits := verdict.Replacing(result); waits {
 		want.Conditions = append(want.Conditions, status.Replacing("both load balancers serve; "+old+" goes a minute after the switch"))
+	} else if old, after, waits := verdict.Lingering(result); waits {
+		want.Conditions = append(want.Conditions, status.Replacing(fmt.Sprintf("%s has been replaced and is still used for a while; it goes %v after the switch", old, after)))
 	} else {
 		want.DropConditions = append(want.DropConditions, status.TypeReplacing)
 	}
-	digest, _, _ := ParseApplied(svc)
-	if record, done := result.Record(); done {
-		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, record)}
-	} else if digest != "" && len(result.Report.Results) > 0 {
-		// Halfway between two inputs: the old one is no longer what the cloud has,
-		// so that going back to it after a restart must not count as clean.
-		want.Annotations = map[string]string{status.AnnotationApplied: c.options.Classes.applied(svc, "")}
+	return want
+}
+
+// Marks returns what a Service is to carry of a run by which a later process, or a
+// plan, tells what was made: addresses, finalizers, what the cloud writes besides, and
+// the record of what was applied.
+func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs providers.Outputs) status.Want {
+	var want status.Want
+	if result.Draft.Intent != reconcile.LeaveAlone {
+		want = tellAddresses(want, result.Status)
+		want.DropFinalizers = verdict.StaleFinalizers(result, outputs)
+		if c.heldOfficially(svc, want.AddFinalizers) {
+			want.DropFinalizers = append(want.DropFinalizers, OwnFinalizer)
+		}
+	}
+	if digest, changed := applied(svc, result); changed {
+		want.Annotations = map[string]string{status.AnnotationApplied: NewRecord(svc, digest, c.Installation).String()}
 	}
 	return want
+}
+
+// applied is what the Service is to remember of a run for later processes; false if
+// it stays as it is.
+func applied(svc *corev1.Service, result reconcile.Result) (digest string, changed bool) {
+	draft := result.Draft
+	record, _ := RecordOf(svc)
+	if record.Digest != "" && record.Digest != draft.Asked && len(result.Report.Results) > 0 {
+		// Halfway between two wishes: the old one is no longer what the cloud has,
+		// so that going back to it after a restart must not count as clean.
+		changed = true
+	}
+	if draft.Intent == reconcile.LeaveAlone && (draft.Job.NeverProvisioned || draft.Job.NothingMade) {
+		digest, changed = nothingMade, true // nothing shared waits for it
+	}
+	if record, done := result.Record(); done {
+		digest, changed = record, true
+	}
+	return digest, changed
 }
 
 // tellAddresses takes the provider's answer over, unless it knows no address:
@@ -51,96 +93,133 @@ func tellAddresses(want status.Want, answer status.Result) status.Want {
 	return want.With(answer)
 }
 
-// tellUnread says on a Service that could not be planned why it has no load
-// balancer yet.
-func (c *Controller) tellUnread(ctx context.Context, svc *corev1.Service, cause error) {
-	cond, news := verdict.Unread(svc, cause)
-	if !news {
+// follows tells whether the draft changes nothing that a user has asked for: the
+// Service asks for what was applied and serves, and only nodes or pods are others, or
+// somebody looks whether all is as it was.
+func (v *visit) follows(draft *reconcile.Draft) bool {
+	return draft != nil && draft.Asked != "" && v.record.Digest == draft.Asked && v.programmed() &&
+		!draft.Problems.Errors() && draft.Intent != reconcile.LeaveAlone
+}
+
+// programmed tells whether the Service says that its load balancer is as wanted.
+func (v *visit) programmed() bool {
+	return slices.ContainsFunc(v.svc.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == status.TypeProgrammed && c.Status == metav1.ConditionTrue
+	})
+}
+
+// keepsUp tells whether a run that only follows may still be left unsaid: it is done,
+// or what keeps it goes away by itself and has not lasted long.
+func (v *visit) keepsUp(result reconcile.Result, follows bool) bool {
+	if result.Clean || !follows {
+		v.known.behind = time.Time{}
+		return follows
+	}
+	return v.lagging() && passes(result)
+}
+
+// lagging counts how long the nodes are not followed, and tells whether that is short
+// enough to be nobody's concern.
+func (v *visit) lagging() bool {
+	now := v.options.Clock.Now()
+	if v.known.behind.IsZero() {
+		v.known.behind = now
+	}
+	return now.Sub(v.known.behind) < longWait
+}
+
+// passes tells whether whatever keeps a run from being done goes away by itself.
+func passes(result reconcile.Result) bool {
+	for _, err := range failures(result) {
+		if !passing(err) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(result.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By != plan.ByLedger })
+}
+
+// passing tells whether a failure goes away by itself.
+func passing(err error) bool {
+	switch fault.Of(err) {
+	case fault.Throttled, fault.Unavailable, fault.Conflict, fault.Ambiguous, fault.Pending, fault.InUse:
+		return true
+	default:
+		return false
+	}
+}
+
+// failures lists what failed in a run, each by itself.
+func failures(result reconcile.Result) []error {
+	var out []error
+	for _, r := range result.Report.Results {
+		if r.State == engine.Failed {
+			out = append(out, r.Outcome.Err)
+		}
+		for _, m := range r.Outcome.Refused {
+			out = append(out, m.Err)
+		}
+	}
+	if len(out) == 0 && result.Err != nil {
+		out = append(out, result.Err)
+	}
+	return out
+}
+
+// unread says on a Service that could not be planned why it has no load balancer
+// yet, or why it does not follow its nodes any more.
+func (v *visit) unread(ctx context.Context, draft *reconcile.Draft, cause error) {
+	follows := v.follows(draft)
+	late := follows && !v.lagging()
+	checks := follows && draft.OnlyChecks()
+	if follows && passing(cause) && (!late || checks && fault.Is(cause, fault.Throttled)) {
+		noted(ctx).err = cause
+		klog.FromContext(ctx).Info("not read", logkey.Err, verdict.OneLine(cause))
+		v.queue.GoOn(v.key, v.pause(cause), v.turn.Urgency)
 		return
 	}
-	if err := c.patch(ctx, svc, status.Want{Now: c.options.Clock.Now(), Conditions: []status.Condition{cond}}); err != nil && !overtaken(err) {
-		klog.FromContext(ctx).Error(err, "status")
+	cond, news := verdict.Unread(v.svc, cause)
+	if !news && late && !checks {
+		cond, news = verdict.Failed(cause), true
 	}
+	if news {
+		v.tell(ctx, cond)
+	}
+	v.retry(ctx, cause)
 }
 
-// Waits without a time of their own grow from 5 s to a minute.
-const (
-	minWait = 5 * time.Second
-	maxWait = time.Minute
-)
-
-// requeue decides when to look at the Service again.
-func (c *Controller) requeue(ctx context.Context, key string, result reconcile.Result) {
-	old := c.seen.get(key)
-	if !result.Waits && !result.Again {
-		old.waits, old.since = 0, time.Time{}
-		c.seen.put(key, old)
+// retry backs off after a fault that left no result.
+func (v *visit) retry(ctx context.Context, err error) {
+	a := noted(ctx)
+	a.err, a.again = err, overtaken(err)
+	if a.again && v.known.failures < mostOvertaken || ctx.Err() != nil { // the Service has changed, or the program stops
+		v.queue.GoOn(v.key, v.pause(err), byRetry)
+		return
 	}
-	switch {
-	case result.Err != nil && fault.Is(result.Err, fault.Throttled):
-		c.queue.AddAfter(key, pause(result.Err))
-	case result.Err != nil && fault.Is(result.Err, fault.Invalid):
-		// Only a change of the Service can help; look again now and then all
-		// the same, since what it refers to may appear.
-		c.queue.Forget(key)
-		c.queue.AddAfter(key, maxBackoff)
-	case result.Err != nil:
-		klog.FromContext(ctx).Info("steps failed", logkey.Err, verdict.OneLine(result.Err))
-		c.queue.AddRateLimited(key)
-	case result.Again:
-		c.queue.Forget(key)
-		c.queue.order.note(key, byRetry)
-		c.queue.AddAfter(key, c.nextStep(key))
-	case result.Waits:
-		c.queue.Forget(key)
-		c.queue.order.note(key, byRetry)
-		c.queue.AddAfter(key, c.nextWait(key, result.Wait))
-	case result.Draft.Obstructed():
-		c.queue.Forget(key)
-		c.queue.AddAfter(key, maxBackoff)
-	default:
-		c.queue.Forget(key)
-		c.queue.AddAfter(key, c.reconciler.NextRead(result.Draft.Owner))
-	}
+	a.again = false
+	klog.FromContext(ctx).Error(err, "sync")
+	v.newTalk().failed(err).keep()
+	v.queue.GoOn(v.key, v.pause(err), byRetry)
 }
 
-// nextWait is as long as was waited so far, within bounds. It does not count how
-// often: a Service is looked at for other reasons as well, our own write of its
-// status among them.
-func (c *Controller) nextWait(key string, asked time.Duration) time.Duration {
-	old, now := c.seen.get(key), c.options.Clock.Now()
-	if old.since.IsZero() {
-		old.since = now
-		c.seen.put(key, old)
-	}
-	if asked > 0 {
-		return asked
-	}
-	return min(max(now.Sub(old.since), minWait), maxWait)
-}
+// mostOvertaken is how often in a row a Service may change while it is written to
+// before that counts as a failure.
+const mostOvertaken = 4
 
-// nextStep is how long to wait before going on with a change that takes several
-// plans: next to nothing at first, longer if it never ends.
-func (c *Controller) nextStep(key string) time.Duration {
-	old := c.seen.get(key)
-	old.waits++
-	c.seen.put(key, old)
-	return min(10*time.Millisecond<<min(old.waits, 13), maxWait)
-}
-
-// pause is how long a throttled Service stays away: up to twice what was asked
-// for, each another time, so that not all come back together.
-func pause(err error) time.Duration {
-	return wait.Jitter(max(fault.After(err), minBackoff), 1)
-}
-
-// logPlan writes one line per step about to be done.
-func logPlan(ctx context.Context, p plan.Plan) {
-	log := klog.FromContext(ctx)
-	for _, s := range p.Steps {
-		log.V(1).Info("step", logkey.Action, s.ID.Action, logkey.Resource, s.ID.Key.String(), logkey.Part, s.ID.Part, logkey.Reason, s.Reason)
+// overtaken tells whether a write failed because the Service has changed since
+// it was read: gone, made anew under the same name, turned into another type, or being
+// deleted. The API server calls the last three invalid, and names the field.
+// Source: kubernetes/kubernetes:pkg/apis/core/validation/validation.go and
+// staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go.
+func overtaken(err error) bool {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return true
 	}
-	for _, h := range p.Held {
-		log.V(1).Info("held", logkey.Step, h.Step.ID.String(), logkey.By, h.By, logkey.Why, h.Why)
+	status, ok := err.(apierrors.APIStatus)
+	if !ok || !apierrors.IsInvalid(err) || status.Status().Details == nil {
+		return false
 	}
+	causes := status.Status().Details.Causes
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
+		return c.Field != "metadata.uid" && c.Field != "metadata.finalizers" && c.Field != "status.loadBalancer.ingress"
+	})
 }

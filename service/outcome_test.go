@@ -1,17 +1,22 @@
 package service
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
@@ -36,8 +41,8 @@ func resultOf(d reconcile.Draft, results ...engine.Result) reconcile.Result {
 	return r
 }
 
-func heldBy(by string) reconcile.Draft {
-	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Held{{Step: stepOf("x"), By: by, Why: "why"}}}}
+func heldBy(by plan.BlockedBy) reconcile.Draft {
+	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{{Step: stepOf("x"), By: by, Why: "why"}}}}
 }
 
 func failure(m fault.Meaning) engine.Result {
@@ -46,24 +51,65 @@ func failure(m fault.Meaning) engine.Result {
 
 var refused = annotations.Problems{{Key: "k", Severity: annotations.Error}}
 
-func newLoop() *Controller {
-	return &Controller{
-		options: Options{Clock: testclock.NewFakeClock(time.Unix(1e9, 0))}, seen: newMemory(),
-		reconciler: reconcile.New(providers.Bound{}, reconcile.Options{}), // of a cloud without outputs
+// visitTo is a visit of a Service in a loop on a cloud without outputs.
+func visitTo(svc *corev1.Service) (*visit, *testclock.FakeClock) {
+	clock := testclock.NewFakeClock(time.Unix(1e9, 0))
+	keys, err := annotations.NewSet("toy", nil)
+	if err != nil {
+		panic(err) // it declares nothing
+	}
+	c := &Controller{
+		options: Options{Clock: clock}, seen: newMemory(), writes: newWrites(),
+		reconciler: reconcile.New(providers.Bound{Annotations: keys}, reconcile.Options{}),
+	}
+	return c.visitOf(svc.Namespace+"/"+svc.Name, kit.Turn{}, svc), clock
+}
+
+func refusedEver(job reconcile.Job) reconcile.Result {
+	return resultOf(reconcile.Draft{Job: job, Intent: reconcile.LeaveAlone, Problems: refused})
+}
+
+// TestJobOf: what a Service carries says what is known of it, for the loop and for
+// the command line.
+func TestJobOf(t *testing.T) {
+	finalizer := func(svc *corev1.Service) { svc.Finalizers = []string{OwnFinalizer} }
+	record := func(digest string) func(*corev1.Service) {
+		return func(svc *corev1.Service) {
+			finalizer(svc)
+			svc.Annotations = map[string]string{status.AnnotationApplied: NewRecord(svc, digest, "").String()}
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*corev1.Service)
+		want   reconcile.Job
+	}{
+		"new":                   {func(*corev1.Service) {}, reconcile.Job{NeverProvisioned: true}},
+		"of another controller": {finalizer, reconcile.Job{Foreign: true}},
+		"claimed":               {record(""), reconcile.Job{}},
+		"served":                {record("abc"), reconcile.Job{Applied: "abc"}},
+		"refused ever since":    {record(nothingMade), reconcile.Job{NothingMade: true}},
+	} {
+		svc := given("berth")
+		tc.change(svc)
+		got := *JobOf(svc, providers.Outputs{})
+		got.Service = nil
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
 func TestWanted(t *testing.T) {
 	serving := status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname("lb.example.com")}}
-	clean := resultOf(reconcile.Draft{Digest: "new"})
+	clean := resultOf(reconcile.Draft{Asked: "new"})
 	clean.Clean, clean.Status = true, serving
-	halfway := resultOf(reconcile.Draft{Digest: "new"}, failure(fault.Quota))
+	halfway := resultOf(reconcile.Draft{Asked: "new"}, failure(fault.Quota))
 	halfway.Status = serving
-	untouched := resultOf(reconcile.Draft{Untouched: true, Problems: refused})
+	untouched := resultOf(reconcile.Draft{Intent: reconcile.LeaveAlone, Problems: refused})
 	switching := resultOf(reconcile.Draft{}, engine.Result{Step: gated("old-lb"), State: engine.Waiting})
 	known := func(digest string) *corev1.Service {
 		svc := given("berth")
-		svc.Annotations[status.AnnotationApplied] = Applied(svc, digest)
+		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, digest, "").String()
 		return svc
 	}
 	for name, tc := range map[string]struct {
@@ -77,11 +123,15 @@ func TestWanted(t *testing.T) {
 		"halfway, the old record lies":  {known("old"), halfway, map[string]string{status.AnnotationApplied: ";class=berth"}, true, false},
 		"halfway, nothing recorded":     {given("berth"), halfway, nil, true, false},
 		"nothing done, nothing said":    {known("old"), untouched, nil, false, false},
-		"held: the record holds":        {known("old"), resultOf(heldBy("policy dry-run")), nil, false, false},
+		"refused from the beginning":    {known(""), refusedEver(reconcile.Job{NeverProvisioned: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
+		"refused, by an older process":  {known("none"), refusedEver(reconcile.Job{NothingMade: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
+		"accepted, and begun":           {known("none"), halfway, map[string]string{status.AnnotationApplied: ";class=berth"}, true, false},
+		"held: the record holds":        {known("old"), resultOf(heldBy(plan.ByPolicy)), nil, false, false},
 		"no address: the old one stays": {known(""), switching, nil, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := newLoop().wanted(tc.svc, tc.result)
+			v, _ := visitTo(tc.svc)
+			got := v.wanted(tc.result, false)
 			if diff := cmp.Diff(tc.record, got.Annotations); diff != "" {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
@@ -99,38 +149,134 @@ func TestWanted(t *testing.T) {
 	}
 }
 
+// waitFor is a result that waits for as long as the cloud asks.
+func waitFor(asked time.Duration, step plan.Step) reconcile.Result {
+	return resultOf(reconcile.Draft{}, engine.Result{Step: step, State: engine.Waiting, Outcome: plan.Outcome{Wait: asked}})
+}
+
+// TestWaitsGrow: what takes long is looked at less and less often, also if the cloud
+// asks for less; a gate opens at its time.
+// TestOfficialFinalizerIsEnough: as soon as a Service of a class of the cloud carries
+// the finalizer of that class's own controller, ours goes: who takes over again takes
+// off the one and knows nothing of the other. It never goes while nothing else holds
+// the Service.
+func TestOfficialFinalizerIsEnough(t *testing.T) {
+	serving := resultOf(reconcile.Draft{})
+	serving.Status = status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname("lb.example.com")}, Finalizers: []string{"cloud/finalizer"}}
+	for name, tc := range map[string]struct {
+		svc    *corev1.Service
+		result reconcile.Result
+		goes   bool
+	}{
+		"with the patch that writes it":         {given("berth", own), serving, true},
+		"where it is already":                   {given("berth", own, official), resultOf(reconcile.Draft{}), true},
+		"not before it is written":              {given("berth", own), resultOf(reconcile.Draft{}), false},
+		"not while the Service is deleted":      {given("berth", own, deleted), serving, false},
+		"not for a class that has none":         {given("mine", own, official), serving, false},
+		"not for a Service without a class":     {given("", own, official), serving, false},
+		"also of a Service that was other once": {given("berth", own, recorded("berth")), serving, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, _ := visitTo(tc.svc)
+			v.options.Classes.Official = map[string][]string{"berth": {"cloud/finalizer"}}
+			got := v.wanted(tc.result, false)
+			if goes := slices.Contains(got.DropFinalizers, OwnFinalizer); goes != tc.goes {
+				t.Errorf("ours goes: %v, want %v", goes, tc.goes)
+			}
+		})
+	}
+}
+
 func TestWaitsGrow(t *testing.T) {
-	clock := testclock.NewFakeClock(time.Unix(1e9, 0))
-	c := &Controller{options: Options{Clock: clock}, seen: newMemory()}
-	var got []time.Duration
-	for range 7 {
-		wait := c.nextWait("k", 0)
-		if again := c.nextWait("k", 0); again != wait {
-			t.Errorf("looked at twice at a time: waits %v, then %v", wait, again)
+	for asked, want := range map[time.Duration][]time.Duration{
+		0:                {5 * time.Second, 5 * time.Second, 5 * time.Second, 7500 * time.Millisecond, 11250 * time.Millisecond},
+		2 * time.Second:  {2 * time.Second, 2 * time.Second, 2 * time.Second, 3 * time.Second, 4500 * time.Millisecond},
+		90 * time.Second: {90 * time.Second, 90 * time.Second, 90 * time.Second},
+	} {
+		v, clock := visitTo(given(""))
+		var got []time.Duration
+		for range want {
+			wait := v.nextWait(waitFor(asked, stepOf("x")))
+			if again := v.nextWait(waitFor(asked, stepOf("x"))); again != wait {
+				t.Errorf("looked at twice at a time: waits %v, then %v", wait, again)
+			}
+			got = append(got, wait)
+			clock.Step(wait)
 		}
-		got = append(got, wait)
-		clock.Step(wait)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("asked for %v (-want +got):\n%s", asked, diff)
+		}
+		clock.Step(time.Hour)
+		if wait := v.nextWait(waitFor(asked, stepOf("x"))); wait != max(asked, maxWait) {
+			t.Errorf("asked for %v: waits %v after an hour", asked, wait)
+		}
+		if wait := v.nextWait(waitFor(3*time.Second, gated("x"))); wait != 3*time.Second {
+			t.Errorf("a gate that opens in 3s is looked at in %v", wait)
+		}
 	}
-	want := []time.Duration{5 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+}
+
+// TestTheSoonestFailureDecides: what could go well in seconds does not wait for what
+// only the user can mend.
+func TestTheSoonestFailureDecides(t *testing.T) {
+	member := plan.Outcome{Refused: []plan.Refusal{{Member: "m", Err: fault.New(fault.Invalid, "no such member")}}}
+	for name, tc := range map[string]struct {
+		results []engine.Result
+		want    time.Duration
+	}{
+		"only the user can help":            {[]engine.Result{failure(fault.Invalid)}, maxBackoff},
+		"refused first, then no answer":     {[]engine.Result{failure(fault.Invalid), failure(fault.Unavailable)}, minBackoff},
+		"a bad member and a call that fell": {[]engine.Result{{Step: stepOf("x"), State: engine.Done, Outcome: member}, failure(fault.Ambiguous)}, minBackoff},
+	} {
+		v, _ := visitTo(given(""))
+		if got := v.soonest(failures(resultOf(reconcile.Draft{}, tc.results...))); got != tc.want {
+			t.Errorf("%s: waits %v, want %v", name, got, tc.want)
+		}
 	}
-	if asked := c.nextWait("k", 3*time.Second); asked != 3*time.Second {
-		t.Errorf("the cloud asked for 3s and gets %v", asked)
+}
+
+// TestOvertaken: only what says that the Service has changed is no failure.
+func TestOvertaken(t *testing.T) {
+	invalid := func(fields ...string) error {
+		var all field.ErrorList
+		for _, f := range fields {
+			all = append(all, field.Invalid(field.NewPath(f), "x", "no"))
+		}
+		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), "web", all)
+	}
+	services := corev1.Resource("services")
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"gone":                   {apierrors.NewNotFound(services, "web"), true},
+		"changed":                {apierrors.NewConflict(services, "web", errors.New("changed")), true},
+		"another of its name":    {invalid("metadata.uid"), true},
+		"being deleted":          {invalid("metadata.finalizers"), true},
+		"of another type":        {invalid("status.loadBalancer.ingress"), true},
+		"too much text":          {invalid("metadata.annotations"), false},
+		"a bad condition":        {invalid("status.conditions"), false},
+		"one good reason of two": {invalid("metadata.uid", "status.conditions"), false},
+		"no reason":              {invalid(), false},
+		"another error":          {errors.New("cut"), false},
+	} {
+		if got := overtaken(tc.err); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
 	}
 }
 
 func TestGatesCountFromTheSwitch(t *testing.T) {
-	c := newLoop()
 	gate := plan.Gate{After: time.Minute}
 	svc := given("")
-	if wait := c.gates(svc)(gate); wait != time.Minute {
+	v, clock := visitTo(svc)
+	if wait := v.gates()(gate); wait != time.Minute {
 		t.Errorf("nothing is switched yet: %v", wait)
 	}
 	svc.Status.Conditions = []metav1.Condition{{
-		Type: status.TypeReplacing, Status: metav1.ConditionTrue, LastTransitionTime: metav1.Time{Time: c.options.Clock.Now().Add(-45 * time.Second)},
+		Type: status.TypeReplacing, Status: metav1.ConditionTrue, LastTransitionTime: metav1.Time{Time: clock.Now().Add(-45 * time.Second)},
 	}}
-	if wait := c.gates(svc)(gate); wait != 15*time.Second {
+	if wait := v.gates()(gate); wait != 15*time.Second {
 		t.Errorf("45 s after the switch: %v, want 15s", wait)
 	}
 	if wait := openGates(gate); wait > 0 {

@@ -13,12 +13,23 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers/kit"
 )
+
+// waiting is how many keys wait.
+func waiting(q *queue) int {
+	depth, _ := q.depth()
+	n := 0
+	for _, d := range depth {
+		n += d
+	}
+	return n
+}
 
 func drain(q *queue) []string {
 	var out []string
-	for q.Len() > 0 {
-		key, _ := q.Get()
+	for waiting(q) > 0 {
+		key, _, _ := q.Get()
 		out = append(out, key)
 		q.Done(key)
 	}
@@ -31,33 +42,29 @@ func TestQueueOrder(t *testing.T) {
 		want []string
 	}{
 		"equals keep their order": {func(q *queue) {
-			q.AddBy("a", byNodes)
-			q.AddBy("b", byNodes)
+			q.Add("a", byNodes)
+			q.Add("b", byNodes)
 		}, []string{"a", "b"}},
 		"the most urgent first": {func(q *queue) {
-			q.AddBy("drift", byDrift)
-			q.AddBy("nodes", byNodes)
-			q.AddBy("user", byUser)
-			q.AddBy("retry", byRetry)
+			q.Add("drift", byDrift)
+			q.Add("nodes", byNodes)
+			q.Add("user", byUser)
+			q.Add("retry", byRetry)
 		}, []string{"user", "retry", "nodes", "drift"}},
 		"a more urgent cause moves a key up": {func(q *queue) {
-			q.AddBy("a", byNodes)
-			q.AddBy("b", byNodes)
-			q.AddBy("b", byUser)
+			q.Add("a", byNodes)
+			q.Add("b", byNodes)
+			q.Add("b", byUser)
 		}, []string{"b", "a"}},
 		"a less urgent one does not move it down": {func(q *queue) {
-			q.AddBy("a", byUser)
-			q.AddBy("b", byUser)
-			q.AddBy("a", byDrift)
+			q.Add("a", byUser)
+			q.Add("b", byUser)
+			q.Add("a", byDrift)
 		}, []string{"a", "b"}},
-		"no cause is the least": {func(q *queue) {
-			q.Add("a")
-			q.AddBy("b", byNodes)
-		}, []string{"b", "a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := testQueue()
-			defer q.ShutDown()
+			defer q.Close()
 			tc.fill(q)
 			if diff := cmp.Diff(tc.want, drain(q)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -68,30 +75,140 @@ func TestQueueOrder(t *testing.T) {
 
 func TestUrgencyOfAKeyAtWork(t *testing.T) {
 	q := testQueue()
-	defer q.ShutDown()
-	q.AddBy("a", byUser)
-	q.AddBy("n", byNodes)
-	key, _ := q.Get()
-	q.AddBy("a", byNodes) // while it is worked on: the old cause is dealt with
-	q.AddBy("m", byRetry)
+	defer q.Close()
+	q.Add("a", byUser)
+	q.Add("n", byNodes)
+	key, _, _ := q.Get()
+	q.Add("a", byNodes) // while it is worked on: the old cause is dealt with
+	q.Add("m", byRetry)
 	q.Done(key)
 	if diff := cmp.Diff([]string{"m", "n", "a"}, drain(q)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(q.order.cause) > 0 {
-		t.Errorf("causes are kept of keys that are gone: %v", q.order.cause)
+	if len(q.keys) > 0 {
+		t.Errorf("keys are kept that are gone: %v", q.keys)
 	}
 }
 
 func TestAUserIsNotKeptWaiting(t *testing.T) {
 	q := testQueue()
-	defer q.ShutDown()
+	defer q.Close()
 	for i := range 2000 {
-		q.AddBy(fmt.Sprintf("ns/%d", i), byNodes)
+		q.Add(fmt.Sprintf("ns/%d", i), byNodes)
 	}
-	q.AddBy("ns/1500", byUser)
-	if key, _ := q.Get(); key != "ns/1500" {
+	q.Add("ns/1500", byUser)
+	if key, _, _ := q.Get(); key != "ns/1500" {
 		t.Errorf("%s is first", key)
+	}
+}
+
+// TestTurns: the work on a Service is as old as when it was asked for, over all its
+// tries, and new when it was done.
+func TestTurns(t *testing.T) {
+	clock := testclock.NewFakeClock(time.Unix(1e9, 0))
+	q := newQueue(clock, func(string, time.Duration) {}, 10)
+	defer q.Close()
+	asked := clock.Now()
+	q.Add("a", byUser)
+	clock.Step(time.Minute)
+	take := func(want kit.Turn) {
+		t.Helper()
+		if _, turn, _ := q.Get(); turn != want {
+			t.Errorf("turn %v, want %v", turn, want)
+		}
+	}
+	take(kit.Turn{Urgency: kit.User, Since: asked})
+	q.GoOn("a", 5*time.Second, byRetry)
+	q.Done("a")
+	clock.Step(5 * time.Second)
+	until(t, func() bool { return waiting(q) == 1 })
+	take(kit.Turn{Urgency: kit.Retry, Since: asked})
+	q.AddAfter("a", time.Hour, byDrift)
+	q.Done("a")
+	clock.Step(time.Hour)
+	until(t, func() bool { return waiting(q) == 1 })
+	take(kit.Turn{Urgency: kit.Background, Since: clock.Now()})
+	q.Done("a")
+}
+
+// TestTheSoonestTimeCounts: a key is due at the soonest of the times that it was given,
+// and when it is taken before that, at none of them.
+func TestTheSoonestTimeCounts(t *testing.T) {
+	clock := testclock.NewFakeClock(time.Unix(1e9, 0))
+	q := newQueue(clock, func(string, time.Duration) {}, 10)
+	defer q.Close()
+	q.AddAfter("a", time.Hour, byDrift)
+	q.AddAfter("a", time.Second, byRetry)
+	q.AddAfter("a", time.Minute, byNodes)
+	clock.Step(time.Second)
+	until(t, func() bool { return waiting(q) == 1 })
+	if _, turn, _ := q.Get(); turn.Urgency != kit.Retry {
+		t.Errorf("due for %v", turn)
+	}
+	q.Done("a")
+	q.AddAfter("b", time.Minute, byDrift)
+	q.Add("b", byUser)
+	q.Get()
+	q.Done("b")
+	clock.Step(2 * time.Hour)
+	if clock.HasWaiters() || waiting(q) > 0 {
+		t.Error("a key is due although what it was due for is done")
+	}
+}
+
+// TestAUserFindsAPlace: where nobody waits, not all places are taken.
+func TestAUserFindsAPlace(t *testing.T) {
+	q := newQueue(clock.RealClock{}, func(string, time.Duration) {}, 2)
+	defer q.Close()
+	for i := range 5 {
+		q.Add(fmt.Sprint(i), byDrift)
+	}
+	q.Add("user", byUser)
+	var got []string
+	for range 3 {
+		key, _, _ := q.Get()
+		got = append(got, key)
+	}
+	if diff := cmp.Diff([]string{"user", "0", "1"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	next := make(chan string)
+	go func() {
+		key, _, _ := q.Get()
+		next <- key
+	}()
+	q.Add("another", byUser)
+	if key := <-next; key != "another" {
+		t.Errorf("%s has taken a place that is kept", key)
+	}
+	q.Done("0")
+	if key, _, _ := q.Get(); key != "2" {
+		t.Errorf("%s is next when there is a place", key)
+	}
+}
+
+// TestReadingMakesWay: a reading that nobody waits for ends when a user comes, and one
+// for a user does not.
+func TestReadingMakesWay(t *testing.T) {
+	q := testQueue()
+	defer q.Close()
+	for _, tc := range []struct {
+		first, then kit.Urgency
+		ends        bool
+	}{{byDrift, byUser, true}, {byNodes, byUser, true}, {byDrift, byNodes, false}, {byUser, byUser, false}} {
+		q.Add("a", tc.first)
+		q.Get()
+		reading, done := q.Interruptible(t.Context(), "a")
+		q.Add("a", tc.then)
+		if ended := reading.Err() != nil; ended != tc.ends {
+			t.Errorf("%v after %v: the reading has ended: %v", tc.then, tc.first, ended)
+		}
+		done()
+		q.Done("a")
+		if _, turn, _ := q.Get(); turn.Urgency != tc.then {
+			t.Errorf("%v comes back for %v", tc.then, turn.Urgency)
+		}
+		q.Done("a")
 	}
 }
 
@@ -208,29 +325,29 @@ func TestStartupIsOverOnce(t *testing.T) {
 }
 
 // testQueue is a queue that nobody measures.
-func testQueue() *queue { return newQueue(clock.RealClock{}, func(string, time.Duration) {}) }
+func testQueue() *queue { return newQueue(clock.RealClock{}, func(string, time.Duration) {}, 4096) }
 
 // TestQueueIsMeasured: how many wait and for how long, also when a cause becomes
 // more urgent meanwhile.
 func TestQueueIsMeasured(t *testing.T) {
 	c := testclock.NewFakeClock(time.Unix(1e9, 0))
 	took := map[string]time.Duration{}
-	q := newQueue(c, func(cause string, d time.Duration) { took[cause] = d })
-	defer q.ShutDown()
-	q.AddBy("a/drift", byDrift)
+	q := newQueue(c, func(cause string, d time.Duration) { took[cause] = d }, 4096)
+	defer q.Close()
+	q.Add("a/drift", byDrift)
 	c.Step(2 * time.Second)
-	q.AddBy("a/user", byUser)
+	q.Add("a/user", byUser)
 	c.Step(time.Second)
-	q.AddBy("a/drift", byNodes)
-	depth, oldest := q.order.depth()
-	if d := cmp.Diff([]int{0, 1, 0, 0, 1}, depth); d != "" || oldest != 3*time.Second || q.order.oldest() != oldest {
+	q.Add("a/drift", byNodes)
+	depth, oldest := q.depth()
+	if d := cmp.Diff([]int{0, 1, 0, 0, 1}, depth); d != "" || oldest != 3*time.Second || q.oldest() != oldest {
 		t.Errorf("want 3 s, got %s; depth (-want +got):\n%s", oldest, d)
 	}
 	drain(q)
 	if d := cmp.Diff(map[string]time.Duration{"user": time.Second, "nodes": 3 * time.Second}, took); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if _, oldest := q.order.depth(); oldest != 0 {
+	if _, oldest := q.depth(); oldest != 0 {
 		t.Errorf("nobody waits any more, got %s", oldest)
 	}
 }

@@ -2,13 +2,12 @@ package service
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
@@ -17,61 +16,78 @@ import (
 )
 
 // talk tells the user what a run found, by events. What was said before and
-// still holds is not said again: events are rate limited per object, and one
-// that repeats itself pushes out one that would tell something new.
+// still holds is said again after repeatAfter only: events are rate limited per
+// object, one that repeats itself pushes out one that would tell something new, and
+// the API server forgets every event after an hour.
 type talk struct {
-	c   *Controller
-	key string
-	svc *corev1.Service
-	old map[string]bool
-	now map[string]bool
+	v   *visit
+	old map[string]time.Time
+	now map[string]time.Time
 }
 
-func (c *Controller) newTalk(key string, svc *corev1.Service) *talk {
-	return &talk{c: c, key: key, svc: svc, old: c.seen.get(key).said, now: map[string]bool{}}
-}
+// repeatAfter is how long an event stands for what still holds; the API server keeps
+// events for an hour unless it is told otherwise (--event-ttl).
+const repeatAfter = 30 * time.Minute
+
+func (v *visit) newTalk() *talk { return &talk{v: v, old: v.known.said, now: map[string]time.Time{}} }
 
 func (t *talk) say(reason status.EventReason, message string) *talk {
 	message = status.EventMessage(message)
-	id := string(reason) + "\x00" + message
-	if !t.old[id] && !t.now[id] {
-		t.c.recorder.Event(t.svc, reason.Type(), string(reason), message)
+	return t.sayAs(string(reason)+"\x00"+message, reason, message)
+}
+
+// sayAs says what is known by an id, whatever the words are this time. What is no
+// warning is said once: it tells of something that has happened.
+func (t *talk) sayAs(id string, reason status.EventReason, message string) *talk {
+	if _, twice := t.now[id]; twice {
+		return t
 	}
-	t.now[id] = true
+	at, told := t.old[id]
+	now := t.v.options.Clock.Now()
+	if !told || reason.Type() == corev1.EventTypeWarning && now.Sub(at) >= repeatAfter {
+		t.v.recorder.Event(t.v.svc, reason.Type(), string(reason), status.EventMessage(message))
+		at = now
+	}
+	t.now[id] = at
 	return t
 }
 
+// failed tells why the load balancer is not as wanted. A cloud that does not answer is
+// told once, whichever of its calls meets that.
+func (t *talk) failed(err error) *talk {
+	text := verdict.Told(err)
+	id := text
+	if fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Ambiguous) {
+		id = fault.Unavailable.String()
+	}
+	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+text)
+}
+
 // keep remembers what was said.
-func (t *talk) keep() {
-	r := t.c.seen.get(t.key)
-	r.said = t.now
-	t.c.seen.put(t.key, r)
+func (t *talk) keep() { t.v.known.said = t.now }
+
+// gathered says one event for each reason.
+func (t *talk) gathered(events []verdict.Event) {
+	for _, e := range verdict.Gather(events) {
+		t.say(e.Reason, e.Text)
+	}
 }
 
 // problems tells what the user wrote that cannot be honoured.
 func (t *talk) problems(d *reconcile.Draft) {
-	var bad []string
-	if d.Refused.Errors() {
-		t.say(status.EventPolicyRefused, strings.Join(d.Refused.Strings(), "; "))
-	}
-	for _, p := range d.Problems {
-		if slices.Contains(d.Refused, p) {
-			continue
-		}
-		if p.Severity == annotations.Error {
-			bad = append(bad, p.String())
-			continue
-		}
-		t.say(verdict.EventFor(p, t.c.reconciler.Annotations()), p.String())
-	}
-	if len(bad) > 0 { // one event for all: the user mends them together
-		t.say(status.EventInvalidAnnotation, strings.Join(bad, "; "))
-	}
+	t.gathered(verdict.ProblemEvents(d, t.v.reconciler.Annotations()))
 }
 
-// plan tells what is about to happen.
-func (t *talk) plan(d *reconcile.Draft) {
-	if d.Plan.Writes() {
+// plan tells what is about to happen. That nodes and pods are followed is none of
+// the user's business.
+func (t *talk) plan(d *reconcile.Draft, quiet bool) {
+	switch {
+	case d.Vanished():
+		t.say(status.EventDriftFound, "The load balancer is missing in the cloud; it is made again: "+counts(d.Plan))
+	case d.Drifted() && d.Plan.Writes():
+		t.say(status.EventDriftFound, "The load balancer was changed from outside; it is put right: "+counts(d.Plan)+": "+firstSteps(d.Plan))
+	}
+	if d.Plan.Writes() && (!quiet || d.Drifted()) {
 		t.say(status.EventEnsuring, "Ensuring load balancer: "+counts(d.Plan))
 	}
 	nodes := d.Request.Backends.Nodes
@@ -82,42 +98,86 @@ func (t *talk) plan(d *reconcile.Draft) {
 			t.say(status.EventUnavailable, "There are no available nodes for LoadBalancer")
 		}
 	}
-	for _, h := range d.Plan.Held {
-		reason := status.EventHeldForSafety
-		switch {
-		case strings.HasPrefix(h.By, "policy"):
-			reason = status.EventHeldByPolicy
-		case h.By == "proof":
-			reason = status.EventNotOurs
-		case h.By == "slot":
-			reason = status.EventSlotTaken
-		case h.By == "ledger" || strings.HasPrefix(h.By, "needs "):
-			continue // settles by itself, or follows from another one
-		}
-		t.say(reason, h.Step.ID.String()+": "+h.Why)
-	}
+	t.held(d.Plan)
 }
 
-// stillWaiting is how long something may take before the user hears of it.
-const stillWaiting = 10 * time.Minute
+// held tells which steps are kept from being done, and by what.
+func (t *talk) held(p plan.Plan) {
+	var all []verdict.Event
+	for _, h := range p.Held {
+		reason := status.EventHeldForSafety
+		switch {
+		case h.By == plan.ByPolicy:
+			reason = status.EventHeldByPolicy
+		case h.By == plan.ByProof:
+			reason = status.EventNotOurs
+		case h.By == plan.BySlot:
+			reason = status.EventSlotTaken
+		case h.By == plan.ByLedger || h.By == plan.ByBusy || h.FollowsOther():
+			continue // settles by itself, or follows from another one
+		}
+		all = append(all, verdict.Event{Reason: reason, Text: h.Step.ID.String() + ": " + h.Why})
+	}
+	t.gathered(all)
+}
 
-// result tells what came of it.
-func (t *talk) result(r reconcile.Result) {
-	if r.Err != nil {
-		t.say(status.EventSyncFailed, "Error syncing load balancer: "+verdict.Told(r.Err))
+// result tells what came of it. What is quiet goes away by itself, or is that nodes
+// and pods are followed.
+func (t *talk) result(r reconcile.Result, quiet bool) {
+	if r.Err != nil && !quiet {
+		t.failed(r.Err)
 	}
 	for _, text := range r.Manual {
 		t.say(status.EventManualChange, text)
 	}
-	since := t.c.seen.get(t.key).since
-	if r.Waits && !since.IsZero() && t.c.options.Clock.Since(since) > stillWaiting {
+	since := t.v.known.waits
+	if r.Waits && !since.IsZero() && t.v.options.Clock.Since(since) > longWait {
 		t.say(status.EventStillWaiting, "still waiting: "+verdict.Obstacles(r))
 	}
-	if old, waits := verdict.Replacing(r); waits {
-		t.say(status.EventReplacing, "the new load balancer serves; "+old+" goes a minute after the switch")
+	t.moved(r)
+	t.ensured(r, quiet)
+}
+
+// ensured tells that what was written serves: by this run, or by one before that had to
+// wait for something then.
+func (t *talk) ensured(r reconcile.Result, quiet bool) {
+	if r.Draft.Job.Release {
+		return
 	}
-	if r.Clean && wrote(r.Report) && !r.Draft.Job.Release {
+	known := t.v.known
+	known.ensuring = known.ensuring || wrote(r.Report) && (!quiet || r.Draft.Drifted())
+	if r.Clean && known.ensuring {
+		known.ensuring = false
 		t.say(status.EventEnsured, "Ensured load balancer")
+	}
+}
+
+// moved tells where clients have to go: of a load balancer that takes the place of
+// another one, of one that was made again, and of one that was taken over.
+func (t *talk) moved(r reconcile.Result) {
+	if r.Draft.Job.Release {
+		return
+	}
+	before, after := verdict.Addresses(t.v.svc.Status.LoadBalancer.Ingress), verdict.Addresses(r.Status.Ingress)
+	changed := before != "" && after != "" && before != after
+	if written := t.v.known.written; written != nil && verdict.Addresses(written) != before {
+		changed = false // somebody else's addresses are in the place of ours
+	}
+	if old, waits := verdict.Replacing(r); waits {
+		text := "The new load balancer serves at " + after + "; " + old + " goes a minute after the switch"
+		if changed {
+			text += ", and with it " + before
+		}
+		t.sayAs(string(status.EventReplacing), status.EventReplacing, text)
+		return
+	}
+	if old, done := verdict.Replaced(r); done {
+		t.say(status.EventReplaced, "The old load balancer "+old+" is gone; the new one serves at "+after)
+	} else if changed && r.Err == nil {
+		t.say(status.EventReplaced, "The load balancer has a new address: "+after+"; "+before+" no longer leads to it")
+	}
+	if r.Clean && r.Draft.Adopts() {
+		t.say(status.EventAdopted, "The load balancer of another controller is now kept by this one; its address is "+after)
 	}
 }
 
@@ -128,6 +188,22 @@ func wrote(r engine.Report) bool {
 		}
 	}
 	return false
+}
+
+// shownSteps is how many steps of a plan an event names.
+const shownSteps = 3
+
+// firstSteps names the first steps of a plan.
+func firstSteps(p plan.Plan) string {
+	var out []string
+	for _, s := range p.Steps {
+		if len(out) == shownSteps {
+			out = append(out, fmt.Sprintf("and %d more", len(p.Steps)-shownSteps))
+			break
+		}
+		out = append(out, s.ID.String())
+	}
+	return strings.Join(out, ", ")
 }
 
 // counts says in a few words how many steps a plan has.

@@ -6,6 +6,9 @@ import "reflect"
 type Field struct {
 	Name  string
 	Value any
+	// Evidence fields say what is known of a resource and are no part of it: a plan
+	// does not show them. They are tagged `stack:"evidence"`.
+	Evidence bool
 }
 
 // Fields lists the exported fields of a spec in the order of declaration. A nil
@@ -18,7 +21,7 @@ func Fields(spec Spec) []Field {
 	out := make([]Field, 0, v.NumField())
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() {
-			out = append(out, Field{Name: f.Name, Value: v.Field(i).Interface()})
+			out = append(out, Field{Name: f.Name, Value: v.Field(i).Interface(), Evidence: f.Tag.Get("stack") == "evidence"})
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package stack
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 )
 
 // Owner is the Service that a stack belongs to. The zero value is the cluster
@@ -149,21 +150,20 @@ type Resource struct {
 	Spec  Spec
 }
 
-// Stack is everything that one owner wants, or everything found of it.
+// Stack is everything that one owner wants, or everything found of it. Resources
+// may be read, appended to, cut and sorted freely; a key is changed by Drop and
+// Put, or on a new slice, since look-ups remember keys. Get may be called by many
+// at the same time, as long as nobody writes.
 type Stack struct {
 	Owner     Owner
 	Resources []Resource
+	index     atomic.Pointer[index] // made when first needed; see find
 }
 
-// Get returns the resource with the key.
+// Get returns the resource with the key, the first one if there are several.
 func (s *Stack) Get(k Key) (Resource, bool) {
-	if s == nil {
-		return Resource{}, false
-	}
-	for _, r := range s.Resources {
-		if r.Key == k {
-			return r, true
-		}
+	if i := s.find(k); i >= 0 {
+		return s.Resources[i], true
 	}
 	return Resource{}, false
 }
@@ -184,29 +184,45 @@ func (s *Stack) Of(kind Kind) []Resource {
 
 // Put sets the resource under its key, replacing one that is there.
 func (s *Stack) Put(r Resource) {
-	for i := range s.Resources {
-		if s.Resources[i].Key == r.Key {
-			s.Resources[i] = r
-			return
-		}
+	i := s.find(r.Key)
+	known := s.index.Load()
+	if i >= 0 {
+		known.count(s.Resources[i], -1)
+		s.Resources[i] = r
+	} else {
+		s.Resources = append(s.Resources, r)
+		known.put(s.Resources)
 	}
-	s.Resources = append(s.Resources, r)
+	known.count(r, 1)
 }
 
 // Drop removes the resource with the key and everything that is a part of it,
 // parts of parts included. Counted entries stay: they may be others' as well.
 func (s *Stack) Drop(k Key) {
+	i := s.find(k)
+	known := s.index.Load()
+	switch {
+	case known == nil || known.parts[k] > 0 || known.doubled():
+		s.dropWhole(k)
+	case i >= 0:
+		known.drop(s.Resources[i])
+		s.Resources = slices.Delete(s.Resources, i, i+1)
+	}
+}
+
+func (s *Stack) dropWhole(k Key) {
 	gone := map[Key]bool{k: true}
 	for again := true; again; {
 		again = false
 		for _, r := range s.Resources {
-			if r.In != (Key{}) && gone[r.In] && !gone[r.Key] && r.Hold != Counted {
+			if isPart(r) && gone[r.In] && !gone[r.Key] {
 				gone[r.Key] = true
 				again = true
 			}
 		}
 	}
 	s.Resources = slices.DeleteFunc(s.Resources, func(r Resource) bool { return gone[r.Key] })
+	s.index.Store(nil)
 }
 
 // Clone copies the list of resources. Specs are values that nobody writes to,
@@ -221,6 +237,7 @@ func (s *Stack) Clone() *Stack {
 // Sort orders the resources by key, so that equal stacks print the same bytes.
 func (s *Stack) Sort() {
 	slices.SortStableFunc(s.Resources, func(a, b Resource) int { return a.Key.Compare(b.Key) })
+	s.index.Store(nil)
 }
 
 // Empty tells whether nothing is in the stack.

@@ -18,11 +18,8 @@ const (
 	EventEnsured      EventReason = "EnsuredLoadBalancer"
 	EventSyncFailed   EventReason = "SyncLoadBalancerFailed"
 	EventUnavailable  EventReason = "UnAvailableLoadBalancer"
-	EventUpdated      EventReason = "UpdatedLoadBalancer"
-	EventUpdateFailed EventReason = "UpdateLoadBalancerFailed"
 	EventDeleting     EventReason = "DeletingLoadBalancer"
 	EventDeleted      EventReason = "DeletedLoadBalancer"
-	EventDeleteFailed EventReason = "DeleteLoadBalancerFailed"
 	EventManualChange EventReason = "LoadBalancerManualChange"
 )
 
@@ -46,6 +43,8 @@ const (
 	EventAdopted               EventReason = "AdoptedLoadBalancer"
 	EventDriftFound            EventReason = "DriftFound"
 	EventPolicyRefused         EventReason = "PolicyRefused"
+	EventAddressOverwritten    EventReason = "AddressOverwritten"
+	EventFinalizerRemoved      EventReason = "FinalizerRemoved"
 )
 
 // EventDoc documents a reason of events.
@@ -65,14 +64,11 @@ func stockEvents() []EventDoc {
 	return []EventDoc{
 		{EventEnsuring, normal, "Work on the load balancer begins, because the plan has steps. An unchanged Service gets none."},
 		{EventEnsured, normal, "The cloud has what the Service asks for."},
-		{EventSyncFailed, warning, "Something failed; the message says what, and when it is tried again."},
+		{EventSyncFailed, warning, "Something failed; the message says what. It is tried again, sooner or later by what failed, and this event is repeated every 30 minutes while it fails."},
 		{EventUnavailable, warning, "There is no node that may stand behind the load balancer."},
-		{EventUpdated, normal, "The load balancer has its new set of nodes."},
-		{EventUpdateFailed, warning, "The new set of nodes could not be written."},
 		{EventDeleting, normal, "The load balancer is about to be deleted."},
 		{EventDeleted, normal, "The load balancer is gone, with all that belonged to it."},
-		{EventDeleteFailed, warning, "The load balancer could not be deleted; it is tried again."},
-		{EventManualChange, normal, "Something is left to somebody with more rights than the controller has; the message is the command. The rest of the load balancer is made."},
+		{EventManualChange, normal, "A step needs more rights than the controller has; the message is the command. The rest of the load balancer is made."},
 	}
 }
 
@@ -81,7 +77,7 @@ func ownEvents() []EventDoc {
 	return []EventDoc{
 		{EventInvalidAnnotation, warning, "An annotation has a value that is not legal; the message says what is."},
 		{EventUnknownAnnotation, warning, "An annotation with a prefix of this cloud is not known; the message names the nearest known one."},
-		{EventUnsupportedAnnotation, warning, "An annotation is known and has no effect; the message says why."},
+		{EventUnsupportedAnnotation, warning, "An annotation is known, here or on another cloud, and has no effect; the message says why."},
 		{EventInvalidSpec, warning, "A field of the Service has a value that no load balancer can have."},
 		{EventUnsupportedSpec, warning, "The Service asks for something that this cloud or kind of load balancer does not offer."},
 		{EventNoNodePort, warning, "A port has no node port, and the kind of load balancer needs it."},
@@ -91,12 +87,14 @@ func ownEvents() []EventDoc {
 		{EventSlotTaken, warning, "Another Service holds a port or address that only one can have."},
 		{EventNotOurs, warning, "Something of the wanted name exists and nothing proves that it belongs to this Service; it is not touched."},
 		{EventServedElsewhere, normal, "Another controller serves this Service; Berth leaves it alone."},
-		{EventStillWaiting, warning, "The cloud has been busy, or something in use, for ten minutes; the message says with what."},
-		{EventReplacing, normal, "A new load balancer takes the place of the old one."},
-		{EventReplaced, normal, "The old load balancer is gone; the new one serves alone."},
+		{EventStillWaiting, warning, "The cloud has been busy, or something in use, for five minutes; the message says with what."},
+		{EventReplacing, normal, "A new load balancer takes the place of the old one; the message has both addresses."},
+		{EventReplaced, normal, "The old load balancer is gone, or was made again with another address; the message has the address to use."},
 		{EventAdopted, normal, "A load balancer that the official controller made is now kept by Berth."},
-		{EventDriftFound, normal, "The load balancer was changed from outside; the message lists what is put right."},
+		{EventDriftFound, normal, "The load balancer was changed from outside, or is missing in the cloud; the message says what is put right."},
 		{EventPolicyRefused, warning, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed."},
+		{EventAddressOverwritten, warning, "Another program writes other addresses into the status of the Service; the message names it. Berth puts its own back, at longer and longer intervals."},
+		{EventFinalizerRemoved, warning, "The finalizer was taken off before the load balancer was deleted; it is deleted all the same, by what the controller remembers."},
 	}
 }
 

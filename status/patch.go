@@ -35,6 +35,17 @@ const (
 // any problem, so that a restart can tell what is unchanged.
 const AnnotationApplied = Prefix + "applied"
 
+// AnnotationPodGates lists the conditions of pods that the load balancer stands for, with
+// commas between them, for the webhook that gives them to new pods.
+const AnnotationPodGates = Prefix + "pod-gates"
+
+// OwnAnnotations are those that the controller itself writes on every cloud.
+func OwnAnnotations() []string { return []string{AnnotationApplied, AnnotationPodGates} }
+
+// AnnotationLookAgain asks the controller to read the cloud anew, whatever it
+// remembers, each time its value changes; `berth sync` writes it.
+const AnnotationLookAgain = Prefix + "look-again"
+
 // maxMessage is the longest message of a condition, and also keeps the status
 // of a Service with many problems readable.
 const maxMessage = 4096
@@ -73,7 +84,7 @@ func Released(now time.Time, finalizers ...string) Want {
 		LoadBalancer:   &corev1.LoadBalancerStatus{},
 		DropConditions: Types(),
 		DropFinalizers: finalizers,
-		Annotations:    map[string]string{AnnotationApplied: ""},
+		Annotations:    map[string]string{AnnotationApplied: "", AnnotationPodGates: ""},
 	}
 }
 

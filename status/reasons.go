@@ -12,7 +12,6 @@ const (
 	ReasonInvalidSpec       Reason = "InvalidSpec"
 	ReasonUnsupportedSpec   Reason = "UnsupportedSpec"
 	ReasonNoNodePort        Reason = "NoNodePort"
-	ReasonServedElsewhere   Reason = "ServedElsewhere"
 	ReasonPolicyRefused     Reason = "PolicyRefused"
 )
 
@@ -35,6 +34,7 @@ const (
 	ReasonCloudUnavailable Reason = "CloudUnavailable"
 	ReasonCloudError       Reason = "CloudError"
 	ReasonDeleting         Reason = "Deleting"
+	ReasonInternal         Reason = "InternalError"
 )
 
 // Reasons of the other types.
@@ -60,12 +60,11 @@ func Reasons() []ReasonDoc {
 func acceptedReasons() []ReasonDoc {
 	t := TypeAccepted
 	return []ReasonDoc{
-		{ReasonAccepted, t, true, "Every annotation and field is known and legal, and a load balancer can be built."},
+		{ReasonAccepted, t, true, "A load balancer can be built. The message lists what has no effect, or less than it says; it is empty if all is honoured."},
 		{ReasonInvalidAnnotation, t, false, "An annotation has a value that is not legal, or two of them contradict each other. The last good load balancer stays as it is and its backends go on following the nodes."},
 		{ReasonInvalidSpec, t, false, "A field of the Service has a value that no load balancer can have, such as a source range that is none."},
 		{ReasonUnsupportedSpec, t, false, "The Service asks for something that this cloud or this kind of load balancer does not offer, such as a protocol."},
 		{ReasonNoNodePort, t, false, "The kind of load balancer sends to node ports, and a port of the Service has none."},
-		{ReasonServedElsewhere, t, false, "Another controller serves this Service; Berth leaves it alone."},
 		{ReasonPolicyRefused, t, false, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed. Nothing is created; a load balancer that is there stays as it is and its backends go on following the nodes. Deletion is always allowed."},
 	}
 }
@@ -73,7 +72,7 @@ func acceptedReasons() []ReasonDoc {
 func programmedReasons() []ReasonDoc {
 	t := TypeProgrammed
 	return []ReasonDoc{
-		{ReasonProgrammed, t, true, "The cloud has what the Service asks for."},
+		{ReasonProgrammed, t, true, "The cloud has what the Service asks for; the message says which load balancer serves which ports."},
 		{ReasonPending, t, false, "The cloud has accepted the changes and is not ready yet. This is no failure."},
 		{ReasonNotAccepted, t, false, "The Service can not be built, so nothing new was written. See the condition " + TypeAccepted + "."},
 		{ReasonHeldByPolicy, t, false, "A policy of the controller (dry run, no delete, no replace, no interrupt) holds steps of the plan; the message lists them."},
@@ -85,12 +84,13 @@ func programmedReasons() []ReasonDoc {
 		{ReasonQuotaExceeded, t, false, "A limit of the cloud account is reached."},
 		{ReasonDenied, t, false, "The credentials of the controller do not allow a call; the message names it."},
 		{ReasonThrottled, t, false, "The cloud asks for fewer calls; work goes on as soon as it allows."},
-		{ReasonConflict, t, false, "Somebody else changes the same cloud object at the same time; it is read again."},
+		{ReasonConflict, t, false, "Another program changes the same cloud object at the same time; it is read again."},
 		{ReasonInUse, t, false, "Something in the cloud still uses what is to be deleted; the message names it."},
 		{ReasonCloudUnavailable, t, false, "The cloud does not answer, or answers with a fault of its own."},
 		{ReasonCloudError, t, false, "A call failed for a reason that has no name here; the message is the cloud's."},
 		{ReasonDeleting, t, false, "The load balancer is being deleted."},
-		{ReasonReplacing, TypeReplacing, true, "A new load balancer has taken over; the old one still exists for a short while, so that clients with old addresses are served."},
+		{ReasonInternal, t, false, "A defect of the controller stopped the work on this Service; other Services go on. The controller's log has the details; the work is tried again every 5 minutes."},
+		{ReasonReplacing, TypeReplacing, true, "A new load balancer has taken over; the old one still exists for a short while, so that clients with old addresses are served. Or a part of it, such as a target group, has been replaced, and the old one stays until the cloud has stopped using it."},
 		{ReasonMixedProtocols, TypePortsError, true, "The load balancer can not serve the protocols of the ports together. Defined by Kubernetes."},
 	}
 }

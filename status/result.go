@@ -68,7 +68,7 @@ func Canonical(in corev1.LoadBalancerIngress) corev1.LoadBalancerIngress {
 // whole patch down. The error tells all that was left out; the Result is usable
 // all the same.
 func (r Result) Clean() (Result, error) {
-	var problems *multierror.Error
+	problems := &multierror.Error{ErrorFormat: inOneLine}
 	out := Result{Conditions: slices.Clone(r.Conditions), Annotations: maps.Clone(r.Annotations), Finalizers: slices.Clone(r.Finalizers)}
 	for i, in := range r.Ingress {
 		entry := Canonical(in)
@@ -90,6 +90,14 @@ func (r Result) Clean() (Result, error) {
 		}
 	}
 	return out, problems.ErrorOrNil()
+}
+
+func inOneLine(errs []error) string {
+	out := make([]string, 0, len(errs))
+	for _, err := range errs {
+		out = append(out, err.Error())
+	}
+	return strings.Join(out, "; ")
 }
 
 // checkEntry holds a canonical entry to the rules of Services' status.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/mutate"
 )
 
 func TestCanonical(t *testing.T) {
@@ -199,8 +200,8 @@ func TestReference(t *testing.T) {
 
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "10.0.0.1", "010.0.0.1", "::ffff:1.2.3.4", "fe80::1%eth0", "My-LB.example.com.", "a..b", "under_score", "\xff"} {
-		f.Add(s, s)
-		f.Add(s, "")
+		mutate.Add(f, 30, s, s)
+		mutate.Add(f, 30, s, "")
 	}
 	f.Fuzz(func(t *testing.T, ip, hostname string) {
 		first, err := Result{Ingress: []corev1.LoadBalancerIngress{{IP: ip, Hostname: hostname}}}.Clean()

@@ -1,52 +1,75 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/offline"
 )
 
 const checkHelp = `Check judges Services in files without a cloud and without a cluster: fields that the
-API server would refuse, annotations, and the policy if one is given. Fields that a
-load balancer cannot honour, such as mixed protocols, and what only the cloud can
-tell, such as a subnet that does not exist, a plan shows.
+API server would refuse, fields and annotations that the kind of load balancer does not
+have, annotations of other clouds, and the policy if one is given. What only the cloud
+can tell, such as a subnet that does not exist, a plan shows.
+
+Files, folders with all that is below them, and - for standard input, such as the
+output of "helm template", are named as arguments or with -f. What is no Service is
+passed over. Without --provider each Service's own annotations tell its cloud.
+
+Every problem has a code, explained in docs/reference/problems.md, and a place in its
+file. Other forms than human are for CI: sarif, junit, github (workflow commands).
 
 Exit codes:
-  0  no errors; there may be warnings
-  1  a Service has an error, or a file can not be read`
+  0  nothing of the severity that --fail-on names
+  1  a Service has a problem of that severity, or a file can not be read`
 
 func newCheck() *cobra.Command {
 	var (
 		services serviceFlags
 		by       offline.Checks
 		provider string
+		failOn   string
+		served   service.Classes
 		look     outputFlags
 	)
 	cmd := &cobra.Command{
-		Use:     "check --provider NAME -f FILE",
-		Short:   "Check the annotations and fields of Services in files",
-		Long:    checkHelp,
-		Example: "  berth check -f service.yaml --provider aws",
-		Args:    cobra.NoArgs,
+		Use:   "check PATH...",
+		Short: "Check the annotations and fields of Services in files",
+		Long:  checkHelp,
+		Example: "  berth check deploy/\n" +
+			"  helm template ./chart | berth check --provider aws -\n" +
+			"  berth check -o sarif --fail-on warning deploy/ > berth.sarif",
 	}
 	services.register(cmd)
 	look.register(cmd, offline.Checked{}.Formats())
-	cmd.Flags().StringVar(&provider, "provider", "", "cloud to check for: "+strings.Join(names(), ", ")+" (required)")
-	cmd.Flags().StringVar(&by.PolicyConfig, "policy-config", "", "the policy file of the controller")
-	cmd.Flags().StringSliceVar(&by.AllowedNamespaces, "allowed-namespaces", nil, "namespaces whose Services are served, as given to the controller")
-	required(cmd, "provider", "file")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		err := look.legal(offline.Checked{}.Formats())
+	set := cmd.Flags()
+	set.StringVar(&provider, "provider", "", "cloud to check for: "+strings.Join(names(), ", ")+" (default: what each Service's annotations tell)")
+	set.StringVar(&by.PolicyConfig, "policy-config", "", "the policy file of the controller")
+	set.StringSliceVar(&by.AllowedNamespaces, "allowed-namespaces", nil, "namespaces whose Services are served, as given to the controller")
+	set.StringSliceVar(&served.Names, "load-balancer-class", nil, "values of spec.loadBalancerClass that are served (default: every class of berth-lb.io)")
+	set.BoolVar(&served.Default, "default-class", true, "Services without a loadBalancerClass are served, as given to the controller")
+	set.StringVar(&failOn, "fail-on", offline.FailOnError, "least severity that makes the exit code 1: "+strings.Join(offline.FailOns(), ", "))
+	complete(cmd, map[string][]string{"provider": names(), "output": offline.Checked{}.Formats(), "fail-on": offline.FailOns()})
+	cmd.RunE = func(cmd *cobra.Command, paths []string) error {
+		services.input.Files = append(services.input.Files, paths...)
+		err := errors.Join(look.legal(offline.Checked{}.Formats()), legalFailOn(failOn))
 		if err != nil {
 			return err
 		}
-		if by.Cloud, err = all.Find(provider); err != nil {
-			return err
+		by.Clouds = all.List()
+		if provider != "" {
+			if by.Cloud, err = all.Find(provider); err != nil {
+				return err
+			}
 		}
-		by.Classes = services.served(by.Cloud)
+		by.Classes = served
+		by.AnyOwnClass = !cmd.Flags().Changed("load-balancer-class")
 		checked, err := offline.Check(cmd.Context(), services.from(cmd), by)
 		if err != nil {
 			return err
@@ -59,7 +82,14 @@ func newCheck() *cobra.Command {
 		if err := show(cmd, text); err != nil {
 			return err
 		}
-		return exit(checked.ExitCode())
+		return exit(checked.ExitCode(failOn))
 	}
 	return cmd
+}
+
+func legalFailOn(word string) error {
+	if slices.Contains(offline.FailOns(), word) {
+		return nil
+	}
+	return fmt.Errorf("--fail-on %q is not known; legal: %s", word, strings.Join(offline.FailOns(), ", "))
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/berth-lb/berth/test/golden"
 )
 
 const wantsAddress = `apiVersion: v1
@@ -44,6 +46,58 @@ func TestCheckPolicy(t *testing.T) {
 					t.Errorf("code %d, want %d, and %q in:\n%s%s", got.code, tc.code, tc.words, got.out, got.err)
 				}
 			})
+		}
+	}
+}
+
+// TestCheckFolder: a folder is read with all that is below it, what is no Service
+// ends nothing, each Service is judged for its own cloud and class, and every
+// problem has a code and a place, in every form.
+func TestCheckFolder(t *testing.T) {
+	for _, form := range []string{"human", "json", "sarif", "junit", "github"} {
+		t.Run(form, func(t *testing.T) {
+			got := berth(t, "", "check", "-o", form, "--width", "160", "testdata/check/deploy")
+			if got.code != 1 {
+				t.Errorf("exit code %d, want 1", got.code)
+			}
+			golden.Check(t, "testdata/check/"+form+".golden", got.out+"--- stderr\n"+got.err)
+		})
+	}
+}
+
+// TestCheckFailOn: the severity decides on the exit code, and on nothing else.
+func TestCheckFailOn(t *testing.T) {
+	warning := write(t, "warning.yaml", strings.Replace(serviceYAML("a", ""), "type: nlb", "tpye: nlb", 1))
+	fault := write(t, "fault.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: LoadBalancer, ports: [{port: 99999}]}\n")
+	broken := write(t, "broken.yaml", "a: [")
+	for _, tc := range []struct {
+		file, failOn string
+		code         int
+	}{
+		{warning, "error", 0},
+		{warning, "warning", 1},
+		{warning, "never", 0},
+		{fault, "error", 1},
+		{fault, "never", 0},
+		{broken, "error", 1},
+		{broken, "never", 0},
+		{fault, "sometimes", 1},
+	} {
+		got := berth(t, "", "check", "--provider", "aws", "--fail-on", tc.failOn, tc.file)
+		if got.code != tc.code {
+			t.Errorf("%s with %s: exit code %d, want %d\n%s%s", filepath.Base(tc.file), tc.failOn, got.code, tc.code, got.out, got.err)
+		}
+	}
+}
+
+// TestCheckExamplesOfOthers: the examples of a cloud do not pass for another one.
+func TestCheckExamplesOfOthers(t *testing.T) {
+	for provider, others := range map[string][]string{"aws": {"azure", "gce"}, "gce": {"aws", "azure"}, "azure": {"aws", "gce"}} {
+		for _, other := range others {
+			got := berth(t, "", "check", "--provider", provider, "../../examples/"+other)
+			if got.code != 1 || !strings.Contains(got.out, "BRT204") || !strings.Contains(got.out, "BRT203") {
+				t.Errorf("examples of %s for %s: exit code %d\n%s", other, provider, got.code, got.out)
+			}
 		}
 	}
 }

@@ -1,29 +1,41 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service/offline"
 )
 
 // serviceFlags say which Services are looked at.
-type serviceFlags struct {
-	input        offline.Input
-	classes      []string
-	defaultClass bool
-}
+type serviceFlags struct{ input offline.Input }
 
 func (f *serviceFlags) register(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringSliceVarP(&f.input.Files, "file", "f", nil, "file or folder with Services, - for standard input; may be given several times")
 	set.StringVarP(&f.input.Namespace, "namespace", "n", "", "namespace of Services that name none")
 	set.StringVarP(&f.input.Selector, "selector", "l", "", "label selector of the Services to show")
-	set.StringSliceVar(&f.classes, "load-balancer-class", nil, "values of spec.loadBalancerClass that are served, as given to the controller")
-	set.BoolVar(&f.defaultClass, "default-class", true, "Services without a loadBalancerClass are served, as given to the controller")
+}
+
+// take reads arguments such as svc/web.
+func (f *serviceFlags) take(args []string) error {
+	for _, arg := range args {
+		kind, name, found := strings.Cut(arg, "/")
+		if !found || !slices.Contains([]string{"svc", "service", "services"}, kind) || name == "" {
+			return fmt.Errorf("%q is no Service; write svc/NAME", arg)
+		}
+		f.input.Names = append(f.input.Names, name)
+	}
+	return nil
+}
+
+// shareFlag registers --api-share, which every verb has that calls a cloud.
+func shareFlag(cmd *cobra.Command, share *float64) {
+	cmd.Flags().Float64Var(share, "api-share", kit.DefaultShare, "part of the cloud's documented API rates that is used; inf to be guided by refusals alone")
 }
 
 // from completes the input with what the command has been started with.
@@ -33,10 +45,10 @@ func (f *serviceFlags) from(cmd *cobra.Command) offline.Input {
 	return in
 }
 
-func (f *serviceFlags) served(cloud providers.Entry) service.Classes {
-	served := service.Classes{Default: f.defaultClass, Names: f.classes}
-	if f.defaultClass {
-		served.Names = append(slices.Clone(f.classes), cloud.Classes...)
+// complete offers the legal values of flags that take one of a few words.
+func complete(cmd *cobra.Command, values map[string][]string) {
+	for flag, words := range values {
+		// Only a flag that does not exist is an error, which a test would meet.
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
-	return served
 }

@@ -53,7 +53,8 @@ func newRoot(s streams) *cobra.Command {
 		Short: "Shows what Berth would do with Services of type LoadBalancer",
 		Long: "Berth turns Kubernetes Services of type LoadBalancer into cloud load balancers.\n" +
 			"This program shows what it would do, and what it understands. It writes nothing,\n" +
-			"neither to the cloud nor to the cluster; only orphans --delete does, once confirmed.",
+			"neither to the cloud nor to the cluster; only orphans --delete does, once confirmed,\n" +
+			"and sync, which writes one annotation.",
 		SilenceErrors: true,
 		// Usage helps with a flag that is wrong, not with a cloud that does not answer.
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { cmd.SilenceUsage = true },
@@ -61,8 +62,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPlan(), newCheck(), newOrphans(), newAnnotations(), newVersion())
+	root.AddCommand(newPlan(), newCheck(), newStatus(), newSync(), newOrphans(), newAnnotations(), newVersion())
 	return root
 }
 

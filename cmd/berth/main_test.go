@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service/offline"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
@@ -37,7 +38,7 @@ func makeReal(t *testing.T, nodes, config string, files ...string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	bound, _, err := entry.Open(ctx, file, providers.Env{Cluster: "kubernetes", Now: time.Now})
+	bound, _, err := entry.Open(ctx, file, providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +120,28 @@ func TestPlanForms(t *testing.T) {
 	}
 }
 
+// TestPlanTellsOpenNodes: that the nodes will let a whole security group in is said
+// before it is done, and is an error where the policy forbids it.
+func TestPlanTellsOpenNodes(t *testing.T) {
+	flags, nodes := cloud(t, 1)
+	text := strings.Replace(serviceYAML("web", ""), "type: nlb", "security-groups: sg-0123456789abcdef0", 1)
+	args := append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)
+	got := berth(t, text, args...)
+	for _, word := range []string{"warning", "aws-load-balancer-security-groups", "sg-0123456789abcdef0", "on all ports", "forbidOpenNodes"} {
+		if text := strings.Join(strings.Fields(got.out+got.err), " "); !strings.Contains(text, word) {
+			t.Errorf("%q is not said:\n%s%s", word, got.out, got.err)
+		}
+	}
+	if own := berth(t, serviceYAML("web", ""), args...); strings.Contains(strings.Join(strings.Fields(own.out), " "), "on all ports") {
+		t.Errorf("a Network Load Balancer opens its own ports only:\n%s", own.out)
+	}
+	policy := write(t, "policy.yaml", "rules: [{name: closed, namespaces: ['*'], forbidOpenNodes: true}]\n")
+	refused := berth(t, text, append(args, "--policy-config", policy)...)
+	if refused.code != plan.ExitError || !strings.Contains(strings.Join(strings.Fields(refused.out), " "), `rule "closed"`) {
+		t.Errorf("with the policy: exit code %d\n%s%s", refused.code, refused.out, refused.err)
+	}
+}
+
 func TestPlanWithoutNodesSaysSo(t *testing.T) {
 	flags, _ := cloud(t, 1)
 	got := berth(t, serviceYAML("web", ""), append([]string{"plan", "-f", "-"}, flags...)...)
@@ -139,13 +162,13 @@ func TestErrors(t *testing.T) {
 	}{
 		"no such verb":      {[]string{"apply"}, `unknown command "apply"`, false},
 		"no such flag":      {[]string{"plan", "--apply"}, "unknown flag: --apply", true},
-		"no provider":       {[]string{"plan", "-f", "x.yaml"}, `"provider" not set`, false},
+		"no provider":       {[]string{"plan", "-f", "x.yaml"}, "[provider release] is required", false},
 		"unknown provider":  {[]string{"plan", "-f", "x.yaml", "--provider", "cloudy"}, `provider "cloudy" is not known; legal: aws`, false},
-		"unknown form":      {with("plan", "-f", "x.yaml", "-o", "xml"), `"xml" is not known; legal: human, json, dot, mermaid`, false},
+		"unknown form":      {with("plan", "-f", "x.yaml", "-o", "xml"), `"xml" is not known; legal: human, json, summary, dot, mermaid`, false},
 		"no such file":      {with("plan", "-f", "testdata/none.yaml"), "testdata/none.yaml", false},
-		"no cloud config":   {[]string{"plan", "-f", "testdata/real", "--provider", "aws", "--cloud-config", "testdata/none"}, "cloud configuration: ", false},
-		"bad selector":      {with("plan", "-f", "testdata/real", "-l", "a=b=c"), `selector "a=b=c"`, false},
-		"check no file":     {[]string{"check", "--provider", "aws"}, `"file" not set`, false},
+		"no cloud config":   {[]string{"plan", "-f", "testdata/real/any", "--provider", "aws", "--cloud-config", "testdata/none"}, "cloud configuration: ", false},
+		"bad selector":      {with("plan", "-f", "testdata/real/any", "-l", "a=b=c"), `selector "a=b=c"`, false},
+		"check no file":     {[]string{"check", "--provider", "aws"}, "no file is given", false},
 		"annotations forms": {[]string{"annotations", "-o", "xml"}, "legal: table, json, markdown", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/service/settings"
 )
 
 const orphansHelp = `Orphans lists what carries the marks of this cluster in the cloud (names, tags,
@@ -18,74 +18,105 @@ descriptions of rules) and belongs to no Service of the cluster any more, as the
 plan of its deletion. Without --delete it only reads.
 
 Give it the kubeconfig, the cloud configuration and the cluster name of the
-controller: with those of another cluster, everything would look like an orphan.
+controller, or --release to take the latter two from its Deployment: with those of
+another cluster, everything would look like an orphan.
+
+Services share things in the cloud. Of one that is refused, or of a class that is not
+served here, it may not be known what it wants: then what it may share is not judged,
+and the Service is named.
 
 With --delete the plan is shown first and performed when "yes" is typed, or at
 once with --yes.
 
 Exit codes:
-  0  there are none, or all of them were deleted
+  0  there are none, or all of them were deleted, and every Service was judged
   1  error: the cloud or cluster can not be read, or something could not be deleted
-  2  there are some, and they were not deleted`
+  2  there are some, and they were not deleted
+  3  none was found, or all that were found were deleted, and not every Service could
+     be judged: there may be others`
+
+// orphansFlags are those of the verb.
+type orphansFlags struct {
+	input           offline.Input
+	target          offline.Target
+	provider        string
+	release         string
+	look            outputFlags
+	remove, certain bool
+}
 
 func newOrphans() *cobra.Command {
-	var (
-		input           offline.Input
-		target          offline.Target
-		provider        string
-		look            outputFlags
-		remove, certain bool
-	)
+	f := &orphansFlags{}
 	cmd := &cobra.Command{
-		Use:     "orphans --provider NAME",
-		Short:   "List what is left in the cloud of Services that are gone",
-		Long:    orphansHelp,
-		Example: "  berth orphans --provider aws --cloud-config cloud.conf --kubeconfig admin.conf",
-		Args:    cobra.NoArgs,
+		Use:   "orphans (--release NAME | --provider NAME)",
+		Short: "List what is left in the cloud of Services that are gone",
+		Long:  orphansHelp,
+		Example: "  berth orphans --release berth\n" +
+			"  berth orphans --provider aws --cloud-config cloud.conf --kubeconfig admin.conf",
+		Args: cobra.NoArgs,
 	}
-	look.register(cmd, offline.Report{}.Formats())
+	f.look.register(cmd, offline.Report{}.Formats())
 	set := cmd.Flags()
-	set.StringVar(&input.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: that of kubectl)")
-	set.StringVar(&provider, "provider", "", "cloud to look at: "+strings.Join(names(), ", ")+" (required)")
-	set.StringVar(&target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
-	set.StringVar(&target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
-	set.BoolVar(&remove, "delete", false, "delete them, after the plan was shown and confirmed")
-	set.BoolVar(&certain, "yes", false, "do not ask for the confirmation of --delete")
-	required(cmd, "provider")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		err := look.legal(offline.Report{}.Formats())
-		if err != nil {
-			return err
-		}
-		if target.Cloud, err = all.Find(provider); err != nil {
-			return err
-		}
-		target.Classes.Default = true
-		found, err := offline.FindOrphans(cmd.Context(), input, target)
-		if err != nil {
-			return err
-		}
-		if err := showOrphans(cmd, found, &look); err != nil || found.Empty() {
-			return err
-		}
-		if !remove {
-			return exit(plan.ExitChanges)
-		}
-		if !certain && !confirmed(cmd) {
-			return errors.New("not confirmed: nothing was deleted")
-		}
-		return found.Delete(cmd.Context(), func(line string) { cmd.PrintErrln(line) })
-	}
+	f.input.RegisterConnection(set)
+	set.StringVar(&f.release, "release", "", "take provider, cloud configuration and all flags from this release of the chart, in the cluster")
+	set.StringVar(&f.provider, "provider", "", "cloud to look at: "+strings.Join(names(), ", "))
+	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
+	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
+	set.BoolVar(&f.remove, "delete", false, "delete them, after the plan was shown and confirmed")
+	set.BoolVar(&f.certain, "yes", false, "do not ask for the confirmation of --delete")
+	shareFlag(cmd, &f.target.Share)
+	cmd.MarkFlagsOneRequired("provider", "release")
+	cmd.MarkFlagsMutuallyExclusive("provider", "release")
+	complete(cmd, map[string][]string{"provider": names(), "output": offline.Report{}.Formats()})
+	cmd.RunE = f.run
 	return cmd
 }
 
-func showOrphans(cmd *cobra.Command, found *offline.Orphans, look *outputFlags) error {
+func (f *orphansFlags) run(cmd *cobra.Command, _ []string) error {
+	err := f.look.legal(offline.Report{}.Formats())
+	if err != nil {
+		return err
+	}
+	f.target.Settings = settings.Settings{DefaultClass: true, OnTakeover: "converge"}
+	if f.release != "" {
+		release, err := offline.ReadRelease(cmd.Context(), f.input, f.release)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = release.Close() }() // a folder of ours that is left harms nobody
+		release.Share = f.target.Share
+		say(cmd, release.Notes)
+		f.target, f.provider = release.Judging(), release.Provider
+	}
+	if f.target.Cloud, err = all.Find(f.provider); err != nil {
+		return err
+	}
+	found, err := offline.FindOrphans(cmd.Context(), f.input, f.target)
+	if err != nil {
+		return err
+	}
+	if err := f.show(cmd, found); err != nil {
+		return err
+	}
+	if found.Empty() || !f.remove {
+		return exit(found.ExitCode())
+	}
+	if !f.certain && !confirmed(cmd) {
+		return errors.New("not confirmed: nothing was deleted")
+	}
+	if err := found.Delete(cmd.Context(), func(line string) { cmd.PrintErrln(line) }); err != nil {
+		return err
+	}
+	return exit(found.ExitCode())
+}
+
+func (f *orphansFlags) show(cmd *cobra.Command, found *offline.Orphans) error {
 	report := found.Report()
 	say(cmd, report.Notes)
-	if found.Empty() && look.format == "human" {
-		return show(cmd, "No orphans. Everything in the cloud that is marked as this cluster's belongs to a Service.\n")
+	if f.look.format == "human" {
+		return show(cmd, found.Text(f.look.options(cmd)))
 	}
-	text, err := report.Render(look.format, look.options(cmd))
+	text, err := report.Render(f.look.format, f.look.options(cmd))
 	if err != nil {
 		return err
 	}

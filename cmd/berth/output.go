@@ -31,6 +31,7 @@ func (f *outputFlags) options(cmd *cobra.Command) plan.Options {
 	opt := plan.Options{Width: f.width}
 	file, ok := cmd.OutOrStdout().(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
+		opt.Whole = f.width == 0 // nobody can make a log wider
 		return opt
 	}
 	opt.Color = !f.noColor && os.Getenv("NO_COLOR") == ""
@@ -46,12 +47,4 @@ func (f *outputFlags) legal(formats []string) error {
 		return nil
 	}
 	return fmt.Errorf("--output %q is not known; legal: %s", f.format, strings.Join(formats, ", "))
-}
-
-// required marks flags of the command itself, so that there is no error to
-// speak of: a flag that does not exist would be missed by the first test.
-func required(cmd *cobra.Command, flags ...string) {
-	for _, name := range flags {
-		_ = cmd.MarkFlagRequired(name)
-	}
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
+	"github.com/berth-lb/berth/service/settings"
 )
 
 const planHelp = `Plan reads Services and the cloud, and shows every step the controller would take,
@@ -19,62 +23,114 @@ Services of the cluster are planned. Where labels of namespaces decide, they are
 those of the Namespaces in the files, else of the cluster. Where load balancers
 follow pods, their EndpointSlices are those in the files, else of the cluster.
 
+The plan is that of a controller with the same flags. --release reads them, the cloud
+configuration and the policy from the Deployment of a release of the chart; else give
+the controller's own.
+
 Exit codes:
   0  nothing to do: the cloud is as the Services want it
   1  error: a Service can not be planned, or the cloud or cluster can not be read
   2  changes: there are steps, or steps that are held`
 
+// planFlags are those of the verb.
+type planFlags struct {
+	services      serviceFlags
+	target        offline.Target
+	provider      string
+	release, only string
+	summary       bool
+	look          outputFlags
+}
+
 func newPlan() *cobra.Command {
-	var (
-		services serviceFlags
-		target   offline.Target
-		provider string
-		look     outputFlags
-	)
+	f := &planFlags{}
 	cmd := &cobra.Command{
-		Use:   "plan --provider NAME [-f FILE] [--nodes FILE]",
+		Use:   "plan [svc/NAME...] (--release NAME | --provider NAME) [-f FILE] [--nodes FILE]",
 		Short: "Show what would be done in the cloud",
 		Long:  planHelp,
 		Example: "  berth plan -f service.yaml --nodes nodes.yaml --provider aws --cloud-config cloud.conf\n" +
-			"  berth plan -A --provider aws --cloud-config cloud.conf -o json",
-		Args: cobra.NoArgs,
+			"  berth plan -A --release berth --summary\n" +
+			"  berth plan svc/web -n shop --release berth",
 	}
-	services.register(cmd)
-	look.register(cmd, offline.Report{}.Formats())
+	f.services.register(cmd)
+	f.look.register(cmd, offline.Report{}.Formats())
 	set := cmd.Flags()
-	set.StringSliceVar(&services.input.NodeFiles, "nodes", nil, "file with the Nodes of the cluster; may be given several times")
-	set.StringVar(&services.input.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster; without -f the default is that of kubectl")
-	set.BoolVarP(&services.input.AllNamespaces, "all-namespaces", "A", false, "plan the Services of every namespace of the cluster")
-	set.StringVar(&provider, "provider", "", "cloud to plan for: "+strings.Join(names(), ", ")+" (required)")
-	set.StringVar(&target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
-	set.StringVar(&target.PolicyConfig, "policy-config", "", "the policy file of the controller")
-	set.StringSliceVar(&target.AllowedNamespaces, "allowed-namespaces", nil, "namespaces whose Services are served, as given to the controller")
-	set.StringVar(&target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
-	required(cmd, "provider")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		err := look.legal(offline.Report{}.Formats())
-		if err != nil {
-			return err
-		}
-		if target.Cloud, err = all.Find(provider); err != nil {
-			return err
-		}
-		target.Classes = services.served(target.Cloud)
-		report, err := offline.Plan(cmd.Context(), services.from(cmd), target)
-		if err != nil {
-			return err
-		}
-		say(cmd, report.Notes)
-		text, err := report.Render(look.format, look.options(cmd))
-		if err != nil {
-			return err
-		}
-		if err := show(cmd, text); err != nil {
-			return err
-		}
-		return exit(report.ExitCode())
-	}
+	set.StringSliceVar(&f.services.input.NodeFiles, "nodes", nil, "file with the Nodes of the cluster; may be given several times")
+	f.services.input.RegisterConnection(set)
+	set.BoolVarP(&f.services.input.AllNamespaces, "all-namespaces", "A", false, "plan the Services of every namespace of the cluster")
+	set.StringVar(&f.release, "release", "", "take provider, cloud configuration and all flags from this release of the chart, in the cluster")
+	set.StringVar(&f.provider, "provider", "", "cloud to plan for: "+strings.Join(names(), ", "))
+	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
+	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
+	set.BoolVar(&f.summary, "summary", false, "one line for each Service, the gravest impact first; the same as -o summary")
+	set.StringVar(&f.only, "only", "", "show only the plans with "+strings.Join(offline.Onlys(), ", "))
+	f.target.Settings.Register(set)
+	shareFlag(cmd, &f.target.Share)
+	cmd.MarkFlagsOneRequired("provider", "release")
+	cmd.MarkFlagsMutuallyExclusive("provider", "release")
+	complete(cmd, map[string][]string{"provider": names(), "output": offline.Report{}.Formats(), "only": offline.Onlys()})
+	complete(cmd, settings.Values())
+	cmd.RunE = f.run
 	return cmd
+}
+
+func (f *planFlags) run(cmd *cobra.Command, args []string) error {
+	err := errors.Join(f.look.legal(offline.Report{}.Formats()), f.legalOnly(), f.services.take(args))
+	if err != nil {
+		return err
+	}
+	if f.release != "" {
+		release, err := offline.ReadRelease(cmd.Context(), f.services.input, f.release)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = release.Close() }() // a folder of ours that is left harms nobody
+		release.Share = f.target.Share
+		say(cmd, release.Notes)
+		f.target, f.provider = release.Target, release.Provider
+	}
+	if f.target.Cloud, err = all.Find(f.provider); err != nil {
+		return err
+	}
+	f.target.Progress = progress(cmd)
+	report, err := offline.Plan(cmd.Context(), f.services.from(cmd), f.target)
+	if err != nil {
+		return err
+	}
+	say(cmd, report.Notes)
+	if f.summary {
+		f.look.format = "summary"
+	}
+	text, err := report.Only(f.only).Render(f.look.format, f.look.options(cmd))
+	if err != nil {
+		return err
+	}
+	if err := show(cmd, text); err != nil {
+		return err
+	}
+	return exit(report.ExitCode())
+}
+
+func (f *planFlags) legalOnly() error {
+	if f.only == "" || slices.Contains(offline.Onlys(), f.only) {
+		return nil
+	}
+	return fmt.Errorf("--only %q is not known; legal: %s", f.only, strings.Join(offline.Onlys(), ", "))
+}
+
+// Progress is told for so many Services and more, and for each so many of them.
+const (
+	manyServices = 50
+	tellEach     = 25
+)
+
+// progress tells on standard error how far a long plan is.
+func progress(cmd *cobra.Command) func(done, all int) {
+	return func(done, all int) {
+		if all >= manyServices && done%tellEach == 0 {
+			cmd.PrintErrf("planned %d of %d Services\n", done, all)
+		}
+	}
 }
 
 // names lists the clouds.

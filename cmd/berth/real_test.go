@@ -53,15 +53,15 @@ func simulated(t *testing.T, provider string, nodes int) (flags []string, nodesF
 	var err error
 	switch provider {
 	case "aws":
-		running := simaws.Start(t, aws.Options{Seed: aws.SeedOptions{Nodes: nodes}})
+		running := simaws.StartLoopback(t, aws.Options{Seed: aws.SeedOptions{Nodes: nodes}})
 		err = running.Cloud.Seed.WriteFiles(dir, running.URL)
 	case "azure":
-		running := simazure.Start(t, azure.Options{Seed: azure.SeedOptions{Nodes: nodes}})
+		running := simazure.StartLoopback(t, azure.Options{Seed: azure.SeedOptions{Nodes: nodes}})
 		err = running.Cloud.WriteFiles(dir, running.PlainURL)
 		t.Setenv("IDENTITY_ENDPOINT", running.PlainURL+"/msi/token")
 		t.Setenv("IDENTITY_HEADER", "any")
 	case "gce":
-		running := simgce.Start(t, gce.Options{Seed: gce.SeedOptions{Nodes: nodes}})
+		running := simgce.StartLoopback(t, gce.Options{Seed: gce.SeedOptions{Nodes: nodes}})
 		err = running.Cloud.WriteFiles(dir, running.URL)
 		t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(running.URL, "http://"))
 	}

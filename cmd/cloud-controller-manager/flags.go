@@ -1,92 +1,33 @@
 package main
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/service/gatehook"
+	"github.com/berth-lb/berth/service/settings"
 )
 
 // flags are those that the stock program does not have.
 type flags struct {
-	classes          []string
-	defaultClass     bool
-	releaseUnclaimed bool
-	driftInterval    time.Duration
-	dryRun           bool
-	policies         []string
-	onTakeover       string
-	policyConfig     string
-	namespaces       []string
-	watch            watchFlags
+	settings.Settings
+	driftInterval time.Duration
+	apiShare      float64
+	watch         watchFlags
+	gates         gatehook.Options
 }
-
-// The values of --on-takeover.
-const (
-	converge = "converge"
-	keep     = "keep"
-)
 
 func newFlags() *flags { return &flags{} }
 
 func (f *flags) register(set *pflag.FlagSet) {
-	set.StringSliceVar(&f.classes, "load-balancer-class", nil, "values of spec.loadBalancerClass that this controller serves; may be given several times")
-	set.BoolVar(&f.defaultClass, "default-class", true, "serve Services without a loadBalancerClass; set to false when installed beside another controller")
-	set.BoolVar(&f.releaseUnclaimed, "release-unclaimed", false, "delete the load balancers of Services that this controller served and no longer serves because its own flags changed")
+	f.Register(set)
 	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which what is known of a load balancer is read anew and compared")
-	set.BoolVar(&f.dryRun, "dry-run", false, "plan only: write nothing to the cloud, and say in conditions and events what would be done")
-	set.StringVar(&f.onTakeover, "on-takeover", converge, "what to do where the load balancer of another controller differs and no traffic depends on it: "+converge+", or "+keep+" it until the Service or its nodes change")
-	set.StringVar(&f.policyConfig, "policy-config", "", "file that says what Services of which namespace may ask for; read again when it changes")
-	set.StringSliceVar(&f.namespaces, "allowed-namespaces", nil, "namespaces whose Services are served, * stands for any text; without it all are")
+	set.Float64Var(&f.apiShare, "api-share", kit.DefaultShare, "part of the cloud's documented API rates that is used; the rest is left to other programs of the account. More than 1 where the cloud has raised them, inf to be guided by refusals alone")
 	f.watch.register(set)
-	set.StringSliceVar(&f.policies, "policy", nil, "what must not be done: "+strings.Join(policyNames(), ", "))
-}
-
-type namedPolicy struct {
-	name   string
-	policy plan.Policy
-}
-
-func allPolicies() []namedPolicy {
-	return []namedPolicy{{"no-delete", plan.NoDelete}, {"no-replace", plan.NoReplace}, {"no-interrupt", plan.NoInterrupt}}
-}
-
-func policyNames() []string {
-	var out []string
-	for _, p := range allPolicies() {
-		out = append(out, p.name)
-	}
-	return out
-}
-
-// keepsDrift reads --on-takeover.
-func (f *flags) keepsDrift() (bool, error) {
-	switch f.onTakeover {
-	case converge, keep:
-		return f.onTakeover == keep, nil
-	}
-	return false, fmt.Errorf("--on-takeover %q is not known; legal: %s, %s", f.onTakeover, converge, keep)
-}
-
-// planPolicies returns the policies that were asked for.
-func (f *flags) planPolicies() ([]plan.Policy, error) {
-	var out []plan.Policy
-	if f.dryRun {
-		out = append(out, plan.DryRun)
-	}
-	for _, name := range f.policies {
-		found := false
-		for _, p := range allPolicies() {
-			if p.name == name {
-				out, found = append(out, p.policy), true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("--policy %q is not known; legal: %s", name, strings.Join(policyNames(), ", "))
-		}
-	}
-	return out, nil
+	set.StringVar(&f.gates.Listen, "gate-webhook-listen", "", "address on which the webhook listens that gives the readiness gates of their load balancers to new pods, such as :9443; empty: there is none")
+	set.StringSliceVar(&f.gates.Hosts, "gate-webhook-host", nil, "name or address by which the API server calls the webhook; may be given several times")
+	set.StringVar(&f.gates.Secret, "gate-webhook-secret", "", "namespace/name of the Secret in which the webhook keeps its certificate; it must exist, and may be empty")
+	set.StringVar(&f.gates.Configuration, "gate-webhook-configuration", "", "name of the MutatingWebhookConfiguration that calls the webhook; its caBundle is kept")
 }

@@ -28,7 +28,9 @@ func main() {
 		klog.Fatalf("options: %v", err)
 	}
 	useOurDefaults(opts)
-	spareMemory()
+	if err := spareMemory(); err != nil {
+		klog.Fatal(err)
+	}
 	flags := newFlags()
 	manager := newManager(flags)
 	signals, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

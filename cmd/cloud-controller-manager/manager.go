@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,10 +17,12 @@ import (
 	managerapp "k8s.io/controller-manager/app"
 	"k8s.io/controller-manager/controller"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/gatehook"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 )
@@ -70,7 +71,7 @@ func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 		klog.Fatal(err)
 	}
 	env := providers.Env{Cluster: shared.ClusterName, UserAgent: "berth", Now: time.Now, AllowUntagged: shared.AllowUntaggedCloud,
-		ClusterIDs: service.ClusterIDs(c.Client, true), Calls: m.calls()}
+		ClusterIDs: service.ClusterIDs(c.Client, true), Calls: m.calls(), Share: m.flags.apiShare, Waited: m.watchers.Metrics.Paced}
 	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, env)
 	if err != nil {
 		klog.Fatalf("cloud provider: %v", err)
@@ -79,7 +80,33 @@ func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 	if err := m.serve(c); err != nil {
 		klog.Fatalf("secure port: %v", err)
 	}
+	if err := m.hook(c); err != nil {
+		klog.Fatal(err)
+	}
 	return idle{name: cloud.Name}
+}
+
+// hook starts the webhook of pods, where there is to be one: in every replica, since the
+// API server calls any.
+func (m *manager) hook(c *config.CompletedConfig) error {
+	if m.flags.gates.Listen == "" {
+		return nil
+	}
+	view, err := service.NewGateView(c.Client)
+	if err != nil {
+		return err
+	}
+	hook, err := gatehook.New(c.Client, view.Services, m.flags.gates, clock.RealClock{})
+	if err != nil {
+		return fmt.Errorf("--gate-webhook: %w", err)
+	}
+	m.loops.Go(func() { view.Run(m.stopping) })
+	m.loops.Go(func() {
+		if err := hook.Run(m.stopping); err != nil {
+			klog.Fatal(err)
+		}
+	})
+	return nil
 }
 
 func (m *manager) connect(name, file string, env providers.Env) (providers.Bound, error) {
@@ -107,15 +134,15 @@ func (m *manager) connect(name, file string, env providers.Env) (providers.Bound
 // construct is called by the stock program for its service controller.
 func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedConfig, _ cloudprovider.Interface) app.InitFunc {
 	return func(ctx context.Context, _ managerapp.ControllerContext) (controller.Interface, bool, error) {
-		policies, err := m.flags.planPolicies()
+		policies, err := m.flags.PlanPolicies()
 		if err != nil {
 			return nil, false, err
 		}
-		keepDrift, err := m.flags.keepsDrift()
+		keepDrift, err := m.flags.KeepsDrift()
 		if err != nil {
 			return nil, false, err
 		}
-		admission, err := service.NewAdmission(m.flags.policyConfig, m.flags.namespaces, m.cloud)
+		admission, err := service.NewAdmission(m.flags.PolicyConfig, m.flags.AllowedNamespaces, m.cloud)
 		if err != nil {
 			return nil, false, fmt.Errorf("--policy-config: %w", err)
 		}
@@ -127,6 +154,9 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 			Admission: admission,
 			Watchers:  m.watchers,
 			Workers:   workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
+			DryRun:    m.flags.DryRun,
+			OwnPods:   m.flags.OwnPods,
+			PodGates:  m.flags.ReadinessGates,
 		})
 		if err != nil {
 			return nil, false, err
@@ -139,19 +169,9 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 // claims say which Services are ours. Installations that work at the same time have
 // different Leases, so its name is theirs.
 func (m *manager) claims(lease componentconfig.LeaderElectionConfiguration) service.Classes {
-	return service.Classes{
-		Default: m.flags.defaultClass, Names: m.served(), ReleaseUnclaimed: m.flags.releaseUnclaimed,
-		Installation: lease.ResourceNamespace + "/" + lease.ResourceName,
-	}
-}
-
-// served are the classes given by flag and, where we take the place of the
-// cloud's own controllers, theirs.
-func (m *manager) served() []string {
-	if !m.flags.defaultClass {
-		return m.flags.classes
-	}
-	return append(slices.Clone(m.flags.classes), m.classes...)
+	out := m.flags.Serves(m.classes)
+	out.Installation = lease.ResourceNamespace + "/" + lease.ResourceName
+	return out
 }
 
 // start runs the loop until leadership or the process ends.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 )
 
 // garbage is how much garbage may come on top of what is in use, in percent, where
@@ -11,8 +13,38 @@ import (
 // Go's default of 100 its peak would be far above what it holds.
 const garbage = 50
 
-func spareMemory() {
+// memoryVariable names the memory that the container may use, in bytes. The chart
+// takes it from the limit of the container.
+const memoryVariable = "BERTH_MEMORY_LIMIT"
+
+// heapShare is the part of that memory, in percent, from which on garbage is collected
+// however much processor time it takes. The rest is for what the runtime does not
+// count, such as the pages of the program itself.
+const heapShare = 80
+
+func spareMemory() error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return nil // read by the runtime itself
+	}
+	limit, err := heapLimit(os.Getenv(memoryVariable))
+	if limit > 0 {
+		debug.SetMemoryLimit(limit)
+	}
+	return err
+}
+
+// heapLimit returns what the runtime is to keep below, in bytes, for the memory that
+// the container may use; 0 if that is not said.
+func heapLimit(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%s: %q is not a number of bytes from 1 on", memoryVariable, text)
+	}
+	return n / 100 * heapShare, nil
 }

@@ -8,15 +8,19 @@ import (
 	"github.com/berth-lb/berth/providers/aws"
 	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/providers/gce"
+	"github.com/berth-lb/berth/providers/oci"
+	"github.com/berth-lb/berth/providers/openstack"
 )
 
-// List returns every cloud, sorted by name.
+// List returns every cloud, sorted by name. Each knows the annotations of the others.
 func List() []providers.Entry {
-	return []providers.Entry{
+	return providers.Beside(
 		providers.EntryOf(aws.Cloud()),
 		providers.EntryOf(azure.Cloud()),
 		providers.EntryOf(gce.Cloud()),
-	}
+		providers.EntryOf(oci.Cloud()),
+		providers.EntryOf(openstack.Cloud()),
+	)
 }
 
 // Find returns the cloud with the name; the error lists the legal ones.

@@ -33,7 +33,7 @@ const (
 // the tests rule out.
 func declared() (*annotations.Set, error) {
 	return annotations.Collect("aws", []string{lbPrefix}, checks(),
-		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), laterKeys(), objectKeys())
+		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), controllerKeys(), laterKeys(), objectKeys())
 }
 
 // Annotations is the set of all keys that the official controllers read.
@@ -44,3 +44,5 @@ func Annotations() *annotations.Set {
 
 func onCLB() []string { return []string{CLB} }
 func onNLB() []string { return []string{NLB} }
+func onLBC() []string { return []string{LBC} }
+func onCPA() []string { return []string{CLB, NLB} }

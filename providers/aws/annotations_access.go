@@ -26,6 +26,9 @@ var (
 				Doc: "Nodes let in the first group of the list."},
 			{Kinds: onNLB(), Type: groupList(), DefaultDoc: "a group of its own with NLBSecurityGroupMode=Managed, else none", Source: cpaMain,
 				Doc: "Heard only with NLBSecurityGroupMode=Managed in the cloud config, and only if the load balancer was made with a group, because AWS cannot add the first one later."},
+			{Kinds: onLBC(), Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.NonEmpty().Legally("ids of security groups, or values of their tag Name")), Source: lbcGuide,
+				DefaultDoc: "a group of its own and the one that all load balancers send from",
+				Doc:        "Groups by id or by the tag Name. Not heard if the load balancer was made without groups, because AWS cannot add the first one later."},
 		},
 	}
 	extraGroupsKey = &annotations.Key[[]string]{

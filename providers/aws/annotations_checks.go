@@ -14,7 +14,7 @@ import (
 // checks judge keys together, and tell what the official controller leaves unsaid.
 func checks() []annotations.Check {
 	return []annotations.Check{
-		checkType, checkInternal, checkPortsMatch, checkTLSKeys, checkBackendText, checkTimes, checkTargetAttributes, checkLogs,
+		checkType, checkInternal, checkScheme, checkTags, checkPortsMatch, checkTLSKeys, checkBackendText, checkTimes, checkTargetAttributes, checkLogs, checkProxyPorts,
 	}
 }
 
@@ -28,9 +28,9 @@ func refuse(from annotations.Origin, message, legal string) annotations.Problems
 }
 
 // checkType: a misspelt kind silently makes a Classic Load Balancer.
-func checkType(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+func checkType(kind string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
 	value, from, ok := typeKey.Lookup(bag)
-	if !ok || value == "" || value == typeNLB || value == CLB || value == "classic" || value == "elb" {
+	if kind == LBC || !ok || value == "" || value == typeNLB || value == CLB || value == "classic" || value == "elb" {
 		return nil
 	}
 	return warnAbout(from, "is not a kind that is known here, so it means a Classic Load Balancer", `"nlb"; for a Classic Load Balancer leave the key out`)
@@ -76,11 +76,18 @@ func checkPortsMatch(_ string, bag *annotations.Bag, ports []corev1.ServicePort)
 
 // checkTLSKeys: without a certificate there is no TLS to adjust.
 func checkTLSKeys(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
-	if _, _, ok := certKey.Lookup(bag); ok || bag.Refused(certKey) {
+	_, _, several := certsKey.Lookup(bag)
+	if _, _, ok := certKey.Lookup(bag); ok || several || bag.Refused(certKey, certsKey) {
 		return nil
 	}
 	var out annotations.Problems
 	if _, from, ok := sslPortsKey.Lookup(bag); ok {
+		out = append(out, warnAbout(from, "has no effect without "+certKey.Name, "")...)
+	}
+	if _, from, ok := tlsPortsKey.Lookup(bag); ok {
+		out = append(out, warnAbout(from, "has no effect without "+certKey.Name, "")...)
+	}
+	if _, from, ok := alpnKey.Lookup(bag); ok {
 		out = append(out, warnAbout(from, "has no effect without "+certKey.Name, "")...)
 	}
 	if _, from, ok := sslPolicyKey.Lookup(bag); ok {
@@ -96,7 +103,10 @@ func checkBackendText(kind string, bag *annotations.Bag, _ []corev1.ServicePort)
 		return nil
 	}
 	_, _, tls := certKey.Lookup(bag)
+	_, _, several := certsKey.Lookup(bag)
 	switch {
+	case kind == LBC && (value != "ssl" || !several):
+		return warnAbout(from, "has no effect but as \"ssl\" and with "+certKey.Name, `"ssl" or "tcp"`)
 	case kind == NLB && value != "ssl":
 		return warnAbout(from, "has no effect on a Network Load Balancer, which sends plain TCP to the nodes", `"ssl" or "tcp"`)
 	case kind == NLB && !tls, kind == CLB && !tls && value != "http":

@@ -11,9 +11,10 @@ var (
 	crossZoneKey = &annotations.Key[bool]{
 		Name: lbPrefix + "cross-zone-load-balancing-enabled", Group: groupSettings, Example: "true",
 		Doc: "Spreads over the targets of all zones instead of the own one.",
-		Forms: []annotations.Form[bool]{{
-			Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key it is switched off, whoever switched it on.",
-		}},
+		Forms: []annotations.Form[bool]{
+			{Kinds: onCPA(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key it is switched off, even if it was switched on by hand."},
+			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Source: lbcGuide, Doc: "Wins over " + lbPrefix + "attributes. Taking the key away changes nothing."},
+		},
 	}
 	idleTimeoutKey = &annotations.Key[int]{
 		Name: lbPrefix + "connection-idle-timeout", Group: groupSettings, Example: "60",
@@ -44,14 +45,18 @@ var (
 			{Kinds: onNLB(), Type: annotations.MapLenient().Checked(targetAttributes).Legally(
 				attrPreserveIP + " and " + attrProxyV2 + ", each =true or =false"), DefaultDoc: "not managed", Source: cpaValidation,
 				Doc: "Taking the key away leaves the attributes as they are."},
+			{Kinds: onLBC(), Type: annotations.MapStrict().Checked(preserveIsBool), DefaultDoc: "proxy_protocol_v2.enabled=false, others not managed", Source: lbcGuide,
+				Doc: "Any attribute that AWS knows. Taking one away leaves it as it is. The keys about the PROXY protocol win over it."},
 		},
 	}
 	logsKey = &annotations.Key[bool]{
 		Name: lbPrefix + "access-log-enabled", Group: groupLogs, Example: "true",
 		Doc: "Writes access logs to an S3 bucket.",
-		Forms: []annotations.Form[bool]{{
-			Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key logs are switched off, whoever switched them on.",
-		}},
+		Forms: []annotations.Form[bool]{
+			{Kinds: onCPA(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key logs are switched off, even if they were switched on by hand."},
+			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Source: lbcGuide,
+				Doc: "Wins over " + lbPrefix + `attributes. "false" switches logs off; the official controller leaves them on.`},
+		},
 	}
 	logsBucketKey = &annotations.Key[string]{
 		Name: lbPrefix + "access-log-s3-bucket-name", Group: groupLogs, Example: "shop-logs",

@@ -36,7 +36,7 @@ func TestDeclarations(t *testing.T) {
 			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
 		}
 	}
-	if d := cmp.Diff([]string{CLB, NLB}, set.Kinds()); d != "" {
+	if d := cmp.Diff([]string{CLB, NLB, LBC}, set.Kinds()); d != "" {
 		t.Errorf("kinds (-want +got):\n%s", d)
 	}
 }
@@ -88,7 +88,7 @@ func TestChecks(t *testing.T) {
 		{"attribute that is none", NLB, map[string]string{"target-group-attributes": "stickiness.enabled=true"}, nil,
 			[]string{`error: target-group-attributes: "stickiness.enabled=true" has key "stickiness.enabled", only preserve_client_ip.enabled and proxy_protocol_v2.enabled can be set; legal is preserve_client_ip.enabled and proxy_protocol_v2.enabled, each =true or =false`}},
 		{"proxy protocol of the other kind", NLB, map[string]string{"proxy-protocol": "*"}, nil,
-			[]string{`warning: proxy-protocol: has no effect on nlb, only on clb`}},
+			[]string{`warning: proxy-protocol: has no effect on nlb, only on clb and nlb-lbc`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestSSLPorts(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	tests := map[string]string{"nlb": NLB, "": CLB, "NLB": CLB, "clb": CLB, " nlb": CLB, "external": "", "nlb-ip": ""}
+	tests := map[string]string{"nlb": NLB, "": CLB, "NLB": CLB, "clb": CLB, " nlb": CLB, "external": "", "nlb-ip": LBC}
 	for value, want := range tests {
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{typeKey.Name: value}}}
 		got := choose(svc)

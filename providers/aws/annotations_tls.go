@@ -23,6 +23,7 @@ var (
 		Name: lbPrefix + "ssl-ports", Group: groupTLS, Example: "443,https",
 		Doc: "Ports that use the certificate, by number or name.",
 		Forms: []annotations.Form[annotations.Ports]{{
+			Kinds:   onCPA(),
 			Type:    annotations.Custom("port list", `a comma separated list of port numbers or names without blanks, or "*" for all`, rawPorts),
 			Default: annotations.AllPorts(), DefaultDoc: "all ports", Change: annotations.Brief, Source: cpaMain,
 			Doc: "Blanks count: an entry with a blank before it fits no port, which is told.",
@@ -34,6 +35,8 @@ var (
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Source: cpaBalancer},
 			{Kinds: onNLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Empty: annotations.EmptyAbsent, Source: cpaBalancer},
+			{Kinds: onLBC(), Type: annotations.NonEmpty(), DefaultDoc: "DefaultSslPolicy of the cloud config, else " + defaultSSLPolicy, Source: lbcGuide,
+				Doc: "Taking the key away brings the default back."},
 		},
 	}
 	backendKey = &annotations.Key[string]{
@@ -44,14 +47,17 @@ var (
 				Doc: `Without a certificate on the port only "http" has an effect.`},
 			{Kinds: onNLB(), Type: annotations.String().Legally(`"ssl" to encrypt again, any other text for tcp`), DefaultDoc: "tcp", Source: cpaMain,
 				Doc: "Only on ports with a certificate. The target group is made anew and the listener switched to it."},
+			{Kinds: onLBC(), Type: annotations.String().Legally(`"ssl" to encrypt again, any other text for tcp`), DefaultDoc: "tcp", Source: lbcGuide,
+				Doc: "Only on ports with a certificate. The target group is made anew and the listener switched to it."},
 		},
 	}
 	proxyKey = &annotations.Key[bool]{
 		Name: lbPrefix + "proxy-protocol", Group: groupTLS, Example: "*",
-		Doc: "Sends the PROXY protocol, version 1, to all ports of the nodes.",
-		Forms: []annotations.Form[bool]{{
-			Kinds: onCLB(), Type: annotations.BoolWords([]string{"*"}, []string{""}, false), Source: cpaMain,
-		}},
+		Doc: "Sends the PROXY protocol to all ports of the targets.",
+		Forms: []annotations.Form[bool]{
+			{Kinds: onCLB(), Type: annotations.BoolWords([]string{"*"}, []string{""}, false), Source: cpaMain, Doc: "Version 1."},
+			{Kinds: onLBC(), Type: annotations.BoolWords([]string{"*"}, nil, false), Source: lbcGuide, Doc: "Version 2. Wins over all other keys about it."},
+		},
 	}
 )
 

@@ -1,11 +1,10 @@
 package aws
 
 import (
-	"cmp"
 	"context"
-	"strings"
+	"maps"
 
-	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -26,154 +25,68 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	case first.Key.Kind == KindClassicPort && first.Action == plan.Delete:
 		return s.deleteClassicListeners(ctx, b)
 	}
-	out := make([]plan.Outcome, 0, len(b.Steps))
-	for _, step := range b.Steps {
-		out = append(out, s.apply(&change{Session: s, ctx: ctx, batch: b, step: step}))
-	}
-	return out
+	table := verbs()
+	maps.Copy(table, controllerVerbs())
+	return table.Apply(ctx, s, b)
 }
 
 // change is one step at work.
-type change struct {
-	*Session
-	ctx   context.Context
-	batch plan.Batch
-	step  plan.Step
-}
-
-// verb is what a step does, down to the part that its call writes.
-type verb struct {
-	kind   stack.Kind
-	action plan.Action
-	part   string
-}
+type change = kit.Change[*Session]
 
 // verbs is the table of all single calls.
-func verbs() map[verb]func(*change) plan.Outcome {
-	return map[verb]func(*change) plan.Outcome{
-		{KindGroup, plan.Create, ""}:         with(createGroup),
-		{KindGroup, plan.Delete, ""}:         deleteGroup,
-		{KindIngress, plan.Update, "rules+"}: grantIngress,
-		{KindIngress, plan.Update, "rules-"}: revokeIngress,
+func verbs() kit.Verbs[*Session] {
+	return kit.Verbs[*Session]{
+		{Kind: KindGroup, Action: plan.Create}:                   kit.With(createGroup),
+		{Kind: KindGroup, Action: plan.Delete}:                   deleteGroup,
+		{Kind: KindIngress, Action: plan.Update, Part: "rules+"}: grantIngress,
+		{Kind: KindIngress, Action: plan.Update, Part: "rules-"}: revokeIngress,
 
-		{KindClassic, plan.Create, ""}:               with(createClassic),
-		{KindClassic, plan.Update, "subnets+"}:       attachSubnets,
-		{KindClassic, plan.Update, "subnets-"}:       detachSubnets,
-		{KindClassic, plan.Update, "groups"}:         with(setClassicGroups),
-		{KindClassic, plan.Update, "tags"}:           with(tagClassic),
-		{KindClassic, plan.Delete, ""}:               deleteClassic,
-		{KindClassicPol, plan.Create, ""}:            with(createClassicPolicy),
-		{KindClassicPol, plan.Delete, ""}:            deleteClassicPolicy,
-		{KindClassicSSL, plan.Update, ""}:            with(setListenerPolicies),
-		{KindClassicBack, plan.Update, ""}:           with(setBackendPolicies),
-		{KindClassicAttr, plan.Update, ""}:           with(setClassicAttributes),
-		{KindClassicCheck, plan.Update, ""}:          with(setClassicCheck),
-		{KindClassicInst, plan.Update, "instances+"}: registerInstances,
-		{KindClassicInst, plan.Update, "instances-"}: deregisterInstances,
+		{Kind: KindClassic, Action: plan.Create}:                         kit.With(createClassic),
+		{Kind: KindClassic, Action: plan.Update, Part: "subnets"}:        kit.With(setClassicSubnets),
+		{Kind: KindClassic, Action: plan.Update, Part: "groups"}:         kit.With(setClassicGroups),
+		{Kind: KindClassic, Action: plan.Update, Part: "tags"}:           kit.With(tagClassic),
+		{Kind: KindClassic, Action: plan.Delete}:                         deleteClassic,
+		{Kind: KindClassicPort, Action: plan.Update}:                     kit.With(setClassicCertificate),
+		{Kind: KindClassicPol, Action: plan.Create}:                      kit.With(createClassicPolicy),
+		{Kind: KindClassicPol, Action: plan.Delete}:                      deleteClassicPolicy,
+		{Kind: KindClassicSSL, Action: plan.Update}:                      kit.With(setListenerPolicies),
+		{Kind: KindClassicBack, Action: plan.Update}:                     kit.With(setBackendPolicies),
+		{Kind: KindClassicAttr, Action: plan.Update}:                     kit.With(setClassicAttributes),
+		{Kind: KindClassicCheck, Action: plan.Update}:                    kit.With(setClassicCheck),
+		{Kind: KindClassicInst, Action: plan.Update, Part: "instances+"}: registerInstances,
+		{Kind: KindClassicInst, Action: plan.Update, Part: "instances-"}: deregisterInstances,
 
-		{KindNetwork, plan.Create, ""}:         with(createNetwork),
-		{KindNetwork, plan.Update, "groups"}:   with(setNetworkGroups),
-		{KindNetwork, plan.Delete, ""}:         deleteNetwork,
-		{KindNetworkAttr, plan.Update, ""}:     with(setNetworkAttributes),
-		{KindTargetGroup, plan.Create, ""}:     with(createTargetGroup),
-		{KindTargetGroup, plan.Update, ""}:     with(updateTargetGroup),
-		{KindTargetGroup, plan.Delete, ""}:     deleteTargetGroup,
-		{KindTargets, plan.Update, "targets+"}: registerTargets,
-		{KindTargets, plan.Update, "targets-"}: deregisterTargets,
-		{KindTargetAttr, plan.Update, ""}:      with(setTargetAttributes),
-		{KindListener, plan.Create, ""}:        with(createListener),
-		{KindListener, plan.Update, ""}:        with(updateListener),
-		{KindListener, plan.Delete, ""}:        deleteListener,
+		{Kind: KindNetwork, Action: plan.Create}:                   kit.With(createNetwork),
+		{Kind: KindNetwork, Action: plan.Update, Part: "subnets"}:  kit.With(setNetworkSubnets),
+		{Kind: KindNetwork, Action: plan.Update, Part: "groups"}:   kit.With(setNetworkGroups),
+		{Kind: KindNetwork, Action: plan.Update, Part: "tags"}:     kit.With(tagNetwork),
+		{Kind: KindNetwork, Action: plan.Delete}:                   deleteNetwork,
+		{Kind: KindNetworkAttr, Action: plan.Update}:               kit.With(setNetworkAttributes),
+		{Kind: KindTargetGroup, Action: plan.Create}:               kit.With(createTargetGroup),
+		{Kind: KindTargetGroup, Action: plan.Update}:               kit.With(updateTargetGroup),
+		{Kind: KindTargetGroup, Action: plan.Delete}:               deleteTargetGroup,
+		{Kind: KindTargets, Action: plan.Update, Part: "targets+"}: registerTargets,
+		{Kind: KindTargets, Action: plan.Update, Part: "targets-"}: deregisterTargets,
+		{Kind: KindTargetAttr, Action: plan.Update}:                kit.With(setTargetAttributes),
+		{Kind: KindListener, Action: plan.Create}:                  kit.With(createListener),
+		{Kind: KindListener, Action: plan.Update}:                  kit.With(updateListener),
+		{Kind: KindListener, Action: plan.Delete}:                  deleteListener,
 	}
 }
 
-// with hands a step to the function for its spec; a step with another spec is a
-// defect of the plan.
-func with[T any](run func(*change, T) plan.Outcome) func(*change) plan.Outcome {
-	return func(c *change) plan.Outcome {
-		spec, ok := c.step.Target.Spec.(T)
-		if !ok {
-			return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", c.step.ID, c.step.Target.Spec))
-		}
-		return run(c, spec)
-	}
+// updatedPart is the outcome of an update of a part of a Classic Load Balancer, which is
+// known by the load balancer and its own name.
+func updatedPart(c *change, spec stack.Spec, err error) plan.Outcome {
+	return asPart(c, c.Updated(spec, err))
 }
 
-func (s *Session) apply(c *change) plan.Outcome {
-	id := c.step.ID
-	// From its second chunk on the part of a set carries a number.
-	part := strings.TrimRight(id.Part, "0123456789")
-	run, ok := verbs()[verb{id.Key.Kind, id.Action, part}]
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: there is no call that does this", id))
+func asPart(c *change, o plan.Outcome) plan.Outcome {
+	if o.Err == nil {
+		k := c.Step.Target.Key
+		o.After.ID = partID(*balancer(c), string(k.Kind), k.Name)
 	}
-	return run(c)
-}
-
-// id is the identifier of the step's resource. What is found has one; an
-// inherent resource of a parent that has just been made is known by that parent.
-func (c *change) id() string {
-	t := c.step.Target
-	return cmp.Or(t.ID, c.batch.ID(c.step, stack.RefTo(t.In)), c.batch.ID(c.step, stack.RefTo(t.Key)))
-}
-
-// parent is the identifier of what the step's resource is in.
-func (c *change) parent() string { return c.batch.ID(c.step, stack.RefTo(c.step.Target.In)) }
-
-// ids resolves references, in order.
-func (c *change) ids(refs []stack.Ref) []string {
-	var out []string
-	for _, r := range refs {
-		out = append(out, c.batch.ID(c.step, r))
-	}
-	return out
-}
-
-// created is the outcome of a creation.
-func (c *change) created(id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
-	r := c.step.Target
-	r.ID, r.Proof, r.Spec = id, proof, spec
-	return plan.Done(r)
-}
-
-// updated is the outcome of an update after which the resource has the spec.
-func (c *change) updated(spec stack.Spec, err error) plan.Outcome {
-	if err != nil {
-		return failed(err)
-	}
-	r := c.step.Target
-	r.ID, r.Spec = c.id(), spec
-	switch r.Key.Kind {
-	case KindClassicSSL, KindClassicBack, KindClassicAttr, KindClassicCheck, KindClassicInst:
-		r.ID = partID(*c.balancer(), string(r.Key.Kind), r.Key.Name)
-	}
-	return plan.Done(r)
-}
-
-// deleted is the outcome of a deletion: what is not there is gone.
-func deleted(err error) plan.Outcome {
-	if err == nil || fault.Is(err, fault.NotFound) {
-		return plan.Outcome{Sent: plan.WasSent}
-	}
-	return failed(err)
+	return o
 }
 
 // failed is the outcome of a call that ended with a fault.
-func failed(err error) plan.Outcome { return plan.Outcome{Err: err, Sent: sent(err)} }
-
-// sent says whether a call with this fault may have taken effect.
-func sent(err error) plan.Sent {
-	if fault.Is(err, fault.Ambiguous) {
-		return plan.MaybeSent
-	}
-	return plan.NotSent
-}
-
-// every is the same outcome for all steps of a batch.
-func every(b plan.Batch, o plan.Outcome) []plan.Outcome {
-	out := make([]plan.Outcome, len(b.Steps))
-	for i := range out {
-		out[i] = o
-	}
-	return out
-}
+func failed(err error) plan.Outcome { return kit.Failed(err) }

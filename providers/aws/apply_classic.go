@@ -2,13 +2,13 @@ package aws
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -16,13 +16,13 @@ import (
 // createClassic makes the load balancer with its listeners in one call.
 func createClassic(c *change, spec Classic) plan.Outcome {
 	in := &elb.CreateLoadBalancerInput{
-		LoadBalancerName: &spec.Name, Subnets: spec.Subnets, SecurityGroups: c.ids(spec.Groups), Tags: tagList(spec.Tags, classicTag),
+		LoadBalancerName: &spec.Name, Subnets: spec.Subnets, SecurityGroups: c.IDs(spec.Groups), Tags: tagList(spec.Tags, classicTag),
 	}
 	if spec.Scheme == schemeInternal {
 		in.Scheme = &spec.Scheme
 	}
 	var parts []stack.Resource
-	for _, r := range c.step.With {
+	for _, r := range c.Step.With {
 		port, ok := r.Spec.(ClassicPort)
 		if !ok {
 			continue
@@ -31,12 +31,12 @@ func createClassic(c *change, spec Classic) plan.Outcome {
 		port.Balancer = spec.Name
 		parts = append(parts, madeListener(r, port))
 	}
-	out, err := tell(c.ctx, c.classic.CreateLoadBalancer, in, onceClassic)
+	out, err := tell(c.Ctx, c.Session.classic.CreateLoadBalancer, in, onceClassic)
 	if err != nil {
 		return failed(notYet(err, refersToOwn(spec.Groups)))
 	}
 	spec.DNSName = awssdk.ToString(out.DNSName)
-	o := c.created(spec.Name, stack.Name, spec)
+	o := c.Created(spec.Name, stack.Name, spec)
 	o.Parts = parts
 	return o
 }
@@ -69,7 +69,7 @@ func (s *Session) createClassicListeners(ctx context.Context, b plan.Batch) []pl
 		in.Listeners = append(in.Listeners, wireListener(portOf(step)))
 	}
 	if _, err := tell(ctx, s.classic.CreateLoadBalancerListeners, in); err != nil {
-		return every(b, failed(err))
+		return kit.Every(b, failed(err))
 	}
 	out := make([]plan.Outcome, 0, len(b.Steps))
 	for _, step := range b.Steps {
@@ -88,7 +88,7 @@ func (s *Session) deleteClassicListeners(ctx context.Context, b plan.Batch) []pl
 		in.LoadBalancerPorts = append(in.LoadBalancerPorts, portOf(step).Port)
 	}
 	_, err := tell(ctx, s.classic.DeleteLoadBalancerListeners, in)
-	return every(b, deleted(err))
+	return kit.Every(b, kit.Deleted(err))
 }
 
 // portOf is the listener of a step; Apply has looked at its kind.
@@ -105,60 +105,43 @@ func balancerIn(b plan.Batch, s plan.Step) string {
 	return b.ID(s, stack.RefTo(stack.Key{Kind: KindClassic}))
 }
 
-func (c *change) balancer() *string { return awssdk.String(balancerIn(c.batch, c.step)) }
-
-func attachSubnets(c *change) plan.Outcome {
-	return addMembers(c, func(subnets []string) error {
-		_, err := tell(c.ctx, c.classic.AttachLoadBalancerToSubnets, &elb.AttachLoadBalancerToSubnetsInput{LoadBalancerName: c.balancer(), Subnets: subnets})
-		return err
-	})
-}
-
-func detachSubnets(c *change) plan.Outcome {
-	return removeMembers(c, func(subnets []string) error {
-		_, err := tell(c.ctx, c.classic.DetachLoadBalancerFromSubnets, &elb.DetachLoadBalancerFromSubnetsInput{LoadBalancerName: c.balancer(), Subnets: subnets})
-		return err
-	})
-}
+func balancer(c *change) *string { return awssdk.String(balancerIn(c.Batch, c.Step)) }
 
 func setClassicGroups(c *change, spec Classic) plan.Outcome {
-	in := &elb.ApplySecurityGroupsToLoadBalancerInput{LoadBalancerName: c.balancer(), SecurityGroups: c.ids(spec.Groups)}
-	_, err := tell(c.ctx, c.classic.ApplySecurityGroupsToLoadBalancer, in)
-	return c.updated(spec, notYet(err, refersToOwn(spec.Groups)))
+	in := &elb.ApplySecurityGroupsToLoadBalancerInput{LoadBalancerName: balancer(c), SecurityGroups: c.IDs(spec.Groups)}
+	_, err := tell(c.Ctx, c.Session.classic.ApplySecurityGroupsToLoadBalancer, in)
+	return c.Updated(spec, notYet(err, refersToOwn(spec.Groups)))
 }
 
 // tagClassic adds the tags that are missing or differ; what others added stays.
 func tagClassic(c *change, spec Classic) plan.Outcome {
-	found, _ := c.step.Found.(Classic)
-	in := &elb.AddTagsInput{LoadBalancerNames: []string{*c.balancer()}, Tags: tagList(missingTags(spec.Tags, found.Tags), classicTag)}
-	_, err := tell(c.ctx, c.classic.AddTags, in)
-	all := maps.Clone(found.Tags)
-	if all == nil {
-		all = Tags{}
-	}
-	maps.Copy(all, spec.Tags)
-	spec.Tags = all
-	return c.updated(spec, err)
+	found, _ := c.Step.Found.(Classic)
+	in := &elb.AddTagsInput{LoadBalancerNames: []string{*balancer(c)}, Tags: tagList(missingTags(spec.Tags, found.Tags), classicTag)}
+	_, err := tell(c.Ctx, c.Session.classic.AddTags, in)
+	spec.Tags = over(found.Tags, spec.Tags)
+	return c.Updated(spec, err)
 }
 
 func deleteClassic(c *change) plan.Outcome {
-	_, err := tell(c.ctx, c.classic.DeleteLoadBalancer, &elb.DeleteLoadBalancerInput{LoadBalancerName: awssdk.String(c.id())})
-	c.facts.forgetClassic(c.id())
-	return deleted(err)
+	_, err := tell(c.Ctx, c.Session.classic.DeleteLoadBalancer, &elb.DeleteLoadBalancerInput{LoadBalancerName: awssdk.String(c.ID())})
+	c.Session.facts.forgetClassic(c.ID())
+	return kit.Deleted(err)
 }
 
 func registerInstances(c *change) plan.Outcome {
-	return addMachines(c, itself, func(ids []string) error {
-		_, err := tell(c.ctx, c.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: c.balancer(), Instances: wireInstances(ids)})
+	o := addMachines(c, *balancer(c), itself, func(ids []string) error {
+		_, err := tell(c.Ctx, c.Session.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
 		return err
 	})
+	return asPart(c, o)
 }
 
 func deregisterInstances(c *change) plan.Outcome {
-	return removeMachines(c, itself, func(ids []string) error {
-		_, err := tell(c.ctx, c.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: c.balancer(), Instances: wireInstances(ids)})
+	o := removeMachines(c, itself, func(ids []string) error {
+		_, err := tell(c.Ctx, c.Session.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
 		return err
 	})
+	return asPart(c, o)
 }
 
 func itself(id string) string { return id }

@@ -10,9 +10,13 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
+
+// protocolICMP is that of rules about the size of packets.
+const protocolICMP = "icmp"
 
 const (
 	// settleDelay is how long a new security group may be unknown elsewhere.
@@ -27,60 +31,96 @@ func createGroup(c *change, g Group) plan.Outcome {
 	if tags := tagList(g.Tags, ec2Tag); len(tags) > 0 {
 		in.TagSpecifications = []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: tags}}
 	}
-	out, err := tell(c.ctx, c.ec2.CreateSecurityGroup, in)
+	out, err := tell(c.Ctx, c.Session.ec2.CreateSecurityGroup, in)
 	if err != nil {
 		return failed(err)
 	}
 	proof := stack.Name
-	if c.config.Cluster.Owns(g.Tags) {
+	if c.Session.config.Cluster.Owns(g.Tags) {
 		proof = stack.Tag
 	}
-	return c.created(awssdk.ToString(out.GroupId), proof, g)
+	return c.Created(awssdk.ToString(out.GroupId), proof, g)
 }
 
 // deleteGroup answers InUse while interfaces of a deleted load balancer still
 // have the group, which takes AWS some minutes to end.
 func deleteGroup(c *change) plan.Outcome {
-	_, err := tell(c.ctx, c.ec2.DeleteSecurityGroup, &ec2.DeleteSecurityGroupInput{GroupId: awssdk.String(c.id())})
-	return deleted(err)
+	_, err := tell(c.Ctx, c.Session.ec2.DeleteSecurityGroup, &ec2.DeleteSecurityGroupInput{GroupId: awssdk.String(c.ID())})
+	return kit.Deleted(err)
 }
 
 func grantIngress(c *change) plan.Outcome {
-	add, _ := plan.Members[Permission](c.step)
-	group := c.id()
+	add, _ := plan.Members[Permission](c.Step)
+	group := c.ID()
 	var refused []plan.Refusal
-	err := c.regraft(group, func(found map[Permission]bool) error {
-		missing := slices.DeleteFunc(slices.Clone(add), func(p Permission) bool { return found[c.literal(p)] })
-		var err error
-		refused, err = split(missing, func(part []Permission) error { return c.authorize(group, c.rules(part)) })
+	err := regraft(c, group, func(found map[Permission]bool) error {
+		missing := slices.DeleteFunc(slices.Clone(add), func(p Permission) bool { return found[literal(c, p)] })
+		slices.SortStableFunc(missing, Permission.byNeed)
+		err := authorize(c, group, rules(c, missing))
+		if differs(err) || !fault.OfMember(err) {
+			return err
+		}
+		if fault.Is(err, fault.Quota) {
+			refused, err = fill(c, group, missing, err)
+			return err
+		}
+		refused, err = split(missing, func(part []Permission) error { return authorize(c, group, rules(c, part)) })
 		return err
 	})
-	return c.members(refused, notYet(err, true))
+	return c.Members(refused, notYet(err, true))
+}
+
+// fill grants as many rules as the group has room for, after AWS refused all of them
+// together: first those without which clients do not get in.
+func fill(c *change, group string, missing []Permission, full error) ([]plan.Refusal, error) {
+	found, err := c.Session.rulesIn(c.Ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	// Every account has the default quota; whether there is more, one rule tells.
+	room := min(max(defaultRuleLimit-len(found), 0), len(missing))
+	for _, part := range [][]Permission{missing[:room], missing[room:min(room+1, len(missing))]} {
+		switch err := authorize(c, group, rules(c, part)); {
+		case fault.Is(err, fault.Quota):
+			return everyOne(missing[room:], full), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	rest := missing[min(room+1, len(missing)):]
+	return split(rest, func(part []Permission) error { return authorize(c, group, rules(c, part)) })
+}
+
+// byNeed orders permissions for a group that has not room for all: what lets clients
+// in goes before what tells them the size of packets.
+func (p Permission) byNeed(q Permission) int {
+	rank := map[bool]int{true: 1}
+	return rank[p.Protocol == protocolICMP] - rank[q.Protocol == protocolICMP]
 }
 
 func revokeIngress(c *change) plan.Outcome {
-	_, remove := plan.Members[Permission](c.step)
-	group := c.id()
-	err := c.regraft(group, func(found map[Permission]bool) error {
+	_, remove := plan.Members[Permission](c.Step)
+	group := c.ID()
+	err := regraft(c, group, func(found map[Permission]bool) error {
 		there := remove
 		if found != nil {
-			there = slices.DeleteFunc(slices.Clone(remove), func(p Permission) bool { return !found[c.literal(p)] })
+			there = slices.DeleteFunc(slices.Clone(remove), func(p Permission) bool { return !found[literal(c, p)] })
 		}
-		return c.revoke(group, c.rules(there))
+		return revoke(c, group, rules(c, there))
 	})
-	return c.members(nil, err)
+	return c.Members(nil, err)
 }
 
 // regraft runs an edit of a group of our own. Only if the group turns out to
 // differ from what the plan knew, it is read and the edit made to fit. Until
 // then found is nil.
-func (c *change) regraft(group string, edit func(found map[Permission]bool) error) error {
+func regraft(c *change, group string, edit func(found map[Permission]bool) error) error {
 	err := edit(nil)
 	for range regrafts {
 		if !differs(err) {
 			return err
 		}
-		rules, readErr := c.rulesIn(c.ctx, group)
+		rules, readErr := c.Session.rulesIn(c.Ctx, group)
 		if readErr != nil {
 			return readErr
 		}
@@ -101,28 +141,28 @@ func differs(err error) bool {
 }
 
 // literal is the permission with its source as EC2 writes it.
-func (c *change) literal(p Permission) Permission {
+func literal(c *change, p Permission) Permission {
 	p = normal(p)
 	if !p.Source.IsZero() {
-		p.Source = stack.RefID(c.batch.ID(c.step, p.Source))
+		p.Source = stack.RefID(c.Batch.ID(c.Step, p.Source))
 	}
 	return p
 }
 
-func (c *change) rules(list []Permission) []FoundRule {
+func rules(c *change, list []Permission) []FoundRule {
 	out := make([]FoundRule, 0, len(list))
 	for _, p := range list {
-		out = append(out, FoundRule{Permission: c.literal(p)})
+		out = append(out, FoundRule{Permission: literal(c, p)})
 	}
 	return out
 }
 
-func (c *change) authorize(group string, rules []FoundRule) error {
-	return c.Session.authorize(c.ctx, group, rules)
+func authorize(c *change, group string, rules []FoundRule) error {
+	return c.Session.authorize(c.Ctx, group, rules)
 }
 
-func (c *change) revoke(group string, rules []FoundRule) error {
-	return c.Session.revoke(c.ctx, group, rules)
+func revoke(c *change, group string, rules []FoundRule) error {
+	return c.Session.revoke(c.Ctx, group, rules)
 }
 
 func codeOfFault(err error) string {

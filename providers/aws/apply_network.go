@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -8,6 +9,7 @@ import (
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -15,17 +17,17 @@ import (
 func createNetwork(c *change, spec Network) plan.Outcome {
 	in := &elbv2.CreateLoadBalancerInput{
 		Name: &spec.Name, Type: elbv2types.LoadBalancerTypeEnumNetwork,
-		SecurityGroups: c.ids(spec.Groups), Tags: tagList(spec.Tags, networkTag),
+		SecurityGroups: c.IDs(spec.Groups), Tags: tagList(spec.Tags, networkTag),
 	}
 	if spec.Scheme == schemeInternal {
 		in.Scheme = elbv2types.LoadBalancerSchemeEnumInternal
 	}
-	for _, m := range spec.Mappings {
-		in.SubnetMappings = append(in.SubnetMappings, elbv2types.SubnetMapping{
-			SubnetId: awssdk.String(m.Subnet), AllocationId: optional(m.Allocation), PrivateIPv4Address: optional(m.PrivateIP),
-		})
+	if _, controlled := spec.Tags[tagLBCCluster]; controlled && spec.Scheme != schemeInternal {
+		in.Scheme = elbv2types.LoadBalancerSchemeEnumInternetFacing
 	}
-	out, err := tell(c.ctx, c.network.CreateLoadBalancer, in, onceNetwork)
+	in.SubnetMappings, in.IpAddressType = wireMappings(spec.Mappings), elbv2types.IpAddressType(spec.AddressType)
+	in.EnablePrefixForIpv6SourceNat = elbv2types.EnablePrefixForIpv6SourceNatEnum(spec.SourceNAT)
+	out, err := tell(c.Ctx, c.Session.network.CreateLoadBalancer, in, onceNetwork)
 	if err == nil && len(out.LoadBalancers) == 0 {
 		err = noAnswer("CreateLoadBalancer")
 	}
@@ -34,9 +36,24 @@ func createNetwork(c *change, spec Network) plan.Outcome {
 	}
 	lb := out.LoadBalancers[0]
 	spec.DNSName = awssdk.ToString(lb.DNSName)
-	o := c.created(arnOf(lb), stack.Name, spec)
+	spec.AddressType, spec.SourceNAT = string(lb.IpAddressType), string(lb.EnablePrefixForIpv6SourceNat)
+	if len(spec.Groups) > 0 {
+		spec.PrivateLink = "on" // as AWS makes it; a call of its own changes it
+	}
+	o := c.Created(arnOf(lb), stack.Name, spec)
 	o.After.State = stateOf(lb)
 	return o
+}
+
+func wireMappings(list []Mapping) []elbv2types.SubnetMapping {
+	out := make([]elbv2types.SubnetMapping, 0, len(list))
+	for _, m := range list {
+		out = append(out, elbv2types.SubnetMapping{
+			SubnetId: awssdk.String(m.Subnet), AllocationId: optional(m.Allocation), PrivateIPv4Address: optional(m.PrivateIP),
+			IPv6Address: optional(m.IPv6), SourceNatIpv6Prefix: optional(m.SourceNAT),
+		})
+	}
+	return out
 }
 
 // optional leaves empty texts out of a request.
@@ -54,57 +71,60 @@ func noAnswer(operation string) error {
 }
 
 func setNetworkGroups(c *change, spec Network) plan.Outcome {
-	in := &elbv2.SetSecurityGroupsInput{LoadBalancerArn: awssdk.String(c.id()), SecurityGroups: c.ids(spec.Groups)}
-	_, err := tell(c.ctx, c.network.SetSecurityGroups, in)
-	return c.updated(spec, notYet(err, refersToOwn(spec.Groups)))
+	in := &elbv2.SetSecurityGroupsInput{
+		LoadBalancerArn: awssdk.String(c.ID()), SecurityGroups: c.IDs(spec.Groups),
+		EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: elbv2types.EnforceSecurityGroupInboundRulesOnPrivateLinkTrafficEnum(spec.PrivateLink),
+	}
+	_, err := tell(c.Ctx, c.Session.network.SetSecurityGroups, in)
+	return c.Updated(spec, notYet(err, refersToOwn(spec.Groups)))
 }
 
 func deleteNetwork(c *change) plan.Outcome {
-	_, err := tell(c.ctx, c.network.DeleteLoadBalancer, &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: awssdk.String(c.id())})
-	return deleted(err)
+	_, err := tell(c.Ctx, c.Session.network.DeleteLoadBalancer, &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: awssdk.String(c.ID())})
+	return kit.Deleted(err)
 }
 
 // setNetworkAttributes sends the attributes that differ, and no others.
 func setNetworkAttributes(c *change, want Attributes) plan.Outcome {
-	differing, all := c.attributes(want)
+	differing, all := attributes(c, want)
 	in := &elbv2.ModifyLoadBalancerAttributesInput{
-		LoadBalancerArn: awssdk.String(c.id()),
+		LoadBalancerArn: awssdk.String(c.ID()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.LoadBalancerAttribute {
 			return elbv2types.LoadBalancerAttribute{Key: k, Value: v}
 		}),
 	}
-	out, err := tell(c.ctx, c.network.ModifyLoadBalancerAttributes, in)
+	out, err := tell(c.Ctx, c.Session.network.ModifyLoadBalancerAttributes, in)
 	if err != nil {
 		return failed(err)
 	}
 	for _, a := range out.Attributes {
 		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
 	}
-	return c.updated(all, nil)
+	return c.Updated(all, nil)
 }
 
 func setTargetAttributes(c *change, want Attributes) plan.Outcome {
-	differing, all := c.attributes(want)
+	differing, all := attributes(c, want)
 	in := &elbv2.ModifyTargetGroupAttributesInput{
-		TargetGroupArn: awssdk.String(c.id()),
+		TargetGroupArn: awssdk.String(c.ID()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.TargetGroupAttribute {
 			return elbv2types.TargetGroupAttribute{Key: k, Value: v}
 		}),
 	}
-	out, err := tell(c.ctx, c.network.ModifyTargetGroupAttributes, in)
+	out, err := tell(c.Ctx, c.Session.network.ModifyTargetGroupAttributes, in)
 	if err != nil {
 		return failed(err)
 	}
 	for _, a := range out.Attributes {
 		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
 	}
-	return c.updated(all, nil)
+	return c.Updated(all, nil)
 }
 
 // attributes are those that the step must write, and all that are known then;
 // the answer adds those that nobody has asked for yet.
-func (c *change) attributes(want Attributes) (differing Tags, all Attributes) {
-	found, _ := c.step.Found.(Attributes)
+func attributes(c *change, want Attributes) (differing Tags, all Attributes) {
+	found, _ := c.Step.Found.(Attributes)
 	all.Values = maps.Clone(found.Values)
 	if all.Values == nil {
 		all.Values = Tags{}
@@ -115,36 +135,38 @@ func (c *change) attributes(want Attributes) (differing Tags, all Attributes) {
 
 func createListener(c *change, spec Listener) plan.Outcome {
 	in := &elbv2.CreateListenerInput{
-		LoadBalancerArn: awssdk.String(c.parent()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
-		DefaultActions: c.forward(spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), Tags: tagList(spec.Tags, networkTag),
+		LoadBalancerArn: awssdk.String(c.Parent()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
+		DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec), Tags: tagList(spec.Tags, networkTag),
 	}
-	out, err := tell(c.ctx, c.network.CreateListener, in)
+	out, err := tell(c.Ctx, c.Session.network.CreateListener, in)
 	if err == nil && len(out.Listeners) == 0 {
 		err = noAnswer("CreateListener")
 	}
 	if err != nil {
 		return failed(err)
 	}
-	return c.created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, spec.after(out.Listeners[0]))
+	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, spec.after(out.Listeners[0]))
 }
 
 func updateListener(c *change, spec Listener) plan.Outcome {
 	in := &elbv2.ModifyListenerInput{
-		ListenerArn: awssdk.String(c.id()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
-		DefaultActions: c.forward(spec), Certificates: certificates(spec), SslPolicy: policyOf(spec),
+		ListenerArn: awssdk.String(c.ID()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
+		DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
 	}
-	out, err := tell(c.ctx, c.network.ModifyListener, in)
+	out, err := tell(c.Ctx, c.Session.network.ModifyListener, in)
 	if err != nil {
 		return failed(err)
 	}
 	if len(out.Listeners) > 0 {
 		spec = spec.after(out.Listeners[0])
 	}
-	return c.updated(spec, nil)
+	return c.Updated(spec, nil)
 }
 
-// after is the listener with what AWS chose where nobody else did.
+// after is the listener with what AWS chose where nobody else did, and without its tags:
+// no read shows them.
 func (l Listener) after(answer elbv2types.Listener) Listener {
+	l.Tags = nil
 	if answer.Protocol != "" {
 		l.Protocol = string(answer.Protocol)
 	}
@@ -152,9 +174,20 @@ func (l Listener) after(answer elbv2types.Listener) Listener {
 	return l
 }
 
-func (c *change) forward(l Listener) []elbv2types.Action {
-	group := c.batch.ID(c.step, l.TargetGroup)
-	return []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, TargetGroupArn: &group}}
+func forward(c *change, l Listener) []elbv2types.Action {
+	group := c.Batch.ID(c.Step, l.TargetGroup)
+	if len(l.Shares) == 0 {
+		return []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, TargetGroupArn: &group}}
+	}
+	var shares []elbv2types.TargetGroupTuple
+	for _, s := range l.Shares {
+		arn := cmp.Or(s.Group, group)
+		shares = append(shares, elbv2types.TargetGroupTuple{TargetGroupArn: &arn, Weight: &s.Weight})
+	}
+	sticks := l.Sticks == stickinessOn
+	return []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, ForwardConfig: &elbv2types.ForwardActionConfig{
+		TargetGroups: shares, TargetGroupStickinessConfig: &elbv2types.TargetGroupStickinessConfig{Enabled: &sticks},
+	}}}
 }
 
 func certificates(l Listener) []elbv2types.Certificate {
@@ -174,6 +207,14 @@ func policyOf(l Listener) *string {
 }
 
 func deleteListener(c *change) plan.Outcome {
-	_, err := tell(c.ctx, c.network.DeleteListener, &elbv2.DeleteListenerInput{ListenerArn: awssdk.String(c.id())})
-	return deleted(err)
+	_, err := tell(c.Ctx, c.Session.network.DeleteListener, &elbv2.DeleteListenerInput{ListenerArn: awssdk.String(c.ID())})
+	return kit.Deleted(err)
+}
+
+// alpnOf: only TLS listeners have one, and AWS refuses it elsewhere.
+func alpnOf(l Listener) []string {
+	if l.ALPN == "" || l.Protocol != protocolTLS {
+		return nil
+	}
+	return []string{l.ALPN}
 }

@@ -3,11 +3,12 @@ package aws
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -158,7 +159,7 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 		rule, _ := g.rule(step)
 		switch {
 		case step.ID.Action == plan.Delete:
-			out = append(out, deleted(w.revoking))
+			out = append(out, kit.Deleted(w.revoking))
 		case w.refused[i] != nil:
 			out = append(out, failed(w.refused[i]))
 		case w.bad[rule.Permission] != nil:
@@ -184,7 +185,7 @@ func (w *nodeRuleWork) granted(step plan.Step, rule FoundRule, there map[Permiss
 	if was {
 		spec.Description = before.Description
 	}
-	if strings.HasPrefix(spec.Description, rulePrefix) {
+	if ofBalancer(spec.Description) {
 		after.Proof = stack.Description
 	}
 	after.Spec = spec
@@ -193,12 +194,13 @@ func (w *nodeRuleWork) granted(step plan.Step, rule FoundRule, there map[Permiss
 
 // rulesIn reads the rules of one group.
 func (s *Session) rulesIn(ctx context.Context, group string) ([]FoundRule, error) {
-	out, err := ask(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{GroupIds: []string{group}})
+	// By a filter, since EC2 has fewer tokens for reads without one.
+	out, err := ask(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("group-id", group)}})
 	if err != nil {
 		return nil, err
 	}
 	if len(out.SecurityGroups) == 0 {
-		return nil, fault.New(fault.NotFound, "security group %s: not found", group)
+		return nil, &fault.Fault{Meaning: fault.NotFound, Code: "InvalidGroup.NotFound", Text: "security group " + group + ": not found"} // as EC2 says it of ids
 	}
 	return rulesOf(out.SecurityGroups[0].IpPermissions), nil
 }

@@ -1,10 +1,15 @@
 package aws
 
 import (
+	"fmt"
+	"slices"
+
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -14,10 +19,12 @@ func createTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 		Name: &spec.Name, Protocol: elbv2types.ProtocolEnum(spec.Protocol), Port: &spec.Port, VpcId: &spec.VPC,
 		TargetType:          elbv2types.TargetTypeEnum(spec.TargetType),
 		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optional(spec.CheckPort), HealthCheckPath: checkPath(spec),
-		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy),
+		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
+		HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy),
+		IpAddressType: elbv2types.TargetGroupIpAddressTypeEnum(spec.Family), Matcher: matcher(spec),
 		Tags: tagList(spec.Tags, networkTag),
 	}
-	out, err := tell(c.ctx, c.network.CreateTargetGroup, in, onceNetwork)
+	out, err := tell(c.Ctx, c.Session.network.CreateTargetGroup, in, onceNetwork)
 	if err == nil && len(out.TargetGroups) == 0 {
 		err = noAnswer("CreateTargetGroup")
 	}
@@ -25,16 +32,16 @@ func createTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 		return failed(err)
 	}
 	arn := awssdk.ToString(out.TargetGroups[0].TargetGroupArn)
-	o := c.created(arn, stack.Tag, spec.after(out.TargetGroups[0]))
-	if c.step.Reason == plan.Replaced {
-		o.Parts = c.emptied(o.After)
+	o := c.Created(arn, stack.Tag, spec.after(out.TargetGroups[0]))
+	if c.Step.Reason == plan.Replaced {
+		o.Parts = emptied(o.After)
 	}
 	return o
 }
 
 // emptied are the inherent parts of a group that takes another one's place:
 // without them those of the old group would stay known under the same keys.
-func (c *change) emptied(group stack.Resource) []stack.Resource {
+func emptied(group stack.Resource) []stack.Resource {
 	return []stack.Resource{inGroup(group, KindTargets, Targets{}), inGroup(group, KindTargetAttr, Attributes{})}
 }
 
@@ -54,63 +61,119 @@ func checkPath(t TargetGroup) *string {
 	return optional(t.CheckPath)
 }
 
-// after is the group with what AWS answered about its health check.
+// matcher are the HTTP codes that count as healthy: a TCP check has none, and AWS refuses
+// them there.
+func matcher(t TargetGroup) *elbv2types.Matcher {
+	if t.Codes == "" || t.CheckProtocol == string(elbv2types.ProtocolEnumTcp) {
+		return nil
+	}
+	return &elbv2types.Matcher{HttpCode: &t.Codes}
+}
+
+// codesOf are the HTTP codes that count as healthy, as AWS tells them; empty for a TCP check,
+// and for those that AWS takes by itself.
+func codesOf(t elbv2types.TargetGroup) string {
+	if t.Matcher == nil || awssdk.ToString(t.Matcher.HttpCode) == defaultCodes {
+		return ""
+	}
+	return awssdk.ToString(t.Matcher.HttpCode)
+}
+
+// after is the group with what AWS answered about its health check, and without its
+// tags: no read shows them.
 func (t TargetGroup) after(answer elbv2types.TargetGroup) TargetGroup {
+	t.Tags = nil
 	t.CheckProtocol = string(answer.HealthCheckProtocol)
 	t.CheckPort = awssdk.ToString(answer.HealthCheckPort)
 	t.CheckPath = awssdk.ToString(answer.HealthCheckPath)
 	t.CheckInterval = awssdk.ToInt32(answer.HealthCheckIntervalSeconds)
+	t.CheckTimeout = answer.HealthCheckTimeoutSeconds
 	t.Healthy = awssdk.ToInt32(answer.HealthyThresholdCount)
 	t.Unhealthy = awssdk.ToInt32(answer.UnhealthyThresholdCount)
+	t.Codes = codesOf(answer)
 	return t
 }
 
 // updateTargetGroup writes the health check, all that can change on a group.
 func updateTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 	in := &elbv2.ModifyTargetGroupInput{
-		TargetGroupArn:      awssdk.String(c.id()),
+		TargetGroupArn:      awssdk.String(c.ID()),
 		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optional(spec.CheckPort), HealthCheckPath: checkPath(spec),
-		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy),
+		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
+		HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy), Matcher: matcher(spec),
 	}
-	out, err := tell(c.ctx, c.network.ModifyTargetGroup, in)
+	out, err := tell(c.Ctx, c.Session.network.ModifyTargetGroup, in)
 	if err != nil {
 		return failed(err)
 	}
 	if len(out.TargetGroups) > 0 {
 		spec = spec.after(out.TargetGroups[0])
 	}
-	return c.updated(spec, nil)
+	return c.Updated(spec, nil)
 }
 
 // deleteTargetGroup answers InUse for the seconds in which a listener that has
 // just been switched, or a load balancer that has just gone, still holds it.
 func deleteTargetGroup(c *change) plan.Outcome {
-	_, err := tell(c.ctx, c.network.DeleteTargetGroup, &elbv2.DeleteTargetGroupInput{TargetGroupArn: awssdk.String(c.id())})
-	return deleted(err)
+	_, err := tell(c.Ctx, c.Session.network.DeleteTargetGroup, &elbv2.DeleteTargetGroupInput{TargetGroupArn: awssdk.String(c.ID())})
+	return kit.Deleted(err)
 }
 
 func registerTargets(c *change) plan.Outcome {
-	group := c.id()
-	return addMachines(c, Target.instance, func(targets []Target) error {
-		_, err := tell(c.ctx, c.network.RegisterTargets, &elbv2.RegisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
+	group := c.ID()
+	call := func(targets []Target) error {
+		_, err := tell(c.Ctx, c.Session.network.RegisterTargets, &elbv2.RegisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
-	})
+	}
+	if add, _ := plan.Members[Target](c.Step); podTargets(add) {
+		return c.Members(changePods(add, among[Target]{&c.Session.facts.suspects, group, Target.text}, call))
+	}
+	o := addMachines(c, group, Target.instance, call)
+	if slices.ContainsFunc(o.Refused, func(r plan.Refusal) bool { return fault.Is(r.Err, fault.Quota) }) {
+		learnTargetQuota(c, group)
+	}
+	return o
+}
+
+// learnTargetQuota counts what is registered where AWS takes no more, so that the next
+// plan chooses among the instances.
+func learnTargetQuota(c *change, group string) {
+	out, err := ask(c.Ctx, c.Session.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
+	if err != nil {
+		return // the next refusal tells
+	}
+	zones := c.Session.facts.zones()
+	inGroup, inZones := 0, map[string]int{}
+	for _, d := range out.TargetHealthDescriptions {
+		if d.Target != nil && (d.TargetHealth == nil || !leaving(*d.TargetHealth)) {
+			inGroup++
+			inZones[zones[awssdk.ToString(d.Target.Id)]]++
+		}
+	}
+	c.Session.facts.learnTargets(inGroup, inZones)
 }
 
 func deregisterTargets(c *change) plan.Outcome {
-	group := c.id()
-	return removeMachines(c, Target.instance, func(targets []Target) error {
-		_, err := tell(c.ctx, c.network.DeregisterTargets, &elbv2.DeregisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
+	group := c.ID()
+	call := func(targets []Target) error {
+		_, err := tell(c.Ctx, c.Session.network.DeregisterTargets, &elbv2.DeregisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
-	})
+	}
+	if _, remove := plan.Members[Target](c.Step); podTargets(remove) {
+		refused, err := changePods(remove, among[Target]{name: Target.text}, call)
+		return c.Removed(refused, err)
+	}
+	return removeMachines(c, Target.instance, call)
 }
 
 func (t Target) instance() string { return t.ID }
 
+func (t Target) text() string { return fmt.Sprint(t.ID, " ", t.Port, " ", t.Zone) }
+
 func wireTargets(targets []Target) []elbv2types.TargetDescription {
 	out := make([]elbv2types.TargetDescription, 0, len(targets))
 	for _, t := range targets {
-		out = append(out, elbv2types.TargetDescription{Id: awssdk.String(t.ID), Port: awssdk.Int32(t.Port)})
+		out = append(out, elbv2types.TargetDescription{Id: awssdk.String(t.ID), Port: awssdk.Int32(t.Port), AvailabilityZone: optional(t.Zone)})
 	}
 	return out
 }

@@ -21,15 +21,24 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 		lb:  loadBalancerName(in.Owner.UID),
 		out: &stack.Stack{Owner: in.Owner},
 	}
-	b.ranges = b.clientRanges()
+	if in.Kind != LBC {
+		b.ranges = b.clientRanges()
+	}
 	b.problems = append(b.problems, validate(in)...)
-	b.backends()
-	if in.Kind == NLB {
+	if beyond := capability(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
+		return nil, append(b.problems, beyond...).Distinct(), nil
+	}
+	switch in.Kind {
+	case LBC:
+		b.controlled()
+	case NLB:
+		b.backends()
 		b.network()
-	} else {
+	default:
+		b.backends()
 		b.classic()
 	}
-	b.problems = distinct(b.problems)
+	b.problems = b.problems.Distinct()
 	if b.problems.Errors() {
 		return nil, b.problems, nil
 	}
@@ -133,7 +142,7 @@ func (b *builder) lastInstances() []string {
 // cannot change it, and a new one would have another name and address.
 func (b *builder) scheme(found string) string {
 	wanted := schemePublic
-	internal, from, said := internalKey.Lookup(b.in.Values)
+	internal, from, said := internalSaid(b.in.Values)
 	if internal {
 		wanted = schemeInternal
 	}
@@ -145,15 +154,4 @@ func (b *builder) scheme(found string) string {
 	}
 	b.tell(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+found+" and AWS cannot change that; delete the Service and make it anew", "")...)
 	return found
-}
-
-// distinct drops problems that several parts of the build have noticed.
-func distinct(in annotations.Problems) annotations.Problems {
-	var out annotations.Problems
-	for _, p := range in {
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
 }

@@ -28,7 +28,7 @@ func (b *builder) classic() {
 	b.classicListeners(ports)
 	b.classicBackends(ports)
 	b.put(KindClassicAttr, "", classicKey(), classicAttributes(b.in.Values))
-	b.put(KindClassicInst, "", classicKey(), ClassicInstances{Instances: b.ids})
+	b.put(KindClassicInst, "", classicKey(), ClassicInstances{Instances: b.classicInstances()})
 	if len(ports) > 0 {
 		b.put(KindClassicCheck, "", classicKey(), classicCheck(b.in, ports[0].NodePort))
 	}
@@ -99,6 +99,9 @@ func (b *builder) ownGroup() stack.Ref {
 	})
 	var rules []Permission
 	for _, p := range b.in.Backends.Ports {
+		if b.in.Ended() {
+			break
+		}
 		rules = append(rules, b.clientRules("tcp", p.Port)...)
 	}
 	b.putIngress(key, rules)
@@ -116,7 +119,7 @@ func (b *builder) clientRules(protocol string, port int32) []Permission {
 
 // sizeRule lets in ICMP "fragmentation needed": type 3, code 4.
 func sizeRule(cidr string) Permission {
-	return Permission{Protocol: "icmp", FromPort: 3, ToPort: 4, CIDR: cidr}
+	return Permission{Protocol: protocolICMP, FromPort: 3, ToPort: 4, CIDR: cidr}
 }
 
 func (b *builder) putIngress(group stack.Key, rules []Permission) {
@@ -124,6 +127,7 @@ func (b *builder) putIngress(group stack.Key, rules []Permission) {
 		rules = append(rules, sizeRule(cidr))
 	}
 	slices.SortFunc(rules, Permission.compare)
+	b.countIngress(group, len(rules))
 	b.put(KindIngress, group.Name, group, Ingress{Rules: slices.Compact(rules)})
 }
 

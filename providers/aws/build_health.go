@@ -65,10 +65,25 @@ func classicProbe(in input, firstPort int32) (protocol, port, path string) {
 	return "TCP", decimal(firstPort), ""
 }
 
-// targetCheck is the check of a target group; the timeout is AWS's.
+// targetCheck is the check of a target group.
 type targetCheck struct {
-	protocol, port, path         string
-	interval, healthy, unhealthy int32
+	protocol, port, path                  string
+	interval, timeout, healthy, unhealthy int32 // times in seconds; timeout 0: AWS's own
+}
+
+// fastTimeout is the timeout of a check whose interval leaves no room for that of AWS,
+// which is 10 seconds for TCP and HTTPS and 6 for HTTP: AWS refuses a check that is not
+// over before the next one begins. Source: API reference, CreateTargetGroup
+// (HealthCheckTimeoutSeconds).
+func (c targetCheck) fastTimeout() int32 {
+	usual := int32(10)
+	if c.protocol == "HTTP" {
+		usual = 6
+	}
+	if c.interval >= usual {
+		return 0
+	}
+	return c.interval
 }
 
 // networkCheck is the check of all target groups of a Service. The shared probe
@@ -92,6 +107,7 @@ func networkCheck(in input) targetCheck {
 	overrideNumber(v, checkIntervalKey, &c.interval)
 	overrideNumber(v, healthyKey, &c.healthy)
 	overrideNumber(v, unhealthyKey, &c.unhealthy)
+	c.timeout = c.fastTimeout()
 	return c
 }
 

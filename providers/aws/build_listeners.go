@@ -76,12 +76,13 @@ func (b *builder) classicListener(p nodeports.ServicePort) (ClassicPort, bool) {
 // networkListeners makes a listener and a target group of every port.
 func (b *builder) networkListeners(ports []nodeports.ServicePort, tags Tags) {
 	attributes, _, managed := targetAttrKey.Lookup(b.in.Values)
+	machines := b.networkTargets(len(ports))
 	for _, p := range ports {
 		group := b.targetGroup(p, tags)
 		name := portKey(p.Protocol, p.Port)
 		key := stack.Key{Kind: KindTargetGroup, Name: name}
 		b.put(KindTargetGroup, name, stack.Key{}, group)
-		b.put(KindTargets, name, key, Targets{Targets: b.targets(p.NodePort)})
+		b.put(KindTargets, name, key, Targets{Targets: targetsAt(machines, p.NodePort)})
 		if managed && len(attributes) > 0 {
 			b.put(KindTargetAttr, name, key, Attributes{Values: attributes})
 		}
@@ -105,14 +106,19 @@ func (b *builder) targetGroup(p nodeports.ServicePort, tags Tags) TargetGroup {
 	}
 	check := networkCheck(b.in)
 	group.CheckProtocol, group.CheckPort, group.CheckPath = check.protocol, check.port, check.path
-	group.CheckInterval, group.Healthy, group.Unhealthy = check.interval, check.healthy, check.unhealthy
+	group.CheckInterval = check.interval
+	if check.timeout > 0 {
+		group.CheckTimeout = &check.timeout
+	}
+	group.Healthy, group.Unhealthy = check.healthy, check.unhealthy
 	group.Name = targetGroupName(b.facts.Cluster.ID, b.in.Owner, p.Port, group)
 	return group
 }
 
-func (b *builder) targets(port int32) []Target {
-	out := make([]Target, 0, len(b.ids))
-	for _, id := range b.ids {
+// targetsAt are the instances as targets on one port.
+func targetsAt(ids []string, port int32) []Target {
+	out := make([]Target, 0, len(ids))
+	for _, id := range ids {
 		out = append(out, Target{ID: id, Port: port})
 	}
 	return slices.Clip(out)

@@ -25,11 +25,13 @@ func (b *builder) network() {
 	b.networkNodeRules(ports, mappings)
 }
 
-// mappings are the subnets with their addresses. Those of a live load balancer
-// stay, as with the official controller.
+// mappings are the subnets with their addresses. A live load balancer stays where it is,
+// as with the official controller, unless the Service names other subnets; where it is
+// already it keeps its addresses.
 func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
-	if exists && len(old) > 0 {
-		b.keepMappings(old)
+	live := exists && len(old) > 0
+	if _, _, named := subnetsKey.Lookup(b.in.Values); live && !named {
+		b.keepAddresses(old)
 		return old
 	}
 	chosen, problems := subnets(b.in, b.facts, internal)
@@ -50,7 +52,15 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 			out[i].PrivateIP = ips[i].String()
 		}
 	}
+	for i, m := range out {
+		if at := slices.IndexFunc(old, func(o Mapping) bool { return o.Subnet == m.Subnet }); live && at >= 0 {
+			out[i] = old[at]
+		}
+	}
 	slices.SortFunc(out, func(x, y Mapping) int { return strings.Compare(x.Subnet, y.Subnet) })
+	if live {
+		b.keepAddresses(out)
+	}
 	return out
 }
 
@@ -66,16 +76,11 @@ func (b *builder) fits(count, subnets int, from annotations.Origin, otherScheme 
 	return count == subnets
 }
 
-// keepMappings tells the user what a live load balancer does not follow.
-func (b *builder) keepMappings(old []Mapping) {
-	const fixed = "differs from what the load balancer was made with and is not applied; delete the Service and make it anew"
-	if names, from, ok := subnetsKey.Lookup(b.in.Values); ok {
-		chosen, problems := namedSubnets(names, from, b.facts)
-		if problems.Errors() || !sameSubnets(subnetIDs(chosen), old) {
-			b.tell(warnAbout(from, fixed, "")...)
-		}
-	}
-	if eips, from, ok := eipKey.Lookup(b.in.Values); ok && !sameAddresses(eips, old, func(m Mapping) string { return m.Allocation }) {
+// keepAddresses tells the user which addresses a live load balancer does not take on:
+// in a subnet that it is in they never change.
+func (b *builder) keepAddresses(kept []Mapping) {
+	const fixed = "differs from what the load balancer has in its subnets, where AWS cannot change addresses; name another subnet of the zone, or delete the Service and make it anew"
+	if eips, from, ok := eipKey.Lookup(b.in.Values); ok && !sameAddresses(eips, kept, func(m Mapping) string { return m.Allocation }) {
 		b.tell(warnAbout(from, fixed, "")...)
 	}
 	if ips, from, ok := privateIPKey.Lookup(b.in.Values); ok {
@@ -83,14 +88,10 @@ func (b *builder) keepMappings(old []Mapping) {
 		for _, ip := range ips {
 			wanted = append(wanted, ip.String())
 		}
-		if !sameAddresses(wanted, old, func(m Mapping) string { return m.PrivateIP }) {
+		if !sameAddresses(wanted, kept, func(m Mapping) string { return m.PrivateIP }) {
 			b.tell(warnAbout(from, fixed, "")...)
 		}
 	}
-}
-
-func sameSubnets(ids []string, old []Mapping) bool {
-	return sameAddresses(ids, old, func(m Mapping) string { return m.Subnet })
 }
 
 // sameAddresses compares as sets: which subnet has which address is AWS's to know.
@@ -129,11 +130,20 @@ func (b *builder) networkGroups(exists bool, old []stack.Ref) []stack.Ref {
 	case managed:
 		return []stack.Ref{b.managedGroup()}
 	}
-	// The mode was switched off under a load balancer with groups: they stay.
+	b.keepGroups(old)
+	return old
+}
+
+// keepGroups wants the groups of a load balancer under which the mode was switched off.
+func (b *builder) keepGroups(old []stack.Ref) {
 	if slices.Contains(old, stack.RefTo(managedGroupKey())) {
 		b.managedGroup()
 	}
-	return old
+	for _, ref := range old {
+		if shared, ok := b.have.Get(ref.To); ok && ref.To.Kind == KindSharedGroup {
+			b.out.Put(stack.Resource{Key: shared.Key, Hold: stack.Counted, Spec: shared.Spec})
+		}
+	}
 }
 
 func (b *builder) noGroups(from annotations.Origin, listed bool) annotations.Problems {
@@ -157,6 +167,9 @@ func (b *builder) managedGroup() stack.Ref {
 	})
 	var rules []Permission
 	for _, p := range served(b.in.Backends.Ports) {
+		if b.in.Ended() {
+			break
+		}
 		rules = append(rules, b.clientRules(strings.ToLower(string(p.Protocol)), p.Port)...)
 	}
 	b.putIngress(key, rules)

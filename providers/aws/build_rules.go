@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
 )
 
 // networkNodeRules lets in, on the nodes: the health checks from the subnets of
@@ -57,6 +57,9 @@ func (b *builder) checksAreClients(protocol string, clientPorts, checkPorts []in
 
 func (b *builder) putPorts(group, protocol string, ports []int32, ranges []string, description string) {
 	for _, port := range ports {
+		if b.in.Ended() {
+			return
+		}
 		for _, cidr := range ranges {
 			p := Permission{Protocol: protocol, FromPort: port, ToPort: port, CIDR: cidr}
 			b.putNodeRule(NodeRule{Group: group, Permission: p, Description: description}, "")
@@ -98,8 +101,20 @@ func (b *builder) byHand(r NodeRule) bool {
 		return false
 	}
 	return slices.ContainsFunc(b.facts.NodeGroups[i].Rules, func(f FoundRule) bool {
-		return normal(f.Permission) == normal(r.Permission) && !strings.HasPrefix(f.Description, rulePrefix)
+		return normal(f.Permission) == normal(r.Permission) && !ofBalancer(f.Description)
 	})
+}
+
+// countIngress warns that a group of our own may not hold all of its rules.
+func (b *builder) countIngress(group stack.Key, rules int) {
+	have, _ := b.found(stack.Key{Kind: KindIngress, Name: group.Name})
+	found, _ := have.Spec.(Ingress)
+	if rules <= defaultRuleLimit || len(found.Rules) > defaultRuleLimit {
+		return
+	}
+	b.tell(said("security group of the load balancer", "", fmt.Sprintf(
+		"needs %d rules: that is above %d, the quota of accounts that have not raised it; beyond the quota clients of some ports or ranges do not get in", rules, defaultRuleLimit),
+		"fewer source ranges or ports", annotations.Warning))
 }
 
 // countRules warns before the first call that a group of the nodes may not hold

@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/test/mutate"
 )
 
 func subnet(id, zone string, public bool, tags ...string) Subnet {
@@ -205,8 +206,8 @@ func TestAddresses(t *testing.T) {
 }
 
 func FuzzAddresses(f *testing.F) {
-	f.Add("Name.ELB.amazonaws.com", 0, true)
-	f.Add("", 2, false)
+	mutate.Add(f, 200, "Name.ELB.amazonaws.com", 0, true)
+	mutate.Add(f, 200, "", 2, false)
 	f.Fuzz(func(t *testing.T, name string, state int, network bool) {
 		r := stack.Resource{Key: classicKey(), Proof: stack.Name, State: stack.State(state), Spec: Classic{DNSName: name}}
 		kind := CLB
@@ -238,6 +239,7 @@ func TestShadow(t *testing.T) {
 		{"from our group", rule(Permission{Protocol: "-1", Source: group}, "", "k8s-elb-au1"), true},
 		{"from another's group", rule(Permission{Protocol: "-1", Source: group}, "", "k8s-elb-au2"), false},
 		{"from a user's group", rule(Permission{Protocol: "-1", Source: stack.RefID("sg-u")}, "", ""), true},
+		{"what all load balancers of kind nlb-lbc share, which is left to another controller", rule(tcp(1, ""), ownRuleDescription, ""), false},
 		{"no rule", stack.Resource{Key: classicKey(), Spec: Classic{}}, false},
 	}
 	for _, tt := range tests {
@@ -259,6 +261,7 @@ func TestRulesNameFields(t *testing.T) {
 		KindClassicPol: ClassicPolicy{}, KindClassicSSL: ClassicPolicies{}, KindClassicBack: ClassicPolicies{}, KindClassicAttr: ClassicAttributes{},
 		KindClassicCheck: ClassicHealthCheck{}, KindClassicInst: ClassicInstances{}, KindNetwork: Network{}, KindNetworkAttr: Attributes{},
 		KindTargetGroup: TargetGroup{}, KindTargets: Targets{}, KindTargetAttr: Attributes{}, KindListener: Listener{},
+		KindSharedGroup: Group{}, KindListenerAttr: Attributes{}, KindCertificates: Certificates{}, KindCapacity: Capacity{},
 	}
 	rules := Rules()
 	if len(rules.Kinds) != len(specs) {

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 const (
@@ -18,24 +21,16 @@ const (
 	groupAge = 10 * time.Minute
 	// instanceAge is how long an instance's groups and zone are believed.
 	instanceAge = 30 * time.Minute
-	// absentAge is how long an instance that EC2 did not know is not asked for again.
+	// absentAge is how long an instance that EC2 did not know, or that did not run, is
+	// not asked for again.
 	absentAge = time.Minute
 )
 
-// factCache remembers facts between reads. It is safe for concurrent use; a
-// reader that needs what another one is just fetching waits for it.
+// factCache remembers facts between reads. It is safe for concurrent use.
 type factCache struct {
-	network struct {
-		sync.Mutex
-		subnets []Subnet
-		at      time.Time
-	}
-	machines struct {
-		sync.Mutex
-		known   map[string]knownInstance
-		version int // counts the changes
-	}
-	groups struct {
+	network  kit.Aged[[]Subnet]
+	machines *kit.Known[string, Instance] // by their ids
+	groups   struct {
 		sync.Mutex
 		list []NodeGroup // sorted by id; replaced as a whole, never written to
 		at   time.Time
@@ -49,7 +44,14 @@ type factCache struct {
 		there map[string]bool // names of Classic Load Balancers that were there the last time
 		calls int             // what it took to list all of the account; 0: nobody has
 	}
-	last struct {
+	limits kit.Aged[TargetQuota] // as AWS tells them; zero where it does not
+	quota  struct {              // as refusals have shown it
+		sync.Mutex
+		TargetQuota
+	}
+	suspects fault.Suspects // members that AWS did not take, by load balancer or target group
+	stacks   stackCache
+	last     struct {
 		sync.Mutex
 		of   factsKey
 		made *Facts
@@ -64,97 +66,23 @@ type factsKey struct {
 	subnets  *Subnet
 	groups   *NodeGroup
 	names    int
-}
-
-// knownInstance is an instance, or the memory that there was none.
-type knownInstance struct {
-	Instance
-	exists bool
-	at     time.Time
+	quota    TargetQuota
+	named    string // groups by the tag Name
 }
 
 func newFactCache() *factCache {
-	c := &factCache{}
-	c.machines.known = map[string]knownInstance{}
+	c := &factCache{machines: kit.NewKnown[string](instanceAge, absentAge, func(i Instance) bool { return i.Stopped })}
+	c.stacks.known = map[string]string{}
 	c.groups.asked = map[string]bool{}
 	c.classic.there = map[string]bool{}
 	return c
 }
 
-// subnets returns the remembered subnets or fetches them.
-func (c *factCache) subnets(ctx context.Context, now time.Time, fetch func(context.Context) ([]Subnet, error)) ([]Subnet, error) {
-	c.network.Lock()
-	defer c.network.Unlock()
-	if !c.network.at.IsZero() && now.Sub(c.network.at) < networkAge {
-		return c.network.subnets, nil
-	}
-	subnets, err := fetch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.network.subnets, c.network.at = subnets, now
-	return subnets, nil
-}
-
-// instances returns those of the ids that exist, fetching the ones that are not
-// known or known for too long, and the version of what it has looked at.
-func (c *factCache) instances(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) ([]Instance, error)) (map[string]Instance, int, error) {
-	c.machines.Lock()
-	defer c.machines.Unlock()
-	var stale []string
-	for _, id := range ids {
-		if k, ok := c.machines.known[id]; !ok || now.Sub(k.at) >= k.age() {
-			stale = append(stale, id)
-		}
-	}
-	if len(stale) > 0 {
-		found, err := fetch(ctx, stale)
-		if err != nil {
-			return nil, 0, err
-		}
-		c.learn(now, stale, found)
-	}
-	out := make(map[string]Instance, len(ids))
-	for _, id := range ids {
-		if k := c.machines.known[id]; k.exists {
-			out[id] = k.Instance
-		}
-	}
-	return out, c.machines.version, nil
-}
-
 // refresh asks for the ids again, whatever is remembered.
-func (c *factCache) refresh(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) ([]Instance, error)) (map[string]Instance, error) {
-	c.machines.Lock()
-	for _, id := range ids {
-		delete(c.machines.known, id)
-	}
-	c.machines.version++
-	c.machines.Unlock()
-	found, _, err := c.instances(ctx, now, ids, fetch)
+func (c *factCache) refresh(ctx context.Context, now time.Time, ids []string, fetch func(context.Context, []string) (map[string]Instance, error)) (map[string]Instance, error) {
+	c.machines.Forget(ids...)
+	found, _, err := c.machines.Get(ctx, now, ids, fetch)
 	return found, err
-}
-
-func (c *factCache) learn(now time.Time, asked []string, found []Instance) {
-	c.machines.version++
-	for id, k := range c.machines.known {
-		if now.Sub(k.at) > 2*instanceAge {
-			delete(c.machines.known, id) // nobody asks for it any more
-		}
-	}
-	for _, id := range asked {
-		c.machines.known[id] = knownInstance{at: now}
-	}
-	for _, i := range found {
-		c.machines.known[i.ID] = knownInstance{Instance: i, exists: true, at: now}
-	}
-}
-
-func (k knownInstance) age() time.Duration {
-	if k.exists {
-		return instanceAge
-	}
-	return absentAge
 }
 
 // same are the last Facts if they were made of the same; else they are made.
@@ -167,17 +95,46 @@ func (c *factCache) same(of factsKey, make func() *Facts) *Facts {
 	return c.last.made
 }
 
-// remembered are the ids of all instances that were asked for lately.
-func (c *factCache) remembered() []string {
-	c.machines.Lock()
-	defer c.machines.Unlock()
-	var out []string
-	for id, k := range c.machines.known {
-		if k.exists {
-			out = append(out, id)
-		}
+// targetQuota is how many targets AWS says that it allows, else was found to allow.
+func (c *factCache) targetQuota() TargetQuota {
+	if told := c.limits.Last(); told != (TargetQuota{}) {
+		return told
 	}
-	slices.Sort(out)
+	c.quota.Lock()
+	defer c.quota.Unlock()
+	return c.quota.TargetQuota
+}
+
+// learnTargets notes that AWS refused targets although no more were registered than
+// these: its quotas are at most so high, and at least those of every account.
+func (c *factCache) learnTargets(inGroup int, inZones map[string]int) {
+	c.quota.Lock()
+	defer c.quota.Unlock()
+	c.quota.Group = max(c.quota.Group, defaultGroupTargets, inGroup)
+	c.quota.Zone = max(c.quota.Zone, defaultZoneTargets)
+	for _, n := range inZones {
+		c.quota.Zone = max(c.quota.Zone, n)
+	}
+}
+
+// remembered are the ids of all instances that were asked for lately.
+func (c *factCache) remembered() []string { return slices.Sorted(maps.Keys(c.machines.All())) }
+
+// subnetZones are the zones of the remembered subnets, by id.
+func (c *factCache) subnetZones() map[string]string {
+	out := map[string]string{}
+	for _, s := range c.network.Last() {
+		out[s.ID] = s.Zone
+	}
+	return out
+}
+
+// zones are those of all instances that were asked for lately, by id.
+func (c *factCache) zones() map[string]string {
+	out := map[string]string{}
+	for id, i := range c.machines.All() {
+		out[id] = i.Zone
+	}
 	return out
 }
 

@@ -2,15 +2,14 @@ package aws
 
 import (
 	"context"
-	"net/http/httptrace"
-	"sync/atomic"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"golang.org/x/sync/errgroup"
+
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // operation is a method of any of the SDK's clients.
@@ -19,25 +18,24 @@ type operation[I, O, P any] func(context.Context, *I, ...func(*P)) (*O, error)
 // ask makes a reading call. Errors are faults.
 func ask[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
 	out, err := op(ctx, in, options...)
-	return out, faultOf(err, reading)
+	return out, faultOf(err, kit.Reading)
 }
 
 // tell makes a writing call. Errors are faults; Ambiguous if the call may have
 // taken effect without an answer.
 func tell[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
-	var left atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { left.Store(true) }})
-	out, err := op(ctx, in, options...)
-	way := stayed
-	if left.Load() {
-		way = sentOff
-	}
-	return out, faultOf(err, way)
+	var out *O
+	progress, err := kit.Write(ctx, func(ctx context.Context) error {
+		var err error
+		out, err = op(ctx, in, options...)
+		return err
+	})
+	return out, faultOf(err, progress)
 }
 
 // newRetryer retries what costs nothing to repeat: lost connections and server
-// errors. Throttling and "still busy" are handed up at once: the limiter and the
-// requeue above know better how long to wait, and for whom.
+// errors. Throttling is handed up at once to the limits, which know how long all
+// calls of the class have to wait, and "still busy" to the requeue.
 func newRetryer() awssdk.Retryer {
 	handUp := retry.IsErrorRetryableFunc(func(err error) awssdk.Ternary {
 		if m, ok := meaningOf(codeOf(err)); ok && !mayRepeat(m) {
@@ -57,19 +55,3 @@ func newRetryer() awssdk.Retryer {
 // somebody else made in between.
 func onceClassic(o *elb.Options)   { o.Retryer = awssdk.NopRetryer{} }
 func onceNetwork(o *elbv2.Options) { o.Retryer = awssdk.NopRetryer{} }
-
-// inParallel bounds the calls of one read that the API has no batch for.
-const inParallel = 8
-
-// forEach runs f for every item, some at a time. f keeps its own errors.
-func forEach[T any](items []T, f func(T)) {
-	var group errgroup.Group
-	group.SetLimit(inParallel)
-	for _, item := range items {
-		group.Go(func() error { f(item); return nil })
-	}
-	_ = group.Wait() // no function returns an error
-}
-
-// together runs functions at the same time.
-func together(fs ...func()) { forEach(fs, func(f func()) { f() }) }

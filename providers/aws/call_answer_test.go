@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -18,7 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestCutter: what stands between the marks is left out, however the text comes.
@@ -57,81 +60,92 @@ func TestCutter(t *testing.T) {
 // TestUnread: a call whose answer nobody looks at succeeds, is known by its request
 // and leaves its connection to the next one; a refusal is told as ever.
 func TestUnread(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-	o := owner(1)
-	r.arrive(o, r.classicWish(o).stack())
-	name := loadBalancerName(o.UID)
-	machine := wireInstances([]string{r.seed.Nodes[0].InstanceID})
-	reused := 0
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
-		if c.Reused {
-			reused++
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+		// The SDK closes a request's body when its answer begins, so an answer that comes at
+		// once can come before the end of its request, and ends the connection.
+		if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Kind: sim.FaultLatency, Latency: 10 * time.Millisecond}); err != nil {
+			t.Fatal(err)
 		}
-	}})
-	off, err := r.session.classic.DeregisterInstancesFromLoadBalancer(ctx, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	on, err := r.session.classic.RegisterInstancesWithLoadBalancer(ctx, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(off.Instances)+len(on.Instances) > 0 {
-		t.Errorf("the answers were taken apart: %d and %d machines", len(off.Instances), len(on.Instances))
-	}
-	if id, ok := middleware.GetRequestIDMetadata(on.ResultMetadata); !ok || id == "" {
-		t.Error("the answer has no request id")
-	}
-	if reused != 2 {
-		t.Errorf("connections used again: got %d, want 2", reused)
-	}
-	in := &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: wireInstances([]string{"i-00000000deadbeef"})}
-	if _, err := tell(t.Context(), r.session.classic.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Invalid) {
-		t.Errorf("an unknown machine: got %v, want Invalid", err)
-	}
+		o := owner(1)
+		r.arrive(o, r.classicWish(o).stack())
+		name := loadBalancerName(o.UID)
+		machine := wireInstances([]string{r.seed.Nodes[0].InstanceID})
+		reused := 0
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
+			if c.Reused {
+				reused++
+			}
+		}})
+		off, err := r.session.classic.DeregisterInstancesFromLoadBalancer(ctx, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		on, err := r.session.classic.RegisterInstancesWithLoadBalancer(ctx, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(off.Instances)+len(on.Instances) > 0 {
+			t.Errorf("the answers were taken apart: %d and %d machines", len(off.Instances), len(on.Instances))
+		}
+		if id, ok := middleware.GetRequestIDMetadata(on.ResultMetadata); !ok || id == "" {
+			t.Error("the answer has no request id")
+		}
+		if reused != 2 {
+			t.Errorf("connections used again: got %d, want 2", reused)
+		}
+		in := &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: wireInstances([]string{"i-00000000deadbeef"})}
+		if _, err := tell(t.Context(), r.session.classic.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Invalid) {
+			t.Errorf("an unknown machine: got %v, want Invalid", err)
+		}
+	})
 }
 
 // TestUnreadBrokenOff: an answer that breaks off leaves open what became of the call,
 // as with any other call.
 func TestUnreadBrokenOff(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000")
-		_, _ = io.WriteString(w, "<RegisterInstancesWithLoadBalancerResponse>")
-	}))
-	t.Cleanup(server.Close)
-	r := newRig(t, simaws.Options{})
-	client := elb.New(r.session.classic.Options(), func(o *elb.Options) {
-		o.BaseEndpoint, o.Retryer = &server.URL, awssdk.NopRetryer{}
+	virtual.Test(t, func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, "<RegisterInstancesWithLoadBalancerResponse>")
+		}))
+		t.Cleanup(server.Close)
+		r := newRig(t, simaws.Options{})
+		client := elb.New(r.session.classic.Options(), func(o *elb.Options) {
+			o.BaseEndpoint, o.Retryer = &server.URL, awssdk.NopRetryer{}
+		})
+		in := &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: awssdk.String("web"), Instances: wireInstances([]string{"i-1"})}
+		if _, err := tell(t.Context(), client.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Ambiguous) {
+			t.Errorf("got %v, want Ambiguous", err)
+		}
 	})
-	in := &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: awssdk.String("web"), Instances: wireInstances([]string{"i-1"})}
-	if _, err := tell(t.Context(), client.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Ambiguous) {
-		t.Errorf("got %v, want Ambiguous", err)
-	}
 }
 
 // TestWithoutMachines: the option takes the machines out of a list and nothing else.
 func TestWithoutMachines(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 30}})
-	for n := range 2 {
-		r.arrive(owner(n), r.classicWish(owner(n)).stack())
-	}
-	all, err := r.session.classic.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := r.session.classic.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{}, withoutMachines)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range all.LoadBalancerDescriptions {
-		if n := len(all.LoadBalancerDescriptions[i].Instances); n == 0 {
-			t.Error("no machines without the option either")
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 30}})
+		for n := range 2 {
+			r.arrive(owner(n), r.classicWish(owner(n)).stack())
 		}
-		all.LoadBalancerDescriptions[i].Instances = []elbtypes.Instance{}
-	}
-	if diff := cmp.Diff(all.LoadBalancerDescriptions, got.LoadBalancerDescriptions, cmpopts.IgnoreUnexported(
-		elbtypes.LoadBalancerDescription{}, elbtypes.HealthCheck{}, elbtypes.ListenerDescription{}, elbtypes.Listener{}, elbtypes.Policies{}, elbtypes.SourceSecurityGroup{},
-		elbtypes.BackendServerDescription{})); diff != "" {
-		t.Errorf("descriptions (-want +got):\n%s", diff)
-	}
+		all, err := r.session.classic.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.session.classic.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{}, withoutMachines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all.LoadBalancerDescriptions {
+			if n := len(all.LoadBalancerDescriptions[i].Instances); n == 0 {
+				t.Error("no machines without the option either")
+			}
+			all.LoadBalancerDescriptions[i].Instances = []elbtypes.Instance{}
+		}
+		if diff := cmp.Diff(all.LoadBalancerDescriptions, got.LoadBalancerDescriptions, cmpopts.IgnoreUnexported(
+			elbtypes.LoadBalancerDescription{}, elbtypes.HealthCheck{}, elbtypes.ListenerDescription{}, elbtypes.Listener{}, elbtypes.Policies{}, elbtypes.SourceSecurityGroup{},
+			elbtypes.BackendServerDescription{})); diff != "" {
+			t.Errorf("descriptions (-want +got):\n%s", diff)
+		}
+	})
 }

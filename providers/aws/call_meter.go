@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // retryStep is the name of the SDK's step that repeats calls; what is behind it
@@ -55,7 +56,7 @@ func answerOf(err error) providers.Answer {
 	if err == nil {
 		return providers.Answer{}
 	}
-	a := providers.Answer{Code: codeOf(err), Meaning: fault.Of(faultOf(err, reading))}
+	a := providers.Answer{Code: codeOf(err), Meaning: fault.Of(faultOf(err, kit.Reading))}
 	switch status := httpStatus(err); {
 	case a.Code != "":
 	case status != 0:

@@ -1,8 +1,6 @@
 package aws
 
 import (
-	"strings"
-
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -36,5 +34,5 @@ func claimable(r stack.Resource) bool {
 		return true
 	}
 	rule, ok := r.Spec.(NodeRule)
-	return ok && strings.HasPrefix(rule.Description, rulePrefix)
+	return ok && ofBalancer(rule.Description)
 }

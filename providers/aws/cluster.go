@@ -13,7 +13,7 @@ import (
 // without an id, which the official controller allows with --allow-untagged-cloud.
 type ClusterTag struct {
 	ID string
-	// Legacy clusters also carry, and accept, the tag KubernetesCluster=<id>.
+	// Legacy clusters also write the tag KubernetesCluster=<id>; all accept it.
 	Legacy bool
 }
 
@@ -56,10 +56,12 @@ func (c ClusterTag) Key() string {
 	return tagClusterPrefix + c.ID
 }
 
-// Marks tells whether the tags are those of this cluster, owned or shared. A
-// cluster without an id takes everything for its own, as the official controller does.
+// Marks tells whether the tags are those of this cluster, owned or shared; the old
+// form of the tag counts as well. A cluster without an id takes everything for its
+// own, as the official controller does.
+// Source: kubernetes/cloud-provider-aws:pkg/providers/v1/tags.go (hasClusterTag).
 func (c ClusterTag) Marks(tags Tags) bool {
-	if c.ID == "" || c.Legacy && tags[tagClusterLegacy] == c.ID {
+	if c.ID == "" || tags[tagClusterLegacy] == c.ID {
 		return true
 	}
 	_, ok := tags[c.Key()]
@@ -71,7 +73,7 @@ func (c ClusterTag) Owns(tags Tags) bool {
 	if c.ID == "" {
 		return false
 	}
-	return c.Legacy && tags[tagClusterLegacy] == c.ID || tags[c.Key()] == tagOwned
+	return tags[tagClusterLegacy] == c.ID || tags[c.Key()] == tagOwned
 }
 
 // Other returns the id of another cluster that the tags name, or "". Tags that

@@ -34,6 +34,7 @@ type Config struct {
 	Probe            Probe
 	GroupMode        string // "Managed": Network Load Balancers get a security group of their own; "": none
 	Overrides        []ServiceOverride
+	Controller       Controller
 }
 
 // Probe is the health check of Services whose traffic policy is Cluster.
@@ -77,6 +78,7 @@ type configFile struct {
 		NLBSecurityGroupMode                            string
 	}
 	ServiceOverride map[string]*overrideSection
+	Berth           controllerSection
 }
 
 type overrideSection struct {
@@ -119,8 +121,13 @@ func (f *configFile) config() (Config, annotations.Problems, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
+	controller, err := f.Berth.controller()
+	if err != nil {
+		return Config{}, nil, err
+	}
 	c := Config{
-		Region: region, VPC: g.VPC, Subnet: g.SubnetID, RoleARN: g.RoleARN, SourceARN: g.SourceARN,
+		Controller: controller,
+		Region:     region, VPC: g.VPC, Subnet: g.SubnetID, RoleARN: g.RoleARN, SourceARN: g.SourceARN,
 		Cluster: cluster, DisableNodeRules: g.DisableSecurityGroupIngress, SharedGroup: g.ElbSecurityGroup,
 		Probe: Probe{
 			Mode: g.ClusterServiceLoadBalancerHealthProbeMode,

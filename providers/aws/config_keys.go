@@ -18,6 +18,7 @@ func strayKeys(text []byte) annotations.Problems {
 	known := map[string][]string{
 		"global":          fieldNames(reflect.TypeOf(configFile{}.Global)),
 		"serviceoverride": fieldNames(reflect.TypeFor[overrideSection]()),
+		"berth":           fieldNames(reflect.TypeFor[controllerSection]()),
 	}
 	var out annotations.Problems
 	section, title := "", ""

@@ -29,8 +29,21 @@ func defaultNetworkAttributes(stack.Resource) stack.Spec {
 
 // defaultTargetAttributes are those of a group of instances.
 // Source: Elastic Load Balancing User Guide, target group attributes.
-func defaultTargetAttributes(stack.Resource) stack.Spec {
+func defaultTargetAttributes(r stack.Resource) stack.Spec {
+	if spec, _ := r.Spec.(Attributes); spec.Type == targetIP {
+		// Whether addresses of clients are kept depends on the protocol, so it is written.
+		return Attributes{Values: Tags{attrProxyV2: "false"}}
+	}
 	return Attributes{Values: Tags{attrPreserveIP: "true", attrProxyV2: "false"}}
+}
+
+func noCertificates(stack.Resource) stack.Spec { return Certificates{} }
+
+func noCapacity(stack.Resource) stack.Spec { return Capacity{} }
+
+// defaultListenerAttributes. Source: Elastic Load Balancing User Guide, listener attributes.
+func defaultListenerAttributes(stack.Resource) stack.Spec {
+	return Attributes{Values: Tags{"tcp.idle_timeout.seconds": "350"}}
 }
 
 // Attributes that annotations set.

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
@@ -28,6 +29,7 @@ func Rules() diff.Rules {
 			Sets:   map[string]diff.Set{"Rules": {}},
 		},
 		KindNodeRule: {
+			FollowsBackends: true, // the groups of the nodes
 			// The key is the content. A description is no part of a rule's identity.
 			Ignore: []string{"Description", "Permission", "Group"},
 			Clash:  diff.Refused,
@@ -40,7 +42,10 @@ func Rules() diff.Rules {
 	for kind, rule := range networkRules() {
 		kinds[kind] = rule
 	}
-	return diff.Rules{Kinds: kinds, Edges: edges()}
+	for kind, rule := range controllerRules() {
+		kinds[kind] = rule
+	}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), controllerEdges())}
 }
 
 func classicRules() map[stack.Kind]diff.Rule {
@@ -50,17 +55,16 @@ func classicRules() map[stack.Kind]diff.Rule {
 			// difference would be a misreading and must not replace anything.
 			Ignore:  []string{"Name", "Scheme"},
 			Sticky:  []string{"DNSName"},
-			Sets:    map[string]diff.Set{"Subnets": {RemoveFirst: true}}, // one subnet per zone
 			Equal:   map[string]diff.Equal{"Groups": sameRefs},
 			Subset:  []string{"Tags"},
-			Parts:   map[string]string{"Groups": "groups", "Tags": "tags"},
+			Parts:   map[string]string{"Subnets": "subnets", "Groups": "groups", "Tags": "tags"},
 			Clash:   diff.Returned,
 			Serving: true,
 			Impact:  map[string]plan.Impact{"Subnets": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
 		},
 		KindClassicPort: {
 			Within:    diff.Within{Inline: true, Cascade: true},
-			Immutable: []string{"Protocol", "InstancePort", "InstanceProtocol", "Certificate"},
+			Immutable: []string{"Protocol", "InstancePort", "InstanceProtocol"},
 			Ignore:    []string{"Port", "Balancer"},
 			Equal:     map[string]diff.Equal{"Protocol": sameFold, "InstanceProtocol": sameFold, "Certificate": sameFold},
 			Replace:   diff.DeleteFirst,
@@ -86,44 +90,54 @@ func classicRules() map[stack.Kind]diff.Rule {
 		},
 		// What AWS puts there at creation is not documented, so it is always written.
 		KindClassicCheck: {Within: diff.Within{Inherent: true}, Equal: map[string]diff.Equal{"Target": sameFold}},
-		KindClassicInst:  {Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Instances": {}}},
+		KindClassicInst:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Instances": {}}},
 	}
 }
 
 func networkRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindNetwork: {
-			// Scheme, subnets and addresses stay as created; Build says so to the user.
-			Ignore:  []string{"Name", "Scheme", "Mappings", "Tags"},
-			Sticky:  []string{"DNSName"},
-			Equal:   map[string]diff.Equal{"Groups": sameRefs},
-			Parts:   map[string]string{"Groups": "groups"},
+			// The scheme stays as created, and so do the addresses in a subnet; Build says
+			// so to the user.
+			Ignore: []string{"Name", "Scheme"},
+			Sticky: []string{"DNSName", "AddressType", "SourceNAT", "PrivateLink"},
+			Equal:  map[string]diff.Equal{"Groups": sameRefs, "Mappings": sameMappings},
+			Subset: []string{"Tags"},
+			Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": "tags",
+				"AddressType": "address-type"},
 			Clash:   diff.Returned,
+			Failed:  diff.Report, // "could not be set up": it never serves
 			Serving: true,
-			Impact:  map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts},
+			Impact:  map[string]plan.Impact{"Mappings": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
 		},
 		KindNetworkAttr: {
 			Within: diff.Within{Inherent: true}, Default: defaultNetworkAttributes,
 			Subset: []string{"Values"},
 		},
 		KindTargetGroup: {
-			Immutable: []string{"Protocol", "Port", "TargetType", "VPC", "CheckProtocol", "CheckInterval"},
+			// The name tells protocol and interval of the check it was made with, and stays.
+			Immutable: []string{"Protocol", "Port", "TargetType", "Family", "VPC"},
 			Ignore:    []string{"Name", "Tags"},
+			Equal:     map[string]diff.Equal{"CheckTimeout": samePointed, "Codes": sameCodes},
 			Replace:   diff.CreateFirst,
 			Clash:     diff.Returned,
+			// Targets of the new group are checked anew before they get connections.
+			Impact: map[string]plan.Impact{"replace": plan.Brief},
+			Linger: &diff.Linger{After: groupLinger, Since: "the listener sends to the new target group", With: letsIn},
 		},
 		KindTargets: {
-			Within: diff.Within{Inherent: true},
-			Sets:   map[string]diff.Set{"Targets": {Chunk: targetsPerCall}},
+			FollowsBackends: true,
+			Within:          diff.Within{Inherent: true},
+			Sets:            map[string]diff.Set{"Targets": {Chunk: targetsPerCall}},
 		},
 		KindTargetAttr: {
-			Within: diff.Within{Inherent: true}, Default: defaultTargetAttributes,
+			Within: diff.Within{Inherent: true}, Default: defaultTargetAttributes, Ignore: []string{"Type"},
 			Subset: []string{"Values"},
 		},
 		KindListener: {
 			Within: diff.Within{Cascade: true},
 			Ignore: []string{"Port", "Tags"},
-			Sticky: []string{"SSLPolicy"}, // AWS chose one; taking ours back does not take its away
+			Sticky: []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
 			Equal:  map[string]diff.Equal{"Certificate": sameFold},
 			Clash:  diff.Refused,
 			Impact: map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts},
@@ -172,6 +186,24 @@ func edges() []diff.Edge {
 		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Create, KindClassicPort, ""),
 			Reason: "clients of the new port are let in first"},
 	}
+}
+
+// groupLinger is how long a target group stays when its listener has been switched to
+// another: a Network Load Balancer goes on sending new flows to the old targets for more
+// than a minute, and new targets get none for about two.
+// Source: aws/containers-roadmap#469, #470.
+const groupLinger = 2 * time.Minute
+
+// letsIn tells whether a rule of the nodes lets in the traffic of an old target group
+// alone: who may come to a node port that is still wanted, is decided at once.
+func letsIn(old, other stack.Resource, want []stack.Resource) bool {
+	group, isGroup := old.Spec.(TargetGroup)
+	rule, isRule := other.Spec.(NodeRule)
+	wanted := slices.ContainsFunc(want, func(r stack.Resource) bool {
+		spec, is := r.Spec.(TargetGroup)
+		return is && spec.Port == group.Port
+	})
+	return isGroup && !wanted && isRule && rule.FromPort <= group.Port && group.Port <= rule.ToPort
 }
 
 // nodeRuleBatch: one call grants and one revokes for all Services, per group.
@@ -236,6 +268,16 @@ func policyNames(refs []stack.Ref) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// sameMappings compares the subnets, and addresses where somebody chose one.
+func sameMappings(want, have any) bool {
+	w, _ := want.([]Mapping)
+	h, _ := have.([]Mapping)
+	return slices.EqualFunc(w, h, func(x, y Mapping) bool {
+		return x.Subnet == y.Subnet && (x.Allocation == "" || x.Allocation == y.Allocation) && (x.PrivateIP == "" || x.PrivateIP == y.PrivateIP) &&
+			(x.IPv6 == "" || x.IPv6 == y.IPv6) && (x.SourceNAT == "" || x.SourceNAT == y.SourceNAT)
+	})
 }
 
 // samePointed compares what pointers point to; a wanted nil means "leave it".

@@ -5,6 +5,8 @@ type Subnet struct {
 	ID, VPC, Zone, CIDR string
 	Name                string // the tag Name
 	Tags                Tags
+	CIDR6               string `json:",omitempty"` // its IPv6 range
+	Full                bool   `json:",omitempty"` // has fewer free addresses than a load balancer needs
 	Public              bool   // its route table, or else the VPC's main one, has a route to an internet gateway
 	ZoneType            string // availability-zone, local-zone, wavelength-zone; empty: unknown
 }
@@ -29,6 +31,8 @@ type Instance struct {
 	Zone   string
 	Subnet string
 	Groups []string // security groups, sorted
+	// Stopped says that it does not run: a target group does not take it.
+	Stopped bool `json:",omitempty"`
 }
 
 // Facts is what Build may know of AWS. It is shared between Services and never
@@ -45,6 +49,10 @@ type Facts struct {
 	// have for themselves, by id.
 	GroupNames map[string]string
 	Instances  map[string]Instance // the nodes of the scope that exist, by id
+	Quota      TargetQuota
+	// NamedGroups are the ids of security groups of the VPC by the tag Name, of the names
+	// that Services give.
+	NamedGroups map[string][]string
 
 	members *members // the same as lists, made once for all Services; may be nil
 }

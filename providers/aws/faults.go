@@ -8,49 +8,27 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
-// way says how far a call came.
-type way int
-
-const (
-	reading way = iota // a call that changes nothing
-	stayed             // a writing call of which nothing left this machine
-	sentOff            // a writing call that went out
-)
-
-// faultOf gives an SDK error its meaning; nil stays nil. Only codes, status and
-// how far the call came decide, never the text.
-func faultOf(err error, w way) error {
-	if err == nil {
-		return nil
-	}
-	var known *fault.Fault
-	if errors.As(err, &known) {
-		return err
-	}
-	code := codeOf(err)
-	f := &fault.Fault{Meaning: w.unanswered(), Code: code, Text: textOf(err), Err: err}
-	switch m, mapped := meaningOf(code); {
-	case mapped && m == fault.Unavailable:
-		// The server failed while it worked on the call: nobody knows how far it came.
-	case mapped:
-		f.Meaning = m
-	default:
-		if m, ok := meaningOfStatus(httpStatus(err)); ok {
-			f.Meaning = m
-		}
-	}
-	return f
+// faultOf gives an SDK error its meaning; nil stays nil.
+func faultOf(err error, p kit.Progress) error {
+	return kit.Errors{Read: refusalOf, Meaning: meaningOfAnswer}.Fault(err, p)
 }
 
-// unanswered is the meaning of a call that got no answer, or none that tells
-// whether it took effect.
-func (w way) unanswered() fault.Meaning {
-	if w == sentOff {
-		return fault.Ambiguous
+// refusalOf takes AWS's answer out of an error of the SDK; false: there was none.
+func refusalOf(err error) (kit.Refusal, bool) {
+	said := kit.Refusal{Code: codeOf(err), Status: httpStatus(err), Text: textOf(err)}
+	return said, said.Code != "" || said.Status != 0
+}
+
+// meaningOfAnswer goes by the code, else by the status. Server errors whose code is
+// not mapped have no meaning: they say nothing of what became of the call.
+func meaningOfAnswer(said kit.Refusal) (fault.Meaning, bool) {
+	if m, ok := meaningOf(said.Code); ok {
+		return m, true
 	}
-	return fault.Unavailable
+	return meaningOfStatus(said.Status)
 }
 
 func codeOf(err error) string {

@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -8,6 +10,7 @@ import (
 func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	ids, _ := instances(in, facts)
+	running := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
 	for _, r := range have.Resources {
 		if r.Proof == stack.None {
 			continue
@@ -17,7 +20,7 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 			spec.Instances = ids
 			r.Spec = spec
 		case Targets:
-			spec.Targets = targetsOn(have, r.In, ids)
+			spec.Targets = targetsOn(in, have, r, running)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -25,16 +28,43 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// targetsOn are the instances on the port of a target group that is there.
-func targetsOn(have *stack.Stack, group stack.Key, ids []string) []Target {
-	found, _ := have.Get(group)
-	spec, ok := found.Spec.(TargetGroup)
+// targetsOn are today's targets of a target group that is there: the instances on the
+// port that its targets have, or the pods of its port.
+func targetsOn(in input, have *stack.Stack, targets stack.Resource, ids []string) []Target {
+	found, _ := have.Get(targets.In)
+	group, ok := found.Spec.(TargetGroup)
+	old, _ := targets.Spec.(Targets)
 	if !ok {
 		return nil
 	}
-	var out []Target
-	for _, id := range ids {
-		out = append(out, Target{ID: id, Port: spec.Port})
+	if group.TargetType == targetIP {
+		return podsOn(in, targets.Key.Name, group, old.Targets)
 	}
-	return out
+	port := group.Port
+	if len(old.Targets) > 0 {
+		port = old.Targets[0].Port
+	}
+	return targetsAt(ids, port)
+}
+
+// podsOn are today's pods of the port that a target group is for; those that it has where
+// no port of the Service is.
+func podsOn(in input, name string, group TargetGroup, old []Target) []Target {
+	f := &controlled{builder: &builder{in: in}, target: targetIP}
+	for _, p := range in.Backends.Ports {
+		if portKey(p.Protocol, p.Port) != name || f.overIPv6() != (group.Family == familyIPv6) {
+			continue
+		}
+		var out []Target
+		for _, e := range f.pods(lbcPort{ServicePort: p}) {
+			t := Target{ID: e.Addr.String(), Port: e.Port}
+			if slices.ContainsFunc(old, func(o Target) bool { return o.Zone == zoneOutside }) {
+				t.Zone = zoneOutside
+			}
+			out = append(out, t)
+		}
+		slices.SortFunc(out, compareTargets)
+		return out
+	}
+	return old
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // A Service with a bad annotation that a new process has never understood keeps
@@ -16,7 +17,7 @@ import (
 func TestFollowsNodesWithoutUnderstanding(t *testing.T) {
 	credentials(t)
 	for _, c := range []props.Case{cases()[0], cases()[1]} {
-		t.Run(c.Name, func(t *testing.T) {
+		virtual.Run(t, c.Name, func(t *testing.T) {
 			s := fresh("")(t)
 			nodes := s.Nodes()
 			run := func(svc *corev1.Service, last int) reconcile.Result {

@@ -22,9 +22,6 @@ type GroupEdit struct {
 	Refused map[int]error
 }
 
-// Empty tells whether the group is already as the steps want it.
-func (e GroupEdit) Empty() bool { return len(e.Authorize)+len(e.Revoke) == 0 }
-
 // graft puts the edits of all steps of a batch onto the rules of a group as just
 // read. Both calls that follow are all or nothing, so a rule that is there is
 // not granted again and one that is gone is not revoked. Only the very rule of a
@@ -34,7 +31,8 @@ func (e GroupEdit) Empty() bool { return len(e.Authorize)+len(e.Revoke) == 0 }
 // limit bounds the rules that the group may have, 0 leaves that to AWS: the quota
 // can be raised and cannot be asked for, so it is only known once AWS has refused
 // (see learnedLimit). Those over it are refused by name, the others go on;
-// revocations count first, then grants in the order of the steps.
+// revocations count first, then grants in the order of the steps, those for
+// the size of packets last.
 func graft(group string, found []FoundRule, b plan.Batch, limit int) GroupEdit {
 	g := grafting{group: group, found: map[Permission]FoundRule{}, batch: b, edit: GroupEdit{Refused: map[int]error{}}}
 	for _, r := range found {
@@ -110,7 +108,13 @@ func (g *grafting) revoke() {
 }
 
 func (g *grafting) authorize(limit int) {
-	for i, s := range g.batch.Steps {
+	order := make([]int, len(g.batch.Steps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return g.permission(x).byNeed(g.permission(y)) })
+	for _, i := range order {
+		s := g.batch.Steps[i]
 		r, ok := g.rule(s)
 		if s.ID.Action == plan.Delete {
 			continue
@@ -130,6 +134,12 @@ func (g *grafting) authorize(limit int) {
 		g.found[r.Permission] = r
 		g.edit.Authorize = append(g.edit.Authorize, r)
 	}
+}
+
+// permission is what the step with that index is about.
+func (g *grafting) permission(i int) Permission {
+	rule, _ := g.batch.Steps[i].Target.Spec.(NodeRule)
+	return rule.Permission
 }
 
 // normal writes a permission in the one form in which it is compared: rules for

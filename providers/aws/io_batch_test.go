@@ -15,6 +15,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // ruleSteps are creations or deletions of one client rule for each of the owners.
@@ -52,167 +53,181 @@ func noErrors(t testing.TB, outcomes []plan.Outcome) {
 
 // TestNodeRulesOfManyServices: one read, one grant and one revocation for all.
 func TestNodeRulesOfManyServices(t *testing.T) {
-	r := newRig(t, simaws.Options{})
-	noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 5)...))
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 5)...))
 
-	r.reset()
-	mixed := append(r.ruleSteps(plan.Create, 5, 10), r.ruleSteps(plan.Delete, 0, 5)...)
-	noErrors(t, r.apply(mixed...))
-	want := map[string]int{"ec2.DescribeSecurityGroups": 1, "ec2.AuthorizeSecurityGroupIngress": 1, "ec2.RevokeSecurityGroupIngress": 1}
-	if diff := cmp.Diff(want, r.calls()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-	if got := r.ruleCount(); got != 5 {
-		t.Errorf("rules in the group: got %d, want 5", got)
-	}
+		r.reset()
+		mixed := append(r.ruleSteps(plan.Create, 5, 10), r.ruleSteps(plan.Delete, 0, 5)...)
+		noErrors(t, r.apply(mixed...))
+		want := map[string]int{"ec2.DescribeSecurityGroups": 1, "ec2.AuthorizeSecurityGroupIngress": 1, "ec2.RevokeSecurityGroupIngress": 1}
+		if diff := cmp.Diff(want, r.calls()); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		if got := r.ruleCount(); got != 5 {
+			t.Errorf("rules in the group: got %d, want 5", got)
+		}
 
-	r.reset()
-	noErrors(t, r.apply(mixed...))
-	if diff := cmp.Diff(map[string]int{"ec2.DescribeSecurityGroups": 1}, r.calls()); diff != "" {
-		t.Errorf("calls of what is done already (-want +got):\n%s", diff)
-	}
+		r.reset()
+		noErrors(t, r.apply(mixed...))
+		if diff := cmp.Diff(map[string]int{"ec2.DescribeSecurityGroups": 1}, r.calls()); diff != "" {
+			t.Errorf("calls of what is done already (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // TestNodeRulesAtTheQuota: those that fit go in, the others are refused by name.
 func TestNodeRulesAtTheQuota(t *testing.T) {
-	r := newRig(t, simaws.Options{})
-	noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 57)...)) // 58 with the one that is there
-	r.reset()
-	steps := append(r.ruleSteps(plan.Create, 100, 105), r.ruleSteps(plan.Delete, 0, 1)...)
-	outcomes := r.apply(steps...)
-	var got []string
-	for _, o := range outcomes {
-		if o.Err == nil {
-			got = append(got, "done")
-			continue
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 57)...)) // 58 with the one that is there
+		r.reset()
+		steps := append(r.ruleSteps(plan.Create, 100, 105), r.ruleSteps(plan.Delete, 0, 1)...)
+		outcomes := r.apply(steps...)
+		var got []string
+		for _, o := range outcomes {
+			if o.Err == nil {
+				got = append(got, "done")
+				continue
+			}
+			got = append(got, fault.Of(o.Err).String())
 		}
-		got = append(got, fault.Of(o.Err).String())
-	}
-	if diff := cmp.Diff([]string{"done", "done", "done", "Quota", "Quota", "done"}, got); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
-	if got := r.ruleCount(); got != 59 {
-		t.Errorf("rules of load balancers: got %d, want 59", got)
-	}
+		if diff := cmp.Diff([]string{"done", "done", "done", "Quota", "Quota", "done"}, got); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if got := r.ruleCount(); got != 59 {
+			t.Errorf("rules of load balancers: got %d, want 59", got)
+		}
+	})
 }
 
 // TestNodeRulesClaimedMeanwhile: a rule that another Service has come to want
 // since the plan was made stays.
 func TestNodeRulesClaimedMeanwhile(t *testing.T) {
-	r := newRig(t, simaws.Options{})
-	noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 2)...))
-	gone := r.ruleSteps(plan.Delete, 1, 2)
-	r.book.Enter(owner(9), []stack.Resource{gone[0].Target})
-	noErrors(t, r.apply(gone...))
-	if got := r.ruleCount(); got != 1 {
-		t.Errorf("rules: got %d, want 1", got)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 2)...))
+		gone := r.ruleSteps(plan.Delete, 1, 2)
+		r.book.Enter(owner(9), []stack.Resource{gone[0].Target})
+		noErrors(t, r.apply(gone...))
+		if got := r.ruleCount(); got != 1 {
+			t.Errorf("rules: got %d, want 1", got)
+		}
+	})
 }
 
 // TestNodeRulesRace: another process writes to the group between our read and
 // our grant; the batch reads again and ends well.
 func TestNodeRulesRace(t *testing.T) {
-	r := newRig(t, simaws.Options{})
-	for range 5 {
-		var all sync.WaitGroup
-		steps := r.ruleSteps(plan.Create, 1, 9)
-		for i := range 2 {
-			all.Add(1)
-			go func() {
-				defer all.Done()
-				noErrors(t, r.apply(slices.Clone(steps[i:i+7])...))
-			}()
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		for range 5 {
+			var all sync.WaitGroup
+			steps := r.ruleSteps(plan.Create, 1, 9)
+			for i := range 2 {
+				all.Add(1)
+				go func() {
+					defer all.Done()
+					noErrors(t, r.apply(slices.Clone(steps[i:i+7])...))
+				}()
+			}
+			all.Wait()
+			if got := r.ruleCount(); got != 8 {
+				t.Errorf("rules: got %d, want 8", got)
+			}
+			noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 9)...))
 		}
-		all.Wait()
-		if got := r.ruleCount(); got != 8 {
-			t.Errorf("rules: got %d, want 8", got)
-		}
-		noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 9)...))
-	}
+	})
 }
 
 // TestNodeRulesLostAnswer: the grant goes through, its answer does not. SDK
 // retries find the rules there, and the batch reads them back.
 func TestNodeRulesLostAnswer(t *testing.T) {
-	r := newRig(t, simaws.Options{})
-	r.fault(sim.Fault{Operation: "AuthorizeSecurityGroupIngress", Kind: sim.FaultCutAfter, Count: 1})
-	noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
-	if got := r.ruleCount(); got != 3 {
-		t.Errorf("rules: got %d, want 3", got)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		r.fault(sim.Fault{Operation: "AuthorizeSecurityGroupIngress", Kind: sim.FaultCutAfter, Count: 1})
+		noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
+		if got := r.ruleCount(); got != 3 {
+			t.Errorf("rules: got %d, want 3", got)
+		}
+	})
 }
 
 // TestReadOfManyServices counts what a deep read costs.
 func TestReadOfManyServices(t *testing.T) {
-	const services = 40
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 20}, ELB: manyClassic(), ELBV2: manyNetwork()})
-	var scopes []providers.Scope
-	for n := range services {
-		scopes = append(scopes, r.scope(owner(n)))
-	}
-	shared := map[string]int{
-		"ec2.DescribeSubnets": 1, "ec2.DescribeRouteTables": 1, "ec2.DescribeAvailabilityZones": 1, "ec2.DescribeInstances": 1,
-		"ec2.DescribeSecurityGroups": 2, // the groups of the nodes, and the Services' own by name
-		"elb.DescribeLoadBalancers":  1, "elbv2.DescribeLoadBalancers": 1, "elbv2.DescribeTargetGroups": 1,
-	}
-	t.Run("nothing there", func(t *testing.T) {
-		r.reset()
-		noFaults(t, r.session.Read(t.Context(), scopes))
-		if diff := cmp.Diff(shared, r.calls()); diff != "" {
-			t.Errorf("calls (-want +got):\n%s", diff)
+	virtual.Test(t, func(t *testing.T) {
+		const services = 40
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 20}, ELB: manyClassic(), ELBV2: manyNetwork()})
+		var scopes []providers.Scope
+		for n := range services {
+			scopes = append(scopes, r.scope(owner(n)))
 		}
-	})
-	for n := range services {
-		o := owner(n)
-		if n%2 == 0 {
-			w := r.classicWish(o)
-			w.nodeGroup = ""
-			r.arrive(o, w.stack())
-			continue
+		shared := map[string]int{
+			"ec2.DescribeSubnets": 1, "ec2.DescribeRouteTables": 1, "ec2.DescribeAvailabilityZones": 1, "ec2.DescribeInstances": 1,
+			"ec2.DescribeSecurityGroups": 2, // the groups of the nodes, and the Services' own by name
+			"elb.DescribeLoadBalancers":  1, "elbv2.DescribeLoadBalancers": 1, "elbv2.DescribeTargetGroups": 1,
 		}
-		w := r.networkWish(o)
-		w.rules = nil
-		r.arrive(o, w.stack())
-	}
-	for _, fact := range []string{"ec2.DescribeSubnets", "ec2.DescribeRouteTables", "ec2.DescribeAvailabilityZones", "ec2.DescribeInstances"} {
-		delete(shared, fact) // known since the first read
-	}
-	for _, tc := range []struct {
-		name   string
-		depth  providers.Depth
-		count  int
-		beside map[string]int
-	}{
-		{"shallow", providers.Shallow, services, map[string]int{"elb.DescribeLoadBalancers": 1, "elbv2.DescribeLoadBalancers": 1, "ec2.DescribeSecurityGroups": 1}},
-		{"deep", providers.Deep, services, merge(shared, map[string]int{
-			"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 20,
-			"elbv2.DescribeTags": 1, "elbv2.DescribeLoadBalancerAttributes": 20, "elbv2.DescribeListeners": 20,
-			"elbv2.DescribeTargetHealth": 20, "elbv2.DescribeTargetGroupAttributes": 20, // the latter because the scopes ask for them
-		})},
-		{"one by name", providers.Deep, 1, merge(shared, map[string]int{"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 1})},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			asked := slices.Clone(scopes[:tc.count])
-			for i := range asked {
-				asked[i].Depth = tc.depth
-			}
+		virtual.Step(t, "nothing there", func() {
 			r.reset()
-			noFaults(t, r.session.Read(t.Context(), asked))
-			if diff := cmp.Diff(tc.beside, r.calls()); diff != "" {
-				t.Errorf("calls for %d Services (-want +got):\n%s", tc.count, diff)
+			noFaults(t, r.session.Read(t.Context(), scopes))
+			if diff := cmp.Diff(shared, r.calls()); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
 			}
 		})
-	}
+		for n := range services {
+			o := owner(n)
+			if n%2 == 0 {
+				w := r.classicWish(o)
+				w.nodeGroup = ""
+				r.arrive(o, w.stack())
+				continue
+			}
+			w := r.networkWish(o)
+			w.rules = nil
+			r.arrive(o, w.stack())
+		}
+		for _, fact := range []string{"ec2.DescribeSubnets", "ec2.DescribeRouteTables", "ec2.DescribeAvailabilityZones", "ec2.DescribeInstances"} {
+			delete(shared, fact) // known since the first read
+		}
+		for _, tc := range []struct {
+			name   string
+			depth  providers.Depth
+			count  int
+			beside map[string]int
+		}{
+			{"shallow", providers.Shallow, services, map[string]int{"elb.DescribeLoadBalancers": 1, "elbv2.DescribeLoadBalancers": 1, "ec2.DescribeSecurityGroups": 1}},
+			{"deep", providers.Deep, services, merge(shared, map[string]int{
+				"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 20,
+				"elbv2.DescribeTags": 1, "elbv2.DescribeLoadBalancerAttributes": 20, "elbv2.DescribeListeners": 20,
+				"elbv2.DescribeTargetHealth": 20, "elbv2.DescribeTargetGroupAttributes": 20, // the latter because the scopes ask for them
+			})},
+			{"one by name", providers.Deep, 1, merge(shared, map[string]int{"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 1})},
+		} {
+			virtual.Step(t, tc.name, func() {
+				asked := slices.Clone(scopes[:tc.count])
+				for i := range asked {
+					asked[i].Depth = tc.depth
+				}
+				r.reset()
+				noFaults(t, r.session.Read(t.Context(), asked))
+				if diff := cmp.Diff(tc.beside, r.calls()); diff != "" {
+					t.Errorf("calls for %d Services (-want +got):\n%s", tc.count, diff)
+				}
+			})
+		}
+	})
 }
 
 // TestReadBeyondOneFilter: more names than the filters of one call take.
 func TestReadBeyondOneFilter(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1}})
-	var scopes []providers.Scope
-	for n := range filterValues + 1 {
-		scopes = append(scopes, r.scope(owner(n)))
-	}
-	noFaults(t, r.session.Read(t.Context(), scopes))
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1}})
+		var scopes []providers.Scope
+		for n := range filterValues + 1 {
+			scopes = append(scopes, r.scope(owner(n)))
+		}
+		noFaults(t, r.session.Read(t.Context(), scopes))
+	})
 }
 
 func merge(maps ...map[string]int) map[string]int {
@@ -237,52 +252,54 @@ func noFaults(t testing.TB, found []providers.Found[*Facts]) {
 // TestMembersThatAreRefused: the good ones are in, the bad ones are named, and
 // removing what nobody knows is done.
 func TestMembersThatAreRefused(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 200}, ELBV2: manyNetwork()})
-	w := r.classicWish(owner(1))
-	w.instances = nil
-	r.arrive(w.owner, w.stack())
-	good := r.seed.InstanceIDs()
-	for _, tc := range []struct {
-		name string
-		bad  []int
-	}{{"none", nil}, {"first", []int{0}}, {"middle", []int{97}}, {"last", []int{199}}, {"two", []int{3, 150}}} {
-		t.Run(tc.name, func(t *testing.T) {
-			members := slices.Clone(good)
-			var bad []string
-			for _, at := range tc.bad {
-				members[at] = fmt.Sprintf("i-0bad%013d", at)
-				bad = append(bad, members[at])
-			}
-			step := r.memberStep(w.owner, members)
-			r.reset()
-			o := r.session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}, IDs: r.ids(w.owner)})[0]
-			if o.Err != nil {
-				t.Fatal(o.Err)
-			}
-			var named []string
-			for _, m := range o.Refused {
-				if !fault.Is(m.Err, fault.Invalid) {
-					t.Errorf("%v: got %v, want Invalid", m.Member, m.Err)
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 200}, ELBV2: manyNetwork()})
+		w := r.classicWish(owner(1))
+		w.instances = nil
+		r.arrive(w.owner, w.stack())
+		good := r.seed.InstanceIDs()
+		for _, tc := range []struct {
+			name string
+			bad  []int
+		}{{"none", nil}, {"first", []int{0}}, {"middle", []int{97}}, {"last", []int{199}}, {"two", []int{3, 150}}} {
+			virtual.Step(t, tc.name, func() {
+				members := slices.Clone(good)
+				var bad []string
+				for _, at := range tc.bad {
+					members[at] = fmt.Sprintf("i-0bad%013d", at)
+					bad = append(bad, members[at])
 				}
-				named = append(named, m.Member.(string))
-			}
-			slices.Sort(named)
-			if diff := cmp.Diff(bad, named); diff != "" {
-				t.Errorf("refused (-want +got):\n%s", diff)
-			}
-			if calls := r.sim.Cloud.Journal.Writes(); calls > 1+fault.MaxSplits {
-				t.Errorf("calls: got %d, want at most %d", calls, 1+fault.MaxSplits)
-			}
-			lb, _ := r.read(w.owner).Get(stack.Key{Kind: KindClassicInst})
-			if in := len(lb.Spec.(ClassicInstances).Instances); in != 200-len(bad) {
-				t.Errorf("registered: got %d, want %d", in, 200-len(bad))
-			}
-			step.ID.Part, step.Changes[0].Added, step.Changes[0].Removed = "instances-", nil, step.Changes[0].Added
-			if o := r.session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}, IDs: r.ids(w.owner)})[0]; o.Err != nil || len(o.Refused) > 0 {
-				t.Errorf("removal: %v, refused %v", o.Err, o.Refused)
-			}
-		})
-	}
+				step := r.memberStep(w.owner, members)
+				r.reset()
+				o := r.session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}, IDs: r.ids(w.owner)})[0]
+				if o.Err != nil {
+					t.Fatal(o.Err)
+				}
+				var named []string
+				for _, m := range o.Refused {
+					if !fault.Is(m.Err, fault.Invalid) {
+						t.Errorf("%v: got %v, want Invalid", m.Member, m.Err)
+					}
+					named = append(named, m.Member.(string))
+				}
+				slices.Sort(named)
+				if diff := cmp.Diff(bad, named); diff != "" {
+					t.Errorf("refused (-want +got):\n%s", diff)
+				}
+				if calls := r.sim.Cloud.Journal.Writes(); calls > 1+fault.MaxSplits {
+					t.Errorf("calls: got %d, want at most %d", calls, 1+fault.MaxSplits)
+				}
+				lb, _ := r.read(w.owner).Get(stack.Key{Kind: KindClassicInst})
+				if in := len(lb.Spec.(ClassicInstances).Instances); in != 200-len(bad) {
+					t.Errorf("registered: got %d, want %d", in, 200-len(bad))
+				}
+				step.ID.Part, step.Changes[0].Added, step.Changes[0].Removed = "instances-", nil, step.Changes[0].Added
+				if o := r.session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}, IDs: r.ids(w.owner)})[0]; o.Err != nil || len(o.Refused) > 0 {
+					t.Errorf("removal: %v, refused %v", o.Err, o.Refused)
+				}
+			})
+		}
+	})
 }
 
 func (r *rig) memberStep(o stack.Owner, members []string) plan.Step {
@@ -310,78 +327,84 @@ func (r *rig) ids(o stack.Owner) plan.Resolver {
 // TestFactsAreRemembered: a Service that is known is built from what the session
 // remembers, without a call, and sees the rules that were written meanwhile.
 func TestFactsAreRemembered(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-	scope := r.scope(owner(1))
-	noFaults(t, r.session.Read(t.Context(), []providers.Scope{scope}))
-	noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
-	noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 2)...))
-	scope.Own = nil
-	r.reset()
-	found := r.session.Read(t.Context(), []providers.Scope{scope})
-	noFaults(t, found)
-	if calls := r.calls(); len(calls) > 0 {
-		t.Errorf("calls: %v", calls)
-	}
-	f := found[0].Facts
-	if len(f.Subnets) == 0 || len(f.Instances) != 3 || len(f.NodeGroups) != 1 {
-		t.Fatalf("facts: got %d subnets, %d instances, %d groups", len(f.Subnets), len(f.Instances), len(f.NodeGroups))
-	}
-	fresh, err := r.session.rulesIn(t.Context(), r.seed.NodeGroup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(fresh, f.NodeGroups[0].Rules); diff != "" {
-		t.Errorf("rules (-in the cloud +remembered):\n%s", diff)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+		scope := r.scope(owner(1))
+		noFaults(t, r.session.Read(t.Context(), []providers.Scope{scope}))
+		noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
+		noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 2)...))
+		scope.Own = nil
+		r.reset()
+		found := r.session.Read(t.Context(), []providers.Scope{scope})
+		noFaults(t, found)
+		if calls := r.calls(); len(calls) > 0 {
+			t.Errorf("calls: %v", calls)
+		}
+		f := found[0].Facts
+		if len(f.Subnets) == 0 || len(f.Instances) != 3 || len(f.NodeGroups) != 1 {
+			t.Fatalf("facts: got %d subnets, %d instances, %d groups", len(f.Subnets), len(f.Instances), len(f.NodeGroups))
+		}
+		fresh, err := r.session.rulesIn(t.Context(), r.seed.NodeGroup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(fresh, f.NodeGroups[0].Rules); diff != "" {
+			t.Errorf("rules (-in the cloud +remembered):\n%s", diff)
+		}
+	})
 }
 
 // TestNodeRulesFromMemory: rules that are remembered rightly need no read, and
 // wrongly remembered ones are found out.
 func TestNodeRulesFromMemory(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-	noFaults(t, r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))}))
-	write := func(action plan.Action, from, to int, want map[string]int) {
-		t.Helper()
-		r.reset()
-		noErrors(t, r.apply(r.ruleSteps(action, from, to)...))
-		if diff := cmp.Diff(want, r.calls()); diff != "" {
-			t.Errorf("%s %d to %d: calls (-want +got):\n%s", action, from, to, diff)
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+		noFaults(t, r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))}))
+		write := func(action plan.Action, from, to int, want map[string]int) {
+			t.Helper()
+			r.reset()
+			noErrors(t, r.apply(r.ruleSteps(action, from, to)...))
+			if diff := cmp.Diff(want, r.calls()); diff != "" {
+				t.Errorf("%s %d to %d: calls (-want +got):\n%s", action, from, to, diff)
+			}
 		}
-	}
-	write(plan.Create, 1, 4, map[string]int{"ec2.AuthorizeSecurityGroupIngress": 1})
-	write(plan.Delete, 3, 4, map[string]int{"ec2.RevokeSecurityGroupIngress": 1})
-	write(plan.Create, 1, 3, map[string]int{"ec2.DescribeSecurityGroups": 1}) // seems done: looked at
+		write(plan.Create, 1, 4, map[string]int{"ec2.AuthorizeSecurityGroupIngress": 1})
+		write(plan.Delete, 3, 4, map[string]int{"ec2.RevokeSecurityGroupIngress": 1})
+		write(plan.Create, 1, 3, map[string]int{"ec2.DescribeSecurityGroups": 1}) // seems done: looked at
 
-	byHand := func(call func(context.Context, string, []FoundRule) error, n int32) {
-		t.Helper()
-		rule := FoundRule{Permission: Permission{Protocol: "tcp", FromPort: 30000 + n, ToPort: 30000 + n, CIDR: "0.0.0.0/0"}}
-		if err := call(t.Context(), r.seed.NodeGroup, []FoundRule{rule}); err != nil {
-			t.Fatal(err)
+		byHand := func(call func(context.Context, string, []FoundRule) error, n int32) {
+			t.Helper()
+			rule := FoundRule{Permission: Permission{Protocol: "tcp", FromPort: 30000 + n, ToPort: 30000 + n, CIDR: "0.0.0.0/0"}}
+			if err := call(t.Context(), r.seed.NodeGroup, []FoundRule{rule}); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	byHand(r.session.authorize, 7)
-	write(plan.Create, 6, 8, map[string]int{"ec2.AuthorizeSecurityGroupIngress": 2, "ec2.DescribeSecurityGroups": 1})
-	byHand(r.session.revoke, 2)
-	write(plan.Delete, 1, 3, map[string]int{"ec2.RevokeSecurityGroupIngress": 2, "ec2.DescribeSecurityGroups": 1})
-	if got := r.ruleCount(); got != 2 {
-		t.Errorf("rules: got %d, want 2", got)
-	}
+		byHand(r.session.authorize, 7)
+		write(plan.Create, 6, 8, map[string]int{"ec2.AuthorizeSecurityGroupIngress": 2, "ec2.DescribeSecurityGroups": 1})
+		byHand(r.session.revoke, 2)
+		write(plan.Delete, 1, 3, map[string]int{"ec2.RevokeSecurityGroupIngress": 2, "ec2.DescribeSecurityGroups": 1})
+		if got := r.ruleCount(); got != 2 {
+			t.Errorf("rules: got %d, want 2", got)
+		}
+	})
 }
 
 // TestReleaseWithoutNodes: a process that has seen no node finds the rule of a
 // released Service in a group that carries no mark of the cluster.
 func TestReleaseWithoutNodes(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-	w := r.classicWish(owner(1))
-	w.nodeGroup = r.seed.DefaultGroup // it has no tag of the cluster
-	r.walk(w.owner, w.stack())
-	trace := trace(r.identity(w.owner))
-	found := r.session.Read(t.Context(), []providers.Scope{trace})
-	noFaults(t, found)
-	rules := found[0].Have.Of(KindNodeRule)
-	if !slices.ContainsFunc(rules, func(res stack.Resource) bool {
-		return res.In.Name == r.seed.DefaultGroup && res.Proof == stack.Derived
-	}) {
-		t.Errorf("rules: got %+v, want the one in %s", rules, r.seed.DefaultGroup)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+		w := r.classicWish(owner(1))
+		w.nodeGroup = r.seed.DefaultGroup // it has no tag of the cluster
+		r.walk(w.owner, w.stack())
+		trace := trace(r.identity(w.owner))
+		found := r.session.Read(t.Context(), []providers.Scope{trace})
+		noFaults(t, found)
+		rules := found[0].Have.Of(KindNodeRule)
+		if !slices.ContainsFunc(rules, func(res stack.Resource) bool {
+			return res.In.Name == r.seed.DefaultGroup && res.Proof == stack.Derived
+		}) {
+			t.Errorf("rules: got %+v, want the one in %s", rules, r.seed.DefaultGroup)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-lb/berth/stack"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
@@ -97,61 +98,63 @@ func (w classicWish) stack() *stack.Stack {
 // TestClassicRoundTrips walks through every verb of every kind of a Classic Load
 // Balancer; after each, the cloud shows what was wanted and what was reported.
 func TestClassicRoundTrips(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 5}})
-	w := r.classicWish(owner(1))
-	https := ClassicPort{Balancer: w.lb.Name, Port: 443, Protocol: "SSL", InstancePort: 30443, InstanceProtocol: "TCP", Certificate: certificate}
-	for _, step := range []struct {
-		name   string
-		change func(*classicWish)
-	}{
-		{"create", func(*classicWish) {}},
-		{"listener", func(w *classicWish) { w.ports = append(w.ports, https) }},
-		{"two listeners at once", func(w *classicWish) {
-			w.ports = append(w.ports,
-				ClassicPort{Balancer: w.lb.Name, Port: 81, Protocol: "HTTP", InstancePort: 30081, InstanceProtocol: "HTTP"},
-				ClassicPort{Balancer: w.lb.Name, Port: 82, Protocol: "TCP", InstancePort: 30082, InstanceProtocol: "TCP"})
-		}},
-		{"listeners go", func(w *classicWish) { w.ports = w.ports[:2] }},
-		{"policy of a listener", func(w *classicWish) { w.ssl = "ELBSecurityPolicy-TLS-1-2-2017-01" }},
-		{"another policy", func(w *classicWish) { w.ssl = "ELBSecurityPolicy-2016-08" }},
-		{"replaced listener", func(w *classicWish) { w.ports[0].InstancePort = 30090; w.check.Target = "TCP:30090" }},
-		{"PROXY protocol", func(w *classicWish) { w.proxy = true }},
-		{"no PROXY protocol", func(w *classicWish) { w.proxy = false }},
-		{"attributes", func(w *classicWish) {
-			w.attrs.CrossZone, w.attrs.IdleTimeout = new(true), new(int32(120))
-			w.attrs.DrainingEnabled, w.attrs.DrainingTimeout = new(true), new(int32(20))
-		}},
-		{"logs", func(w *classicWish) {
-			w.attrs.LogEnabled, w.attrs.LogBucket, w.attrs.LogPrefix, w.attrs.LogEmitInterval = new(true), new("logs"), new("web"), new(int32(5))
-		}},
-		{"health check", func(w *classicWish) {
-			w.check = ClassicHealthCheck{Target: "HTTP:30444/healthz", Interval: 30, Timeout: 6, Healthy: 3, Unhealthy: 4}
-		}},
-		{"instances come and go", func(w *classicWish) { w.instances = slices.Sorted(slices.Values(r.seed.InstanceIDs()[2:5])) }},
-		{"no instances", func(w *classicWish) { w.instances = nil }},
-		{"rules", func(w *classicWish) {
-			w.ingress = []Permission{
-				{Protocol: "tcp", FromPort: 80, ToPort: 80, CIDR: "10.0.0.0/8"},
-				{Protocol: "tcp", FromPort: 443, ToPort: 443, CIDR: "2001:db8::/32"},
-			}
-		}},
-		{"subnets", func(w *classicWish) { w.lb.Subnets = slices.Sorted(slices.Values(r.seed.PublicSubnets()[1:3])) }},
-		{"groups", func(w *classicWish) { w.lb.Groups = append(w.lb.Groups, stack.RefID(r.seed.DefaultGroup)) }},
-		{"tags", func(w *classicWish) { w.lb.Tags = r.config.Cluster.ownedBy(w.owner, map[string]string{"team": "web"}) }},
-		{"no node rule", func(w *classicWish) { w.nodeGroup = "" }},
-	} {
-		step.change(&w)
-		t.Run(step.name, func(t *testing.T) {
-			r.TB = t
-			r.arrive(w.owner, w.stack())
-		})
-	}
-	t.Run("release", func(t *testing.T) {
-		r.TB = t
-		r.arrive(w.owner, nil)
-		if left := mine(r.read(w.owner)); len(left) > 0 {
-			t.Errorf("left after the release: %v", left)
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 5}})
+		w := r.classicWish(owner(1))
+		https := ClassicPort{Balancer: w.lb.Name, Port: 443, Protocol: "SSL", InstancePort: 30443, InstanceProtocol: "TCP", Certificate: certificate}
+		for _, step := range []struct {
+			name   string
+			change func(*classicWish)
+		}{
+			{"create", func(*classicWish) {}},
+			{"listener", func(w *classicWish) { w.ports = append(w.ports, https) }},
+			{"two listeners at once", func(w *classicWish) {
+				w.ports = append(w.ports,
+					ClassicPort{Balancer: w.lb.Name, Port: 81, Protocol: "HTTP", InstancePort: 30081, InstanceProtocol: "HTTP"},
+					ClassicPort{Balancer: w.lb.Name, Port: 82, Protocol: "TCP", InstancePort: 30082, InstanceProtocol: "TCP"})
+			}},
+			{"listeners go", func(w *classicWish) { w.ports = w.ports[:2] }},
+			{"policy of a listener", func(w *classicWish) { w.ssl = "ELBSecurityPolicy-TLS-1-2-2017-01" }},
+			{"another policy", func(w *classicWish) { w.ssl = "ELBSecurityPolicy-2016-08" }},
+			{"replaced listener", func(w *classicWish) { w.ports[0].InstancePort = 30090; w.check.Target = "TCP:30090" }},
+			{"PROXY protocol", func(w *classicWish) { w.proxy = true }},
+			{"no PROXY protocol", func(w *classicWish) { w.proxy = false }},
+			{"attributes", func(w *classicWish) {
+				w.attrs.CrossZone, w.attrs.IdleTimeout = new(true), new(int32(120))
+				w.attrs.DrainingEnabled, w.attrs.DrainingTimeout = new(true), new(int32(20))
+			}},
+			{"logs", func(w *classicWish) {
+				w.attrs.LogEnabled, w.attrs.LogBucket, w.attrs.LogPrefix, w.attrs.LogEmitInterval = new(true), new("logs"), new("web"), new(int32(5))
+			}},
+			{"health check", func(w *classicWish) {
+				w.check = ClassicHealthCheck{Target: "HTTP:30444/healthz", Interval: 30, Timeout: 6, Healthy: 3, Unhealthy: 4}
+			}},
+			{"instances come and go", func(w *classicWish) { w.instances = slices.Sorted(slices.Values(r.seed.InstanceIDs()[2:5])) }},
+			{"no instances", func(w *classicWish) { w.instances = nil }},
+			{"rules", func(w *classicWish) {
+				w.ingress = []Permission{
+					{Protocol: "tcp", FromPort: 80, ToPort: 80, CIDR: "10.0.0.0/8"},
+					{Protocol: "tcp", FromPort: 443, ToPort: 443, CIDR: "2001:db8::/32"},
+				}
+			}},
+			{"subnets", func(w *classicWish) { w.lb.Subnets = slices.Sorted(slices.Values(r.seed.PublicSubnets()[1:3])) }},
+			{"groups", func(w *classicWish) { w.lb.Groups = append(w.lb.Groups, stack.RefID(r.seed.DefaultGroup)) }},
+			{"tags", func(w *classicWish) { w.lb.Tags = r.config.Cluster.ownedBy(w.owner, map[string]string{"team": "web"}) }},
+			{"no node rule", func(w *classicWish) { w.nodeGroup = "" }},
+		} {
+			step.change(&w)
+			virtual.Step(t, step.name, func() {
+				r.TB = t
+				r.arrive(w.owner, w.stack())
+			})
 		}
+		virtual.Step(t, "release", func() {
+			r.TB = t
+			r.arrive(w.owner, nil)
+			if left := mine(r.read(w.owner)); len(left) > 0 {
+				t.Errorf("left after the release: %v", left)
+			}
+		})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 	"github.com/berth-lb/berth/test/sim/aws/elbv2"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // networkWish is a stack of a Network Load Balancer that tests change piece by piece.
@@ -115,81 +116,85 @@ func (w networkWish) stack() *stack.Stack {
 // TestNetworkRoundTrips walks through every verb of every kind of a Network Load
 // Balancer; after each, the cloud shows what was wanted and what was reported.
 func TestNetworkRoundTrips(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 5}})
-	w := r.networkWish(owner(1))
-	tags := w.lb.Tags
-	for _, step := range []struct {
-		name   string
-		change func(*networkWish)
-	}{
-		{"create", func(*networkWish) {}},
-		{"udp port", func(w *networkWish) { w.ports = append(w.ports, r.networkPort(53, "UDP", 30053, tags)) }},
-		{"tls port", func(w *networkWish) {
-			p := r.networkPort(443, "TLS", 30443, tags)
-			p.Certificate = certificate
-			w.ports = append(w.ports, p)
-		}},
-		{"tls policy", func(w *networkWish) { w.ports[2].SSLPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06" }},
-		{"attributes", func(w *networkWish) { w.attrs = Tags{attrCrossZone: "true", attrLogs: "false"} }},
-		{"logs", func(w *networkWish) {
-			w.attrs = Tags{attrCrossZone: "true", attrLogs: "true", attrLogsBucket: "logs", attrLogsPrefix: "web"}
-		}},
-		{"target group attributes", func(w *networkWish) { w.ports[0].attrs = Tags{attrProxyV2: "true"} }},
-		{"health check in place", func(w *networkWish) { w.ports[0].group.CheckPort, w.ports[0].group.Unhealthy = "10256", 5 }},
-		{"health check replaces", func(w *networkWish) {
-			g := &w.ports[0].group
-			g.CheckProtocol, g.CheckPath, g.CheckInterval = "HTTP", "/healthz", 10
-		}},
-		{"node port replaces", func(w *networkWish) { w.ports[0].group.Port = 30090 }},
-		{"tcp turns tls", func(w *networkWish) {
-			w.ports[0].Listener.Protocol, w.ports[0].group.Protocol, w.ports[0].Certificate = "TLS", "TLS", certificate
-		}},
-		{"and back", func(w *networkWish) {
-			w.ports[0].Listener.Protocol, w.ports[0].group.Protocol, w.ports[0].Certificate = "TCP", "TCP", ""
-		}},
-		{"targets come and go", func(w *networkWish) { w.targets = slices.Sorted(slices.Values(r.seed.InstanceIDs()[2:5])) }},
-		{"no targets", func(w *networkWish) { w.targets = nil }},
-		{"port goes", func(w *networkWish) { w.ports = w.ports[:1] }},
-		{"rules of nodes", func(w *networkWish) {
-			w.rules = []NodeRule{
-				r.nodeRule("tcp", 30090, "10.1.0.0/16", clientDescription(w.lb.Name)),
-				r.nodeRule("tcp", 10256, "10.0.0.0/20", healthDescription(w.lb.Name)),
-				{Group: r.seed.NodeGroup, Permission: sizeRule("10.1.0.0/16"), Description: ruleMTU},
-			}
-		}},
-	} {
-		step.change(&w)
-		t.Run(step.name, func(t *testing.T) {
-			r.TB = t
-			r.arrive(w.owner, w.stack())
-		})
-	}
-	t.Run("release", func(t *testing.T) {
-		r.TB = t
-		r.arrive(w.owner, nil)
-		if left := mine(r.read(w.owner)); len(left) > 0 {
-			t.Errorf("left after the release: %v", left)
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 5}})
+		w := r.networkWish(owner(1))
+		tags := w.lb.Tags
+		for _, step := range []struct {
+			name   string
+			change func(*networkWish)
+		}{
+			{"create", func(*networkWish) {}},
+			{"udp port", func(w *networkWish) { w.ports = append(w.ports, r.networkPort(53, "UDP", 30053, tags)) }},
+			{"tls port", func(w *networkWish) {
+				p := r.networkPort(443, "TLS", 30443, tags)
+				p.Certificate = certificate
+				w.ports = append(w.ports, p)
+			}},
+			{"tls policy", func(w *networkWish) { w.ports[2].SSLPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06" }},
+			{"attributes", func(w *networkWish) { w.attrs = Tags{attrCrossZone: "true", attrLogs: "false"} }},
+			{"logs", func(w *networkWish) {
+				w.attrs = Tags{attrCrossZone: "true", attrLogs: "true", attrLogsBucket: "logs", attrLogsPrefix: "web"}
+			}},
+			{"target group attributes", func(w *networkWish) { w.ports[0].attrs = Tags{attrProxyV2: "true"} }},
+			{"health check in place", func(w *networkWish) { w.ports[0].group.CheckPort, w.ports[0].group.Unhealthy = "10256", 5 }},
+			{"health check replaces", func(w *networkWish) {
+				g := &w.ports[0].group
+				g.CheckProtocol, g.CheckPath, g.CheckInterval = "HTTP", "/healthz", 10
+			}},
+			{"node port replaces", func(w *networkWish) { w.ports[0].group.Port = 30090 }},
+			{"tcp turns tls", func(w *networkWish) {
+				w.ports[0].Listener.Protocol, w.ports[0].group.Protocol, w.ports[0].Certificate = "TLS", "TLS", certificate
+			}},
+			{"and back", func(w *networkWish) {
+				w.ports[0].Listener.Protocol, w.ports[0].group.Protocol, w.ports[0].Certificate = "TCP", "TCP", ""
+			}},
+			{"targets come and go", func(w *networkWish) { w.targets = slices.Sorted(slices.Values(r.seed.InstanceIDs()[2:5])) }},
+			{"no targets", func(w *networkWish) { w.targets = nil }},
+			{"port goes", func(w *networkWish) { w.ports = w.ports[:1] }},
+			{"rules of nodes", func(w *networkWish) {
+				w.rules = []NodeRule{
+					r.nodeRule("tcp", 30090, "10.1.0.0/16", clientDescription(w.lb.Name)),
+					r.nodeRule("tcp", 10256, "10.0.0.0/20", healthDescription(w.lb.Name)),
+					{Group: r.seed.NodeGroup, Permission: sizeRule("10.1.0.0/16"), Description: ruleMTU},
+				}
+			}},
+		} {
+			step.change(&w)
+			virtual.Step(t, step.name, func() {
+				r.TB = t
+				r.arrive(w.owner, w.stack())
+			})
 		}
+		virtual.Step(t, "release", func() {
+			r.TB = t
+			r.arrive(w.owner, nil)
+			if left := mine(r.read(w.owner)); len(left) > 0 {
+				t.Errorf("left after the release: %v", left)
+			}
+		})
 	})
 }
 
 // TestNetworkWithGroup has a security group of its own and addresses of the user's.
 func TestNetworkWithGroup(t *testing.T) {
-	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}, ELBV2: elbv2.Options{Delays: elbv2.Delays{Provisioning: time.Hour}}})
-	w := r.networkWish(owner(1))
-	w.managed = &Group{
-		Name: managedGroupName("kubernetes", w.owner), Description: managedGroupDescription, VPC: r.seed.VPC, Tags: r.config.Cluster.owned(nil),
-	}
-	w.ingress = []Permission{{Protocol: "tcp", FromPort: 80, ToPort: 80, CIDR: "0.0.0.0/0"}}
-	for i := range w.lb.Mappings {
-		w.lb.Mappings[i].Allocation = r.seed.Addresses[i].AllocationID
-	}
-	w.targets = w.targets[:0]
-	r.arrive(w.owner, w.stack())
-	lb, _ := r.read(w.owner).Get(stack.Key{Kind: KindNetwork})
-	if lb.State != stack.Pending {
-		t.Errorf("state of a load balancer that is being provisioned: got %v, want Pending", lb.State)
-	}
-	w.lb.Groups = []stack.Ref{stack.RefID(r.seed.DefaultGroup)}
-	r.arrive(w.owner, w.stack())
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}, ELBV2: elbv2.Options{Delays: elbv2.Delays{Provisioning: time.Hour}}})
+		w := r.networkWish(owner(1))
+		w.managed = &Group{
+			Name: managedGroupName("kubernetes", w.owner), Description: managedGroupDescription, VPC: r.seed.VPC, Tags: r.config.Cluster.owned(nil),
+		}
+		w.ingress = []Permission{{Protocol: "tcp", FromPort: 80, ToPort: 80, CIDR: "0.0.0.0/0"}}
+		for i := range w.lb.Mappings {
+			w.lb.Mappings[i].Allocation = r.seed.Addresses[i].AllocationID
+		}
+		w.targets = w.targets[:0]
+		r.arrive(w.owner, w.stack())
+		lb, _ := r.read(w.owner).Get(stack.Key{Kind: KindNetwork})
+		if lb.State != stack.Pending {
+			t.Errorf("state of a load balancer that is being provisioned: got %v, want Pending", lb.State)
+		}
+		w.lb.Groups = []stack.Ref{stack.RefID(r.seed.DefaultGroup)}
+		r.arrive(w.owner, w.stack())
+	})
 }

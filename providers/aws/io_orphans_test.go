@@ -14,49 +14,52 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestOrphans: what carries the cluster's marks is an orphan unless its Service
 // lives; what only looks so is nobody's.
 func TestOrphans(t *testing.T) {
-	r := newRig(t, simaws.Options{})
-	gone, alive, foreign := owner(1), owner(2), owner(3)
-	build := func(o stack.Owner, tags, group Tags) {
-		t.Helper()
-		r.network(o, tags)
-		_, err := r.session.ec2.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{
-			GroupName: awssdk.String(ownGroupName(loadBalancerName(o.UID))), Description: awssdk.String("of a load balancer (" + serviceName(o) + ")"),
-			VpcId:             &r.seed.VPC,
-			TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: tagList(group, ec2Tag)}},
-		})
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		gone, alive, foreign := owner(1), owner(2), owner(3)
+		build := func(o stack.Owner, tags, group Tags) {
+			t.Helper()
+			r.network(o, tags)
+			_, err := r.session.ec2.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{
+				GroupName: awssdk.String(ownGroupName(loadBalancerName(o.UID))), Description: awssdk.String("of a load balancer (" + serviceName(o) + ")"),
+				VpcId:             &r.seed.VPC,
+				TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: tagList(group, ec2Tag)}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		cluster := r.config.Cluster
+		build(gone, cluster.ownedBy(gone, nil), cluster.owned(nil))
+		build(alive, cluster.ownedBy(alive, nil), cluster.owned(nil))
+		build(foreign, ClusterTag{ID: "another"}.ownedBy(foreign, nil), Tags{cluster.Key(): "shared"})
+
+		found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{alive}})
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	cluster := r.config.Cluster
-	build(gone, cluster.ownedBy(gone, nil), cluster.owned(nil))
-	build(alive, cluster.ownedBy(alive, nil), cluster.owned(nil))
-	build(foreign, ClusterTag{ID: "another"}.ownedBy(foreign, nil), Tags{cluster.Key(): "shared"})
-
-	found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{alive}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, have := range found {
-		for _, res := range have.Resources {
-			got = append(got, have.Owner.String()+" "+string(res.Key.Kind))
+		var got []string
+		for _, have := range found {
+			for _, res := range have.Resources {
+				got = append(got, have.Owner.String()+" "+string(res.Key.Kind))
+			}
 		}
-	}
-	slices.Sort(got)
-	want := []string{"shop/web-1 network-attributes", "shop/web-1 network-load-balancer", "shop/web-1 security-group", "shop/web-1 security-group-ingress"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	r.session.config.Cluster = ClusterTag{}
-	if _, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
-		t.Error("without a cluster id everything would be an orphan, and no error said so")
-	}
+		slices.Sort(got)
+		want := []string{"shop/web-1 network-attributes", "shop/web-1 network-load-balancer", "shop/web-1 security-group", "shop/web-1 security-group-ingress"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		r.session.config.Cluster = ClusterTag{}
+		if _, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
+			t.Error("without a cluster id everything would be an orphan, and no error said so")
+		}
+	})
 }
 
 // network makes a bare Network Load Balancer with the name of a Service's.

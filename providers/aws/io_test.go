@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
@@ -48,7 +49,7 @@ func newRig(t testing.TB, opt simaws.Options) *rig {
 	for _, service := range []string{"EC2", "Elastic Load Balancing", "Elastic Load Balancing v2"} {
 		c.Overrides = append(c.Overrides, ServiceOverride{Service: service, Region: seed.Region, URL: running.URL, SigningRegion: seed.Region})
 	}
-	opened, completed, err := Open(t.Context(), c, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: time.Now})
+	opened, completed, err := Open(t.Context(), c, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: time.Now, Share: kit.Unlimited()})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -194,4 +195,12 @@ func manyClassic() elb.Options { return elb.Options{Limits: elb.Limits{LoadBalan
 
 func manyNetwork() elbv2.Options {
 	return elbv2.Options{Limits: elbv2.Limits{NetworkLoadBalancers: 1000, Interfaces: 100000}}
+}
+
+// throttle limits the simulator to AWS's own rates.
+func (r *rig) throttle() {
+	r.Helper()
+	if err := r.sim.Cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
+		r.Fatal(err)
+	}
 }

@@ -10,6 +10,8 @@ const (
 	CLB = "clb"
 	// NLB is a Network Load Balancer with instance targets.
 	NLB = "nlb"
+	// LBC is a Network Load Balancer as the AWS Load Balancer Controller makes it.
+	LBC = "nlb-lbc"
 )
 
 // Kinds of resources, in AWS's words.
@@ -32,6 +34,10 @@ const (
 	KindTargets      stack.Kind = "targets"                   // inherent in the target group, same name
 	KindTargetAttr   stack.Kind = "target-group-attributes"   // inherent in the target group, same name
 	KindListener     stack.Kind = "listener"                  // key name: as the target group's
+	KindListenerAttr stack.Kind = "listener-attributes"       // inherent in the listener, same name
+	KindCertificates stack.Kind = "listener-certificates"     // besides the default one; inherent in the listener, same name
+	KindCapacity     stack.Kind = "capacity-reservation"      // inherent in the load balancer
+	KindSharedGroup  stack.Kind = "shared-security-group"     // of all load balancers of kind nlb-lbc; counted
 )
 
 // Tags are AWS tags by key.
@@ -131,6 +137,8 @@ type Mapping struct {
 	Subnet     string
 	Allocation string // eipalloc-...; empty: AWS assigns
 	PrivateIP  string // empty: AWS assigns
+	IPv6       string `json:",omitempty"` // empty: AWS assigns
+	SourceNAT  string `json:",omitempty"` // IPv6 prefix to send from; empty: AWS assigns
 }
 
 // Network is a Network Load Balancer without its parts.
@@ -140,13 +148,20 @@ type Network struct {
 	Mappings []Mapping // sorted by subnet
 	Groups   []stack.Ref
 	Tags     Tags
-	DNSName  string // found only; never compared
+	// AddressType is "ipv4" or "dualstack", SourceNAT "on" or "off", PrivateLink "on" or
+	// "off" where the rules of the groups hold for private links too; empty: not managed.
+	AddressType string
+	SourceNAT   string
+	PrivateLink string
+	DNSName     string // found only; never compared
 }
 
 // Attributes are name-value attributes of a load balancer or target group;
 // only those named are managed.
 type Attributes struct {
 	Values Tags
+	// Type is what a target group has as targets, for its defaults; never compared.
+	Type string
 }
 
 // TargetGroup is a target group without its targets.
@@ -155,20 +170,24 @@ type TargetGroup struct {
 	Protocol      string // TCP, UDP, TLS
 	Port          int32  // the node port
 	VPC           string
-	TargetType    string // instance
+	TargetType    string // instance, ip
+	Family        string // "ipv6"; empty: IPv4
 	CheckProtocol string // TCP, HTTP, HTTPS
 	CheckPort     string // "traffic-port" or a number
 	CheckPath     string // empty for TCP
 	CheckInterval int32  // seconds
+	CheckTimeout  *int32 // seconds; nil: as AWS chooses
 	Healthy       int32
 	Unhealthy     int32
+	Codes         string // HTTP codes that count as healthy; empty: wanted as they are, found those that AWS chose
 	Tags          Tags
 }
 
 // Target is one registered target; comparable.
 type Target struct {
-	ID   string // i-...
+	ID   string // i-..., or the address of a pod
 	Port int32
+	Zone string `json:",omitempty"` // "all" for an address outside of the VPC
 }
 
 // Targets are the registered targets of a target group, without those that are
@@ -184,5 +203,20 @@ type Listener struct {
 	TargetGroup stack.Ref
 	Certificate string // ARN of the default certificate; empty without TLS
 	SSLPolicy   string // empty: as AWS chooses
-	Tags        Tags
+	ALPN        string // empty: as it is
+	// Shares are those of the traffic, sorted, where target groups of others get some: the
+	// Service's own comes first. Without any the own one has all.
+	Shares []Weighted `json:",omitempty"`
+	Sticks string     `json:",omitempty"` // "on": clients stay with the group that they got
+	Tags   Tags
+}
+
+// Certificates are those that a TLS listener has besides its default one.
+type Certificates struct {
+	ARNs []string // sorted
+}
+
+// Capacity is what a load balancer always has; found and wanted 0 mean none.
+type Capacity struct {
+	Units int32
 }

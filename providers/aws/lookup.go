@@ -9,6 +9,13 @@ import "github.com/berth-lb/berth/stack"
 //	Own    security-group           name          a group's name, in our VPC
 //	Own    target-group             prefix        the first letters of its name
 //	Own    target-group             service-name  the tag of the Service, namespace/name
+//	Own    network-load-balancer    stack         the tag of the Service of kind nlb-lbc, namespace/name
+//	Own    target-group             stack         the same
+//	Own    shared-security-group    name          the group's name, in our VPC
+//	Facts  security-group           tag-name      groups of our VPC with the tag Name
+//	Facts  listener-attributes      wanted        read the attributes of listeners as well
+//	Facts  listener-certificates    wanted        read the other certificates of TLS listeners as well
+//	Facts  capacity-reservation     wanted        read the capacity of the load balancer as well
 //	Facts  subnets                  vpc           all subnets of our VPC
 //	Facts  node-security-group      nodes         the groups of the nodes, and the instances
 //	Facts  target-group-attributes  wanted        read the attributes of target groups as well
@@ -21,6 +28,8 @@ const (
 	byVPC         = "vpc"
 	byNodes       = "nodes"
 	byWanted      = "wanted"
+	byStack       = "stack"    // the tag of the Service of the AWS Load Balancer Controller, namespace/name
+	byTagName     = "tag-name" // the tag Name
 )
 
 // kindSubnets is no resource of ours: it is asked for as a fact only.

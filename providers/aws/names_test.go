@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/mutate"
 )
 
 func TestLoadBalancerName(t *testing.T) {
@@ -102,7 +103,7 @@ func TestClusterTag(t *testing.T) {
 	}{
 		{"owned", plain, Tags{"kubernetes.io/cluster/shop": "owned"}, true, true, ""},
 		{"shared", plain, Tags{"kubernetes.io/cluster/shop": "shared"}, true, false, ""},
-		{"legacy tag of a plain cluster", plain, Tags{"KubernetesCluster": "shop"}, false, false, ""},
+		{"legacy tag of a plain cluster", plain, Tags{"KubernetesCluster": "shop"}, true, true, ""},
 		{"legacy", legacy, Tags{"KubernetesCluster": "shop"}, true, true, ""},
 		{"other", plain, Tags{"kubernetes.io/cluster/b": "owned", "kubernetes.io/cluster/a": "shared"}, false, false, "a"},
 		{"both", plain, Tags{"kubernetes.io/cluster/shop": "shared", "kubernetes.io/cluster/a": "owned"}, true, false, ""},
@@ -149,8 +150,8 @@ func TestClusterTagFrom(t *testing.T) {
 }
 
 func FuzzNames(f *testing.F) {
-	f.Add("shop", "web", "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "kubernetes", int32(80), int32(31080))
-	f.Add("äöü", "--", "", "", int32(-1), int32(0))
+	mutate.Add(f, 200, "shop", "web", "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "kubernetes", int32(80), int32(31080))
+	mutate.Add(f, 200, "äöü", "--", "", "", int32(-1), int32(0))
 	f.Fuzz(func(t *testing.T, namespace, name, uid, cluster string, port, nodePort int32) {
 		o := stack.Owner{Namespace: namespace, Name: name, UID: uid}
 		for _, n := range []string{

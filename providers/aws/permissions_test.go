@@ -12,6 +12,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/simtest"
 )
 
+// certificateARN begins the name of a certificate.
+const certificateARN = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-12345678901"
+
 // TestPermissions holds docs/permissions/aws.json against what is called when a
 // load balancer of each kind is changed in everything that can change.
 func TestPermissions(t *testing.T) {
@@ -29,7 +32,9 @@ func TestPermissions(t *testing.T) {
 	}
 	classic = append(classic,
 		service("clb-fewer", map[string]string{"aws-load-balancer-extra-security-groups": group, "aws-load-balancer-subnets": public[0]}, fewer),
-		service("clb-more", map[string]string{"aws-load-balancer-subnets": strings.Join(public[:2], ",")}, nil))
+		service("clb-more", map[string]string{"aws-load-balancer-subnets": strings.Join(public[:2], ",")}, nil),
+		service("clb-tls", map[string]string{"aws-load-balancer-ssl-cert": certificateARN + "1"}, nil),
+		service("clb-other-certificate", map[string]string{"aws-load-balancer-ssl-cert": certificateARN + "2"}, nil))
 	nlb := func(name string, more map[string]string, change func(*corev1.ServiceSpec)) props.Case {
 		annotations := map[string]string{"aws-load-balancer-type": "nlb"}
 		for k, v := range more {
@@ -39,7 +44,9 @@ func TestPermissions(t *testing.T) {
 	}
 	network = append(network,
 		nlb("nlb-fewer", map[string]string{"aws-load-balancer-healthcheck-interval": "30"}, fewer),
-		nlb("nlb-checks", map[string]string{"aws-load-balancer-healthcheck-interval": "10"}, nil))
+		nlb("nlb-checks", map[string]string{"aws-load-balancer-healthcheck-interval": "10"}, nil),
+		nlb("nlb-subnet", map[string]string{"aws-load-balancer-subnets": public[0]}, nil),
+		nlb("nlb-tags", map[string]string{"aws-load-balancer-additional-resource-tags": "team=web"}, nil))
 	managed := []props.Case{
 		nlb("managed", nil, nil), nlb("managed-ranges", map[string]string{"load-balancer-source-ranges": "10.1.0.0/16"}, props.Local),
 		nlb("managed-groups", map[string]string{"aws-load-balancer-security-groups": group}, nil), nlb("managed", nil, nil),
@@ -48,4 +55,21 @@ func TestPermissions(t *testing.T) {
 		permissions.Walk{Fresh: fresh(""), Cases: classic},
 		permissions.Walk{Fresh: fresh(""), Cases: network},
 		permissions.Walk{Fresh: fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), Cases: managed})
+}
+
+// TestPermissionsController holds docs/permissions/aws-controller.json against what is
+// called for load balancers of the AWS Load Balancer Controller. The group that they send
+// from is given, because a process that does not know the neighbour would wait until
+// nobody uses it; what it takes to make one, the group of each of them shows.
+func TestPermissionsController(t *testing.T) {
+	credentials(t)
+	group := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}).Cloud.Seed.DefaultGroup
+	all := controllerCases()
+	more := controllerService("lbc-more", map[string]string{
+		"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-ssl-cert": certificate,
+		"aws-load-balancer-security-groups": group, "aws-load-balancer-additional-resource-tags": "team=web",
+	}, nil)
+	permissions.Check(t, permissions.AWSController(), permissions.Walk{
+		Fresh: controllerWith("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], all[2]),
+	})
 }

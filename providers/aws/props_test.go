@@ -10,9 +10,11 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/aws/iam"
 	"github.com/berth-lb/berth/test/sim/aws/simtest"
 )
 
@@ -25,7 +27,7 @@ type subject struct {
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := append(s.running.Cloud.Seed.CloudConf(s.running.URL), s.config...)
-	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now})
+	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited()})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -36,11 +38,31 @@ func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
+func (s subject) Cloud() providers.Entry { return providers.EntryOf(aws.Cloud()) }
+
+func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
+
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
+
+// SetRole has the cloud judge by an IAM policy for the cluster.
+func (s subject) SetRole(t testing.TB, role []byte) {
+	t.Helper()
+	if role == nil {
+		s.running.Cloud.SetRole(nil)
+		return
+	}
+	policy, err := iam.Parse(bytes.ReplaceAll(role, []byte("CLUSTER_ID"), []byte(s.running.Cloud.Seed.ClusterID)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.running.Cloud.SetRole(policy)
+}
 
 func fresh(config string) props.New {
 	return func(t testing.TB) props.Subject {
-		return subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: config}
+		s := subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: config}
+		s.SetRole(t, props.Role(t, "aws.json"))
+		return s
 	}
 }
 
@@ -101,4 +123,10 @@ func TestPropertiesManagedGroups(t *testing.T) {
 	managed := service("nlb-managed", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
 	managedRanges := service("nlb-managed-ranges", map[string]string{"aws-load-balancer-type": "nlb", "load-balancer-source-ranges": "10.1.0.0/16"}, props.Local)
 	props.Run(t, fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), []props.Case{managed, managedRanges})
+}
+
+// TestPlanned: what `berth plan` shows is what the controller does.
+func TestPlanned(t *testing.T) {
+	credentials(t)
+	props.Planned(t, fresh(""), cases(), service("refused", map[string]string{"aws-load-balancer-cross-zone-load-balancing-enabled": "perhaps"}, nil), 60)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
 func reachOf(values map[string]string) providers.Reach {
@@ -34,7 +35,7 @@ func TestReachOfScheme(t *testing.T) {
 		}
 	}
 	got := reachOf(nil)
-	if want := (providers.Reach{Kind: CLB, Internet: true, Scheme: annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name}, Internal: "true"}); !cmp.Equal(want, got) {
+	if want := (providers.Reach{Kind: CLB, Internet: true, Scheme: annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name}, Internal: "true", Size: providers.Size{Rules: 1}}); !cmp.Equal(want, got) {
 		t.Errorf("nothing said (-want +got):\n%s", cmp.Diff(want, got))
 	}
 	// A key that only looks like it does not make it internal.
@@ -63,5 +64,65 @@ func TestReachOfNames(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, append(got, classic...)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+// TestOpens: a group that a Classic Load Balancer is given is let in by the nodes on all
+// ports; none of its own is, nor that of the configuration, nor one of a Network Load
+// Balancer, nor any where the groups of nodes are never edited.
+func TestOpens(t *testing.T) {
+	named := []providers.Naming{{Thing: providers.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-1a"}}
+	group := map[string]string{groupsKey.Name: "sg-1a"}
+	for name, c := range map[string]struct {
+		values map[string]string
+		want   []providers.Naming
+	}{
+		"classic": {group, named}, "network": {map[string]string{groupsKey.Name: "sg-1a", typeKey.Name: "nlb"}, nil},
+		"extra": {map[string]string{extraGroupsKey.Name: "sg-1a"}, nil}, "own": {nil, nil},
+	} {
+		if d := cmp.Diff(c.want, reachOf(c.values).Opens); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: group}}
+	bag, _ := Annotations().Parse(CLB, annotations.SourceOf(svc))
+	in := input{Service: svc, Kind: CLB, Values: bag}
+	all := func(source stack.Ref) *stack.Stack {
+		return &stack.Stack{Resources: []stack.Resource{{Key: stack.Key{Kind: KindNodeRule, Name: "r"}, Spec: NodeRule{Group: "sg-nodes", Permission: Permission{Protocol: "-1", Source: source}}}}}
+	}
+	if d := cmp.Diff(named, becomes(in, all(stack.RefID("sg-1a"))).Opens); d != "" {
+		t.Errorf("once built (-want +got):\n%s", d)
+	}
+	if got := becomes(in, all(stack.RefTo(stack.Key{Kind: KindGroup}))).Opens; len(got) > 0 {
+		t.Errorf("a group of its own: %v", got)
+	}
+	in.Config.SharedGroup = "sg-shared"
+	if got := becomes(in, all(stack.RefID("sg-shared"))).Opens; len(got) > 0 {
+		t.Errorf("the group of the configuration: %v", got)
+	}
+	if in.Config.DisableNodeRules = true; len(reach(in).Opens) > 0 {
+		t.Error("groups of nodes are never edited, and still something opens them")
+	}
+}
+
+// TestBecomes: what a live load balancer keeps is what it reaches, whatever the Service
+// says now: its scheme, and the addresses in its subnets.
+func TestBecomes(t *testing.T) {
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{internalKey.Name: "true", typeKey.Name: "nlb"}}}
+	bag, _ := Annotations().Parse(NLB, annotations.SourceOf(svc))
+	in := input{Service: svc, Kind: NLB, Values: bag}
+	wants := func(lb Network) *stack.Stack {
+		return &stack.Stack{Resources: []stack.Resource{{Key: networkKey(), Spec: lb}}}
+	}
+	if got := becomes(in, wants(Network{Scheme: schemeInternal})); got.Internet || len(got.Names) > 0 {
+		t.Errorf("an internal one: %+v", got)
+	}
+	got := becomes(in, wants(Network{Scheme: schemePublic, Mappings: []Mapping{{Subnet: "subnet-a", Allocation: "eipalloc-1"}}}))
+	if !got.Internet || got.Scheme.Raw != schemePublic {
+		t.Errorf("one that the internet can reach: %+v", got)
+	}
+	want := []providers.Naming{{Thing: providers.ThingAddress, Key: "address of the load balancer in subnet-a", Value: "eipalloc-1"}}
+	if d := cmp.Diff(want, got.Names); d != "" {
+		t.Errorf("names (-want +got):\n%s", d)
 	}
 }

@@ -3,14 +3,13 @@ package aws
 import (
 	"context"
 	"slices"
-	"sync"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -30,7 +29,8 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	return out
 }
 
-// read is one Read at work. Fields are written by one goroutine each, or under mu.
+// read is one Read at work. Fields are written by one goroutine each, or under the lock
+// of the batch. Things are known to it by name, id or ARN.
 type read struct {
 	*Session
 	ctx    context.Context
@@ -38,6 +38,8 @@ type read struct {
 
 	classicLBs      map[string]elbtypes.LoadBalancerDescription // by name
 	networkLBs      map[string]elbv2types.LoadBalancer          // by name
+	stackLBs        map[string]string                           // names of load balancers of kind LBC, by their Service
+	namedGroupIDs   map[string][]string                         // groups by the tag Name
 	classicMachines map[string][]string                         // ids of instances, by name of the Classic Load Balancer
 	lastMachines    []string                                    // of the Classic Load Balancer before
 	ownGroups       map[string]ec2types.SecurityGroup           // by name
@@ -49,16 +51,16 @@ type read struct {
 	machinesAt      int                       // version of what is remembered of machines; 0: nobody asked for them
 	factsFor        map[string]*Facts         // by the digest of a scope's nodes
 	details         map[providers.Lookup]bool // whose details any scope wants
+	parts           map[partLookup]bool       // of those, what takes a call for each load balancer
 
-	mu          sync.Mutex
-	failed      map[family]error // a list could not be read
-	broken      map[string]error // details of one thing could not be read, by name or ARN
-	gone        map[string]bool  // it vanished between the list and the details
-	tags        map[string]Tags  // by Classic name or ARN
-	attributes  map[string]Tags  // of Network Load Balancers and target groups, by ARN
-	classicAttr map[string]ClassicAttributes
-	listeners   map[string][]elbv2types.Listener // by load balancer ARN
-	targets     map[string][]Target              // by target group ARN
+	*kit.ReadBatch                     // its lock is that of all below
+	tags           map[string]Tags     // by Classic name or ARN
+	attributes     map[string]Tags     // of Network Load Balancers, listeners and target groups, by ARN
+	certificates   map[string][]string // besides the default one, by listener ARN
+	capacity       map[string]int32    // units, by load balancer ARN
+	classicAttr    map[string]ClassicAttributes
+	listeners      map[string][]elbv2types.Listener // by load balancer ARN
+	targets        map[string][]Target              // by target group ARN
 }
 
 // family is a list that can fail as a whole.
@@ -71,6 +73,7 @@ const (
 	familyGroups  family = "security groups"
 	familyNodes   family = "groups of nodes"
 	familySubnets family = "subnets"
+	familyLimits  family = "account limits" // nobody fails for them
 )
 
 // blinds are the kinds that nobody sees when the list is denied; none for facts.
@@ -79,94 +82,57 @@ func (f family) blinds() []stack.Kind {
 	case familyClassic:
 		return []stack.Kind{KindClassic, KindClassicAttr, KindClassicBack, KindClassicCheck, KindClassicInst, KindClassicPol, KindClassicPort, KindClassicSSL}
 	case familyNetwork:
-		return []stack.Kind{KindListener, KindNetwork, KindNetworkAttr}
+		return []stack.Kind{KindCapacity, KindCertificates, KindListener, KindListenerAttr, KindNetwork, KindNetworkAttr}
 	case familyTargets:
 		return []stack.Kind{KindTargetAttr, KindTargetGroup, KindTargets}
 	case familyGroups:
-		return []stack.Kind{KindGroup, KindIngress}
+		return []stack.Kind{KindGroup, KindIngress, KindSharedGroup}
 	default: // facts: without them nothing can be built
 		return nil
 	}
 }
 
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
-	details := map[providers.Lookup]bool{}
+	details, parts := map[providers.Lookup]bool{}, map[partLookup]bool{}
 	for _, scope := range scopes {
-		if scope.Depth == providers.Deep {
-			for _, l := range scope.Own {
-				details[l] = true
+		if scope.Depth != providers.Deep {
+			continue
+		}
+		for _, l := range scope.Own {
+			details[l] = true
+			for _, kind := range []stack.Kind{KindClassicAttr, KindListener, KindNetworkAttr} {
+				parts[partLookup{l, kind}] = parts[partLookup{l, kind}] || reads(scope, kind)
 			}
 		}
 	}
 	return &read{
-		Session: s, ctx: ctx, scopes: scopes, details: details,
-		failed: map[family]error{}, broken: map[string]error{}, gone: map[string]bool{},
+		Session: s, ReadBatch: kit.NewReadBatch(), ctx: ctx, scopes: scopes, details: details, parts: parts,
 		tags: map[string]Tags{}, attributes: map[string]Tags{}, classicAttr: map[string]ClassicAttributes{},
+		certificates: map[string][]string{}, capacity: map[string]int32{},
 		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]Target{}, factsFor: map[string]*Facts{},
 	}
 }
 
 // lists makes the calls that serve all scopes.
 func (r *read) lists() {
-	r.all(
-		task{familyClassic, r.listClassic},
-		task{familyNetwork, r.listNetwork},
-		task{familyGroups, r.listGroups},
-		task{familyTargets, r.listTargetGroups},
-		task{familySubnets, r.listSubnets},
-		task{familyNodes, r.listNodes},
+	r.Lists(
+		listOf(familyClassic, r.listClassic),
+		listOf(familyNetwork, r.listNetwork),
+		listOf(familyGroups, r.listGroups),
+		listOf(familyTargets, r.listTargetGroups),
+		listOf(familySubnets, r.listSubnets),
+		listOf(familyNodes, r.listNodes),
+		listOf(familyLimits, r.listLimits),
 	)
 }
 
-type task struct {
-	family family
-	run    func() error
-}
-
-func (r *read) all(tasks ...task) {
-	forEach(tasks, func(t task) {
-		if err := t.run(); err != nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.failed[t.family] = err
-		}
-	})
+func listOf(f family, run func() error) kit.List {
+	return kit.List{Name: string(f), Blinds: f.blinds(), Run: run}
 }
 
 // describe reads what the lists do not show of load balancers.
 func (r *read) describe() {
-	r.work(slices.Concat(r.classicJobs(), r.networkJobs(), r.referringJobs()))
-}
-
-// job reads something of one or more things; of names the things for faults.
-type job struct {
-	of  []string
-	run func() error
-}
-
-func (r *read) work(jobs []job) {
-	forEach(jobs, func(j job) {
-		err := j.run()
-		if err == nil {
-			return
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, name := range j.of {
-			if fault.Is(err, fault.NotFound) && len(j.of) == 1 {
-				r.gone[name] = true
-				continue
-			}
-			r.broken[name] = err
-		}
-	})
-}
-
-// keep runs f under the lock that the maps of details need.
-func (r *read) keep(f func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f()
+	r.Details(slices.Concat(r.classicJobs(), r.networkJobs(), r.referringJobs()))
 }
 
 // values lists what the scopes look up, each value once.
@@ -182,6 +148,22 @@ func (r *read) values(kind stack.Kind, by string) []string {
 // deep tells whether any scope wants details of what it finds under the value.
 func (r *read) deep(kind stack.Kind, by, value string) bool {
 	return r.details[providers.Lookup{Kind: kind, By: by, Value: value}]
+}
+
+// partLookup is a part of what is looked up.
+type partLookup struct {
+	of   providers.Lookup
+	part stack.Kind
+}
+
+// reads tells whether a scope reads things of the kind.
+func reads(scope providers.Scope, kind stack.Kind) bool {
+	return len(scope.Only) == 0 || slices.Contains(scope.Only, kind)
+}
+
+// deepPart is deep for a part of what is found under the value.
+func (r *read) deepPart(kind stack.Kind, by, value string, part stack.Kind) bool {
+	return r.parts[partLookup{providers.Lookup{Kind: kind, By: by, Value: value}, part}]
 }
 
 func lookups(list []providers.Lookup, kind stack.Kind, by string) []string {

@@ -8,6 +8,8 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -25,32 +27,48 @@ func contains(sorted []string, s string) bool {
 }
 
 // classicJobs read tags, twenty load balancers a call, and attributes of each.
-func (r *read) classicJobs() []job {
-	var jobs []job
+func (r *read) classicJobs() []kit.Detail {
+	var jobs []kit.Detail
 	var deep []string
 	for _, name := range sortedKeys(r.classicLBs) {
 		if !r.deep(KindClassic, byName, name) {
 			continue
 		}
 		deep = append(deep, name)
-		jobs = append(jobs, job{of: []string{name}, run: func() error { return r.readClassicAttributes(name) }})
+		if r.deepPart(KindClassic, byName, name, KindClassicAttr) {
+			jobs = append(jobs, kit.Detail{Of: []string{name}, Run: func() error { return r.readClassicAttributes(name) }})
+		}
 	}
 	for chunk := range slices.Chunk(deep, tagsPerCall) {
-		jobs = append(jobs, job{of: chunk, run: func() error { return r.readClassicTags(chunk) }})
+		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readClassicTags(chunk) }})
 	}
 	return jobs
 }
 
 func (r *read) readClassicTags(names []string) error {
 	out, err := ask(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
+	if fault.Is(err, fault.NotFound) && len(names) > 1 {
+		return oneByOne(names, r.readClassicTags)
+	}
 	if err != nil {
 		return err
 	}
-	r.keep(func() {
+	r.Keep(func() {
 		for _, d := range out.TagDescriptions {
 			r.tags[awssdk.ToString(d.LoadBalancerName)] = tagsOfClassic(d.Tags)
 		}
 	})
+	return nil
+}
+
+// oneByOne asks for each of several things alone, after one of them has just gone and
+// the call for all was refused.
+func oneByOne(names []string, ask func([]string) error) error {
+	for _, name := range names {
+		if err := ask([]string{name}); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -59,7 +77,7 @@ func (r *read) readClassicAttributes(name string) error {
 	if err != nil {
 		return err
 	}
-	r.keep(func() { r.classicAttr[name] = classicAttributesOf(out.LoadBalancerAttributes) })
+	r.Keep(func() { r.classicAttr[name] = classicAttributesOf(out.LoadBalancerAttributes) })
 	return nil
 }
 
@@ -89,6 +107,9 @@ func (r *read) proofOf(o stack.Owner, tags Tags) stack.Proof {
 	if name, ok := tags[tagServiceName]; ok && name != serviceName(o) {
 		return stack.None
 	}
+	if r.config.Controller.Serve && lbcMarks(r.cluster, o, tags) {
+		return stack.Tag
+	}
 	if ofOtherController(tags) || r.config.Cluster.Other(tags) != "" {
 		return stack.None
 	}
@@ -98,7 +119,7 @@ func (r *read) proofOf(o stack.Owner, tags Tags) stack.Proof {
 // classicStack is the Classic Load Balancer of the view, with all its parts.
 func (r *read) classicStack(v *view) []stack.Resource {
 	d, ok := r.classicLBs[v.classic]
-	if !ok || r.gone[v.classic] {
+	if !ok || r.Gone(v.classic) {
 		return nil
 	}
 	v.seen = append(v.seen, v.classic)

@@ -11,6 +11,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 const (
@@ -36,7 +38,7 @@ func (s *Session) subnets(ctx context.Context) ([]Subnet, error) {
 		subnetsRequest = &ec2.DescribeSubnetsInput{Filters: inVPC, MaxResults: awssdk.Int32(ec2Page)}
 		tablesRequest  = &ec2.DescribeRouteTablesInput{Filters: inVPC, MaxResults: awssdk.Int32(100)}
 	)
-	together(
+	kit.Together(
 		func() {
 			e1 = pages(ctx, s.ec2.DescribeSubnets, subnetsRequest, func(o *ec2.DescribeSubnetsOutput) bool {
 				subnets = append(subnets, o.Subnets...)
@@ -76,7 +78,23 @@ func subnetOf(n ec2types.Subnet, public func(string) bool, zones map[string]stri
 		Tags:     tags,
 		Public:   public(awssdk.ToString(n.SubnetId)),
 		ZoneType: zones[awssdk.ToString(n.AvailabilityZone)],
+		CIDR6:    ipv6RangeOf(n),
+		Full:     n.AvailableIpAddressCount != nil && *n.AvailableIpAddressCount < balancerAddresses,
 	}
+}
+
+// balancerAddresses is how many free addresses a load balancer needs in a subnet.
+// Source: Elastic Load Balancing user guide, Network Load Balancers, Availability Zones.
+const balancerAddresses = 8
+
+// ipv6RangeOf is the IPv6 range of a subnet; empty without one.
+func ipv6RangeOf(n ec2types.Subnet) string {
+	for _, a := range n.Ipv6CidrBlockAssociationSet {
+		if a.Ipv6CidrBlockState == nil || a.Ipv6CidrBlockState.State == ec2types.SubnetCidrBlockStateCodeAssociated {
+			return awssdk.ToString(a.Ipv6CidrBlock)
+		}
+	}
+	return ""
 }
 
 // zones are the types of the region's zones by name.
@@ -120,19 +138,21 @@ func publicSubnets(tables []ec2types.RouteTable) func(string) bool {
 
 // instancesByID fetches instances by filter and not by id, because one unknown
 // id would make the whole call fail.
-func (s *Session) instancesByID(ctx context.Context, ids []string) ([]Instance, error) {
+func (s *Session) instancesByID(ctx context.Context, ids []string) (map[string]Instance, error) {
 	var (
 		mu    sync.Mutex
-		out   []Instance
+		out   = map[string]Instance{}
 		first error
 	)
-	forEach(slices.Collect(slices.Chunk(ids, filterValues)), func(chunk []string) {
+	kit.ForEach(slices.Collect(slices.Chunk(ids, filterValues)), func(chunk []string) {
 		in := &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{filter("instance-id", chunk...)}, MaxResults: awssdk.Int32(ec2Page)}
 		err := pages(ctx, s.ec2.DescribeInstances, in, func(o *ec2.DescribeInstancesOutput) bool {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, r := range o.Reservations {
-				out = append(out, instancesOf(r.Instances)...)
+				for _, i := range instancesOf(r.Instances) {
+					out[i.ID] = i
+				}
 			}
 			in.NextToken = o.NextToken
 			return awssdk.ToString(o.NextToken) != ""
@@ -154,6 +174,8 @@ func instancesOf(list []ec2types.Instance) []Instance {
 			continue
 		}
 		found := Instance{ID: awssdk.ToString(i.InstanceId), Subnet: awssdk.ToString(i.SubnetId)}
+		// One that is about to run does by the time that it is registered.
+		found.Stopped = i.State != nil && i.State.Name != ec2types.InstanceStateNameRunning && i.State.Name != ec2types.InstanceStateNamePending
 		if i.Placement != nil {
 			found.Zone = awssdk.ToString(i.Placement.AvailabilityZone)
 		}

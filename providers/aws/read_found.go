@@ -5,10 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -17,6 +14,7 @@ func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
 	out := providers.Found[*Facts]{At: r.now(), Facts: r.factsOf(scope)}
 	v := r.view(scope)
 	have := &stack.Stack{Owner: scope.Owner}
+	have.Resources = append(have.Resources, r.sharedStack(v)...)
 	have.Resources = append(have.Resources, r.groupStack(v)...)
 	have.Resources = append(have.Resources, r.classicStack(v)...)
 	have.Resources = append(have.Resources, r.networkStack(v)...)
@@ -33,8 +31,10 @@ type view struct {
 	deep    bool
 	classic string // its load balancers' names; empty: not asked for
 	network string
-	own     map[string]stack.Key // its own security groups by id
-	seen    []string             // names and ARNs of what it looked at closer
+	// balancer is the name of its Network Load Balancer as found, which may be another.
+	balancer string
+	own      map[string]stack.Key // its own security groups by id
+	seen     []string             // names and ARNs of what it looked at closer
 }
 
 func (r *read) view(scope providers.Scope) *view {
@@ -45,6 +45,7 @@ func (r *read) view(scope providers.Scope) *view {
 	if names := lookups(scope.Own, KindNetwork, byName); len(names) > 0 {
 		v.network = names[0]
 	}
+	v.balancer = r.balancerOf(scope)
 	return v
 }
 
@@ -65,31 +66,33 @@ func (v *view) refs(groups []string) []stack.Ref {
 }
 
 // asks tells which lists the scope's answer depends on.
-func (r *read) asks(scope providers.Scope) map[family]bool {
-	out := map[family]bool{}
+func (r *read) asks(scope providers.Scope) map[string]bool {
+	out := map[string]bool{}
 	deep := scope.Depth == providers.Deep
 	for _, l := range scope.Own {
 		switch l.Kind {
 		case KindClassic:
-			out[familyClassic] = true
+			out[string(familyClassic)] = true
 		case KindNetwork:
-			out[familyNetwork] = true
+			out[string(familyNetwork)] = true
 		case KindTargetGroup:
-			out[familyTargets] = deep
-		case KindGroup:
-			out[familyGroups] = true
+			out[string(familyTargets)] = deep
+		case KindGroup, KindSharedGroup:
+			out[string(familyGroups)] = true
 		}
-		out[familyNodes] = deep
+		out[string(familyNodes)] = deep
 	}
 	if !deep {
 		return out
 	}
 	for _, l := range scope.Facts {
 		switch l.Kind {
+		case KindGroup:
+			out[string(familyGroups)] = out[string(familyGroups)] || l.By == byTagName
 		case kindSubnets:
-			out[familySubnets] = true
+			out[string(familySubnets)] = true
 		case KindNodeGroup:
-			out[familyNodes] = true
+			out[string(familyNodes)] = true
 		}
 	}
 	return out
@@ -99,30 +102,7 @@ func (r *read) asks(scope providers.Scope) map[family]bool {
 // leaves its kinds blind, so that nobody takes "not shown" for "not there"; the
 // rest goes on, for accounts that allow one sort of load balancer only.
 func (r *read) faults(scope providers.Scope, v *view) ([]stack.Kind, error) {
-	var all *multierror.Error
-	var blind []stack.Kind
-	asked := r.asks(scope)
-	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
-		if !asked[f] {
-			continue
-		}
-		if kinds := f.blinds(); fault.Is(r.failed[f], fault.Denied) && len(kinds) > 0 {
-			blind = append(blind, kinds...)
-			continue
-		}
-		all = multierror.Append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
-	}
-	for id := range v.own {
-		v.seen = append(v.seen, id)
-	}
-	slices.Sort(v.seen)
-	for _, name := range v.seen {
-		if err := r.broken[name]; err != nil {
-			all = multierror.Append(all, fmt.Errorf("%s: %w", name, err))
-		}
-	}
-	slices.Sort(blind)
-	return blind, all.ErrorOrNil()
+	return r.Faults(r.asks(scope), slices.AppendSeq(v.seen, maps.Keys(v.own)))
 }
 
 // factsOf are shared between all scopes with the same nodes, and with those of the
@@ -133,7 +113,7 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 	if f, ok := r.factsFor[digest]; ok {
 		return f
 	}
-	of := factsKey{nodes: digest, machines: r.machinesAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames)}
+	of := factsKey{nodes: digest, machines: r.machinesAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs)}
 	f := r.facts.same(of, func() *Facts { return r.makeFacts(scope) })
 	r.factsFor[digest] = f
 	return f
@@ -148,8 +128,8 @@ func first[T any](list []T) *T {
 }
 
 func (r *read) makeFacts(scope providers.Scope) *Facts {
-	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames}
-	f.Instances = map[string]Instance{}
+	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames, NamedGroups: r.namedGroupIDs}
+	f.Instances, f.Quota = map[string]Instance{}, r.facts.targetQuota()
 	for _, id := range instanceIDs(scope.Nodes) {
 		if i, ok := r.machines[id]; ok {
 			f.Instances[id] = i

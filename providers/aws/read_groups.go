@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,13 +10,15 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
 // listGroups finds the Services' own security groups by name, in our VPC.
 func (r *read) listGroups() error {
 	r.ownGroups = map[string]ec2types.SecurityGroup{}
-	found, err := r.groupsBy(r.ctx, "group-name", r.values(KindGroup, byName))
+	found, err := r.groupsBy(r.ctx, "group-name", slices.Concat(r.values(KindGroup, byName), r.values(KindSharedGroup, byName)))
+	err = cmp.Or(err, r.listNamedGroups())
 	for _, g := range found {
 		r.ownGroups[awssdk.ToString(g.GroupName)] = g
 	}
@@ -37,8 +40,10 @@ func (r *read) groupStack(v *view) []stack.Resource {
 			key.Name = managedNLBName
 		}
 		res := r.groupOf(key, g)
-		if !ofOtherController(res.Spec.(Group).Tags) {
+		if tags := res.Spec.(Group).Tags; !ofOtherController(tags) {
 			v.own[res.ID] = key
+		} else if v.controllerServes() && lbcMarks(r.cluster, v.scope.Owner, tags) {
+			v.own[res.ID], res.Proof = key, stack.Tag
 		}
 		out, groups = append(out, res), append(groups, g)
 	}
@@ -105,7 +110,7 @@ func (r *read) listSubnets() error {
 		return nil
 	}
 	var err error
-	r.subnetList, err = r.facts.subnets(r.ctx, r.now(), r.subnets)
+	r.subnetList, err = r.facts.network.Get(r.ctx, r.now(), networkAge, r.subnets)
 	return err
 }
 
@@ -120,7 +125,7 @@ func (r *read) listNodes() error {
 		return nil
 	}
 	var err error
-	r.machines, r.machinesAt, err = r.facts.instances(r.ctx, r.now(), ids, r.instancesByID)
+	r.machines, r.machinesAt, err = r.facts.machines.Get(r.ctx, r.now(), ids, r.instancesByID)
 	if err != nil {
 		return fmt.Errorf("instances: %w", err)
 	}
@@ -174,7 +179,7 @@ func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
 // referringJobs find groups that let a released Service's own group in. They are
 // groups of nodes without our tag, which nobody else would lead us to; as long
 // as their rules are there, the Service's group cannot go.
-func (r *read) referringJobs() []job {
+func (r *read) referringJobs() []kit.Detail {
 	if r.config.DisableNodeRules {
 		return nil
 	}
@@ -192,7 +197,7 @@ func (r *read) referringJobs() []job {
 	if len(own) == 0 {
 		return nil
 	}
-	return []job{{of: own, run: func() error { return r.readReferring(own) }}}
+	return []kit.Detail{{Of: own, Run: func() error { return r.readReferring(own) }}}
 }
 
 func (r *read) readReferring(own []string) error {
@@ -200,7 +205,7 @@ func (r *read) readReferring(own []string) error {
 	if err != nil {
 		return err
 	}
-	r.keep(func() {
+	r.Keep(func() {
 		all := slices.Clone(r.groups)
 		for _, g := range found {
 			i, known := groupAt(all, awssdk.ToString(g.GroupId))

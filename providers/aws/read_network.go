@@ -8,7 +8,9 @@ import (
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -18,15 +20,19 @@ func arnOf(lb elbv2types.LoadBalancer) string { return awssdk.ToString(lb.LoadBa
 // absent would fail the whole call, so then all of the account are listed.
 func (r *read) listNetwork() error {
 	r.networkLBs = map[string]elbv2types.LoadBalancer{}
-	names := r.values(KindNetwork, byName)
-	if len(names) == 0 {
+	names, stacks := r.values(KindNetwork, byName), r.values(KindNetwork, byStack)
+	if len(names)+len(stacks) == 0 {
 		return nil
 	}
+	var all []elbv2types.LoadBalancer
 	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
-	if len(names) == 1 {
+	if len(names) == 1 && len(stacks) == 0 {
 		in = &elbv2.DescribeLoadBalancersInput{Names: names}
 	}
 	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+		if len(stacks) > 0 {
+			all = append(all, o.LoadBalancers...)
+		}
 		for _, lb := range o.LoadBalancers {
 			if name := awssdk.ToString(lb.LoadBalancerName); contains(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
 				r.networkLBs[name] = lb
@@ -38,32 +44,39 @@ func (r *read) listNetwork() error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	return err
+	return cmp.Or(err, r.findStacks(all))
 }
 
 // networkJobs read listeners and attributes of each load balancer, and tags,
 // twenty a call, of load balancers and of target groups that may be orphans.
-func (r *read) networkJobs() []job {
-	var jobs []job
+func (r *read) networkJobs() []kit.Detail {
+	var jobs []kit.Detail
 	var tagged []string
-	for _, name := range sortedKeys(r.networkLBs) {
-		if !r.deep(KindNetwork, byName, name) {
+	planned := map[string]bool{}
+	add := func(wanted bool, lb, part string, run func() error) {
+		if name := part + " of " + lb; wanted && !planned[name] {
+			planned[name] = true
+			jobs = append(jobs, kit.Detail{Of: []string{lb}, Run: run})
+		}
+	}
+	for _, scope := range r.scopes {
+		found, ok := r.networkLBs[r.balancerOf(scope)]
+		lb := arnOf(found)
+		if !ok || scope.Depth != providers.Deep {
 			continue
 		}
-		lb := arnOf(r.networkLBs[name])
 		tagged = append(tagged, lb)
-		jobs = append(jobs,
-			job{of: []string{lb}, run: func() error { return r.readListeners(lb) }},
-			job{of: []string{lb}, run: func() error { return r.readNetworkAttributes(lb) }},
-		)
+		add(reads(scope, KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
+		add(reads(scope, KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 	}
+	tagged = sortedSet(tagged)
 	for _, t := range r.targetGroups {
 		if len(t.LoadBalancerArns) == 0 {
 			tagged = append(tagged, awssdk.ToString(t.TargetGroupArn))
 		}
 	}
 	for chunk := range slices.Chunk(tagged, tagsPerCall) {
-		jobs = append(jobs, job{of: chunk, run: func() error { return r.readNetworkTags(chunk) }})
+		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})
 	}
 	return jobs
 }
@@ -71,18 +84,12 @@ func (r *read) networkJobs() []job {
 func (r *read) readNetworkTags(arns []string) error {
 	out, err := ask(r.ctx, r.network.DescribeTags, &elbv2.DescribeTagsInput{ResourceArns: arns})
 	if fault.Is(err, fault.NotFound) && len(arns) > 1 {
-		// One of them has just gone; the others are asked for one by one.
-		for _, arn := range arns {
-			if err := r.readNetworkTags([]string{arn}); err != nil && !fault.Is(err, fault.NotFound) {
-				return err
-			}
-		}
-		return nil
+		return oneByOne(arns, r.readNetworkTags)
 	}
 	if err != nil {
 		return err
 	}
-	r.keep(func() {
+	r.Keep(func() {
 		for _, d := range out.TagDescriptions {
 			r.tags[awssdk.ToString(d.ResourceArn)] = tagsOfNetwork(d.Tags)
 		}
@@ -101,7 +108,7 @@ func (r *read) readListeners(lb string) error {
 	slices.SortFunc(all, func(a, b elbv2types.Listener) int {
 		return cmp.Or(cmp.Compare(awssdk.ToInt32(a.Port), awssdk.ToInt32(b.Port)), cmp.Compare(a.Protocol, b.Protocol))
 	})
-	r.keep(func() { r.listeners[lb] = all })
+	r.Keep(func() { r.listeners[lb] = all })
 	return err
 }
 
@@ -114,16 +121,16 @@ func (r *read) readNetworkAttributes(lb string) error {
 	for _, a := range out.Attributes {
 		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
 	}
-	r.keep(func() { r.attributes[lb] = values })
+	r.Keep(func() { r.attributes[lb] = values })
 	return nil
 }
 
 // networkStack is the Network Load Balancer of the view with all its parts, and
 // the Service's target groups.
 func (r *read) networkStack(v *view) []stack.Resource {
-	lb, ok := r.networkLBs[v.network]
+	lb, ok := r.networkLBs[v.balancer]
 	arn := arnOf(lb)
-	if !ok || r.gone[arn] {
+	if !ok || r.Gone(arn) {
 		return r.targetStack(v, nil)
 	}
 	v.seen = append(v.seen, arn)
@@ -140,9 +147,14 @@ func (r *read) networkStack(v *view) []stack.Resource {
 			Key: stack.Key{Kind: KindNetworkAttr}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: Attributes{Values: values},
 		})
 	}
-	places := r.places(arn)
+	if units, ok := r.capacity[arn]; ok {
+		out = append(out, stack.Resource{Key: stack.Key{Kind: KindCapacity}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: Capacity{Units: units}})
+	}
+	own := r.ownARNs(v)
+	places := r.places(arn, own)
 	for _, l := range r.listeners[arn] {
-		out = append(out, listenerOf(l, places))
+		listener := listenerOf(l, places, own)
+		out = append(append(out, listener), r.listenerParts(listener)...)
 	}
 	return append(out, r.targetStack(v, places)...)
 }
@@ -163,27 +175,39 @@ func stateOf(lb elbv2types.LoadBalancer) stack.State {
 
 func (r *read) networkOf(v *view, lb elbv2types.LoadBalancer) Network {
 	out := Network{
-		Name: v.network, Scheme: string(lb.Scheme), Groups: v.refs(lb.SecurityGroups),
+		Name: v.balancer, Scheme: string(lb.Scheme), Groups: v.refs(lb.SecurityGroups),
 		Tags: r.tags[arnOf(lb)], DNSName: awssdk.ToString(lb.DNSName),
+		AddressType: string(lb.IpAddressType), SourceNAT: string(lb.EnablePrefixForIpv6SourceNat),
+		PrivateLink: awssdk.ToString(lb.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic),
 	}
-	for _, z := range lb.AvailabilityZones {
+	out.Mappings = mappingsOf(lb.AvailabilityZones)
+	return out
+}
+
+func mappingsOf(zones []elbv2types.AvailabilityZone) []Mapping {
+	var out []Mapping
+	for _, z := range zones {
 		m := Mapping{Subnet: awssdk.ToString(z.SubnetId)}
 		for _, a := range z.LoadBalancerAddresses {
 			m.Allocation = cmp.Or(m.Allocation, awssdk.ToString(a.AllocationId))
 			m.PrivateIP = cmp.Or(m.PrivateIP, awssdk.ToString(a.PrivateIPv4Address))
+			m.IPv6 = cmp.Or(m.IPv6, awssdk.ToString(a.IPv6Address))
 		}
-		out.Mappings = append(out.Mappings, m)
+		if len(z.SourceNatIpv6Prefixes) > 0 {
+			m.SourceNAT = z.SourceNatIpv6Prefixes[0]
+		}
+		out = append(out, m)
 	}
-	slices.SortFunc(out.Mappings, func(a, b Mapping) int { return cmp.Compare(a.Subnet, b.Subnet) })
+	slices.SortFunc(out, func(a, b Mapping) int { return cmp.Compare(a.Subnet, b.Subnet) })
 	return out
 }
 
 // places are the key names of target groups by ARN: that of the listener which
 // sends to it, the lowest port first.
-func (r *read) places(lb string) map[string]string {
+func (r *read) places(lb string, own []string) map[string]string {
 	out := map[string]string{}
 	for _, l := range r.listeners[lb] {
-		arn := targetOf(l)
+		arn := targetOf(l, own)
 		if _, taken := out[arn]; arn != "" && !taken {
 			out[arn] = listenerName(l)
 		}
@@ -191,18 +215,68 @@ func (r *read) places(lb string) map[string]string {
 	return out
 }
 
-// targetOf is the one target group that a listener forwards to; empty for
+// ownARNs are the Service's own target groups.
+func (r *read) ownARNs(v *view) []string {
+	var out []string
+	for _, t := range r.ownTargetGroups(v) {
+		out = append(out, awssdk.ToString(t.TargetGroupArn))
+	}
+	return out
+}
+
+// forwardedTo are the target groups that a listener forwards to, each once; none for
 // listeners that do something else, which nobody makes here.
-func targetOf(l elbv2types.Listener) string {
+func forwardedTo(l elbv2types.Listener) []elbv2types.TargetGroupTuple {
 	for _, a := range l.DefaultActions {
-		if arn := awssdk.ToString(a.TargetGroupArn); arn != "" {
-			return arn
-		}
 		if a.ForwardConfig != nil && len(a.ForwardConfig.TargetGroups) > 0 {
-			return awssdk.ToString(a.ForwardConfig.TargetGroups[0].TargetGroupArn)
+			return a.ForwardConfig.TargetGroups
+		}
+		if awssdk.ToString(a.TargetGroupArn) != "" {
+			return []elbv2types.TargetGroupTuple{{TargetGroupArn: a.TargetGroupArn}}
 		}
 	}
-	return ""
+	return nil
+}
+
+// targetOf is the target group of the Service that a listener forwards to, else the first
+// one; empty if there is none.
+func targetOf(l elbv2types.Listener, own []string) string {
+	groups := forwardedTo(l)
+	for _, g := range groups {
+		if arn := awssdk.ToString(g.TargetGroupArn); slices.Contains(own, arn) {
+			return arn
+		}
+	}
+	if len(groups) == 0 {
+		return ""
+	}
+	return awssdk.ToString(groups[0].TargetGroupArn)
+}
+
+// shared adds to a listener the shares of its groups, if it has several.
+func (l Listener) shared(found elbv2types.Listener, own string) Listener {
+	groups := forwardedTo(found)
+	if len(groups) < 2 {
+		return l
+	}
+	for _, g := range groups {
+		weight := int32(defaultWeight)
+		if g.Weight != nil {
+			weight = *g.Weight
+		}
+		arn := awssdk.ToString(g.TargetGroupArn)
+		if arn == own {
+			arn = ""
+		}
+		l.Shares = append(l.Shares, Weighted{Group: arn, Weight: weight})
+	}
+	slices.SortFunc(l.Shares, compareWeighted)
+	for _, a := range found.DefaultActions {
+		if a.ForwardConfig != nil && a.ForwardConfig.TargetGroupStickinessConfig != nil {
+			l.Sticks = stickiness(awssdk.ToBool(a.ForwardConfig.TargetGroupStickinessConfig.Enabled))
+		}
+	}
+	return l
 }
 
 // listenerName is the key name of a listener: TLS and TCP_UDP are states of the
@@ -214,12 +288,16 @@ func listenerName(l elbv2types.Listener) string {
 	return portKey("tcp", awssdk.ToInt32(l.Port))
 }
 
-func listenerOf(l elbv2types.Listener, places map[string]string) stack.Resource {
+func listenerOf(l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
 	spec := Listener{Port: awssdk.ToInt32(l.Port), Protocol: string(l.Protocol), SSLPolicy: awssdk.ToString(l.SslPolicy)}
+	if len(l.AlpnPolicy) > 0 {
+		spec.ALPN = l.AlpnPolicy[0]
+	}
 	if len(l.Certificates) > 0 {
 		spec.Certificate = awssdk.ToString(l.Certificates[0].CertificateArn)
 	}
-	if arn := targetOf(l); arn != "" {
+	if arn := targetOf(l, own); arn != "" {
+		spec = spec.shared(l, arn)
 		spec.TargetGroup = stack.RefID(arn)
 		if name, ok := places[arn]; ok {
 			spec.TargetGroup = stack.RefTo(stack.Key{Kind: KindTargetGroup, Name: name})

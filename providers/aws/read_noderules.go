@@ -20,7 +20,7 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 	var out []stack.Resource
 	for _, g := range r.groups {
 		for _, rule := range g.Rules {
-			if rule.Source.IsZero() && !strings.HasPrefix(rule.Description, rulePrefix) {
+			if rule.Source.IsZero() && !ofBalancer(rule.Description) {
 				continue
 			}
 			if res := j.resource(g.ID, rule); res.Proof != stack.None || j.others[rule.Source.ID] == "" {
@@ -39,8 +39,9 @@ type judge struct {
 	first        string            // the first group of the found Classic Load Balancer
 	client       string            // the descriptions of its Network Load Balancer's rules
 	health       string
-	sharesWithLB bool // it has rules that all Network Load Balancers share
-	released     bool // nothing is asked for but what the Service has
+	sharesWithLB bool            // it has rules that all Network Load Balancers share
+	shared       map[string]bool // groups that all load balancers of kind LBC send from, by id
+	released     bool            // nothing is asked for but what the Service has
 	clients      map[clientRange]ownership
 }
 
@@ -51,11 +52,12 @@ type ownership struct{ ours, others bool }
 type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
-	j := judge{view: v, names: map[string]string{}, others: r.groupNames}
+	j := judge{view: v, names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}}
 	for name, g := range r.ownGroups {
 		if g.GroupId != nil {
 			if _, own := v.own[*g.GroupId]; own {
 				j.names[*g.GroupId] = name
+				j.shared[*g.GroupId] = v.own[*g.GroupId].Kind == KindSharedGroup
 			}
 		}
 	}
@@ -130,6 +132,10 @@ func (j judge) proof(group string, rule FoundRule) stack.Proof {
 	switch {
 	case j.client != "" && (rule.Description == j.client || rule.Description == j.health):
 		return stack.Description
+	case rule.Description == ownRuleDescription:
+		return j.sharedProof()
+	case j.shared[rule.Source.ID]:
+		return stack.None // the official controller has made it, or somebody by hand
 	case rule.Description == ruleMTU:
 		return j.sizeProof(clientRange{group, rule.CIDR})
 	case rule.Source.IsZero():
@@ -138,6 +144,14 @@ func (j judge) proof(group string, rule FoundRule) stack.Proof {
 		return stack.Derived
 	case rule.Source.ID == j.first && rule.Protocol == "-1":
 		return stack.Derived
+	}
+	return stack.None
+}
+
+// sharedProof of a rule that all load balancers of kind LBC share.
+func (j judge) sharedProof() stack.Proof {
+	if j.view.controllerServes() {
+		return stack.Description
 	}
 	return stack.None
 }

@@ -9,6 +9,7 @@ import (
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 const (
@@ -75,14 +76,14 @@ func (r *read) namedClassic(there, others []string) error {
 		}
 	}
 	var failed error
-	forEach(others, func(name string) {
+	kit.ForEach(others, func(name string) {
 		err := r.askClassic(name)
 		if fault.Is(err, fault.NotFound) {
 			r.facts.forgetClassic(name)
-			r.keep(func() { delete(r.classicLBs, name) })
+			r.Keep(func() { delete(r.classicLBs, name) })
 			return
 		}
-		r.keep(func() { failed = cmp.Or(failed, err) })
+		r.Keep(func() { failed = cmp.Or(failed, err) })
 	})
 	return failed
 }
@@ -97,7 +98,7 @@ func (r *read) askClassic(names ...string) error {
 		return err
 	}
 	r.facts.learnClassic(names)
-	r.keep(func() {
+	r.Keep(func() {
 		for _, d := range out.LoadBalancerDescriptions {
 			r.keepClassic(awssdk.ToString(d.LoadBalancerName), d)
 		}

@@ -10,6 +10,7 @@ import (
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -57,23 +58,26 @@ func hasPrefix(name string, prefixes []string) bool {
 // describeTargets reads the targets of every target group that is some
 // Service's, and the attributes where they are wanted: nobody else compares them.
 func (r *read) describeTargets() {
-	var jobs []job
+	var jobs []kit.Detail
 	planned := map[string]bool{}
 	for _, scope := range r.scopes {
-		attributes := len(lookups(scope.Facts, KindTargetAttr, byWanted))+len(lookups(scope.Own, KindTargetAttr, byWanted)) > 0
+		attributes := reads(scope, KindTargetAttr) && len(lookups(scope.Facts, KindTargetAttr, byWanted))+len(lookups(scope.Own, KindTargetAttr, byWanted)) > 0
 		for _, t := range r.ownTargetGroups(r.view(scope)) {
 			arn := awssdk.ToString(t.TargetGroupArn)
 			if !planned[arn] {
 				planned[arn] = true
-				jobs = append(jobs, job{of: []string{arn}, run: func() error { return r.readTargets(arn) }})
+				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargets(arn) }})
 			}
 			if attributes && !planned["attributes of "+arn] {
 				planned["attributes of "+arn] = true
-				jobs = append(jobs, job{of: []string{arn}, run: func() error { return r.readTargetAttributes(arn) }})
+				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargetAttributes(arn) }})
 			}
 		}
 	}
-	r.work(jobs)
+	for _, scope := range r.scopes {
+		jobs = append(jobs, r.listenerJobs(scope, planned)...)
+	}
+	r.Details(jobs)
 }
 
 // ownTargetGroups are those that hang on the Service's load balancer and have a
@@ -84,7 +88,7 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 	if !v.deep || len(prefixes) == 0 {
 		return nil
 	}
-	lb := arnOf(r.networkLBs[v.network])
+	lb := arnOf(r.networkLBs[v.balancer])
 	var out []elbv2types.TargetGroup
 	for _, t := range r.targetGroups {
 		if !hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
@@ -101,6 +105,9 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 // marks tells whether the tags name this Service of this cluster.
 func (r *read) marks(v *view, arn string) bool {
 	tags := r.tags[arn]
+	if len(lookups(v.scope.Own, KindTargetGroup, byStack)) > 0 && lbcMarks(r.cluster, v.scope.Owner, tags) {
+		return true
+	}
 	names := append(lookups(v.scope.Own, KindTargetGroup, byServiceName), serviceName(v.scope.Owner))
 	return slices.Contains(names, tags[tagServiceName]) && r.config.Cluster.Marks(tags)
 }
@@ -117,10 +124,14 @@ func (r *read) readTargets(group string) error {
 		if d.Target == nil || d.TargetHealth != nil && leaving(*d.TargetHealth) {
 			continue
 		}
-		found = append(found, Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port)})
+		t := Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port)}
+		if zone := awssdk.ToString(d.Target.AvailabilityZone); zone == zoneOutside {
+			t.Zone = zone
+		}
+		found = append(found, t)
 	}
 	slices.SortFunc(found, compareTargets)
-	r.keep(func() { r.targets[group] = found })
+	r.Keep(func() { r.targets[group] = found })
 	return nil
 }
 
@@ -141,7 +152,7 @@ func (r *read) readTargetAttributes(group string) error {
 	for _, a := range out.Attributes {
 		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
 	}
-	r.keep(func() { r.attributes[group] = values })
+	r.Keep(func() { r.attributes[group] = values })
 	return nil
 }
 
@@ -151,7 +162,7 @@ func (r *read) targetStack(v *view, places map[string]string) []stack.Resource {
 	var out []stack.Resource
 	for _, t := range r.ownTargetGroups(v) {
 		arn := awssdk.ToString(t.TargetGroupArn)
-		if r.gone[arn] {
+		if r.Gone(arn) {
 			continue
 		}
 		v.seen = append(v.seen, arn)
@@ -180,12 +191,17 @@ func inGroup(group stack.Resource, kind stack.Kind, spec stack.Spec) stack.Resou
 }
 
 func (r *read) targetGroupOf(t elbv2types.TargetGroup) TargetGroup {
-	return TargetGroup{
+	out := TargetGroup{
 		Name: awssdk.ToString(t.TargetGroupName), Protocol: string(t.Protocol), Port: awssdk.ToInt32(t.Port),
 		VPC: awssdk.ToString(t.VpcId), TargetType: string(t.TargetType),
 		CheckProtocol: string(t.HealthCheckProtocol), CheckPort: awssdk.ToString(t.HealthCheckPort),
 		CheckPath: awssdk.ToString(t.HealthCheckPath), CheckInterval: awssdk.ToInt32(t.HealthCheckIntervalSeconds),
-		Healthy: awssdk.ToInt32(t.HealthyThresholdCount), Unhealthy: awssdk.ToInt32(t.UnhealthyThresholdCount),
-		Tags: r.tags[awssdk.ToString(t.TargetGroupArn)],
+		CheckTimeout: t.HealthCheckTimeoutSeconds,
+		Healthy:      awssdk.ToInt32(t.HealthyThresholdCount), Unhealthy: awssdk.ToInt32(t.UnhealthyThresholdCount),
 	}
+	if t.IpAddressType == elbv2types.TargetGroupIpAddressTypeEnumIpv6 {
+		out.Family = familyIPv6
+	}
+	out.Codes = codesOf(t)
+	return out
 }

@@ -28,14 +28,14 @@ func trace(id identity) providers.Scope {
 
 func ownLookups(id identity) []providers.Lookup {
 	lb := loadBalancerName(id.Owner.UID)
-	return []providers.Lookup{
+	return slices.Concat([]providers.Lookup{
 		{Kind: KindClassic, By: byName, Value: lb},
 		{Kind: KindNetwork, By: byName, Value: lb},
 		{Kind: KindGroup, By: byName, Value: ownGroupName(lb)},
 		{Kind: KindGroup, By: byName, Value: managedGroupName(id.Cluster, id.Owner)},
 		{Kind: KindTargetGroup, By: byPrefix, Value: targetGroupPrefix(id.Owner)},
 		{Kind: KindTargetGroup, By: byServiceName, Value: serviceName(id.Owner)},
-	}
+	}, controllerLookups(id))
 }
 
 // scope says what Build must know: the subnets of the VPC, the instances of the
@@ -45,6 +45,9 @@ func scope(in input) (providers.Scope, error) {
 	s := trace(in.Identity)
 	s.Nodes = in.Backends.Nodes
 	s.Facts = append(s.Facts, providers.Lookup{Kind: kindSubnets, By: byVPC, Value: in.Config.VPC})
+	if in.Kind == LBC {
+		return controllerScope(in, s), nil
+	}
 	for _, id := range slices.Concat(groupsKey.Get(in.Values), extraGroupsKey.Get(in.Values)) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: KindGroup, By: byWanted, Value: id})
 	}
@@ -65,11 +68,11 @@ func scope(in input) (providers.Scope, error) {
 func fresh(in input) (providers.Scope, error) {
 	s, err := scope(in)
 	balancer := KindClassic
-	if in.Kind == NLB {
+	if in.Kind != CLB {
 		balancer = KindNetwork
 	}
 	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
-		return l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind != NLB)
+		return l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind == CLB) && l.Kind != KindSharedGroup
 	})
 	return s, err
 }
@@ -78,6 +81,9 @@ func fresh(in input) (providers.Scope, error) {
 // of them are targets whatever the traffic policy: the health check takes those
 // without endpoints out. Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
 func selectNodes(in input) nodeports.Filter {
+	if in.Kind == LBC {
+		return controllerNodes(in)
+	}
 	labels := nodeLabelsKey.Get(in.Values)
 	if len(labels) == 0 {
 		return nodeports.Filter{}

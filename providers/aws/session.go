@@ -4,17 +4,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // Session is an open connection to one AWS region. It is safe for concurrent
@@ -45,15 +49,15 @@ func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*
 }
 
 func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
+	if env.Now == nil {
+		env.Now = time.Now
+	}
 	sdk, err := loadSDK(ctx, c, env)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache()}
 	s.config.Region = sdk.Region
-	if s.now == nil {
-		s.now = time.Now
-	}
 	s.connect(sdk)
 	if err := s.locate(ctx, sdk); err != nil {
 		return nil, err
@@ -65,7 +69,9 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithRetryer(newRetryer),
-		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), bounded(inFlight), metered(env.Calls), unread())),
+		config.WithHTTPClient(client()),
+		config.WithLogger(logging.Nop{}), // what goes wrong is told by errors; these lines would stand between the user's
+		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limited(newLimits(env, inFlight)), metered(env.Calls), unread())),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))
@@ -83,6 +89,21 @@ func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, e
 		}
 	}
 	return withRole(sdk, c), nil
+}
+
+// keptConnections is how many idle connections to one endpoint are kept.
+const keptConnections = 64
+
+// client is the SDK's own, with enough connections for many Services at once, that are
+// made the way all others of the program are.
+func client() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = keptConnections
+		kit.Alive(t)
+		if program, ok := http.DefaultTransport.(*http.Transport); ok {
+			t.DialContext, t.DisableKeepAlives = program.DialContext, program.DisableKeepAlives
+		}
+	})
 }
 
 func userAgent(name string) []func(*middlewareStack) error {

@@ -17,7 +17,13 @@ const (
 // group of the nodes. It errs on yes, except where the rule can only be that of
 // another Service: a node port is never shared, and neither is an own group.
 func shadow(id identity, entry stack.Resource) bool {
+	if entry.Key.Kind == KindSharedGroup {
+		return id.Config.Controller.Serve
+	}
 	rule, ok := entry.Spec.(NodeRule)
+	if ok && rule.Description == ownRuleDescription {
+		return id.Config.Controller.Serve && !id.Config.DisableNodeRules
+	}
 	if !ok || id.Config.DisableNodeRules {
 		return false
 	}

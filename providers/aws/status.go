@@ -16,7 +16,7 @@ import (
 // another one serves; one that has failed is not.
 func addresses(in input, have *stack.Stack) status.Result {
 	wanted, other := classicKey(), networkKey()
-	if in.Kind == NLB {
+	if in.Kind != CLB {
 		wanted, other = other, wanted
 	}
 	name, state := endpoint(have, wanted)
@@ -26,9 +26,9 @@ func addresses(in input, have *stack.Stack) status.Result {
 		}
 	}
 	if name == "" || state == stack.Failed {
-		return status.Result{}
+		return controlledResult(in, have, status.Result{})
 	}
-	return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(name)}}
+	return controlledResult(in, have, status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(name)}})
 }
 
 // endpoint is the DNS name of a found load balancer of ours, and its state.

@@ -53,6 +53,14 @@ func ec2Tag(k, v *string) ec2types.Tag       { return ec2types.Tag{Key: k, Value
 func classicTag(k, v *string) elbtypes.Tag   { return elbtypes.Tag{Key: k, Value: v} }
 func networkTag(k, v *string) elbv2types.Tag { return elbv2types.Tag{Key: k, Value: v} }
 
+// over are the found tags with those of want written over them.
+func over(found, want Tags) Tags {
+	out := Tags{}
+	maps.Copy(out, found)
+	maps.Copy(out, want)
+	return out
+}
+
 // missingTags are those of want that found lacks or has with another value.
 // Others on a found thing are its own business.
 func missingTags(want, found Tags) Tags {

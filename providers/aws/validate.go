@@ -13,26 +13,13 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// How many listeners a load balancer can have.
-// Source: Elastic Load Balancing quotas; that of Network Load Balancers is fixed.
-const (
-	classicListeners = 100
-	networkListeners = 50
-)
-
 // validate judges what is not an annotation: fields of the Service and the modes
 // of the cloud configuration. All problems come at once.
 func validate(in input) annotations.Problems {
-	var out annotations.Problems
-	svc := in.Service
-	if svc.Spec.SessionAffinity != "" && svc.Spec.SessionAffinity != corev1.ServiceAffinityNone {
-		out = append(out, said("spec.sessionAffinity", string(svc.Spec.SessionAffinity), "is not possible with AWS load balancers of this kind", `"None"`, annotations.Error))
+	out := capability(in.Kind).Judge(in.Service, in.Backends)
+	if in.Kind == LBC {
+		return softened(out)
 	}
-	if svc.Spec.LoadBalancerIP != "" {
-		out = append(out, said("spec.loadBalancerIP", svc.Spec.LoadBalancerIP, "cannot be given to an AWS load balancer: "+addressAdvice(in.Kind), "", annotations.Error))
-	}
-	out = append(out, validateFamilies(in)...)
-	out = append(out, validatePorts(in)...)
 	out = append(out, validateHealth(in)...)
 	if in.Kind == NLB {
 		out = append(out, validateModes(in.Config)...)
@@ -40,81 +27,16 @@ func validate(in input) annotations.Problems {
 	return out
 }
 
-// validateFamilies: load balancers made here have IPv4 addresses and send to nodes
-// over IPv4, whatever the Service says; node ports of a Service of IPv6 alone are
-// not on IPv4. The official controller says nothing. Source:
-// kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
-func validateFamilies(in input) annotations.Problems {
-	families := in.Service.Spec.IPFamilies
-	if !slices.Contains(families, corev1.IPv6Protocol) {
-		return nil
-	}
-	message := "has IPv6, but load balancers made here have IPv4 addresses only"
-	if !slices.Contains(families, corev1.IPv4Protocol) {
-		message += " and send over IPv4, where this Service has no node ports, so it gets no traffic"
-	}
-	return annotations.Problems{said("spec.ipFamilies", "", message, string(corev1.IPv4Protocol), annotations.Warning)}
-}
-
-func addressAdvice(kind string) string {
-	if kind == NLB {
-		return "take the field away; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name
-	}
-	return "take the field away"
-}
-
-func validatePorts(in input) annotations.Problems {
-	const key = "spec.ports"
-	ports := in.Backends.Ports
-	if len(ports) == 0 {
-		return annotations.Problems{said(key, "", "is empty, so there is nothing to serve", "at least one port", annotations.Error)}
-	}
-	var out annotations.Problems
-	allowed := []corev1.Protocol{corev1.ProtocolTCP}
-	if in.Kind == NLB {
-		allowed = append(allowed, corev1.ProtocolUDP)
-	}
-	protocols := map[corev1.Protocol]bool{}
-	for _, p := range ports {
-		protocols[p.Protocol] = true
-		if !slices.Contains(allowed, p.Protocol) {
-			out = append(out, said(key, p.String(), "has a protocol that this kind of load balancer does not serve", protocolAdvice(in.Kind), annotations.Error))
+// softened are problems of which those about fields that the AWS Load Balancer Controller
+// passes over do not stop a Service that it would serve.
+func softened(problems annotations.Problems) annotations.Problems {
+	for i, p := range problems {
+		if p.Code == annotations.CodeAffinity || p.Code == annotations.CodeAddress {
+			problems[i].Severity = annotations.Warning
+			problems[i].Message += "; it has no effect"
 		}
 	}
-	if len(protocols) > 1 {
-		out = append(out, said(key, "", "mixes protocols, which the load balancers made here cannot serve together", "one Service for each protocol", annotations.Error))
-	}
-	return append(out, validateCount(in, key)...)
-}
-
-func protocolAdvice(kind string) string {
-	if kind == NLB {
-		return "TCP or UDP"
-	}
-	return `TCP; UDP needs ` + typeKey.Name + `: "nlb"`
-}
-
-// validateCount: ports without a node port are left out, as by the official
-// controller, which says so only in its log.
-func validateCount(in input, key string) annotations.Problems {
-	var out annotations.Problems
-	missing := in.Backends.Missing
-	served := len(in.Backends.Ports) - len(missing.Ports)
-	if missing.Any() {
-		severity := annotations.Warning
-		if served == 0 {
-			severity = annotations.Error
-		}
-		out = append(out, said(key, "", missing.Message(), "", severity))
-	}
-	limit := classicListeners
-	if in.Kind == NLB {
-		limit = networkListeners
-	}
-	if served > limit {
-		out = append(out, said(key, "", fmt.Sprintf("has %d ports, more than the %d listeners that a load balancer of this kind can have", served, limit), "fewer ports, or several Services", annotations.Error))
-	}
-	return out
+	return problems
 }
 
 // validateHealth: traffic policy Local without a check node port leaves nothing

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
@@ -20,15 +21,17 @@ import (
 // world is the surroundings of a test case: testdata/world.yaml, in which the
 // case's own cloud.yaml replaces whole fields.
 type world struct {
-	Config      string          // text of the cloud configuration
-	ClusterName string          // --cluster-name
-	Nodes       []corev1.Node   // of the cluster
-	Facts       Facts           // as a read brings them
-	Before      *corev1.Service // what was found is what this Service had wanted
-	BeforeCfg   string          // the cloud configuration of that time, if another
-	Have        []haveYAML      // found besides, or instead
-	Gone        []stack.Key     // not found, although Before wanted it
-	Deleted     bool            // the Service is released
+	Config       string                       // text of the cloud configuration
+	ClusterName  string                       // --cluster-name
+	Nodes        []corev1.Node                // of the cluster
+	Facts        Facts                        // as a read brings them
+	Slices       []*discoveryv1.EndpointSlice // of the Service
+	Before       *corev1.Service              // what was found is what this Service had wanted
+	BeforeSlices []*discoveryv1.EndpointSlice // of that time; nil: the same
+	BeforeCfg    string                       // the cloud configuration of that time, if another
+	Have         []haveYAML                   // found besides, or instead
+	Gone         []stack.Key                  // not found, although Before wanted it
+	Deleted      bool                         // the Service is released
 }
 
 type haveYAML struct {
@@ -90,8 +93,8 @@ var bundle = sync.OnceValue(func() *providers.Cloud[Config, *Facts] {
 })
 
 // inputOf is what the loop hands to Build.
-func inputOf(config Config, clusterName string, svc *corev1.Service, nodes []corev1.Node) (input, annotations.Problems) {
-	return cases.Input(bundle(), config, svc, cases.Around{Cluster: clusterName, Nodes: nodes})
+func inputOf(config Config, clusterName string, svc *corev1.Service, nodes []corev1.Node, pods ...*discoveryv1.EndpointSlice) (input, annotations.Problems) {
+	return cases.Input(bundle(), config, svc, cases.Around{Cluster: clusterName, Nodes: nodes, Slices: pods})
 }
 
 // have is what was found: what Before had wanted, and what the case adds.
@@ -103,7 +106,11 @@ func (c testCase) have(t testing.TB) *stack.Stack {
 		if c.world.BeforeCfg != "" {
 			config = parseConfig(t, c.world.BeforeCfg)
 		}
-		in, _ := inputOf(config, c.world.ClusterName, c.world.Before, c.world.Nodes)
+		pods := c.world.BeforeSlices
+		if pods == nil {
+			pods = c.world.Slices
+		}
+		in, _ := inputOf(config, c.world.ClusterName, c.world.Before, c.world.Nodes, pods...)
 		want, problems, err := build(in, &c.world.Facts, nil)
 		if err != nil || problems.Errors() {
 			t.Fatalf("before: %v %v", err, problems.Strings())
@@ -186,7 +193,7 @@ func (c testCase) run(t testing.TB) result {
 		r.want = &stack.Stack{Owner: r.have.Owner}
 		return r
 	}
-	in, problems := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes)
+	in, problems := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
 	want, more, err := build(in, &c.world.Facts, r.have)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,9 +18,9 @@ var (
 		Name: azurePrefix + "allowed-service-tags", Group: groupAccess, Example: "AzureCloud,AzureFrontDoor.Backend",
 		Doc: "Azure service tags whose addresses may connect; others may not.",
 		Forms: []annotations.Form[[]string]{{
-			Type:       annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, annotations.NonEmpty()),
+			Type:       annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, serviceTag()),
 			DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
-			Doc: "An empty value is refused; the official controller closes the Service with it.",
+			Doc: "What cannot be a tag, and an empty value, is refused; the official controller hands it to Azure, which refuses the security group, or closes the Service with it.",
 		}},
 	}
 	allowedRangesKey = &annotations.Key[[]netip.Prefix]{
@@ -75,6 +76,19 @@ func strictRanges() annotations.Type[[]netip.Prefix] {
 			out = append(out, p)
 		}
 		return out, nil
+	})
+}
+
+// serviceTag is the name of one: whether Azure has it, only Azure knows. Refusing the
+// others here keeps what cannot be one out of the security group that all Services
+// share. Source: learn.microsoft.com/azure/virtual-network/service-tags-overview.
+func serviceTag() annotations.Type[string] {
+	form := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	return annotations.Custom("service tag", "a service tag of Azure, such as AzureCloud.WestEurope; ranges belong to "+azurePrefix+"allowed-ip-ranges", func(raw string) (string, error) {
+		if tag := strings.TrimSpace(raw); form.MatchString(tag) {
+			return tag, nil
+		}
+		return "", fmt.Errorf("%q is no service tag", raw)
 	})
 }
 

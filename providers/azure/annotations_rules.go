@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -122,9 +124,18 @@ func probeInt(least int, unit string) []annotations.Form[int] {
 
 func probePath(defaults string) []annotations.Form[string] {
 	return []annotations.Form[string]{{
-		Type: annotations.String(), DefaultDoc: defaults, Source: cpaProbe, Empty: annotations.EmptyAbsent,
+		Type: annotations.String().Legally("a path without blanks, such as /ready").Checked(isPath), DefaultDoc: defaults, Source: cpaProbe, Empty: annotations.EmptyAbsent,
 		Doc: "An empty value counts as none; the official controller sends it and Azure refuses it.",
 	}}
+}
+
+// isPath refuses what no request can have as its path: all probes are written with the
+// load balancer that Services share, where one that Azure refuses is in the way of others.
+func isPath(text string) error {
+	if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError }); i >= 0 {
+		return fmt.Errorf("has a blank or a control character after %d bytes", i)
+	}
+	return nil
 }
 
 // probePort finds the number to probe. A name is that of a Service port in any case.

@@ -6,25 +6,30 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
 // regrafts is how often an object that somebody else changes at the same time is
 // read again before a step gives up.
-const regrafts = 3
+const regrafts = 8
 
 // Apply performs the steps of one batch and returns one outcome per step. Steps
 // of a batch are about the same object, which is written once for all of them.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	c := &change{Session: s, ctx: ctx, batch: b, out: make([]plan.Outcome, len(b.Steps))}
 	var balancers, entries, interfaces, gateway []int
+	sets := map[string][]int{}
 	for i, step := range b.Steps {
 		switch step.ID.Key.Kind {
 		case KindEntries, KindPool:
 			balancers = append(balancers, i)
 		case KindNICs:
 			interfaces = append(interfaces, i)
+		case KindScaleSet:
+			id := scaleSetOf(step)
+			sets[id] = append(sets[id], i)
 		case KindAccess:
 			entries = append(entries, i)
 		case KindRegistered, KindAttached, KindPods:
@@ -38,6 +43,9 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	}
 	if len(interfaces) > 0 {
 		c.part(interfaces).writeInterfaces()
+	}
+	for _, steps := range sets {
+		c.part(steps).writeScaleSet()
 	}
 	if len(entries) > 0 {
 		c.part(entries).writeSecurity()
@@ -55,6 +63,8 @@ type change struct {
 	batch plan.Batch
 	out   []plan.Outcome
 	at    []int // where the outcomes go; nil: in order
+	// balancers are those that were read for this batch, by id.
+	balancers map[string]Object
 }
 
 // part is the change of some steps of the batch.
@@ -94,25 +104,26 @@ func (c *change) all(refused map[int]error, o plan.Outcome) {
 
 // one performs a step that is written alone.
 func (c *change) one(step plan.Step) plan.Outcome {
-	run := map[stack.Kind]func(plan.Step) plan.Outcome{
-		KindPublicIP: c.writePublicIP, KindBinding: c.writeBinding, KindLink: c.writeLink, KindPolicy: c.writePolicy,
-		KindScaleSet: c.writeScaleSet, KindContainer: c.writeContainer, KindContainerIP: c.writeContainerIP,
-	}[step.ID.Key.Kind]
-	if run == nil {
-		return plan.Failed(fault.New(fault.Internal, "%s: there is no call that does this", step.ID))
-	}
-	return run(step)
+	return verbs().Run(&kit.Change[*change]{Session: c, Ctx: c.ctx, Batch: c.batch, Step: step})
 }
 
-// again runs a read, graft and write, anew if somebody else wrote in between.
-func again(try func() error) error {
-	var err error
-	for range regrafts + 1 {
-		if err = try(); !fault.Is(err, fault.Conflict) {
-			return err
+// verbs are the calls for what is written alone; they see themselves what the action is.
+func verbs() kit.Verbs[*change] {
+	out := kit.Verbs[*change]{}
+	for kind, run := range map[stack.Kind]func(*kit.Change[*change]) plan.Outcome{
+		KindPublicIP: with((*change).writePublicIP), KindBinding: with((*change).writeBinding), KindLink: with((*change).writeLink), KindPolicy: with((*change).writePolicy),
+		KindContainer: with((*change).writeContainer), KindContainerIP: with((*change).writeContainerIP),
+	} {
+		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
+			out[kit.Verb{Kind: kind, Action: action}] = run
 		}
 	}
-	return err
+	return out
+}
+
+// with is a verb that gets the step and its content.
+func with[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, c.Step, spec) })
 }
 
 // failed is the outcome of a call that ended with a fault, or whose operation has
@@ -152,7 +163,7 @@ func (c *change) writeSecurity() {
 	var refused map[int]error
 	var object Object
 	path := c.config.securityID()
-	err := again(func() error {
+	err := kit.Merge(regrafts, func() error {
 		found, err := c.current(c.ctx, path, networkVersion)
 		if err != nil {
 			return err
@@ -162,7 +173,7 @@ func (c *change) writeSecurity() {
 		if !edit.Changed && stateOf(found) != stack.Failed || len(refused) == len(c.batch.Steps) {
 			return nil
 		}
-		object, err = c.put(c.ctx, path, networkVersion, edit.Object, found.text("etag"))
+		object, err = c.put(c.ctx, path, edit.Object, found.text("etag"))
 		return err
 	})
 	if err != nil {
@@ -176,9 +187,18 @@ func (c *change) writeSecurity() {
 		case step.ID.Action == plan.Delete:
 			c.set(i, gone())
 		default:
-			c.set(i, after(step, ruleID(object, step.Target.Spec), stack.Derived, step.Target.Spec))
+			c.set(i, after(step, ruleID(object, step.Target.Spec), stack.Derived, written(step.Target.Spec)))
 		}
 	}
+}
+
+// written is an entry as it is found later: nothing says in which order it came.
+func written(spec stack.Spec) stack.Spec {
+	if entry, ok := spec.(Access); ok {
+		entry.Rank = 0
+		return entry
+	}
+	return spec
 }
 
 // ruleID is the id of the rule that an entry is in.

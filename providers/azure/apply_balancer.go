@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -18,7 +19,7 @@ func (c *change) writeBalancer() {
 	}
 	var edit LBEdit
 	var now Object
-	err := again(func() error {
+	err := kit.Merge(regrafts, func() error {
 		found, err := c.current(c.ctx, c.config.balancerID(name), networkVersion)
 		if err != nil {
 			return err
@@ -82,37 +83,7 @@ func (c *change) putBalancer(name string, found Object, edit LBEdit) (Object, er
 	case !edit.Changed && stateOf(found) != stack.Failed:
 		return found, nil
 	}
-	return c.put(c.ctx, id, networkVersion, edit.Object, found.text("etag"))
-}
-
-// writePools writes every pool of the batch that has other members than it
-// should have, and returns the faults by name.
-func (c *change) writePools(name string, lb Object) map[string]error {
-	out := map[string]error{}
-	for _, step := range c.batch.Steps {
-		spec, ok := step.Target.Spec.(Pool)
-		if !ok || step.ID.Action == plan.Delete {
-			continue
-		}
-		if _, done := out[lower(spec.Name)]; !done {
-			out[lower(spec.Name)] = c.writePool(name, lb, spec)
-		}
-	}
-	return out
-}
-
-func (c *change) writePool(name string, lb Object, spec Pool) error {
-	pool, changed := graftPool(lb, spec.Name, c.batch)
-	switch {
-	case pool == nil:
-		return fault.New(fault.Conflict, "load balancer %s: pool %s is gone", name, spec.Name)
-	case !changed:
-		return nil
-	case poolIsNIC(lb, spec.Name):
-		return c.migratePool(name, spec.Name)
-	}
-	_, err := c.put(c.ctx, c.config.balancerID(name)+"/"+listPools+"/"+pool.text("name"), networkVersion, pool, "")
-	return err
+	return c.put(c.ctx, id, edit.Object, found.text("etag"))
 }
 
 // migratePool turns a pool of interfaces into one of addresses, which Azure does
@@ -127,7 +98,7 @@ func (c *change) migratePool(balancer, pool string) error {
 	body.setTexts("pools", []string{pool})
 	a, err := c.send(c.ctx, request{method: http.MethodPost, path: path + "/migrateToIpBased", version: networkVersion, body: body})
 	if err == nil {
-		err = c.await(c.ctx, a, path, networkVersion)
+		err = c.await(c.ctx, http.MethodPost, a, path, networkVersion)
 	}
 	c.memory.note(path+"/migrateToIpBased", nil, err)
 	if err != nil {
@@ -137,7 +108,7 @@ func (c *change) migratePool(balancer, pool string) error {
 }
 
 // balancerOutcome is the outcome of a step on the load balancer as it is now.
-func (c *change) balancerOutcome(step plan.Step, lb Object, pools map[string]error) plan.Outcome {
+func (c *change) balancerOutcome(step plan.Step, lb Object, pools map[string]poolWrite) plan.Outcome {
 	switch spec := step.Target.Spec.(type) {
 	case Entries:
 		if step.ID.Action == plan.Delete {
@@ -152,10 +123,7 @@ func (c *change) balancerOutcome(step plan.Step, lb Object, pools map[string]err
 		if step.ID.Action == plan.Delete {
 			return gone()
 		}
-		if err := pools[lower(spec.Name)]; err != nil {
-			return failed(err)
-		}
-		return after(step, lb.text("id")+"/"+listPools+"/"+spec.Name, stack.Derived, spec)
+		return pools[lower(spec.Name)].outcome(step, lb.text("id")+"/"+listPools+"/"+spec.Name, spec)
 	}
 	return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
 }

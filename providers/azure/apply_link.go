@@ -7,11 +7,7 @@ import (
 )
 
 // writeLink makes, changes or deletes a private link service.
-func (c *change) writeLink(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(Link)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
+func (c *change) writeLink(step plan.Step, spec Link) plan.Outcome {
 	id := armID(c.config.networkSubscription(), spec.Group, "privateLinkServices", spec.Name)
 	found, err := c.current(c.ctx, id, networkVersion)
 	if err != nil {
@@ -23,7 +19,7 @@ func (c *change) writeLink(step plan.Step) plan.Outcome {
 	if by, _ := found.tags().get(tagOwner); found != nil && by != serviceKey(step.ID.Owner) {
 		return plan.Failed(fault.New(fault.Exists, "private link service %s: is there and is not this Service's", spec.Name))
 	}
-	o, err := c.put(c.ctx, id, networkVersion, linkBody(c.config, found, spec), "")
+	o, err := c.put(c.ctx, id, linkBody(c.config, found, spec), "")
 	if err != nil {
 		return failed(err)
 	}
@@ -47,11 +43,7 @@ func (c *change) deleteLink(id string, found Object) error {
 
 // writePolicy lets private link services take addresses of a subnet. It is never
 // undone, since others may rely on it.
-func (c *change) writePolicy(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(Policy)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
+func (c *change) writePolicy(step plan.Step, spec Policy) plan.Outcome {
 	if step.ID.Action == plan.Delete {
 		return gone()
 	}
@@ -66,10 +58,10 @@ func (c *change) writePolicy(step plan.Step) plan.Outcome {
 	if !subnetOf(found).PolicyDisabled {
 		body := found.clone()
 		body.make("properties")["privateLinkServiceNetworkPolicies"] = "Disabled"
-		if found, err = c.put(c.ctx, id, networkVersion, body, ""); err != nil {
+		if found, err = c.put(c.ctx, id, body, ""); err != nil {
 			return failed(err)
 		}
-		c.facts.subnet(lower(spec.Subnet)).forget()
+		c.facts.subnet(lower(spec.Subnet)).Forget()
 	}
 	return after(step, found.text("id"), stack.None, spec)
 }

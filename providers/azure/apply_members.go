@@ -1,11 +1,13 @@
 package azure
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -60,7 +62,7 @@ func (c *change) keeps(step plan.Step) (bool, error) {
 	}
 	id := c.pool(step)
 	balancer, _, _ := strings.Cut(id, "/"+listPools+"/")
-	lb, err := c.get(c.ctx, balancer, networkVersion)
+	lb, err := c.balancerNow(balancer)
 	if err != nil {
 		return false, err
 	}
@@ -70,9 +72,38 @@ func (c *change) keeps(step plan.Step) (bool, error) {
 	return lb != nil && poolInUse(lb, lastSegment(id), baseName(step.ID.Owner.UID)), nil
 }
 
+// balancerNow is a load balancer, read once for all steps of the batch.
+func (c *change) balancerNow(id string) (Object, error) {
+	if lb, read := c.balancers[id]; read {
+		return lb, nil
+	}
+	lb, err := c.get(c.ctx, id, networkVersion)
+	if err != nil {
+		return nil, err
+	}
+	if c.balancers == nil {
+		c.balancers = map[string]Object{}
+	}
+	c.balancers[id] = lb
+	return lb, nil
+}
+
+// memberships are what is to become of the members that a batch writes, by the ARM id of
+// the interface or machine.
+type memberships map[string]membership
+
+// add notes that a member is to join a pool or to leave it; whoever wants it in the
+// pool wins.
+func (w memberships) add(id, pool string, join bool) {
+	if w[id] == nil {
+		w[id] = membership{}
+	}
+	w[id][pool] = join || w[id][pool]
+}
+
 // writeInterfaces writes every interface of the batch once, many at a time.
 func (c *change) writeInterfaces() {
-	wishes, refused := map[string]membership{}, map[int]error{}
+	all, refused := memberships{}, map[int]error{}
 	members := make([][]NIC, len(c.batch.Steps))
 	for i, step := range c.batch.Steps {
 		spec, _ := step.Target.Spec.(NICs)
@@ -94,35 +125,41 @@ func (c *change) writeInterfaces() {
 		members[i] = append(slices.Clone(add), remove...)
 		for join, list := range map[bool][]NIC{false: remove, true: add} {
 			for _, n := range list {
-				if wishes[n.ID] == nil {
-					wishes[n.ID] = membership{}
-				}
-				wishes[n.ID][c.pool(step)] = join || wishes[n.ID][c.pool(step)]
+				all.add(n.ID, c.pool(step), join)
 			}
 		}
 	}
-	errs := c.eachInterface(wishes)
+	errs := (&crowd{change: c, wishes: all, version: networkVersion, body: interfaceBody}).write()
 	for i, step := range c.batch.Steps {
 		if refused[i] != nil {
 			c.set(i, failed(refused[i]))
 			continue
 		}
-		c.set(i, membersOutcome(step, members[i], errs))
+		c.set(i, membersOutcome(step, members[i], func(n NIC) error { return errs[n.ID] }))
 	}
 	c.facts.forgetFleet()
 }
 
-// membersOutcome leaves out single interfaces that Azure would not take.
-func membersOutcome(step plan.Step, members []NIC, errs map[string]error) plan.Outcome {
+// interfaceBody is an interface with the wish fulfilled; nil if it is already.
+func interfaceBody(found Object, wish membership) Object {
+	body := found.clone()
+	if !wish.graft(func(pool string) Object { return familyConfiguration(body, pool) }) {
+		return nil
+	}
+	return body
+}
+
+// membersOutcome leaves out single members that Azure would not take.
+func membersOutcome[T any](step plan.Step, members []T, failure func(T) error) plan.Outcome {
 	out := gone()
 	if step.ID.Action != plan.Delete {
 		out = after(step, "", stack.Derived, step.Target.Spec)
 	}
-	for _, n := range members {
-		switch err := errs[n.ID]; {
+	for _, m := range members {
+		switch err := failure(m); {
 		case err == nil:
 		case step.ID.Action != plan.Delete && fault.OfMember(err):
-			out.Refused = append(out.Refused, plan.Refusal{Member: n, Err: err})
+			out.Refused = append(out.Refused, plan.Refusal{Member: m, Err: err})
 		default:
 			return failed(err)
 		}
@@ -130,154 +167,98 @@ func membersOutcome(step plan.Step, members []NIC, errs map[string]error) plan.O
 	return out
 }
 
-func (c *change) eachInterface(wishes map[string]membership) map[string]error {
-	var ids []string
-	for id := range wishes {
-		ids = append(ids, id)
-	}
+// listFrom is the number of members of one kind and place from which on they are
+// read with one list, and not one by one.
+const listFrom = 3
+
+// crowd is the members that a batch writes, of one kind.
+type crowd struct {
+	*change
+	wishes  memberships
+	seen    map[string]Object // as lists show them, by ARM id in lower case
+	version string            // of the API
+	// body is a member with its wish fulfilled; nil if there is nothing to write.
+	body func(Object, membership) Object
+}
+
+// write writes each member once, all at a time since writes take long and the limits
+// keep the calls apart, and returns the faults by its id.
+func (c *crowd) write() map[string]error {
+	ids := slices.Sorted(maps.Keys(c.wishes))
+	c.glance(ids)
 	var mu sync.Mutex
 	errs := map[string]error{}
-	forEach(ids, func(id string) {
-		err := again(func() error { return c.writeInterface(id, wishes[id]) })
+	kit.ForAll(ids, func(id string) {
+		seen := c.seen[lower(id)]
+		err := kit.Merge(regrafts, func() error {
+			err := c.writeMember(id, seen)
+			seen = nil
+			return err
+		})
+		if err == nil || fault.Is(err, fault.NotFound) && !c.wishes[id].joins() {
+			return
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		if err != nil {
-			errs[id] = err
-		}
+		errs[id] = err
 	})
 	return errs
 }
 
-func (c *change) writeInterface(id string, wish membership) error {
-	found, err := c.current(c.ctx, id, networkVersion)
-	if err != nil {
-		return err
-	}
-	if found == nil {
-		for _, join := range wish {
-			if join {
-				return fault.New(fault.NotFound, "network interface %s: is gone", lastSegment(id))
-			}
-		}
-		return nil
-	}
-	body := found.clone()
-	if !wish.graft(func(pool string) Object { return familyConfiguration(body, pool) }) {
-		return nil
-	}
-	_, err = c.put(c.ctx, id, networkVersion, body, found.text("etag"))
-	return err
+// joins tells whether there is a pool that the member is to join.
+func (m membership) joins() bool {
+	return slices.Contains(slices.Collect(maps.Values(m)), true)
 }
 
-// writeScaleSet brings the model and the instances of a scale set into a pool, or
-// out of it: the model first when they join, so that machines made meanwhile
-// come with the pool, and last when they leave.
-func (c *change) writeScaleSet(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(ScaleSet)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
-	defer c.facts.forgetFleet()
-	add, remove := plan.Members[Instance](step)
-	pool := c.pool(step)
-	switch step.ID.Action {
-	case plan.Delete:
-		kept, err := c.keeps(step)
-		if kept || err != nil {
-			return outcomeOf(err)
-		}
-		return outcomeOf(c.leave(spec, pool))
-	case plan.Create:
-		add = spec.Instances
-	default: // an update says what joins and what leaves
-	}
-	if len(add) > 0 || step.ID.Action == plan.Create {
-		if err := c.writeModel(spec.ID, membership{pool: true}); err != nil {
-			return failed(err)
+// glance reads members with one list where many of them are in one place. Who is in
+// no list, or in one that could not be read, is read alone.
+func (c *crowd) glance(ids []string) {
+	places := map[string]int{}
+	for _, id := range ids {
+		if c.seen[lower(id)] == nil {
+			places[id[:strings.LastIndex(id, "/")]]++
 		}
 	}
-	out := after(step, spec.ID, stack.Derived, spec)
-	for join, list := range map[bool][]Instance{true: add, false: remove} {
-		for instance, err := range c.eachInstance(spec.ID, list, membership{pool: join}) {
-			if !fault.OfMember(err) {
-				return failed(err)
-			}
-			out.Refused = append(out.Refused, plan.Refusal{Member: instance, Err: err})
+	for _, place := range slices.Sorted(maps.Keys(places)) {
+		if places[place] < listFrom {
+			continue
 		}
+		// If it fails, the calls for the single members tell what is wrong.
+		list, _, _ := c.list(c.ctx, place, c.version, nil)
+		c.show(list)
 	}
-	return out
 }
 
-// leave takes every instance out, also those that came since the plan was made.
-func (c *change) leave(spec ScaleSet, pool string) error {
-	wish := membership{pool: false}
-	if !spec.Flex {
-		list, _, err := c.list(c.ctx, spec.ID+"/virtualMachines", computeVersion, nil)
-		if err != nil {
-			return err
-		}
-		var all []Instance
-		for _, o := range list {
-			all = append(all, Instance{ID: o.text("instanceId")})
-		}
-		for _, err := range c.eachInstance(spec.ID, all, wish) {
+// show takes over what a list shows.
+func (c *crowd) show(list []Object) {
+	if c.seen == nil {
+		c.seen = map[string]Object{}
+	}
+	for _, o := range list {
+		c.seen[lower(o.text("id"))] = o
+	}
+}
+
+// writeMember writes one interface or machine. What was seen in a list decides
+// whether there is something to write, and is good enough to be written to if it
+// says of which version it is.
+func (c *crowd) writeMember(id string, seen Object) error {
+	wish := c.wishes[id]
+	if seen != nil && c.body(seen, wish) == nil {
+		return nil
+	}
+	if seen.text("etag") == "" || stateOf(seen) == stack.Pending {
+		var err error
+		if seen, err = c.current(c.ctx, id, c.version); err != nil {
 			return err
 		}
 	}
-	return c.writeModel(spec.ID, wish)
-}
-
-// writeModel writes nothing of the scale set but its network profile. The size
-// goes along as it was read, held to it by the etag.
-func (c *change) writeModel(id string, wish membership) error {
-	return again(func() error {
-		found, err := c.current(c.ctx, id, computeVersion)
-		if err != nil || found == nil {
-			return err
-		}
-		network := found.props().in("virtualMachineProfile", "networkProfile").clone()
-		if !wish.graft(func(pool string) Object { return configurationOf(network.list("networkInterfaceConfigurations"), pool) }) {
-			return nil
-		}
-		body := Object{"location": found["location"], "sku": found["sku"]}
-		body.make("properties", "virtualMachineProfile")["networkProfile"] = map[string]any(network)
-		if isFlexible(found) {
-			body.props()["orchestrationMode"] = found.props()["orchestrationMode"]
-		}
-		_, err = c.put(c.ctx, id, computeVersion, body, found.text("etag"))
-		return err
-	})
-}
-
-func (c *change) eachInstance(set string, list []Instance, wish membership) map[Instance]error {
-	var mu sync.Mutex
-	errs := map[Instance]error{}
-	forEach(list, func(instance Instance) {
-		err := again(func() error { return c.writeInstance(set+"/virtualMachines/"+instance.ID, wish) })
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			errs[instance] = err
-		}
-	})
-	return errs
-}
-
-func (c *change) writeInstance(id string, wish membership) error {
-	found, err := c.current(c.ctx, id, computeVersion)
-	if err != nil || found == nil {
-		return err
+	if seen == nil {
+		return fault.New(fault.NotFound, "%s: is gone", lastSegment(id))
 	}
-	network := found.props().in("networkProfileConfiguration").clone()
-	if !wish.graft(func(pool string) Object { return configurationOf(network.list("networkInterfaceConfigurations"), pool) }) {
+	wanted := c.body(seen, wish)
+	if wanted == nil {
 		return nil
 	}
-	body := Object{"location": found["location"]}
-	p := body.make("properties")
-	p["networkProfileConfiguration"] = map[string]any(network)
-	if hardware := found.props().in("hardwareProfile"); hardware != nil {
-		p["hardwareProfile"] = map[string]any(hardware)
-	}
-	_, err = c.put(c.ctx, id, computeVersion, body, found.text("etag"))
-	return err
+	return c.store(c.ctx, id, c.version, wanted, seen.text("etag"))
 }

@@ -4,27 +4,24 @@ import (
 	"fmt"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
 // writeContainer makes, changes or deletes the load balancer of one Service.
-func (c *change) writeContainer(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(Container)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
+func (c *change) writeContainer(step plan.Step, spec Container) plan.Outcome {
 	id := c.config.containerID(containerName(step.ID.Owner.UID))
 	if step.ID.Action == plan.Delete {
 		return outcomeOf(c.remove(c.ctx, id))
 	}
 	var now Object
-	err := again(func() error {
+	err := kit.Merge(regrafts, func() error {
 		found, err := c.current(c.ctx, id, networkVersion)
 		if err != nil {
 			return err
 		}
-		now, err = c.put(c.ctx, id, networkVersion, containerBody(c.config, found, spec), found.text("etag"))
+		now, err = c.put(c.ctx, id, containerBody(c.config, found, spec), found.text("etag"))
 		return err
 	})
 	if err != nil {
@@ -35,18 +32,14 @@ func (c *change) writeContainer(step plan.Step) plan.Outcome {
 
 // writeContainerIP makes or deletes the public IP of one Service. One that is there
 // under the name is the Service's.
-func (c *change) writeContainerIP(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(ContainerIP)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
+func (c *change) writeContainerIP(step plan.Step, spec ContainerIP) plan.Outcome {
 	id := c.config.containerIPID(containerIPName(step.ID.Owner.UID))
 	if step.ID.Action == plan.Delete {
 		return outcomeOf(c.remove(c.ctx, id))
 	}
 	now, err := c.current(c.ctx, id, networkVersion)
 	if err == nil && (now == nil || stateOf(now) == stack.Failed) {
-		now, err = c.put(c.ctx, id, networkVersion, containerIPBody(c.config, spec), now.text("etag"))
+		now, err = c.put(c.ctx, id, containerIPBody(c.config, spec), now.text("etag"))
 	}
 	if err == nil && containerIPOf(now).Address == "" {
 		now, err = c.get(c.ctx, id, networkVersion)

@@ -3,18 +3,16 @@ package azure
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
 // writePublicIP makes, changes or releases a public IP.
-func (c *change) writePublicIP(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(PublicIP)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
+func (c *change) writePublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 	switch step.ID.Action {
 	case plan.Create:
 		return c.createPublicIP(step, spec)
@@ -35,7 +33,7 @@ func (c *change) writePublicIP(step plan.Step) plan.Outcome {
 func (c *change) editPublicIP(key stack.Key, edit func(Object) (Object, error)) (Object, error) {
 	key.Kind = KindPublicIP
 	var now Object
-	err := again(func() error {
+	err := kit.Merge(regrafts, func() error {
 		found, err := c.current(c.ctx, c.config.publicIPID(key), networkVersion)
 		if err != nil {
 			return err
@@ -50,7 +48,7 @@ func (c *change) editPublicIP(key stack.Key, edit func(Object) (Object, error)) 
 		if now = found; stateOf(found) != stack.Failed && reflect.DeepEqual(map[string]any(wanted), map[string]any(found)) {
 			return nil
 		}
-		now, err = c.put(c.ctx, c.config.publicIPID(key), networkVersion, wanted, found.text("etag"))
+		now, err = c.put(c.ctx, c.config.publicIPID(key), wanted, found.text("etag"))
 		return err
 	})
 	if err == nil {
@@ -59,12 +57,16 @@ func (c *change) editPublicIP(key stack.Key, edit func(Object) (Object, error)) 
 	return now, err
 }
 
-// createPublicIP looks first, because a PUT would write over what is there.
+// createPublicIP looks first, because a PUT would write over what is there; a list
+// of this moment will do.
 func (c *change) createPublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 	id := c.config.publicIPID(step.ID.Key)
-	found, err := c.current(c.ctx, id, networkVersion)
-	if err != nil {
-		return failed(err)
+	found, known := c.memory.publicIP(id, c.now())
+	if !known || found != nil {
+		var err error
+		if found, err = c.current(c.ctx, id, networkVersion); err != nil {
+			return failed(err)
+		}
 	}
 	if found != nil {
 		return c.takePublicIP(step, found)
@@ -73,7 +75,7 @@ func (c *change) createPublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	o, err := c.put(c.ctx, id, networkVersion, body, "")
+	o, err := c.put(c.ctx, id, body, "")
 	if err != nil {
 		return failed(err)
 	}
@@ -97,7 +99,7 @@ func orGone(err error, step plan.Step) error {
 // ourselves before a crash.
 func (c *change) takePublicIP(step plan.Step, found Object) plan.Outcome {
 	f := publicIPOf(found)
-	if !f.Managed() || !f.Tags.ofCluster(c.cluster) {
+	if !f.Managed() && !f.givenUp(c.cluster, step.ID.Owner) || !f.Tags.ofCluster(c.cluster) {
 		return plan.Failed(fault.New(fault.Exists, "public IP %s: is there and no controller of this cluster made it", step.ID.Key.Name))
 	}
 	if with := bindingWith(step); with != nil {
@@ -140,11 +142,7 @@ func (c *change) publicIPOutcome(step plan.Step, o Object) plan.Outcome {
 }
 
 // writeBinding writes what one Service has on a public IP.
-func (c *change) writeBinding(step plan.Step) plan.Outcome {
-	spec, ok := step.Target.Spec.(Binding)
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
-	}
+func (c *change) writeBinding(step plan.Step, spec Binding) plan.Outcome {
 	if step.ID.Action == plan.Delete {
 		return c.unbind(step, spec)
 	}
@@ -159,17 +157,14 @@ func (c *change) writeBinding(step plan.Step) plan.Outcome {
 	return after(step, o.text("id"), stack.Tag, spec)
 }
 
-// unbind takes the Service off a public IP that stays. One that nobody else is
-// on goes as a whole, in the step of its own.
+// unbind takes the Service off a public IP that stays because another Service wants
+// it. One that none wants is released as a whole, in the step of its own.
 func (c *change) unbind(step plan.Step, spec Binding) plan.Outcome {
-	if spec.Service == "" {
+	if spec.Service == "" || !c.claimed(step) {
 		return gone()
 	}
 	_, err := c.editPublicIP(step.ID.Key, func(found Object) (Object, error) {
-		out, last := unbound(found, step.ID.Owner)
-		if last && !c.claimed(step) {
-			return found, nil
-		}
+		out, _ := unbound(found, step.ID.Owner)
 		return out, nil
 	})
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -187,7 +182,7 @@ func (c *change) claimed(step plan.Step) bool {
 }
 
 // releasePublicIP deletes a public IP, or takes the Service off it if others are
-// on it or something is attached to it that is not ours.
+// on it or something holds it that is not ours.
 func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	id := c.config.publicIPID(step.ID.Key)
 	found, err := c.current(c.ctx, id, networkVersion)
@@ -198,12 +193,15 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		return gone()
 	}
 	_, last := unbound(found, step.ID.Owner)
-	if last && !c.claimed(step) && publicIPOf(found).Attached == "" {
-		err := c.remove(c.ctx, id)
-		if !fault.Is(err, fault.InUse) {
+	held, err := c.holds(found)
+	switch {
+	case err != nil:
+		return failed(err)
+	case last && !held && !c.claimed(step):
+		if err = c.remove(c.ctx, id); err == nil {
 			c.facts.forgetIP(step.ID.Key)
-			return outcomeOf(err)
 		}
+		return outcomeOf(err)
 	}
 	_, err = c.editPublicIP(step.ID.Key, func(o Object) (Object, error) {
 		out, _ := unbound(o, step.ID.Owner)
@@ -213,6 +211,29 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		err = nil
 	}
 	return outcomeOf(err)
+}
+
+// holds tells whether something has a public IP that keeps it. A frontend of the
+// cluster's own that is gone from its load balancer is nothing to keep it: Azure shows
+// it for some seconds more, which is a wait.
+func (c *change) holds(found Object) (bool, error) {
+	holder := publicIPOf(found).Attached
+	if holder == "" {
+		return false, nil
+	}
+	balancer, frontend, is := strings.Cut(holder, "/"+lower(listFrontends)+"/")
+	if !is || groupOf(balancer) != c.config.balancerGroup() || !containsFold(c.config.balancers(c.cluster), lastSegment(balancer)) {
+		return true, nil
+	}
+	lb, err := c.get(c.ctx, balancer, networkVersion)
+	if err != nil {
+		return true, err
+	}
+	frontends := lb.props().list(listFrontends)
+	if i := named(frontends, frontend); i >= 0 && sameID(frontends[i].ref("publicIPAddress"), found.text("id")) {
+		return true, nil // an outbound or NAT rule keeps the frontend
+	}
+	return false, &fault.Fault{Meaning: fault.InUse, After: lateDelay, Text: "public IP " + found.text("name") + ": Azure still shows it on frontend " + frontend + ", which is gone"}
 }
 
 func outcomeOf(err error) plan.Outcome {

@@ -410,7 +410,7 @@ func (a *arm) together(tenants map[stack.Owner]*tenant, book *ledger.Book, calls
 			again = false
 			batches, order := map[string][]plan.Step{}, []string{}
 			for _, s := range steps {
-				waits := slices.ContainsFunc(s.Needs, func(id plan.StepID) bool { return planned[id] && !done[id] })
+				waits := slices.ContainsFunc(s.AllNeeds(), func(id plan.StepID) bool { return planned[id] && !done[id] })
 				if ended[s.ID] || waits {
 					continue
 				}
@@ -456,7 +456,7 @@ func (a *arm) settle(owner stack.Owner, tn *tenant, book *ledger.Book) (first pl
 		refused = nil
 		failed := map[plan.StepID]bool{}
 		for _, s := range p.Steps {
-			if slices.ContainsFunc(s.Needs, func(id plan.StepID) bool { return failed[id] }) {
+			if slices.ContainsFunc(s.AllNeeds(), func(id plan.StepID) bool { return failed[id] }) {
 				failed[s.ID] = true
 			}
 			if s.ID.Action == plan.Forget || failed[s.ID] {

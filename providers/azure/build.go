@@ -20,6 +20,9 @@ import (
 // IP, is left out and comes with the next build: entries in the security group
 // for the address before stay until then; later says what they will be.
 func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	if beyond := capability(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
+		return nil, beyond, nil
+	}
 	if in.Config.podIP() {
 		return buildPods(in, facts, have)
 	}

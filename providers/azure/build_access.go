@@ -2,6 +2,7 @@ package azure
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -35,29 +36,27 @@ func clients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll b
 	return w
 }
 
-// mergeRanges leaves out ranges that others hold and puts neighbours together.
+// mergeRanges leaves out ranges that others hold and puts neighbours together. What is
+// merged so far has neither, so one look at its end for each range is enough.
 func mergeRanges(in []netip.Prefix) []netip.Prefix {
-	out := slices.Clone(in)
-	order := func(a, b netip.Prefix) int { return cmp.Or(a.Addr().Compare(b.Addr()), a.Bits()-b.Bits()) }
-	for again := true; again; {
-		again = false
-		slices.SortFunc(out, order)
-		out = slices.Compact(out)
-		for i := 0; i+1 < len(out); i++ {
-			a, b := out[i], out[i+1]
-			switch {
-			case a.Overlaps(b):
-				out = slices.Delete(out, i+1, i+2)
-			case a.Bits() == b.Bits() && a.Bits() > 0 && parent(a) == parent(b):
-				out = slices.Replace(out, i, i+2, parent(a))
-			default:
-				continue
-			}
-			again = true
-			break
+	sorted := slices.Clone(in)
+	slices.SortFunc(sorted, func(a, b netip.Prefix) int { return cmp.Or(a.Addr().Compare(b.Addr()), a.Bits()-b.Bits()) })
+	out := sorted[:0]
+	for _, p := range sorted {
+		if n := len(out); n > 0 && out[n-1].Overlaps(p) {
+			continue // the wider one of two comes first
+		}
+		out = append(out, p)
+		for n := len(out); n > 1 && siblings(out[n-2], out[n-1]); n = len(out) {
+			out = append(out[:n-2], parent(out[n-2]))
 		}
 	}
 	return out
+}
+
+// siblings tells whether two ranges are the halves of one.
+func siblings(a, b netip.Prefix) bool {
+	return a.Bits() == b.Bits() && a.Bits() > 0 && parent(a) == parent(b)
 }
 
 // parent is the range of twice the size.
@@ -83,9 +82,15 @@ func (b *builder) access() {
 		b.tell(serviceTagsKey.Warning(b.in.Values, "lets clients in that kube-proxy turns away, because spec.loadBalancerSourceRanges is set", ""))
 	}
 	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+		b.keepAccess(family)
 		destinations := b.destinations(family)
 		if len(destinations) == 0 {
 			continue
+		}
+		if entries := (len(tags) + 1) * len(destinations); len(tags) > 0 && entries > mostPrefixes {
+			b.tell(serviceTagsKey.Refusal(b.in.Values, fmt.Sprintf("has %d tags, which with %d addresses take %d entries of the network security group, more than the %d that it can have",
+				len(tags), len(destinations), entries, mostPrefixes), "fewer tags"))
+			return
 		}
 		for rank, protocol := range []string{"Tcp", "Udp", "*"} {
 			if ports := b.openPorts(protocol); len(ports) > 0 {
@@ -182,6 +187,9 @@ func (b *builder) clientRanges() (spec, allowed []netip.Prefix, ok bool) {
 func (b *builder) openPorts(protocol string) []string {
 	var out []string
 	for _, p := range b.in.Backends.Ports {
+		if b.in.Ended() {
+			break
+		}
 		wire := wireProtocol(p.Protocol)
 		if wire == protocolAll {
 			wire = "*"
@@ -215,11 +223,25 @@ func (b *builder) destinations(family corev1.IPFamily) []string {
 		out = append(out, b.addressOf(family))
 	case b.foresees:
 		out = append(out, unknownAddress(family))
-	default:
-		out = append(out, b.addressesBefore(family)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// keepAccess wants what lets clients in to the address before, while the new one is not
+// known: it goes with the run that follows, and nothing is opened for an address that
+// goes.
+func (b *builder) keepAccess(family corev1.IPFamily) {
+	if noFloatingKey.Get(b.in.Values) || b.foresees || !slices.Contains(b.families, family) || b.addressOf(family) != "" {
+		return
+	}
+	before := b.addressesBefore(family)
+	for _, r := range b.have.Of(KindAccess) {
+		entry, _ := r.Spec.(Access)
+		if entry.Family == string(family) && r.Proof != stack.None && slices.Contains(before, entry.Destination) {
+			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Hold: stack.Counted, Spec: entry})
+		}
+	}
 }
 
 // addressOf is the address of a family: as chosen, else as it was given to the

@@ -25,6 +25,11 @@ func (b *builder) link() {
 		return // its problem has been told, or the Service has nothing to link to
 	}
 	frontend := b.entries.Frontends[i]
+	if b.in.Config.PoolType == poolNodeIP && !b.linked(frontend.Name) {
+		// Source: learn.microsoft.com/azure/load-balancer/backend-pool-management, limitations.
+		b.tell(linkCreateKey.Refusal(b.in.Values, "needs pools of interfaces: Azure has no private link services on load balancers with pools of addresses (loadBalancerBackendPoolConfigurationType "+poolNodeIP+")", ""))
+		return
+	}
 	group := lower(orElse(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
 	name, mine := b.linkName(group, lower(b.lb+"/"+frontend.Name), frontend.Name)
 	if !mine {
@@ -45,6 +50,11 @@ func (b *builder) link() {
 		ProxyProtocol: linkProxyKey.Get(b.in.Values), Visibility: everybody(linkVisibilityKey.Get(b.in.Values)),
 		AutoApproval: linkApprovalKey.Get(b.in.Values), Tags: b.linkTags(),
 	}})
+}
+
+// linked tells whether a private link service is on the frontend already.
+func (b *builder) linked(frontend string) bool {
+	return slices.ContainsFunc(b.facts.Links, func(l FoundLink) bool { return slices.Contains(l.Frontends, lower(b.lb+"/"+frontend)) })
 }
 
 // linkName is the name of the private link service; false: there is one already

@@ -62,6 +62,9 @@ func podsResource(c Config, uid string, list []PodAddress) stack.Resource {
 func containerRules(in input) []Rule {
 	var out []Rule
 	for _, p := range in.Backends.Ports {
+		if in.Ended() {
+			break
+		}
 		r := Rule{
 			Name: containerRuleName(p.Protocol, p.Port), Frontend: containerFrontend, Pool: containerName(in.Owner.UID), Protocol: wireProtocol(p.Protocol),
 			FrontendPort: p.Port, BackendPort: podPort(p), Distribution: "Default", IdleTimeout: int32(idleKey.Get(in.Values)),
@@ -140,7 +143,7 @@ func foundPodTrouble(in input, facts *Facts, have *stack.Stack) annotations.Prob
 		}
 	}
 	if r, ok := have.Get(registeredKey(in.Owner.UID)); ok && r.Proof == stack.None {
-		fail("service gateway "+gatewayName, containerName(in.Owner.UID), "is a service there that is for outbound traffic alone, which somebody else has made")
+		fail("service gateway "+gatewayName, containerName(in.Owner.UID), "is a service there that is for outbound traffic alone, and was not made by this cluster")
 	}
 	if r, ok := have.Get(containerIPKey(in.Owner.UID)); ok {
 		ip, _ := r.Spec.(ContainerIP)
@@ -262,7 +265,7 @@ func withoutEffectOnPods(in input) annotations.Problems {
 	}
 	if list := in.Service.Spec.LoadBalancerSourceRanges; len(list) > 0 {
 		out = append(out, said("spec.loadBalancerSourceRanges", strings.Join(list, ","),
-			"has no effect on load balancers of the SKU "+wireService+": whoever the security groups of the subnets let in comes to the pods", "", annotations.Warning))
+			"has no effect on load balancers of the SKU "+wireService+": clients that the security groups of the subnets let in reach the pods", "", annotations.Warning))
 	}
 	return out
 }

@@ -28,6 +28,9 @@ func (b *builder) rules(family corev1.IPFamily) {
 		return
 	}
 	for _, port := range b.in.Backends.Ports {
+		if b.in.Ended() {
+			return
+		}
 		if !noRuleKey.Port(b.in.Values, port.Port) {
 			b.rule(base, port, family)
 		}

@@ -1,11 +1,12 @@
 package azure
 
 import (
-	"context"
 	"maps"
 	"sync"
 	"time"
 
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -19,69 +20,47 @@ const (
 	// fleetAge is how long the lists of machines are believed, for all Services that
 	// hear of a new node at the same time.
 	fleetAge = 2 * time.Second
+	// deniedAge is how long a public IP that must not be read is not asked for again.
+	deniedAge = 10 * time.Minute
 )
-
-// aged is a value with the time it was fetched at. One who needs what another is
-// just fetching waits for it.
-type aged[T any] struct {
-	mu    sync.Mutex
-	value T
-	at    time.Time
-}
-
-// get returns what is remembered, or fetches it if it is too old.
-func (a *aged[T]) get(ctx context.Context, now time.Time, age time.Duration, fetch func(context.Context) (T, error)) (T, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.at.IsZero() && now.Sub(a.at) < age {
-		return a.value, nil
-	}
-	value, err := fetch(ctx)
-	if err != nil {
-		return value, err
-	}
-	a.value, a.at = value, now
-	return value, nil
-}
-
-func (a *aged[T]) forget() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.at = time.Time{}
-}
 
 // factCache remembers facts between reads. It is safe for concurrent use.
 type factCache struct {
-	zones  aged[[]string]
-	fleets map[string]*aged[*fleet] // by the groups in which the machines are
+	zones  kit.Aged[[]string]
+	fleets map[string]*kit.Aged[*fleet] // by the groups in which the machines are
+	// suspects are the addresses that Azure did not take, by pool.
+	suspects fault.Suspects
 
 	mu      sync.Mutex
-	subnets map[string]*aged[*FoundSubnet] // by name in lower case
+	subnets map[string]*kit.Aged[*FoundSubnet] // by name in lower case
 	ips     map[stack.Key]knownIP
 	nodes   map[string]bool // addresses of the nodes that were last asked about
 }
 
 // knownIP is what never changes of a public IP.
-type knownIP struct{ address, version string }
-
-func newFactCache() *factCache {
-	return &factCache{subnets: map[string]*aged[*FoundSubnet]{}, fleets: map[string]*aged[*fleet]{}, ips: map[stack.Key]knownIP{}}
+type knownIP struct {
+	address, version string
+	denied           time.Time // when it could not be read; zero: it could
 }
 
-func (c *factCache) subnet(name string) *aged[*FoundSubnet] {
+func newFactCache() *factCache {
+	return &factCache{subnets: map[string]*kit.Aged[*FoundSubnet]{}, fleets: map[string]*kit.Aged[*fleet]{}, ips: map[stack.Key]knownIP{}}
+}
+
+func (c *factCache) subnet(name string) *kit.Aged[*FoundSubnet] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.subnets[name] == nil {
-		c.subnets[name] = &aged[*FoundSubnet]{}
+		c.subnets[name] = &kit.Aged[*FoundSubnet]{}
 	}
 	return c.subnets[name]
 }
 
-func (c *factCache) fleet(groups string) *aged[*fleet] {
+func (c *factCache) fleet(groups string) *kit.Aged[*fleet] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fleets[groups] == nil {
-		c.fleets[groups] = &aged[*fleet]{}
+		c.fleets[groups] = &kit.Aged[*fleet]{}
 	}
 	return c.fleets[groups]
 }
@@ -98,7 +77,14 @@ func (c *factCache) learnIP(o Object) {
 	f := publicIPOf(o)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ips[publicIPKey(f.Group, f.Name)] = knownIP{f.Address, f.Version}
+	c.ips[publicIPKey(f.Group, f.Name)] = knownIP{address: f.Address, version: f.Version}
+}
+
+// learnDenied notes that a public IP must not be read.
+func (c *factCache) learnDenied(k stack.Key, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ips[k] = knownIP{denied: now}
 }
 
 func (c *factCache) forgetIP(k stack.Key) {

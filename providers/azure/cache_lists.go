@@ -79,6 +79,22 @@ func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, tim
 	return m.known, m.at, ok
 }
 
+// publicIP is a public IP as the lists show it, nil if they do not; false if they are
+// too old to say.
+func (m *listMemory) publicIP(id string, now time.Time) (Object, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list, listed := m.known.byGroup[groupOf(id)]
+	if m.at.IsZero() || now.Sub(m.at) >= listAge || !listed {
+		return nil, false
+	}
+	i := slices.IndexFunc(list, func(o Object) bool { return sameID(o.text("id"), id) })
+	if i < 0 {
+		return nil, true
+	}
+	return list[i], true
+}
+
 // begin says that the lists are being read and returns what end must be told.
 func (m *listMemory) begin() int {
 	m.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestListsHoldWrites: what is remembered has what was written since, also where
@@ -99,61 +100,63 @@ func TestListsHoldWrites(t *testing.T) {
 // and see what they and others of this process have written; a Service that names
 // a public IP is told of one that was made a moment ago.
 func TestFactsComeFromMemory(t *testing.T) {
-	r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-	svc := numbered(1, Public, nil)
-	facts := func() *Facts {
-		s, err := scope(r.input(svc))
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		svc := numbered(1, Public, nil)
+		facts := func() *Facts {
+			s, err := scope(r.input(svc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Own = nil
+			found := r.session.Read(t.Context(), []providers.Scope{s})[0]
+			if found.Err != nil {
+				t.Fatal(found.Err)
+			}
+			return found.Facts
+		}
+		calls := func() int { return len(r.sim.Cloud.Journal.Entries()) }
+		r.together(false, []*corev1.Service{svc, numbered(2, Public, nil)})
+		before := facts() // the pool has been written, so this one reads
+		n := calls()
+		again := facts()
+		if made := calls() - n; made != 0 {
+			t.Errorf("%d calls for facts that are known", made)
+		}
+		if d := cmp.Diff(before, again); d != "" {
+			t.Errorf("(-read +remembered):\n%s", d)
+		}
+		if lb, ok := again.balancer("kubernetes"); !ok || len(lb.Frontends) != 2 || len(again.PublicIPs) < 2 {
+			t.Errorf("what was written is not there: %+v", again)
+		}
+		mine, err := r.session.put(t.Context(), r.config.publicIPID(stack.Key{Kind: KindPublicIP, Name: r.config.Group + "/mine"}), Object{
+			"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
+		}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Own = nil
-		found := r.session.Read(t.Context(), []providers.Scope{s})[0]
-		if found.Err != nil {
-			t.Fatal(found.Err)
-		}
-		return found.Facts
-	}
-	calls := func() int { return len(r.sim.Cloud.Journal.Entries()) }
-	r.together(false, []*corev1.Service{svc, numbered(2, Public, nil)})
-	before := facts() // the pool has been written, so this one reads
-	n := calls()
-	again := facts()
-	if made := calls() - n; made != 0 {
-		t.Errorf("%d calls for facts that are known", made)
-	}
-	if d := cmp.Diff(before, again); d != "" {
-		t.Errorf("(-read +remembered):\n%s", d)
-	}
-	if lb, ok := again.balancer("kubernetes"); !ok || len(lb.Frontends) != 2 || len(again.PublicIPs) < 2 {
-		t.Errorf("what was written is not there: %+v", again)
-	}
-	mine, err := r.session.put(t.Context(), r.config.publicIPID(stack.Key{Kind: KindPublicIP, Name: r.config.Group + "/mine"}), networkVersion, Object{
-		"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
-	}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n = calls()
-	if now := facts(); calls() != n || !slices.ContainsFunc(now.PublicIPs, func(ip FoundIP) bool { return ip.Name == "mine" }) {
-		t.Errorf("%d calls; what this process has made since is known: %+v", calls()-n, now.PublicIPs)
-	}
-	svc.Annotations[keyPrefix+"azure-pip-name"] = mine.text("name")
-	if facts(); calls() == n {
-		t.Error("the public IP that the user names was not looked for")
-	}
-	delete(svc.Annotations, keyPrefix+"azure-pip-name")
-	third := numbered(3, Public, nil)
-	for i, made := range []bool{false, true} {
 		n = calls()
-		if r.read(false, third); (calls() != n) != made {
-			t.Errorf("look %d of a new Service: %d calls; the first needs none, the second is a doubt", i+1, calls()-n)
+		if now := facts(); calls() != n || !slices.ContainsFunc(now.PublicIPs, func(ip FoundIP) bool { return ip.Name == "mine" }) {
+			t.Errorf("%d calls; what this process has made since is known: %+v", calls()-n, now.PublicIPs)
 		}
-	}
-	if n = calls(); len(r.read(true, third)[0].Have.Resources) > 0 || calls() == n {
-		t.Error("that nothing is left was not read")
-	}
-	n, r.now = calls(), r.now.Add(listAge)
-	if facts(); calls() == n {
-		t.Error("what is too old was not read again")
-	}
+		svc.Annotations[keyPrefix+"azure-pip-name"] = mine.text("name")
+		if facts(); calls() == n {
+			t.Error("the public IP that the user names was not looked for")
+		}
+		delete(svc.Annotations, keyPrefix+"azure-pip-name")
+		third := numbered(3, Public, nil)
+		for i, made := range []bool{false, true} {
+			n = calls()
+			if r.read(false, third); (calls() != n) != made {
+				t.Errorf("look %d of a new Service: %d calls; the first needs none, the second is a doubt", i+1, calls()-n)
+			}
+		}
+		if n = calls(); len(r.read(true, third)[0].Have.Resources) > 0 || calls() == n {
+			t.Error("that nothing is left was not read")
+		}
+		n, r.now = calls(), r.now.Add(listAge)
+		if facts(); calls() == n {
+			t.Error("what is too old was not read again")
+		}
+	})
 }

@@ -72,6 +72,7 @@ type Config struct {
 	SystemTags  []string // prefixes of tags that others may keep; nil: nothing is ever removed
 	MutateIPTag bool     // ipTags change in place
 
+	Rates     Rates
 	UserAgent string
 }
 
@@ -142,7 +143,7 @@ func (f configFile) config() Config {
 		SharedProbe: strings.EqualFold(f.ClusterServiceLoadBalancerHealthProbeMode, probeShared),
 		ProbePort:   defaultProbePort, ProbePath: orElse(f.ClusterServiceSharedLoadBalancerHealthProbePath, defaultProbePath),
 		Tags: configTags(f.Tags, f.TagsMap), SystemTags: splitTrimmed(f.SystemTags),
-		MutateIPTag: f.EnableIPTagMutationForExistingPublicIP, UserAgent: f.UserAgent,
+		MutateIPTag: f.EnableIPTagMutationForExistingPublicIP, UserAgent: f.UserAgent, Rates: f.rates(),
 	}
 	for _, pool := range []string{poolNodeIP, poolPodIP} {
 		if strings.EqualFold(f.LoadBalancerBackendPoolConfigurationType, pool) {

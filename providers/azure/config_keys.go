@@ -69,6 +69,8 @@ type configFile struct {
 	SystemTags                             string            `json:"systemTags"`
 	EnableIPTagMutationForExistingPublicIP bool              `json:"enableIPTagMutationForExistingPublicIP"`
 	UserAgent                              string            `json:"userAgent"`
+
+	ratesFile
 }
 
 type multiFile struct {
@@ -91,7 +93,7 @@ func (m multiFile) config() MultiBalancer {
 // with the reason.
 func withoutEffect() map[string]string {
 	const (
-		limits   = "has no effect: calls are limited by what Azure answers"
+		limits   = "has no effect: there are no such calls here"
 		caches   = "has no effect: what is read is kept as long as it is right"
 		routes   = "has no effect on load balancers"
 		retries  = "has no effect: failed calls are tried again by the queue"
@@ -105,7 +107,8 @@ func withoutEffect() map[string]string {
 		"loadbalancerbackendpoolupdateintervalinseconds": "has no effect: pools follow at once",
 		"nodeinstancenotfoundgraceperiodinseconds":       routes, "cloudconfigtype": "has no effect: the file is what counts",
 		"disableapicallcache": caches, "aadmsidataplaneidentitypath": "is not supported; use a managed or a workload identity",
-		"disablecloudprovider": "has no effect", "enabledynamicreloading": "has no effect", "disabletcpreset": "has no effect; there is an annotation for it",
+		"auxiliarytokenprovider": "is not supported; two tenants need networkResourceTenantID with aadClientSecret or aadClientCertPath",
+		"disablecloudprovider":   "has no effect", "enabledynamicreloading": "has no effect", "disabletcpreset": "has no effect; there is an annotation for it",
 	}
 	for _, key := range []string{"loadbalancer", "nsg", "publicip", "pls", "vm", "vmss", "vmssvirtualmachines", "vmas", "availabilitysetnodes", "nonvmssuniformnodes", "vmssflex", "vmssflexvm", "routetable", "availabilityset"} {
 		out[key+"cachettlinseconds"] = caches
@@ -117,10 +120,7 @@ func withRates(out map[string]string, limits, retries string) map[string]string 
 	for _, key := range []string{"", "retries", "exponent", "duration", "jitter"} {
 		out["cloudproviderbackoff"+key] = retries
 	}
-	for _, key := range []string{"", "qps", "bucket", "qpswrite", "bucketwrite"} {
-		out["cloudproviderratelimit"+key] = limits
-	}
-	for _, key := range []string{"loadbalancer", "publicipaddress", "securitygroup", "subnets", "routes", "routetables", "interface", "virtualmachine", "virtualmachinescaleset", "vmss", "vmscaleset", "privatelinkservice", "servicegateway", "virtualmachinesizes", "availabilityset", "deployment", "containerservice", "attachdetachdisk", "snapshot", "disk", "storageaccount", "privatedns", "privateendpoint", "privatednszonegroup", "virtualnetwork"} {
+	for _, key := range []string{"routes", "routetables", "vmss", "vmscaleset", "servicegateway", "virtualmachinesizes", "availabilityset", "deployment", "containerservice", "attachdetachdisk", "snapshot", "disk", "storageaccount", "privatedns", "privateendpoint", "privatednszonegroup", "virtualnetwork"} {
 		out[key+"ratelimit"] = limits
 	}
 	return out
@@ -129,9 +129,8 @@ func withRates(out map[string]string, limits, retries string) map[string]string 
 // strayKeys lists keys that nothing reads, and keys without effect.
 func strayKeys(all map[string]any) annotations.Problems {
 	known := map[string]bool{}
-	t := reflect.TypeFor[configFile]()
-	for i := range t.NumField() {
-		known[lower(t.Field(i).Tag.Get("json"))] = true
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[configFile]()) {
+		known[lower(field.Tag.Get("json"))] = true
 	}
 	reasons := withoutEffect()
 	var out annotations.Problems

@@ -73,12 +73,13 @@ package azure
 // A scale set is found by its model, whatever its capacity, or by its instances.
 // Hold Counted, Proof as the pool's.
 //
-// Batch "nics": one lane for all; Apply groups by interface: GET, graft pool ids
-// of all pools, PUT, interfaces in parallel; those that fail are Refused members.
-// Batch vmss/<id>: adding: model first (only networkProfile in the PUT, etag),
-// then the instances; removing: instances first, then the model. A machine that
-// is not there any more is removed already. Deletion asks Claims first, and leaves
-// everything where poolInUse(load balancer, pool, base) holds.
+// Batch "nics": one lane for all; Apply groups by interface: one list where there are
+// many, else GET; graft pool ids of all pools, PUT with etag, interfaces in parallel;
+// those that fail are Refused members. Batch vmss/<id>: the same for its machines, all
+// pools at once; the model (only its interfaces in the PUT, etag) before machines that
+// join and after machines that leave. A machine that is not there any more is removed
+// already. Deletion asks Claims first, and leaves everything where poolInUse(load
+// balancer, pool, base) holds.
 //
 // # public-ip
 //
@@ -88,22 +89,24 @@ package azure
 // Counted, Proof None (adopt proves wanted ones). All others are facts only, even
 // those with our name: without the tag they are the user's. ID publicIPID(key).
 //
-// Batch pip/<group>/<name>, with its binding. Create: GET first (PUT overwrites):
-// there without our mark: Exists. Else PUT with the tags of mergeTags and, With
+// Batch pip/<group>/<name>, with its binding. Create: GET first (PUT overwrites),
+// unless the lists of this moment show that there is none; there without our mark:
+// Exists. Else PUT with the tags of mergeTags and, With
 // the binding, bound; GET for the address; After.Spec has Address. Update: GET,
 // change only the fields of the step (Tags, IPTags), PUT with etag. Delete: GET;
 // unbound() tells whether to DELETE, to PUT without the Service, or to leave.
-// Attached to a frontend: PUT without the Service, done (InUse on a counted
-// resource). Absent is done.
+// Attached to a frontend of the cluster's that is gone: InUse, a wait. Held by
+// anything else: PUT without the Service, done; it is the Service's again by its name
+// once it is free (givenUp). Absent is done.
 //
 // # public-ip-binding
 //
 // Read: for each public IP above (publicIPResources makes both), Proof Tag, Service
 // and DNSLabel as found (nil never: no label is the empty text).
 // Create and Update: bound() on the body as read, PUT with etag; the DNS label of
-// another Service is Invalid. Delete: nothing is written if the public IP's
-// deletion follows, that is if neither Claims nor the tag name anybody else; else
-// unbound() and PUT. On a user's public IP: done without a call.
+// another Service is Invalid. Delete: there is no step where the public IP itself goes, for it
+// goes with it, nor where that is held. Else nothing is written unless Claims name
+// another Service; then unbound() and PUT. On a user's public IP: done without a call.
 //
 // # security-rule-entry
 //

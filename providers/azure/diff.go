@@ -34,22 +34,25 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Impact:  map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
 		},
 		KindPool: {
-			Ignore: []string{"Group", "Balancer", "Name", "Network"},
-			Sets:   map[string]diff.Set{"Addresses": {}},
-			Clash:  diff.Returned,
-			Batch:  balancerBatch,
+			FollowsBackends: true,
+			Ignore:          []string{"Group", "Balancer", "Name", "Network"},
+			Sets:            map[string]diff.Set{"Addresses": {}},
+			Clash:           diff.Returned,
+			Batch:           balancerBatch,
 		},
 		KindNICs: {
-			Ignore: []string{"Pool"},
-			Sets:   map[string]diff.Set{"Members": {}},
-			Clash:  diff.Returned,
-			Batch:  func(stack.Resource, plan.Action, string) string { return "nics" },
+			FollowsBackends: true,
+			Ignore:          []string{"Pool"},
+			Sets:            map[string]diff.Set{"Members": {}},
+			Clash:           diff.Returned,
+			Batch:           func(stack.Resource, plan.Action, string) string { return "nics" },
 		},
 		KindScaleSet: {
-			Ignore: []string{"ID", "Flex", "Pool"},
-			Sets:   map[string]diff.Set{"Instances": {}},
-			Clash:  diff.Returned,
-			Batch:  scaleSetBatch,
+			FollowsBackends: true,
+			Ignore:          []string{"ID", "Flex", "Pool"},
+			Sets:            map[string]diff.Set{"Instances": {}},
+			Clash:           diff.Returned,
+			Batch:           scaleSetBatch,
 		},
 	}
 }
@@ -69,13 +72,15 @@ func otherRules() map[stack.Kind]diff.Rule {
 			Impact: map[string]plan.Impact{"delete": plan.Interrupts},
 		},
 		KindBinding: {
-			Within: diff.Within{Inline: true},
+			// It goes with an address that goes, and stays with one that is held.
+			Within: diff.Within{Inline: true, Cascade: true},
 			Ignore: []string{"PublicIP"},
 			Equal:  map[string]diff.Equal{"DNSLabel": sameLabel},
 			Clash:  diff.Returned,
 			Batch:  publicIPBatch,
 		},
 		KindAccess: {
+			FollowsBackends: true, // without floating addresses it names those of the nodes
 			// The key is the content.
 			Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone"},
 			Clash:  diff.Returned,

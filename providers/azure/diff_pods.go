@@ -30,7 +30,7 @@ func podRules() map[stack.Kind]diff.Rule {
 		KindRegistered: {Ignore: []string{"Group", "Gateway", "Name"}, Clash: diff.Returned, Batch: gatewayBatch},
 		KindAttached:   {Within: diff.Within{Inline: true}, Clash: diff.Returned, Batch: gatewayBatch, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 		// One call adds and removes, so the addresses are no set of members.
-		KindPods: {Ignore: []string{"Service"}, Clash: diff.Returned, Batch: gatewayBatch},
+		KindPods: {FollowsBackends: true, Ignore: []string{"Service"}, Clash: diff.Returned, Batch: gatewayBatch},
 	}
 }
 

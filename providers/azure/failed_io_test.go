@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 func linked(s *corev1.Service) {
@@ -37,8 +38,8 @@ func TestFailedOperations(t *testing.T) {
 			return armID(r.config.Subscription, r.config.Group, "privateLinkServices", linkName(baseName(string(s.UID))))
 		}},
 	} {
-		t.Run(c.operation, func(t *testing.T) {
-			r := newRig(t, simazure.Options{})
+		virtual.Run(t, c.operation, func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC}})
 			svc := numbered(1, c.kind, c.change)
 			if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "async/" + c.operation, Kind: sim.FaultError, Code: "InternalServerError", Message: "the fabric said no", Count: 1}); err != nil {
 				t.Fatal(err)

@@ -9,104 +9,94 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/berth-lb/berth/providers/fault"
-)
-
-// way says how far a call came.
-type way int
-
-const (
-	reading way = iota // a call that changes nothing
-	stayed             // a writing call of which nothing left this machine
-	sentOff            // a writing call that went out
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // busyDelay is when to ask again after the answer that another operation on the
 // resource has to end first, where it says no time itself.
 const busyDelay = 2 * time.Second
 
-// unanswered is the meaning of a call that got no answer, or none that tells
-// whether it took effect.
-func (w way) unanswered() fault.Meaning {
-	if w == sentOff {
-		return fault.Ambiguous
+// errorsOf gives errors of calls their meanings.
+func errorsOf() kit.Errors {
+	return kit.Errors{
+		Read: func(err error) (kit.Refusal, bool) {
+			var login *azidentity.AuthenticationFailedError
+			return kit.Refusal{Code: codeOfLogin, Text: "login: " + err.Error()}, errors.As(err, &login)
+		},
+		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code, said.Status) },
+		Conflict: fault.Pending,
 	}
-	return fault.Unavailable
 }
 
-// faultOf gives an error of a call that was not answered its meaning.
-func faultOf(err error, w way) error {
-	if err == nil {
-		return nil
-	}
-	var login *azidentity.AuthenticationFailedError
-	if errors.As(err, &login) {
-		return &fault.Fault{Meaning: fault.Denied, Err: err, Text: "login: " + err.Error()}
-	}
-	return &fault.Fault{Meaning: w.unanswered(), Err: err, Text: err.Error()}
-}
+// codeOfLogin stands for a login that was refused.
+const codeOfLogin = "AuthenticationFailed"
 
-// refusal is what a refused call says. Only its code, its status and how far the
-// call came decide, never the text.
-func (s *Session) refusal(r *http.Response, body Object, w way) error {
+type refusal kit.Refusal
+
+// refusalIn is what a refused call says.
+func refusalIn(status int, header http.Header, body Object, now time.Time) kit.Refusal {
 	said := body.in("error")
-	f := &fault.Fault{Meaning: w.unanswered(), Code: orElse(r.Header.Get("X-Ms-Error-Code"), said.text("code")), Text: said.text("message")}
-	if f.Text == "" {
-		f.Text = http.StatusText(r.StatusCode)
+	out := refusal{Code: orElse(header.Get("X-Ms-Error-Code"), said.text("code")), Status: status, Text: orElse(said.text("message"), http.StatusText(status))}
+	out.After = retryAfter(header, now)
+	return out.busy()
+}
+
+// busy is the refusal with the time after which to ask again, where it is known that
+// another operation will end soon and the answer does not say when.
+func (r refusal) busy() kit.Refusal {
+	if r.After == 0 && r.Status != http.StatusTooManyRequests && containsFold(codes()[fault.Pending], r.Code) {
+		r.After = busyDelay
 	}
-	f.After, _ = retryAfter(r.Header, s.now())
-	m, mapped := meaningOf(f.Code, r.StatusCode)
-	if mapped && m != fault.Unavailable {
-		// Of a server that failed while it worked on the call nobody knows how far it came.
-		f.Meaning = m
-	}
-	return timed(f)
+	return kit.Refusal(r)
 }
 
 // faultOfOperation is what an operation says that was accepted and went wrong.
 func faultOfOperation(said Object, name string) error {
-	f := &fault.Fault{Meaning: fault.Ambiguous, Code: said.text("code"), Text: name + ": " + orElse(said.text("message"), "the operation failed")}
-	if m, mapped := meaningOf(f.Code, 0); mapped && m != fault.Unavailable {
-		f.Meaning = m
-	}
-	return timed(f)
+	r := refusal{Code: said.text("code"), Text: name + ": " + orElse(said.text("message"), "the operation failed")}
+	return errorsOf().Refused(r.busy(), kit.Sent)
 }
 
-// timed says when to look again at what is only busy.
-func timed(f *fault.Fault) error {
-	if f.Meaning == fault.Pending && f.After == 0 {
-		f.After = busyDelay
+// codes is the one table from codes to meanings. Sources: Azure Resource Manager
+// reference, common deployment errors; learn.microsoft.com/azure/azure-resource-manager
+// pages lock-resources and error-resource-quota;
+// kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
+func codes() map[fault.Meaning][]string {
+	return map[fault.Meaning][]string{
+		fault.NotFound: {"ResourceNotFound", "NotFound", "ResourceGroupNotFound", "ParentResourceNotFound"},
+		fault.Conflict: {"PreconditionFailed", "CanceledAndSupersededDueToAnotherOperation", "InvalidResourceReference", "StaleResource"},
+		fault.InUse: {
+			"PublicIPAddressCannotBeDeleted", "LoadBalancerInUseByVirtualMachineScaleSet", "InUseSubnetCannotBeUpdated", "LoadBalancerCannotBeDeleted",
+			"LoadBalancerInUse", "PrivateLinkServiceCannotBeDeleted", "PublicIPReferencedByMultipleIPConfigs", "ServiceWithOverlayMappingsCannotBeDeleted",
+		},
+		fault.Pending: {
+			"AnotherOperationInProgress", "ReferencedResourceNotProvisioned", "RetryableError", "RetryableErrorDueToAnotherOperation", "OperationPreempted",
+			"ResourceGroupBeingDeleted", "ResourceNotProvisioned", "Conflict",
+			"OperationNotAllowed", // Compute, while a machine changes
+		},
+		fault.Throttled: {codeOfManager, "TooManyRequests"},
+		// Locks and subscriptions that take no writes have the status of a conflict, and
+		// nothing but an operator ends them.
+		fault.Denied: {
+			"AuthorizationFailed", codeOfLogin, "LinkedAuthorizationFailed", "InvalidAuthenticationToken", "RequestDisallowedByPolicy", "SubscriptionNotFound",
+			"ScopeLocked", "LinkedScopeLocked", "ReadOnlyDisabledSubscription", "DisabledSubscription", "MissingSubscriptionRegistration", "AccountIsDisabled",
+		},
+		fault.Quota:   {"QuotaExceeded", "SubnetIsFull"},
+		fault.Invalid: {"DnsRecordInUse", "InvalidDomainNameLabel", "DomainNameLabelReserved"},
+		// A static address that something else has: the user has to choose another one.
+		fault.Exists: {"PrivateIPAddressIsAllocated"},
 	}
-	return f
 }
 
-// meaningOf is the one table from codes to meanings; the status decides about
-// codes that are not in it. Sources: Azure Resource Manager reference, common
-// deployment errors; kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
+// meaningOf is the meaning of a refusal, by its code, and by its status where the
+// code is in no table. Then 409 is a wait that grows.
 func meaningOf(code string, status int) (fault.Meaning, bool) {
-	switch lower(code) {
-	case "resourcenotfound", "notfound", "resourcegroupnotfound", "parentresourcenotfound":
-		return fault.NotFound, true
-	case "preconditionfailed", "canceledandsupersededduetoanotheroperation", "invalidresourcereference", "staleresource":
-		return fault.Conflict, true
-	case "publicipaddresscannotbedeleted", "loadbalancerinusebyvirtualmachinescaleset", "inusesubnetcannotbeupdated", "loadbalancercannotbedeleted",
-		"loadbalancerinuse", "privatelinkservicecannotbedeleted", "publicipreferencedbymultipleipconfigs", "privateipaddressisallocated", "servicewithoverlaymappingscannotbedeleted":
-		return fault.InUse, true
-	case "anotheroperationinprogress", "referencedresourcenotprovisioned", "retryableerror", "resourcegroupbeingdeleted", "resourcenotprovisioned", "conflict":
-		return fault.Pending, true
-	case "operationnotallowed":
-		// Compute throttles with this code, and refuses with it while a machine changes.
-		if status == http.StatusTooManyRequests {
-			return fault.Throttled, true
+	if status == http.StatusTooManyRequests {
+		return fault.Throttled, true // with whatever code; Compute has that of a refusal
+	}
+	for meaning, list := range codes() {
+		if containsFold(list, code) {
+			return meaning, true
 		}
-		return fault.Pending, true
-	case "subscriptionrequeststhrottled", "toomanyrequests":
-		return fault.Throttled, true
-	case "authorizationfailed", "authenticationfailed", "linkedauthorizationfailed", "invalidauthenticationtoken", "requestdisallowedbypolicy", "subscriptionnotfound":
-		return fault.Denied, true
-	case "quotaexceeded":
-		return fault.Quota, true
-	case "dnsrecordinuse", "invaliddomainnamelabel", "domainnamelabelreserved":
-		return fault.Invalid, true
 	}
 	if strings.HasSuffix(lower(code), "limitreached") || strings.HasSuffix(lower(code), "limitexceeded") {
 		return fault.Quota, true

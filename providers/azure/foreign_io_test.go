@@ -12,6 +12,7 @@ import (
 
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // strangers puts random content of somebody else into the load balancers and the
@@ -47,7 +48,7 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 		}
 	}
 	lb.setTags(Tags{"team": "strangers"})
-	if _, err := r.session.put(ctx, id, networkVersion, lb, lb.text("etag")); err != nil {
+	if _, err := r.session.put(ctx, id, lb, lb.text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -76,7 +77,7 @@ func (r *rig) strangeRules(rng *rand.Rand) {
 		"destinationAddressPrefix": "192.0.2.9", "destinationPortRanges": []any{"80-90"},
 	}})
 	nsg.props().setList(listSecurity, rules)
-	if _, err := r.session.put(r.Context(), id, networkVersion, nsg, nsg.text("etag")); err != nil {
+	if _, err := r.session.put(r.Context(), id, nsg, nsg.text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -165,7 +166,7 @@ func wishes() []func(*corev1.Service) {
 // is not theirs is the same after every step, byte for byte but for etags.
 func TestForeignContentOverHTTP(t *testing.T) {
 	for seed := range uint64(3) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		virtual.Run(t, fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			balancers := []string{"kubernetes", "kubernetes" + suffixInternal}
@@ -212,7 +213,7 @@ func TestPoolsBeforeUsStay(t *testing.T) {
 		"addresses": {Outbound: true}, "scale set": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.VMSS},
 		"machines": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.VM}, "flexible": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.Flex},
 	} {
-		t.Run(name, func(t *testing.T) {
+		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			pools := func() string {
 				lb, err := r.session.get(t.Context(), r.config.balancerID("kubernetes"), networkVersion)

@@ -131,7 +131,7 @@ func accessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
 			a.Destination = canonical(d)
 			key := accessKey(a.Rule, a.Destination)
 			proof, concerns := who.proof(a)
-			a.Alone = who.Own[a.Destination]
+			a.Alone = who.Own[a.Destination] || who.leftover(a.Destination)
 			if concerns && !seen[key] {
 				seen[key] = true
 				out = append(out, stack.Resource{Key: key, ID: r.text("id"), In: in, Hold: stack.Counted, Proof: proof, Spec: a})
@@ -139,6 +139,13 @@ func accessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
 		}
 	}
 	return out
+}
+
+// leftover tells whether an address was a frontend's and is nobody's any more: a Service
+// that cannot be read has its frontends, and asks for public addresses beside them only.
+func (s AccessSeeker) leftover(address string) bool {
+	at, err := netip.ParseAddr(address)
+	return err == nil && at.IsPrivate() && !s.InUse[address]
 }
 
 // proof tells why an entry is the Service's to remove, once nobody wants it. An

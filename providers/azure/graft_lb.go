@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -11,10 +12,6 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
-
-// mostRules is how many rules a Standard load balancer can have.
-// Source: Azure subscription limits, load balancer.
-const mostRules = 1500
 
 // LBGraft is what must be known to put edits onto a load balancer.
 type LBGraft struct {
@@ -185,7 +182,7 @@ func (g *lbGraft) writeEntries(s plan.Step, want Entries) error {
 	for i := range rules {
 		rules[i].Frontend = orElse(names[lower(rules[i].Frontend)], rules[i].Frontend)
 	}
-	if err := g.conflict(base, rules); err != nil {
+	if err := cmp.Or(g.conflict(base, rules), g.fits(base, rules, names)); err != nil {
 		return err
 	}
 	g.keepRules(base, rules)
@@ -313,7 +310,7 @@ func (g *lbGraft) result() LBEdit {
 	rules := g.props().list(listRules)
 	g.put(listProbes, slices.DeleteFunc(g.props().list(listProbes), func(p Object) bool {
 		uses := func(r Object) bool { return strings.EqualFold(r.refName(toProbe), sharedProbe) }
-		return strings.EqualFold(p.text("name"), sharedProbe) && !slices.ContainsFunc(rules, uses) && len(g.removed) > 0
+		return strings.EqualFold(p.text("name"), sharedProbe) && !slices.ContainsFunc(rules, uses)
 	}))
 	if !g.Config.preConfigured(kindOf(g.Name)) {
 		for _, pool := range g.removed {
@@ -321,9 +318,6 @@ func (g *lbGraft) result() LBEdit {
 				g.dropPool(pool)
 			}
 		}
-	}
-	if err := g.tooMany(len(rules)); err != nil {
-		return LBEdit{Object: g.found, Refused: err}
 	}
 	edit := LBEdit{Object: g.lb, Refused: g.refused, Changed: !reflect.DeepEqual(map[string]any(g.found), map[string]any(g.lb))}
 	if len(g.props().list(listFrontends)) > 0 {
@@ -335,19 +329,6 @@ func (g *lbGraft) result() LBEdit {
 	}
 	edit.Delete = edit.Changed && !g.Config.preConfigured(kindOf(g.Name)) && !slices.ContainsFunc(g.props().list(listPools), g.isForeignPool)
 	return edit
-}
-
-// tooMany refuses every step that adds when the load balancer is full. Which of
-// them fits, halving the batch finds out.
-func (g *lbGraft) tooMany(rules int) map[int]error {
-	if rules <= mostRules || rules <= len(g.found.props().list(listRules)) {
-		return nil
-	}
-	out := map[int]error{}
-	for i := range g.batch.Steps {
-		out[i] = fault.New(fault.Quota, "load balancer %s would have %d rules, more than the %d that it can have", g.Name, rules, mostRules)
-	}
-	return out
 }
 
 // isForeignPool tells whether a pool is somebody else's: of another name, or with

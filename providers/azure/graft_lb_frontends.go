@@ -94,8 +94,9 @@ func (g *lbGraft) settle(base string, want Entries, names map[string]string) err
 		i := named(list, f.Name)
 		switch {
 		case i < 0:
+			before := g.before(base, f, names)
 			g.leavePlace(base, f)
-			g.put(listFrontends, append(g.props().list(listFrontends), newFrontend(f, nil, g.Config)))
+			g.put(listFrontends, append(g.props().list(listFrontends), newFrontend(f, before, g.Config)))
 		case g.samePlace(f, list[i]):
 		case usedByOthers(g.lb, f.Name, base):
 			holder, err := g.newHolder(f.Name, base)
@@ -111,6 +112,23 @@ func (g *lbGraft) settle(base string, want Entries, names map[string]string) err
 		}
 	}
 	return nil
+}
+
+// before is the internal frontend of the Service that one under another name takes the
+// place of; nil: there is none.
+func (g *lbGraft) before(base string, f Frontend, names map[string]string) Object {
+	if f.Subnet == "" {
+		return nil
+	}
+	list := g.props().list(listFrontends)
+	i := slices.IndexFunc(list, func(o Object) bool {
+		was := frontendOf(o, nil)
+		return ownedBy(base, was.Name) && names[lower(was.Name)] == "" && was.Subnet != "" && was.Version == f.Version
+	})
+	if i < 0 {
+		return nil
+	}
+	return list[i]
 }
 
 // leavePlace takes away a frontend of the Service that has the wanted place under

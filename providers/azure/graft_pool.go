@@ -11,6 +11,12 @@ import (
 // a load balancer as just read: removals first, because a node that has another
 // address keeps its name. Nil: the load balancer has no pool of that name.
 func graftPool(lb Object, name string, b plan.Batch) (pool Object, changed bool) {
+	add, remove, network := poolEdits(name, b)
+	return graftMembers(lb, name, add, remove, network)
+}
+
+// graftMembers is graftPool with the members that are to join and to leave.
+func graftMembers(lb Object, name string, add, remove []PoolAddress, network string) (pool Object, changed bool) {
 	pools := lb.props().list(listPools)
 	i := named(pools, name)
 	if i < 0 {
@@ -19,7 +25,6 @@ func graftPool(lb Object, name string, b plan.Batch) (pool Object, changed bool)
 	pool = pools[i].clone()
 	p := pool.make("properties")
 	list := p.list("loadBalancerBackendAddresses")
-	add, remove, network := poolEdits(name, b)
 	adding, gone, has := map[PoolAddress]bool{}, map[string]bool{}, map[string]bool{}
 	for _, a := range add {
 		adding[a] = true

@@ -24,6 +24,7 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // loop is a process on the cloud that has drafted what lives.
@@ -132,6 +133,7 @@ func (r *rig) another(cluster string) *rig {
 	if other.session, err = open(r.Context(), r.config, providers.Env{Cluster: cluster, UserAgent: "berth-test", Now: func() time.Time { return r.now }}); err != nil {
 		r.Fatalf("open: %v", err)
 	}
+	other.session.limits = r.session.limits
 	other.engine = engine.New(other.session.Apply, other.book, engine.Options{})
 	return &other
 }
@@ -162,145 +164,157 @@ func orphaned(first int) []*corev1.Service {
 // TestOrphans: what Services of every sort leave behind is found and deleted; what
 // belongs to Services that live, to another cluster or to a person stays.
 func TestOrphans(t *testing.T) {
-	r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 6}, ARM: simarm.Options{Async: simarm.AsyncNone}})
-	rng := rand.New(rand.NewPCG(7, 7))
-	r.strangers(rng, "kubernetes")
-	r.strangers(rng, "kubernetes-internal")
-	r.strangeRules(rng)
-	alive := orphaned(11)
-	r.runAll(false, alive...)
-	r.runAll(false, alive...)
-	before := r.state()
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 6, Pools: simazure.NodeNIC}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+		rng := rand.New(rand.NewPCG(7, 7))
+		r.strangers(rng, "kubernetes")
+		r.strangers(rng, "kubernetes-internal")
+		r.strangeRules(rng)
+		alive := orphaned(11)
+		r.runAll(false, alive...)
+		r.runAll(false, alive...)
+		before := r.state()
 
-	gone := orphaned(1)
-	r.runAll(false, gone...)
-	r.forget(gone...)
-	// An internal frontend does not tell the Service's name, unless it has a link.
-	want := []string{ownerText(gone[2], false), ownerText(gone[0], true), ownerText(gone[1], true), ownerText(gone[3], true), ownerText(gone[4], true)}
-	if d := cmp.Diff(want, r.sweep("kubernetes", alive...)); d != "" {
-		t.Errorf("orphans (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(before, r.state()); d != "" {
-		t.Errorf("the cloud (-before +after):\n%s", d)
-	}
-	if again := r.sweep("kubernetes", alive...); len(again) > 0 {
-		t.Errorf("still orphans: %v", again)
-	}
+		gone := orphaned(1)
+		r.runAll(false, gone...)
+		r.forget(gone...)
+		// An internal frontend does not tell the Service's name, unless it has a link.
+		want := []string{ownerText(gone[2], false), ownerText(gone[0], true), ownerText(gone[1], true), ownerText(gone[3], true), ownerText(gone[4], true)}
+		if d := cmp.Diff(want, r.sweep("kubernetes", alive...)); d != "" {
+			t.Errorf("orphans (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(before, r.state()); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+		if again := r.sweep("kubernetes", alive...); len(again) > 0 {
+			t.Errorf("still orphans: %v", again)
+		}
+	})
 }
 
 // TestOrphansOfAnother: another cluster in the same group has the same Services, and
 // both see their own.
 func TestOrphansOfAnother(t *testing.T) {
-	r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-	other := r.another("other")
-	mine, theirs := numbered(1, Public, nil), numbered(21, Public, nil)
-	theirs.Name = mine.Name
-	r.runAll(false, mine)
-	before := slices.Sorted(maps.Keys(r.state()))
-	other.runAll(false, theirs)
-	if got := r.sweep("kubernetes", mine); len(got) > 0 {
-		t.Errorf("orphans of the first: %v", got)
-	}
-	r.forget(mine)
-	if d := cmp.Diff([]string{ownerText(theirs, true)}, other.sweep("other")); d != "" {
-		t.Errorf("orphans of the other (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(before, slices.Sorted(maps.Keys(r.state()))); d != "" {
-		t.Errorf("the cloud (-before +after):\n%s", d)
-	}
-	if d := cmp.Diff([]string{ownerText(mine, true)}, r.sweep("kubernetes")); d != "" {
-		t.Errorf("orphans of the first (-want +got):\n%s", d)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		other := r.another("other")
+		mine, theirs := numbered(1, Public, nil), numbered(21, Public, nil)
+		theirs.Name = mine.Name
+		r.runAll(false, mine)
+		before := slices.Sorted(maps.Keys(r.state()))
+		other.runAll(false, theirs)
+		if got := r.sweep("kubernetes", mine); len(got) > 0 {
+			t.Errorf("orphans of the first: %v", got)
+		}
+		r.forget(mine)
+		if d := cmp.Diff([]string{ownerText(theirs, true)}, other.sweep("other")); d != "" {
+			t.Errorf("orphans of the other (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(before, slices.Sorted(maps.Keys(r.state()))); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+		if d := cmp.Diff([]string{ownerText(mine, true)}, r.sweep("kubernetes")); d != "" {
+			t.Errorf("orphans of the first (-want +got):\n%s", d)
+		}
+	})
 }
 
 // TestOrphansThatShare: two Services on one public IP. Who is left keeps it, and what
 // only the other had goes; with both gone nothing is left.
 func TestOrphansThatShare(t *testing.T) {
-	r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-	empty := slices.Sorted(maps.Keys(r.state()))
-	first := numbered(1, Public, nil)
-	r.runAll(false, first)
-	r.runAll(false, first)
-	address := addresses(r.input(first), r.read(false, first)[0].Have).Ingress[0].IP
-	second := numbered(2, Public, func(s *corev1.Service) {
-		s.Spec.LoadBalancerIP, s.Spec.Ports = address, []corev1.ServicePort{port(8080, 32080)}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		empty := slices.Sorted(maps.Keys(r.state()))
+		first := numbered(1, Public, nil)
+		r.runAll(false, first)
+		r.runAll(false, first)
+		address := addresses(r.input(first), r.read(false, first)[0].Have).Ingress[0].IP
+		second := numbered(2, Public, func(s *corev1.Service) {
+			s.Spec.LoadBalancerIP, s.Spec.Ports = address, []corev1.ServicePort{port(8080, 32080)}
+		})
+		before := r.state()
+		r.runAll(false, second)
+		r.runAll(false, second)
+		r.forget(second)
+		if d := cmp.Diff([]string{ownerText(second, true)}, r.sweep("kubernetes", first)); d != "" {
+			t.Errorf("orphans with the first alive (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(before, r.state()); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+		r.runAll(false, second)
+		r.forget(first)
+		if d := cmp.Diff([]string{ownerText(first, true)}, r.sweep("kubernetes", second)); d != "" {
+			t.Errorf("orphans with the second alive (-want +got):\n%s", d)
+		}
+		if now := addresses(r.input(second), r.read(false, second)[0].Have).Ingress; len(now) != 1 || now[0].IP != address {
+			t.Errorf("the second has %v, want %s", now, address)
+		}
+		r.forget(first, second)
+		r.sweep("kubernetes")
+		if d := cmp.Diff(empty, slices.Sorted(maps.Keys(r.state()))); d != "" {
+			t.Errorf("the cloud (-empty +after):\n%s", d)
+		}
 	})
-	before := r.state()
-	r.runAll(false, second)
-	r.runAll(false, second)
-	r.forget(second)
-	if d := cmp.Diff([]string{ownerText(second, true)}, r.sweep("kubernetes", first)); d != "" {
-		t.Errorf("orphans with the first alive (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(before, r.state()); d != "" {
-		t.Errorf("the cloud (-before +after):\n%s", d)
-	}
-	r.runAll(false, second)
-	r.forget(first)
-	if d := cmp.Diff([]string{ownerText(first, true)}, r.sweep("kubernetes", second)); d != "" {
-		t.Errorf("orphans with the second alive (-want +got):\n%s", d)
-	}
-	if now := addresses(r.input(second), r.read(false, second)[0].Have).Ingress; len(now) != 1 || now[0].IP != address {
-		t.Errorf("the second has %v, want %s", now, address)
-	}
-	r.forget(first, second)
-	r.sweep("kubernetes")
-	if d := cmp.Diff(empty, slices.Sorted(maps.Keys(r.state()))); d != "" {
-		t.Errorf("the cloud (-empty +after):\n%s", d)
-	}
 }
 
 // TestOrphansOfSeveral: on several load balancers Services have pools of their own.
 func TestOrphansOfSeveral(t *testing.T) {
-	r := newMulti(t, simazure.SeedOptions{})
-	empty := slices.Sorted(maps.Keys(r.state()))
-	gone := []*corev1.Service{numbered(1, Public, local), numbered(2, Internal, local), numbered(3, Public, front), numbered(4, Internal, nil)}
-	r.runAll(false, gone...)
-	r.runAll(false, gone...)
-	r.forget(gone...)
-	if got := r.sweep("kubernetes"); len(got) != len(gone) {
-		t.Errorf("orphans: %v", got)
-	}
-	if d := cmp.Diff(empty, slices.Sorted(maps.Keys(r.state()))); d != "" {
-		t.Errorf("the cloud (-empty +after):\n%s", d)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newMulti(t, simazure.SeedOptions{})
+		empty := slices.Sorted(maps.Keys(r.state()))
+		gone := []*corev1.Service{numbered(1, Public, local), numbered(2, Internal, local), numbered(3, Public, front), numbered(4, Internal, nil)}
+		r.runAll(false, gone...)
+		r.runAll(false, gone...)
+		r.forget(gone...)
+		if got := r.sweep("kubernetes"); len(got) != len(gone) {
+			t.Errorf("orphans: %v", got)
+		}
+		if d := cmp.Diff(empty, slices.Sorted(maps.Keys(r.state()))); d != "" {
+			t.Errorf("the cloud (-empty +after):\n%s", d)
+		}
+	})
 }
 
 // TestOrphansOfPods: where pools are of pods, everything has a UID as its name.
 func TestOrphansOfPods(t *testing.T) {
-	r := podRig(t, simazure.Options{})
-	alive := toPods(11)
-	r.runAll(false, alive)
-	before := r.state()
-	gone := []*corev1.Service{toPods(1), toPods(2)}
-	r.runAll(false, gone...)
-	r.forget(gone...)
-	want := []string{fmt.Sprintf("%s %[1]s", gone[0].UID), fmt.Sprintf("%s %[1]s", gone[1].UID)}
-	if d := cmp.Diff(want, r.sweep("kubernetes", alive)); d != "" {
-		t.Errorf("orphans (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(r.state()))); d != "" {
-		t.Errorf("the cloud (-before +after):\n%s", d)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := podRig(t, simazure.Options{})
+		alive := toPods(11)
+		r.runAll(false, alive)
+		before := r.state()
+		gone := []*corev1.Service{toPods(1), toPods(2)}
+		r.runAll(false, gone...)
+		r.forget(gone...)
+		want := []string{fmt.Sprintf("%s %[1]s", gone[0].UID), fmt.Sprintf("%s %[1]s", gone[1].UID)}
+		if d := cmp.Diff(want, r.sweep("kubernetes", alive)); d != "" {
+			t.Errorf("orphans (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(r.state()))); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+	})
 }
 
 // TestOrphansUnseen: who cannot see everything deletes nothing.
 func TestOrphansUnseen(t *testing.T) {
-	r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-	r.runAll(false, numbered(1, Public, nil))
-	for _, operation := range []string{"LoadBalancers.List", "PublicIPAddresses.List", "PrivateLinkServices.List", "NetworkSecurityGroups.Get", "SecurityGroups.Get"} {
-		id, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AuthorizationFailed"})
-		if err != nil {
-			t.Fatal(err)
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		r.runAll(false, numbered(1, Public, nil))
+		for _, operation := range []string{"LoadBalancers.List", "PublicIPAddresses.List", "PrivateLinkServices.List", "NetworkSecurityGroups.Get", "SecurityGroups.Get"} {
+			id, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AuthorizationFailed"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.now = r.now.Add(time.Minute)
+			found, err := r.session.Orphans(t.Context(), providers.Live{})
+			if err == nil && operation != "NetworkSecurityGroups.Get" {
+				t.Errorf("%s is denied: found %d orphans, no error", operation, len(found))
+			}
+			r.sim.Cloud.Faults.Remove(id)
 		}
-		r.now = r.now.Add(time.Minute)
-		found, err := r.session.Orphans(t.Context(), providers.Live{})
-		if err == nil && operation != "NetworkSecurityGroups.Get" {
-			t.Errorf("%s is denied: found %d orphans, no error", operation, len(found))
+		if found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{ownerOf(numbered(1, Public, nil))}}); err != nil || len(found) > 0 {
+			t.Errorf("%v, %v", found, err)
 		}
-		r.sim.Cloud.Faults.Remove(id)
-	}
-	if found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{ownerOf(numbered(1, Public, nil))}}); err != nil || len(found) > 0 {
-		t.Errorf("%v, %v", found, err)
-	}
+	})
 }

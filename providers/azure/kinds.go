@@ -181,10 +181,10 @@ type Access struct {
 	Sources     []string // sorted; nil for deny
 	Ports       []string // sorted as texts; nil for deny
 	Destination string   // address
-	Rank        int      // order in which new rules of one Service get priorities; never compared
+	Rank        int      `stack:"evidence"` // order in which new rules of one Service get priorities; never compared
 	// Alone tells that no other Service has the address, so that nobody unknown can
 	// want the entry. Never compared.
-	Alone bool
+	Alone bool `stack:"evidence"`
 	// Trouble is found where an operation on the security group went wrong; never wanted.
 	Trouble string
 }

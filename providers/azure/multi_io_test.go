@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // newMulti is a rig with three load balancers: the second is for nodes and Services
@@ -82,61 +83,63 @@ func (r *rig) runAll(release bool, svcs ...*corev1.Service) {
 // stay where they are when others come and the process starts anew, and move when
 // they no longer fit.
 func TestSeveralBalancers(t *testing.T) {
-	r := newMulti(t, simazure.SeedOptions{})
-	all := r.nodes
-	r.nodes = all[:5]
-	r.nodes[1].Labels["tier"] = "front"
-	svcs := []*corev1.Service{numbered(1, Public, nil), numbered(2, Public, nil), numbered(3, Internal, nil), numbered(4, Internal, nil), numbered(5, Public, front)}
-	r.runAll(false, svcs...)
-	r.runAll(false, svcs...)
-	places := map[string]int{}
-	before := map[string]string{}
-	for _, svc := range svcs {
-		before[svc.Name] = r.where(svc)
-		places[before[svc.Name]]++
-	}
-	if d := cmp.Diff(map[string]int{"kubernetes": 1, "fourth": 1, "kubernetes-internal": 1, "fourth-internal": 1, "second": 1}, places); d != "" {
-		t.Errorf("Services by load balancer (-want +got):\n%s", d)
-	}
-	name := func(i int) string { return all[i].Name }
-	want := map[string][]string{
-		"kubernetes": {name(0), name(4)}, "kubernetes-internal": {name(0), name(4)}, "fourth": {name(3)}, "fourth-internal": {name(3)}, "second": {name(1)},
-	}
-	if d := cmp.Diff(want, r.members()); d != "" {
-		t.Errorf("nodes, of which the third is kept for the load balancer that is not there yet (-want +got):\n%s", d)
-	}
-
-	r.open()
-	r.nodes = all
-	r.runAll(false, svcs...)
-	for _, suffix := range []string{"", suffixInternal} {
-		want["kubernetes"+suffix] = []string{name(0), name(4), name(7)}
-		want["fourth"+suffix] = []string{name(3), name(6)}
-	}
-	if d := cmp.Diff(want, r.members()); d != "" {
-		t.Errorf("after a restart, with three more nodes, of which the third has one (-want +got):\n%s", d)
-	}
-	for _, svc := range svcs {
-		if now := r.where(svc); now != before[svc.Name] {
-			t.Errorf("%s was on %s and is on %s", svc.Name, before[svc.Name], now)
+	virtual.Test(t, func(t *testing.T) {
+		r := newMulti(t, simazure.SeedOptions{})
+		all := r.nodes
+		r.nodes = all[:5]
+		r.nodes[1].Labels["tier"] = "front"
+		svcs := []*corev1.Service{numbered(1, Public, nil), numbered(2, Public, nil), numbered(3, Internal, nil), numbered(4, Internal, nil), numbered(5, Public, front)}
+		r.runAll(false, svcs...)
+		r.runAll(false, svcs...)
+		places := map[string]int{}
+		before := map[string]string{}
+		for _, svc := range svcs {
+			before[svc.Name] = r.where(svc)
+			places[before[svc.Name]]++
 		}
-	}
-
-	delete(r.nodes[1].Labels, "tier")
-	r.nodes[0].Labels["tier"] = "front"
-	svcs[0].Labels = map[string]string{"tier": "front"}
-	r.runAll(false, svcs...)
-	r.runAll(false, svcs...)
-	if now := r.where(svcs[0]); now != "second" {
-		t.Errorf("the Service with the new label is on %s, want second", now)
-	}
-	got := r.members()
-	for _, lb := range []string{"second", "fourth"} {
-		if n := slices.Contains(got[lb], name(0)); n != (lb == "second") {
-			t.Errorf("%s has %v; the first node has the label now", lb, got[lb])
+		if d := cmp.Diff(map[string]int{"kubernetes": 1, "fourth": 1, "kubernetes-internal": 1, "fourth-internal": 1, "second": 1}, places); d != "" {
+			t.Errorf("Services by load balancer (-want +got):\n%s", d)
 		}
-	}
-	r.restThenLeave(svcs...)
+		name := func(i int) string { return all[i].Name }
+		want := map[string][]string{
+			"kubernetes": {name(0), name(4)}, "kubernetes-internal": {name(0), name(4)}, "fourth": {name(3)}, "fourth-internal": {name(3)}, "second": {name(1)},
+		}
+		if d := cmp.Diff(want, r.members()); d != "" {
+			t.Errorf("nodes, of which the third is kept for the load balancer that is not there yet (-want +got):\n%s", d)
+		}
+
+		r.open()
+		r.nodes = all
+		r.runAll(false, svcs...)
+		for _, suffix := range []string{"", suffixInternal} {
+			want["kubernetes"+suffix] = []string{name(0), name(4), name(7)}
+			want["fourth"+suffix] = []string{name(3), name(6)}
+		}
+		if d := cmp.Diff(want, r.members()); d != "" {
+			t.Errorf("after a restart, with three more nodes, of which the third has one (-want +got):\n%s", d)
+		}
+		for _, svc := range svcs {
+			if now := r.where(svc); now != before[svc.Name] {
+				t.Errorf("%s was on %s and is on %s", svc.Name, before[svc.Name], now)
+			}
+		}
+
+		delete(r.nodes[1].Labels, "tier")
+		r.nodes[0].Labels["tier"] = "front"
+		svcs[0].Labels = map[string]string{"tier": "front"}
+		r.runAll(false, svcs...)
+		r.runAll(false, svcs...)
+		if now := r.where(svcs[0]); now != "second" {
+			t.Errorf("the Service with the new label is on %s, want second", now)
+		}
+		got := r.members()
+		for _, lb := range []string{"second", "fourth"} {
+			if n := slices.Contains(got[lb], name(0)); n != (lb == "second") {
+				t.Errorf("%s has %v; the first node has the label now", lb, got[lb])
+			}
+		}
+		r.restThenLeave(svcs...)
+	})
 }
 
 // restThenLeave: nothing is left to do for the Services, and nothing of them is
@@ -174,61 +177,63 @@ func slice(svc *corev1.Service, nodes ...string) *discoveryv1.EndpointSlice {
 // the nodes of its load balancer that have endpoints; it follows them and goes with
 // the policy.
 func TestLocalPool(t *testing.T) {
-	r := newMulti(t, simazure.SeedOptions{})
-	svc := numbered(1, Public, func(s *corev1.Service) { local(s); front(s) })
-	for _, i := range []int{0, 1, 2} {
-		r.nodes[i].Labels["tier"] = "front"
-	}
-	name := func(i int) string { return r.nodes[i].Name }
-	for _, c := range []struct {
-		what string
-		on   []string // nodes with endpoints
-		want []string
-	}{
-		{"two of its nodes, one of another load balancer, one that is not ready", []string{name(0), name(1), name(5), "!" + name(2)}, []string{name(0), name(1)}},
-		{"a pod has moved", []string{name(1), name(2)}, []string{name(1), name(2)}},
-		{"no pod is left", nil, []string{}},
-		{"one is back", []string{name(0)}, []string{name(0)}},
-	} {
-		r.slices = []*discoveryv1.EndpointSlice{slice(svc, c.on...)}
+	virtual.Test(t, func(t *testing.T) {
+		r := newMulti(t, simazure.SeedOptions{})
+		svc := numbered(1, Public, func(s *corev1.Service) { local(s); front(s) })
+		for _, i := range []int{0, 1, 2} {
+			r.nodes[i].Labels["tier"] = "front"
+		}
+		name := func(i int) string { return r.nodes[i].Name }
+		for _, c := range []struct {
+			what string
+			on   []string // nodes with endpoints
+			want []string
+		}{
+			{"two of its nodes, one of another load balancer, one that is not ready", []string{name(0), name(1), name(5), "!" + name(2)}, []string{name(0), name(1)}},
+			{"a pod has moved", []string{name(1), name(2)}, []string{name(1), name(2)}},
+			{"no pod is left", nil, []string{}},
+			{"one is back", []string{name(0)}, []string{name(0)}},
+		} {
+			r.slices = []*discoveryv1.EndpointSlice{slice(svc, c.on...)}
+			r.runAll(false, svc)
+			if d := cmp.Diff(c.want, r.members()["second"]); d != "" {
+				t.Errorf("%s (-want +got):\n%s", c.what, d)
+			}
+		}
+		pools := func() []string {
+			lb, err := r.session.get(t.Context(), r.config.balancerID("second"), networkVersion)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out []string
+			for _, p := range lb.props().list(listPools) {
+				out = append(out, p.text("name"))
+			}
+			return out
+		}
+		if d := cmp.Diff([]string{"shop-web-1"}, pools()); d != "" {
+			t.Errorf("pools (-want +got):\n%s", d)
+		}
+		svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyCluster, 0
 		r.runAll(false, svc)
-		if d := cmp.Diff(c.want, r.members()["second"]); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.what, d)
+		if d := cmp.Diff([]string{"kubernetes"}, pools()); d != "" {
+			t.Errorf("pools with the policy Cluster (-want +got):\n%s", d)
 		}
-	}
-	pools := func() []string {
-		lb, err := r.session.get(t.Context(), r.config.balancerID("second"), networkVersion)
-		if err != nil {
-			t.Fatal(err)
+		if d := cmp.Diff([]string{name(0), name(1), name(2)}, r.members()["second"]); d != "" {
+			t.Errorf("members with the policy Cluster (-want +got):\n%s", d)
 		}
-		var out []string
-		for _, p := range lb.props().list(listPools) {
-			out = append(out, p.text("name"))
+		r.runAll(true, svc)
+		if left := r.members(); len(left) > 0 {
+			t.Errorf("left: %v", left)
 		}
-		return out
-	}
-	if d := cmp.Diff([]string{"shop-web-1"}, pools()); d != "" {
-		t.Errorf("pools (-want +got):\n%s", d)
-	}
-	svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyCluster, 0
-	r.runAll(false, svc)
-	if d := cmp.Diff([]string{"kubernetes"}, pools()); d != "" {
-		t.Errorf("pools with the policy Cluster (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff([]string{name(0), name(1), name(2)}, r.members()["second"]); d != "" {
-		t.Errorf("members with the policy Cluster (-want +got):\n%s", d)
-	}
-	r.runAll(true, svc)
-	if left := r.members(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	})
 }
 
 // TestPrimarySets: nodes whose provider ids do not name their set are on the load
 // balancer of the set that Azure says they are in.
 func TestPrimarySets(t *testing.T) {
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.Flex} {
-		t.Run(string(as), func(t *testing.T) {
+		virtual.Run(t, string(as), func(t *testing.T) {
 			r := newMulti(t, simazure.SeedOptions{NodesAs: as})
 			r.edit[1] = strings.Replace(r.edit[1], `"nowhere"`, `"`+strings.ToUpper(r.sim.Cloud.Seed.ScaleSet)+`"`, 1)
 			r.open()

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // selectors are the list of a configuration whose load balancers are for namespaces
@@ -59,37 +60,39 @@ func TestNamespaceSelectors(t *testing.T) {
 // TestNamespaceLabelChanges: a Service moves when the labels of its namespace no
 // longer fit where it is, with its address, and stays when they still do.
 func TestNamespaceLabelChanges(t *testing.T) {
-	r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 6}, ARM: simarm.Options{Async: simarm.AsyncNone}})
-	r.edit = [2]string{"{", "{" + selectors + ","}
-	r.open()
-	svcs := []*corev1.Service{numbered(1, Public, nil), numbered(2, Internal, nil), numbered(3, Public, front)}
-	address := map[string]string{}
-	for _, step := range []struct {
-		what  string
-		label string
-		want  []string
-	}{
-		{"none yet", "", []string{"kubernetes", "kubernetes-internal", "kubernetes"}},
-		{"another selector fits", "live", []string{"second", "second-internal", "second"}},
-		{"where they are still fits", "prod", []string{"second", "second-internal", "second"}},
-		{"nothing fits any more", "test", []string{"kubernetes", "kubernetes-internal", "kubernetes"}},
-	} {
-		r.labels = map[string]string{"env": step.label}
-		r.runAll(false, svcs...)
-		r.runAll(false, svcs...)
-		for i, svc := range svcs {
-			if got := r.where(svc); got != step.want[i] {
-				t.Errorf("%s: %s is on %q, want %s", step.what, svc.Name, got, step.want[i])
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 6}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+		r.edit = [2]string{"{", "{" + selectors + ","}
+		r.open()
+		svcs := []*corev1.Service{numbered(1, Public, nil), numbered(2, Internal, nil), numbered(3, Public, front)}
+		address := map[string]string{}
+		for _, step := range []struct {
+			what  string
+			label string
+			want  []string
+		}{
+			{"none yet", "", []string{"kubernetes", "kubernetes-internal", "kubernetes"}},
+			{"another selector fits", "live", []string{"second", "second-internal", "second"}},
+			{"where they are still fits", "prod", []string{"second", "second-internal", "second"}},
+			{"nothing fits any more", "test", []string{"kubernetes", "kubernetes-internal", "kubernetes"}},
+		} {
+			r.labels = map[string]string{"env": step.label}
+			r.runAll(false, svcs...)
+			r.runAll(false, svcs...)
+			for i, svc := range svcs {
+				if got := r.where(svc); got != step.want[i] {
+					t.Errorf("%s: %s is on %q, want %s", step.what, svc.Name, got, step.want[i])
+				}
+				now := r.address(svc)
+				if before := address[svc.Name]; now == "" || before != "" && before != now {
+					t.Errorf("%s: %s had the address %q and has %q", step.what, svc.Name, before, now)
+				}
+				address[svc.Name] = now
+				svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: now}} // as the loop writes it
 			}
-			now := r.address(svc)
-			if before := address[svc.Name]; now == "" || before != "" && before != now {
-				t.Errorf("%s: %s had the address %q and has %q", step.what, svc.Name, before, now)
-			}
-			address[svc.Name] = now
-			svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: now}} // as the loop writes it
 		}
-	}
-	r.restThenLeave(svcs...)
+		r.restThenLeave(svcs...)
+	})
 }
 
 // address is what clients of a Service use.

@@ -12,58 +12,61 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestNewcomersSpread: many Services that are made at the same moment, and become
 // known in several reads before any of them is written, are shared out evenly by
 // rules, each among the load balancers that it may be on; a restart moves nobody.
 func TestNewcomersSpread(t *testing.T) {
-	const n = 60
-	r := newMulti(t, simazure.SeedOptions{})
-	var svcs []*corev1.Service
-	for i := range n {
-		svcs = append(svcs, numbered(i+1, Public, func(s *corev1.Service) {
-			switch i % 4 {
-			case 1: // two rules more than the others
-				s.Spec.Ports = append(s.Spec.Ports, port(8080, int32(32000+2*i)), port(8081, int32(32001+2*i)))
-			case 2:
-				front(s)
-			case 3: // as if it were on its way to the load balancer of all that have labels
-				s.Annotations[configurationsKey.Name] = "kubernetes,fourth"
-			}
-		}))
-	}
-	plans, found := map[*corev1.Service]plan.Plan{}, map[*corev1.Service]providers.Found[*Facts]{}
-	for some := range 3 {
-		part := svcs[some*n/3 : (some+1)*n/3]
-		for i, f := range r.read(false, part...) {
-			plans[part[i]], found[part[i]] = r.draft(part[i], false, f.Have, f.Facts), f
+	virtual.Test(t, func(t *testing.T) {
+		const n = 60
+		r := newMulti(t, simazure.SeedOptions{})
+		var svcs []*corev1.Service
+		for i := range n {
+			svcs = append(svcs, numbered(i+1, Public, func(s *corev1.Service) {
+				switch i % 4 {
+				case 1: // two rules more than the others
+					s.Spec.Ports = append(s.Spec.Ports, port(8080, int32(32000+2*i)), port(8081, int32(32001+2*i)))
+				case 2:
+					front(s)
+				case 3: // as if it were on its way to the load balancer of all that have labels
+					s.Annotations[configurationsKey.Name] = "kubernetes,fourth"
+				}
+			}))
 		}
-	}
-	var all sync.WaitGroup
-	for _, svc := range svcs {
-		all.Go(func() {
-			if err := r.engine.Run(t.Context(), plans[svc], found[svc].Have, nil).Err(); err != nil {
-				t.Errorf("%s: %v", svc.Name, err)
+		plans, found := map[*corev1.Service]plan.Plan{}, map[*corev1.Service]providers.Found[*Facts]{}
+		for some := range 3 {
+			part := svcs[some*n/3 : (some+1)*n/3]
+			for i, f := range r.read(false, part...) {
+				plans[part[i]], found[part[i]] = r.draft(part[i], false, f.Have, f.Facts), f
 			}
-		})
-	}
-	all.Wait()
-	facts := r.read(false, svcs[0])[0].Facts
-	rules := map[string]int{}
-	for _, lb := range facts.Balancers {
-		rules[lb.Name] = lb.Rules
-	}
-	// 15 with four rules and 30 with two, on two; 15 with two, on one.
-	if a, b := rules["kubernetes"], rules["fourth"]; a+b != 120 || a-b < -2 || a-b > 2 || rules["second"] != 30 {
-		t.Errorf("rules by load balancer: %v", rules)
-	}
-	before := r.places(svcs)
-	r.open()
-	r.together(false, svcs)
-	if d := cmp.Diff(before, r.places(svcs)); d != "" {
-		t.Errorf("who is where, after a restart (-before +after):\n%s", d)
-	}
+		}
+		var all sync.WaitGroup
+		for _, svc := range svcs {
+			all.Go(func() {
+				if err := r.engine.Run(t.Context(), plans[svc], found[svc].Have, nil).Err(); err != nil {
+					t.Errorf("%s: %v", svc.Name, err)
+				}
+			})
+		}
+		all.Wait()
+		facts := r.read(false, svcs[0])[0].Facts
+		rules := map[string]int{}
+		for _, lb := range facts.Balancers {
+			rules[lb.Name] = lb.Rules
+		}
+		// 15 with four rules and 30 with two, on two; 15 with two, on one.
+		if a, b := rules["kubernetes"], rules["fourth"]; a+b != 120 || a-b < -2 || a-b > 2 || rules["second"] != 30 {
+			t.Errorf("rules by load balancer: %v", rules)
+		}
+		before := r.places(svcs)
+		r.open()
+		r.together(false, svcs)
+		if d := cmp.Diff(before, r.places(svcs)); d != "" {
+			t.Errorf("who is where, after a restart (-before +after):\n%s", d)
+		}
+	})
 }
 
 // places are the load balancers that Services are on.

@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/test/permissions"
 	"github.com/berth-lb/berth/test/props"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // podded is a simulated Azure whose load balancers send to pods: to the first two of
@@ -36,6 +37,7 @@ func (p podded) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice {
 
 func freshPods(t testing.TB) props.Subject {
 	s, _ := fresh(simazure.SeedOptions{Nodes: 3, Pools: simazure.PodIP})(t).(subject)
+	s.SetRole(t, props.Role(t, "azure-pods.json"))
 	return podded{s}
 }
 
@@ -56,51 +58,50 @@ func podCases() []props.Case {
 
 // TestPropertiesPods has pools of pods.
 func TestPropertiesPods(t *testing.T) {
-	login(t)
 	props.Run(t, freshPods, podCases())
 }
 
 // TestPermissionsPods holds docs/permissions/azure-pods.json against what is called.
 func TestPermissionsPods(t *testing.T) {
-	login(t)
 	permissions.Check(t, permissions.AzurePods(), permissions.Walk{Fresh: freshPods, Cases: podCases()})
 }
 
 // TestPodsFollowed: pods that come and go cost one read and one write of their places,
 // and nothing where nobody sends to them.
 func TestPodsFollowed(t *testing.T) {
-	login(t)
-	s, _ := freshPods(t).(podded)
-	r := reconcile.New(s.Open(t), reconcile.Options{})
-	r.SetNodes(s.Nodes())
-	r.AllKnown()
-	svc := podCases()[0].Service
-	work := func(slices []*discoveryv1.EndpointSlice) reconcile.Result {
-		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Slices: slices})
-		if err != nil {
-			t.Fatal(err)
+	virtual.Test(t, func(t *testing.T) {
+		s, _ := freshPods(t).(podded)
+		r := reconcile.New(s.Open(t), reconcile.Options{})
+		r.SetNodes(s.Nodes())
+		r.AllKnown()
+		svc := podCases()[0].Service
+		work := func(slices []*discoveryv1.EndpointSlice) reconcile.Result {
+			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Slices: slices})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Run(t.Context(), d, nil)
 		}
-		return r.Run(t.Context(), d, nil)
-	}
-	all := s.Slices(svc)
-	for range 6 {
-		work(all)
-	}
-	ending := all[0].DeepCopy()
-	ready, serving := false, true
-	ending.Endpoints[0].Conditions = discoveryv1.EndpointConditions{Ready: &ready, Serving: &serving, Terminating: &serving}
-	s.Control().Journal.Reset()
-	if res := work([]*discoveryv1.EndpointSlice{ending}); res.Err != nil || !res.Clean {
-		t.Errorf("clean %t, %v", res.Clean, res.Err)
-	}
-	want := map[string]int{"network.ServiceGateways.GetAddressLocations": 1, "network.ServiceGateways.UpdateAddressLocations": 1}
-	if d := cmp.Diff(want, s.Control().Journal.Counts()); d != "" {
-		t.Errorf("calls for a pod that ends (-want +got):\n%s", d)
-	}
-	gone := ending.DeepCopy()
-	gone.Endpoints = gone.Endpoints[1:]
-	s.Control().Journal.Reset()
-	if res := work([]*discoveryv1.EndpointSlice{gone}); res.Err != nil || !res.Clean || len(s.Control().Journal.Counts()) > 0 {
-		t.Errorf("calls for a pod that has ended before: %v, clean %t, %v", s.Control().Journal.Counts(), res.Clean, res.Err)
-	}
+		all := s.Slices(svc)
+		for range 6 {
+			work(all)
+		}
+		ending := all[0].DeepCopy()
+		ready, serving := false, true
+		ending.Endpoints[0].Conditions = discoveryv1.EndpointConditions{Ready: &ready, Serving: &serving, Terminating: &serving}
+		s.Control().Journal.Reset()
+		if res := work([]*discoveryv1.EndpointSlice{ending}); res.Err != nil || !res.Clean {
+			t.Errorf("clean %t, %v", res.Clean, res.Err)
+		}
+		want := map[string]int{"network.ServiceGateways.GetAddressLocations": 1, "network.ServiceGateways.UpdateAddressLocations": 1}
+		if d := cmp.Diff(want, s.Control().Journal.Counts()); d != "" {
+			t.Errorf("calls for a pod that ends (-want +got):\n%s", d)
+		}
+		gone := ending.DeepCopy()
+		gone.Endpoints = gone.Endpoints[1:]
+		s.Control().Journal.Reset()
+		if res := work([]*discoveryv1.EndpointSlice{gone}); res.Err != nil || !res.Clean || len(s.Control().Journal.Counts()) > 0 {
+			t.Errorf("calls for a pod that has ended before: %v, clean %t, %v", s.Control().Journal.Counts(), res.Clean, res.Err)
+		}
+	})
 }

@@ -22,6 +22,7 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/azure/simtest"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // subject is a simulated Azure, and what its cloud configuration says besides.
@@ -54,7 +55,25 @@ func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
+func (s subject) Cloud() providers.Entry { return providers.EntryOf(azure.Cloud()) }
+
+func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
+
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
+
+// SetRole has the cloud judge by the definition of a role.
+func (s subject) SetRole(t testing.TB, role []byte) {
+	t.Helper()
+	if role == nil {
+		s.running.Cloud.SetRole(nil)
+		return
+	}
+	parsed, err := simazure.ParseRole(role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.running.Cloud.SetRole(parsed)
+}
 
 func fresh(seed simazure.SeedOptions) props.New { return freshWith(seed, "") }
 
@@ -63,7 +82,9 @@ func freshWith(seed simazure.SeedOptions, more string) props.New {
 		running := simtest.Start(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}}) // TestLongOperations has the other ways
 		state := running.Cloud.State
 		running.Cloud.State = func() any { return withoutEtags(t, state()) }
-		return subject{running: running, more: more}
+		s := subject{running: running, more: more}
+		s.SetRole(t, props.Role(t, "azure.json"))
+		return s
 	}
 }
 
@@ -96,13 +117,6 @@ func dropEtags(tree any) {
 	}
 }
 
-// login points the managed identity at a simulator; any gives tokens for all.
-func login(t *testing.T) {
-	t.Helper()
-	t.Setenv("IDENTITY_ENDPOINT", simtest.Start(t, simazure.Options{}).PlainURL+"/msi/token")
-	t.Setenv("IDENTITY_HEADER", "any")
-}
-
 const prefix = "service.beta.kubernetes.io/azure-"
 
 // service has annotations of the cloud.
@@ -127,13 +141,11 @@ func cases() []props.Case {
 }
 
 func TestProperties(t *testing.T) {
-	login(t)
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 6}), cases())
 }
 
 // TestPropertiesInterfaces has pools of network interfaces, of all sorts of machines.
 func TestPropertiesInterfaces(t *testing.T) {
-	login(t)
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM, simazure.Flex} {
 		t.Run(string(as), func(t *testing.T) {
 			props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: as, Pools: simazure.NodeNIC}), cases()[:2])
@@ -144,7 +156,6 @@ func TestPropertiesInterfaces(t *testing.T) {
 // TestPropertiesBesideOutbound has a load balancer that was there before us, with
 // frontend, pools and outbound rules of AKS, and the nodes in its pools.
 func TestPropertiesBesideOutbound(t *testing.T) {
-	login(t)
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, Outbound: true}), cases()[:3])
 	t.Run("interfaces", func(t *testing.T) {
 		props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: simazure.VMSS, Pools: simazure.NodeNIC, Outbound: true}), cases()[:2])
@@ -153,7 +164,6 @@ func TestPropertiesBesideOutbound(t *testing.T) {
 
 // TestPropertiesDual has Services with both families.
 func TestPropertiesDual(t *testing.T) {
-	login(t)
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, DualStack: true}), []props.Case{
 		service("public", nil, props.Dual),
 		service("internal", map[string]string{"load-balancer-internal": "true"}, props.Dual),
@@ -168,7 +178,6 @@ const several = `"multipleStandardLoadBalancerConfigurations": [{"name": "kubern
 
 // TestPropertiesSeveral has several load balancers.
 func TestPropertiesSeveral(t *testing.T) {
-	login(t)
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 6}, several), []props.Case{
 		// Each names its load balancer: one that names none stays where it is.
 		service("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, props.Local),
@@ -180,44 +189,44 @@ func TestPropertiesSeveral(t *testing.T) {
 // TestPodsMatter: where there are several load balancers, a pod that moves is work
 // for a Service with traffic policy Local, and nothing to others.
 func TestPodsMatter(t *testing.T) {
-	login(t)
-	s, _ := freshWith(simazure.SeedOptions{Nodes: 2}, several)(t).(subject)
-	r := reconcile.New(s.Open(t), reconcile.Options{})
-	if !r.WantsEndpoints() {
-		t.Error("endpoints are not asked for")
-	}
-	r.SetNodes(s.Nodes())
-	r.AllKnown()
-	for _, c := range []props.Case{service("cluster", nil, nil), service("local", nil, props.Local)} {
-		svc := c.Service
-		svc.Name, svc.UID = c.Name, types.UID("5a0c1f6e-0000-4000-8000-00000000"+fmt.Sprintf("%04x", len(c.Name)))+"0000"
-		job := func(node string) reconcile.Job {
-			port, name := int32(8080), "http"
-			return reconcile.Job{Service: svc, Slices: []*discoveryv1.EndpointSlice{{
-				AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: &name, Port: &port}},
-				Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.244.0.1"}, NodeName: &node}},
-			}}}
+	virtual.Test(t, func(t *testing.T) {
+		s, _ := freshWith(simazure.SeedOptions{Nodes: 2}, several)(t).(subject)
+		r := reconcile.New(s.Open(t), reconcile.Options{})
+		if !r.WantsEndpoints() {
+			t.Error("endpoints are not asked for")
 		}
-		for range 6 {
-			d, err := r.Draft(t.Context(), job(s.Nodes()[0].Name))
+		r.SetNodes(s.Nodes())
+		r.AllKnown()
+		for _, c := range []props.Case{service("cluster", nil, nil), service("local", nil, props.Local)} {
+			svc := c.Service
+			svc.Name, svc.UID = c.Name, types.UID("5a0c1f6e-0000-4000-8000-00000000"+fmt.Sprintf("%04x", len(c.Name)))+"0000"
+			job := func(node string) reconcile.Job {
+				port, name := int32(8080), "http"
+				return reconcile.Job{Service: svc, Slices: []*discoveryv1.EndpointSlice{{
+					AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: &name, Port: &port}},
+					Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.244.0.1"}, NodeName: &node}},
+				}}}
+			}
+			for range 6 {
+				d, err := r.Draft(t.Context(), job(s.Nodes()[0].Name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Run(t.Context(), d, nil)
+			}
+			d, err := r.Draft(t.Context(), job(s.Nodes()[1].Name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Run(t.Context(), d, nil)
+			if d.Clean != (c.Name == "cluster") {
+				t.Errorf("%s: clean %t after a pod has moved", c.Name, d.Clean)
+			}
 		}
-		d, err := r.Draft(t.Context(), job(s.Nodes()[1].Name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.Clean != (c.Name == "cluster") {
-			t.Errorf("%s: clean %t after a pod has moved", c.Name, d.Clean)
-		}
-	}
+	})
 }
 
 // TestPropertiesSettings has what the cloud configuration says about rules and probes.
 func TestPropertiesSettings(t *testing.T) {
-	login(t)
 	const settings = `"disableOutboundSNAT": true, "clusterServiceLoadBalancerHealthProbeMode": "shared", "excludeMasterFromStandardLB": false,`
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 2}, settings), []props.Case{
 		service("public", nil, nil),
@@ -229,7 +238,6 @@ func TestPropertiesSettings(t *testing.T) {
 // TestPropertiesElsewhere has a public IP in a group of the user. It is found again
 // by what the Service says, also while it goes.
 func TestPropertiesElsewhere(t *testing.T) {
-	login(t)
 	group := simtest.Start(t, simazure.Options{}).Cloud.Seed.NetworkGroup
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{service("address", map[string]string{"load-balancer-resource-group": group}, nil)})
 }
@@ -237,41 +245,41 @@ func TestPropertiesElsewhere(t *testing.T) {
 // TestLinkElsewhere releases a private link service in a group of the user, by a
 // process that has never seen it.
 func TestLinkElsewhere(t *testing.T) {
-	login(t)
-	s, _ := fresh(simazure.SeedOptions{Nodes: 2})(t).(subject)
-	svc := service("link", map[string]string{
-		"load-balancer-internal": "true", "pls-create": "true", "pls-resource-group": s.running.Cloud.Seed.NetworkGroup,
-	}, nil).Service
-	run := func(release bool) reconcile.Result {
-		r := reconcile.New(s.Open(t), reconcile.Options{})
-		r.SetNodes(s.Nodes())
-		r.AllKnown()
-		for range 6 {
-			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Release: release})
-			if err != nil {
-				t.Fatal(err)
+	virtual.Test(t, func(t *testing.T) {
+		s, _ := fresh(simazure.SeedOptions{Nodes: 2, Pools: simazure.NodeNIC})(t).(subject)
+		svc := service("link", map[string]string{
+			"load-balancer-internal": "true", "pls-create": "true", "pls-resource-group": s.running.Cloud.Seed.NetworkGroup,
+		}, nil).Service
+		run := func(release bool) reconcile.Result {
+			r := reconcile.New(s.Open(t), reconcile.Options{})
+			r.SetNodes(s.Nodes())
+			r.AllKnown()
+			for range 6 {
+				d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Release: release})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if result := r.Run(t.Context(), d, nil); result.Clean || result.Released {
+					return result
+				}
 			}
-			if result := r.Run(t.Context(), d, nil); result.Clean || result.Released {
-				return result
-			}
+			return reconcile.Result{}
 		}
-		return reconcile.Result{}
-	}
-	if made := run(false); !made.Clean || len(made.Draft.Have.Of(azure.KindLink)) != 1 {
-		t.Fatalf("no private link service was made: %+v", made.Err)
-	}
-	if !run(true).Released {
-		t.Error("it is not released")
-	}
-	left, err := json.Marshal(s.Control().State())
-	if err != nil || strings.Contains(strings.ToLower(string(left)), "/privatelinkservices/") || strings.Contains(strings.ToLower(string(left)), "/loadbalancers/") {
-		t.Errorf("left in the cloud: %v", err)
-	}
+		if made := run(false); !made.Clean || len(made.Draft.Have.Of(azure.KindLink)) != 1 {
+			t.Fatalf("no private link service was made: %+v", made.Err)
+		}
+		if !run(true).Released {
+			t.Error("it is not released")
+		}
+		left, err := json.Marshal(s.Control().State())
+		if err != nil || strings.Contains(strings.ToLower(string(left)), "/privatelinkservices/") || strings.Contains(strings.ToLower(string(left)), "/loadbalancers/") {
+			t.Errorf("left in the cloud: %v", err)
+		}
+	})
 }
 
 // TestPropertiesOtherKeys has DNS labels, prefixes and deny rules.
 func TestPropertiesOtherKeys(t *testing.T) {
-	login(t)
 	running := simtest.Start(t, simazure.Options{})
 	prefixID := "/subscriptions/" + running.Cloud.Seed.Subscription + "/resourceGroups/" + running.Cloud.Seed.ResourceGroup + "/providers/Microsoft.Network/publicIPPrefixes/" + running.Cloud.Seed.PublicIPPrefix
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{
@@ -285,24 +293,31 @@ func TestPropertiesOtherKeys(t *testing.T) {
 
 // TestOpenRefuses names the key that cannot be served.
 func TestOpenRefuses(t *testing.T) {
-	login(t)
-	running := simtest.Start(t, simazure.Options{})
-	for key, edit := range map[string][2]string{
-		"loadBalancerBackendPoolConfigurationType": {`"nodeIP"`, `"podIP"`},
-		"subscriptionId":                        {`"subscriptionId": "` + running.Cloud.Seed.Subscription + `"`, `"subscriptionId": ""`},
-		"networkResourceTenantID":               {"{", `{"networkResourceTenantID": "other",`},
-		"cloud":                                 {`"resourceManagerEndpoint"`, `"cloud": "AzureMoonCloud", "x"`},
-		"resourceManagerEndpoint":               {running.PlainURL, "http://127.0.0.1:1"},
-		"useFederatedWorkloadIdentityExtension": {`"useManagedIdentityExtension": true,`, `"aadClientSecret": "", "aadClientSecretX": "`},
-	} {
-		text := strings.Replace(string(confOf(t, running)), edit[0], edit[1], 1)
-		if key == "useFederatedWorkloadIdentityExtension" {
-			text = strings.Replace(string(confOf(t, running)), `"useManagedIdentityExtension": true,`, "", 1)
-			text = strings.Replace(text, simazure.ClientSecret, "", 1)
+	virtual.Test(t, func(t *testing.T) {
+		running := simtest.Start(t, simazure.Options{})
+		for key, edit := range map[string][2]string{
+			"loadBalancerBackendPoolConfigurationType": {`"nodeIP"`, `"podIP"`},
+			"subscriptionId":                        {`"subscriptionId": "` + running.Cloud.Seed.Subscription + `"`, `"subscriptionId": ""`},
+			"networkResourceTenantID":               {"{", `{"networkResourceTenantID": "other",`},
+			"cloud":                                 {`"resourceManagerEndpoint"`, `"cloud": "AzureMoonCloud", "x"`},
+			"resourceManagerEndpoint":               {running.PlainURL, "http://127.0.0.1:1"},
+			"useFederatedWorkloadIdentityExtension": {`"useManagedIdentityExtension": true,`, `"aadClientSecret": "", "aadClientSecretX": "`},
+		} {
+			text := strings.Replace(string(confOf(t, running)), edit[0], edit[1], 1)
+			if key == "useFederatedWorkloadIdentityExtension" {
+				text = strings.Replace(string(confOf(t, running)), `"useManagedIdentityExtension": true,`, "", 1)
+				text = strings.Replace(text, simazure.ClientSecret, "", 1)
+			}
+			_, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), strings.NewReader(text), providers.Env{})
+			if err == nil || !slices.Contains(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' || r == ',' }), key) {
+				t.Errorf("%s: got %v", key, err)
+			}
 		}
-		_, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), strings.NewReader(text), providers.Env{})
-		if err == nil || !slices.Contains(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' || r == ',' }), key) {
-			t.Errorf("%s: got %v", key, err)
-		}
-	}
+	})
+}
+
+// TestPlanned: what `berth plan` shows is what the controller does.
+func TestPlanned(t *testing.T) {
+	refused := service("refused", map[string]string{"load-balancer-tcp-idle-timeout": "1"}, nil)
+	props.Planned(t, fresh(simazure.SeedOptions{Nodes: 3}), cases(), refused, 60)
 }

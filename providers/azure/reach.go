@@ -3,6 +3,8 @@ package azure
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 )
@@ -29,5 +31,25 @@ func reach(in input) providers.Reach {
 			providers.NamedBy(in.Values, providers.ThingResourceGroup, groupKey, linkGroupKey),
 			providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, linkSubnetKey),
 		),
+		Size: sizeOf(in),
 	}
+}
+
+// sizeOf counts an entry of the network security group for every source, that is each
+// service tag and all ranges together, for every protocol, family and address.
+func sizeOf(in input) providers.Size {
+	size := providers.SizeOf(capability(in.Kind), in.Service)
+	if in.Service.Spec.LoadBalancerSourceRanges == nil {
+		size.Ranges += len(allowedRangesKey.Get(in.Values))
+	}
+	if in.Config.podIP() || noAccessKey.Get(in.Values) {
+		return size
+	}
+	protocols := map[corev1.Protocol]bool{}
+	for _, p := range in.Service.Spec.Ports {
+		protocols[p.Protocol] = true
+	}
+	families := max(1, len(in.Service.Spec.IPFamilies))
+	size.Rules = (len(serviceTagsKey.Get(in.Values)) + 1) * len(protocols) * families * (1 + len(additionalKey.Get(in.Values)))
+	return size
 }

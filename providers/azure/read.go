@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -26,11 +27,11 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		return r.readPods()
 	}
 	if r.recall() {
-		atOnce(r.others())
+		kit.Together(r.others()...)
 	} else {
 		mark := s.memory.begin()
 		r.note(r.readSecurity(), KindAccess)
-		atOnce(append(r.shareds(), r.others()...))
+		kit.Together(append(r.shareds(), r.others()...)...)
 		s.memory.end(mark, r.lists, r.at, r.whole())
 	}
 	r.note(r.frontendAddresses(), KindEntries)
@@ -220,10 +221,10 @@ func (r *read) frontendAddresses() error {
 	for _, lb := range r.balancers {
 		for _, f := range lb.props().list(listFrontends) {
 			id := f.ref("publicIPAddress")
-			if id == "" {
-				continue
+			if id == "" || segmentAfter(id, "subscriptions") != lower(r.config.networkSubscription()) {
+				continue // what is in another subscription is nobody's here
 			}
-			if ip, known := r.Session.facts.ip(publicIPKeyOf(id)); !known || ip.address == "" {
+			if ip, known := r.Session.facts.ip(publicIPKeyOf(id)); !known || ip.address == "" && r.at.Sub(ip.denied) >= deniedAge {
 				unknown = append(unknown, publicIPKeyOf(id))
 			}
 		}
@@ -235,10 +236,14 @@ func (r *read) frontendAddresses() error {
 func (s *Session) learnIPs(ctx context.Context, keys []stack.Key) error {
 	var mu sync.Mutex
 	var first error
-	forEach(keys, func(k stack.Key) {
+	kit.ForEach(keys, func(k stack.Key) {
 		o, err := s.get(ctx, s.config.publicIPID(k), networkVersion)
 		if o != nil {
 			s.facts.learnIP(o)
+		}
+		if fault.Is(err, fault.Denied) {
+			s.facts.learnDenied(k, s.now()) // its address stays unknown
+			return
 		}
 		if err != nil {
 			mu.Lock()

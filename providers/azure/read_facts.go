@@ -96,7 +96,7 @@ func (r *read) publicIPs(scope providers.Scope) []Object {
 // readSubnet finds a subnet of the cluster's network; one that does not exist is
 // left out.
 func (r *read) readSubnet(name string) error {
-	found, err := r.Session.facts.subnet(name).get(r.ctx, r.now(), subnetAge, func(ctx context.Context) (*FoundSubnet, error) {
+	found, err := r.Session.facts.subnet(name).Get(r.ctx, r.now(), subnetAge, func(ctx context.Context) (*FoundSubnet, error) {
 		o, err := r.get(ctx, r.config.subnetID(name), networkVersion)
 		if err != nil || o == nil {
 			return nil, err
@@ -107,7 +107,7 @@ func (r *read) readSubnet(name string) error {
 		return fmt.Errorf("subnet %s: %w", name, err)
 	}
 	if found == nil {
-		r.Session.facts.subnet(name).forget()
+		r.Session.facts.subnet(name).Forget()
 		return nil
 	}
 	r.mu.Lock()
@@ -128,7 +128,7 @@ func subnetOf(o Object) *FoundSubnet {
 // readZones finds the zones of the region among what the compute provider says
 // of itself.
 func (r *read) readZones() error {
-	zones, err := r.Session.facts.zones.get(r.ctx, r.now(), zoneAge, func(ctx context.Context) ([]string, error) {
+	zones, err := r.Session.facts.zones.Get(r.ctx, r.now(), zoneAge, func(ctx context.Context) ([]string, error) {
 		o, err := r.get(ctx, "/subscriptions/"+r.config.Subscription+"/providers/Microsoft.Compute", providersVersion)
 		if err != nil {
 			return nil, err

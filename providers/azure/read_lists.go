@@ -53,6 +53,3 @@ func (r *read) others() []func() {
 	}
 	return tasks
 }
-
-// atOnce makes calls at the same time.
-func atOnce(tasks []func()) { forEach(tasks, func(task func()) { task() }) }

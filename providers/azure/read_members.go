@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -34,7 +35,7 @@ func (r *read) readFleet() error {
 		}
 	}
 	names := slices.Sorted(maps.Keys(groups))
-	found, err := r.Session.facts.fleet(strings.Join(names, ",")).get(r.ctx, r.now(), fleetAge, func(ctx context.Context) (*fleet, error) {
+	found, err := r.Session.facts.fleet(strings.Join(names, ",")).Get(r.ctx, r.now(), fleetAge, func(ctx context.Context) (*fleet, error) {
 		return r.listFleet(ctx, names)
 	})
 	r.mu.Lock()
@@ -75,7 +76,7 @@ func (s *Session) listFleet(ctx context.Context, groups []string) (*fleet, error
 	}
 	var mu sync.Mutex
 	var first error
-	forEach(out.sets, func(set Object) {
+	kit.ForEach(out.sets, func(set Object) {
 		if isFlexible(set) {
 			return
 		}

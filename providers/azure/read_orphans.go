@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -91,14 +92,14 @@ func (w *sweep) look(ctx context.Context) error {
 	scope := trace(identity{Cluster: w.cluster, Config: w.config})
 	w.read = newRead(ctx, w.Session, []providers.Scope{scope})
 	if w.config.podIP() {
-		atOnce([]func(){
+		kit.Together(
 			func() { w.read.note(w.read.listContainers(), KindContainer) },
 			func() { w.read.note(w.read.listGateway(pathServices), KindRegistered) },
 			func() { w.read.note(w.read.listGateway(pathLocations), KindPods) },
-		})
+		)
 		w.containers()
 	} else {
-		atOnce(w.read.shareds())
+		kit.Together(w.read.shareds()...)
 		w.balancers()
 		w.tagged()
 	}
@@ -162,7 +163,11 @@ func (w *sweep) tagged() {
 			if !w.ofThis(f.Tags) {
 				continue
 			}
-			name, _ := strings.CutPrefix(lower(f.Name), lower(w.cluster)+"-")
+			name := f.baseIn(w.cluster)
+			if base := w.gone(name); base != "" && len(f.Services) == 0 {
+				w.of(base) // see givenUp
+				continue
+			}
 			gone := slices.DeleteFunc(slices.Clone(f.Services), func(s string) bool { return w.services[s] })
 			note(gone, w.basesOn(f.Attached, name))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -21,12 +22,12 @@ func (r *read) readPods() []providers.Found[*Facts] {
 	looks := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool { return len(s.Own) > 0 })
 	if looks && !r.recall() {
 		mark := r.memory.begin()
-		atOnce([]func(){
+		kit.Together(
 			func() { r.note(r.listContainers(), KindContainer) },
 			func() { r.note(r.listContainerIPs(), KindContainerIP) },
 			func() { r.note(r.listGateway(pathServices), KindRegistered, KindAttached) },
 			func() { r.note(r.listGateway(pathLocations), KindPods) },
-		})
+		)
 		r.memory.end(mark, r.lists, r.at, r.whole())
 	}
 	world := podWorldOf(r.config, r.lists)

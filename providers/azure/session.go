@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // Session is an open connection to one subscription of Azure. It is safe for
@@ -32,7 +34,8 @@ type Session struct {
 	facts    *factCache
 	memory   listMemory
 	places   queue
-	gates    gates
+	limits   *kit.Limits
+	pace     pace
 	patience time.Duration // how long a step waits for its operation
 }
 
@@ -47,6 +50,7 @@ func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*
 }
 
 func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
+	c.Auth = c.Auth.withEnvironment(os.LookupEnv)
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
@@ -57,10 +61,10 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, cluster: orElse(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), patience: patience}
-	if s.now == nil {
-		s.now = time.Now
+	if env.Now == nil {
+		env.Now = time.Now
 	}
+	s := &Session{config: c, cluster: orElse(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), limits: newLimits(c, env), patience: patience}
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
 	options := clientOptions(place)
 	options.Transport = &http.Client{Transport: metered(transport(), env.Calls)}
@@ -92,14 +96,11 @@ func (c Config) hasCluster(cluster string) error {
 	return nil
 }
 
-// pipelineOf is what every call goes through. Answers that ask for fewer calls
-// are not repeated here: the loop knows better when to go on.
+// pipelineOf is what every call goes through. Nothing is repeated here, where no limit
+// would see it.
 func pipelineOf(credential azcore.TokenCredential, client azpolicy.ClientOptions, agentName string, alsoTenants ...string) (runtime.Pipeline, error) {
 	options := &policy.ClientOptions{ClientOptions: client, DisableRPRegistration: true, AuxiliaryTenants: alsoTenants}
-	options.Retry = azpolicy.RetryOptions{
-		MaxRetries: 2, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 2 * time.Second,
-		StatusCodes: []int{http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout},
-	}
+	options.Retry = azpolicy.RetryOptions{MaxRetries: -1}
 	p := runtime.PipelineOptions{PerCall: []azpolicy.Policy{&agent{name: agentName}}}
 	pipeline, err := armruntime.NewPipeline("berth", "v1", credential, p, options)
 	if err != nil {
@@ -126,7 +127,7 @@ func transport() *http.Transport {
 	}
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = keptConnections
-	return t
+	return kit.Alive(t)
 }
 
 const keptConnections = 64

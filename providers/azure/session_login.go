@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
@@ -16,6 +17,9 @@ import (
 
 // environmentLimit bounds the answer that describes a cloud.
 const environmentLimit = 1 << 20
+
+// environmentTimeout bounds the call for it.
+const environmentTimeout = 30 * time.Second
 
 // environment says where the resource manager and the login are: by the name of
 // the cloud, or by what a resource manager of another address says of itself.
@@ -47,7 +51,7 @@ func environmentAt(ctx context.Context, c Config) (cloud.Configuration, error) {
 	if err != nil {
 		return cloud.Configuration{}, fmt.Errorf("%s: %w", key, err)
 	}
-	answer, err := (&http.Client{Timeout: readLimit}).Do(request)
+	answer, err := (&http.Client{Timeout: environmentTimeout}).Do(request)
 	if err != nil {
 		return cloud.Configuration{}, fmt.Errorf("%s: %w", key, err)
 	}
@@ -79,6 +83,21 @@ func environmentAt(ctx context.Context, c Config) (cloud.Configuration, error) {
 		}
 	}
 	return cloud.Configuration{}, fmt.Errorf("%s: %s does not know the cloud %q", key, c.Endpoint, c.Cloud)
+}
+
+// withEnvironment lays the variables that the webhook of workload identity sets, and
+// those of a secret, over the file. A file with a token is a workload identity,
+// whatever the file says. Source: kubernetes-sigs/cloud-provider-azure:pkg/azclient/auth_conf.go.
+func (a Auth) withEnvironment(lookup func(string) (string, bool)) Auth {
+	for name, field := range map[string]*string{
+		"AZURE_TENANT_ID": &a.Tenant, "AZURE_CLIENT_ID": &a.ClientID, "AZURE_CLIENT_SECRET": &a.ClientSecret, "AZURE_FEDERATED_TOKEN_FILE": &a.WorkloadToken,
+	} {
+		if value, set := lookup(name); set && value != "" {
+			*field = value
+			a.Workload = a.Workload || name == "AZURE_FEDERATED_TOKEN_FILE"
+		}
+	}
+	return a
 }
 
 // credentialOf is the first way to log in that the configuration has.

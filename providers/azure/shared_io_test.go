@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestSharedAddressOverHTTP: three Services with different ports are on one address:
@@ -21,7 +22,7 @@ import (
 func TestSharedAddressOverHTTP(t *testing.T) {
 	for _, kind := range []string{Public, Internal} {
 		for _, order := range permutations([]int{0, 1, 2}) {
-			t.Run(fmt.Sprint(kind, order), func(t *testing.T) {
+			virtual.Run(t, fmt.Sprint(kind, order), func(t *testing.T) {
 				r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Addresses: 1}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 				user := r.sim.Cloud.Seed.Addresses[0]
 				before := r.notOurs()
@@ -93,7 +94,7 @@ func (r *rig) ports(kind string) (served, open []string) {
 // have interfaces go at the same time, and it goes with them.
 func TestInterfacesLeaveTogether(t *testing.T) {
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM} {
-		t.Run(string(as), func(t *testing.T) {
+		virtual.Run(t, string(as), func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: as}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			svcs := []*corev1.Service{numbered(1, Internal, nil), numbered(2, Internal, nil), numbered(3, Internal, nil)}
 			r.runAll(false, svcs...)

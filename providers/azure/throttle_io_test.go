@@ -2,7 +2,6 @@ package azure
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"sync"
 	"testing"
@@ -10,59 +9,51 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestThrottled: after a 429 no write of that kind is sent until Azure allows it,
-// whatever many Services want; writes of other kinds and all reads go on, and what
-// the user is told does not change from one try to the next.
+// whatever many Services want; then all of them are done. Writes of other kinds and
+// all reads go on meanwhile.
 func TestThrottled(t *testing.T) {
-	const put = "LoadBalancers.CreateOrUpdate"
-	r := newRig(t, simazure.Options{RetryAfter: 40, ARM: simarm.Options{Async: simarm.AsyncNone}})
-	if err := r.sim.Cloud.Throttle.Set(sim.Bucket{Name: "writes", Service: "network", Operations: []string{put}, Capacity: 0, Refill: 0}); err != nil {
-		t.Fatal(err)
-	}
-	told := map[string]bool{}
-	try := func() (waits []time.Duration) {
-		for n := range 5 {
-			_, err := r.run(numbered(n+1, Public, nil), false)
-			if fault.Of(err) != fault.Throttled {
-				t.Fatalf("got %v, want Throttled", err)
+	virtual.Test(t, func(t *testing.T) {
+		const put, services, refill = "LoadBalancers.CreateOrUpdate", 5, 0.2 // a second: Azure says to wait five seconds
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		r.session.limits = newLimits(r.config, providers.Env{Share: 1, Now: time.Now})
+		if err := r.sim.Cloud.Throttle.Set(sim.Bucket{Name: "writes", Service: "network", Operations: []string{put}, Capacity: 0, Refill: refill}); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for n := range services {
+			all.Go(func() {
+				if _, err := r.run(numbered(n+1, Public, nil), false); err != nil {
+					t.Errorf("Service %d: %v", n+1, err)
+				}
+			})
+		}
+		const deadline = time.Minute
+		began := time.Now()
+		for r.throttled(put) == 0 || r.writes("network.PublicIPAddresses.CreateOrUpdate") < services {
+			if time.Since(began) > deadline {
+				t.Fatalf("after %v: %v; want public IPs written while load balancers wait", deadline, r.sim.Cloud.Journal.Counts())
 			}
-			told[fmt.Sprint(n, err)] = true
-			waits = append(waits, fault.After(err))
+			time.Sleep(time.Millisecond)
 		}
-		return waits
-	}
-	waits := append(try(), try()...)
-	r.now = r.now.Add(10 * time.Second)
-	waits = append(waits, try()[0])
-	if n := len(told); n != 5 {
-		t.Errorf("5 Services were told %d things, want one each: %v", n, told)
-	}
-	if first, last := waits[0], waits[len(waits)-1]; first != 40*time.Second || last != 30*time.Second {
-		t.Errorf("waits %v at first and %v ten seconds later, want 40s and 30s", first, last)
-	}
-	if n := r.throttled(put); n != 1 {
-		t.Errorf("%d writes of load balancers were sent, want 1", n)
-	}
-	if n := r.writes("network.PublicIPAddresses.CreateOrUpdate"); n != 5 {
-		t.Errorf("%d public IPs were written, want 5: other kinds go on", n)
-	}
-	if err := r.sim.Cloud.Throttle.Set(); err != nil {
-		t.Fatal(err)
-	}
-	r.now = r.now.Add(30 * time.Second)
-	for n := range 5 {
-		if _, err := r.run(numbered(n+1, Public, nil), false); err != nil {
-			t.Error(err)
+		if n, most := r.throttled(put), 1+int(time.Since(began).Seconds()*refill); n > most {
+			t.Errorf("%d writes of load balancers were sent, want at most %d", n, most)
 		}
-	}
+		if err := r.sim.Cloud.Throttle.Set(); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+	})
 }
 
 // throttled counts the calls of an operation that were refused by a bucket.
@@ -74,23 +65,6 @@ func (r *rig) throttled(operation string) int {
 		}
 	}
 	return n
-}
-
-func TestGateOf(t *testing.T) {
-	const group = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/"
-	for _, c := range []struct{ method, path, want string }{
-		{http.MethodGet, group + "loadBalancers", "reads of loadbalancers"},
-		{http.MethodPut, group + "loadBalancers/lb", "writes of loadbalancers"},
-		{http.MethodDelete, group + "loadBalancers/lb", "writes of loadbalancers"},
-		{http.MethodPut, group + "loadBalancers/lb/backendAddressPools/p", "writes of loadbalancers"},
-		{http.MethodPut, group + "publicIPAddresses/ip", "writes of publicipaddresses"},
-		{http.MethodPut, "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/0", "writes of virtualmachinescalesets"},
-		{http.MethodGet, "https://management.azure.com/subscriptions/s", "GET"},
-	} {
-		if got := gateOf(c.method, c.path); got != c.want {
-			t.Errorf("%s %s: %q, want %q", c.method, c.path, got, c.want)
-		}
-	}
 }
 
 // TestOneFailsOthersGoOn: one Service cannot be done, for many reasons; four more on
@@ -111,7 +85,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 		{"more rules than fit", Internal, nil, (*rig).fullBalancer, fault.Quota},
 		{"no room in the security group", Public, value("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		virtual.Run(t, c.name, func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			if c.before != nil {
 				c.before(r)
@@ -220,7 +194,7 @@ func (r *rig) editBalancer(name string, edit func(lb Object, id string)) {
 		lb = LBGraft{Config: r.config}.fresh()
 	}
 	edit(lb, id)
-	if _, err := r.session.put(r.Context(), id, networkVersion, lb, lb.text("etag")); err != nil {
+	if _, err := r.session.put(r.Context(), id, lb, lb.text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -245,7 +219,7 @@ func (r *rig) fullSecurity() {
 		}})
 	}
 	nsg.props().setList(listSecurity, rules)
-	if _, err := r.session.put(r.Context(), id, networkVersion, nsg, nsg.text("etag")); err != nil {
+	if _, err := r.session.put(r.Context(), id, nsg, nsg.text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 )
 
 // validate judges what is not an annotation: fields of the Service and what the
@@ -16,13 +17,8 @@ import (
 func validate(in input) annotations.Problems {
 	out := validateConfig(in)
 	svc := in.Service
-	if len(in.Backends.Ports) == 0 {
-		out = append(out, said("spec.ports", "", "is empty, so there is nothing to serve", "at least one port", annotations.Error))
-	}
-	for _, p := range in.Backends.Ports {
-		if p.Protocol == corev1.ProtocolSCTP && in.Kind != Internal {
-			out = append(out, said("spec.ports", p.String(), "is SCTP, which only internal load balancers serve", internalKey.Name+`: "true"`, annotations.Error))
-		}
+	if kind, known := providers.CapabilityOf(capabilities(), in.Kind); known {
+		out = append(out, kind.Judge(svc, in.Backends)...)
 	}
 	if in.Backends.Health.Source == nodeports.HealthMissing {
 		out = append(out, said("spec.healthCheckNodePort", "",

@@ -129,7 +129,7 @@ func objectKeys() []annotations.Declaration {
 				Type: annotations.String(), Source: "kubernetes/ingress-gce:pkg/utils/utils.go",
 				Doc: "With policy Local a node stays while it has pods, so that no connection is cut early.",
 			}),
-		on(annotations.OtherObject, "ToBeDeletedByClusterAutoscaler", "Taint of nodes that are about to go: they are no backends.", "",
+		on(annotations.OtherObject, "ToBeDeletedByClusterAutoscaler", "Taint of nodes that are about to go: they stay backends until they are gone, since their health check fails.", "",
 			annotations.Form[bool]{Type: annotations.Presence(), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}),
 		on(annotations.NodeAnnotation, "networking.gke.io/north-interfaces", "Addresses of the node in other networks.", "",
 			annotations.Form[string]{Type: annotations.String(), Support: annotations.Accepted, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),

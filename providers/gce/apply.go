@@ -73,6 +73,7 @@ type change struct {
 }
 
 func (c *change) outcomes() []plan.Outcome {
+	c.awaitNeeds()
 	id := c.step.ID
 	if id.Key.Kind == KindGroup && id.Action == plan.Update {
 		return c.changeMembers()
@@ -289,10 +290,10 @@ func deleted(err error) plan.Outcome {
 // failed is the outcome of a call that ended with a fault, or whose operation has
 // not ended yet.
 func failed(err error) plan.Outcome {
-	var w *slow
+	var w *unfinished
 	switch {
 	case errors.As(err, &w):
-		return plan.Outcome{Wait: lateDelay, Sent: plan.WasSent}
+		return plan.Outcome{Wait: unfinishedDelay, Sent: plan.WasSent}
 	case fault.Is(err, fault.Ambiguous):
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}

@@ -27,7 +27,11 @@ func createBackend(c *change, spec Backend) plan.Outcome {
 		return c.foundBackend(spec)
 	}
 	if err != nil {
+		c.noteCrowded(err)
 		return failed(err)
+	}
+	if len(spec.Groups) > 0 {
+		spec.Balancing = balancingConnection // what the cloud says of all of them
 	}
 	return c.created(c.backendPath(spec.Name), stack.Name, spec)
 }
@@ -78,7 +82,16 @@ func updateBackend(c *change, spec Backend) plan.Outcome {
 			break
 		}
 	}
+	c.noteCrowded(err)
 	return c.updated(spec, err)
+}
+
+// noteCrowded has machines looked up that are in groups of other load balancers; no
+// other refusal of a backend service says anything of machines.
+func (c *change) noteCrowded(err error) {
+	if err != nil && isCrowded(err) {
+		c.doubts.note(err)
+	}
 }
 
 // putField writes one field of ours.
@@ -90,6 +103,7 @@ func (c *change) putField(b *computepb.BackendService, spec Backend, ch plan.Cha
 		b.Description = &spec.Description
 	case "Protocol":
 		b.Protocol = &spec.Protocol
+		c.putField(b, spec, plan.Change{Field: "Draining"})
 	case "Affinity":
 		b.SessionAffinity = &spec.Affinity
 	case "Checks":
@@ -101,8 +115,8 @@ func (c *change) putField(b *computepb.BackendService, spec Backend, ch plan.Cha
 			one.BalancingMode = optional(spec.Balancing)
 		}
 	case "Draining":
-		if spec.Draining > 0 {
-			b.ConnectionDraining = &computepb.ConnectionDraining{DrainingTimeoutSec: orNil(spec.Draining)}
+		if spec.Draining > 0 || b.GetConnectionDraining().GetDrainingTimeoutSec() > 0 {
+			b.ConnectionDraining = &computepb.ConnectionDraining{DrainingTimeoutSec: new(int32(spec.Draining))}
 		}
 	case "Locality":
 		b.LocalityLbPolicy = localityOf(spec.Locality, b.LocalityLbPolicy)

@@ -2,7 +2,6 @@ package gce
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	compute "cloud.google.com/go/compute/apiv1"
@@ -11,6 +10,7 @@ import (
 	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -96,8 +96,8 @@ func wireHTTPCheck(spec Check) *raw.HttpHealthCheck {
 }
 
 // tellHTTP is tell for the collection that has another library.
-func (c *change) tellHTTP(verb string, spec Check, call func(ctx context.Context, token string) (*raw.Operation, error)) error {
-	return c.send(c.ctx, fmt.Sprintf("%s http health check %+v", verb, spec), func(ctx context.Context) (*computepb.Operation, error) {
+func (c *change) tellHTTP(call func(ctx context.Context, token string) (*raw.Operation, error)) error {
+	return c.send(c.ctx, func(ctx context.Context) (*computepb.Operation, error) {
 		op, err := call(ctx, uuid.NewString())
 		if err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func (c *change) tellHTTP(verb string, spec Check, call func(ctx context.Context
 // operationOf is an operation of the older library in the newer one's form.
 func operationOf(op *raw.Operation) *computepb.Operation {
 	status := computepb.Operation_Status(computepb.Operation_Status_value[op.Status])
-	out := &computepb.Operation{Name: &op.Name, SelfLink: &op.SelfLink, Status: &status, HttpErrorMessage: &op.HttpErrorMessage}
+	out := &computepb.Operation{Name: &op.Name, SelfLink: &op.SelfLink, TargetLink: &op.TargetLink, Status: &status, HttpErrorMessage: &op.HttpErrorMessage}
 	if op.HttpErrorStatusCode != 0 {
 		out.HttpErrorStatusCode = orNil(op.HttpErrorStatusCode)
 	}
@@ -123,26 +123,26 @@ func operationOf(op *raw.Operation) *computepb.Operation {
 }
 
 func createHTTPCheck(c *change, spec Check) plan.Outcome {
-	err := c.tellHTTP("insert", spec, func(ctx context.Context, token string) (*raw.Operation, error) {
+	err := c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Insert(c.config.Project, wireHTTPCheck(spec)).RequestId(token).Context(ctx).Do()
 	})
 	return c.checkMade(spec, err, func() (Check, error) {
 		found, err := c.httpCheckAPI.Get(c.config.Project, spec.Name).Context(c.ctx).Do()
 		if err != nil {
-			return Check{}, faultOf(err, reading)
+			return Check{}, faultOf(err, kit.Reading)
 		}
 		return httpCheckOf(found), nil
 	})
 }
 
 func updateHTTPCheck(c *change, spec Check) plan.Outcome {
-	return c.updated(spec, c.tellHTTP("patch", spec, func(ctx context.Context, token string) (*raw.Operation, error) {
+	return c.updated(spec, c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Patch(c.config.Project, spec.Name, wireHTTPCheck(spec)).RequestId(token).Context(ctx).Do()
 	}))
 }
 
 func deleteHTTPCheck(c *change) plan.Outcome {
-	return deleted(c.tellHTTP("delete", Check{Name: c.name()}, func(ctx context.Context, token string) (*raw.Operation, error) {
+	return deleted(c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Delete(c.config.Project, c.name()).RequestId(token).Context(ctx).Do()
 	}))
 }
@@ -153,10 +153,10 @@ func (c *change) checksExist() (bool, error) {
 	checks := firewallChecks(c.step.ID.Key.Name)
 	if slices.ContainsFunc(checks, func(k stack.Key) bool { return k.Kind == KindHTTPCheck }) {
 		_, err := c.httpCheckAPI.Get(c.config.Project, checks[0].Name).Context(c.ctx).Do()
-		if fault.Is(faultOf(err, reading), fault.NotFound) {
+		if fault.Is(faultOf(err, kit.Reading), fault.NotFound) {
 			return false, nil
 		}
-		return err == nil, faultOf(err, reading)
+		return err == nil, faultOf(err, kit.Reading)
 	}
 	there := false
 	it := c.checkAPI.AggregatedList(c.ctx, &computepb.AggregatedListHealthChecksRequest{

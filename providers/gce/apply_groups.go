@@ -6,6 +6,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -119,7 +120,7 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 			if len(missing) == 0 {
 				break
 			}
-			bad, err := split(missing, func(part []string) error { return c.addInstances(group, part) })
+			bad, err := kit.SplitAmong(&c.doubts.suspects, group, missing, sameName, exists, func(part []string) error { return c.addInstances(group, part) })
 			if fault.Is(err, fault.Exists) && try < regrafts {
 				c.groups.drop(group)
 				continue
@@ -134,11 +135,14 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 	return refused, nil
 }
 
+func sameName(name string) string { return name }
+
 func (c *change) addInstances(group string, names []string) error {
 	err := tell(c.ctx, c.Session, c.groupAPI.AddInstances, &computepb.AddInstancesInstanceGroupRequest{
 		Project: c.config.Project, Zone: zoneOf(group), InstanceGroup: lastOf(group),
 		InstanceGroupsAddInstancesRequestResource: &computepb.InstanceGroupsAddInstancesRequest{Instances: c.instances(zoneOf(group), names)},
 	})
+	c.doubts.note(err)
 	if err == nil {
 		c.groups.wrote(group, names, nil)
 	}
@@ -192,26 +196,4 @@ func (s *Session) instances(zone string, names []string) []*computepb.InstanceRe
 		out = append(out, &computepb.InstanceReference{Instance: new(s.urlOf("zones/" + zone + "/instances/" + n))})
 	}
 	return out
-}
-
-// split searches members that the cloud refuses. Exists means that the group is
-// not as it was known to be, and ends the search.
-func split[T any](members []T, call func([]T) error) ([]plan.Refusal, error) {
-	var lost error
-	refused, err := fault.Split(members, fault.MaxSplits-1, func(part []T) error {
-		err := call(part)
-		if fault.Is(err, fault.Exists) {
-			lost = err
-			return &fault.Fault{Meaning: fault.Internal, Err: err}
-		}
-		return err
-	})
-	if lost != nil {
-		err = lost
-	}
-	var out []plan.Refusal
-	for _, r := range refused {
-		out = append(out, plan.Refusal{Member: r.Member, Err: r.Err})
-	}
-	return out, err
 }

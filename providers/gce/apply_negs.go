@@ -6,6 +6,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -70,11 +71,12 @@ func (c *change) memberOutcome(refused []plan.Refusal, err error) plan.Outcome {
 func (c *change) attach(neg string, endpoints []Endpoint) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(endpoints, negEndpointsPerCall) {
-		bad, err := split(chunk, func(part []Endpoint) error {
+		bad, err := kit.SplitAmong(&c.doubts.suspects, neg, chunk, Endpoint.name, exists, func(part []Endpoint) error {
 			err := tell(c.ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
 				Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
 				NetworkEndpointGroupsAttachEndpointsRequestResource: &computepb.NetworkEndpointGroupsAttachEndpointsRequest{NetworkEndpoints: wireEndpoints(part)},
 			})
+			c.doubts.note(err)
 			c.negWritten(neg, part, nil, err)
 			return err
 		})

@@ -6,6 +6,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -27,6 +28,7 @@ func createPool(c *change, spec Pool) plan.Outcome {
 	}
 	err := tell(c.ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPoolResource: p})
 	if err != nil {
+		c.doubts.note(err)
 		return failed(err)
 	}
 	refused, err := c.addPoolMembers(spec.Name, spec.Instances[len(first):])
@@ -57,11 +59,13 @@ func addToPool(c *change) plan.Outcome {
 func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(instances, poolMembersPerCall) {
-		bad, err := split(chunk, func(part []string) error {
-			return tell(c.ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
+		bad, err := kit.SplitAmong(&c.doubts.suspects, c.poolPath(pool), chunk, sameName, exists, func(part []string) error {
+			err := tell(c.ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
 				Project: c.config.Project, Region: c.config.Region, TargetPool: pool,
 				TargetPoolsAddInstanceRequestResource: &computepb.TargetPoolsAddInstanceRequest{Instances: c.references(part)},
 			})
+			c.doubts.note(err)
+			return err
 		})
 		refused = append(refused, bad...)
 		if err != nil && !fault.Is(err, fault.Exists) {

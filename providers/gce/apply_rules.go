@@ -172,21 +172,30 @@ func createAddress(c *change, spec Address) plan.Outcome {
 	err := tell(c.ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
 	switch {
 	case err == nil && spec.IP != "":
-		return c.created(c.addressPath(spec.Name), stack.Name, spec)
+		return c.created(c.addressPath(spec.Name), stack.Name, spec.known())
 	case err == nil:
 		return c.readAddress(spec)
-	case spec.IP != "" && refusesIP(err) && c.reservedByOther(spec):
+	case spec.IP != "" && refusesIP(err) && c.reservedByOther(spec): // nothing was made, so nothing can be read
 		return c.created(c.addressPath(spec.Name), stack.Name, spec)
 	}
 	return failed(err)
+}
+
+// known is the address with what the cloud says of all internal ones.
+func (a Address) known() Address {
+	if a.Type == schemeInternal {
+		a.Tier = cmp.Or(a.Tier, tierPremium)
+	}
+	return a
 }
 
 // asIPv6: an address that takes over the IP of a rule has its length, a new one its
 // version. Source: kubernetes/ingress-gce:pkg/l4/address/manager.go.
 func (c *change) asIPv6(a *computepb.Address, spec Address) {
 	if spec.IP != "" {
+		a.PrefixLength = new(int32(96))
 		if spec.Type == schemeExternal {
-			a.PrefixLength, a.Subnetwork = new(int32(96)), nil
+			a.Subnetwork = nil
 		}
 		return
 	}

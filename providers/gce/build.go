@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 )
@@ -36,6 +37,9 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if in.Config.SystemUID == "" || in.Config.ClusterID == "" {
 		return nil, nil, fault.New(fault.Internal, "gce: neither the cluster nor the configuration says by which ids load balancers are named")
 	}
+	if beyond := providers.Exceeds(capabilities(), reach(in)); len(beyond) > 0 {
+		return nil, beyond, nil
+	}
 	b := newBuilder(in, facts, have)
 	b.problems = append(b.problems, validate(b.in)...)
 	b.network()
@@ -48,7 +52,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	default:
 		b.newer()
 	}
-	b.problems = distinct(b.problems)
+	b.problems = b.problems.Distinct()
 	if b.problems.Errors() {
 		return nil, b.problems, nil
 	}
@@ -176,7 +180,8 @@ func (b *builder) checkSubnets() {
 	}
 	s, ok := b.facts.subnet(path)
 	switch {
-	case path == "":
+	case path == "", !ok && len(b.facts.Subnets) == 1 && b.facts.Subnets[0].Path == b.facts.Subnet:
+		// Not asked for, or only the configured one may be read: the cloud will tell.
 	case !ok:
 		b.tell(said(b.subnetSource(), lastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), errorLevel))
 	case b.hasIPv6() && (s.IPv6Access != access || s.StackType == "IPV4_ONLY"):
@@ -229,17 +234,6 @@ func isNewer(kind string) bool { return kind == NetLB || kind == InternalNEG }
 func hasFamily(in input, family corev1.IPFamily) bool {
 	list := in.Service.Spec.IPFamilies
 	return slices.Contains(list, family) || len(list) == 0 && family == corev1.IPv4Protocol
-}
-
-// distinct drops problems that several parts of the build have noticed.
-func distinct(in annotations.Problems) annotations.Problems {
-	var out annotations.Problems
-	for _, p := range in {
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // shortList names the first few of a list.

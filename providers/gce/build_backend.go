@@ -27,9 +27,9 @@ func (b *builder) newerBackend(check stack.Ref) Backend {
 	}
 	if spec.Protocol == protocolTCP {
 		spec.Draining = drainTCP
-	}
-	if old.Draining > 0 {
-		spec.Draining = old.Draining
+		if old.Draining > 0 {
+			spec.Draining = old.Draining // users may change how long connections drain
+		}
 	}
 	if b.neg {
 		spec.Groups, spec.Balancing = b.negs(), balancingConnection

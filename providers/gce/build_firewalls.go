@@ -23,6 +23,7 @@ const (
 // closes the rest of them if that is configured.
 func (b *builder) clientFirewalls() {
 	if b.in.Config.NoFirewall && isNewer(b.in.Kind) {
+		b.keepFirewalls()
 		return
 	}
 	if b.hasIPv4() {
@@ -30,6 +31,18 @@ func (b *builder) clientFirewalls() {
 	}
 	if b.hasIPv6() {
 		b.clientFirewall(versionIPv6)
+	}
+}
+
+// keepFirewalls leaves firewalls as they are that let clients in: whoever makes their
+// own takes these away when the others are there. They go with the Service.
+func (b *builder) keepFirewalls() {
+	for _, kind := range []stack.Kind{KindFirewall, KindDeny} {
+		for _, r := range b.have.Of(kind) {
+			if r.Proof != stack.None && r.Key.Name != keyLegacy {
+				b.put(r.Key, r.Spec)
+			}
+		}
 	}
 }
 
@@ -58,7 +71,7 @@ func (b *builder) clientFirewall(version string) {
 		f.Destination = dest
 	}
 	if len(f.Sources) == 0 {
-		b.tell(said("source ranges", "", "name no range of "+string(family)+", so nobody may connect by "+string(family), "", warnLevel))
+		b.tell(said("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", warnLevel))
 		return
 	}
 	b.put(stack.Key{Kind: KindFirewall, Name: key}, f)
@@ -172,6 +185,9 @@ func (b *builder) allowed() []Allowed {
 func (b *builder) portsOf(protocol corev1.Protocol) []int32 {
 	var out []int32
 	for _, p := range b.in.Backends.Ports {
+		if b.in.Ended() {
+			break
+		}
 		if protocol == "" || p.Protocol == protocol {
 			out = append(out, p.Port)
 		}

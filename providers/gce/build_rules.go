@@ -109,6 +109,12 @@ func (b *builder) internalIG() {
 	if b.sharesBackend() {
 		spec.Name, spec.Description = b.names.sharedBackend(sharedBackendOf(b.in.Service)), ""
 		key.Name = spec.Name
+	}
+	if found, ok := b.found(key); ok {
+		old, _ := found.Spec.(Backend)
+		spec.Draining = old.Draining // this kind does not manage it
+	}
+	if b.sharesBackend() {
 		b.share(key, spec)
 	} else {
 		b.put(key, spec)

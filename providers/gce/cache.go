@@ -1,13 +1,14 @@
 package gce
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -20,7 +21,7 @@ const (
 	// node that is asked for is in it.
 	instanceAge = 10 * time.Minute
 	// absentAge is how long an instance that was not in the list is not looked for again.
-	absentAge = time.Minute
+	absentAge = 10 * time.Second
 	// addressAge is how long those who only build believe the list of addresses. It
 	// is short, for a user waits for it, and long enough for the Services of one burst.
 	addressAge = 5 * time.Second
@@ -33,38 +34,20 @@ const (
 	endpointAge = 6 * time.Hour
 )
 
-// aged is a value with the time it was fetched at. One who needs what another is
-// just fetching waits for it.
-type aged[T any] struct {
-	sync.Mutex
-	value T
-	at    time.Time
-}
-
-// get returns what is remembered, or fetches it if it is too old or not enough.
-func (a *aged[T]) get(ctx context.Context, now time.Time, age time.Duration, enough func(T, time.Duration) bool, fetch func(context.Context) (T, error)) (T, error) {
-	a.Lock()
-	defer a.Unlock()
-	old := now.Sub(a.at)
-	if !a.at.IsZero() && old < age && (enough == nil || enough(a.value, old)) {
-		return a.value, nil
-	}
-	value, err := fetch(ctx)
-	if err != nil {
-		return value, err
-	}
-	a.value, a.at = value, now
-	return value, nil
-}
-
 // factCache remembers facts between reads. It is safe for concurrent use; what it
 // returns is shared and never written to.
 type factCache struct {
-	zones     aged[[]string]
-	subnets   aged[[]Subnet]
-	instances aged[map[string]Instance]
-	groups    aged[[]string]
-	addresses aged[[]*computepb.Address]
+	zones     kit.Aged[[]string]
+	subnets   kit.Aged[[]Subnet]
+	instances kit.Aged[instanceList]
+	groups    kit.Aged[[]string]
+	addresses kit.Aged[[]*computepb.Address]
+}
+
+// instanceList is the instances of the managed zones by name, at a time.
+type instanceList struct {
+	by map[string]Instance
+	at time.Time
 }
 
 func newFactCache() *factCache { return &factCache{} }
@@ -147,6 +130,56 @@ func (c *memberCache[M]) drop(group string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[group] = memberList[M]{writes: c.known[group].writes + 1}
+}
+
+// dropWith forgets what those groups have that are known to have such a member.
+func (c *memberCache[M]) dropWith(match func(M) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for group, m := range c.known {
+		if slices.ContainsFunc(m.names, match) {
+			c.known[group] = memberList[M]{writes: m.writes + 1}
+		}
+	}
+}
+
+// forgottenNodes is how many nodes that are gone may be remembered, beside those that
+// are there.
+const forgottenNodes = 1000
+
+// machines are the starts of nodes by name, as reads were last told of them. It is
+// safe for concurrent use.
+type machines struct {
+	mu    sync.Mutex
+	known map[string]nodeports.Node
+	seen  map[string]bool // digests of sets that hold nothing else
+}
+
+func newMachines() *machines {
+	return &machines{known: map[string]nodeports.Node{}, seen: map[string]bool{}}
+}
+
+// cameBack returns the names of those nodes of a set that are other machines, or other
+// starts of them, than when it was last called.
+func (m *machines) cameBack(set nodeports.NodeSet) map[string]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.seen[set.Digest()] {
+		return nil
+	}
+	if len(m.known) > forgottenNodes+4*set.Len() {
+		clear(m.known)
+	}
+	out := map[string]bool{}
+	for n := range set.All() {
+		if old := m.known[n.Name]; n.CameBack(old) {
+			out[n.Name] = true
+			clear(m.seen) // the same set again would mean the former machine
+		}
+		m.known[n.Name] = nodeports.Node{Name: n.Name, UID: n.UID, BootID: n.BootID}
+	}
+	m.seen[set.Digest()] = true
+	return out
 }
 
 // placeCache remembers where clients of forwarding rules send to, by the rule's

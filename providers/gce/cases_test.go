@@ -59,7 +59,7 @@ func TestIdempotent(t *testing.T) {
 					have, want = asFound(again, have), again
 					continue
 				}
-				if d := cmp.Diff(want, again); d != "" {
+				if d := cmp.Diff(want.Resources, again.Resources); d != "" {
 					t.Logf("build on its own result differs (-first +again):\n%s", d)
 				}
 				t.Fatalf("plan is not empty:\n%s", planText(p))
@@ -100,7 +100,7 @@ func TestOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d := cmp.Diff(r.want, got); d != "" {
+				if d := cmp.Diff(r.want.Resources, got.Resources); d != "" {
 					t.Errorf("shuffled input builds another stack (-want +got):\n%s", d)
 				}
 			}

@@ -92,7 +92,7 @@ func settledBy(svc *corev1.Service) bool {
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_util.go (shouldProcessNetLB);
 // kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go.
 func kindOf(in input, have *stack.Stack) string {
-	if settledBy(in.Service) {
+	if settledBy(in.Service) && !mayHavePool(in.Service) {
 		return in.Kind
 	}
 	if found := kindFound(in.Kind, have); found != "" {
@@ -105,6 +105,15 @@ func kindOf(in input, have *stack.Stack) string {
 		return NetLB
 	}
 	return in.Kind
+}
+
+// mayHavePool tells whether a Service may have a live target pool although it carries
+// the finalizer of the newer kind: both official controllers have come across it, and
+// older ones wrote no finalizer of their own. What is live decides then.
+// Source: kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go (hasTargetPoolForwardingRule).
+func mayHavePool(svc *corev1.Service) bool {
+	newer := slices.Contains(svc.Finalizers, finalizerNetLBIG) || slices.Contains(svc.Finalizers, finalizerNetLBNEG)
+	return svc.Spec.LoadBalancerClass == nil && !internal(svc) && newer && !slices.Contains(svc.Finalizers, finalizerPool)
 }
 
 // kindFound is the kind that what was found has, if it is of the same scheme as

@@ -279,6 +279,63 @@ func TestCrashBetween(t *testing.T) {
 	}
 }
 
+// TestFirewallsOverlap: in no plan, from whatever one case leaves to whatever another
+// wants, does a firewall that lets clients in go before those that take its place are
+// there.
+func TestFirewallsOverlap(t *testing.T) {
+	met := 0
+	for _, from := range loadCases(t) {
+		r := from.run(t)
+		if r.want == nil || from.world.Deleted {
+			continue
+		}
+		left := asFound(r.want, r.have)
+		for _, to := range loadCases(t) {
+			in, _ := inputOf(to.config, to.service, to.world.Nodes, to.world.Pods)
+			want, _, err := build(in, &to.world.Facts, left)
+			if err != nil || want == nil || from.service.Name != to.service.Name {
+				continue
+			}
+			met += overlap(t, from.name+" to "+to.name, diff.Compare(want, adopt(want, left), Rules(), cases.ReadyLedger()))
+		}
+	}
+	if met == 0 {
+		t.Error("no plan exchanges a firewall")
+	}
+}
+
+// overlap returns how many firewalls a plan takes away while it makes others.
+func overlap(t *testing.T, name string, p plan.Plan) int {
+	t.Helper()
+	graph := plan.NewGraph(p.Steps)
+	var before func(at int, seen map[int]bool)
+	before = func(at int, seen map[int]bool) {
+		for _, n := range graph.Needs[at] {
+			if !seen[n] {
+				seen[n] = true
+				before(n, seen)
+			}
+		}
+	}
+	met := 0
+	for i, s := range p.Steps {
+		if s.ID.Key.Kind != KindFirewall || s.ID.Action != plan.Delete {
+			continue
+		}
+		seen := map[int]bool{}
+		before(i, seen)
+		for j, other := range p.Steps {
+			if other.ID.Key.Kind == KindFirewall && other.ID.Action == plan.Create {
+				met++
+				if !seen[j] {
+					t.Errorf("%s: %s does not wait for %s", name, s.ID, other.ID)
+				}
+			}
+		}
+	}
+	return met
+}
+
 func between(t *testing.T, from string, start *stack.Stack, to testCase) {
 	t.Helper()
 	in, _ := inputOf(to.config, to.service, to.world.Nodes, to.world.Pods)

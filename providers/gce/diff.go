@@ -22,10 +22,12 @@ func Rules() diff.Rules {
 			Sticky:    []string{"IP", "Tier", "Subnet"}, // the cloud fills them in
 			Replace:   diff.DeleteFirst,
 			Clash:     diff.Refused,
+			Pending:   diff.Settle, // what is not reserved yet may still be lost with its rule
 		},
 		KindPool: {
-			Immutable: []string{"Affinity"},
-			Ignore:    []string{"Name", "Description"},
+			FollowsBackends: true,
+			Immutable:       []string{"Affinity"},
+			Ignore:          []string{"Name", "Description"},
 			// A pool takes one check at most, so the old one has to go first; meanwhile
 			// all instances count as healthy, and nobody is cut off.
 			Sets:    map[string]diff.Set{"Instances": {Chunk: poolMembersPerCall}, "Checks": {RemoveFirst: true}},
@@ -39,12 +41,14 @@ func Rules() diff.Rules {
 		KindRegionalCheck: checkRule(),
 		KindHTTPCheck:     checkRule(),
 		KindGroup: {
-			Ignore: []string{"Name", "Zone"},
-			Sets:   map[string]diff.Set{"Instances": {Chunk: groupMembersPerCall}},
-			Clash:  diff.Refused,
-			Batch:  sharedBatch,
+			FollowsBackends: true,
+			Ignore:          []string{"Name", "Zone"},
+			Sets:            map[string]diff.Set{"Instances": {Chunk: groupMembersPerCall}},
+			Clash:           diff.Refused,
+			Batch:           sharedBatch,
 		},
 		KindNEG: {
+			FollowsBackends: true,
 			// Where a group is cannot be changed and follows from its name.
 			Ignore: []string{"Name", "Zone", "Description", "Network", "Subnet"},
 			Sets:   map[string]diff.Set{"Endpoints": {Chunk: negEndpointsPerCall}},
@@ -61,8 +65,9 @@ func ruleRule() diff.Rule {
 	return diff.Rule{
 		Immutable: []string{"Scheme", "IPVersion", "IP", "Protocol", "Ports", "Target", "Backend", "Network", "Subnet", "Tier", "IPCollection"},
 		// A description is that of the creation; the IP in it may be an older one.
-		Ignore:  []string{"Name", "Description", "Address", "Wish"},
-		Sticky:  []string{"IP", "Network", "Subnet", "Tier"}, // empty: not known, or as the cloud chooses
+		Ignore: []string{"Name", "Description", "Address", "Wish"},
+		// Empty: not known, or as the cloud chooses.
+		Sticky:  []string{"IP", "Network", "Subnet", "Tier", "IPCollection"},
 		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": sameFold, "IPCollection": samePath},
 		Replace: diff.DeleteFirst, // both have one name
 		Clash:   diff.Refused,
@@ -73,16 +78,17 @@ func ruleRule() diff.Rule {
 
 func backendRule() diff.Rule {
 	return diff.Rule{
-		Immutable: []string{"Scheme", "Network"},
-		// Users may change how long connections drain; the mode follows from the groups.
-		Ignore: []string{"Name", "Balancing", "Draining"},
-		Sticky: []string{"Network"},
+		FollowsBackends: true, // its groups are those of the nodes' zones
+		Immutable:       []string{"Scheme", "Network"},
+		Ignore:          []string{"Name", "Balancing"}, // the mode follows from the groups
+		Sticky:          []string{"Network"},
 		Equal: map[string]diff.Equal{
 			"Affinity": sameAffinity, "Locality": sameLocality, "ZoneAffinity": sameSpillover,
-			"Tracking": sameManaged, "Log": sameManaged,
+			"Tracking": sameManaged, "Log": sameManaged, "Draining": sameDraining,
 		},
 		// The protocol changes only while no rule refers to the backend service.
-		Parts:   map[string]string{"Protocol": "protocol"},
+		// How long connections drain goes with it: UDP has none.
+		Parts:   map[string]string{"Protocol": "protocol", "Draining": "protocol"},
 		Replace: diff.DeleteFirst, // both have one name
 		Clash:   diff.Refused,
 		Impact:  map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts, "Affinity": plan.Brief},
@@ -96,6 +102,7 @@ func checkRule() diff.Rule {
 
 func firewallRule() diff.Rule {
 	return diff.Rule{
+		FollowsBackends: true, // it is for the tags of the nodes
 		// The network cannot be changed and follows from the configuration.
 		Ignore: []string{"Name", "Network"},
 		Equal: map[string]diff.Equal{
@@ -144,7 +151,13 @@ func edges() []diff.Edge {
 	for _, name := range []string{ruleTCP, ruleUDP} {
 		add(step(plan.Delete, KindExternalRule, name, ""), step(plan.Create, KindExternalRule, ruleIPv4, ""), same)
 		add(step(plan.Create, KindExternalRule, ruleL3, ""), step(plan.Delete, KindExternalRule, name, ""),
-			"a rule for all of IP may stand beside others, so nobody is cut off")
+			"a rule for all of IP may stand beside others, so no client is cut off")
+	}
+	for _, a := range []plan.Action{plan.Create, plan.Update} {
+		add(step(a, KindFirewall, "", ""), step(plan.Delete, KindFirewall, "", ""), "clients are let in before the firewall goes that did so")
+	}
+	for _, a := range []plan.Action{plan.Create, plan.Update} {
+		add(step(plan.Update, KindGroup, "", "instances-"), step(a, KindBackend, "", ""), "a machine in two groups with load balancers is refused, and with it the backend service")
 	}
 	for _, kind := range []stack.Kind{KindCheck, KindRegionalCheck, KindHTTPCheck} {
 		add(step(plan.Delete, kind, "", ""), step(plan.Delete, KindCheckFirewall, "", ""), "nodes would be unhealthy while the check is there without its firewall")
@@ -227,6 +240,14 @@ func sameSpillover(want, have any) bool {
 	w, _ := want.(string)
 	h, _ := have.(string)
 	return w == "" || w == h || w == spillDisabled && h == ""
+}
+
+// sameDraining: users may change how long connections drain, but UDP, which has none,
+// must not have any. Source: kubernetes/ingress-gce:pkg/l4/backends/backends.go.
+func sameDraining(want, have any) bool {
+	w, _ := want.(int64)
+	h, _ := have.(int64)
+	return w > 0 || h == 0
 }
 
 // sameManaged: a wanted nil leaves what is there.

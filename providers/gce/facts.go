@@ -37,8 +37,9 @@ type Subnet struct {
 
 // Instance is what is known of a node's machine.
 type Instance struct {
-	Zone string
-	Tags []string // network tags
+	Zone    string
+	Tags    []string // network tags
+	Stopped bool     // it is stopped or suspended, or about to be
 }
 
 // Reserved is an address that somebody has reserved in the region.
@@ -65,5 +66,8 @@ type Facts struct {
 	Subnets         []Subnet            // sorted by name; empty if they were not asked for or cannot be read
 	Instances       map[string]Instance // by name; nil if not asked for
 	Groups          []string            // paths of instance groups that somebody else makes, sorted
-	Addresses       []Reserved          // those that were asked for and exist, sorted by name
+	// Unfit are instances that cannot be members although they have nodes, with the
+	// reason; empty unless a refusal made them be looked up.
+	Unfit     map[string]string
+	Addresses []Reserved // those that were asked for and exist, sorted by name
 }

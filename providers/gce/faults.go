@@ -10,94 +10,74 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/berth-lb/berth/providers/fault"
-)
-
-// way says how far a call came.
-type way int
-
-const (
-	reading way = iota // a call that changes nothing
-	stayed             // a writing call of which nothing left this machine
-	sentOff            // a writing call that went out
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // notReadyDelay is when to ask again after the answer that a resource is not
 // ready: another operation on it has to end.
 const notReadyDelay = 2 * time.Second
 
-// faultOf gives an error of a call its meaning; nil stays nil. Only reasons,
-// status and how far the call came decide, never the text.
-func faultOf(err error, w way) error {
-	if err == nil {
+// answers reads the answers of both libraries. A server that failed while it worked
+// on a call says nothing of how far it came.
+func answers() kit.Errors {
+	return kit.Errors{
+		Read: func(err error) (kit.Refusal, bool) {
+			var answer *googleapi.Error
+			if !errors.As(err, &answer) {
+				return kit.Refusal{}, false
+			}
+			said := kit.Refusal{Status: answer.Code, Text: answer.Message}
+			if len(answer.Errors) > 0 {
+				said.Code = answer.Errors[0].Reason
+			}
+			return said, true
+		},
+		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code) },
+		Conflict: fault.Exists,
+		Busy:     notReadyDelay,
+	}
+}
+
+// faultOf returns an error of a call as a fault; nil stays nil.
+func faultOf(err error, p kit.Progress) error { return answers().Fault(err, p) }
+
+// faultOfOperation returns what an operation that has ended says; nil if it went
+// well. Its first error decides, as it does for the official controllers.
+func faultOfOperation(op *computepb.Operation) error {
+	said := kit.Refusal{Status: int(op.GetHttpErrorStatusCode()), Text: op.GetHttpErrorMessage()}
+	failures := op.GetError().GetErrors()
+	if len(failures) == 0 && said.Status < http.StatusBadRequest {
 		return nil
 	}
-	var known *fault.Fault
-	if errors.As(err, &known) {
+	if len(failures) > 0 {
+		said.Code, said.Text = failures[0].GetCode(), failures[0].GetMessage()
+	}
+	if _, mapped := meaningOf(said.Code); !mapped {
+		if _, mapped = fault.OfStatus(said.Status, fault.Exists); !mapped {
+			return &fault.Fault{Meaning: fault.Internal, Code: said.Code, Text: said.Text}
+		}
+	}
+	return answers().Refused(said, kit.Sent)
+}
+
+func asFault(err error) (*fault.Fault, bool) { return errors.AsType[*fault.Fault](err) }
+
+// ofCreation returns what a refused creation means: nothing there can have changed in
+// between, so that a condition that is not met is one of the organisation's policies,
+// or an address that is taken.
+// Source: Resource Manager documentation, organization policy constraints.
+func ofCreation(err error) error {
+	f, ok := asFault(err)
+	if !ok || f.Meaning != fault.Conflict {
 		return err
 	}
-	f := &fault.Fault{Meaning: w.unanswered(), Err: err, Text: err.Error()}
-	var answer *googleapi.Error
-	if !errors.As(err, &answer) {
-		return f
-	}
-	if answer.Message != "" {
-		f.Text = answer.Message
-	}
-	if len(answer.Errors) > 0 {
-		f.Code = answer.Errors[0].Reason
-	}
-	m, mapped := meaningOf(f.Code)
-	if !mapped {
-		m, mapped = fault.OfStatus(answer.Code, fault.Exists)
-	}
-	if mapped && m != fault.Unavailable {
-		// Of a server that failed while it worked on the call nobody knows how far it came.
-		f.Meaning = m
-	}
-	return timed(f)
+	user := *f
+	user.Meaning = fault.Invalid
+	return &user
 }
 
-// unanswered is the meaning of a call that got no answer, or none that tells
-// whether it took effect.
-func (w way) unanswered() fault.Meaning {
-	if w == sentOff {
-		return fault.Ambiguous
-	}
-	return fault.Unavailable
-}
-
-// faultOfOperation is what an operation that has ended says; nil if it went well.
-// Its first error decides, as it does for the official controllers.
-func faultOfOperation(op *computepb.Operation) error {
-	failures := op.GetError().GetErrors()
-	status := int(op.GetHttpErrorStatusCode())
-	if len(failures) == 0 && status < http.StatusBadRequest {
-		return nil
-	}
-	f := &fault.Fault{Meaning: fault.Internal, Text: op.GetHttpErrorMessage()}
-	if len(failures) > 0 {
-		f.Code, f.Text = failures[0].GetCode(), failures[0].GetMessage()
-	}
-	m, mapped := meaningOf(f.Code)
-	if !mapped {
-		m, mapped = fault.OfStatus(status, fault.Exists)
-	}
-	switch {
-	case m == fault.Unavailable:
-		f.Meaning = fault.Ambiguous // it was at work when it failed
-	case mapped:
-		f.Meaning = m
-	}
-	return timed(f)
-}
-
-// timed says when to look again at what is only not ready yet.
-func timed(f *fault.Fault) error {
-	if f.Meaning == fault.Pending {
-		f.After = notReadyDelay
-	}
-	return f
-}
+// exists tells whether a set is not as it was known to be: no member is guilty of that.
+func exists(err error) bool { return fault.Is(err, fault.Exists) }
 
 // meaningOf is the one table from reasons to meanings. A refused call says
 // "resourceNotReady" where a failed operation says "RESOURCE_NOT_READY", so
@@ -108,7 +88,7 @@ func meaningOf(code string) (fault.Meaning, bool) {
 	switch strings.ToLower(strings.ReplaceAll(code, "_", "")) {
 	case "notfound", "resourcenotfound":
 		return fault.NotFound, true
-	case "alreadyexists", "resourcealreadyexists", "memberalreadyexists", "duplicate", "ipinusebyanotherresource":
+	case "alreadyexists", "resourcealreadyexists", "memberalreadyexists", "duplicate":
 		return fault.Exists, true
 	case "resourceinusebyanotherresource", "resourceinuse":
 		return fault.InUse, true
@@ -126,7 +106,8 @@ func meaningOf(code string) (fault.Meaning, bool) {
 	case "backenderror", "internalerror", "internal", "unavailable", "badgateway", "deadlineexceeded":
 		return fault.Unavailable, true
 	case "invalid", "invalidargument", "invalidparameter", "invalidfieldvalue", "invalidusage", "required", "requiredfield", "badrequest", "parseerror", "failedprecondition",
-		"unsupportedoperation", "invalidresourceusage", "instanceinmultipleloadbalancedigs", "wrongsubnetwork", "organizationpolicyviolated":
+		"unsupportedoperation", "invalidresourceusage", "instanceinmultipleloadbalancedigs", "wrongsubnetwork", "organizationpolicyviolated",
+		"ipinusebyanotherresource":
 		return fault.Invalid, true
 	}
 	return fault.Internal, false

@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // together makes all Services of one kind at the same time, from one read.
@@ -74,7 +75,7 @@ func TestTogether(t *testing.T) {
 		},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(classes())) {
-		t.Run(kind, func(t *testing.T) {
+		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			r.together(many(n, classes()[kind]))
 			if d := cmp.Diff(own[kind], r.writes()); d != "" {
@@ -110,7 +111,7 @@ func TestReadOfMany(t *testing.T) {
 		InternalIG:  {"instanceGroups.listInstances": 4},
 		InternalNEG: {"networkEndpointGroups.listNetworkEndpoints": 4 * n},
 	} {
-		t.Run(kind, func(t *testing.T) {
+		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			r.together(many(n, classes()[kind]))
 			var scopes []providers.Scope
@@ -141,34 +142,36 @@ func TestReadOfMany(t *testing.T) {
 
 // TestShallowRead: a look at many Services is one list.
 func TestShallowRead(t *testing.T) {
-	r := newRig(t, simgce.Options{}, "")
-	svcs := many(5, netlbClass)
-	r.together(svcs)
-	var scopes []providers.Scope
-	for _, svc := range svcs {
-		s, err := scope(r.input(svc))
-		if err != nil {
-			t.Fatal(err)
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		svcs := many(5, netlbClass)
+		r.together(svcs)
+		var scopes []providers.Scope
+		for _, svc := range svcs {
+			s, err := scope(r.input(svc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Depth = providers.Shallow
+			scopes = append(scopes, s)
 		}
-		s.Depth = providers.Shallow
-		scopes = append(scopes, s)
-	}
-	r.reset()
-	for i, f := range r.session.Read(t.Context(), scopes) {
-		if f.Err != nil || len(f.Have.Of(KindExternalRule)) != 1 {
-			t.Errorf("%d: got %+v", i, f)
+		r.reset()
+		for i, f := range r.session.Read(t.Context(), scopes) {
+			if f.Err != nil || len(f.Have.Of(KindExternalRule)) != 1 {
+				t.Errorf("%d: got %+v", i, f)
+			}
 		}
-	}
-	if d := cmp.Diff(map[string]int{"forwardingRules.list": 1}, r.calls()); d != "" {
-		t.Errorf("calls (-want +got):\n%s", d)
-	}
+		if d := cmp.Diff(map[string]int{"forwardingRules.list": 1}, r.calls()); d != "" {
+			t.Errorf("calls (-want +got):\n%s", d)
+		}
+	})
 }
 
 // TestNodeChange: a node that joins or leaves is one call for its group, whatever
 // the number of Services, and those that come later find it done.
 func TestNodeChange(t *testing.T) {
 	for _, kind := range []string{NetLB, InternalIG} {
-		t.Run(kind, func(t *testing.T) {
+		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
 			whole := r.nodes
 			r.nodes = whole[:8]
@@ -193,7 +196,7 @@ func TestNodeChange(t *testing.T) {
 // and goes with the last Service.
 func TestLastOneSwitchesTheLightOff(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(classes())) {
-		t.Run(kind, func(t *testing.T) {
+		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			svcs := many(3, classes()[kind])
 			r.together(svcs)
@@ -227,54 +230,58 @@ func (r *rig) left() []string {
 // TestForeignUserOfAShared: a group that somebody else uses stays, and that is
 // no failure.
 func TestForeignUserOfAShared(t *testing.T) {
-	r := newRig(t, simgce.Options{}, "")
-	svc := service(1, netlbClass, nil)
-	have := r.arrive(svc)
-	group, ok := have.Get(stack.Key{Kind: KindGroup, Name: have.Of(KindGroup)[0].Key.Name})
-	if !ok {
-		t.Fatal("no group")
-	}
-	r.foreignBackend("ingress", group.ID)
-	if _, err := r.run(svc, true); err != nil {
-		t.Fatalf("release: %v", err)
-	}
-	r.now = r.now.Add(1e11)
-	if left := r.left(); len(left) != 0 {
-		t.Errorf("nothing that is left is ours to see, got %v", left)
-	}
-	if names := r.groupNames(); len(names) != 1 {
-		t.Errorf("the group in use must stay alone, got %v", names)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		svc := service(1, netlbClass, nil)
+		have := r.arrive(svc)
+		group, ok := have.Get(stack.Key{Kind: KindGroup, Name: have.Of(KindGroup)[0].Key.Name})
+		if !ok {
+			t.Fatal("no group")
+		}
+		r.foreignBackend("ingress", group.ID)
+		if _, err := r.run(svc, true); err != nil {
+			t.Fatalf("release: %v", err)
+		}
+		r.now = r.now.Add(1e11)
+		if left := r.left(); len(left) != 0 {
+			t.Errorf("nothing that is left is ours to see, got %v", left)
+		}
+		if names := r.groupNames(); len(names) != 1 {
+			t.Errorf("the group in use must stay alone, got %v", names)
+		}
+	})
 }
 
 // TestEndpointsAreRemembered: reading again costs no call for each endpoint group,
 // unless another number of endpoints is in it than we have put there.
 func TestEndpointsAreRemembered(t *testing.T) {
-	r := newRig(t, simgce.Options{}, "")
-	svc := service(1, negClass, nil)
-	r.arrive(svc)
-	count := func() int { return r.calls()["networkEndpointGroups.listNetworkEndpoints"] }
-	before := count()
-	first := r.read(svc, false).Have
-	if n := count() - before; n != 0 {
-		t.Errorf("%d calls for endpoints that we have attached", n)
-	}
-	var group stack.Resource
-	for _, g := range first.Of(KindNEG) {
-		if spec, _ := g.Spec.(NEG); len(spec.Endpoints) > 0 {
-			group = g
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		svc := service(1, negClass, nil)
+		r.arrive(svc)
+		count := func() int { return r.calls()["networkEndpointGroups.listNetworkEndpoints"] }
+		before := count()
+		first := r.read(svc, false).Have
+		if n := count() - before; n != 0 {
+			t.Errorf("%d calls for endpoints that we have attached", n)
 		}
-	}
-	spec, _ := group.Spec.(NEG)
-	if err := tell(t.Context(), r.session, r.session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
-		Project: r.config.Project, Zone: spec.Zone, NetworkEndpointGroup: spec.Name,
-		NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(spec.Endpoints[:1])},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	again, _ := r.read(svc, false).Have.Get(group.Key)
-	got, _ := again.Spec.(NEG)
-	if n := count() - before; n != 1 || len(got.Endpoints) != len(spec.Endpoints)-1 {
-		t.Errorf("%d calls show %d endpoints; want one call, and one endpoint less than %d", n, len(got.Endpoints), len(spec.Endpoints))
-	}
+		var group stack.Resource
+		for _, g := range first.Of(KindNEG) {
+			if spec, _ := g.Spec.(NEG); len(spec.Endpoints) > 0 {
+				group = g
+			}
+		}
+		spec, _ := group.Spec.(NEG)
+		if err := tell(t.Context(), r.session, r.session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+			Project: r.config.Project, Zone: spec.Zone, NetworkEndpointGroup: spec.Name,
+			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(spec.Endpoints[:1])},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		again, _ := r.read(svc, false).Have.Get(group.Key)
+		got, _ := again.Spec.(NEG)
+		if n := count() - before; n != 1 || len(got.Endpoints) != len(spec.Endpoints)-1 {
+			t.Errorf("%d calls show %d endpoints; want one call, and one endpoint less than %d", n, len(got.Endpoints), len(spec.Endpoints))
+		}
+	})
 }

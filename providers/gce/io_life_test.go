@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestLives takes a load balancer of every kind from nothing to each of its
@@ -39,15 +40,12 @@ func TestLives(t *testing.T) {
 		{"as at first", nil},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(classes())) {
-		t.Run(kind, func(t *testing.T) {
+		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			for _, s := range common {
-				t.Run(s.name, func(t *testing.T) {
-					r.TB = t
-					r.arrive(service(1, classes()[kind], s.change))
-				})
+				t.Log(s.name)
+				r.arrive(service(1, classes()[kind], s.change))
 			}
-			r.TB = t
 			r.leave(service(1, classes()[kind], nil))
 		})
 	}

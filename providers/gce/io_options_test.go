@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // options is what the cloud itself has of a backend service and its rule after the
@@ -91,7 +92,7 @@ func TestOptionsAreWritten(t *testing.T) {
 			}},
 		},
 	} {
-		t.Run(lastOf(class), func(t *testing.T) {
+		virtual.Run(t, lastOf(class), func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			svc := service(1, class, localPolicy)
 			for _, s := range stages {

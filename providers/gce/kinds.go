@@ -74,7 +74,7 @@ const (
 // the IP is held, and nothing is to be released.
 //
 // Updates of a backend service send the object as read with our fields put in;
-// a zero Draining, empty Locality, nil Tracking or Log leave what is there.
+// an empty Locality, nil Tracking or Log leave what is there.
 // Updates of firewalls, checks and rules are patches of the fields in Changes.
 //
 // Batches. Steps on counted resources of any Services come together under
@@ -187,7 +187,7 @@ type Backend struct {
 	Checks       []stack.Ref
 	Groups       []stack.Ref // instance groups or network endpoint groups, sorted
 	Balancing    string      // CONNECTION for endpoint groups; empty: not sent
-	Draining     int64       // seconds; 0: not managed
+	Draining     int64       // seconds; UDP has none
 	Locality     string      // localityLbPolicy; empty: not managed
 	ZoneAffinity string      // spillover of the zonal affinity; empty: not managed
 	Tracking     *Tracking   // nil: not managed

@@ -46,6 +46,7 @@ func memberOf(n nodeports.Node) member {
 // zone nobody knows are left out by name.
 func (b *builder) members() {
 	var nowhere []string
+	unfit := map[string][]string{}
 	b.nodes = slices.Grow(b.nodes, b.in.Backends.Nodes.Len())
 	for n := range b.in.Backends.Nodes.All() {
 		m := memberOf(n)
@@ -53,10 +54,17 @@ func (b *builder) members() {
 			nowhere = append(nowhere, n.Name)
 			continue
 		}
+		if why := b.facts.Unfit[m.instance]; why != "" && (why != whyCrowded || !b.neg && b.in.Kind != TargetPool) {
+			unfit[why] = append(unfit[why], n.Name)
+			continue
+		}
 		m.subnet = b.otherSubnet(m.ip)
 		b.nodes = append(b.nodes, m)
 	}
 	b.leftOut(nowhere, "have no zone in provider id or labels")
+	for _, why := range slices.Sorted(maps.Keys(unfit)) {
+		b.leftOut(unfit[why], why)
+	}
 	b.findTags()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // stage is what a Service without a class says at a time, and what it has then.
@@ -140,8 +141,8 @@ func TestMoveBetweenSchemes(t *testing.T) {
 		"newer": {"enable-l4-netlb-neg-default = true\n[global]\nalpha-features = ILBSubsets\n", "gke.networking.io/l4-ilb-v2", "gke.networking.io/l4-netlb-v3"},
 	} {
 		for dies := range 5 {
-			t.Run(fmt.Sprintf("%s/%d", name, dies), func(t *testing.T) {
-				begin, ok := fresh(t, c.config)(t).(subject)
+			virtual.Run(t, fmt.Sprintf("%s/%d", name, dies), func(t *testing.T) {
+				begin, ok := fresh(c.config)(t).(subject)
 				if !ok {
 					t.Fatal("not the subject of this package")
 				}
@@ -204,8 +205,8 @@ func TestForgottenKind(t *testing.T) {
 	}
 	for from, to := range map[string]string{"internal": "external", "external": "internal"} {
 		for k := 1; k < 12; k += 2 {
-			t.Run(fmt.Sprintf("%s/%d", from, k), func(t *testing.T) {
-				s, ok := fresh(t, "[global]\nalpha-features = ILBSubsets\n")(t).(subject)
+			virtual.Run(t, fmt.Sprintf("%s/%d", from, k), func(t *testing.T) {
+				s, ok := fresh("[global]\nalpha-features = ILBSubsets\n")(t).(subject)
 				if !ok {
 					t.Fatal("not the subject of this package")
 				}
@@ -219,7 +220,7 @@ func TestForgottenKind(t *testing.T) {
 				r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
 				r.SetNodes(s.Nodes())
 				r.AllKnown()
-				d, err := r.Draft(t.Context(), reconcile.Job{Service: m.svc, Fresh: true})
+				d, err := r.Draft(t.Context(), reconcile.Job{Service: m.svc, NeverProvisioned: true})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -22,11 +22,11 @@ func TestPermissions(t *testing.T) {
 	var walks []permissions.Walk
 	for _, c := range cases() {
 		class := strings.TrimPrefix(*c.Service.Spec.LoadBalancerClass, "networking.gke.io/")
-		walks = append(walks, permissions.Walk{Fresh: fresh(t, ""), Cases: append([]props.Case{c}, more(class)...)})
+		walks = append(walks, permissions.Walk{Fresh: fresh(""), Cases: append([]props.Case{c}, more(class)...)})
 	}
 	flags := "enable-l4-netlb-neg-default = true\nenable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\n"
 	for _, class := range []string{"l4-regional-external", "l4-regional-internal"} {
-		walks = append(walks, permissions.Walk{Fresh: fresh(t, flags), Cases: append([]props.Case{service("plain", class, nil)}, more(class)...)})
+		walks = append(walks, permissions.Walk{Fresh: fresh(flags), Cases: append([]props.Case{service("plain", class, nil)}, more(class)...)})
 	}
 	permissions.Check(t, permissions.GCE(), walks...)
 }

@@ -2,7 +2,6 @@ package gce_test
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,14 +39,31 @@ func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
+func (s subject) Cloud() providers.Entry { return providers.EntryOf(gce.Cloud()) }
+
+func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
+
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
-func fresh(t *testing.T, config string) props.New {
-	// The token server asks the metadata server first, which any simulator will do for.
-	machine := simtest.Start(t, simgce.Options{})
-	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(machine.URL, "http://"))
+// SetRole has the cloud judge by a custom role.
+func (s subject) SetRole(t testing.TB, role []byte) {
+	t.Helper()
+	if role == nil {
+		s.running.Cloud.SetRole(nil)
+		return
+	}
+	parsed, err := simgce.ParseRole(role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.running.Cloud.SetRole(parsed)
+}
+
+func fresh(config string) props.New {
 	return func(t testing.TB) props.Subject {
-		return subject{running: simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 6}, Compute: compute.Options{QuotaFactor: 10}}), config: config}
+		s := subject{running: simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 6}, Compute: compute.Options{QuotaFactor: 10}}), config: config}
+		s.SetRole(t, props.Role(t, "gce.yaml"))
+		return s
 	}
 }
 
@@ -75,13 +91,19 @@ func cases() []props.Case {
 	}
 }
 
-func TestProperties(t *testing.T) { props.Run(t, fresh(t, ""), cases()) }
+func TestProperties(t *testing.T) { props.Run(t, fresh(""), cases()) }
 
 // TestPropertiesOtherFlags runs what the official controllers do with flags on.
 func TestPropertiesOtherFlags(t *testing.T) {
-	props.Run(t, fresh(t, "enable-l4-netlb-neg-default = true\nenable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\n"), []props.Case{
+	props.Run(t, fresh("enable-l4-netlb-neg-default = true\nenable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\n"), []props.Case{
 		service("netlb-neg-deny", "l4-regional-external", nil),
 		service("target-pool-deny", "l4-regional-external-legacy", nil),
 		service("netlb-neg-l3", "l4-regional-external", nil, mixed),
 	})
+}
+
+// TestPlanned: what `berth plan` shows is what the controller does.
+func TestPlanned(t *testing.T) {
+	refused := service("refused", "l4-regional-external", map[string]string{"cloud.google.com/network-tier": "Gold"})
+	props.Planned(t, fresh(""), cases(), refused, 60)
 }

@@ -21,6 +21,7 @@ func reach(in input) providers.Reach {
 			providers.NamedBy(in.Values, providers.ThingAddressPrefix, collectionKey),
 			providers.NamedBy(in.Values, providers.ThingSubnet, internalSubnetKey, subnetKeyV2),
 		),
+		Size: sizeOf(in),
 	}
 	_, origin, said := typeKeyOf(in.Service.Annotations).Lookup(in.Values)
 	switch class := in.Service.Spec.LoadBalancerClass; {
@@ -32,6 +33,14 @@ func reach(in input) providers.Reach {
 		r.Scheme = annotations.Origin{Source: annotations.FromDefault, Key: typeKey.Name}
 	}
 	return r
+}
+
+// sizeOf counts a firewall for each family, which has all ports and ranges.
+func sizeOf(in input) providers.Size {
+	c, _ := providers.CapabilityOf(capabilities(), in.Kind)
+	size := providers.SizeOf(c, in.Service)
+	size.Rules = max(1, len(in.Service.Spec.IPFamilies))
+	return size
 }
 
 // settledByClass tells whether the class is one that says which scheme is meant.

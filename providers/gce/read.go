@@ -10,40 +10,15 @@ import (
 	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
 // Read reads for many Services at once: one list for every collection, whatever
 // the number of Services, and then the members of those groups that belong to an
-// answer, which the cloud tells of one group at a time. Reads that come while one
-// is under way go together, since the lists cost the same for all; those that want
-// nothing but facts do not wait.
+// answer, which the cloud tells of one group at a time.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
-	if !slices.ContainsFunc(scopes, func(scope providers.Scope) bool { return len(scope.Own) > 0 }) {
-		return s.readNow(ctx, scopes)
-	}
-	found, err := s.reads.ask(ctx, scopes)
-	if err != nil {
-		found = make([]providers.Found[*Facts], len(scopes))
-		for i := range found {
-			found[i].Err = err
-		}
-	}
-	return found
-}
-
-// answerReads reads for all who wait, and gives each what is theirs.
-func (s *Session) answerReads(ctx context.Context, waiting [][]providers.Scope) [][]providers.Found[*Facts] {
-	found := s.readNow(ctx, slices.Concat(waiting...))
-	out := make([][]providers.Found[*Facts], 0, len(waiting))
-	for _, scopes := range waiting {
-		out = append(out, found[:len(scopes):len(scopes)])
-		found = found[len(scopes):]
-	}
-	return out
-}
-
-func (s *Session) readNow(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
+	s.distrust(scopes)
 	r := newRead(ctx, s, scopes)
 	r.learnFacts()
 	r.lists()
@@ -58,6 +33,19 @@ func (s *Session) readNow(ctx context.Context, scopes []providers.Scope) []provi
 		out = append(out, r.found(v))
 	}
 	return out
+}
+
+// distrust forgets the members of groups in which a machine was that came back under
+// its name: the cloud takes machines that are deleted out of them.
+// Source: Compute Engine documentation, unmanaged instance groups.
+func (s *Session) distrust(scopes []providers.Scope) {
+	for _, scope := range scopes {
+		if back := s.nodes.cameBack(scope.Nodes); len(back) > 0 {
+			s.groups.dropWith(func(name string) bool { return back[name] })
+			s.points.dropWith(func(e Endpoint) bool { return back[e.Instance] })
+			s.doubts.unfit.Forget()
+		}
+	}
 }
 
 // read is one Read at work. Collections are written by one goroutine each, the
@@ -103,6 +91,7 @@ type learned struct {
 	zones    []string
 	subnets  []Subnet
 	machines map[string]Instance
+	unfit    map[string]string
 	others   []string // paths of groups
 	reserved []*computepb.Address
 }
@@ -194,7 +183,7 @@ func (f family) lookedUp() []stack.Kind {
 
 // lists makes the calls that serve all scopes.
 func (r *read) lists() {
-	forEach([]task{
+	kit.ForEach([]task{
 		{familyRules, r.listRules},
 		{familyAddresses, r.listAddresses},
 		{familyPools, r.listPools},

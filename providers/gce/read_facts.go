@@ -6,13 +6,13 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	compute "cloud.google.com/go/compute/apiv1"
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -37,25 +37,31 @@ func factFamily(kind stack.Kind) family {
 // where instances and groups are looked for.
 func (r *read) learnFacts() {
 	r.factTask(familyZones, r.needsZones(), func() (err error) {
-		r.zones, err = r.facts.zones.get(r.ctx, r.now(), placeAge, nil, r.managedZones)
+		r.zones, err = r.facts.zones.Get(r.ctx, r.now(), placeAge, r.managedZones)
 		return err
 	})
-	forEach([]func(){
+	kit.ForEach([]func(){
 		func() {
 			r.factTask(familySubnets, r.needs(factSubnets), func() (err error) {
-				r.subnets, err = r.facts.subnets.get(r.ctx, r.now(), placeAge, nil, r.networkSubnets)
+				r.subnets, err = r.facts.subnets.Get(r.ctx, r.now(), placeAge, r.networkSubnets)
 				return err
 			})
 		},
 		func() {
 			r.factTask(familyInstances, r.needs(factInstances), func() (err error) {
-				r.machines, err = r.facts.instances.get(r.ctx, r.now(), instanceAge, r.knowsNodes(), r.managedInstances)
+				r.machines, err = r.learnInstances()
+				return err
+			})
+		},
+		func() {
+			r.factTask(familyInstances, r.needs(factZones), func() (err error) {
+				r.unfit, err = r.learnUnfit()
 				return err
 			})
 		},
 		func() {
 			r.factTask(familyOthers, r.needs(factGroups), func() (err error) {
-				r.others, err = r.facts.groups.get(r.ctx, r.now(), addressAge, nil, r.groupsOfOthers)
+				r.others, err = r.facts.groups.Get(r.ctx, r.now(), addressAge, r.groupsOfOthers)
 				return err
 			})
 		},
@@ -93,7 +99,7 @@ func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
 // learnReserved comes after the lists, one of which may have brought the addresses.
 func (r *read) learnReserved() {
 	r.factTask(familyReserved, r.needs(factAddresses), func() (err error) {
-		r.reserved, err = r.facts.addresses.get(r.ctx, r.now(), addressAge, nil, r.allAddresses)
+		r.reserved, err = r.facts.addresses.Get(r.ctx, r.now(), addressAge, r.allAddresses)
 		return err
 	})
 }
@@ -136,8 +142,14 @@ func (s *Session) managedZones(ctx context.Context) ([]string, error) {
 	return out, err
 }
 
+// networkSubnets returns the subnets of the region in the cluster's network. In a
+// shared VPC a cluster may be allowed to use subnets and not to list them: then it is
+// the configured one, or none if that may not be read either.
 func (s *Session) networkSubnets(ctx context.Context) ([]Subnet, error) {
 	found, err := s.listSubnets(ctx)
+	if fault.Is(err, fault.Denied) {
+		found, err = s.configuredSubnet(ctx)
+	}
 	out := make([]Subnet, 0, len(found))
 	for _, n := range found {
 		out = append(out, Subnet{
@@ -148,6 +160,19 @@ func (s *Session) networkSubnets(ctx context.Context) ([]Subnet, error) {
 	}
 	slices.SortFunc(out, func(a, b Subnet) int { return cmp.Compare(a.Name, b.Name) })
 	return out, err
+}
+
+func (s *Session) configuredSubnet(ctx context.Context) ([]*computepb.Subnetwork, error) {
+	if s.config.Subnet == "" {
+		return nil, nil
+	}
+	found, err := ask(ctx, s.placeAPI.subnets.Get, &computepb.GetSubnetworkRequest{
+		Project: projectOf(s.config.Subnet), Region: s.config.Region, Subnetwork: lastOf(s.config.Subnet),
+	})
+	if fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return []*computepb.Subnetwork{found}, err
 }
 
 // listSubnets are the subnets of the region that are in the cluster's network.
@@ -165,19 +190,36 @@ func (s *Session) listSubnets(ctx context.Context) ([]*computepb.Subnetwork, err
 	return out, err
 }
 
-// knowsNodes tells whether what is remembered has every node of the scopes; one
-// that was missing lately is not looked for at once again.
-func (r *read) knowsNodes() func(map[string]Instance, time.Duration) bool {
-	return func(known map[string]Instance, age time.Duration) bool {
-		if age < absentAge {
-			return !r.hasNewNode(known) || age < justNow
-		}
-		return !r.hasNewNode(known)
+// learnInstances returns the instances of the managed zones, from memory if every node
+// of the scopes is there, or was missing a moment ago.
+func (r *read) learnInstances() (map[string]Instance, error) {
+	list := func() (instanceList, error) {
+		return r.facts.instances.Get(r.ctx, r.now(), instanceAge, func(ctx context.Context) (instanceList, error) {
+			by, err := r.managedInstances(ctx)
+			return instanceList{by, r.now()}, err
+		})
 	}
+	known, err := list()
+	if err == nil && r.now().Sub(known.at) >= absentAge && r.hasNewNode(known.by) {
+		r.facts.instances.Forget()
+		known, err = list()
+	}
+	return known.by, err
 }
 
-// justNow bounds how often a node that has no instance makes the list be read.
-const justNow = 10 * time.Second
+// allNodesHave tells whether the names of all nodes of the scopes have a prefix: with
+// one that has not, the official controller looks for all instances as well.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_instances.go (getFoundInstanceByNames).
+func (r *read) allNodesHave(prefix string) bool {
+	for _, s := range r.scopes {
+		for n := range s.Nodes.All() {
+			if !strings.HasPrefix(n.Name, prefix) {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 func (r *read) hasNewNode(known map[string]Instance) bool {
 	for _, s := range r.scopes {
@@ -198,7 +240,7 @@ func (r *read) managedInstances(ctx context.Context) (map[string]Instance, error
 	out := map[string]Instance{}
 	var lost string
 	var filter *string
-	if r.config.NodePrefix != "" {
+	if r.config.NodePrefix != "" && r.allNodesHave(r.config.NodePrefix) {
 		filter = new(`name eq "` + r.config.NodePrefix + `.*"`)
 	}
 	note := func(zone string, unreachable bool) {
@@ -220,7 +262,7 @@ func (r *read) managedInstances(ctx context.Context) (map[string]Instance, error
 		zone, ours := r.ownZone(p.Key)
 		for _, i := range p.Value.GetInstances() {
 			if ours {
-				out[i.GetName()] = Instance{Zone: zone, Tags: i.GetTags().GetItems()}
+				out[i.GetName()] = Instance{Zone: zone, Tags: i.GetTags().GetItems(), Stopped: stopped(i.GetStatus())}
 			}
 		}
 	})
@@ -228,6 +270,12 @@ func (r *read) managedInstances(ctx context.Context) (map[string]Instance, error
 		err = fault.New(fault.Unavailable, "%s: its instances cannot be listed", lost)
 	}
 	return out, err
+}
+
+// stopped tells whether an instance of the status runs neither now nor soon.
+// Source: Compute Engine documentation, instance life cycle.
+func stopped(status string) bool {
+	return slices.Contains([]string{"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}, status)
 }
 
 // reservedOf are the addresses that a scope asks for, sorted by name.
@@ -249,7 +297,7 @@ func (r *read) reservedOf(scope providers.Scope) []Reserved {
 func (r *read) factsOf(scope providers.Scope) *Facts {
 	return &Facts{
 		Zones: r.zones, Network: r.config.Network, Subnet: r.config.Subnet, Legacy: r.legacy,
-		Subnets: r.subnets, Instances: r.machines, Groups: r.others, Addresses: r.reservedOf(scope),
+		Subnets: r.subnets, Instances: r.machines, Groups: r.others, Unfit: r.unfit, Addresses: r.reservedOf(scope),
 	}
 }
 

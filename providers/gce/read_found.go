@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
-	"github.com/hashicorp/go-multierror"
 	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers"
@@ -94,7 +93,7 @@ func (v *view) refs(urls []string) []stack.Ref {
 // in a place that could not be reached, leaves its kinds blind, so that nobody
 // takes "not shown" for "not there"; the rest goes on.
 func (r *read) faults(v *view) ([]stack.Kind, error) {
-	var all *multierror.Error
+	var all []error
 	blind := maps.Clone(r.blind)
 	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
 		if !r.dependsOn(v, f) {
@@ -106,17 +105,17 @@ func (r *read) faults(v *view) ([]stack.Kind, error) {
 			}
 			continue
 		}
-		all = multierror.Append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
+		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
 	}
 	for _, t := range v.things {
 		if err := r.broken[t.id]; err != nil {
-			all = multierror.Append(all, fmt.Errorf("%s: %w", t.id, err))
+			all = append(all, fmt.Errorf("%s: %w", t.id, err))
 		}
 	}
 	if len(v.scope.Own) == 0 || !v.deep {
 		blind = nil
 	}
-	return slices.Sorted(maps.Keys(blind)), all.ErrorOrNil()
+	return slices.Sorted(maps.Keys(blind)), fault.Listed(all...)
 }
 
 // dependsOn tells whether the scope's answer depends on a list.

@@ -10,6 +10,7 @@ import (
 	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 func (r *read) listRules(names []string) error {
@@ -44,7 +45,7 @@ func (r *read) listAllRules([]string) error {
 // listAddresses takes what a Service owns out of the list of all addresses, which
 // says as well who holds an IP.
 func (r *read) listAddresses([]string) error {
-	list, err := r.facts.addresses.get(r.ctx, r.now(), 0, nil, r.allAddresses)
+	list, err := r.facts.addresses.Get(r.ctx, r.now(), 0, r.allAddresses)
 	for _, a := range list {
 		r.addressList[a.GetName()] = a
 	}
@@ -141,7 +142,7 @@ func (r *read) listHTTPChecks(names []string) error {
 		}
 		return nil
 	})
-	return faultOf(err, reading)
+	return faultOf(err, kit.Reading)
 }
 
 func (r *read) listFirewalls(names []string) error {

@@ -10,6 +10,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 	raw "google.golang.org/api/compute/v1"
 
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -27,7 +28,7 @@ func (r *read) readMembers(views []*view) {
 			}
 		}
 	}
-	forEach(slices.Sorted(maps.Keys(groups)), func(id string) {
+	kit.ForEach(slices.Sorted(maps.Keys(groups)), func(id string) {
 		var names []string
 		var endpoints []Endpoint
 		var err error
@@ -71,7 +72,7 @@ func (s *Session) membersOf(ctx context.Context, group string) ([]string, error)
 			out = append(out, lastOf(i.Instance))
 		}
 		return nil
-	}), reading)
+	}), kit.Reading)
 	if err != nil {
 		s.groups.drop(group)
 		return nil, err
@@ -103,7 +104,7 @@ func (s *Session) endpointsOf(ctx context.Context, neg string) ([]Endpoint, erro
 			}
 		}
 		return nil
-	}), reading)
+	}), kit.Reading)
 	if err != nil {
 		s.points.drop(neg)
 		return nil, err

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -78,7 +77,7 @@ func markedNames() []string { return []string{"a[0-9a-f]{31}.{0,31}", "k8s.{1,60
 // is an error, since the marks of one thing may be on another.
 func (r *read) listMarked() error {
 	names := markedNames()
-	forEach([]task{
+	kit.ForEach([]task{
 		{familyRules, r.listRules}, {familyAddresses, r.listAddresses}, {familyPools, r.listPools}, {familyBackends, r.listBackends},
 		{familyChecks, r.listChecks}, {familyHTTPChecks, r.listHTTPChecks}, {familyFirewalls, r.listFirewalls}, {familyNEGs, r.listNEGs},
 	}, func(t task) {
@@ -86,16 +85,16 @@ func (r *read) listMarked() error {
 			r.fail(t.family, err)
 		}
 	})
-	var all *multierror.Error
+	var all []error
 	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
-		all = multierror.Append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
+		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.blind)) {
 		if r.blind[kind] {
-			all = multierror.Append(all, fault.New(fault.Unavailable, "%s: not all of them can be listed", kind))
+			all = append(all, fault.New(fault.Unavailable, "%s: not all of them can be listed", kind))
 		}
 	}
-	return all.ErrorOrNil()
+	return fault.Listed(all...)
 }
 
 // orphan is what the marks tell of a Service that is gone, and where it is.

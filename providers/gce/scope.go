@@ -93,7 +93,7 @@ func mayBe(in input, kind string) bool {
 		return true
 	}
 	external := map[string]bool{TargetPool: true, NetLB: true}
-	return !settledBy(in.Service) && external[in.Kind] == external[kind]
+	return (!settledBy(in.Service) || mayHavePool(in.Service)) && external[in.Kind] == external[kind]
 }
 
 // wantedShared are the shared names that the Service wants, as far as it is known
@@ -187,14 +187,16 @@ func knownIPs(svc *corev1.Service) []string {
 }
 
 // selectNodes is the node set of the kind. All kinds with instance groups have
-// the same one, since they share the groups.
+// the same one, since they share the groups. The health check asks kube-proxy, which
+// says itself that its node is about to go: connections stay until the pods have gone,
+// where taking the machine out would cut them.
 // Source: kubernetes/cloud-provider:controllers/service/controller.go;
 // kubernetes/ingress-gce:pkg/utils/zonegetter/zone_getter.go.
 func selectNodes(in input) nodeports.Filter {
 	if !usesNEG(settle(in, nil), nil) {
-		return nodeports.Filter{}
+		return nodeports.Filter{UntilGone: true}
 	}
-	f := nodeports.Filter{ExcludeOnPresence: true, Without: []string{labelOldExclude, labelMaster}}
+	f := nodeports.Filter{UntilGone: true, ExcludeOnPresence: true, Without: []string{labelOldExclude, labelMaster}}
 	if !nodeports.LocalOnly(in.Service) {
 		f.Without = append(f.Without, labelOperation+"="+operationDrain)
 	}

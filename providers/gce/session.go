@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"cloud.google.com/go/compute/metadata"
 	"golang.org/x/oauth2"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // Session is an open connection to one region of Google Cloud. It is safe for
 // concurrent use. What it remembers between calls are facts that change seldom,
-// the members of shared groups, and operations that take long.
+// the members of shared groups, and the operations that it waits for.
 type Session struct {
 	*clients
 
@@ -29,13 +29,12 @@ type Session struct {
 	places *placeCache
 	done   *doneCache
 	rules  *gatherer[string, ruleAnswer]
-	reads  *gatherer[[]providers.Scope, []providers.Found[*Facts]]
+
+	open   *openOperations
+	nodes  *machines
+	doubts *doubts
 
 	legacy bool // the network has no subnets
-	mu     sync.Mutex
-	late   map[string]handle // operations that were not done in time, by what they do
-
-	patience time.Duration // how long a step waits for its operation
 }
 
 // Open finds credentials, project, zone and network the way the official
@@ -43,36 +42,38 @@ type Session struct {
 // asked for; the rest comes from the metadata server and from the network itself.
 // The configuration comes back with all that was found.
 func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*Facts], Config, error) {
-	s, err := open(ctx, c, env)
+	// Clients outlive the call that opens them.
+	source, err := tokens(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return nil, c, fmt.Errorf("gce: credentials: %w", err)
+	}
+	s, err := openOver(ctx, c, env, &oauth2.Transport{Source: source, Base: metered(transport(), env.Calls)})
 	if err != nil {
 		return nil, c, fmt.Errorf("gce: %w", err)
 	}
 	return s, s.config, nil
 }
 
-func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
+// openOver returns a session whose calls go over a transport that adds credentials.
+func openOver(ctx context.Context, c Config, env providers.Env, next http.RoundTripper) (*Session, error) {
 	c, err := locate(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	// Clients outlive the call that opens them.
-	lasting := context.WithoutCancel(ctx)
-	source, err := tokens(lasting, c)
-	if err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
+	now := env.Now
+	if now == nil {
+		now = time.Now
 	}
-	client := &http.Client{Transport: &agent{name: env.UserAgent, next: &oauth2.Transport{Source: source, Base: metered(transport(), env.Calls)}}}
-	s := &Session{config: c, now: env.Now, facts: newFactCache(), groups: newMemberCache(strings.Compare), points: newMemberCache(Endpoint.compare), places: newPlaceCache(), done: newDoneCache(), late: map[string]handle{}, patience: patience}
-	if s.now == nil {
-		s.now = time.Now
-	}
+	calls := &limited{next: next, calls: newLimits(env.Share, now, callLimit), waits: newLimits(env.Share, now, waitLimit)}
+	client := &http.Client{Transport: &agent{name: env.UserAgent, next: calls}}
+	s := &Session{config: c, now: now, facts: newFactCache(), groups: newMemberCache(strings.Compare), points: newMemberCache(Endpoint.compare), places: newPlaceCache(), done: newDoneCache(), open: newOpenOperations(), nodes: newMachines(), doubts: &doubts{}}
 	if err := s.identify(ctx, env); err != nil {
 		return nil, err
 	}
-	if s.clients, err = connect(lasting, c.APIEndpoint, client); err != nil {
+	if s.clients, err = connect(context.WithoutCancel(ctx), c.APIEndpoint, client); err != nil {
 		return nil, err
 	}
-	s.rules, s.reads = gather(company, s.answerRules), gather(0, s.answerReads)
+	s.rules = gather(company, s.answerRules)
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func transport() *http.Transport {
 	}
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = keptConnections
-	return t
+	return kit.Alive(t)
 }
 
 const keptConnections = 64
@@ -166,7 +167,7 @@ func (s *Session) settle(ctx context.Context) error {
 		return fmt.Errorf("network-project-id: %w", err)
 	}
 	c.Network = c.NetworkPath()
-	if _, err = s.facts.zones.get(ctx, s.now(), placeAge, nil, s.managedZones); err != nil {
+	if _, err = s.facts.zones.Get(ctx, s.now(), placeAge, s.managedZones); err != nil {
 		return fmt.Errorf("zones: %w", err)
 	}
 	if c.Subnet != "" {

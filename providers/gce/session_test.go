@@ -84,7 +84,7 @@ func TestCredentials(t *testing.T) {
 		"token server":        "token-url = URL/token\ntoken-body = \"{}\"\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			running := simtest.Start(t, simgce.Options{RequireToken: true})
+			running := simtest.StartLoopback(t, simgce.Options{RequireToken: true})
 			dir := t.TempDir()
 			if err := running.Cloud.WriteFiles(dir, running.URL); err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestCredentials(t *testing.T) {
 
 // TestTokenServerSaysNo: without a token nothing is opened, and the error says why.
 func TestTokenServerSaysNo(t *testing.T) {
-	running := simtest.Start(t, simgce.Options{RequireToken: true})
+	running := simtest.StartLoopback(t, simgce.Options{RequireToken: true})
 	if _, err := running.Cloud.Faults.Add(sim.Fault{Service: "oauth2", Kind: sim.FaultError, Status: 403}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,10 @@ func claims() providers.Outputs {
 	return providers.Outputs{
 		Annotations: keys,
 		Finalizers:  []string{finalizerInternalIG, finalizerInternalNEG, finalizerPool, finalizerNetLBIG, finalizerNetLBNEG},
+		ClassFinalizers: map[string][]string{
+			classExternal: {finalizerNetLBIG, finalizerNetLBNEG}, classExternalLegacy: {finalizerPool},
+			classInternal: {finalizerInternalNEG}, classInternalLegacy: {finalizerInternalIG},
+		},
 	}
 }
 

@@ -127,6 +127,9 @@ func (b *builder) negs() []stack.Ref {
 	return append(refs, b.keepNEGs(wanted)...)
 }
 
+// name tells endpoints apart.
+func (e Endpoint) name() string { return e.Instance + " " + e.IP }
+
 func (e Endpoint) compare(f Endpoint) int {
 	return cmp.Or(cmp.Compare(e.Instance, f.Instance), cmp.Compare(e.IP, f.IP))
 }

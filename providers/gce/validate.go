@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 )
 
 // checks judge annotations together.
@@ -48,8 +49,11 @@ func checkCollection(_ string, bag *annotations.Bag, _ []corev1.ServicePort) ann
 func validate(in input) annotations.Problems {
 	var out annotations.Problems
 	out = append(out, validateKind(in)...)
-	out = append(out, validatePorts(in)...)
+	if kind, known := providers.CapabilityOf(capabilities(), in.Kind); known {
+		out = append(out, kind.Judge(in.Service, in.Backends)...)
+	}
 	out = append(out, validateFamilies(in)...)
+	out = append(out, validateNetwork(in)...)
 	out = append(out, validateAskedIP(in)...)
 	out = append(out, validateRanges(in)...)
 	if nodeports.LocalOnly(in.Service) && in.Service.Spec.HealthCheckNodePort == 0 && in.Kind != TargetPool {
@@ -76,42 +80,10 @@ func validateKind(in input) annotations.Problems {
 	return out
 }
 
-// validatePorts: these load balancers serve TCP and UDP, the older kinds only one
-// of them. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer.go.
-func validatePorts(in input) annotations.Problems {
-	tcp, udp := false, false
-	var other []string
-	for _, p := range in.Backends.Ports {
-		switch p.Protocol {
-		case corev1.ProtocolTCP:
-			tcp = true
-		case corev1.ProtocolUDP:
-			udp = true
-		case corev1.ProtocolSCTP:
-			other = append(other, p.String())
-		}
-	}
-	switch {
-	case len(in.Backends.Ports) == 0:
-		return annotations.Problems{said("spec.ports", "", "is empty", "at least one port", errorLevel)}
-	case len(other) > 0:
-		return annotations.Problems{said("spec.ports", strings.Join(other, ", "), "is of a protocol that these load balancers do not have", "TCP or UDP", errorLevel)}
-	case tcp && udp && !isNewer(in.Kind):
-		legal := "one protocol; kind " + NetLB + " has both, see " + rbsKey.Name
-		if in.Kind == InternalIG {
-			legal = "one protocol; kind " + InternalNEG + " has both, see spec.loadBalancerClass " + classInternal
-		}
-		return annotations.Problems{said("spec.ports", "", "has both TCP and UDP, which kind "+in.Kind+" cannot serve together", legal, errorLevel)}
-	}
-	return nil
-}
-
-// validateFamilies: the older kinds have IPv4 only, whatever the Service says.
+// validateFamilies judges annotations against the families of the Service.
 func validateFamilies(in input) annotations.Problems {
 	ipv6 := hasFamily(in, corev1.IPv6Protocol)
 	switch {
-	case !isNewer(in.Kind) && ipv6:
-		return annotations.Problems{said("spec.ipFamilies", "", "has IPv6, but load balancers of kind "+in.Kind+" have an IPv4 address only", "", warnLevel)}
 	case in.Kind == NetLB && ipv6 && tierKey.Get(in.Values) == "Standard":
 		return annotations.Problems{tierKey.Refusal(in.Values, "is not possible with IPv6", `"Premium"`)}
 	case in.Kind == NetLB && hasFamily(in, corev1.IPv4Protocol) && collectionKey.Get(in.Values) != "":
@@ -119,6 +91,22 @@ func validateFamilies(in input) annotations.Problems {
 	}
 	return nil
 }
+
+// validateNetwork: a Service that selects another network than the default one would
+// get a load balancer in the wrong network.
+// Source: GoogleCloudPlatform/gke-networking-api:apis/network/v1 (DefaultPodNetworkName).
+func validateNetwork(in input) annotations.Problems {
+	name, told := in.Service.Spec.Selector[networkSelector]
+	if !told || name == "" || name == defaultNetwork {
+		return nil
+	}
+	return annotations.Problems{said("spec.selector "+networkSelector, name, "selects pods of another network than the cluster's, for which Berth makes no load balancers", `"`+defaultNetwork+`", or a loadBalancerClass of another controller`, errorLevel)}
+}
+
+const (
+	networkSelector = "networking.gke.io/network"
+	defaultNetwork  = "default"
+)
 
 // validateAskedIP: the field asks for IPv4 addresses only, as officially.
 // Source: kubernetes/ingress-gce:pkg/l4/address/to_use.go.

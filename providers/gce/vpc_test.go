@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/gce/simtest"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 func open(plan.Gate) time.Duration { return 0 }
@@ -37,10 +38,8 @@ func work(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Re
 // for each firewall, and with the rights the next read makes what is missing. A
 // release does not wait for what it may not remove.
 func TestFirewallsOfAnotherProject(t *testing.T) {
-	machine := simtest.Start(t, simgce.Options{})
-	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(machine.URL, "http://"))
 	for _, c := range cases()[:4] {
-		t.Run(c.Name, func(t *testing.T) {
+		virtual.Run(t, c.Name, func(t *testing.T) {
 			s := subject{running: simtest.Start(t, simgce.Options{NetworkProject: "berth-host", Seed: simgce.SeedOptions{Nodes: 6}})}
 			deny := func(operation string) {
 				if _, err := s.Control().Faults.Add(sim.Fault{Operation: "firewalls." + operation, Kind: sim.FaultError, Code: "forbidden"}); err != nil {
@@ -52,7 +51,7 @@ func TestFirewallsOfAnotherProject(t *testing.T) {
 			r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond, Now: func() time.Time { return now }})
 			r.SetNodes(s.Nodes())
 			r.AllKnown()
-			job := reconcile.Job{Service: c.Service, Fresh: true}
+			job := reconcile.Job{Service: c.Service, NeverProvisioned: true}
 			res := work(t, r, job)
 			if len(res.Status.Ingress) != 1 || len(res.Manual) != 2 {
 				t.Errorf("addresses %v, to do by hand %q", res.Status.Ingress, res.Manual)
@@ -81,20 +80,20 @@ func TestFirewallsOfAnotherProject(t *testing.T) {
 
 // TestFirewallsOfTheOwnProject: there a refusal is a fault.
 func TestFirewallsOfTheOwnProject(t *testing.T) {
-	machine := simtest.Start(t, simgce.Options{})
-	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(machine.URL, "http://"))
-	s := subject{running: simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 6}})}
-	if _, err := s.Control().Faults.Add(sim.Fault{Operation: "firewalls.insert", Kind: sim.FaultError, Code: "forbidden"}); err != nil {
-		t.Fatal(err)
-	}
-	r := reconcile.New(s.Open(t), reconcile.Options{})
-	r.SetNodes(s.Nodes())
-	r.AllKnown()
-	d, err := r.Draft(t.Context(), reconcile.Job{Service: cases()[0].Service})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res := r.Run(t.Context(), d, open); res.Err == nil || res.Clean || len(res.Manual) > 0 {
-		t.Errorf("error %v, clean %t, to do by hand %q", res.Err, res.Clean, res.Manual)
-	}
+	virtual.Test(t, func(t *testing.T) {
+		s := subject{running: simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 6}})}
+		if _, err := s.Control().Faults.Add(sim.Fault{Operation: "firewalls.insert", Kind: sim.FaultError, Code: "forbidden"}); err != nil {
+			t.Fatal(err)
+		}
+		r := reconcile.New(s.Open(t), reconcile.Options{})
+		r.SetNodes(s.Nodes())
+		r.AllKnown()
+		d, err := r.Draft(t.Context(), reconcile.Job{Service: cases()[0].Service})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := r.Run(t.Context(), d, open); res.Err == nil || res.Clean || len(res.Manual) > 0 {
+			t.Errorf("error %v, clean %t, to do by hand %q", res.Err, res.Clean, res.Manual)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	cloudprovider "k8s.io/cloud-provider"
 	"k8s.io/klog/v2"
 
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service"
 )
 
@@ -17,25 +18,36 @@ type balancers struct {
 	cloud *Cloud
 
 	mu    sync.Mutex
-	locks map[string]*sync.Mutex // by UID: the stock loop may update and ensure one Service at the same time
+	locks map[string]*lock // by UID: the stock loop may update and ensure one Service at the same time
 }
 
+// lock is held by whoever works on a Service. It is there as long as somebody holds it
+// or waits for it.
+type lock struct {
+	sync.Mutex
+	users int // under the mutex of the balancers
+}
+
+// lock waits until nobody else works on the Service; what it returns ends that.
 func (b *balancers) lock(svc *corev1.Service) func() {
+	uid := string(svc.UID)
 	b.mu.Lock()
-	l, ok := b.locks[string(svc.UID)]
+	l, ok := b.locks[uid]
 	if !ok {
-		l = &sync.Mutex{}
-		b.locks[string(svc.UID)] = l
+		l = &lock{}
+		b.locks[uid] = l
 	}
+	l.users++
 	b.mu.Unlock()
 	l.Lock()
-	return l.Unlock
-}
-
-func (b *balancers) forget(svc *corev1.Service) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.locks, string(svc.UID))
+	return func() {
+		l.Unlock()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(b.locks, uid)
+		}
+	}
 }
 
 // GetLoadBalancerName implements cloudprovider.LoadBalancer.
@@ -67,7 +79,13 @@ func (b *balancers) EnsureLoadBalancer(ctx context.Context, cluster string, svc 
 		return nil, err
 	}
 	defer b.lock(svc)()
-	svc, _ = o.view.newest(svc)
+	svc, there := o.view.newest(svc)
+	if there && !served(svc) {
+		// It has become another type meanwhile, or is being deleted, and the stock loop is
+		// about to hear of it. This is how it is told to do nothing until then.
+		return nil, cloudprovider.ImplementedElsewhere
+	}
+	ctx = kit.WithTurn(ctx, kit.Turn{Urgency: kit.User})
 	if err := o.leave(ctx, svc); err != nil {
 		return nil, err
 	}
@@ -91,6 +109,7 @@ func (b *balancers) UpdateLoadBalancer(ctx context.Context, cluster string, svc 
 	if !there || !served(now) {
 		return nil
 	}
+	ctx = kit.WithTurn(ctx, kit.Turn{Urgency: kit.Nodes})
 	if err := o.leave(ctx, now); err != nil {
 		return err
 	}
@@ -105,11 +124,7 @@ func (b *balancers) EnsureLoadBalancerDeleted(ctx context.Context, cluster strin
 		return err
 	}
 	defer b.lock(svc)()
-	if err := o.release(ctx, svc); err != nil {
-		return err
-	}
-	b.forget(svc)
-	return nil
+	return o.release(kit.WithTurn(ctx, kit.Turn{Urgency: kit.User}), svc)
 }
 
 func (b *balancers) prepare(ctx context.Context, cluster string) (*opened, error) {
@@ -131,7 +146,7 @@ func (o *opened) leave(ctx context.Context, svc *corev1.Service) error {
 	if why == "" {
 		return nil
 	}
-	if _, _, ours := service.ParseApplied(svc); ours {
+	if _, ours := service.RecordOf(svc); ours {
 		if err := o.release(ctx, svc); err != nil {
 			return fmt.Errorf("leave it to another controller: %w", err)
 		}

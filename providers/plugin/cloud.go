@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -25,24 +26,39 @@ type Options struct {
 	// AllowedNamespaces are patterns of the namespaces whose Services are served, as
 	// for --allowed-namespaces; empty: all are.
 	AllowedNamespaces []string
+	// Share is the part of the cloud's documented API rates that is used, as for
+	// --api-share; empty: the default.
+	Share string
+	// OwnPods sends to addresses of EndpointSlices only if Pods of their namespace have
+	// them, as --own-pods.
+	OwnPods bool
 }
 
 // The environment that FromEnvironment reads.
 const (
 	EnvPolicyConfig      = "BERTH_POLICY_CONFIG"
 	EnvAllowedNamespaces = "BERTH_ALLOWED_NAMESPACES" // separated by commas
+	EnvAPIShare          = "BERTH_API_SHARE"
+	EnvOwnPods           = "BERTH_OWN_PODS" // true
 )
 
 // FromEnvironment reads the options of a program that has no flags for them,
 // because it only imports Berth.
 func FromEnvironment() Options {
-	o := Options{PolicyConfig: os.Getenv(EnvPolicyConfig)}
+	o := Options{PolicyConfig: os.Getenv(EnvPolicyConfig), Share: os.Getenv(EnvAPIShare), OwnPods: isOn(os.Getenv(EnvOwnPods))}
 	for name := range strings.SplitSeq(os.Getenv(EnvAllowedNamespaces), ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			o.AllowedNamespaces = append(o.AllowedNamespaces, name)
 		}
 	}
 	return o
+}
+
+// isOn tells whether a switch of the environment is on. What is neither on nor off is
+// taken as on: it can only forbid.
+func isOn(text string) bool {
+	on, err := strconv.ParseBool(text)
+	return on || err != nil && text != ""
 }
 
 // Register makes a cloud known to k8s.io/cloud-provider under its usual name,
@@ -59,7 +75,8 @@ func Register(entry providers.Entry, o Options) {
 type Cloud struct {
 	entry     providers.Entry
 	options   Options
-	config    []byte // nil: there is no file
+	config    []byte  // nil: there is no file
+	share     float64 // of the cloud's rates; 0: the default
 	balancers *balancers
 
 	mu     sync.Mutex
@@ -75,14 +92,19 @@ type Cloud struct {
 // understood, so that nothing is allowed by a mistake in it.
 func New(entry providers.Entry, config io.Reader, o Options) (*Cloud, error) {
 	c := &Cloud{entry: entry, options: o, open: map[string]*opened{}}
-	c.balancers = &balancers{cloud: c, locks: map[string]*sync.Mutex{}}
-	if _, err := newAdmission(o, providers.Bound{Annotations: entry.Annotations}); err != nil {
+	c.balancers = &balancers{cloud: c, locks: map[string]*lock{}}
+	if _, err := newAdmission(o, providers.Bound{Annotations: entry.Annotations}, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", EnvPolicyConfig, err)
+	}
+	var err error
+	if o.Share != "" {
+		if c.share, err = strconv.ParseFloat(o.Share, 64); err != nil {
+			return nil, fmt.Errorf("%s: %w", EnvAPIShare, err)
+		}
 	}
 	if config == nil {
 		return c, nil
 	}
-	var err error
 	if c.config, err = io.ReadAll(config); err != nil {
 		return nil, fmt.Errorf("cloud configuration: %w", err)
 	}

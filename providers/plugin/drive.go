@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cloud-provider/api"
+	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service"
@@ -32,7 +33,7 @@ const (
 // serve brings the cloud to what a Service asks for, and tells what came of it. A
 // nil error means that nothing is left to do.
 func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Result, error) {
-	epslices, err := o.endpoints.of(ctx, svc)
+	epslices, strays, err := o.endpoints.of(ctx, svc)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -40,8 +41,10 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	digest, _, _ := service.ParseApplied(svc)
-	res, err := o.drive(ctx, reconcile.Job{Service: svc, Applied: digest, Slices: epslices, NamespaceLabels: labels})
+	record, _ := service.RecordOf(svc)
+	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: epslices, Strays: strays, NamespaceLabels: labels}
+	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
+	res, err := o.drive(ctx, job)
 	if err != nil {
 		o.teller.unread(ctx, svc, err)
 		return res, retryable(err)
@@ -86,7 +89,23 @@ func (o *opened) release(ctx context.Context, svc *corev1.Service) error {
 
 // drive works on a Service until it is as wanted, something fails, or the
 // patience is over.
-func (o *opened) drive(ctx context.Context, job reconcile.Job) (reconcile.Result, error) {
+//
+// The stock loop ends the program for a panic: one that a Service brings to light stays
+// with that Service.
+func (o *opened) drive(ctx context.Context, job reconcile.Job) (res reconcile.Result, err error) {
+	if defect := fault.Guarded(fault.Internal, func() { res, err = o.tries(ctx, job) }); defect != nil {
+		err = defect
+		o.Shadow(reconcile.OwnerOf(job.Service))
+		_ = o.known(job.Service) // it must not stop all others
+	}
+	if defect, found := errors.AsType[*fault.Defect](err); found {
+		klog.FromContext(ctx).Error(defect, "panic", "stack", defect.Stack)
+	}
+	return res, err
+}
+
+// tries is drive as long as nothing panics.
+func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for try := 0; ; try++ {
@@ -121,7 +140,7 @@ func openGates(plan.Gate) time.Duration { return 0 }
 // waitsForOthers tells whether something waits for Services that are not planned
 // yet. The stock loop may need this worker for them.
 func waitsForOthers(res reconcile.Result) bool {
-	return slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Held) bool { return h.By == "ledger" })
+	return slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By == plan.ByLedger })
 }
 
 // problem is what is wrong, in words for the user; nil if nothing is, or if it is

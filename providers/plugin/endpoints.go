@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -19,6 +20,7 @@ type endpoints struct {
 	slices   discoverylisters.EndpointSliceLister
 	synced   cache.InformerSynced
 	follower *follower
+	pods     *ownPods // nil: every address is believed
 }
 
 // watchEndpoints starts the informer of EndpointSlices, for which no other part of
@@ -48,14 +50,21 @@ func (e *endpoints) wake(obj any) {
 
 // of returns the slices of a Service; they must not be written to. It waits for the
 // first list of them: without it a Service would seem to have no pods.
-func (e *endpoints) of(ctx context.Context, svc *corev1.Service) ([]*discoveryv1.EndpointSlice, error) {
+//
+// Addresses that are no pods of the namespace are left out where that is asked for, and
+// are returned as strays.
+func (e *endpoints) of(ctx context.Context, svc *corev1.Service) (all []*discoveryv1.EndpointSlice, strays []netip.Addr, err error) {
 	if e == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if !cache.WaitForCacheSync(ctx.Done(), e.synced) {
-		return nil, fmt.Errorf("endpoint slices: %w", ctx.Err())
+		return nil, nil, fmt.Errorf("endpoint slices: %w", ctx.Err())
 	}
-	return e.slices.EndpointSlices(svc.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: svc.Name}))
+	all, err = e.slices.EndpointSlices(svc.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: svc.Name}))
+	if err != nil || e.pods == nil {
+		return all, nil, err
+	}
+	return e.pods.keep(ctx, svc.Namespace, all)
 }

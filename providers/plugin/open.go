@@ -43,7 +43,7 @@ func (c *Cloud) opened(ctx context.Context, cluster string) (*opened, error) {
 	if c.config != nil {
 		file = bytes.NewReader(c.config)
 	}
-	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now, ClusterIDs: c.clusterIDs()})
+	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now, ClusterIDs: c.clusterIDs(), Share: c.share})
 	for _, p := range problems {
 		klog.FromContext(ctx).Info("cloud configuration", "problem", p.String())
 	}
@@ -51,7 +51,7 @@ func (c *Cloud) opened(ctx context.Context, cluster string) (*opened, error) {
 		return nil, err
 	}
 	o := &opened{view: c.view, teller: c.teller}
-	if o.admission, err = newAdmission(c.options, bound); err != nil {
+	if o.admission, err = newAdmission(c.options, bound, c.view); err != nil {
 		return nil, err
 	}
 	o.Reconciler = reconcile.New(bound, reconcile.Options{Admit: o.admission.judge})
@@ -74,6 +74,11 @@ func (c *Cloud) follow(cluster string, o *opened) (err error) {
 		if o.endpoints, err = c.view.watchEndpoints(c.stop, f); err != nil {
 			return err
 		}
+		if c.options.OwnPods {
+			if o.endpoints.pods, err = watchPods(c.client, c.stop, o.endpoints.wakeAt); err != nil {
+				return err
+			}
+		}
 	}
 	if o.WantsNamespaceLabels() {
 		o.namespaces, err = c.view.watchNamespaces(c.stop, f)
@@ -86,14 +91,15 @@ func (c *Cloud) follow(cluster string, o *opened) (err error) {
 type admission struct {
 	options Options
 	cloud   providers.Bound
+	view    *view
 
 	mu      sync.Mutex
 	body    []byte
 	current *service.Admission
 }
 
-func newAdmission(o Options, cloud providers.Bound) (*admission, error) {
-	a := &admission{options: o, cloud: cloud}
+func newAdmission(o Options, cloud providers.Bound, v *view) (*admission, error) {
+	a := &admission{options: o, cloud: cloud, view: v}
 	if err := a.renew(); err != nil {
 		return nil, err
 	}
@@ -120,6 +126,7 @@ func (a *admission) renew() error {
 	if err != nil {
 		return err
 	}
+	next.Beside(a.view.in)
 	a.current = next
 	return nil
 }

@@ -18,20 +18,20 @@ import (
 // the stock loop writes. The error is what was wrong with the run.
 func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs providers.Outputs) status.Want {
 	want := status.Want{Conditions: []status.Condition{verdict.Accepted(res.Draft), programmed(res, failed)}}
-	if !res.Draft.Untouched {
+	if res.Draft.Intent != reconcile.LeaveAlone {
 		want.Conditions = append(want.Conditions, res.Status.Conditions...)
 		if len(res.Status.Ingress) > 0 {
 			want.Outputs, want.AddFinalizers = res.Status.Annotations, res.Status.Finalizers
 		}
 		want.DropFinalizers = verdict.StaleFinalizers(res, outputs)
 	}
-	digest, _, known := service.ParseApplied(svc)
+	before, known := service.RecordOf(svc)
 	if record, done := res.Record(); done {
-		want.Annotations = map[string]string{status.AnnotationApplied: service.AppliedBy(svc, record, installation)}
-	} else if len(res.Report.Results) > 0 && (digest != "" || !known) {
-		// Halfway between two inputs: what was recorded before is not what the cloud
+		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, record, installation).String()}
+	} else if len(res.Report.Results) > 0 && (before.Digest != "" && before.Digest != res.Draft.Asked || !known) {
+		// Halfway between two wishes: what was recorded before is not what the cloud
 		// has any more, and must not count as clean after a restart.
-		want.Annotations = map[string]string{status.AnnotationApplied: service.AppliedBy(svc, "", installation)}
+		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, "", installation).String()}
 	}
 	return want
 }
@@ -44,7 +44,7 @@ const installation = "plugin"
 func nothing(outputs providers.Outputs) status.Want {
 	want := status.Want{
 		DropConditions: status.Types(), DropFinalizers: outputs.Finalizers,
-		Annotations: map[string]string{status.AnnotationApplied: ""}, Outputs: map[string]string{},
+		Annotations: map[string]string{status.AnnotationApplied: "", status.AnnotationPodGates: ""}, Outputs: map[string]string{},
 	}
 	for _, key := range outputs.Annotations {
 		want.Outputs[key] = ""
@@ -68,11 +68,15 @@ func leftOn(svc *corev1.Service, outputs providers.Outputs) bool {
 
 // messages are what a run has to say that is no error.
 func messages(res reconcile.Result, keys *annotations.Set) []message {
-	var out []message
+	var warnings []verdict.Event
 	for _, p := range res.Draft.Problems {
 		if p.Severity != annotations.Error {
-			out = append(out, message{verdict.EventFor(p, keys), p.String()})
+			warnings = append(warnings, verdict.Event{Reason: verdict.EventFor(p, keys), Text: p.String()})
 		}
+	}
+	var out []message
+	for _, e := range verdict.Gather(warnings) {
+		out = append(out, message{e.Reason, e.Text})
 	}
 	if nodes := res.Draft.Request.Backends.Nodes; res.Draft.Want != nil && nodes.FilteredOut() {
 		out = append(out, message{status.EventNoMatchingNodes, "no node matches the filter of the load balancer, although there are nodes"})

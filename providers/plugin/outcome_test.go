@@ -40,7 +40,7 @@ var errPending = errors.New("still busy")
 // TestWanted: what a Service is told by conditions and record, for every way in
 // which a run can end.
 func TestWanted(t *testing.T) {
-	held := plan.Held{By: "slot", Why: "port 80 is taken by shop/b"}
+	held := plan.Blocked{By: "slot", Why: "port 80 is taken by shop/b"}
 	outputs := providers.Outputs{Annotations: []string{"example.com/rule"}, Finalizers: []string{"example.com/v1", "example.com/v2"}}
 	address := status.Result{
 		Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}, Annotations: map[string]string{"example.com/rule": "r"}, Finalizers: []string{"example.com/v2"},
@@ -58,7 +58,7 @@ func TestWanted(t *testing.T) {
 	}{
 		"clean": {
 			svc: balancerOf("a"),
-			res: reconcile.Result{Draft: &reconcile.Draft{Digest: "abc"}, Clean: true, Status: address},
+			res: reconcile.Result{Draft: &reconcile.Draft{Asked: "abc"}, Clean: true, Status: address},
 			want: status.Want{
 				Conditions: []status.Condition{accepted, status.Programmed("")}, Outputs: address.Annotations, AddFinalizers: address.Finalizers,
 				DropFinalizers: []string{"example.com/v1"}, Annotations: map[string]string{status.AnnotationApplied: "abc;by=plugin;class="},
@@ -66,7 +66,7 @@ func TestWanted(t *testing.T) {
 		},
 		"not accepted, nothing there": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Untouched: true}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Intent: reconcile.LeaveAlone}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{refused,
 				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
@@ -80,23 +80,23 @@ func TestWanted(t *testing.T) {
 		},
 		"refused by the policy": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Refused: badValue(), Untouched: true}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Refused: badValue(), Intent: reconcile.LeaveAlone}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonPolicyRefused, badValue().Err().Error()),
 				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
 		},
 		"held": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Held: []plan.Held{held}}}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{held}}}},
 			failed: errPending,
 			want: status.Want{Conditions: []status.Condition{accepted,
-				status.NotProgrammed(status.ReasonSlotTaken, verdict.HeldText([]plan.Held{held}))}},
+				status.NotProgrammed(status.ReasonSlotTaken, verdict.HeldText([]plan.Blocked{held}))}},
 		},
 		"a call failed halfway": {
 			svc:    balancerOf("a", recorded),
 			res:    reconcile.Result{Draft: &reconcile.Draft{}, Err: fault.New(fault.Quota, "no more"), Report: wrote},
 			failed: fault.New(fault.Quota, "no more"),
-			want: status.Want{Conditions: []status.Condition{accepted, status.NotProgrammed(status.ReasonQuotaExceeded, "no more")},
+			want: status.Want{Conditions: []status.Condition{accepted, verdict.Failed(fault.New(fault.Quota, "no more"))},
 				Annotations: map[string]string{status.AnnotationApplied: ";by=plugin;class="}},
 		},
 		"busy": {

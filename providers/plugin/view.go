@@ -77,6 +77,12 @@ func (v *view) newest(svc *corev1.Service) (*corev1.Service, bool) {
 	return now, true
 }
 
+// in lists the Services of a namespace that the stock loop serves: those without a class.
+func (v *view) in(namespace string) []*corev1.Service {
+	all, _ := v.services.Services(namespace).List(labels.Everything()) // a lister of a running informer does not fail
+	return slices.DeleteFunc(all, func(svc *corev1.Service) bool { return svc.Spec.LoadBalancerClass != nil })
+}
+
 // planned notes that what a Service wants is known; true from when that is so for
 // all that ours says are ours.
 func (v *view) planned(svc *corev1.Service, ours func(*corev1.Service) bool) (bool, error) {

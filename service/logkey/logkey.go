@@ -25,6 +25,9 @@ const (
 	Addr     = "address"
 	Endpoint = "endpoint"
 	Err      = "err"
+	Cause    = "cause"
+	Stack    = "stack"
+	Pod      = "pod"
 )
 
 // Key documents one.
@@ -51,6 +54,9 @@ func All() []Key {
 		{Addr, "The address that is listened on."},
 		{Endpoint, "Where traces are sent."},
 		{Err, "What went wrong."},
+		{Cause, "What the program said when it found a defect of its own."},
+		{Stack, "Where in the program that was."},
+		{Pod, "A pod behind a Service, by its name in the Service's namespace."},
 	}
 }
 

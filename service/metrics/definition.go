@@ -63,9 +63,9 @@ const labelProvider = "provider"
 func Definitions() []Definition {
 	return []Definition{
 		reconcileDuration(), planSteps(), steps(), services(),
-		cloudCalls(), cloudDuration(), cloudThrottles(),
+		cloudCalls(), cloudDuration(), cloudWait(), cloudThrottles(),
 		queueDepth(), queueOldest(), queueWait(),
-		knowledge(), driftChecks(),
+		knowledge(), driftChecks(), panics(), orphaned(),
 		leading(), checkOK(), buildInfo(),
 	}
 }

@@ -111,6 +111,15 @@ func cloudThrottles() Definition {
 	}
 }
 
+func cloudWait() Definition {
+	return Definition{
+		Name: "berth_cloud_call_wait_seconds", Kind: Histogram,
+		Help:    "How long requests to the cloud's API waited before they were sent, because the rate of their class allowed no more.",
+		Labels:  []Label{{Name: "class", Doc: "The cloud's class of operations that share a rate, such as `elbv2/Describe`; `other` for those without a documented one."}},
+		Buckets: []float64{0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600},
+	}
+}
+
 func causeLabel() Label {
 	return Label{Name: "cause", Doc: "Why the Service is looked at; the last ones go first.", Values: Causes()}
 }
@@ -159,7 +168,21 @@ func driftChecks() Definition {
 	return Definition{
 		Name: "berth_drift_checks_total", Kind: Counter,
 		Help:   "Reads of load balancers on which nothing had been left to do and of which nothing was asked since.",
-		Labels: []Label{kindLabel(), {Name: "result", Doc: "`found`: somebody else had changed something.", Values: []string{"none", "found"}}},
+		Labels: []Label{kindLabel(), {Name: "result", Doc: "`found`: another program or person had changed something.", Values: []string{"none", "found"}}},
+	}
+}
+
+func panics() Definition {
+	return Definition{
+		Name: "berth_panics_total", Kind: Counter,
+		Help: "Runs that a defect of the program ended, each over one Service; the log has the place.",
+	}
+}
+
+func orphaned() Definition {
+	return Definition{
+		Name: "berth_orphaned_total", Kind: Counter,
+		Help: "Services that went without having been released, because their finalizer was taken off by another hand. What they had is deleted by what the controller remembers.",
 	}
 }
 

@@ -25,8 +25,9 @@ type Metrics struct {
 	gauges  gauges
 	sources atomic.Pointer[Sources]
 
-	duration, plan, wait, latency           *prometheus.HistogramVec
+	duration, plan, wait, latency, pacing   *prometheus.HistogramVec
 	steps, calls, throttles, lookups, drift *prometheus.CounterVec
+	panics, orphaned                        *prometheus.CounterVec
 	codes                                   *codes
 }
 
@@ -35,14 +36,17 @@ func New(provider string, b Build, c clock.PassiveClock) *Metrics {
 	m := &Metrics{
 		clock:    c,
 		duration: reconcileDuration().histogram(provider), plan: planSteps().histogram(provider),
-		wait: queueWait().histogram(provider), latency: cloudDuration().histogram(provider),
+		wait: queueWait().histogram(provider), latency: cloudDuration().histogram(provider), pacing: cloudWait().histogram(provider),
 		steps: steps().counter(provider), calls: cloudCalls().counter(provider), throttles: cloudThrottles().counter(provider),
 		lookups: knowledge().counter(provider), drift: driftChecks().counter(provider),
+		panics: panics().counter(provider), orphaned: orphaned().counter(provider),
 		codes: &codes{seen: map[string]bool{}}, gauges: newGauges(provider),
 	}
 	info := buildInfo().gauge(provider)
 	info.WithLabelValues(b.Version, b.Commit, b.Go).Set(1)
-	m.vectors = []prometheus.Collector{m.duration, m.plan, m.wait, m.latency, m.steps, m.calls, m.throttles, m.lookups, m.drift, info}
+	m.panics.WithLabelValues()
+	m.orphaned.WithLabelValues()
+	m.vectors = []prometheus.Collector{m.duration, m.plan, m.wait, m.latency, m.pacing, m.steps, m.calls, m.throttles, m.lookups, m.drift, m.panics, m.orphaned, info}
 	return m
 }
 
@@ -102,11 +106,36 @@ func (m *Metrics) Ran(r Run) {
 	}
 }
 
+// Panicked counts a run that a defect of the program ended.
+func (m *Metrics) Panicked() {
+	if m != nil {
+		m.panics.WithLabelValues().Inc()
+	}
+}
+
+// Orphaned counts a Service that went without having been released.
+func (m *Metrics) Orphaned() {
+	if m != nil {
+		m.orphaned.WithLabelValues().Inc()
+	}
+}
+
 // Waited counts a Service's way off the queue.
 func (m *Metrics) Waited(cause string, d time.Duration) {
 	if m != nil {
 		m.wait.WithLabelValues(cause).Observe(d.Seconds())
 	}
+}
+
+// Paced counts how long a call to the cloud waited for the rate of its class.
+func (m *Metrics) Paced(class string, d time.Duration) {
+	if m == nil {
+		return
+	}
+	if class == "" {
+		class = "other"
+	}
+	m.pacing.WithLabelValues(class).Observe(d.Seconds())
 }
 
 // Call counts a call to the cloud; it is a providers.Observe.

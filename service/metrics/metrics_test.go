@@ -37,6 +37,7 @@ func busy(m *Metrics) {
 			Steps: []Step{{"listener", "create", "done"}}})
 	}
 	m.Waited("user", time.Second)
+	m.Paced("elbv2/Describe", time.Second)
 	m.Call(context.Background(), providers.Call{API: "ec2", Operation: "DescribeSubnets"})(providers.Answer{Code: "RequestLimitExceeded", Meaning: fault.Throttled})
 	m.Watch(Sources{
 		Queue:    func() ([]int, time.Duration) { return []int{1, 0, 0, 0, 2}, 3 * time.Second },
@@ -107,7 +108,7 @@ func wrongLabels(d Definition, labels map[string]string) string {
 
 // TestBounded: no label can hold a name of something that a user makes.
 func TestBounded(t *testing.T) {
-	bounded := []string{"kind", "resource", "api", "operation", "code", "version", "commit", "go_version"} // by the cloud or by the build
+	bounded := []string{"kind", "resource", "api", "operation", "class", "code", "version", "commit", "go_version"} // by the cloud, the provider or the build
 	name := regexp.MustCompile(`^berth_[a-z_]+$`)
 	for _, d := range Definitions() {
 		if !name.MatchString(d.Name) {

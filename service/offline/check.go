@@ -5,45 +5,95 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
 )
 
 // Checked is what can be said of Services without asking a cloud.
 type Checked struct {
 	FormatVersion string           `json:"formatVersion"`
-	Provider      string           `json:"provider"`
-	Services      []CheckedService `json:"services"` // by namespace and name; never nil
+	Provider      string           `json:"provider,omitempty"` // empty: each Service has its own
+	Services      []CheckedService `json:"services"`           // by namespace and name; never nil
+	Files         []Finding        `json:"files,omitempty"`    // what could not be read
 	Notes         []string         `json:"-"`
 }
 
 // CheckedService is one Service.
 type CheckedService struct {
-	Owner    stack.Owner    `json:"owner"`
-	Left     string         `json:"left,omitempty"` // why it is left alone
-	Problems []plan.Problem `json:"problems"`       // never nil
+	Owner    stack.Owner `json:"owner"`
+	Provider string      `json:"provider,omitempty"` // empty: none could be told
+	Position
+	Left     string    `json:"left,omitempty"` // why it is left alone
+	Problems []Finding `json:"problems"`       // never nil
+}
+
+// Finding is a problem and where in a file it is.
+type Finding struct {
+	plan.Problem
+	Position
 }
 
 // errNoFiles means that there is nothing to check.
 var errNoFiles = errors.New("no file is given")
 
-// ExitCode is 1 if a Service has an error, else 0.
-func (c Checked) ExitCode() int {
-	if slices.ContainsFunc(c.Services, func(s CheckedService) bool { return failed(s.Problems) }) {
+// The values of FailOn: the least severity that makes a check fail.
+const (
+	FailOnError   = "error"
+	FailOnWarning = "warning"
+	FailNever     = "never"
+)
+
+// FailOns lists the values of FailOn.
+func FailOns() []string { return []string{FailOnError, FailOnWarning, FailNever} }
+
+// ExitCode is 1 if something is found of the severity that failOn names or of a
+// worse one, else 0.
+func (c Checked) ExitCode(failOn string) int {
+	errs, warnings := c.Count()
+	if failOn != FailNever && (errs > 0 || failOn == FailOnWarning && warnings > 0) {
 		return plan.ExitError
 	}
 	return plan.ExitNothing
 }
 
-// Checks are what Services are held against. The zero values of all but Cloud are
-// those of a controller without flags.
+// Count says how many errors and warnings there are.
+func (c Checked) Count() (errs, warnings int) {
+	for _, f := range c.Findings() {
+		if f.Severity == plan.Error {
+			errs++
+		} else {
+			warnings++
+		}
+	}
+	return errs, warnings
+}
+
+// Findings are all problems: of the files and then of the Services.
+func (c Checked) Findings() []Finding {
+	out := slices.Clone(c.Files)
+	for _, s := range c.Services {
+		out = append(out, s.Problems...)
+	}
+	return out
+}
+
+// Checks are what Services are held against. The zero values of all but Cloud and
+// Clouds are those of a controller without flags.
 type Checks struct {
+	// Cloud is the one that all Services are for. Without a name, each Service's own
+	// annotations tell which of the Clouds it is for.
 	Cloud   providers.Entry
+	Clouds  []providers.Entry
 	Classes service.Classes
+	// AnyOwnClass serves every class of the program's own domain besides Classes.
+	AnyOwnClass bool
 	// PolicyConfig is the path of the controller's policy file; empty: none.
 	PolicyConfig string
 	// AllowedNamespaces are patterns of those whose Services are served; none: all.
@@ -51,51 +101,161 @@ type Checks struct {
 }
 
 // Check judges the Services of files by what they say alone: fields and
-// annotations. What the cloud would say, only a plan can tell.
+// annotations. What the cloud would say, only a plan can tell. Files that cannot be
+// read and Services that are there twice do not end it; an error means that there
+// is no result.
 func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 	if len(in.Files) == 0 {
 		return Checked{}, fmt.Errorf("check: %w", errNoFiles)
 	}
-	admission, err := service.AdmissionOf(by.PolicyConfig, by.AllowedNamespaces, by.Cloud.Annotations, by.Cloud.Outputs)
-	if err != nil {
-		return Checked{}, err
-	}
-	in.NodeFiles, in.Kubeconfig = nil, ""
+	in.NodeFiles, in.Kubeconfig, in.Lenient = nil, "", true
 	world, err := Gather(ctx, in)
 	if err != nil {
 		return Checked{}, err
 	}
-	out := Checked{FormatVersion: plan.FormatVersion, Provider: by.Cloud.Name, Services: []CheckedService{}, Notes: world.Notes}
+	out := Checked{FormatVersion: plan.FormatVersion, Provider: by.Cloud.Name, Services: []CheckedService{}, Files: world.Faults, Notes: world.Notes}
+	run := checking{by: by, world: world, admissions: map[string]*service.Admission{}}
 	for _, item := range world.Items {
-		if item.Asked {
-			out.Services = append(out.Services, check(item, by, admission))
+		if !item.Asked {
+			continue
 		}
+		checked, err := run.check(item)
+		if err != nil {
+			return Checked{}, err
+		}
+		out.Services = append(out.Services, checked)
+	}
+	if run.untold > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s without an annotation or class of any cloud: judged by the fields alone; --provider says what else holds", count(run.untold, "Service")))
 	}
 	return out, nil
 }
 
-// check judges one Service as the controller would see it.
-func check(item Item, by Checks, admission *service.Admission) CheckedService {
-	out := CheckedService{Owner: item.Owner(), Problems: append([]plan.Problem{}, item.Problems...)}
-	job, why := claim(item, by.Classes, by.Cloud.Choose)
-	if job == nil || job.Release {
-		out.Left = why
-		return out
+// checking is one run of Check.
+type checking struct {
+	by         Checks
+	world      World
+	admissions map[string]*service.Admission // by cloud
+	untold     int                           // Services of which no cloud is known
+}
+
+// check judges one Service as the controller would see it. An error is that of the
+// policy file.
+func (c *checking) check(item Item) (CheckedService, error) {
+	out := CheckedService{Owner: item.Owner(), Position: item.at.of("")}
+	problems := slices.Clone(item.Problems)
+	cloud, known := c.cloudOf(item)
+	out.Provider = cloud.Name
+	if known {
+		job, why := claim(item, c.classes(item, cloud), cloud.Choose, cloud.Outputs)
+		if job == nil || job.Release {
+			out.Left = why
+		} else {
+			held, err := c.hold(item, cloud)
+			if err != nil {
+				return out, err
+			}
+			problems = append(problems, held...)
+		}
+	} else if item.Service.Spec.Type == "LoadBalancer" {
+		c.untold++
+		_, strays := providers.NoCloud(c.by.Clouds).Parse("", annotations.SourceOf(item.Service))
+		problems = append(problems, publicProblems(strays)...)
 	}
-	out.Problems = append(out.Problems, hold(item, by.Cloud, admission)...)
+	out.Problems = item.locate(problems)
+	return out, nil
+}
+
+// locate says where in the file the problems of a Service are, errors first.
+func (i Item) locate(problems []plan.Problem) []Finding {
+	out := make([]Finding, 0, len(problems))
+	for _, p := range problems {
+		out = append(out, Finding{Problem: p, Position: i.at.of(p.Where)})
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return rank(a.Problem) - rank(b.Problem) })
+	return out
+}
+
+// cloudOf tells which cloud a Service is for: the one that was said, else the one
+// with most annotations on it, or whose class it has. False: none can be told.
+func (c *checking) cloudOf(item Item) (providers.Entry, bool) {
+	if c.by.Cloud.Name != "" {
+		return c.by.Cloud, true
+	}
+	sets := make([]*annotations.Set, 0, len(c.by.Clouds))
+	for _, e := range c.by.Clouds {
+		sets = append(sets, e.Annotations)
+	}
+	var best providers.Entry
+	most := 0
+	for _, e := range c.by.Clouds {
+		n := e.Annotations.Claims(annotations.SourceOf(item.Service), sets)
+		if class := item.Service.Spec.LoadBalancerClass; class != nil && slices.Contains(e.Classes, *class) {
+			n += len(item.Service.Annotations) + 1 // a class leaves no doubt
+		}
+		if n > most {
+			best, most = e, n
+		}
+	}
+	return best, most > 0
+}
+
+// classes are those that are served, for one Service.
+func (c *checking) classes(item Item, cloud providers.Entry) service.Classes {
+	out := c.by.Classes
+	if out.Default {
+		out.Names = append(slices.Clone(out.Names), cloud.Classes...)
+	}
+	class := item.Service.Spec.LoadBalancerClass
+	if c.by.AnyOwnClass && class != nil && strings.HasPrefix(*class, status.Prefix) {
+		out.Names = append(slices.Clone(out.Names), *class)
+	}
 	return out
 }
 
 // hold reads the annotations and holds the Service against the policy. As in the
 // controller, one with a bad value is not: what it asks for is not known.
-func hold(item Item, cloud providers.Entry, admission *service.Admission) []plan.Problem {
-	kind := cloud.Choose(item.Service).Kind
-	bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(item.Service))
+func (c *checking) hold(item Item, cloud providers.Entry) ([]plan.Problem, error) {
+	admission, err := c.admission(cloud)
+	if err != nil {
+		return nil, err
+	}
+	request, problems := read(item, cloud)
+	reach := cloud.Reach(request)
 	if !problems.Errors() {
-		reach := cloud.Reach(providers.Request{Owner: item.Owner(), Service: item.Service, Kind: kind, Values: bag})
 		problems = append(problems, admission.Judge(item.Service, reach)...)
 	}
-	return publicProblems(problems)
+	problems = append(problems, providers.Exceeds(cloud.Capabilities, reach)...)
+	if kind, known := providers.CapabilityOf(cloud.Capabilities, reach.Kind); known {
+		b := nodeports.BackendsOf(item.Service, nodeports.NodeSet{}, nil, nodeports.FallbackOf(item.Service))
+		problems = append(problems, kind.Judge(item.Service, b)...)
+	}
+	return publicProblems(problems), nil
+}
+
+// read reads the annotations of a Service for a cloud.
+func read(item Item, cloud providers.Entry) (providers.Request, annotations.Problems) {
+	request := providers.Request{Owner: item.Owner(), Service: item.Service, Kind: cloud.Choose(item.Service).Kind}
+	var problems annotations.Problems
+	request.Values, problems = cloud.Annotations.Parse(request.Kind, annotations.SourceOf(item.Service))
+	if cloud.Exposed != nil {
+		problems = problems.Outweigh(cloud.Exposed(request))
+	}
+	return request, problems
+}
+
+// admission is what the policy of a controller for the cloud allows.
+func (c *checking) admission(cloud providers.Entry) (*service.Admission, error) {
+	if known, ok := c.admissions[cloud.Name]; ok {
+		return known, nil
+	}
+	admission, err := service.AdmissionOf(c.by.PolicyConfig, c.by.AllowedNamespaces, cloud.Annotations, cloud.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	admission.Beside(c.world.in)
+	c.admissions[cloud.Name] = admission
+	return admission, nil
 }
 
 // judge reads the annotations for one kind of load balancer.

@@ -21,10 +21,10 @@ const pageSize = 500
 type dialer func(kubeconfig string) (kubernetes.Interface, string, error)
 
 // connect reads a kubeconfig the way kubectl does.
-func connect(kubeconfig string) (kubernetes.Interface, string, error) {
+func connect(kubeconfig string, overrides *clientcmd.ConfigOverrides) (kubernetes.Interface, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{})
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err := loader.ClientConfig()
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)

@@ -25,7 +25,7 @@ func TestLabelsOfACluster(t *testing.T) {
 		false: {"shop": {"env": "prod"}, "other": {"env": "test"}},
 		true:  {"shop": {"env": "prod"}},
 	} {
-		client, _, err := connect(apiServer(t, restricted))
+		client, _, err := Input{}.dial(apiServer(t, restricted))
 		if err != nil {
 			t.Fatal(err)
 		}

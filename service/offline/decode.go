@@ -1,22 +1,23 @@
 package offline
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -27,6 +28,11 @@ type objects struct {
 	namespaces labelsByName
 	slices     []*discoveryv1.EndpointSlice
 	notes      []string
+	// lenient reading passes over what is no Kubernetes object and goes on behind
+	// what cannot be read; faults are then what that was.
+	lenient bool
+	faults  []Finding
+	others  map[string]int // objects of other kinds in the file that is read
 }
 
 // head is what tells one object from another.
@@ -39,48 +45,88 @@ type head struct {
 	} `json:"metadata"`
 }
 
+// errNoObject means that a text is YAML and no Kubernetes object.
+var errNoObject = errors.New("not a Kubernetes object")
+
+// template is what every template of Helm has and no YAML that stands for itself.
+const template = "{{"
+
 // decode takes every document of a stream. The name of the stream leads errors
 // and notes.
 func (o *objects) decode(name string, r io.Reader) error {
-	documents := yaml.NewYAMLReader(bufio.NewReader(r))
-	for n := 1; ; n++ {
-		text, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
+	body, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	o.others = map[string]int{}
+	n := 0
+	for _, d := range documents(body) {
+		if len(bytes.TrimSpace(d.text)) == 0 {
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		n++
 		where := name
 		if n > 1 {
 			where = fmt.Sprintf("%s, document %d", name, n)
 		}
-		body, err := sigsyaml.YAMLToJSONStrict(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", where, err)
-		}
-		if bytes.Equal(bytes.TrimSpace(body), []byte("null")) {
-			continue // comments, or nothing between two separators
-		}
-		if err := o.object(where, body, head{}); err != nil {
+		err := o.document(where, name, d)
+		switch {
+		case err == nil:
+		case !o.lenient:
 			return err
+		case errors.Is(err, errNoObject):
+			o.notes = append(o.notes, err.Error()+", so it is passed over")
+		case bytes.Contains(d.text, []byte(template)):
+			o.notes = append(o.notes, where+": is a template, so it is passed over; check what it renders to: helm template . | berth check -")
+		default:
+			at := placeOf(name, d).of("")
+			o.faults = append(o.faults, Finding{Position: at, Problem: plan.Problem{Severity: plan.Error, Code: string(annotations.CodeFile), Text: err.Error()}})
 		}
 	}
+	if len(o.others) > 0 {
+		o.notes = append(o.notes, name+": passed over "+counted(o.others))
+	}
+	return nil
+}
+
+// document takes one document.
+func (o *objects) document(where, name string, d document) error {
+	body, err := sigsyaml.YAMLToJSONStrict(d.text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) {
+		return nil // comments, or nothing between two separators
+	}
+	return o.object(where, body, head{}, placeOf(name, d))
+}
+
+// counted lists kinds of objects with how many there are of each, by name.
+func counted(kinds map[string]int) string {
+	var words []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		words = append(words, fmt.Sprintf("%d %s", kinds[kind], kind))
+	}
+	return strings.Join(words, ", ")
 }
 
 // object takes one object or list. What an object of a list does not say of
 // itself, the list has said.
-func (o *objects) object(where string, body []byte, list head) error {
+func (o *objects) object(where string, body []byte, list head, at place) error {
 	h := list
 	if err := json.Unmarshal(body, &h); err != nil {
-		return fmt.Errorf("%s: not a Kubernetes object: %w", where, err)
+		return fmt.Errorf("%s: %w: %w", where, errNoObject, err)
 	}
 	if h.APIVersion != "v1" && (h.Kind == "Service" || h.Kind == "Node" || h.Kind == "Namespace") {
+		if o.lenient && strings.Contains(h.APIVersion, "/") {
+			o.others[h.APIVersion+" "+h.Kind]++ // another program's kind of the same name
+			return nil
+		}
 		return fmt.Errorf("%s: apiVersion %q: a %s is of v1", where, h.APIVersion, h.Kind)
 	}
 	switch h.Kind {
 	case "Service":
-		return o.service(where, body)
+		return o.service(where, body, at)
 	case "Node":
 		return o.node(where, body)
 	case "Namespace":
@@ -88,17 +134,21 @@ func (o *objects) object(where string, body []byte, list head) error {
 	case "EndpointSlice":
 		return o.endpointSlice(where, body)
 	case "List", "ServiceList", "NodeList", "NamespaceList", "EndpointSliceList":
-		of := map[string]string{"ServiceList": "Service", "NodeList": "Node", "NamespaceList": "Namespace", "EndpointSliceList": "EndpointSlice"}[h.Kind]
-		for i, item := range h.Items {
-			if err := o.object(fmt.Sprintf("%s, item %d", where, i+1), item, head{APIVersion: h.APIVersion, Kind: of}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return o.list(where, h, at)
 	case "":
-		return fmt.Errorf("%s: not a Kubernetes object: it has no kind", where)
+		return fmt.Errorf("%s: %w: it has no kind", where, errNoObject)
 	}
-	o.notes = append(o.notes, fmt.Sprintf("%s: %s %q is not looked at", where, h.Kind, h.Metadata.Name))
+	o.others[h.Kind]++
+	return nil
+}
+
+func (o *objects) list(where string, h head, at place) error {
+	of := map[string]string{"ServiceList": "Service", "NodeList": "Node", "NamespaceList": "Namespace", "EndpointSliceList": "EndpointSlice"}[h.Kind]
+	for i, item := range h.Items {
+		if err := o.object(fmt.Sprintf("%s, item %d", where, i+1), item, head{APIVersion: h.APIVersion, Kind: of}, at.item(i)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -138,7 +188,7 @@ func (o *objects) namespace(where string, body []byte) error {
 
 // service takes a Service. What the API server would refuse does not end the
 // reading: all that is wrong is told at once.
-func (o *objects) service(where string, body []byte) error {
+func (o *objects) service(where string, body []byte, at place) error {
 	var raw map[string]any
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -156,7 +206,7 @@ func (o *objects) service(where string, body []byte) error {
 	switch dropped, isDropped := runtime.AsStrictDecodingError(err); {
 	case isDropped:
 		for _, e := range dropped.Errors() {
-			problems = append(problems, plan.Problem{Severity: plan.Warning,
+			problems = append(problems, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodeDropped),
 				Text: e.Error() + ": kubectl refuses it, the API server drops it"})
 		}
 	case errors.As(err, &wrongType):
@@ -167,7 +217,7 @@ func (o *objects) service(where string, body []byte) error {
 	if svc.Name == "" {
 		return fmt.Errorf("%s: service: metadata.name is missing", where)
 	}
-	o.services = append(o.services, Item{Service: svc, Problems: problems, Asked: true, Written: true})
+	o.services = append(o.services, Item{Service: svc, Problems: problems, Asked: true, Written: true, at: at})
 	return nil
 }
 

@@ -82,8 +82,8 @@ func (p *planning) point(ctx context.Context) error {
 		return nil
 	}
 	known := slicesByService{}
+	slices.Sort(namespaces)
 	if p.world.live != nil {
-		slices.Sort(namespaces)
 		found, err := readSlices(ctx, p.world.live, slices.Compact(namespaces))
 		if err != nil {
 			return fmt.Errorf("endpoint slices of the cluster: %w", err)
@@ -94,9 +94,13 @@ func (p *planning) point(ctx context.Context) error {
 	if p.world.live == nil && len(known) == 0 {
 		p.world.note("no pods are known (EndpointSlices among the files say them): load balancers that follow pods are planned as if there were none")
 	}
+	kept, err := p.byPods(ctx, slices.Compact(namespaces))
+	if err != nil {
+		return err
+	}
 	for i := range p.tasks {
 		if t := &p.tasks[i]; t.job != nil && !t.job.Release {
-			t.job.Slices = known[t.item.Service.Namespace+"/"+t.item.Service.Name]
+			t.job.Slices, t.job.Strays = kept(t.item.Service.Namespace, known[t.item.Service.Namespace+"/"+t.item.Service.Name])
 		}
 	}
 	return nil

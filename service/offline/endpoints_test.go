@@ -54,7 +54,7 @@ func sliceNames(s slicesByService) map[string][]string {
 // where pods matter.
 func TestSlicesOfACluster(t *testing.T) {
 	for _, restricted := range []bool{false, true} {
-		client, _, err := connect(sliceServer(t, restricted))
+		client, _, err := Input{}.dial(sliceServer(t, restricted))
 		if err != nil {
 			t.Fatal(err)
 		}

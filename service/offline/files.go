@@ -2,7 +2,9 @@ package offline
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,13 +12,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
 // fromFiles reads the files and makes their Services what the API server would
 // make of them. live is the cluster that they are meant for, if it is known.
 func fromFiles(in Input, live *cluster) (World, error) {
-	var found objects
+	found := objects{lenient: in.Lenient}
 	for _, name := range in.Files {
 		if err := found.read(name, in); err != nil {
 			return World{}, err
@@ -32,7 +35,7 @@ func fromFiles(in Input, live *cluster) (World, error) {
 		found.notes = append(found.notes, "Services in the files of --nodes are not looked at")
 		found.services = found.services[:services]
 	}
-	w := World{Items: found.services, Nodes: found.nodes, namespaces: found.namespaces, Notes: found.notes, Whole: true}
+	w := World{Items: found.services, Nodes: found.nodes, namespaces: found.namespaces, Notes: found.notes, Faults: found.faults, Whole: true}
 	namespace := cmp.Or(in.Namespace, live.defaultNamespace(), corev1.NamespaceDefault)
 	for i := range w.Items {
 		if svc := w.Items[i].Service; svc.Namespace == "" {
@@ -44,7 +47,7 @@ func fromFiles(in Input, live *cluster) (World, error) {
 		e.Namespace = cmp.Or(e.Namespace, namespace)
 		w.slices.put(e)
 	}
-	if err := w.unique(); err != nil {
+	if err := w.unique(); err != nil && !in.Lenient {
 		return World{}, err
 	}
 	w.complete(live)
@@ -58,13 +61,13 @@ func fromFiles(in Input, live *cluster) (World, error) {
 // unique refuses two Services of one name: whichever is taken, the other one's
 // plan would be missing.
 func (w *World) unique() error {
-	seen := map[string]bool{}
+	seen := map[string]place{}
 	for _, item := range w.Items {
 		name := item.Service.Namespace + "/" + item.Service.Name
-		if seen[name] {
-			return fmt.Errorf("service %s is there twice", name)
+		if first, twice := seen[name]; twice {
+			return fmt.Errorf("service %s is there twice: %s and %s", name, first.of(""), item.at.of(""))
 		}
-		seen[name] = true
+		seen[name] = item.at
 	}
 	return nil
 }
@@ -86,7 +89,7 @@ func (w *World) complete(live *cluster) {
 		setDefaults(svc)
 		w.Items[i].MadeUp = strings.Join(makeUp(svc, ports), "; ")
 		if svc.Spec.IPFamilyPolicy != nil && *svc.Spec.IPFamilyPolicy == corev1.IPFamilyPolicyPreferDualStack && len(svc.Spec.IPFamilies) == 1 {
-			w.Items[i].Problems = append(w.Items[i].Problems, plan.Problem{Severity: plan.Warning, Where: "spec.ipFamilyPolicy",
+			w.Items[i].Problems = append(w.Items[i].Problems, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodeFamily), Where: "spec.ipFamilyPolicy",
 				Text: "PreferDualStack is up to the cluster; taken as " + string(svc.Spec.IPFamilies[0]) + " alone"})
 		}
 	}
@@ -104,22 +107,35 @@ func (o *objects) read(name string, in Input) error {
 	if !info.IsDir() {
 		return o.readFile(name)
 	}
-	entries, err := os.ReadDir(name)
-	if err != nil {
-		return fmt.Errorf("folder: %w", err)
-	}
-	for _, e := range entries {
-		switch strings.ToLower(filepath.Ext(e.Name())) {
-		case ".yaml", ".yml", ".json":
-			if e.IsDir() {
-				continue
-			}
-			if err := o.readFile(filepath.Join(name, e.Name())); err != nil {
-				return err
-			}
+	strict := !o.lenient
+	o.lenient = true
+	defer func() { o.lenient = !strict }()
+	faults := len(o.faults)
+	err = filepath.WalkDir(name, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("folder: %w", err)
+		case e.IsDir() && path != name && strings.HasPrefix(e.Name(), "."):
+			return filepath.SkipDir
+		case e.IsDir() || !isFile(path):
+			return nil
 		}
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".yaml", ".yml", ".json":
+			return o.readFile(path)
+		}
+		return nil
+	})
+	if err == nil && strict && len(o.faults) > faults {
+		return errors.New(o.faults[faults].Text)
 	}
-	return nil
+	return err
+}
+
+// isFile tells whether a path leads to a file, through links as well.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (o *objects) readFile(name string) error {

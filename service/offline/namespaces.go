@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -83,9 +85,22 @@ func (p *planning) label(ctx context.Context) error {
 		of, found := known[name]
 		t.job.NamespaceLabels = of
 		if !found {
-			t.item.Problems = append(t.item.Problems, plan.Problem{Severity: plan.Warning, Where: "metadata.namespace",
+			t.item.Problems = append(t.item.Problems, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodeNamespace), Where: "metadata.namespace",
 				Text: fmt.Sprintf("the labels of namespace %q decide on the Service and are not known: planned as if it had none but its name (its Namespace object among the files says them)", name)})
 		}
 	}
 	return nil
+}
+
+// refer gives the Services that are planned what is known of the objects that they refer
+// to, where there is a cluster to ask: with the rights of whoever asks, by name.
+func (p *planning) refer(ctx context.Context) {
+	if p.world.live == nil || !p.reconciler.WantsObjects() {
+		return
+	}
+	for _, t := range p.tasks {
+		if t.job != nil && !t.job.Release {
+			t.job.Objects = service.ReadObjects(ctx, p.world.live, p.reconciler.Refers(*t.job))
+		}
+	}
 }

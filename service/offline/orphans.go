@@ -1,18 +1,21 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -31,11 +34,19 @@ type Orphans struct {
 // of whatever class, or has a finalizer of a load balancer's controller.
 func FindOrphans(ctx context.Context, in Input, t Target) (*Orphans, error) {
 	in.Files, in.AllNamespaces = nil, true
-	run, err := draftAll(ctx, in, t)
+	world, err := Gather(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	t.Settings.Classes = append(slices.Clone(t.Settings.Classes), recordedClasses(world.Items)...)
+	run, err := draftWorld(ctx, world, t)
 	if err != nil {
 		return nil, err
 	}
 	o := &Orphans{run: run, input: in, notes: run.world.Notes}
+	for _, u := range o.Unjudged() {
+		run.reconciler.Shadow(u.Owner) // it might want anything that is shared
+	}
 	if err := o.look(ctx, liveOwners(run.world.Items, t)); err != nil {
 		return nil, err
 	}
@@ -77,16 +88,121 @@ func liveOwners(items []Item, t Target) []stack.Owner {
 	return out
 }
 
+// recordedClasses are those of Services that this program serves, whatever the flags of
+// the command say: what such Services share with others is theirs.
+func recordedClasses(items []Item) []string {
+	var out []string
+	for _, item := range items {
+		if record, served := service.RecordOf(item.Service); served && record.Class != "" {
+			out = append(out, record.Class)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Unjudged are the Services of which nobody knows what they want, each with the reason:
+// what is shared and might be theirs is no orphan, and cannot be told from one.
+func (o *Orphans) Unjudged() []Left {
+	var out []Left
+	for _, t := range o.run.tasks {
+		if why := t.unjudged(o.run.target.Cloud.Outputs.Finalizers); why != "" {
+			out = append(out, Left{Owner: t.item.Owner(), Why: why})
+		}
+	}
+	return out
+}
+
+// unjudged says why it is not known what the Service of a task wants; empty: it is.
+// Holds are the finalizers of the cloud's official controllers.
+func (t task) unjudged(holds []string) string {
+	switch {
+	case t.err != nil:
+		return "could not be read: " + verdict.OneLine(t.err)
+	case t.item.Refused():
+		return "is not accepted: " + textsOf(t.item.Problems)
+	case t.draft != nil:
+		known := t.draft.Intent == reconcile.Serve || t.draft.Intent == reconcile.Release || t.job.NeverProvisioned || t.job.NothingMade
+		if known {
+			return ""
+		}
+		return "is not accepted: " + textsOf(publicProblems(t.draft.Problems))
+	}
+	// Nobody has planned for it. What no controller of this cloud holds has nothing here.
+	held := append([]string{service.StockFinalizer, service.OwnFinalizer}, holds...)
+	if !slices.ContainsFunc(t.item.Service.Finalizers, func(f string) bool { return slices.Contains(held, f) }) {
+		return ""
+	}
+	return cmp.Or(t.left, "carries the finalizer of a load balancer's controller, and nothing tells for which load balancer")
+}
+
+// textsOf joins what is wrong with a Service.
+func textsOf(problems []plan.Problem) string {
+	var out []string
+	for _, p := range problems {
+		if p.Severity == plan.Error {
+			out = append(out, strings.TrimPrefix(p.Where+": "+p.Text, ": "))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
 // Empty tells whether there are none.
 func (o *Orphans) Empty() bool { return len(o.drafts) == 0 }
 
-// Report is the plan of their deletion.
+// ExitCode is plan.ExitChanges if there are some, plan.ExitUnjudged if none was found
+// and not every Service could be judged, else plan.ExitNothing.
+func (o *Orphans) ExitCode() int {
+	switch {
+	case !o.Empty():
+		return plan.ExitChanges
+	case len(o.Unjudged()) > 0:
+		return plan.ExitUnjudged
+	}
+	return plan.ExitNothing
+}
+
+// Report is the plan of their deletion, and the Services that could not be judged.
 func (o *Orphans) Report() Report {
 	var plans []plan.Plan
 	for _, d := range o.drafts {
 		plans = append(plans, d.Plan)
 	}
-	return Report{Document: plan.NewDocument(o.run.target.Cloud.Name, plans), Notes: o.notes}
+	r := Report{Document: plan.NewDocument(o.run.target.Cloud.Name, plans), Notes: o.notes}
+	for _, u := range o.Unjudged() {
+		r.Document = r.Document.WithProblems(u.Owner, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan),
+			Text: "what this Service may share with others is not judged: it " + u.Why})
+	}
+	return r
+}
+
+// Text shows the orphans to a person. That everything belongs to a Service is said only
+// where every Service could be judged.
+func (o *Orphans) Text(opt plan.Options) string {
+	var b strings.Builder
+	unjudged := o.Unjudged()
+	switch {
+	case !o.Empty():
+		var plans []plan.Plan
+		for _, d := range o.drafts {
+			plans = append(plans, d.Plan)
+		}
+		b.WriteString(plan.Human(plan.NewDocument(o.run.target.Cloud.Name, plans), opt))
+	case len(unjudged) == 0:
+		return "No orphans. Everything in the cloud that is marked as this cluster's belongs to a Service.\n"
+	default:
+		writeWrapped(&b, opt.Width, "No orphans were found, and there may be some.")
+	}
+	if len(unjudged) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n")
+	writeWrapped(&b, opt.Width, fmt.Sprintf("Not judged is what %s may share with others, because it is not known what they want:", count(len(unjudged), "Service")))
+	for _, u := range unjudged {
+		writeWrapped(&b, opt.Width, "  "+u.Owner.String()+" "+u.Why)
+	}
+	writeWrapped(&b, opt.Width, "Mend or delete them, then look again.")
+	return b.String()
 }
 
 const (
@@ -137,12 +253,12 @@ func (o *Orphans) Delete(ctx context.Context, tell func(string)) error {
 
 // perform runs every plan once.
 func (o *Orphans) perform(ctx context.Context, tell func(string)) (failed error, waits bool) {
-	var all *multierror.Error
+	var all []error
 	for _, d := range o.drafts {
 		res := o.run.reconciler.Run(ctx, d, func(plan.Gate) time.Duration { return 0 })
 		switch {
 		case res.Err != nil:
-			all = multierror.Append(all, fmt.Errorf("%s: %w", d.Owner, res.Err))
+			all = append(all, fmt.Errorf("%s: %s", d.Owner, verdict.OneLine(res.Err)))
 		case res.Waits:
 			waits = true
 			tell(fmt.Sprintf("%s: waiting for the cloud", d.Owner))
@@ -150,5 +266,5 @@ func (o *Orphans) perform(ctx context.Context, tell func(string)) (failed error,
 			tell(fmt.Sprintf("%s: deleted", d.Owner))
 		}
 	}
-	return all.ErrorOrNil(), waits
+	return errors.Join(all...), waits
 }

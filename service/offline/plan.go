@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,20 +16,33 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/settings"
+	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Target says which cloud is planned for.
+// Target says which cloud is planned for, and how the controller is set up.
 type Target struct {
 	Cloud       providers.Entry
 	CloudConfig string // path of the official cloud configuration file; empty: none
 	ClusterName string
-	Classes     service.Classes
-	// PolicyConfig is the path of the controller's policy file; empty: none.
-	PolicyConfig string
-	// AllowedNamespaces are those of the controller; none: all.
-	AllowedNamespaces []string
+	// Share is the part of the cloud's documented API rates that is used; 0: the default.
+	Share float64
+	// Settings are those of the controller.
+	Settings settings.Settings
+	// Installation is the Lease of the controller, by which several installations in
+	// one cluster are told apart; empty: there is only one.
+	Installation string
+	// Progress is told how many Services are planned and of how many; nil: nobody is.
+	Progress func(done, all int)
+}
+
+// classes say which Services are served.
+func (t Target) classes() service.Classes {
+	out := t.Settings.Serves(t.Cloud.Classes)
+	out.Installation, out.Official = t.Installation, t.Cloud.Outputs.ClassFinalizers
+	return out
 }
 
 // Report is what a plan comes to.
@@ -62,21 +76,35 @@ func draftAll(ctx context.Context, in Input, t Target) (*planning, error) {
 	if err != nil {
 		return nil, err
 	}
+	return draftWorld(ctx, world, t)
+}
+
+// draftWorld reads the cloud and plans every Service.
+func draftWorld(ctx context.Context, world World, t Target) (*planning, error) {
+	policies, err := t.Settings.PlanPolicies()
+	if err != nil {
+		return nil, err
+	}
+	keepDrift, err := t.Settings.KeepsDrift()
+	if err != nil {
+		return nil, err
+	}
 	bound, problems, err := t.open(ctx, world.ids)
 	if err != nil {
 		return nil, err
 	}
-	admission, err := service.NewAdmission(t.PolicyConfig, t.AllowedNamespaces, bound)
+	admission, err := service.NewAdmission(t.Settings.PolicyConfig, t.Settings.AllowedNamespaces, bound)
 	if err != nil {
 		return nil, err
 	}
+	admission.Beside(world.in)
 	for _, p := range problems {
 		world.note("cloud configuration: " + p.String())
 	}
 	if len(world.Nodes) == 0 {
 		world.note("there are no nodes (see --nodes): load balancers are planned without backends")
 	}
-	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{Admit: admission.Judge})}
+	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, KeepDrift: keepDrift, Admit: admission.Judge})}
 	run.reconciler.SetNodes(project(world))
 	if err := run.drafts(ctx); err != nil {
 		return nil, err
@@ -95,7 +123,7 @@ func (t Target) open(ctx context.Context, ids func(context.Context) (providers.C
 		defer func() { _ = f.Close() }() // it was only read
 		file = f
 	}
-	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids})
+	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Share: t.Share})
 }
 
 // project keeps every label: which of them a Service selects by is not known yet.
@@ -130,7 +158,16 @@ func (p *planning) drafts(ctx context.Context) error {
 	for _, item := range p.world.Items {
 		t := task{item: item}
 		if !item.Refused() {
-			t.job, t.left = claim(item, p.target.Classes, p.reconciler.Choose)
+			t.job, t.left = claim(item, p.target.classes(), p.reconciler.Choose, p.reconciler.Outputs())
+			if t.job != nil && p.world.Alone {
+				// No mark on a file says nothing.
+				t.job.NothingMade, t.job.NeverProvisioned = t.job.NeverProvisioned, false
+			}
+			if t.job != nil {
+				// What the controller assumes the first call may contradict; a plan shows
+				// nothing as made anew that is there.
+				t.job.Look = true
+			}
 		}
 		p.tasks = append(p.tasks, t)
 	}
@@ -144,6 +181,7 @@ func (p *planning) drafts(ctx context.Context) error {
 			return err
 		}
 	}
+	p.refer(ctx)
 	if err := p.each(ctx, func(t *task) bool { return t.job != nil }); err != nil {
 		return err
 	}
@@ -171,7 +209,7 @@ func (p *planning) unknown() bool {
 
 // sharing tells whether a plan depends on what other Services want.
 func sharing(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.By == "ledger" }) ||
+	return slices.ContainsFunc(p.Held, func(h plan.Blocked) bool { return h.By == plan.ByLedger }) ||
 		slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
 }
 
@@ -184,13 +222,21 @@ func deletesShared(s plan.Step) bool {
 func (p *planning) each(ctx context.Context, chosen func(*task) bool) error {
 	var group errgroup.Group
 	group.SetLimit(draftsAtOnce)
+	var picked []*task
 	for i := range p.tasks {
 		if t := &p.tasks[i]; chosen(t) {
-			group.Go(func() error {
-				t.draft, t.err = p.reconciler.Draft(ctx, *t.job)
-				return nil
-			})
+			picked = append(picked, t)
 		}
+	}
+	var done atomic.Int32
+	for _, t := range picked {
+		group.Go(func() error {
+			t.draft, t.err = p.reconciler.Draft(ctx, *t.job)
+			if n := int(done.Add(1)); p.target.Progress != nil {
+				p.target.Progress(n, len(picked))
+			}
+			return nil
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -240,28 +286,29 @@ func (p *planning) problems(t task) []plan.Problem {
 		return append(out, judge(t.item, p.reconciler.Choose(t.item.Service).Kind, p.reconciler.Annotations())...)
 	}
 	if t.err != nil {
-		return append(out, plan.Problem{Severity: plan.Error, Text: t.err.Error()})
+		return append(out, plan.Problem{Severity: plan.Error, Code: string(annotations.CodePlan), Text: verdict.OneLine(t.err)})
 	}
 	if t.draft == nil {
 		return out
 	}
 	out = append(out, publicProblems(t.draft.Problems)...)
 	out = append(out, driftOf(t)...)
+	out = append(out, p.opens(t)...)
 	for _, kind := range t.draft.Blind {
-		out = append(out, plan.Problem{Severity: plan.Warning, Text: "resources of the kind " + string(kind) + " could not be read, so nothing is planned that creates or deletes one"})
+		out = append(out, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: "resources of the kind " + string(kind) + " could not be read, so nothing is planned that creates or deletes one"})
 	}
 	for _, node := range t.draft.Request.Backends.Pending {
-		out = append(out, plan.Problem{Severity: plan.Warning, Text: "node " + node + " has no spec.providerID yet, so it is not behind the load balancer"})
+		out = append(out, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: "node " + node + " has no spec.providerID yet, so it is not behind the load balancer"})
 	}
 	if nodes := t.draft.Request.Backends.Nodes; nodes.FilteredOut() {
-		out = append(out, plan.Problem{Severity: plan.Warning, Text: fmt.Sprintf("no node matches although %d could stand behind the load balancer", nodes.Eligible())})
+		out = append(out, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: fmt.Sprintf("no node matches although %d could stand behind the load balancer", nodes.Eligible())})
 	}
 	return out
 }
 
 // driftOf says that steps change what another controller has left otherwise.
 func driftOf(t task) []plan.Problem {
-	_, _, served := service.ParseApplied(t.item.Service)
+	_, served := service.RecordOf(t.item.Service)
 	if served || !slices.Contains(t.item.Service.Finalizers, service.StockFinalizer) || t.draft.Job.Release {
 		return nil
 	}
@@ -274,7 +321,7 @@ func driftOf(t task) []plan.Problem {
 	if n == 0 {
 		return nil
 	}
-	return []plan.Problem{{Severity: plan.Warning, Text: fmt.Sprintf(
+	return []plan.Problem{{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: fmt.Sprintf(
 		"another controller has built this load balancer and left it otherwise: %s that %s nothing, done on take-over unless the controller is told to --on-takeover=keep",
 		count(n, "step"), map[bool]string{true: "interrupts", false: "interrupt"}[n == 1])}}
 }

@@ -16,7 +16,7 @@ func publicProblems(problems annotations.Problems) []plan.Problem {
 			severity = plan.Warning
 		}
 		text := strings.TrimPrefix(p.String(), p.Key+": ")
-		out = append(out, plan.Problem{Severity: severity, Where: p.Key, Text: text})
+		out = append(out, plan.Problem{Severity: severity, Code: string(annotations.CodeOf(p)), Where: p.Key, Text: text})
 	}
 	return out
 }

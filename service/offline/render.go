@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/stack/plan"
@@ -15,13 +14,15 @@ import (
 var errFormat = errors.New("is no form of output")
 
 // Formats lists the legal values of Render's format.
-func (Report) Formats() []string { return []string{"human", "json", "dot", "mermaid"} }
+func (Report) Formats() []string { return []string{"human", "json", "summary", "dot", "mermaid"} }
 
 // Render shows a report in one of the Formats. The options are for "human".
 func (r Report) Render(format string, opt plan.Options) (string, error) {
 	switch format {
 	case "human":
 		return r.human(opt), nil
+	case "summary":
+		return r.summary(), nil
 	case "json":
 		out, err := plan.Encode(r.document())
 		return string(out), err
@@ -61,54 +62,6 @@ func (r Report) human(opt plan.Options) string {
 		return b.String()
 	}
 	b.WriteString("Nothing to plan.\n")
-	return b.String()
-}
-
-// Formats lists the legal values of Render's format.
-func (Checked) Formats() []string { return []string{"human", "json"} }
-
-// Render shows what was checked in one of the Formats.
-func (c Checked) Render(format string, width int) (string, error) {
-	switch format {
-	case "human":
-		return c.human(width), nil
-	case "json":
-		return encode(c)
-	}
-	return "", unknownFormat(format, c.Formats())
-}
-
-func (c Checked) human(width int) string {
-	var b strings.Builder
-	errs, warnings := 0, 0
-	for _, s := range c.Services {
-		line := "Service " + s.Owner.String()
-		switch {
-		case s.Left != "":
-			line += " is left alone: " + s.Left
-		case len(s.Problems) == 0:
-			line += ": no problems"
-		}
-		writeWrapped(&b, width, line)
-		problems := slices.Clone(s.Problems)
-		slices.SortStableFunc(problems, func(p, q plan.Problem) int { return rank(p) - rank(q) })
-		for _, p := range problems {
-			if p.Severity == plan.Error {
-				errs++
-			} else {
-				warnings++
-			}
-			text := p.Text
-			if p.Where != "" {
-				text = p.Where + ": " + text
-			}
-			writeWrapped(&b, width, "  "+string(p.Severity)+": "+text)
-		}
-	}
-	if len(c.Services) > 0 {
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(&b, "%s checked: %s, %s.\n", count(len(c.Services), "Service"), count(errs, "error"), count(warnings, "warning"))
 	return b.String()
 }
 

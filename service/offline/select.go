@@ -20,9 +20,10 @@ type Left struct {
 // chooser is Cloud.Choose of a provider.
 type chooser func(*corev1.Service) providers.Choice
 
-// claim decides as the controller would. Exactly one of job and why is set; why
-// is empty as well for Services of a cluster that nobody expects in a plan.
-func claim(item Item, classes service.Classes, choose chooser) (job *reconcile.Job, why string) {
+// claim decides as the controller would, and makes the job that it would. Exactly
+// one of job and why is set; why is empty as well for Services of a cluster that
+// nobody expects in a plan.
+func claim(item Item, classes service.Classes, choose chooser, outputs providers.Outputs) (job *reconcile.Job, why string) {
 	svc := item.Service
 	switch classes.Claim(svc) {
 	case service.Released:
@@ -33,12 +34,12 @@ func claim(item Item, classes service.Classes, choose chooser) (job *reconcile.J
 		return nil, ignored(item)
 	}
 	if choice := choose(svc); choice.Elsewhere != "" {
-		if _, _, served := service.ParseApplied(svc); served {
+		if _, served := service.RecordOf(svc); served {
 			return &reconcile.Job{Service: svc, Release: true}, "" // the user has moved it: what we made goes
 		}
 		return nil, choice.Elsewhere
 	}
-	return &reconcile.Job{Service: svc}, ""
+	return service.JobOf(svc, outputs), ""
 }
 
 // ignored says why a Service is not ours.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -18,7 +19,7 @@ import (
 // load balancers are concerned. Defaults have been filled in before.
 // Source: kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateService.
 func specProblems(svc *corev1.Service) []plan.Problem {
-	v := &verdict{}
+	v := &review{}
 	for _, text := range validation.IsDNS1123Label(svc.Name) {
 		v.add("metadata.name", "%q: %s", svc.Name, text)
 	}
@@ -35,14 +36,14 @@ func specProblems(svc *corev1.Service) []plan.Problem {
 	return v.problems
 }
 
-type verdict struct{ problems []plan.Problem }
+type review struct{ problems []plan.Problem }
 
-func (v *verdict) add(where, format string, args ...any) {
-	v.problems = append(v.problems, plan.Problem{Severity: plan.Error, Where: where, Text: fmt.Sprintf(format, args...)})
+func (v *review) add(where, format string, args ...any) {
+	v.problems = append(v.problems, plan.Problem{Severity: plan.Error, Code: string(annotations.CodeField), Where: where, Text: fmt.Sprintf(format, args...)})
 }
 
 // names checks the keys of annotations and labels.
-func (v *verdict) names(prefix string, values map[string]string) {
+func (v *review) names(prefix string, values map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		for _, text := range validation.IsQualifiedName(strings.ToLower(key)) {
 			v.add(prefix+key, "is not a legal key: %s", text)
@@ -51,7 +52,7 @@ func (v *verdict) names(prefix string, values map[string]string) {
 }
 
 // words checks the fields that take one of a few words.
-func (v *verdict) words(spec *corev1.ServiceSpec) {
+func (v *review) words(spec *corev1.ServiceSpec) {
 	oneOf(v, "spec.type", spec.Type, corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeExternalName)
 	oneOf(v, "spec.sessionAffinity", spec.SessionAffinity, corev1.ServiceAffinityNone, corev1.ServiceAffinityClientIP)
 	oneOf(v, "spec.externalTrafficPolicy", spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal, "")
@@ -68,7 +69,7 @@ func (v *verdict) words(spec *corev1.ServiceSpec) {
 	}
 }
 
-func oneOf[T ~string](v *verdict, where string, value T, legal ...T) {
+func oneOf[T ~string](v *review, where string, value T, legal ...T) {
 	if slices.Contains(legal, value) {
 		return
 	}
@@ -81,7 +82,7 @@ func oneOf[T ~string](v *verdict, where string, value T, legal ...T) {
 	v.add(where, "%q is not legal; legal is %s", value, strings.Join(words, ", "))
 }
 
-func (v *verdict) ports(ports []corev1.ServicePort) {
+func (v *review) ports(ports []corev1.ServicePort) {
 	if len(ports) == 0 {
 		v.add("spec.ports", "at least one port is required")
 	}
@@ -93,7 +94,7 @@ func (v *verdict) ports(ports []corev1.ServicePort) {
 		oneOf(v, at+"protocol", p.Protocol, corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)
 		if p.NodePort != 0 && (p.NodePort < firstNodePort || p.NodePort > lastNodePort) {
 			// Clusters may be set up with another range, so this alone refuses nothing.
-			v.problems = append(v.problems, plan.Problem{Severity: plan.Warning, Where: at + "nodePort",
+			v.problems = append(v.problems, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodeNodePortRange), Where: at + "nodePort",
 				Text: fmt.Sprintf("%d is outside %d-%d, the node ports of most clusters", p.NodePort, firstNodePort, lastNodePort)})
 		}
 		v.portName(at, p, len(ports) > 1)
@@ -104,7 +105,7 @@ func (v *verdict) ports(ports []corev1.ServicePort) {
 	}
 }
 
-func (v *verdict) portName(at string, p *corev1.ServicePort, required bool) {
+func (v *review) portName(at string, p *corev1.ServicePort, required bool) {
 	if p.Name == "" {
 		if required {
 			v.add(at+"name", "is required where there are several ports")
@@ -116,7 +117,7 @@ func (v *verdict) portName(at string, p *corev1.ServicePort, required bool) {
 	}
 }
 
-func (v *verdict) targetPort(where string, target intstr.IntOrString) {
+func (v *review) targetPort(where string, target intstr.IntOrString) {
 	if target.Type == intstr.Int {
 		for _, text := range validation.IsValidPortNum(target.IntValue()) {
 			v.add(where, "%d: %s", target.IntValue(), text)
@@ -129,7 +130,7 @@ func (v *verdict) targetPort(where string, target intstr.IntOrString) {
 }
 
 // pair looks at a port and an earlier one together.
-func (v *verdict) pair(at string, p, earlier *corev1.ServicePort, index int) {
+func (v *review) pair(at string, p, earlier *corev1.ServicePort, index int) {
 	if p.Name != "" && p.Name == earlier.Name {
 		v.add(at+"name", "%q is also the name of spec.ports[%d]", p.Name, index)
 	}
@@ -145,7 +146,7 @@ func (v *verdict) pair(at string, p, earlier *corev1.ServicePort, index int) {
 }
 
 // balancer checks the fields that only load balancers have.
-func (v *verdict) balancer(spec *corev1.ServiceSpec) {
+func (v *review) balancer(spec *corev1.ServiceSpec) {
 	if spec.Type != corev1.ServiceTypeLoadBalancer {
 		if spec.LoadBalancerClass != nil {
 			v.add("spec.loadBalancerClass", "may only be set on Services of type LoadBalancer")

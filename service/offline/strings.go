@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -31,7 +32,7 @@ func onlyStrings(object map[string]any) []plan.Problem {
 			text, what := stringOf(values[key])
 			values[key] = text
 			if what != "" {
-				out = append(out, plan.Problem{Severity: plan.Error, Where: place.prefix + key, Text: what})
+				out = append(out, plan.Problem{Severity: plan.Error, Code: string(annotations.CodeField), Where: place.prefix + key, Text: what})
 			}
 		}
 	}

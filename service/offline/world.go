@@ -2,13 +2,18 @@ package offline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -19,8 +24,12 @@ import (
 // Input says where Services and Nodes come from.
 type Input struct {
 	// Files hold Services, and Nodes if one likes; "-" is Stdin, a folder is all
-	// YAML and JSON files in it. Without files the cluster is read.
+	// YAML and JSON files below it. Without files the cluster is read.
 	Files []string
+	// Lenient reading passes over what is no Kubernetes object in any file, takes
+	// Services that are there twice, and makes a World.Fault of what cannot be read.
+	// In folders what is no object is always passed over.
+	Lenient bool
 	// NodeFiles hold the Nodes of the cluster.
 	NodeFiles []string
 	Stdin     io.Reader
@@ -30,8 +39,24 @@ type Input struct {
 	// Namespace is that of objects which name none, and the one that is looked
 	// at in a cluster; empty: that of the kubeconfig, else "default".
 	Namespace     string
-	AllNamespaces bool   // look at every namespace of the cluster
-	Selector      string // a label selector for the Services to show
+	Overrides     clientcmd.ConfigOverrides // of the kubeconfig, as kubectl's flags say
+	AllNamespaces bool                      // look at every namespace of the cluster
+	Selector      string                    // a label selector for the Services to show
+	// Names are those of the Services to show; none: all. Each must be there.
+	Names []string
+}
+
+// RegisterConnection adds the flags that kubectl has for the cluster.
+func (in *Input) RegisterConnection(set *pflag.FlagSet) {
+	set.StringVar(&in.Kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: that of kubectl)")
+	flags := clientcmd.RecommendedConfigOverrideFlags("")
+	flags.ContextOverrideFlags.Namespace = clientcmd.FlagInfo{} // our own flag of that name means more
+	clientcmd.BindOverrideFlags(&in.Overrides, set, flags)
+}
+
+// dial connects to the cluster of the flags.
+func (in Input) dial(kubeconfig string) (kubernetes.Interface, string, error) {
+	return connect(kubeconfig, &in.Overrides)
 }
 
 // Item is one Service that a command looks at.
@@ -47,6 +72,8 @@ type Item struct {
 	// MadeUp says what only a cluster assigns and was therefore made up; empty:
 	// nothing.
 	MadeUp string
+
+	at place // of a Written one
 }
 
 // Owner names the owner that the item's Service is.
@@ -65,6 +92,8 @@ type World struct {
 	// Alone means that no cluster was asked: other Services may exist.
 	Alone bool
 	Notes []string // what was passed over on the way
+	// Faults are what could not be read; only a Lenient input has any.
+	Faults []Finding
 
 	ids func(context.Context) (providers.ClusterIDs, error) // nil: no cluster
 	// namespaces are those of files; others are asked for only where they decide.
@@ -75,7 +104,7 @@ type World struct {
 
 // Gather reads files and cluster.
 func Gather(ctx context.Context, in Input) (World, error) {
-	return gather(ctx, in, connect)
+	return gather(ctx, in, in.dial)
 }
 
 func gather(ctx context.Context, in Input, dial dialer) (World, error) {
@@ -102,12 +131,54 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 		item := &w.Items[i]
 		item.Asked = item.Asked && selector.Matches(labels.Set(item.Service.Labels))
 	}
+	if err := w.named(ctx, in, live); err != nil {
+		return World{}, err
+	}
 	slices.SortStableFunc(w.Items, func(a, b Item) int { return a.Owner().Compare(b.Owner()) })
 	return w, nil
 }
+
+// named leaves only the Services of the names to be shown. With a namespace that has
+// no Service it asks whether there is such a namespace: a plan of nothing would say
+// that all is well.
+func (w *World) named(ctx context.Context, in Input, live *cluster) error {
+	for _, name := range in.Names {
+		if !slices.ContainsFunc(w.Items, func(i Item) bool { return i.Asked && i.Service.Name == name }) {
+			return fmt.Errorf("service %s: %w among what is looked at (see --namespace)", name, errNotFound)
+		}
+	}
+	if len(in.Names) > 0 {
+		for i := range w.Items {
+			w.Items[i].Asked = w.Items[i].Asked && slices.Contains(in.Names, w.Items[i].Service.Name)
+		}
+	}
+	empty := !slices.ContainsFunc(w.Items, func(i Item) bool { return i.Service.Namespace == in.Namespace })
+	if live == nil || in.Namespace == "" || in.AllNamespaces || !empty {
+		return nil
+	}
+	_, err := live.client.CoreV1().Namespaces().Get(ctx, in.Namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("namespace %s: %w in the cluster", in.Namespace, errNotFound)
+	}
+	return nil
+}
+
+// errNotFound means that what was named is not there.
+var errNotFound = errors.New("there is none")
 
 func (w *World) note(text string) { w.Notes = append(w.Notes, text) }
 
 func failed(problems []plan.Problem) bool {
 	return slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Severity == plan.Error })
+}
+
+// in lists the Services of a namespace.
+func (w World) in(namespace string) []*corev1.Service {
+	var out []*corev1.Service
+	for _, i := range w.Items {
+		if i.Service.Namespace == namespace {
+			out = append(out, i.Service)
+		}
+	}
+	return out
 }

@@ -39,11 +39,22 @@ type Rule struct {
 	// ForbidInternet refuses load balancers that clients outside of the network
 	// could reach.
 	ForbidInternet bool `json:"forbidInternet,omitempty"`
+	// ForbidOpenNodes refuses Services that name a security group which the nodes then let
+	// in on all ports.
+	ForbidOpenNodes bool `json:"forbidOpenNodes,omitempty"`
 	// Classes are the values of spec.loadBalancerClass that may be used, as patterns;
 	// "" is a Service without one.
 	Classes []string `json:"classes,omitempty"`
 	// Kinds are the kinds of load balancers that may be asked for, as patterns.
 	Kinds []string `json:"kinds,omitempty"`
+	// MaxPorts, MaxSourceRanges and MaxRules bound what one Service may ask for, as
+	// providers.Size counts it; nil: as much as the kind can have.
+	MaxPorts        *int `json:"maxPorts,omitempty"`
+	MaxSourceRanges *int `json:"maxSourceRanges,omitempty"`
+	MaxRules        *int `json:"maxRules,omitempty"`
+	// MaxLoadBalancers is how many Services of type LoadBalancer of each namespace are
+	// served, the older ones first; nil: all.
+	MaxLoadBalancers *int `json:"maxLoadBalancers,omitempty"`
 	// Names says, per thing, the patterns of what may be named. The key * is for
 	// all things that have no key of their own.
 	Names map[string][]string `json:"names,omitempty"`
@@ -101,7 +112,12 @@ func (r Rule) faults(keys *annotations.Set) []string {
 	if len(r.Namespaces) == 0 {
 		out = append(out, `namespaces is missing; "*" means all`)
 	}
-	if len(r.ForbidAnnotations) == 0 && !r.ForbidInternet && r.Classes == nil && r.Kinds == nil && r.Names == nil {
+	for _, l := range r.limits() {
+		if l.most != nil && *l.most < 0 {
+			out = append(out, fmt.Sprintf("%s: %d is less than 0", l.key, *l.most))
+		}
+	}
+	if !r.forbids() {
 		out = append(out, "it forbids nothing")
 	}
 	for _, pattern := range r.ForbidAnnotations {
@@ -115,6 +131,15 @@ func (r Rule) faults(keys *annotations.Set) []string {
 		}
 	}
 	return out
+}
+
+// forbids tells whether the rule says anything that a Service may not.
+func (r Rule) forbids() bool {
+	limited := false
+	for _, l := range r.limits() {
+		limited = limited || l.most != nil
+	}
+	return limited || len(r.ForbidAnnotations) > 0 || r.ForbidInternet || r.ForbidOpenNodes || r.Classes != nil || r.Kinds != nil || r.Names != nil
 }
 
 func thingWords() []string {

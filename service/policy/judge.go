@@ -31,8 +31,9 @@ func (p *Policy) Within(patterns []string) *Policy {
 }
 
 // Judge lists everything that a Service asks for and must not, each with the rule
-// that says so and what it allows; nothing if the Service may be served.
-func (p *Policy) Judge(svc *corev1.Service, reach providers.Reach) annotations.Problems {
+// that says so and what it allows; nothing if the Service may be served. older counts
+// the Services of its namespace that come before it.
+func (p *Policy) Judge(svc *corev1.Service, reach providers.Reach, older Older) annotations.Problems {
 	var out annotations.Problems
 	for _, allowed := range [][]string{p.outside, p.file.AllowedNamespaces} {
 		if len(allowed) > 0 && !anyMatches(allowed, svc.Namespace) {
@@ -42,15 +43,19 @@ func (p *Policy) Judge(svc *corev1.Service, reach providers.Reach) annotations.P
 	}
 	for _, r := range p.file.Rules {
 		if anyMatches(r.Namespaces, svc.Namespace) && !anyMatches(r.ExceptNamespaces, svc.Namespace) {
-			out = append(out, p.under(r, svc, reach)...)
+			by := fmt.Sprintf("is refused by the policy, rule %q", r.Name)
+			out = append(out, p.under(r, svc, reach, by)...)
+			out = append(out, r.exceeded(reach.Size, svc.Namespace, by, older)...)
 		}
+	}
+	for i := range out {
+		out[i].Code = annotations.CodePolicy
 	}
 	return out.Sorted()
 }
 
-// under holds a Service against one rule.
-func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach) annotations.Problems {
-	by := fmt.Sprintf("is refused by the policy, rule %q", r.Name)
+// under holds what a Service asks for against one rule.
+func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach, by string) annotations.Problems {
 	out := p.forbidden(r, svc, by)
 	if r.ForbidInternet && reach.Internet {
 		problem := annotations.Problem{Key: reach.Scheme.Key, Value: reach.Scheme.Raw, Message: by + ": the internet could reach the load balancer",
@@ -59,6 +64,9 @@ func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach) annot
 			problem.Message = "without it the Service " + problem.Message
 		}
 		out = append(out, problem)
+	}
+	if r.ForbidOpenNodes {
+		out = append(out, opened(reach, by)...)
 	}
 	if class := classOf(svc); r.Classes != nil && !anyMatches(r.Classes, class) {
 		out = append(out, annotations.Problem{Key: "spec.loadBalancerClass", Value: class, Message: by, Legal: listed(r.Classes)})
@@ -74,6 +82,16 @@ func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach) annot
 		if limited && !anyMatches(allowed, n.Value) {
 			out = append(out, annotations.Problem{Key: n.Key, Value: n.Value, Message: by, Legal: listedAs(n.Thing, allowed)})
 		}
+	}
+	return out
+}
+
+// opened are the groups that the nodes would let in on all ports.
+func opened(reach providers.Reach, by string) annotations.Problems {
+	var out annotations.Problems
+	for _, n := range reach.Opens {
+		out = append(out, annotations.Problem{Key: n.Key, Value: n.Value, Message: by + ": the nodes would let this security group in on all ports",
+			Legal: "a load balancer whose security group is its own"})
 	}
 	return out
 }

@@ -14,13 +14,18 @@ type field struct{ key, value, doc string }
 func fields() []field {
 	return []field{
 		{"allowedNamespaces", "patterns", "Namespaces whose Services are served; without it all are. `--allowed-namespaces` is held against besides."},
-		{"rules[].name", "text", "Told to whoever is refused. Required, each once."},
+		{"rules[].name", "text", "Told on a Service that is refused. Required, each once."},
 		{"rules[].namespaces", "patterns", "Namespaces that the rule is for. Required; `\"*\"` means all."},
 		{"rules[].exceptNamespaces", "patterns", "Those among them that it is not for."},
 		{"rules[].forbidAnnotations", "patterns", "Annotations and labels that Services must not have. Every other spelling of the same key is meant too: deprecated names, and any case where the cloud does not care. A pattern that matches no key of the cloud is an error."},
-		{"rules[].forbidInternet", "true or false", "Refuses load balancers that clients outside of the network could reach, however the Service says it."},
+		{"rules[].forbidInternet", "true or false", "Refuses load balancers that clients outside of the network could reach, however the Service says it; also one that is there and was made as such before, where the cloud cannot change that: it follows the nodes and is not changed otherwise."},
+		{"rules[].forbidOpenNodes", "true or false", "Refuses Services that name a security group which the nodes then let in on all ports, node ports and kubelet of others included: on AWS, any that a Classic Load Balancer is given, as the official controller does with it. Groups of Network Load Balancers are let in on the ports of the Service alone, and stay allowed."},
 		{"rules[].classes", "patterns", "Values of `spec.loadBalancerClass` that may be used; `\"\"` is a Service without one."},
 		{"rules[].kinds", "patterns", "Kinds of load balancers that may be asked for, as the pages of the clouds name them."},
+		{"rules[].maxPorts", "number", "How many ports a Service may have, counted as the [kinds](kinds.md) do; more than a kind can have is refused anyway."},
+		{"rules[].maxSourceRanges", "number", "How many different source ranges a Service may name, in the field and in annotations together."},
+		{"rules[].maxRules", "number", "How many entries of security groups, firewalls and lists of clients the ports and ranges of a Service may take. On AWS that is a rule for each port and range, on Azure one for each service tag, and one for all ranges, by protocol and address, on Google Cloud one for each IP family, on OpenStack a range of a listener, and on Oracle Cloud a rule for each port and range."},
+		{"rules[].maxLoadBalancers", "number", "How many Services of type LoadBalancer of each namespace are served, the older ones first; 0 serves none. A Service beyond it is served when an older one is gone. Together with the three above it bounds what a namespace can take of quotas that all share."},
 		{"rules[].names", "thing: patterns", "What of the cloud may be named, per thing; `*` stands for all things without a key of their own. Names are compared as they are written, case included."},
 	}
 }
@@ -36,8 +41,9 @@ func things() map[providers.Thing]string {
 		providers.ThingLink:          "a private link service",
 		providers.ThingLoadBalancer:  "one of several load balancers of a cluster",
 		providers.ThingResourceGroup: "a resource group",
-		providers.ThingSecurityGroup: "a security group",
+		providers.ThingSecurityGroup: "a security group. On AWS the nodes let in every machine of the first one that a Classic Load Balancer is given, on all ports, as with the official controller; `forbidOpenNodes` forbids that alone",
 		providers.ThingSubnet:        "a subnet",
+		providers.ThingTargetGroup:   "a target group that is not the Service's own",
 	}
 }
 
@@ -78,6 +84,12 @@ rules:
     namespaces: ["team-*"]
     exceptNamespaces: ["team-edge"]
     forbidInternet: true
+  - name: teams leave room for others
+    namespaces: ["team-*"]
+    maxPorts: 20
+    maxSourceRanges: 50
+    maxRules: 200
+    maxLoadBalancers: 10
   - name: teams name nothing of others
     namespaces: ["team-*"]
     names:

@@ -37,6 +37,7 @@ rules:
   exceptNamespaces: ["team-infra"]
   forbidAnnotations: ["toy.example/port-*", "toy.example/address"]
   forbidInternet: true
+  forbidOpenNodes: true
   kinds: [small]
   classes: ["", "toy.example/*"]
   names:
@@ -57,6 +58,8 @@ func TestJudge(t *testing.T) {
 		r.Names = []providers.Naming{{Thing: thing, Key: "toy.example/" + string(thing), Value: value}}
 		return r
 	}
+	opens := internal
+	opens.Opens = []providers.Naming{{Thing: providers.ThingSecurityGroup, Key: "toy.example/groups", Value: "sg-1"}}
 	large := internal
 	large.Kind = "large"
 	class := "other.example/x"
@@ -81,8 +84,11 @@ func TestJudge(t *testing.T) {
 			`old.example/address: "web" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/address"`}},
 		"a key per port": {namespace: "team-a", annotations: map[string]string{"toy.example/port-443-tls": "yes"}, reach: internal, want: []string{
 			`toy.example/port-443-tls: "yes" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/port-*"`}},
-		"a label":             {namespace: "team-a", labels: map[string]string{"toy.example/address": "web"}, reach: internal, want: []string{`toy.example/address: "web" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/address"`}},
-		"a key of nobody":     {namespace: "team-a", annotations: map[string]string{"toy.example/port": "yes"}, reach: internal},
+		"a label":         {namespace: "team-a", labels: map[string]string{"toy.example/address": "web"}, reach: internal, want: []string{`toy.example/address: "web" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/address"`}},
+		"a key of nobody": {namespace: "team-a", annotations: map[string]string{"toy.example/port": "yes"}, reach: internal},
+		"all ports of the nodes": {namespace: "team-a", reach: opens, want: []string{
+			`toy.example/groups: "sg-1" is refused by the policy, rule "tenants": the nodes would let this security group in on all ports; legal is a load balancer whose security group is its own`}},
+		"all ports elsewhere": {namespace: "platform", reach: opens},
 		"a kind":              {namespace: "team-a", reach: large, want: []string{`kind of load balancer: "large" is refused by the policy, rule "tenants"; legal is "small"`}},
 		"a class":             {namespace: "team-a", class: &class, reach: internal, want: []string{`spec.loadBalancerClass: "other.example/x" is refused by the policy, rule "tenants"; legal is "" or "toy.example/*"`}},
 		"a listed subnet":     {namespace: "team-a", reach: naming(providers.ThingSubnet, "apps-1")},
@@ -100,7 +106,7 @@ func TestJudge(t *testing.T) {
 			svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "web", Annotations: c.annotations, Labels: c.labels}}
 			svc.Spec.LoadBalancerClass = c.class
 			var got []string
-			for _, problem := range p.Within([]string{"team-*", "platform", "default"}).Judge(svc, c.reach) {
+			for _, problem := range p.Within([]string{"team-*", "platform", "default"}).Judge(svc, c.reach, nil) {
 				got = append(got, problem.String())
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -133,15 +139,45 @@ func TestSpellings(t *testing.T) {
 			continue
 		}
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{c.key: "x"}}}
-		if got := p.Judge(svc, providers.Reach{}).Errors(); got != c.want {
+		if got := p.Judge(svc, providers.Reach{}, nil).Errors(); got != c.want {
 			t.Errorf("pattern %s, key %s: refused %v, want %v", c.pattern, c.key, got, c.want)
 		}
 	}
 }
 
 func TestZero(t *testing.T) {
-	if got := new(Policy).Within(nil).Judge(&corev1.Service{}, providers.Reach{Internet: true}); got != nil {
+	if got := new(Policy).Within(nil).Judge(&corev1.Service{}, providers.Reach{Internet: true}, nil); got != nil {
 		t.Errorf("no policy refuses: %v", got)
+	}
+}
+
+// TestLimits: each limit refuses what is beyond it and says both numbers; what is at
+// it passes.
+func TestLimits(t *testing.T) {
+	p, err := Parse([]byte("rules: [{name: r, namespaces: ['*'], maxPorts: 3, maxSourceRanges: 2, maxRules: 8, maxLoadBalancers: 1}]"), keys(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	for _, c := range []struct {
+		size  providers.Size
+		older int
+		want  string
+	}{
+		{providers.Size{Ports: 3, Ranges: 2, Rules: 8}, 0, ""},
+		{providers.Size{Ports: 4}, 0, `spec.ports: is refused by the policy, rule "r": the Service has 4 ports; legal is at most 3`},
+		{providers.Size{Ranges: 3}, 0, `spec.loadBalancerSourceRanges: is refused by the policy, rule "r": the Service has 3 source ranges; legal is at most 2`},
+		{providers.Size{Rules: 9}, 0, `spec.loadBalancerSourceRanges: is refused by the policy, rule "r": the Service has 9 rules for its ports and source ranges; legal is at most 8`},
+		{providers.Size{}, 1, `metadata.namespace: "shop" is refused by the policy, rule "r": as many older Services of the namespace have load balancers as may; legal is at most 1 in each namespace`},
+	} {
+		got := strings.Join(p.Judge(svc, providers.Reach{Size: c.size}, func() int { return c.older }).Strings(), "\n")
+		if got != c.want {
+			t.Errorf("%+v, %d older: got %q, want %q", c.size, c.older, got, c.want)
+		}
+	}
+	none, err := Parse([]byte("rules: [{name: r, namespaces: ['*'], maxLoadBalancers: 0}]"), keys(t))
+	if err != nil || !none.Judge(svc, providers.Reach{}, nil).Errors() {
+		t.Errorf("a limit of none allows one: %v", err)
 	}
 }
 
@@ -158,6 +194,8 @@ func TestParseRefuses(t *testing.T) {
 		"a misspelt annotation":  {"rules: [{name: a, namespaces: ['*'], forbidAnnotations: [toy.example/addr]}]", `"toy.example/addr" is no annotation of toy`},
 		"an unknown thing":       {"rules: [{name: a, namespaces: ['*'], names: {subnets: []}}]", `"subnets" is not known; legal: *, address,`},
 		"a key without a value":  {"rules: [{name: a, namespaces: ['*'], forbidInternet: true, kinds: }]", "rules[0].kinds has no value"},
+		"a limit below nothing":  {"rules: [{name: a, namespaces: ['*'], maxPorts: -1}]", "maxPorts: -1 is less than 0"},
+		"a limit without value":  {"rules: [{name: a, namespaces: ['*'], forbidInternet: true, maxRules: }]", "rules[0].maxRules has no value"},
 		"a thing without values": {"rules: [{name: a, namespaces: ['*'], names: {subnet: }}]", "rules[0].names.subnet has no value"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
 // refusals lists what a request must not ask for. Services that are released are
@@ -14,6 +15,14 @@ func (r *Reconciler) refusals(req providers.Request) annotations.Problems {
 	return r.options.Admit(req.Service, r.cloud.Reach(req))
 }
 
+// ReachOf is how far the Service of a draft reaches: by what is wanted, once that is known.
+func (r *Reconciler) ReachOf(d *Draft) providers.Reach {
+	if d.Want != nil && r.cloud.Becomes != nil {
+		return r.cloud.Becomes(d.Request, d.Want)
+	}
+	return r.cloud.Reach(d.Request)
+}
+
 // admit enters into a draft what the request must not ask for. A request with a
 // bad value is not judged: defaults stand where the user wrote something else.
 func (r *Reconciler) admit(d *Draft) {
@@ -22,4 +31,27 @@ func (r *Reconciler) admit(d *Draft) {
 	}
 	d.Refused = r.refusals(d.Request)
 	d.Problems = append(d.Problems, d.Refused...)
+}
+
+// admitWant judges what is wanted as well: a live load balancer may keep what the
+// Service no longer asks for, and must not be changed any further then. It goes on
+// following the nodes.
+func (r *Reconciler) admitWant(d *Draft, want *stack.Stack) bool {
+	if r.options.Admit == nil || r.cloud.Becomes == nil {
+		return true
+	}
+	refused := r.options.Admit(d.Request.Service, r.cloud.Becomes(d.Request, want))
+	if !refused.Errors() {
+		return true
+	}
+	for i := range refused {
+		refused[i].Message += "; the load balancer that is there keeps what it has, and is not changed until it is allowed or the Service is made anew"
+	}
+	d.Refused = append(d.Refused, refused...).Distinct()
+	d.Problems = append(d.Problems, refused...).Distinct()
+	if d.Intent = LeaveAlone; r.cloud.Follow != nil {
+		d.Intent = KeepServing
+		r.follow(d)
+	}
+	return false
 }

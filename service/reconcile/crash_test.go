@@ -271,10 +271,10 @@ func TestNobodysShadow(t *testing.T) {
 		a, bad := shop("a", map[int32]int32{80: 30080}), shop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
 		p := startKnown(newWorld())
 		p.settle(t, want(a))
-		for _, job := range []reconcile.Job{{Service: bad, Fresh: fresh}, {Service: bad}} {
+		for _, job := range []reconcile.Job{{Service: bad, NeverProvisioned: fresh}, {Service: bad}} {
 			d, err := p.Draft(context.Background(), job)
-			if err != nil || !d.Untouched {
-				t.Fatalf("fresh %t: untouched %t, %v", fresh, d.Untouched, err)
+			if err != nil || d.Intent != reconcile.LeaveAlone {
+				t.Fatalf("fresh %t: intent %v, %v", fresh, d.Intent, err)
 			}
 		}
 		p.settle(t, release(a))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,11 +13,22 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// inputDigest is a short hash of everything that a Service's stack follows
-// from: equal digests, equal stacks, nothing to do. The UID is part of it,
-// because a copied manifest carries the old Service's annotations along. What we
-// write on the Service ourselves is none: it follows from the stack.
-func inputDigest(cloud providers.Bound, req providers.Request) string {
+// inputDigest returns a short hash of everything that a Service's stack follows
+// from, given that of what the Service asks for: equal digests, equal stacks,
+// nothing to do.
+func inputDigest(asked string, req providers.Request) string {
+	if asked == "" {
+		return ""
+	}
+	return shortHash(asked, req.Backends.Digest())
+}
+
+// askedDigest returns a short hash of what the Service itself asks for, without the
+// nodes and pods behind it: it is recorded on the Service, and a write to every
+// Service for every node that comes would reach every node of the cluster. The UID is
+// part of it, because a copied manifest carries the old Service's annotations along.
+// What we write on the Service ourselves is none: it follows from the stack.
+func askedDigest(cloud providers.Bound, req providers.Request) string {
 	svc := req.Service
 	spec := svc.Spec.DeepCopy()
 	forget(spec)
@@ -29,9 +41,25 @@ func inputDigest(cloud providers.Bound, req providers.Request) string {
 	for _, key := range cloud.Outputs.Annotations {
 		delete(source.Annotations, key)
 	}
-	parts := []string{string(svc.UID), req.Kind, cloud.Annotations.Digest(source), req.Backends.Digest(), string(body)}
+	parts := []string{string(svc.UID), req.Kind, cloud.Annotations.Digest(source), string(body)}
 	parts = append(parts, labelsOf("service", cloud.Labels.Service, svc.Labels)...)
 	parts = append(parts, labelsOf("namespace", cloud.Labels.Namespace, req.NamespaceLabels)...)
+	parts = append(parts, objectsOf(req.Objects)...)
+	return shortHash(parts...)
+}
+
+// objectsOf are the objects with hashes of what is in them.
+func objectsOf(objects map[providers.Reference]providers.Object) []string {
+	var out []string
+	for ref, object := range objects {
+		out = append(out, ref.String()+"="+object.Digest())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shortHash returns 64 bits of a hash in hex digits.
+func shortHash(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
 		_, _ = h.Write([]byte(part + "\x00")) // never fails

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 )
 
@@ -21,7 +22,7 @@ func TestDigestOfLabels(t *testing.T) {
 	of := func(wanted providers.Labels, service, namespace labels) string {
 		cloud := providers.Bound{Annotations: set, Labels: wanted}
 		job := Job{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: service}}, NamespaceLabels: namespace}
-		return inputDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).labels(job)})
+		return askedDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).labels(job)})
 	}
 	both := providers.Labels{Service: []string{"team", "tier"}, Namespace: []string{"team", "tier"}}
 	plain := of(providers.Labels{}, nil, nil)
@@ -50,9 +51,9 @@ func TestDigestOfLabels(t *testing.T) {
 	}
 }
 
-// TestInputDigest: what we write on the Service ourselves is no input, and what
+// TestAskedDigest: what we write on the Service ourselves is no input, and what
 // the user says is.
-func TestInputDigest(t *testing.T) {
+func TestAskedDigest(t *testing.T) {
 	key := func(name string) annotations.Declaration {
 		return &annotations.Key[string]{Name: name, Group: "all", Doc: "A text.", Forms: []annotations.Form[string]{{Type: annotations.String(), Source: "here"}}}
 	}
@@ -67,7 +68,7 @@ func TestInputDigest(t *testing.T) {
 	of := func(change func(*corev1.Service)) string {
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{"toy.example.com/wish": "a"}}}
 		change(svc)
-		return inputDigest(cloud, providers.Request{Service: svc})
+		return askedDigest(cloud, providers.Request{Service: svc})
 	}
 	plain := of(func(*corev1.Service) {})
 	for name, tc := range map[string]struct {
@@ -88,5 +89,25 @@ func TestInputDigest(t *testing.T) {
 				t.Errorf("equal digests: %t, want %t", got == plain, tc.same)
 			}
 		})
+	}
+}
+
+// TestDigestOfBackends: what is recorded on a Service does not follow the nodes, and
+// what decides whether there is work does.
+func TestDigestOfBackends(t *testing.T) {
+	set, err := annotations.NewSet("toy", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(nodes ...nodeports.Node) (asked, input string) {
+		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+		req := providers.Request{Service: svc, Backends: nodeports.BackendsOf(svc, nodeports.Select(nodes, nodeports.Filter{}), nil, nodeports.FallbackOf(svc))}
+		asked = askedDigest(providers.Bound{Annotations: set}, req)
+		return asked, inputDigest(asked, req)
+	}
+	asked, input := of(nodeports.Node{Name: "a", ProviderID: "toy:///a"})
+	askedMore, inputMore := of(nodeports.Node{Name: "a", ProviderID: "toy:///a"}, nodeports.Node{Name: "b", ProviderID: "toy:///b"})
+	if asked != askedMore || input == inputMore || asked == input {
+		t.Errorf("asked %s, then %s; input %s, then %s", asked, askedMore, input, inputMore)
 	}
 }

@@ -20,11 +20,11 @@ const (
 // Lookup tells how the draft knew what is in the cloud.
 func (d *Draft) Lookup() Lookup {
 	switch {
-	case d.shallow:
+	case d.Basis == Glimpsed:
 		return LookupGlance
 	case d.Clean:
 		return LookupUnchanged
-	case d.fresh:
+	case d.Basis == Read || d.Basis == Assumed:
 		return LookupMiss
 	case d.Want != nil:
 		return LookupHit
@@ -34,7 +34,11 @@ func (d *Draft) Lookup() Lookup {
 
 // Rechecked tells whether the draft read anew what an earlier run of this process
 // had left clean, without anything having been asked for since.
-func (d *Draft) Rechecked() bool { return d.recheck && d.fresh && d.Want != nil }
+func (d *Draft) Rechecked() bool { return d.recheck && d.Basis == Read && d.Want != nil }
 
 // Drifted tells whether somebody else has changed something since then.
 func (d *Draft) Drifted() bool { return d.Rechecked() && !d.Plan.Empty() }
+
+// OnlyChecks tells whether the draft had no other reason than to look whether what an
+// earlier run of this process had left clean still is.
+func (d *Draft) OnlyChecks() bool { return d.recheck }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -65,7 +64,7 @@ func TestJoin(t *testing.T) {
 		appliedBy, ended = ctx.Value(mark{}), ctx.Err() != nil
 		return apply(ctx, b)
 	}
-	r := reconcile.New(bound, reconcile.Options{GatherReleases: time.Millisecond, Engine: engine.Options{Parallel: 1}, Join: func(all []context.Context) context.Context {
+	r := reconcile.New(bound, reconcile.Options{GatherReleases: time.Millisecond, Join: func(all []context.Context) context.Context {
 		return context.WithoutCancel(all[0])
 	}})
 	ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), mark{}, "shop"), time.Minute)

@@ -28,9 +28,12 @@ func (r *Reconciler) Orphans(ctx context.Context, live providers.Live) ([]*Draft
 	for _, have := range found {
 		o, svc := have.Owner, &corev1.Service{}
 		svc.Namespace, svc.Name = o.Namespace, o.Name
-		d := &Draft{Job: Job{Service: svc, Release: true}, Owner: o, Have: have, Want: &stack.Stack{Owner: o}, fresh: true, read: r.options.Now()}
+		d := &Draft{Job: Job{Service: svc, Release: true}, Intent: Release, Owner: o, Want: &stack.Stack{Owner: o}}
+		d.known(have, r.options.Now(), Read)
 		d.Request.Owner, d.Request.Service = o, svc
-		r.compare(d)
+		if err := r.compare(d); err != nil {
+			return nil, fmt.Errorf("orphans: %w", err)
+		}
 		if d.Plan.Writes() || len(d.Plan.Held) > 0 { // else all of it is somebody's who lives
 			out = append(out, d)
 		}

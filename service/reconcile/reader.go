@@ -2,75 +2,139 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 const (
-	// gather is how long the first reader of a batch waits for company: as long
+	// gather is how long the first read of a batch waits for company: as long
 	// as a handful of writes to the API server takes, so that Services which are
 	// created together are read together.
 	gather = 25 * time.Millisecond
-	// rounds is how many times in a row the batch waits so if somebody has come:
+	// rounds is how many times in a row the batch waits so if more reads have come:
 	// hundreds of Services that are looked at together, such as when the process
 	// starts, share one read where the cloud lists all that it has for any of them.
 	rounds = 20
 	// deepest is how many Services are read with all their parts at a time: each
 	// costs calls of its own, and all of a batch wait for the last one.
-	deepest = 512
-	// readTimeout bounds one batch of reads.
-	readTimeout = 2 * time.Minute
+	deepest = 32
+	// wholeCost is what a read of all that a Service has costs of those that only look
+	// for some kinds, where lists serve them.
+	wholeCost = 4
+	// eachCost is what it costs where each takes calls: what nodes have left is waiting.
+	eachCost = 8
+	// abreast is how many batches of one lane are under way before the next reads
+	// gather: a cloud that lists all that it has answers those in one batch.
+	abreast = 4
+	// slow is how long a batch may take before it no longer keeps others waiting.
+	slow = 2 * time.Second
 )
 
-// reader batches the reads of many Services: those that arrive within a few
-// milliseconds, or while a read is under way, go out together.
+// depth sorts reads by what they cost, and so by whom they keep waiting.
+type depth int
+
+const (
+	factsOnly depth = iota // mostly from the session's memory; never waits for other reads
+	glance                 // the lists that serve all Services
+	thorough               // lists, and calls for each Service
+)
+
+func depthOf(s providers.Scope) depth {
+	switch {
+	case len(s.Own) == 0:
+		return factsOnly
+	case s.Depth == providers.Shallow:
+		return glance
+	}
+	return thorough
+}
+
+// reader batches the reads of many Services. Reads of equal urgency and depth share
+// a lane: those that arrive within a few milliseconds, or while the lane is full,
+// go out together. Lanes do not wait for each other.
 type reader struct {
 	read  func(context.Context, []providers.Scope) []providers.Read
-	late  time.Duration                           // how long reads that nobody waits for gather
+	late  time.Duration                           // how long the reads of ReadLate gather
+	each  bool                                    // a read of some kinds costs calls for each Service as well
 	joint func([]context.Context) context.Context // the context of a batch
 
-	mu      sync.Mutex
+	mu    sync.Mutex
+	lanes map[laneID]*lane
+}
+
+type laneID struct {
+	depth   depth
+	urgency kit.Urgency
+}
+
+// lane holds the reads that gather for its next batch.
+type lane struct {
+	room chan struct{} // holds one token for each batch that keeps others waiting
+
 	waiting []pendingRead
-	busy    bool          // somebody gathers or reads
-	hurry   chan struct{} // tells who gathers that somebody does wait; nil: nobody gathers
+	gathers bool          // a goroutine is at work on the lane
+	hurry   chan struct{} // ends the patience of ReadLate; nil: it is over
 }
 
 type pendingRead struct {
-	ctx   context.Context //nolint:containedctx // says for whom the read is made, and does not end it
+	ctx   context.Context //nolint:containedctx // of the Service's work; a batch ends when all of its reads' have
 	scope providers.Scope
+	late  bool
 	done  chan providers.Read
 }
 
+// cost says what a read adds to a batch.
+func (r *reader) cost(p pendingRead) int {
+	switch {
+	case depthOf(p.scope) != thorough, p.late: // those of ReadLate are to find nothing, which takes no calls
+		return 0
+	case len(p.scope.Only) > 0 && r.each:
+		return eachCost
+	case len(p.scope.Only) > 0:
+		return 1
+	}
+	return wholeCost
+}
+
 func newReader(read func(context.Context, []providers.Scope) []providers.Read, late time.Duration, join func([]context.Context) context.Context) *reader {
-	return &reader{read: read, late: max(late, gather), joint: join}
+	return &reader{read: read, late: max(late, gather), joint: join, lanes: map[laneID]*lane{}}
 }
 
 // Read returns what was found for the scope, or the context's error.
 func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
-	return r.join(ctx, s, gather)
+	return r.join(ctx, s, false)
 }
 
-// ReadLate is for reads that nobody waits for: it waits longer for company, and
-// goes along with any other read.
+// ReadLate is Read for what is not urgent: it waits longer for company, and goes
+// along with any other read of its lane.
 func (r *reader) ReadLate(ctx context.Context, s providers.Scope) providers.Read {
-	return r.join(ctx, s, r.late)
+	return r.join(ctx, s, true)
 }
 
-func (r *reader) join(ctx context.Context, s providers.Scope, patience time.Duration) providers.Read {
-	p := pendingRead{ctx: ctx, scope: s, done: make(chan providers.Read, 1)}
+func (r *reader) join(ctx context.Context, s providers.Scope, late bool) providers.Read {
+	p := pendingRead{ctx: ctx, scope: s, late: late, done: make(chan providers.Read, 1)}
+	id := laneID{depthOf(s), kit.TurnOf(ctx).Urgency}
 	r.mu.Lock()
-	r.waiting = append(r.waiting, p)
+	l := r.lanes[id]
+	if l == nil {
+		l = &lane{room: make(chan struct{}, abreast)}
+		r.lanes[id] = l
+	}
+	l.waiting = append(l.waiting, p)
 	switch {
-	case !r.busy:
-		r.busy, r.hurry = true, make(chan struct{}, 1)
-		go r.drain(patience, r.hurry)
-	case patience == gather && r.hurry != nil:
+	case !l.gathers:
+		l.gathers, l.hurry = true, make(chan struct{}, 1)
+		go r.drain(id, l, late, l.hurry)
+	case !late && l.hurry != nil:
 		select {
-		case r.hurry <- struct{}{}:
-		default: // it has been told
+		case l.hurry <- struct{}{}:
+		default: // it is over already
 		}
 	}
 	r.mu.Unlock()
@@ -82,66 +146,115 @@ func (r *reader) join(ctx context.Context, s providers.Scope, patience time.Dura
 	}
 }
 
-func (r *reader) drain(patience time.Duration, hurry <-chan struct{}) {
-	wait(patience, hurry)
+// drain sends off the reads of a lane until none is left.
+func (r *reader) drain(id laneID, l *lane, late bool, hurry <-chan struct{}) {
+	if late {
+		waitUnless(hurry, r.late-gather)
+	}
 	for range rounds {
-		before := r.count()
+		before := r.count(l)
 		time.Sleep(gather)
-		if r.count() == before {
+		if r.count(l) == before {
 			break
 		}
 	}
-	for batch := r.take(); len(batch) > 0; batch = r.take() {
-		r.one(batch)
+	for {
+		leave := l.enter(id)
+		batch := r.take(l)
+		if len(batch) == 0 {
+			leave()
+			return
+		}
+		go func() {
+			defer leave()
+			r.one(batch)
+		}()
 	}
 }
 
-func (r *reader) count() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.waiting)
+// enter waits until there is room for a batch, and returns what makes room again.
+func (l *lane) enter(id laneID) (leave func()) {
+	if id.depth == factsOnly {
+		return func() {}
+	}
+	l.room <- struct{}{}
+	done := make(chan struct{})
+	go func() {
+		waitUnless(done, slow)
+		<-l.room
+	}()
+	return func() { close(done) }
 }
 
-// take is the next batch. If there is none, nobody reads any more.
-func (r *reader) take() []pendingRead {
+func (r *reader) count(l *lane) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return len(l.waiting)
+}
+
+// take returns the next batch, the oldest work first; nil: the lane is empty, and
+// nobody is at work on it any more.
+func (r *reader) take(l *lane) []pendingRead {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.hurry = nil
+	waiting := slices.DeleteFunc(l.waiting, func(p pendingRead) bool { return p.ctx.Err() != nil })
+	slices.SortStableFunc(waiting, func(a, b pendingRead) int {
+		return kit.TurnOf(a.ctx).Since.Compare(kit.TurnOf(b.ctx).Since)
+	})
 	var batch, rest []pendingRead
-	deep := 0
-	for _, p := range r.waiting {
-		if p.scope.Depth == providers.Deep && len(p.scope.Own) > 0 {
-			if deep++; deep > deepest {
-				rest = append(rest, p)
-				continue
-			}
+	cost := 0
+	for _, p := range waiting {
+		if cost += r.cost(p); cost > deepest*wholeCost {
+			rest = append(rest, p)
+			continue
 		}
 		batch = append(batch, p)
 	}
-	r.waiting, r.hurry = rest, nil
-	r.busy = len(batch) > 0
+	l.waiting, l.gathers = rest, len(batch) > 0
 	return batch
 }
 
-// wait gives reads that nobody waits for the time to find company, until somebody
-// does wait.
-func wait(patience time.Duration, hurry <-chan struct{}) {
-	if patience > gather {
-		timer := time.NewTimer(patience - gather)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-hurry:
+// waitUnless waits for the duration, or until it is told that there is no need to.
+func waitUnless(hurry <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-hurry:
+	}
+}
+
+// onceAllLeft calls cancel when the last of the contexts has ended, unless the function
+// that it returns was called before.
+func onceAllLeft(askers []context.Context, cancel func()) (forget func()) {
+	var left atomic.Int64
+	left.Store(int64(len(askers)))
+	var forgets []func() bool
+	for _, asker := range askers {
+		forgets = append(forgets, context.AfterFunc(asker, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		}))
+	}
+	return func() {
+		for _, forget := range forgets {
+			forget()
 		}
 	}
 }
 
+// one reads for a batch. It has no deadline of its own, but ends when nobody waits
+// for it any more.
 func (r *reader) one(batch []pendingRead) {
 	scopes, askers := make([]providers.Scope, len(batch)), make([]context.Context, len(batch))
 	for i, p := range batch {
 		scopes[i], askers[i] = p.scope, p.ctx
 	}
-	ctx, cancel := context.WithTimeout(r.joint(askers), readTimeout)
+	ctx, cancel := context.WithCancel(kit.WithTurn(r.joint(askers), kit.JoinTurns(askers)))
 	defer cancel()
+	defer onceAllLeft(askers, cancel)()
 	found := r.read(ctx, scopes)
 	for i, p := range batch {
 		if i < len(found) {

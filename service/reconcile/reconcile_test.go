@@ -53,7 +53,12 @@ type process struct {
 }
 
 func start(w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
-	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	return startIn(toyCloud(), w, clock, policies...)
+}
+
+// startIn starts on a cloud that differs from the toy in some way.
+func startIn(cloud providers.Cloud[string, struct{}], w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
+	bound := providers.Bind(cloud, "", "cluster", w)
 	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, Now: clock.Now, GatherReleases: time.Millisecond, DriftInterval: 30 * time.Minute}), w: w, clock: clock}
 	p.SetNodes(twoNodes())
 	return p
@@ -103,12 +108,12 @@ func same(t *testing.T, want, got any) {
 }
 
 // cost is what something takes of the cloud.
-type cost struct{ Deep, Shallow, Writes int }
+type cost struct{ Deep, Narrow, Writes int }
 
 func (p *process) cost(f func()) cost {
-	before := cost{p.w.deep, p.w.shallow, p.w.calls}
+	before := cost{p.w.deep, p.w.narrow, p.w.calls}
 	f()
-	return cost{p.w.deep - before.Deep, p.w.shallow - before.Shallow, p.w.calls - before.Writes}
+	return cost{p.w.deep - before.Deep, p.w.narrow - before.Narrow, p.w.calls - before.Writes}
 }
 
 var one = map[int32]int32{80: 30080}
@@ -170,18 +175,54 @@ func lastDigest(t *testing.T, p *process, svc *corev1.Service) string {
 		t.Fatal(err)
 	}
 	p.w.deep = deep
-	return d.Digest
+	return d.Asked
+}
+
+// TestMachinesThatComeBack: where machines are members by their names, one that was
+// made anew under its name may have been taken out, and is put in again at once.
+func TestMachinesThatComeBack(t *testing.T) {
+	for name, named := range map[string]bool{"by name": true, "by identifier": false} {
+		t.Run(name, func(t *testing.T) {
+			svc, w := shop("a", one), newWorld()
+			cloud := toyCloud()
+			cloud.NamedMembers = named
+			p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+			boot := func(id string) []nodeports.Node {
+				n := node("n1")
+				n.BootID = id
+				return []nodeports.Node{n, node("n2")}
+			}
+			p.SetNodes(boot("1"))
+			p.AllKnown()
+			p.settle(t, want(svc))
+			before := w.show(t)
+			for _, th := range w.things { // the cloud takes the old machine out
+				if _, ok := th.spec.(members); ok {
+					th.spec = members{Nodes: []string{"n2"}}
+				}
+			}
+			p.SetNodes(boot("2"))
+			expected := cost{}
+			if named {
+				expected = cost{Deep: 1, Writes: 1}
+			}
+			same(t, expected, p.cost(func() { p.settle(t, want(svc)) }))
+			if named {
+				same(t, before, w.show(t))
+			}
+		})
+	}
 }
 
 func TestStart(t *testing.T) {
 	svc := shop("a", one)
 	w := newWorld()
-	digest := startKnown(w).settle(t, want(svc)).Draft.Digest
+	digest := startKnown(w).settle(t, want(svc)).Draft.Asked
 	applied := reconcile.Job{Service: svc, Applied: digest}
 
 	t.Run("clean before: only looked at, and later read", func(t *testing.T) {
 		p := startKnown(w)
-		same(t, cost{Shallow: 1}, p.cost(func() { p.settle(t, applied) }))
+		same(t, cost{Narrow: 1}, p.cost(func() { p.settle(t, applied) }))
 		same(t, cost{}, p.cost(func() { p.settle(t, applied) }))
 		p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
 		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, applied) }))
@@ -189,14 +230,6 @@ func TestStart(t *testing.T) {
 	t.Run("changed meanwhile: read", func(t *testing.T) {
 		p := startKnown(w)
 		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: "another"}) }))
-	})
-	t.Run("a change after a look reads", func(t *testing.T) {
-		p := startKnown(w)
-		p.settle(t, applied)
-		p.SetNodes([]nodeports.Node{node("n1")})
-		same(t, cost{Deep: 1, Writes: 1}, p.cost(func() { p.settle(t, applied) }))
-		p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
-		p.settle(t, applied)
 	})
 	t.Run("a copied manifest carries a digest of another Service", func(t *testing.T) {
 		p := startKnown(w)
@@ -211,6 +244,60 @@ func TestStart(t *testing.T) {
 		clear(w.things)
 		p := startKnown(w)
 		p.settle(t, applied)
+		same(t, before, w.show(t))
+	})
+}
+
+// TestStartAfterChange: what changed since the last clean run decides how much is read.
+func TestStartAfterChange(t *testing.T) {
+	svc := shop("a", one)
+	w := newWorld()
+	digest := startKnown(w).settle(t, want(svc)).Draft.Asked
+	applied := reconcile.Job{Service: svc, Applied: digest}
+
+	t.Run("nodes changed after a look: written from what is known", func(t *testing.T) {
+		p := startKnown(w)
+		p.settle(t, applied)
+		p.SetNodes([]nodeports.Node{node("n1")})
+		same(t, cost{Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+		p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
+		same(t, cost{Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+	})
+	t.Run("nodes changed meanwhile: members are read, and nothing else", func(t *testing.T) {
+		before := w.show(t)
+		p := startKnown(w)
+		p.SetNodes([]nodeports.Node{node("n1")})
+		same(t, cost{Narrow: 1, Writes: 1}, p.cost(func() {
+			if res := p.settle(t, applied); !res.Glimpsed || len(res.Status.Ingress) != 1 {
+				t.Errorf("glimpsed %v, status %v", res.Glimpsed, res.Status)
+			}
+		}))
+		same(t, true, slices.Contains(w.show(t), "a pool 30080 [n1]"))
+		same(t, cost{Narrow: 1, Writes: 1}, startKnown(w).cost(func() { startKnown(w).settle(t, applied) }))
+		same(t, before, w.show(t))
+	})
+	t.Run("the Service changed after a look: read", func(t *testing.T) {
+		p := startKnown(w)
+		p.settle(t, applied)
+		more := shop("a", map[int32]int32{80: 30080, 81: 30081})
+		same(t, cost{Deep: 1, Writes: 4}, p.cost(func() { p.settle(t, reconcile.Job{Service: more, Applied: digest}) }))
+		p.settle(t, want(svc))
+	})
+	t.Run("members that are wanted no longer: read", func(t *testing.T) {
+		w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
+		w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
+		p := startKnown(w)
+		same(t, cost{Deep: 1, Narrow: 1, Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+	})
+	t.Run("the pool of the members went: read", func(t *testing.T) {
+		before := w.show(t)
+		for id := range w.things {
+			if strings.HasPrefix(id, "pool") || strings.HasPrefix(id, "listener") {
+				delete(w.things, id)
+			}
+		}
+		p := startKnown(w)
+		same(t, cost{Deep: 1, Narrow: 1, Writes: 3}, p.cost(func() { p.settle(t, applied) }))
 		same(t, before, w.show(t))
 	})
 }
@@ -233,8 +320,8 @@ func TestBadAnnotation(t *testing.T) {
 		p.settle(t, want(svc))
 		other := shop("b", map[int32]int32{80: 31080}, "scheme=nonsense")
 		res, err := p.once(want(other))
-		if err != nil || !res.Draft.Untouched || len(res.Status.Ingress) > 0 {
-			t.Errorf("error %v, untouched %v", err, res.Draft.Untouched)
+		if err != nil || res.Draft.Intent != reconcile.LeaveAlone || len(res.Status.Ingress) > 0 {
+			t.Errorf("error %v, intent %v", err, res.Draft.Intent)
 		}
 		if next := p.NextRead(reconcile.OwnerOf(other)); next < time.Minute {
 			t.Errorf("looked at again in %v", next)
@@ -253,9 +340,27 @@ func TestBadAnnotation(t *testing.T) {
 func TestRelease(t *testing.T) {
 	svc := shop("a", map[int32]int32{80: 30080, 443: 30443})
 	t.Run("reads before it says so, and leaves nothing", func(t *testing.T) {
+		p, young := startKnown(newWorld()), svc.DeepCopy()
+		young.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
+		p.settle(t, want(young))
+		same(t, cost{Narrow: 1, Writes: 6}, p.cost(func() { p.settle(t, release(young)) }))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("reads everything where another process may have had more under way", func(t *testing.T) {
 		p := startKnown(newWorld())
 		p.settle(t, want(svc))
 		same(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, release(svc)) }))
+	})
+	t.Run("what could not be seen is looked for again", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p = startKnown(p.w)
+		p.w.blind = []stack.Kind{kindPool}
+		if _, err := p.once(want(svc)); err != nil {
+			t.Fatal(err)
+		}
+		p.w.blind = nil
+		p.settle(t, release(svc))
 		same(t, []string{}, p.w.show(t))
 	})
 	t.Run("what nobody knew of is found", func(t *testing.T) {
@@ -328,6 +433,36 @@ func TestBlindReadsCreateNothing(t *testing.T) {
 	w.blind = nil // and nobody tells
 	p.settle(t, want(svc))
 	same(t, before, w.show(t))
+}
+
+// TestBusy: while the cloud is busy with a load balancer, what is in it waits without
+// being written or refused, and is done when it has ended; what has failed is no matter
+// of time.
+func TestBusy(t *testing.T) {
+	two := shop("a", map[int32]int32{80: 30080, 443: 30443})
+	for name, tc := range map[string]struct {
+		state stack.State
+		by    plan.BlockedBy
+		waits bool
+	}{"pending": {stack.Pending, plan.ByBusy, true}, "failed": {stack.Failed, plan.ByFailed, false}} {
+		t.Run(name, func(t *testing.T) {
+			p := startKnown(newWorld())
+			p.settle(t, want(shop("a", one)))
+			p = startKnown(p.w)
+			p.w.state = tc.state
+			for range 2 {
+				res, err := p.once(want(two))
+				if err != nil || res.Err != nil || res.Clean || res.Waits != tc.waits || !res.Draft.Obstructed() {
+					t.Fatalf("error %v, failed %v, clean %v, waits %v, obstructed %v", err, res.Err, res.Clean, res.Waits, res.Draft.Obstructed())
+				}
+				if held := res.Draft.Plan.Held; len(held) != 3 || held[0].By != tc.by || held[1].Step.ID.String() != "create listener/443" {
+					t.Fatalf("held: %v", held)
+				}
+			}
+			p.w.state = stack.Ready // and nobody tells
+			p.settle(t, want(two))
+		})
+	}
 }
 
 func TestFilterThatLeavesNobody(t *testing.T) {

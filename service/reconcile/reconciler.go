@@ -9,6 +9,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/ledger"
@@ -33,6 +34,9 @@ type Options struct {
 	Admit  func(*corev1.Service, providers.Reach) annotations.Problems
 	Now    func() time.Time
 	Engine engine.Options
+	// PlanTime is how long a Service may be built, or compared; default a minute. It
+	// takes milliseconds: what takes longer keeps others waiting, and is given up.
+	PlanTime time.Duration
 	// Join makes the context of a call that is made for several Services, such as a
 	// read; default: the background. It must not end with any of them.
 	Join func([]context.Context) context.Context
@@ -60,6 +64,9 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	if o.GatherReleases <= 0 {
 		o.GatherReleases = time.Second
 	}
+	if o.PlanTime <= 0 {
+		o.PlanTime = time.Minute
+	}
 	if o.DriftInterval <= 0 {
 		o.DriftInterval = 30 * time.Minute
 	}
@@ -67,20 +74,25 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		o.Join = engine.Background
 	}
 	if o.Engine.Join == nil {
-		o.Engine.Join = o.Join
+		o.Engine.Join = func(of []context.Context) context.Context { return kit.WithTurn(o.Join(of), kit.JoinTurns(of)) }
+	}
+	if o.Engine.Before == nil {
+		o.Engine.Before = func(a, b context.Context) bool { return kit.TurnOf(a).Before(kit.TurnOf(b)) }
 	}
 	book := ledger.New()
-	return &Reconciler{
+	r := &Reconciler{
 		cloud:     cloud,
 		options:   o,
 		book:      book,
-		engine:    engine.New(cloud.Apply, book, o.Engine),
 		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		shared:    newCommons(o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
 		started:   o.Now().Truncate(time.Second),
 	}
+	r.reader.each = cloud.EachRead
+	r.engine = engine.New(r.noteRemovals(cloud.Apply), book, o.Engine)
+	return r
 }
 
 // SetNodes replaces the nodes of the cluster.
@@ -98,6 +110,10 @@ func (r *Reconciler) Forget(o stack.Owner) {
 
 // Distrust drops what is known of a Service, so that the next draft reads all.
 func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.distrust(o) }
+
+// Recheck makes the next draft of a Service read the cloud, as the check for drift
+// does when its time has come.
+func (r *Reconciler) Recheck(o stack.Owner) { r.snapshots.age(o) }
 
 // Shadow enters a Service of which nobody knows what it wants, so that nothing
 // shared is removed that it might use. What it is known to want stays entered.
@@ -125,6 +141,37 @@ func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
 // WantsNamespaceLabels tells whether Jobs must bring the labels of their Service's
 // namespace.
 func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Namespace) > 0 }
+
+// WantsObjects tells whether Services may refer to objects that Jobs must bring.
+func (r *Reconciler) WantsObjects() bool { return r.cloud.Refers != nil }
+
+// Refers lists the objects that a Service refers to, of which Jobs must say what is known.
+func (r *Reconciler) Refers(job Job) []providers.Reference {
+	if r.cloud.Refers == nil {
+		return nil
+	}
+	svc := job.Service
+	kind := r.cloud.Choose(svc).Kind
+	bag, _ := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc)) // the draft tells what is wrong
+	return r.cloud.Refers(providers.Request{Owner: OwnerOf(svc), Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.labels(job)})
+}
+
+// objects are what is known of the objects that a request refers to; nil if there are
+// none. One that the job does not bring is not known.
+func (r *Reconciler) objects(req providers.Request, job Job) map[providers.Reference]providers.Object {
+	if r.cloud.Refers == nil {
+		return nil
+	}
+	out := map[providers.Reference]providers.Object{}
+	for _, ref := range r.cloud.Refers(req) {
+		object, known := job.Objects[ref]
+		if !known {
+			object.Why = "is not known here"
+		}
+		out[ref] = object
+	}
+	return out
+}
 
 // labels are those of the namespace that decide; nil if none do. Others are left
 // out, so that their changes are none of the Service.

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -21,6 +21,10 @@ type Result struct {
 	Report engine.Report
 	// Status is what clients may use now; not meaningful while releasing.
 	Status status.Result
+	// Serves is what clients connect to now, sorted.
+	Serves []stack.Key
+	// Names are those by which people know what serves, in the same order.
+	Names []string
 	// Released means that a read has shown that nothing is left.
 	Released bool
 	// Clean means that the cloud is as wanted and nothing is held or waited for.
@@ -43,61 +47,92 @@ type Result struct {
 func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	res := Result{Draft: d}
 	switch {
-	case d.Untouched:
+	case d.Intent == LeaveAlone:
 		return res
 	case d.Clean:
-		res.Status, res.Clean, res.Manual = r.cloud.Status(d.Request, d.Have), !d.Problems.Errors(), d.manual.texts()
-		if snap, _ := r.snapshots.get(d.Owner); snap.shallow {
-			// What its parts are called, the Service says since the last run.
-			res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
-		}
+		res.Clean, res.Manual = !d.Problems.Errors(), d.manual.texts()
+		r.tell(d, d.Have, &res)
 		return res
 	}
 	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
-	if d.assumed && contradicted(res.Report) {
+	if d.Basis == Assumed && contradicted(res.Report) {
 		return r.runAnew(ctx, d, gates)
 	}
 	r.shared.learn(res.Report, r.options.Now())
 	d.manual = d.manual.after(res.Report)
 	res.Manual = d.manual.texts()
 	res.Err = res.Report.Err()
-	res.Wait, res.Waits = res.Report.Wait()
-	if heldByLedger(d.Plan) {
-		res.Wait, res.Waits = ledgerWait, true
-	}
-	if d.Job.Release {
+	res.Wait, res.Waits = r.wait(d, res.Report)
+	if d.Intent == Release {
 		r.released(ctx, d, &res)
 		return res
 	}
 	res.Clean = res.Report.Clean() && len(d.Plan.Held) == 0 && len(d.Blind) == 0 && !d.Problems.Errors()
-	if res.Clean && d.Plan.Writes() && r.goesOn(d, res.Report.Have) {
+	if res.Clean && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have) {
 		res.Clean, res.Again = false, true
 	}
 	r.remember(d, res)
-	res.Status = r.cloud.Status(d.Request, res.Report.Have)
+	r.tell(d, res.Report.Have, &res)
 	return res
+}
+
+// wait is when to look again, and whether at all, after a run.
+func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
+	switch wait, waits = report.Wait(); {
+	case d.heldBy(plan.ByLedger) && r.book.Ready():
+		return sharedWait, true
+	case d.heldBy(plan.ByLedger):
+		return ledgerWait, true
+	}
+	return wait, waits || d.heldBy(plan.ByBusy)
+}
+
+// tell says what clients may use. After a glimpse what the parts are called is left
+// out: the Service carries that since the run that made them.
+func (r *Reconciler) tell(d *Draft, have *stack.Stack, res *Result) {
+	res.Status, res.Serves = r.cloud.Status(d.Request, have), r.serves(have)
+	for _, key := range res.Serves {
+		serving, _ := have.Get(key)
+		res.Names = append(res.Names, NameOf(serving))
+	}
+	if d.origin == Glimpsed {
+		res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
+	}
 }
 
 // ledgerWait is how soon to look again when the other Services of the cluster
 // are not all known yet.
 const ledgerWait = time.Second
 
+// sharedWait is how soon to look again whether the others that use something shared
+// have let it go.
+const sharedWait = time.Minute
+
 // Obstructed tells whether steps are held for what was found, or could not be seen,
-// in the cloud: nobody tells us when that goes.
+// in the cloud, or somebody else has what is asked for: nobody tells us when that goes.
 func (d *Draft) Obstructed() bool {
-	return slices.ContainsFunc(d.Plan.Held, func(h plan.Held) bool { return h.By == "proof" || h.By == "slot" || h.By == "blind" })
+	return slices.ContainsFunc(d.Plan.Held, plan.Blocked.InCloud) || slices.ContainsFunc(d.Problems, func(p annotations.Problem) bool { return p.Taken })
 }
 
-func heldByLedger(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Held, func(h plan.Held) bool { return h.By == "ledger" })
+// Frees tells whether the run has given something up that one at a time can have, such as
+// a port.
+func (r Result) Frees() bool {
+	return slices.ContainsFunc(r.Report.Results, func(res engine.Result) bool {
+		return res.State == engine.Done && res.Step.ID.Action == plan.Delete && res.Step.Target.Slot != ""
+	})
 }
 
-// goesOn builds and compares once more on what is known after the run. A change
+// heldBy tells whether a step is held for the reason.
+func (d *Draft) heldBy(why plan.BlockedBy) bool {
+	return slices.ContainsFunc(d.Plan.Held, func(h plan.Blocked) bool { return h.By == why })
+}
+
+// needsAnotherPass builds and compares once more on what is known after the run. A change
 // may take two plans, such as one that holds an address while what uses it is
 // replaced, and one that lets it go.
-func (r *Reconciler) goesOn(d *Draft, have *stack.Stack) bool {
+func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 	have = ours(have, d.Want)
-	want, problems, err := r.cloud.Build(d.Request, d.Facts, have)
+	want, problems, err := r.wants(d, have)
 	if err != nil || problems.Errors() {
 		return true // the next draft says what is wrong
 	}
@@ -105,7 +140,8 @@ func (r *Reconciler) goesOn(d *Draft, have *stack.Stack) bool {
 	if r.cloud.Adopt != nil {
 		have = r.cloud.Adopt(want, have)
 	}
-	return !diff.Compare(want, have, r.cloud.Rules, r.book).Empty()
+	p, err := r.difference(d, want, have)
+	return err != nil || !p.Empty()
 }
 
 // remember keeps what is known now, unless the cloud has contradicted it, or what
@@ -126,7 +162,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, shallow: d.shallow, assumed: d.partial, clean: clean, manual: d.manual}
+	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -155,15 +191,15 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, assumed: d.partial, manual: d.manual})
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return
 	}
 	left, blind := d.Have, d.Blind
-	if !d.fresh || len(d.Plan.Steps) > 0 {
+	if d.Basis != Read || len(d.Plan.Steps) > 0 {
 		scope := r.cloud.Trace(d.Owner, d.Job.Service)
-		if len(d.Blind) == 0 && !r.predates(d) && !r.inherits(d.Owner, res.Report) {
+		if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, res.Report) {
 			scope.Only = ownKinds(d, res.Report)
 		}
 		found := r.reader.ReadLate(ctx, scope)
@@ -182,9 +218,9 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	res.Waits = true
 }
 
-// inherits tells whether something shared was left to others who have let it go
+// isLastReferrer tells whether something shared was left to others who have let it go
 // since: they could not remove what this Service still used, and nobody else will.
-func (r *Reconciler) inherits(o stack.Owner, report engine.Report) bool {
+func (r *Reconciler) isLastReferrer(o stack.Owner, report engine.Report) bool {
 	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return res.Step.ID.Action == plan.Forget && len(r.book.Others(o, res.Step.Target)) == 0
 	})

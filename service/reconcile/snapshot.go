@@ -15,10 +15,12 @@ type snapshot struct {
 	read time.Time // when the cloud was last asked
 	// blind are the kinds that the read could not see.
 	blind []stack.Kind
-	// shallow snapshots know that the load balancer is there, not how it is.
-	shallow bool
-	// assumed snapshots know what this process has made: nobody has looked for more.
-	assumed bool
+	// basis is how it was known first: Assumed ones have what this process has made,
+	// Glimpsed ones know that the load balancer is there, and how that part of it is
+	// which follows nodes and pods.
+	basis Basis
+	// asked is the digest of what the Service asked for when it was read.
+	asked string
 	// clean is the digest of the input after whose run nothing was left to do.
 	clean string
 	// good is the last request that was built without errors: when the user
@@ -102,7 +104,7 @@ func (s *snapshots) dueAt(o stack.Owner, snap snapshot) time.Time {
 	_, _ = h.Write([]byte(o.UID)) // never fails
 	share, slot := float64(h.Sum32()%1000)/1000, s.interval/slots
 	due := snap.read.Add(s.interval - slot - time.Duration(share*0.1*float64(s.interval)))
-	if snap.shallow {
+	if snap.basis == Glimpsed {
 		due = snap.read.Add(time.Duration(share * float64(s.interval-slot)))
 	}
 	return due.Truncate(slot).Add(slot)
@@ -124,8 +126,25 @@ func (s *snapshots) distrust(o stack.Owner) {
 	s.all[o] = snapshot{good: s.all[o].good}
 }
 
+// age makes what is known of a Service due for a new read, as time does.
+func (s *snapshots) age(o stack.Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if snap, ok := s.all[o]; ok {
+		snap.read = time.Time{}
+		s.all[o] = snap
+	}
+}
+
 func (s *snapshots) drop(o stack.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, o)
+}
+
+// cameBack tells whether a member of the last run is another machine now: where the
+// cloud knows members by name, it may have taken the old one out, and only a read
+// shows that.
+func (r *Reconciler) cameBack(d *Draft, snap snapshot) bool {
+	return r.cloud.NamedMembers && snap.good != nil && len(d.Request.Backends.Nodes.CameBack(snap.good.Backends.Nodes)) > 0
 }

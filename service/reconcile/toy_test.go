@@ -78,9 +78,11 @@ type world struct {
 	// dies, committed or not; nothing gets through after it.
 	calls, crashAt int
 	commit         bool
-	deep, shallow  int // reads
+	deep, narrow   int // reads, of all and of some kinds
 	facts          int // reads of facts alone
 	blind          []stack.Kind
+	// state is how load balancers are.
+	state stack.State
 	// refusesTaken makes a second load balancer of one owner fail.
 	refusesTaken bool
 	// refuse answers a step instead of the cloud.
@@ -209,18 +211,38 @@ func (w *world) Read(_ context.Context, scopes []providers.Scope) []providers.Fo
 		case len(s.Own) == 0:
 			w.facts++
 			out[i].Blind = nil // nothing was looked at
-		case s.Depth == providers.Shallow:
-			w.shallow++
-			out[i].Have = w.find(s.Owner, true)
+		case len(s.Only) > 0:
+			w.narrow++
+			out[i].Have = w.narrowed(s)
 		default:
 			w.deep++
-			out[i].Have = w.find(s.Owner, false)
+			out[i].Have = w.find(s.Owner)
 		}
 	}
 	return out
 }
 
-func (w *world) find(o stack.Owner, shallow bool) *stack.Stack {
+// narrowed is what there is of some kinds, with what it is in.
+func (w *world) narrowed(s providers.Scope) *stack.Stack {
+	have := w.find(s.Owner)
+	parents := map[stack.Key]bool{}
+	for _, r := range have.Resources {
+		if slices.Contains(s.Only, r.Key.Kind) {
+			parents[r.In] = true
+		}
+	}
+	for i, r := range have.Resources {
+		if parents[r.Key] && !slices.Contains(s.Only, r.Key.Kind) {
+			have.Resources[i].Spec = nil // its identifier alone
+		}
+	}
+	have.Resources = slices.DeleteFunc(have.Resources, func(r stack.Resource) bool {
+		return !slices.Contains(s.Only, r.Key.Kind) && !parents[r.Key]
+	})
+	return have
+}
+
+func (w *world) find(o stack.Owner) *stack.Stack {
 	have := &stack.Stack{Owner: o}
 	lb := w.of(o.UID, kindLB)
 	balancers := map[string]stack.Key{}
@@ -230,10 +252,7 @@ func (w *world) find(o stack.Owner, shallow bool) *stack.Stack {
 			k.Name = t.id
 		}
 		balancers[t.id] = k
-		have.Put(stack.Resource{Key: k, ID: t.id, Proof: stack.Tag, Spec: t.spec})
-	}
-	if shallow {
-		return have
+		have.Put(stack.Resource{Key: k, ID: t.id, Proof: stack.Tag, State: w.state, Spec: t.spec})
 	}
 	used, evident := map[string]bool{}, map[string]bool{"health": len(lb) > 0}
 	for _, t := range w.of(o.UID, kindListener) {
@@ -302,10 +321,10 @@ func toyRules() diff.Rules {
 	}
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
-			kindLB:       {Immutable: []string{"Scheme"}, Serving: true, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
+			kindLB:       {Immutable: []string{"Scheme"}, Serving: true, Pending: diff.Settle, Failed: diff.Report, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
 			kindListener: {Within: diff.Within{Cascade: true}},
 			kindPool:     {Immutable: []string{"NodePort"}},
-			kindMembers:  {Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Nodes": {}}},
+			kindMembers:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Nodes": {}}},
 			kindRule:     {Batch: func(stack.Resource, plan.Action, string) string { return "nodes" }},
 		},
 		Edges: []diff.Edge{

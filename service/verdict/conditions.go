@@ -15,33 +15,70 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// Accepted is the condition on what the user wrote.
+// Accepted is the condition on what the user wrote. Its message is every problem,
+// warnings too: an event is gone after an hour, and what it told still holds.
 func Accepted(draft *reconcile.Draft) status.Condition {
-	if draft.Refused.Errors() {
-		return status.NotAccepted(status.ReasonPolicyRefused, strings.Join(draft.Refused.Strings(), "; "))
+	text := strings.Join(draft.Problems.Sorted().Strings(), "; ")
+	switch {
+	case draft.Refused.Errors():
+		return status.NotAccepted(status.ReasonPolicyRefused, text)
+	case draft.Problems.Errors():
+		return status.NotAccepted(reasonOf(draft.Problems), text)
 	}
-	if !draft.Problems.Errors() {
-		return status.Accepted("")
-	}
-	var text []string
+	return status.Accepted(text)
+}
+
+// PortsError is Kubernetes' own condition on ports that cannot be served together;
+// false if there is nothing of that sort to say.
+func PortsError(draft *reconcile.Draft) (status.Condition, bool) {
 	for _, p := range draft.Problems {
-		if p.Severity == annotations.Error {
-			text = append(text, p.String())
+		if annotations.CodeOf(p) == annotations.CodeMixed {
+			return status.PortsError(p.String()), true
 		}
 	}
-	return status.NotAccepted(status.ReasonInvalidAnnotation, strings.Join(text, "; "))
+	return status.Condition{}, false
+}
+
+// reasonOf names the first error by what is wrong: a field, or an annotation.
+func reasonOf(problems annotations.Problems) status.Reason {
+	for _, p := range problems.Sorted() {
+		if p.Severity == annotations.Error {
+			return wrong(p).reason
+		}
+	}
+	return status.ReasonInvalidAnnotation
+}
+
+// telling is how an error of the user's is called in conditions and events.
+type telling struct {
+	reason status.Reason
+	event  status.EventReason
+}
+
+func wrong(p annotations.Problem) telling {
+	switch annotations.CodeOf(p) {
+	case annotations.CodeField, annotations.CodeRanges, annotations.CodeHealthPort:
+		return telling{status.ReasonInvalidSpec, status.EventInvalidSpec}
+	case annotations.CodeNodePort:
+		return telling{status.ReasonNoNodePort, status.EventNoNodePort}
+	case annotations.CodeSpec, annotations.CodeProtocol, annotations.CodeMixed, annotations.CodeAffinity, annotations.CodeAddress,
+		annotations.CodeFamily, annotations.CodePorts:
+		return telling{status.ReasonUnsupportedSpec, status.EventUnsupportedSpec}
+	default:
+		return telling{status.ReasonInvalidAnnotation, status.EventInvalidAnnotation}
+	}
 }
 
 // Programmed is the condition on what the cloud has.
 func Programmed(result reconcile.Result) status.Condition {
 	draft := result.Draft
 	switch {
-	case draft.Untouched:
+	case draft.Intent == reconcile.LeaveAlone:
 		return status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")
 	case result.Err != nil:
-		return status.NotProgrammed(ReasonFor(result.Err), OneLine(result.Err))
+		return Failed(result.Err)
 	case result.Kept():
-		return status.Programmed("as another controller left it, but for " + HeldText(draft.Plan.Held))
+		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Held))
 	case len(draft.Plan.Held) > 0:
 		return Held(draft.Plan.Held)
 	case draft.Problems.Errors():
@@ -49,9 +86,17 @@ func Programmed(result reconcile.Result) status.Condition {
 	case result.Waits && !onlyGates(result):
 		return status.NotProgrammed(status.ReasonPending, "waiting for the cloud: "+Obstacles(result))
 	case result.Again:
-		return status.NotProgrammed(status.ReasonPending, "going on: what was done now makes more to be done")
+		return status.NotProgrammed(status.ReasonPending, "more steps follow from what was done; they are done at once")
 	}
-	return status.Programmed(strings.Join(result.Manual, "; "))
+	return status.Programmed(strings.Join(slices.Concat(serving(result), deserted(draft), result.Manual), "; "))
+}
+
+// deserted tells that there is nothing behind the load balancer; empty if there is.
+func deserted(draft *reconcile.Draft) []string {
+	if nodes := draft.Request.Backends.Nodes; draft.Want == nil || nodes.Len() > 0 || nodes.FilteredOut() {
+		return nil
+	}
+	return []string{"no node is ready to stand behind it, so nothing answers: add nodes, or see why kubectl get nodes shows none as Ready"}
 }
 
 // Unread is the condition on a Service that could not be planned; false where it
@@ -63,23 +108,57 @@ func Unread(svc *corev1.Service, cause error) (status.Condition, bool) {
 			return status.Condition{}, false
 		}
 	}
-	return status.NotProgrammed(ReasonFor(cause), OneLine(cause)), true
+	return Failed(cause), true
 }
 
+// Failed is the condition while something fails: what it was, and what helps.
+func Failed(err error) status.Condition {
+	reason := ReasonFor(err)
+	return status.NotProgrammed(reason, strings.TrimRight(Steady(err), ".")+remedy(reason))
+}
+
+// remedy is what a user, or who runs the cluster, can do about a failure; empty where it
+// passes by itself. It follows the text of the failure.
+func remedy(reason status.Reason) string {
+	text := map[status.Reason]string{
+		status.ReasonDenied:           "the credentials of the controller lack this right: give it to them, see docs/permissions",
+		status.ReasonQuotaExceeded:    "raise this limit of the cloud account, or delete what is not needed; it is tried again by itself",
+		status.ReasonRefused:          "change what the Service asks for, or what it names in the cloud",
+		status.ReasonCloudUnavailable: "it is tried again by itself",
+		status.ReasonCloudError:       "it is tried again by itself; the controller's log has the whole answer",
+		status.ReasonHeldByPolicy:     "undo the change, or allow it in the flag --policy of the controller",
+		status.ReasonNotOurs:          "rename or delete what has the name, if it is not needed",
+	}[reason]
+	if text == "" {
+		return ""
+	}
+	return "; " + text
+}
+
+// dryRun is the name of the policy that holds everything, as plan.DryRun has it.
+const dryRun = "dry-run"
+
 // Held says who keeps steps from being done; the first one names it.
-func Held(held []plan.Held) status.Condition {
+func Held(held []plan.Blocked) status.Condition {
 	h, reason := held[0], status.ReasonHeldForSafety
 	switch {
-	case strings.HasPrefix(h.By, "policy"):
+	case h.By == plan.ByPolicy:
 		reason = status.ReasonHeldByPolicy
-	case h.By == "proof":
+	case h.By == plan.ByProof:
 		reason = status.ReasonNotOurs
-	case h.By == "slot":
+	case h.By == plan.BySlot:
 		reason = status.ReasonSlotTaken
-	case h.By == "filter":
+	case h.By == plan.ByFilter:
 		reason = status.ReasonNoMatchingNodes
+	case h.By == plan.ByBusy:
+		reason = status.ReasonPending
+	case h.By == plan.ByFailed:
+		reason = status.ReasonCloudError
 	}
-	return status.NotProgrammed(reason, HeldText(held))
+	if h.Policy == dryRun {
+		return status.NotProgrammed(reason, HeldText(held)+"; start the controller without --dry-run to have it done")
+	}
+	return status.NotProgrammed(reason, HeldText(held)+remedy(reason))
 }
 
 // ReasonFor names the first failure by what it means.

@@ -1,8 +1,15 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/fault"
@@ -21,12 +28,12 @@ func Obstacles(result reconcile.Result) string {
 		}
 		line := r.Step.ID.String()
 		if r.Outcome.Err != nil {
-			line = OneLine(r.Outcome.Err)
+			line = Steady(r.Outcome.Err)
 		}
 		text = append(text, line)
 	}
 	if result.Err != nil {
-		text = append(text, OneLine(result.Err))
+		text = append(text, Steady(result.Err))
 	}
 	if held := HeldText(result.Draft.Plan.Held); held != "" {
 		text = append(text, held)
@@ -35,7 +42,7 @@ func Obstacles(result reconcile.Result) string {
 }
 
 // HeldText lists held steps and why.
-func HeldText(held []plan.Held) string {
+func HeldText(held []plan.Blocked) string {
 	var text []string
 	for _, h := range held {
 		text = append(text, h.Step.ID.String()+": "+h.Why)
@@ -46,12 +53,63 @@ func HeldText(held []plan.Held) string {
 // Replacing tells whether an old load balancer still serves beside a new one, and
 // which.
 func Replacing(result reconcile.Result) (old string, waits bool) {
+	return gated(result, engine.Waiting)
+}
+
+// Lingering tells what of a load balancer stays for a while after something new has
+// taken its place, and how long.
+func Lingering(result reconcile.Result) (old string, after time.Duration, waits bool) {
 	for _, r := range result.Report.Results {
-		if r.State == engine.Waiting && !r.Step.Gate.IsZero() {
-			return r.Step.ID.Key.String(), true
+		if r.State == engine.Waiting && r.Step.Gate.Part {
+			return r.Step.ID.Key.String(), r.Step.Gate.After, true
 		}
 	}
-	return "", false
+	return "", 0, false
+}
+
+// Replaced tells whether an old load balancer went in this run, after a new one had
+// taken over, and which.
+func Replaced(result reconcile.Result) (old string, done bool) {
+	return gated(result, engine.Done)
+}
+
+// gated names what goes after a switch: the load balancer, where it is among the
+// steps, rather than what belongs to it.
+func gated(result reconcile.Result, state engine.State) (name string, found bool) {
+	for _, r := range result.Report.Results {
+		if r.State != state || r.Step.Gate.IsZero() || r.Step.Gate.Part {
+			continue
+		}
+		if slices.Contains(result.Draft.Found, r.Step.ID.Key) {
+			return r.Step.ID.Key.String(), true
+		}
+		if !found {
+			name, found = r.Step.ID.Key.String(), true
+		}
+	}
+	return name, found
+}
+
+// serving says in one sentence what clients can use: kind, names and ports. Nothing
+// in it changes by itself.
+func serving(result reconcile.Result) []string {
+	if len(result.Serves) == 0 || result.Draft.Request.Service == nil {
+		return nil
+	}
+	var ports []string
+	for _, p := range result.Draft.Request.Service.Spec.Ports {
+		ports = append(ports, fmt.Sprintf("%d/%s", p.Port, p.Protocol))
+	}
+	return []string{fmt.Sprintf("%s %s serves %s", result.Draft.Request.Kind, strings.Join(slices.Compact(slices.Clone(result.Names)), ", "), strings.Join(ports, ", "))}
+}
+
+// Addresses are those that clients use, as one text; empty if there are none.
+func Addresses(ingress []corev1.LoadBalancerIngress) string {
+	var out []string
+	for _, in := range ingress {
+		out = append(out, cmp.Or(in.Hostname, in.IP))
+	}
+	return strings.Join(out, ", ")
 }
 
 // onlyGates tells whether nothing is waited for but the time after a switch.
@@ -64,12 +122,71 @@ func onlyGates(result reconcile.Result) bool {
 	return true
 }
 
+// Event is one event about a Service.
+type Event struct {
+	Reason status.EventReason
+	Text   string
+}
+
+// ProblemEvents tell what the user wrote that cannot be honoured: one event for all
+// errors of a sort, since the user mends them together, and one for each warning.
+func ProblemEvents(draft *reconcile.Draft, keys *annotations.Set) []Event {
+	var out []Event
+	if draft.Refused.Errors() {
+		out = append(out, Event{status.EventPolicyRefused, strings.Join(draft.Refused.Strings(), "; ")})
+	}
+	bad := map[status.EventReason][]string{}
+	for _, p := range draft.Problems.Sorted() {
+		switch {
+		case slices.Contains(draft.Refused, p):
+		case p.Severity == annotations.Error:
+			reason := wrong(p).event
+			bad[reason] = append(bad[reason], p.String())
+		default:
+			out = append(out, Event{EventFor(p, keys), p.String()})
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(bad)) {
+		out = append(out, Event{reason, strings.Join(bad[reason], "; ")})
+	}
+	return out
+}
+
+// mostTold is how many messages one event tells before it only counts.
+const mostTold = 5
+
+// Gather makes one event of all events of a reason, in the order of the reasons: the
+// user mends them together, and hundreds of events of one Service would push out those
+// of others.
+func Gather(events []Event) []Event {
+	var order []status.EventReason
+	texts := map[status.EventReason][]string{}
+	for _, e := range events {
+		if len(texts[e.Reason]) == 0 {
+			order = append(order, e.Reason)
+		}
+		texts[e.Reason] = append(texts[e.Reason], e.Text)
+	}
+	var out []Event
+	for _, reason := range order {
+		all := texts[reason]
+		text := strings.Join(all[:min(len(all), mostTold)], "; ")
+		if len(all) > mostTold {
+			text = fmt.Sprintf("%d in all, such as: %s", len(all), text)
+		}
+		out = append(out, Event{reason, text})
+	}
+	return out
+}
+
 // EventFor is the event for something that the user wrote and that has no effect.
 func EventFor(p annotations.Problem, keys *annotations.Set) status.EventReason {
-	switch {
+	switch code := annotations.CodeOf(p); {
+	case code == annotations.CodeNodePort:
+		return status.EventNoNodePort
 	case !strings.Contains(p.Key, "/"):
 		return status.EventUnsupportedSpec // a field, or the nodes
-	case keys.Knows(p.Key):
+	case code == annotations.CodeOtherCloud, keys.Knows(p.Key):
 		return status.EventUnsupportedAnnotation
 	}
 	return status.EventUnknownAnnotation
@@ -85,5 +202,32 @@ func Told(err error) string {
 	return OneLine(err)
 }
 
-// OneLine is the text of an error without line breaks.
-func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// OneLine is the text of an error without line breaks; several errors in one are
+// told one after the other.
+func OneLine(err error) string {
+	var texts []string
+	for _, one := range apart(err) {
+		texts = append(texts, strings.Join(strings.Fields(one.Error()), " "))
+	}
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), "; ")
+}
+
+// apart takes an error that is a list of errors apart.
+func apart(err error) []error {
+	var list []error
+	switch e := err.(type) { //nolint:errorlint // what wraps a list says more than the list
+	case interface{ WrappedErrors() []error }:
+		list = e.WrappedErrors()
+	case interface{ Unwrap() []error }:
+		list = e.Unwrap()
+	}
+	if len(list) == 0 {
+		return []error{err}
+	}
+	var out []error
+	for _, one := range list {
+		out = append(out, apart(one)...)
+	}
+	return out
+}

@@ -34,8 +34,8 @@ func resultOf(d reconcile.Draft, results ...engine.Result) reconcile.Result {
 	return r
 }
 
-func heldBy(by string) reconcile.Draft {
-	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Held{{Step: step(0), By: by, Why: "why"}}}}
+func heldBy(by plan.BlockedBy) reconcile.Draft {
+	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{{Step: step(0), By: by, Why: "why"}}}}
 }
 
 func failure(m fault.Meaning) engine.Result {
@@ -54,17 +54,19 @@ func TestProgrammed(t *testing.T) {
 		want   status.Reason // empty: programmed
 	}{
 		"all is well":           {resultOf(reconcile.Draft{}), ""},
-		"never accepted":        {resultOf(reconcile.Draft{Untouched: true, Problems: refused}), status.ReasonNotAccepted},
+		"never accepted":        {resultOf(reconcile.Draft{Intent: reconcile.LeaveAlone, Problems: refused}), status.ReasonNotAccepted},
 		"not accepted any more": {resultOf(reconcile.Draft{Problems: refused}), status.ReasonNotAccepted},
 		"quota":                 {resultOf(reconcile.Draft{}, failure(fault.Quota)), status.ReasonQuotaExceeded},
 		"denied":                {resultOf(reconcile.Draft{}, failure(fault.Denied)), status.ReasonDenied},
 		"invalid":               {resultOf(reconcile.Draft{}, failure(fault.Invalid)), status.ReasonRefused},
 		"a fault of ours":       {resultOf(reconcile.Draft{}, failure(fault.Internal)), status.ReasonCloudError},
-		"policy":                {resultOf(heldBy("policy no-delete")), status.ReasonHeldByPolicy},
+		"policy":                {resultOf(heldBy(plan.ByPolicy)), status.ReasonHeldByPolicy},
 		"proof":                 {resultOf(heldBy("proof")), status.ReasonNotOurs},
 		"filter":                {resultOf(heldBy("filter")), status.ReasonNoMatchingNodes},
 		"slot":                  {resultOf(heldBy("slot")), status.ReasonSlotTaken},
 		"ledger":                {resultOf(heldBy("ledger")), status.ReasonHeldForSafety},
+		"held while it is busy": {resultOf(heldBy(plan.ByBusy)), status.ReasonPending},
+		"held as it has failed": {resultOf(heldBy(plan.ByFailed)), status.ReasonCloudError},
 		"the cloud is busy": {
 			resultOf(reconcile.Draft{}, waiting(0)), status.ReasonPending,
 		},

@@ -20,17 +20,26 @@ import (
 func Compare(want, have *stack.Stack, rules Rules, l ledger.Ledger) plan.Plan {
 	c := comparison{
 		rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have),
-		fresh: map[stack.Key]bool{}, replaced: map[stack.Key]bool{}, holds: map[plan.StepID]plan.Verdict{},
+		fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, holds: map[plan.StepID]plan.Verdict{},
 	}
+	c.parentsFirst()
 	c.toReplace()
 	c.wanted()
 	c.unwanted()
+	c.unsettled()
+	if rules.over() {
+		return plan.Plan{Owner: c.owner}
+	}
 	c.order()
 	c.gateSwitch()
-	steps, circle := sorted(c.steps)
-	c.holdCircle(circle)
-	p := plan.Plan{Owner: c.owner, Steps: append(steps, circle...)}
-	return p.Under(func(s plan.Step) plan.Verdict { return c.holds[s.ID] })
+	c.gateLingering()
+	if rules.over() {
+		return plan.Plan{Owner: c.owner}
+	}
+	p := plan.Plan{Owner: c.owner, Steps: c.sorted()}
+	p = p.Under(func(s plan.Step) plan.Verdict { return c.holds[s.ID] })
+	p.Held = append(withoutIdle(p.Held), c.fixed...)
+	return p
 }
 
 // comparison is the state of one Compare.
@@ -39,12 +48,21 @@ type comparison struct {
 	ledger     ledger.Ledger
 	owner      stack.Owner
 	want, have resources
+	parents    []stack.Key // the wanted keys, what a resource is In before it
 	steps      []plan.Step
 	// holds are the steps that may not run, and why.
 	holds map[plan.StepID]plan.Verdict
+	fixed []plan.Blocked // what can never be changed; nothing waits for it
 	// fresh are the wanted resources that this plan makes, by a step of their
 	// own, in their parent's, or because they exist with a fresh parent.
 	fresh map[stack.Key]bool
+	// makers are the steps that create the wanted resources, in their own call or in
+	// that of another one, by their place until they are sorted.
+	makers map[stack.Key]int
+	// awaited are the steps that stand for found resources getting ready, by their place
+	// until they are sorted.
+	awaited map[stack.Key]int
+	places  *places // of what is ordered
 	// replaced are found resources that a new one takes the place of, under the
 	// same key: what refers to the key must be written again.
 	replaced map[stack.Key]bool
@@ -88,13 +106,13 @@ func ownerOf(want, have *stack.Stack) stack.Owner {
 func (c *comparison) toReplace() {
 	for again := true; again; {
 		again = false
-		for _, k := range c.parentsFirst() {
+		for _, k := range c.parents {
 			w, rule := c.want.byKey[k], c.rules.Kinds[k.Kind]
 			found, exists := c.have.byKey[k]
 			if !exists || c.replaced[k] || w.Hold == stack.Borrowed || rule.Within.Inherent || c.isForeign(w) {
 				continue
 			}
-			if c.replaced[w.In] || forced(c.changes(w, found, rule)) {
+			if c.replaced[w.In] || forced(c.changes(w, found, rule)) || found.State == stack.Failed && rule.Failed == Remake {
 				c.replaced[k] = true
 				again = true
 			}
@@ -124,7 +142,10 @@ func (c *comparison) changes(w, found stack.Resource, rule Rule) []plan.Change {
 // wanted plans everything that is wanted: parents before what is in them, so
 // that a part knows whether its parent is new.
 func (c *comparison) wanted() {
-	for _, k := range c.parentsFirst() {
+	for _, k := range c.parents {
+		if c.rules.over() {
+			return
+		}
 		if w := c.want.byKey[k]; w.Hold != stack.Borrowed {
 			c.wantedOne(w)
 		}
@@ -169,35 +190,37 @@ func (c *comparison) isForeign(w stack.Resource) bool {
 // used. Everything that is in it or refers to it needs the step and is held too.
 func (c *comparison) taken(w stack.Resource, rule Rule) {
 	c.create(w, rule, plan.Missing)
-	c.hold(c.id(w.Key, plan.Create, ""), "proof", "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's")
+	c.hold(c.id(w.Key, plan.Create, ""), plan.ByProof, "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's")
 }
 
-func (c *comparison) hold(id plan.StepID, by, why string) {
+func (c *comparison) hold(id plan.StepID, by plan.BlockedBy, why string) {
 	c.holds[id] = plan.Verdict{Held: true, By: by, Why: why}
 }
 
 // parentsFirst orders the wanted keys so that what a resource is In comes
 // before it.
-func (c *comparison) parentsFirst() []stack.Key {
-	depth := func(k stack.Key) int {
-		d := 0
-		for in := c.want.byKey[k].In; in != (stack.Key{}) && d < 8; in = c.want.byKey[in].In {
-			d++
+func (c *comparison) parentsFirst() {
+	depths := make(map[stack.Key]int, len(c.want.keys))
+	for _, k := range c.want.keys {
+		for in := c.want.byKey[k].In; in != (stack.Key{}) && depths[k] < maxNesting; in = c.want.byKey[in].In {
+			depths[k]++
 		}
-		return d
 	}
-	keys := slices.Clone(c.want.keys)
-	slices.SortStableFunc(keys, func(a, b stack.Key) int { return depth(a) - depth(b) })
-	return keys
+	c.parents = slices.Clone(c.want.keys)
+	slices.SortStableFunc(c.parents, func(a, b stack.Key) int { return depths[a] - depths[b] })
 }
 
-// inherent compares a resource that is there whenever its parent is.
+// inherent compares a resource that is there whenever its parent is, and is known by
+// the parent's identifier where nobody has read it.
 func (c *comparison) inherent(w, found stack.Resource, exists bool, rule Rule) {
 	if c.fresh[w.In] {
 		c.fresh[w.Key] = true
 	}
 	if c.fresh[w.In] || !exists {
 		found = stack.Resource{Key: w.Key, In: w.In, Spec: rule.defaultOf(w)}
+	}
+	if !c.fresh[w.In] && !exists {
+		found.ID = c.have.byKey[w.In].ID
 	}
 	c.update(w, found, rule, c.changes(w, found, rule))
 }
@@ -206,21 +229,15 @@ func (c *comparison) inherent(w, found stack.Resource, exists bool, rule Rule) {
 // created by a step of its own or inline as well.
 func (c *comparison) inline(w stack.Resource) {
 	c.fresh[w.Key] = true
-	for i := range c.steps {
-		if s := &c.steps[i]; s.ID.Action == plan.Create && makes(*s, w.In) {
-			s.With = append(s.With, w)
-			return
-		}
+	if maker, ok := c.makers[w.In]; ok {
+		c.makers[w.Key] = maker
+		c.steps[maker].With = append(c.steps[maker].With, w)
 	}
-}
-
-// makes tells whether a creating step brings the resource with the key.
-func makes(s plan.Step, k stack.Key) bool {
-	return s.ID.Key == k || slices.ContainsFunc(s.With, func(r stack.Resource) bool { return r.Key == k })
 }
 
 func (c *comparison) create(w stack.Resource, rule Rule, why plan.Reason) {
 	c.fresh[w.Key] = true
+	c.makers[w.Key] = len(c.steps)
 	c.add(plan.Step{
 		ID:     c.id(w.Key, plan.Create, ""),
 		Target: w,
@@ -234,6 +251,9 @@ func (c *comparison) replace(w, found stack.Resource, rule Rule) {
 	c.create(w, rule, plan.Replaced)
 	s := &c.steps[len(c.steps)-1]
 	s.Found, s.Changes, s.Impact = found.Spec, c.changes(w, found, rule), rule.Impact["replace"]
+	if found.State == stack.Failed && rule.Failed == Remake {
+		s.Why = "the cloud says that it has failed"
+	}
 	c.remove(found, rule, plan.Replaced)
 }
 
@@ -241,6 +261,7 @@ func (c *comparison) replace(w, found stack.Resource, rule Rule) {
 func (c *comparison) update(w, found stack.Resource, rule Rule, diffs []plan.Change) {
 	w.ID, w.Proof, w.State = found.ID, found.Proof, found.State
 	w.Spec = rule.settled(w.Spec, found.Spec)
+	w, diffs = c.leaveFixed(w, found, rule, diffs)
 	reason := plan.Changed
 	if c.fresh[w.In] {
 		reason = plan.Initial
@@ -261,6 +282,9 @@ func (c *comparison) update(w, found stack.Resource, rule Rule, diffs []plan.Cha
 // unwanted plans the end of everything found that is not wanted.
 func (c *comparison) unwanted() {
 	for _, k := range c.have.keys {
+		if c.rules.over() {
+			return
+		}
 		if _, wanted := c.want.byKey[k]; wanted {
 			continue
 		}
@@ -289,6 +313,9 @@ func (c *comparison) goes(k stack.Key) bool {
 	if _, wanted := c.want.byKey[k]; wanted && !within.Inherent {
 		return c.replaced[k]
 	}
+	if found.Hold == stack.Counted && len(c.ledger.Others(c.owner, found)) > 0 {
+		return false // it stays for others
+	}
 	return !within.Inherent || c.goes(found.In)
 }
 
@@ -311,18 +338,28 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 		case len(others) > 0 && found.Proof == stack.Leftover:
 			return // it is not ours to forget
 		case len(others) > 0 && why == plan.Replaced:
-			c.hold(step.ID, "ledger", "it cannot be changed in place and is used by "+names(others))
+			c.hold(step.ID, plan.ByLedger, "it cannot be changed in place and is used by "+names(others))
 		case len(others) > 0:
 			step.ID.Action, step.Reason, step.Why = plan.Forget, plan.Shared, "stays, used by "+names(others)
 			step.Batch, step.Impact = "", plan.NoImpact
 		case !c.ledger.Ready():
-			c.hold(step.ID, "ledger", "not every Service of the cluster is known yet, and another one may still want it")
+			c.hold(step.ID, plan.ByLedger, "not every Service of the cluster is known yet, and another one may still want it")
 		}
 	}
 	c.add(step)
 }
 
-func (c *comparison) add(s plan.Step) { c.steps = append(c.steps, s) }
+func (c *comparison) add(s plan.Step) {
+	if c.rules.Lock != nil && s.ID.Action != plan.Forget {
+		s.Locks = c.rules.Lock(c.owner, s.Target, c.found)
+	}
+	c.steps = append(c.steps, s)
+}
+
+func (c *comparison) found(k stack.Key) (stack.Resource, bool) {
+	r, ok := c.have.byKey[k]
+	return r, ok
+}
 
 func (c *comparison) id(k stack.Key, a plan.Action, part string) plan.StepID {
 	return plan.StepID{Owner: c.owner, Key: k, Action: a, Part: part}

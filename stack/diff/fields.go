@@ -21,7 +21,8 @@ func (r Rule) differences(want, found stack.Spec) []plan.Change {
 		if slices.Contains(r.Ignore, f.Name) || r.same(f.Name, f.Value, old[f.Name]) {
 			continue
 		}
-		ch := plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: slices.Contains(r.Immutable, f.Name)}
+		forces := slices.Contains(r.Immutable, f.Name) && !slices.Contains(r.Fixed, f.Name)
+		ch := plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: forces}
 		if slices.Contains(r.Subset, f.Name) {
 			ch.From = narrowed(ch.From, ch.To)
 		}
@@ -99,6 +100,36 @@ func (r Rule) settled(want, found stack.Spec) stack.Spec {
 	return want
 }
 
+// leaveFixed takes out of an update what can never be changed, and tells of it. What
+// is left writes these fields as they were found.
+func (c *comparison) leaveFixed(w, found stack.Resource, rule Rule, diffs []plan.Change) (stack.Resource, []plan.Change) {
+	var fixed, rest []plan.Change
+	for _, ch := range diffs {
+		if slices.Contains(rule.Fixed, ch.Field) {
+			fixed = append(fixed, ch)
+			w.Spec = stack.With(w.Spec, ch.Field, ch.From)
+		} else {
+			rest = append(rest, ch)
+		}
+	}
+	if len(fixed) == 0 {
+		return w, diffs
+	}
+	names := make([]string, len(fixed))
+	for i, ch := range fixed {
+		names[i] = ch.Field
+	}
+	step := plan.Step{
+		ID: c.id(w.Key, plan.Update, partFixed), Target: w, Found: found.Spec, Changes: fixed, Reason: plan.Changed,
+	}
+	c.fixed = append(c.fixed, plan.Blocked{Step: step, By: plan.ByFixed, Why: strings.Join(names, ", ") +
+		" cannot be changed any more and stays; undo the change, or make another Service with what it asks for"})
+	return w, rest
+}
+
+// partFixed names the update that is never made.
+const partFixed = "fixed"
+
 // forced tells whether one of the changes cannot be made in place.
 func forced(changes []plan.Change) bool {
 	return slices.ContainsFunc(changes, func(c plan.Change) bool { return c.Forces })
@@ -136,6 +167,9 @@ const (
 )
 
 func setCalls(set Set, ch plan.Change) []call {
+	if set.Whole {
+		return []call{{part: strings.ToLower(ch.Field), changes: []plan.Change{ch}}}
+	}
 	var out []call
 	for i, members := range chunks(ch.Added, set.Chunk) {
 		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Added: members}

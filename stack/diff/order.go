@@ -23,7 +23,7 @@ func (c *comparison) gateSwitch() {
 	inTheWay := c.neededByWrites()
 	for i := range c.steps {
 		s := &c.steps[i]
-		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[s.ID] {
+		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] {
 			s.Gate = plan.Gate{After: settleTime, Since: "the status shows the new load balancer"}
 		}
 	}
@@ -44,33 +44,31 @@ func (c *comparison) isSwitch(s plan.Step) bool {
 }
 
 // neededByWrites are the steps that a creation or an update needs, directly or
-// through others.
-func (c *comparison) neededByWrites() map[plan.StepID]bool {
-	needed := map[plan.StepID]bool{}
-	for again := true; again; {
-		again = false
-		for _, s := range c.steps {
-			if s.ID.Action != plan.Create && s.ID.Action != plan.Update && !needed[s.ID] {
-				continue
-			}
-			for _, n := range s.Needs {
-				again = again || !needed[n]
-				needed[n] = true
-			}
+// through others, by their place.
+func (c *comparison) neededByWrites() []bool {
+	var writes []int
+	for i, s := range c.steps {
+		if s.ID.Action == plan.Create || s.ID.Action == plan.Update {
+			writes = append(writes, i)
 		}
 	}
-	return needed
+	return plan.NewGraph(c.steps).Before(writes)
 }
 
 // order fills in what every step needs.
 func (c *comparison) order() {
+	c.places = placesOf(c.steps, c.have)
 	for i := range c.steps {
 		s := &c.steps[i]
+		if c.isAwaited(i) {
+			continue
+		}
 		switch s.ID.Action {
 		case plan.Create, plan.Update:
-			c.needsOfWrite(s)
+			c.needsOfWrite(i)
 		case plan.Delete:
 			c.needsOfDelete(s)
+			c.needSettled(s, s.ID.Key)
 		case plan.Forget: // ends a claim in memory: needs nothing
 		}
 	}
@@ -85,15 +83,18 @@ func (c *comparison) order() {
 }
 
 // needsOfWrite: what a step refers to, and what its resource is In, is there first.
-func (c *comparison) needsOfWrite(s *plan.Step) {
-	refs := stack.Refs(s.Target.Spec)
+func (c *comparison) needsOfWrite(i int) {
+	s := &c.steps[i]
+	refs := slices.Clone(c.places.refs[i])
 	for _, w := range s.With {
 		refs = append(refs, stack.Refs(w.Spec)...)
 	}
 	for _, ref := range refs {
 		c.needCreated(s, ref.To)
+		c.needSettled(s, ref.To)
 	}
 	c.needCreated(s, s.Target.In)
+	c.needSettled(s, s.ID.Key)
 }
 
 // needCreated makes s need the step that creates the resource with the key; a
@@ -103,13 +104,11 @@ func (c *comparison) needCreated(s *plan.Step, k stack.Key) {
 		if k == (stack.Key{}) || !c.fresh[k] {
 			return
 		}
-		for _, t := range c.steps {
-			if t.ID.Action == plan.Create && makes(t, k) {
-				if t.ID != s.ID {
-					s.Needs = append(s.Needs, t.ID)
-				}
-				return
+		if maker, ok := c.makers[k]; ok {
+			if id := c.steps[maker].ID; id != s.ID {
+				s.Needs = append(s.Needs, id)
 			}
+			return
 		}
 		k = c.want.byKey[k].In
 	}
@@ -118,16 +117,12 @@ func (c *comparison) needCreated(s *plan.Step, k stack.Key) {
 // needsOfDelete: everything found that refers to the resource, or is In it,
 // lets go of it first. What is used by something that stays cannot go.
 func (c *comparison) needsOfDelete(s *plan.Step) {
-	for _, k := range c.have.keys {
+	for _, k := range c.places.users(s.Target) {
 		q := c.have.byKey[k]
-		refers := k != s.ID.Key && slices.ContainsFunc(stack.Refs(q.Spec), leadsTo(s.Target))
-		if !refers && q.In != s.ID.Key {
-			continue
-		}
 		ids := slices.DeleteFunc(c.lettingGo(q, s.Target), func(id plan.StepID) bool { return id == s.ID })
 		s.Needs = append(s.Needs, ids...)
 		if within := c.rules.Kinds[k.Kind].Within; len(ids) == 0 && !within.Inherent && !(within.Cascade && q.In == s.ID.Key) {
-			c.hold(s.ID, "use", "it is used by "+k.String()+", which stays")
+			c.hold(s.ID, plan.ByUse, "it is used by "+k.String()+", which stays")
 		}
 	}
 }
@@ -144,8 +139,8 @@ const maxNesting = 8
 // deletion of what it is In.
 func (c *comparison) lettingGo(q, target stack.Resource) []plan.StepID {
 	var out []plan.StepID
-	for _, s := range c.steps {
-		if s.ID.Key == q.Key && (s.ID.Action == plan.Delete || s.ID.Action == plan.Update && drops(s, target)) {
+	for _, s := range c.stepsOf(q.Key) {
+		if s.ID.Action == plan.Delete || s.ID.Action == plan.Update && drops(*s, target) {
 			out = append(out, s.ID)
 		}
 	}
@@ -177,6 +172,7 @@ func drops(s plan.Step, target stack.Resource) bool {
 // replacements orders the two halves of each replacement. Where the new one
 // comes first, the old one goes when the new one is complete.
 func (c *comparison) replacements() {
+	whole := map[stack.Key]*plan.Step{} // what goes when the new one of its key is complete
 	for i := range c.steps {
 		s := &c.steps[i]
 		if s.Reason != plan.Replaced || s.ID.Action != plan.Create {
@@ -186,29 +182,29 @@ func (c *comparison) replacements() {
 		if del == nil {
 			continue
 		}
+		pair := plan.Pair{Create: s.ID, Delete: del.ID, Order: plan.CreateFirst}
 		sameSlot := s.Target.Slot != "" && s.Target.Slot == del.Target.Slot
 		if sameSlot || c.rules.Kinds[s.ID.Key.Kind].Replace == DeleteFirst {
+			pair.Order = plan.DeleteFirst
 			s.Needs = append(s.Needs, del.ID)
+		} else {
+			del.Needs = append(del.Needs, s.ID)
+			whole[s.ID.Key] = del
+		}
+		s.Pair, del.Pair = pair, pair
+	}
+	for _, t := range c.steps {
+		if t.ID.Action != plan.Create && t.ID.Action != plan.Update {
 			continue
 		}
-		del.Needs = append(del.Needs, s.ID)
-		for _, t := range c.steps {
-			if (t.ID.Action == plan.Create || t.ID.Action == plan.Update) && c.within(t.ID.Key, s.ID.Key) {
+		k := t.ID.Key
+		for range maxNesting {
+			k = c.want.byKey[k].In
+			if del := whole[k]; del != nil {
 				del.Needs = append(del.Needs, t.ID)
 			}
 		}
 	}
-}
-
-// within tells whether a wanted resource is a part of another, or of its parts.
-func (c *comparison) within(k, whole stack.Key) bool {
-	for range maxNesting {
-		k = c.want.byKey[k].In
-		if k == whole {
-			return true
-		}
-	}
-	return false
 }
 
 // slots lets a place be left before it is taken. A place that nobody leaves
@@ -219,15 +215,15 @@ func (c *comparison) slots() {
 		if !c.takes(*s) {
 			continue
 		}
-		for _, k := range c.have.keys {
+		for _, k := range c.places.inSlot[s.Target.Slot] {
 			q := c.have.byKey[k]
-			if k == s.ID.Key || q.Slot != s.Target.Slot || q.In != s.Target.In || c.goes(q.In) {
+			if k == s.ID.Key || q.In != s.Target.In || c.goes(q.In) {
 				continue
 			}
 			leaving := c.leaving(q)
 			s.Needs = append(s.Needs, leaving...)
 			if len(leaving) == 0 {
-				c.hold(s.ID, "slot", s.Target.Slot+" is taken by "+k.String()+", which stays")
+				c.hold(s.ID, plan.BySlot, s.Target.Slot+" is taken by "+k.String()+", which stays")
 			}
 		}
 	}
@@ -248,9 +244,9 @@ func (c *comparison) takes(s plan.Step) bool {
 // leaving lists the steps by which a found resource leaves its place.
 func (c *comparison) leaving(q stack.Resource) []plan.StepID {
 	var out []plan.StepID
-	for _, s := range c.steps {
+	for _, s := range c.stepsOf(q.Key) {
 		moves := s.ID.Action == plan.Update && s.Target.Slot != q.Slot
-		if s.ID.Key == q.Key && (s.ID.Action == plan.Delete || moves) {
+		if s.ID.Action == plan.Delete || moves {
 			out = append(out, s.ID)
 		}
 	}
@@ -272,9 +268,9 @@ func (c *comparison) setOrder() {
 		if sign == first {
 			continue
 		}
-		for _, t := range c.steps {
+		for _, t := range c.stepsOf(s.ID.Key) {
 			f, g, ok := setPart(t.ID.Part)
-			if ok && t.ID.Key == s.ID.Key && f == field && g == first {
+			if ok && f == field && g == first {
 				s.Needs = append(s.Needs, t.ID)
 			}
 		}
@@ -300,23 +296,7 @@ func setPart(part string) (field, sign string, ok bool) {
 	return "", "", false
 }
 
-// edges adds the orders of the rule table.
-func (c *comparison) edges() {
-	for _, e := range c.rules.Edges {
-		for i := range c.steps {
-			then := &c.steps[i]
-			if !e.Then.matches(*then) {
-				continue
-			}
-			for _, first := range c.steps {
-				if e.First.matches(first) && first.ID != then.ID && (!e.Same || related(first.Target, then.Target)) {
-					then.Needs = append(then.Needs, first.ID)
-				}
-			}
-		}
-	}
-}
-
+// matches tells whether the step is one of those that are meant.
 func (m Match) matches(s plan.Step) bool {
 	return (m.Action == "" || m.Action == s.ID.Action) &&
 		(m.Kind == "" || m.Kind == s.ID.Key.Kind) &&
@@ -324,23 +304,21 @@ func (m Match) matches(s plan.Step) bool {
 		strings.HasPrefix(s.ID.Part, m.Part)
 }
 
-// related tells whether one resource is In the other, both are in the same one,
-// or one refers to what the other is In.
-func related(a, b stack.Resource) bool {
-	if a.Key == b.In || b.Key == a.In || (a.In == b.In && a.In != (stack.Key{})) {
-		return true
-	}
-	refersToParent := func(x, y stack.Resource) bool {
-		return y.In != (stack.Key{}) && slices.ContainsFunc(stack.Refs(x.Spec), func(r stack.Ref) bool { return r.To == y.In })
-	}
-	return refersToParent(a, b) || refersToParent(b, a)
-}
-
+// find is the step with the identifier; nil: there is none.
 func (c *comparison) find(id plan.StepID) *plan.Step {
-	for i := range c.steps {
-		if c.steps[i].ID == id {
-			return &c.steps[i]
+	for _, s := range c.stepsOf(id.Key) {
+		if s.ID == id {
+			return s
 		}
 	}
 	return nil
+}
+
+// stepsOf are the steps of one resource.
+func (c *comparison) stepsOf(k stack.Key) []*plan.Step {
+	out := make([]*plan.Step, 0, len(c.places.ofKey[k]))
+	for _, i := range c.places.ofKey[k] {
+		out = append(out, &c.steps[i])
+	}
+	return out
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/test/mutate"
 )
 
 // random is a stack that a provider could build: references lead to what is in
@@ -81,38 +82,74 @@ const rounds = 1500
 // TestAnyStackIntoAnyOther runs plans step by step through a world that refuses
 // what a cloud would refuse.
 func TestAnyStackIntoAnyOther(t *testing.T) {
-	rules := toyRules()
 	for seed := range uint64(rounds) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		want, have := slotsAsFields(random(r)), found(slotsAsFields(random(r)).Resources...)
-		p := diff.Compare(want, have, rules, knowing(nil))
-		if len(p.Held) > 0 {
-			t.Fatalf("seed %d: held although nothing stands in the way:\n%v", seed, lines(p))
-		}
-		w := newWorld(rules, have)
-		granted := w.granted()
-		for _, s := range p.Steps {
-			if err := w.step(s); err != nil {
-				t.Fatalf("seed %d: %s: %v\nplan: %v", seed, s.ID, err, lines(p))
-			}
-			now := w.granted()
-			for name := range granted {
-				if _, wanted := want.Get(key("rule", name)); !now[name] && (wanted || !grants(want, now)) {
-					t.Fatalf("seed %d: after %s rule %s is revoked before all others are granted", seed, s.ID, name)
-				}
-			}
-		}
-		final := showStack(want)
-		got := w.show()
-		for name := range got { // inherent parts that nobody wants stay as they are
-			if _, wanted := final[name]; !wanted && name == "attrs" {
-				delete(got, name)
-			}
-		}
-		if d := cmp.Diff(final, withDefaults(got, final)); d != "" {
-			t.Fatalf("seed %d: (-want +got):\n%s\nplan: %v", seed, d, lines(p))
+		if err := turn(rand.New(rand.NewPCG(seed, 1))); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
+}
+
+// FuzzCompare is the same for stacks that a fuzzer chooses.
+func FuzzCompare(f *testing.F) {
+	for seed := range byte(16) {
+		mutate.Add(f, 40, []byte{seed * 16, 255, 0, 128, 255 - seed, seed, 77, 200, 3, 90, 255, 255, 0, 0, 128, 64})
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := turn(rand.New(&decisions{data: data, then: rand.NewPCG(1, 1)})); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// decisions are random numbers by bytes, one each, so that a fuzzer can change one at a
+// time; then those of a generator.
+type decisions struct {
+	data []byte
+	then rand.Source
+}
+
+// Uint64 implements rand.Source.
+func (d *decisions) Uint64() uint64 {
+	if len(d.data) == 0 {
+		return d.then.Uint64()
+	}
+	b := d.data[0]
+	d.data = d.data[1:]
+	return uint64(b)<<56 | 1<<55 | uint64(b) // some numbers come from the upper bits, some from the lower ones
+}
+
+// turn plans one random stack into another one, and runs the plan.
+func turn(r *rand.Rand) error {
+	rules := toyRules()
+	want, have := slotsAsFields(random(r)), found(slotsAsFields(random(r)).Resources...)
+	p := diff.Compare(want, have, rules, knowing(nil))
+	if len(p.Held) > 0 {
+		return fmt.Errorf("held although nothing stands in the way:\n%v", lines(p))
+	}
+	w := newWorld(rules, have)
+	granted := w.granted()
+	for _, s := range p.Steps {
+		if err := w.step(s); err != nil {
+			return fmt.Errorf("%s: %w\nplan: %v", s.ID, err, lines(p))
+		}
+		now := w.granted()
+		for name := range granted {
+			if _, wanted := want.Get(key("rule", name)); !now[name] && (wanted || !grants(want, now)) {
+				return fmt.Errorf("after %s rule %s is revoked before all others are granted", s.ID, name)
+			}
+		}
+	}
+	final := showStack(want)
+	got := w.show()
+	for name := range got { // inherent parts that nobody wants stay as they are
+		if _, wanted := final[name]; !wanted && name == "attrs" {
+			delete(got, name)
+		}
+	}
+	if d := cmp.Diff(final, withDefaults(got, final)); d != "" {
+		return fmt.Errorf("(-want +got):\n%s\nplan: %v", d, lines(p))
+	}
+	return nil
 }
 
 func grants(want *stack.Stack, now map[string]bool) bool {

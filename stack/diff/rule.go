@@ -35,6 +35,9 @@ type Set struct {
 	// RemoveFirst is for sets whose new members may exclude old ones, such as
 	// one subnet per zone. Otherwise members are added before others go.
 	RemoveFirst bool
+	// Whole sets are written by one call that says all members, so that one step adds
+	// and removes.
+	Whole bool
 }
 
 // Within says how a resource hangs on the one that it is In.
@@ -49,21 +52,30 @@ type Within struct {
 // Rule is how resources of one kind are compared and written. Field names are
 // those of the kind's spec struct.
 type Rule struct {
-	Immutable []string          // a difference here replaces the resource
-	Sets      map[string]Set    // fields written member by member
-	Ignore    []string          // fields that matter at creation only and are never compared
-	Sticky    []string          // empty in want means: as found
-	Subset    []string          // maps of which only the wanted keys are ours; others stay as they are
-	Equal     map[string]Equal  // comparisons looser than ==, each with its reason beside it
-	Parts     map[string]string // fields that a call of their own writes, by the name of that call
-	Within    Within
-	Default   func(want stack.Resource) stack.Spec // of an Inherent kind, right after its parent's creation
-	Replace   Order
-	Clash     Clash
+	Immutable []string // a difference here replaces the resource
+	// Fixed fields can be changed neither in place nor by a replacement, because that
+	// would cost what must not be lost: a difference is told, and the rest goes on.
+	Fixed   []string
+	Sets    map[string]Set    // fields written member by member
+	Ignore  []string          // fields that matter at creation only and are never compared
+	Sticky  []string          // empty in want means: as found
+	Subset  []string          // maps of which only the wanted keys are ours; others stay as they are
+	Equal   map[string]Equal  // comparisons looser than ==, each with its reason beside it
+	Parts   map[string]string // fields that a call of their own writes, by the name of that call
+	Within  Within
+	Default func(want stack.Resource) stack.Spec // of an Inherent kind, right after its parent's creation
+	Replace Order
+	Clash   Clash
+	Linger  *Linger      // nil: what is replaced goes as soon as it may
+	Pending WhilePending // of a found one that the cloud is still making or changing
+	Failed  OnceFailed   // of a found one that the cloud has given up
 	// Serving kinds are what clients connect to. A found one that is not wanted
 	// any more, while one of another kind is, goes only after the switch.
 	Serving bool
-	Impact  map[string]plan.Impact // by field, or by "create", "delete", "replace"
+	// FollowsBackends says that what is wanted of the kind depends on the nodes and
+	// pods behind the Service: after a change of those it is all that must be read.
+	FollowsBackends bool
+	Impact          map[string]plan.Impact // by field, or by "create", "delete", "replace"
 	// Batch names the call that a step may share with others; nil or "": alone.
 	Batch func(stack.Resource, plan.Action, string) string
 }
@@ -93,4 +105,18 @@ type Edge struct {
 type Rules struct {
 	Kinds map[stack.Kind]Rule
 	Edges []Edge
+	// Lock names what takes one change at a time, such as a load balancer that is
+	// busy while a change of it, or of anything in it, is made. Steps with the same
+	// name, of whatever kind, batch and Service, run one after the other. Nil: nothing
+	// does.
+	Lock Lock
+	// Over tells that nobody waits for the plan any more; nil: never. Compare then ends,
+	// with a plan that does nothing.
+	Over func() bool
 }
+
+func (r Rules) over() bool { return r.Over != nil && r.Over() }
+
+// Lock returns the names of the locks that a step on the resource needs; what is
+// found gives the identifiers that Services share.
+type Lock func(o stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string

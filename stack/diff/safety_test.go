@@ -126,7 +126,7 @@ func TestCycles(t *testing.T) {
 		"are held with all behind them, and nothing else": {
 			want: wish(x("a"), x("b"), x("c"), behind), have: found(),
 			rules: func(r *diff.Rules) { r.Edges = []diff.Edge{edge("a", "b"), edge("b", "a")} },
-			plan:  []string{"create c", "held create a: cycle", "held create b: cycle", "held create d: cycle"},
+			plan:  []string{"create c", "held create a: cycle", "held create b: cycle", "held create d: needs create a"},
 		},
 		"a referrer of what must be deleted first waits for itself": {
 			want: wish(owned(key("address", ""), stack.Key{}, address{Name: "new"}), owned(key("x", ""), stack.Key{}, listener{To: ref("address", "")})),
@@ -164,5 +164,65 @@ func TestWhyNamesTheUsers(t *testing.T) {
 	}
 	if p.Steps[0].Batch != "" {
 		t.Errorf("a step that makes no call joins the batch %q", p.Steps[0].Batch)
+	}
+}
+
+func TestLocks(t *testing.T) {
+	rules := toyRules()
+	rules.Lock = func(o stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+		whole := r.Key
+		if r.In != (stack.Key{}) {
+			whole = r.In
+		}
+		if there, ok := found(whole); ok {
+			return []string{there.ID}
+		}
+		return []string{o.UID + " " + whole.String()}
+	}
+	for name, tc := range map[string]struct {
+		have *stack.Stack
+		want string
+	}{
+		"by the identifier of what is there": {found(owned(theLB, stack.Key{}, lb{Scheme: "a"})), "id-of-lb"},
+		"by its place until it is":           {found(), "1 lb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := wish(owned(theLB, stack.Key{}, lb{Scheme: "a", Tags: []string{"x"}}), owned(key("listener", "80"), theLB, listener{Protocol: "TCP"}))
+			p := diff.Compare(want, tc.have, rules, knowing(nil))
+			if len(p.Steps) < 2 {
+				t.Fatalf("%d steps", len(p.Steps))
+			}
+			for _, s := range p.Steps {
+				if d := cmp.Diff([]string{tc.want}, s.Locks); d != "" {
+					t.Errorf("%s (-want +got):\n%s", s.ID, d)
+				}
+			}
+		})
+	}
+}
+
+// TestFixed: what can never be changed is told and stays; all else goes on, also what
+// is in the resource or refers to it, and other fields of it are written beside what
+// was found.
+func TestFixed(t *testing.T) {
+	rules := toyRules()
+	kind := rules.Kinds["lb"]
+	kind.Fixed = []string{"Scheme"}
+	rules.Kinds["lb"] = kind
+	have := found(owned(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
+	want := wish(owned(theLB, stack.Key{}, lb{Scheme: "public", Tags: []string{"b"}}), owned(key("listener", "80"), theLB, listener{Protocol: "TCP"}))
+	p := diff.Compare(want, have, rules, knowing(nil))
+	if d := cmp.Diff([]string{"update lb tags", "create listener/80", "held update lb fixed: fixed"}, lines(p)); d != "" {
+		t.Fatalf("(-want +got):\n%s", d)
+	}
+	if spec, _ := p.Steps[0].Target.Spec.(lb); spec.Scheme != "internal" {
+		t.Errorf("the update writes %q", spec.Scheme)
+	}
+	if why := p.Held[0].Why; why != "Scheme cannot be changed any more and stays; undo the change, or make another Service with what it asks for" {
+		t.Errorf("why: %s", why)
+	}
+	want.Put(owned(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
+	if p := diff.Compare(want, have, rules, knowing(nil)); len(p.Held) > 0 {
+		t.Errorf("held: %v", p.Held)
 	}
 }

@@ -8,40 +8,42 @@ import (
 )
 
 // sorted puts the steps into an order that respects their needs, otherwise in
-// the order of their identifiers. Steps that wait for each other in a circle,
-// and those behind them, come back apart.
-func sorted(steps []plan.Step) (ordered, circle []plan.Step) {
-	left := slices.Clone(steps)
-	slices.SortFunc(left, func(a, b plan.Step) int { return a.ID.Compare(b.ID) })
-	done := map[plan.StepID]bool{}
-	known := map[plan.StepID]bool{}
-	for _, s := range left {
-		known[s.ID] = true
+// the order of their identifiers. Steps that need each other, and those behind
+// them, come last; the former are held, the latter then are with them.
+func (c *comparison) sorted() []plan.Step {
+	slices.SortFunc(c.steps, func(a, b plan.Step) int { return a.ID.Compare(b.ID) })
+	graph := plan.NewGraph(c.steps)
+	order := graph.Sorted()
+	out := make([]plan.Step, 0, len(c.steps))
+	placed := make([]bool, len(c.steps))
+	for _, i := range order {
+		out = append(out, c.steps[i])
+		placed[i] = true
 	}
-	for len(left) > 0 {
-		i := slices.IndexFunc(left, func(s plan.Step) bool {
-			return !slices.ContainsFunc(s.Needs, func(n plan.StepID) bool { return known[n] && !done[n] })
-		})
-		if i < 0 {
-			return ordered, left
+	if len(out) == len(c.steps) {
+		return out
+	}
+	for _, circle := range graph.Circles() {
+		c.holdCircle(circle)
+	}
+	for i, s := range c.steps {
+		if !placed[i] {
+			out = append(out, s)
 		}
-		done[left[i].ID] = true
-		ordered = append(ordered, left[i])
-		left = slices.Delete(left, i, i+1)
 	}
-	return ordered, nil
+	return out
 }
 
 // holdCircle holds steps that wait for each other: none of them could ever run.
 // The others go on.
-func (c *comparison) holdCircle(steps []plan.Step) {
+func (c *comparison) holdCircle(steps []int) {
 	ids := make([]string, len(steps))
-	for i, s := range steps {
-		ids[i] = s.ID.String()
+	for i, step := range steps {
+		ids[i] = c.steps[step].ID.String()
 	}
-	for _, s := range steps {
-		if !c.holds[s.ID].Held {
-			c.hold(s.ID, "cycle", "these steps wait for each other, which is a defect of the rule table: "+strings.Join(ids, ", "))
+	for _, step := range steps {
+		if id := c.steps[step].ID; !c.holds[id].Held {
+			c.hold(id, plan.ByCycle, "these steps wait for each other, so that none can be the first; please report it as a defect: "+strings.Join(ids, ", "))
 		}
 	}
 }

@@ -166,9 +166,9 @@ func lines(p plan.Plan) []string {
 			}
 			line += " with " + strings.Join(with, ", ")
 		}
-		if len(s.Needs) > 0 {
+		if len(s.AllNeeds()) > 0 {
 			var needs []string
-			for _, n := range s.Needs {
+			for _, n := range s.AllNeeds() {
 				needs = append(needs, n.String())
 			}
 			line += " <- " + strings.Join(needs, ", ")
@@ -179,7 +179,7 @@ func lines(p plan.Plan) []string {
 		out = append(out, line)
 	}
 	for _, h := range p.Held {
-		out = append(out, "held "+h.Step.ID.String()+": "+h.By)
+		out = append(out, "held "+h.Step.ID.String()+": "+h.Cause())
 	}
 	return out
 }

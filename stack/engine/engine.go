@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -13,18 +14,22 @@ import (
 type Apply func(ctx context.Context, b plan.Batch) []plan.Outcome
 
 // Options bound what the engine does at the same time. Zero values mean the
-// defaults.
+// defaults. Calls of the process are not bounded here: a call that waits for its
+// turn at the cloud, or for the end of an operation, stands in nobody's way.
 type Options struct {
-	Parallel int // calls in flight in the process; default 32
 	PerOwner int // steps in flight of one owner; default 4
-	// CallTimeout bounds one batch; default 60 s. It does not follow from the
-	// caller's context, because a call that has begun is better finished.
+	// CallTimeout ends a batch that hangs; default 30 minutes. The deadlines of single
+	// calls are the provider's. It does not follow from the caller's context, because
+	// a call that has begun is better finished.
 	CallTimeout time.Duration
 	// Observe is told of every step that has ended, for logs and metrics.
 	Observe func(Result)
 	// Join makes the context of a batch out of those of the runs whose steps are in
 	// it; default: Background. It must not end with any of them.
 	Join func([]context.Context) context.Context
+	// Before tells whether the calls of one run go before those of another that waits
+	// for the same lock; default: who came first goes first.
+	Before func(a, b context.Context) bool
 }
 
 // Background is a Join that belongs to nobody.
@@ -36,19 +41,18 @@ type Engine struct {
 	claims  plan.Claims
 	options Options
 	lanes   *lanes
+	// refused are the steps that were refused before, by batch.
+	refused fault.Suspects
 }
 
 // New makes an engine. Claims is asked at the moment of writing who else wants
 // a shared entry.
 func New(apply Apply, claims plan.Claims, o Options) *Engine {
-	if o.Parallel <= 0 {
-		o.Parallel = 32
-	}
 	if o.PerOwner <= 0 {
 		o.PerOwner = 4
 	}
 	if o.CallTimeout <= 0 {
-		o.CallTimeout = time.Minute
+		o.CallTimeout = 30 * time.Minute
 	}
 	if o.Observe == nil {
 		o.Observe = func(Result) {}
@@ -56,8 +60,11 @@ func New(apply Apply, claims plan.Claims, o Options) *Engine {
 	if o.Join == nil {
 		o.Join = Background
 	}
+	if o.Before == nil {
+		o.Before = func(context.Context, context.Context) bool { return false }
+	}
 	e := &Engine{apply: apply, claims: claims, options: o}
-	e.lanes = newLanes(o.Parallel, e.call)
+	e.lanes = newLanes(newLocks(o.Before), e.call)
 	return e
 }
 

@@ -349,7 +349,7 @@ func TestManyOwners(t *testing.T) {
 		}
 		return each(done)(ctx, b)
 	}
-	e := New(apply, nil, Options{Parallel: 8})
+	e := New(apply, nil, Options{})
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
@@ -14,6 +16,7 @@ import (
 type item struct {
 	ctx    context.Context //nolint:containedctx // of the run
 	step   plan.Step
+	place  int // in its plan
 	ids    func(stack.Ref) (string, bool)
 	landed chan<- landing
 }
@@ -24,7 +27,7 @@ type item struct {
 type lanes struct {
 	mu    sync.Mutex
 	lanes map[string]*lane
-	slots chan struct{}
+	locks *locks
 	call  func(key string, items []item)
 }
 
@@ -32,8 +35,8 @@ type lane struct {
 	queue []item
 }
 
-func newLanes(parallel int, call func(string, []item)) *lanes {
-	return &lanes{lanes: map[string]*lane{}, slots: make(chan struct{}, parallel), call: call}
+func newLanes(l *locks, call func(string, []item)) *lanes {
+	return &lanes{lanes: map[string]*lane{}, locks: l, call: call}
 }
 
 // submit hands over steps of one batch key; an empty key means that they share
@@ -66,35 +69,53 @@ func (l *lanes) drain(key string, items []item) {
 	}
 }
 
+// run makes a call when it has the locks of all its steps. What has gathered
+// meanwhile and needs no other lock comes along; what belongs to a run that has
+// ended is not sent any more.
 func (l *lanes) run(key string, items []item) {
-	l.slots <- struct{}{}
-	defer func() { <-l.slots }()
-	l.call(key, items)
+	names, foremost := l.locks.of(items)
+	release := l.locks.acquire(foremost, names)
+	defer release()
+	if len(names) > 0 {
+		items = append(items, l.joining(key, names)...)
+	}
+	items = slices.DeleteFunc(items, func(it item) bool {
+		ended := it.ctx.Err() != nil
+		if ended {
+			it.landed <- landing{place: it.place, outcome: plan.Outcome{Wait: time.Second}}
+		}
+		return ended
+	})
+	if len(items) > 0 {
+		l.call(key, items)
+	}
 }
 
-// maxSplits bounds the extra calls that looking for a guilty step may cost.
-const maxSplits = 16
+// joining takes what has gathered in a lane and needs no other locks than these.
+func (l *lanes) joining(key string, names []string) []item {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []item
+	if busy, ok := l.lanes[key]; ok {
+		busy.queue = slices.DeleteFunc(busy.queue, func(it item) bool {
+			for _, name := range it.step.Locks {
+				if !slices.Contains(names, name) {
+					return false
+				}
+			}
+			out = append(out, it)
+			return true
+		})
+	}
+	return out
+}
 
 // call performs one batch and sends every step its outcome.
 func (e *Engine) call(key string, items []item) {
-	budget := maxSplits
-	outcomes := e.attempt(key, items, &budget)
+	outcomes := e.attempt(key, items)
 	for i, it := range items {
-		it.landed <- landing{step: it.step, outcome: outcomes[i]}
+		it.landed <- landing{place: it.place, outcome: outcomes[i]}
 	}
-}
-
-// attempt calls Apply once and, if the cloud refused the batch as a whole for
-// something that one of its steps is guilty of, again with its halves.
-func (e *Engine) attempt(key string, items []item, budget *int) []plan.Outcome {
-	outcomes := e.applyOnce(key, items)
-	if len(items) < 2 || *budget < 2 || !refusedAsOne(outcomes) {
-		return outcomes
-	}
-	*budget -= 2
-	half := len(items) / 2
-	first := e.attempt(key, items[:half], budget)
-	return append(first, e.attempt(key, items[half:], budget)...)
 }
 
 func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
@@ -119,23 +140,6 @@ func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
 		}
 	}
 	return outcomes[:len(items)]
-}
-
-// refusedAsOne tells whether every step of a batch got the same refusal, of a
-// sort that looking closer can help with. A timeout is none: asking again would
-// double the load exactly when the cloud is down.
-func refusedAsOne(outcomes []plan.Outcome) bool {
-	for _, o := range outcomes {
-		if o.Err == nil || o.Sent != plan.NotSent {
-			return false
-		}
-		switch fault.Of(o.Err) {
-		case fault.Invalid, fault.Exists, fault.Quota, fault.NotFound:
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // resolver finds references of any of the batch's owners.

@@ -30,9 +30,7 @@ func learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 // replacedBefore tells whether the step removes what a new one has replaced
 // already: what is under the key by now is the new one.
 func replacedBefore(s plan.Step) bool {
-	made := s.ID
-	made.Action = plan.Create
-	return s.Reason == plan.Replaced && slices.Contains(s.Needs, made)
+	return s.Pair.Delete == s.ID && s.Pair.Order == plan.CreateFirst
 }
 
 // partOf is what the provider returned of a part that came in the same call; a

@@ -94,6 +94,11 @@ func replacement(createFirst bool) plan.Plan {
 		ID: plan.StepID{Owner: owner(1), Key: key("a"), Action: plan.Delete}, Reason: plan.Replaced,
 		Target: stack.Resource{Key: key("a"), ID: "old"}, Found: thing{},
 	}
+	make.Pair = plan.Pair{Create: make.ID, Delete: remove.ID, Order: plan.DeleteFirst}
+	if createFirst {
+		make.Pair.Order = plan.CreateFirst
+	}
+	remove.Pair = make.Pair
 	if createFirst {
 		remove.Needs = []plan.StepID{make.ID}
 		return planOf(make, remove)

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -53,19 +51,33 @@ func (r Report) Clean() bool {
 }
 
 // Err returns all failures, nil if there are none. Steps that wait or were
-// skipped are not failures. Members that were left out are.
+// skipped are not failures, nor are members of whom nobody knows yet whether they
+// are good; members that were refused are. What only the user can cure comes last,
+// so that the meaning of the whole is that of what may succeed sooner.
 func (r Report) Err() error {
-	var all *multierror.Error
-	for _, res := range r.Results {
-		if res.State == Failed {
-			all = multierror.Append(all, res.Outcome.Err)
-		}
-		for _, same := range alike(res.Outcome.Refused) {
-			all = multierror.Append(all, fmt.Errorf("%s: %s: %w", res.Step.ID, named(same), same[0].Err))
+	var ours, users []error
+	add := func(err error) {
+		if fault.Is(err, fault.Invalid) {
+			users = append(users, err)
+		} else {
+			ours = append(ours, err)
 		}
 	}
-	return all.ErrorOrNil()
+	for _, res := range r.Results {
+		if res.State == Failed {
+			add(res.Outcome.Err)
+		}
+		for _, same := range alike(res.Outcome.Refused) {
+			if !undecided(same[0]) {
+				add(fmt.Errorf("%s: %s: %w", res.Step.ID, named(same), same[0].Err))
+			}
+		}
+	}
+	return fault.Listed(append(ours, users...)...)
 }
+
+// undecided tells whether a member was left out only for the moment.
+func undecided(m plan.Refusal) bool { return fault.Of(m.Err).IsWait() }
 
 // alike groups refusals by what was said of them: a full load balancer refuses
 // thousands of members for one reason, and nobody reads that reason twice.
@@ -109,8 +121,7 @@ func (r Report) Stale() bool {
 // outlived tells whether the result is of an old resource that is still there
 // although the new one is made.
 func (r Report) outlived(res Result) bool {
-	made := res.Step.ID
-	made.Action = plan.Create
+	made := res.Step.Pair.Create
 	return res.State != Done && replacedBefore(res.Step) && slices.ContainsFunc(r.Results, func(o Result) bool {
 		return o.Step.ID == made && o.State == Done
 	})
@@ -131,19 +142,25 @@ func (r Result) stale() bool {
 	}
 }
 
-// Wait is the shortest time after which a waiting step may have a chance; false
-// if none waits by itself. Zero with true means: the caller's own back-off.
+// Wait is the shortest time after which a waiting step, or a member that is not
+// decided, may have a chance; false if none waits by itself. Zero with true means:
+// the caller's own back-off.
 func (r Report) Wait() (time.Duration, bool) {
 	var shortest time.Duration
 	var waits bool
-	for _, res := range r.Results {
-		if res.State != Waiting || res.Because != (plan.StepID{}) {
-			continue
-		}
-		if !waits || res.Outcome.Wait < shortest {
-			shortest = res.Outcome.Wait
+	note := func(wait time.Duration) {
+		if !waits || wait < shortest {
+			shortest = wait
 		}
 		waits = true
+	}
+	for _, res := range r.Results {
+		if res.State == Waiting && res.Because == (plan.StepID{}) {
+			note(res.Outcome.Wait)
+		}
+		if i := slices.IndexFunc(res.Outcome.Refused, undecided); i >= 0 {
+			note(fault.After(res.Outcome.Refused[i].Err))
+		}
 	}
 	return shortest, waits
 }

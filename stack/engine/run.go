@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,9 +16,12 @@ import (
 type run struct {
 	ctx     context.Context //nolint:containedctx // says whose calls these are, and does not end them
 	engine  *Engine
-	plan    plan.Plan
-	results map[plan.StepID]Result
-	started map[plan.StepID]bool
+	steps   []plan.Step
+	graph   *plan.Graph
+	open    []int     // by node of the graph: how many of its needs are not done
+	blocked []*Result // by node: the first of its needs that ended otherwise
+	results []*Result // by step; nil: not ended
+	ready   []int     // steps that can start, in the order of the plan
 	flying  int
 	landed  chan landing
 
@@ -27,32 +31,63 @@ type run struct {
 
 // landing is one step that came back.
 type landing struct {
-	step    plan.Step
+	place   int // in the plan
 	outcome plan.Outcome
 }
 
 func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run {
 	known := have.Clone()
 	known.Owner = p.Owner
-	return &run{
+	graph := plan.NewGraph(p.Steps)
+	r := &run{
 		ctx:     ctx,
 		engine:  e,
-		plan:    p,
-		results: map[plan.StepID]Result{},
-		started: map[plan.StepID]bool{},
+		steps:   p.Steps,
+		graph:   graph,
+		open:    make([]int, len(graph.Needs)),
+		blocked: make([]*Result, len(graph.Needs)),
+		results: make([]*Result, len(p.Steps)),
 		landed:  make(chan landing, len(p.Steps)),
 		have:    known,
+	}
+	for node, needs := range graph.Needs {
+		r.open[node] = len(needs)
+	}
+	for node := range graph.Needs {
+		if len(graph.Needs[node]) == 0 {
+			r.reached(node)
+		}
+	}
+	return r
+}
+
+// reached notes that all needs of a node are done.
+func (r *run) reached(node int) {
+	if node < r.graph.Steps {
+		at, _ := slices.BinarySearch(r.ready, node)
+		r.ready = slices.Insert(r.ready, at, node)
+		return
+	}
+	for _, behind := range r.graph.Needed[node] {
+		r.nearer(behind)
+	}
+}
+
+// nearer notes that one more need of a node is done.
+func (r *run) nearer(node int) {
+	if r.open[node]--; r.open[node] == 0 {
+		r.reached(node)
 	}
 }
 
 // closeGates takes the steps whose gate is closed out of the running.
 func (r *run) closeGates(gates Gates) {
-	for _, s := range r.plan.Steps {
-		if s.Gate.IsZero() || gates == nil {
+	for i, s := range r.steps {
+		if s.Gate.IsZero() || gates == nil || r.results[i] != nil {
 			continue
 		}
 		if wait := gates(s.Gate); wait > 0 {
-			r.results[s.ID] = Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: wait}}
+			r.end(i, Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: wait}})
 		}
 	}
 }
@@ -61,68 +96,41 @@ func (r *run) closeGates(gates Gates) {
 func (r *run) start() {
 	groups := map[string][]item{}
 	var order []string
-	for again := true; again; {
-		again = false
-		for _, s := range r.plan.Steps {
-			if r.started[s.ID] || r.ended(s.ID) {
-				continue
-			}
-			ready, blocker := r.ready(s)
-			if blocker != nil {
-				r.skip(s, *blocker)
-				again = true // what needs this one is skipped as well
-				continue
-			}
-			if !ready || r.flying >= r.engine.options.PerOwner && !joins(groups, s) {
-				continue
-			}
-			r.started[s.ID] = true
-			if s.ID.Action == plan.Forget {
-				r.conclude(Result{Step: s, State: Done})
-				again = true
-				continue
-			}
-			r.flying++
-			key := s.Batch
-			if key == "" {
-				key = "\x00" + s.ID.String() // a group of its own
-			}
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], item{ctx: r.ctx, step: s, ids: r.resolve, landed: r.landed})
+	launch := func(i int) {
+		s := r.steps[i]
+		r.flying++
+		key := s.Batch
+		if key == "" {
+			key = "\x00" + s.ID.String() // a group of its own
 		}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], item{ctx: r.ctx, step: s, place: i, ids: r.resolve, landed: r.landed})
+	}
+	for len(r.ready) > 0 && r.flying < r.engine.options.PerOwner {
+		i := r.ready[0]
+		r.ready = r.ready[1:]
+		switch {
+		case r.results[i] != nil: // a closed gate
+		case r.steps[i].ID.Action == plan.Forget:
+			r.conclude(i, Result{Step: r.steps[i], State: Done})
+		default:
+			launch(i)
+		}
+	}
+	if slices.ContainsFunc(order, func(key string) bool { return key[0] != 0 }) {
+		r.ready = slices.DeleteFunc(r.ready, func(i int) bool {
+			joins := r.results[i] == nil && r.steps[i].Batch != "" && groups[r.steps[i].Batch] != nil
+			if joins { // a call that is about to be made anyway costs nothing more
+				launch(i)
+			}
+			return joins
+		})
 	}
 	for _, key := range order {
 		r.engine.lanes.submit(groups[key][0].step.Batch, groups[key])
 	}
-}
-
-// joins tells whether the step goes out in a call that is about to be made
-// anyway, which costs nothing more.
-func joins(groups map[string][]item, s plan.Step) bool {
-	return s.Batch != "" && len(groups[s.Batch]) > 0
-}
-
-func (r *run) ended(id plan.StepID) bool {
-	_, ok := r.results[id]
-	return ok
-}
-
-// ready tells whether all that a step needs is done; blocker is a needed step
-// that ended otherwise.
-func (r *run) ready(s plan.Step) (bool, *Result) {
-	ready := true
-	for _, need := range s.Needs {
-		res, ended := r.results[need]
-		switch {
-		case ended && res.State != Done && !makesRoom(s, res):
-			return false, &res
-		case !ended && r.planned(need):
-			ready = false
-		}
-	}
-	return ready, nil
 }
 
 // makesRoom tells whether the step removes members from a set that was too full
@@ -141,25 +149,6 @@ func makesRoom(s plan.Step, blocker Result) bool {
 	return adds && removes
 }
 
-func (r *run) planned(id plan.StepID) bool {
-	for _, s := range r.plan.Steps {
-		if s.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
-// skip ends a step that cannot run because of another one. Behind a step that
-// waits, it waits too; behind a failed one it is skipped.
-func (r *run) skip(s plan.Step, because Result) {
-	state := Skipped
-	if because.State == Waiting {
-		state = Waiting
-	}
-	r.conclude(Result{Step: s, State: state, Because: because.Step.ID})
-}
-
 // finish takes a step that came back, and with it all others that are there.
 func (r *run) finish(l landing) {
 	for {
@@ -174,7 +163,7 @@ func (r *run) finish(l landing) {
 }
 
 func (r *run) settle(l landing) {
-	res := Result{Step: l.step, Outcome: l.outcome}
+	res := Result{Step: r.steps[l.place], Outcome: l.outcome}
 	switch {
 	case l.outcome.Err != nil && fault.Of(l.outcome.Err).IsWait():
 		res.State = Waiting
@@ -186,29 +175,65 @@ func (r *run) settle(l landing) {
 	default:
 		res.State = Done
 	}
-	r.conclude(res)
+	r.conclude(l.place, res)
 }
 
-func (r *run) conclude(res Result) {
-	r.results[res.Step.ID] = res
+// conclude ends a step, and tells so.
+func (r *run) conclude(i int, res Result) {
 	if res.State == Done {
 		r.mu.Lock()
 		learn(r.have, res.Step, res.Outcome)
 		r.mu.Unlock()
 	}
 	r.engine.options.Observe(res)
+	r.end(i, res)
+}
+
+// end notes how a step ended, and what that means for those behind it.
+func (r *run) end(i int, res Result) {
+	r.results[i] = &res
+	for _, behind := range r.graph.Needed[i] {
+		if res.State == Done || behind < r.graph.Steps && makesRoom(r.steps[behind], res) {
+			r.nearer(behind)
+		} else {
+			r.block(behind, &res)
+		}
+	}
+}
+
+// block ends a step that cannot run because of another one, or all behind a
+// barrier. Behind a step that waits, they wait too; behind a failed one they are
+// skipped.
+func (r *run) block(node int, because *Result) {
+	if r.blocked[node] != nil {
+		return
+	}
+	r.blocked[node] = because
+	if node >= r.graph.Steps {
+		for _, behind := range r.graph.Needed[node] {
+			r.block(behind, because)
+		}
+		return
+	}
+	if r.results[node] != nil {
+		return
+	}
+	state := Skipped
+	if because.State == Waiting {
+		state = Waiting
+	}
+	r.conclude(node, Result{Step: r.steps[node], State: state, Because: because.Step.ID})
 }
 
 // leaveRest reports what never started.
 func (r *run) leaveRest(stopped bool) {
-	for _, s := range r.plan.Steps {
-		if r.ended(s.ID) {
-			continue
-		}
-		if stopped {
-			r.results[s.ID] = Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: time.Second}}
-		} else {
-			r.results[s.ID] = Result{Step: s, State: Skipped}
+	for i, s := range r.steps {
+		switch {
+		case r.results[i] != nil:
+		case stopped:
+			r.results[i] = &Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: time.Second}}
+		default:
+			r.results[i] = &Result{Step: s, State: Skipped}
 		}
 	}
 }
@@ -226,8 +251,8 @@ func (r *run) resolve(ref stack.Ref) (string, bool) {
 
 func (r *run) report() Report {
 	out := Report{Have: r.have}
-	for _, s := range r.plan.Steps {
-		out.Results = append(out.Results, r.results[s.ID])
+	for _, res := range r.results {
+		out.Results = append(out.Results, *res)
 	}
 	return out
 }

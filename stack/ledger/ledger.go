@@ -32,6 +32,8 @@ type Book struct {
 	// shadows are owners whose entries cannot be computed: for each, a test
 	// that errs on yes decides whether it might want an entry.
 	shadows map[stack.Owner]func(stack.Resource) bool
+	// removals are the entries that calls remove or have removed.
+	removals map[entryID]*removal
 }
 
 // New returns an empty book that is not ready.
@@ -39,7 +41,7 @@ func New() *Book {
 	return &Book{
 		owners:  map[stack.Owner][]stack.Resource{},
 		wanting: map[entryID]map[stack.Owner]bool{},
-		shadows: map[stack.Owner]func(stack.Resource) bool{},
+		shadows: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
 	}
 }
 

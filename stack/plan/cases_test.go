@@ -196,9 +196,11 @@ func replaced() plan.Plan {
 	forward := key("forward", "443")
 	newTarget := targetGroupSpec{Name: "k8s-shop-pay-3868761686", Protocol: "TLS", Port: 31390, Health: healthSpec{Target: "traffic-port"}}
 	newListener := listenerSpec{Protocol: "SSL", Port: 443, InstanceProtocol: "TCP", InstancePort: 31390, Certificate: certNew}
+	targets := plan.Pair{Create: createTarget, Delete: deleteTarget, Order: plan.CreateFirst}
+	listeners := plan.Pair{Create: createHTTPS, Delete: deleteHTTPS, Order: plan.DeleteFirst}
 	return plan.Plan{Owner: o, Steps: []plan.Step{
 		{
-			ID: createTarget, Reason: plan.Replaced, Target: stack.Resource{Key: target, Spec: newTarget},
+			ID: createTarget, Reason: plan.Replaced, Pair: targets, Target: stack.Resource{Key: target, Spec: newTarget},
 			Changes: []plan.Change{
 				{Field: "Name", From: "k8s-shop-pay-7fa2e07508", To: "k8s-shop-pay-3868761686"},
 				{Field: "Protocol", From: "TCP", To: "TLS", Forces: true},
@@ -210,13 +212,13 @@ func replaced() plan.Plan {
 			Changes: []plan.Change{{Field: "Target", From: stack.RefID(tgARN), To: stack.RefTo(target)}},
 		},
 		{
-			ID: deleteTarget, Reason: plan.Replaced, Needs: []plan.StepID{id(o, plan.Update, forward, "")},
+			ID: deleteTarget, Reason: plan.Replaced, Pair: targets, Needs: []plan.StepID{id(o, plan.Update, forward, "")},
 			Target: stack.Resource{Key: target, ID: tgARN, Spec: newTarget},
 			Gate:   plan.Gate{After: time.Minute, Since: "the new targets are healthy"},
 		},
-		{ID: deleteHTTPS, Reason: plan.Replaced, Impact: plan.Interrupts, Target: stack.Resource{Key: https, ID: lbName + "/443", Spec: newListener}},
+		{ID: deleteHTTPS, Reason: plan.Replaced, Pair: listeners, Impact: plan.Interrupts, Target: stack.Resource{Key: https, ID: lbName + "/443", Spec: newListener}},
 		{
-			ID: createHTTPS, Reason: plan.Replaced, Needs: []plan.StepID{deleteHTTPS}, Impact: plan.Brief,
+			ID: createHTTPS, Reason: plan.Replaced, Pair: listeners, Needs: []plan.StepID{deleteHTTPS}, Impact: plan.Brief,
 			Target: stack.Resource{Key: https, Spec: newListener},
 			Changes: []plan.Change{
 				{Field: "InstanceProtocol", From: "SSL", To: "TCP", Forces: true},
@@ -239,9 +241,9 @@ func moved() plan.Plan {
 		},
 		{ID: deleteLB, Reason: plan.Unwanted, Impact: plan.Interrupts, Target: stack.Resource{Key: classic, ID: lbName, Spec: classicSpec{Name: lbName}}},
 		{ID: id(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},
-	}, Held: []plan.Held{{
+	}, Held: []plan.Blocked{{
 		Step: plan.Step{ID: id(o, plan.Delete, strange, ""), Reason: plan.Unwanted, Target: stack.Resource{Key: strange, ID: "sg-0bb88", Spec: groupSpec{}}},
-		By:   "proof", Why: "the group carries no tag of this cluster, so it may belong to somebody else",
+		By:   "proof", Why: "the group carries no tag of this cluster, so it may belong to another cluster",
 	}}}
 	return p.Under(plan.NoDelete)
 }

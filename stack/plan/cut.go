@@ -3,12 +3,60 @@ package plan
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 const ellipsis = "…"
 
-func length(s string) int { return utf8.RuneCountInString(s) }
+// length is the number of columns that a text takes on a terminal.
+func length(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columns(r)
+	}
+	return n
+}
+
+// columns is how many columns a character takes: two if it is wide, such as those of
+// Chinese, none if it is put on the one before.
+// Source: Unicode Standard Annex #11, East Asian Width.
+func columns(r rune) int {
+	switch {
+	case r < unicode.MaxLatin1:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// head is the longest beginning of a text that takes no more than the width.
+func head(runes []rune, width int) string {
+	used := 0
+	for i, r := range runes {
+		if used += columns(r); used > width {
+			return string(runes[:i])
+		}
+	}
+	return string(runes)
+}
+
+// tail is the longest end of a text that takes no more than the width.
+func tail(runes []rune, width int) string {
+	used := 0
+	for i := len(runes) - 1; i >= 0; i-- {
+		if used += columns(runes[i]); used > width {
+			return string(runes[i+1:])
+		}
+	}
+	return string(runes)
+}
 
 func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-length(s)))
@@ -32,9 +80,8 @@ func clean(s string) string {
 // fit cuts text in the middle: names in a cloud differ at both ends, the
 // cluster in front and a hash behind.
 func fit(s string, width int) string {
-	n := length(s)
 	switch {
-	case n <= width:
+	case length(s) <= width:
 		return s
 	case width <= 0:
 		return ""
@@ -42,9 +89,8 @@ func fit(s string, width int) string {
 		return ellipsis
 	}
 	runes := []rune(s)
-	head := width / 2
-	tail := width - head - 1
-	return string(runes[:head]) + ellipsis + string(runes[n-tail:])
+	half := width / 2
+	return head(runes, half) + ellipsis + tail(runes, width-half-1)
 }
 
 // cutAll cuts values to the width. Two values that differ look different after
@@ -83,16 +129,18 @@ func around(s string, at, width int) string {
 	if length(rest) <= width {
 		return rest
 	}
-	return string([]rune(rest)[:max(0, width-1)]) + ellipsis
+	return head([]rune(rest), max(0, width-1)) + ellipsis
 }
 
-// wrap breaks text between words. A word that is longer than a line is cut in
-// the middle.
-func wrap(text string, width int) []string {
+// wrap breaks text between words. A word that is longer than limit is cut in the
+// middle.
+func wrap(text string, width, limit int) []string {
 	var lines []string
 	line := ""
 	for i, word := range strings.Split(clean(text), " ") {
-		word = fit(word, width)
+		if limit < unlimited {
+			word = fit(word, width)
+		}
 		switch {
 		case i == 0:
 			line = word

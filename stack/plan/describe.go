@@ -2,7 +2,6 @@ package plan
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
@@ -22,17 +21,28 @@ func NewDocument(provider string, plans []Plan) Document {
 func describe(p Plan) Doc {
 	d := describer{owner: p.Owner, wanted: plainer{made: made(p)}}
 	out := Doc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Held))}
+	open, held := map[StepID]bool{}, map[StepID]bool{}
 	for _, s := range p.Steps {
-		out.Steps = append(out.Steps, d.step(s, p.Steps))
-	}
-	held := make([]Step, 0, len(p.Held))
-	for _, h := range p.Held {
-		held = append(held, h.Step)
+		open[s.ID] = true
 	}
 	for _, h := range p.Held {
-		out.Held = append(out.Held, HeldDoc{Step: d.step(h.Step, held), By: valid(h.By), Why: valid(h.Why)})
+		held[h.Step.ID] = true
+	}
+	for _, s := range p.Steps {
+		out.Steps = append(out.Steps, d.step(s, open))
+	}
+	for _, h := range p.Held {
+		out.Held = append(out.Held, heldDoc(d.step(h.Step, held), h))
 	}
 	out.Summary = summarize(out)
+	return out
+}
+
+func heldDoc(step StepDoc, b Blocked) HeldDoc {
+	out := HeldDoc{Step: step, By: valid(b.Cause()), Why: valid(b.Why)}
+	if b.By == ByNeeds {
+		out.Needs = valid(b.Needs.String())
+	}
 	return out
 }
 
@@ -66,7 +76,7 @@ type describer struct {
 	found  plainer
 }
 
-func (d describer) step(s Step, among []Step) StepDoc {
+func (d describer) step(s Step, among map[StepID]bool) StepDoc {
 	values := d.wanted
 	if s.ID.Action == Delete || s.ID.Action == Forget {
 		values = d.found
@@ -82,7 +92,7 @@ func (d describer) step(s Step, among []Step) StepDoc {
 		Replacement: replacement(s, among),
 		Impact:      s.Impact,
 		Gate:        gate(s.Gate),
-		Needs:       d.needs(s.Needs),
+		Needs:       d.needs(s.AllNeeds()),
 		Batch:       valid(s.Batch),
 	}
 	for _, r := range s.With {
@@ -99,6 +109,9 @@ func (d describer) step(s Step, among []Step) StepDoc {
 func (p plainer) resource(r stack.Resource, key stack.Key) ResourceDoc {
 	out := ResourceDoc{Key: validKey(key), ID: valid(r.ID)}
 	for _, f := range stack.Fields(r.Spec) {
+		if f.Evidence {
+			continue
+		}
 		v := p.value(f.Value)
 		if secretField(r.Spec, f.Name) {
 			v = p.redacted(reflect.ValueOf(f.Value))
@@ -173,60 +186,20 @@ func unchanged(s Step) int {
 	}
 	n := 0
 	for _, f := range stack.Fields(s.Target.Spec) {
-		if !changed[f.Name] {
+		if !changed[f.Name] && !f.Evidence {
 			n++
 		}
 	}
 	return n
 }
 
-// replacement finds the other half of a replacement and which one comes first:
-// by what needs what, and where nothing says, by the order of the plan.
-func replacement(s Step, among []Step) Replacement {
-	if s.Reason != Replaced {
+// replacement says which half of a replacement comes first, where both are in the
+// same list.
+func replacement(s Step, among map[StepID]bool) Replacement {
+	if s.Pair.IsZero() || !among[s.Pair.Create] || !among[s.Pair.Delete] {
 		return NoReplacement
 	}
-	creation := slices.IndexFunc(among, half(s.ID.Key, Create))
-	deletion := slices.IndexFunc(among, half(s.ID.Key, Delete))
-	if creation < 0 || deletion < 0 || (s.ID.Action != Create && s.ID.Action != Delete) {
-		return NoReplacement
-	}
-	switch {
-	case reaches(among, among[creation], among[deletion].ID):
-		return DeleteFirst
-	case reaches(among, among[deletion], among[creation].ID):
-		return CreateFirst
-	case deletion < creation:
-		return DeleteFirst
-	default:
-		return CreateFirst
-	}
-}
-
-func half(key stack.Key, action Action) func(Step) bool {
-	return func(s Step) bool { return s.Reason == Replaced && s.ID.Key == key && s.ID.Action == action }
-}
-
-// reaches tells whether a step needs the other, directly or through others.
-func reaches(steps []Step, from Step, to StepID) bool {
-	byID := make(map[StepID]Step, len(steps))
-	for _, s := range steps {
-		byID[s.ID] = s
-	}
-	seen := map[StepID]bool{}
-	open := slices.Clone(from.Needs)
-	for len(open) > 0 {
-		id := open[len(open)-1]
-		open = open[:len(open)-1]
-		if id == to {
-			return true
-		}
-		if !seen[id] {
-			seen[id] = true
-			open = append(open, byID[id].Needs...)
-		}
-	}
-	return false
+	return s.Pair.Order
 }
 
 // valid replaces what is no text: a cloud may answer with any bytes, JSON

@@ -99,9 +99,10 @@ type NeedDoc struct {
 
 // HeldDoc is a step that may not run now.
 type HeldDoc struct {
-	Step StepDoc `json:"step"`
-	By   string  `json:"by"`
-	Why  string  `json:"why,omitempty"`
+	Step  StepDoc `json:"step"`
+	By    string  `json:"by"`
+	Needs string  `json:"needs,omitempty"` // the ID of the step that it is held with
+	Why   string  `json:"why,omitempty"`
 }
 
 // Severity tells what a problem means for the plan.
@@ -118,6 +119,7 @@ const (
 // read: a misspelt annotation, a cloud that did not answer.
 type Problem struct {
 	Severity Severity `json:"severity"`
+	Code     string   `json:"code,omitempty"`  // names the kind of problem for good
 	Where    string   `json:"where,omitempty"` // an annotation, a field; empty: the whole
 	Text     string   `json:"text"`
 }

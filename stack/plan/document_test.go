@@ -88,23 +88,17 @@ func TestReplacementOrder(t *testing.T) {
 	o := owner("x")
 	create, remove := id(o, plan.Create, http, ""), id(o, plan.Delete, http, "")
 	between := id(o, plan.Update, classic, "")
-	step := func(i plan.StepID, r plan.Reason, needs ...plan.StepID) plan.Step {
-		return plan.Step{ID: i, Reason: r, Needs: needs}
+	pair := plan.Pair{Create: create, Delete: remove, Order: plan.CreateFirst}
+	step := func(i plan.StepID, p plan.Pair, needs ...plan.StepID) plan.Step {
+		return plan.Step{ID: i, Pair: p, Needs: needs}
 	}
 	tests := map[string]struct {
 		steps []plan.Step
 		want  plan.Replacement
 	}{
-		"directly, against the order of the list": {
-			[]plan.Step{step(create, plan.Replaced, remove), step(remove, plan.Replaced)}, plan.DeleteFirst,
-		},
-		"through another step": {
-			[]plan.Step{step(remove, plan.Replaced, between), step(between, plan.Changed, create), step(create, plan.Replaced)}, plan.CreateFirst,
-		},
-		"by the list alone": {[]plan.Step{step(remove, plan.Replaced), step(create, plan.Replaced)}, plan.DeleteFirst},
-		"one half":          {[]plan.Step{step(create, plan.Replaced)}, plan.NoReplacement},
-		"no replacement":    {[]plan.Step{step(create, plan.Missing), step(remove, plan.Unwanted)}, plan.NoReplacement},
-		"a circle":          {[]plan.Step{step(create, plan.Replaced, between), step(between, plan.Changed, between), step(remove, plan.Replaced)}, plan.CreateFirst},
+		"as the pair says, against the order of the list": {[]plan.Step{step(remove, pair), step(between, plan.Pair{}, create), step(create, pair)}, plan.CreateFirst},
+		"the other half is elsewhere":                     {[]plan.Step{step(create, pair)}, plan.NoReplacement},
+		"no replacement":                                  {[]plan.Step{step(create, plan.Pair{}), step(remove, plan.Pair{})}, plan.NoReplacement},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,9 @@ const (
 	ExitError = 1
 	// ExitChanges means that the cloud differs from what is wanted.
 	ExitChanges = 2
+	// ExitUnjudged means that nothing was found, and that not everything could be
+	// judged: no script may take it for a clean cloud.
+	ExitUnjudged = 3
 )
 
 // ExitCode is the exit code for a document and the error of making it. A

@@ -77,7 +77,7 @@ func (p *page) fits(indent, col int, a assignment) bool {
 	if a.suffix != "" {
 		n += 1 + length(a.suffix)
 	}
-	return n <= p.width
+	return n <= p.text
 }
 
 // assign writes an assignment on one line if it fits. Otherwise each value gets

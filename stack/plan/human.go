@@ -14,6 +14,9 @@ type Options struct {
 	Color bool
 	// Width is the longest line in characters; 0 means 80, less than 60 means 60.
 	Width int
+	// Whole shows values in full, however long the line gets: where nobody can ask
+	// for a wider one, such as in the log of a CI system.
+	Whole bool
 }
 
 const (
@@ -90,7 +93,15 @@ func many(p *page, doc Document) {
 		counts += fmt.Sprintf(", %d with errors", failed)
 	}
 	p.prose(0, 0, counts+".")
-	p.prose(0, 0, endSentence(doc.Summary(), failed > 0, "all Services"))
+	p.prose(0, 0, endSentence(doc.Summary(), failed == len(doc.Plans), otherServices(failed)))
+}
+
+// otherServices names those that a last sentence speaks of.
+func otherServices(failed int) string {
+	if failed > 0 {
+		return "the Services without errors"
+	}
+	return "all Services"
 }
 
 // quiet tells whether there is nothing to show of a plan.
@@ -219,7 +230,7 @@ func endSentence(s Summary, failed bool, whose string) string {
 	case s.Steps() == 0 && s.Held > 0:
 		return fmt.Sprintf("Nothing can be done now: %s held.", count(s.Held, "step is", "steps are"))
 	case s.Steps() == 0 && failed:
-		return "Nothing can be planned before the errors above are cured."
+		return "No plan: the errors above have to be mended first."
 	case s.Steps() == 0:
 		return "No changes. The cloud matches " + whose + "."
 	case s.Steps() == s.Forget && s.Held == 0:

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,7 +82,7 @@ func TestHumanPrintsNoControlCharacters(t *testing.T) {
 		Changes: []plan.Change{{Field: evil, From: evil, To: map[string]string{evil: evil}}, {Field: "Tags", To: map[string]string{evil: evil}}},
 		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: owner(evil), Key: k}},
 	}
-	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Held: []plan.Held{{Step: step, By: evil, Why: evil}}}})
+	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Held: []plan.Blocked{{Step: step, By: plan.BlockedBy(evil), Why: evil}}}})
 	doc = doc.WithProblems(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil})
 	for name, text := range map[string]string{"human": plan.Human(doc, plan.Options{}), "dot": plan.DOT(doc), "mermaid": plan.Mermaid(doc)} {
 		if i := strings.IndexAny(text, "\x1b\a\r\u202e"); i >= 0 {
@@ -135,5 +136,32 @@ func TestHumanOfForeignValues(t *testing.T) {
 	doc.Plans[0].Steps = []plan.StepDoc{{Action: plan.Update, Changes: []plan.ChangeDoc{{Field: "Port", From: 80, To: json.Number("81")}}}}
 	if text := plan.Human(doc, plan.Options{}); !strings.Contains(text, `Port = "80" -> 81`) {
 		t.Errorf("values are not shown:\n%s", text)
+	}
+}
+
+// TestWideNames: characters that take two columns of a terminal count as two.
+func TestWideNames(t *testing.T) {
+	name := strings.Repeat("负载均衡", 20)
+	k := stack.Key{Kind: "load-balancer", Name: name}
+	text := plan.Human(document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
+		ID: plan.StepID{Owner: owner("x"), Key: k, Action: plan.Update}, Target: stack.Resource{ID: name + "é"},
+		Changes: []plan.Change{{Field: "Name", From: name + "1", To: name + "2"}},
+	}}}), plan.Options{Width: 80})
+	for line := range strings.Lines(text) {
+		columns := 0
+		for _, r := range strings.TrimRight(line, "\n") {
+			switch {
+			case unicode.Is(unicode.Han, r):
+				columns += 2
+			case r != '\u0301': // goes onto the character before
+				columns++
+			}
+		}
+		if columns > 80 {
+			t.Errorf("%d columns: %s", columns, line)
+		}
+	}
+	if !strings.Contains(text, "衡1") || !strings.Contains(text, "衡2") {
+		t.Errorf("the difference is not shown:\n%s", text)
 	}
 }

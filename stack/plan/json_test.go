@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/mutate"
 )
 
 func TestJSONRoundTrip(t *testing.T) {
@@ -85,10 +86,10 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
+		mutate.Add(f, 40, data)
 	}
-	f.Add([]byte(`{"formatVersion":"1","plans":[{"steps":[{"action":"update","changes":[{"field":"a","from":{"ref":1},"to":[1e999,null]}]}]}]}`))
-	f.Add([]byte(`{"formatVersion":"1","plans":[{"steps":[{"action":"create","replacement":"create-first"},{"action":"create","replacement":"x"}]}]}`))
+	mutate.Add(f, 40, []byte(`{"formatVersion":"1","plans":[{"steps":[{"action":"update","changes":[{"field":"a","from":{"ref":1},"to":[1e999,null]}]}]}]}`))
+	mutate.Add(f, 40, []byte(`{"formatVersion":"1","plans":[{"steps":[{"action":"create","replacement":"create-first"},{"action":"create","replacement":"x"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			t.Skip()

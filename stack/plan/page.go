@@ -24,19 +24,28 @@ func plain(text string) span { return span{text: text} }
 func faint(text string) span { return span{text: text, style: dim} }
 
 // page collects lines. Widths are counted before colours are added, and no line
-// is longer than the width.
+// is longer than the width, unless values are shown whole.
 type page struct {
 	out   strings.Builder
 	color bool
-	width int
+	width int // at which lines are cut
+	text  int // at which sentences are broken between words
 }
+
+// unlimited is a width that no value has.
+const unlimited = 1 << 20
 
 func newPage(opt Options) *page {
 	width := opt.Width
 	if width == 0 {
 		width = defaultWidth
 	}
-	return &page{color: opt.Color, width: max(width, minWidth)}
+	p := &page{color: opt.Color, width: max(width, minWidth)}
+	p.text = p.width
+	if opt.Whole {
+		p.width = unlimited
+	}
+	return p
 }
 
 func (p *page) String() string { return p.out.String() }
@@ -76,7 +85,7 @@ func (p *page) paint(text string, s style) {
 // prose writes a strong line, broken between words; lines after the first are
 // indented by hang.
 func (p *page) prose(indent, hang int, text string) {
-	for i, l := range wrap(text, p.width-max(indent, hang)) {
+	for i, l := range wrap(text, p.text-max(indent, hang), p.width) {
 		if i > 0 {
 			indent = hang
 		}
@@ -87,7 +96,7 @@ func (p *page) prose(indent, hang int, text string) {
 // mark writes text behind a sign, and the lines after the first below the text.
 func (p *page) mark(indent int, sign string, s style, text string) {
 	at := indent + length(sign) + 1
-	for i, l := range wrap(text, p.width-at) {
+	for i, l := range wrap(text, p.text-at, p.width) {
 		if i == 0 {
 			p.line(indent, span{text: sign, style: s}, plain(" "+l))
 			continue
@@ -98,7 +107,7 @@ func (p *page) mark(indent int, sign string, s style, text string) {
 
 // note writes a remark.
 func (p *page) note(indent int, text string) {
-	for i, l := range wrap(text, p.width-indent-4) {
+	for i, l := range wrap(text, p.text-indent-4, p.width) {
 		if i == 0 {
 			p.line(indent, faint("# "+l))
 			continue

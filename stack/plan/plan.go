@@ -6,18 +6,11 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Held is a step that may not run now, and why.
-type Held struct {
-	Step Step
-	By   string // "policy no-delete", "ledger", "proof", "blind", "gate", "needs create listener/tcp-80"
-	Why  string // one sentence for the user
-}
-
 // Plan is everything that turns what was found into what is wanted for one owner.
 type Plan struct {
 	Owner stack.Owner
 	Steps []Step
-	Held  []Held
+	Held  []Blocked
 }
 
 // Empty tells whether there is nothing to do and nothing held.
@@ -28,13 +21,6 @@ func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.ID.Action != Forget })
 }
 
-// Verdict is a policy's answer to one step.
-type Verdict struct {
-	Held bool
-	By   string
-	Why  string
-}
-
 // Policy judges one step. It is pure and sees nothing but the step.
 type Policy func(Step) Verdict
 
@@ -42,11 +28,11 @@ type Policy func(Step) Verdict
 // it every step that needs it and the other half of its replacement, so that
 // never half of a change is made.
 func (p Plan) Under(policies ...Policy) Plan {
-	held := map[StepID]Held{}
+	held := map[StepID]Blocked{}
 	for _, s := range p.Steps {
 		for _, judge := range policies {
 			if v := judge(s); v.Held {
-				held[s.ID] = Held{Step: s, By: v.By, Why: v.Why}
+				held[s.ID] = Blocked{Step: s, By: v.By, Policy: v.Policy, Why: v.Why}
 				break
 			}
 		}
@@ -67,43 +53,58 @@ func (p Plan) Under(policies ...Policy) Plan {
 }
 
 // spread extends held to all that depends on it until nothing more is added.
-func (p Plan) spread(held map[StepID]Held) {
+func (p Plan) spread(held map[StepID]Blocked) {
+	graph := NewGraph(p.Steps)
+	causes := make([]*StepID, len(graph.Needs)) // by node: the held step, or the first one in a barrier
+	hold := func(i int) {
+		causes[i] = &p.Steps[i].ID
+		for _, behind := range graph.Needed[i] {
+			if behind >= graph.Steps && causes[behind] == nil {
+				causes[behind] = causes[i]
+			}
+		}
+	}
+	for i, s := range p.Steps {
+		if _, ok := held[s.ID]; ok {
+			hold(i)
+		}
+	}
 	for again := true; again; {
 		again = false
-		for _, s := range p.Steps {
-			if _, done := held[s.ID]; done {
+		for i, s := range p.Steps {
+			if causes[i] != nil {
 				continue
 			}
-			if cause, ok := p.cause(s, held); ok {
-				held[s.ID] = Held{Step: s, By: "needs " + cause.String(), Why: "held together with: " + cause.String()}
+			if cause := p.cause(graph, i, causes); cause != nil {
+				held[s.ID] = Blocked{Step: s, By: ByNeeds, Needs: *cause, Why: "held together with: " + cause.String()}
+				hold(i)
 				again = true
 			}
 		}
 	}
 }
 
-// cause finds the held step that holds s as well: one it needs, or the other
-// half of its replacement.
-func (p Plan) cause(s Step, held map[StepID]Held) (StepID, bool) {
-	for _, need := range s.Needs {
-		if _, ok := held[need]; ok {
-			return need, true
+// cause finds the held step that holds another as well: one it needs, or the other
+// half of its replacement; nil: there is none.
+func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
+	for _, need := range graph.Needs[step] {
+		if causes[need] != nil {
+			return causes[need]
 		}
 	}
-	if s.Reason != Replaced {
-		return StepID{}, false
+	pair := p.Steps[step].Pair
+	if pair.IsZero() {
+		return nil
 	}
-	for id := range held {
-		if id.Key == s.ID.Key && held[id].Step.Reason == Replaced {
-			return id, true
-		}
+	if other, ok := graph.At(pair.Other(p.Steps[step].ID)); ok {
+		return causes[other]
 	}
-	return StepID{}, false
+	return nil
 }
 
 // DryRun holds everything.
 func DryRun(Step) Verdict {
-	return Verdict{Held: true, By: "policy dry-run", Why: "dry run: nothing is written"}
+	return blockedByPolicy("dry-run", "dry run: nothing is written")
 }
 
 // NoDelete holds every deletion.
@@ -111,7 +112,7 @@ func NoDelete(s Step) Verdict {
 	if s.ID.Action != Delete {
 		return Verdict{}
 	}
-	return Verdict{Held: true, By: "policy no-delete", Why: "deletions are not allowed by policy"}
+	return blockedByPolicy("no-delete", "deletions are not allowed by policy")
 }
 
 // NoReplace holds every replacement.
@@ -119,7 +120,7 @@ func NoReplace(s Step) Verdict {
 	if s.Reason != Replaced {
 		return Verdict{}
 	}
-	return Verdict{Held: true, By: "policy no-replace", Why: "replacements are not allowed by policy"}
+	return blockedByPolicy("no-replace", "replacements are not allowed by policy")
 }
 
 // NoInterrupt holds every step that cuts traffic for more than seconds.
@@ -127,5 +128,5 @@ func NoInterrupt(s Step) Verdict {
 	if s.Impact != Interrupts {
 		return Verdict{}
 	}
-	return Verdict{Held: true, By: "policy no-interrupt", Why: "steps that interrupt traffic are not allowed by policy"}
+	return blockedByPolicy("no-interrupt", "steps that interrupt traffic are not allowed by policy")
 }

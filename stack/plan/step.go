@@ -91,10 +91,30 @@ type Gate struct {
 	After time.Duration
 	// Since names what starts the clock, in words: "status shows the new load balancer".
 	Since string
+	// Part says that a load balancer stays, and that what goes is only a part of it.
+	Part bool
 }
 
 // IsZero tells whether the step waits for nothing.
 func (g Gate) IsZero() bool { return g == Gate{} }
+
+// Pair is a replacement: the step that makes the new resource and the one that
+// removes the old, under one key.
+type Pair struct {
+	Create, Delete StepID
+	Order          Replacement // which one comes first
+}
+
+// IsZero tells whether there is no replacement.
+func (p Pair) IsZero() bool { return p == Pair{} }
+
+// Other is the other half.
+func (p Pair) Other(half StepID) StepID {
+	if half == p.Create {
+		return p.Delete
+	}
+	return p.Create
+}
 
 // Step is one writing call, or a member of one that is made for many.
 type Step struct {
@@ -104,11 +124,16 @@ type Step struct {
 	Found   stack.Spec       // what the plan was made against; nil at a creation
 	Changes []Change
 	Reason  Reason
-	Why     string   // the reason in words where the typed one does not say it all
-	Needs   []StepID // steps that must be done before
+	Why     string     // the reason in words where the typed one does not say it all
+	Needs   []StepID   // steps that must be done before
+	Behind  []*Barrier // groups of steps that must be done before as well
+	Pair    Pair       // the replacement of which the step is a half; zero: none
 	Gate    Gate
-	Batch   string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
-	Impact  Impact
+	// Locks are names of which one call at a time may have each, across kinds and
+	// owners, such as a load balancer that takes one change after the other.
+	Locks  []string
+	Batch  string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
+	Impact Impact
 }
 
 // Members returns what a step adds to and removes from its set field.

@@ -88,24 +88,29 @@ func summarize(p Doc) Summary {
 // waiting counts the gated steps and those that need one, directly or through
 // others of the same plan.
 func waiting(steps []StepDoc) int {
+	behind := map[string][]string{}
 	waits := map[string]bool{}
-	for again := true; again; {
-		again = false
-		for _, s := range steps {
-			if !waits[s.ID] && (s.Gate != nil || needsAny(s, waits)) {
-				waits[s.ID] = true
-				again = true
+	var left []string
+	for _, s := range steps {
+		if s.Gate != nil {
+			left = append(left, s.ID)
+			waits[s.ID] = true
+		}
+		for _, n := range s.Needs {
+			if n.Owner == nil {
+				behind[n.Step] = append(behind[n.Step], s.ID)
+			}
+		}
+	}
+	for len(left) > 0 {
+		id := left[len(left)-1]
+		left = left[:len(left)-1]
+		for _, next := range behind[id] {
+			if !waits[next] {
+				waits[next] = true
+				left = append(left, next)
 			}
 		}
 	}
 	return len(waits)
-}
-
-func needsAny(s StepDoc, ids map[string]bool) bool {
-	for _, n := range s.Needs {
-		if n.Owner == nil && ids[n.Step] {
-			return true
-		}
-	}
-	return false
 }

@@ -96,8 +96,8 @@ func ownerText(o stack.Owner) string {
 // heldText says who or what holds a step. A step that is held with another one
 // says which, because that one tells the cause.
 func heldText(h HeldDoc) string {
-	if other, ok := strings.CutPrefix(h.By, "needs "); ok {
-		return "held together with: " + other
+	if h.Needs != "" {
+		return "held together with: " + h.Needs
 	}
 	if h.Why == "" {
 		return "held by " + h.By

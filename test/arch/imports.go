@@ -123,7 +123,10 @@ func cloudSDK(s Source) []Finding {
 }
 
 func isCloud(dir string) bool {
-	return covers("providers/*", dir) && dir != "providers/all" && dir != "providers/plugin" && dir != "providers/fault" && dir != "providers/meter"
+	shared := []string{"providers/all", "providers/plugin", "providers/fault", "providers/kit", "providers/meter"}
+	// A cloud of two packages keeps its purity by them, not by the names of files.
+	split := strings.HasPrefix(dir, "providers/openstack") || strings.HasPrefix(dir, "providers/oci")
+	return covers("providers/*", dir) && !slices.Contains(shared, dir) && !split
 }
 
 // sdks are how the import paths of the clouds' SDKs begin.

@@ -1,5 +1,7 @@
 package arch
 
+import "slices"
+
 // row says what the packages of a folder may import besides the standard
 // library. The longest matching folder decides; a row with a trailing /* is for
 // the packages below the folder, without it for the folder alone.
@@ -23,7 +25,7 @@ const (
 // layout is the table of who may import whom. The text for people is in
 // docs/architecture.md.
 func layout() []row {
-	return append(append(core(), loop()...), tests()...)
+	return slices.Concat(core(), clouds(), loop(), tests())
 }
 
 // core is the pure middle of the program, from the bottom up.
@@ -31,13 +33,13 @@ func core() []row {
 	return []row{
 		{dir: "stack", pure: true,
 			reason: "the model knows values and nothing else"},
-		{dir: "stack/plan", local: []string{"stack"}, pure: true,
+		{dir: "stack/plan", local: []string{"stack"}, others: []string{"golang.org/x/text/width"}, pure: true,
 			reason: "a plan is data that can be printed, tested and refused"},
 		{dir: "stack/ledger", local: []string{"stack"}, pure: true,
 			reason: "the ledger counts wishes; it does not know what a plan is"},
 		{dir: "stack/diff", local: []string{"stack", "stack/plan", "stack/ledger"}, pure: true,
 			reason: "a plan follows from two stacks, the rules and the ledger, and from nothing else"},
-		{dir: "stack/engine", local: []string{"stack", "stack/plan", "providers/fault"}, others: []string{multierror}, std: []string{"context"}, pure: true,
+		{dir: "stack/engine", local: []string{"stack", "stack/plan", "providers/fault"}, std: []string{"context"}, pure: true,
 			reason: "the engine runs steps through a function it is given; it knows no cloud and no loop"},
 		{dir: "annotations", others: []string{corev1, multierror, netUtils}, pure: true,
 			reason: "annotations are text on a Service"},
@@ -45,7 +47,7 @@ func core() []row {
 			reason: "backends follow from Service, Nodes and EndpointSlices as values"},
 		{dir: "status", others: []string{corev1, multierror, netUtils, "k8s.io/apimachinery/"}, pure: true,
 			reason: "a status is computed as a value and written by the loop"},
-		{dir: "providers/fault", pure: true,
+		{dir: "providers/fault", others: []string{multierror}, pure: true,
 			reason: "everybody may know what an error means"},
 		{dir: "providers", pure: true, std: []string{"context", "io"}, others: []string{corev1},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers/fault"},
@@ -53,18 +55,45 @@ func core() []row {
 	}
 }
 
-// loop is what does I/O: clouds, the loop and the programs.
-func loop() []row {
+// clouds is the contract's other side: what talks to clouds.
+func clouds() []row {
 	return []row{
 		{dir: "providers/all", local: []string{"providers", "providers/*"},
 			reason: "the one list of clouds"},
+		{dir: "providers/kit", others: []string{"golang.org/x/time/rate", "golang.org/x/sync/"},
+			local:  []string{"stack", "stack/plan", "providers", "providers/fault"},
+			reason: "what every cloud's session does; it knows no SDK, and every cloud may use it"},
 		{dir: "providers/meter", local: []string{"providers", "providers/fault"},
 			reason: "it counts requests of any cloud and knows none"},
 		cloud("aws", "github.com/aws/", "gopkg.in/gcfg.v1"),
 		cloud("azure", "github.com/Azure/", "sigs.k8s.io/yaml"),
 		cloud("gce", "cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "gopkg.in/gcfg.v1"),
+		{dir: "providers/openstack", local: []string{"providers", "providers/openstack/model", "providers/openstack/wire"},
+			reason: "the table of contents of a cloud: it joins what is wanted with what talks"},
+		{dir: "providers/openstack/model", pure: true, std: []string{"io"},
+			others: []string{corev1, multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers"},
+			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
+		{dir: "providers/openstack/wire", others: []string{"github.com/gophercloud/", "golang.org/x/sync/"},
+			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", "providers/openstack/model"},
+			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
+		{dir: "providers/oci", local: []string{"providers", "providers/oci/model", "providers/oci/wire"},
+			reason: "the table of contents of a cloud: it joins what is wanted with what talks"},
+		{dir: "providers/oci/model", pure: true, std: []string{"io"},
+			others: []string{corev1, "k8s.io/apimachinery/pkg/labels", "sigs.k8s.io/yaml"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers"},
+			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
+		{dir: "providers/oci/wire", others: []string{"github.com/oracle/oci-go-sdk/v65/"},
+			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", "providers/oci/model"},
+			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
+	}
+}
+
+// loop is what does I/O besides: the loop and the programs.
+func loop() []row {
+	return []row{
 		{dir: "service/reconcile", others: []string{corev1, "k8s.io/api/discovery/v1"},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "providers/kit"},
 			reason: "the one way of a Service through the program; it writes nothing to Kubernetes"},
 		{dir: "service/verdict", others: []string{corev1, "k8s.io/apimachinery/pkg/apis/meta/v1"}, pure: true,
 			local:  []string{"annotations", "status", "stack/engine", "stack/plan", "providers", "providers/fault", "service/reconcile"},
@@ -83,20 +112,28 @@ func loop() []row {
 			reason: "it is told what happens, and knows neither queue nor cloud"},
 		{dir: "service/logkey",
 			reason: "a list of words"},
-		{dir: "service/offline", others: []string{"k8s.io/", "sigs.k8s.io/yaml", "github.com/google/uuid", "golang.org/x/sync/", multierror},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/reconcile"},
+		{dir: "service/gatehook", others: []string{"k8s.io/"},
+			local:  []string{"status", "service/logkey"},
+			reason: "the webhook knows what the loop has written on Services, and no cloud"},
+		{dir: "service/settings", others: []string{"github.com/spf13/pflag"},
+			local:  []string{"service", "stack/plan"},
+			reason: "the flags that the controller and the command line share"},
+		{dir: "test/argocd", others: []string{anything}, local: []string{"status"},
+			reason: "a module of its own: it runs a script of Argo CD"},
+		{dir: "service/offline", others: []string{"k8s.io/", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3", "github.com/spf13/pflag", "github.com/google/uuid", "golang.org/x/sync/", multierror},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/reconcile", "service/settings", "service/verdict"},
 			reason: "what the command line does, with Services from files; it writes nothing but the deletion of orphans"},
 		{dir: "service", others: []string{"k8s.io/"},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service/policy", "service/reconcile", "service/verdict", "service/metrics", "service/tracing", "service/health", "service/logkey"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "providers/kit", "service/policy", "service/reconcile", "service/verdict", "service/metrics", "service/tracing", "service/health", "service/logkey"},
 			reason: "the only place with informers; of clouds it knows the contract, and runs them through reconcile alone"},
 		{dir: "providers/plugin", others: []string{"k8s.io/"},
-			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "service", "service/reconcile", "service/verdict"},
+			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "providers/kit", "service", "service/reconcile", "service/verdict"},
 			reason: "under the stock loop, informers are the stock program's; what happens in the cloud is reconcile's"},
-		{dir: "providers/plugin/*", local: []string{"providers", "providers/aws", "providers/azure", "providers/gce", "providers/plugin"},
+		{dir: "providers/plugin/*", local: []string{"providers", "providers/aws", "providers/azure", "providers/gce", "providers/oci", "providers/openstack", "providers/plugin"},
 			reason: "a blank import registers one cloud, and brings only its SDK"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
 			reason: "an example uses what a stranger would use"},
-		{dir: "cmd/*", others: []string{anything}, local: []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/all", "providers/fault", "service", "service/*"},
+		{dir: "cmd/*", others: []string{anything}, local: []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/all", "providers/fault", "providers/kit", "service", "service/*"},
 			reason: "programs join the parts; they name clouds only through the list, and nothing of the tests"},
 	}
 }
@@ -106,9 +143,16 @@ func cloud(name string, sdk ...string) row {
 	return row{
 		dir:    "providers/" + name,
 		others: append(sdk, corev1, "k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", multierror, netUtils, "github.com/google/uuid", "golang.org/x/sync/", "golang.org/x/time/"),
-		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault", "providers/meter"},
+		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault", "providers/kit", "providers/meter"},
 		reason: "a cloud knows the contract and its own SDK; never the loop, another cloud or the API server",
 	}
+}
+
+// quay is the row of the cloud that new ones begin with: a cloud's.
+func quay() row {
+	r := cloud("quay")
+	r.dir = "test/quay"
+	return r
 }
 
 // tests are simulators and tools of the tests.
@@ -118,6 +162,7 @@ func tests() []row {
 			reason: "what all simulators share"},
 		{dir: "test/sim/*", others: []string{anything}, local: []string{"test/sim", "test/sim/*"},
 			reason: "a simulator that used the product's code would make the product's mistakes"},
+		quay(),
 		{dir: "test/golden", others: []string{"github.com/google/go-cmp/"},
 			reason: "used by the tests of every package, so it needs none"},
 		{dir: "test/arch", others: []string{"github.com/google/go-cmp/", "golang.org/x/mod/"},

@@ -13,19 +13,26 @@ import (
 // ask the real clock, each with its reason.
 func clockUses() map[string]string {
 	return map[string]string{
-		"service/reconcile/reader.go Sleep":    "the first read of a batch waits some milliseconds for company; nothing is tested by how long",
-		"service/reconcile/reader.go NewTimer": "a read that nobody waits for urgently waits longer; hurry ends it",
-		"service/reconcile/reconciler.go Now":  "the default of an option that tests set",
-		"providers/aws/session.go Now":         "the default of an option that tests set",
-		"providers/azure/session.go Now":       "the default of an option that tests set",
-		"providers/azure/call.go NewTimer":     "the pause before Azure is asked again about an operation",
-		"providers/gce/call.go Sleep":          "the first of several rules made at the same time waits some milliseconds for the others to be read with",
-		"providers/gce/session.go Now":         "the default of an option that tests set",
-		"providers/plugin/open.go Now":         "what a program gives the cloud; here the program is the stock one",
-		"providers/plugin/tell.go Now":         "the time of a condition, which the stock loop does not pass in",
-		"providers/plugin/drive.go NewTimer":   "the stock loop wants an answer from the call, so the call waits for the cloud",
-		"service/offline/plan.go Now":          "the program hands the clock to the provider that it opens",
-		"service/offline/orphans.go NewTimer":  "the cloud lets go of what was deleted slowly; looking again at once finds the same",
+		"service/reconcile/reader.go Sleep":       "the first read of a batch waits some milliseconds for company; nothing is tested by how long",
+		"service/reconcile/reader.go NewTimer":    "a read that nobody waits for urgently waits longer; hurry ends it",
+		"service/reconcile/reconciler.go Now":     "the default of an option that tests set",
+		"providers/aws/session.go Now":            "the default of an option that tests set",
+		"providers/kit/bucket.go AfterFunc":       "the next token of a bucket comes with time; tests run it on a virtual clock",
+		"providers/kit/wait.go NewTimer":          "the pause before a cloud is asked again about a change; tests run it on a virtual clock",
+		"providers/kit/settle.go NewTimer":        "the pause before a cloud is asked again how busy things are; tests run it on a virtual clock",
+		"providers/kit/settle.go Until":           "the pause is as long as is left of it",
+		"providers/kit/settle.go Now":             "how long changes take is learnt by the clock of that pause",
+		"providers/openstack/wire/session.go Now": "the default of an option that tests set",
+		"providers/oci/wire/session.go Now":       "the default of an option that tests set",
+		"providers/azure/session.go Now":          "the default of an option that tests set",
+		"providers/azure/call.go NewTimer":        "the pause before a call without an answer is made again",
+		"providers/gce/call.go Sleep":             "the first of several rules made at the same time waits some milliseconds for the others to be read with",
+		"providers/gce/session.go Now":            "the default of an option that tests set",
+		"providers/plugin/open.go Now":            "what a program gives the cloud; here the program is the stock one",
+		"providers/plugin/tell.go Now":            "the time of a condition, which the stock loop does not pass in",
+		"providers/plugin/drive.go NewTimer":      "the stock loop wants an answer from the call, so the call waits for the cloud",
+		"service/offline/plan.go Now":             "the program hands the clock to the provider that it opens",
+		"service/offline/orphans.go NewTimer":     "the cloud lets go of what was deleted slowly; looking again at once finds the same",
 	}
 }
 
@@ -87,6 +94,9 @@ func harmless(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
 	if v.Names[0].Name == "_" || embedded(group.Doc) || embedded(v.Doc) {
 		return true // a check by the compiler; a file, filled in by it
 	}
+	if s.Path == "test/sim/virtual/network.go" && v.Names[0].Name == "wires" {
+		return true // what goes with the default transport, of which a program has one
+	}
 	if s.IsMain() && len(v.Values) == 0 && isPackage(v.Type, "string") {
 		return true // a version, stamped by the linker
 	}
@@ -141,7 +151,7 @@ func typeName(x ast.Expr) string {
 // of k8s.io/cloud-provider is filled by blank imports, and a program that has only
 // one line for us must not need a second.
 func registrations() []string {
-	return []string{"providers/plugin/aws/register.go", "providers/plugin/azure/register.go", "providers/plugin/gce/register.go"}
+	return []string{"providers/plugin/aws/register.go", "providers/plugin/azure/register.go", "providers/plugin/gce/register.go", "providers/plugin/oci/register.go", "providers/plugin/openstack/register.go"}
 }
 
 // noInit finds init functions, which only a program may have, and what exists to

@@ -68,8 +68,8 @@ type Text struct {
 	Body []byte
 }
 
-// Walk reads every file below the root but those of git, build results and
-// hidden folders of editors.
+// Walk reads every file below the root but those of git (in a worktree .git is a
+// file), build results and hidden folders of editors.
 func Walk(root string) ([]Text, error) {
 	var out []Text
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -83,7 +83,7 @@ func Walk(root string) ([]Text, error) {
 		switch {
 		case entry.IsDir() && skipped(filepath.ToSlash(rel)):
 			return filepath.SkipDir
-		case !entry.Type().IsRegular() || strings.HasPrefix(path.Base(rel), "coverage"):
+		case !entry.Type().IsRegular() || path.Base(rel) == ".git" || strings.HasPrefix(path.Base(rel), "coverage"):
 			return nil
 		}
 		body, err := os.ReadFile(name) // #nosec G304 G122 -- the files of this repository

@@ -1,24 +1,37 @@
-// Command bench counts what Berth costs: cloud calls per Service in every phase
-// of a Service's life, from the journal of the simulator, with the real
-// controller as a process on a real API server. It prints a table and writes
-// bin/bench.json.
+// Command bench counts what Berth costs, with the real controller as a process on a
+// real API server and the journal of the simulator. It prints tables and writes them
+// into the bin folder.
+//
+// The table calls has the cloud calls per Service in every phase of a Service's life
+// (bin/bench.json). The table limits has how long each phase takes at the rates that
+// the clouds document (bin/limits.json), against the time that its calls need: of the
+// bucket that takes longest, what is beyond the burst, divided by the rate.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
+	"github.com/berth-lb/berth/test/cluster"
 	"github.com/berth-lb/berth/test/harness"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	err := run(ctx, os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -32,13 +45,90 @@ const (
 	restarts = 500 // Services in place when the controller restarts
 )
 
-func run(ctx context.Context) error {
+// choice is what part of the tables is asked for.
+type choice struct {
+	tables, clouds, kinds, phases []string
+	services, slow                []int
+}
+
+func choose(args []string) (c choice, err error) {
+	set := flag.NewFlagSet("bench", flag.ContinueOnError)
+	list := func(name, value, usage string) *string { return set.String(name, value, usage+", separated by commas") }
+	tables := list("tables", "calls,limits", "tables to measure")
+	slow := list("slow", "10", "numbers of Services of the table limits with operations that take long")
+	clouds := list("cloud", "", "clouds; empty for all")
+	kinds := list("kind", "", "kinds of load balancers; empty for all")
+	wanted := list("phases", strings.Join(phases(), ","), "phases of the table limits")
+	numbers := list("services", "1,10,100,300", "numbers of Services of the table limits")
+	if err := set.Parse(args); err != nil {
+		return c, err
+	}
+	if set.NArg() > 0 {
+		return c, fmt.Errorf("argument %q: not known", set.Arg(0))
+	}
+	c = choice{tables: split(*tables), clouds: split(*clouds), kinds: split(*kinds), phases: split(*wanted)}
+	for _, p := range c.phases {
+		if !slices.Contains(phases(), p) {
+			return c, fmt.Errorf("phase %q: want some of %v", p, phases())
+		}
+	}
+	if c.services, err = countsOf("services", *numbers); err != nil {
+		return c, err
+	}
+	c.slow, err = countsOf("slow", *slow)
+	return c, err
+}
+
+func countsOf(flag, text string) (out []int, err error) {
+	for _, part := range split(text) {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%s %q: not a number from 1 on", flag, part)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// of are the subjects that are asked for.
+func (c choice) of(all []subject) []subject {
+	return slices.DeleteFunc(all, func(s subject) bool {
+		return (len(c.clouds) > 0 && !slices.Contains(c.clouds, s.cloud)) || (len(c.kinds) > 0 && !slices.Contains(c.kinds, s.kind))
+	})
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := choose(args)
+	if err != nil {
+		return err
+	}
+	for _, table := range c.tables {
+		switch table {
+		case "calls":
+			err = calls(ctx, c)
+		case "limits":
+			err = limits(ctx, c)
+		default:
+			err = fmt.Errorf("table %q: want calls or limits", table)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func calls(ctx context.Context, c choice) error {
 	var rows []row
 	head()
-	for _, s := range subjects() {
-		if only := os.Getenv("ONLY"); only != "" && only != s.cloud && only != s.kind {
-			continue
-		}
+	for _, s := range c.of(subjects()) {
 		got, err := measure(ctx, s)
 		rows = append(rows, got...)
 		show(got) // at once: a kind takes a minute
@@ -46,7 +136,39 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
 		}
 	}
-	return write(rows)
+	return writeFile("bench.json", rows)
+}
+
+// limits goes on with the next kind when one has failed, and tells at the end.
+func limits(ctx context.Context, c choice) (failed error) {
+	control, err := cluster.Start(ctx, cluster.Options{Progress: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, control.Stop()) }()
+	rows := []limitRow{}
+	limitHead()
+	for _, s := range c.of(slices.Concat(limitSubjects(), slowSubjects())) {
+		numbers := c.services
+		if s.delay != nil {
+			numbers = c.slow
+		}
+		for _, n := range numbers {
+			got, err := underRates(ctx, control, s, n, c.phases)
+			for _, r := range got {
+				r.show()
+			}
+			rows = append(rows, got...)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s %s, %d Services: %w", s.cloud, s.kind, n, err))
+				fmt.Fprintln(os.Stderr, "bench:", err)
+			}
+			if ctx.Err() != nil {
+				return failed
+			}
+		}
+	}
+	return errors.Join(failed, writeFile("limits.json", rows))
 }
 
 // measure runs all phases for one kind of load balancer in a world of its own.

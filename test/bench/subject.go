@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"path"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +24,31 @@ type subject struct {
 	// Phases with another number of Services have it in their name: "create 100".
 	// Waiting for an operation is part of the write it belongs to.
 	goal map[string][2]float64
+	// delay makes operations of the simulator take long; nil: they take no time.
+	delay *delay
+}
+
+// delay is the flag of the simulator by which operations take so long.
+type delay struct {
+	flag string
+	time time.Duration
+}
+
+// args are the arguments of the simulator.
+func (d *delay) args() []string {
+	if d == nil {
+		return nil
+	}
+	return []string{d.flag + "=" + d.time.String()}
+}
+
+// quiet is how long nothing must happen in the cloud until what was begun has ended: the
+// journal has a call that waits for an operation only when that is over.
+func (d *delay) quiet() time.Duration {
+	if d == nil {
+		return quiet
+	}
+	return d.time + quiet
 }
 
 func subjects() []subject {
@@ -38,8 +66,58 @@ func subjects() []subject {
 		{cloud: "gce", kind: "target-pool", simArgs: gceQuotas(), goal: gceGoal(3.2, 3.2, 1)},
 		{cloud: "gce", kind: "netlb-rbs", simArgs: gceQuotas(), annotations: map[string]string{"cloud.google.com/l4-rbs": "enabled"}, goal: gceGoal(4, 3.6, 0.1)},
 		{cloud: "gce", kind: "ilb-ig", simArgs: gceQuotas(), annotations: map[string]string{"networking.gke.io/load-balancer-type": "Internal"}, goal: gceGoal(4, 3.6, 0.1)},
+		{cloud: "openstack", kind: "octavia", simArgs: []string{"--busy=300ms"}, together: []int{1, 100}, goal: openstackGoal()},
 		{cloud: "gce", kind: "ilb-neg", simArgs: gceQuotas(), class: "networking.gke.io/l4-regional-internal", goal: gceGoal(11.2, 7.2, 1)},
 	}
+}
+
+// limitSubjects are the kinds of the table under the documented rates.
+func limitSubjects() []subject {
+	pools := func(name, pools string) subject {
+		return subject{cloud: "azure", kind: name, simArgs: []string{"--pools=" + pools}}
+	}
+	all := []subject{pools("nodeip", "nodeIP"), pools("nic", "nodeIPConfiguration")}
+	for _, s := range subjects() {
+		if s.cloud != "azure" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// slowSubjects are the kinds whose operations take as long as users report: their calls
+// must not grow with it.
+func slowSubjects() []subject {
+	delays := map[string]*delay{"gce": {"--operation-delay", 12 * time.Second}, "azure": {"--write-latency", 4 * time.Second}}
+	var all []subject
+	for _, s := range limitSubjects() {
+		if s.delay = delays[s.cloud]; s.delay != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// mark is a text that the dump of a cloud has for every load balancer, pool or
+// group that a node is in, and elsewhere as often before as after.
+func (s subject) mark(n corev1.Node) string {
+	_, id, _ := strings.Cut(n.Spec.ProviderID, "://")
+	switch {
+	case s.cloud == "aws":
+		return path.Base(id)
+	case s.kind == "ilb-neg": // an endpoint has the name of its machine, not the path
+		return `"` + path.Base(id) + `"`
+	case s.cloud == "gce":
+		return "/instances/" + path.Base(id) + `"`
+	case s.kind == "nic":
+		return id + "/networkInterfaces/"
+	}
+	for _, a := range n.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP {
+			return `"` + a.Address + `"`
+		}
+	}
+	return n.Name
 }
 
 // gceGoal: a creation costs one write for each resource and for the members of each
@@ -63,6 +141,16 @@ func gceGoal(made, gone, node float64) map[string][2]float64 {
 
 // gceQuotas raises what a project with hundreds of load balancers has to have raised.
 func gceQuotas() []string { return []string{"--quota-factor=100"} }
+
+// openstackGoal: a creation is two writes, the tree and the floating IP, and a deletion
+// as many; a port that is added is pool, members and listener, a node one write for each
+// of a Service's three pools. Lists and questions how load balancers are, all Services
+// share.
+func openstackGoal() map[string][2]float64 {
+	return map[string][2]float64{
+		"create": {2.6, 2}, "touch": {0, 0}, "port": {3.8, 3}, "delnode": {3.8, 3}, "addnode": {3.8, 3}, "delete": {2.6, 2},
+	}
+}
 
 // azureInternal: one write brings the load balancer up to date for all Services that
 // are waiting, one more each pool. A write is three calls: a read before, the write,

@@ -39,12 +39,15 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("CLOUD=%q: there is no demo for it; legal: %s", cloud, strings.Join(slices.Sorted(maps.Keys(stages())), ", "))
 	}
 	began := time.Now()
-	world, err := harness.Start(ctx, harness.Options{Cloud: cloud, Nodes: nodes, Progress: os.Stdout})
+	show := &show{stage: stage}
+	world, err := harness.Start(ctx, harness.Options{Cloud: cloud, Nodes: nodes, Progress: os.Stdout, Early: func(ctx context.Context, w *harness.World) error {
+		show.world = w
+		return show.plan(ctx)
+	}})
 	if err != nil {
 		return err
 	}
 	fmt.Printf("everything is built and started after %s\n", time.Since(began).Round(time.Second))
-	show := &show{world: world, stage: stage}
 	err = show.play(ctx)
 	if err == nil && os.Getenv("KEEP") == "1" {
 		show.keep(ctx)

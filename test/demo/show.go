@@ -33,9 +33,11 @@ type stage struct {
 
 func stages() map[string]stage {
 	return map[string]stage{
-		"aws":   {lookAWS, "classic-tls", "nlb"},
-		"azure": {lookAzure, "internal", "public"},
-		"gce":   {lookGCE, "external-backend-service", "external"},
+		"aws":       {lookAWS, "classic-tls", "nlb"},
+		"azure":     {lookAzure, "internal", "public"},
+		"gce":       {lookGCE, "external-backend-service", "external"},
+		"oci":       {lookOCI, "internal", "flexible"},
+		"openstack": {lookOpenStack, "local-policy", "external"},
 	}
 }
 
@@ -56,13 +58,13 @@ func (s *show) title(format string, args ...any) {
 	fmt.Printf("\n== "+format+"\n", args...)
 }
 
-// play shows the scenes in order.
+// play shows the scenes in order; the plan was shown while there was no cluster yet.
 func (s *show) play(ctx context.Context) error {
 	if err := s.load(); err != nil {
 		return err
 	}
 	for _, scene := range []func(context.Context) error{
-		s.plan, s.begin, s.create, s.results, s.complaints, s.join, s.port, s.delete, s.summary,
+		s.begin, s.create, s.results, s.complaints, s.join, s.port, s.delete, s.summary,
 	} {
 		if err := scene(ctx); err != nil {
 			return err

@@ -3,6 +3,7 @@ package docs
 import (
 	"testing"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
@@ -27,6 +28,25 @@ func TestAnnotationPages(t *testing.T) {
 
 func TestStatusPage(t *testing.T) {
 	golden.Check(t, root+"/docs/reference/status.md", status.Reference())
+}
+
+func TestProblemsPage(t *testing.T) {
+	golden.Check(t, root+"/docs/reference/problems.md", annotations.CodesMarkdown())
+}
+
+func TestKindsPage(t *testing.T) {
+	golden.Check(t, root+"/docs/reference/kinds.md", providers.CapabilitiesMarkdown(all.List()))
+}
+
+// TestEveryKindIsDeclared: what a kind can do is data for each of them.
+func TestEveryKindIsDeclared(t *testing.T) {
+	for _, cloud := range all.List() {
+		for _, kind := range cloud.Kinds {
+			if _, known := providers.CapabilityOf(cloud.Capabilities, kind); !known {
+				t.Errorf("%s: kind %s has no capability", cloud.Name, kind)
+			}
+		}
+	}
 }
 
 func TestPolicyPage(t *testing.T) {

@@ -124,24 +124,9 @@ func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
 	c, err := dialAzure(w.Sim.URL)
 	w.must(err)
 	w.eventually("places of pods", func() error {
-		pager := c.NewServiceGatewaysClient().NewGetAddressLocationsPager(azureGroup, "servicegateway", nil)
-		all, err := pages(w.t.Context(), pager.More, pager.NextPage,
-			func(p armnetwork.ServiceGatewaysClientGetAddressLocationsResponse) []*armnetwork.ServiceGatewayAddressLocationResponse {
-				return p.Value
-			})
+		got, err := w.podPlaces(c)
 		if err != nil {
 			return err
-		}
-		got := map[string][]string{}
-		for _, location := range all {
-			for _, address := range location.Addresses {
-				for _, service := range address.Services {
-					got[*service] = append(got[*service], *location.AddressLocation+" "+*address.Address)
-				}
-			}
-		}
-		for _, list := range got {
-			slices.Sort(list)
 		}
 		return differ("places by service", want, got)
 	})
@@ -153,4 +138,25 @@ func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
 			w.t.Errorf("%s: the status has %+v, the cloud %s", svc.Name, in, *ip.Properties.IPAddress)
 		}
 	}
+}
+
+// podPlaces are the nodes and addresses of pods that the gateway sends to, by Service.
+func (w *world) podPlaces(c *armnetwork.ClientFactory) (map[string][]string, error) {
+	pager := c.NewServiceGatewaysClient().NewGetAddressLocationsPager(azureGroup, "servicegateway", nil)
+	all, err := pages(w.t.Context(), pager.More, pager.NextPage,
+		func(p armnetwork.ServiceGatewaysClientGetAddressLocationsResponse) []*armnetwork.ServiceGatewayAddressLocationResponse {
+			return p.Value
+		})
+	got := map[string][]string{}
+	for _, location := range all {
+		for _, address := range location.Addresses {
+			for _, service := range address.Services {
+				got[*service] = append(got[*service], *location.AddressLocation+" "+*address.Address)
+			}
+		}
+	}
+	for _, list := range got {
+		slices.Sort(list)
+	}
+	return got, err
 }

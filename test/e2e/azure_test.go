@@ -60,7 +60,7 @@ func onAzure() *place {
 			denied: sim.Fault{Operation: "LoadBalancers.CreateOrUpdate", Status: 403, Code: "AuthorizationFailed",
 				Message: "does not have authorization to perform action 'Microsoft.Network/loadBalancers/write'"},
 			quota: sim.Fault{Operation: "PublicIPAddresses.CreateOrUpdate", Status: 400, Code: "PublicIPCountLimitReached", Message: "Cannot create more than 10 public IP addresses"},
-			down:  sim.Fault{Status: 503, Code: "ServiceUnavailable", Message: "The service is unavailable."},
+			down:  sim.Fault{Status: 503, Code: "ServiceUnavailable", Message: "The service is unavailable"},
 		},
 		cuts:     []string{"LoadBalancers.CreateOrUpdate", "PublicIPAddresses.CreateOrUpdate", "SecurityGroups.CreateOrUpdate"},
 		mistakes: azureMishaps(),
@@ -77,8 +77,8 @@ func azureMishaps() []mishap {
 		mishapOf("clients", "public", azureKey("allowed-ip-ranges"), "10.0.0.1/8", "10.0.0.0/8"),
 		mishapOf("subnet", "internal", azureKey("load-balancer-internal-subnet"), "nowhere", "subnet"),
 		mishapOf("probe", "internal", azureKey("load-balancer-health-probe-interval"), "0", "5"),
-		{name: "asked", kind: "public", bad: []change{asked("192.0.2.99")}, fix: []change{asked("")}, words: []string{`"192.0.2.99"`, "public IP"}},
-		{name: "sctp", kind: "public", bad: []change{sctp}, fix: []change{one}, words: []string{"spec.ports", "SCTP"}},
+		{name: "asked", kind: "public", field: true, bad: []change{asked("192.0.2.99")}, fix: []change{asked("")}, words: []string{`"192.0.2.99"`, "public IP"}},
+		{name: "sctp", kind: "public", field: true, bad: []change{sctp}, fix: []change{one}, words: []string{"spec.ports", "SCTP"}},
 	}
 }
 

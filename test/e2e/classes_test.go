@@ -189,7 +189,7 @@ func (w *world) settlesWith(name, finalizer string) {
 			return err
 		}
 		svc := w.get(name)
-		if host := svc.Status.LoadBalancer.Ingress[0].Hostname; host != lower(b.Host) {
+		if host := hostOf(svc); host != lower(b.Host) {
 			return fmt.Errorf("the status says %s, the load balancer is %s", host, b.Host)
 		}
 		if !slices.Equal(svc.Finalizers, []string{finalizer}) {

@@ -59,7 +59,7 @@ func onGCE() *place {
 			denied: sim.Fault{Operation: "forwardingRules.insert", Status: 403, Code: "forbidden",
 				Message: "Required 'compute.forwardingRules.create' permission for 'projects/berth-demo'"},
 			quota: sim.Fault{Operation: "forwardingRules.insert", Status: 403, Code: "quotaExceeded", Message: "Quota 'FORWARDING_RULES' exceeded. Limit: 15.0"},
-			down:  sim.Fault{Status: 503, Code: "backendError", Message: "The service is currently unavailable."},
+			down:  sim.Fault{Status: 503, Code: "backendError", Message: "The service is currently unavailable"},
 		},
 		cuts:     []string{"forwardingRules.insert", "targetPools.insert", "regionBackendServices.insert", "firewalls.insert", "healthChecks.insert"},
 		mistakes: gceMishaps(),
@@ -81,13 +81,13 @@ func gceMishaps() []mishap {
 	return []mishap{
 		mishapOf("tier", "netlb-rbs", "cloud.google.com/network-tier", "Gold", "Premium", "Standard"),
 		mishapOf("subnet", "ilb-ig", "networking.gke.io/internal-load-balancer-subnet", "nowhere", "subnet"),
-		{name: "asked", kind: "target-pool", bad: []change{asked("192.0.2.99")}, fix: []change{asked("")},
+		{name: "asked", kind: "target-pool", field: true, bad: []change{asked("192.0.2.99")}, fix: []change{asked("")},
 			words: []string{"spec.loadBalancerIP", `"192.0.2.99"`, "reserved"}},
-		{name: "outside", kind: "ilb-neg", bad: []change{asked("192.0.2.98")}, fix: []change{asked("")},
+		{name: "outside", kind: "ilb-neg", field: true, bad: []change{asked("192.0.2.98")}, fix: []change{asked("")},
 			words: []string{"spec.loadBalancerIP", `"192.0.2.98"`, "subnet"}},
-		{name: "mixed", kind: "target-pool", bad: []change{protocol(corev1.ProtocolUDP)}, fix: []change{one},
+		{name: "mixed", kind: "target-pool", field: true, bad: []change{protocol(corev1.ProtocolUDP)}, fix: []change{one},
 			words: []string{"spec.ports", "TCP", "UDP", "netlb-rbs"}},
-		{name: "sctp", kind: "netlb-rbs", bad: []change{protocol(corev1.ProtocolSCTP)}, fix: []change{one}, words: []string{"spec.ports", "SCTP", "TCP"}},
+		{name: "sctp", kind: "netlb-rbs", field: true, bad: []change{protocol(corev1.ProtocolSCTP)}, fix: []change{one}, words: []string{"spec.ports", "SCTP", "TCP"}},
 	}
 }
 

@@ -40,6 +40,7 @@ type release struct {
 	name      string
 	namespace string
 	ports     map[*harness.Process]int // of health and metrics
+	hook      int                      // port on which Pods have the webhook; 0: they have none
 }
 
 // helm runs Helm as the administrator of the cluster.
@@ -138,11 +139,18 @@ func (r *release) pod() *harness.Process {
 		if strings.HasPrefix(arg, "--secure-port=") {
 			arg = fmt.Sprintf("--secure-port=%d", port)
 		}
+		if strings.HasPrefix(arg, "--gate-webhook-listen=") {
+			arg = fmt.Sprintf("--gate-webhook-listen=127.0.0.1:%d", r.hook)
+		}
 		args = append(args, replace.Replace(arg))
 	}
 	env := r.w.Credentials()
 	for _, e := range container.Env {
-		env = append(env, e.Name+"="+replace.Replace(e.Value))
+		value := replace.Replace(e.Value)
+		if e.ValueFrom != nil && e.ValueFrom.ResourceFieldRef != nil && e.ValueFrom.ResourceFieldRef.Resource == "limits.memory" {
+			value = fmt.Sprint(container.Resources.Limits.Memory().Value())
+		}
+		env = append(env, e.Name+"="+value)
 	}
 	p, err := r.w.Run(r.name, r.w.Binaries.Controller, env, args...)
 	r.w.must(err)

@@ -24,6 +24,7 @@ type step struct {
 func (w *world) play(name string, steps []step) {
 	w.t.Helper()
 	for _, s := range steps {
+		w.atRest(name)
 		w.update(name, s.changes...)
 		w.eventually(s.name, func() error {
 			b, err := w.balancer(name)
@@ -134,7 +135,7 @@ func TestKindSwitch(t *testing.T) {
 
 	w.update("web", annotate("type", ""))
 	w.eventually("the address of the first load balancer again", func() error {
-		return differ("address", classic, w.get("web").Status.LoadBalancer.Ingress[0].Hostname)
+		return differ("address", classic, hostOf(w.get("web")))
 	})
 	w.bothServe("web")
 	if n := w.committed("CreateLoadBalancer"); n != 2 {

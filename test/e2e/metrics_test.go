@@ -29,6 +29,7 @@ type securePort struct {
 	t      *testing.T
 	url    string
 	client *http.Client
+	token  string // what who reads shows; empty: nothing
 }
 
 // secured are the flags of a controller whose secure port may be read by everybody.
@@ -56,6 +57,9 @@ func (p *securePort) get(path string) (status int, body string) {
 	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
 	if err != nil {
 		p.t.Fatal(err)
+	}
+	if p.token != "" {
+		request.Header.Set("Authorization", "Bearer "+p.token)
 	}
 	response, err := p.client.Do(request)
 	if err != nil {

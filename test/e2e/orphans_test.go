@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -48,11 +49,41 @@ func (p *place) orphans(t *testing.T) {
 	if out, code := w.berth("orphans"); code != plan.ExitNothing {
 		t.Errorf("orphans, once more: exit code %d\n%s", code, out)
 	}
+	w.unjudged(alive)
 	w.forceAway(alive)
 	if out, code := w.berth("orphans", "--delete", "--yes"); code != plan.ExitNothing {
 		t.Errorf("orphans --delete --yes, of the last Service: exit code %d\n%s", code, out)
 	}
 	w.nothingLeft(empty)
+}
+
+// unjudged refuses the Service that lives, and lets a controller that is not known hold
+// another one: what they may share is not known, so nobody says that all is well.
+func (w *world) unjudged(alive corev1.Service) {
+	w.t.Helper()
+	m := w.place.mistakes[slices.IndexFunc(w.place.mistakes, func(m mishap) bool { return m.kind == w.place.kinds[0].name })]
+	held := w.service("held", ports(80, nodePort(60, 0)))
+	class := "example.com/unknown"
+	held.Spec.LoadBalancerClass, held.Finalizers = &class, []string{service.OwnFinalizer}
+	w.must(w.Create(w.t.Context(), held))
+	w.update(alive.Name, m.bad...)
+	for _, args := range [][]string{{}, {"--delete", "--yes"}} {
+		out, code := w.berth("orphans", args...)
+		if code != plan.ExitUnjudged || strings.Contains(out, "belongs to a Service") {
+			w.t.Errorf("orphans %q beside Services that nobody can judge: exit code %d\n%s", args, code, out)
+		}
+		for _, word := range append([]string{"2 Services", alive.Name + " is not accepted: ", held.Name + " spec.loadBalancerClass \"" + class}, m.words...) {
+			if !strings.Contains(strings.Join(strings.Fields(out), " "), word) {
+				w.t.Errorf("orphans does not say %q:\n%s", word, out)
+			}
+		}
+	}
+	out, code := w.berth("orphans", "-o", "json")
+	if code != plan.ExitUnjudged || strings.Count(out, "is not judged") != 2 {
+		w.t.Errorf("orphans -o json: exit code %d\n%s", code, out)
+	}
+	w.update(alive.Name, m.fix...)
+	w.forceAway(held)
 }
 
 // forceAway deletes Services as people do who are in a hurry: without their finalizers.
@@ -72,7 +103,7 @@ func (w *world) berth(verb string, args ...string) (string, int) {
 	w.t.Helper()
 	args = slices.Concat([]string{verb, "--provider", w.Cloud, "--cloud-config", filepath.Join(w.Sim.Dir, "cloud.conf"), "--kubeconfig", w.Cluster.Kubeconfig("")}, args)
 	cmd := exec.CommandContext(w.t.Context(), w.Binaries.Berth, args...)
-	cmd.Env = append(os.Environ(), w.Credentials()...)
+	cmd.Env = slices.Concat(os.Environ(), w.Credentials(), w.Env)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		w.t.Fatalf("berth %s: %v", verb, err)

@@ -28,6 +28,7 @@ type place struct {
 	answers  answers
 	cuts     []string // operations whose answer gets lost
 	mistakes []mishap
+	kills    int          // how often a controller can be killed before all is made; 0: 3
 	install  func(*world) // how the controller gets into the cluster; nil: it is only started
 }
 
@@ -49,6 +50,7 @@ type mishap struct {
 	name, kind string
 	bad, fix   []change
 	words      []string
+	field      bool // what is wrong is no annotation
 }
 
 // front is what a client of the cloud sees of one address.
@@ -158,8 +160,24 @@ func (w *world) dump() map[string]any {
 	if compute, ok := out["compute"].(map[string]any); ok {
 		out = compute
 	}
+	// Oracle Cloud remembers for a day what it was asked to do.
+	maps.DeleteFunc(out, func(list string, _ any) bool { return strings.HasSuffix(list, "workrequest") })
 	forget(out)
+	byID(out)
 	return out
+}
+
+// byID gives the things in lists a path of their own, where they have an id.
+func byID(dump map[string]any) {
+	for list, all := range maps.Clone(dump) {
+		things, _ := all.([]any)
+		for _, thing := range things {
+			if object, ok := thing.(map[string]any); ok && object["id"] != nil {
+				dump[fmt.Sprintf("%s/%v", list, object["id"])] = object
+				delete(dump, list)
+			}
+		}
+	}
 }
 
 // forget takes out what counts writes.
@@ -168,6 +186,8 @@ func forget(doc any) {
 	case map[string]any:
 		delete(doc, "etag")
 		delete(doc, "fingerprint")
+		delete(doc, "revision_number")
+		delete(doc, "updated_at")
 		for _, part := range doc {
 			forget(part)
 		}

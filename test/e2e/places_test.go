@@ -24,6 +24,7 @@ func (p *place) scenarios(t *testing.T) {
 	t.Run("kill", p.kill)
 	t.Run("restart", p.restart)
 	t.Run("throttled", p.throttled)
+	t.Run("rates", p.rates)
 	t.Run("refused", p.refused)
 	t.Run("cut", p.cut)
 	t.Run("mistakes", p.mistaken)
@@ -70,6 +71,7 @@ func (p *place) life(t *testing.T) {
 func (p *place) each(w *world, changes func(i int) []change) {
 	w.t.Helper()
 	for i, k := range p.kinds {
+		w.atRest(k.name)
 		w.update(k.name, changes(i)...)
 	}
 }
@@ -123,8 +125,12 @@ func (p *place) kill(t *testing.T) {
 	fleet := w.many(n)
 	w.must(w.Create(t.Context(), fleet...))
 	interrupted := 0
-	for _, writes := range []int{1, 2, 3} {
-		w.killAfter(w.controller(), w.meter(), writes)
+	kills := []int{1, 2, 3}
+	if p.kills > 0 {
+		kills = kills[:p.kills]
+	}
+	for _, writes := range kills {
+		w.killAfter(w.controller(), w.meter(), writes, w.Programmed(fleet...))
 		if w.Programmed(fleet...)(t.Context()) != nil {
 			interrupted++
 		}
@@ -143,7 +149,7 @@ func (p *place) kill(t *testing.T) {
 	if w.Gone(fleet...)(t.Context()) == nil {
 		t.Error("everything was gone at once: nothing was interrupted")
 	}
-	w.killAfter(w.controller(), w.meter(), 3)
+	w.killAfter(w.controller(), w.meter(), 3, w.Gone(fleet...))
 	w.controller()
 	w.gone(fleet...)
 	w.nothingLeft(before)
@@ -207,16 +213,13 @@ func (p *place) throttled(t *testing.T) {
 	f.Kind, f.WritesOnly = sim.FaultError, true
 	w.arm(f)
 	w.must(w.Create(t.Context(), fleet...))
-	for _, svc := range fleet {
-		w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonThrottled)
-	}
+	w.refusedWrites(2)
 	w.disarm()
 	w.programmed(fleet...)
 	w.oncePerService(before, fleet)
 	for _, svc := range fleet {
-		warned := slices.DeleteFunc(w.warnings(svc.Name), func(e string) bool { return !strings.Contains(e, string(status.EventSyncFailed)) })
-		if len(warned) > 1 { // the API server warns as well, of its own affairs
-			t.Errorf("%s: throttling was told %d times: %q", svc.Name, len(warned), warned)
+		if warned := w.failures(svc.Name); len(warned) > 0 {
+			t.Errorf("%s: a call that waits for its rate was told: %q", svc.Name, warned)
 		}
 	}
 }

@@ -60,6 +60,33 @@ func TestPolicyRefuses(t *testing.T) {
 	w.asBefore(before)
 }
 
+// TestPolicyForbidsOpenNodes: nothing opens the nodes to a group that a Service names, and
+// one that did before the policy is not changed any further.
+func TestPolicyForbidsOpenNodes(t *testing.T) {
+	w := start(t, 2)
+	before := w.state()
+	w.controller("--policy-config=" + w.write("rules: [{name: closed, namespaces: [other], forbidOpenNodes: true}]\n"))
+	free := w.create("free")
+	group := w.groupOf("free")
+	live := w.create("live", annotate("security-groups", group))
+	was, err := w.balancer("live")
+	w.must(err)
+	w.write("rules: [{name: closed, namespaces: ['*'], forbidOpenNodes: true}]\n")
+	fresh := w.service("fresh", annotate("security-groups", group))
+	w.must(w.Create(t.Context(), fresh))
+	for _, name := range []string{"live", "fresh"} {
+		w.refused(name, "aws-load-balancer-security-groups", group, `"closed"`, "on all ports")
+	}
+	w.update("live", annotate("connection-idle-timeout", "120"))
+	w.settled(w.meter())
+	w.stays("live", was)
+	w.update("live", annotate("security-groups", ""))
+	w.programmed(live, free)
+	w.becomes("live", setting("idle"), "120")
+	w.remove(live, fresh, free)
+	w.asBefore(before)
+}
+
 // TestPolicyTightened: a live load balancer that would be refused today stays as it
 // is and follows the nodes, also after a restart; a policy that allows more again
 // takes effect by itself, one that cannot be read does not.

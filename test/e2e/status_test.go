@@ -60,6 +60,14 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// hostOf is the host name in the status of a Service; empty while there is none.
+func hostOf(svc *corev1.Service) string {
+	for _, in := range svc.Status.LoadBalancer.Ingress {
+		return in.Hostname
+	}
+	return ""
+}
+
 // changeBeside changes what is ours once more and wants foreign things to survive,
 // also the release.
 func (w *world) changeBeside(name, host string) {
@@ -74,7 +82,7 @@ func (w *world) changeBeside(name, host string) {
 	w.becomes(name, func(b balancer) any { return len(b.Listeners) }, 2)
 	w.programmed(*w.get(name))
 	svc = w.get(name)
-	if svc.Status.LoadBalancer.Ingress[0].Hostname != host {
+	if hostOf(svc) != host {
 		w.t.Errorf("the address has changed: %v", svc.Status.LoadBalancer)
 	}
 	w.stillForeign(svc)

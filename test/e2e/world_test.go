@@ -92,7 +92,7 @@ func (w *world) tellLogs() {
 		w.t.Log(err)
 		return
 	}
-	const shown = 60
+	const shown = 25
 	for _, f := range logs {
 		if !strings.HasSuffix(f.Name(), ".log") {
 			continue
@@ -102,9 +102,16 @@ func (w *world) tellLogs() {
 			w.t.Log(err)
 			continue
 		}
-		lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(body)), "\n"), ofEveryStart)
 		w.t.Logf("end of %s:\n%s", f.Name(), strings.Join(lines[max(0, len(lines)-shown):], "\n"))
 	}
+}
+
+// ofEveryStart tells a line that every controller logs when it starts.
+func ofEveryStart(line string) bool {
+	return slices.ContainsFunc([]string{"FLAG: ", "Feature gate default state", "extension-apiserver-authentication"}, func(of string) bool {
+		return strings.Contains(line, of)
+	})
 }
 
 // controller starts a controller.
@@ -221,6 +228,21 @@ func (w *world) update(name string, changes ...change) {
 			c(svc)
 		}
 	}))
+}
+
+// atRest waits until nobody writes the Service for a moment. A write of it that meets
+// another one is refused, and the API server keeps a node port that the refused one asked
+// for: for minutes nobody gets it then, not even who asks again.
+// Source: k8s.io/apiserver, pkg/registry/generic/registry/store.go (BeginUpdate).
+func (w *world) atRest(name string) {
+	w.t.Helper()
+	last := w.get(name).ResourceVersion
+	w.eventually(name+" is at rest", func() error {
+		time.Sleep(250 * time.Millisecond)
+		before := last
+		last = w.get(name).ResourceVersion
+		return differ("resource version", before, last)
+	})
 }
 
 // remove deletes Services and waits until they are gone.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Binaries are the paths of the programs under test.
@@ -30,16 +31,18 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 		Berth:      filepath.Join(root, "bin", "berth"),
 		Cloudsim:   filepath.Join(root, "bin", "cloudsim"),
 	}
+	began := time.Now()
 	for _, b := range []struct{ path, source string }{
 		{out.Controller, "./cmd/cloud-controller-manager"}, {out.Berth, "./cmd/berth"}, {out.Cloudsim, "./test/sim/cmd/cloudsim"},
 	} {
-		fmt.Fprintf(progress, "building %s\n", filepath.Base(b.path))
+		fmt.Fprintf(progress, "building %s; the first of them takes minutes on a new machine, since all modules are compiled for it\n", filepath.Base(b.path))
 		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.path, b.source)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = root, progress, progress
 		if err := cmd.Run(); err != nil {
 			return out, fmt.Errorf("build %s: %w", b.source, err)
 		}
 	}
+	fmt.Fprintf(progress, "the programs are built after %s\n", time.Since(began).Round(time.Second))
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,17 +75,41 @@ func (p *Process) Running() bool {
 	}
 }
 
+// Freeze stops the process where it is, as a machine that is paused does.
+func (p *Process) Freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen process go on.
+func (p *Process) Thaw() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
 // Stop asks the process to end and waits; it is killed after the time is over.
 // The error says how it ended if that was not by itself with status 0.
 func (p *Process) Stop(patience time.Duration) error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has ended
 	select {
 	case <-p.done:
+		if p.early() {
+			return nil
+		}
 		return p.err
 	case <-time.After(patience):
 		p.Kill()
 		return errors.New(p.Name + ": did not stop in time and was killed")
 	}
+}
+
+// early tells that the process ended by the signal because it was asked to end before it
+// had begun its work, and so before it listens for signals.
+func (p *Process) early() bool {
+	var exit *exec.ExitError
+	if !errors.As(p.err, &exit) {
+		return false
+	}
+	how, ok := exit.Sys().(syscall.WaitStatus)
+	if !ok || !how.Signaled() || how.Signal() != syscall.SIGTERM {
+		return false
+	}
+	said, err := os.ReadFile(p.Log)
+	return err == nil && !bytes.Contains(said, []byte("service loop is running"))
 }
 
 // Kill ends the process without warning, as a power cut would.

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/berth-lb/berth/status"
 )
@@ -42,7 +44,8 @@ func (w *World) Create(ctx context.Context, services ...corev1.Service) error {
 	return nil
 }
 
-// Change reads a Service, changes it and writes it, again if somebody else was faster.
+// Change reads a Service, changes it and writes it, again if somebody else was faster
+// or the API server could not do it just now.
 func (w *World) Change(ctx context.Context, namespace, name string, change func(*corev1.Service)) error {
 	for {
 		svc, err := w.Get(ctx, namespace, name)
@@ -50,16 +53,33 @@ func (w *World) Change(ctx context.Context, namespace, name string, change func(
 			return err
 		}
 		change(svc)
-		_, err = w.Client.CoreV1().Services(namespace).Update(ctx, svc, metav1.UpdateOptions{})
+		err = patiently(func() error {
+			_, err := w.Client.CoreV1().Services(namespace).Update(ctx, svc, metav1.UpdateOptions{})
+			return err
+		})
 		if !apierrors.IsConflict(err) {
 			return err
 		}
 	}
 }
 
-// Get reads a Service.
-func (w *World) Get(ctx context.Context, namespace, name string) (*corev1.Service, error) {
-	return w.Client.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
+// Get reads a Service, again if the API server could not do it just now.
+func (w *World) Get(ctx context.Context, namespace, name string) (svc *corev1.Service, err error) {
+	err = patiently(func() error {
+		svc, err = w.Client.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	return svc, err
+}
+
+// patiently repeats what the API server of a busy machine could not do just now: a
+// request that may be repeated, and that is no matter of the test.
+func patiently(do func() error) error {
+	hurried := func(err error) bool {
+		return apierrors.IsInternalError(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+			apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
+	}
+	return retry.OnError(wait.Backoff{Steps: 6, Duration: 100 * time.Millisecond, Factor: 2}, hurried, do)
 }
 
 // Delete deletes Services; it does not wait for them to be gone.
@@ -133,6 +153,21 @@ func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
 		}
 		return nil
 	}
+}
+
+// Existing are those of the Services that are there.
+func (w *World) Existing(ctx context.Context, services ...corev1.Service) ([]corev1.Service, error) {
+	there, err := w.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []corev1.Service
+	for _, s := range services {
+		if _, ok := there[s.Namespace+"/"+s.Name]; ok {
+			out = append(out, s)
+		}
+	}
+	return out, nil
 }
 
 // list reads all Services of the cluster in one request, by namespace/name.

@@ -113,6 +113,19 @@ func (s *Sim) Throttle(ctx context.Context, buckets ...sim.Bucket) error {
 	return err
 }
 
+// Rates are the buckets that the cloud's vendor documents.
+func (s *Sim) Rates(ctx context.Context) ([]sim.Bucket, error) {
+	body, err := s.do(ctx, http.MethodGet, "/_sim/rates", nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []sim.Bucket
+	if err := json.Unmarshal(body, &out); err != nil {
+		return nil, fmt.Errorf("rates: %w", err)
+	}
+	return out, nil
+}
+
 func (s *Sim) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, bytes.NewReader(body))
 	if err != nil {

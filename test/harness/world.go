@@ -23,6 +23,9 @@ type Options struct {
 	Nodes    int    // machines in the cloud, each with a Node in the cluster
 	SimArgs  []string
 	Progress io.Writer // what is being built and started, for people; nil: nowhere
+	// Early is called when programs and simulator are there and the control plane is
+	// not yet: building that takes minutes on a new machine. Nil: nothing is.
+	Early func(context.Context, *World) error
 	// Cluster is a control plane that runs already. Close leaves it running, but
 	// takes its Nodes away; nil starts one.
 	Cluster *cluster.Cluster
@@ -38,6 +41,9 @@ type World struct {
 	Cluster  *cluster.Cluster
 	Sim      *Sim
 	Client   kubernetes.Interface
+	// Env is what controllers have in their environment besides the credentials, and
+	// wins over them.
+	Env []string
 
 	controllers []*Process
 	shared      bool // the cluster is somebody else's
@@ -65,8 +71,17 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
+	fmt.Fprintln(o.Progress, "starting the cloud simulator")
+	if w.Sim, err = startSim(ctx, w.Binaries.Cloudsim, o.Cloud, w.Dir, o.Nodes, o.SimArgs); err != nil {
+		return err
+	}
+	if o.Early != nil {
+		if err := o.Early(ctx, w); err != nil {
+			return err
+		}
+	}
 	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
-		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver")
+		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver; on a new machine they are compiled first, which takes minutes")
 		if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress}); err != nil {
 			return err
 		}
@@ -74,21 +89,12 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 	if w.Client, err = w.Cluster.Client(); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.Progress, "starting the cloud simulator")
-	if w.Sim, err = startSim(ctx, w.Binaries.Cloudsim, o.Cloud, w.Dir, o.Nodes, o.SimArgs); err != nil {
-		return err
-	}
 	return w.RegisterNodes(ctx)
 }
 
 // Close stops everything and removes the folder.
 func (w *World) Close() error {
-	var all error
-	for _, c := range w.controllers {
-		if c.Running() {
-			all = errors.Join(all, c.Stop(stopPatience))
-		}
-	}
+	all := w.StopControllers()
 	if w.Sim != nil && w.Sim.Running() {
 		w.Sim.Kill()
 	}
@@ -115,9 +121,10 @@ func (w *World) removeNodes() error {
 const stopPatience = 30 * time.Second
 
 // Controller starts the controller against the world. Further flags come last and
-// win. The name tells several apart.
+// win. The name tells several apart. Documented rates are no matter of a simulator
+// that does not have them: with one that does, tests give --api-share.
 func (w *World) Controller(name string, flags ...string) (*Process, error) {
-	return w.Manager(name, w.Binaries.Controller, flags...)
+	return w.Manager(name, w.Binaries.Controller, append([]string{"--api-share=inf"}, flags...)...)
 }
 
 // Manager starts any cloud-controller-manager against the world, such as the
@@ -129,12 +136,23 @@ func (w *World) Manager(name, program string, flags ...string) (*Process, error)
 		"--kubeconfig=" + w.Cluster.Kubeconfig(""),
 		"--leader-elect=false", "--secure-port=0", "--controllers=service", "-v=1",
 	}, flags...)
-	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, w.Credentials(), nil, program, args...)
+	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, append(w.Credentials(), w.Env...), nil, program, args...)
 	if err != nil {
 		return nil, err
 	}
 	w.controllers = append(w.controllers, p)
 	return p, nil
+}
+
+// StopControllers ends those that run.
+func (w *World) StopControllers() error {
+	var all error
+	for _, c := range w.controllers {
+		if c.Running() {
+			all = errors.Join(all, c.Stop(stopPatience))
+		}
+	}
+	return all
 }
 
 // Credentials is the environment by which the SDKs get along with the world's

@@ -20,6 +20,21 @@ const (
 // puts in the cluster's id.
 const clusterTag = "aws:ResourceTag/kubernetes.io/cluster/CLUSTER_ID"
 
+// controllerTag is the tag on all that is made in place of the AWS Load Balancer
+// Controller, for which the name of the cluster is its value.
+const controllerTag = "aws:ResourceTag/elbv2.k8s.aws/cluster"
+
+// AWSController is AWS for load balancers of the AWS Load Balancer Controller.
+func AWSController() Cloud {
+	c := AWS()
+	c.File = "aws-controller.json"
+	c.rare = nil
+	delete(c.implied, "elb.CreateLoadBalancer")
+	delete(c.implied, "elb.RegisterInstancesWithLoadBalancer")
+	c.file = func(needs []string) ([]byte, error) { return awsPolicy(needs, controllerTag) }
+	return c
+}
+
 // AWS is Amazon Web Services. An action is called like its operation, and both
 // generations of load balancers share theirs.
 // Source: AWS Service Authorization Reference, Elastic Load Balancing, Elastic Load Balancing V2, Amazon EC2.
@@ -37,18 +52,36 @@ func AWS() Cloud {
 			return "", false
 		},
 		implied: map[string]implied{
-			"ec2.CreateSecurityGroup":  {[]string{ec2Actions + "CreateTags" + atCreation}, tagged},
-			"elb.CreateLoadBalancer":   {[]string{elbActions + "AddTags" + atCreation}, tagged},
-			"elbv2.CreateLoadBalancer": {[]string{elbActions + "AddTags" + atCreation}, tagged},
-			"elbv2.CreateTargetGroup":  {[]string{elbActions + "AddTags" + atCreation}, tagged},
+			"ec2.CreateSecurityGroup":               {[]string{ec2Actions + "CreateTags" + atCreation}, tagged},
+			"elb.CreateLoadBalancer":                {firstBalancer(), tagged + "; Elastic Load Balancing user guide, service-linked role; kubernetes-sigs/aws-load-balancer-controller, IAM policy"},
+			"elbv2.CreateLoadBalancer":              {firstBalancer(), tagged + "; the same"},
+			"elbv2.CreateListener":                  {[]string{elbActions + "AddTags" + atCreation}, tagged},
+			"elb.RegisterInstancesWithLoadBalancer": {quotas(), "providers/aws/read_limits.go: clusters of more than 500 nodes"},
+			"elbv2.RegisterTargets":                 {quotas(), "the same"},
+			"elbv2.CreateTargetGroup":               {[]string{elbActions + "AddTags" + atCreation}, tagged},
 		},
 		rare: map[string]string{
 			"elb.DeleteLoadBalancerPolicy": "a policy that no listener has any more",
-			"elbv2.ModifyTargetGroup":      "a health check that was changed by hand, or a new value of a field that can change in place",
 		},
-		file: awsPolicy,
+		file: func(needs []string) ([]byte, error) { return awsPolicy(needs, clusterTag) },
 	}
 }
+
+// linkedRole is the right to make the role that load balancing acts with, which the
+// first load balancer of an account takes.
+const linkedRole = "iam:CreateServiceLinkedRole"
+
+// firstBalancer is what a load balancer takes besides its own action: its tags, and
+// what load balancing looks at on behalf of whoever asks for it.
+func firstBalancer() []string {
+	return []string{
+		ec2Actions + "DescribeAccountAttributes", ec2Actions + "DescribeAddresses", ec2Actions + "DescribeInternetGateways",
+		elbActions + "AddTags" + atCreation, linkedRole,
+	}
+}
+
+// quotas is the right to ask how many members a load balancer may have.
+func quotas() []string { return []string{elbActions + "DescribeAccountLimits"} }
 
 // awsStatement is one of an IAM policy, with its fields in the usual order.
 type awsStatement struct {
@@ -60,8 +93,8 @@ type awsStatement struct {
 }
 
 // anywhere lists the writing actions that cannot be limited to what carries the
-// cluster's tag: what is about to be made has none yet, listeners are not tagged,
-// and the rules of groups are also written in the nodes' groups, which are the
+// cluster's tag: what is about to be made has none yet, listeners that were taken over
+// have none either, and the rules of groups are also written in the nodes' groups, which are the
 // user's.
 func anywhere() []string {
 	return []string{
@@ -70,19 +103,23 @@ func anywhere() []string {
 	}
 }
 
-// awsPolicy sorts the actions into statements by how far they can be limited.
-func awsPolicy(needs []string) ([]byte, error) {
+// awsPolicy sorts the actions into statements by how far they can be limited. The tag is
+// on all that is made.
+func awsPolicy(needs []string, tag string) ([]byte, error) {
 	read := awsStatement{Sid: "Read"}
 	free := awsStatement{Sid: "CreateAndShare"}
-	own := awsStatement{Sid: "ChangeWhatTheClusterOwns", When: map[string]any{"Null": map[string]string{clusterTag: "false"}}}
+	own := awsStatement{Sid: "ChangeWhatTheClusterOwns", When: map[string]any{"Null": map[string]string{tag: "false"}}}
 	groups := awsStatement{Sid: "TagNewSecurityGroups", When: map[string]any{"StringEquals": map[string]string{"ec2:CreateAction": "CreateSecurityGroup"}}}
 	balancers := awsStatement{Sid: "TagNewLoadBalancers", When: map[string]any{
-		"StringEquals": map[string][]string{"elasticloadbalancing:CreateAction": {"CreateLoadBalancer", "CreateTargetGroup"}}}}
+		"StringEquals": map[string][]string{"elasticloadbalancing:CreateAction": {"CreateListener", "CreateLoadBalancer", "CreateTargetGroup"}}}}
+	linked := awsStatement{Sid: "CreateServiceLinkedRole", When: map[string]any{"StringEquals": map[string]string{"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}}}
 	for _, need := range needs {
 		action, creation := strings.CutSuffix(need, atCreation)
 		_, name, _ := strings.Cut(action, ":")
 		at := &own
 		switch {
+		case action == linkedRole:
+			at = &linked
 		case creation && strings.HasPrefix(action, ec2Actions):
 			at = &groups
 		case creation:
@@ -95,7 +132,7 @@ func awsPolicy(needs []string) ([]byte, error) {
 		at.Action = append(at.Action, action)
 	}
 	var all []awsStatement
-	for _, s := range []awsStatement{read, free, own, groups, balancers} {
+	for _, s := range []awsStatement{read, free, own, groups, balancers, linked} {
 		s.Effect, s.Resource = "Allow", "*"
 		if len(s.Action) > 0 {
 			all = append(all, s)

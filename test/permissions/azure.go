@@ -14,7 +14,8 @@ func Azure() Cloud {
 		network + "publicIPAddresses/join/action",
 		network + "virtualNetworks/subnets/join/action",
 	}
-	machines := append([]string{compute + "locations/operations/read", "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action"}, joins...)
+	machines := append([]string{compute + "locations/operations/read", "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
+		network + "loadBalancers/probes/join/action"}, joins...)
 	of := func(source string, needs ...string) implied {
 		return implied{append([]string{network + "locations/operations/read"}, needs...), source}
 	}
@@ -32,7 +33,8 @@ func Azure() Cloud {
 			"SecurityGroups.CreateOrUpdate":    of("Azure permissions for Networking, locations/operations"),
 			"PrivateLinkServices.CreateOrUpdate": of("Azure permissions for Networking, frontendIPConfigurations and subnets",
 				network+"loadBalancers/frontendIPConfigurations/join/action", network+"virtualNetworks/subnets/join/action"),
-			"PrivateLinkServices.Delete": of("Azure permissions for Networking, locations/operations"),
+			"PrivateLinkServicesPrivateEndpointConnections.Delete": of("Azure permissions for Networking, locations/operations"),
+			"PrivateLinkServices.Delete":                           of("Azure permissions for Networking, locations/operations"),
 			"Subnets.CreateOrUpdate": of("Azure permissions for Networking, what a subnet refers to", network+"natGateways/join/action",
 				network+"networkSecurityGroups/join/action", network+"routeTables/join/action", network+"serviceEndpointPolicies/join/action"),
 			"Interfaces.CreateOrUpdate":                of("Azure permissions for Networking, what a network interface refers to", joins...),
@@ -79,20 +81,21 @@ func AzurePods() Cloud {
 // azureAction is the action of an operation.
 func azureAction(service, collection, operation string) (string, bool) {
 	types := map[string]string{
-		"compute.VirtualMachines":                 "Microsoft.Compute/virtualMachines",
-		"compute.VirtualMachineScaleSets":         "Microsoft.Compute/virtualMachineScaleSets",
-		"compute.VirtualMachineScaleSetVMs":       "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
-		"network.Interfaces":                      "Microsoft.Network/networkInterfaces",
-		"network.LoadBalancers":                   "Microsoft.Network/loadBalancers",
-		"network.LoadBalancerBackendAddressPools": "Microsoft.Network/loadBalancers/backendAddressPools",
-		"network.PrivateLinkServices":             "Microsoft.Network/privateLinkServices",
-		"network.PublicIPAddresses":               "Microsoft.Network/publicIPAddresses",
-		"network.PublicIPPrefixes":                "Microsoft.Network/publicIPPrefixes",
-		"network.SecurityGroups":                  "Microsoft.Network/networkSecurityGroups",
-		"network.ServiceGateways":                 "Microsoft.Network/serviceGateways",
-		"network.Subnets":                         "Microsoft.Network/virtualNetworks/subnets",
-		"network.VirtualNetworks":                 "Microsoft.Network/virtualNetworks",
-		"resources.Providers":                     "Microsoft.Resources/subscriptions/providers",
+		"compute.VirtualMachines":                               "Microsoft.Compute/virtualMachines",
+		"compute.VirtualMachineScaleSets":                       "Microsoft.Compute/virtualMachineScaleSets",
+		"compute.VirtualMachineScaleSetVMs":                     "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
+		"network.Interfaces":                                    "Microsoft.Network/networkInterfaces",
+		"network.LoadBalancers":                                 "Microsoft.Network/loadBalancers",
+		"network.LoadBalancerBackendAddressPools":               "Microsoft.Network/loadBalancers/backendAddressPools",
+		"network.PrivateLinkServices":                           "Microsoft.Network/privateLinkServices",
+		"network.PrivateLinkServicesPrivateEndpointConnections": "Microsoft.Network/privateLinkServices/privateEndpointConnections",
+		"network.PublicIPAddresses":                             "Microsoft.Network/publicIPAddresses",
+		"network.PublicIPPrefixes":                              "Microsoft.Network/publicIPPrefixes",
+		"network.SecurityGroups":                                "Microsoft.Network/networkSecurityGroups",
+		"network.ServiceGateways":                               "Microsoft.Network/serviceGateways",
+		"network.Subnets":                                       "Microsoft.Network/virtualNetworks/subnets",
+		"network.VirtualNetworks":                               "Microsoft.Network/virtualNetworks",
+		"resources.Providers":                                   "Microsoft.Resources/subscriptions/providers",
 	}
 	verbs := map[string]string{
 		"Get": "read", "List": "read", "ListAll": "read", "CreateOrUpdate": "write", "Update": "write", "UpdateTags": "write", "Delete": "delete",

@@ -50,6 +50,7 @@ func GCE() Cloud {
 			"compute.projects.get":                  "a configuration that has a project's number",
 			"compute.regionHealthChecks.get":        "a check of the cluster that somebody else has just made",
 			"compute.regionHealthChecks.patch":      "a check that was changed by hand",
+			"compute.subnetworks.get":               "a host project whose subnets may not be listed",
 			"compute.targetPools.addHealthCheck":    "a pool whose checks were changed",
 			"compute.targetPools.get":               "a pool from which members are gone already",
 			"compute.targetPools.removeHealthCheck": "a pool whose checks were changed",

@@ -7,16 +7,22 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/golden"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // Walk is a cloud and what one Service asks for in it, one case after the other.
 type Walk struct {
 	Fresh props.New
 	Cases []props.Case
+	// Then is what others do once a case is served; nil for nothing. It is judged by
+	// no role, and what it calls is not counted.
+	Then func(t *testing.T, subject props.Subject, c props.Case)
 }
 
 // Check holds the file of a cloud in docs/permissions against what the walks
@@ -25,7 +31,7 @@ func Check(t *testing.T, cloud Cloud, walks ...Walk) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, w := range walks {
-		w.walk(t, seen)
+		virtual.Test(t, func(t *testing.T) { w.walk(t, seen, nil) })
 	}
 	needs, wrong := cloud.needs(slices.Sorted(maps.Keys(seen)))
 	if len(wrong) > 0 {
@@ -36,6 +42,9 @@ func Check(t *testing.T, cloud Cloud, walks ...Walk) {
 		t.Fatal(err)
 	}
 	golden.Check(t, "../../docs/permissions/"+cloud.File, string(body))
+	for _, w := range walks {
+		virtual.Test(t, func(t *testing.T) { w.walk(t, map[string]bool{}, body) })
+	}
 }
 
 // rounds is how often a Service is looked at until it is as wanted.
@@ -44,10 +53,15 @@ const rounds = 12
 // walk serves the cases one after the other with the same Service, so that what is
 // there is changed, then deletes it, beside a neighbour with which it shares what
 // can be shared. Before every case the process starts anew and
-// reads all; after it a node leaves or comes back.
-func (w Walk) walk(t *testing.T, seen map[string]bool) {
+// reads all; after it a node leaves or comes back. With a role the cloud judges by it.
+func (w Walk) walk(t *testing.T, seen map[string]bool, role []byte) {
 	t.Helper()
 	subject := w.Fresh(t)
+	judged, ok := subject.(props.Roled)
+	if !ok {
+		t.Fatalf("%T: its cloud judges by no role", subject)
+	}
+	judged.SetRole(t, role)
 	nodes := subject.Nodes()
 	begin := func() *reconcile.Reconciler {
 		r := reconcile.New(subject.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
@@ -57,6 +71,8 @@ func (w Walk) walk(t *testing.T, seen map[string]bool) {
 	}
 	neighbour := w.Cases[0].Service.DeepCopy()
 	neighbour.UID, neighbour.Name = neighbour.UID[:len(neighbour.UID)-2]+"99", "neighbour"
+	// It is younger than every process, so that its deletion ends with a look at what it had.
+	neighbour.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour))
 	for i := range neighbour.Spec.Ports {
 		neighbour.Spec.Ports[i].NodePort++
 	}
@@ -70,7 +86,7 @@ func (w Walk) walk(t *testing.T, seen map[string]bool) {
 		}
 		converge(t, r, job)
 	}
-	converge(t, begin(), reconcile.Job{Service: neighbour, Fresh: true})
+	converge(t, begin(), reconcile.Job{Service: neighbour, NeverProvisioned: true})
 	for i, c := range w.Cases {
 		svc := c.Service.DeepCopy()
 		svc.UID, svc.Name, svc.Namespace = w.Cases[0].Service.UID, w.Cases[0].Service.Name, w.Cases[0].Service.Namespace
@@ -78,14 +94,35 @@ func (w Walk) walk(t *testing.T, seen map[string]bool) {
 		if _, err := r.Draft(t.Context(), reconcile.Job{Service: neighbour}); err != nil {
 			t.Fatal(err)
 		}
-		converge(t, r, reconcile.Job{Service: svc, Fresh: i == 0})
+		converge(t, r, reconcile.Job{Service: svc, NeverProvisioned: i == 0})
 		r.SetNodes(nodes[1:])
 		converge(t, r, reconcile.Job{Service: svc})
 		r.SetNodes(nodes)
 		converge(t, r, reconcile.Job{Service: svc})
+		w.others(t, subject, c, seen)
+		judged.SetRole(t, role)
 	}
 	converge(t, begin(), reconcile.Job{Service: w.Cases[0].Service, Release: true})
 	converge(t, begin(), reconcile.Job{Service: neighbour, Release: true})
+	count(subject, seen)
+}
+
+// others lets others do what they do after a case.
+func (w Walk) others(t *testing.T, subject props.Subject, c props.Case, seen map[string]bool) {
+	t.Helper()
+	if w.Then == nil {
+		return
+	}
+	count(subject, seen)
+	if judged, ok := subject.(props.Roled); ok {
+		judged.SetRole(t, nil)
+	}
+	w.Then(t, subject, c)
+	subject.Control().Journal.Reset()
+}
+
+// count notes which operations were called.
+func count(subject props.Subject, seen map[string]bool) {
 	for _, e := range subject.Control().Journal.Entries() {
 		if e.Committed || !e.Write {
 			seen[e.Service+"."+e.Operation] = true

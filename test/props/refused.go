@@ -119,7 +119,7 @@ func (p *process) follows(svc *corev1.Service) {
 				p.t.Errorf("something is made although only nodes went and came: %s", r.Step.ID)
 			}
 		}
-		if res.Draft.Untouched {
+		if res.Draft.Intent == reconcile.LeaveAlone {
 			p.t.Fatalf("%s is left alone", svc.Name)
 		}
 	}

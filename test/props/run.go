@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // Run checks every property on every case.
@@ -18,14 +19,25 @@ func Run(t *testing.T, fresh New, cases []Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			t.Run("life", func(t *testing.T) { t.Parallel(); life(t, fresh, c) })
-			t.Run("order", func(t *testing.T) { t.Parallel(); order(t, fresh, c) })
-			t.Run("crash", func(t *testing.T) { t.Parallel(); crash(t, fresh, c) })
-			t.Run("refused", func(t *testing.T) { t.Parallel(); refused(t, fresh, c) })
-			t.Run("unread", func(t *testing.T) { t.Parallel(); unread(t, fresh, c) })
+			virtually(t, "life", func(t *testing.T) { life(t, fresh, c) })
+			virtually(t, "order", func(t *testing.T) { order(t, fresh, c) })
+			virtually(t, "crash", func(t *testing.T) { crash(t, fresh, c) })
+			virtually(t, "renamed", func(t *testing.T) { renamed(t, fresh, c) })
+			virtually(t, "refused", func(t *testing.T) { refused(t, fresh, c) })
+			virtually(t, "restarted", func(t *testing.T) { restarted(t, fresh, c) })
+			virtually(t, "unread", func(t *testing.T) { unread(t, fresh, c) })
 		})
 	}
 	t.Run("move", func(t *testing.T) { move(t, fresh, cases) })
+}
+
+// virtually runs a test beside others, in virtual time.
+func virtually(t *testing.T, name string, body func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		virtual.Test(t, body)
+	})
 }
 
 // life: converged, the plan of a new process is empty, a second run writes
@@ -90,6 +102,14 @@ func callsOf(t *testing.T, fresh New, c Case) int {
 func die(t *testing.T, s Subject, svc *corev1.Service, release bool, k int, kind sim.FaultKind) {
 	t.Helper()
 	p := begin(t, s, s.Nodes(), known(svc, release)...)
+	dying(t, s, k, kind, func() {
+		_, _ = p.once(context.WithoutCancel(t.Context()), svc, release) // it is meant to fail
+	})
+}
+
+// dying lets only the writing calls up to the k-th through while something is done.
+func dying(t *testing.T, s Subject, k int, kind sim.FaultKind, do func()) {
+	t.Helper()
 	for _, f := range []sim.Fault{
 		{WritesOnly: true, After: k, Count: 1, Kind: kind, Status: http.StatusForbidden, Code: "AccessDenied"},
 		{WritesOnly: true, After: k + 1, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AccessDenied"},
@@ -98,7 +118,7 @@ func die(t *testing.T, s Subject, svc *corev1.Service, release bool, k int, kind
 			t.Fatal(err)
 		}
 	}
-	_, _ = p.once(context.WithoutCancel(t.Context()), svc, release) // it is meant to fail
+	do()
 	s.Control().Faults.Clear()
 }
 
@@ -114,8 +134,7 @@ func known(svc *corev1.Service, release bool) []*corev1.Service {
 func move(t *testing.T, fresh New, cases []Case) {
 	for i, a := range cases {
 		b := cases[(i+1)%len(cases)]
-		t.Run(a.Name+" to "+b.Name, func(t *testing.T) {
-			t.Parallel()
+		virtually(t, a.Name+" to "+b.Name, func(t *testing.T) {
 			second := b.Service.DeepCopy()
 			second.UID, second.Name, second.Namespace = a.Service.UID, a.Service.Name, a.Service.Namespace
 			total := callsOf(t, fresh, a)

@@ -2,6 +2,8 @@ package props
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +30,22 @@ type Podded interface {
 	Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice
 }
 
+// Roled is a Subject whose cloud can judge calls by a role.
+type Roled interface {
+	// SetRole judges by a role as docs/permissions has it; nil lets everything be done.
+	SetRole(t testing.TB, role []byte)
+}
+
+// Role reads the role of a cloud in docs/permissions, from the folder of a provider.
+func Role(t testing.TB, file string) []byte {
+	t.Helper()
+	body, err := os.ReadFile("../../docs/permissions/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
 // slicesOf are the endpoints of a Service; none where a cloud does not ask for them.
 func slicesOf(s Subject, svc *corev1.Service) []*discoveryv1.EndpointSlice {
 	if p, ok := s.(Podded); ok {
@@ -45,30 +63,38 @@ type Case struct {
 	Service *corev1.Service
 }
 
-// state is everything in the cloud, as comparable text. Counters from which
-// identifiers are made are no state: they only ever grow.
+// state is everything in the cloud, as comparable text.
 func state(t testing.TB, s Subject) string {
 	t.Helper()
-	body, err := json.Marshal(s.Control().State())
+	out, err := StateOf(s.Control())
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// StateOf returns everything in a simulated cloud, as comparable text. Counters from
+// which identifiers are made, and marks that count writes, are no state.
+func StateOf(c *sim.Control) (string, error) {
+	body, err := json.Marshal(c.State())
+	if err != nil {
+		return "", fmt.Errorf("state: %w", err)
 	}
 	var tree any
 	if err := json.Unmarshal(body, &tree); err != nil {
-		t.Fatal(err)
+		return "", fmt.Errorf("state: %w", err)
 	}
 	dropCounters(tree)
 	out, err := json.MarshalIndent(tree, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
+	return string(out), err
 }
 
 func dropCounters(tree any) {
 	switch v := tree.(type) {
 	case map[string]any:
-		delete(v, "Seq")
+		for _, counter := range []string{"Seq", "revision_number", "updated_at", "etag"} {
+			delete(v, counter)
+		}
 		for _, child := range v {
 			dropCounters(child)
 		}

@@ -59,6 +59,6 @@ func unread(t *testing.T, fresh New, c Case) {
 // unseen is the work on a Service that is said to be new.
 func unseen(p *process, svc *corev1.Service) reconcile.Job {
 	job := p.job(svc)
-	job.Fresh = true
+	job.NeverProvisioned = true
 	return job
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,7 +30,7 @@ type scale struct {
 	subject    subject
 	rows       []row
 	controller *harness.Process
-	port       int // of the controller's metrics
+	page       harness.Page // the controller's
 }
 
 // effect answers nil once a phase has had its effect.
@@ -132,12 +131,11 @@ func (s *scale) state(ctx context.Context) (now state, err error) {
 
 // start starts the controller, with its metrics and profiles open to anybody.
 func (s *scale) start(ctx context.Context, name string) (err error) {
-	if s.port, err = freePort(ctx); err != nil {
+	if s.page, err = harness.NewPage(ctx); err != nil {
 		return err
 	}
-	s.controller, err = s.world.Controller(name, "--kube-api-qps=1000", "--kube-api-burst=2000",
-		"--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(s.port), "--cert-dir="+s.world.Dir, "--profiling=true",
-		"--authorization-always-allow-paths=/metrics,/debug/pprof/*")
+	flags := append([]string{"--kube-api-qps=1000", "--kube-api-burst=2000"}, s.page.Flags(s.world)...)
+	s.controller, err = s.world.Controller(name, flags...)
 	return err
 }
 

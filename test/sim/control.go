@@ -21,6 +21,8 @@ const ControlPath = "/_sim/"
 //	DELETE /_sim/faults[?id=N]     disarm one or all
 //	GET    /_sim/throttle          the buckets
 //	POST   /_sim/throttle          set a list of Buckets; [] switches off
+//	GET    /_sim/rates             the vendor's documented buckets
+//	POST   /_sim/rates             throttle by them
 //	GET    /_sim/state             everything the simulator holds
 //
 // The zero value is ready; the fields are safe for concurrent use.
@@ -28,6 +30,8 @@ type Control struct {
 	Journal  Journal
 	Faults   Faults
 	Throttle Throttle
+	// Rates are the buckets that the vendor documents; set them before serving.
+	Rates []Bucket
 	// State makes the dump for /_sim/state; set it before serving.
 	State func() any
 }
@@ -74,6 +78,10 @@ func (c *Control) serve(r *http.Request) (any, error) {
 			return nil, fmt.Errorf("throttle body: %w", err)
 		}
 		return done, c.Throttle.Set(buckets...)
+	case "GET rates":
+		return append([]Bucket{}, c.Rates...), nil
+	case "POST rates":
+		return done, c.Throttle.Set(c.Rates...)
 	case "GET state":
 		if c.State == nil {
 			return struct{}{}, nil

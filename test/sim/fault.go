@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -195,4 +196,37 @@ func (f *Faults) Take(service, operation string, write bool) []Fault {
 		}
 	}
 	return out
+}
+
+// Disturbance is what the faults do to one call.
+type Disturbance struct {
+	Kinds []FaultKind
+	// Errors are the faults that keep the call from being done, in the order they were armed.
+	Errors []Fault
+	// Cut is whether the connection is closed without an answer.
+	Cut bool
+	// Stale is the fault that asks for an earlier state; nil if there is none.
+	Stale *Fault
+}
+
+// Meet takes a call through the faults: it waits as long as they delay the call,
+// and gives what else they do to it.
+func (f *Faults) Meet(ctx context.Context, service, operation string, write bool) Disturbance {
+	var d Disturbance
+	for _, fault := range f.Take(service, operation, write) {
+		d.Kinds = append(d.Kinds, fault.Kind)
+		Delay(ctx, fault.Latency)
+		switch fault.Kind {
+		case FaultError:
+			d.Errors = append(d.Errors, fault)
+		case FaultCutBefore:
+			d.Errors, d.Cut = append(d.Errors, fault), true
+		case FaultCutAfter:
+			d.Cut = true
+		case FaultStale:
+			d.Stale = &fault
+		case FaultLatency:
+		}
+	}
+	return d
 }

@@ -18,6 +18,9 @@ type Entry struct {
 	Operation string    `json:"operation"`
 	// Write is true for operations that change state, whether or not this call did.
 	Write bool `json:"write"`
+	// Resource and Units are what the buckets were shown.
+	Resource string `json:"resource,omitempty"`
+	Units    int    `json:"units,omitempty"`
 	// Status is the HTTP status; 0 when the connection was cut instead.
 	Status int    `json:"status"`
 	Code   string `json:"code,omitempty"`
@@ -30,6 +33,11 @@ type Entry struct {
 	Throttled bool `json:"throttled,omitempty"`
 	// Faults lists the kinds of the faults that were applied.
 	Faults []FaultKind `json:"faults,omitempty"`
+}
+
+// Call is the call as buckets see it.
+func (e Entry) Call() Call {
+	return Call{Service: e.Service, Operation: e.Operation, Resource: e.Resource, Units: e.Units}
 }
 
 // Journal keeps every call in order. The zero value is ready; it is safe for

@@ -72,13 +72,16 @@ func TestFaults(t *testing.T) {
 func TestThrottle(t *testing.T) {
 	var th sim.Throttle
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if !th.Take("s", "Any", now) {
+	take := func(operation string, at time.Time) bool {
+		return !th.Take(sim.Call{Service: "s", Operation: operation}, at).Refused
+	}
+	if !take("Any", now) {
 		t.Error("no buckets must let everything through")
 	}
 	if err := th.Set(sim.Bucket{Name: "b", Service: "s", Operations: []string{"Describe*"}, Capacity: 2, Refill: 1}); err != nil {
 		t.Fatal(err)
 	}
-	got := []bool{th.Take("s", "DescribeX", now), th.Take("s", "DescribeY", now), th.Take("s", "DescribeX", now), th.Take("s", "CreateX", now), th.Take("s", "DescribeX", now.Add(time.Second))}
+	got := []bool{take("DescribeX", now), take("DescribeY", now), take("DescribeX", now), take("CreateX", now), take("DescribeX", now.Add(time.Second))}
 	if diff := cmp.Diff([]bool{true, true, false, true, true}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -63,7 +63,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "berth.readsEndpoints" -}}
 {{- $several := or .Values.azure.multipleLoadBalancers .Values.azure.namespaceSelectors (contains "multiplestandardloadbalancerconfigurations" (lower .Values.cloudConfig.content)) -}}
 {{- $pods := or .Values.azure.podPools (contains "podip" (lower .Values.cloudConfig.content)) -}}
-{{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") (or $several $pods)) -}}true{{- end -}}
+{{- $targets := contains "loadbalancercontroller" (lower .Values.cloudConfig.content) -}}
+{{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") (or $several $pods)) (and (eq .Values.provider "aws") $targets) -}}true{{- end -}}
 {{- end -}}
 
 {{/* Whether labels of namespaces decide: those that Azure's several load balancers select by. */}}
@@ -93,10 +94,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (eq .Values.provider "azure") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on azure: subscription, resource group, network and login are in it" -}}
 {{- end -}}
+{{- if and (eq .Values.provider "openstack") (eq (int $sources) 0) -}}
+{{- fail "cloudConfig: needed on openstack: the address of Keystone and the login are in it" -}}
+{{- end -}}
+{{- if and (eq .Values.provider "oci") (eq (int $sources) 0) -}}
+{{- fail "cloudConfig: needed on oci: the compartment, the subnets of load balancers and the login are in it" -}}
+{{- end -}}
 {{- with .Values.metrics }}
 {{- if and .podMonitor.enabled (not .anonymous) (not .podMonitor.tokenSecret) -}}
 {{- fail "metrics.podMonitor.tokenSecret: needed unless metrics.anonymous is set" -}}
 {{- end -}}
+{{- end -}}
+{{- if and .Values.readinessGates.webhook.enabled (not .Values.readinessGates.enabled) -}}
+{{- fail "readinessGates.webhook.enabled: needs readinessGates.enabled, or nobody opens the gates" -}}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.service.enabled) -}}
 {{- fail "metrics.serviceMonitor.enabled: needs metrics.service.enabled" -}}
@@ -121,6 +131,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 - --leader-elect-renew-deadline={{ .Values.leaderElection.renewDeadline }}
 - --leader-elect-retry-period={{ .Values.leaderElection.retryPeriod }}
 - --secure-port={{ .Values.metrics.port }}
+{{- if .Values.ownPods }}
+- --own-pods=true
+{{- end }}
+{{- if .Values.readinessGates.enabled }}
+- --readiness-gates=true
+{{- end }}
+{{- if .Values.readinessGates.webhook.enabled }}
+- --gate-webhook-listen=:{{ .Values.readinessGates.webhook.port }}
+- --gate-webhook-host={{ include "berth.fullname" . }}-webhook.{{ .Release.Namespace }}.svc
+- --gate-webhook-secret={{ .Release.Namespace }}/{{ include "berth.fullname" . }}-webhook
+- --gate-webhook-configuration={{ include "berth.clusterName" . | replace ":" "." }}.pods
+{{- end }}
 {{- if .Values.metrics.anonymous }}
 - --authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics
 {{- end }}
@@ -161,6 +183,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
 {{- define "berth.env" -}}
+{{- if dig "limits" "memory" "" (.Values.resources | default dict) }}
+# From which size on the program collects garbage more eagerly.
+- name: BERTH_MEMORY_LIMIT
+  valueFrom:
+    resourceFieldRef:
+      resource: limits.memory
+{{- end }}
 {{- if and (eq .Values.provider "aws") .Values.aws.region }}
 - name: AWS_REGION
   value: {{ .Values.aws.region | quote }}

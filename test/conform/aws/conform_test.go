@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/berth-lb/berth/annotations"
@@ -8,11 +9,24 @@ import (
 	"github.com/berth-lb/berth/test/conform/kit"
 )
 
+// unread tells which annotations the official controller does not read: those that work
+// on load balancers of the other controller of AWS alone.
+func unread(row annotations.Row) bool {
+	forms := row.Variants
+	if len(forms) == 0 {
+		forms = []annotations.Facts{row.Facts}
+	}
+	read := slices.ContainsFunc(forms, func(f annotations.Facts) bool {
+		return f.Support == annotations.Works && slices.ContainsFunc(f.Kinds, func(kind string) bool { return kind != aws.LBC })
+	})
+	return !read || row.Key == "service.beta.kubernetes.io/aws-load-balancer-scheme"
+}
+
 func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
 	t.Run("coverage", func(t *testing.T) {
-		kit.Coverage(t, aws.Annotations(), func(annotations.Row) bool { return false })
+		kit.Coverage(t, aws.Annotations(), unread)
 	})
 	for _, config := range []string{"stock", "managed-groups", "shared-probe", "given-group", "no-node-rules"} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })

@@ -40,8 +40,7 @@ func (s *Suite) HalfDeleted(t *testing.T, config string, names []string, results
 	k := 0
 	for done := false; !done && !t.Failed(); k += s.Stride {
 		official := w.Official()
-		w.Must(w.Create(t.Context(), services...))
-		w.Eventually("the official controller builds", w.Addressed(services...))
+		w.built(services)
 		w.cutOff(k)
 		w.Must(w.Delete(t.Context(), services...))
 		done = w.refusedOr(w.Gone(services...))

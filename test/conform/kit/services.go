@@ -63,6 +63,35 @@ func kindOf(svc corev1.Service) string {
 	return kind
 }
 
+// referring begins the value of an annotation that names another Service.
+const referring = "service/"
+
+// built creates Services and waits until the official controller has built for them:
+// first for those that name no other, and then for those that do, one after the other,
+// since not every official controller can do what they share at once.
+func (w *World) built(services []corev1.Service) {
+	w.T.Helper()
+	key := w.suite.Refers
+	var later []corev1.Service
+	first := slices.DeleteFunc(slices.Clone(services), func(s corev1.Service) bool {
+		refers := key != "" && strings.HasPrefix(s.Annotations[key], referring)
+		if refers {
+			later = append(later, s)
+		}
+		return refers
+	})
+	w.Must(w.Create(w.T.Context(), first...))
+	w.Eventually("the official controller builds", w.Addressed(first...))
+	for _, s := range later {
+		other, err := w.Get(w.T.Context(), s.Namespace, strings.TrimPrefix(s.Annotations[key], referring))
+		w.Must(err)
+		s = *s.DeepCopy()
+		s.Annotations[key] = other.Annotations[key]
+		w.Must(w.Create(w.T.Context(), s))
+		w.Eventually("the official controller builds for "+s.Name, w.Addressed(s))
+	}
+}
+
 // Pick returns the Services of the names.
 func Pick(t *testing.T, all []corev1.Service, names ...string) []corev1.Service {
 	t.Helper()
@@ -77,6 +106,11 @@ func Pick(t *testing.T, all []corev1.Service, names ...string) []corev1.Service 
 	return out
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // Coverage sees that every annotation of Services that works is on some Service of
 // testdata, but for those that the official controller does not read.
 func Coverage(t *testing.T, declared *annotations.Set, unread func(annotations.Row) bool) {
@@ -85,6 +119,10 @@ func Coverage(t *testing.T, declared *annotations.Set, unread func(annotations.R
 	files, err := filepath.Glob(filepath.Join("testdata", "*", "services.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no testdata: %v", err)
+	}
+	// Configurations without Services of their own run those of the folder above.
+	if common := filepath.Join("testdata", "services.yaml"); exists(common) {
+		files = append(files, common)
 	}
 	for _, path := range files {
 		body, err := os.ReadFile(path)

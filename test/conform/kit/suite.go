@@ -57,6 +57,10 @@ type Suite struct {
 	// Watch begins to look for the official controller to look at every Service; the
 	// answer is nil when it has.
 	Watch func(*World, []corev1.Service) func(context.Context) error
+	// Refers is an annotation that in testdata may name another Service, as
+	// service/NAME. It then gets the value that the official controller has written at
+	// that one. Empty: none does.
+	Refers string
 	// Cuts tells whether a writing call takes something away that clients may be
 	// using, or may make something wait that they are.
 	Cuts func(sim.Entry) bool

@@ -16,8 +16,7 @@ func (s *Suite) TakeOver(t *testing.T, config string, results *Table) {
 	start := w.State()
 
 	official := w.Official()
-	w.Must(w.Create(t.Context(), services...))
-	w.Eventually("the official controller builds", w.Addressed(services...))
+	w.built(services)
 	w.Settle(0)
 	official.Kill()
 	made := w.State()

@@ -30,6 +30,7 @@ type World struct {
 	Theirs    string            // path of the official controller
 
 	suite *Suite
+	mark  int // the last call before the phase that is counted
 }
 
 // NewWorld makes a world whose cloud configuration has what testdata has for it. It

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -15,6 +16,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/elb"
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/elbv2"
+	"github.com/berth-lb/berth/test/sim/aws/iam"
 	"github.com/berth-lb/berth/test/sim/aws/network"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
@@ -53,7 +55,14 @@ type Cloud struct {
 
 	clock    clock.PassiveClock
 	services []*query.Service
-	past     history
+	past     map[string]*sim.History[*query.Service] // by the names of the services
+	account  string
+	region   string
+	// role judges calls, if there is one; linked is whether the role that load
+	// balancing acts with was made.
+	role     *iam.Policy
+	linked   bool
+	refusals atomic.Int64
 	// running lets reads pass side by side and writes one at a time, so that a
 	// security group cannot vanish while a load balancer is about to take it.
 	running sync.RWMutex
@@ -72,11 +81,16 @@ func New(opt Options) (*Cloud, error) {
 		opt.Clock = clock.RealClock{}
 	}
 	fill(&opt)
-	c := &Cloud{clock: opt.Clock, EC2: ec2.New(opt.EC2)}
+	c := &Cloud{clock: opt.Clock, account: opt.Account, region: opt.Region, EC2: ec2.New(opt.EC2)}
 	c.ELB = elb.New(c.EC2, opt.ELB)
 	c.ELBV2 = elbv2.New(c.EC2, opt.ELBV2)
 	c.EC2.SetUsers(network.AllUsers{c.ELB, c.ELBV2})
 	c.services = []*query.Service{c.EC2.Service(), c.ELB.Service(), c.ELBV2.Service(), tokenService(opt)}
+	c.past = map[string]*sim.History[*query.Service]{}
+	for _, s := range c.services {
+		c.past[s.Name] = &sim.History[*query.Service]{}
+	}
+	c.Rates = RealThrottle()
 	c.State = func() any {
 		return map[string]any{"ec2": c.EC2.Snapshot(), "elb": c.ELB.Snapshot(), "elbv2": c.ELBV2.Snapshot()}
 	}
@@ -125,7 +139,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		v.answer = service.Fail(req, err)
 	} else {
-		v.run(r.Context())
+		v.run(r.Context(), form)
 	}
 	c.Journal.Append(v.entry(form))
 	if v.cut {

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
@@ -99,11 +100,14 @@ func TestServicesShareOneWorld(t *testing.T) {
 		_, err := c.ec2.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: &group})
 		return code(err)
 	}
-	release := func() string {
-		_, err := c.ec2.ReleaseAddress(t.Context(), &ec2.ReleaseAddressInput{AllocationId: &seed.Addresses[0].AllocationID})
-		return code(err)
+	holder := func() string {
+		out, err := c.ec2.DescribeAddresses(t.Context(), &ec2.DescribeAddressesInput{AllocationIds: []string{seed.Addresses[0].AllocationID}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return aws.ToString(out.Addresses[0].NetworkInterfaceOwnerId)
 	}
-	got := []string{remove(), release()}
+	got := []string{remove(), holder()}
 	if _, err := c.elb.DeleteLoadBalancer(t.Context(), &elb.DeleteLoadBalancerInput{LoadBalancerName: aws.String("classic")}); err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +115,8 @@ func TestServicesShareOneWorld(t *testing.T) {
 	if _, err := c.nlb.DeleteLoadBalancer(t.Context(), &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: balancer.LoadBalancers[0].LoadBalancerArn}); err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, remove(), release())
-	want := []string{"DependencyViolation", "InvalidIPAddress.InUse", "DependencyViolation", "", ""}
+	got = append(got, remove(), holder())
+	want := []string{"DependencyViolation", "amazon-elb", "DependencyViolation", "", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -222,8 +226,24 @@ func TestThrottle(t *testing.T) {
 	if e := c.Cloud.Journal.Entries()[1]; !e.Throttled || e.Status != http.StatusServiceUnavailable || e.Committed {
 		t.Errorf("journal entry %+v, want throttled", e)
 	}
+}
+
+// TestDocumentedRates reads with two actions of EC2, which count apart.
+func TestDocumentedRates(t *testing.T) {
+	c := start(t, simaws.Options{Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))})
 	if err := c.Cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
-		t.Error(err)
+		t.Fatal(err)
+	}
+	const burst = 100
+	for n := range burst {
+		if _, err := c.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{}); err != nil {
+			t.Fatalf("call %d: %v", n, err)
+		}
+	}
+	_, beyond := c.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+	_, other := c.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+	if code(beyond) != "RequestLimitExceeded" || other != nil {
+		t.Errorf("call %d: %v, and of another action: %v; want RequestLimitExceeded and none", burst, beyond, other)
 	}
 }
 
@@ -309,5 +329,27 @@ func TestConcurrency(t *testing.T) {
 	wait.Wait()
 	if n := c.groups(t, "w*"); n != 0 {
 		t.Errorf("%d groups left, want none", n)
+	}
+}
+
+// TestUnfilteredReads: a read without filter or page has fewer tokens than one with.
+func TestUnfilteredReads(t *testing.T) {
+	c := start(t, simaws.Options{Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))})
+	if err := c.Cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
+		t.Fatal(err)
+	}
+	refusedAt := func(in *ec2.DescribeSecurityGroupsInput) int {
+		for n := range 200 {
+			if _, err := c.ec2.DescribeSecurityGroups(t.Context(), in); err != nil {
+				return n
+			}
+		}
+		return -1
+	}
+	if n := refusedAt(&ec2.DescribeSecurityGroupsInput{}); n != 50 {
+		t.Errorf("without a filter: refused after %d, want 50", n)
+	}
+	if n := refusedAt(&ec2.DescribeSecurityGroupsInput{MaxResults: aws.Int32(10)}); n != 100 {
+		t.Errorf("by pages: refused after %d, want 100", n)
 	}
 }

@@ -7,14 +7,15 @@
 // elbv2. Every call passes one way: authentication, throttle, faults, the
 // operation, the journal.
 //
-// Both load balancer services are whole: every operation of their models is
-// served. Of EC2 there is what a controller of load balancers and its tests
-// touch: networks, groups and their rules, tags, addresses, interfaces, machines,
-// NAT and internet gateways, prefix lists. Disks, images, launch templates, key
-// pairs, endpoints, peering, network ACLs and DHCP options are not simulated, and
-// their operations are answered with InvalidAction.
+// An operation, a filter or a field is here because the journal of a controller
+// has it: of Berth, of the official controller, or of the AWS Load Balancer
+// Controller for Services. So there are Classic and network load balancers and no
+// others, and of EC2 there is what they stand on: security groups and their rules,
+// tags, and descriptions of networks, addresses, interfaces and machines, which
+// begin as the seed has them or come by Load. All else is answered with
+// InvalidAction.
 //
-// What it takes and AWS might not: any image, any instance type, any certificate
+// What it takes and AWS might not: any certificate
 // whose ARN is well formed (Options.ELB and Options.ELBV2 can name the only
 // ones), any bucket, any token. What AWS takes and it does not: rules that are
 // unknown to a group of the default VPC are refused when they are revoked.

@@ -141,9 +141,9 @@ func (b *seeding) network() {
 	b.VPC, b.CIDR, b.IPv6CIDR = ec2.ID("vpc", "seed"), "10.0.0.0/16", "2600:1f18:1234:5600::/56"
 	b.InternetGateway = ec2.ID("igw", "seed")
 	b.MainRouteTable, b.PublicRouteTable = ec2.ID("rtb", "seed-main"), ec2.ID("rtb", "seed-public")
-	b.PrefixList = ec2.AmazonList("s3")
-	b.world.VPCs = []ec2.VPC{{ID: b.VPC, CIDR: b.CIDR, IPv6CIDR: b.IPv6CIDR, Default: true, DNSHostnames: true, DNSSupport: true}}
-	b.world.Gateways = []ec2.Gateway{{ID: b.InternetGateway, VPC: b.VPC}}
+	b.PrefixList = ec2.ID("pl", "amazon-s3")
+	b.world.PrefixLists = []ec2.PrefixList{{ID: b.PrefixList, MaxEntries: 2}}
+	b.world.VPCs = []ec2.VPC{{ID: b.VPC, CIDR: b.CIDR, IPv6CIDR: b.IPv6CIDR, Default: true}}
 	b.world.RouteTables = []ec2.RouteTable{
 		{ID: b.MainRouteTable, VPC: b.VPC, Associations: []ec2.Association{{ID: ec2.ID("rtbassoc", "seed-main"), Main: true}}},
 		{ID: b.PublicRouteTable, VPC: b.VPC, Routes: []ec2.Route{
@@ -152,7 +152,6 @@ func (b *seeding) network() {
 		}},
 	}
 	b.tag(b.VPC, "vpc", ec2.Tags{b.clusterTag(): "shared"})
-	b.tag(b.InternetGateway, "igw", nil)
 	b.tag(b.MainRouteTable, "private", nil)
 	b.tag(b.PublicRouteTable, "public", nil)
 }

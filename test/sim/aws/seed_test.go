@@ -80,13 +80,14 @@ func TestSeedOverTheWire(t *testing.T) {
 		t.Errorf("public subnets (-want +got)\n%s", diff)
 	}
 	tables, err := c.ec2.DescribeRouteTables(t.Context(), &ec2.DescribeRouteTablesInput{Filters: []ec2types.Filter{
-		{Name: aws.String("association.subnet-id"), Values: seed.PublicSubnets()}, {Name: aws.String("route.gateway-id"), Values: []string{"igw-*"}},
+		{Name: aws.String("association.subnet-id"), Values: seed.PublicSubnets()},
 	}})
-	if err != nil || len(tables.RouteTables) != 1 || *tables.RouteTables[0].RouteTableId != seed.PublicRouteTable {
+	if err != nil || len(tables.RouteTables) != 1 || *tables.RouteTables[0].RouteTableId != seed.PublicRouteTable ||
+		!slices.ContainsFunc(tables.RouteTables[0].Routes, func(r ec2types.Route) bool { return aws.ToString(r.GatewayId) == seed.InternetGateway }) {
 		t.Errorf("public route table: %v, %v", tables, err)
 	}
 	instances, err := c.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
-		{Name: aws.String("instance.group-id"), Values: []string{seed.NodeGroup}}, {Name: aws.String("instance-state-name"), Values: []string{"running"}},
+		{Name: aws.String("vpc-id"), Values: []string{seed.VPC}}, {Name: aws.String("instance-state-name"), Values: []string{"running"}},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -30,57 +30,56 @@ func (v *visit) write() bool {
 }
 
 // run takes the call through throttle and faults to the operation.
-func (v *visit) run(ctx context.Context) {
+func (v *visit) run(ctx context.Context, form url.Values) {
 	c := v.cloud
-	if !c.Throttle.Take(v.service.Name, v.request.Action, c.clock.Now()) {
+	if c.Throttle.Take(sim.Call{Service: v.service.Name, Operation: throttledAs(v.service.Name, v.request.Action, form), Units: units(form)}, c.clock.Now()).Refused {
 		v.throttled = true
 		v.answer = v.service.Fail(v.request, throttled(v.service))
 		return
 	}
-	stale := (*sim.Fault)(nil)
-	for _, f := range c.Faults.Take(v.service.Name, v.request.Action, v.write()) {
-		v.faults = append(v.faults, f.Kind)
-		sim.Delay(ctx, f.Latency)
-		switch f.Kind {
-		case sim.FaultError:
-			if v.answer == nil {
-				v.answer = v.service.Fail(v.request, faultError(f))
-			}
-		case sim.FaultCutBefore:
-			v.answer, v.cut = v.service.Fail(v.request, faultError(f)), true
-		case sim.FaultCutAfter:
-			v.cut = true
-		case sim.FaultStale:
-			stale = &f
-		case sim.FaultLatency:
-		}
-	}
-	if v.answer != nil {
+	met := c.Faults.Meet(ctx, v.service.Name, v.request.Action, v.write())
+	v.faults, v.cut = met.Kinds, met.Cut
+	if len(met.Errors) > 0 {
+		v.answer = v.service.Fail(v.request, faultError(met.Errors[0]))
 		return
 	}
 	// Latency may have passed meanwhile, and an operation must not see an older
 	// time than one that ran before it.
 	v.request.Now = c.clock.Now().UTC()
-	v.operate(stale)
+	v.operate(met.Stale, form)
 }
 
-func (v *visit) operate(stale *sim.Fault) {
+func (v *visit) operate(stale *sim.Fault, form url.Values) {
 	c := v.cloud
 	if !v.write() {
 		c.running.RLock()
 		defer c.running.RUnlock()
-		v.answer = c.past.service(v.service, stale, v.request.Now).Do(v.request)
+		if err := c.authorize(v.service.Name, v.request, form); err != nil {
+			v.answer = v.service.Fail(v.request, err)
+			return
+		}
+		v.answer = c.past[v.service.Name].At(v.service, stale, v.request.Now).Do(v.request)
 		v.committed = v.answer.Status == http.StatusOK
 		return
 	}
 	c.running.Lock()
 	defer c.running.Unlock()
 	v.request.Now = c.clock.Now().UTC()
-	before := c.past.remember(v.service, c.Faults.WantsHistory())
+	if err := c.authorize(v.service.Name, v.request, form); err != nil {
+		v.answer = v.service.Fail(v.request, err)
+		return
+	}
+	var before *query.Service
+	if wanted := c.Faults.WantsHistory(); wanted && v.service.Freeze != nil {
+		before = v.service.Freeze()
+	} else if !wanted {
+		c.past[v.service.Name].Forget()
+	}
 	v.answer = v.service.Do(v.request)
 	v.committed = v.answer.Status == http.StatusOK
+	c.linked = c.linked || (v.committed && v.request.Action == "CreateLoadBalancer")
 	if v.committed && before != nil {
-		c.past.append(v.service.Name, v.request.Now, before)
+		c.past[v.service.Name].Keep(v.request.Now, before)
 	}
 }
 
@@ -89,6 +88,7 @@ func (v *visit) entry(form url.Values) sim.Entry {
 	e := sim.Entry{
 		Time: v.request.Now, Service: v.service.Name, Operation: v.request.Action, Write: v.write(), Status: v.answer.Status,
 		Code: v.answer.Code, Committed: v.committed, Throttled: v.throttled, Faults: v.faults, Request: map[string]string{},
+		Units: units(form),
 	}
 	if v.cut {
 		e.Status, e.Code = 0, ""

@@ -54,7 +54,8 @@ type Cloud struct {
 	opt   Options
 	clock clock.PassiveClock
 	quota quota
-	past  history
+	past  sim.History[*arm.Service]
+	role  *Role // judges calls, if there is one
 	// running lets reads pass side by side and writes one at a time.
 	running sync.RWMutex
 }
@@ -66,7 +67,7 @@ func New(opt Options) (*Cloud, error) {
 	comp := compute.New(compute.Options{Location: opt.Location, Display: opt.Display, Zones: opt.Network.Zones})
 	svc := arm.NewService(opt.ARM, append(net.Kinds(), comp.Kinds()...), append(net.Extra(), comp.Extra()...))
 	c := &Cloud{ARM: svc, opt: opt, clock: opt.Clock, quota: quota{limits: opt.Quotas}}
-	c.State = c.dump
+	c.State, c.Rates = c.dump, RealThrottle()
 	var err error
 	if c.Authority, err = newAuthority(opt.Hosts, time.Now()); err != nil {
 		return nil, err

@@ -82,11 +82,9 @@ func TestPlainCalls(t *testing.T) {
 		{group + "?api-version=2021-04-01", "Authorization: Bearer x", `"name":"MC_nodes"`, 200},
 		{group, "Authorization: Bearer x", "MissingApiVersionParameter", 400},
 		{group + "?api-version=newest", "Authorization: Bearer x", "InvalidApiVersionParameter", 400},
-		{group + "/resources?api-version=2021-04-01", "Authorization: Bearer x", `"type":"Microsoft.Compute/virtualMachineScaleSets"`, 200},
 		{group + "/providers/Microsoft.Network/cloudBridges/x?api-version=2021-04-01", "Authorization: Bearer x", "InvalidResourceType", 404},
-		{"/subscriptions/none/resourcegroups?api-version=2021-04-01", "Authorization: Bearer x", "SubscriptionNotFound", 404},
+		{"/subscriptions/none/resourcegroups/x?api-version=2021-04-01", "Authorization: Bearer x", "SubscriptionNotFound", 404},
 		{"/subscriptions/" + r.Cloud.Seed.Subscription + "/providers/Microsoft.Compute?api-version=2021-04-01", "Authorization: Bearer x", `"zoneMappings":[{"location":"East US","zones":["1","2","3"]}]`, 200},
-		{"/subscriptions?api-version=2021-04-01", "Authorization: Bearer x", r.Cloud.Seed.Subscription, 200},
 		{"/_sim/counts", "", `"metadata.Instance": 2`, 200},
 		{"/_sim/state", "", `"Microsoft.Network/virtualNetworks"`, 200},
 	} {

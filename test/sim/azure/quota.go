@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
 
@@ -73,19 +72,4 @@ func (q *quota) left(method string) (string, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return kind, max(0, limit-q.used[kind])
-}
-
-// RealThrottle gives buckets like those of the real service, for
-// Control.Throttle.Set; a cloud starts without any.
-// Sources: Azure Resource Manager documentation, throttling by token bucket
-// (writes and deletes 200, 10 per second; reads 250, 25 per second); Azure
-// documentation, limits of the network provider (1000 writes, 10000 reads in 5 minutes).
-func RealThrottle() []sim.Bucket {
-	changes := []string{"*.CreateOrUpdate", "*.Update*", "*.Delete", "*.Migrate*"}
-	return []sim.Bucket{
-		{Name: "network-change", Service: "network", Operations: changes, Capacity: 200, Refill: 1000.0 / 300},
-		{Name: "network-read", Service: "network", Capacity: 250, Refill: 25},
-		{Name: "compute-change", Service: "compute", Operations: changes, Capacity: 200, Refill: 10},
-		{Name: "compute-read", Service: "compute", Capacity: 250, Refill: 25},
-	}
 }

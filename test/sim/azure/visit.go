@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +31,7 @@ type visit struct {
 
 	answer    *arm.Response
 	faults    []sim.FaultKind
+	taken     sim.Taken
 	throttled bool
 	committed bool
 	cut       bool
@@ -66,66 +66,15 @@ func (v *visit) run(ctx context.Context) {
 		v.answer = arm.Refuse(err)
 		return
 	}
-	stale := (*sim.Fault)(nil)
-	for _, f := range c.Faults.Take(v.service, v.name, v.write) {
-		v.faults = append(v.faults, f.Kind)
-		sim.Delay(ctx, f.Latency)
-		switch f.Kind {
-		case sim.FaultError:
-			if v.answer == nil {
-				v.answer = arm.Refuse(c.faultError(f))
-			}
-		case sim.FaultCutBefore:
-			v.answer, v.cut = arm.Refuse(c.faultError(f)), true
-		case sim.FaultCutAfter:
-			v.cut = true
-		case sim.FaultStale:
-			stale = &f
-		case sim.FaultLatency:
-		}
-	}
-	if v.answer != nil {
+	met := c.Faults.Meet(ctx, v.service, v.name, v.write)
+	v.faults, v.cut = met.Kinds, met.Cut
+	if len(met.Errors) > 0 {
+		v.answer = arm.Refuse(c.faultError(met.Errors[0]))
 		return
 	}
 	v.asyncFault()
-	v.operate(stale)
+	v.operate(met.Stale)
 	v.committed = v.answer.Status < http.StatusBadRequest
-}
-
-// refusal is 429 by the quota of the subscription or by a throttle bucket.
-func (v *visit) refusal() *arm.Error {
-	c := v.cloud
-	if v.call != nil {
-		if err := c.quota.take(v.request.Method, v.request.Now); err != nil {
-			return err
-		}
-	}
-	if c.Throttle.Take(v.service, v.name, c.clock.Now()) {
-		return nil
-	}
-	code := "TooManyRequests"
-	if v.service == "compute" {
-		// Compute names its throttling like its refusals. Source: Azure documentation, troubleshooting API throttling errors of Compute.
-		code = "OperationNotAllowed"
-	}
-	return &arm.Error{Status: http.StatusTooManyRequests, Code: code, Message: "The request is being throttled as the limit has been reached for operation type - " + v.name + ".", RetryAfter: c.refill(v.service, v.name)}
-}
-
-// refill is how many seconds the bucket of an operation needs for one token.
-func (c *Cloud) refill(service, name string) int {
-	for _, b := range c.Throttle.List() {
-		inService := b.Service == "" || globs(b.Service, service)
-		inOperations := len(b.Operations) == 0 || slices.ContainsFunc(b.Operations, func(p string) bool { return globs(p, name) })
-		if inService && inOperations && b.Refill > 0 {
-			return max(c.opt.RetryAfter, int(1/b.Refill))
-		}
-	}
-	return c.opt.RetryAfter
-}
-
-func globs(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return err == nil && ok
 }
 
 // asyncFault asks the faults about the end of the operation. Only faults that
@@ -159,16 +108,29 @@ func (v *visit) operate(stale *sim.Fault) {
 		// Latency may have passed meanwhile, and an operation must not see an
 		// older time than one that ran before it.
 		v.request.Now = c.clock.Now()
-		v.answer = v.call.Run(c.past.service(c.ARM, stale, v.request.Now))
+		if err := v.authorize(); err != nil {
+			v.answer = arm.Refuse(err)
+			return
+		}
+		v.answer = v.call.Run(c.past.At(c.ARM, stale, v.request.Now))
 		return
 	}
 	c.running.Lock()
 	defer c.running.Unlock()
 	v.request.Now = c.clock.Now()
-	before := c.past.remember(c.ARM, c.Faults.WantsHistory())
+	if err := v.authorize(); err != nil {
+		v.answer = arm.Refuse(err)
+		return
+	}
+	var before *arm.Service
+	if c.Faults.WantsHistory() {
+		before = c.ARM.Freeze()
+	} else {
+		c.past.Forget()
+	}
 	v.answer = v.call.Run(c.ARM)
 	if v.answer.Status < http.StatusBadRequest && before != nil {
-		c.past.append(v.request.Now, before)
+		c.past.Keep(v.request.Now, before)
 	}
 }
 
@@ -177,6 +139,7 @@ func (v *visit) entry() sim.Entry {
 	e := sim.Entry{
 		Time: v.request.Now.UTC(), Service: v.service, Operation: v.name, Write: v.write, Status: v.answer.Status, Code: v.answer.Code,
 		Committed: v.committed, Throttled: v.throttled, Faults: v.faults, Request: map[string]string{"method": v.raw.Method, "path": v.raw.URL.Path},
+		Resource: v.bucketed().Resource,
 	}
 	if v.cut {
 		e.Status, e.Code = 0, ""
@@ -214,10 +177,10 @@ func (v *visit) headers(number int) {
 	if v.answer.Code != "" {
 		h.Set("X-Ms-Error-Code", v.answer.Code)
 	}
-	kind, left := v.cloud.quota.left(v.request.Method)
+	kind, left := v.remaining()
 	h.Set("X-Ms-Ratelimit-Remaining-Subscription-"+kind, strconv.Itoa(left))
 	if v.service == "compute" {
-		h.Set("X-Ms-Ratelimit-Remaining-Resource", fmt.Sprintf("Microsoft.Compute/%s;%d", strings.ReplaceAll(v.name, ".", ""), left))
+		h.Set("X-Ms-Ratelimit-Remaining-Resource", fmt.Sprintf("Microsoft.Compute/%s;%d", strings.ReplaceAll(v.name, ".", ""), v.remainingOfCompute(left)))
 	}
 	if v.answer.Status == http.StatusUnauthorized {
 		h.Set("Www-Authenticate", `Bearer authorization_uri="`+v.request.Base+"/"+v.cloud.opt.Tenant+`", error="invalid_token", error_description="The access token is missing"`)

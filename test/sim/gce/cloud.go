@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -30,6 +31,9 @@ type Options struct {
 	// RequireToken refuses calls of Compute Engine without a token that the
 	// simulator gave out; otherwise tokens are not looked at.
 	RequireToken bool
+	// TooMany answers calls beyond a rate with 429 and not with 403. Source:
+	// kubernetes/ingress-gce, which takes that status and the reason as the same.
+	TooMany bool
 	// Compute takes further options; projects, regions and clock are filled in.
 	Compute compute.Options
 }
@@ -43,7 +47,8 @@ type Cloud struct {
 
 	opt   Options
 	clock clock.PassiveClock
-	past  history
+	past  sim.History[*compute.View]
+	role  atomic.Pointer[Role] // judges calls, if there is one
 }
 
 // New makes a cloud and seeds it. The error tells of options that do not fit
@@ -51,6 +56,7 @@ type Cloud struct {
 func New(opt Options) (*Cloud, error) {
 	fill(&opt)
 	c := &Cloud{opt: opt, clock: opt.Clock, Compute: compute.New(opt.Compute)}
+	c.Rates = RealThrottle()
 	c.State = func() any { return map[string]any{"compute": c.Compute.Snapshot()} }
 	c.Identity = identity.New(identity.Machine{
 		Project: opt.Project, ProjectNumber: projectNumber, Zone: opt.Region + "-" + opt.Zones[0], Name: "control-plane", IP: "10.128.15.200",

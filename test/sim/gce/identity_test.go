@@ -18,7 +18,7 @@ import (
 
 // TestCredentials takes every way to a token that a controller may take.
 func TestCredentials(t *testing.T) {
-	r := simtest.Start(t, simgce.Options{RequireToken: true})
+	r := simtest.StartLoopback(t, simgce.Options{RequireToken: true})
 	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(r.URL, "http://"))
 	dir := t.TempDir()
 	if err := r.Cloud.WriteFiles(dir, r.URL); err != nil {
@@ -61,7 +61,7 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
-	r := simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{ClusterID: "kube"}})
+	r := simtest.StartLoopback(t, simgce.Options{Seed: simgce.SeedOptions{ClusterID: "kube"}})
 	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(r.URL, "http://"))
 	c := metadata.NewClient(nil)
 	for path, want := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,63 @@ func TestWaitEndsWithTheOperation(t *testing.T) {
 	w.must(w.api.TargetPools.Insert(project, region, &compute.TargetPool{Name: "pool"}).Do())
 	if took := time.Since(begin); took < opt.Compute.OperationDelay || took > 10*time.Second {
 		t.Errorf("the wait took %v, want the time of the operation, %v", took, opt.Compute.OperationDelay)
+	}
+}
+
+// TestOperationsDiffer has operations of different lengths, all within the bounds,
+// and an address that is about to be reserved until its own has ended.
+func TestOperationsDiffer(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	opt := simgce.Options{Clock: clock}
+	opt.Compute.OperationDelay, opt.Compute.OperationSpread, opt.Compute.WaitLimit = 3*time.Second, 12*time.Second, time.Millisecond
+	w := start(t, opt)
+	const addresses = 4
+	for n := range addresses {
+		if _, err := w.api.Addresses.Insert(project, region, &compute.Address{Name: "a" + strconv.Itoa(n)}).Do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ready := func(after time.Duration) (n int) {
+		clock.SetTime(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(after))
+		list, err := w.api.Addresses.List(project, region).Do()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range list.Items {
+			switch a.Status {
+			case "RESERVED":
+				n++
+			case "RESERVING":
+			default:
+				t.Errorf("%s is %s", a.Name, a.Status)
+			}
+		}
+		return n
+	}
+	early, late := ready(3*time.Second-time.Millisecond), ready(15*time.Second)
+	if early != 0 || late != addresses {
+		t.Errorf("%d addresses before the shortest time, %d after the longest, want 0 and %d", early, late, addresses)
+	}
+	several := map[int]bool{}
+	for after := 3 * time.Second; after < 15*time.Second; after += 100 * time.Millisecond {
+		several[ready(after)] = true
+	}
+	if len(several) < 3 {
+		t.Errorf("numbers of addresses over time %v: the operations end at once", several)
+	}
+}
+
+func TestTooManyRequests(t *testing.T) {
+	for _, tooMany := range []bool{false, true} {
+		w := start(t, simgce.Options{TooMany: tooMany})
+		if err := w.cloud.Throttle.Set(sim.Bucket{Name: "none"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.api.Addresses.List(project, region).Do()
+		want := map[bool]string{false: "403 rateLimitExceeded", true: "429 rateLimitExceeded"}[tooMany]
+		if code(err) != want {
+			t.Errorf("%s, want %s", code(err), want)
+		}
 	}
 }
 
@@ -144,24 +202,6 @@ func TestFaults(t *testing.T) {
 		case e.Write != (e.Operation == "targetPools.insert" || e.Operation == "targetPools.delete"):
 			t.Errorf("entry %+v: write is wrong", e)
 		}
-	}
-}
-
-func TestLabels(t *testing.T) {
-	w := start(t, simgce.Options{})
-	pool := w.pool("pool")
-	if got := w.rule(&compute.ForwardingRule{Name: "r", Target: pool, PortRange: "80"}); got != "" {
-		t.Fatal(got)
-	}
-	set := func(print string) string {
-		return w.done(w.api.ForwardingRules.SetLabels(project, region, "r", &compute.RegionSetLabelsRequest{LabelFingerprint: print, Labels: map[string]string{"a": "b"}}).Do())
-	}
-	first := w.getRule("r").LabelFingerprint
-	if diff := cmp.Diff([]string{"412 conditionNotMet", "", "412 conditionNotMet"}, []string{set(""), set(first), set(first)}); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if got := w.getRule("r").Labels["a"]; got != "b" {
-		t.Errorf("label %q, want b", got)
 	}
 }
 

@@ -114,10 +114,6 @@ func (p *planting) network() {
 	p.load(network, wire.Object{
 		"description": "Default network for the project", "autoCreateSubnetworks": true, "mtu": float64(1460), "routingConfig": wire.Object{"routingMode": "REGIONAL"},
 	})
-	p.load("projects/"+p.NetworkProject+"/global/routes/default-route-internet", wire.Object{
-		"description": "Default route to the Internet.", "network": p.Network, "destRange": "0.0.0.0/0", "priority": float64(1000),
-		"nextHopGateway": wire.SelfBase + "projects/" + p.NetworkProject + "/global/gateways/default-internet-gateway",
-	})
 	p.subnet("default", defaultRange, "", "")
 	p.subnet(p.ClusterID+"-dual", externalRange, "EXTERNAL", "2600:1900:4000:77::/64")
 	p.subnet(p.ClusterID+"-dual-internal", internalRange, "INTERNAL", "fd20:a80:0:77::/64")

@@ -57,6 +57,9 @@ func (v *visit) serve() {
 		return
 	}
 	stale := v.pass(v.http.Context())
+	if err := v.authorize(); err != nil && v.answer == nil {
+		v.answer = wire.Refuse(err)
+	}
 	if v.answer == nil {
 		v.operate(stale)
 	}
@@ -96,45 +99,32 @@ func noRoute(r *http.Request) error {
 // for an earlier state, if any, and sets the answer if there is nothing left to do.
 func (v *visit) pass(ctx context.Context) *sim.Fault {
 	c := v.cloud
-	if !c.Throttle.Take(v.service, v.request.ID, c.clock.Now()) {
+	if c.Throttle.Take(sim.Call{Service: v.service, Operation: v.request.ID}, c.clock.Now()).Refused {
 		v.throttled = true
-		v.answer = wire.Refuse(&wire.Error{
-			Status: http.StatusForbidden, Reason: "rateLimitExceeded", Code: "RATE_LIMIT_EXCEEDED",
-			Message: "Quota exceeded for quota group '" + v.request.ID + "' and limit 'Queries per 100 seconds' of service 'compute.googleapis.com'.",
-		})
+		v.answer = wire.Refuse(c.tooFast(v.request.ID))
 		return nil
 	}
-	var stale *sim.Fault
-	for _, f := range c.Faults.Take(v.service, v.request.ID, v.write) {
-		v.faults = append(v.faults, f.Kind)
-		sim.Delay(ctx, f.Latency)
-		switch f.Kind {
-		case sim.FaultError:
-			v.fail(f)
-		case sim.FaultCutBefore:
-			v.answer, v.cut = wire.Refuse(faultError(f)), true
-		case sim.FaultCutAfter:
-			v.cut = true
-		case sim.FaultStale:
-			stale = &f
-		case sim.FaultLatency:
-		}
+	met := c.Faults.Meet(ctx, v.service, v.request.ID, v.write)
+	v.faults, v.cut = met.Kinds, met.Cut
+	for _, f := range met.Errors {
+		v.fail(f)
 	}
 	v.at = c.clock.Now().UTC()
 	v.request.Now = v.at
-	return stale
+	return met.Stale
 }
 
 // fail answers an error. Status 200 lets the operation fail instead, with the
 // code; code UNREACHABLE makes the scopes in the message unreachable for lists
 // over all scopes.
 func (v *visit) fail(f sim.Fault) {
+	late := f.Kind == sim.FaultError
 	switch {
-	case f.Code == "UNREACHABLE":
+	case late && f.Code == "UNREACHABLE":
 		v.request.Unreachable = strings.Split(f.Message, ",")
-	case f.Status == http.StatusOK && v.write:
+	case late && f.Status == http.StatusOK && v.write:
 		v.request.FailLate = faultError(f)
-	case v.answer == nil:
+	case v.answer == nil || f.Kind == sim.FaultCutBefore:
 		v.answer = wire.Refuse(faultError(f))
 	}
 }
@@ -142,7 +132,7 @@ func (v *visit) fail(f sim.Fault) {
 func (v *visit) operate(stale *sim.Fault) {
 	c := v.cloud
 	if !v.write {
-		v.answer = c.Compute.Read(v.http.Context(), &v.request, c.past.view(stale, v.at))
+		v.answer = c.Compute.Read(v.http.Context(), &v.request, c.past.At(nil, stale, v.at))
 		v.committed = v.answer.Status == http.StatusOK
 		return
 	}
@@ -150,7 +140,11 @@ func (v *visit) operate(stale *sim.Fault) {
 	var before *compute.View
 	v.answer, before = c.Compute.Write(&v.request, wanted)
 	v.committed = v.answer.Status == http.StatusOK && v.request.FailLate == nil
-	c.past.remember(v.request.Now, before, wanted && v.committed)
+	if !wanted {
+		c.past.Forget()
+	} else if v.committed {
+		c.past.Keep(v.request.Now, before)
+	}
 }
 
 // entry is the call as the journal keeps it.

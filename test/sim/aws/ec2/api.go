@@ -16,15 +16,11 @@ import (
 // Version is the API version that this simulator speaks.
 const Version = "2016-11-15"
 
-// Limits are the account's quotas. Zero takes the default; a negative number
-// means no limit. The defaults of VPCs and Addresses are no limit, because the
-// real ones (5 each) are commonly raised.
+// Limits are the account's quotas. Zero takes the default; a negative number means no limit.
 type Limits struct {
 	RulesPerGroup      int // default 60, each way, IPv4 and IPv6 counted apart
 	GroupsPerInterface int // default 5
 	Groups             int // default 2500 in the region
-	VPCs               int
-	Addresses          int
 }
 
 // Zone is an availability zone or a local zone.
@@ -58,12 +54,9 @@ type API struct {
 	leaving map[string]time.Time
 }
 
-// New makes an empty region: no VPC, no group, no instance, only Amazon's own
-// prefix lists.
+// New makes an empty region: no VPC, no group, no instance.
 func New(opt Options) *API {
-	a := &API{opt: withDefaults(opt), st: newState(), leaving: map[string]time.Time{}}
-	a.st.load(World{PrefixLists: amazonLists(a.opt.Region)})
-	return a
+	return &API{opt: withDefaults(opt), st: newState(), leaving: map[string]time.Time{}}
 }
 
 func withDefaults(opt Options) Options {
@@ -89,7 +82,7 @@ func withDefaults(opt Options) Options {
 	for _, d := range []struct {
 		to    *int
 		value int
-	}{{&l.RulesPerGroup, 60}, {&l.GroupsPerInterface, 5}, {&l.Groups, 2500}, {&l.VPCs, -1}, {&l.Addresses, -1}} {
+	}{{&l.RulesPerGroup, 60}, {&l.GroupsPerInterface, 5}, {&l.Groups, 2500}} {
 		if *d.to == 0 {
 			*d.to = d.value
 		}

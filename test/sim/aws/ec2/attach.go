@@ -7,22 +7,16 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/network"
 )
 
-// EC2 names the owners of interfaces that belong to load balancers and to all else of Amazon.
+// managedBy is the owner of interfaces that belong to load balancers.
 // Source: Elastic Load Balancing and EC2 user guides, requester-managed network interfaces.
-const (
-	managedBy  = "amazon-elb"
-	ownedByAWS = "amazon-aws"
-)
+const managedBy = "amazon-elb"
 
 // requester is who made an interface: for one of the account, the id of its user.
 func (i Interface) requester() string {
-	switch {
-	case !i.managed():
-		return "AIDASIMULATORSIMULATO"
-	case i.Kind == natKind:
-		return ownedByAWS
+	if i.managed() {
+		return managedBy
 	}
-	return managedBy
+	return "AIDASIMULATORSIMULATO"
 }
 
 // Attach makes the interfaces of a load balancer those that are wanted.

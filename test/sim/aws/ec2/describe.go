@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"encoding/xml"
 	"slices"
 
 	"github.com/berth-lb/berth/test/sim/aws/query"
@@ -60,6 +61,42 @@ func describe[T any](c *call, l listing[T]) (page []T, next string, err error) {
 		return nil, "", query.Errorf("InvalidNextToken", "The token '%s' is invalid", c.Str("NextToken"))
 	}
 	return page, next, nil
+}
+
+// answer is what a Describe call gives: a list under its own name, and the token of the next page.
+type answer[X any] struct {
+	name  string
+	items []X
+	next  string
+}
+
+// MarshalXML writes the list, even an empty one, and the token if there is one.
+func (a answer[X]) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	if err := e.EncodeToken(start); err != nil {
+		return err
+	}
+	if err := e.EncodeElement(query.Items[X]{Item: a.items}, xml.StartElement{Name: xml.Name{Local: a.name}}); err != nil {
+		return err
+	}
+	if a.next != "" {
+		if err := e.EncodeElement(a.next, xml.StartElement{Name: xml.Name{Local: "nextToken"}}); err != nil {
+			return err
+		}
+	}
+	return e.EncodeToken(start.End())
+}
+
+// shown runs a Describe call and shows each object of its page.
+func shown[T, X any](c *call, l listing[T], name string, show func(T) X) (any, error) {
+	page, next, err := describe(c, l)
+	if err != nil {
+		return nil, err
+	}
+	out := answer[X]{name: name, next: next}
+	for _, o := range page {
+		out.items = append(out.items, show(o))
+	}
+	return out, nil
 }
 
 func byID[T any](l listing[T], ids []string) ([]T, error) {

@@ -57,20 +57,7 @@ func (a *API) Address(id string) (network.Address, bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	d, ok := a.st.addresses[id]
-	return network.Address{AllocationID: d.ID, PublicIP: d.PublicIP, AssociatedWith: d.Interface}, ok
-}
-
-// DefaultSubnet is the default subnet of a zone. Load balancers that name zones
-// only go there.
-func (a *API) DefaultSubnet(zone string) (network.Subnet, bool) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for _, s := range sorted(a.st.subnets) {
-		if s.Zone == zone && s.DefaultForZone {
-			return a.st.subnet(s), true
-		}
-	}
-	return network.Subnet{}, false
+	return network.Address{AllocationID: d.ID, PublicIP: d.PublicIP}, ok
 }
 
 // DefaultGroup is the group of a VPC that is taken where none is named.

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,20 +12,11 @@ import (
 // Source: EC2 API reference, "Using filtering".
 const maxFilterValues = 200
 
-// property gives the values of an object that a filter looks at. A property
-// that is nil stands for a filter which EC2 knows, but which can match nothing
-// here, because the simulated world has no such thing.
+// property gives the values of an object that a filter looks at. Only those
+// are here that some journal has.
 type property[T any] func(c *call, o T) []string
 
 type properties[T any] map[string]property[T]
-
-// unused adds filters that are valid and match nothing.
-func (p properties[T]) unused(names ...string) properties[T] {
-	for _, name := range names {
-		p[name] = nil
-	}
-	return p
-}
 
 func one(s string) []string {
 	if s == "" {
@@ -72,9 +64,6 @@ func tagFilter(name string) bool {
 
 func filterValues[T any](c *call, props properties[T], name string, id func(T) string, o T) []string {
 	if p, known := props[name]; known {
-		if p == nil {
-			return nil
-		}
 		return p(c, o)
 	}
 	tags := c.st.tags[id(o)]
@@ -107,44 +96,25 @@ func anyMatch(patterns, values []string) bool {
 }
 
 // wildcard matches * (any text), ? (any one character) and \ before either of
-// them or itself, case included. It walks back to the last star on a mismatch,
-// so its cost stays at the product of both lengths.
+// them or itself, case included.
 func wildcard(pattern, s string) bool {
-	p, text := []rune(pattern), []rune(s)
-	i, j, star, mark := 0, 0, -1, 0
-	for j < len(text) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, mark = i, j
+	if !strings.ContainsAny(pattern, `*?\\`) {
+		return pattern == s
+	}
+	var re strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '*':
+			re.WriteString(".*")
+		case c == '?':
+			re.WriteString(".")
+		case c == '\\' && i+1 < len(pattern):
 			i++
-		case i < len(p) && matchOne(p, &i, text[j]):
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
+			fallthrough
 		default:
-			return false
+			re.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
 		}
 	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
-}
-
-// matchOne compares one pattern element with one character and steps over the element if they agree.
-func matchOne(p []rune, i *int, r rune) bool {
-	at := *i
-	if p[at] == '\\' && at+1 < len(p) {
-		if p[at+1] != r {
-			return false
-		}
-		*i = at + 2
-		return true
-	}
-	if p[at] != '?' && p[at] != r {
-		return false
-	}
-	*i = at + 1
-	return true
+	ok, err := regexp.MatchString("(?s)^"+re.String()+"$", s)
+	return err == nil && ok
 }

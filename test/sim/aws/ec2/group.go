@@ -18,31 +18,13 @@ func (c *call) groupByID(id string) (Group, error) {
 	return g, err
 }
 
-// namedGroup finds a group by name; names work in the default VPC only.
-func namedGroup(c *call, name string) (Group, error) {
-	vpc, ok := c.st.defaultVPC()
-	if !ok {
-		return Group{}, query.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", name)
-	}
-	g, ok := c.st.groupNamed(vpc.ID, name)
-	if !ok || !visible(g, c.Now, c.opt.NewGroupDelay) {
-		return Group{}, query.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist in default VPC '%s'", name, vpc.ID)
-	}
-	return g, nil
-}
-
-// targetGroup reads GroupId or GroupName.
+// targetGroup reads GroupId. Names work in the default VPC only, and nobody uses them there.
 func targetGroup(c *call) (Group, error) {
-	id, name := c.Str("GroupId"), c.Str("GroupName")
-	switch {
-	case id != "" && name != "":
-		return Group{}, query.Errorf("InvalidParameterCombination", "The parameter groupName cannot be used with the parameter groupId")
-	case id != "":
-		return c.groupByID(id)
-	case name != "":
-		return namedGroup(c, name)
+	id, err := need(c, "GroupId")
+	if err != nil {
+		return Group{}, err
 	}
-	return Group{}, query.Errorf("MissingParameter", "The request must contain the parameter groupName or groupId")
+	return c.groupByID(id)
 }
 
 func newGroup(st *state, c *call, vpc, name, description string) Group {
@@ -57,11 +39,22 @@ func newGroup(st *state, c *call, vpc, name, description string) Group {
 }
 
 func createSecurityGroup(c *call) (any, error) {
-	name, description, err := groupWords(c)
+	name, err := need(c, "GroupName")
 	if err != nil {
 		return nil, err
 	}
-	vpc, err := groupVPC(c)
+	description, err := need(c, "GroupDescription")
+	if err != nil {
+		return nil, err
+	}
+	// Source: EC2 API reference, CreateSecurityGroup.
+	if !validText(name) || strings.HasPrefix(name, "sg-") || strings.EqualFold(name, defaultGroup) {
+		return nil, badValue("groupName", name, "Valid names are strings less than 256 characters from the following set: a-zA-Z0-9. _-:/()#,@[]+=&;{}!$*")
+	}
+	if err := checkDescription(description, "security group"); err != nil {
+		return nil, err
+	}
+	vpc, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
 	if err != nil {
 		return nil, err
 	}
@@ -84,38 +77,6 @@ func createSecurityGroup(c *call) (any, error) {
 		Tags   *tagSet `xml:"tagSet"`
 		ARN    string  `xml:"securityGroupArn"`
 	}{true, g.ID, c.tagsXML(g.ID), c.arn("security-group", g.ID)}, nil
-}
-
-// groupWords reads and checks name and description.
-// Source: EC2 API reference, CreateSecurityGroup.
-func groupWords(c *call) (name, description string, err error) {
-	if name, err = need(c, "GroupName"); err != nil {
-		return "", "", err
-	}
-	if description, err = need(c, "GroupDescription"); err != nil {
-		return "", "", err
-	}
-	name = strings.TrimRight(name, " ")
-	switch {
-	case !validText(name) || name == "":
-		return "", "", badValue("groupName", name, "Valid names are strings less than 256 characters from the following set: a-zA-Z0-9. _-:/()#,@[]+=&;{}!$*")
-	case strings.HasPrefix(name, "sg-"):
-		return "", "", query.Errorf("InvalidParameterValue", "Invalid group name '%s'. Group names may not be in the format sg-*.", name)
-	case strings.EqualFold(name, defaultGroup):
-		return "", "", query.Errorf("InvalidParameterValue", "Cannot use reserved security group name: %s", name)
-	}
-	return name, description, checkDescription(description, "security group")
-}
-
-func groupVPC(c *call) (VPC, error) {
-	if id := c.Str("VpcId"); id != "" {
-		return find(c.st.vpcs, kindVPC(), id)
-	}
-	vpc, ok := c.st.defaultVPC()
-	if !ok {
-		return VPC{}, query.Errorf("VPCIdNotSpecified", "No default VPC for this user")
-	}
-	return vpc, nil
 }
 
 func (c *call) arn(kind, id string) string {
@@ -187,72 +148,16 @@ type groupXML struct {
 }
 
 func describeSecurityGroups(c *call) (any, error) {
-	objects := slices.DeleteFunc(sorted(c.st.groups), func(g Group) bool { return !visible(g, c.Now, c.opt.NewGroupDelay) })
-	if names := c.Strs("GroupName"); len(names) > 0 {
-		wanted := map[string]bool{}
-		for _, name := range names {
-			g, err := namedGroup(c, name)
-			if err != nil {
-				return nil, err
-			}
-			wanted[g.ID] = true
-		}
-		objects = slices.DeleteFunc(objects, func(g Group) bool { return !wanted[g.ID] })
-	}
-	page, next, err := describe(c, listing[Group]{
-		kind: kindGroup(), param: "GroupId", id: groupID, props: groupProperties(), objects: objects,
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := struct {
-		Groups query.Items[groupXML] `xml:"securityGroupInfo"`
-		Next   string                `xml:"nextToken,omitempty"`
-	}{Next: next}
-	for _, g := range page {
-		out.Groups.Item = append(out.Groups.Item, groupXML{
+	return shown(c, listing[Group]{
+		kind: kindGroup(), param: "GroupId", id: groupID, props: groupProperties(),
+		objects: slices.DeleteFunc(sorted(c.st.groups), func(g Group) bool { return !visible(g, c.Now, c.opt.NewGroupDelay) }),
+	}, "securityGroupInfo", func(g Group) groupXML {
+		return groupXML{
 			ID: g.ID, Name: g.Name, Description: g.Description, VPC: g.VPC, Owner: c.opt.Account,
 			ARN: c.arn("security-group", g.ID), Ingress: c.permissionsXML(g.Ingress), Egress: c.permissionsXML(g.Egress),
 			Tags: c.tagsXML(g.ID),
-		})
-	}
-	return out, nil
-}
-
-type vpcGroupXML struct {
-	ID          string  `xml:"groupId"`
-	Name        string  `xml:"groupName"`
-	Description string  `xml:"description"`
-	Owner       string  `xml:"ownerId"`
-	VPC         string  `xml:"primaryVpcId"`
-	Tags        *tagSet `xml:"tagSet"`
-}
-
-// getSecurityGroupsForVpc lists the groups that interfaces of a VPC can have.
-// Groups that are shared with or associated to another VPC are not simulated.
-func getSecurityGroupsForVpc(c *call) (any, error) {
-	v, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
-	if err != nil {
-		return nil, err
-	}
-	objects := slices.DeleteFunc(sorted(c.st.groups), func(g Group) bool { return g.VPC != v.ID || !visible(g, c.Now, c.opt.NewGroupDelay) })
-	all := groupProperties()
-	props := properties[Group]{"primary-vpc-id": all["vpc-id"]}
-	for _, name := range []string{"group-id", "description", "group-name", "owner-id"} {
-		props[name] = all[name]
-	}
-	page, next, err := describe(c, listing[Group]{kind: kindGroup(), id: groupID, props: props, objects: objects})
-	if err != nil {
-		return nil, err
-	}
-	out := struct {
-		Groups query.Items[vpcGroupXML] `xml:"securityGroupForVpcSet"`
-		Next   string                   `xml:"nextToken,omitempty"`
-	}{Next: next}
-	for _, g := range page {
-		out.Groups.Item = append(out.Groups.Item, vpcGroupXML{g.ID, g.Name, g.Description, c.opt.Account, g.VPC, c.tagsShown(g.ID)})
-	}
-	return out, nil
+		}
+	})
 }
 
 func groupID(g Group) string { return g.ID }
@@ -267,7 +172,6 @@ func groupProperties() properties[Group] {
 	}
 	for name, of := range ruleProperties() {
 		p["ip-permission."+name] = func(c *call, g Group) []string { return gather(c, g.Ingress, of) }
-		p["egress.ip-permission."+name] = func(c *call, g Group) []string { return gather(c, g.Egress, of) }
 	}
 	return p
 }

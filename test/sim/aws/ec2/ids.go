@@ -42,10 +42,6 @@ func kindAddress() idKind {
 	return idKind{"eipalloc", "elastic-ip", "allocation ID", "", "InvalidAllocationID.NotFound"}
 }
 
-func kindGateway() idKind {
-	return idKind{"igw", "internet-gateway", "internetGateway ID", "", "InvalidInternetGatewayID.NotFound"}
-}
-
 func kindTable() idKind {
 	return idKind{"rtb", "route-table", "routeTable ID", "InvalidRouteTableId.Malformed", "InvalidRouteTableID.NotFound"}
 }
@@ -54,14 +50,8 @@ func kindList() idKind {
 	return idKind{"pl", "prefix-list", "prefix list ID", "InvalidPrefixListId.Malformed", "InvalidPrefixListId.NotFound"}
 }
 
-func kindNAT() idKind {
-	return idKind{"nat", "natgateway", "NatGateway", "NatGatewayMalformed", "NatGatewayNotFound"}
-}
-
 func idKinds() []idKind {
-	return []idKind{
-		kindVPC(), kindSubnet(), kindGroup(), kindRule(), kindInstance(), kindInterface(), kindAddress(), kindGateway(), kindTable(), kindList(), kindNAT(),
-	}
+	return []idKind{kindVPC(), kindSubnet(), kindGroup(), kindRule(), kindInstance(), kindInterface(), kindAddress(), kindTable()}
 }
 
 // wellFormed accepts both lengths that EC2 knows, 8 and 17 digits.

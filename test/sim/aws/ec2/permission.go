@@ -8,9 +8,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// readRules reads the rules of an Authorize, Revoke or Update call: IpPermissions
-// in full, or one rule from the flat parameters. One permission with several
-// sources is as many rules.
+// readRules reads the rules of an Authorize or Revoke call. One permission with
+// several sources is as many rules.
 func readRules(c *call, target Group) ([]Rule, error) {
 	var out []Rule
 	for _, p := range c.List("IpPermissions") {
@@ -19,13 +18,6 @@ func readRules(c *call, target Group) ([]Rule, error) {
 			return nil, err
 		}
 		out = append(out, rules...)
-	}
-	if len(out) == 0 {
-		flat, err := flatRules(c)
-		if err != nil {
-			return nil, err
-		}
-		out = flat
 	}
 	for i, r := range out {
 		if slices.ContainsFunc(out[:i], r.same) {
@@ -85,58 +77,14 @@ func permission(c *call, target Group, p query.Params) ([]Rule, error) {
 	return out, nil
 }
 
-// flatRules reads the old form with one rule per call.
-func flatRules(c *call) ([]Rule, error) {
-	source := c.Str("SourceSecurityGroupName")
-	if source == "" && !c.Has("IpProtocol") && !c.Has("CidrIp") {
-		return nil, nil
-	}
-	if source != "" && !c.Has("IpProtocol") {
-		group, err := namedGroup(c, source)
-		if err != nil {
-			return nil, err
-		}
-		// A source group by name opens all of TCP, UDP and ICMP.
-		// Source: EC2 API reference, AuthorizeSecurityGroupIngress.
-		return []Rule{
-			{Protocol: "tcp", HasPorts: true, From: 0, To: maxPort, Group: group.ID},
-			{Protocol: "udp", HasPorts: true, From: 0, To: maxPort, Group: group.ID},
-			{Protocol: "icmp", HasPorts: true, From: -1, To: -1, Group: group.ID},
-		}, nil
-	}
-	r, err := protocolPorts(c.Params)
-	if err != nil {
-		return nil, err
-	}
-	if source != "" {
-		group, err := namedGroup(c, source)
-		r.Group = group.ID
-		return []Rule{r}, err
-	}
-	text := c.Str("CidrIp")
-	if text == "" {
-		return nil, missingParameter("cidrIp")
-	}
-	r.CIDR, err = ruleCIDR(text, false)
-	return []Rule{r}, err
-}
-
 // sourceGroup resolves the group that a rule refers to; it must be in the VPC
 // of the group that gets the rule.
 func sourceGroup(c *call, target Group, s query.Params) (string, error) {
-	id, name, user := s.Str("GroupId"), s.Str("GroupName"), s.Str("UserId")
-	if id == "" && name == "" {
+	id, user := s.Str("GroupId"), s.Str("UserId")
+	if id == "" {
 		return "", query.Errorf("MissingParameter", "Source group ID missing.")
 	}
-	var g Group
-	var err error
-	if id != "" {
-		g, err = c.groupByID(id)
-	} else if named, ok := c.st.groupNamed(target.VPC, name); ok {
-		g = named
-	} else {
-		g, err = namedGroup(c, name)
-	}
+	g, err := c.groupByID(id)
 	if err != nil {
 		return "", err
 	}

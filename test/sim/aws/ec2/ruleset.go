@@ -1,7 +1,6 @@
 package ec2
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/query"
@@ -113,10 +112,17 @@ type revokedXML struct {
 	Description string `xml:"description,omitempty"`
 }
 
+// groupRule is a rule with the group and the way it belongs to.
+type groupRule struct {
+	Rule
+	group  string
+	egress bool
+}
+
 // ruleXML is the one-source form of a rule, in which rules without ports say -1.
-func (c *call) ruleXML(group string, s side, r Rule) ruleXML {
+func (c *call) ruleXML(r groupRule) ruleXML {
 	x := ruleXML{
-		ID: r.ID, ARN: c.arn("security-group-rule", r.ID), Group: group, Owner: c.opt.Account, Egress: bool(s),
+		ID: r.ID, ARN: c.arn("security-group-rule", r.ID), Group: r.group, Owner: c.opt.Account, Egress: r.egress,
 		Protocol: r.Protocol, From: r.From, To: r.To, CIDR: r.CIDR, IPv6CIDR: r.IPv6CIDR, PrefixList: r.PrefixList,
 		Description: r.Description, Tags: c.tagsXML(r.ID),
 	}
@@ -129,31 +135,17 @@ func (c *call) ruleXML(group string, s side, r Rule) ruleXML {
 	return x
 }
 
-func (c *call) rulesXML(group string, s side, rules []Rule) query.Items[ruleXML] {
-	var out query.Items[ruleXML]
-	for _, r := range rules {
-		out.Item = append(out.Item, c.ruleXML(group, s, r))
-	}
-	return out
-}
-
-// groupRule is a rule with the group and side it belongs to.
-type groupRule struct {
-	Rule
-	group string
-	side  side
-}
-
 func (c *call) allRules() []groupRule {
 	byID := map[string]groupRule{}
 	for _, g := range c.st.groups {
 		if !visible(g, c.Now, c.opt.NewGroupDelay) {
 			continue
 		}
-		for _, s := range []side{ingress, egress} {
-			for _, r := range s.rules(g) {
-				byID[r.ID] = groupRule{r, g.ID, s}
-			}
+		for _, r := range g.Ingress {
+			byID[r.ID] = groupRule{r, g.ID, false}
+		}
+		for _, r := range g.Egress {
+			byID[r.ID] = groupRule{r, g.ID, true}
 		}
 	}
 	return sorted(byID)
@@ -176,49 +168,20 @@ func describeSecurityGroupRules(c *call) (any, error) {
 	if err := wellFormedGroups(c); err != nil {
 		return nil, err
 	}
-	page, next, err := describe(c, listing[groupRule]{
+	return shown(c, listing[groupRule]{
 		kind: kindRule(), param: "SecurityGroupRuleId", id: func(r groupRule) string { return r.ID },
 		props: properties[groupRule]{
 			"group-id":               func(_ *call, r groupRule) []string { return one(r.group) },
 			"security-group-rule-id": func(_ *call, r groupRule) []string { return one(r.ID) },
 		},
 		objects: c.allRules(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := struct {
-		Rules query.Items[ruleXML] `xml:"securityGroupRuleSet"`
-		Next  string               `xml:"nextToken,omitempty"`
-	}{Next: next}
-	for _, r := range page {
-		out.Rules.Item = append(out.Rules.Item, c.ruleXML(r.group, r.side, r.Rule))
-	}
-	return out, nil
+	}, "securityGroupRuleSet", c.ruleXML)
 }
 
-// ruleProperties are the last parts of the filters ip-permission.* and egress.ip-permission.*.
+// ruleProperties are the last parts of the filters ip-permission.*.
 func ruleProperties() properties[Rule] {
-	port := func(r Rule, v int) []string {
-		if !r.HasPorts {
-			return nil
-		}
-		return []string{strconv.Itoa(v)}
-	}
 	return properties[Rule]{
-		"cidr":           func(_ *call, r Rule) []string { return one(r.CIDR) },
-		"ipv6-cidr":      func(_ *call, r Rule) []string { return one(r.IPv6CIDR) },
-		"from-port":      func(_ *call, r Rule) []string { return port(r, r.From) },
-		"to-port":        func(_ *call, r Rule) []string { return port(r, r.To) },
-		"group-id":       func(_ *call, r Rule) []string { return one(r.Group) },
-		"group-name":     func(c *call, r Rule) []string { return one(c.st.groups[r.Group].Name) },
-		"prefix-list-id": func(_ *call, r Rule) []string { return one(r.PrefixList) },
-		"protocol":       func(_ *call, r Rule) []string { return one(r.Protocol) },
-		"user-id": func(c *call, r Rule) []string {
-			if r.Group == "" {
-				return nil
-			}
-			return one(c.opt.Account)
-		},
+		"cidr":     func(_ *call, r Rule) []string { return one(r.CIDR) },
+		"group-id": func(_ *call, r Rule) []string { return one(r.Group) },
 	}
 }

@@ -15,10 +15,8 @@ type state struct {
 	instances  map[string]Instance
 	interfaces map[string]Interface
 	addresses  map[string]Address
-	gateways   map[string]Gateway
 	tables     map[string]RouteTable
 	lists      map[string]PrefixList
-	nats       map[string]NATGateway
 	tags       map[string]Tags
 	serial     int
 }
@@ -27,8 +25,8 @@ func newState() *state {
 	return &state{
 		vpcs: map[string]VPC{}, subnets: map[string]Subnet{}, groups: map[string]Group{},
 		instances: map[string]Instance{}, interfaces: map[string]Interface{}, addresses: map[string]Address{},
-		gateways: map[string]Gateway{}, tables: map[string]RouteTable{}, lists: map[string]PrefixList{},
-		nats: map[string]NATGateway{}, tags: map[string]Tags{},
+		tables: map[string]RouteTable{}, lists: map[string]PrefixList{},
+		tags: map[string]Tags{},
 	}
 }
 
@@ -37,8 +35,8 @@ func (s *state) clone() *state {
 	return &state{
 		vpcs: maps.Clone(s.vpcs), subnets: maps.Clone(s.subnets), groups: maps.Clone(s.groups),
 		instances: maps.Clone(s.instances), interfaces: maps.Clone(s.interfaces), addresses: maps.Clone(s.addresses),
-		gateways: maps.Clone(s.gateways), tables: maps.Clone(s.tables), lists: maps.Clone(s.lists),
-		nats: maps.Clone(s.nats), tags: maps.Clone(s.tags), serial: s.serial,
+		tables: maps.Clone(s.tables), lists: maps.Clone(s.lists),
+		tags: maps.Clone(s.tags), serial: s.serial,
 	}
 }
 
@@ -49,10 +47,8 @@ func (s *state) load(w World) {
 	put(s.instances, w.Instances, func(o Instance) string { return o.ID })
 	put(s.interfaces, w.Interfaces, func(o Interface) string { return o.ID })
 	put(s.addresses, w.Addresses, func(o Address) string { return o.ID })
-	put(s.gateways, w.Gateways, func(o Gateway) string { return o.ID })
 	put(s.tables, w.RouteTables, func(o RouteTable) string { return o.ID })
 	put(s.lists, w.PrefixLists, func(o PrefixList) string { return o.ID })
-	put(s.nats, w.NATGateways, func(o NATGateway) string { return o.ID })
 	for id, tags := range w.Tags {
 		s.tags[id] = maps.Clone(tags)
 	}
@@ -68,8 +64,8 @@ func (s *state) world() World {
 	return World{
 		VPCs: sorted(s.vpcs), Subnets: sorted(s.subnets), Groups: sorted(s.groups),
 		Instances: sorted(s.instances), Interfaces: sorted(s.interfaces), Addresses: sorted(s.addresses),
-		Gateways: sorted(s.gateways), RouteTables: sorted(s.tables), PrefixLists: sorted(s.lists),
-		NATGateways: sorted(s.nats), Tags: maps.Clone(s.tags),
+		RouteTables: sorted(s.tables), PrefixLists: sorted(s.lists),
+		Tags: maps.Clone(s.tags),
 	}
 }
 
@@ -114,15 +110,6 @@ func (s *state) groupNamed(vpc, name string) (Group, bool) {
 		}
 	}
 	return Group{}, false
-}
-
-func (s *state) defaultVPC() (VPC, bool) {
-	for _, v := range sorted(s.vpcs) {
-		if v.Default {
-			return v, true
-		}
-	}
-	return VPC{}, false
 }
 
 // interfacesOf lists an instance's interfaces by device index.

@@ -82,35 +82,23 @@ func tooManyTags() error {
 	return query.Errorf("TagLimitExceeded", "The maximum number of Tags has been reached.")
 }
 
-// tagSpecCode is the error code for wrong tags of new resources: networks have
-// one of their own. Sources: getmoto/moto:tests/test_ec2/test_tags.py,
-// github.com/boto/boto3 issue 1806, github.com/yegor256/rultor issue 1991.
-func tagSpecCode(types []string) string {
-	networks := []string{"vpc", "subnet", "route-table", "internet-gateway", "natgateway"}
-	if slices.ContainsFunc(types, func(t string) bool { return slices.Contains(networks, t) }) {
-		return "InvalidParameter"
-	}
-	return "InvalidParameterValue"
-}
-
 // tagSpecs reads TagSpecification.N; only the given resource types are allowed.
 func tagSpecs(c *call, types ...string) (map[string]Tags, error) {
 	out := map[string]Tags{}
-	code := tagSpecCode(types)
 	for _, spec := range c.List("TagSpecification") {
 		kind := spec.Str("ResourceType")
 		if kind == "" {
-			return nil, query.Errorf(code, "Tag specification resource type must have a value")
+			return nil, query.Errorf("InvalidParameterValue", "Tag specification resource type must have a value")
 		}
 		if !slices.Contains(types, kind) {
-			return nil, query.Errorf(code, "'%s' is not a valid taggable resource type for this operation.", kind)
+			return nil, query.Errorf("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", kind)
 		}
 		tags, err := readTags(spec)
 		if err != nil {
 			return nil, err
 		}
 		if len(tags) == 0 {
-			return nil, query.Errorf(code, "Tag specification must have at least one tag")
+			return nil, query.Errorf("InvalidParameterValue", "Tag specification must have at least one tag")
 		}
 		maps.Copy(tags, out[kind])
 		out[kind] = tags
@@ -142,33 +130,19 @@ func (c *call) taggable(id string) error {
 }
 
 func (c *call) exists(k idKind, id string) bool {
-	var ok bool
-	switch k.prefix {
-	case "vpc":
-		_, ok = c.st.vpcs[id]
-	case "subnet":
-		_, ok = c.st.subnets[id]
-	case "sg":
-		var g Group
-		g, ok = c.st.groups[id]
-		ok = ok && visible(g, c.Now, c.opt.NewGroupDelay)
-	case "sgr":
-		ok = slices.ContainsFunc(c.allRules(), func(r groupRule) bool { return r.ID == id })
-	case "i":
-		_, ok = c.st.instances[id]
-	case "eni":
-		_, ok = c.st.interfaces[id]
-	case "eipalloc":
-		_, ok = c.st.addresses[id]
-	case "igw":
-		_, ok = c.st.gateways[id]
-	case "rtb":
-		_, ok = c.st.tables[id]
-	case "pl":
-		_, ok = c.st.lists[id]
-	case "nat":
-		_, ok = c.st.nats[id]
+	if k.prefix == "sgr" {
+		return slices.ContainsFunc(c.allRules(), func(r groupRule) bool { return r.ID == id })
 	}
+	g, ok := c.st.groups[id]
+	if ok {
+		return visible(g, c.Now, c.opt.NewGroupDelay)
+	}
+	return has(c.st.vpcs, id) || has(c.st.subnets, id) || has(c.st.instances, id) || has(c.st.interfaces, id) ||
+		has(c.st.addresses, id) || has(c.st.tables, id)
+}
+
+func has[T any](m map[string]T, id string) bool {
+	_, ok := m[id]
 	return ok
 }
 
@@ -263,46 +237,10 @@ func tagGoes(wanted []query.Params, key, value string) bool {
 	})
 }
 
-type tagRow struct {
-	ResourceID   string `xml:"resourceId"`
-	ResourceType string `xml:"resourceType"`
-	Key          string `xml:"key"`
-	Value        string `xml:"value"`
-}
-
-func describeTags(c *call) (any, error) {
-	var rows []tagRow
-	for _, id := range slices.Sorted(maps.Keys(c.st.tags)) {
-		for _, key := range slices.Sorted(maps.Keys(c.st.tags[id])) {
-			rows = append(rows, tagRow{id, resourceType(id), key, c.st.tags[id][key]})
-		}
-	}
-	page, next, err := describe(c, listing[tagRow]{
-		id: func(r tagRow) string { return r.ResourceID + "\x00" + r.Key },
-		props: properties[tagRow]{
-			"key":           func(_ *call, r tagRow) []string { return []string{r.Key} },
-			"value":         func(_ *call, r tagRow) []string { return []string{r.Value} },
-			"tag-key":       func(_ *call, r tagRow) []string { return []string{r.Key} },
-			"tag-value":     func(_ *call, r tagRow) []string { return []string{r.Value} },
-			"resource-id":   func(_ *call, r tagRow) []string { return []string{r.ResourceID} },
-			"resource-type": func(_ *call, r tagRow) []string { return []string{r.ResourceType} },
-		},
-		objects: rows,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return struct {
-		Tags query.Items[tagRow] `xml:"tagSet"`
-		Next string              `xml:"nextToken,omitempty"`
-	}{query.Items[tagRow]{Item: page}, next}, nil
-}
-
-func resourceType(id string) string {
-	for _, k := range idKinds() {
-		if k.wellFormed(id) {
-			return k.resourceType
-		}
-	}
-	return "resource"
+// TagsOf gives the tags of a resource by its id, and whether it is there.
+func (a *API) TagsOf(id string) (map[string]string, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	c := &call{Request: &query.Request{Now: a.opt.Clock.Now()}, st: a.st, opt: &a.opt}
+	return maps.Clone(a.st.tags[id]), c.taggable(id) == nil
 }

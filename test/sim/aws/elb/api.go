@@ -30,8 +30,6 @@ type Options struct {
 	// Clock tells when delays end, default the real clock.
 	Clock  clock.PassiveClock
 	Limits Limits
-	// RegisterDelay is how long a new instance stays OutOfService.
-	RegisterDelay time.Duration
 	// ReleaseDelay is how long a deleted load balancer keeps its groups and subnets in use.
 	ReleaseDelay time.Duration
 	// Certificates are the only certificate ARNs accepted. Nil accepts any well-formed one.
@@ -89,8 +87,6 @@ func operations() map[string]operation {
 		"ApplySecurityGroupsToLoadBalancer":       {true, applySecurityGroups},
 		"AttachLoadBalancerToSubnets":             {true, attachSubnets},
 		"ConfigureHealthCheck":                    {true, configureHealthCheck},
-		"CreateAppCookieStickinessPolicy":         {true, createAppCookiePolicy},
-		"CreateLBCookieStickinessPolicy":          {true, createLBCookiePolicy},
 		"CreateLoadBalancer":                      {true, createLoadBalancer},
 		"CreateLoadBalancerListeners":             {true, createListeners},
 		"CreateLoadBalancerPolicy":                {true, createPolicy},
@@ -98,19 +94,15 @@ func operations() map[string]operation {
 		"DeleteLoadBalancerListeners":             {true, deleteListeners},
 		"DeleteLoadBalancerPolicy":                {true, deletePolicy},
 		"DeregisterInstancesFromLoadBalancer":     {true, deregisterInstances},
-		"DescribeAccountLimits":                   {false, describeAccountLimits},
+		"DescribeAccountLimits":                   {false, describeLimits},
 		"DescribeInstanceHealth":                  {false, describeInstanceHealth},
 		"DescribeLoadBalancerAttributes":          {false, describeAttributes},
 		"DescribeLoadBalancerPolicies":            {false, describePolicies},
-		"DescribeLoadBalancerPolicyTypes":         {false, describePolicyTypes},
 		"DescribeLoadBalancers":                   {false, describeLoadBalancers},
 		"DescribeTags":                            {false, describeTags},
 		"DetachLoadBalancerFromSubnets":           {true, detachSubnets},
-		"DisableAvailabilityZonesForLoadBalancer": {true, disableZones},
-		"EnableAvailabilityZonesForLoadBalancer":  {true, enableZones},
 		"ModifyLoadBalancerAttributes":            {true, modifyAttributes},
 		"RegisterInstancesWithLoadBalancer":       {true, registerInstances},
-		"RemoveTags":                              {true, removeTags},
 		"SetLoadBalancerListenerSSLCertificate":   {true, setListenerCertificate},
 		"SetLoadBalancerPoliciesForBackendServer": {true, setBackendPolicies},
 		"SetLoadBalancerPoliciesOfListener":       {true, setListenerPolicies},
@@ -158,9 +150,6 @@ func (a *API) Snapshot() any {
 
 // GroupUsers lists the load balancers that use a security group.
 func (a *API) GroupUsers(id string) []string { return a.uses.GroupUsers(id) }
-
-// SubnetUsers lists the load balancers that use a subnet.
-func (a *API) SubnetUsers(id string) []string { return a.uses.SubnetUsers(id) }
 
 // AddressUsers is always empty: classic load balancers take no elastic IP address.
 func (a *API) AddressUsers(id string) []string { return a.uses.AddressUsers(id) }

@@ -182,8 +182,8 @@ func TestProxyAndSSLPolicies(t *testing.T) {
 	}
 }
 
-func TestInstancesAndHealth(t *testing.T) {
-	r := newRig(t, elb.Options{RegisterDelay: time.Minute})
+func TestInstances(t *testing.T) {
+	r := newRig(t, elb.Options{})
 	r.create(t, "web")
 	ids := func(ids ...string) (out []types.Instance) {
 		for _, id := range ids {
@@ -194,25 +194,6 @@ func TestInstancesAndHealth(t *testing.T) {
 	if _, err := r.RegisterInstancesWithLoadBalancer(t.Context(), &classic.RegisterInstancesWithLoadBalancerInput{
 		LoadBalancerName: aws.String("web"), Instances: ids("i-0a1", "i-0c3", "i-0d4")}); err != nil {
 		t.Fatal(err)
-	}
-	states := func() map[string]string {
-		t.Helper()
-		out, err := r.DescribeInstanceHealth(t.Context(), &classic.DescribeInstanceHealthInput{LoadBalancerName: aws.String("web")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[string]string{}
-		for _, s := range out.InstanceStates {
-			got[*s.InstanceId] = *s.State + " " + *s.ReasonCode
-		}
-		return got
-	}
-	if diff := cmp.Diff(map[string]string{"i-0a1": "OutOfService ELB", "i-0c3": "OutOfService ELB", "i-0d4": "OutOfService Instance"}, states()); diff != "" {
-		t.Errorf("fresh (-want +got)\n%s", diff)
-	}
-	r.clock.SetTime(start.Add(time.Minute))
-	if diff := cmp.Diff(map[string]string{"i-0a1": "InService N/A", "i-0c3": "OutOfService ELB", "i-0d4": "OutOfService Instance"}, states()); diff != "" {
-		t.Errorf("later (-want +got)\n%s", diff)
 	}
 	out, err := r.DeregisterInstancesFromLoadBalancer(t.Context(), &classic.DeregisterInstancesFromLoadBalancerInput{
 		LoadBalancerName: aws.String("web"), Instances: ids("i-0a1", "i-0d4")})
@@ -243,8 +224,8 @@ func TestUsersOfNetworkObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(want, r.api.SubnetUsers("subnet-a")); diff != "" {
-		t.Errorf("subnet after deletion (-want +got)\n%s", diff)
+	if diff := cmp.Diff(want, r.api.GroupUsers("sg-2")); diff != "" {
+		t.Errorf("group after deletion (-want +got)\n%s", diff)
 	}
 	r.clock.SetTime(start.Add(time.Minute))
 	if got := r.api.GroupUsers("sg-2"); got != nil {

@@ -18,8 +18,6 @@ const (
 func TestCodes(t *testing.T) {
 	for _, tc := range []struct{ name, call, want string }{
 		{"create", newLB + tcp80 + subnetA, ""},
-		{"create in zones", newLB + tcp80 + " AvailabilityZones.member.1=us-east-1a", ""},
-		{"create in a strange zone", newLB + tcp80 + " AvailabilityZones.member.1=eu-west-1a", "ValidationError"},
 		{"create nowhere", newLB + tcp80, "ValidationError"},
 		{"create without listeners", newLB + subnetA, "ValidationError"},
 		{"create with a bad name", "CreateLoadBalancer LoadBalancerName=a_b" + tcp80 + subnetA, "ValidationError"},
@@ -68,8 +66,6 @@ func TestCodes(t *testing.T) {
 		{"attach a second subnet of a zone", "AttachLoadBalancerToSubnets" + web + " Subnets.member.1=subnet-a2", "InvalidConfigurationRequest"},
 		{"attach an attached subnet", "AttachLoadBalancerToSubnets" + web + subnetA, ""},
 		{"attach", "AttachLoadBalancerToSubnets" + web + " Subnets.member.1=subnet-b", ""},
-		{"a zone of another VPC", "EnableAvailabilityZonesForLoadBalancer" + web + " AvailabilityZones.member.1=us-east-1b", "ValidationError"},
-		{"the last zone", "DisableAvailabilityZonesForLoadBalancer" + web + " AvailabilityZones.member.1=us-east-1a", "InvalidConfigurationRequest"},
 		{"no groups", "ApplySecurityGroupsToLoadBalancer" + web + " SecurityGroups=", "InvalidConfigurationRequest"},
 		{"idle timeout", "ModifyLoadBalancerAttributes" + web + " LoadBalancerAttributes.ConnectionSettings.IdleTimeout=4001", "ValidationError"},
 		{"logs without a bucket", "ModifyLoadBalancerAttributes" + web + " LoadBalancerAttributes.AccessLog.Enabled=true", "InvalidConfigurationRequest"},
@@ -77,9 +73,7 @@ func TestCodes(t *testing.T) {
 		{"certificate of a plain listener", "SetLoadBalancerListenerSSLCertificate" + web + " LoadBalancerPort=80 SSLCertificateId=arn:aws:iam::1:server-certificate/a", "InvalidConfigurationRequest"},
 		{"tags of a missing one", "DescribeTags LoadBalancerNames.member.1=q", "LoadBalancerNotFound"},
 		{"delete a missing one", "DeleteLoadBalancer LoadBalancerName=q", ""},
-		{"anything of a missing one", "DescribeInstanceHealth LoadBalancerName=q", "LoadBalancerNotFound"},
-		{"policy types", "DescribeLoadBalancerPolicyTypes", ""},
-		{"limits", "DescribeAccountLimits", ""},
+		{"anything of a missing one", "DescribeLoadBalancerAttributes LoadBalancerName=q", "LoadBalancerNotFound"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := elb.New(lbtest.NewWorld(), elb.Options{}).Service()

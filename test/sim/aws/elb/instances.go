@@ -81,49 +81,33 @@ type instanceState struct {
 	Description string
 }
 
+// describeInstanceHealth tells running instances from others: nothing listens here that
+// a check could ask.
+// Source: Elastic Load Balancing API 2012-06-01, DescribeInstanceHealth and InstanceState;
+// Classic Load Balancers guide, "troubleshoot: registering instances".
 func describeInstanceHealth(c *call) (any, error) {
-	ids := c.instanceIDs()
+	asked := c.instanceIDs()
 	lb, err := c.target()
 	if err != nil {
 		return nil, err
 	}
-	if len(ids) == 0 {
-		for _, r := range lb.Instances {
-			ids = append(ids, r.ID)
-		}
-	}
 	var out struct {
 		InstanceStates query.Members[instanceState]
 	}
-	for _, id := range ids {
-		in, ok := c.dir.Instance(id)
-		if !ok && !lb.registered(id) {
+	if len(asked) == 0 {
+		for _, r := range lb.Instances {
+			asked = append(asked, r.ID)
+		}
+	}
+	for _, id := range asked {
+		if !lb.registered(id) {
 			return nil, unknownInstance(id)
 		}
-		// The state of terminated instances is not returned; source: API reference.
-		if !ok || in.State == "terminated" {
-			continue
+		s := instanceState{InstanceId: id, State: "InService", ReasonCode: "N/A", Description: "N/A"}
+		if in, _ := c.dir.Instance(id); in.State != "running" {
+			s = instanceState{InstanceId: id, State: "OutOfService", ReasonCode: "Instance", Description: "Instance is in stopped state."}
 		}
-		out.InstanceStates.Member = append(out.InstanceStates.Member, c.health(lb, id))
+		out.InstanceStates.Member = append(out.InstanceStates.Member, s)
 	}
 	return out, nil
-}
-
-func (c *call) health(lb *loadBalancer, id string) instanceState {
-	down := func(reason, text string) instanceState { return instanceState{id, "OutOfService", reason, text} }
-	in, _ := c.dir.Instance(id)
-	i := slices.IndexFunc(lb.Instances, func(r registration) bool { return r.ID == id })
-	switch {
-	case i < 0:
-		return down("Instance", "Instance is not currently registered with the LoadBalancer.")
-	case in.State == "stopped" || in.State == "pending":
-		return down("Instance", "Instance is in "+in.State+" state.")
-	case in.State != "running":
-		return down("Instance", "Instance is in stopped state.")
-	case !slices.Contains(lb.Zones, in.Zone):
-		return down("ELB", "Instance is in the EC2 Availability Zone for which LoadBalancer is not configured to route traffic to.")
-	case c.now.Before(lb.Instances[i].At.Add(c.opt.RegisterDelay)):
-		return down("ELB", "Instance registration is still in progress.")
-	}
-	return instanceState{id, "InService", "N/A", "N/A"}
 }

@@ -57,22 +57,6 @@ type place struct {
 	zones, subnets []string
 }
 
-func (c *call) place(zones, subnets []string) (place, error) {
-	switch {
-	case len(zones) == 0 && len(subnets) == 0:
-		return place{}, query.Errorf("ValidationError", "Either AvailabilityZones or SubnetIds must be specified")
-	case len(zones) > 0 && len(subnets) > 0:
-		return place{}, query.Errorf("ValidationError", "Only one of SubnetIds or AvailabilityZones may be specified")
-	case len(subnets) > 0:
-		found, err := c.subnets(subnets, nil)
-		if err != nil {
-			return place{}, err
-		}
-		return c.placed(found), nil
-	}
-	return c.zoned(zones)
-}
-
 func (c *call) subnets(ids, held []string) ([]network.Subnet, error) {
 	found, err := lbkit.Subnets(c.dir, ids, held)
 	return found, withStatus(err)
@@ -96,30 +80,6 @@ func (c *call) placed(found []network.Subnet) place {
 	return p
 }
 
-// zoned takes zones only: each stands for the default subnet of the account, or
-// for itself where the network has no default subnets.
-func (c *call) zoned(zones []string) (place, error) {
-	var found []network.Subnet
-	for i, z := range zones {
-		letter, ok := strings.CutPrefix(z, c.opt.Region)
-		if !ok || len(letter) != 1 || letter < "a" || letter > "f" {
-			return place{}, query.Errorf("ValidationError", "Invalid Availability Zone '%s'", z)
-		}
-		if slices.Contains(zones[:i], z) {
-			return place{}, query.Errorf("ValidationError", "AvailabilityZone '%s' was specified more than once", z)
-		}
-		if d, ok := c.dir.(lbkit.Defaults); ok {
-			if s, ok := d.DefaultSubnet(z); ok {
-				found = append(found, s)
-			}
-		}
-	}
-	if len(found) == len(zones) {
-		return c.placed(found), nil
-	}
-	return place{zones: slices.Clone(zones)}, nil
-}
-
 func createLoadBalancer(c *call) (any, error) {
 	c.Required("Listeners")
 	listeners := c.readListeners()
@@ -137,10 +97,15 @@ func createLoadBalancer(c *call) (any, error) {
 	if scheme == "" {
 		scheme = internetFacing
 	}
-	at, err := c.place(c.Strs("AvailabilityZones"), c.Strs("Subnets"))
+	ids := c.Strs("Subnets")
+	if len(ids) == 0 {
+		return nil, query.Errorf("ValidationError", "Either AvailabilityZones or SubnetIds must be specified")
+	}
+	found, err := c.subnets(ids, nil)
 	if err != nil {
 		return nil, err
 	}
+	at := c.placed(found)
 	lb := &loadBalancer{Name: name, Scheme: scheme, VPC: at.vpc, Zones: at.zones, Subnets: at.subnets, Created: c.now}
 	if err := c.furnish(lb, listeners, tags); err != nil {
 		return nil, err

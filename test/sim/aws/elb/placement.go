@@ -13,9 +13,6 @@ const maxGroups = 5
 
 // setGroups checks and sets the security groups, the default group when there are none.
 func (c *call) setGroups(lb *loadBalancer, ids []string) error {
-	if len(ids) > 0 && lb.VPC == "" {
-		return conflict("Security groups can only be specified for load balancers in a VPC")
-	}
 	if len(ids) > maxGroups {
 		return conflict("A load balancer can have at most %d security groups", maxGroups)
 	}
@@ -26,15 +23,10 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 		return withStatus(err)
 	}
 	lb.Groups = slices.Clone(ids)
-	lb.Source = sourceGroup{OwnerAlias: c.opt.Account}
-	switch {
-	case len(ids) > 0:
+	lb.Source = sourceGroup{OwnerAlias: c.opt.Account, GroupName: "default"}
+	if len(ids) > 0 {
 		g, _ := c.dir.Group(ids[0])
 		lb.Source.GroupName = g.Name
-	case lb.VPC == "":
-		lb.Source = sourceGroup{OwnerAlias: "amazon-elb", GroupName: "amazon-elb-sg"}
-	default:
-		lb.Source.GroupName = "default"
 	}
 	return nil
 }
@@ -76,9 +68,6 @@ func attachSubnets(c *call) (any, error) {
 			all = append(all, id)
 		}
 	}
-	if lb.VPC == "" {
-		return nil, conflict("Subnets can only be attached to load balancers in a VPC")
-	}
 	found, err := c.subnets(all, lb.Subnets)
 	if err != nil {
 		return nil, err
@@ -113,61 +102,4 @@ func detachSubnets(c *call) (any, error) {
 	lb.Subnets, lb.Zones = rest, zones
 	c.hold(lb)
 	return subnetList{query.Members[string]{Member: lb.Subnets}}, nil
-}
-
-type zoneList struct {
-	AvailabilityZones query.Members[string]
-}
-
-func enableZones(c *call) (any, error) {
-	c.Required("AvailabilityZones")
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	var fresh []string
-	for _, z := range c.Strs("AvailabilityZones") {
-		if !slices.Contains(lb.Zones, z) {
-			fresh = append(fresh, z)
-		}
-	}
-	at, err := c.zoned(fresh)
-	if err != nil {
-		return nil, err
-	}
-	if lb.VPC != "" && len(at.subnets) != len(fresh) {
-		// The model of this operation has no code of its own for it.
-		return nil, query.Errorf("ValidationError", "Availability Zones can only be enabled for load balancers in EC2-Classic or a default VPC")
-	}
-	lb.Zones = append(slices.Clone(lb.Zones), at.zones...)
-	if lb.VPC != "" {
-		lb.Subnets = append(slices.Clone(lb.Subnets), at.subnets...)
-	}
-	c.hold(lb)
-	return zoneList{query.Members[string]{Member: lb.Zones}}, nil
-}
-
-func disableZones(c *call) (any, error) {
-	c.Required("AvailabilityZones")
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	gone := c.Strs("AvailabilityZones")
-	var zones, subnets []string
-	for i, z := range lb.Zones {
-		if slices.Contains(gone, z) {
-			continue
-		}
-		zones = append(zones, z)
-		if len(lb.Subnets) > i {
-			subnets = append(subnets, lb.Subnets[i])
-		}
-	}
-	if len(zones) == 0 {
-		return nil, conflict("There must be at least one Availability Zone registered with the load balancer")
-	}
-	lb.Zones, lb.Subnets = zones, subnets
-	c.hold(lb)
-	return zoneList{query.Members[string]{Member: lb.Zones}}, nil
 }

@@ -2,7 +2,6 @@ package elb
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
@@ -13,20 +12,6 @@ func createPolicy(c *call) (any, error) {
 	c.Each("PolicyAttributes", func(e *lbkit.Reader) {
 		p.Attributes.Member = append(p.Attributes.Member, policyAttribute{e.Str("AttributeName"), e.Str("AttributeValue")})
 	})
-	return nil, c.addPolicy(p)
-}
-
-func createAppCookiePolicy(c *call) (any, error) {
-	return nil, c.addPolicy(policy{Name: c.Need("PolicyName"), Type: appCookieType, Attributes: query.Members[policyAttribute]{
-		Member: []policyAttribute{{"CookieName", c.Need("CookieName")}},
-	}})
-}
-
-func createLBCookiePolicy(c *call) (any, error) {
-	p := policy{Name: c.Need("PolicyName"), Type: lbCookieType}
-	if c.Has("CookieExpirationPeriod") {
-		p.Attributes.Member = []policyAttribute{{"CookieExpirationPeriod", c.Str("CookieExpirationPeriod")}}
-	}
 	return nil, c.addPolicy(p)
 }
 
@@ -113,42 +98,19 @@ func setListenerPolicies(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]bool{}
+	if len(found) > 1 {
+		return nil, conflict("Only one policy of type %s can be set on a listener", sslType)
+	}
 	for _, p := range found {
-		if err := p.fits(l); err != nil {
-			return nil, err
+		if p.Type != sslType || !secure(l.Protocol) {
+			return nil, conflict("A policy of type %s cannot be set on a listener of protocol %s", p.Type, l.Protocol)
 		}
-		kind := p.Type
-		if kind == appCookieType {
-			kind = lbCookieType
-		}
-		if kinds[kind] {
-			return nil, conflict("Only one policy of type %s can be set on a listener", p.Type)
-		}
-		kinds[kind] = true
 	}
 	for _, name := range names {
 		lb.adopt(name)
 	}
 	l.Policies.Member = names
 	return nil, nil
-}
-
-// fits tells whether a policy can be set on a listener.
-func (p policy) fits(l *listener) error {
-	switch p.Type {
-	case appCookieType, lbCookieType:
-		if !layer7(l.Protocol) {
-			return conflict("%s can only be set on HTTP/HTTPS listeners, not on %s", p.Type, l.Protocol)
-		}
-	case sslType:
-		if !secure(l.Protocol) {
-			return conflict("%s can only be set on HTTPS/SSL listeners, not on %s", p.Type, l.Protocol)
-		}
-	default:
-		return conflict("A policy of type %s cannot be set on a listener", p.Type)
-	}
-	return nil
 }
 
 func setBackendPolicies(c *call) (any, error) {
@@ -164,7 +126,7 @@ func setBackendPolicies(c *call) (any, error) {
 		return nil, err
 	}
 	for _, p := range found {
-		if p.Type != proxyType && p.Type != backendAuthType {
+		if p.Type != proxyType {
 			return nil, conflict("A policy of type %s cannot be set on an instance port", p.Type)
 		}
 	}
@@ -205,10 +167,4 @@ func describePolicies(c *call) (any, error) {
 		out.PolicyDescriptions.Member = append(out.PolicyDescriptions.Member, all[i])
 	}
 	return out, nil
-}
-
-// number reads a whole number that is not negative.
-func number(v string) bool {
-	n, err := strconv.Atoi(v)
-	return err == nil && n >= 0
 }

@@ -52,23 +52,6 @@ func addTags(c *call) (any, error) {
 	return nil, nil
 }
 
-func removeTags(c *call) (any, error) {
-	c.Required("Tags")
-	var keys []string
-	c.Each("Tags", func(e *lbkit.Reader) { keys = append(keys, e.Need("Key", lbkit.TagKey()...)) })
-	if c.Has("Tags") && len(keys) == 0 {
-		c.Fault("Tags", "'[]'", "have length greater than or equal to 1")
-	}
-	lbs, err := c.named()
-	if err != nil {
-		return nil, err
-	}
-	for _, lb := range lbs {
-		lb.Tags = lbkit.DropTags(lb.Tags, keys)
-	}
-	return nil, nil
-}
-
 type tagDescription struct {
 	LoadBalancerName string
 	Tags             query.Members[lbkit.Tag]
@@ -91,24 +74,13 @@ func describeTags(c *call) (any, error) {
 	return out, nil
 }
 
-type limit struct{ Name, Max string }
-
-func describeAccountLimits(c *call) (any, error) {
-	marker, size := c.Paging()
-	if err := c.Err(); err != nil {
-		return nil, err
+// TagsOf gives the tags of a load balancer by its name, and whether it is there.
+func (a *API) TagsOf(name string) (map[string]string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	lb := a.state.LoadBalancers[name]
+	if lb == nil {
+		return nil, false
 	}
-	all := []limit{
-		{"classic-listeners", strconv.Itoa(c.opt.Limits.Listeners)},
-		{"classic-load-balancers", strconv.Itoa(c.opt.Limits.LoadBalancers)},
-		{"classic-registered-instances", strconv.Itoa(c.opt.Limits.Instances)},
-	}
-	page, next, err := lbkit.Page(all, func(l limit) string { return l.Name }, marker, size)
-	if err != nil {
-		return nil, err
-	}
-	return struct {
-		Limits     query.Members[limit]
-		NextMarker string `xml:",omitempty"`
-	}{query.Members[limit]{Member: page}, next}, nil
+	return lbkit.TagMap(lb.Tags), true
 }

@@ -100,19 +100,9 @@ type description struct {
 }
 
 type policyView struct {
-	AppCookieStickinessPolicies query.Members[appCookieView]
-	LBCookieStickinessPolicies  query.Members[lbCookieView]
+	AppCookieStickinessPolicies query.Members[string]
+	LBCookieStickinessPolicies  query.Members[string]
 	OtherPolicies               query.Members[string]
-}
-
-type appCookieView struct {
-	PolicyName string
-	CookieName string
-}
-
-type lbCookieView struct {
-	PolicyName             string
-	CookieExpirationPeriod string `xml:",omitempty"`
 }
 
 func (lb *loadBalancer) view(region string) description {
@@ -136,27 +126,9 @@ func (lb *loadBalancer) view(region string) description {
 		d.CanonicalHostedZoneName = lb.DNSName
 	}
 	for _, p := range lb.Policies {
-		switch p.Type {
-		case appCookieType:
-			d.Policies.AppCookieStickinessPolicies.Member = append(d.Policies.AppCookieStickinessPolicies.Member,
-				appCookieView{p.Name, p.attribute("CookieName")})
-		case lbCookieType:
-			d.Policies.LBCookieStickinessPolicies.Member = append(d.Policies.LBCookieStickinessPolicies.Member,
-				lbCookieView{p.Name, p.attribute("CookieExpirationPeriod")})
-		default:
-			d.Policies.OtherPolicies.Member = append(d.Policies.OtherPolicies.Member, p.Name)
-		}
+		d.Policies.OtherPolicies.Member = append(d.Policies.OtherPolicies.Member, p.Name)
 	}
 	return d
-}
-
-func (p policy) attribute(name string) string {
-	for _, a := range p.Attributes.Member {
-		if a.Name == name {
-			return a.Value
-		}
-	}
-	return ""
 }
 
 func (lb *loadBalancer) listener(port int) *listener {

@@ -15,20 +15,17 @@ import (
 
 // Limits are the quotas of an account. Zero means the default, negative none allowed.
 type Limits struct {
-	NetworkLoadBalancers     int // per region, default 50
-	ApplicationLoadBalancers int // per region, default 50
-	TargetGroups             int // per region, default 3000
-	Listeners                int // per load balancer, default 50
-	Certificates             int // per load balancer beside the default ones, default 25
-	Rules                    int // per application load balancer beside the default ones, default 100
-	TargetsPerGroup          int // default 1000
-	TargetsPerZone           int // per network load balancer, default 500
-	TargetsPerLoadBalancer   int // per network load balancer, default 3000
-	TargetsCrossZone         int // per network load balancer with cross-zone balancing on, default 500
-	GroupsPerAction          int // target groups of one forward action, default 5
-	GroupsPerALB             int // target groups of one application load balancer, default 100
-	Interfaces               int // interfaces of network load balancers in a VPC, default 1200
-	Tags                     int // per resource, default 50
+	NetworkLoadBalancers   int // per region, default 50
+	TargetGroups           int // per region, default 3000
+	Listeners              int // per load balancer, default 50
+	Certificates           int // per load balancer beside the default ones, default 25
+	TargetsPerGroup        int // default 1000
+	TargetsPerZone         int // per network load balancer, default 500
+	TargetsPerLoadBalancer int // per network load balancer, default 3000
+	TargetsCrossZone       int // per network load balancer with cross-zone balancing on, default 500
+	GroupsPerAction        int // target groups of one forward action, default 5
+	Interfaces             int // interfaces of network load balancers in a VPC, default 1200
+	Tags                   int // per resource, default 50
 }
 
 // Delays say how long the asynchronous states last. Zero ends them at once.
@@ -41,6 +38,10 @@ type Delays struct {
 	Draining time.Duration
 	// Release is how long a deleted load balancer keeps its groups, subnets and addresses in use.
 	Release time.Duration
+	// GroupRelease is how long a target group cannot be deleted after the last listener
+	// has left it: the official controller goes on for 20 s while it is told ResourceInUse.
+	// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/deploy/elbv2/target_group_manager.go.
+	GroupRelease time.Duration
 }
 
 // Options configure the simulator. The zero value is us-east-1 without delays.
@@ -88,9 +89,9 @@ func (l *Limits) fill() {
 		at    *int
 		value int
 	}{
-		{&l.NetworkLoadBalancers, 50}, {&l.ApplicationLoadBalancers, 50}, {&l.TargetGroups, 3000}, {&l.Listeners, 50},
-		{&l.Certificates, 25}, {&l.Rules, 100}, {&l.TargetsPerGroup, 1000}, {&l.TargetsPerZone, 500},
-		{&l.TargetsPerLoadBalancer, 3000}, {&l.TargetsCrossZone, 500}, {&l.GroupsPerAction, 5}, {&l.GroupsPerALB, 100},
+		{&l.NetworkLoadBalancers, 50}, {&l.TargetGroups, 3000}, {&l.Listeners, 50},
+		{&l.Certificates, 25}, {&l.TargetsPerGroup, 1000}, {&l.TargetsPerZone, 500},
+		{&l.TargetsPerLoadBalancer, 3000}, {&l.TargetsCrossZone, 500}, {&l.GroupsPerAction, 5},
 		{&l.Interfaces, 1200}, {&l.Tags, 50},
 	} {
 		if *d.at == 0 {
@@ -148,9 +149,6 @@ func (a *API) Snapshot() any {
 
 // GroupUsers lists the load balancers that use a security group.
 func (a *API) GroupUsers(id string) []string { return a.uses.GroupUsers(id) }
-
-// SubnetUsers lists the load balancers that use a subnet.
-func (a *API) SubnetUsers(id string) []string { return a.uses.SubnetUsers(id) }
 
 // AddressUsers lists the load balancers that use an elastic IP address, by allocation id.
 func (a *API) AddressUsers(id string) []string { return a.uses.AddressUsers(id) }

@@ -50,15 +50,6 @@ func offOr(lo, hi int) checker {
 	}
 }
 
-func zeroOr(lo, hi int) checker {
-	return func(v string) string {
-		if v == "0" {
-			return ""
-		}
-		return between(lo, hi)(v)
-	}
-}
-
 type pair struct{ Key, Value string }
 
 var attributeKey = regexp.MustCompile(`^[a-zA-Z0-9._]+$`)
@@ -73,9 +64,8 @@ func (c *call) readAttributes(valueLength int) []pair {
 	return out
 }
 
-// change checks wanted attributes against what a resource supports and against
-// everything any resource of its sort supports, and gives the changed set.
-func change(noun, owner string, supported, known []setting, have map[string]string, want []pair) (map[string]string, error) {
+// change checks wanted attributes against what a resource supports, and gives the changed set.
+func change(noun string, supported []setting, have map[string]string, want []pair) (map[string]string, error) {
 	if len(want) == 0 {
 		return nil, query.Errorf("ValidationError", "Attributes cannot be empty")
 	}
@@ -90,10 +80,8 @@ func change(noun, owner string, supported, known []setting, have map[string]stri
 	for _, p := range want {
 		i := at(supported, p.Key)
 		switch {
-		case i < 0 && at(known, p.Key) < 0:
-			return nil, query.Errorf("ValidationError", "%s attribute key '%s' is not recognized", noun, p.Key)
 		case i < 0:
-			return nil, invalid("%s attribute key '%s' is not supported on %s", noun, p.Key, owner)
+			return nil, query.Errorf("ValidationError", "%s attribute key '%s' is not recognized", noun, p.Key)
 		case seen[p.Key]:
 			return nil, query.Errorf("ValidationError", "%s attribute key '%s' was specified more than once", noun, p.Key)
 		}
@@ -149,7 +137,7 @@ func modifyLoadBalancerAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := change("Load balancer", "load balancers with type '"+lb.Type+"'", lb.settings(), allLoadBalancerSettings(), lb.Attributes, want)
+	changed, err := change("Load balancer", lb.settings(), lb.Attributes, want)
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +150,11 @@ func modifyLoadBalancerAttributes(c *call) (any, error) {
 
 // checkAttributes checks attributes that depend on each other or on the load balancer.
 func (lb *loadBalancer) checkAttributes(a map[string]string) error {
-	for _, logs := range []string{"access_logs", "connection_logs", "health_check_logs"} {
-		if a[logs+".s3.enabled"] == "true" && a[logs+".s3.bucket"] == "" {
-			return invalid("The value of '%s.s3.bucket' cannot be empty if '%s.s3.enabled' is 'true'", logs, logs)
-		}
-		if strings.HasPrefix(a[logs+".s3.prefix"], "/") || strings.HasSuffix(a[logs+".s3.prefix"], "/") {
-			return query.Errorf("ValidationError", "'%s.s3.prefix' value '%s' cannot begin or end with '/'", logs, a[logs+".s3.prefix"])
-		}
+	if a["access_logs.s3.enabled"] == "true" && a["access_logs.s3.bucket"] == "" {
+		return invalid("The value of 'access_logs.s3.bucket' cannot be empty if 'access_logs.s3.enabled' is 'true'")
+	}
+	if p := a["access_logs.s3.prefix"]; strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") {
+		return query.Errorf("ValidationError", "'access_logs.s3.prefix' value '%s' cannot begin or end with '/'", p)
 	}
 	if a[denyKey] != lb.Attributes[denyKey] && lb.IPType == ipv4 {
 		return invalid("Load balancer attribute key '%s' is not supported on load balancers with IP address type 'ipv4'", denyKey)
@@ -201,14 +187,10 @@ func modifyTargetGroupAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	owner := "target groups with the " + tg.Protocol + " protocol"
-	if tg.TargetType == targetLambda {
-		owner = "target groups with target type 'lambda'"
-	}
 	if err := tg.checkStickiness(want); err != nil {
 		return nil, err
 	}
-	changed, err := change("Target group", owner, tg.settings(), allGroupSettings(), tg.Attributes, want)
+	changed, err := change("Target group", tg.settings(), tg.Attributes, want)
 	if err != nil {
 		return nil, err
 	}
@@ -225,14 +207,6 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 	asked := func(key string) bool {
 		return slices.ContainsFunc(want, func(p pair) bool { return p.Key == key })
 	}
-	for _, reserved := range []string{"AWSALB", "AWSALBAPP", "AWSALBTG"} {
-		if strings.HasPrefix(a["stickiness.app_cookie.cookie_name"], reserved) {
-			return query.Errorf("ValidationError", "Cookie names that begin with '%s' are reserved", reserved)
-		}
-	}
-	if isWeb(tg.Protocol) {
-		return checkWebAttributes(a)
-	}
 	udp := datagrams(tg.Protocol)
 	switch {
 	case udp && a["preserve_client_ip.enabled"] == "false":
@@ -244,8 +218,6 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 	case asked(unhealthyKey+"draining_interval_seconds") && a[unhealthyKey+"draining_interval_seconds"] != "0" &&
 		a[unhealthyKey+"connection_termination.enabled"] == "true":
 		return invalid("An unhealthy draining interval can be set only if connection termination for unhealthy targets is disabled")
-	case a["target_failover.on_deregistration"] != a["target_failover.on_unhealthy"]:
-		return invalid("The values of 'target_failover.on_deregistration' and 'target_failover.on_unhealthy' must be the same")
 	}
 	return nil
 }
@@ -254,56 +226,37 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 // a wrong type is not looked at.
 // Source: API reference, TargetGroupAttribute; getmoto/moto:tests/test_elbv2/test_elbv2_target_groups.py.
 func (tg *targetGroup) checkStickiness(want []pair) error {
-	if tg.TargetType == targetLambda {
-		return nil
-	}
 	allowed := []string{"app_cookie", "lb_cookie", "source_ip"}
-	if tg.Protocol == "GENEVE" {
-		allowed = []string{"source_ip_dest_ip_proto", "source_ip_dest_ip"}
-	}
 	for _, p := range want {
 		switch {
 		case p.Key != stickinessKey:
 		case !slices.Contains(allowed, p.Value):
 			return query.Errorf("ValidationError", "'Stickiness type' must be one of [%s]", strings.Join(allowed, ", "))
-		case tg.Protocol != "GENEVE" && isWeb(tg.Protocol) != strings.HasSuffix(p.Value, "_cookie"):
+		case strings.HasSuffix(p.Value, "_cookie"):
 			return invalid("Stickiness type '%s' is not supported for target groups with the %s protocol", p.Value, tg.Protocol)
 		}
 	}
 	return nil
 }
 
-// checkWebAttributes checks those of groups for application load balancers.
-func checkWebAttributes(a map[string]string) error {
-	switch {
-	case a["stickiness.enabled"] == "true" && a["stickiness.type"] == "app_cookie" && a["stickiness.app_cookie.cookie_name"] == "":
-		return invalid("You must set an application cookie name to enable stickiness of type 'app_cookie'")
-	case a["load_balancing.algorithm.anomaly_mitigation"] == "on" && a["load_balancing.algorithm.type"] != "weighted_random":
-		return invalid("Anomaly mitigation is supported only with the 'weighted_random' algorithm")
-	case a["slow_start.duration_seconds"] != "0" && a["load_balancing.algorithm.type"] != "round_robin":
-		return invalid("Slow start is supported only with the 'round_robin' algorithm")
-	}
-	return nil
-}
-
 func describeListenerAttributes(c *call) (any, error) {
-	l, lb, err := c.listener()
+	l, _, err := c.listener()
 	if err != nil {
 		return nil, err
 	}
-	return answer(l.settings(lb), l.Attributes), nil
+	return answer(l.settings(), l.Attributes), nil
 }
 
 func modifyListenerAttributes(c *call) (any, error) {
 	want := c.readAttributes(4096)
-	l, lb, err := c.listener()
+	l, _, err := c.listener()
 	if err != nil {
 		return nil, err
 	}
-	changed, err := change("Listener", "listeners with the "+l.Protocol+" protocol", l.settings(lb), allListenerSettings(), l.Attributes, want)
+	changed, err := change("Listener", l.settings(), l.Attributes, want)
 	if err != nil {
 		return nil, err
 	}
 	l.Attributes = changed
-	return answer(l.settings(lb), l.Attributes), nil
+	return answer(l.settings(), l.Attributes), nil
 }

@@ -15,27 +15,20 @@ const (
 	newTG   = "CreateTargetGroup Name=x VpcId=vpc-1"
 	tcp     = " Protocol=TCP Port=80"
 	forward = " DefaultActions.member.1.Type=forward DefaultActions.member.1.TargetGroupArn="
-	cond    = " Conditions.member.1.Field=path-pattern Conditions.member.1.Values.member.1=/a"
-	act     = " Actions.member.1.Type=fixed-response Actions.member.1.FixedResponseConfig.StatusCode=200"
 )
 
-// setup makes a network load balancer with groups (NLB), one application load
-// balancer (ALB), target groups of each protocol (TG-TCP, ...), listeners (LIS
-// on port 80, WEB on the ALB) and a rule (RULE); their names in capitals stand
-// for the ARNs in the calls below.
+// setup makes a network load balancer with groups (NLB), target groups of each
+// protocol (TG-TCP, ...) and a listener (LIS on port 80); their names in capitals
+// stand for the ARNs in the calls below.
 func setup() []string {
 	return []string{
 		"NLB CreateLoadBalancer Type=network Name=web Subnets.member.1=subnet-a Subnets.member.2=subnet-b SecurityGroups.member.1=sg-1",
-		"ALB CreateLoadBalancer Name=app Subnets.member.1=subnet-a Subnets.member.2=subnet-b SecurityGroups.member.1=sg-1",
 		"TG-TCP CreateTargetGroup Name=tcp VpcId=vpc-1 Protocol=TCP Port=80",
 		"TG-UDP CreateTargetGroup Name=udp VpcId=vpc-1 Protocol=UDP Port=80",
 		"TG-BOTH CreateTargetGroup Name=both VpcId=vpc-1 Protocol=TCP_UDP Port=80",
-		"TG-HTTP CreateTargetGroup Name=http VpcId=vpc-1 Protocol=HTTP Port=80",
 		"TG-IP CreateTargetGroup Name=ip VpcId=vpc-1 Protocol=TCP Port=80 TargetType=ip",
 		"TG-X CreateTargetGroup Name=x2 VpcId=vpc-2 Protocol=TCP Port=80",
 		"LIS CreateListener LoadBalancerArn=NLB Protocol=TCP Port=80" + forward + "TG-TCP",
-		"WEB CreateListener LoadBalancerArn=ALB Protocol=HTTP Port=80" + forward + "TG-HTTP",
-		"RULE CreateRule ListenerArn=WEB Priority=5" + cond + act,
 	}
 }
 
@@ -43,7 +36,6 @@ var arnOf = map[string]*regexp.Regexp{
 	"CreateLoadBalancer": regexp.MustCompile(`<LoadBalancerArn>([^<]+)`),
 	"CreateTargetGroup":  regexp.MustCompile(`<TargetGroupArn>([^<]+)`),
 	"CreateListener":     regexp.MustCompile(`<ListenerArn>([^<]+)`),
-	"CreateRule":         regexp.MustCompile(`<RuleArn>([^<]+)`),
 }
 
 func TestCodes(t *testing.T) {
@@ -55,6 +47,12 @@ func TestCodes(t *testing.T) {
 		{"internal-", "CreateLoadBalancer Type=network Name=internal-a" + subnetA, "ValidationError"},
 		{"33 characters", "CreateLoadBalancer Type=network Name=" + strings.Repeat("a", 33) + subnetA, "ValidationError"},
 		{"strange type", "CreateLoadBalancer Type=classic Name=a" + subnetA, "ValidationError"},
+		{"application load balancer", "CreateLoadBalancer Name=a" + subnetA, "OperationNotPermitted"},
+		{"HTTP", "CreateListener LoadBalancerArn=NLB Protocol=HTTP Port=81" + forward + "TG-TCP", "ValidationError"},
+		{"missing policy", "CreateListener LoadBalancerArn=NLB Protocol=TLS Port=81 Certificates.member.1.CertificateArn=arn:aws:acm:x:1:certificate/1 SslPolicy=x" + forward + "TG-TCP", "SSLPolicyNotFound"},
+		{"TLS", "CreateListener LoadBalancerArn=NLB Protocol=TLS Port=81 Certificates.member.1.CertificateArn=arn:aws:acm:x:1:certificate/1 SslPolicy=ELBSecurityPolicy-TLS13-1-2-2021-06" + forward + "TG-TCP", ""},
+		{"capacity", "ModifyCapacityReservation LoadBalancerArn=NLB MinimumLoadBalancerCapacity.CapacityUnits=100", ""},
+		{"no capacity", "ModifyCapacityReservation LoadBalancerArn=NLB", "ValidationError"},
 		{"strange scheme", newNLB + subnetA + " Scheme=x", "ValidationError"},
 		{"no subnet", newNLB, "ValidationError"},
 		{"missing subnet", newNLB + " Subnets.member.1=subnet-q", "SubnetNotFound"},
@@ -66,18 +64,15 @@ func TestCodes(t *testing.T) {
 		{"dualstack without IPv6", newNLB + " Subnets.member.1=subnet-4 IpAddressType=dualstack", "InvalidSubnet"},
 		{"missing group", newNLB + subnetA + " SecurityGroups.member.1=sg-q", "InvalidSecurityGroup"},
 		{"foreign group", newNLB + subnetA + " SecurityGroups.member.1=sg-x", "InvalidConfigurationRequest"},
-		{"one zone for an ALB", "CreateLoadBalancer Name=a" + subnetA, "ValidationError"},
 		{"repeated tags", newNLB + subnetA + " Tags.member.1.Key=a Tags.member.2.Key=a", "DuplicateTagKeys"},
 		{"reserved tag", newNLB + subnetA + " Tags.member.1.Key=aws:a", "ValidationError"},
 		{"empty tag key", newNLB + subnetA + " Tags.member.1.Key=", "ValidationError"},
-		{"quota", "CreateLoadBalancer Name=a Subnets.member.1=subnet-a Subnets.member.2=subnet-b", "TooManyLoadBalancers"},
 		{"names and ARNs", "DescribeLoadBalancers Names.member.1=web LoadBalancerArns.member.1=NLB", "ValidationError"},
 		{"missing name", "DescribeLoadBalancers Names.member.1=q", "LoadBalancerNotFound"},
 		{"no ARN", "DescribeLoadBalancers LoadBalancerArns.member.1=q", "ValidationError"},
 		{"missing ARN", "DescribeLoadBalancers LoadBalancerArns.member.1=NLBx", "LoadBalancerNotFound"},
 		{"page", "DescribeLoadBalancers PageSize=0", "ValidationError"},
 		{"unknown attribute", "ModifyLoadBalancerAttributes LoadBalancerArn=NLB Attributes.member.1.Key=x Attributes.member.1.Value=y", "ValidationError"},
-		{"foreign attribute", "ModifyLoadBalancerAttributes LoadBalancerArn=NLB Attributes.member.1.Key=idle_timeout.timeout_seconds Attributes.member.1.Value=1", "InvalidConfigurationRequest"},
 		{"attribute value", "ModifyLoadBalancerAttributes LoadBalancerArn=NLB Attributes.member.1.Key=deletion_protection.enabled Attributes.member.1.Value=yes", "ValidationError"},
 		{"logs without a bucket", "ModifyLoadBalancerAttributes LoadBalancerArn=NLB Attributes.member.1.Key=access_logs.s3.enabled Attributes.member.1.Value=true", "InvalidConfigurationRequest"},
 		{"no attributes", "ModifyLoadBalancerAttributes LoadBalancerArn=NLB Attributes=", "ValidationError"},
@@ -91,18 +86,13 @@ func TestCodes(t *testing.T) {
 		{"interval equal to the timeout, TCP", newTG + tcp + " HealthCheckIntervalSeconds=10 HealthCheckTimeoutSeconds=10", ""},
 		{"timeout above the interval", newTG + tcp + " HealthCheckIntervalSeconds=10 HealthCheckTimeoutSeconds=11", "ValidationError"},
 		{"short interval, default timeout", newTG + tcp + " HealthCheckIntervalSeconds=5", ""},
-		{"interval equal to the timeout, HTTP", newTG + " Protocol=HTTP Port=80 HealthCheckIntervalSeconds=5", "ValidationError"},
 		{"threshold", newTG + tcp + " HealthyThresholdCount=11", "ValidationError"},
-		{"TCP health of HTTP", newTG + " Protocol=HTTP Port=80 HealthCheckProtocol=TCP", "ValidationError"},
 		{"UDP health", newTG + tcp + " HealthCheckProtocol=UDP", "ValidationError"},
 		{"path of TCP health", newTG + tcp + " HealthCheckPath=/", "ValidationError"},
 		{"empty path", newTG + tcp + " HealthCheckProtocol=HTTP HealthCheckPath=", "ValidationError"},
 		{"matcher", newTG + tcp + " HealthCheckProtocol=HTTP Matcher.HttpCode=200-600", "ValidationError"},
 		{"health off", newTG + tcp + " HealthCheckEnabled=false", "ValidationError"},
-		{"lambda with a port", "CreateTargetGroup Name=x TargetType=lambda Port=80", "ValidationError"},
-		{"lambda", "CreateTargetGroup Name=x TargetType=lambda", ""},
 		{"unknown group attribute", "ModifyTargetGroupAttributes TargetGroupArn=TG-TCP Attributes.member.1.Key=x Attributes.member.1.Value=y", "ValidationError"},
-		{"foreign group attribute", "ModifyTargetGroupAttributes TargetGroupArn=TG-TCP Attributes.member.1.Key=slow_start.duration_seconds Attributes.member.1.Value=30", "InvalidConfigurationRequest"},
 		{"delay", "ModifyTargetGroupAttributes TargetGroupArn=TG-TCP Attributes.member.1.Key=deregistration_delay.timeout_seconds Attributes.member.1.Value=3601", "ValidationError"},
 		{"client address of UDP", "ModifyTargetGroupAttributes TargetGroupArn=TG-UDP Attributes.member.1.Key=preserve_client_ip.enabled Attributes.member.1.Value=false", "InvalidConfigurationRequest"},
 		{"proxy protocol", "ModifyTargetGroupAttributes TargetGroupArn=TG-TCP Attributes.member.1.Key=proxy_protocol_v2.enabled Attributes.member.1.Value=true", ""},
@@ -119,8 +109,6 @@ func TestCodes(t *testing.T) {
 		{"register outside the VPC, any zone", "RegisterTargets TargetGroupArn=TG-IP Targets.member.1.Id=10.9.0.1 Targets.member.1.AvailabilityZone=all", ""},
 		{"register a public address", "RegisterTargets TargetGroupArn=TG-IP Targets.member.1.Id=8.8.8.8", "InvalidTarget"},
 		{"deregister what is not there", "DeregisterTargets TargetGroupArn=TG-TCP Targets.member.1.Id=i-0a1", ""},
-		{"HTTP on an NLB", "CreateListener LoadBalancerArn=NLB Protocol=HTTP Port=81" + forward + "TG-HTTP", "ValidationError"},
-		{"TCP on an ALB", "CreateListener LoadBalancerArn=ALB Protocol=TCP Port=81" + forward + "TG-TCP", "ValidationError"},
 		{"TCP to UDP", "CreateListener LoadBalancerArn=NLB Protocol=TCP Port=81" + forward + "TG-UDP", "IncompatibleProtocols"},
 		{"TCP to TCP_UDP", "CreateListener LoadBalancerArn=NLB Protocol=TCP Port=81" + forward + "TG-BOTH", ""},
 		{"TCP_UDP to TCP", "CreateListener LoadBalancerArn=NLB Protocol=TCP_UDP Port=81" + forward + "TG-TCP", "IncompatibleProtocols"},
@@ -136,18 +124,6 @@ func TestCodes(t *testing.T) {
 		{"listeners of nothing", "DescribeListeners", "ValidationError"},
 		{"missing listener", "DeleteListener ListenerArn=LISx", "ListenerNotFound"},
 		{"idle timeout", "ModifyListenerAttributes ListenerArn=LIS Attributes.member.1.Key=tcp.idle_timeout.seconds Attributes.member.1.Value=59", "ValidationError"},
-		{"rule on an NLB", "CreateRule ListenerArn=LIS Priority=1" + cond + act, "UnsupportedProtocol"},
-		{"rule", "CreateRule ListenerArn=WEB Priority=1" + cond + act, ""},
-		{"rule with a used priority", "CreateRule ListenerArn=WEB Priority=5" + cond + act, "PriorityInUse"},
-		{"rule without a condition", "CreateRule ListenerArn=WEB Priority=1 Conditions=" + act, "ValidationError"},
-		{"rule with a strange field", "CreateRule ListenerArn=WEB Priority=1 Conditions.member.1.Field=x" + act, "ValidationError"},
-		{"rule with a bad status", "CreateRule ListenerArn=WEB Priority=1" + cond + " Actions.member.1.Type=fixed-response Actions.member.1.FixedResponseConfig.StatusCode=300", "ValidationError"},
-		{"rule with a looping redirect", "CreateRule ListenerArn=WEB Priority=1" + cond + " Actions.member.1.Type=redirect Actions.member.1.RedirectConfig.StatusCode=HTTP_301", "InvalidLoadBalancerAction"},
-		{"modify nothing of a rule", "ModifyRule RuleArn=RULE", "ValidationError"},
-		{"priority of a missing rule", "SetRulePriorities RulePriorities.member.1.RuleArn=RULEx RulePriorities.member.1.Priority=1", "RuleNotFound"},
-		{"reorder", "SetRulePriorities RulePriorities.member.1.RuleArn=RULE RulePriorities.member.1.Priority=1", ""},
-		{"delete a rule", "DeleteRule RuleArn=RULE", ""},
-		{"tags of a rule", "DescribeTags ResourceArns.member.1=RULE", ""},
 		{"tags of nothing", "DescribeTags ResourceArns.member.1=arn:aws:ec2:x", "ValidationError"},
 		{"tags of a missing group", "AddTags ResourceArns.member.1=TG-TCPx Tags.member.1.Key=a", "TargetGroupNotFound"},
 		{"subnets", "SetSubnets LoadBalancerArn=NLB Subnets.member.1=subnet-a Subnets.member.2=subnet-c", ""},
@@ -155,15 +131,9 @@ func TestCodes(t *testing.T) {
 		{"source NAT on ipv4", "SetSubnets LoadBalancerArn=NLB EnablePrefixForIpv6SourceNat=on Subnets.member.1=subnet-a", "InvalidConfigurationRequest"},
 		{"address type", "SetIpAddressType LoadBalancerArn=NLB IpAddressType=dualstack", ""},
 		{"strange address type", "SetIpAddressType LoadBalancerArn=NLB IpAddressType=ipv6", "ValidationError"},
-		{"capacity", "ModifyCapacityReservation LoadBalancerArn=NLB MinimumLoadBalancerCapacity.CapacityUnits=100", ""},
-		{"no capacity", "ModifyCapacityReservation LoadBalancerArn=NLB", "ValidationError"},
-		{"policies", "DescribeSSLPolicies Names.member.1=ELBSecurityPolicy-TLS13-1-2-2021-06", ""},
-		{"missing policy", "DescribeSSLPolicies Names.member.1=x", "SSLPolicyNotFound"},
-		{"limits", "DescribeAccountLimits", ""},
-		{"trust stores", "DescribeTrustStores", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := elbv2.New(lbtest.NewWorld(), elbv2.Options{Limits: elbv2.Limits{ApplicationLoadBalancers: 1}}).Service()
+			s := elbv2.New(lbtest.NewWorld(), elbv2.Options{Limits: elbv2.Limits{NetworkLoadBalancers: 2}}).Service()
 			var pairs []string
 			arns := func(call string) string { return strings.NewReplacer(pairs...).Replace(call) }
 			for _, line := range setup() {

@@ -18,7 +18,6 @@ type targetView struct {
 	Id               string //nolint:revive // The name is the element of the answer.
 	Port             int    `xml:",omitempty"`
 	AvailabilityZone string `xml:",omitempty"`
-	QuicServerId     string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
 }
 
 type verdict struct {
@@ -38,7 +37,7 @@ func describeTargetHealth(c *call) (any, error) {
 		TargetHealthDescriptions query.Members[healthView]
 	}
 	add := func(t target, v verdict) {
-		view := healthView{Target: targetView{t.ID, t.Port, t.Zone, t.QUIC}, HealthCheckPort: tg.Health.Port, TargetHealth: v}
+		view := healthView{Target: targetView{t.ID, t.Port, t.Zone}, HealthCheckPort: tg.Health.Port, TargetHealth: v}
 		if view.HealthCheckPort == trafficPort {
 			view.HealthCheckPort = strconv.Itoa(t.Port)
 		}
@@ -83,9 +82,6 @@ func (c *call) verdict(tg *targetGroup, t target) verdict {
 	}
 	if zone := c.zoneOf(tg, t); zone != "" && zone != "all" && !c.serves(users, zone) {
 		return verdict{"unused", "Target.NotInUse", "Target is in an Availability Zone that is not enabled for the load balancer"}
-	}
-	if !tg.Health.Enabled {
-		return verdict{"unavailable", "Target.HealthCheckDisabled", "Health checks are disabled for this target group"}
 	}
 	if c.now.Before(since(tg, t).Add(c.opt.Delays.Healthy)) {
 		return verdict{"initial", "Elb.RegistrationInProgress", "Target registration is in progress"}

@@ -13,7 +13,7 @@ import (
 // healthWish is what a call says of health checks; nil and "" mean nothing.
 type healthWish struct {
 	enabled                               *bool
-	protocol, port, path, http, grpc      string
+	protocol, port, path, http            string
 	interval, timeout, healthy, unhealthy *int
 }
 
@@ -31,7 +31,7 @@ func (c *call) readHealth() healthWish {
 		unhealthy: c.Number("UnhealthyThresholdCount", 2, 10),
 	}
 	if m := c.Within("Matcher"); m != nil {
-		w.http, w.grpc = m.Str("HttpCode"), m.Str("GrpcCode")
+		w.http = m.Str("HttpCode")
 	}
 	return w
 }
@@ -40,21 +40,12 @@ func (c *call) readHealth() healthWish {
 // Source: API reference, CreateTargetGroup; target group pages of the guides.
 func (tg *targetGroup) defaultHealth(w healthWish) healthCheck {
 	h := healthCheck{Enabled: true, Protocol: "TCP", Port: trafficPort, Interval: 30, Timeout: 10, Healthy: 5, Unhealthy: 2}
-	switch {
-	case tg.TargetType == targetLambda:
-		return healthCheck{Path: "/", HTTPCode: "200", Interval: 35, Timeout: 30, Healthy: 5, Unhealthy: 2}
-	case tg.Protocol == "GENEVE":
-		h.Port, h.Interval, h.Timeout = "80", 10, 5
-	case isWeb(tg.Protocol):
-		h.Protocol, h.Timeout = "HTTP", 5
-	case tg.TargetType == targetALB:
-		h.Protocol, h.Timeout = "HTTP", 6
-	case w.protocol == "HTTP":
+	if w.protocol == "HTTP" {
 		h.Timeout = 6
 	}
 	// A wished interval below the default timeout lowers the timeout with it, for
 	// groups in which the two may be equal.
-	if w.interval != nil && *w.interval < h.Timeout && !isWeb(tg.Protocol) {
+	if w.interval != nil && *w.interval < h.Timeout {
 		h.Timeout = *w.interval
 	}
 	return h
@@ -92,27 +83,15 @@ func (tg *targetGroup) mergeHealth(w healthWish) error {
 }
 
 func (tg *targetGroup) checkHealth(h healthCheck) error {
-	if tg.TargetType == targetLambda {
-		if h.Protocol != "" || h.Port != "" {
-			return query.Errorf("ValidationError", "Health check protocol and port cannot be specified for target groups with target type 'lambda'")
-		}
-		return nil
-	}
 	if !h.Enabled {
 		return query.Errorf("ValidationError", "Health check enabled must be true for target groups with target type '%s'", tg.TargetType)
 	}
-	allowed := []string{"HTTP", "HTTPS"}
-	if !isWeb(tg.Protocol) && tg.TargetType != targetALB {
-		allowed = append(allowed, "TCP")
-	}
+	allowed := []string{"HTTP", "HTTPS", "TCP"}
 	if !slices.Contains(allowed, h.Protocol) {
 		return query.Errorf("ValidationError", "Health check protocol '%s' must be one of '%s'", h.Protocol, strings.Join(allowed, ", "))
 	}
 	if n, err := strconv.Atoi(h.Port); h.Port != trafficPort && (err != nil || n < 1 || n > 65535) {
 		return query.Errorf("ValidationError", "Health check port '%s' must be '%s' or a port number from '1' to '65535'", h.Port, trafficPort)
-	}
-	if isWeb(tg.Protocol) && h.Interval <= h.Timeout {
-		return query.Errorf("ValidationError", "Health check timeout '%d' must be smaller than the interval '%d'", h.Timeout, h.Interval)
 	}
 	if h.Interval < h.Timeout {
 		return query.Errorf("ValidationError", "Health check timeout '%d' must be smaller than or equal to the interval '%d'", h.Timeout, h.Interval)
@@ -126,36 +105,18 @@ func (tg *targetGroup) mergePath(h *healthCheck, w healthWish) error {
 		if w.path != "" {
 			return query.Errorf("ValidationError", "Health check path is not supported for health checks with the TCP protocol")
 		}
-		if w.http != "" || w.grpc != "" {
+		if w.http != "" {
 			return query.Errorf("ValidationError", "Custom health check matchers are not supported for health checks with the TCP protocol")
 		}
-		h.Path, h.HTTPCode, h.GRPCCode = "", "", ""
+		h.Path, h.HTTPCode = "", ""
 		return nil
 	}
-	grpc := tg.ProtocolVersion == "GRPC"
-	h.Path = first(w.path, h.Path, choose(grpc, "/AWS.ALB/healthcheck", "/"))
+	h.Path = first(w.path, h.Path, "/")
 	if !strings.HasPrefix(h.Path, "/") {
 		return query.Errorf("ValidationError", "Health check path '%s' must begin with '/'", h.Path)
 	}
-	if grpc {
-		if w.http != "" {
-			return invalid("An HTTP code cannot be specified in the matcher of target groups with protocol version 'GRPC'")
-		}
-		h.GRPCCode = first(w.grpc, h.GRPCCode, "12")
-		return checkCodes("gRPC", h.GRPCCode, 0, 99)
-	}
-	if w.grpc != "" {
-		return invalid("A gRPC code can be specified in the matcher only with protocol version 'GRPC'")
-	}
-	web := isWeb(tg.Protocol) || tg.TargetType == targetLambda
-	h.HTTPCode = first(w.http, h.HTTPCode, choose(web, "200", "200-399"))
-	switch {
-	case web:
-		return checkCodes("HTTP", h.HTTPCode, 200, 499)
-	case tg.Protocol == "GENEVE":
-		return checkCodes("HTTP", h.HTTPCode, 200, 399)
-	}
-	return checkCodes("HTTP", h.HTTPCode, 200, 599)
+	h.HTTPCode = first(w.http, h.HTTPCode, "200-399")
+	return checkCodes(h.HTTPCode, 200, 599)
 }
 
 func first(texts ...string) string {
@@ -177,7 +138,7 @@ func choose(b bool, yes, no string) string {
 var codePattern = regexp.MustCompile(`^\d{1,3}(-\d{1,3})?$`)
 
 // checkCodes checks "200", "200,202" or "200-299" and combinations.
-func checkCodes(kind, codes string, lo, hi int) error {
+func checkCodes(codes string, lo, hi int) error {
 	for part := range strings.SplitSeq(codes, ",") {
 		part = strings.TrimSpace(part)
 		bad := !codePattern.MatchString(part)
@@ -186,7 +147,7 @@ func checkCodes(kind, codes string, lo, hi int) error {
 			bad = bad || err != nil || n < lo || n > hi
 		}
 		if bad {
-			return query.Errorf("ValidationError", "Health check matcher %s code '%s' must be within '%d-%d' inclusive", kind, codes, lo, hi)
+			return query.Errorf("ValidationError", "Health check matcher HTTP code '%s' must be within '%d-%d' inclusive", codes, lo, hi)
 		}
 	}
 	return nil

@@ -8,14 +8,6 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// mutual is the client certificate check of an HTTPS listener.
-type mutual struct {
-	Mode                          string
-	TrustStoreArn                 string `xml:",omitempty"`
-	IgnoreClientCertificateExpiry *bool  `xml:",omitempty"`
-	AdvertiseTrustStoreCaNames    string `xml:",omitempty"`
-}
-
 // listenerWish is what a call says of a listener; nil and "" mean nothing.
 type listenerWish struct {
 	port         *int
@@ -24,7 +16,6 @@ type listenerWish struct {
 	certificates []string
 	alpn         []string
 	actions      []action
-	mutual       *mutual
 }
 
 func (c *call) readListener() listenerWish {
@@ -36,16 +27,11 @@ func (c *call) readListener() listenerWish {
 		alpn:         c.Strs("AlpnPolicy"),
 		actions:      c.readActions("DefaultActions"),
 	}
-	if r := c.Within("MutualAuthentication"); r != nil {
-		w.mutual = &mutual{Mode: r.Text("Mode", lbkit.OneOf("off", "passthrough", "verify")), TrustStoreArn: r.Str("TrustStoreArn"),
-			IgnoreClientCertificateExpiry: r.Flag("IgnoreClientCertificateExpiry"),
-			AdvertiseTrustStoreCaNames:    r.Text("AdvertiseTrustStoreCaNames", lbkit.OneOf("on", "off"))}
-	}
 	return w
 }
 
 // encrypted tells protocols that need a certificate.
-func encrypted(protocol string) bool { return protocol == "HTTPS" || protocol == "TLS" }
+func encrypted(protocol string) bool { return protocol == "TLS" }
 
 func createListener(c *call) (any, error) {
 	c.Required("DefaultActions")
@@ -78,37 +64,23 @@ func createListener(c *call) (any, error) {
 	base := strings.Replace(lb.ARN, ":loadbalancer/", ":listener/", 1)
 	l.Seq, l.ID = c.next("listener")
 	l.ARN = base + "/" + l.ID
-	l.Attributes = l.defaultAttributes(lb)
+	_, l.Rule = c.next("rule")
+	l.Attributes = l.defaultAttributes()
+	l.Actions = w.actions
 	c.state.Listeners[l.ARN] = l
-	def := c.newRule(l, 0)
-	def.Actions = w.actions
-	l.DefaultRule = def.ARN
-	if err := c.afterRules(l, lb); err != nil {
+	if err := c.used(l); err != nil {
 		c.dropListener(l)
 		return nil, err
 	}
 	return c.listeners(l), nil
 }
 
-// afterRules checks the quotas that depend on which groups are in use, and notes their use.
-func (c *call) afterRules(l *listener, lb *loadBalancer) error {
-	c.state.rulesChanged()
-	groups := map[string]bool{}
-	for _, o := range c.state.listenersOf(lb.ARN) {
-		for _, r := range c.state.rulesOf(o.ARN) {
-			for _, g := range groupsOf(r.Actions) {
-				groups[g] = true
-			}
-		}
-	}
-	if lb.Type == typeApplication && len(groups) > c.opt.Limits.GroupsPerALB {
-		return query.Errorf("TooManyUniqueTargetGroupsPerLoadBalancer", "The maximum number of target groups of load balancer '%s' has been reached", lb.ARN)
-	}
-	for _, r := range c.state.rulesOf(l.ARN) {
-		for _, g := range groupsOf(r.Actions) {
-			if err := c.checkLoad(g); err != nil {
-				return err
-			}
+// used checks the quotas that depend on which groups are in use, and notes their use.
+func (c *call) used(l *listener) error {
+	c.state.users = nil
+	for _, g := range groupsOf(l.Actions) {
+		if err := c.checkLoad(g); err != nil {
+			return err
 		}
 	}
 	c.state.markUse(c.now)
@@ -116,9 +88,8 @@ func (c *call) afterRules(l *listener, lb *loadBalancer) error {
 }
 
 func (c *call) sameListener(old, l *listener, actions []action) bool {
-	def := c.state.Rules[old.DefaultRule]
 	return old.Protocol == l.Protocol && old.SSLPolicy == l.SSLPolicy && old.Certificate == l.Certificate &&
-		slices.Equal(old.ALPN, l.ALPN) && lbkit.SameTags(old.Tags, l.Tags) && sameActions(def.Actions, actions)
+		slices.Equal(old.ALPN, l.ALPN) && lbkit.SameTags(old.Tags, l.Tags) && sameActions(old.Actions, actions)
 }
 
 // shape applies a wish to a listener, which is new or a copy, and checks the outcome.
@@ -130,7 +101,7 @@ func (c *call) shape(l *listener, lb *loadBalancer, w listenerWish) error {
 	if w.port != nil {
 		l.Port = *w.port
 	}
-	if err := checkProtocol(l, lb, w); err != nil {
+	if err := checkProtocol(l, lb); err != nil {
 		return err
 	}
 	if encrypted(was) && !encrypted(l.Protocol) {
@@ -139,43 +110,20 @@ func (c *call) shape(l *listener, lb *loadBalancer, w listenerWish) error {
 	if err := c.checkTLS(l, w); err != nil {
 		return err
 	}
-	if w.mutual != nil {
-		if l.Protocol != "HTTPS" {
-			return invalid("Mutual authentication is supported only for HTTPS listeners")
-		}
-		if w.mutual.Mode == "verify" {
-			if _, err := c.trustStoreAt(w.mutual.TrustStoreArn); err != nil {
-				return err
-			}
-		}
-		l.Mutual = w.mutual
-	}
 	if w.actions != nil || l.ARN == "" {
 		return c.checkActions(l, lb, w.actions)
 	}
 	return nil
 }
 
-func checkProtocol(l *listener, lb *loadBalancer, w listenerWish) error {
-	if lb.Type == typeGateway {
-		if w.port != nil {
-			return query.Errorf("ValidationError", "A port cannot be specified for gateway listeners")
-		}
-		if w.protocol != "" {
-			return query.Errorf("ValidationError", "A protocol cannot be specified for gateway listeners")
-		}
-		return nil
-	}
+func checkProtocol(l *listener, lb *loadBalancer) error {
 	if l.Port == 0 {
 		return query.Errorf("ValidationError", "A listener port must be specified")
 	}
 	if l.Protocol == "" {
 		return query.Errorf("ValidationError", "A listener protocol must be specified")
 	}
-	allowed := []string{"HTTP", "HTTPS"}
-	if lb.Type == typeNetwork {
-		allowed = networkProtocols()
-	}
+	allowed := networkProtocols()
 	if !slices.Contains(allowed, l.Protocol) {
 		return query.Errorf("ValidationError", "Listener protocol '%s' must be one of '%s'", l.Protocol, strings.Join(allowed, ", "))
 	}
@@ -211,14 +159,11 @@ func (c *call) checkTLS(l *listener, w listenerWish) error {
 		return query.Errorf("ValidationError", "A certificate must be specified for %s listeners", l.Protocol)
 	}
 	l.SSLPolicy = first(w.policy, l.SSLPolicy, defaultSSLPolicy)
-	if !slices.ContainsFunc(sslPolicies(), func(p sslPolicy) bool { return p.Name == l.SSLPolicy }) {
+	if !slices.Contains(sslPolicies(), l.SSLPolicy) {
 		return query.Errorf("SSLPolicyNotFound", "SSL policy '%s' not found", l.SSLPolicy)
 	}
 	if len(w.alpn) == 0 {
 		return nil
-	}
-	if l.Protocol != "TLS" {
-		return invalid("An ALPN policy cannot be specified for listeners with the %s protocol", l.Protocol)
 	}
 	if len(w.alpn) > 1 {
 		return query.Errorf("ValidationError", "Only one ALPN policy can be specified")
@@ -266,26 +211,22 @@ func modifyListener(c *call) (any, error) {
 	}
 	if w.actions == nil {
 		// The present actions must fit a changed protocol.
-		for _, r := range c.state.rulesOf(l.ARN) {
-			for _, g := range groupsOf(r.Actions) {
-				if err := c.checkAssociation(&changed, lb, g); err != nil {
-					return nil, err
-				}
+		for _, g := range groupsOf(l.Actions) {
+			if err := c.checkAssociation(&changed, lb, g); err != nil {
+				return nil, err
 			}
 		}
 	}
-	before, def := *l, c.state.Rules[l.DefaultRule]
-	actions := def.Actions
+	before := *l
 	*l = changed
 	if l.Protocol != before.Protocol {
-		l.Attributes = l.defaultAttributes(lb)
+		l.Attributes = l.defaultAttributes()
 	}
 	if w.actions != nil {
-		def.Actions = w.actions
+		l.Actions = w.actions
 	}
-	if err := c.afterRules(l, lb); err != nil {
-		*l, def.Actions = before, actions
-		c.state.rulesChanged()
+	if err := c.used(l); err != nil {
+		*l, c.state.users = before, nil
 		return nil, err
 	}
 	return c.listeners(l), nil
@@ -301,13 +242,10 @@ func deleteListener(c *call) (any, error) {
 	return nil, nil
 }
 
-// dropListener removes a listener with its rules.
+// dropListener removes a listener.
 func (c *call) dropListener(l *listener) {
-	for _, r := range c.state.rulesOf(l.ARN) {
-		delete(c.state.Rules, r.ARN)
-	}
 	delete(c.state.Listeners, l.ARN)
-	c.state.rulesChanged()
+	c.state.users = nil
 }
 
 func describeListeners(c *call) (any, error) {
@@ -353,15 +291,14 @@ func describeListeners(c *call) (any, error) {
 }
 
 type listenerView struct {
-	ListenerArn          string
-	LoadBalancerArn      string
-	Port                 int                             `xml:",omitempty"`
-	Protocol             string                          `xml:",omitempty"`
-	Certificates         *query.Members[certificateView] `xml:",omitempty"`
-	SslPolicy            string                          `xml:",omitempty"`
-	DefaultActions       query.Members[action]
-	AlpnPolicy           *query.Members[string] `xml:",omitempty"`
-	MutualAuthentication *mutual                `xml:",omitempty"`
+	ListenerArn     string
+	LoadBalancerArn string
+	Port            int                             `xml:",omitempty"`
+	Protocol        string                          `xml:",omitempty"`
+	Certificates    *query.Members[certificateView] `xml:",omitempty"`
+	SslPolicy       string                          `xml:",omitempty"`
+	DefaultActions  query.Members[action]
+	AlpnPolicy      *query.Members[string] `xml:",omitempty"`
 }
 
 type listenersAnswer struct {
@@ -373,16 +310,13 @@ func (c *call) listeners(ls ...*listener) listenersAnswer {
 	var out listenersAnswer
 	for _, l := range ls {
 		v := listenerView{ListenerArn: l.ARN, LoadBalancerArn: l.LoadBalancer, Port: l.Port, Protocol: l.Protocol,
-			SslPolicy: l.SSLPolicy, MutualAuthentication: l.Mutual}
-		v.DefaultActions.Member = c.state.Rules[l.DefaultRule].Actions
+			SslPolicy: l.SSLPolicy}
+		v.DefaultActions.Member = l.Actions
 		if l.Certificate != "" {
 			v.Certificates = &query.Members[certificateView]{Member: []certificateView{{CertificateArn: l.Certificate}}}
 		}
 		if len(l.ALPN) > 0 {
 			v.AlpnPolicy = &query.Members[string]{Member: l.ALPN}
-		}
-		if l.Protocol == "HTTPS" && l.Mutual == nil {
-			v.MutualAuthentication = &mutual{Mode: "off"}
 		}
 		out.Listeners.Member = append(out.Listeners.Member, v)
 	}

@@ -65,14 +65,11 @@ func (c *call) loadBalancerAt(arn string) (*loadBalancer, error) {
 func createLoadBalancer(c *call) (any, error) {
 	lb := &loadBalancer{
 		Name:      c.Need("Name"),
-		Type:      c.Text("Type", lbkit.OneOf(typeApplication, typeNetwork, typeGateway)),
+		Type:      c.Text("Type", lbkit.OneOf("application", typeNetwork, "gateway")),
 		Scheme:    c.Text("Scheme", lbkit.OneOf(internetFacing, internal)),
-		IPType:    c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, dualstackNoIPv4)),
+		IPType:    c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, "dualstack-without-public-ipv4")),
 		SourceNAT: c.Text("EnablePrefixForIpv6SourceNat", lbkit.OneOf("on", "off")),
 		Created:   c.now,
-	}
-	if r := c.Within("IpamPools"); r != nil {
-		lb.Pool = readPool(r)
 	}
 	tags := c.Tags("Tags")
 	mappings := c.readMappings()
@@ -86,8 +83,9 @@ func createLoadBalancer(c *call) (any, error) {
 	if strings.HasPrefix(lb.Name, "internal-") {
 		return nil, query.Errorf("ValidationError", "Load balancer name '%s' cannot begin with 'internal-'", lb.Name)
 	}
-	if lb.Type == typeGateway && c.Has("Scheme") {
-		return nil, invalid("A scheme cannot be specified for load balancers of type 'gateway'")
+	if lb.Type != typeNetwork {
+		// The account of this simulator may have network load balancers only.
+		return nil, query.Errorf("OperationNotPermitted", "This AWS account currently does not support creating load balancers. For more information, please contact AWS Support.")
 	}
 	old := c.state.byName(lb.Name)
 	if err := c.settle(lb, old, mappings); err != nil {
@@ -116,15 +114,15 @@ func createLoadBalancer(c *call) (any, error) {
 
 func (lb *loadBalancer) defaults() {
 	if lb.Type == "" {
-		lb.Type = typeApplication
+		lb.Type = "application"
 	}
-	if lb.Scheme == "" && lb.Type != typeGateway {
+	if lb.Scheme == "" {
 		lb.Scheme = internetFacing
 	}
 	if lb.IPType == "" {
 		lb.IPType = ipv4
 	}
-	if lb.SourceNAT == "" && lb.Type == typeNetwork {
+	if lb.SourceNAT == "" {
 		lb.SourceNAT = "off"
 	}
 }
@@ -132,19 +130,9 @@ func (lb *loadBalancer) defaults() {
 // register gives a checked load balancer its names and puts it into the state.
 func (c *call) register(lb *loadBalancer) {
 	lb.Seq, lb.ID = c.next("load balancer")
-	short := map[string]string{typeApplication: "app", typeNetwork: "net", typeGateway: "gwy"}[lb.Type]
-	lb.ARN = c.arn("loadbalancer/" + short + "/" + lb.Name + "/" + lb.ID)
-	region, suffix := c.opt.Region, lbkit.Suffix(c.opt.Region)
-	switch lb.Type {
-	case typeNetwork:
-		lb.DNSName = lb.Name + "-" + lb.ID + ".elb." + region + "." + suffix
-	case typeApplication:
-		lb.DNSName = lb.Name + "-" + lbkit.Digits(lb.ID) + "." + region + ".elb." + suffix
-		if lb.Scheme == internal {
-			lb.DNSName = "internal-" + lb.DNSName
-		}
-	}
-	lb.Attributes = lb.defaultAttributes()
+	lb.ARN = c.arn("loadbalancer/net/" + lb.Name + "/" + lb.ID)
+	lb.DNSName = lb.Name + "-" + lb.ID + ".elb." + c.opt.Region + "." + lbkit.Suffix(c.opt.Region)
+	lb.Attributes = defaults(lb.settings())
 	c.state.LoadBalancers[lb.ARN] = lb
 	c.hold(lb)
 }
@@ -164,10 +152,9 @@ func (c *call) hold(lb *loadBalancer) {
 // interfaces are the network interfaces of a load balancer, one in each subnet.
 func (lb *loadBalancer) interfaces() []network.Interface {
 	_, name, _ := strings.Cut(lb.ARN, ":loadbalancer/")
-	kind := map[string]string{typeNetwork: "network_load_balancer", typeGateway: "gateway_load_balancer", typeApplication: "interface"}[lb.Type]
 	var out []network.Interface
 	for _, z := range lb.Zones {
-		out = append(out, network.Interface{Subnet: z.Subnet, Description: "ELB " + name, Type: kind, PrivateIP: z.PrivateIP, Groups: lb.Groups})
+		out = append(out, network.Interface{Subnet: z.Subnet, Description: "ELB " + name, Type: "network_load_balancer", PrivateIP: z.PrivateIP, Groups: lb.Groups})
 	}
 	return out
 }
@@ -176,21 +163,15 @@ func (lb *loadBalancer) interfaces() []network.Interface {
 func (c *call) room(lb *loadBalancer) error {
 	count, interfaces := 0, len(lb.Zones)
 	for _, o := range c.state.LoadBalancers {
-		if o.Type == lb.Type {
-			count++
-		}
-		if o.Type == typeNetwork && o.VPC == lb.VPC {
+		count++
+		if o.VPC == lb.VPC {
 			interfaces += len(o.Zones)
 		}
 	}
-	limit := c.opt.Limits.NetworkLoadBalancers
-	if lb.Type == typeApplication {
-		limit = c.opt.Limits.ApplicationLoadBalancers
-	}
-	if count >= limit {
+	if count >= c.opt.Limits.NetworkLoadBalancers {
 		return query.Errorf("TooManyLoadBalancers", "The maximum number of load balancers has been reached")
 	}
-	if lb.Type == typeNetwork && interfaces > c.opt.Limits.Interfaces {
+	if interfaces > c.opt.Limits.Interfaces {
 		return invalid("The maximum number of network interfaces of Network Load Balancers in VPC '%s' has been reached", lb.VPC)
 	}
 	return nil
@@ -201,7 +182,7 @@ func (lb *loadBalancer) sameCreation(o *loadBalancer) bool {
 	sorted := func(z []zone) []zone {
 		return slices.SortedFunc(slices.Values(z), func(a, b zone) int { return strings.Compare(a.Subnet, b.Subnet) })
 	}
-	return lb.Type == o.Type && lb.Scheme == o.Scheme && lb.IPType == o.IPType && lb.SourceNAT == o.SourceNAT &&
+	return lb.Scheme == o.Scheme && lb.IPType == o.IPType && lb.SourceNAT == o.SourceNAT &&
 		slices.Equal(sorted(lb.Zones), sorted(o.Zones)) &&
 		slices.Equal(slices.Sorted(slices.Values(lb.Groups)), slices.Sorted(slices.Values(o.Groups))) &&
 		lbkit.SameTags(lb.Tags, o.Tags)
@@ -221,11 +202,6 @@ func deleteLoadBalancer(c *call) (any, error) {
 	}
 	if lb.Attributes["deletion_protection.enabled"] == "true" {
 		return nil, query.Errorf("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", arn)
-	}
-	for _, tg := range c.state.TargetGroups {
-		if tg.TargetType == "alb" && slices.ContainsFunc(tg.Targets, func(t target) bool { return t.ID == arn && t.Draining.IsZero() }) {
-			return nil, query.Errorf("ResourceInUse", "Load balancer '%s' is currently associated with another service", arn)
-		}
 	}
 	for _, l := range c.state.listenersOf(arn) {
 		c.dropListener(l)

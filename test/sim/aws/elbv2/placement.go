@@ -36,12 +36,10 @@ func (c *call) settle(lb, old *loadBalancer, want []zone) error {
 	}
 	found, err := lbkit.Subnets(c.dir, subnetIDs(want), held)
 	switch {
-	case len(want) == 0 && lb.Type != typeApplication:
+	case len(want) == 0:
 		return query.Errorf("ValidationError", "At least one subnet must be specified")
 	case err != nil:
 		return err
-	case lb.Type == typeApplication && len(found) < 2:
-		return query.Errorf("ValidationError", "At least two subnets in two different Availability Zones must be specified")
 	}
 	if lb.SourceNAT == "on" && lb.IPType == ipv4 {
 		return invalid("EnablePrefixForIpv6SourceNat cannot be 'on' for load balancers with IP address type 'ipv4'")
@@ -71,9 +69,6 @@ func subnetIDs(zones []zone) []string {
 
 // address checks the addresses that are wanted in one subnet.
 func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
-	if lb.Type != typeNetwork && (z.AllocationID != "" || z.PrivateIP != "" || z.IPv6 != "") {
-		return invalid("Addresses cannot be specified for load balancers of type '%s'", lb.Type)
-	}
 	if lb.IPType != ipv4 && s.IPv6CIDR == "" {
 		return query.Errorf("InvalidSubnet", "The subnet '%s' does not have an associated IPv6 CIDR block", s.ID)
 	}
@@ -148,12 +143,6 @@ const maxGroups = 5
 
 // setGroups checks and sets the security groups of a new load balancer.
 func (c *call) setGroups(lb *loadBalancer, ids []string) error {
-	if lb.Type == typeGateway && len(ids) > 0 {
-		return invalid("Security groups are not supported for load balancers with type 'gateway'")
-	}
-	if len(ids) == 0 && lb.Type == typeApplication {
-		ids = lbkit.DefaultGroups(c.dir, lb.VPC)
-	}
 	if len(ids) > maxGroups {
 		return invalid("A load balancer can have at most '%d' security groups", maxGroups)
 	}
@@ -161,7 +150,7 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 		return err
 	}
 	lb.Groups = slices.Clone(ids)
-	if lb.Type == typeNetwork && len(ids) > 0 && lb.PrivateLink == "" {
+	if len(ids) > 0 && lb.PrivateLink == "" {
 		lb.PrivateLink = "on"
 	}
 	return nil
@@ -176,14 +165,12 @@ func setSecurityGroups(c *call) (any, error) {
 	}
 	ids := c.Strs("SecurityGroups")
 	switch {
-	case lb.Type == typeNetwork && len(lb.Groups) == 0 && len(ids) > 0:
+	case len(lb.Groups) == 0 && len(ids) > 0:
 		return nil, invalid("You cannot set security groups on a Network Load Balancer which was created without any security groups.")
-	case lb.Type == typeNetwork && len(lb.Groups) > 0 && len(ids) == 0:
+	case len(lb.Groups) > 0 && len(ids) == 0:
 		return nil, invalid("You cannot remove all security groups from a Network Load Balancer which was created with security groups.")
 	case len(ids) == 0:
 		return nil, query.Errorf("ValidationError", "At least one security group must be specified")
-	case private != "" && lb.Type != typeNetwork:
-		return nil, invalid("EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic is supported only for load balancers with type 'network'")
 	}
 	if err := c.setGroups(lb, ids); err != nil {
 		return nil, err
@@ -199,7 +186,7 @@ func setSecurityGroups(c *call) (any, error) {
 }
 
 func setSubnets(c *call) (any, error) {
-	ip := c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, dualstackNoIPv4))
+	ip := c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, "dualstack-without-public-ipv4"))
 	nat := c.Text("EnablePrefixForIpv6SourceNat", lbkit.OneOf("on", "off"))
 	want := c.readMappings()
 	lb, err := c.loadBalancer()
@@ -211,9 +198,6 @@ func setSubnets(c *call) (any, error) {
 		changed.IPType = ip
 	}
 	if nat != "" {
-		if lb.Type != typeNetwork {
-			return nil, invalid("EnablePrefixForIpv6SourceNat is supported only for load balancers with type 'network'")
-		}
 		changed.SourceNAT = nat
 	}
 	if len(want) == 0 {
@@ -237,15 +221,11 @@ func setSubnets(c *call) (any, error) {
 	}{lb.zoneViews(), lb.IPType, lb.SourceNAT}, nil
 }
 
-// keeps refuses that a gateway load balancer loses a subnet, and that the addresses of an enabled
-// zone of a network load balancer change. Source: API reference, SetSubnets.
+// keeps refuses that the addresses of an enabled zone change. Source: API reference, SetSubnets.
 func (lb *loadBalancer) keeps(want []zone) error {
 	for _, z := range lb.Zones {
 		i := slices.IndexFunc(want, func(w zone) bool { return w.Subnet == z.Subnet })
 		if i < 0 {
-			if lb.Type == typeGateway {
-				return invalid("You cannot remove a subnet of a load balancer with type 'gateway'")
-			}
 			continue
 		}
 		w := &want[i]
@@ -260,12 +240,12 @@ func (lb *loadBalancer) keeps(want []zone) error {
 }
 
 func setIPAddressType(c *call) (any, error) {
-	ip := c.Need("IpAddressType", lbkit.OneOf(ipv4, dualstack, dualstackNoIPv4))
+	ip := c.Need("IpAddressType", lbkit.OneOf(ipv4, dualstack, "dualstack-without-public-ipv4"))
 	lb, err := c.loadBalancer()
 	if err != nil {
 		return nil, err
 	}
-	if ip == dualstackNoIPv4 && (lb.Type != typeApplication || lb.Scheme == internal) {
+	if ip != ipv4 && ip != dualstack {
 		return nil, invalid("The IP address type '%s' is supported only for internet-facing load balancers with type 'application'", ip)
 	}
 	for _, z := range lb.Zones {

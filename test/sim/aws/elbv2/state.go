@@ -13,10 +13,8 @@ type state struct {
 	LoadBalancers map[string]*loadBalancer
 	TargetGroups  map[string]*targetGroup
 	Listeners     map[string]*listener
-	Rules         map[string]*rule
-	TrustStores   map[string]*trustStore
 
-	// users caches loadBalancersOf; any change of rules drops it.
+	// users caches loadBalancersOf; any change of listeners drops it.
 	users map[string][]string
 }
 
@@ -25,22 +23,17 @@ func newState() *state {
 		LoadBalancers: map[string]*loadBalancer{},
 		TargetGroups:  map[string]*targetGroup{},
 		Listeners:     map[string]*listener{},
-		Rules:         map[string]*rule{},
-		TrustStores:   map[string]*trustStore{},
 	}
 }
 
 const (
-	typeApplication = "application"
-	typeNetwork     = "network"
-	typeGateway     = "gateway"
+	typeNetwork = "network"
 
 	internal       = "internal"
 	internetFacing = "internet-facing"
 
-	ipv4            = "ipv4"
-	dualstack       = "dualstack"
-	dualstackNoIPv4 = "dualstack-without-public-ipv4"
+	ipv4      = "ipv4"
+	dualstack = "dualstack"
 )
 
 // loadBalancer is all that is known of one; it is a data record, hence its size.
@@ -63,7 +56,6 @@ type loadBalancer struct {
 	Tags        []lbkit.Tag
 	Capacity    int
 	CapacitySet time.Time
-	Pool        string // IPv4 IPAM pool
 }
 
 // zone is one subnet of a load balancer with what was asked for it.
@@ -75,41 +67,39 @@ type zone struct {
 
 // targetGroup is a data record as well.
 type targetGroup struct {
-	Seq             int
-	ARN             string
-	Name            string
-	ID              string
-	Protocol        string
-	ProtocolVersion string
-	Port            int
-	VPC             string
-	TargetType      string
-	IPType          string
-	ControlPort     int
-	Health          healthCheck
-	Attributes      map[string]string
-	Tags            []lbkit.Tag
-	Targets         []target
-	UsedSince       time.Time // zero while no listener uses the group
+	Seq        int
+	ARN        string
+	Name       string
+	ID         string
+	Protocol   string
+	Port       int
+	VPC        string
+	TargetType string
+	IPType     string
+	Health     healthCheck
+	Attributes map[string]string
+	Tags       []lbkit.Tag
+	Targets    []target
+	UsedSince  time.Time // zero while no listener uses the group
+	UsedUntil  time.Time // when the last listener left the group; zero: none ever did
 }
 
 type healthCheck struct {
-	Enabled            bool
-	Protocol           string
-	Port               string
-	Path               string
-	HTTPCode, GRPCCode string
-	Interval           int
-	Timeout            int
-	Healthy            int
-	Unhealthy          int
+	Enabled   bool
+	Protocol  string
+	Port      string
+	Path      string
+	HTTPCode  string
+	Interval  int
+	Timeout   int
+	Healthy   int
+	Unhealthy int
 }
 
 type target struct {
 	ID       string
 	Port     int
 	Zone     string
-	QUIC     string
 	At       time.Time
 	Draining time.Time // zero while registered; else when draining ends
 }
@@ -125,21 +115,10 @@ type listener struct {
 	Certificate  string
 	Extra        []string // certificate list
 	ALPN         []string
-	Mutual       *mutual
 	Attributes   map[string]string
 	Tags         []lbkit.Tag
-	DefaultRule  string
-}
-
-type rule struct {
-	Seq        int
-	ARN        string
-	Listener   string
-	Priority   int // 0 for the default rule
-	Conditions []condition
-	Actions    []action
-	Transforms []transform
-	Tags       []lbkit.Tag
+	Rule         string // the digits of the default rule
+	Actions      []action
 }
 
 // sweep forgets targets whose draining has ended.
@@ -179,33 +158,14 @@ func (s *state) listenersOf(arn string) []*listener {
 	return out
 }
 
-// rulesOf gives the rules of a listener by priority, the default rule last.
-func (s *state) rulesOf(arn string) []*rule {
-	var out []*rule
-	for _, r := range s.Rules {
-		if r.Listener == arn {
-			out = append(out, r)
-		}
-	}
-	slices.SortFunc(out, func(a, b *rule) int { return a.order() - b.order() })
-	return out
-}
-
-func (r *rule) order() int {
-	if r.Priority == 0 {
-		return 1 << 20
-	}
-	return r.Priority
-}
-
-// loadBalancersOf gives the ARNs of the load balancers whose rules forward to a
+// loadBalancersOf gives the ARNs of the load balancers whose listeners forward to a
 // target group, sorted.
 func (s *state) loadBalancersOf(group string) []string {
 	if s.users == nil {
 		s.users = map[string][]string{}
-		for _, r := range s.Rules {
-			for _, g := range groupsOf(r.Actions) {
-				if l := s.Listeners[r.Listener]; l != nil && !slices.Contains(s.users[g], l.LoadBalancer) {
+		for _, l := range s.Listeners {
+			for _, g := range groupsOf(l.Actions) {
+				if !slices.Contains(s.users[g], l.LoadBalancer) {
 					s.users[g] = append(s.users[g], l.LoadBalancer)
 				}
 			}
@@ -217,15 +177,15 @@ func (s *state) loadBalancersOf(group string) []string {
 	return s.users[group]
 }
 
-// rulesChanged must follow any change of rules or of their actions.
-func (s *state) rulesChanged() { s.users = nil }
-
-// markUse notes since when groups are in use, after any change of rules.
+// markUse notes since when groups are in use, after any change of listeners.
 func (s *state) markUse(now time.Time) {
-	s.rulesChanged()
+	s.users = nil
 	for arn, tg := range s.TargetGroups {
 		switch {
 		case len(s.loadBalancersOf(arn)) == 0:
+			if !tg.UsedSince.IsZero() {
+				tg.UsedUntil = now
+			}
 			tg.UsedSince = time.Time{}
 		case tg.UsedSince.IsZero():
 			tg.UsedSince = now

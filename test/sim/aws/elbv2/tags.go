@@ -23,23 +23,11 @@ func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
 			return nil, err
 		}
 		return &tg.Tags, nil
-	case strings.Contains(arn, ":listener-rule/"):
-		r, _, _, err := c.ruleAt(arn)
-		if err != nil {
-			return nil, err
-		}
-		return &r.Tags, nil
 	case strings.Contains(arn, ":listener/"):
 		if l, ok := c.state.Listeners[arn]; ok {
 			return &l.Tags, nil
 		}
 		return nil, query.Errorf("ListenerNotFound", "Listener '%s' not found", arn)
-	case strings.Contains(arn, ":truststore/"):
-		t, err := c.trustStoreAt(arn)
-		if err != nil {
-			return nil, err
-		}
-		return &t.Tags, nil
 	}
 	return nil, query.Errorf("ValidationError", "'%s' is not a valid resource ARN", arn)
 }
@@ -116,4 +104,15 @@ func describeTags(c *call) (any, error) {
 		out.TagDescriptions.Member = append(out.TagDescriptions.Member, tagDescription{arns[i], query.Members[lbkit.Tag]{Member: slices.Clone(*at)}})
 	}
 	return out, nil
+}
+
+// TagsOf gives the tags of a resource by its ARN, and whether it is there.
+func (a *API) TagsOf(arn string) (map[string]string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	tags, err := (&call{API: a}).tagsAt(arn)
+	if err != nil {
+		return nil, false
+	}
+	return lbkit.TagMap(*tags), true
 }

@@ -14,36 +14,28 @@ func protocols() []string {
 }
 
 func networkProtocols() []string {
-	return []string{"TCP", "TLS", "UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}
+	return []string{"TCP", "TLS", "UDP", "TCP_UDP"}
 }
-
-func isWeb(protocol string) bool { return protocol == "HTTP" || protocol == "HTTPS" }
 
 // datagrams tells protocols that carry UDP; client addresses are always kept for these.
 func datagrams(protocol string) bool {
-	return slices.Contains([]string{"UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}, protocol)
+	return protocol == "UDP" || protocol == "TCP_UDP"
 }
 
 const (
 	targetInstance = "instance"
 	targetIP       = "ip"
-	targetLambda   = "lambda"
-	targetALB      = "alb"
 )
 
 func createTargetGroup(c *call) (any, error) {
 	tg := &targetGroup{
-		Name:            c.Need("Name"),
-		Protocol:        c.Text("Protocol", lbkit.OneOf(protocols()...)),
-		ProtocolVersion: c.Str("ProtocolVersion"),
-		VPC:             c.Str("VpcId"),
-		TargetType:      c.Text("TargetType", lbkit.OneOf(targetInstance, targetIP, targetLambda, targetALB)),
-		IPType:          c.Text("IpAddressType", lbkit.OneOf("ipv4", "ipv6")),
+		Name:       c.Need("Name"),
+		Protocol:   c.Text("Protocol", lbkit.OneOf(protocols()...)),
+		VPC:        c.Str("VpcId"),
+		TargetType: c.Text("TargetType", lbkit.OneOf(targetInstance, targetIP, "lambda", "alb")),
+		IPType:     c.Text("IpAddressType", lbkit.OneOf("ipv4", "ipv6")),
 	}
 	port := c.Number("Port", 1, 65535)
-	if n := c.Number("TargetControlPort", 1, 65535); n != nil {
-		tg.ControlPort = *n
-	}
 	wish := c.readHealth()
 	tags := c.Tags("Tags")
 	if err := c.Err(); err != nil {
@@ -81,7 +73,7 @@ func createTargetGroup(c *call) (any, error) {
 	}
 	tg.Seq, tg.ID = c.next("target group")
 	tg.ARN = c.arn("targetgroup/" + tg.Name + "/" + tg.ID)
-	tg.Attributes = tg.defaultAttributes()
+	tg.Attributes = defaults(tg.settings())
 	c.state.TargetGroups[tg.ARN] = tg
 	return c.created(tg), nil
 }
@@ -96,13 +88,8 @@ func (c *call) created(tg *targetGroup) groupsAnswer {
 
 // checkGroup checks protocol, port and VPC against the target type and fills what follows from them.
 func (c *call) checkGroup(tg *targetGroup) error {
-	if tg.TargetType == targetLambda {
-		for _, p := range []struct{ name, word string }{{"Protocol", "Protocol"}, {"Port", "Port"}, {"VpcId", "VPC ID"}} {
-			if c.Has(p.name) {
-				return query.Errorf("ValidationError", "%s cannot be specified for target groups with target type 'lambda'", p.word)
-			}
-		}
-		return nil
+	if !slices.Contains(networkProtocols(), tg.Protocol) && tg.Protocol != "" || tg.TargetType == "lambda" || tg.TargetType == "alb" {
+		return invalid("Target groups with the %s protocol and target type '%s' are not simulated", tg.Protocol, tg.TargetType)
 	}
 	for _, need := range []struct {
 		missing bool
@@ -112,20 +99,8 @@ func (c *call) checkGroup(tg *targetGroup) error {
 			return query.Errorf("ValidationError", "A %s must be specified", need.word)
 		}
 	}
-	switch {
-	case tg.TargetType == targetALB && tg.Protocol != "TCP":
-		return invalid("Protocol '%s' is not supported for target groups with target type 'alb'. Must be 'TCP'", tg.Protocol)
-	case tg.Protocol == "GENEVE" && tg.Port != 6081:
-		return query.Errorf("ValidationError", "Port '%d' is not supported for target groups with the GENEVE protocol. Must be '6081'", tg.Port)
-	}
 	if _, ok := c.dir.VPC(tg.VPC); !ok {
 		return query.Errorf("ValidationError", "The VPC ID '%s' is not found", tg.VPC)
-	}
-	if err := tg.checkVersion(); err != nil {
-		return err
-	}
-	if tg.IPType == "ipv6" && (tg.TargetType == targetALB || tg.Protocol == "GENEVE") {
-		return invalid("IP address type 'ipv6' is not supported for this target group")
 	}
 	if tg.IPType == "" {
 		tg.IPType = "ipv4"
@@ -133,26 +108,10 @@ func (c *call) checkGroup(tg *targetGroup) error {
 	return nil
 }
 
-// checkVersion settles the protocol version, which only HTTP and HTTPS have.
-func (tg *targetGroup) checkVersion() error {
-	if tg.ProtocolVersion != "" {
-		if !isWeb(tg.Protocol) {
-			return invalid("Protocol version is not supported for target groups with the %s protocol", tg.Protocol)
-		}
-		tg.ProtocolVersion = strings.ToUpper(tg.ProtocolVersion)
-		if !slices.Contains([]string{"HTTP1", "HTTP2", "GRPC"}, tg.ProtocolVersion) {
-			return query.Errorf("ValidationError", "Protocol version '%s' must be one of 'GRPC, HTTP1, HTTP2'", tg.ProtocolVersion)
-		}
-	} else if isWeb(tg.Protocol) {
-		tg.ProtocolVersion = "HTTP1"
-	}
-	return nil
-}
-
 // sameCreation compares what CreateTargetGroup can say.
 func (tg *targetGroup) sameCreation(o *targetGroup) bool {
-	return tg.Protocol == o.Protocol && tg.ProtocolVersion == o.ProtocolVersion && tg.Port == o.Port && tg.VPC == o.VPC &&
-		tg.TargetType == o.TargetType && tg.IPType == o.IPType && tg.ControlPort == o.ControlPort &&
+	return tg.Protocol == o.Protocol && tg.Port == o.Port && tg.VPC == o.VPC &&
+		tg.TargetType == o.TargetType && tg.IPType == o.IPType &&
 		tg.Health == o.Health && lbkit.SameTags(tg.Tags, o.Tags)
 }
 
@@ -198,7 +157,9 @@ func deleteTargetGroup(c *call) (any, error) {
 	if err := malformed(arn, "targetgroup", "target group"); err != nil {
 		return nil, err
 	}
-	if len(c.state.loadBalancersOf(arn)) > 0 {
+	tg := c.state.TargetGroups[arn]
+	lingers := tg != nil && !tg.UsedUntil.IsZero() && c.now.Before(tg.UsedUntil.Add(c.opt.Delays.GroupRelease))
+	if lingers || len(c.state.loadBalancersOf(arn)) > 0 {
 		return nil, query.Errorf("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", arn)
 	}
 	delete(c.state.TargetGroups, arn)
@@ -282,14 +243,11 @@ type groupView struct {
 	Matcher                    *matcherView           `xml:",omitempty"`
 	LoadBalancerArns           *query.Members[string] `xml:",omitempty"`
 	TargetType                 string
-	ProtocolVersion            string `xml:",omitempty"`
 	IpAddressType              string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
-	TargetControlPort          int    `xml:",omitempty"`
 }
 
 type matcherView struct {
 	HttpCode string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
-	GrpcCode string `xml:",omitempty"`
 }
 
 type groupsAnswer struct {
@@ -307,10 +265,10 @@ func (c *call) groups(tgs ...*targetGroup) groupsAnswer {
 			HealthCheckIntervalSeconds: h.Interval, HealthCheckTimeoutSeconds: h.Timeout,
 			HealthyThresholdCount: h.Healthy, UnhealthyThresholdCount: h.Unhealthy, HealthCheckPath: h.Path,
 			LoadBalancerArns: &query.Members[string]{Member: c.state.loadBalancersOf(tg.ARN)},
-			TargetType:       tg.TargetType, ProtocolVersion: tg.ProtocolVersion, IpAddressType: tg.IPType, TargetControlPort: tg.ControlPort,
+			TargetType:       tg.TargetType, IpAddressType: tg.IPType,
 		}
-		if h.HTTPCode != "" || h.GRPCCode != "" {
-			v.Matcher = &matcherView{h.HTTPCode, h.GRPCCode}
+		if h.HTTPCode != "" {
+			v.Matcher = &matcherView{h.HTTPCode}
 		}
 		out.TargetGroups.Member = append(out.TargetGroups.Member, v)
 	}

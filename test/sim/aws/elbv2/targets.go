@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
@@ -15,7 +14,7 @@ import (
 func (c *call) readTargets() []target {
 	var out []target
 	c.Each("Targets", func(e *lbkit.Reader) {
-		t := target{ID: e.Need("Id"), Zone: e.Str("AvailabilityZone"), QUIC: e.Text("QuicServerId", lbkit.Length(1, 256)), At: c.now}
+		t := target{ID: e.Need("Id"), Zone: e.Str("AvailabilityZone"), At: c.now}
 		if n := e.Number("Port", 1, 65535); n != nil {
 			t.Port = *n
 		}
@@ -50,11 +49,6 @@ func registerTargets(c *call) (any, error) {
 	if n := active(all); n > c.opt.Limits.TargetsPerGroup {
 		return nil, query.Errorf("TooManyTargets", "The maximum number of targets in target group '%s' has been reached", tg.ARN)
 	}
-	if tg.TargetType == targetLambda || tg.TargetType == targetALB {
-		if active(all) > 1 {
-			return nil, query.Errorf("TooManyTargets", "Target groups with target type '%s' can have only one target", tg.TargetType)
-		}
-	}
 	old := tg.Targets
 	tg.Targets = all
 	if err := c.checkLoad(tg.ARN); err != nil {
@@ -79,32 +73,13 @@ func (c *call) checkTarget(tg *targetGroup, t *target) error {
 	if t.Port == 0 {
 		t.Port = tg.Port
 	}
-	quic := tg.Protocol == "QUIC" || tg.Protocol == "TCP_QUIC"
-	switch {
-	case quic && !quicID.MatchString(t.QUIC):
-		return query.Errorf("ValidationError", "A QUIC server ID of '0x' and 16 lower case hexadecimal digits must be specified for target '%s'", t.ID)
-	case !quic && t.QUIC != "":
-		return query.Errorf("ValidationError", "A QUIC server ID cannot be specified for target groups with the %s protocol", tg.Protocol)
-	}
-	switch tg.TargetType {
-	case targetInstance:
-		return c.checkInstance(tg, t)
-	case targetIP:
+	if tg.TargetType == targetIP {
 		return c.checkIP(tg, t)
-	case targetLambda:
-		t.Port = 0
-		if !strings.HasPrefix(t.ID, "arn:") || !strings.Contains(t.ID, ":lambda:") {
-			return query.Errorf("ValidationError", "'%s' is not a valid Lambda function ARN", t.ID)
-		}
-		return nil
 	}
-	return c.checkALB(tg, t)
+	return c.checkInstance(tg, t)
 }
 
-var (
-	quicID     = regexp.MustCompile(`^0x[0-9a-f]{16}$`)
-	instanceID = regexp.MustCompile(`^i-[0-9a-f]+$`)
-)
+var instanceID = regexp.MustCompile(`^i-[0-9a-f]+$`)
 
 func (c *call) checkInstance(tg *targetGroup, t *target) error {
 	if !instanceID.MatchString(t.ID) {
@@ -151,22 +126,11 @@ func (c *call) checkIP(tg *targetGroup, t *target) error {
 	return nil
 }
 
-func (c *call) checkALB(tg *targetGroup, t *target) error {
-	lb, err := c.loadBalancerAt(t.ID)
-	if err != nil || lb.Type != typeApplication || lb.VPC != tg.VPC {
-		return query.Errorf("InvalidTarget", "The target '%s' is not an Application Load Balancer in VPC '%s'", t.ID, tg.VPC)
-	}
-	if !slices.ContainsFunc(c.state.listenersOf(lb.ARN), func(l *listener) bool { return l.Port == t.Port }) {
-		return query.Errorf("InvalidTarget", "The Application Load Balancer '%s' does not have a listener on port '%d'", t.ID, t.Port)
-	}
-	return nil
-}
-
 // checkLoad checks the target quotas of the network load balancers that use a group.
 func (c *call) checkLoad(group string) error {
 	for _, arn := range c.state.loadBalancersOf(group) {
 		lb := c.state.LoadBalancers[arn]
-		if lb == nil || lb.Type != typeNetwork {
+		if lb == nil {
 			continue
 		}
 		zones, total := map[string]int{}, 0

@@ -23,7 +23,6 @@ type loadBalancerView struct {
 	IpAddressType                                        string                 //nolint:revive // The name is the element of the answer.
 	EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic string                 `xml:",omitempty"`
 	EnablePrefixForIpv6SourceNat                         string                 `xml:",omitempty"`
-	IpamPools                                            *poolView              `xml:",omitempty"`
 }
 
 type stateView struct {
@@ -43,10 +42,6 @@ type addressView struct {
 	AllocationId       string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
 	PrivateIPv4Address string `xml:",omitempty"`
 	IPv6Address        string `xml:",omitempty"`
-}
-
-type poolView struct {
-	Ipv4IpamPoolId string //nolint:revive // The name is the element of the answer.
 }
 
 type loadBalancersAnswer struct {
@@ -79,21 +74,11 @@ func (c *call) viewLoadBalancer(lb *loadBalancer) loadBalancerView {
 	if c.now.Before(lb.Created.Add(c.opt.Delays.Provisioning)) {
 		v.State.Code = "provisioning"
 	}
-	switch lb.Type {
-	case typeNetwork:
-		v.CanonicalHostedZoneId = lbkit.NetworkZone(c.opt.Region)
-	case typeApplication:
-		v.CanonicalHostedZoneId = lbkit.ClassicZone(c.opt.Region)
-	}
+	v.CanonicalHostedZoneId = lbkit.NetworkZone(c.opt.Region)
 	// A network load balancer without groups has no such list at all; source: CLI reference, describe-load-balancers.
-	if lb.Type == typeApplication || len(lb.Groups) > 0 {
+	if len(lb.Groups) > 0 {
 		v.SecurityGroups = &query.Members[string]{Member: lb.Groups}
-	}
-	if lb.Type == typeNetwork && len(lb.Groups) > 0 {
 		v.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic = lb.PrivateLink
-	}
-	if lb.Pool != "" {
-		v.IpamPools = &poolView{lb.Pool}
 	}
 	return v
 }

@@ -17,7 +17,7 @@ import (
 func TestStickinessTypes(t *testing.T) {
 	r := newRig(t, elbv2.Options{})
 	groups := map[types.ProtocolEnum]*types.TargetGroup{}
-	for _, p := range []types.ProtocolEnum{types.ProtocolEnumTcp, types.ProtocolEnumHttp} {
+	for _, p := range []types.ProtocolEnum{types.ProtocolEnumTcp} {
 		tg := r.group("tg-"+string(p), p)
 		groups[p] = &tg
 	}
@@ -26,9 +26,7 @@ func TestStickinessTypes(t *testing.T) {
 		kind, code, say string
 	}{
 		{types.ProtocolEnumTcp, "source_ip", "", ""},
-		{types.ProtocolEnumHttp, "lb_cookie", "", ""},
 		{types.ProtocolEnumTcp, "lb_cookie", "InvalidConfigurationRequest", "Stickiness type 'lb_cookie' is not supported for target groups with the TCP protocol"},
-		{types.ProtocolEnumHttp, "source_ip", "InvalidConfigurationRequest", "Stickiness type 'source_ip' is not supported for target groups with the HTTP protocol"},
 		{types.ProtocolEnumTcp, "source_ip_dest_ip", "ValidationError", "'Stickiness type' must be one of [app_cookie, lb_cookie, source_ip]"},
 	} {
 		_, err := r.ModifyTargetGroupAttributes(t.Context(), &v2.ModifyTargetGroupAttributesInput{

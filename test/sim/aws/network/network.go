@@ -51,7 +51,6 @@ type Directory interface {
 // a load balancer simulator may call the Directory under its own lock.
 type Users interface {
 	GroupUsers(id string) []string
-	SubnetUsers(id string) []string
 	AddressUsers(id string) []string
 }
 
@@ -61,11 +60,6 @@ type AllUsers []Users
 // GroupUsers lists the users of a security group.
 func (all AllUsers) GroupUsers(id string) []string {
 	return all.gather(func(u Users) []string { return u.GroupUsers(id) })
-}
-
-// SubnetUsers lists the users of a subnet.
-func (all AllUsers) SubnetUsers(id string) []string {
-	return all.gather(func(u Users) []string { return u.SubnetUsers(id) })
 }
 
 // AddressUsers lists the users of an elastic IP address, by allocation id.

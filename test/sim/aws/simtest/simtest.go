@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // Running is a simulator that serves until the test ends.
@@ -23,20 +24,39 @@ type Running struct {
 	Config aws.Config
 }
 
-// Start serves a new cloud on a free port of the loopback interface.
+// Start serves a new cloud in memory.
 func Start(t testing.TB, opt simaws.Options) *Running {
+	t.Helper()
+	l := virtual.Listen()
+	cloud := fresh(t, opt)
+	virtual.Serve(t, l, cloud)
+	return running("http://"+l.Name, cloud, opt)
+}
+
+// StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
+func StartLoopback(t testing.TB, opt simaws.Options) *Running {
+	t.Helper()
+	cloud := fresh(t, opt)
+	server := httptest.NewServer(cloud)
+	t.Cleanup(server.Close)
+	return running(server.URL, cloud, opt)
+}
+
+func fresh(t testing.TB, opt simaws.Options) *simaws.Cloud {
 	t.Helper()
 	cloud, err := simaws.New(opt)
 	if err != nil {
 		t.Fatalf("aws simulator: %v", err)
 	}
-	server := httptest.NewServer(cloud)
-	t.Cleanup(server.Close)
+	return cloud
+}
+
+func running(url string, cloud *simaws.Cloud, opt simaws.Options) *Running {
 	region := opt.Region
 	if region == "" {
 		region = "us-east-1"
 	}
-	return &Running{URL: server.URL, Cloud: cloud, Config: Config(server.URL, region)}
+	return &Running{URL: url, Cloud: cloud, Config: Config(url, region)}
 }
 
 // whole hands requests with their bodies in memory to the transport, which then
@@ -67,7 +87,7 @@ func (w whole) CloseIdleConnections() { w.next.CloseIdleConnections() }
 func Config(url, region string) aws.Config {
 	return aws.Config{
 		Region:       region,
-		HTTPClient:   &http.Client{Transport: whole{&http.Transport{MaxIdleConnsPerHost: 64}}},
+		HTTPClient:   &http.Client{Transport: whole{virtual.Transport()}},
 		BaseEndpoint: aws.String(url),
 		Credentials:  credentials.NewStaticCredentialsProvider("AKIDSIMULATOR", "secret", ""),
 	}

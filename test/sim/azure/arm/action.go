@@ -83,3 +83,19 @@ func (s *Service) carryOut(w *Write, plan Plan) *Error {
 	w.Touch(w.ID)
 	return nil
 }
+
+// Ask answers a POST that only asks: 202 with the place where the answer is, which is
+// there at once unless writes take time. It changes nothing.
+// Source: Azure REST API reference, Load Balancer Load Balancing Rules - Health.
+func (c *Call) Ask(answer func() Doc) *Response {
+	s := c.Svc
+	op := &Operation{
+		ID: s.guid("operation"), Status: inProgress, number: s.guids, started: c.Now, due: c.Now.Add(s.Latency), provider: c.ID.Provider,
+		target: c.ID, location: s.Location, isAction: true, answer: answer,
+	}
+	s.operations[op.ID] = op
+	out := Reply(http.StatusAccepted, nil)
+	out.Header.Set("Location", c.Base+op.resultPath(c.Request))
+	s.retryAfter(out, op)
+	return out
+}

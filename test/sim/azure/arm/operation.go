@@ -33,6 +33,8 @@ type Operation struct {
 	isDelete       bool
 	// isAction operations have no resource to answer in the end.
 	isAction bool
+	// answer is what a question is answered in the end; nil for what is no question.
+	answer func() Doc
 }
 
 // overlap decides about a write to a resource that is still being written.
@@ -184,6 +186,9 @@ func (s *Service) retryAfter(out *Response, op *Operation) {
 		return
 	}
 	out.Header.Set("Retry-After", strconv.Itoa(int((s.PollAfter+time.Second-1)/time.Second)))
+	if s.WholeSeconds {
+		return
+	}
 	out.Header.Set("X-Ms-Retry-After-Ms", strconv.Itoa(max(1, int(s.PollAfter/time.Millisecond))))
 }
 
@@ -242,7 +247,7 @@ func pollOperation(c *Call) *Response {
 
 // pollResult answers a Location: 202 until it is over, then the resource.
 func pollResult(c *Call, op *Operation) *Response {
-	if op.Status == inProgress {
+	if op.Status == inProgress && (op.answer == nil || op.due.After(c.Now)) {
 		out := Reply(http.StatusAccepted, nil)
 		out.Header.Set("Location", c.Base+c.Path+"?"+c.Query.Encode())
 		c.Svc.retryAfter(out, op)
@@ -250,6 +255,9 @@ func pollResult(c *Call, op *Operation) *Response {
 	}
 	if op.Err != nil {
 		return Refuse(op.Err)
+	}
+	if op.answer != nil {
+		return Reply(http.StatusOK, op.answer())
 	}
 	if op.isDelete || op.isAction {
 		return Reply(http.StatusOK, nil)

@@ -139,7 +139,18 @@ func page(c *Call, total int, show func(int) Doc) *Response {
 			query[name] = values
 		}
 		query.Set("$skiptoken", strconv.Itoa(to))
-		body["nextLink"] = c.Base + c.Path + "?" + query.Encode()
+		body["nextLink"] = c.linkBase() + c.Path + "?" + query.Encode()
 	}
 	return Reply(http.StatusOK, body)
+}
+
+// linkBase is scheme and host of the link to the next page. Compute names the port of the
+// scheme also where the caller does not. Sources: Azure/azure-xplat-cli issue 2961;
+// Azure/azure-sdk-for-java issue 27991.
+func (c *Call) linkBase() string {
+	scheme, host, _ := strings.Cut(c.Base, "://")
+	if !strings.Contains(strings.ToLower(c.Path), "/providers/microsoft.compute/") || strings.Contains(host, ":") {
+		return c.Base
+	}
+	return c.Base + map[string]string{"http": ":80", "https": ":443"}[scheme]
 }

@@ -54,6 +54,9 @@ type Options struct {
 	PageSize int
 	// PollAfter is what an unfinished operation tells the client to wait; default 1 second.
 	PollAfter time.Duration
+	// WholeSeconds tells it in the header Retry-After alone, and not also in
+	// milliseconds. Source: Azure/azure-libraries-for-net issue 1021.
+	WholeSeconds bool
 }
 
 // Service is Azure Resource Manager with all resource providers.

@@ -64,7 +64,6 @@ func (a *API) Extra() []arm.Extra {
 	set := "/subscriptions/{s}/resourcegroups/{g}/providers/microsoft.compute/virtualmachinescalesets/{n}"
 	out := []arm.Extra{
 		{Method: http.MethodGet, Pattern: "/subscriptions/{s}/providers/{p}", Service: "resources", Name: "Providers.Get", Run: a.provider},
-		{Method: http.MethodGet, Pattern: "/subscriptions/{s}/locations", Service: "resources", Name: "Subscriptions.ListLocations", Run: a.locations},
 		{Method: http.MethodGet, Pattern: machine + "/instanceview", Service: "compute", Name: "VirtualMachines.InstanceView", Run: view},
 		{Method: http.MethodGet, Pattern: set + "/virtualmachines/{i}/instanceview", Service: "compute", Name: "VirtualMachineScaleSetVMs.GetInstanceView", Run: view},
 		{Method: http.MethodGet, Pattern: set + "/networkinterfaces", Service: "network", Name: "Interfaces.ListVirtualMachineScaleSetNetworkInterfaces", Run: setInterfaces},
@@ -105,12 +104,6 @@ func (a *API) provider(c *arm.Call) *arm.Response {
 	return arm.Reply(http.StatusOK, arm.Doc{
 		"id": "/subscriptions/" + c.Segment(1) + "/providers/" + namespace, "namespace": namespace, "registrationState": "Registered", "resourceTypes": list,
 	})
-}
-
-func (a *API) locations(c *arm.Call) *arm.Response {
-	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{arm.Doc{
-		"id": "/subscriptions/" + c.Segment(1) + "/locations/" + a.Location, "name": a.Location, "displayName": a.Display, "type": "Region",
-	}}})
 }
 
 // target finds the resource that an action on it is about.

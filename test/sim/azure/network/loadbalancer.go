@@ -39,7 +39,7 @@ func (a *API) loadBalancers() *arm.Kind {
 			{Property: natPools, Client: "InboundNatPools", Links: []string{"frontendIPConfiguration"}},
 			{Property: outboundRules, Client: "LoadBalancerOutboundRules", Links: []string{"backendAddressPool"}, LinkLists: []string{frontends}},
 		},
-		Prepare: a.prepareLoadBalancer, Vacate: vacateLoadBalancer, Stored: storedLoadBalancer, View: viewLoadBalancer,
+		Prepare: a.prepareLoadBalancer, Vacate: vacateLoadBalancer, Stored: a.storedLoadBalancer, View: viewLoadBalancer,
 	}
 }
 
@@ -166,7 +166,8 @@ func vacateLoadBalancer(w *arm.Write, refs []arm.Ref) *arm.Error {
 
 // storedLoadBalancer gives new etags to addresses that were attached or
 // detached, and takes a deleted load balancer out of interfaces.
-func storedLoadBalancer(w *arm.Write) {
+func (a *API) storedLoadBalancer(w *arm.Write) {
+	a.detached(w)
 	before, after := attached(w.OldDoc()), attached(w.Doc)
 	for id := range before {
 		if !after[id] {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
@@ -61,6 +62,10 @@ type Options struct {
 	// LateGateways answers updates of service gateways with 202 and an operation,
 	// as the API is declared, where the real service has finished and says 200.
 	LateGateways bool
+	// AttachedReads is for how many reads a public IP is still shown on a frontend that
+	// is gone. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go,
+	// which passes over public IPs that cannot be deleted yet.
+	AttachedReads int
 }
 
 // API is the provider. It counts the addresses that it hands out.
@@ -68,6 +73,7 @@ type API struct {
 	Options
 	nextIPv4, nextIPv6, nextPrefix int
 	members                        arm.Members
+	lags                           sync.Map // *lag by the key of a public IP
 }
 
 // New makes the provider.
@@ -105,7 +111,7 @@ func (a *API) Kinds() []*arm.Kind {
 
 // Extra are calls that are no resource.
 func (a *API) Extra() []arm.Extra {
-	return append(append(migration(), a.dnsCheck()), a.gatewayCalls()...)
+	return append(append(migration(), a.dnsCheck(), ruleHealth()), a.gatewayCalls()...)
 }
 
 // refuse is what validators answer; it spells arm.Badf shorter.

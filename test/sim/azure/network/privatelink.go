@@ -67,6 +67,10 @@ func linkFrontends(w *arm.Write) *arm.Error {
 		case isPublic(front) || arm.Text(lb.Doc, "sku", "name") != "Standard":
 			return refuse("PrivateLinkServiceRequiresStandardInternalLoadBalancer", "Private link service %s requires a frontend of an internal load balancer of the Standard SKU; %s is none.", w.ID, id)
 		}
+		if byAddress(lb.Doc) {
+			// Source: learn.microsoft.com/azure/load-balancer/backend-pool-management, limitations.
+			return refuse("PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer", "Private link service is not supported for load balancer %s with backend addresses set by (virtualNetwork, ipAddress) or (subnet, ipAddress).", lb.ID)
+		}
 		others := map[string]bool{}
 		for _, part := range arm.Parts(lb.ID.String(), lb.Doc) {
 			for _, ref := range w.State.ReferredBy(part) {
@@ -85,6 +89,13 @@ func linkFrontends(w *arm.Write) *arm.Error {
 		}
 	}
 	return nil
+}
+
+// byAddress tells whether a load balancer has a pool of addresses.
+func byAddress(lb arm.Doc) bool {
+	return slices.ContainsFunc(arm.List(lb, "properties", "backendAddressPools"), func(pool arm.Doc) bool {
+		return slices.ContainsFunc(arm.List(pool, "properties", "loadBalancerBackendAddresses"), func(a arm.Doc) bool { return arm.Text(a, "properties", "ipAddress") != "" })
+	})
 }
 
 func linkAddresses(w *arm.Write) *arm.Error {

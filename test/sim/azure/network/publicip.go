@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
@@ -17,7 +18,7 @@ func (a *API) publicIPs() *arm.Kind {
 	return &arm.Kind{
 		Type: PublicIPAddresses, Service: "network", Client: "PublicIPAddresses",
 		ReadOnly: []string{"ipConfiguration", "resourceGuid", "natGateway"}, Links: []string{"publicIPPrefix"},
-		Prepare: a.preparePublicIP, Stored: a.storedPublicIP, View: viewPublicIP,
+		Prepare: a.preparePublicIP, Stored: a.storedPublicIP, View: a.viewPublicIP,
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
 			return refuse("PublicIPAddressCannotBeDeleted", "Public IP address %s can not be deleted since it is still allocated to resource %s. In order to delete the public IP, disassociate/detach the Public IP address from the resource.", w.ID, refs[0].From)
 		},
@@ -192,7 +193,33 @@ func (a *API) storedPublicIP(w *arm.Write) {
 	}
 }
 
-func viewPublicIP(s *arm.State, r *arm.Resource, d arm.Doc) {
+// detached notes which public IPs a load balancer has left: for some reads more they
+// are shown on the frontend that is gone.
+func (a *API) detached(w *arm.Write) {
+	if a.AttachedReads <= 0 {
+		return
+	}
+	for _, f := range arm.List(w.OldDoc(), "properties", "frontendIPConfigurations") {
+		if id := arm.Text(f, "properties", "publicIPAddress", "id"); id != "" {
+			l := &lag{frontend: w.ID.String() + "/frontendIPConfigurations/" + arm.Text(f, "name")}
+			l.reads.Store(int32(a.AttachedReads))
+			a.lags.Store(arm.Key(id), l)
+		}
+	}
+}
+
+// lag is what a public IP still shows.
+type lag struct {
+	frontend string
+	reads    atomic.Int32 // for so many reads
+}
+
+func (a *API) viewPublicIP(s *arm.State, r *arm.Resource, d arm.Doc) {
+	if v, late := a.lags.Load(arm.Key(r.ID.String())); late {
+		if l, is := v.(*lag); is && l.reads.Add(-1) >= 0 {
+			arm.Put(d, arm.Doc{"id": l.frontend}, "properties", "ipConfiguration")
+		}
+	}
 	for _, ref := range s.ReferredBy(r.ID.String()) {
 		switch ref.Property {
 		case "publicIPAddress":

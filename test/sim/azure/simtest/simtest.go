@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // Running is a simulator that serves until the test ends.
@@ -27,31 +28,34 @@ type Running struct {
 	Credential azcore.TokenCredential
 }
 
-// Start serves a new cloud on a free port of the loopback interface.
+// Start serves a new cloud in memory.
 func Start(t testing.TB, opt simazure.Options) *Running {
 	t.Helper()
-	c, err := simazure.New(opt)
-	if err != nil {
-		t.Fatalf("azure simulator: %v", err)
-	}
+	l := virtual.Listen()
+	return start(t, l, l.Name, opt)
+}
+
+// StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
+func StartLoopback(t testing.TB, opt simazure.Options) *Running {
+	t.Helper()
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("azure simulator: %v", err)
 	}
-	server := &http.Server{Handler: c, ReadHeaderTimeout: time.Minute}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		// It ends with an error in any case, when the test closes it.
-		_ = server.Serve(c.Listener(inner))
-	}()
-	transport := &http.Transport{MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{RootCAs: c.Authority.Pool(), MinVersion: tls.VersionTLS12}}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		_ = server.Close()
-		<-done
-	})
-	host := inner.Addr().String()
+	return start(t, inner, inner.Addr().String(), opt)
+}
+
+func start(t testing.TB, on net.Listener, host string, opt simazure.Options) *Running {
+	t.Helper()
+	opt.Hosts = append(opt.Hosts, host)
+	c, err := simazure.New(opt)
+	if err != nil {
+		t.Fatalf("azure simulator: %v", err)
+	}
+	transport := virtual.Transport()
+	transport.TLSClientConfig = &tls.Config{RootCAs: c.Authority.Pool(), MinVersion: tls.VersionTLS12}
+	t.Cleanup(transport.CloseIdleConnections)
+	virtual.Serve(t, c.Listener(on), c)
 	return &Running{URL: "https://" + host, PlainURL: "http://" + host, Cloud: c, Client: &http.Client{Transport: transport}, Credential: Token{}}
 }
 

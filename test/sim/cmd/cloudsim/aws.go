@@ -19,8 +19,9 @@ func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.DurationVar(&opt.ELBV2.Delays.Provisioning, "provisioning-delay", 0, "how long a new load balancer is provisioning")
 	flags.DurationVar(&opt.ELBV2.Delays.Healthy, "healthy-delay", 0, "how long a new target is initial")
 	flags.DurationVar(&opt.ELBV2.Delays.Draining, "draining-delay", 0, "how long a deregistered target is draining")
+	flags.DurationVar(&opt.ELBV2.Delays.GroupRelease, "group-release-delay", 0, "how long a target group cannot be deleted after its last listener has left it")
 	quotas := flags.Int("quota-factor", 1, "how many times the default quotas the account has, for load balancers, machines, groups and rules")
-	throttle := flags.Bool("throttle", false, "throttle like the real services")
+	throttle := flags.Bool("throttle", false, "throttle at the documented rates")
 	return func(c common) (simulator, error) {
 		opt.Region, opt.Account = c.region, c.account
 		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
@@ -47,7 +48,6 @@ func raiseQuotas(opt *simaws.Options, factor int) {
 	opt.ELB.Limits.LoadBalancers = 20 * factor
 	opt.ELB.Limits.Instances = 1000 * factor
 	opt.ELBV2.Limits.NetworkLoadBalancers = 50 * factor
-	opt.ELBV2.Limits.ApplicationLoadBalancers = 50 * factor
 	opt.ELBV2.Limits.TargetGroups = 3000 * factor
 	opt.ELBV2.Limits.TargetsPerGroup = 1000 * factor
 	opt.ELBV2.Limits.TargetsPerZone = 500 * factor

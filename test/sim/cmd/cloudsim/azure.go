@@ -17,10 +17,12 @@ func azureCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.BoolVar(&opt.Empty, "empty", false, "begin without any resource group instead of the seed")
 	flags.BoolVar(&opt.Network.AllowBasic, "allow-basic", false, "let load balancers and addresses of the retired Basic SKU be made")
 	flags.DurationVar(&opt.ARM.Latency, "write-latency", 0, "how long a write takes until its resource is Succeeded")
+	flags.DurationVar(&opt.ARM.PollAfter, "poll-after", 0, "how long an unfinished operation tells the client to wait; 0 for 1s")
+	flags.BoolVar(&opt.ARM.WholeSeconds, "whole-seconds", false, "tell it in the header Retry-After alone, without milliseconds")
 	flags.BoolVar(&opt.Quotas.Enforce, "quota", false, "refuse calls beyond the hourly quota of a subscription")
 	flags.IntVar(&opt.Seed.Pods, "pods", 0, "number of addresses of pods on every node; 0 for 2 with --pools=podIP, else none")
 	flags.BoolVar(&opt.Network.LateGateways, "late-gateways", false, "answer updates of service gateways with 202 and an operation, not with 200")
-	throttle := flags.Bool("throttle", false, "throttle like the real service")
+	throttle := flags.Bool("throttle", false, "throttle at the documented rates")
 	return func(c common) (simulator, error) {
 		opt.Location, opt.Subscription = c.region, c.account
 		opt.Seed.Nodes, opt.Seed.Cluster = c.nodes, c.cluster

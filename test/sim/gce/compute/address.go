@@ -15,7 +15,7 @@ func addresses() *collection {
 	return &collection{
 		name: "addresses", param: "address", kind: "compute#address", at: []string{"global", "region"}, aggregated: "addresses",
 		prefix: map[string]string{"global": "globalAddresses"},
-		verbs:  map[string][]string{"region": {"insert", "delete", "setLabels"}},
+		verbs:  map[string][]string{"region": {"insert", "delete"}},
 		schema: common(wire.Schema{
 			"address": {}, "addressType": {Values: []string{"EXTERNAL", "INTERNAL"}}, "ipVersion": {Values: []string{"IPV4", "IPV6"}},
 			"ipv6EndpointType": {Values: []string{"NETLB", "VM"}}, "networkTier": {Values: []string{"PREMIUM", "STANDARD"}}, "network": {}, "subnetwork": {},
@@ -24,7 +24,6 @@ func addresses() *collection {
 		}),
 		finish: (*call).finishAddress,
 		show:   (*call).showAddress,
-		extra:  map[string]handler{"setLabels": func(c *call) (wire.Object, error) { return nil, c.setLabels(addresses()) }},
 		quota: func(doc wire.Object) string {
 			switch {
 			case doc.Str("addressType") == "INTERNAL":
@@ -166,8 +165,12 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 		doc["ipVersion"], doc["prefixLength"] = "IPV6", float64(96)
 		doc["address"], err = c.takeIPv6(subnet, "INTERNAL")
 		return err
+	case v6 && doc.Num("prefixLength") != 96:
+		// Source: kubernetes/ingress-gce:pkg/l4/address/manager.go: an address that is in use is
+		// reserved with the length of its range, also an internal one.
+		return wire.Invalid("resource.prefixLength", doc.Num("prefixLength"), "The prefix length of an IPv6 address that is in use must be 96.")
 	case v6:
-		doc["ipVersion"], doc["prefixLength"] = "IPV6", float64(96)
+		doc["ipVersion"] = "IPV6"
 		return c.promoteIPv6(doc, c.holders(given, subnet.doc.Str("network")))
 	case given == "":
 		doc["address"], err = c.takeInternal(subnet, 8)
@@ -183,7 +186,8 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 	return nil
 }
 
-// showAddress adds who uses the address.
+// showAddress adds who uses the address. Until its operation has ended an address
+// is about to be reserved. Source: Compute Engine API reference, addresses, status.
 func (c *call) showAddress(e *entry, doc wire.Object) {
 	network := ""
 	if doc.Str("addressType") == "INTERNAL" {
@@ -196,29 +200,10 @@ func (c *call) showAddress(e *entry, doc wire.Object) {
 		}
 	}
 	doc["status"] = "RESERVED"
-	if len(users) > 0 {
+	switch {
+	case e.ready.After(c.Now) && !e.gone:
+		doc["status"] = "RESERVING"
+	case len(users) > 0:
 		doc["status"], doc["users"] = "IN_USE", wire.Texts(users...)
 	}
-}
-
-// setLabels replaces the labels of a resource, on top of the ones that the caller knows.
-func (c *call) setLabels(col *collection) error {
-	e, err := c.find(c.target(col))
-	if err != nil {
-		return err
-	}
-	body, err := wire.Schema{"labels": {Type: wire.Map}, "labelFingerprint": {Type: wire.Bytes}}.Clean(c.Body)
-	if err != nil {
-		return err
-	}
-	if body.Str("labelFingerprint") != e.doc.Str("labelFingerprint") {
-		return wire.Condition("Labels fingerprint either invalid or resource labels have changed")
-	}
-	doc := e.doc.Clone()
-	doc["labels"], doc["labelFingerprint"] = body["labels"], noLabels
-	if labels := body.Obj("labels"); len(labels) > 0 {
-		doc["labelFingerprint"] = labels.Fingerprint()
-	}
-	c.store(&entry{ref: e.ref, doc: doc, members: e.members})
-	return nil
 }

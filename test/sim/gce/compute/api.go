@@ -36,6 +36,10 @@ type Options struct {
 	// OperationDelay is how long an operation takes. The change itself can be
 	// seen at once, but until then the resource takes no other change.
 	OperationDelay time.Duration
+	// OperationSpread is how much longer some operations take than others: up to so
+	// much. Source: logs of Terraform, such as GoogleCloudPlatform/magic-modules pull
+	// request 5031, where a forwarding rule takes 20 seconds and other things fewer.
+	OperationSpread time.Duration
 	// WaitLimit is how long a wait call waits at most; default 2 minutes, as the real one.
 	WaitLimit time.Duration
 	// LateFailures lets operations fail for quota, for addresses and resources in
@@ -74,6 +78,8 @@ type call struct {
 	// held and linked are what holders and rulesOf found out.
 	held   map[string][]holder
 	linked map[string][]*entry
+	// duration is what takes found out.
+	duration *time.Duration
 }
 
 // New makes an empty cloud: its projects, regions and zones, and nothing in them.

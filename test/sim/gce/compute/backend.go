@@ -1,7 +1,6 @@
 package compute
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/gce/wire"
@@ -12,6 +11,7 @@ func backendServices() *collection {
 		name: "backendServices", param: "backendService", kind: "compute#backendService", at: []string{"global", "region"}, aggregated: "backendServices",
 		prefix: map[string]string{"region": "regionBackendServices"}, print: "always",
 		verbs:  map[string][]string{"region": {"insert", "update", "patch", "delete", "getHealth"}},
+		extra:  map[string]handler{"getHealth": (*call).groupHealth},
 		schema: common(backendSchema()),
 		finish: (*call).finishService,
 		guard:  unused(link{"forwardingRules", field("backendService")}),
@@ -22,7 +22,6 @@ func backendServices() *collection {
 			}
 			doc["usedBy"] = users
 		},
-		extra: map[string]handler{"getHealth": (*call).serviceHealth},
 		quota: func(doc wire.Object) string {
 			if doc.Str("loadBalancingScheme") == "INTERNAL" {
 				return "REGIONAL_INTERNAL_LB_BACKEND_SERVICES"
@@ -223,34 +222,4 @@ func (c *call) protocolInUse(old *entry, doc wire.Object) error {
 		}
 	}
 	return nil
-}
-
-// serviceHealth tells the health of one group's backends, once for every rule.
-func (c *call) serviceHealth() (wire.Object, error) {
-	e, err := c.find(c.target(backendServices()))
-	if err != nil {
-		return nil, err
-	}
-	ref, err := wire.ParseAny(c.Body.Str("group"), c.project(), "resource.group")
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(e.doc.Objects("backends"), func(b wire.Object) bool { return b.Str("group") == ref.URL() }) {
-		return nil, wire.Invalid("resource.group", c.Body.Str("group"), "The group is not a backend of the backend service.")
-	}
-	group := c.st.get(ref)
-	if group == nil {
-		return nil, wire.NotFound(ref.Path())
-	}
-	var states []any
-	for _, rule := range c.rulesOf(e.ref.URL()) {
-		for _, m := range group.members {
-			state := wire.Object{"instance": m.instance.URL(), "healthState": health(c.st, m.instance), "forwardingRule": rule.ref.URL(), "forwardingRuleIp": rule.doc.Str("IPAddress")}
-			if vm := c.st.get(m.instance); vm != nil {
-				state["ipAddress"] = nic(vm.doc).Str("networkIP")
-			}
-			states = append(states, state)
-		}
-	}
-	return wire.Object{"kind": "compute#backendServiceGroupHealth", "healthStatus": states}.Prune(), nil
 }

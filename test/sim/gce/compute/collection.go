@@ -77,11 +77,7 @@ func (a *API) serveCollection(col *collection) {
 			case "delete":
 				a.serve(id+".delete", http.MethodDelete, one, func(c *call) (wire.Object, error) { return nil, c.delete(col) })
 			default:
-				path := one
-				if verb == "setLabels" {
-					path = base + "/{resource}"
-				}
-				a.serve(id+"."+verb, http.MethodPost, path+"/"+verb, col.extra[verb])
+				a.serve(id+"."+verb, http.MethodPost, one+"/"+verb, col.extra[verb])
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func namedPorts() wire.Field {
 func instanceGroups() *collection {
 	return &collection{
 		name: "instanceGroups", param: "instanceGroup", kind: "compute#instanceGroup", at: []string{"zone"}, aggregated: "instanceGroups",
-		verbs: map[string][]string{"zone": {"insert", "delete", "addInstances", "removeInstances", "listInstances", "setNamedPorts"}}, print: "given",
+		verbs: map[string][]string{"zone": {"insert", "delete", "addInstances", "removeInstances", "listInstances"}}, print: "given",
 		schema: common(wire.Schema{
 			"network": {}, "subnetwork": {}, "namedPorts": namedPorts(), "size": {Type: wire.Int, Output: true}, "fingerprint": {Type: wire.Bytes, Output: true},
 		}),
@@ -39,7 +39,6 @@ func instanceGroups() *collection {
 			"addInstances":    (*call).addToGroup,
 			"removeInstances": (*call).removeFromGroup,
 			"listInstances":   (*call).listGroup,
-			"setNamedPorts":   (*call).setNamedPorts,
 		},
 		quota: func(wire.Object) string { return "INSTANCE_GROUPS" },
 	}
@@ -162,7 +161,7 @@ func (c *call) removeFromGroup() (wire.Object, error) {
 }
 
 func (c *call) listGroup() (wire.Object, error) {
-	e, err := c.find(c.target(instanceGroups()))
+	e, err := c.look(c.target(instanceGroups()))
 	if err != nil {
 		return nil, err
 	}
@@ -183,27 +182,4 @@ func (c *call) listGroup() (wire.Object, error) {
 	}
 	out, err := c.listOf(e.ref.Path()+"/listInstances", "compute#instanceGroupsListInstances", docs, func(o wire.Object) string { return o.Str("instance") })
 	return out, err
-}
-
-func (c *call) setNamedPorts() (wire.Object, error) {
-	e, err := c.find(c.target(instanceGroups()))
-	if err != nil {
-		return nil, err
-	}
-	body, err := wire.Schema{"namedPorts": namedPorts(), "fingerprint": {Type: wire.Bytes}}.Clean(c.Body)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkPrint(instanceGroups(), e, body); err != nil {
-		return nil, err
-	}
-	for i, p := range body.Objects("namedPorts") {
-		if err := between(fmt.Sprintf("resource.namedPorts[%d].port", i), p.Num("port"), 1, 65535); err != nil {
-			return nil, err
-		}
-	}
-	doc := e.doc.Clone()
-	doc["namedPorts"] = body["namedPorts"]
-	c.store(&entry{ref: e.ref, doc: doc, members: e.members})
-	return nil, nil
 }

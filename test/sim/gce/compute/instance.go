@@ -1,45 +1,18 @@
 package compute
 
 import (
-	"fmt"
-	"net/netip"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-func accessConfigs() wire.Field {
-	return wire.Field{Type: wire.Nested, List: true, Fields: wire.Schema{
-		"kind": {Output: true}, "name": {}, "type": {}, "natIP": {}, "networkTier": {}, "externalIpv6": {}, "externalIpv6PrefixLength": {Type: wire.Int},
-	}}
-}
-
+// instances come with the seed, and end.
 func instances() *collection {
 	return &collection{
 		name: "instances", param: "instance", kind: "compute#instance", at: []string{"zone"}, aggregated: "instances",
-		verbs: map[string][]string{"zone": {"insert", "delete", "setTags", "start", "stop"}}, print: "given",
-		schema: common(wire.Schema{
-			"machineType": {}, "status": {Output: true}, "canIpForward": {Type: wire.Truth}, "fingerprint": {Type: wire.Bytes},
-			"hostname": {}, "labels": {Type: wire.Map}, "labelFingerprint": {Type: wire.Bytes},
-			"tags": {Type: wire.Nested, Fields: wire.Schema{"items": {List: true}, "fingerprint": {Type: wire.Bytes}}},
-			"metadata": {Type: wire.Nested, Fields: wire.Schema{
-				"kind": {Output: true}, "fingerprint": {Type: wire.Bytes},
-				"items": {Type: wire.Nested, List: true, Fields: wire.Schema{"key": {}, "value": {}}},
-			}},
-			"networkInterfaces": {Type: wire.Nested, List: true, Fields: wire.Schema{
-				"kind": {Output: true}, "name": {}, "network": {}, "subnetwork": {}, "networkIP": {}, "stackType": {}, "fingerprint": {Output: true},
-				"ipv6Address": {}, "ipv6AccessType": {Output: true}, "internalIpv6PrefixLength": {Type: wire.Int},
-				"accessConfigs": accessConfigs(), "ipv6AccessConfigs": accessConfigs(),
-				"aliasIpRanges": {Type: wire.Nested, List: true, Fields: wire.Schema{"ipCidrRange": {}, "subnetworkRangeName": {}}},
-			}},
-		}),
-		finish: (*call).finishInstance,
-		gone:   (*call).forgetInstance,
-		extra: map[string]handler{
-			"setTags": (*call).setTags,
-			"start":   func(c *call) (wire.Object, error) { return nil, c.setStatus("RUNNING") },
-			"stop":    func(c *call) (wire.Object, error) { return nil, c.setStatus("TERMINATED") },
-		},
+		verbs: map[string][]string{"zone": {"delete", "stop"}}, print: "given",
+		gone:  (*call).forgetInstance,
+		extra: map[string]handler{"stop": func(c *call) (wire.Object, error) { return nil, c.stop() }},
 	}
 }
 
@@ -52,81 +25,13 @@ func nic(instance wire.Object) wire.Object {
 	return list[0]
 }
 
-func (c *call) finishInstance(_ *entry, doc wire.Object) error {
-	list := doc.Objects("networkInterfaces")
-	if len(list) == 0 {
-		return wire.Invalid("resource.networkInterfaces", "", "At least one network interface is required.")
-	}
-	for i, n := range list {
-		if err := c.finishInterface(fmt.Sprintf("resource.networkInterfaces[%d]", i), i, n); err != nil {
-			return err
-		}
-	}
-	for i, tag := range doc.Obj("tags").Strings("items") {
-		if err := wire.CheckName(fmt.Sprintf("resource.tags.items[%d]", i), tag); err != nil {
-			return err
-		}
-	}
-	doc.Default("tags", wire.Object{})
-	doc.Obj("tags")["fingerprint"] = wire.Object{"items": doc.Obj("tags")["items"]}.Fingerprint()
-	doc.Default("machineType", wire.SelfBase+"projects/"+c.project()+"/"+c.scope()+"/machineTypes/e2-standard-4")
-	doc["status"] = "RUNNING"
-	return nil
-}
-
-func (c *call) finishInterface(at string, i int, n wire.Object) error {
-	var network *entry
-	var err error
-	if n.Has("network") || !n.Has("subnetwork") {
-		if network, err = c.network(n.Str("network"), at+".network"); err != nil {
-			return err
-		}
-	}
-	subnet, err := c.subnet(n.Str("subnetwork"), network, at+".subnetwork")
-	if err != nil {
-		return err
-	}
-	n["network"], n["subnetwork"] = subnet.doc.Str("network"), subnet.ref.URL()
-	n["kind"] = "compute#networkInterface"
-	n.Default("name", fmt.Sprintf("nic%d", i))
-	n.Default("stackType", "IPV4_ONLY")
-	ip := n.Str("networkIP")
-	if ip == "" {
-		if ip, err = c.takeInternal(subnet, 2); err != nil {
-			return err
-		}
-	} else if addr, err := netip.ParseAddr(ip); err != nil || !inside(subnet, addr) {
-		return wire.Invalid(at+".networkIP", ip, "Requested internal IP address is outside the network/subnetwork range.")
-	} else if user := c.internalUser(subnet.doc.Str("network"), ip); user != "" {
-		return wire.AddressInUse(ip, user)
-	}
-	n["networkIP"] = ip
-	n["fingerprint"] = n.Fingerprint("fingerprint")
-	return nil
-}
-
-func (c *call) setTags() (wire.Object, error) {
-	e, err := c.find(c.target(instances()))
-	if err != nil {
-		return nil, err
-	}
-	if c.Body.Str("fingerprint") != e.doc.Obj("tags").Str("fingerprint") {
-		return nil, wire.Condition("Supplied fingerprint does not match current metadata fingerprint.")
-	}
-	doc := e.doc.Clone()
-	doc["tags"] = wire.Object{"items": wire.Texts(c.Body.Strings("items")...)}
-	doc.Obj("tags")["fingerprint"] = doc.Obj("tags").Fingerprint()
-	c.store(&entry{ref: e.ref, doc: doc})
-	return nil, nil
-}
-
-func (c *call) setStatus(status string) error {
+func (c *call) stop() error {
 	e, err := c.find(c.target(instances()))
 	if err != nil {
 		return err
 	}
 	doc := e.doc.Clone()
-	doc["status"] = status
+	doc["status"] = "TERMINATED"
 	c.store(&entry{ref: e.ref, doc: doc})
 	return nil
 }

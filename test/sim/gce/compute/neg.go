@@ -210,7 +210,7 @@ func (c *call) detach() (wire.Object, error) {
 }
 
 func (c *call) listEndpoints() (wire.Object, error) {
-	e, err := c.find(c.target(networkEndpointGroups()))
+	e, err := c.look(c.target(networkEndpointGroups()))
 	if err != nil {
 		return nil, err
 	}

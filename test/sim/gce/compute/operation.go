@@ -3,6 +3,7 @@ package compute
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"strings"
 	"time"
@@ -64,6 +65,9 @@ func (c *call) mutate() *wire.Answer {
 	var failure *wire.Error
 	if c.FailLate != nil {
 		failure = c.FailLate
+		if err := c.showUntilFailure(); err != nil {
+			return wire.Refuse(err)
+		}
 	} else if _, err := c.api.handlers[c.ID](c); err != nil {
 		failure = wire.AsError(err)
 		if !failure.Late || !c.api.opt.LateFailures {
@@ -85,6 +89,24 @@ func (c *call) mutate() *wire.Answer {
 	return answer
 }
 
+// showUntilFailure makes what an insertion asks for, and takes it away when the
+// operation ends: lists show a resource while its insertion is under way.
+// Source: hashicorp/terraform-provider-google:google/services/compute (state is dropped when the wait for a creation fails).
+func (c *call) showUntilFailure() error {
+	if c.takes() == 0 || !strings.HasSuffix(c.ID, ".insert") {
+		return nil
+	}
+	if _, err := c.api.handlers[c.ID](c); err != nil {
+		return err
+	}
+	if e := c.st.get(c.targetRef()); e != nil {
+		leaving := *e
+		leaving.gone = true
+		c.st.put(&leaving)
+	}
+	return nil
+}
+
 func (c *call) newOperation(failure *wire.Error) *operation {
 	id := c.api.newID(c.ID)
 	name := fmt.Sprintf("operation-%d-%013x-%08x-%08x", c.Now.UnixMilli(), c.api.seq, uint32(c.api.seq*2246822519), uint32(c.api.seq*3266489917))
@@ -101,7 +123,22 @@ func (c *call) newOperation(failure *wire.Error) *operation {
 	if key, _, _ := strings.Cut(ref.Scope, "s/"); key != "global" {
 		doc[key] = wire.SelfBase + "projects/" + ref.Project + "/" + ref.Scope
 	}
-	return &operation{ref: ref, doc: doc, begin: c.Now, duration: c.api.opt.OperationDelay, failure: failure}
+	return &operation{ref: ref, doc: doc, begin: c.Now, duration: c.takes(), failure: failure}
+}
+
+// takes is how long the operation of this call takes: the same every time for the
+// same call in the same course of events.
+func (c *call) takes() time.Duration {
+	if c.duration == nil {
+		d := c.api.opt.OperationDelay
+		if spread := c.api.opt.OperationSpread; spread > 0 {
+			h := fnv.New32a()
+			fmt.Fprint(h, c.ID, c.api.seq, c.Body.Str("name"))
+			d += spread * time.Duration(h.Sum32()%1000) / 1000
+		}
+		c.duration = &d
+	}
+	return *c.duration
 }
 
 // targetRef is the resource that a change is about, from its path or its body.

@@ -188,23 +188,3 @@ func (c *call) removePoolCheck() (wire.Object, error) {
 		return links, nil
 	})
 }
-
-// poolHealth tells the health of one instance, once for every rule that sends to the pool.
-func (c *call) poolHealth() (wire.Object, error) {
-	e, err := c.find(c.target(targetPools()))
-	if err != nil {
-		return nil, err
-	}
-	ref, err := wire.ParseRef(c.Body.Str("instance"), c.project(), "instances", "resource.instance")
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(e.doc.Strings("instances"), ref.URL()) {
-		return nil, wire.Invalid("resource.instance", c.Body.Str("instance"), "The instance is not in the target pool.")
-	}
-	var states []any
-	for _, rule := range c.rulesOf(e.ref.URL()) {
-		states = append(states, wire.Object{"instance": ref.URL(), "ipAddress": rule.doc.Str("IPAddress"), "healthState": health(c.st, ref)})
-	}
-	return wire.Object{"kind": "compute#targetPoolInstanceHealth", "healthStatus": states}.Prune(), nil
-}

@@ -16,7 +16,7 @@ func forwardingRules() *collection {
 	return &collection{
 		name: "forwardingRules", param: "forwardingRule", kind: "compute#forwardingRule", at: []string{"global", "region"}, aggregated: "forwardingRules",
 		prefix: map[string]string{"global": "globalForwardingRules"}, print: "given",
-		verbs: map[string][]string{"region": {"insert", "patch", "delete", "setTarget", "setLabels"}},
+		verbs: map[string][]string{"region": {"insert", "patch", "delete", "setTarget"}},
 		schema: common(wire.Schema{
 			"IPAddress": {}, "IPProtocol": {Values: []string{"TCP", "UDP", "ESP", "AH", "SCTP", "ICMP", "L3_DEFAULT"}}, "allPorts": {Type: wire.Truth},
 			"allowGlobalAccess": {Type: wire.Truth}, "backendService": {}, "fingerprint": {Type: wire.Bytes}, "ipVersion": {Values: []string{"IPV4", "IPV6"}},
@@ -29,7 +29,6 @@ func forwardingRules() *collection {
 		change: (*call).patchRule,
 		extra: map[string]handler{
 			"setTarget": func(c *call) (wire.Object, error) { return nil, c.setTarget() },
-			"setLabels": func(c *call) (wire.Object, error) { return nil, c.setLabels(forwardingRules()) },
 		},
 		quota: func(doc wire.Object) string {
 			if doc.Str("loadBalancingScheme") == "INTERNAL" {

@@ -130,9 +130,18 @@ func (c *call) find(ref wire.Ref) (*entry, error) {
 	return e, nil
 }
 
+// look gets a resource that a request asks about, also while an operation works on
+// it.
+func (c *call) look(ref wire.Ref) (*entry, error) {
+	if e := c.st.get(ref); e != nil {
+		return e, nil
+	}
+	return nil, wire.NotFound(ref.Path())
+}
+
 // store replaces a resource, or adds it, and gives it the fingerprint of its contents.
 func (c *call) store(e *entry) {
-	e.ready = c.Now.Add(c.api.opt.OperationDelay)
+	e.ready = c.Now.Add(c.takes())
 	if e.doc.Has("fingerprint") {
 		e.doc["fingerprint"] = e.contents()
 	}
@@ -150,12 +159,12 @@ func (e *entry) contents() string {
 
 // drop deletes a resource now, or when the operation ends.
 func (c *call) drop(e *entry) {
-	if c.api.opt.OperationDelay == 0 {
+	if c.takes() == 0 {
 		c.st.remove(e.ref)
 		return
 	}
 	out := *e
-	out.gone, out.ready = true, c.Now.Add(c.api.opt.OperationDelay)
+	out.gone, out.ready = true, c.Now.Add(c.takes())
 	c.st.put(&out)
 }
 

@@ -1,12 +1,12 @@
 package simtest
 
 import (
-	"net/http/httptest"
 	"testing"
 
 	"google.golang.org/api/option"
 
 	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // Running is a simulator that serves until the test ends.
@@ -15,16 +15,32 @@ type Running struct {
 	Cloud *simgce.Cloud
 }
 
-// Start serves a new cloud on a free port of the loopback interface.
+// Start serves a new cloud in memory.
 func Start(t testing.TB, opt simgce.Options) *Running {
+	t.Helper()
+	l := virtual.Listen()
+	cloud := fresh(t, opt)
+	virtual.Serve(t, l, cloud)
+	return &Running{URL: "http://" + l.Name, Cloud: cloud}
+}
+
+// StartLoopback serves a new cloud on a free port, for clients that make their own
+// connections, as those of the metadata server do.
+func StartLoopback(t testing.TB, opt simgce.Options) *Running {
+	t.Helper()
+	cloud := fresh(t, opt)
+	server := virtual.Loopback(cloud)
+	t.Cleanup(server.Close)
+	return &Running{URL: server.URL, Cloud: cloud}
+}
+
+func fresh(t testing.TB, opt simgce.Options) *simgce.Cloud {
 	t.Helper()
 	cloud, err := simgce.New(opt)
 	if err != nil {
 		t.Fatalf("gce simulator: %v", err)
 	}
-	server := httptest.NewServer(cloud)
-	t.Cleanup(server.Close)
-	return &Running{URL: server.URL, Cloud: cloud}
+	return cloud
 }
 
 // Options are for the clients of cloud.google.com/go/compute/apiv1, which add

@@ -48,11 +48,9 @@ func Groups(dir network.Directory, vpc string, ids []string) error {
 	return nil
 }
 
-// Defaults is what a Directory may offer besides: the default subnet of a zone
-// and the default security group of a VPC. Load balancers that are made with
-// zones only, or without groups, get these.
+// Defaults is what a Directory may offer besides: the default security group of a
+// VPC. Load balancers that are made without groups get it.
 type Defaults interface {
-	DefaultSubnet(zone string) (network.Subnet, bool)
 	DefaultGroup(vpc string) (network.Group, bool)
 }
 

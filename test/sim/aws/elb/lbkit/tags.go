@@ -73,3 +73,12 @@ func SameTags(a, b []Tag) bool {
 	}
 	return !slices.ContainsFunc(a, func(t Tag) bool { return !slices.Contains(b, t) })
 }
+
+// TagMap gives tags by their keys.
+func TagMap(tags []Tag) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		out[t.Key] = t.Value
+	}
+	return out
+}

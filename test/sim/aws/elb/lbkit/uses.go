@@ -62,11 +62,6 @@ func (u *Uses) GroupUsers(id string) []string {
 	return u.users(func(h holding) bool { return slices.Contains(h.Groups, id) })
 }
 
-// SubnetUsers lists who uses a subnet.
-func (u *Uses) SubnetUsers(id string) []string {
-	return u.users(func(h holding) bool { return slices.Contains(h.Subnets, id) })
-}
-
 // AddressUsers lists who uses an elastic IP address, by allocation id.
 func (u *Uses) AddressUsers(id string) []string {
 	return u.users(func(h holding) bool { return slices.Contains(h.Addresses, id) })

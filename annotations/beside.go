@@ -1,0 +1,81 @@
+package annotations
+
+import (
+	"slices"
+	"strings"
+)
+
+// Beside is what is known besides the keys of one cloud. Without it, what other
+// clouds call their own is passed over in silence, as the official controllers do.
+type Beside struct {
+	// Sets are those of the other clouds.
+	Sets []*Set
+	// Shared are prefixes that belong to load balancers in general: a key under one
+	// of them which nobody declared is misspelt, or meant for another program.
+	Shared []string
+	// Known are keys under Shared that are read by whom no Set is for.
+	Known []string
+	// Elsewhere are prefixes of clouds and programs that there is no Set for, by
+	// their name.
+	Elsewhere map[string][]string
+}
+
+// Beside returns a copy of the set that also speaks of keys of others.
+func (s *Set) Beside(b Beside) *Set {
+	out := *s
+	out.beside = b
+	return &out
+}
+
+// otherCloud names the cloud or program that an annotation is for, or "".
+func (s *Set) otherCloud(key string) string {
+	for _, other := range s.beside.Sets {
+		for _, d := range other.find(key) {
+			switch {
+			case d.foreign:
+				return ""
+			case d.place == ServiceAnnotation:
+				return other.provider
+			}
+		}
+	}
+	for _, other := range s.beside.Sets {
+		if other.prefixed(key) {
+			return other.provider
+		}
+	}
+	for _, name := range sortedKeys(s.beside.Elsewhere) {
+		if hasPrefix(key, s.beside.Elsewhere[name]) {
+			return name
+		}
+	}
+	return ""
+}
+
+// shared tells whether an annotation looks as if it were for load balancers.
+func (s *Set) shared(key string) bool {
+	return hasPrefix(key, s.beside.Shared) && !slices.Contains(s.beside.Known, key)
+}
+
+func hasPrefix(text string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
+}
+
+// Claims counts the annotations that only this cloud would read: its own keys, and
+// those under its prefixes.
+func (s *Set) Claims(src Source, others []*Set) int {
+	n := 0
+	for key := range src.Annotations {
+		if s.mine(key) && !slices.ContainsFunc(others, func(o *Set) bool { return o != s && o.mine(key) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// mine tells whether the annotation is one of the cloud's, well spelt or not.
+func (s *Set) mine(key string) bool {
+	return s.prefixed(key) || slices.ContainsFunc(s.find(key), func(d *declaration) bool {
+		return !d.foreign && d.place == ServiceAnnotation
+	})
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berth-lb/berth/service/offline"
+)
+
+const statusHelp = `Status shows how Services of type LoadBalancer stand: their addresses, whether they
+are accepted and programmed, and why not. Of Services that are named it shows all that
+their conditions say, and the last events. It asks the cluster alone, unless it is told
+which cloud to ask: then it shows, of Services that are named, the way from the load
+balancer to its members, and how the cloud says that each of them is. That costs a read
+of these Services, and is never done by the controller.
+
+Exit codes:
+  0  all that this program serves are as wanted
+  1  error: the cluster can not be read
+  2  a Service is not accepted, or its load balancer is not as wanted`
+
+// clusterFlags say which Services of a cluster are looked at.
+type clusterFlags struct{ services serviceFlags }
+
+func (f *clusterFlags) register(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.StringVarP(&f.services.input.Namespace, "namespace", "n", "", "namespace of the Services (default: that of the kubeconfig)")
+	set.StringVarP(&f.services.input.Selector, "selector", "l", "", "label selector of the Services")
+	set.BoolVarP(&f.services.input.AllNamespaces, "all-namespaces", "A", false, "the Services of every namespace")
+	f.services.input.RegisterConnection(set)
+}
+
+// watchInterval is how often the cluster is read again, examineInterval the cloud, whose
+// rates are shared with the controller.
+const (
+	watchInterval   = 2 * time.Second
+	examineInterval = 15 * time.Second
+)
+
+func newStatus() *cobra.Command {
+	var (
+		cluster clusterFlags
+		look    outputFlags
+		watch   bool
+		cloud   cloudFlags
+	)
+	cmd := &cobra.Command{
+		Use:     "status [svc/NAME...]",
+		Short:   "Show how Services stand, and why",
+		Long:    statusHelp,
+		Example: "  berth status -A\n  berth status svc/web -n shop\n  berth status svc/web -n shop --release berth -w",
+	}
+	cluster.register(cmd)
+	look.register(cmd, offline.Standings{}.Formats())
+	cloud.register(cmd)
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show again whenever something changes, until interrupted")
+	complete(cmd, map[string][]string{"output": offline.Standings{}.Formats()})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := look.legal(offline.Standings{}.Formats()); err != nil {
+			return err
+		}
+		if err := cluster.services.take(args); err != nil {
+			return err
+		}
+		if err := cloud.take(cmd, cluster.services.input); err != nil {
+			return err
+		}
+		defer cloud.close()
+		for shown := ""; ; {
+			found, err := offline.Status(cmd.Context(), cluster.services.from(cmd))
+			if err != nil {
+				return err
+			}
+			if err := cloud.examine(cmd, &found, cluster.services.from(cmd)); err != nil {
+				return err
+			}
+			text, err := found.Render(look.format, look.options(cmd).Width)
+			if err != nil {
+				return err
+			}
+			if text != shown {
+				if err := show(cmd, text); err != nil {
+					return err
+				}
+			}
+			if shown = text; !watch || !pause(cmd.Context(), cloud.interval()) {
+				return exit(found.ExitCode())
+			}
+		}
+	}
+	return cmd
+}
+
+// pause waits; false if the command was interrupted.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+const syncHelp = `Sync makes the controller look at Services anew, whatever it remembers: it reads the
+cloud and puts right what is not as wanted, such as a load balancer that was deleted
+by hand. It writes one annotation, berth-lb.io/look-again, on each Service.
+
+Exit codes:
+  0  the controller was asked
+  1  error: the cluster can not be read or written`
+
+func newSync() *cobra.Command {
+	var cluster clusterFlags
+	cmd := &cobra.Command{
+		Use:     "sync svc/NAME...",
+		Short:   "Make the controller look at Services anew",
+		Long:    syncHelp,
+		Example: "  berth sync svc/web -n shop",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	cluster.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cluster.services.take(args); err != nil {
+			return err
+		}
+		owners, err := offline.Sync(cmd.Context(), cluster.services.from(cmd), time.Now())
+		for _, o := range owners {
+			cmd.PrintErrln("asked: " + o.String())
+		}
+		return err
+	}
+	return cmd
+}

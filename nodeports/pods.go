@@ -1,0 +1,41 @@
+package nodeports
+
+import (
+	"net/netip"
+	"slices"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+)
+
+// PodAt tells whether a pod of the Service's namespace has an address; on the node, if
+// one is named.
+type PodAt func(addr netip.Addr, node string) bool
+
+// OwnPods returns the slices without endpoints that are no pod's of their own namespace,
+// and the addresses that were left out, sorted. The slices that were passed stay as they
+// are. Whoever writes EndpointSlices by hand can put any address into them.
+func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.EndpointSlice, strays []netip.Addr) {
+	foreign := func(e discoveryv1.Endpoint) bool {
+		if len(e.Addresses) == 0 {
+			return false // nobody is sent there anyway
+		}
+		addr, ok := parseAddr(e.Addresses[0])
+		if ok && at(addr, orElse(e.NodeName, "")) {
+			return false
+		}
+		if ok {
+			strays = append(strays, addr)
+		}
+		return true
+	}
+	for _, s := range all {
+		if own := slices.DeleteFunc(slices.Clone(s.Endpoints), foreign); len(own) < len(s.Endpoints) {
+			shorter := *s
+			shorter.Endpoints = own
+			s = &shorter
+		}
+		kept = append(kept, s)
+	}
+	slices.SortFunc(strays, netip.Addr.Compare)
+	return kept, slices.Compact(strays)
+}

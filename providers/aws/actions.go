@@ -1,0 +1,135 @@
+package aws
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+)
+
+// Weighted is a target group that gets a share of a listener's traffic.
+type Weighted struct {
+	Group  string // ARN; empty: the Service's own
+	Weight int32
+}
+
+// listenerAction is what the annotation says that a listener does.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/config_types.go.
+type listenerAction struct {
+	Type          string         `json:"type"`
+	ForwardConfig *forwardConfig `json:"forwardConfig"`
+}
+
+type forwardConfig struct {
+	BaseServiceWeight *int32        `json:"baseServiceWeight"`
+	TargetGroups      []targetTuple `json:"targetGroups"`
+	Stickiness        struct {
+		Enabled bool `json:"enabled"`
+	} `json:"targetGroupStickinessConfig"`
+}
+
+type targetTuple struct {
+	TargetGroupARN string `json:"targetGroupARN"`
+	ServiceName    string `json:"serviceName"`
+	Weight         *int32 `json:"weight"`
+	ServicePort    any    `json:"servicePort"`
+	Decrypt        *bool  `json:"decrypt"`
+}
+
+// Bounds of a forward action. Source: API reference, TargetGroupTuple and ForwardActionConfig.
+const (
+	mostWeight = 999
+	mostGroups = 5 // the Service's own is one of them
+)
+
+// checkAction says what is wrong with an action; nil: nothing is.
+func checkAction(a listenerAction) error {
+	if a.Type != "forward" {
+		return fmt.Errorf("has the type %q, legal is forward", a.Type)
+	}
+	f := a.ForwardConfig
+	if f == nil {
+		return nil
+	}
+	if f.BaseServiceWeight == nil || *f.BaseServiceWeight < 0 || *f.BaseServiceWeight > mostWeight {
+		return errors.New("needs baseServiceWeight, a whole number from 0 to 999: the share of the Service's own targets")
+	}
+	if len(f.TargetGroups) > mostGroups-1 {
+		return fmt.Errorf("has %d target groups, at most %d are possible beside the Service's own", len(f.TargetGroups), mostGroups-1)
+	}
+	var seen []string
+	for _, t := range f.TargetGroups {
+		if err := t.check(len(f.TargetGroups) > 1); err != nil {
+			return err
+		}
+		if slices.Contains(seen, t.TargetGroupARN) {
+			return fmt.Errorf("names %s twice", t.TargetGroupARN)
+		}
+		seen = append(seen, t.TargetGroupARN)
+	}
+	return nil
+}
+
+func (t targetTuple) check(several bool) error {
+	switch {
+	case t.ServiceName != "":
+		return fmt.Errorf("names the Service %q: this version sends to target groups by ARN only; give the ARN of that Service's target group, as targetGroupARN", t.ServiceName)
+	case !strings.HasPrefix(t.TargetGroupARN, "arn:") || !strings.Contains(t.TargetGroupARN, ":targetgroup/"):
+		return fmt.Errorf("has the targetGroupARN %q, which is not the ARN of a target group", t.TargetGroupARN)
+	case t.Weight == nil && several:
+		return fmt.Errorf("gives %s no weight, which is needed where there are several target groups", t.TargetGroupARN)
+	case t.Weight != nil && (*t.Weight < 0 || *t.Weight > mostWeight):
+		return fmt.Errorf("gives %s the weight %d, legal is 0 to %d", t.TargetGroupARN, *t.Weight, mostWeight)
+	}
+	return nil
+}
+
+// defaultWeight is what a group has that is given none. Source: API reference, TargetGroupTuple.
+const defaultWeight = 1
+
+const stickinessOn = "on"
+
+// share gives a listener the shares that an action says.
+func (l Listener) share(a listenerAction) Listener {
+	if a.ForwardConfig == nil || len(a.ForwardConfig.TargetGroups) == 0 {
+		return l
+	}
+	l.Shares, l.Sticks = []Weighted{{Weight: *a.ForwardConfig.BaseServiceWeight}}, stickiness(a.ForwardConfig.Stickiness.Enabled)
+	for _, t := range a.ForwardConfig.TargetGroups {
+		w := Weighted{Group: t.TargetGroupARN, Weight: defaultWeight}
+		if t.Weight != nil {
+			w.Weight = *t.Weight
+		}
+		l.Shares = append(l.Shares, w)
+	}
+	slices.SortFunc(l.Shares, compareWeighted)
+	return l
+}
+
+// stickiness is how a listener says whether clients stay with a target group.
+func stickiness(on bool) string {
+	if on {
+		return stickinessOn
+	}
+	return ""
+}
+
+func compareWeighted(a, b Weighted) int { return cmp.Compare(a.Group, b.Group) }
+
+// namedGroups are the target groups that the actions of a Service name.
+func namedGroups(bag *annotations.Bag) []providers.Naming {
+	var out []providers.Naming
+	for _, use := range actionsKey.All(bag) {
+		if use.Value.ForwardConfig == nil {
+			continue
+		}
+		for _, t := range use.Value.ForwardConfig.TargetGroups {
+			out = append(out, providers.Naming{Thing: providers.ThingTargetGroup, Key: use.Origin.Key, Value: t.TargetGroupARN})
+		}
+	}
+	return out
+}

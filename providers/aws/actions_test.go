@@ -1,0 +1,123 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+)
+
+// theirTargets makes a target group that nothing of ours has a part in.
+func (r *rig) theirTargets(name string) string {
+	r.Helper()
+	out, err := r.session.network.CreateTargetGroup(r.Context(), &elbv2.CreateTargetGroupInput{
+		Name: &name, Protocol: elbv2types.ProtocolEnumTcp, Port: awssdk.Int32(8080), VpcId: &r.seed.VPC, TargetType: elbv2types.TargetTypeEnumIp,
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return awssdk.ToString(out.TargetGroups[0].TargetGroupArn)
+}
+
+// TestSharedTraffic: a listener shares its traffic with target groups of others, whatever
+// order AWS lists them in, and they are left where they are in the end.
+func TestSharedTraffic(t *testing.T) {
+	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	w := r.networkWish(owner(1))
+	blue, green := r.theirTargets("blue"), r.theirTargets("green")
+	for _, step := range []struct {
+		name   string
+		change func(*networkPort)
+	}{
+		{"create", func(p *networkPort) { p.Shares = []Weighted{{"", 90}, {blue, 10}} }},
+		{"another share", func(p *networkPort) { p.Shares = []Weighted{{"", 0}, {blue, 100}} }},
+		{"two others", func(p *networkPort) {
+			p.Sticks, p.Shares = stickinessOn, []Weighted{{"", 1}, {blue, 1}, {green, 2}}
+			slices.SortFunc(p.Shares, compareWeighted)
+		}},
+		{"the node port changes meanwhile", func(p *networkPort) { p.group.Port = 30090 }},
+		{"all is the Service's", func(p *networkPort) { p.Sticks, p.Shares = "", nil }},
+		{"one again", func(p *networkPort) { p.Shares = []Weighted{{"", 5}, {green, 5}} }},
+	} {
+		step.change(&w.ports[0])
+		t.Run(step.name, func(t *testing.T) {
+			r.TB = t
+			r.arrive(w.owner, w.stack())
+		})
+	}
+	r.TB = t
+	r.turnAround(w.owner)
+	if p := diff.Compare(w.stack(), adopt(w.stack(), r.read(w.owner)), Rules(), r.book); !p.Empty() {
+		t.Errorf("another order of the groups is taken for a difference: %s", steps(p))
+	}
+	r.arrive(w.owner, nil)
+	for _, arn := range []string{blue, green} {
+		if _, err := r.session.network.DescribeTargetGroups(t.Context(), &elbv2.DescribeTargetGroupsInput{TargetGroupArns: []string{arn}}); err != nil {
+			t.Errorf("%s: %v", arn, err)
+		}
+	}
+}
+
+// turnAround writes the shares of a Service's only listener in the opposite order.
+func (r *rig) turnAround(o stack.Owner) {
+	r.Helper()
+	listener := r.read(o).Of(KindListener)[0]
+	out, err := r.session.network.DescribeListeners(r.Context(), &elbv2.DescribeListenersInput{ListenerArns: []string{listener.ID}})
+	if err != nil {
+		r.Fatal(err)
+	}
+	actions := out.Listeners[0].DefaultActions
+	slices.Reverse(actions[0].ForwardConfig.TargetGroups)
+	if _, err := r.session.network.ModifyListener(r.Context(), &elbv2.ModifyListenerInput{ListenerArn: &listener.ID, DefaultActions: actions}); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// TestActions: what an action says is taken as it is, or refused with what is legal.
+func TestActions(t *testing.T) {
+	const blue = "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071"
+	with := func(config string) string { return `{"type":"forward","forwardConfig":` + config + `}` }
+	for value, want := range map[string]string{
+		`{"type":"forward"}`: "",
+		with(`{"baseServiceWeight":90,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":10}],"targetGroupStickinessConfig":{"enabled":true}}`): "",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"}]}`):                                                             "",
+		`{"type":"redirect"}`: "legal is forward",
+		`{`:                   "is not legal JSON",
+		with(`{"targetGroups":[{"targetGroupARN":"` + blue + `"}]}`):                                                                               "needs baseServiceWeight",
+		with(`{"baseServiceWeight":1000}`):                                                                                                         "from 0 to 999",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":80}]}`):                                                    `names the Service "web"`,
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"blue"}]}`):                                                                 "not the ARN",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"},{"targetGroupARN":"` + blue + `2"}]}`):                      "no weight",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":-1}]}`):                                             "legal is 0 to 999",
+		with(`{"baseServiceWeight":1,"targetGroups":[` + strings.Repeat(`{"targetGroupARN":"`+blue+`","weight":1},`, 4) + `{}]}`):                  "at most 4",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":1},{"targetGroupARN":"` + blue + `","weight":2}]}`): "twice",
+	} {
+		svc := loadCase(t, "testdata/lbc-pods").service.DeepCopy()
+		svc.Annotations[keyPrefix+"actions.TCP-80"] = value
+		_, problems := inputOf(parseConfig(t, "[Berth]\nLoadBalancerController = true\n"), "kubernetes", svc, nil)
+		said := strings.Join(problems.Strings(), "\n")
+		if problems.Errors() != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s: want %q, got %q", value, want, said)
+		}
+	}
+}
+
+// TestNamedTargetGroups: a policy knows which groups a Service names.
+func TestNamedTargetGroups(t *testing.T) {
+	svc := loadCase(t, "testdata/lbc-pods").service.DeepCopy()
+	const blue = "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071"
+	svc.Annotations[keyPrefix+"actions.TCP-80"] = `{"type":"forward","forwardConfig":{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"}]}}`
+	in, _ := inputOf(parseConfig(t, "[Berth]\nLoadBalancerController = true\n"), "kubernetes", svc, nil)
+	want := providers.Naming{Thing: providers.ThingTargetGroup, Key: keyPrefix + "actions.TCP-80", Value: blue}
+	if names := reach(in).Names; !slices.Contains(names, want) {
+		t.Errorf("names: %v", names)
+	}
+}

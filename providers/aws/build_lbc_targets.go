@@ -1,0 +1,252 @@
+package aws
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+)
+
+const (
+	familyIPv6 = "ipv6"
+	// zoneOutside is the zone of a target whose address is outside of the VPC.
+	zoneOutside = "all"
+)
+
+// listeners makes a listener and a target group of every port.
+func (f *controlled) listeners(ports []lbcPort) {
+	var machines []string
+	if f.target == targetInstance {
+		machines = f.networkTargets(len(ports))
+	}
+	for _, p := range ports {
+		if f.target == targetInstance && p.NodePort == 0 {
+			f.tell(said("spec.ports", p.String(), "has no node port, and this load balancer sends to node ports", targetTypeKey.Name+`: "ip", or spec.allocateLoadBalancerNodePorts`, annotations.Error))
+			continue
+		}
+		key := stack.Key{Kind: KindTargetGroup, Name: p.key()}
+		f.put(KindTargetGroup, key.Name, stack.Key{}, f.group(p))
+		f.put(KindTargets, key.Name, key, Targets{Targets: f.targetsOf(p, machines)})
+		f.put(KindTargetAttr, key.Name, key, Attributes{Values: f.targetAttributes(p), Type: f.target})
+		f.listener(p, key)
+	}
+	f.strayAttributes(ports)
+}
+
+func (f *controlled) listener(p lbcPort, group stack.Key) {
+	l := Listener{Port: p.Port, Protocol: p.listener, TargetGroup: stack.RefTo(group), Tags: f.tagged(decimal(p.Port))}
+	key := stack.Key{Kind: KindListener, Name: group.Name}
+	if len(p.certs) > 0 {
+		l.Certificate = p.certs[0]
+		l.SSLPolicy, _ = sslPolicyKey.Or(f.in.Values, f.c.SSLPolicy, annotations.Origin{})
+		l.ALPN = alpnKey.Get(f.in.Values)
+		f.put(KindCertificates, key.Name, key, Certificates{ARNs: slices.Sorted(slices.Values(p.certs[1:]))})
+	}
+	if action, _, said := actionsKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said {
+		l = l.share(action)
+	}
+	f.out.Put(stack.Resource{Key: key, In: networkKey(), Slot: portSlot(p.Port), Spec: l})
+	if values, _, said := listenerAttrKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said && len(values) > 0 && p.listener != protocolTLS {
+		f.put(KindListenerAttr, key.Name, key, Attributes{Values: values})
+	}
+}
+
+// strayAttributes tells of attributes and actions that no listener takes.
+func (f *controlled) strayAttributes(ports []lbcPort) {
+	for _, use := range listenerAttrKey.All(f.in.Values) {
+		fits := slices.ContainsFunc(ports, func(p lbcPort) bool {
+			return p.Port == use.Port && p.listener == use.Protocol && p.listener != protocolTLS
+		})
+		if !fits {
+			f.tell(warnAbout(use.Origin, "has no effect: it is about a listener that is not there, or about a TLS listener, which has no attributes", "")...)
+		}
+	}
+	for _, use := range actionsKey.All(f.in.Values) {
+		if !slices.ContainsFunc(ports, func(p lbcPort) bool { return p.Port == use.Port && p.listener == use.Protocol }) {
+			f.tell(warnAbout(use.Origin, "has no effect: it is about a listener that is not there", "")...)
+		}
+	}
+}
+
+// overIPv6 tells whether target groups have IPv6 addresses: that is so as soon as the
+// Service has one.
+func (f *controlled) overIPv6() bool {
+	return slices.Contains(f.in.Service.Spec.IPFamilies, corev1.IPv6Protocol)
+}
+
+// group is the target group of a port. One that is there keeps its port, which only its
+// name shows: each target has its own.
+func (f *controlled) group(p lbcPort) TargetGroup {
+	group := TargetGroup{
+		Protocol: p.group, Port: f.groupPort(p), VPC: f.facts.VPC, TargetType: f.target,
+		Tags: f.tagged(fmt.Sprintf("%s:%d", serviceName(f.in.Owner), p.Port)),
+	}
+	if f.overIPv6() {
+		group.Family = familyIPv6
+	}
+	check := f.check()
+	group.CheckProtocol, group.CheckPort, group.CheckPath = check.protocol, check.port, check.path
+	group.CheckInterval, group.CheckTimeout = check.interval, &check.timeout
+	group.Healthy, group.Unhealthy = check.healthy, check.unhealthy
+	if check.protocol != string(corev1.ProtocolTCP) {
+		group.Codes = codesKey.Get(f.in.Values)
+	}
+	have, ok := f.found(stack.Key{Kind: KindTargetGroup, Name: p.key()})
+	old, _ := have.Spec.(TargetGroup)
+	if ok && old.Protocol == group.Protocol && old.TargetType == group.TargetType && old.Family == group.Family {
+		group.Port = old.Port
+	}
+	group.Name = lbcTargetGroupName(f.in.Cluster, f.in.Owner, p.Port, group)
+	if ok && old.Name == group.Name && old.Family != group.Family {
+		// The family is no part of the name, and both groups are there for a while.
+		group.Name = shortNames(f.in.Owner) + hashed(group.Name, old.Family, "/", group.Family)
+	}
+	return group
+}
+
+func (f *controlled) groupPort(p lbcPort) int32 {
+	switch {
+	case f.target == targetInstance:
+		return p.NodePort
+	case p.TargetPort.StrVal != "":
+		return 1
+	}
+	return podPort(p.ServicePort)
+}
+
+// podPort is the numeric target port of a port.
+func podPort(p nodeports.ServicePort) int32 {
+	if n := p.TargetPort.IntVal; n > 0 {
+		return n
+	}
+	return p.Port
+}
+
+// check is the health check of a port's target group.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go (buildTargetGroupHealthCheckConfig).
+func (f *controlled) check() targetCheck {
+	v := f.in.Values
+	c := targetCheck{protocol: "TCP", port: trafficPort, path: "/", interval: 10, timeout: 10, healthy: 3, unhealthy: 3}
+	if f.target == targetInstance && nodeports.LocalOnly(f.in.Service) {
+		c = targetCheck{protocol: "HTTP", port: decimal(f.in.Backends.Health.Port), path: nodeports.HealthPath, interval: 10, timeout: 6, healthy: 2, unhealthy: 2}
+	}
+	override(v, checkProtocolKey, &c.protocol)
+	override(v, checkPathKey, &c.path)
+	if said, _, ok := checkPortKey.Lookup(v); ok {
+		c.port = f.checkPort(said)
+	}
+	if c.protocol == "TCP" {
+		c.path = ""
+	}
+	overrideNumber(v, checkIntervalKey, &c.interval)
+	overrideNumber(v, checkTimeoutKey, &c.timeout)
+	overrideNumber(v, healthyKey, &c.healthy)
+	overrideNumber(v, unhealthyKey, &c.unhealthy)
+	return c
+}
+
+// checkPort is the port of the health check on the targets; a name is that of a port.
+func (f *controlled) checkPort(text string) string {
+	i := slices.IndexFunc(f.in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.Name != "" && p.Name == text })
+	switch {
+	case i < 0:
+		return text
+	case f.target == targetInstance:
+		return decimal(f.in.Backends.Ports[i].NodePort)
+	case f.in.Backends.Ports[i].TargetPort.StrVal != "":
+		f.tell(checkPortKey.Refusal(f.in.Values, "names a port whose target port is a name itself, which may mean another number in each pod", "a port with a numeric target port"))
+	}
+	return decimal(podPort(f.in.Backends.Ports[i]))
+}
+
+// targetAttributes are those of a port's target group.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go (buildTargetGroupAttributes).
+func (f *controlled) targetAttributes(p lbcPort) Tags {
+	v := f.in.Values
+	out := over(Tags{attrProxyV2: "false"}, targetAttrKey.Get(v))
+	for key, value := range targetAttrPortKey.Port(v, p.Port) {
+		if value != "" {
+			out[key] = value
+		}
+	}
+	if ports, _, said := proxyPortsKey.Lookup(v); said {
+		out[attrProxyV2] = fmt.Sprint(ports.Has(corev1.ServicePort{Port: p.Port}))
+	}
+	if proxyKey.Get(v) {
+		out[attrProxyV2] = "true"
+	}
+	return out
+}
+
+// targetsOf are the targets of a port: the instances on its node port, or the pods.
+func (f *controlled) targetsOf(p lbcPort, machines []string) []Target {
+	if f.target == targetInstance {
+		return targetsAt(machines, p.NodePort)
+	}
+	var out []Target
+	for _, e := range f.pods(p) {
+		t := Target{ID: e.Addr.String(), Port: e.Port}
+		if !f.inside(e.Addr) {
+			t.Zone = zoneOutside
+		}
+		out = append(out, t)
+	}
+	slices.SortFunc(out, compareTargets)
+	return out
+}
+
+// pods are the endpoints of a port: those that are ready, and those that end only where
+// none is, on whatever node: the traffic policy means nothing without a hop over nodes.
+func (f *controlled) pods(p lbcPort) []nodeports.Endpoint {
+	family := corev1.IPv4Protocol
+	if f.overIPv6() {
+		family = corev1.IPv6Protocol
+	}
+	list := f.in.Backends.Endpoints.For(family, p.Name)
+	lingers := func(e nodeports.Endpoint) bool { return e.Terminating }
+	if ready := slices.DeleteFunc(slices.Clone(list), lingers); len(ready) > 0 {
+		return ready
+	}
+	return list
+}
+
+// inside tells whether an address is in a subnet of the VPC.
+func (f *controlled) inside(a netip.Addr) bool {
+	return slices.ContainsFunc(f.facts.Subnets, func(s Subnet) bool { return s.holds(a) })
+}
+
+// holds tells whether an address is in the ranges of the subnet.
+func (s Subnet) holds(a netip.Addr) bool {
+	for _, text := range []string{s.CIDR, s.CIDR6} {
+		if p, err := netip.ParsePrefix(text); err == nil && p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// backendPorts are the ports on which targets of a port are reached.
+func (f *controlled) backendPorts(p lbcPort) []int32 {
+	if f.target == targetInstance {
+		return []int32{p.NodePort}
+	}
+	var out []int32
+	for _, e := range f.pods(p) {
+		out = append(out, e.Port)
+	}
+	return sortedSet(out)
+}
+
+// checkedPorts are the ports on which targets of a port are checked.
+func (f *controlled) checkedPorts(p lbcPort) []int32 {
+	if n, err := strconv.ParseInt(f.check().port, 10, 32); err == nil {
+		return []int32{int32(n)}
+	}
+	return f.backendPorts(p)
+}

@@ -1,0 +1,76 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/mutate"
+)
+
+type fuzzed = cases.Fuzzed[Config, *Facts]
+
+// fuzzer changes the Services of the cases.
+func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
+	all := live(t)
+	return cases.Fuzzer[Config, *Facts]{
+		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
+		Found: func(want, _ *stack.Stack) *stack.Stack { return asFound(want) },
+	}
+}
+
+func (c testCase) fuzzed(t testing.TB) fuzzed {
+	return fuzzed{
+		Name: c.name, Service: c.service, Facts: &c.world.Facts, Have: c.have(t), Book: cases.ReadyLedger(),
+		Input: func(svc *corev1.Service) (providers.Input[Config], annotations.Problems) {
+			return inputOf(c.config, c.world.ClusterName, svc, c.world.Nodes, c.world.Slices...)
+		},
+	}
+}
+
+// live are the cases of Services that are not released.
+func live(t testing.TB) []testCase {
+	return slices.DeleteFunc(loadCases(t), func(c testCase) bool { return c.world.Deleted })
+}
+
+// sized is a Service that can be made as large as one likes.
+func sized(t testing.TB) (cases.Fuzzer[Config, *Facts], fuzzed) {
+	all := live(t)
+	return fuzzer(t), all[slices.IndexFunc(all, func(c testCase) bool { return c.name == "nlb-basic" })].fuzzed(t)
+}
+
+func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }
+
+func FuzzCompare(f *testing.F) { fuzzer(f).Compare(f) }
+
+func FuzzRead(f *testing.F) { fuzzer(f).Read(f) }
+
+// FuzzConfig reads any cloud configuration without a panic.
+func FuzzConfig(f *testing.F) {
+	mutate.Add(f, 60, "[Global]\nZone = eu-west-1a\nVPC = vpc-1\n")
+	mutate.Add(f, 60, "[ServiceOverride \"1\"]\nService = ec2\nRegion = x\nURL = %\n")
+	f.Fuzz(func(_ *testing.T, text string) { _, _, _ = ReadConfig(strings.NewReader(text)) })
+}
+
+// TestGrowth: ten times the ports x ranges are at most ten times the work.
+func TestGrowth(t *testing.T) {
+	z, c := sized(t)
+	cases.NearLinear(t, c.Service, z.Planned(t, c, nil))
+}
+
+// TestLargest: the largest Service of the kind takes little, and ends with its time.
+func TestLargest(t *testing.T) {
+	z, c := sized(t)
+	z.Bounded(t, c)
+}
+
+func BenchmarkSizes(b *testing.B) {
+	z, c := sized(b)
+	cases.BenchmarkSizes(b, c.Service, z.Planned(b, c, nil))
+}

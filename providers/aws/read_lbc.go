@@ -1,0 +1,228 @@
+package aws
+
+import (
+	"maps"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// findStacks finds, among all Network Load Balancers of the VPC, those whose tags name one
+// of the Services. Which Service a load balancer is of is asked once: tags that tell it
+// are made with it and never change.
+func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
+	wanted := r.values(KindNetwork, byStack)
+	r.stackLBs = map[string]string{}
+	if len(wanted) == 0 {
+		return nil
+	}
+	byARN := map[string]elbv2types.LoadBalancer{}
+	for _, lb := range all {
+		if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork && awssdk.ToString(lb.VpcId) == r.config.VPC {
+			byARN[arnOf(lb)] = lb
+		}
+	}
+	arns := slices.Sorted(maps.Keys(byARN))
+	for chunk := range slices.Chunk(r.facts.unknownStacks(arns), tagsPerCall) {
+		if err := r.readNetworkTags(chunk); err != nil {
+			return err
+		}
+		for _, arn := range chunk {
+			r.facts.learnStack(arn, r.stackIn(r.tags[arn]))
+		}
+	}
+	r.facts.keepStacks(arns)
+	for _, arn := range arns {
+		if name := r.facts.stackOf(arn); name != "" && contains(wanted, name) {
+			lb := byARN[arn]
+			r.networkLBs[awssdk.ToString(lb.LoadBalancerName)] = lb
+			r.stackLBs[name] = awssdk.ToString(lb.LoadBalancerName)
+		}
+	}
+	return nil
+}
+
+// stackIn is the Service of this cluster that tags name, namespace/name; empty: none.
+func (r *read) stackIn(tags Tags) string {
+	if tags[tagLBCCluster] != r.cluster {
+		return ""
+	}
+	return tags[tagLBCStack]
+}
+
+// balancerOf is the name of the found Network Load Balancer of a scope, by tags before
+// names; empty if there is none.
+func (r *read) balancerOf(scope providers.Scope) string {
+	for _, name := range lookups(scope.Own, KindNetwork, byStack) {
+		if lb, ok := r.stackLBs[name]; ok {
+			return lb
+		}
+	}
+	for _, name := range lookups(scope.Own, KindNetwork, byName) {
+		if _, ok := r.networkLBs[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// listNamedGroups finds the groups of our VPC that Services name by the tag Name.
+func (r *read) listNamedGroups() error {
+	var names []string
+	for _, s := range r.scopes {
+		names = append(names, lookups(s.Facts, KindGroup, byTagName)...)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	found, err := r.groupsBy(r.ctx, "tag:Name", sortedSet(names))
+	r.namedGroupIDs = map[string][]string{}
+	for _, g := range found {
+		name := tagsOfEC2(g.Tags)["Name"]
+		r.namedGroupIDs[name] = sortedSet(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
+	}
+	return err
+}
+
+// wants tells whether a scope asks for what takes calls of its own.
+func wants(scope providers.Scope, kind stack.Kind) bool {
+	return reads(scope, kind) && len(lookups(scope.Facts, kind, byWanted)) > 0
+}
+
+// listenerJobs read what listeners do not show of themselves.
+func (r *read) listenerJobs(scope providers.Scope, planned map[string]bool) []kit.Detail {
+	var jobs []kit.Detail
+	if scope.Depth != providers.Deep {
+		return nil
+	}
+	add := func(kind stack.Kind, arn string, run func() error) {
+		if name := string(kind) + " of " + arn; wants(scope, kind) && !planned[name] {
+			planned[name] = true
+			jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: run})
+		}
+	}
+	lb := arnOf(r.networkLBs[r.balancerOf(scope)])
+	if lb == "" {
+		return nil
+	}
+	add(KindCapacity, lb, func() error { return r.readCapacity(lb) })
+	for _, l := range r.listeners[lb] {
+		arn := awssdk.ToString(l.ListenerArn)
+		if l.Protocol == elbv2types.ProtocolEnumTls {
+			add(KindCertificates, arn, func() error { return r.readCertificates(l) })
+		} else {
+			add(KindListenerAttr, arn, func() error { return r.readListenerAttributes(arn) })
+		}
+	}
+	return jobs
+}
+
+func (r *read) readListenerAttributes(arn string) error {
+	out, err := ask(r.ctx, r.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: &arn})
+	if err != nil {
+		return err
+	}
+	values := Tags{}
+	for _, a := range out.Attributes {
+		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	r.Keep(func() { r.attributes[arn] = values })
+	return nil
+}
+
+// readCertificates reads the certificates of a listener besides its default one, which the
+// official controller lists a second time.
+func (r *read) readCertificates(l elbv2types.Listener) error {
+	main := ""
+	if len(l.Certificates) > 0 {
+		main = awssdk.ToString(l.Certificates[0].CertificateArn)
+	}
+	found := []string{}
+	in := &elbv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
+	err := pages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) bool {
+		for _, c := range o.Certificates {
+			if arn := awssdk.ToString(c.CertificateArn); arn != main && !awssdk.ToBool(c.IsDefault) {
+				found = append(found, arn)
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if err != nil {
+		return err
+	}
+	r.Keep(func() { r.certificates[awssdk.ToString(l.ListenerArn)] = sortedSet(found) })
+	return nil
+}
+
+func (r *read) readCapacity(lb string) error {
+	out, err := ask(r.ctx, r.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
+	if err != nil {
+		return err
+	}
+	units := int32(0)
+	if m := out.MinimumLoadBalancerCapacity; m != nil {
+		units = awssdk.ToInt32(m.CapacityUnits)
+	}
+	r.Keep(func() { r.capacity[lb] = units })
+	return nil
+}
+
+// listenerParts are what was read of a listener besides itself.
+func (r *read) listenerParts(listener stack.Resource) []stack.Resource {
+	part := func(kind stack.Kind, spec stack.Spec) stack.Resource {
+		return stack.Resource{Key: stack.Key{Kind: kind, Name: listener.Key.Name}, ID: listener.ID, In: listener.Key, Proof: stack.Derived, Spec: spec}
+	}
+	var out []stack.Resource
+	if values, ok := r.attributes[listener.ID]; ok {
+		out = append(out, part(KindListenerAttr, Attributes{Values: values}))
+	}
+	if arns, ok := r.certificates[listener.ID]; ok {
+		out = append(out, part(KindCertificates, Certificates{ARNs: arns}))
+	}
+	return out
+}
+
+// sharedStack is the group that all load balancers of kind LBC send from. While the AWS
+// Load Balancer Controller lets load balancers of its own in from it, it is not ours to
+// delete.
+func (r *read) sharedStack(v *view) []stack.Resource {
+	var out []stack.Resource
+	for _, name := range lookups(v.scope.Own, KindSharedGroup, byName) {
+		g, ok := r.ownGroups[name]
+		if !ok {
+			continue
+		}
+		key := stack.Key{Kind: KindSharedGroup, Name: name}
+		res := r.groupOf(key, g)
+		res.Hold, res.Proof = stack.Counted, stack.None
+		tags := res.Spec.(Group).Tags
+		if tags[tagLBCCluster] == r.cluster && tags[tagLBCShared] == resourceShared {
+			v.own[res.ID] = key
+			if !r.usedElsewhere(res.ID) {
+				res.Proof = stack.Tag
+			}
+		}
+		out = append(out, res)
+	}
+	return out
+}
+
+func (r *read) usedElsewhere(group string) bool {
+	return slices.ContainsFunc(r.groups, func(g NodeGroup) bool {
+		return slices.ContainsFunc(g.Rules, func(rule FoundRule) bool {
+			return rule.Source.ID == group && rule.Description == lbcRuleDescription
+		})
+	})
+}
+
+// controllerServes tells whether the scope asks for what kind LBC has.
+func (v *view) controllerServes() bool {
+	return len(lookups(v.scope.Own, KindNetwork, byStack)) > 0
+}

@@ -1,0 +1,121 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/status"
+)
+
+// Beside returns the entries with what each must know of the others: annotations
+// of another cloud are told on the Service, and one that would have made the load
+// balancer internal there never ends in a public one here.
+func Beside(entries ...Entry) []Entry {
+	out := slices.Clone(entries)
+	for i, e := range entries {
+		others := slices.Delete(slices.Clone(entries), i, i+1)
+		sets := make([]*annotations.Set, 0, len(others))
+		for _, o := range others {
+			sets = append(sets, o.Annotations)
+		}
+		e.Annotations = e.Annotations.Beside(annotations.Beside{
+			Sets: sets, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere(),
+		})
+		e.Exposed = func(r Request) annotations.Problems { return exposed(r, e, others) }
+		open := e.Open
+		e.Open = func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error) {
+			bound, problems, err := open(ctx, config, env)
+			bound.Annotations, bound.Exposed = e.Annotations, e.Exposed
+			return bound, problems, err
+		}
+		out[i] = e
+	}
+	return out
+}
+
+// knownKeys are those of our own.
+func knownKeys() []string { return append(status.OwnAnnotations(), status.AnnotationLookAgain) }
+
+// sharedPrefixes belong to load balancers in general, not to one cloud.
+func sharedPrefixes() []string {
+	return []string{"service.beta.kubernetes.io/", "alb.ingress.kubernetes.io/", status.Prefix}
+}
+
+// elsewhere are prefixes of clouds and programs that are not among the entries.
+// Source: the documentation of each.
+func elsewhere() map[string][]string {
+	return map[string][]string{
+		"Alibaba Cloud": {"service.beta.kubernetes.io/alibaba-cloud-", "service.beta.kubernetes.io/alicloud-"},
+		"Baidu Cloud":   {"service.beta.kubernetes.io/cce-"},
+		"DigitalOcean":  {"service.beta.kubernetes.io/do-loadbalancer-"},
+		"Hetzner Cloud": {"load-balancer.hetzner.cloud/"},
+		"IBM Cloud":     {"service.kubernetes.io/ibm-"},
+		"MetalLB":       {"metallb.io/", "metallb.universe.tf/"},
+		"Tencent Cloud": {"service.kubernetes.io/qcloud-", "service.kubernetes.io/tke-", "service.cloud.tencent.com/", "service.beta.kubernetes.io/tencentcloud-"},
+	}
+}
+
+// internalElsewhere are the annotations by which those ask for an internal load
+// balancer, with the values that do; none: any value does.
+// Source: the documentation of each.
+func internalElsewhere() map[string][]string {
+	return map[string][]string{
+		"alb.ingress.kubernetes.io/scheme":                                             {"internal"},
+		"service.beta.kubernetes.io/aws-load-balancer-scheme":                          {"internal"},
+		"service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type":           {"intranet"},
+		"service.beta.kubernetes.io/alicloud-loadbalancer-address-type":                {"intranet"},
+		"service.beta.kubernetes.io/cce-load-balancer-internal-vpc":                    {"true"},
+		"load-balancer.hetzner.cloud/disable-public-network":                           {"true"},
+		"service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type":               {"private"},
+		"service.kubernetes.io/qcloud-loadbalancer-internal-subnetid":                  nil,
+		"service.beta.kubernetes.io/tencentcloud-loadbalancer-type-internal-subnet-id": nil,
+	}
+}
+
+// exposed refuses a Service that asks for an internal load balancer in the words
+// of other clouds only, where this one would make a public one.
+func exposed(r Request, own Entry, others []Entry) annotations.Problems {
+	reach := own.Reach(r)
+	if !reach.Internet {
+		return nil
+	}
+	var out annotations.Problems
+	add := func(key, value, cloud string) {
+		if own.Annotations.Works(key, r.Kind) {
+			return // this cloud reads it, and decided otherwise
+		}
+		out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: value, Message: fmt.Sprintf(
+			"asks %s for an internal load balancer and has no effect on %s, so this one would be open to the internet; write %s: %q, or remove the key if that is meant",
+			cloud, own.Name, reach.Scheme.Key, reach.Internal)})
+	}
+	for _, o := range others {
+		kind := o.Choose(r.Service).Kind
+		bag, _ := o.Annotations.Parse(kind, annotations.SourceOf(r.Service))
+		there := o.Reach(Request{Owner: r.Owner, Service: r.Service, Kind: kind, Values: bag})
+		if !there.Internet && there.Scheme.Source == annotations.FromAnnotation {
+			add(there.Scheme.Key, r.Service.Annotations[there.Scheme.Key], o.Name)
+		}
+	}
+	for key, values := range internalElsewhere() {
+		value, said := r.Service.Annotations[key]
+		if said && (values == nil || slices.Contains(values, strings.ToLower(value))) {
+			add(key, value, "another controller")
+		}
+	}
+	return out.Sorted()
+}
+
+// NoCloud is a set without keys that speaks of those that are misspelt whatever the
+// cloud is.
+func NoCloud(entries []Entry) *annotations.Set {
+	sets := make([]*annotations.Set, 0, len(entries))
+	for _, e := range entries {
+		sets = append(sets, e.Annotations)
+	}
+	set, _ := annotations.NewSet("any cloud", nil) // without declarations nothing is at fault
+	return set.Beside(annotations.Beside{Sets: sets, Shared: sharedPrefixes(), Known: knownKeys()})
+}

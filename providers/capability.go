@@ -1,0 +1,158 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+)
+
+// Capability is what load balancers of one kind can do, as data: from it follow the
+// validation of Services, what `berth check` says without a cloud, and the table of
+// kinds in the documentation.
+type Capability struct {
+	Kind      string
+	Doc       string // one sentence, for the table of kinds
+	Protocols []corev1.Protocol
+	// Mixed tells whether several protocols go together.
+	Mixed    bool
+	Families []corev1.IPFamily
+	// Affinity tells whether spec.sessionAffinity ClientIP is honoured.
+	Affinity bool
+	// Address tells whether spec.loadBalancerIP is honoured.
+	Address bool
+	// NodePorts tells whether every port needs a node port.
+	NodePorts bool
+	// EmptyPools tells that a port without a node port is served all the same, by nobody,
+	// so that a Service of such ports alone is no mistake.
+	EmptyPools bool
+	Limits     Limits
+	Advice     Advice
+}
+
+// Advice is what to do where the kind cannot do what a Service asks for; empty where
+// the capability says it all.
+type Advice struct {
+	Protocol string // what is legal instead
+	Mixed    string // what is legal instead
+	Address  string // what to do with the field
+	Family   string // what follows from a Service without any family of the kind
+	Rules    string // what else to know about the limit of rules, after a comma or semicolon
+}
+
+// Judge lists what a Service asks for that the kind cannot do. It needs neither
+// cloud nor configuration.
+func (c Capability) Judge(svc *corev1.Service, b nodeports.Backends) annotations.Problems {
+	out := c.fields(svc)
+	if len(b.Ports) == 0 {
+		return append(out, problem(annotations.CodeSpec, "spec.ports", "", "is empty, so there is nothing to serve", "at least one port"))
+	}
+	var seen []string
+	for _, p := range b.Ports {
+		if !slices.Contains(seen, string(p.Protocol)) {
+			seen = append(seen, string(p.Protocol))
+		}
+		if !slices.Contains(c.Protocols, p.Protocol) {
+			out = append(out, problem(annotations.CodeProtocol, "spec.ports", p.String(), "has a protocol that load balancers of kind "+c.Kind+" do not serve", orElse(c.Advice.Protocol, words(c.Protocols))))
+		}
+	}
+	if len(seen) > 1 && !c.Mixed {
+		out = append(out, problem(annotations.CodeMixed, "spec.ports", "", "mixes "+strings.Join(seen, " and ")+", which load balancers of kind "+c.Kind+" cannot serve together", orElse(c.Advice.Mixed, "one Service for each protocol")))
+	}
+	return append(out, c.unserved(b)...)
+}
+
+// fields judges what is not about ports.
+func (c Capability) fields(svc *corev1.Service) annotations.Problems {
+	var out annotations.Problems
+	spec := svc.Spec
+	if spec.SessionAffinity == corev1.ServiceAffinityClientIP && !c.Affinity {
+		out = append(out, problem(annotations.CodeAffinity, "spec.sessionAffinity", string(spec.SessionAffinity), "is not possible with load balancers of kind "+c.Kind, `"None"`))
+	}
+	if spec.LoadBalancerIP != "" && !c.Address {
+		out = append(out, problem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "take the field away"), ""))
+	}
+	var other []corev1.IPFamily
+	for _, f := range spec.IPFamilies {
+		if !slices.Contains(c.Families, f) {
+			other = append(other, f)
+		}
+	}
+	if len(other) > 0 {
+		message := fmt.Sprintf("has %s, but load balancers of kind %s have %s addresses only", words(other), c.Kind, words(c.Families))
+		if len(other) == len(spec.IPFamilies) {
+			message += c.Advice.Family
+		}
+		p := problem(annotations.CodeFamily, "spec.ipFamilies", "", message, words(c.Families))
+		p.Severity = annotations.Warning
+		out = append(out, p)
+	}
+	return out
+}
+
+// unserved judges ports without a node port. They are left out, or have nobody behind
+// them, as by the official controllers, which say so only in their log or not at all.
+func (c Capability) unserved(b nodeports.Backends) annotations.Problems {
+	if !c.NodePorts || !b.Missing.Any() {
+		return nil
+	}
+	p := problem(annotations.CodeNodePort, "spec.ports", "", b.Missing.Message(), "")
+	if c.EmptyPools || len(b.Ports) > len(b.Missing.Ports) {
+		p.Severity = annotations.Warning
+	}
+	return annotations.Problems{p}
+}
+
+func problem(code annotations.Code, key, value, message, legal string) annotations.Problem {
+	return annotations.Problem{Code: code, Key: key, Value: value, Message: message, Legal: legal}
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// words lists protocols or families: "TCP", "TCP or UDP".
+func words[T ~string](values []T) string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return strings.Join(out, " or ")
+}
+
+// CapabilityOf finds what a kind can do; false: it is not declared.
+func CapabilityOf(all []Capability, kind string) (Capability, bool) {
+	i := slices.IndexFunc(all, func(c Capability) bool { return c.Kind == kind })
+	if i < 0 {
+		return Capability{}, false
+	}
+	return all[i], true
+}
+
+// CapabilitiesMarkdown is the table of kinds of the clouds.
+func CapabilitiesMarkdown(entries []Entry) string {
+	var b strings.Builder
+	b.WriteString("# Kinds of load balancers\n\nGenerated from the `capabilities.go` of each provider by `make docs`. Validation follows from the same data.\n\n" +
+		"| Cloud | Kind | What | Protocols | Together | IP families | `sessionAffinity` | `loadBalancerIP` | Sends to | Ports at most | Source ranges at most | Rules at most |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	yes := map[bool]string{true: "yes", false: "no"}
+	for _, e := range entries {
+		for _, c := range e.Capabilities {
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", e.Name, c.Kind, c.Doc, strings.ReplaceAll(words(c.Protocols), " or ", ", "),
+				yes[c.Mixed], strings.ReplaceAll(words(c.Families), " or ", ", "), yes[c.Affinity], yes[c.Address],
+				map[bool]string{true: "node ports", false: "nodes or pods"}[c.NodePorts],
+				limitText(c.Limits.Ports), limitText(c.Limits.Ranges), limitText(c.Limits.Rules))
+		}
+	}
+	b.WriteString("\nRules are the entries that the Service's ports and ranges take in security groups, firewalls and lists of clients. What is beyond one of\n" +
+		"these numbers is refused before the cloud is asked for anything. They are what the cloud can have at most, or, on OpenStack, where quotas\n" +
+		"are the operator's, limits of Berth's own. An annotation may have " + fmt.Sprint(annotations.MostText) + " bytes. Fewer of each, by namespace, is a matter of the [policy file](policy.md).\n")
+	return b.String()
+}

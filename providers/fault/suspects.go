@@ -1,0 +1,156 @@
+package fault
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// decideSoon is how soon members are tried again of whom nobody knows yet whether
+	// they are good.
+	decideSoon = 2 * time.Second
+	// mostSuspects bounds how many members of one target, and how many targets, are
+	// remembered. Beyond it what is known is forgotten and found anew.
+	mostSuspects = 4096
+)
+
+// Suspects remembers, for each target, which members were refused alone and which
+// together with others. The zero value remembers nothing yet; it is safe for
+// concurrent use and is kept as long as the session that makes the calls.
+type Suspects struct {
+	mu      sync.Mutex
+	targets map[string]*suspects
+}
+
+// suspects are those of one target.
+type suspects struct {
+	guilty map[string]guilt
+	open   map[string]int // group of those that were refused together
+	next   int            // counts groups and refusals
+}
+
+type guilt struct {
+	err  error
+	when int // in the order of refusals
+}
+
+// before is a member that was refused alone.
+type before struct {
+	place int
+	guilt
+}
+
+// Undecided returns the answer to a member of whom it is not known yet whether it is
+// good: it waits for a moment and says nothing of the others.
+func Undecided() *Fault {
+	return &Fault{Meaning: Pending, After: decideSoon, Text: "not decided yet: it went out in one call with others, which was refused, and is tried again apart from them"}
+}
+
+// sort divides members: those of whom nothing is known, those that were refused
+// together, each group apart, and those that were refused alone, longest ago first.
+func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][]int, guilty []before) {
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	if s == nil || s.targets[target] == nil {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return [][]int{all}, nil
+	}
+	known := s.targets[target]
+	groups = [][]int{nil}
+	at := map[int]int{}
+	for i := range n {
+		name := name(i)
+		if g, ok := known.guilty[name]; ok {
+			guilty = append(guilty, before{i, g})
+			continue
+		}
+		group, ok := known.open[name]
+		if !ok {
+			groups[0] = append(groups[0], i)
+			continue
+		}
+		if at[group] == 0 {
+			at[group] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[group]] = append(groups[at[group]], i)
+	}
+	slices.SortFunc(guilty, func(a, b before) int { return a.when - b.when })
+	return groups, guilty
+}
+
+// Part divides members into those that were not refused alone before and those that
+// were, for calls that look first at why they were refused. A nil memory knows none.
+func Part[T any](s *Suspects, target string, members []T, name func(T) string) (rest, suspected []T) {
+	groups, guilty := s.sort(target, len(members), func(i int) string { return name(members[i]) })
+	for _, g := range groups {
+		rest = append(rest, pick(members, g)...)
+	}
+	for _, g := range guilty {
+		suspected = append(suspected, members[g.place])
+	}
+	return rest, suspected
+}
+
+// clear forgets members that are in.
+func (s *Suspects) clear(target string, names func() []string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.targets[target]
+	if known == nil {
+		return
+	}
+	for _, name := range names() {
+		delete(known.guilty, name)
+		delete(known.open, name)
+	}
+	if len(known.guilty)+len(known.open) == 0 {
+		delete(s.targets, target)
+	}
+}
+
+// alone remembers that a member was refused when nobody else can have been meant.
+func (s *Suspects) alone(target string, names func() []string, err error) {
+	s.note(target, func(known *suspects) {
+		for _, name := range names() {
+			known.guilty[name] = guilt{err, known.next}
+			delete(known.open, name)
+		}
+	})
+}
+
+// together remembers that members were refused with each other.
+func (s *Suspects) together(target string, names func() []string) {
+	s.note(target, func(known *suspects) {
+		for _, name := range names() {
+			known.open[name] = known.next
+		}
+	})
+}
+
+func (s *Suspects) note(target string, write func(*suspects)) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.targets == nil || len(s.targets) > mostSuspects {
+		s.targets = map[string]*suspects{}
+	}
+	known := s.targets[target]
+	if known == nil || len(known.guilty)+len(known.open) > mostSuspects {
+		known = &suspects{guilty: map[string]guilt{}, open: map[string]int{}}
+		s.targets[target] = known
+	}
+	known.next++
+	write(known)
+}

@@ -1,0 +1,204 @@
+package gce_test
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	raw "google.golang.org/api/compute/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+const demo = "berth-demo"
+
+// everywhere are the machines that are in groups of any zone, each once.
+func everywhere(t *testing.T, api *raw.Service, of string) []string {
+	t.Helper()
+	var out []string
+	for _, zone := range []string{"us-central1-a", "us-central1-b", "us-central1-c", "us-central1-f"} {
+		for _, m := range members(t, api, demo, zone) {
+			if group, machine, _ := strings.Cut(m, " "); strings.HasPrefix(group, of) {
+				out = append(out, machine)
+			}
+		}
+	}
+	pools, err := api.TargetPools.List(demo, "us-central1").Do()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pools.Items {
+		for _, i := range p.Instances {
+			out = append(out, i[strings.LastIndexByte(i, '/')+1:])
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// TestMachinesGone: where the machines of some nodes do not exist any more, the others
+// are members after at most two runs and few calls, and a run later nothing is left to
+// do and the user is told which nodes are left out.
+func TestMachinesGone(t *testing.T) {
+	const nodes, gone = 64, 7
+	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
+		for _, late := range []bool{false, true} {
+			name := class + " before"
+			if late {
+				name = class + " after the load balancer"
+			}
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					n := nearCloud(t, nodes, 0)
+					api, svc := n.user(t), numbered(1, class)
+					if class == "l4-regional-internal" {
+						svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
+					}
+					r := n.process(t)
+					if late {
+						// The instances are known by now, and go afterwards.
+						arrive(t, r, numbered(2, class), reconcile.Job{NeverProvisioned: true})
+					}
+					missing := takeAway(t, n, api, gone)
+					n.cloud.Journal.Reset()
+					job := reconcile.Job{Service: svc, NeverProvisioned: true, Slices: slicesOn(n, svc)}
+					told := untilClean(t, r, job, func(run int) {
+						if run == 2 {
+							allIn(t, n, api, missing)
+						}
+					})
+					allIn(t, n, api, missing)
+					// Where nothing was refused, because the cloud had taken them out of groups
+					// that are shared, nothing is known of them.
+					refused := !late || class == "l4-regional-internal"
+					if class != "l4-regional-external-legacy" && refused && !strings.Contains(told, "get no traffic") {
+						t.Errorf("nothing is told: %q", told)
+					}
+					adds := 0
+					for _, op := range []string{"instanceGroups.addInstances", "networkEndpointGroups.attachNetworkEndpoints", "targetPools.addInstance"} {
+						adds += n.cloud.Journal.Counts()["compute."+op]
+					}
+					if most := gone*bits.Len(nodes) + 4*gone; adds > most {
+						t.Errorf("%d calls to add members; at most %d", adds, most)
+					}
+					time.Sleep(time.Minute) // what gathers calls ends
+				})
+			})
+		}
+	}
+}
+
+// takeAway deletes the machines of some nodes and returns their names.
+func takeAway(t *testing.T, n near, api *raw.Service, count int) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for i := range count {
+		m := n.cloud.Seed.Nodes[i*9]
+		out[m.Name] = true
+		if _, err := api.Instances.Delete(demo, m.Zone, m.Name).Do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// untilClean works on a Service at most five times, and returns what the user is told
+// at last.
+func untilClean(t *testing.T, r *reconcile.Reconciler, job reconcile.Job, after func(run int)) string {
+	t.Helper()
+	for run := 1; run <= 5; run++ {
+		d, err := r.Draft(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
+		after(run)
+		if res.Clean {
+			return strings.Join(d.Problems.Strings(), "\n")
+		}
+		job.NeverProvisioned = false
+		time.Sleep(max(2*time.Second, res.Wait))
+	}
+	t.Fatal("no end")
+	return ""
+}
+
+// slicesOn is a ready pod of the Service on every node.
+func slicesOn(n near, svc *corev1.Service) []*discoveryv1.EndpointSlice {
+	out := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
+	for _, p := range svc.Spec.Ports {
+		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port, Protocol: &p.Protocol})
+	}
+	for i, m := range n.cloud.Seed.Nodes {
+		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{
+			Addresses: []string{fmt.Sprintf("10.8.0.%d", i+1)}, NodeName: &m.Name, Conditions: discoveryv1.EndpointConditions{Ready: new(true), Serving: new(true)},
+		})
+	}
+	return []*discoveryv1.EndpointSlice{out}
+}
+
+func allIn(t *testing.T, n near, api *raw.Service, missing map[string]bool) {
+	t.Helper()
+	var want []string
+	for _, m := range n.cloud.Seed.Nodes {
+		if !missing[m.Name] {
+			want = append(want, m.Name)
+		}
+	}
+	slices.Sort(want)
+	got := slices.DeleteFunc(everywhere(t, api, ""), func(m string) bool { return missing[m] })
+	if !slices.Equal(want, got) {
+		t.Errorf("%d of %d good machines are members", len(got), len(want))
+	}
+}
+
+// TestMachineOfAnotherBalancer: a node that is in an instance group of another load
+// balancer is left out by name, and the others are served.
+func TestMachineOfAnotherBalancer(t *testing.T) {
+	for _, class := range []string{"l4-regional-external", "l4-regional-internal-legacy"} {
+		t.Run(class, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := nearCloud(t, 6, 0)
+				api, svc := n.user(t), numbered(1, class)
+				taken := n.cloud.Seed.Nodes[2]
+				foreign(t, api, taken.Zone, taken.Name)
+				r := n.process(t)
+				last := arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				if told := strings.Join(last.Draft.Problems.Strings(), "\n"); !strings.Contains(told, taken.Name) {
+					t.Errorf("the user is told %q", told)
+				}
+				if in := everywhere(t, api, "k8s-ig"); len(in) != 5 || slices.Contains(in, taken.Name) {
+					t.Errorf("members are %v", in)
+				}
+				time.Sleep(time.Minute) // what gathers calls ends
+			})
+		})
+	}
+}
+
+// foreign makes a load balancer of somebody else to one machine.
+func foreign(t *testing.T, api *raw.Service, zone, machine string) {
+	t.Helper()
+	must := func(_ *raw.Operation, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(api.InstanceGroups.Insert(demo, zone, &raw.InstanceGroup{Name: "foreign"}).Do())
+	must(api.InstanceGroups.AddInstances(demo, zone, "foreign", &raw.InstanceGroupsAddInstancesRequest{
+		Instances: []*raw.InstanceReference{{Instance: "projects/" + demo + "/zones/" + zone + "/instances/" + machine}},
+	}).Do())
+	must(api.HealthChecks.Insert(demo, &raw.HealthCheck{Name: "foreign", Type: "TCP", TcpHealthCheck: &raw.TCPHealthCheck{Port: 80}}).Do())
+	must(api.RegionBackendServices.Insert(demo, "us-central1", &raw.BackendService{
+		Name: "foreign", Protocol: "TCP", LoadBalancingScheme: "INTERNAL", HealthChecks: []string{"projects/" + demo + "/global/healthChecks/foreign"},
+		Backends: []*raw.Backend{{Group: "projects/" + demo + "/zones/" + zone + "/instanceGroups/foreign", BalancingMode: "CONNECTION"}},
+	}).Do())
+}

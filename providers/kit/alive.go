@@ -1,0 +1,20 @@
+package kit
+
+import (
+	"net/http"
+	"time"
+)
+
+// silence is after how long without a sign of life a connection is asked for one, and
+// signOfLife how long the answer may take. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/azclient/utils/transport.go.
+const silence, signOfLife = 30 * time.Second, 15 * time.Second
+
+// Alive makes a transport give up HTTP/2 connections that died silently, as they do
+// behind a firewall that forgets them, and returns it. All calls share such a connection,
+// and the deadline of a call does not end it: it would be used until TCP gives up, after
+// a quarter of an hour.
+func Alive(t *http.Transport) *http.Transport {
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: signOfLife}
+	return t
+}

@@ -1,0 +1,258 @@
+package kit
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// reserved is the part of a burst that only a user's change may take, so that it
+	// does not wait behind a drift check of everything.
+	reserved = 0.2
+	// mostReserved is the most that is kept so, in calls: a bucket that counts minutes
+	// holds thousands, and of those the cloud may say that few are left.
+	mostReserved = 20
+	// slowest is the part of its rate below which a bucket is not slowed down.
+	slowest = 1.0 / 16
+	// firstPause and longestPause bound how long a bucket stays closed after a refusal
+	// that names no time; it doubles with every refusal in a row.
+	firstPause, longestPause = 500 * time.Millisecond, 30 * time.Second
+	// guessed is the rate, in calls a second, of a bucket without a documented one
+	// from its first refusal on; guessedBurst is its burst, in calls.
+	guessed, guessedBurst = 5, 5
+	// backoff is what is left of the rate after a refusal.
+	backoff = 0.7
+	// recovery is the part of its full rate that a bucket gets back with every call
+	// that is not refused; probing is the same near the rate of the last refusal, which
+	// begins at the part near of it.
+	recovery, probing, near = 0.02, 0.002, 0.85
+)
+
+// bucket is a rate.Limiter with an order among those that wait, and a rate that
+// follows what the cloud answers.
+type bucket struct {
+	Bucket
+	full float64 // calls a second that we may make; infinite without a documented rate
+	now  func() time.Time
+	room *room // of the session; nil: there is always some
+
+	mu      sync.Mutex
+	tokens  *rate.Limiter
+	queue   queue
+	count   uint64 // of all that ever waited, for their order
+	timer   *time.Timer
+	closed  time.Time // no call before
+	refusal int       // refusals in a row
+	ceiling float64   // calls a second at the last refusal; 0: there was none
+}
+
+func newBucket(b Bucket, o LimitOptions, r *room) *bucket {
+	share := o.Share
+	if math.IsInf(share, 1) {
+		b.Rate, share = 0, 1
+	}
+	out := &bucket{Bucket: b, full: b.Rate * share, now: o.Now, room: r}
+	burst := max(1, int(float64(b.Burst)*share))
+	if b.Rate <= 0 {
+		out.full = float64(rate.Inf)
+	}
+	out.tokens = rate.NewLimiter(rate.Limit(out.full), burst)
+	return out
+}
+
+// waiter is a call without a token.
+type waiter struct {
+	turn  Turn
+	order uint64
+	room  bool // it goes out with this token, and needs room for that
+	ready chan struct{}
+	index int // in the queue; -1: it has its token
+}
+
+// take returns as soon as there is a token for the context's turn, with the time that
+// took; it returns the context's error if that ends first. A call that goes out with
+// this token has its place in the room then.
+func (b *bucket) take(ctx context.Context, goes bool) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	b.mu.Lock()
+	began := b.now()
+	b.count++
+	w := &waiter{turn: TurnOf(ctx), order: b.count, room: goes, ready: make(chan struct{})}
+	if w.turn.Since.IsZero() {
+		w.turn.Since = began
+	}
+	heap.Push(&b.queue, w)
+	b.serve()
+	b.mu.Unlock()
+	select {
+	case <-w.ready:
+		return b.now().Sub(began), nil
+	case <-ctx.Done():
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if w.index >= 0 {
+			heap.Remove(&b.queue, w.index)
+			b.serve() // the next one may need no room
+			return 0, ctx.Err()
+		}
+		return b.now().Sub(began), nil // both at once: its token and its place are taken
+	}
+}
+
+// serve hands out what tokens there are, and comes back when there are more. The
+// lock is held.
+func (b *bucket) serve() {
+	for len(b.queue) > 0 {
+		now := b.now()
+		wait := b.closed.Sub(now)
+		if wait <= 0 {
+			wait = b.missing(now, b.queue[0].turn.Urgency)
+		}
+		if wait > 0 {
+			b.later(wait)
+			return
+		}
+		if b.queue[0].room && !b.room.enter(b) {
+			return // who leaves comes back to it
+		}
+		b.tokens.AllowN(now, 1)
+		w, _ := heap.Pop(&b.queue).(*waiter)
+		close(w.ready)
+	}
+}
+
+// missing is how long it takes until there is a token for work of the urgency.
+func (b *bucket) missing(now time.Time, u Urgency) time.Duration {
+	limit := float64(b.tokens.Limit())
+	if b.tokens.Limit() == rate.Inf {
+		return 0
+	}
+	needed := 1.0
+	if u < User {
+		needed += float64(min(int(reserved*float64(b.tokens.Burst())), mostReserved))
+	}
+	lacking := needed - b.tokens.TokensAt(now)
+	if lacking <= 0 {
+		return 0
+	}
+	return max(time.Duration(lacking/limit*float64(time.Second)), time.Microsecond)
+}
+
+func (b *bucket) later(wait time.Duration) {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.timer = time.AfterFunc(wait, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.serve()
+	})
+}
+
+// passed notes a call that was not throttled.
+func (b *bucket) passed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refusal = 0
+	if limit := float64(b.tokens.Limit()); limit < b.full {
+		step := b.unit() * recovery
+		if limit >= b.ceiling*near {
+			step = b.unit() * probing
+		}
+		b.tokens.SetLimitAt(b.now(), rate.Limit(min(limit+step, b.full)))
+	}
+}
+
+// refused notes a call that went out at sent and was throttled: the bucket is empty,
+// closed for a while and slower from then on. Calls that were under way when it was
+// closed do not slow it down again.
+func (b *bucket) refused(sent, now time.Time, after time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first := !sent.Before(b.closed)
+	if first {
+		limit := float64(b.tokens.Limit())
+		if b.tokens.Limit() == rate.Inf {
+			limit = guessed / backoff
+			b.tokens.SetBurstAt(now, guessedBurst)
+		}
+		b.ceiling = limit
+		b.tokens.SetLimitAt(now, rate.Limit(max(limit*backoff, b.unit()*slowest)))
+		after = max(after, min(firstPause<<min(b.refusal, 10), longestPause))
+		b.refusal++
+	}
+	b.drain(now, 0)
+	if until := now.Add(after); until.After(b.closed) {
+		b.closed = until
+	}
+	b.serve()
+}
+
+// unit is the rate, in calls a second, by which the bucket's own changes are measured.
+func (b *bucket) unit() float64 {
+	if b.Rate <= 0 {
+		return guessed
+	}
+	return b.full
+}
+
+// atMost leaves no more tokens than the cloud says there are.
+func (b *bucket) atMost(calls int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drain(b.now(), calls)
+}
+
+// drain takes tokens out until no more than some are left. The lock is held.
+func (b *bucket) drain(now time.Time, left int) {
+	if b.tokens.Limit() == rate.Inf {
+		return
+	}
+	if n := int(b.tokens.TokensAt(now)) - left; n > 0 {
+		b.tokens.AllowN(now, n)
+	}
+}
+
+// queue is the calls that wait, as a heap: the next one first.
+type queue []*waiter
+
+// Len implements heap.Interface.
+func (q queue) Len() int { return len(q) }
+
+// Less implements heap.Interface.
+func (q queue) Less(i, j int) bool {
+	if q[i].turn == q[j].turn {
+		return q[i].order < q[j].order
+	}
+	return q[i].turn.Before(q[j].turn)
+}
+
+// Swap implements heap.Interface.
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (q *queue) Push(x any) {
+	w, _ := x.(*waiter)
+	w.index = len(*q)
+	*q = append(*q, w)
+}
+
+// Pop implements heap.Interface.
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	w := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	w.index = -1
+	return w
+}

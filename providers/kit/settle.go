@@ -1,0 +1,203 @@
+package kit
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// earliest and latest bound when somebody who waits is asked for first.
+	earliest, latest = 150 * time.Millisecond, 2 * time.Second
+	// closest and widest bound the pause between two questions, which is a quarter of
+	// what a change usually takes: whoever begins meanwhile shares the next one.
+	closest, widest = 250 * time.Millisecond, time.Second
+	// longest is the longest pause between two questions for the same thing.
+	longest = 5 * time.Second
+)
+
+// Settling waits for things that are busy with a change, such as load balancers of
+// which each takes one change at a time, and asks how they are for all who wait at
+// once. It learns how long changes take, and does not ask in vain before.
+type Settling struct {
+	ask  func(context.Context, []string) (map[string]string, error)
+	busy func(state string) bool
+
+	mu      sync.Mutex
+	waiting map[string][]*patient
+	running bool
+	woken   chan struct{} // somebody has come
+	asked   time.Time     // the last question
+	usual   time.Duration // what is known of how long changes take: hardly one is quicker
+}
+
+// patient is somebody who waits for a thing.
+type patient struct {
+	since, due time.Time
+	busy       time.Duration // so long it was seen to be busy
+	done       chan string
+}
+
+// NewSettling returns a Settling that learns the states of things by their ids from ask,
+// and from busy which of those pass.
+func NewSettling(ask func(context.Context, []string) (map[string]string, error), busy func(state string) bool) *Settling {
+	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1)}
+}
+
+// Wait returns the state in which a thing has settled, or the context's error.
+func (w *Settling) Wait(ctx context.Context, id string) (string, error) {
+	mine := w.join(ctx, id)
+	select {
+	case status := <-mine.done:
+		return status, nil
+	case <-ctx.Done():
+		w.leave(id, mine)
+		return "", ctx.Err()
+	}
+}
+
+func (w *Settling) join(ctx context.Context, id string) *patient {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	mine := &patient{since: now, due: now.Add(min(max(w.usual, earliest), latest)), done: make(chan string, 1)}
+	w.waiting[id] = append(w.waiting[id], mine)
+	if !w.running {
+		w.running = true
+		go w.run(context.WithoutCancel(ctx))
+		return mine
+	}
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
+	return mine
+}
+
+// leave has somebody wait no more, so that nobody asks for those who went away.
+func (w *Settling) leave(id string, mine *patient) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting[id] = slices.DeleteFunc(w.waiting[id], func(other *patient) bool { return other == mine })
+	if len(w.waiting[id]) == 0 {
+		delete(w.waiting, id)
+	}
+}
+
+// run asks until nobody waits any more. Questions that are not answered are asked again.
+func (w *Settling) run(ctx context.Context) {
+	for {
+		pause, more := w.next()
+		switch {
+		case !more:
+			return
+		case pause > 0:
+			w.sleep(pause)
+			continue
+		}
+		ids := w.left()
+		answers, err := w.ask(ctx, ids)
+		if err != nil {
+			answers = nil
+		}
+		w.tell(answers)
+	}
+}
+
+// sleep pauses, unless somebody comes who may be due before.
+func (w *Settling) sleep(pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.woken:
+	}
+}
+
+// next is how long it is until the next question; false if nobody waits, and then
+// nothing asks any more.
+func (w *Settling) next() (time.Duration, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = len(w.waiting) > 0
+	var due time.Time
+	for _, all := range w.waiting {
+		for _, one := range all {
+			if due.IsZero() || one.due.Before(due) {
+				due = one.due
+			}
+		}
+	}
+	if soon := w.asked.Add(min(max(w.usual/4, closest), widest)); due.Before(soon) && len(w.waiting) > 1 {
+		due = soon // with one question for several of them
+	}
+	return time.Until(due), w.running
+}
+
+// left are those that are waited for.
+func (w *Settling) left() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = time.Now()
+	ids := make([]string, 0, len(w.waiting))
+	for id := range w.waiting {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// tell hands out what was answered, to those who waited when the question went out.
+func (w *Settling) tell(answers map[string]string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var youngest *patient
+	for id, all := range w.waiting {
+		status, answered := answers[id]
+		settled := answered && !w.busy(status)
+		w.waiting[id] = slices.DeleteFunc(all, func(one *patient) bool {
+			age := w.asked.Sub(one.since)
+			switch {
+			case !settled:
+				w.postpone(one, answered)
+				return false
+			case age < 0: // what was answered is from before
+				return false
+			case youngest == nil || one.since.After(youngest.since):
+				youngest = one
+			}
+			one.done <- status
+			return true
+		})
+		if len(w.waiting[id]) == 0 {
+			delete(w.waiting, id)
+		}
+	}
+	if youngest != nil {
+		w.learn(youngest.busy, w.asked.Sub(youngest.since))
+	}
+}
+
+// postpone asks for somebody again when a while has passed that grows with the wait.
+func (w *Settling) postpone(one *patient, answered bool) {
+	age := w.asked.Sub(one.since)
+	if age < 0 {
+		return // it came after the question
+	}
+	one.due = w.asked.Add(min(max(age/4, closest), longest))
+	if answered {
+		one.busy = age
+	}
+}
+
+// learn takes up that a change took longer than busy and no longer than age. After a
+// first question that was not in vain the next one comes a little earlier, after others
+// later, so that it stays near to what changes take.
+func (w *Settling) learn(busy, age time.Duration) {
+	switch {
+	case busy == 0 && (w.usual == 0 || age <= w.usual*5/4):
+		w.usual = min(age, max(w.usual, earliest)) * 19 / 20
+	case busy > 0:
+		w.usual += ((busy+age)/2 - w.usual) / 4
+	}
+}

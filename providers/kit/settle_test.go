@@ -1,0 +1,101 @@
+package kit_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+)
+
+// TestSettling: a hundred things that are busy for eight seconds each settle together,
+// asked for in a handful of questions, one of them lost.
+func TestSettling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, questions := time.Now(), 0
+		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
+			if questions++; questions == 2 {
+				return nil, fault.New(fault.Unavailable, "no answer")
+			}
+			out := map[string]string{}
+			for _, id := range ids {
+				out[id] = "busy"
+				if time.Since(began) >= 8*time.Second {
+					out[id] = "ready"
+				}
+			}
+			return out, nil
+		}, func(state string) bool { return state == "busy" })
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				if state, err := settling.Wait(t.Context(), string(rune('A'+i))); err != nil || state != "ready" {
+					t.Errorf("%q, %v", state, err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(began); took > 13*time.Second || questions > 20 {
+			t.Errorf("%d questions in %v", questions, took)
+		}
+	})
+}
+
+// TestSettlingStops: who stops waiting gets the reason, and no question goes on for it.
+func TestSettlingStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
+			return map[string]string{"a": "ready"}, nil
+		}, func(state string) bool { return state == "busy" })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := settling.Wait(ctx, "a"); err == nil {
+			t.Error("it waited")
+		}
+		synctest.Wait()
+		time.Sleep(time.Minute)
+	})
+}
+
+// TestLocks: of a name one holds the lock, names do not disturb each other, and who stops
+// waiting holds nothing.
+func TestLocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		locks, inside := kit.NewLocks(), 0
+		var wg sync.WaitGroup
+		began := time.Now()
+		for range 5 {
+			wg.Go(func() {
+				unlock, err := locks.Take(t.Context(), "a")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer unlock()
+				if inside++; inside > 1 {
+					t.Error("two hold it")
+				}
+				time.Sleep(time.Second)
+				inside--
+			})
+		}
+		synctest.Wait()
+		unlock, err := locks.Take(t.Context(), "b")
+		if err != nil || time.Since(began) > 0 {
+			t.Errorf("another name waited: %v", err)
+		}
+		unlock()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := locks.Take(ctx, "a"); err == nil {
+			t.Error("it was given although it was held")
+		}
+		wg.Wait()
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("took %v; want 5s, one after the other", took)
+		}
+	})
+}

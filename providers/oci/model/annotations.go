@@ -1,0 +1,216 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Where the official controller reads keys.
+const (
+	source     = "oracle/oci-cloud-controller-manager:pkg/cloudprovider/providers/oci/load_balancer_spec.go"
+	sourceMain = "oracle/oci-cloud-controller-manager:pkg/cloudprovider/providers/oci/load_balancer.go"
+)
+
+// Headings of the reference page.
+const (
+	groupKind    = "Kind and place"
+	groupShape   = "Shape"
+	groupTraffic = "Listeners and backend sets"
+	groupTLS     = "TLS"
+	groupHealth  = "Health checks"
+	groupGuard   = "Security rules"
+	groupTags    = "Tags"
+	groupStatus  = "Status"
+	groupObjects = "On other objects"
+)
+
+// Beginnings of keys.
+const (
+	oldPrefix = "service.beta.kubernetes.io/oci-load-balancer-"
+	prefix    = "oci.oraclecloud.com/"
+	netPrefix = "oci-network-load-balancer.oraclecloud.com/"
+	mapPrefix = "oci-load-balancer.oraclecloud.com/"
+)
+
+// Annotations is the set of all keys that the official controller reads, and of those
+// that Oracle documents besides.
+func Annotations() *annotations.Set {
+	set, _ := declared() // a set at fault says so on every Service
+	return set
+}
+
+func declared() (*annotations.Set, error) {
+	return annotations.Collect("oci", []string{oldPrefix, prefix, netPrefix, mapPrefix}, checks(),
+		placeKeys(), shapeKeys(), trafficKeys(), tlsKeys(), healthKeys(), guardKeys(), tagKeys(), laterKeys(), objectKeys())
+}
+
+func one(kind string) []string {
+	if kind == "" {
+		return nil
+	}
+	return []string{kind}
+}
+
+// text declares a key with any text.
+func text(name, kind, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: name, Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[string]{{
+			Kinds: one(kind), Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Empty: annotations.EmptyAbsent, Source: source,
+		}},
+	}
+}
+
+// flag declares a key with what Go's ParseBool takes.
+func flag(name, kind, group, doc, fallback string, change annotations.Change) *annotations.Key[bool] {
+	return &annotations.Key[bool]{
+		Name: name, Group: group, Example: "true", Doc: doc,
+		Forms: []annotations.Form[bool]{{Kinds: one(kind), Type: annotations.Bool(), DefaultDoc: fallback, Change: change, Source: source}},
+	}
+}
+
+// number declares a key with a whole number.
+func number(name, kind, group, doc, example string, t annotations.Type[int], standard int, fallback string) *annotations.Key[int] {
+	return &annotations.Key[int]{
+		Name: name, Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[int]{{Kinds: one(kind), Type: t, Default: standard, DefaultDoc: fallback, Source: source}},
+	}
+}
+
+// choice declares a key with one of some words.
+func choice(name, kind, group, doc, standard string, words ...string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: name, Group: group, Example: words[len(words)-1], Doc: doc,
+		Forms: []annotations.Form[string]{{Kinds: one(kind), Type: annotations.Enum(words...), Default: standard, Source: source}},
+	}
+}
+
+const (
+	exampleSubnet = "ocid1.subnet.oc1.iad.aaaaaaaa5b0c"
+	exampleGroup  = "ocid1.networksecuritygroup.oc1.iad.aaaaaaaa7f21"
+)
+
+// Keys of the kind and the place.
+var (
+	typeKey = &annotations.Key[string]{
+		Name: prefix + "load-balancer-type", Group: groupKind, Example: "nlb",
+		Doc: "Chooses the product: lb is the Load Balancer, nlb the Network Load Balancer.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.EnumFold(LB, NLB), Default: LB, Fallback: LB, Change: annotations.Replaced, Bad: annotations.UseFallback, Source: source,
+			Doc: "After a change the other one is made first; the old one goes when the status shows the new addresses.",
+		}},
+	}
+	internalKey        = flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation)
+	netInternalKey     = flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation)
+	subnetKey          = text(oldPrefix+"subnet1", LB, groupKind, "Subnet of the load balancer. A regional one is used alone.", "the OCID of a subnet", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	secondSubnetKey    = text(oldPrefix+"subnet2", LB, groupKind, "Second subnet of a public load balancer whose subnets are each in one availability domain.", "the OCID of a subnet", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation)
+	netSubnetKey       = text(netPrefix+"subnet", NLB, groupKind, "Subnet of the network load balancer.", "the OCID of a subnet", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	assignedKey        = text(netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
+	assigned6Key       = text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation)
+	reservedKey        = reservedIPs()
+	compartmentKey     = compartment()
+	externalOnlyKey    = flag(netPrefix+"external-ip-only", NLB, groupStatus, "Leaves private addresses of a public network load balancer out of the status.", "false", annotations.InPlace)
+	ingressModeKey     = ingressMode()
+	groupsKey          = groupList(prefix+"oci-network-security-groups", LB)
+	netGroupsKey       = groupList(netPrefix+"oci-network-security-groups", NLB)
+	nodeSelectorKey    = nodeSelector(prefix+"node-label-selector", LB)
+	netNodeSelectorKey = nodeSelector(netPrefix+"node-label-selector", NLB)
+)
+
+func placeKeys() []annotations.Declaration {
+	return []annotations.Declaration{
+		typeKey, internalKey, netInternalKey, subnetKey, secondSubnetKey, netSubnetKey, assignedKey, assigned6Key, reservedKey, compartmentKey,
+		externalOnlyKey, ingressModeKey, groupsKey, netGroupsKey, nodeSelectorKey, netNodeSelectorKey,
+	}
+}
+
+func compartment() *annotations.Key[string] {
+	k := text(prefix+"compartment-id", "", groupKind, "Compartment that the load balancer is made in.", "the OCID of a compartment", "ocid1.compartment.oc1..aaaaaaaa3c5e", "compartment of the configuration", annotations.Replaced)
+	k.OnDelete = true
+	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
+	return k
+}
+
+func reservedIPs() *annotations.Key[[]string] {
+	return &annotations.Key[[]string]{
+		Name: prefix + "reserved-ips", Group: groupKind, Example: "203.0.113.7",
+		Doc: "Reserved public addresses of the load balancer, in place of spec.loadBalancerIP.",
+		Forms: []annotations.Form[[]string]{{
+			Type:   annotations.ListWith(annotations.ListOptions{AtMost: 2}, annotations.String().Legally("a reserved public address")),
+			Change: annotations.IgnoredAfterCreation, Source: "https://docs.oracle.com/en-us/iaas/releasenotes/conteng/conteng-LB-NLB-annotation-for-Reserved-IPv4.htm",
+			Doc: "One of each family at most; a pair on lb only.",
+		}},
+	}
+}
+
+func ingressMode() *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: prefix + "ingress-ip-mode", Group: groupStatus, Example: "proxy",
+		Doc:   "Says in the status whether nodes may answer for the load balancer's addresses (vip) or must go through it (proxy).",
+		Forms: []annotations.Form[string]{{Type: annotations.EnumFold("Proxy", "VIP"), DefaultDoc: "not said", Source: source}},
+	}
+}
+
+func groupList(name, kind string) *annotations.Key[[]string] {
+	return &annotations.Key[[]string]{
+		Name: name, Group: groupGuard, Example: exampleGroup,
+		Doc: "Network security groups that the load balancer is in.",
+		Forms: []annotations.Form[[]string]{{
+			Kinds: one(kind), Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the OCID of a network security group")), Source: source,
+			Doc: "With rules in a group of its own, that one counts as well.",
+		}},
+	}
+}
+
+func nodeSelector(name, kind string) *annotations.Key[Selector] {
+	return &annotations.Key[Selector]{
+		Name: name, Group: groupTraffic, Example: "role=ingress",
+		Doc: "Selects the nodes that are backends by their labels.",
+		Forms: []annotations.Form[Selector]{{
+			Kinds: one(kind), Type: annotations.Custom("label selector", "a Kubernetes label selector", parseSelector), DefaultDoc: "all nodes", Source: sourceMain,
+			Doc: "Requirements are separated by commas: key=value, key==value, key!=value, key in (a, b), key notin (a, b), key, !key.",
+		}},
+	}
+}
+
+// checks are those that see several keys.
+func checks() []annotations.Check { return []annotations.Check{checkPreserve, checkFlexible, checkTLS} }
+
+// excludeKey keeps a node out of all load balancers.
+var excludeKey = &annotations.Key[bool]{
+	Name: corev1.LabelNodeExcludeBalancers, On: annotations.NodeLabel, Group: groupObjects, Example: "true",
+	Doc:   "Keeps the node out of all load balancers, unless the value is false.",
+	Forms: []annotations.Form[bool]{{Type: annotations.BoolUnless("false"), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}},
+}
+
+func objectKeys() []annotations.Declaration {
+	passive := func(name string, on annotations.Place, doc, reason string) *annotations.Key[string] {
+		return &annotations.Key[string]{
+			Name: name, On: on, Group: groupObjects, Example: "true", Doc: doc,
+			Forms: []annotations.Form[string]{{Type: annotations.String(), Support: annotations.Accepted, Reason: reason, Source: sourceMain}},
+		}
+	}
+	const addresses = "it decides on the addresses of the Node object, which are read"
+	return []annotations.Declaration{
+		excludeKey,
+		passive(prefix+"compartment-id", annotations.NodeAnnotation, "Compartment of the node's instance.", "the instance itself tells its compartment"),
+		passive(prefix+"ip-family-ipv4", annotations.NodeLabel, "Gives the Node IPv4 addresses.", addresses),
+		passive(prefix+"ip-family-ipv6", annotations.NodeLabel, "Gives the Node IPv6 addresses.", addresses),
+	}
+}
+
+// laterKeys are known, and not acted on yet.
+func laterKeys() []annotations.Declaration {
+	later := func(name, kind, group, doc, reason, from string) *annotations.Key[string] {
+		return &annotations.Key[string]{
+			Name: name, Group: group, Example: "name", Doc: doc,
+			Forms: []annotations.Form[string]{{Kinds: one(kind), Type: annotations.String(), Support: annotations.Later, Reason: reason, Source: from}},
+		}
+	}
+	return []annotations.Declaration{
+		later(prefix+"workload-service-account", "", groupKind, "ServiceAccount whose workload identity makes the calls for the Service.", "all calls are made with the controller's own credentials", source),
+		later(prefix+"reserved-private-ips", "", groupKind, "Reserved private address of an internal load balancer.", "Oracle does not publish how it is given to the load balancer", "https://docs.oracle.com/en-us/iaas/releasenotes/conteng/"),
+		later(mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap that gives listeners certificates of the Certificates service.", "Oracle does not publish its format", "https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengcreatingloadbalancer_topic-Summaryofannotations.htm"),
+	}
+}

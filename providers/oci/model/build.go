@@ -1,0 +1,292 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// builder puts a stack together.
+type builder struct {
+	in       Input
+	facts    *Facts
+	have     *stack.Stack
+	out      *stack.Stack
+	problems annotations.Problems
+	product  Product
+	version  string // of the load balancer's addresses
+	subnets  []Subnet
+}
+
+// Build says what the Service wants. With a problem that is an error there is no stack:
+// the last good one stays.
+func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	if facts == nil {
+		facts = &Facts{}
+	}
+	b := &builder{in: in, facts: facts, have: have, out: &stack.Stack{Owner: in.Owner}, product: product(in.Kind)}
+	if beyond := providers.Exceeds(Capabilities(), Reach(in)); len(beyond) > 0 {
+		return nil, beyond, nil
+	}
+	b.check()
+	if !b.problems.Errors() {
+		b.balancer()
+	}
+	if !b.problems.Errors() {
+		b.ports()
+		b.guard()
+	}
+	if b.problems.Errors() {
+		return nil, b.problems, nil
+	}
+	return b.out, b.problems, nil
+}
+
+func (b *builder) refuse(key, value, message, legal string) {
+	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Error, Key: key, Value: value, Message: message, Legal: legal})
+}
+
+func (b *builder) warn(key, value, message, legal string) {
+	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Warning, Key: key, Value: value, Message: message, Legal: legal})
+}
+
+// check judges what is no annotation alone.
+func (b *builder) check() {
+	in := b.in
+	can, _ := providers.CapabilityOf(Capabilities(), in.Kind)
+	b.problems = append(b.problems, can.Judge(in.Service, in.Backends)...)
+	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
+		b.refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
+	}
+	if in.Kind == LB && !slices.Contains(in.Backends.Families, corev1.IPv4Protocol) {
+		b.refuse("spec.ipFamilies", "IPv6", "is not possible alone: load balancers of kind lb reach nodes by IPv4", "IPv4, or both families, or "+typeKey.Name+": nlb")
+	}
+	if compartmentOf(in) == "" {
+		b.refuse(compartmentKey.Name, "", "is nowhere said, and the metadata of the machine do not tell it", "the OCID of a compartment here, or compartment of the configuration")
+	}
+	if keep, origin, said := preserveKey.Lookup(in.Values); in.Kind == NLB && said && !nodeports.LocalOnly(in.Service) {
+		_ = keep
+		b.refuse(preserveKey.Name, origin.Raw, "goes with externalTrafficPolicy Local only: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
+	}
+	if in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP {
+		b.affinity()
+	}
+}
+
+// affinity tells where a policy that is asked for does not keep sessions.
+func (b *builder) affinity() {
+	key, keeping := policyKey, []string{"IP_HASH"}
+	if b.in.Kind == NLB {
+		key, keeping = netPolicyKey, []string{"TWO_TUPLE", "THREE_TUPLE"}
+	}
+	if policy, _, said := key.Lookup(b.in.Values); said && !slices.Contains(keeping, policy) {
+		b.problems = append(b.problems, key.Warning(b.in.Values, "wins over spec.sessionAffinity ClientIP, and does not keep a client at its backend", strings.Join(keeping, " or ")))
+	}
+}
+
+// found is the load balancer that is there.
+func (b *builder) found() (Balancer, stack.Resource, bool) {
+	r, ok := b.have.Get(b.product.key())
+	spec, is := r.Spec.(Balancer)
+	return spec, r, ok && is && r.State != stack.Failed
+}
+
+// balancer wants the load balancer itself.
+func (b *builder) balancer() {
+	in := b.in
+	want := Balancer{
+		Name: BalancerName(b.product, in.Config.Prefix, in.Owner), Compartment: compartmentOf(in), Private: internal(in),
+		Groups: slices.Sorted(slices.Values(pick(in, groupsKey, netGroupsKey))),
+	}
+	if in.Kind == NLB {
+		want.Assigned, want.Assigned6 = assignedKey.Get(in.Values), assigned6Key.Get(in.Values)
+	}
+	want.Freeform, want.Defined = tagsOf(in)
+	spec, _, there := b.found()
+	if there {
+		b.keep(&want, spec)
+	} else {
+		b.place(&want)
+		b.reserve(&want)
+	}
+	if b.problems.Errors() {
+		return
+	}
+	for _, id := range want.Subnets {
+		b.subnets = append(b.subnets, b.facts.Subnets[id])
+	}
+	b.version = b.versionOf(b.subnets[0])
+	if six := len(in.Backends.Families) > 1; six && in.Kind == NLB && b.version == V4 {
+		b.single(want.Subnets[0])
+	}
+	want.Version = b.version
+	if there && in.Kind == LB {
+		want.Version = spec.Version // cannot change
+	}
+	if in.Kind == LB {
+		b.shape(&want, spec, there)
+	}
+	if mode(in) == modeGroup {
+		want.Own = stack.RefTo(groupKey())
+		if len(want.Groups) >= mostGroups {
+			b.refuse(groupsKey.Name, strings.Join(want.Groups, ","), "leaves no place for the Service's own group", fmt.Sprintf("%d groups at most with %s: NSG", mostGroups-1, ruleModeKey.Name))
+		}
+	}
+	b.out.Put(stack.Resource{Key: b.product.key(), Spec: want})
+}
+
+// single says that a subnet has no IPv6 for a Service that would have both.
+func (b *builder) single(subnet string) {
+	policy := b.in.Service.Spec.IPFamilyPolicy
+	if policy != nil && *policy == corev1.IPFamilyPolicyRequireDualStack {
+		b.refuse("spec.ipFamilyPolicy", string(*policy), "is not possible: the subnet "+subnet+" has no IPv6", "PreferDualStack, or a subnet with IPv6")
+		return
+	}
+	b.warn("spec.ipFamilies", "", "has two families, but the subnet "+subnet+" has no IPv6", "")
+}
+
+// keep takes over what of a live load balancer cannot change, and tells where the
+// Service asks for something else.
+func (b *builder) keep(want *Balancer, found Balancer) {
+	const stays = "cannot change on a load balancer that is there, which keeps what it has; delete the Service and make it anew"
+	key := internalKey
+	if b.in.Kind == NLB {
+		key = netInternalKey
+	}
+	if want.Private != found.Private {
+		b.warn(key.Name, fmt.Sprint(want.Private), stays, "")
+	}
+	first, second := subnetsAsked(b.in)
+	if first != "" && !slices.Contains(found.Subnets, first) && (second == "" || !slices.Contains(found.Subnets, second)) {
+		b.warn(subnetNameOf(b.in), first, stays, "")
+	}
+	addresses, where := addressesAsked(b.in)
+	for _, ip := range addresses {
+		if !slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == ip }) {
+			b.warn(where, ip, stays, "")
+		}
+	}
+	want.Private, want.Subnets, want.Reserved = found.Private, found.Subnets, found.Reserved
+	want.Assigned, want.Assigned6, want.Freeform, want.Defined = found.Assigned, found.Assigned6, found.Freeform, found.Defined
+}
+
+func subnetNameOf(in Input) string {
+	if in.Kind == NLB {
+		return netSubnetKey.Name
+	}
+	return subnetKey.Name
+}
+
+// place chooses the subnets of a new load balancer: a regional one is used alone.
+// Source: load_balancer.go (getOciLoadBalancerSubnets).
+func (b *builder) place(want *Balancer) {
+	first, second := subnetsAsked(b.in)
+	name := subnetNameOf(b.in)
+	if first == "" {
+		first, second = second, ""
+	}
+	if first == "" {
+		b.refuse(name, "", "is nowhere said", "the OCID of a subnet here, or loadBalancer.subnet1 of the configuration")
+		return
+	}
+	for _, id := range []string{first, second} {
+		if _, known := b.facts.Subnets[id]; id != "" && !known {
+			b.refuse(name, id, "is not there, or may not be seen", "the OCID of a subnet")
+			return
+		}
+	}
+	other, two := b.facts.Subnets[second]
+	switch {
+	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || internal(b.in) && (!two || other.Domain != ""):
+		want.Subnets = []string{first}
+	case two && other.Domain == "":
+		want.Subnets = []string{second}
+	case two:
+		want.Subnets = []string{first, second}
+	default:
+		b.refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", "the OCID of a subnet in another domain, or a regional subnet alone")
+	}
+}
+
+// reserve gives a new load balancer the reserved addresses that the Service names.
+func (b *builder) reserve(want *Balancer) {
+	addresses, where := addressesAsked(b.in)
+	if len(addresses) > 0 && want.Private {
+		b.refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
+		return
+	}
+	if len(addresses) > 1 {
+		b.refuse(where, strings.Join(addresses, ","), "has several addresses: those of IPv6 cannot be looked up yet", "one IPv4 address")
+		return
+	}
+	for _, ip := range addresses {
+		known, ok := b.facts.Addresses[ip]
+		switch {
+		case !ok:
+			b.refuse(where, ip, "is no reserved public IPv4 address of the tenancy, or may not be seen", "a reserved public IPv4 address")
+		case !known.Available:
+			b.refuse(where, ip, "is in use by "+firstOf(known.User, "something else"), "a reserved public address that is free")
+		default:
+			want.Reserved = append(want.Reserved, known.ID)
+		}
+	}
+}
+
+// shape wants what the Service says; a flexible load balancer that is there stays one.
+// Source: load_balancer_spec.go (getLBShape).
+func (b *builder) shape(want *Balancer, found Balancer, there bool) {
+	in := b.in
+	name, _, said := shapeKey.Lookup(in.Values)
+	was := there && strings.EqualFold(found.Shape, flexible)
+	want.Shape = firstOf(name, defaultShape)
+	if was && !strings.EqualFold(want.Shape, flexible) {
+		if said {
+			b.problems = append(b.problems, shapeKey.Warning(in.Values, "cannot follow a flexible shape, which stays", flexible))
+		}
+		want.Shape = flexible
+	}
+	if !strings.EqualFold(want.Shape, flexible) {
+		return
+	}
+	want.Shape = flexible
+	want.Least, want.Most = leastKey.Get(in.Values), mostKey.Get(in.Values)
+	if was {
+		want.Least, want.Most = firstNumber(want.Least, found.Least), firstNumber(want.Most, found.Most)
+	}
+	for key, value := range map[*annotations.Key[int]]int{leastKey: want.Least, mostKey: want.Most} {
+		if value == 0 {
+			b.refuse(key.Name, "", "is missing: a flexible shape needs it", "a whole number of Mbps")
+		}
+	}
+	want.Most = max(want.Most, want.Least)
+}
+
+func firstNumber(a, b int) int {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// tagsOf are those of a new load balancer: the Service's, else the configuration's.
+// Source: load_balancer_spec.go (getLoadBalancerTags).
+func tagsOf(in Input) (freeform map[string]string, defined string) {
+	own, ownDefined := pick(in, freeformKey, netFreeformKey), pick(in, definedKey, netDefinedKey)
+	if len(own) == 0 && len(ownDefined) == 0 {
+		own, ownDefined = in.Config.Tags.LoadBalancer.Freeform, in.Config.Tags.LoadBalancer.Defined
+	}
+	if len(ownDefined) > 0 {
+		if text, err := json.Marshal(ownDefined); err == nil { // it came from JSON
+			defined = string(text)
+		}
+	}
+	return own, defined
+}

@@ -1,0 +1,220 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+)
+
+func groupKey() stack.Key    { return stack.Key{Kind: KindGroup} }
+func ownRulesKey() stack.Key { return stack.Key{Kind: KindGroupRules, Name: "own"} }
+
+// guard wants the rules that let clients and health checks through.
+func (b *builder) guard() {
+	kept := mode(b.in)
+	if kept == modeNone {
+		b.unguarded()
+		return
+	}
+	for _, p := range b.in.Backends.Ports {
+		if p.Protocol != corev1.ProtocolTCP {
+			b.refuse("spec.ports", p.String(), "gets no security rules, which are kept for TCP only", "TCP, or "+ruleModeKey.Name+": None with rules of your own")
+			return
+		}
+	}
+	if kept == modeGroup {
+		b.groups()
+		return
+	}
+	b.lists(kept == modeAll)
+}
+
+// unguarded tells of ranges that nothing keeps.
+func (b *builder) unguarded() {
+	if _, source, _ := nodeports.SourceRanges(b.in.Service); source != nodeports.RangesFromDefault {
+		b.warn(string(source), "", "has no effect: no security rules are kept for the Service", ruleModeKey.Name+": SL-All, SL-Frontend or NSG")
+	}
+}
+
+// ranges are where clients may come from, of the families that are served.
+func (b *builder) ranges() []string {
+	list, source, _ := nodeports.SourceRanges(b.in.Service)
+	var out []string
+	if source != nodeports.RangesFromDefault {
+		for _, p := range list {
+			out = append(out, p.Masked().String())
+		}
+	} else {
+		if b.version != V6 || b.in.Kind == LB {
+			out = append(out, "0.0.0.0/0")
+		}
+		if b.version != V4 {
+			out = append(out, "::/0")
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// targets are the ports of nodes that the load balancer sends to.
+func (b *builder) targets() []int32 {
+	out := []int32{healthPort(b.in)}
+	return append(out, b.nodePorts()...)
+}
+
+func (b *builder) nodePorts() []int32 {
+	var out []int32
+	for _, p := range b.in.Backends.Ports {
+		if p.NodePort != 0 {
+			out = append(out, p.NodePort)
+		}
+	}
+	return out
+}
+
+// lists wants rules in the security lists of the load balancer's subnets, and with whole
+// of the nodes' subnets.
+// Source: load_balancer_security_lists.go.
+func (b *builder) lists(whole bool) {
+	var nodes []Subnet
+	if whole {
+		nodes = b.nodeSubnets()
+	}
+	for _, front := range b.subnets {
+		for _, p := range b.in.Backends.Ports {
+			if b.in.Ended() {
+				return
+			}
+			for _, from := range b.ranges() {
+				b.entry(front, Ingress, from, p.Port)
+			}
+		}
+		for _, behind := range nodes {
+			for _, port := range b.targets() {
+				if b.in.Ended() {
+					return
+				}
+				for _, cidr := range behind.cidrs() {
+					b.entry(front, Egress, cidr, port)
+				}
+				for _, cidr := range front.cidrs() {
+					b.entry(behind, Ingress, cidr, port)
+				}
+			}
+		}
+	}
+	if preserved(b.in) {
+		b.clients(nodes)
+	}
+}
+
+// clients lets the Service's clients reach the nodes, which see their addresses.
+func (b *builder) clients(nodes []Subnet) {
+	for _, behind := range nodes {
+		for _, port := range b.nodePorts() {
+			if b.in.Ended() {
+				return
+			}
+			for _, from := range b.ranges() {
+				b.entry(behind, Ingress, from, port)
+			}
+		}
+	}
+}
+
+func (s Subnet) cidrs() []string {
+	out := []string{s.CIDR.Masked().String()}
+	for _, p := range s.CIDR6 {
+		out = append(out, p.Masked().String())
+	}
+	return slices.DeleteFunc(out, func(c string) bool { return c == netip.Prefix{}.String() })
+}
+
+// nodeSubnets are those of the nodes, in order.
+func (b *builder) nodeSubnets() []Subnet {
+	var addresses []netip.Addr
+	var lost []string
+	vcn := b.subnets[0].VCN
+	for node := range b.in.Backends.Nodes.All() {
+		for _, f := range b.familiesOf() {
+			address, ok := node.Address(f)
+			if !ok {
+				continue
+			}
+			addresses = append(addresses, address)
+			if len(Of(b.facts.Machines, vcn, []netip.Addr{address})) == 0 {
+				lost = append(lost, node.Name)
+			}
+		}
+	}
+	if len(lost) > 0 {
+		b.warn("nodes", strings.Join(slices.Compact(lost), ", "), "are in no subnet of the load balancer's network that can be found, so their security lists get no rules", "")
+	}
+	return Of(b.facts.Machines, vcn, addresses)
+}
+
+// entry wants one rule.
+func (b *builder) entry(in Subnet, direction, peer string, port int32) {
+	if in.List == "" {
+		return // Build has told that the subnet is not there
+	}
+	e := Entry{List: in.List, Direction: direction, Peer: peer, Port: port}
+	b.out.Put(stack.Resource{Key: e.Key(), Hold: stack.Counted, Spec: e})
+}
+
+// Key is the key of a rule, which says all of it.
+func (e Entry) Key() stack.Key {
+	return stack.Key{Kind: KindEntry, Name: fmt.Sprintf("%s/%s/%s/%d", e.List, strings.ToLower(e.Direction), e.Peer, e.Port)}
+}
+
+// groups wants a network security group of the Service's own, with its rules, and rules
+// in those of the nodes.
+// Source: load_balancer_network_security_group.go.
+func (b *builder) groups() {
+	in := b.in
+	vcn := firstOf(in.Config.VCN, b.subnets[0].VCN)
+	b.out.Put(stack.Resource{Key: groupKey(), Spec: Group{Name: GroupName(in.Owner), Compartment: compartmentOf(in), VCN: vcn, Tags: GroupTags(in.Owner)}})
+	backends := slices.Sorted(slices.Values(backendGroupsKey.Get(in.Values)))
+	own := GroupRules{Group: stack.RefTo(groupKey())}
+	for _, p := range in.Backends.Ports {
+		if in.Ended() {
+			break
+		}
+		for _, from := range b.ranges() {
+			own.Rules = append(own.Rules, GroupRule{Direction: Ingress, Peer: from, Port: p.Port})
+		}
+	}
+	for _, g := range backends {
+		rules := GroupRules{Group: stack.RefID(g)}
+		for _, port := range b.targets() {
+			own.Rules = append(own.Rules, GroupRule{Direction: Egress, Peer: g, Port: port})
+			rules.Rules = append(rules.Rules, GroupRule{Direction: Ingress, Of: stack.RefTo(groupKey()), Port: port})
+		}
+		if preserved(in) {
+			for _, port := range b.nodePorts() {
+				for _, from := range b.ranges() {
+					rules.Rules = append(rules.Rules, GroupRule{Direction: Ingress, Peer: from, Port: port})
+				}
+			}
+		}
+		slices.SortFunc(rules.Rules, GroupRule.Compare)
+		b.out.Put(stack.Resource{Key: stack.Key{Kind: KindGroupRules, Name: g}, Spec: rules})
+	}
+	if len(backends) == 0 {
+		b.problems = append(b.problems, backendGroupsKey.Warning(in.Values, "is not said: the nodes must let the load balancer in by rules of their own", "the OCIDs of the groups that the nodes are in"))
+	}
+	slices.SortFunc(own.Rules, GroupRule.Compare)
+	b.out.Put(stack.Resource{Key: ownRulesKey(), In: groupKey(), Spec: own})
+}
+
+// Compare orders rules.
+func (r GroupRule) Compare(o GroupRule) int {
+	return cmp.Or(strings.Compare(r.Direction, o.Direction), strings.Compare(r.Peer, o.Peer), r.Of.Compare(o.Of), cmp.Compare(r.Port, o.Port))
+}

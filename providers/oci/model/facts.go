@@ -1,0 +1,56 @@
+package model
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// Kinds of facts, for look-ups in Scope.Facts.
+const (
+	// FactSubnet is a subnet by its OCID, with the security list that rules go to.
+	FactSubnet stack.Kind = "subnet"
+	// FactMachines are the subnets that instances are in: Value is the compartment. Those
+	// of the nodes of Scope.Nodes are among them.
+	FactMachines stack.Kind = "machine-subnets"
+	// FactAddress is a reserved public address: Value is the address.
+	FactAddress stack.Kind = "public-ip"
+)
+
+// Subnet is a subnet of a VCN.
+type Subnet struct {
+	ID, VCN string
+	// Domain is the availability domain of one that is in one; empty: it is regional.
+	Domain string
+	CIDR   netip.Prefix
+	CIDR6  []netip.Prefix
+	// List is the security list of the subnet that rules go to: the configured one, else
+	// the oldest.
+	List string
+}
+
+// PublicIP is a reserved public address.
+type PublicIP struct {
+	ID        string
+	Available bool   // nothing has it
+	User      string // OCID of what has it
+}
+
+// Facts is what Build may know of the cloud. It is shared between Services and never
+// written to after a read.
+type Facts struct {
+	Subnets   map[string]Subnet   // by OCID; those that were asked for and exist
+	Machines  []Subnet            // those that instances are in, by OCID
+	Addresses map[string]PublicIP // by address
+}
+
+// Holds tells whether an address is of the subnet.
+func (s Subnet) Holds(a netip.Addr) bool {
+	return s.CIDR.Contains(a) || slices.ContainsFunc(s.CIDR6, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// Of are those of the subnets that addresses are of, in one VCN.
+func Of(all []Subnet, vcn string, addresses []netip.Addr) []Subnet {
+	return slices.DeleteFunc(slices.Clone(all), func(s Subnet) bool { return s.VCN != vcn || !slices.ContainsFunc(addresses, s.Holds) })
+}

@@ -1,0 +1,153 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+)
+
+// Input is that of the contract with this cloud's configuration.
+type Input = providers.Input[Config]
+
+// Identity is that of the contract with this cloud's configuration.
+type Identity = providers.Identity[Config]
+
+// Choose says which kind a Service asks for: nlb in any case, else lb.
+// Source: load_balancer_spec.go (getLoadBalancerType).
+func Choose(svc *corev1.Service) providers.Choice {
+	if strings.EqualFold(svc.Annotations[typeKey.Name], NLB) {
+		return providers.Choice{Kind: NLB}
+	}
+	return providers.Choice{Kind: LB}
+}
+
+// Left says why Services are left alone where the configuration has no load balancers.
+func Left(c Config, _ *corev1.Service) string {
+	if c.LoadBalancer.Disabled {
+		return "the configuration has loadBalancer.disabled: true"
+	}
+	return ""
+}
+
+// SelectNodes says which nodes may be backends.
+func SelectNodes(in Input) nodeports.Filter {
+	key := nodeSelectorKey
+	if in.Kind == NLB {
+		key = netNodeSelectorKey
+	}
+	s := key.Get(in.Values)
+	if s.Text == "" {
+		return nodeports.Filter{}
+	}
+	return nodeports.Filter{Keep: s.Keys, Also: []nodeports.Predicate{{Name: "selector " + s.Text, Keep: func(n nodeports.Node) bool { return s.Matches(n.Labels) }}}}
+}
+
+// pick is the value of the key that the kind has.
+func pick[T any](in Input, lb, nlb *annotations.Key[T]) T {
+	if in.Kind == NLB {
+		return nlb.Get(in.Values)
+	}
+	return lb.Get(in.Values)
+}
+
+func internal(in Input) bool { return pick(in, internalKey, netInternalKey) }
+
+func compartmentOf(in Input) string {
+	return firstOf(compartmentKey.Get(in.Values), in.Config.Compartment)
+}
+
+// subnetsAsked are the subnets that the Service or the configuration names.
+func subnetsAsked(in Input) (first, second string) {
+	c := in.Config.LoadBalancer
+	if in.Kind == NLB {
+		return firstOf(netSubnetKey.Get(in.Values), c.Subnet1), ""
+	}
+	return firstOf(subnetKey.Get(in.Values), c.Subnet1), firstOf(secondSubnetKey.Get(in.Values), c.Subnet2)
+}
+
+// mode is the way in which security rules are kept.
+// Source: load_balancer_spec.go (getRuleManagementMode, getSecurityListManagementMode).
+func mode(in Input) string {
+	switch ruleModeKey.Get(in.Values) {
+	case "SL-All":
+		return modeAll
+	case "SL-Frontend":
+		return modeFrontend
+	case modeGroup:
+		return modeGroup
+	case modeNone:
+		return modeNone
+	}
+	if in.Kind == NLB {
+		return netListModeKey.Get(in.Values)
+	}
+	return firstOf(listModeKey.Get(in.Values), in.Config.listMode())
+}
+
+// addressesAsked are the reserved public addresses that the Service names, and where.
+func addressesAsked(in Input) (addresses []string, where string) {
+	if ip := in.Service.Spec.LoadBalancerIP; ip != "" {
+		return []string{ip}, "spec.loadBalancerIP"
+	}
+	return reservedKey.Get(in.Values), reservedKey.Name
+}
+
+// preserved tells whether nodes see the addresses of clients.
+// Source: load_balancer_spec.go (getPreserveSource).
+func preserved(in Input) bool {
+	if in.Kind != NLB || !nodeports.LocalOnly(in.Service) {
+		return false
+	}
+	keep, _, said := preserveKey.Lookup(in.Values)
+	return keep || !said
+}
+
+// familiesOf are the families that the load balancer sends to nodes by.
+func (b *builder) familiesOf() []corev1.IPFamily {
+	if b.in.Kind == LB {
+		return []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+	switch b.version {
+	case V6:
+		return []corev1.IPFamily{corev1.IPv6Protocol}
+	case Both:
+		return []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+	}
+	return []corev1.IPFamily{corev1.IPv4Protocol}
+}
+
+// versionOf is the version of the load balancer's addresses: of nlb it follows from the
+// families and what the subnet has.
+// Source: load_balancer_spec.go (getIpVersions), load_balancer_util.go.
+func (b *builder) versionOf(subnet Subnet) string {
+	six, four := slices.Contains(b.in.Backends.Families, corev1.IPv6Protocol), slices.Contains(b.in.Backends.Families, corev1.IPv4Protocol)
+	switch {
+	case b.in.Kind == LB && six && four:
+		return V6
+	case b.in.Kind == LB || !six:
+		return V4
+	case !four:
+		return V6
+	case len(subnet.CIDR6) == 0:
+		return V4
+	}
+	return Both
+}
+
+// InstanceID is the OCID of a node's instance.
+func InstanceID(n nodeports.Node) string { return strings.TrimPrefix(n.ProviderID, "oci://") }
+
+// firstOf is the first text that says something.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package model
+
+import (
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Reach says how far a Service reaches: whether its address is public, and what it
+// names of the tenancy.
+func Reach(in Input) providers.Reach {
+	key := internalKey
+	if in.Kind == NLB {
+		key = netInternalKey
+	}
+	r := providers.Reach{Kind: in.Kind, Internet: !internal(in), Internal: "true", Scheme: annotations.Origin{Source: annotations.FromDefault, Key: key.Name}}
+	if _, origin, said := key.Lookup(in.Values); said {
+		r.Scheme = origin
+	}
+	r.Names = append(r.Names, providers.AddressField(in.Service)...)
+	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingAddress, reservedKey)...)
+	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingAddress, assignedKey, assigned6Key)...)
+	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, secondSubnetKey, netSubnetKey)...)
+	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingCertificate, tlsSecretKey, backendSecretKey)...)
+	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, netGroupsKey, backendGroupsKey)...)
+	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingResourceGroup, compartmentKey)...)
+	r.Size = sizeOf(in)
+	return r
+}
+
+// Becomes is Reach of a load balancer that keeps its scheme: it cannot change.
+func Becomes(in Input, want *stack.Stack) providers.Reach {
+	r := Reach(in)
+	if lb, ok := want.Get(product(in.Kind).key()); ok {
+		if spec, is := lb.Spec.(Balancer); is {
+			r.Internet = !spec.Private
+		}
+	}
+	return r
+}
+
+// sizeOf counts a rule for every range and port, in whichever list they are.
+func sizeOf(in Input) providers.Size {
+	c, _ := providers.CapabilityOf(Capabilities(), in.Kind)
+	size := providers.SizeOf(c, in.Service)
+	if mode(in) != modeNone {
+		size.Rules = size.Ports * max(size.Ranges, 1)
+	}
+	return size
+}
+
+// Follow is what is there, with today's nodes behind it.
+func Follow(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, r := range have.Resources {
+		if r.Proof == stack.None && r.Hold != stack.Borrowed {
+			continue
+		}
+		if spec, ok := r.Spec.(BackendSet); ok && len(spec.Backends) > 0 {
+			spec.Backends = followers(in, spec.Backends)
+			r.Spec = spec
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+// followers are today's nodes as backends like those that are there.
+func followers(in Input, found []Backend) []Backend {
+	like := found[0]
+	var out []Backend
+	for node := range in.Backends.Nodes.All() {
+		if address, ok := node.Address(nodeports.FamilyOf(addressOf(like))); ok {
+			next := Backend{Address: address.String(), Port: like.Port, Weight: 1}
+			if like.Target != "" {
+				next.Target = InstanceID(node)
+			}
+			out = append(out, next)
+		}
+	}
+	return keepSettings(out, found)
+}
+
+// Shadow tells whether a Service that cannot be built might want a shared rule: any that
+// is there may be one of its own.
+func Shadow(_ Identity, entry stack.Resource) bool { return entry.Key.Kind == KindEntry }

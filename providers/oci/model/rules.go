@@ -1,0 +1,204 @@
+package model
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Parts of updates that are calls of their own.
+const (
+	PartShape   = "shape"
+	PartGroups  = "groups"
+	PartVersion = "version"
+	PartAdd     = "rules+" // of a group
+	PartRemove  = "rules-"
+)
+
+// rulesAtOnce is how many rules of a group one call adds or removes.
+// Source: Core Services API reference, AddSecurityRulesDetails.
+const rulesAtOnce = 25
+
+// Rules says how resources of every kind are compared and written.
+func Rules() diff.Rules {
+	all := map[stack.Kind]diff.Rule{
+		KindRuleSet: {Within: diff.Within{Inline: true, Cascade: true}, Equal: map[string]diff.Equal{"Items": sameItems}},
+		KindCertificate: {
+			Within: diff.Within{Inline: true, Cascade: true},
+			// The name tells what is in it.
+			Ignore: []string{"Name", "Public", "Authority", "Private", "Passphrase"},
+		},
+		KindEntry: {Batch: func(r stack.Resource, _ plan.Action, _ string) string { return batchOf(r) }},
+		KindGroup: {
+			Ignore: []string{"Name", "Compartment", "VCN", "Tags"},
+			Clash:  diff.Doubled,
+		},
+		KindGroupRules: {Sets: map[string]diff.Set{"Rules": {Chunk: rulesAtOnce}}},
+	}
+	for _, p := range Products() {
+		all[p.Balancer], all[p.Set], all[p.Listener] = balancerRule(), setRule(), listenerRule()
+	}
+	return diff.Rules{Kinds: all, Edges: edges(), Lock: lock}
+}
+
+func balancerRule() diff.Rule {
+	return diff.Rule{
+		// Nothing of these can change; Build takes over what is there, and tells the user.
+		Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses"},
+		Sticky: []string{"Version"},
+		Equal:  map[string]diff.Equal{"Shape": sameFold},
+		Parts: map[string]string{
+			"Shape": PartShape, "Least": PartShape, "Most": PartShape, "Groups": PartGroups, "Own": PartGroups, "Version": PartVersion,
+		},
+		Replace: diff.DeleteFirst,
+		Clash:   diff.Doubled,
+		Pending: diff.Settle,
+		Failed:  diff.Remake,
+		Serving: true,
+		Impact:  map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Shape": plan.Brief},
+	}
+}
+
+func setRule() diff.Rule {
+	return diff.Rule{
+		FollowsBackends: true,
+		Within:          diff.Within{Inline: true, Cascade: true},
+		Ignore:          []string{"Name", "Rest"},
+		Sticky:          []string{"CipherSuite", "TLSProtocols"},
+		Equal:           map[string]diff.Equal{"Backends": sameBackends},
+		Impact:          map[string]plan.Impact{"delete": plan.Interrupts},
+	}
+}
+
+func listenerRule() diff.Rule {
+	return diff.Rule{
+		Within: diff.Within{Inline: true, Cascade: true},
+		// A name is the listener's for good.
+		Ignore: []string{"Name", "Rest"},
+		Sticky: []string{"CipherSuite", "TLSProtocols"},
+		Impact: map[string]plan.Impact{"delete": plan.Interrupts, "Protocol": plan.Brief},
+	}
+}
+
+// lock lets one change at a time into a load balancer: it refuses others meanwhile.
+func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+	if _, ok := ProductOf(r.Key.Kind); !ok {
+		return nil
+	}
+	key := r.Key
+	if r.In != (stack.Key{}) {
+		key = r.In
+	}
+	if lb, ok := found(key); ok && lb.ID != "" {
+		return []string{"load balancer " + lb.ID}
+	}
+	return nil
+}
+
+// batchEntries begins the batch keys of rules in security lists.
+const batchEntries = "security list "
+
+// batchOf is the batch key of a rule in a security list: all rules of a list are written
+// in one call, for all Services.
+func batchOf(r stack.Resource) string {
+	spec, _ := r.Spec.(Entry)
+	return batchEntries + spec.List
+}
+
+// ListOf is the security list of a batch key; false: the batch is none of rules.
+func ListOf(batch string) (string, bool) { return strings.CutPrefix(batch, batchEntries) }
+
+// Former is the name, in keys, of a load balancer in a compartment that the Service has
+// left.
+const Former = "former"
+
+// edges are the orders that no reference says.
+func edges() []diff.Edge {
+	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
+	const evidence = "rules in a security list carry no mark: which are the Service's, only its load balancer tells"
+	out := []diff.Edge{
+		{First: step(plan.Delete, KindGroupRules), Then: step(plan.Delete, KindGroup), Reason: "rules that name a group are in its way"},
+		{First: diff.Match{Action: plan.Update, Kind: KindBalancer, Part: PartShape}, Then: step(plan.Update, KindSet), Reason: "a new shape bears more before more comes"},
+	}
+	for _, a := range []plan.Action{plan.Create, plan.Update} {
+		out = append(out,
+			diff.Edge{First: step(plan.Create, KindRuleSet), Then: step(a, KindListener), Reason: "a listener names its rule sets"},
+			diff.Edge{First: step(a, KindListener), Then: step(plan.Delete, KindRuleSet), Reason: "a rule set that a listener names cannot be deleted"},
+			diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion}, Then: step(plan.Create, KindNetSet), Reason: "a family must be there before it is listened on"},
+		)
+	}
+	for _, user := range []stack.Kind{KindSet, KindListener} {
+		for _, a := range []plan.Action{plan.Create, plan.Update} {
+			out = append(out,
+				diff.Edge{First: step(plan.Create, KindCertificate), Then: step(a, user), Reason: "it names the certificate"},
+				diff.Edge{First: step(a, user), Then: step(plan.Delete, KindCertificate), Reason: "a certificate that is named cannot be deleted"},
+			)
+		}
+		out = append(out, diff.Edge{First: step(plan.Delete, user), Then: step(plan.Delete, KindCertificate), Reason: "a certificate that is named cannot be deleted"})
+	}
+	out = append(out, diff.Edge{First: step(plan.Delete, KindNetListener), Then: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion}, Reason: "a family that is listened on cannot go"})
+	for _, p := range Products() {
+		former := diff.Match{Action: plan.Delete, Kind: p.Balancer, Name: Former}
+		out = append(out,
+			diff.Edge{First: step(plan.Create, p.Balancer), Then: former, Reason: "the load balancer in the other compartment serves until there is another one"},
+			diff.Edge{First: step(plan.Create, p.Balancer), Then: step(plan.Create, KindEntry), Reason: evidence},
+			diff.Edge{First: step(plan.Create, p.Listener), Then: step(plan.Create, KindEntry), Reason: evidence},
+			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Delete, p.Balancer), Reason: evidence},
+			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Delete, p.Listener), Reason: evidence},
+			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Update, p.Set), Reason: evidence},
+			diff.Edge{First: step(plan.Delete, p.Balancer), Then: step(plan.Delete, KindGroup), Reason: "a group that something is in cannot be deleted"},
+			diff.Edge{First: diff.Match{Action: plan.Update, Kind: p.Balancer, Part: PartGroups}, Then: step(plan.Delete, KindGroup), Reason: "a group that something is in cannot be deleted"},
+		)
+	}
+	return out
+}
+
+func sameFold(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return strings.EqualFold(w, h)
+}
+
+// sameBackends: those that have the same addresses and ports; what else is set on them
+// is the operator's.
+func sameBackends(want, have any) bool {
+	plain := func(list any) []Backend {
+		var out []Backend
+		backends, _ := list.([]Backend)
+		for _, b := range backends {
+			out = append(out, Backend{Address: b.Address, Port: b.Port})
+		}
+		slices.SortFunc(out, func(a, b Backend) int {
+			return cmp.Or(strings.Compare(a.Address, b.Address), cmp.Compare(a.Port, b.Port))
+		})
+		return out
+	}
+	return slices.Equal(plain(want), plain(have))
+}
+
+// sameItems: the API adds fields to rules that were not said.
+func sameItems(want, have any) bool {
+	read := func(v any) (out []map[string]any) {
+		text, _ := v.(string)
+		_ = json.Unmarshal([]byte(text), &out) // it came from JSON
+		return out
+	}
+	wanted, found := read(want), read(have)
+	if len(wanted) != len(found) {
+		return false
+	}
+	for i := range wanted {
+		for k, v := range wanted[i] {
+			if !reflect.DeepEqual(v, found[i][k]) {
+				return false
+			}
+		}
+	}
+	return true
+}

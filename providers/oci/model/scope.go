@@ -1,0 +1,113 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Ways to look resources up. A load balancer is looked up by the OCID of the
+// compartment (By) and its display name (Value).
+const (
+	ByOwner = "owner" // by what a name or description says of the Service
+	ByID    = "id"
+	// ByWanted says that rules are wanted where the Service's load balancer is to be.
+	ByWanted = "wanted"
+)
+
+// Trace says where anything that the Service may own can be found.
+func Trace(id Identity) providers.Scope {
+	out := providers.Scope{Owner: id.Owner}
+	for _, c := range compartments(id) {
+		for _, p := range Products() {
+			out.Own = append(out.Own, providers.Lookup{Kind: p.Balancer, By: c, Value: BalancerName(p, id.Config.Prefix, id.Owner)})
+		}
+		out.Own = append(out.Own, providers.Lookup{Kind: KindGroup, By: c, Value: id.Owner.UID})
+	}
+	for _, p := range Products() {
+		if keepsLists(id, p) {
+			out.Own = append(out.Own, providers.Lookup{Kind: KindEntry, By: ByOwner, Value: p.Name})
+		}
+	}
+	if groups, err := backendGroupsKey.Forms[0].Type.Parse(id.Places[backendGroupsKey.Name]); err == nil {
+		for _, g := range groups {
+			out.Own = append(out.Own, providers.Lookup{Kind: KindGroupRules, By: ByID, Value: g})
+		}
+	}
+	return out
+}
+
+// keepsLists tells whether rules for load balancers of a product may be the Service's.
+// Where it keeps none, what is there is somebody else's, however much it looks like ours:
+// so rules stay that were made before a Service was given such a mode.
+func keepsLists(id Identity, p Product) bool {
+	switch strings.ToUpper(id.Places[ruleModeKey.Name]) {
+	case "SL-ALL", "SL-FRONTEND":
+		return true
+	case modeGroup, "NONE":
+		return false
+	}
+	if p.Name == NLB {
+		said := id.Places[netListModeKey.Name]
+		return said == modeAll || said == modeFrontend
+	}
+	return firstOf(id.Places[listModeKey.Name], id.Config.listMode()) != modeNone
+}
+
+// compartments are those where something of a Service can be, the one that is meant
+// first.
+func compartments(id Identity) []string {
+	out := []string{firstOf(id.Places[compartmentKey.Name], id.Config.Compartment)}
+	if c := id.Config.Compartment; c != "" && c != out[0] {
+		out = append(out, c)
+	}
+	return out
+}
+
+// OnDelete are the annotations that say where something of a Service is.
+func OnDelete() []string {
+	return []string{compartmentKey.Name, backendGroupsKey.Name, ruleModeKey.Name, listModeKey.Name, netListModeKey.Name}
+}
+
+// Scope says what Build must know besides.
+func Scope(in Input) (providers.Scope, error) {
+	id := in.Identity
+	id.Places = map[string]string{}
+	for _, key := range OnDelete() {
+		id.Places[key] = in.Service.Annotations[key]
+	}
+	s := Trace(id)
+	s.Nodes = in.Backends.Nodes
+	ask := func(kind stack.Kind, by, value string) {
+		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); value != "" && !slices.Contains(s.Facts, l) {
+			s.Facts = append(s.Facts, l)
+		}
+	}
+	first, second := subnetsAsked(in)
+	ask(FactSubnet, ByID, first)
+	ask(FactSubnet, ByID, second)
+	if kept := mode(in); kept == modeAll || kept == modeFrontend {
+		s.Own = append(s.Own, providers.Lookup{Kind: KindEntry, By: ByWanted})
+	}
+	if mode(in) == modeAll {
+		ask(FactMachines, ByID, compartmentOf(in))
+	}
+	addresses, _ := addressesAsked(in)
+	for _, ip := range addresses {
+		ask(FactAddress, ByID, ip)
+	}
+	return s, nil
+}
+
+// Fresh is Scope for a Service for which nothing was ever made: a group and rules come
+// with a load balancer. That one is looked for, because a second one of its name could
+// be made.
+func Fresh(in Input) (providers.Scope, error) {
+	s, err := Scope(in)
+	if mode(in) != modeGroup {
+		s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool { return l.Kind == KindGroup })
+	}
+	return s, err
+}

@@ -1,0 +1,126 @@
+package oci_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+	"github.com/berth-lb/berth/test/sim/oci/simtest"
+)
+
+// serve works on Services until all is as wanted, in one process with some of the nodes.
+func serve(t *testing.T, s subject, nodes []nodeports.Node, services ...*corev1.Service) *reconcile.Reconciler {
+	t.Helper()
+	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+	r.SetNodes(nodes)
+	for _, svc := range services {
+		_, _ = r.Draft(t.Context(), reconcile.Job{Service: svc}) // the run below shows a failure
+	}
+	r.AllKnown()
+	for _, svc := range services {
+		var last reconcile.Result
+		for range 12 {
+			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last = r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 }); last.Clean {
+				break
+			}
+		}
+		if !last.Clean {
+			t.Fatalf("%s is not served: %v, %v", svc.Name, last.Err, last.Draft.Problems)
+		}
+	}
+	return r
+}
+
+// distinct is a Service of its own identity and ports, the latter in pairs from a number.
+func distinct(name, uid string, port int32, pairs ...string) *corev1.Service {
+	svc := props.Service(name, with(pairs...)).Service
+	svc.Name, svc.UID = name, types.UID("00000000-0000-4000-8000-0000000000"+uid)
+	for i := range svc.Spec.Ports {
+		svc.Spec.Ports[i].Port, svc.Spec.Ports[i].NodePort = port+int32(i), 20000+port+int32(i)
+	}
+	return svc
+}
+
+// dump is the whole cloud but its memory of work requests, and but for versions and the
+// order of rules.
+func (s subject) dump(t *testing.T) map[string][]string {
+	t.Helper()
+	raw, err := json.Marshal(s.Control().State())
+	var tables map[string][]map[string]any
+	if err == nil {
+		err = json.Unmarshal(raw, &tables)
+	}
+	out := map[string][]string{}
+	for table, rows := range tables {
+		for _, row := range rows {
+			delete(row, "etag")
+			for _, key := range []string{"ingressSecurityRules", "egressSecurityRules"} {
+				if rules, ok := row[key].([]any); ok {
+					slices.SortFunc(rules, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+				}
+			}
+			out[table] = append(out[table], fmt.Sprint(row))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestOrphans: load balancers of both products whose Services are gone are listed and
+// deleted, with their rules and groups; those of Services that live stay, with the rules
+// that they share, and so do those of another cluster, which has other nodes.
+func TestOrphans(t *testing.T) {
+	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 4}})}
+	s.forgetWork(t)
+	nodes := s.Nodes()
+	lives, foreign := distinct("lives", "01", 8000), distinct("foreign", "02", 8100)
+	serve(t, s, nodes[:2], lives)
+	serve(t, s, nodes[2:], foreign)
+	before := s.dump(t)
+	kind := prefix + "load-balancer-type"
+	serve(t, s, nodes[:2], lives, distinct("classic", "03", 9000), distinct("network", "04", 9100, kind, "nlb"),
+		distinct("group", "05", 9200, kind, "nlb", prefix+"security-rule-management-mode", "NSG"))
+
+	live := providers.Live{Services: []stack.Owner{{Namespace: lives.Namespace, Name: lives.Name, UID: string(lives.UID)}}, Nodes: nodes[:2]}
+	r := serve(t, s, nodes[:2], lives)
+	drafts, err := r.Orphans(t.Context(), live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var owners []string
+	for _, d := range drafts {
+		owners = append(owners, d.Owner.String())
+	}
+	slices.Sort(owners)
+	if d := cmp.Diff([]string{"00000000-0000-4000-8000-000000000003", "shop/group", "shop/network"}, owners); d != "" {
+		t.Errorf("orphans (-want +got):\n%s", d)
+	}
+	for _, d := range drafts {
+		if res := r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
+			t.Error(d.Owner, res.Err)
+		}
+	}
+	if d := cmp.Diff(before, s.dump(t)); d != "" {
+		t.Errorf("the cloud is not as it was (-before +after):\n%s", d)
+	}
+}

@@ -1,0 +1,60 @@
+package oci_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestRefused: what cannot be served is refused with the key, the value and what is legal,
+// before anything is made in the cloud.
+func TestRefused(t *testing.T) {
+	const nlb = "nlb"
+	kind := prefix + "load-balancer-type"
+	none := prefix + "security-rule-management-mode"
+	for name, c := range map[string]struct {
+		notes  map[string]string
+		change func(*corev1.ServiceSpec)
+		want   string
+	}{
+		"tls":        {with(oldPrefix+"ssl-ports", "443", oldPrefix+"tls-secret", "web-tls"), nil, `tls-secret: "web-tls" names Secret shop/web-tls, which is not known here`},
+		"udp on lb":  {nil, mixed, "has a protocol that load balancers of kind lb do not serve"},
+		"udp guards": {with(kind, nlb, none, "NSG"), mixed, "gets no security rules"},
+		"two node ports": {with(kind, nlb), func(s *corev1.ServiceSpec) {
+			s.Ports[1].Port, s.Ports[1].Protocol = s.Ports[0].Port, corev1.ProtocolUDP
+		}, "the same nodePort for TCP and UDP"},
+		"preserve":   {with(kind, nlb, netPrefix+"is-preserve-source", "true"), nil, "goes with externalTrafficPolicy Local only"},
+		"bandwidth":  {with(oldPrefix+"shape", "flexible"), nil, "a flexible shape needs it"},
+		"subnet":     {with(oldPrefix+"subnet1", "ocid1.subnet.oc1..none"), nil, "is not there, or may not be seen"},
+		"address":    {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.99" }, "is no reserved public IPv4 address"},
+		"grpc":       {with(oldPrefix+"backend-protocol", "GRPC"), nil, "needs TLS on every port"},
+		"ipv6 alone": {nil, func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol} }, "is not possible alone"},
+		"selector":   {with(prefix+"node-label-selector", "a in b"), nil, "is no label selector"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := fresh(t)
+			svc := props.Service("web", c.notes, func(spec *corev1.ServiceSpec) {
+				if c.change != nil {
+					c.change(spec)
+				}
+			}).Service
+			r := reconcile.New(s.Open(t), reconcile.Options{})
+			r.SetNodes(s.Nodes())
+			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Join(d.Problems.Strings(), "\n"); !d.Problems.Errors() || !strings.Contains(said, c.want) {
+				t.Errorf("told %q, want %q", said, c.want)
+			}
+			if n := s.Control().Journal.Writes(); !d.Plan.Empty() || n != 0 {
+				t.Errorf("%d steps are planned, %d writes were made", len(d.Plan.Steps), n)
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/oci/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// change is one step at work.
+type change = kit.Change[*Session]
+
+// Apply performs the steps of one batch and returns one outcome for each.
+func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	if id, ok := model.ListOf(b.Key); ok {
+		return s.applyEntries(ctx, b, id)
+	}
+	return verbs().Apply(ctx, s, b)
+}
+
+// verbs is the table of all writing calls.
+func verbs() kit.Verbs[*Session] {
+	create, update, remove := plan.Create, plan.Update, plan.Delete
+	out := kit.Verbs[*Session]{
+		{Kind: model.KindNetBalancer, Action: update, Part: model.PartVersion}: kit.With(updateVersion),
+		{Kind: model.KindBalancer, Action: update, Part: model.PartShape}:      kit.With(updateShape),
+		{Kind: model.KindRuleSet, Action: create}:                              kit.With(createRuleSet),
+		{Kind: model.KindRuleSet, Action: update}:                              kit.With(updateRuleSet),
+		{Kind: model.KindRuleSet, Action: remove}:                              deletePart("ruleSets"),
+		{Kind: model.KindCertificate, Action: create}:                          kit.With(createCertificate),
+		{Kind: model.KindCertificate, Action: remove}:                          deletePart("certificates"),
+		{Kind: model.KindGroup, Action: create}:                                kit.With(createGroup),
+		{Kind: model.KindGroup, Action: remove}:                                deleteGroup,
+		{Kind: model.KindGroupRules, Action: create}:                           kit.With(createRules),
+		{Kind: model.KindGroupRules, Action: update, Part: model.PartAdd}:      kit.With(updateRules),
+		{Kind: model.KindGroupRules, Action: update, Part: model.PartRemove}:   kit.With(updateRules),
+		{Kind: model.KindGroupRules, Action: remove}:                           deleteRules,
+	}
+	for _, p := range model.Products() {
+		out[kit.Verb{Kind: p.Balancer, Action: create}] = kit.With(createBalancer)
+		out[kit.Verb{Kind: p.Balancer, Action: update, Part: model.PartGroups}] = kit.With(updateGroups)
+		out[kit.Verb{Kind: p.Balancer, Action: remove}] = deleteBalancer
+		out[kit.Verb{Kind: p.Set, Action: create}] = kit.With(createSet)
+		out[kit.Verb{Kind: p.Set, Action: update}] = kit.With(updateSet)
+		out[kit.Verb{Kind: p.Set, Action: remove}] = deletePart("backendSets")
+		out[kit.Verb{Kind: p.Listener, Action: create}] = kit.With(createListener)
+		out[kit.Verb{Kind: p.Listener, Action: update}] = kit.With(updateListener)
+		out[kit.Verb{Kind: p.Listener, Action: remove}] = deletePart("listeners")
+	}
+	return out
+}
+
+// productOf is the API that a step is about.
+func productOf(c *change) *product {
+	p, _ := model.ProductOf(c.Step.Target.Key.Kind)
+	return c.Session.kinds[p.Name]
+}
+
+// in makes a writing call about the load balancer of a step, or about something in it.
+func in(c *change, method string, body any, path ...string) error {
+	p, id := productOf(c), c.Step.Target.ID
+	if c.Step.Target.In != (stack.Key{}) {
+		id = c.Batch.ID(c.Step, stack.RefTo(c.Step.Target.In))
+	}
+	if id == "" {
+		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
+	}
+	return c.Session.change(c, p, id, request{method: method, path: p.path(id, path...), body: body})
+}
+
+// refused makes of what is not there, where something is made that names others, what it
+// is: a wish that cannot be had.
+func refused(err error) error {
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Meaning != fault.NotFound {
+		return err
+	}
+	with := *f
+	with.Meaning = fault.Invalid
+	with.Text = strings.TrimSuffix(f.Text, ".") + "; something that the Service or the configuration names is not there, or the controller has no right to it"
+	return &with
+}
+
+func deletePart(collection string) func(*change) plan.Outcome {
+	return func(c *change) plan.Outcome {
+		return kit.Deleted(in(c, http.MethodDelete, nil, collection, c.Step.Target.ID))
+	}
+}

@@ -1,0 +1,212 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/oci/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// createBalancer makes a load balancer with all that the step brings, in one call, and
+// waits until it has its addresses.
+func createBalancer(c *change, spec model.Balancer) plan.Outcome {
+	s, p := c.Session, productOf(c)
+	body := balancerBody(c, p, spec)
+	var made balancerDoc
+	header, err := s.post(c, p.api, request{method: http.MethodPost, path: p.balancers, body: body}, &made)
+	if err != nil {
+		return kit.Failed(quota(refused(err), spec))
+	}
+	id, err := s.wait(c.Ctx, p, header)
+	if err != nil {
+		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
+	}
+	id = first(id, made.ID)
+	if _, err := s.get(c.Ctx, p.api, p.path(id), &made); err != nil {
+		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
+	}
+	found := balancerSpec(p.Product, made)
+	spec.Addresses, spec.Reserved, spec.Subnets = found.Addresses, found.Reserved, found.Subnets
+	o := c.Created(id, stack.Name, spec)
+	for _, r := range c.Step.With {
+		r.ID, r.Proof = nameOfPart(r), stack.Derived
+		o.Parts = append(o.Parts, r)
+	}
+	return o
+}
+
+// quota adds to a limit that is met what to do about it.
+func quota(err error, spec model.Balancer) error {
+	f, ok := err.(*fault.Fault) //nolint:errorlint // the table of errors made it
+	if !ok || f.Meaning != fault.Quota || spec.Shape == "" || spec.Shape == flexible {
+		return err
+	}
+	with := *f
+	with.Text += "; the shape " + spec.Shape + " is not given to newer tenancies: ask for " + model.ShapeAdvice()
+	return &with
+}
+
+// nameOfPart is the identifier of something in a load balancer.
+func nameOfPart(r stack.Resource) string {
+	switch spec := r.Spec.(type) {
+	case model.BackendSet:
+		return spec.Name
+	case model.Listener:
+		return spec.Name
+	case model.RuleSet:
+		return spec.Name
+	case model.Certificate:
+		return spec.Name
+	}
+	return r.Key.Name
+}
+
+// balancerBody is a whole load balancer as the API takes it.
+// Sources: CreateLoadBalancerDetails and CreateNetworkLoadBalancerDetails.
+func balancerBody(c *change, p *product, spec model.Balancer) map[string]any {
+	sets, listeners, ruleSets, certificates := map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}
+	for _, r := range c.Step.With {
+		switch part := r.Spec.(type) {
+		case model.BackendSet:
+			sets[part.Name] = backendSetBody(p.Product, part)
+		case model.Listener:
+			listeners[part.Name] = listenerBody(p.Product, part, part.Set.To.Name)
+			if p.Name == model.NLB {
+				listeners[part.Name] = named(part.Name, listeners[part.Name])
+			}
+		case model.RuleSet:
+			ruleSets[part.Name] = map[string]any{"items": json.RawMessage(part.Items)}
+		case model.Certificate:
+			certificates[part.Name] = certificateBody(part)
+		}
+	}
+	body := map[string]any{
+		"compartmentId": spec.Compartment, "displayName": spec.Name, "isPrivate": spec.Private, "backendSets": sets, "listeners": listeners,
+		"networkSecurityGroupIds": groupsOf(c, spec), "freeformTags": orEmpty(spec.Freeform), "definedTags": json.RawMessage(first(spec.Defined, "{}")),
+	}
+	if len(spec.Reserved) > 0 {
+		var reserved []idDoc
+		for _, id := range spec.Reserved {
+			reserved = append(reserved, idDoc{id})
+		}
+		body["reservedIps"] = reserved
+	}
+	if p.Name == model.LB {
+		body["subnetIds"], body["shapeName"], body["ipMode"] = spec.Subnets, spec.Shape, spec.Version
+		if spec.Shape == flexible {
+			body["shapeDetails"] = bandwidthDoc{spec.Least, spec.Most}
+		}
+		if len(ruleSets) > 0 {
+			body["ruleSets"] = ruleSets
+		}
+		if len(certificates) > 0 {
+			body["certificates"] = certificates
+		}
+		return body
+	}
+	body["subnetId"], body["nlbIpVersion"] = spec.Subnets[0], spec.Version
+	if spec.Assigned != "" {
+		body["assignedPrivateIpv4"] = spec.Assigned
+	}
+	if spec.Assigned6 != "" {
+		body["assignedIpv6"] = spec.Assigned6
+	}
+	return body
+}
+
+func orEmpty(tags map[string]string) map[string]string {
+	if tags == nil {
+		return map[string]string{}
+	}
+	return tags
+}
+
+// named is a document with its name in it.
+func named(name string, doc any) any {
+	text, err := json.Marshal(doc)
+	all := map[string]json.RawMessage{}
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return doc
+	}
+	if quoted, err := json.Marshal(name); err == nil {
+		all["name"] = quoted
+	}
+	return all
+}
+
+// groupsOf are the groups that a load balancer is in, with the Service's own.
+func groupsOf(c *change, spec model.Balancer) []string {
+	out := append([]string{}, spec.Groups...)
+	if !spec.Own.IsZero() {
+		out = append(out, c.Batch.ID(c.Step, spec.Own))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func updateShape(c *change, spec model.Balancer) plan.Outcome {
+	body := map[string]any{"shapeName": spec.Shape}
+	if spec.Shape == flexible {
+		body["shapeDetails"] = bandwidthDoc{spec.Least, spec.Most}
+	}
+	return c.Updated(spec, quota(in(c, http.MethodPut, body, "updateShape"), spec))
+}
+
+func updateGroups(c *change, spec model.Balancer) plan.Outcome {
+	return c.Updated(spec, refused(in(c, http.MethodPut, map[string]any{"networkSecurityGroupIds": groupsOf(c, spec)}, "networkSecurityGroups")))
+}
+
+func updateVersion(c *change, spec model.Balancer) plan.Outcome {
+	return c.Updated(spec, in(c, http.MethodPut, map[string]any{"nlbIpVersion": spec.Version}))
+}
+
+func deleteBalancer(c *change) plan.Outcome {
+	return kit.Deleted(in(c, http.MethodDelete, nil))
+}
+
+func createSet(c *change, spec model.BackendSet) plan.Outcome {
+	if err := in(c, http.MethodPost, named(spec.Name, backendSetBody(productOf(c).Product, spec)), "backendSets"); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(spec.Name, stack.Derived, spec)
+}
+
+func updateSet(c *change, spec model.BackendSet) plan.Outcome {
+	return c.Updated(spec, in(c, http.MethodPut, backendSetBody(productOf(c).Product, spec), "backendSets", c.Step.Target.ID))
+}
+
+func createListener(c *change, spec model.Listener) plan.Outcome {
+	body := named(spec.Name, listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set)))
+	if err := in(c, http.MethodPost, body, "listeners"); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(spec.Name, stack.Derived, spec)
+}
+
+func updateListener(c *change, spec model.Listener) plan.Outcome {
+	body := listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set))
+	return c.Updated(spec, in(c, http.MethodPut, body, "listeners", c.Step.Target.ID))
+}
+
+func createRuleSet(c *change, spec model.RuleSet) plan.Outcome {
+	if err := in(c, http.MethodPost, map[string]any{"name": spec.Name, "items": json.RawMessage(spec.Items)}, "ruleSets"); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(spec.Name, stack.Derived, spec)
+}
+
+func updateRuleSet(c *change, spec model.RuleSet) plan.Outcome {
+	return c.Updated(spec, in(c, http.MethodPut, map[string]any{"items": json.RawMessage(spec.Items)}, "ruleSets", c.Step.Target.ID))
+}
+
+func createCertificate(c *change, spec model.Certificate) plan.Outcome {
+	if err := in(c, http.MethodPost, certificateBody(spec), "certificates"); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(spec.Name, stack.Derived, spec)
+}

@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/oracle/oci-go-sdk/v65/common"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+)
+
+// busyDelay is when to ask again after an answer that says to wait and not how long.
+const busyDelay = 2 * time.Second
+
+// errorTable gives the SDK's errors their meanings. 409 without a code says that what the
+// call is about is busy.
+func errorTable() kit.Errors {
+	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Conflict: fault.Pending, Busy: busyDelay}
+}
+
+// refusalIn takes the cloud's answer out of an error of the SDK.
+func refusalIn(err error) (kit.Refusal, bool) {
+	var said common.ServiceError
+	if !errors.As(err, &said) {
+		return kit.Refusal{}, false
+	}
+	return kit.Refusal{Status: said.GetHTTPStatusCode(), Code: said.GetCode(), Text: said.GetMessage()}, true
+}
+
+// meaningOf is the one table from codes to meanings.
+// Source: https://docs.oracle.com/en-us/iaas/Content/API/References/apierrors.htm
+func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
+	switch r.Code {
+	case "LimitExceeded", "QuotaExceeded", "OutOfCapacity", "OutOfHostCapacity":
+		return fault.Quota, true
+	case "IncorrectState", "Conflict", "RelatedResourceIncorrectState":
+		return fault.Pending, true
+	case "InvalidatedRetryToken":
+		return fault.Conflict, true
+	case "NotAuthorizedOrResourceAlreadyExists":
+		return fault.Exists, true
+	case "NoEtagMatch":
+		return fault.Conflict, true
+	case "RelatedResourceNotAuthorizedOrNotFound", "InvalidParameter", "MissingParameter", "CannotParseRequest", "ParameterTooLarge":
+		return fault.Invalid, true
+	case "NotAuthorizedOrNotFound", "NotFound":
+		return fault.NotFound, true
+	case "NotAuthenticated", "NotAuthorized", "SignUpRequired":
+		return fault.Denied, true
+	case "TooManyRequests":
+		return fault.Throttled, true
+	}
+	return fault.Internal, false
+}
+
+// refusalOf is what metrics count of a refused call.
+func refusalOf(status int, _ http.Header, body []byte) providers.Answer {
+	var said struct {
+		Code string `json:"code"`
+	}
+	_ = json.Unmarshal(body, &said) // what is no JSON says nothing more than the status
+	m, ok := meaningOf(kit.Refusal{Status: status, Code: said.Code})
+	if !ok {
+		m, _ = fault.OfStatus(status, fault.Pending)
+	}
+	if said.Code == "" {
+		said.Code = strconv.Itoa(status)
+	}
+	return providers.Answer{Code: said.Code, Meaning: m}
+}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/oracle/oci-go-sdk/v65/common"
+	"github.com/oracle/oci-go-sdk/v65/common/auth"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/meter"
+	"github.com/berth-lb/berth/providers/oci/model"
+)
+
+// service is one API.
+type service struct {
+	name   string
+	client common.BaseClient
+}
+
+// The APIs with their addresses and versions.
+// Source: API reference, endpoints of each service.
+const (
+	apiLB   = "loadbalancer"
+	apiNLB  = "networkloadbalancer"
+	apiCore = "core"
+
+	hostIaaS = "https://iaas.{region}.{secondLevelDomain}"
+	hostNLB  = "https://network-load-balancer-api.{region}.oci.{secondLevelDomain}"
+)
+
+// fromEnvironment adds what the official controller reads from its environment.
+func fromEnvironment(c model.Config) model.Config {
+	c.Prefix = os.Getenv("LOAD_BALANCER_PREFIX")
+	if seconds, err := strconv.Atoi(os.Getenv("OCI_CUSTOM_CLIENT_TIMEOUT")); err == nil && seconds > 0 {
+		c.RequestTimeout = time.Duration(seconds) * time.Second
+	}
+	return c
+}
+
+// connect makes the clients of the three APIs. None of them repeats a call: the limits
+// of the session do.
+func (s *Session) connect(c model.Config, env providers.Env) error {
+	identity, err := identityOf(c)
+	if err != nil {
+		return err
+	}
+	region := c.Auth.Region
+	if region == "" {
+		region = c.RegionKey
+	}
+	if region == "" {
+		region, _ = identity.Region() // checked below
+	}
+	if region == "" && c.Endpoint == "" {
+		return fault.New(fault.Invalid, "cloud config: regionKey: is empty; legal is the key or name of a region, such as eu-frankfurt-1")
+	}
+	open := func(name, prefix, template, version string) *service {
+		client := common.DefaultBaseClientWithSigner(common.DefaultRequestSigner(identity))
+		client.HTTPClient = &http.Client{Transport: meter.New(transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
+		client.UserAgent += " " + cmp.Or(env.UserAgent, "berth")
+		client.Host, client.BasePath = c.Endpoint, version
+		if c.Endpoint == "" {
+			client.Host = common.StringToRegion(region).EndpointForTemplate(prefix, template)
+		}
+		return &service{name: name, client: client}
+	}
+	s.lb = open(apiLB, "iaas", hostIaaS, "20170115")
+	s.nlb = open(apiNLB, "networkloadbalancer", hostNLB, "20200501")
+	s.core = open(apiCore, "iaas", hostIaaS, "20160918")
+	return nil
+}
+
+// identityOf are the credentials of the configuration.
+func identityOf(c model.Config) (common.ConfigurationProvider, error) {
+	switch {
+	case c.WorkloadIdentity:
+		p, err := auth.OkeWorkloadIdentityConfigurationProvider()
+		if err != nil {
+			return nil, fmt.Errorf("cloud config: useWorkloadIdentity: %w", err)
+		}
+		return p, nil
+	case c.InstancePrincipals:
+		p, err := auth.InstancePrincipalConfigurationProvider()
+		if err != nil {
+			return nil, fmt.Errorf("cloud config: useInstancePrincipals: %w", err)
+		}
+		return p, nil
+	}
+	a := c.Auth
+	for key, value := range map[string]string{"tenancy": a.Tenancy, "user": a.User, "key": a.Key, "fingerprint": a.Fingerprint} {
+		if value == "" {
+			return nil, fault.New(fault.Invalid, "cloud config: auth.%s: is empty; an API key needs it, or say useInstancePrincipals or useWorkloadIdentity", key)
+		}
+	}
+	p := common.NewRawConfigurationProvider(a.Tenancy, a.User, a.Region, a.Fingerprint, a.Key, &a.Passphrase)
+	if _, err := p.PrivateRSAKey(); err != nil {
+		return nil, fmt.Errorf("cloud config: auth.key: %w", err)
+	}
+	return p, nil
+}
+
+// keptConnections is how many idle connections to one host are kept.
+const keptConnections = 64
+
+// transport is that of the SDK's clients, which heeds its environment for certificates.
+func transport() http.RoundTripper {
+	if base, ok := http.DefaultTransport.(*http.Transport); ok && os.Getenv("OCI_DEFAULT_CERTS_PATH") == "" {
+		t := base.Clone()
+		t.MaxIdleConnsPerHost = keptConnections
+		return kit.Alive(t)
+	}
+	return &common.OciHTTPTransportWrapper{TLSConfigProvider: common.GetTLSConfigTemplateForTransport()}
+}

@@ -1,0 +1,254 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/oci/model"
+)
+
+// subnetDoc is a subnet. Source: Core Services API reference, Subnet.
+type subnetDoc struct {
+	ID     string   `json:"id"`
+	VCN    string   `json:"vcnId"`
+	Domain string   `json:"availabilityDomain"`
+	CIDR   string   `json:"cidrBlock"`
+	CIDR6  string   `json:"ipv6CidrBlock"`
+	CIDRs6 []string `json:"ipv6CidrBlocks"`
+	Lists  []string `json:"securityListIds"`
+	Oldest string   `json:"-"` // of the lists
+}
+
+// factsOf answers the look-ups of all scopes, each once. What failed is by look-up.
+func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, map[providers.Lookup]error) {
+	facts := &model.Facts{Subnets: map[string]model.Subnet{}, Addresses: map[string]model.PublicIP{}}
+	failed := map[providers.Lookup]error{}
+	var all []providers.Lookup
+	for _, sc := range scopes {
+		for _, l := range sc.Facts {
+			if !slices.Contains(all, l) {
+				all = append(all, l)
+			}
+		}
+	}
+	var mu sync.Mutex
+	kit.ForEach(all, func(l providers.Lookup) {
+		keep, err := s.fact(ctx, l, scopes)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			failed[l] = err
+		} else if keep != nil {
+			keep(facts)
+		}
+	})
+	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return compareText(a.ID, b.ID) })
+	return facts, failed
+}
+
+// fact answers one look-up with what enters it into the facts.
+func (s *Session) fact(ctx context.Context, l providers.Lookup, scopes []providers.Scope) (func(*model.Facts), error) {
+	switch l.Kind {
+	case model.FactSubnet:
+		sub, err := s.subnet(ctx, l.Value)
+		if fault.Is(err, fault.NotFound) {
+			return nil, nil
+		}
+		return func(f *model.Facts) { f.Subnets[l.Value] = sub }, err
+	case model.FactMachines:
+		var nodes []providers.Scope
+		for _, sc := range scopes {
+			if slices.Contains(sc.Facts, l) {
+				nodes = append(nodes, sc)
+			}
+		}
+		found, err := s.machineSubnets(ctx, nodes...)
+		return func(f *model.Facts) {
+			for _, sub := range found {
+				if !slices.ContainsFunc(f.Machines, func(m model.Subnet) bool { return m.ID == sub.ID }) {
+					f.Machines = append(f.Machines, sub)
+				}
+			}
+		}, err
+	case model.FactAddress:
+		return s.publicIP(ctx, l.Value)
+	}
+	return nil, fault.New(fault.Internal, "nothing answers the look-up %v", l)
+}
+
+// publicIP looks a reserved public address up.
+// Source: Core Services API reference, GetPublicIpByIpAddress.
+func (s *Session) publicIP(ctx context.Context, ip string) (func(*model.Facts), error) {
+	var doc struct {
+		ID       string `json:"id"`
+		State    string `json:"lifecycleState"`
+		Lifetime string `json:"lifetime"`
+		User     string `json:"assignedEntityId"`
+	}
+	_, err := s.read(ctx, s.core, request{method: http.MethodPost, path: "/publicIps/actions/getByIpAddress", body: map[string]string{"ipAddress": ip}}, &doc)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && doc.Lifetime != "RESERVED" {
+		return nil, nil
+	}
+	return func(f *model.Facts) {
+		f.Addresses[ip] = model.PublicIP{ID: doc.ID, Available: doc.State == "AVAILABLE", User: doc.User}
+	}, err
+}
+
+// subnet is one by its OCID.
+func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
+	known, _, err := s.subnets.Get(ctx, s.now(), []string{id}, func(ctx context.Context, ids []string) (map[string]subnetDoc, error) {
+		out := map[string]subnetDoc{}
+		for _, id := range ids {
+			doc, err := s.getSubnet(ctx, id)
+			if fault.Is(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			out[id] = doc
+		}
+		return out, nil
+	})
+	if err != nil {
+		return model.Subnet{}, err
+	}
+	doc, ok := known[id]
+	if !ok {
+		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not there, or may not be seen", id)
+	}
+	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: first(s.config.LoadBalancer.Lists[id], doc.Oldest)}
+	if four := prefixes([]string{doc.CIDR}); len(four) > 0 {
+		out.CIDR = four[0]
+	}
+	if out.CIDR6 = prefixes(doc.CIDRs6); len(out.CIDR6) == 0 {
+		out.CIDR6 = prefixes([]string{doc.CIDR6})
+	}
+	return out, nil
+}
+
+// getSubnet reads a subnet, and which of its security lists is the oldest.
+// Source: load_balancer_security_lists.go (getDefaultSecurityList).
+func (s *Session) getSubnet(ctx context.Context, id string) (subnetDoc, error) {
+	var doc subnetDoc
+	if _, err := s.get(ctx, s.core, "/subnets/"+id, &doc); err != nil {
+		return doc, err
+	}
+	if len(doc.Lists) == 1 {
+		doc.Oldest = doc.Lists[0]
+	}
+	if len(doc.Lists) < 2 || s.config.LoadBalancer.Lists[id] != "" {
+		return doc, nil
+	}
+	created := ""
+	for _, list := range doc.Lists {
+		found, err := s.getList(ctx, list)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return doc, err
+		}
+		if doc.Oldest == "" || found.Created < created {
+			doc.Oldest, created = list, found.Created
+		}
+	}
+	return doc, nil
+}
+
+// machineSubnets are the subnets that instances of the cluster's compartment are in, and
+// of those where else nodes of the scopes are.
+func (s *Session) machineSubnets(ctx context.Context, scopes ...providers.Scope) ([]model.Subnet, error) {
+	homes := []string{s.config.Compartment}
+	out, err := s.subnetsOfMachines(ctx, homes)
+	if err != nil {
+		return nil, err
+	}
+	for _, sc := range scopes {
+		for node := range sc.Nodes.All() {
+			if len(node.Internal) == 0 || slices.ContainsFunc(out, func(sub model.Subnet) bool { return sub.Holds(node.Internal[0]) }) {
+				continue
+			}
+			home, err := s.home(ctx, model.InstanceID(node))
+			if err != nil {
+				return nil, err
+			}
+			if home == "" || slices.Contains(homes, home) {
+				continue
+			}
+			homes = append(homes, home)
+			if out, err = s.subnetsOfMachines(ctx, homes); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// home is the compartment of an instance; empty: it is not there.
+func (s *Session) home(ctx context.Context, instance string) (string, error) {
+	known, _, err := s.homes.Get(ctx, s.now(), []string{instance}, func(ctx context.Context, ids []string) (map[string]string, error) {
+		out := map[string]string{}
+		for _, id := range ids {
+			var doc struct {
+				Compartment string `json:"compartmentId"`
+			}
+			_, err := s.get(ctx, s.core, "/instances/"+id, &doc)
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				return nil, err
+			}
+			if err == nil {
+				out[id] = doc.Compartment
+			}
+		}
+		return out, nil
+	})
+	return known[instance], err
+}
+
+// subnetsOfMachines are the subnets that instances of compartments are in.
+func (s *Session) subnetsOfMachines(ctx context.Context, compartments []string) ([]model.Subnet, error) {
+	known, _, err := s.machines.Get(ctx, s.now(), compartments, func(ctx context.Context, stale []string) (map[string][]string, error) {
+		out := map[string][]string{}
+		for _, c := range stale {
+			all, err := listAll[struct {
+				Subnet string `json:"subnetId"`
+				State  string `json:"lifecycleState"`
+			}](ctx, s, s.core, "/vnicAttachments", url.Values{"compartmentId": {c}}, false)
+			if err != nil {
+				return nil, err
+			}
+			ids := []string{}
+			for _, a := range all {
+				if a.Subnet != "" && !slices.Contains(ids, a.Subnet) {
+					ids = append(ids, a.Subnet)
+				}
+			}
+			out[c] = ids
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []model.Subnet
+	for _, c := range compartments {
+		for _, id := range known[c] {
+			sub, err := s.subnet(ctx, id)
+			if fault.Is(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, sub)
+		}
+	}
+	return out, nil
+}

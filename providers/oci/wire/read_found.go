@@ -1,0 +1,357 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/oci/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// finder puts what was read of one Service into a stack.
+type finder struct {
+	session *Session
+	view    *view
+	scope   providers.Scope
+	facts   *model.Facts
+	out     *stack.Stack
+	err     error
+
+	own           string         // OCID of the Service's own group; empty: there is none
+	groups        []string       // groups whose rules matter
+	front, behind []model.Subnet // subnets of the load balancers, and of the nodes
+}
+
+// find fills the stack with what the lists have brought.
+func (f *finder) find() {
+	compartments := map[stack.Kind]string{} // the one that is meant, by product
+	for _, l := range f.scope.Own {
+		at := place{l.Kind, l.By}
+		err := f.view.failed[at]
+		if l.Kind == model.KindGroup && fault.Is(err, fault.NotFound) {
+			continue // who has no right to groups has none made
+		}
+		if err != nil {
+			f.err = err
+			return
+		}
+		switch l.Kind {
+		case model.KindBalancer, model.KindNetBalancer:
+			product, _ := model.ProductOf(l.Kind)
+			if compartments[l.Kind] == "" {
+				compartments[l.Kind] = l.By
+			}
+			if f.err = f.balancers(product, l, compartments[l.Kind] != l.By); f.err != nil {
+				return
+			}
+		case model.KindGroup:
+			f.ownGroup(l)
+		case model.KindGroupRules:
+			f.groups = append(f.groups, l.Value)
+		}
+	}
+}
+
+// Lifecycle states that matter. Sources: API references of both products.
+const (
+	creating = "CREATING"
+	updating = "UPDATING"
+	deleting = "DELETING"
+	deleted  = "DELETED"
+	failed   = "FAILED"
+)
+
+// balancers finds the load balancers of the Service's name. The oldest one is what it
+// uses: another one came of a creation that was made twice.
+func (f *finder) balancers(p model.Product, l providers.Lookup, former bool) error {
+	var found []balancerDoc
+	for _, d := range f.view.balancers[place{l.Kind, l.By}] {
+		if d.Name == l.Value && d.State != deleting && d.State != deleted {
+			found = append(found, d)
+		}
+	}
+	slices.SortFunc(found, func(a, b balancerDoc) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID)) })
+	for i, d := range found {
+		key := stack.Key{Kind: p.Balancer}
+		switch {
+		case former && i == 0:
+			key.Name = model.Former
+		case former || i > 0:
+			key.Name = "another/" + d.ID
+		}
+		spec := balancerSpec(p, d)
+		f.out.Put(stack.Resource{Key: key, ID: d.ID, State: stateOf(d), Proof: stack.Name, Spec: spec})
+		if key.Name != "" {
+			continue
+		}
+		if err := f.parts(p, key, d); err != nil {
+			return fault.New(fault.Internal, "load balancer %s: what is in it cannot be read: %v", d.ID, err)
+		}
+	}
+	return nil
+}
+
+func stateOf(d balancerDoc) stack.State {
+	switch {
+	case d.State == creating || d.State == updating:
+		return stack.Pending
+	case d.State == failed && len(d.Addresses) == 0:
+		return stack.Failed
+	}
+	return stack.Ready
+}
+
+// parts finds what is in a load balancer. The identifier of each is its name.
+func (f *finder) parts(p model.Product, in stack.Key, d balancerDoc) error {
+	for name, raw := range d.Sets {
+		spec, err := backendSetSpec(name, raw)
+		if err != nil {
+			return err
+		}
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: p.Set, Name: name}, ID: name, In: in, Proof: stack.Derived, Spec: spec})
+	}
+	for name, raw := range d.Listeners {
+		spec, err := listenerSpec(p, name, raw)
+		if err != nil {
+			return err
+		}
+		key := stack.Key{Kind: p.Listener, Name: model.PortKey(spec.Port, spec.Version == model.V6)}
+		f.out.Put(stack.Resource{Key: key, ID: name, In: in, Slot: "port " + key.Name, Proof: stack.Derived, Spec: spec})
+	}
+	for name, set := range d.RuleSets {
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRuleSet, Name: name}, ID: name, In: in, Proof: stack.Derived, Spec: model.RuleSet{Name: name, Items: compact(set.Items)}})
+	}
+	f.certificates(in, d)
+	f.out.Sort()
+	return nil
+}
+
+// certificates finds those of a load balancer. Others than our own are only looked at:
+// they go with it.
+func (f *finder) certificates(in stack.Key, d balancerDoc) {
+	for name, c := range d.Certs {
+		r := stack.Resource{Key: stack.Key{Kind: model.KindCertificate, Name: name}, ID: name, In: in, Hold: stack.Borrowed, Spec: model.Certificate{Name: name, Public: c.Public, Authority: c.Authority}}
+		if model.IsOwnCertificate(name) {
+			r.Hold, r.Proof = stack.Owned, stack.Derived
+		}
+		f.out.Put(r)
+	}
+}
+
+// compact is JSON in one form, whatever its blanks and the order of its keys.
+func compact(raw json.RawMessage) string {
+	var items []map[string]any
+	if json.Unmarshal(raw, &items) != nil {
+		return string(raw)
+	}
+	text, err := json.Marshal(items)
+	if err != nil {
+		return string(raw)
+	}
+	return string(text)
+}
+
+// ownGroup finds the Service's own network security group.
+func (f *finder) ownGroup(l providers.Lookup) {
+	for _, g := range f.view.groups[l.By] {
+		if !model.IsGroupOf(g.Tags, l.Value) || g.State == terminating || g.State == terminated {
+			continue
+		}
+		key := stack.Key{Kind: model.KindGroup}
+		if f.own != "" {
+			key.Name = "another/" + g.ID
+		} else {
+			f.own = g.ID
+			f.groups = append(f.groups, g.ID)
+		}
+		f.out.Put(stack.Resource{Key: key, ID: g.ID, Proof: stack.Tag, Spec: model.Group{Name: g.Name, Compartment: g.Compartment, VCN: g.VCN, Tags: g.Tags}})
+	}
+	// A load balancer that is in it knows it by its OCID.
+	for _, p := range model.Products() {
+		r, ok := f.out.Get(stack.Key{Kind: p.Balancer})
+		spec, is := r.Spec.(model.Balancer)
+		if at := slices.Index(spec.Groups, f.own); ok && is && f.own != "" && at >= 0 {
+			spec.Groups, spec.Own = slices.Delete(slices.Clone(spec.Groups), at, at+1), stack.RefTo(stack.Key{Kind: model.KindGroup})
+			r.Spec = spec
+			f.out.Put(r)
+		}
+	}
+}
+
+// guarded are the products for whose load balancers the Service keeps security lists.
+func (f *finder) guarded() []model.Product {
+	return slices.DeleteFunc(model.Products(), func(p model.Product) bool {
+		return !slices.Contains(f.scope.Own, providers.Lookup{Kind: model.KindEntry, By: model.ByOwner, Value: p.Name})
+	})
+}
+
+// places finds out in which subnets the Service's rules can be.
+func (f *finder) places(ctx context.Context) {
+	if !slices.ContainsFunc(f.scope.Own, func(l providers.Lookup) bool { return l.Kind == model.KindEntry }) {
+		return
+	}
+	ids, addresses := f.spots()
+	for _, id := range ids {
+		sub, err := f.session.subnet(ctx, id)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			f.err = err
+			return
+		}
+		f.front = append(f.front, sub)
+	}
+	if len(f.front) == 0 || len(addresses) == 0 {
+		return
+	}
+	machines, err := f.session.machineSubnets(ctx, f.scope)
+	if err != nil && !fault.Is(err, fault.NotFound) { // who may not see instances keeps no rules for them
+		f.err = err
+		return
+	}
+	f.behind = model.Of(machines, f.front[0].VCN, addresses)
+}
+
+// spots are the subnets that the Service's load balancers are in or come to, in order,
+// and the addresses behind them.
+func (f *finder) spots() (subnets []string, addresses []netip.Addr) {
+	for _, p := range f.guarded() {
+		for _, r := range f.out.Of(p.Balancer) {
+			if spec, is := r.Spec.(model.Balancer); is {
+				subnets = append(subnets, spec.Subnets...)
+			}
+		}
+		for _, r := range f.out.Of(p.Set) {
+			spec, _ := r.Spec.(model.BackendSet)
+			for _, b := range spec.Backends {
+				if a, err := netip.ParseAddr(b.Address); err == nil {
+					addresses = append(addresses, a)
+				}
+			}
+		}
+	}
+	wanted := slices.ContainsFunc(f.scope.Own, func(l providers.Lookup) bool { return l.Kind == model.KindEntry && l.By == model.ByWanted })
+	for _, l := range f.scope.Facts {
+		if l.Kind == model.FactSubnet && wanted {
+			subnets = append(subnets, l.Value)
+		}
+	}
+	for node := range f.scope.Nodes.All() {
+		addresses = append(append(addresses, node.Internal...), node.External...)
+	}
+	slices.Sort(subnets)
+	return slices.Compact(subnets), addresses
+}
+
+// rules finds those in groups and security lists.
+func (f *finder) rules() {
+	for _, id := range f.groups {
+		if err := f.view.failed[id]; err != nil {
+			if !fault.Is(err, fault.NotFound) {
+				f.err = err
+				return
+			}
+			continue
+		}
+		f.rulesOf(id)
+	}
+	for _, sub := range slices.Concat(f.front, f.behind) {
+		if err := f.view.failed[sub.List]; err != nil && !fault.Is(err, fault.NotFound) { // who has no right to lists has no rules there
+			f.err = err
+			return
+		}
+	}
+	f.entries()
+}
+
+// rulesOf finds the Service's rules in one group.
+func (f *finder) rulesOf(id string) {
+	spec := model.GroupRules{Group: stack.RefID(id)}
+	r := stack.Resource{Key: stack.Key{Kind: model.KindGroupRules, Name: id}, ID: id, Proof: stack.Description}
+	if id == f.own {
+		spec.Group, r.Key.Name, r.In = stack.RefTo(stack.Key{Kind: model.KindGroup}), "own", stack.Key{Kind: model.KindGroup}
+	}
+	for _, rule := range f.view.rules[id] {
+		port, ok := rule.TCPPort()
+		if rule.Description != model.RuleMark(f.scope.Owner) || !ok {
+			continue
+		}
+		one := model.GroupRule{Direction: rule.Direction, Peer: rule.Peer(), Port: port}
+		if one.Peer == f.own && f.own != "" {
+			one.Peer, one.Of = "", stack.RefTo(stack.Key{Kind: model.KindGroup})
+		}
+		spec.Rules = append(spec.Rules, one)
+	}
+	if len(spec.Rules) == 0 {
+		return
+	}
+	slices.SortFunc(spec.Rules, model.GroupRule.Compare)
+	r.Spec = spec
+	f.out.Put(r)
+}
+
+// entries finds rules of security lists. Those that only the Service's load balancer can
+// have brought there are its own, unless somebody has described them.
+func (f *finder) entries() {
+	listening, behind := f.ports()
+	inFront := func(e described) bool {
+		return e.Direction == model.Ingress && listening[e.Port] || e.Direction == model.Egress && behind[e.Port]
+	}
+	beforeNodes := func(e described) bool { return e.Direction == model.Ingress && behind[e.Port] && f.sends(e.Peer) }
+	for _, at := range []struct {
+		subnets []model.Subnet
+		ours    func(described) bool
+	}{{f.front, inFront}, {f.behind, beforeNodes}} {
+		for _, sub := range at.subnets {
+			for _, e := range f.view.lists[sub.List].entries() {
+				r := stack.Resource{Key: e.Key(), ID: fmt.Sprint(e.Key()), Hold: stack.Counted, Spec: e.Entry}
+				if at.ours(e) && e.Description == "" {
+					r.Proof = stack.Derived
+				}
+				if known, ok := f.out.Get(r.Key); !ok || known.Proof == stack.None {
+					f.out.Put(r)
+				}
+			}
+		}
+	}
+}
+
+// sends tells whether what comes from a range may come from the load balancer: from its
+// subnets, or, where it keeps clients' addresses, from everywhere.
+func (f *finder) sends(peer string) bool {
+	for _, r := range f.out.Of(model.KindNetSet) {
+		if spec, is := r.Spec.(model.BackendSet); is && spec.Preserve {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.front, func(s model.Subnet) bool {
+		return s.CIDR.String() == peer || slices.ContainsFunc(s.CIDR6, func(p netip.Prefix) bool { return p.String() == peer })
+	})
+}
+
+// ports are those that the found load balancers listen on, and those that they send to.
+func (f *finder) ports() (listening, behind map[int32]bool) {
+	listening, behind = map[int32]bool{}, map[int32]bool{}
+	for _, p := range f.guarded() {
+		for _, r := range f.out.Of(p.Listener) {
+			if spec, is := r.Spec.(model.Listener); is {
+				listening[spec.Port] = true
+			}
+		}
+		for _, r := range f.out.Of(p.Set) {
+			spec, _ := r.Spec.(model.BackendSet)
+			behind[spec.Health.Port] = true
+			for _, b := range spec.Backends {
+				behind[b.Port] = true
+			}
+		}
+	}
+	return listening, behind
+}

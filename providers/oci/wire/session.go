@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/oci/model"
+)
+
+// Session is an open connection to one tenancy in one region. It is safe for concurrent
+// use. What it remembers between calls are facts that change seldom.
+type Session struct {
+	config   model.Config
+	lb       *service
+	nlb      *service
+	core     *service
+	kinds    map[string]*product
+	limits   *kit.Limits
+	now      func() time.Time
+	locks    *kit.Locks
+	subnets  *kit.Known[string, subnetDoc]
+	machines *kit.Known[string, []string] // subnets that instances are in, by compartment
+	homes    *kit.Known[string, string]   // compartments of instances
+
+	mu     sync.Mutex
+	tokens map[string]string // retry tokens of steps without an answer, by step
+	lists  map[string]list   // security lists as they were read or written last
+}
+
+// factAge is how long networks are remembered; they seldom change.
+const factAge = 5 * time.Minute
+
+// absentAge is how long it is believed that something is not there.
+const absentAge = 30 * time.Second
+
+// Open returns a session with the credentials of the configuration. It makes no call but
+// those that the credentials need. The error says which part of them is missing.
+func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
+	s := &Session{
+		now: env.Now, locks: kit.NewLocks(), tokens: map[string]string{}, lists: map[string]list{},
+		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
+		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
+		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	c = fromEnvironment(c)
+	s.config = c
+	if err := s.connect(c, env); err != nil {
+		return nil, c, err
+	}
+	s.kinds = s.products()
+	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets(c.RateLimiter), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: s.now, Waited: env.Waited})
+	return s, c, nil
+}
+
+// Classes of operations.
+const (
+	bucketRead  = "read"
+	bucketWrite = "write"
+)
+
+// Rates of the official controller, in calls a second and calls at once. Oracle
+// publishes none for these services; its answers slow calls down further.
+// Source: oracle/oci-cloud-controller-manager:pkg/oci/client/ratelimiter.go.
+const (
+	defaultRate  = 20
+	defaultBurst = 5
+)
+
+func buckets(l model.RateLimiter) []kit.Bucket {
+	if l.Disabled {
+		return []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}
+	}
+	return []kit.Bucket{
+		{Name: bucketRead, Rate: orElse(l.ReadRate, defaultRate), Burst: orElse(l.ReadBurst, defaultBurst)},
+		{Name: bucketWrite, Rate: orElse(l.WriteRate, defaultRate), Burst: orElse(l.WriteBurst, defaultBurst)},
+	}
+}
+
+func orElse[T int | float64](said *T, other T) T {
+	if said == nil || *said <= 0 {
+		return other
+	}
+	return *said
+}
+
+// token is the retry token of a step: the same until the step has been answered, so that
+// the cloud does once what was asked twice; and another one afterwards, since what has
+// been deleted meanwhile is to be made anew.
+func (s *Session) token(step string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tokens[step] == "" {
+		s.tokens[step] = rand.Text()
+	}
+	return s.tokens[step]
+}
+
+func (s *Session) answered(step string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tokens, step)
+}
+
+// prefixes reads ranges of addresses, which are the API's own.
+func prefixes(texts []string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range texts {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/oci/model"
+)
+
+// product is an API of load balancers: where things are in it.
+type product struct {
+	model.Product
+	api       *service
+	balancers string // path of the collection
+	works     string // path of work requests
+	settling  *kit.Settling
+}
+
+// products are both, by name.
+func (s *Session) products() map[string]*product {
+	lb := &product{Product: model.Products()[0], api: s.lb, balancers: "/loadBalancers", works: "/loadBalancerWorkRequests"}
+	nlb := &product{Product: model.Products()[1], api: s.nlb, balancers: "/networkLoadBalancers", works: "/workRequests"}
+	for _, p := range []*product{lb, nlb} {
+		p.settling = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.outcomes(ctx, p, ids) }, open)
+	}
+	return map[string]*product{model.LB: lb, model.NLB: nlb}
+}
+
+// path is that of a load balancer, or of something in it.
+func (p *product) path(id string, more ...string) string {
+	return strings.Join(append([]string{p.balancers, id}, more...), "/")
+}
+
+// workDoc is a work request of either API.
+// Sources: WorkRequest of both API references.
+type workDoc struct {
+	ID        string        `json:"id"`
+	State     string        `json:"lifecycleState"` // of lb
+	Status    string        `json:"status"`         // of nlb
+	Balancer  string        `json:"loadBalancerId"` // of lb
+	Message   string        `json:"message"`        // of lb
+	Errors    []workError   `json:"errorDetails"`   // of lb
+	Resources []workSubject `json:"resources"`      // of nlb
+}
+
+type workError struct {
+	Code    string `json:"errorCode"`
+	Text    string `json:"message"`
+	NetCode string `json:"code"`
+}
+
+type workSubject struct {
+	Type string `json:"entityType"`
+	ID   string `json:"identifier"`
+}
+
+// States of work requests.
+const (
+	accepted   = "ACCEPTED"
+	inProgress = "IN_PROGRESS"
+	canceling  = "CANCELING"
+	succeeded  = "SUCCEEDED"
+)
+
+func (w workDoc) state() string { return first(w.State, w.Status) }
+
+func (w workDoc) balancer() string {
+	for _, r := range w.Resources {
+		if strings.EqualFold(r.Type, "NetworkLoadBalancer") {
+			return r.ID
+		}
+	}
+	return w.Balancer
+}
+
+// open tells whether an outcome is none yet.
+func open(text string) bool {
+	state, _, _ := strings.Cut(text, "\n")
+	return state == accepted || state == inProgress || state == canceling
+}
+
+// outcomes asks what became of work requests: state, load balancer and reason, each on a
+// line.
+func (s *Session) outcomes(ctx context.Context, p *product, ids []string) (map[string]string, error) {
+	out := map[string]string{}
+	var failed error
+	var mu sync.Mutex
+	kit.ForEach(ids, func(id string) {
+		text, err := s.outcome(ctx, p, id)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			failed = err
+			return
+		}
+		out[id] = text
+	})
+	if len(out) == 0 {
+		return nil, failed
+	}
+	return out, nil
+}
+
+func (s *Session) outcome(ctx context.Context, p *product, id string) (string, error) {
+	var w workDoc
+	_, err := s.get(ctx, p.api, p.works+"/"+id, &w)
+	if fault.Is(err, fault.NotFound) {
+		return "GONE\n\nthe work request is not known any more", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	reason := w.Message
+	if w.state() != succeeded && !open(w.state()) {
+		reason = first(s.reasonOf(ctx, p, w), reason)
+	}
+	return strings.Join([]string{w.state(), w.balancer(), reason}, "\n"), nil
+}
+
+// reasonOf says why a work request failed.
+func (s *Session) reasonOf(ctx context.Context, p *product, w workDoc) string {
+	errs := w.Errors
+	if p.Name == model.NLB {
+		var said struct {
+			Items []workError `json:"items"`
+		}
+		if _, err := s.get(ctx, p.api, p.works+"/"+w.ID+"/errors", &said); err == nil { // the failure is told in any case
+			errs = said.Items
+		}
+	}
+	var out []string
+	for _, e := range errs {
+		out = append(out, strings.TrimSpace(first(e.Code, e.NetCode)+" "+e.Text))
+	}
+	return strings.Join(out, "; ")
+}
+
+// wait waits until a work request has ended, and returns its load balancer. It is
+// Ambiguous if that failed: then it must be read again what is there.
+func (s *Session) wait(ctx context.Context, p *product, header http.Header) (string, error) {
+	id := header.Get(headerWork)
+	if id == "" {
+		return "", nil // it was done at once
+	}
+	text, err := p.settling.Wait(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitN(text, "\n", 3)
+	if lines[0] != succeeded {
+		return lines[1], &fault.Fault{Meaning: fault.Ambiguous, Code: lines[0], Text: "the cloud has accepted the change and then failed at it: " + first(lines[2], "it does not say why")}
+	}
+	return lines[1], nil
+}
+
+// busyTries is how often a change is made again that met a load balancer which others
+// were changing.
+const busyTries = 5
+
+// change makes a writing call about a load balancer, one at a time for each, and waits
+// until it has been done.
+func (s *Session) change(c *change, p *product, balancer string, r request) error {
+	unlock, err := s.locks.Take(c.Ctx, balancer)
+	if err != nil {
+		return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
+	}
+	defer unlock()
+	var header http.Header
+	for range busyTries {
+		header, err = s.post(c, p.api, r, nil)
+		if !fault.Is(err, fault.Pending) {
+			break
+		}
+		if quiet := s.quiet(c.Ctx, p, balancer); quiet != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.wait(c.Ctx, p, header)
+	return err
+}
+
+// post makes the writing call of a step, with a retry token where something is made.
+func (s *Session) post(c *change, api *service, r request, out any) (http.Header, error) {
+	if r.method != http.MethodPost {
+		return s.write(c.Ctx, api, r, out)
+	}
+	step := c.Step.ID.Owner.String() + " " + c.Step.ID.String() + " " + r.path
+	if r.header == nil {
+		r.header = map[string]string{}
+	}
+	r.header[headerToken] = s.token(step)
+	header, err := s.write(c.Ctx, api, r, out)
+	if !fault.Is(err, fault.Ambiguous) && !fault.Is(err, fault.Unavailable) {
+		s.answered(step)
+	}
+	return header, err
+}
+
+// quiet waits for what others change of a load balancer.
+func (s *Session) quiet(ctx context.Context, p *product, balancer string) error {
+	list, err := s.works(ctx, p, balancer)
+	if err != nil {
+		return err
+	}
+	for _, w := range list {
+		if !open(w.state()) {
+			continue
+		}
+		if _, err := p.settling.Wait(ctx, w.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// works are the work requests of a load balancer.
+func (s *Session) works(ctx context.Context, p *product, balancer string) ([]workDoc, error) {
+	if p.Name == model.LB {
+		return listAll[workDoc](ctx, s, p.api, p.path(balancer, "workRequests"), url.Values{}, false)
+	}
+	all, err := listAll[workDoc](ctx, s, p.api, p.works, url.Values{"compartmentId": {s.config.Compartment}}, true)
+	var out []workDoc
+	for _, w := range all {
+		if w.balancer() == balancer {
+			out = append(out, w)
+		}
+	}
+	return out, err
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,194 @@
+package openstack_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// breaks lets the change of an operation end in ERROR so many times.
+func (w *world) breaks(operation string, times int) {
+	w.Helper()
+	if _, err := w.Control().Faults.Add(sim.Fault{Operation: operation, Count: times, Kind: sim.FaultError, Status: http.StatusOK}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// limited asks for another connection limit, which is a change of each listener.
+func limited(svc *corev1.Service, limit string) { svc.Annotations[prefix+"connection-limit"] = limit }
+
+// TestFailover: a change ends in ERROR. The load balancer is built anew in its place, by a
+// step of the plan, then the change is made; by the process that saw it as by another.
+func TestFailover(t *testing.T) {
+	for name, anew := range map[string]bool{"the same process": false, "another process": true} {
+		virtual.Run(t, name, func(t *testing.T) {
+			w := begin(t, simopenstack.Options{Administrator: true}, "")
+			svc := props.Service("web", nil).Service
+			w.serve(svc)
+			was := svc.DeepCopy()
+			limited(svc, "100")
+			w.breaks("UpdateListener", 1)
+			w.breaks("FailoverLoadBalancer", 1)
+			if res, err := w.once(svc, false); err != nil || res.Err == nil || res.Clean {
+				t.Fatalf("nobody has noticed: %v, %v", err, res.Err)
+			}
+			if anew {
+				w.restart()
+			}
+			w.serve(svc)
+			if n := w.Control().Journal.Counts()["load-balancer.FailoverLoadBalancer"]; n != 2 {
+				t.Errorf("%d failovers, one of which fails: %v", n, w.Control().Journal.Counts())
+			}
+			for _, l := range w.tables()["listeners"] {
+				if l["connection_limit"] != 100.0 {
+					t.Errorf("a listener has the limit %v", l["connection_limit"])
+				}
+			}
+			if d := cmp.Diff(was.Status, svc.Status); d != "" {
+				t.Errorf("status (-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestReplacement: a load balancer that cannot be built anew in its place, because its
+// driver cannot or the user may not, is replaced by another one with its address in the
+// network and its floating IP. The plan says what is lost.
+func TestReplacement(t *testing.T) {
+	for name, config := range map[string]string{
+		"a driver that cannot": "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n",
+		"a user that may not":  "",
+	} {
+		virtual.Run(t, name, func(t *testing.T) {
+			w := begin(t, simopenstack.Options{}, config)
+			svc := props.Service("web", nil).Service
+			w.serve(svc)
+			was, before := svc.DeepCopy(), w.portrait()
+			svc.Spec.Ports[1].Port = 8443
+			w.breaks("CreatePool", 1)
+			_, _ = w.once(svc, false)
+			svc.Spec.Ports[1].Port = 443
+			w.replaced(svc)
+			if now := svc.Annotations[idKey]; now == was.Annotations[idKey] {
+				t.Error("the load balancer in ERROR is still there")
+			}
+			if d := cmp.Diff(was.Status, svc.Status); d != "" {
+				t.Errorf("status (-before +after):\n%s", d)
+			}
+			if d := difference(before, w.portrait()); d != "" {
+				t.Errorf("the cloud has changed:\n%s", d)
+			}
+			if n := w.Control().Journal.Counts()["load-balancer.FailoverLoadBalancer"]; n > 1 {
+				t.Errorf("%d failovers are asked for, though the first one was refused", n)
+			}
+		})
+	}
+}
+
+// replaced serves a Service and wants, on the way, a plan that replaces its load balancer
+// and says so.
+func (w *world) replaced(svc *corev1.Service) {
+	w.Helper()
+	for range rounds {
+		res, err := w.once(svc, false)
+		if err != nil {
+			continue
+		}
+		if slices.ContainsFunc(res.Draft.Plan.Steps, func(s plan.Step) bool {
+			return s.ID.Key.Kind == "load-balancer" && s.ID.Action == plan.Delete && s.Reason == plan.Replaced && s.Impact == plan.Interrupts
+		}) {
+			if !slices.ContainsFunc(told(res), func(line string) bool { return strings.Contains(line, "is lost") }) {
+				w.Errorf("the plan does not say what is lost: %v", told(res))
+			}
+			w.serve(svc)
+			return
+		}
+	}
+	w.Error("no plan replaces the load balancer")
+}
+
+// TestSharedNotReplaced: a load balancer in ERROR that others use as well stays, since
+// they would be left behind; once an administrator has built it anew, all goes on.
+func TestSharedNotReplaced(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := begin(t, simopenstack.Options{}, "")
+		host := w.guests(2)[0]
+		was := host.DeepCopy()
+		limited(host, "100")
+		w.breaks("UpdateListener", 1)
+		for range rounds {
+			_, _ = w.once(host, false)
+		}
+		if n := w.Control().Journal.Counts()["load-balancer.DeleteLoadBalancer"]; n > 0 || len(w.tables()["loadbalancers"]) != 1 {
+			t.Fatalf("%d deletions, %d load balancers", n, len(w.tables()["loadbalancers"]))
+		}
+		res, err := w.once(host, false)
+		if err != nil || !slices.ContainsFunc(told(res), func(line string) bool {
+			return strings.Contains(line, "kube_service_kubernetes_shop_web-1 would be left behind")
+		}) {
+			t.Errorf("nobody is told: %v, %v", err, told(res))
+		}
+		if d := cmp.Diff(was.Status, host.Status); d != "" {
+			t.Errorf("status (-before +after):\n%s", d)
+		}
+	})
+}
+
+// TestBusySeen: a process that finds a load balancer busy sends no change into it, says what
+// it waits for, and makes the change afterwards.
+func TestBusySeen(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := begin(t, simopenstack.Options{Busy: time.Second}, "")
+		svc := props.Service("web", nil).Service
+		w.serve(svc)
+		w.Control().Journal.Reset()
+		first, second := svc.DeepCopy(), svc.DeepCopy()
+		limited(first, "100")
+		limited(second, "200")
+		done := make(chan struct{})
+		one := w.process
+		go func() {
+			defer close(done)
+			if d, err := one.Draft(t.Context(), reconcile.Job{Service: first}); err == nil {
+				one.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
+			}
+		}()
+		for w.Control().Journal.Counts()["load-balancer.UpdateListener"] == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		w.restart()
+		res, err := w.once(second, false)
+		if err != nil || res.Clean || !res.Waits || !slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By == plan.ByBusy }) {
+			t.Errorf("nothing is waited for: %v, clean %v, held %v", err, res.Clean, res.Draft.Plan.Held)
+		}
+		<-done
+		for range 100 {
+			if res, err = w.once(second, false); err == nil && res.Clean {
+				break
+			}
+			time.Sleep(min(max(res.Wait, 10*time.Millisecond), time.Second))
+		}
+		for _, l := range w.tables()["listeners"] {
+			if l["connection_limit"] != 200.0 {
+				t.Errorf("a listener has the limit %v", l["connection_limit"])
+			}
+		}
+		for _, e := range w.Control().Journal.Entries() {
+			if e.Status == http.StatusConflict {
+				t.Errorf("%s was refused: %s", e.Operation, e.Code)
+			}
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package openstack_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/props"
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+)
+
+// TestEveryKeyIsDeclared: testdata/keys.txt has every key that the official controller
+// reads or writes.
+func TestEveryKeyIsDeclared(t *testing.T) {
+	text, err := os.ReadFile("testdata/keys.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range annotations.Rows(model.Annotations()) {
+		got = append(got, r.Key)
+		if r.Group == "" || r.Source == "" {
+			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(strings.Fields(string(text)), got); d != "" {
+		t.Errorf("keys (-official +declared):\n%s", d)
+	}
+}
+
+// keyCase is a key at work: with it the cloud, or what the Service says, is not what it
+// is without.
+type keyCase struct {
+	key    string
+	value  func(simopenstack.Seed) string
+	config string // added to the section LoadBalancer
+	with   map[string]string
+	change func(*corev1.ServiceSpec)
+	gone   bool // what counts is what is left when the Service is gone
+}
+
+// is gives a value that the seed does not decide.
+func is(text string) func(simopenstack.Seed) string {
+	return func(simopenstack.Seed) string { return text }
+}
+
+func keyCases() []keyCase {
+	const old = "service.beta.kubernetes.io/"
+	short := func(name string, value func(simopenstack.Seed) string) keyCase {
+		return keyCase{key: prefix + name, value: value}
+	}
+	checked := keys("enable-health-monitor", "true")
+	check := func(name, value string) keyCase { return keyCase{key: prefix + name, value: is(value), with: checked} }
+	certificate := func(s simopenstack.Seed) string { return "http://barbican.example" + s.Certificate }
+	return []keyCase{
+		{key: old + "openstack-internal-load-balancer", value: is("true")},
+		{key: old + "load-balancer-source-ranges", value: is("10.0.0.0/8, 192.0.2.0/24")},
+		{key: prefix + "class", value: is("partners"), config: "[LoadBalancerClass \"partners\"]\nfloating-subnet = public-b\n"},
+		{key: prefix + "keep-floatingip", value: is("true"), gone: true},
+		short("floating-network-id", func(s simopenstack.Seed) string { return s.Second.ID }),
+		short("floating-subnet-id", func(s simopenstack.Seed) string { return s.Public.Subnets[1].ID }),
+		short("floating-subnet", is("public-b")), short("floating-subnet-tags", is("partners")),
+		short("port-id", func(s simopenstack.Seed) string { return s.FreePort }),
+		short("subnet-id", func(s simopenstack.Seed) string { return s.Other.Subnets[0].ID }),
+		{key: prefix + "network-id", value: func(s simopenstack.Seed) string { return s.Other.ID }, config: "subnet-id =\n"},
+		short("member-subnet-id", func(s simopenstack.Seed) string { return s.Other.Subnets[0].ID }),
+		short("connection-limit", is("1000")), short("proxy-protocol", is("v2")), short("x-forwarded-for", is("true")),
+		short("lb-method", is("LEAST_CONNECTIONS")), short("timeout-client-data", is("1000")), short("timeout-member-connect", is("1000")),
+		short("timeout-member-data", is("1000")), short("timeout-tcp-inspect", is("1000")),
+		short("flavor-id", func(s simopenstack.Seed) string { return s.Flavor }), short("availability-zone", func(s simopenstack.Seed) string { return s.Zone }),
+		short("enable-health-monitor", is("true")), check("health-monitor-delay", "11"), check("health-monitor-timeout", "4"),
+		check("health-monitor-max-retries", "4"), check("health-monitor-max-retries-down", "5"),
+		short("default-tls-container-ref", certificate), short("hostname", is("web.example.com")), short("node-selector", is("kubernetes.io/hostname=berth-demo-node-2")),
+		short("load-balancer-id", nil), short("load-balancer-address", nil), {key: corev1.LabelNodeExcludeBalancers, value: is("true")},
+	}
+}
+
+// TestEveryKeyWorks: every declared key has a case, and in each case it makes the
+// difference that the golden file shows.
+func TestEveryKeyWorks(t *testing.T) {
+	missing := map[string]bool{}
+	for _, r := range annotations.Rows(model.Annotations()) {
+		missing[r.Key] = true
+	}
+	cases := keyCases()
+	differences := make([]string, len(cases))
+	t.Run("keys", func(t *testing.T) {
+		for i, c := range cases {
+			delete(missing, c.key)
+			t.Run(c.key, func(t *testing.T) {
+				t.Parallel()
+				differences[i] = difference(c.outcome(t, false), c.outcome(t, true))
+				if differences[i] == "" {
+					t.Error("makes no difference")
+				}
+			})
+		}
+	})
+	if len(missing) > 0 {
+		t.Errorf("keys without a case: %v", missing)
+	}
+	var out strings.Builder
+	for i, c := range cases {
+		fmt.Fprintf(&out, "%s\n%s\n", c.key, differences[i])
+	}
+	golden.Check(t, "testdata/keys.golden", out.String())
+}
+
+// outcome is the cloud, and what the Service says, once it is served with the key or
+// without.
+func (c keyCase) outcome(t *testing.T, with bool) []string {
+	t.Helper()
+	w := begin(t, simopenstack.Options{}, c.config)
+	svc := annotated(props.Service("web", nil, c.change).Service, c.with)
+	if c.key == prefix+"load-balancer-id" {
+		c.value = w.first()
+	}
+	switch {
+	case !with || c.value == nil:
+	case c.key == corev1.LabelNodeExcludeBalancers:
+		w.exclude(0)
+	default:
+		svc = annotated(svc, map[string]string{c.key: c.value(w.running.Cloud.Seed)})
+	}
+	w.serve(svc)
+	w.restart()
+	if d, err := w.process.Draft(t.Context(), reconcile.Job{Service: svc}); err != nil || !d.Plan.Empty() {
+		t.Errorf("something is left to do: %v, %d steps", err, len(d.Plan.Steps))
+	}
+	said := []string{fmt.Sprintf("the Service's status: %s", valueText(nil, svc.Status.LoadBalancer.Ingress))}
+	if with && c.value == nil {
+		said = append(said, fmt.Sprintf("the Service's annotation: %q", svc.Annotations[c.key]))
+	}
+	if c.gone {
+		w.release(svc)
+	}
+	return append(said, w.portrait()...)
+}
+
+// first serves another Service, and returns the id of its load balancer.
+func (w *world) first() func(simopenstack.Seed) string {
+	w.Helper()
+	svc := props.Service("first", nil).Service
+	svc.Name, svc.UID = "first", "first"
+	svc.Spec.Ports[0].Port, svc.Spec.Ports[1].Port = 8080, 8443
+	w.serve(svc)
+	return is(svc.Annotations[prefix+"load-balancer-id"])
+}
+
+// exclude labels a node so that no load balancer has it.
+func (w *world) exclude(i int) {
+	w.Helper()
+	nodes := w.running.Cloud.Seed.KubernetesNodes()
+	nodes[i].Labels[corev1.LabelNodeExcludeBalancers] = "true"
+	w.nodes = props.Project(nodes)
+	w.restart()
+}

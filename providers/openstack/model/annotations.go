@@ -1,0 +1,247 @@
+package model
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+)
+
+// source is where the official controller reads keys.
+const source = "kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go"
+
+// Headings of the reference page.
+const (
+	groupPlace   = "Address and place"
+	groupFloat   = "Floating IP"
+	groupTraffic = "Listeners and pools"
+	groupHealth  = "Health checks"
+	groupShare   = "Sharing a load balancer"
+	groupStatus  = "Status"
+	groupObjects = "On other objects"
+)
+
+const prefix = "loadbalancer.openstack.org/"
+
+// Annotations is the set of all keys that the official controller reads.
+func Annotations() *annotations.Set {
+	set, _ := declared() // a set at fault says so on every Service
+	return set
+}
+
+func declared() (*annotations.Set, error) {
+	return annotations.Collect("openstack", []string{prefix, "service.beta.kubernetes.io/openstack-"}, []annotations.Check{checkForwarded, checkTimes},
+		placeKeys(), floatKeys(), trafficKeys(), healthKeys(), shareKeys(), objectKeys())
+}
+
+// text declares a key with any text.
+func text(name, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: prefix + name, Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[string]{{Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Source: source}},
+	}
+}
+
+// number declares a key with a whole number.
+func number(name, group, doc, example string, lowest, highest, standard int, configured string) *annotations.Key[int] {
+	return &annotations.Key[int]{
+		Name: prefix + name, Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[int]{{Type: annotations.IntRange(lowest, highest), Default: standard, DefaultDoc: configured, Source: source}},
+	}
+}
+
+// flag declares a key that is true or false, in these words alone.
+func flag(name, group, doc, configured string, change annotations.Change) *annotations.Key[bool] {
+	return &annotations.Key[bool]{
+		Name: name, Group: group, Example: "true", Doc: doc,
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.BoolWords([]string{"true"}, []string{"false"}, false), DefaultDoc: configured, Change: change, Bad: annotations.AsAbsent, Source: source,
+		}},
+	}
+}
+
+// longestTimeout is the greatest timeout of a listener, in milliseconds.
+// Source: Octavia API reference.
+const longestTimeout = 2073600000
+
+// Keys of the address and its place.
+var (
+	internalKey = flag("service.beta.kubernetes.io/openstack-internal-load-balancer", groupPlace,
+		"Gives the load balancer no floating IP: clients reach it at its address in the network.", "internal-lb of the configuration", annotations.Brief)
+	classKey   = text("class", groupPlace, "Names a section LoadBalancerClass of the configuration, whose networks and subnets count.", "the name of a section LoadBalancerClass", "public", "none", annotations.IgnoredAfterCreation)
+	portKey    = text("port-id", groupPlace, "Takes a port that is there for the address.", "the id of a port", "0e5a5b3c-5b0c-4c66-8e5c-9a61b3a1c1d2", "none", annotations.IgnoredAfterCreation)
+	subnetKey  = text("subnet-id", groupPlace, "Subnet that the address is from.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "subnet-id of the class or the configuration", annotations.IgnoredAfterCreation)
+	networkKey = text("network-id", groupPlace, "Network that the address is from.", "the id of a network", "c66a3a1c-5b0c-4c66-8e5c-0e5a5b3c9a61", "network-id of the class or the configuration", annotations.IgnoredAfterCreation)
+	flavorKey  = text("flavor-id", groupPlace, "Flavor of the load balancer.", "the id of a flavor", "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", "flavor-id of the configuration", annotations.IgnoredAfterCreation)
+	zoneKey    = text("availability-zone", groupPlace, "Availability zone of the load balancer.", "the name of an availability zone", "az-1", "availability-zone of the configuration", annotations.IgnoredAfterCreation)
+)
+
+func placeKeys() []annotations.Declaration {
+	return []annotations.Declaration{internalKey, classKey, portKey, subnetKey, networkKey, flavorKey, zoneKey}
+}
+
+// Keys of the floating IP.
+var (
+	floatingNetworkKey = text("floating-network-id", groupFloat, "External network that the floating IP is from.", "the id of an external network", "dd6192dc-16d5-01da-8c44-0c283638fda1", "floating-network-id of the configuration, else the first external network", annotations.IgnoredAfterCreation)
+	floatingSubnetKey  = text("floating-subnet-id", groupFloat, "Subnet that the floating IP is from.", "the id of a subnet of the external network", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "floating-subnet-id of the configuration", annotations.IgnoredAfterCreation)
+	floatingNameKey    = text("floating-subnet", groupFloat, "Subnets that the floating IP is from, by a pattern of their names: those that match are tried in order.", `a glob such as "public-*", "~" and a regular expression, or either after "!"`, "public-*", "floating-subnet of the configuration", annotations.IgnoredAfterCreation)
+	floatingTagsKey    = text("floating-subnet-tags", groupFloat, "Subnets that the floating IP is from, by their tags.", `tags separated by commas; "&" before the list means all of them, "!" none`, "internet", "floating-subnet-tags of the configuration", annotations.IgnoredAfterCreation)
+	keepKey            = &annotations.Key[bool]{
+		Name: prefix + "keep-floatingip", Group: groupFloat, Example: "true", OnDelete: true,
+		Doc: "Leaves the floating IP when the Service goes or becomes internal.",
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.BoolWords([]string{"true"}, []string{"false"}, false), Fallback: true, Source: source,
+			Doc: "While a Service is deleted, a value that is neither true nor false keeps the floating IP.",
+		}},
+	}
+)
+
+func floatKeys() []annotations.Declaration {
+	return []annotations.Declaration{floatingNetworkKey, floatingSubnetKey, floatingNameKey, floatingTagsKey, keepKey}
+}
+
+// Keys of listeners and pools.
+var (
+	limitKey = number("connection-limit", groupTraffic, "How many connections each listener takes at a time; -1 is no limit.", "10000", -1, 1<<31-1, -1, "")
+	proxyKey = &annotations.Key[string]{
+		Name: prefix + "proxy-protocol", Group: groupTraffic, Example: "v2",
+		Doc: "Tells backends the client's address by the PROXY protocol.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.Enum("true", "v1", "v2", "false"), Default: "false", Change: annotations.Brief, Bad: annotations.AsAbsent, Source: source,
+			Doc: "true is v1. A new pool takes the place of the old one, without a gap.",
+		}},
+	}
+	forwardedKey = flag(prefix+"x-forwarded-for", groupTraffic,
+		"Makes all listeners speak HTTP, and tells backends the client's address in the header X-Forwarded-For.", "false", annotations.Brief)
+	methodKey = &annotations.Key[string]{
+		Name: prefix + "lb-method", Group: groupTraffic, Example: "LEAST_CONNECTIONS",
+		Doc: "How backends are chosen.",
+		Forms: []annotations.Form[string]{{
+			Type:       annotations.Enum("ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"),
+			DefaultDoc: "lb-method of the configuration", Empty: annotations.EmptyAbsent, Source: source,
+			Doc: "The driver ovn has SOURCE_IP_PORT only.",
+		}},
+	}
+	clientTimeoutKey  = number("timeout-client-data", groupTraffic, "How long a client may be silent, in milliseconds.", "60000", 0, longestTimeout, 50000, "")
+	connectTimeoutKey = number("timeout-member-connect", groupTraffic, "How long a connection to a backend may take, in milliseconds.", "5000", 0, longestTimeout, 5000, "")
+	memberTimeoutKey  = number("timeout-member-data", groupTraffic, "How long a backend may be silent, in milliseconds.", "60000", 0, longestTimeout, 50000, "")
+	inspectTimeoutKey = number("timeout-tcp-inspect", groupTraffic, "How long to wait for more packets to inspect, in milliseconds.", "0", 0, longestTimeout, 0, "")
+	tlsKey            = text("default-tls-container-ref", groupTraffic, "Makes all listeners end TLS, with the certificate that is kept there.", "the address of a container or secret of Barbican", "https://barbican.example/v1/containers/5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", "default-tls-container-ref of the configuration", annotations.Brief)
+	selectorKey       = &annotations.Key[map[string]string]{
+		Name: prefix + "node-selector", Group: groupTraffic, Example: "role=ingress",
+		Doc: "Labels that nodes must have to be backends.",
+		Forms: []annotations.Form[map[string]string]{{
+			Type:       annotations.Custom("selector", "key=value or key, separated by commas", func(raw string) (map[string]string, error) { return labelsOf(raw), nil }),
+			DefaultDoc: "node-selector of the configuration", Source: source,
+			Doc: "Items are key=value, or a key alone that must be there. Present and empty it takes all nodes.",
+		}},
+	}
+	rangesKey = &annotations.Key[string]{
+		Name: "service.beta.kubernetes.io/load-balancer-source-ranges", Group: groupTraffic, Example: "10.0.0.0/8,192.168.0.0/16",
+		Doc:   "Ranges of addresses that clients may come from, where spec.loadBalancerSourceRanges is empty.",
+		Forms: []annotations.Form[string]{{Type: annotations.String().Legally("CIDRs separated by commas"), DefaultDoc: "everywhere", Source: source}},
+	}
+)
+
+func trafficKeys() []annotations.Declaration {
+	return []annotations.Declaration{limitKey, proxyKey, forwardedKey, methodKey, clientTimeoutKey, connectTimeoutKey, memberTimeoutKey, inspectTimeoutKey, tlsKey, selectorKey, rangesKey}
+}
+
+// Keys of health checks.
+var (
+	monitorKey     = flag(prefix+"enable-health-monitor", groupHealth, "Gives every pool a health check.", "create-monitor of the configuration", annotations.InPlace)
+	delayKey       = number("health-monitor-delay", groupHealth, "Seconds between two checks.", "10", 1, 1<<31-1, 0, "monitor-delay of the configuration, 5")
+	timeoutKey     = number("health-monitor-timeout", groupHealth, "Seconds that a check may take.", "5", 1, 1<<31-1, 0, "monitor-timeout of the configuration, 3")
+	retriesKey     = number("health-monitor-max-retries", groupHealth, "Checks that must succeed until a backend counts as healthy.", "2", 1, 10, 0, "monitor-max-retries of the configuration, 1")
+	retriesDownKey = number("health-monitor-max-retries-down", groupHealth, "Checks that must fail until a backend counts as down.", "3", 1, 10, 0, "monitor-max-retries-down of the configuration, 3")
+)
+
+func healthKeys() []annotations.Declaration {
+	return []annotations.Declaration{monitorKey, delayKey, timeoutKey, retriesKey, retriesDownKey}
+}
+
+// Keys of sharing, and of what the Service says of its load balancer.
+var (
+	memberSubnetKey = text("member-subnet-id", groupTraffic, "Subnet in which backends are reached.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "member-subnet-id of the class or the configuration, else the subnet of the address", annotations.IgnoredAfterCreation)
+	idKey           = &annotations.Key[string]{
+		Name: prefix + "load-balancer-id", Group: groupShare, Example: "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", OnDelete: true,
+		Doc: "Uses the load balancer of this id instead of one of its own; the controller writes the id of what it has made here.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.String().Legally("the id of a load balancer"), DefaultDoc: "written by the controller", Change: annotations.Replaced, Empty: annotations.EmptyAbsent, Source: source,
+			Doc: "A load balancer of others takes max-shared-lb Services at most, and each port once.",
+		}},
+	}
+	addressKey = &annotations.Key[string]{
+		Name: prefix + "load-balancer-address", Group: groupStatus, Example: "203.0.113.7",
+		Doc:   "Written by the controller: the address of the load balancer. It is never read.",
+		Forms: []annotations.Form[string]{{Type: annotations.String(), DefaultDoc: "written by the controller", Source: source}},
+	}
+	hostnameKey = text("hostname", groupStatus, "Host name that the status shows instead of the address.", "a host name", "web.example.com", "none", annotations.InPlace)
+)
+
+func shareKeys() []annotations.Declaration {
+	return []annotations.Declaration{memberSubnetKey, idKey, addressKey, hostnameKey}
+}
+
+// excludeKey keeps a node out of all load balancers.
+var excludeKey = &annotations.Key[bool]{
+	Name: corev1.LabelNodeExcludeBalancers, On: annotations.NodeLabel, Group: groupObjects, Example: "true",
+	Doc:   "Keeps the node out of all load balancers, unless the value is false.",
+	Forms: []annotations.Form[bool]{{Type: annotations.BoolUnless("false"), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}},
+}
+
+func objectKeys() []annotations.Declaration { return []annotations.Declaration{excludeKey} }
+
+// checkForwarded: the client's address is told in one way.
+func checkForwarded(_ string, bag *annotations.Bag, ports []corev1.ServicePort) annotations.Problems {
+	forwarded, proxy := forwardedKey.Get(bag), proxyKey.Get(bag)
+	if forwarded && proxy != "false" && proxy != "" {
+		return annotations.Problems{forwardedKey.Refusal(bag, "cannot go together with "+proxyKey.Name, "one of the two")}
+	}
+	var out annotations.Problems
+	for _, p := range ports {
+		if p.Protocol != corev1.ProtocolTCP && p.Protocol != "" && (forwarded || proxy != "false" && proxy != "" || tlsKey.Get(bag) != "") {
+			out = append(out, annotations.Problem{Severity: annotations.Error, Key: "spec.ports", Value: string(p.Protocol), Message: "cannot be served together with HTTP, TLS or the PROXY protocol, which hold for all ports of a Service", Legal: "TCP"})
+		}
+	}
+	return out
+}
+
+// checkTimes: a check of UDP needs some seconds. Source: Octavia API reference.
+func checkTimes(_ string, bag *annotations.Bag, ports []corev1.ServicePort) annotations.Problems {
+	delay, _, said := delayKey.Lookup(bag)
+	for _, p := range ports {
+		if said && delay < leastUDPDelay && p.Protocol == corev1.ProtocolUDP {
+			return annotations.Problems{delayKey.Refusal(bag, "is too short for a check of UDP", "at least 3")}
+		}
+	}
+	return nil
+}
+
+// leastUDPDelay is in seconds.
+const leastUDPDelay = 3
+
+// selector are the labels that nodes must have.
+func selector(in Input) map[string]string {
+	if labels, _, said := selectorKey.Lookup(in.Values); said {
+		return labels
+	}
+	return labelsOf(in.Config.NodeSelector)
+}
+
+// labelsOf reads key=value and key, separated by commas; a value may hold "=".
+// Source: kubernetes/cloud-provider-openstack:pkg/util/util.go (StringToMap).
+func labelsOf(list string) map[string]string {
+	out := map[string]string{}
+	for item := range strings.SplitSeq(list, ",") {
+		if key, value, _ := strings.Cut(strings.TrimSpace(item), "="); key != "" {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// SelectNodes says which nodes may be backends.
+func SelectNodes(in Input) nodeports.Filter { return nodeports.Filter{Selector: selector(in)} }

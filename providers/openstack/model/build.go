@@ -1,0 +1,315 @@
+package model
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// builder puts a stack together.
+type builder struct {
+	in       Input
+	facts    *Facts
+	have     *stack.Stack
+	out      *stack.Stack
+	problems annotations.Problems
+	name     string // of the Service's own load balancer
+	subnet   string // of the members
+}
+
+// Build says what the Service wants. With a problem that is an error there is no stack:
+// the last good one stays.
+func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	if facts == nil {
+		facts = &Facts{}
+	}
+	b := &builder{in: in, facts: facts, have: have, out: &stack.Stack{Owner: in.Owner}, name: BalancerName(in.Cluster, in.Owner)}
+	if beyond := providers.Exceeds(Capabilities(), Reach(in)); len(beyond) > 0 {
+		return nil, beyond, nil
+	}
+	b.check()
+	if b.problems.Errors() {
+		return nil, b.problems, nil
+	}
+	b.balancer()
+	b.ports()
+	b.address()
+	b.groups()
+	if b.problems.Errors() {
+		return nil, b.problems, nil
+	}
+	return b.out, b.problems, nil
+}
+
+func (b *builder) refuse(key, value, message, legal string) {
+	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Error, Key: key, Value: value, Message: message, Legal: legal})
+}
+
+func (b *builder) warn(key, value, message, legal string) {
+	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Warning, Key: key, Value: value, Message: message, Legal: legal})
+}
+
+// check judges what is no annotation alone.
+func (b *builder) check() {
+	in, c := b.in, b.in.Config
+	if _, known := class(in); !known {
+		names := make([]string, 0, len(c.Classes))
+		for name := range c.Classes {
+			names = append(names, fmt.Sprintf("%q", name))
+		}
+		slices.Sort(names)
+		legal := "no class: the configuration has none"
+		if len(names) > 0 {
+			legal = strings.Join(names, ", ")
+		}
+		b.refuse(classKey.Name, classKey.Get(in.Values), "is no section LoadBalancerClass of the configuration", legal)
+	}
+	can, _ := providers.CapabilityOf(Capabilities(), Octavia)
+	b.problems = append(b.problems, can.Judge(in.Service, in.Backends)...)
+	if len(in.Backends.Families) > 1 {
+		b.warn("spec.ipFamilies", "", fmt.Sprintf("has two families, but a load balancer has an address of %s only", family(in)), "")
+	}
+	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
+		b.refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
+	}
+	if ref := tlsRef(in); ref != "" && !c.ExternalStore && !b.facts.Secrets[ref] {
+		b.refuse(tlsKey.Name, ref, "is not there, or the key manager cannot be asked", "the address of a container or secret of Barbican")
+	}
+	b.driver()
+	b.unsupported()
+}
+
+// driver refuses what the driver of the configuration cannot do.
+func (b *builder) driver() {
+	in, name := b.in, b.in.Config.Provider
+	can := driverOf(name)
+	if method := b.method(); len(can.Algorithms) > 0 && !slices.Contains(can.Algorithms, method) {
+		b.refuse(methodKey.Name, method, "is not possible with the driver "+name, strings.Join(can.Algorithms, ", "))
+	}
+	if can.Proxies {
+		return
+	}
+	const why = "is not possible: the driver %s passes packets on and ends no connections"
+	if forwardedKey.Get(in.Values) {
+		b.refuse(forwardedKey.Name, "true", fmt.Sprintf(why, name), "false")
+	}
+	if ref := tlsRef(in); ref != "" {
+		b.refuse(tlsKey.Name, ref, fmt.Sprintf(why, name), "no certificate")
+	}
+	if proxied(in) {
+		b.refuse(proxyKey.Name, proxyKey.Get(in.Values), fmt.Sprintf(why, name), "false")
+	}
+}
+
+// unsupported warns of what the cloud's API does not have.
+func (b *builder) unsupported() {
+	f := b.in.Config.Features
+	if key := flavorKey; key.Get(b.in.Values) != "" && !f.Flavors {
+		b.problems = append(b.problems, key.Warning(b.in.Values, "has no effect: this cloud's load balancers have no flavors", ""))
+	}
+	if key := zoneKey; key.Get(b.in.Values) != "" && !f.Zones {
+		b.problems = append(b.problems, key.Warning(b.in.Values, "has no effect: this cloud's load balancers have no availability zones", ""))
+	}
+	if _, source, _ := nodeports.SourceRanges(b.in.Service); source != nodeports.RangesFromDefault && !f.Ranges && !b.guarded() {
+		advice := "protect the nodes by security groups"
+		if !driverOf(b.in.Config.Provider).Proxies {
+			advice = "manage-security-groups of the configuration lets in only these at the nodes"
+		}
+		b.warn(string(source), "", "has no effect: this cloud's load balancers let everybody in; "+advice, "")
+	}
+}
+
+// guarded tells whether the nodes' own security group lets only the Service's clients in.
+func (b *builder) guarded() bool {
+	return b.in.Config.ManageGroups && !driverOf(b.in.Config.Provider).Proxies
+}
+
+func (b *builder) method() string {
+	return firstOf(methodKey.Get(b.in.Values), b.in.Config.Method)
+}
+
+// found is the load balancer that is there.
+func (b *builder) found() (Balancer, stack.Resource, bool) {
+	r, ok := b.have.Get(balancerKey())
+	spec, isBalancer := r.Spec.(Balancer)
+	return spec, r, ok && isBalancer
+}
+
+// fixed tells what of a live load balancer cannot follow the Service.
+func (b *builder) fixed(want, found Balancer) {
+	for _, f := range []struct {
+		key        *annotations.Key[string]
+		want, have string
+	}{{flavorKey, want.Flavor, found.Flavor}, {zoneKey, want.Zone, found.Zone}, {networkKey, want.Network, found.Network}, {subnetKey, want.Subnet, found.Subnet}, {portKey, want.Port, found.Port}} {
+		if _, _, said := f.key.Lookup(b.in.Values); said && f.want != "" && f.want != f.have {
+			b.problems = append(b.problems, f.key.Warning(b.in.Values, "cannot change on a load balancer that is there, which keeps what it has; delete the Service and make it anew", ""))
+		}
+	}
+	if want.Address != "" && want.Address != found.Address {
+		b.warn("spec.loadBalancerIP", want.Address, "cannot change on a load balancer that is there, which keeps "+found.Address+"; delete the Service and make it anew", "")
+	}
+}
+
+func (b *builder) nodeSubnet() string {
+	for node := range b.in.Backends.Nodes.All() {
+		if address, ok := node.Address(family(b.in)); ok {
+			if subnet := b.facts.NodeSubnets[address.String()]; subnet != "" {
+				return subnet
+			}
+		}
+	}
+	return ""
+}
+
+// share wants a part of a load balancer that is not the Service's own.
+func (b *builder) share(spec Balancer, there stack.Resource) {
+	in := b.in
+	if internal(in) {
+		b.refuse(internalKey.Name, "true", "cannot go together with a load balancer of others", "false, or no "+idKey.Name)
+		return
+	}
+	if !in.Config.Features.Tags {
+		b.refuse(idKey.Name, there.ID, "cannot be shared: this cloud's load balancers have no tags, by which Services say what is theirs", "no id")
+		return
+	}
+	if spec.Status == Failed {
+		b.warn(idKey.Name, there.ID, "is in ERROR, and so takes no changes; its maker must repair it", "")
+	}
+	if others := OtherTags(spec.Tags, b.name); len(others) >= in.Config.MaxShared && !slices.Contains(spec.Tags, b.name) {
+		b.refuse(idKey.Name, there.ID, fmt.Sprintf("has %d Services already, as many as max-shared-lb of the configuration allows", len(others)), "the id of a load balancer with fewer")
+		return
+	}
+	if _, bound := b.have.Get(stack.Key{Kind: KindBinding}); !bound && !ipv6(in) {
+		b.refuse(idKey.Name, there.ID, "has no floating IP, and who shares a load balancer gives it none", "the id of a load balancer with a floating IP")
+		return
+	}
+	b.subnet = firstOf(memberSubnet(in), spec.Subnet)
+	b.out.Put(stack.Resource{Key: balancerKey(), ID: there.ID, Hold: stack.Borrowed, Spec: spec})
+	b.out.Put(stack.Resource{Key: shareKey(), Spec: Share{Balancer: there.ID, Tag: b.name}})
+}
+
+// SlotFloating is held by one floating IP at a time.
+const SlotFloating = "floating-ip"
+
+// front is what a floating IP is bound to: the load balancer, but for the moment in which
+// another one takes its place. The next plan binds it to that.
+func (b *builder) front() stack.Ref {
+	if spec, _, ok := b.found(); ok && spec.Lost {
+		return stack.Ref{}
+	}
+	return stack.RefTo(balancerKey())
+}
+
+// address wants a floating IP where the Service is external.
+func (b *builder) address() {
+	in := b.in
+	if internal(in) || ipv6(in) {
+		return
+	}
+	lb := b.front()
+	if _, there, ok := b.found(); ok && there.Hold == stack.Borrowed {
+		return // its owner's affair
+	}
+	if r, ok := b.have.Get(stack.Key{Kind: KindBinding}); ok && in.Service.Spec.LoadBalancerIP == "" {
+		spec, _ := r.Spec.(Binding)
+		spec.Balancer = lb
+		b.out.Put(stack.Resource{Key: r.Key, Slot: SlotFloating, Spec: spec}) // bound by the user
+		return
+	}
+	if ip := in.Service.Spec.LoadBalancerIP; ip != "" {
+		if known, ok := b.facts.Addresses[ip]; ok && !strings.Contains(known.Description, FloatingDescription(in.Cluster, in.Owner)) {
+			if spec, _, _ := b.found(); known.Port != "" && known.Port != spec.Port {
+				b.warn("spec.loadBalancerIP", ip, "is bound to the port "+known.Port+" and is taken when that lets it go; until then clients reach nothing", "a floating IP that is free")
+			}
+			b.out.Put(stack.Resource{Key: stack.Key{Kind: KindBinding}, Slot: SlotFloating, Spec: Binding{FloatingIP: known.ID, Address: ip, Balancer: lb}})
+			return
+		}
+	}
+	place := floatingPlace(in)
+	want := FloatingIP{Network: firstOf(place.network, b.facts.External), Address: in.Service.Spec.LoadBalancerIP, Description: FloatingDescription(in.Cluster, in.Owner), Balancer: lb}
+	want.Keep = kept(in.Service.Annotations[keepKey.Name])
+	if want.Network == "" {
+		b.warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
+		return
+	}
+	want.Subnets = b.floatingSubnets(place)
+	b.out.Put(stack.Resource{Key: stack.Key{Kind: KindFloatingIP}, Slot: SlotFloating, Spec: want})
+}
+
+// floatingSubnets are the ids of the subnets that a floating IP may be from, in order.
+func (b *builder) floatingSubnets(place floating) []string {
+	switch {
+	case place.subnet != "":
+		network := firstOf(place.network, b.facts.External)
+		if s, ok := b.facts.Subnets[place.subnet]; !ok || s.Network != network {
+			b.refuse(floatingSubnetKey.Name, place.subnet, "is no subnet of the external network "+network, "the id of one of its subnets")
+		}
+		return []string{place.subnet}
+	case place.name == "" && place.tags == "":
+		return nil
+	}
+	matches, err := namePattern(place.name)
+	if err != nil {
+		b.refuse(floatingNameKey.Name, place.name, "is no pattern: "+err.Error(), `a glob, or "~" and a regular expression`)
+		return nil
+	}
+	var out []string
+	for _, s := range b.facts.FloatingSubnets[place.network+" "+place.tags] {
+		if matches(s.Name) {
+			out = append(out, s.ID)
+		}
+	}
+	if len(out) == 0 {
+		b.refuse(floatingNameKey.Name, strings.TrimSpace(place.name+" "+place.tags), "matches no subnet of the external network", "a name or tag that one of its subnets has")
+	}
+	return out
+}
+
+// namePattern reads a pattern: a glob, or a regular expression after "~", either
+// negated by "!". Both must cover the whole name.
+// Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer_subnet_match.go.
+func namePattern(pattern string) (func(string) bool, error) {
+	rest, negated := strings.CutPrefix(pattern, "!")
+	if rest == "" {
+		return func(string) bool { return !negated }, nil
+	}
+	if expression, is := strings.CutPrefix(rest, "~"); is {
+		re, err := regexp.Compile(expression)
+		if err != nil {
+			return nil, err
+		}
+		return func(name string) bool { return (re.FindString(name) == name) != negated }, nil
+	}
+	if _, err := path.Match(rest, ""); err != nil {
+		return nil, err
+	}
+	return func(name string) bool {
+		ok, _ := path.Match(rest, name) // the pattern was tried above
+		return ok != negated
+	}, nil
+}
+
+// ranges are where clients may come from, of the family that is served; everywhere if
+// nothing is said.
+func ranges(in Input) []string {
+	list, source, _ := nodeports.SourceRanges(in.Service)
+	if source == nodeports.RangesFromDefault {
+		if ipv6(in) {
+			return []string{"::/0"}
+		}
+		return []string{"0.0.0.0/0"}
+	}
+	out := []string{}
+	for _, p := range nodeports.OfFamily(list, family(in)) {
+		out = append(out, p.Masked().String())
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,97 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// balancer wants the Service's own load balancer, or its share of the one that it
+// names.
+func (b *builder) balancer() {
+	spec, there, ok := b.found()
+	if ok && there.Hold == stack.Borrowed {
+		b.share(spec, there)
+		return
+	}
+	if !ok && !b.mayMake() {
+		return
+	}
+	want := b.asked()
+	members := want.Subnet
+	if network, subnet := vip(b.in); network == "" && subnet == "" {
+		members = b.nodeSubnet()
+		if want.Port == "" {
+			want.Subnet = members
+		}
+		if want.Port == "" && members == "" && !ok {
+			b.refuse("subnet-id", "", "is nowhere said, and the subnet of the nodes cannot be found", subnetKey.Name+", or subnet-id of the configuration")
+		}
+	}
+	if want.Port != "" {
+		want.Network, want.Subnet = "", ""
+	}
+	b.subnet = firstOf(memberSubnet(b.in), members)
+	if ok {
+		b.like(&want, spec)
+		b.subnet = firstOf(b.subnet, spec.Subnet)
+		b.fixed(want, spec)
+	}
+	b.out.Put(stack.Resource{Key: balancerKey(), Spec: want})
+}
+
+// asked is the load balancer as Service and configuration ask for it.
+func (b *builder) asked() Balancer {
+	in, c := b.in, b.in.Config
+	network, subnet := vip(in)
+	want := Balancer{
+		Name: b.name, Description: balancerDescription(in.Cluster, in.Owner), Provider: c.Provider,
+		Network: network, Subnet: subnet, Port: portKey.Get(in.Values), Status: Active,
+	}
+	if c.Features.Tags {
+		want.Tags = []string{b.name}
+	}
+	if c.Features.Flavors {
+		want.Flavor = firstOf(flavorKey.Get(in.Values), c.Flavor)
+	}
+	if c.Features.Zones {
+		want.Zone = firstOf(zoneKey.Get(in.Values), c.Zone)
+	}
+	if ip := in.Service.Spec.LoadBalancerIP; ip != "" && (internal(in) || ipv6(in)) {
+		want.Address = ip
+	}
+	return want
+}
+
+// like takes over what stays of a load balancer that is there.
+func (b *builder) like(want *Balancer, found Balancer) {
+	if !Renamed(found.Name, b.in.Owner) || found.Name == b.name {
+		want.Name, want.Description = found.Name, found.Description // a name of before stays
+	}
+	if !found.Lost {
+		return
+	}
+	_, there, _ := b.found()
+	if others := slices.DeleteFunc(OtherTags(found.Tags, b.name), func(tag string) bool { return tag == found.Name }); len(others) > 0 {
+		b.refuse(idKey.Name, there.ID, "is in ERROR, the credentials do not allow a failover, and another one cannot take it, since "+strings.Join(others, ", ")+
+			" would be left behind", "a failover by an administrator, or a load balancer that no other Service uses")
+		return
+	}
+	if want.Port == "" {
+		want.Network, want.Subnet, want.Address = found.Network, found.Subnet, found.Address
+	}
+	b.warn(idKey.Name, there.ID, "is in ERROR and cannot be built anew in its place: another one with the address "+found.Address+
+		" and the same floating IP takes it, under another id; until then clients reach nothing, and what others have added to it is lost", "")
+}
+
+// mayMake refuses to make a load balancer where the user has named one that is not there.
+// An id that the controller itself has written, beside the address, is out of date.
+func (b *builder) mayMake() bool {
+	id := idKey.Get(b.in.Values)
+	if id == "" || b.in.Service.Annotations[addressKey.Name] != "" {
+		return true
+	}
+	b.refuse(idKey.Name, id, "is no load balancer of this project", "the id of a load balancer, or no "+idKey.Name+" to get one of its own")
+	return false
+}

@@ -1,0 +1,177 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+)
+
+// ports wants a listener with its pool for every port of the Service.
+func (b *builder) ports() {
+	b.conflicts()
+	b.elsewhere()
+	for i, p := range b.in.Backends.Ports {
+		if b.in.Ended() {
+			return
+		}
+		listener, pool := protocols(b.in, p.Protocol)
+		key := PortKey(listener, p.Port)
+		poolKey := stack.Key{Kind: KindPool, Name: key}
+		b.out.Put(stack.Resource{Key: poolKey, In: balancerKey(), Spec: Pool{
+			Name: partName("pool", i, b.name), Protocol: pool, Algorithm: b.method(), Sticky: b.in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP,
+			Claim: b.claim(key),
+		}})
+		b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMembers, Name: key}, In: poolKey, Spec: Members{Members: b.members(p)}})
+		if monitored(b.in) {
+			b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMonitor, Name: key}, In: poolKey, Spec: b.monitor(i, p)})
+		}
+		b.out.Put(stack.Resource{
+			Key: stack.Key{Kind: KindListener, Name: key}, In: balancerKey(), Slot: "port " + key, Spec: b.listener(i, p, listener, stack.RefTo(poolKey)),
+		})
+	}
+}
+
+// elsewhere tells that members which are there stay in their subnet, where the Service
+// names another one.
+func (b *builder) elsewhere() {
+	if _, _, said := memberSubnetKey.Lookup(b.in.Values); !said || b.have == nil {
+		return
+	}
+	for _, r := range b.have.Of(KindMembers) {
+		spec, _ := r.Spec.(Members)
+		if slices.ContainsFunc(spec.Members, func(m Member) bool { return m.Subnet != "" && m.Subnet != b.subnet }) {
+			b.problems = append(b.problems, memberSubnetKey.Warning(b.in.Values, "holds for nodes that come: members that are there stay in their subnet, which Octavia cannot change", ""))
+			return
+		}
+	}
+}
+
+// conflicts refuses ports of a shared load balancer that others have, or that an older
+// Service asks for at the same time.
+func (b *builder) conflicts() {
+	_, balancer, _ := b.found()
+	for _, p := range b.in.Backends.Ports {
+		listener, _ := protocols(b.in, p.Protocol)
+		key := PortKey(listener, p.Port)
+		r, there := b.have.Get(stack.Key{Kind: KindListener, Name: key})
+		claim, claimed := b.facts.Claims[ClaimKey(balancer.ID, key)]
+		switch {
+		case !there && claimed && claim.Owner != b.in.Owner:
+			b.taken(p, "is asked for on this load balancer by Service "+claim.Owner.String()+" as well, which is older")
+		case there && r.Proof == stack.None:
+			spec, _ := r.Spec.(Listener)
+			b.taken(p, "is taken on this load balancer by the listener "+strconv.Quote(spec.Name)+", which is not this Service's")
+		}
+	}
+}
+
+// taken refuses a port for as long as somebody else has it.
+func (b *builder) taken(p nodeports.ServicePort, why string) {
+	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Error, Key: "spec.ports", Value: p.String(), Message: why, Legal: "a port that is free there", Taken: true})
+}
+
+// claim is what a new part of a load balancer that others use as well says of the Service
+// that asks for its port; empty where nobody else can ask for it.
+func (b *builder) claim(key string) string {
+	spec, there, ok := b.found()
+	if !ok || !b.in.Config.Features.Tags || there.Hold != stack.Borrowed && len(OtherTags(spec.Tags, b.name)) == 0 {
+		return ""
+	}
+	if r, has := b.have.Get(stack.Key{Kind: KindListener, Name: key}); has && r.Proof != stack.None {
+		return "" // the port is the Service's already
+	}
+	return claimFor(key, b.in.Service.CreationTimestamp.Unix(), b.name)
+}
+
+func (b *builder) listener(index int, p nodeports.ServicePort, protocol string, pool stack.Ref) Listener {
+	in, f := b.in, b.in.Config.Features
+	l := Listener{Name: partName("listener", index, b.name), Protocol: protocol, Port: p.Port, Pool: pool, Limit: limitKey.Get(in.Values), TLS: tlsRef(in), Claim: b.claim(PortKey(protocol, p.Port))}
+	if f.Tags {
+		l.Tags = []string{b.name}
+	}
+	if forwardedKey.Get(in.Values) {
+		l.Headers = map[string]string{"X-Forwarded-For": "true"}
+	}
+	if f.Ranges {
+		l.Ranges = ranges(in)
+	}
+	if f.Timeouts {
+		l.Timeouts = Timeouts{
+			Known: true, ClientData: clientTimeoutKey.Get(in.Values), MemberConnect: connectTimeoutKey.Get(in.Values),
+			MemberData: memberTimeoutKey.Get(in.Values), Inspect: inspectTimeoutKey.Get(in.Values),
+		}
+	}
+	return l
+}
+
+// members are the nodes behind a port, in order.
+func (b *builder) members(p nodeports.ServicePort) []Member {
+	if p.NodePort == 0 {
+		return nil
+	}
+	var out []Member
+	for node := range b.in.Backends.Nodes.All() {
+		address, ok := node.Address(family(b.in))
+		if !ok {
+			continue
+		}
+		m := Member{Name: node.Name, Address: address.String(), Port: p.NodePort, Subnet: b.subnet}
+		if b.in.Config.Serial {
+			m.Name = serialName(m)
+		}
+		if monitored(b.in) && byHTTP(b.in, p.Protocol) {
+			m.Check = b.in.Service.Spec.HealthCheckNodePort
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, compareMembers)
+	return out
+}
+
+// SerialPrefix begins the names of members that are made one by one.
+const SerialPrefix = "member_"
+
+// serialName is the name of a member where members are made one by one.
+// Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go.
+func serialName(m Member) string {
+	return cut(fmt.Sprintf(SerialPrefix+"%s_%s_%d", m.Name, m.Address, m.Port))
+}
+
+// checkType is the type of the health check of a protocol.
+func checkType(protocol corev1.Protocol) string {
+	switch protocol {
+	case corev1.ProtocolUDP:
+		return "UDP-CONNECT"
+	case corev1.ProtocolSCTP:
+		return "SCTP"
+	case corev1.ProtocolTCP:
+	}
+	return "TCP"
+}
+
+func (b *builder) monitor(index int, p nodeports.ServicePort) Monitor {
+	in, c := b.in, b.in.Config
+	m := Monitor{
+		Name: partName("monitor", index, b.name), Type: checkType(p.Protocol),
+		Delay: orConfigured(in, delayKey, int(c.MonitorDelay.Seconds())), Timeout: orConfigured(in, timeoutKey, int(c.MonitorTimeout.Seconds())),
+		Retries: orConfigured(in, retriesKey, c.MonitorRetries), RetriesDown: orConfigured(in, retriesDownKey, c.MonitorRetriesDown),
+	}
+	if byHTTP(in, p.Protocol) {
+		m.Type, m.Path, m.Method, m.Codes = "HTTP", "/healthz", "GET", "200"
+	}
+	return m
+}
+
+// orConfigured is what the Service says, or the configuration.
+func orConfigured(in Input, key *annotations.Key[int], configured int) int {
+	if n, _, said := key.Lookup(in.Values); said {
+		return n
+	}
+	return configured
+}

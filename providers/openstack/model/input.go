@@ -1,0 +1,142 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// Input is that of the contract with this cloud's configuration.
+type Input = providers.Input[Config]
+
+// Identity is that of the contract with this cloud's configuration.
+type Identity = providers.Identity[Config]
+
+// Choose says which kind a Service asks for: there is one.
+func Choose(*corev1.Service) providers.Choice { return providers.Choice{Kind: Octavia} }
+
+// internal tells whether the load balancer gets no floating IP.
+func internal(in Input) bool { return in.Config.Internal || internalKey.Get(in.Values) }
+
+// class are the settings of the class that the Service names; false: there is none of
+// that name.
+func class(in Input) (Class, bool) {
+	name := classKey.Get(in.Values)
+	if name == "" {
+		return Class{}, true
+	}
+	c, ok := in.Config.Classes[name]
+	return c, ok
+}
+
+// ipv6 tells whether the Service's first family is IPv6, the only one that is served.
+func ipv6(in Input) bool {
+	return len(in.Backends.Families) > 0 && in.Backends.Families[0] == corev1.IPv6Protocol
+}
+
+// family is the one that is served.
+func family(in Input) corev1.IPFamily {
+	if ipv6(in) {
+		return corev1.IPv6Protocol
+	}
+	return corev1.IPv4Protocol
+}
+
+// firstOf is the first text that says something.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// vip is where the address is from: a class beats the annotations of external
+// Services, and annotations beat it on internal ones.
+// Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
+// (getNetworkID, getSubnetID, createOctaviaLoadBalancer).
+func vip(in Input) (network, subnet string) {
+	c, _ := class(in)
+	network = firstOf(networkKey.Get(in.Values), c.Network, in.Config.Network)
+	subnet = firstOf(subnetKey.Get(in.Values), c.Subnet, in.Config.Subnet)
+	if !internal(in) {
+		network, subnet = firstOf(c.Network, network), firstOf(c.Subnet, subnet)
+	}
+	return network, subnet
+}
+
+// memberSubnet is the subnet of the backends where something says it; else it is that
+// of the address.
+func memberSubnet(in Input) string {
+	c, _ := class(in)
+	return firstOf(memberSubnetKey.Get(in.Values), c.MemberSubnet, in.Config.MemberSubnet, in.Config.Subnet, subnetKey.Get(in.Values), c.Subnet)
+}
+
+// floating is where a floating IP is from.
+type floating struct {
+	network, subnet, name, tags string
+}
+
+// floatingPlace is where the Service's floating IP is from. A class that names a subnet
+// in any way is heard alone.
+func floatingPlace(in Input) floating {
+	c, _ := class(in)
+	f := floating{network: firstOf(c.FloatingNetwork, floatingNetworkKey.Get(in.Values), in.Config.FloatingNetwork)}
+	for _, level := range []floating{
+		{subnet: c.FloatingSubnet, name: c.FloatingSubnetName, tags: c.FloatingSubnetTags},
+		{subnet: floatingSubnetKey.Get(in.Values), name: floatingNameKey.Get(in.Values), tags: floatingTagsKey.Get(in.Values)},
+		{subnet: in.Config.FloatingSubnet, name: in.Config.FloatingSubnetName, tags: in.Config.FloatingSubnetTags},
+	} {
+		if level.subnet != "" || level.name != "" || level.tags != "" {
+			f.subnet, f.name, f.tags = level.subnet, level.name, level.tags
+			break
+		}
+	}
+	return f
+}
+
+// protocols says what a listener and its pool speak for a Service's port.
+// Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
+// (getListenerProtocol, buildPoolCreateOpt).
+func protocols(in Input, protocol corev1.Protocol) (listener, pool string) {
+	listener, pool = string(protocol), string(protocol)
+	if forwardedKey.Get(in.Values) {
+		listener, pool = "HTTP", "HTTP"
+	}
+	if tlsRef(in) != "" {
+		listener, pool = "TERMINATED_HTTPS", "HTTP"
+	}
+	switch proxyKey.Get(in.Values) {
+	case "true", "v1":
+		pool = "PROXY"
+	case "v2":
+		pool = "PROXYV2"
+	}
+	return listener, pool
+}
+
+// proxied tells whether the PROXY protocol is spoken to members.
+func proxied(in Input) bool {
+	says := proxyKey.Get(in.Values)
+	return says != "" && says != "false"
+}
+
+func tlsRef(in Input) string { return firstOf(tlsKey.Get(in.Values), in.Config.TLS) }
+
+// monitored tells whether pools have health checks.
+func monitored(in Input) bool {
+	if on, _, said := monitorKey.Lookup(in.Values); said {
+		return on
+	}
+	return in.Config.Monitor
+}
+
+// byHTTP tells whether the check of a pool asks kube-proxy, which knows where
+// endpoints are.
+func byHTTP(in Input, protocol corev1.Protocol) bool {
+	if in.Service.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal || in.Service.Spec.HealthCheckNodePort == 0 || !driverOf(in.Config.Provider).Proxies {
+		return false
+	}
+	return protocol != corev1.ProtocolUDP || in.Config.Features.HTTPOnUDP
+}

@@ -1,0 +1,73 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Reach says how far a Service reaches: whether it gets a floating IP, and what it
+// names of the project.
+func Reach(in Input) providers.Reach {
+	r := providers.Reach{
+		Kind: Octavia, Internet: !internal(in), Internal: "true",
+		Names: slices.Concat(
+			providers.AddressField(in.Service),
+			providers.NamedBy(in.Values, providers.ThingLoadBalancer, idKey),
+			providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, memberSubnetKey, floatingSubnetKey, networkKey, floatingNetworkKey),
+			providers.NamedBy(in.Values, providers.ThingCertificate, tlsKey),
+			providers.NamedBy(in.Values, providers.ThingAddress, portKey),
+		),
+		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name},
+	}
+	r.Size = sizeOf(in)
+	if _, origin, said := internalKey.Lookup(in.Values); said {
+		r.Scheme = origin
+	}
+	return r
+}
+
+// sizeOf counts every range of every listener.
+func sizeOf(in Input) providers.Size {
+	c, _ := providers.CapabilityOf(Capabilities(), Octavia)
+	size := providers.SizeOf(c, in.Service)
+	size.Rules = size.Ports * size.Ranges
+	return size
+}
+
+// Follow is what is there, with today's nodes behind it.
+func Follow(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, r := range have.Resources {
+		if r.Proof == stack.None && r.Hold != stack.Borrowed {
+			continue
+		}
+		if spec, ok := r.Spec.(Members); ok && len(spec.Members) > 0 {
+			r.Spec = Members{Members: followers(in, spec.Members[0])}
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+// followers are today's nodes as members like one that is there.
+func followers(in Input, like Member) []Member {
+	var out []Member
+	for node := range in.Backends.Nodes.All() {
+		if address, ok := node.Address(family(in)); ok {
+			m := Member{Name: node.Name, Address: address.String(), Port: like.Port, Subnet: like.Subnet, Check: like.Check}
+			if in.Config.Serial {
+				m.Name = serialName(m)
+			}
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, compareMembers)
+	return out
+}
+
+// Shadow tells whether a Service that cannot be built might want a shared entry: no
+// kind of this cloud has any.
+func Shadow(Identity, stack.Resource) bool { return false }

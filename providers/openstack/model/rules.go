@@ -1,0 +1,182 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Rules says how resources of every kind are compared and written.
+func Rules() diff.Rules {
+	all := map[stack.Kind]diff.Rule{}
+	maps.Copy(all, balancerRules())
+	maps.Copy(all, networkRules())
+	return diff.Rules{Kinds: all, Edges: edges(), Lock: lock}
+}
+
+// lock lets one change at a time into a load balancer, of whichever Service that uses it;
+// the most urgent one first.
+func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+	key := balancerKey()
+	if r.In.Kind == KindBalancer {
+		key = r.In
+	}
+	switch r.Key.Kind {
+	case KindBalancer:
+		key = r.Key
+	case KindShare:
+		spec, _ := r.Spec.(Share)
+		return []string{"load balancer " + spec.Balancer}
+	}
+	switch r.Key.Kind {
+	case KindBalancer, KindListener, KindPool, KindMembers, KindMonitor:
+		if lb, ok := found(key); ok && lb.ID != "" {
+			return []string{"load balancer " + lb.ID}
+		}
+	}
+	return nil
+}
+
+// balancerRules are those of load balancers and what is below them.
+func balancerRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
+		KindBalancer: {
+			// Nothing of these can change; Build tells the user.
+			Ignore: []string{"Provider", "Flavor", "Zone", "Network", "Subnet", "Port", "Address"},
+			Equal:  map[string]diff.Equal{"Tags": containsAll},
+			Parts:  map[string]string{"Status": PartStatus},
+			// What cannot be repaired is made anew, with the address that it had.
+			Immutable: []string{"Lost"},
+			Replace:   diff.DeleteFirst,
+			Clash:     diff.Doubled,
+			Pending:   diff.Settle,
+			Serving:   true,
+			Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Status": plan.Brief},
+		},
+		KindShare: {Immutable: []string{"Balancer", "Tag"}, Clash: diff.Refused},
+		KindPool: {
+			Within:    diff.Within{Inline: true, Cascade: true},
+			Immutable: []string{"Protocol"},
+			// Nothing refers to names, and each change of one makes the load balancer busy. A
+			// claim counts until the listener is there.
+			Ignore:  []string{"Name", "Claim"},
+			Replace: diff.CreateFirst,
+			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+		},
+		KindMembers: {
+			FollowsBackends: true,
+			Within:          diff.Within{Inline: true, Cascade: true},
+			Sets:            map[string]diff.Set{"Members": {Whole: true}},
+			Equal:           map[string]diff.Equal{"Members": sameMembers},
+		},
+		KindMonitor: {
+			Within:    diff.Within{Inline: true, Cascade: true},
+			Immutable: []string{"Type", "Path", "Method", "Codes"},
+			Ignore:    []string{"Name"},
+			Replace:   diff.DeleteFirst, // a pool has one
+		},
+		KindListener: {
+			Within:    diff.Within{Inline: true, Cascade: true},
+			Immutable: []string{"Protocol", "Port"},
+			Ignore:    []string{"Name", "Claim"},
+			Equal:     map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet},
+			Replace:   diff.DeleteFirst,
+			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+		},
+	}
+}
+
+// networkRules are those of floating IPs and security groups.
+func networkRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
+		KindFloatingIP: {
+			Sticky:    []string{"Address"},
+			Immutable: []string{"Address"},
+			Ignore:    []string{"Network", "Subnets", "Description"},
+			Parts:     map[string]string{"Keep": "keep"}, // our own note: the cloud has no such thing
+			Replace:   diff.DeleteFirst,                  // an address of a load balancer has one
+			Clash:     diff.Doubled,
+			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+		},
+		KindGroup: {
+			Ignore: []string{"Name", "Description"},
+			Clash:  diff.Doubled,
+		},
+		KindRules: {
+			Within: diff.Within{Inline: true, Cascade: true},
+			Sets:   map[string]diff.Set{"Rules": {Whole: true}},
+		},
+		KindGroupPorts: {
+			FollowsBackends: true,
+			Sets:            map[string]diff.Set{"Ports": {Whole: true}},
+			// The ports are those of all Services: each is written once for all of them.
+			Batch: func(stack.Resource, plan.Action, string) string { return BatchPorts },
+		},
+		KindBinding: {
+			Immutable: []string{"FloatingIP"},
+			Ignore:    []string{"Address"},
+			Replace:   diff.DeleteFirst,
+			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+		},
+	}
+}
+
+// BatchPorts is the batch key of the steps that give groups to ports of nodes.
+const BatchPorts = "ports of nodes"
+
+// PartStatus is the part of the step that builds a load balancer in ERROR anew.
+const PartStatus = "status"
+
+// edges are the orders that no reference says.
+func edges() []diff.Edge {
+	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
+	var out []diff.Edge
+	for _, kind := range []stack.Kind{KindPool, KindMembers, KindMonitor, KindListener} {
+		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
+			out = append(out, diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindBalancer, Part: PartStatus}, Then: step(action, kind),
+				Reason: "a load balancer in ERROR takes no change of what is below it"})
+		}
+	}
+	return append(out, []diff.Edge{
+		{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"},
+		{First: step(plan.Create, KindShare), Then: step(plan.Create, KindPool),
+			Reason: "the tag says that the load balancer is used, so that nothing takes it away"},
+		{First: step(plan.Create, KindShare), Then: step(plan.Create, KindListener),
+			Reason: "the tag says that the load balancer is used, so that nothing takes it away"},
+		{First: step(plan.Delete, KindListener), Then: step(plan.Delete, KindShare),
+			Reason: "the tag says that the load balancer is used, until nothing of the Service is there"},
+		{First: step(plan.Delete, KindPool), Then: step(plan.Delete, KindShare),
+			Reason: "the tag says that the load balancer is used, until nothing of the Service is there"},
+	}...)
+}
+
+// containsAll: what is wanted is among what is there; the rest is others'.
+func containsAll(want, have any) bool {
+	wanted, _ := want.([]string)
+	found, _ := have.([]string)
+	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(found, w) })
+}
+
+// sameMembers: the subnet of a member that is there cannot change, as Build tells.
+func sameMembers(want, have any) bool {
+	plain := func(list any) []Member {
+		members, _ := list.([]Member)
+		members = slices.Clone(members)
+		for i := range members {
+			members[i].Subnet = ""
+		}
+		slices.SortFunc(members, compareMembers)
+		return members
+	}
+	return slices.Equal(plain(want), plain(have))
+}
+
+// sameSet: the cloud keeps no order.
+func sameSet(want, have any) bool {
+	a, _ := want.([]string)
+	b, _ := have.([]string)
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}

@@ -1,0 +1,68 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/status"
+)
+
+// Outputs are the annotations that Status writes.
+func Outputs() providers.Outputs {
+	return providers.Outputs{Annotations: []string{idKey.Name, addressKey.Name}}
+}
+
+// Addresses says where clients reach the Service: at the floating IP, else at the
+// address in the network. A load balancer in ERROR may serve clients still, and keeps
+// its address.
+// Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
+// (createLoadBalancerStatus).
+func Addresses(in Input, have *stack.Stack) status.Result {
+	lb, ok := have.Get(balancerKey())
+	spec, _ := lb.Spec.(Balancer)
+	if !ok || spec.Address == "" {
+		return status.Result{}
+	}
+	address := ""
+	for _, kind := range []stack.Kind{KindFloatingIP, KindBinding} {
+		for _, r := range have.Of(kind) {
+			if ip := floatingAddress(r); ip != "" && r.Key.Name == "" && (r.Proof != stack.None || r.Hold == stack.Borrowed) {
+				address = ip
+			}
+		}
+	}
+	if address == "" {
+		if floats(in) {
+			return status.Result{Annotations: map[string]string{idKey.Name: lb.ID}} // a floating IP is still to come
+		}
+		address = spec.Address
+	}
+	result := status.Result{Annotations: map[string]string{idKey.Name: lb.ID, addressKey.Name: address}}
+	switch host := hostnameKey.Get(in.Values); {
+	case host != "":
+		result.Ingress = []corev1.LoadBalancerIngress{status.Hostname(host)}
+	case proxied(in) && in.Config.IngressHostname:
+		result.Ingress = []corev1.LoadBalancerIngress{status.Hostname(address + "." + in.Config.IngressHostnameSuffix)}
+	case proxied(in):
+		result.Ingress = []corev1.LoadBalancerIngress{status.IP(address, corev1.LoadBalancerIPModeProxy)}
+	default:
+		result.Ingress = []corev1.LoadBalancerIngress{status.IP(address, corev1.LoadBalancerIPModeVIP)}
+	}
+	return result
+}
+
+// floats tells whether the Service is certain to get a floating IP.
+func floats(in Input) bool {
+	return !internal(in) && !ipv6(in) && (floatingPlace(in).network != "" || in.Service.Spec.LoadBalancerIP != "")
+}
+
+func floatingAddress(r stack.Resource) string {
+	switch spec := r.Spec.(type) {
+	case FloatingIP:
+		return spec.Address
+	case Binding:
+		return spec.Address
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package openstack_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// TestOrphans: what is left of Services that are gone is listed and deleted, on load
+// balancers of their own as on those of others; nothing of a Service that lives goes, and
+// nothing of another cluster of the same name, which has other nodes.
+func TestOrphans(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := begin(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, managed)
+		all := w.nodes
+		w.nodes = all[:2]
+		w.restart()
+		host := named("host", 8000)
+		w.serve(host)
+		before := w.portrait()
+
+		other := *w
+		other.nodes = all[2:]
+		other.restart()
+		foreign := named("foreign", 8100)
+		other.serve(foreign)
+		with := w.portrait()
+
+		gone, guest, again := named("gone", 9000), named("guest", 9100), named("host", 8000)
+		w.serve(gone)
+		guest.Annotations = map[string]string{idKey: host.Annotations[idKey]}
+		w.serve(guest)
+		again.UID = "00000000-0000-4000-8000-00000000abcd"
+		w.serve(again) // as if it had been deleted without a controller, and made anew
+		w.serve(host)
+
+		live := providers.Live{Services: []stack.Owner{{Namespace: host.Namespace, Name: host.Name, UID: string(host.UID)}}, Nodes: w.nodes}
+		w.restart()
+		drafts, err := w.process.Orphans(t.Context(), live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var owners []string
+		for _, d := range drafts {
+			owners = append(owners, d.Owner.String())
+		}
+		slices.Sort(owners)
+		if d := cmp.Diff([]string{"shop/gone", "shop/guest", "shop/host"}, owners); d != "" {
+			t.Errorf("orphans (-want +got):\n%s", d)
+		}
+		for _, d := range drafts {
+			if res := w.process.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
+				t.Error(d.Owner, res.Err)
+			}
+		}
+		if d := difference(with, w.portrait()); d != "" {
+			t.Errorf("besides the orphans something has changed:\n%s", d)
+		}
+		live.Services = nil
+		if drafts, err = w.process.Orphans(t.Context(), live); err != nil || len(drafts) != 1 {
+			t.Errorf("%d orphans where one Service was forgotten, %v", len(drafts), err)
+		}
+		other.release(foreign)
+		if d := difference(before, w.portrait()); d != "" {
+			t.Errorf("the other cluster has left something: %s", fmt.Sprint(d))
+		}
+	})
+}

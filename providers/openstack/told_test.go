@@ -1,0 +1,162 @@
+package openstack_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+)
+
+// telling is a Service with which something is wrong.
+type telling struct {
+	name   string
+	with   map[string]string
+	change func(*corev1.ServiceSpec)
+	opt    simopenstack.Options
+	config string
+	before func(*world, *corev1.Service) // what happens first
+}
+
+// broken serves the Service, whose next change ends in ERROR, as does building anew.
+func broken(w *world, svc *corev1.Service) {
+	w.Helper()
+	live(w, svc)
+	w.breaks("UpdateListener", 1)
+	w.breaks("FailoverLoadBalancer", 0)
+	_, _ = w.once(svc, false)
+}
+
+// live serves the Service without what is wrong with it.
+func live(w *world, svc *corev1.Service) {
+	w.Helper()
+	first := props.Service("web", nil).Service
+	w.serve(first)
+	for _, k := range []string{idKey, prefix + "load-balancer-address"} {
+		svc.Annotations[k] = first.Annotations[k]
+	}
+}
+
+// guest lets the Service name another one's load balancer.
+func guest(w *world, svc *corev1.Service) {
+	w.Helper()
+	svc.Annotations[idKey] = w.guests(1)[0].Annotations[idKey]
+}
+
+// errors lets calls of an operation be refused.
+func errors(f sim.Fault) func(*world, *corev1.Service) {
+	return func(w *world, _ *corev1.Service) {
+		w.Helper()
+		f.Kind = sim.FaultError
+		if _, err := w.Control().Faults.Add(f); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func tellings() []telling {
+	const nowhere = "11111111-2222-3333-4444-555555555555"
+	classes := "[LoadBalancerClass \"public\"]\nfloating-subnet = public-a\n[LoadBalancerClass \"partners\"]\nfloating-subnet = public-b\n"
+	ovn := "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n"
+	internal := map[string]string{"service.beta.kubernetes.io/openstack-internal-load-balancer": "true"}
+	port := func(n int32) func(*corev1.ServiceSpec) { return func(s *corev1.ServiceSpec) { s.Ports[0].Port = n } }
+	ranges := func(list ...string) func(*corev1.ServiceSpec) {
+		return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = list }
+	}
+	return []telling{
+		{name: "a number that is none", with: keys("connection-limit", "many")},
+		{name: "a number that is too great", with: keys("timeout-client-data", "2073600001")},
+		{name: "an algorithm that is none", with: keys("lb-method", "round-robin")},
+		{name: "two ways to tell the client's address", with: keys("x-forwarded-for", "true", "proxy-protocol", "v2")},
+		{name: "HTTP for a port of UDP", with: keys("x-forwarded-for", "true"), change: mixed},
+		{name: "a health check of UDP that is too often", with: keys("enable-health-monitor", "true", "health-monitor-delay", "1"), change: mixed},
+		{name: "a class that is none", with: keys("class", "partner"), config: classes},
+		{name: "a class where there are none", with: keys("class", "partner")},
+		{name: "a network that is not there", with: keys("network-id", nowhere), config: "subnet-id =\n"},
+		{name: "a subnet that is not there", with: keys("subnet-id", nowhere)},
+		{name: "an external network that is not there", with: keys("floating-network-id", nowhere)},
+		{name: "a floating subnet that is not there", with: keys("floating-subnet-id", nowhere)},
+		{name: "a pattern that no floating subnet matches", with: keys("floating-subnet", "private-*")},
+		{name: "a pattern that is none", with: keys("floating-subnet", "~(")},
+		{name: "a certificate that is not there", with: keys("default-tls-container-ref", "https://barbican.example/v1/containers/"+nowhere)},
+		{name: "a certificate where no key manager is", with: keys("default-tls-container-ref", "https://barbican.example/v1/containers/"+nowhere), opt: simopenstack.Options{NoKeyManager: true}},
+		{name: "a flavor that is not there", with: keys("flavor-id", nowhere)},
+		{name: "a range that is none", change: ranges("10.0.0.0/33")},
+		{name: "an older API", with: keys("flavor-id", nowhere, "availability-zone", "az-1"), change: ranges("10.0.0.0/8"), opt: simopenstack.Options{Version: 5}},
+		{name: "ovn and HTTP", with: keys("x-forwarded-for", "true", "lb-method", "ROUND_ROBIN"), config: ovn},
+		{name: "ovn and the PROXY protocol", with: keys("proxy-protocol", "v1"), config: ovn},
+		{name: "ovn and ranges", change: ranges("10.0.0.0/8"), config: ovn},
+		{name: "two families", change: props.Dual, opt: simopenstack.Options{Seed: simopenstack.SeedOptions{DualStack: true}}},
+		{name: "a load balancer that is not there", with: keys("load-balancer-id", nowhere)},
+		{name: "a port that another Service has", with: keys(), change: port(8000), before: guest},
+		{name: "an internal Service on a load balancer of others", with: internal, before: guest},
+		{name: "no room on a load balancer of others", with: keys(), config: "max-shared-lb = 1\n", before: guest},
+		{name: "what cannot change", with: keys("subnet-id", nowhere, "flavor-id", nowhere, "member-subnet-id", nowhere), before: live},
+		{name: "no load balancer left", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Code: "QuotaException", Message: "Quota has been met for resources: LoadBalancer"})},
+		{name: "no floating IP left", opt: simopenstack.Options{Limits: simopenstack.Limits{FloatingIPs: 2}}},
+		{name: "a load balancer that ends in ERROR when it is made", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusOK})},
+		{name: "a load balancer in ERROR that cannot be built anew", opt: simopenstack.Options{Administrator: true}, with: keys("connection-limit", "7"), before: broken},
+		{name: "a load balancer in ERROR that only an administrator may build anew", with: keys("connection-limit", "7"), before: broken},
+		{name: "a load balancer in ERROR that is replaced", before: func(w *world, svc *corev1.Service) {
+			broken(w, svc)
+			_, _ = w.once(svc, false) // the cloud refuses to build it anew
+		}, with: keys("connection-limit", "7")},
+		{name: "a load balancer in ERROR that others use as well", with: keys("connection-limit", "7"), before: func(w *world, svc *corev1.Service) {
+			live(w, svc)
+			w.serve(annotated(named("guest", 9000), map[string]string{idKey: svc.Annotations[idKey]}))
+			w.breaks("UpdateListener", 1)
+			_, _ = w.once(svc, false)
+			_, _ = w.once(svc, false) // the cloud refuses to build it anew
+		}},
+		{name: "ports without node ports", change: func(s *corev1.ServiceSpec) {
+			for i := range s.Ports {
+				s.Ports[i].NodePort = 0
+			}
+		}},
+		{name: "no right to make load balancers", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Message: "Policy does not allow this request to be performed."})},
+		{name: "a given floating IP that another port has", change: func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.200" }, before: func(w *world, _ *corev1.Service) {
+			other := named("other", 9000)
+			other.Spec.LoadBalancerIP = "203.0.113.200"
+			w.serve(other)
+		}},
+		{name: "a floating IP that may not be chosen", change: func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.99" }},
+	}
+}
+
+// TestTold: what a Service says with which something is wrong.
+func TestTold(t *testing.T) {
+	all := tellings()
+	texts := make([]string, len(all))
+	t.Run("all", func(t *testing.T) {
+		for i, c := range all {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				w := begin(t, c.opt, c.config)
+				svc := annotated(props.Service("web", nil, c.change).Service, c.with)
+				if c.before != nil {
+					c.before(w, svc)
+				}
+				res, err := w.once(svc, false)
+				lines := told(res)
+				if err != nil {
+					lines = append(lines, err.Error())
+				}
+				for i, line := range lines {
+					lines[i] = "  " + ids.ReplaceAllString(line, "ID") + "\n"
+				}
+				texts[i] = fmt.Sprintf("== %s\n%s  status: %s\n", c.name, strings.Join(lines, ""), valueText(nil, svc.Status.LoadBalancer.Ingress))
+			})
+		}
+	})
+	golden.Check(t, "testdata/told.golden", strings.Join(texts, ""))
+}
+
+// ids are identifiers that the simulator gives, in the place of which a word is enough.
+var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

@@ -1,0 +1,376 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// graph is what the answer to a creation says of all that was made.
+type graph struct {
+	ID                 string          `json:"id"`
+	ProvisioningStatus string          `json:"provisioning_status"`
+	VipAddress         string          `json:"vip_address"`
+	VipPortID          string          `json:"vip_port_id"`
+	VipSubnetID        string          `json:"vip_subnet_id"`
+	VipNetworkID       string          `json:"vip_network_id"`
+	Listeners          []graphListener `json:"listeners"`
+}
+
+type graphListener struct {
+	ID       string `json:"id"`
+	Protocol string `json:"protocol"`
+	Port     int32  `json:"protocol_port"`
+	Pool     string `json:"default_pool_id"`
+}
+
+// createBalancer makes a load balancer with all that the step brings, in one call. One
+// that ends in ERROR before it ever served is taken away again.
+func createBalancer(c *change, spec model.Balancer) plan.Outcome {
+	s := c.Session
+	opts := loadbalancers.CreateOpts{
+		Name: spec.Name, Description: spec.Description, Tags: spec.Tags, Provider: spec.Provider, FlavorID: spec.Flavor, AvailabilityZone: spec.Zone,
+		VipNetworkID: spec.Network, VipSubnetID: spec.Subnet, VipPortID: spec.Port, VipAddress: spec.Address,
+	}
+	if !s.config.Serial {
+		opts.Listeners = listenersOf(c)
+	}
+	var made graph
+	err := s.write(c.Ctx, bucketBalancer, func(ctx context.Context) error {
+		return loadbalancers.Create(ctx, s.balancer, opts).ExtractIntoStructPtr(&made, "loadbalancer")
+	})
+	if err != nil {
+		return kit.Failed(withWish(err, "lb-provider", spec.Provider, "network-id", spec.Network, "subnet-id", spec.Subnet, "port-id", spec.Port,
+			"loadBalancerIP", spec.Address, "flavor-id", spec.Flavor, "availability-zone", spec.Zone))
+	}
+	s.notePort(made.ID, made.VipPortID)
+	if made.ProvisioningStatus != active {
+		if err := s.ready(c.Ctx, made.ID); err != nil {
+			return s.undo(c, made.ID, err)
+		}
+	}
+	spec.Address, spec.Port, spec.Subnet, spec.Network = made.VipAddress, made.VipPortID, made.VipSubnetID, made.VipNetworkID
+	o := c.Created(made.ID, stack.Name, spec)
+	if !s.config.Serial {
+		o.Parts = partsOf(c, made)
+		return o
+	}
+	if o.Parts, err = s.partByPart(c, made.ID); err != nil {
+		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
+	}
+	return o
+}
+
+// partByPart makes what the step brings below a new load balancer, for drivers that take
+// no tree. What is missing after a failure, the next plan adds.
+func (s *Session) partByPart(c *change, balancer string) ([]stack.Resource, error) {
+	var out []stack.Resource
+	for _, r := range c.Step.With {
+		spec, ok := r.Spec.(model.Listener)
+		if !ok {
+			continue
+		}
+		pool, _ := partOf[model.Pool](c, spec.Pool.To)
+		within := slices.DeleteFunc(slices.Clone(c.Step.With), func(part stack.Resource) bool { return part.In != spec.Pool.To })
+		id, parts, err := s.postPool(c.Ctx, balancer, pool, within)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, parts...), stack.Resource{Key: spec.Pool.To, In: r.In, ID: id, Proof: stack.Derived, Spec: pool})
+		if r.ID, err = s.postListener(c.Ctx, balancer, id, spec); err != nil {
+			return nil, err
+		}
+		r.Proof = stack.Tag
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// withWish adds to what the cloud refused as wrong what it was asked for, as pairs of keys
+// and values.
+func withWish(err error, pairs ...string) error {
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Meaning != fault.Invalid && f.Meaning != fault.NotFound {
+		return err
+	}
+	var said []string
+	for pair := range slices.Chunk(pairs, 2) {
+		if key, value := pair[0], pair[len(pair)-1]; value != "" {
+			said = append(said, key+" "+value)
+		}
+	}
+	with := *f
+	with.Meaning = fault.Invalid
+	with.Text = strings.TrimSuffix(f.Text, ".") + "; asked for " + strings.Join(said, ", ")
+	return &with
+}
+
+// undo removes a load balancer whose creation ended in ERROR. If the wait for it was cut
+// short, it stays and is found by its name.
+func (s *Session) undo(c *change, id string, cause error) plan.Outcome {
+	status, err := s.statusOf(c.Ctx, id)
+	if err != nil || status != failed {
+		return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
+	}
+	_ = s.remove(c.Ctx, id) // what is left is found by its name
+	return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
+}
+
+// partsOf are the identifiers of what was made in the same call. The answer does not
+// tell those of health checks; see monitorOf.
+func partsOf(c *change, made graph) []stack.Resource {
+	ids := map[stack.Key]string{}
+	for _, l := range made.Listeners {
+		key := model.PortKey(l.Protocol, l.Port)
+		ids[stack.Key{Kind: model.KindListener, Name: key}] = l.ID
+		ids[stack.Key{Kind: model.KindPool, Name: key}] = l.Pool
+		ids[stack.Key{Kind: model.KindMembers, Name: key}] = l.Pool
+	}
+	var out []stack.Resource
+	for _, r := range c.Step.With {
+		r.ID, r.Proof = ids[r.Key], stack.Derived
+		out = append(out, r)
+	}
+	return out
+}
+
+// listenersOf is the tree that a creation brings.
+func listenersOf(c *change) []listeners.CreateOpts {
+	var out []listeners.CreateOpts
+	for _, r := range c.Step.With {
+		spec, ok := r.Spec.(model.Listener)
+		if !ok {
+			continue
+		}
+		opts := listenerOpts(spec)
+		if pool, ok := partOf[model.Pool](c, spec.Pool.To); ok {
+			tree := poolOpts(pool)
+			inside, _ := partOf[model.Members](c, stack.Key{Kind: model.KindMembers, Name: spec.Pool.To.Name})
+			for _, m := range inside.Members {
+				tree.Members = append(tree.Members, memberOpts(m))
+			}
+			if check, ok := partOf[model.Monitor](c, stack.Key{Kind: model.KindMonitor, Name: spec.Pool.To.Name}); ok {
+				tree.Monitor = monitorOpts(check)
+			}
+			opts.DefaultPool = &tree
+		}
+		out = append(out, opts)
+	}
+	return out
+}
+
+// partOf is the content of a part that the step brings.
+func partOf[T any](c *change, key stack.Key) (T, bool) {
+	for _, r := range c.Step.With {
+		if r.Key == key {
+			spec, ok := r.Spec.(T)
+			return spec, ok
+		}
+	}
+	var none T
+	return none, false
+}
+
+func memberOpts(m model.Member) pools.CreateMemberOpts {
+	opts := pools.CreateMemberOpts{Name: m.Name, Address: m.Address, ProtocolPort: int(m.Port), SubnetID: m.Subnet}
+	if m.Check != 0 {
+		check := int(m.Check)
+		opts.MonitorPort = &check
+	}
+	return opts
+}
+
+// updateBalancer writes name, description and tags; tags of others stay, but for those
+// that the load balancer had under an earlier name of the cluster.
+func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
+	s, id, o := c.Session, c.Step.Target.ID, c.Step.ID.Owner
+	err := s.exclusive(c.Ctx, id, func(ctx context.Context, lb *loadbalancers.LoadBalancer) error {
+		tags := slices.DeleteFunc(slices.Clone(lb.Tags), func(t string) bool { return t == lb.Name && model.Renamed(t, o) })
+		for _, tag := range spec.Tags {
+			if !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		spec.Tags = tags
+		return s.update(ctx, id, loadbalancers.UpdateOpts{Name: &spec.Name, Description: &spec.Description, Tags: &tags})
+	})
+	return c.Updated(spec, err)
+}
+
+// failOver builds a load balancer in ERROR anew. Where that is for administrators only,
+// as Octavia's policies have it unless somebody has changed them, the next plan replaces
+// it; that is why the refusal is Ambiguous, since it must be read again.
+// Source: openstack/octavia, octavia/policies/loadbalancer.py (put_failover).
+func failOver(c *change, spec model.Balancer) plan.Outcome {
+	s, id := c.Session, c.Step.Target.ID
+	err := s.change(c.Ctx, id, func(ctx context.Context) error { return loadbalancers.Failover(ctx, s.balancer, id).ExtractErr() })
+	if fault.Is(err, fault.Denied) {
+		s.deny()
+		err = &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Err: err, Text: "the load balancer " + id +
+			" is in ERROR, and the cloud lets only administrators build it anew in its place; another one takes its place with the next try"}
+	}
+	return c.Updated(spec, err)
+}
+
+// exclusive changes a load balancer by what it is at the moment, one at a time.
+func (s *Session) exclusive(ctx context.Context, id string, f func(context.Context, *loadbalancers.LoadBalancer) error) error {
+	unlock, err := s.locks.Take(ctx, "tags of "+id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	lb, err := s.getBalancer(ctx, id)
+	if err != nil {
+		return err
+	}
+	return f(ctx, lb)
+}
+
+func (s *Session) update(ctx context.Context, id string, opts loadbalancers.UpdateOpts) error {
+	defer s.users.forget(id)
+	return s.change(ctx, id, func(ctx context.Context) error {
+		_, err := loadbalancers.Update(ctx, s.balancer, id, opts).Extract()
+		return err
+	})
+}
+
+// tagsTries is how often a list of tags is read and written anew that another program has
+// changed in between.
+const tagsTries = 3
+
+// retag changes the tags of a load balancer, of which others have some: it reads, writes
+// and reads again, since the API has no way to say what the list was.
+func (s *Session) retag(ctx context.Context, id, tag string, there bool) error {
+	for range tagsTries {
+		done := false
+		err := s.exclusive(ctx, id, func(ctx context.Context, lb *loadbalancers.LoadBalancer) error {
+			if done = slices.Contains(lb.Tags, tag) == there; done {
+				return nil
+			}
+			if others := model.OtherTags(lb.Tags, tag); there && len(others) >= s.config.MaxShared {
+				return fault.New(fault.Conflict, "load balancer %s has been given to other Services meanwhile, as many as max-shared-lb allows", id)
+			}
+			if !there && strings.HasPrefix(lb.Name, model.OwnPrefix) && len(model.OtherTags(lb.Tags, tag)) == 0 {
+				// All others have gone since the plan was made. Without the tag nobody would know
+				// the load balancer any more; by it the next plan takes all of it away.
+				return fault.New(fault.Conflict, "load balancer %s is used by no other Service any more, and goes", id)
+			}
+			tags := append([]string{}, slices.DeleteFunc(slices.Clone(lb.Tags), func(t string) bool { return t == tag })...)
+			if there {
+				tags = append(tags, tag)
+			}
+			return s.update(ctx, id, loadbalancers.UpdateOpts{Tags: &tags})
+		})
+		if err != nil || done {
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "the tags of load balancer %s are changed by others again and again", id)
+}
+
+func joinBalancer(c *change, spec model.Share) plan.Outcome {
+	s := c.Session
+	err := s.mayTake(c, spec.Balancer, s.claims.ports(c.Step.ID.Owner, spec.Balancer)...)
+	if err == nil {
+		err = s.retag(c.Ctx, spec.Balancer, spec.Tag, true)
+	}
+	if err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(spec.Balancer, stack.Tag, spec)
+}
+
+func leaveBalancer(c *change, spec model.Share) plan.Outcome {
+	c.Session.claims.leave(c.Step.ID.Owner)
+	return kit.Deleted(c.Session.retag(c.Ctx, spec.Balancer, spec.Tag, false))
+}
+
+// deleteBalancer deletes a load balancer, unless others have begun to use it.
+func deleteBalancer(c *change) plan.Outcome {
+	s, id := c.Session, c.Step.Target.ID
+	unlock, err := s.locks.Take(c.Ctx, "tags of "+id)
+	if err != nil {
+		return kit.Failed(err)
+	}
+	defer unlock()
+	if err = s.alone(c, id); err == nil {
+		err = s.remove(c.Ctx, id)
+	}
+	if err == nil {
+		s.forgetPort(id)
+	}
+	return kit.Deleted(err)
+}
+
+// alone is a Conflict if others than the step's Service use a load balancer. What they
+// do cannot be known from what was read before: they may be of other clusters.
+func (s *Session) alone(c *change, balancer string) error {
+	if balancer == "" || !s.config.Features.Tags {
+		return nil
+	}
+	text, err := s.users.of(c.Ctx, balancer)
+	if err != nil {
+		return err
+	}
+	name, tags, _ := strings.Cut(text, "\n")
+	o := c.Step.ID.Owner
+	for _, tag := range model.OtherTags(strings.Split(tags, "\n"), model.BalancerName(s.cluster, o)) {
+		if tag != name || !model.Renamed(tag, o) {
+			return fault.New(fault.Conflict, "load balancer %s is used by %s as well, and stays", balancer, tag)
+		}
+	}
+	return nil
+}
+
+// remove deletes a load balancer with all below it and waits until it is gone. Where the
+// configuration forbids to do that in one call, what is below goes first.
+func (s *Session) remove(ctx context.Context, id string) error {
+	if s.config.NoCascade {
+		if err := s.clear(ctx, id); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	err := s.change(ctx, id, func(ctx context.Context) error {
+		return loadbalancers.Delete(ctx, s.balancer, id, loadbalancers.DeleteOpts{Cascade: !s.config.NoCascade}).ExtractErr()
+	})
+	if fault.Is(err, fault.NotFound) {
+		return nil // it is gone, as it should be
+	}
+	return err
+}
+
+// clear deletes all that is below a load balancer, one after the other.
+func (s *Session) clear(ctx context.Context, id string) error {
+	lb, err := s.getBalancer(ctx, id)
+	if err != nil {
+		return err
+	}
+	drop := func(remove func(context.Context) error) error {
+		if err := s.change(ctx, id, remove); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		return nil
+	}
+	for _, l := range lb.Listeners {
+		if err := drop(func(ctx context.Context) error { return listeners.Delete(ctx, s.balancer, l.ID).ExtractErr() }); err != nil {
+			return err
+		}
+	}
+	for _, p := range lb.Pools {
+		if err := drop(func(ctx context.Context) error { return pools.Delete(ctx, s.balancer, p.ID).ExtractErr() }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

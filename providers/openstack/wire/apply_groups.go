@@ -1,0 +1,210 @@
+package wire
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/rules"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func ruleOf(r rules.SecGroupRule) model.GroupRule {
+	return model.GroupRule{Direction: r.Direction, Family: r.EtherType, Protocol: r.Protocol, Port: int32(r.PortRangeMin), Remote: r.RemoteIPPrefix}
+}
+
+// createGroup makes a group with its rules. Neutron lets everything out of a new one,
+// which was not asked for, so those rules go.
+func createGroup(c *change, spec model.Group) plan.Outcome {
+	s := c.Session
+	var made *groups.SecGroup
+	err := s.write(c.Ctx, bucketNetwork, func(ctx context.Context) (err error) {
+		made, err = groups.Create(ctx, s.network, groups.CreateOpts{Name: spec.Name, Description: spec.Description}).Extract()
+		return err
+	})
+	if err != nil {
+		return kit.Failed(err)
+	}
+	o := c.Created(made.ID, stack.Name, spec)
+	for _, part := range c.Step.With {
+		wanted, ok := part.Spec.(model.GroupRules)
+		if !ok {
+			continue
+		}
+		if err := s.writeRules(c.Ctx, made.ID, made.Rules, wanted.Rules); err != nil {
+			return plan.Outcome{Err: err, Sent: plan.MaybeSent}
+		}
+		part.ID, part.Proof = made.ID, stack.Derived
+		o.Parts = append(o.Parts, part)
+	}
+	return o
+}
+
+// updateRules brings the rules of a group that is there to what is wanted.
+func updateRules(c *change, spec model.GroupRules) plan.Outcome {
+	id := first(c.Step.Target.ID, c.Parent())
+	var found []rules.SecGroupRule
+	err := c.Session.read(c.Ctx, bucketNetwork, func(ctx context.Context) error {
+		pages, err := rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		found, err = rules.ExtractRules(pages)
+		return err
+	})
+	if err == nil {
+		err = c.Session.writeRules(c.Ctx, id, found, spec.Rules)
+	}
+	return c.Updated(spec, err)
+}
+
+// writeRules makes what is missing, in one call, before it deletes what is not wanted.
+func (s *Session) writeRules(ctx context.Context, group string, found []rules.SecGroupRule, wanted []model.GroupRule) error {
+	var missing []rules.CreateOpts
+	for _, w := range wanted {
+		if !slices.ContainsFunc(found, func(r rules.SecGroupRule) bool { return ruleOf(r) == w }) {
+			missing = append(missing, rules.CreateOpts{
+				SecGroupID: group, Direction: rules.RuleDirection(w.Direction), EtherType: rules.RuleEtherType(w.Family), Protocol: rules.RuleProtocol(w.Protocol),
+				PortRangeMin: int(w.Port), PortRangeMax: int(w.Port), RemoteIPPrefix: w.Remote,
+			})
+		}
+	}
+	if len(missing) > 0 {
+		err := s.write(ctx, bucketNetwork, func(ctx context.Context) error {
+			_, err := rules.CreateBulk(ctx, s.network, missing).Extract()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range found {
+		if slices.Contains(wanted, ruleOf(r)) {
+			continue
+		}
+		err := s.write(ctx, bucketNetwork, func(ctx context.Context) error { return rules.Delete(ctx, s.network, r.ID).ExtractErr() })
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteGroup deletes a group. One that a port has got meanwhile is looked at anew.
+func deleteGroup(c *change) plan.Outcome {
+	err := c.Session.write(c.Ctx, bucketNetwork, func(ctx context.Context) error {
+		return groups.Delete(ctx, c.Session.network, c.Step.Target.ID).ExtractErr()
+	})
+	if fault.Is(err, fault.InUse) {
+		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
+	}
+	return kit.Deleted(err)
+}
+
+// edit is what one port gets and loses, for all Services of a batch.
+type edit struct {
+	add, remove []string // ids of groups
+	steps       []int    // of the batch, that wait for it
+}
+
+// applyPorts gives ports of nodes groups of several Services, and takes them away, with
+// one change for each port.
+func (s *Session) applyPorts(ctx context.Context, b plan.Batch) []plan.Outcome {
+	out := make([]plan.Outcome, len(b.Steps))
+	edits := map[string]*edit{}
+	for i, step := range b.Steps {
+		group := first(step.Target.ID, b.ID(step, stack.RefTo(step.Target.In)))
+		after := step.Target
+		after.ID, after.Proof = group, stack.Derived
+		out[i] = plan.Done(after)
+		add, remove := portsOf(step)
+		note := func(ports []string, into func(*edit)) {
+			for _, p := range ports {
+				if edits[p] == nil {
+					edits[p] = &edit{}
+				}
+				into(edits[p])
+				edits[p].steps = append(edits[p].steps, i)
+			}
+		}
+		note(add, func(e *edit) { e.add = append(e.add, group) })
+		note(remove, func(e *edit) { e.remove = append(e.remove, group) })
+	}
+	var ids []string
+	for id := range edits {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	found, err := s.listPorts(ctx, "id", ids)
+	if err != nil {
+		return kit.Every(b, kit.Failed(err))
+	}
+	var mu sync.Mutex
+	kit.ForEach(found, func(p port) {
+		e := edits[p.ID]
+		if err := s.editPort(ctx, p, *e); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, i := range e.steps {
+				out[i] = plan.Outcome{Err: err, Sent: plan.MaybeSent}
+			}
+		}
+	})
+	return out
+}
+
+// portsOf are the ports that a step adds and removes.
+func portsOf(step plan.Step) (add, remove []string) {
+	spec, _ := step.Target.Spec.(model.GroupPorts)
+	switch step.ID.Action {
+	case plan.Create:
+		return spec.Ports, nil
+	case plan.Delete:
+		return nil, spec.Ports
+	case plan.Update, plan.Forget:
+	}
+	return plan.Members[string](step)
+}
+
+// portTries is how often a port is read and changed anew that others change as well.
+const portTries = 5
+
+// editPort changes the groups of a port. Neutron refuses the change if the port has been
+// changed since it was read. One that is gone has no groups.
+func (s *Session) editPort(ctx context.Context, p port, e edit) error {
+	again := false
+	err := kit.Merge(portTries, func() error {
+		if again {
+			list, err := s.listPorts(ctx, "id", []string{p.ID})
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			p = list[0]
+		}
+		again = true
+		next := slices.DeleteFunc(slices.Clone(p.Groups), func(g string) bool { return slices.Contains(e.remove, g) })
+		for _, g := range e.add {
+			if !slices.Contains(next, g) {
+				next = append(next, g)
+			}
+		}
+		if slices.Equal(next, p.Groups) {
+			return nil
+		}
+		return s.write(ctx, bucketNetwork, func(ctx context.Context) error {
+			_, err := ports.Update(ctx, s.network, p.ID, ports.UpdateOpts{SecurityGroups: &next, RevisionNumber: &p.Revision}).Extract()
+			return err
+		})
+	})
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}

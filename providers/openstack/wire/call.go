@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack/model"
+)
+
+// The states of a load balancer that matter. Source: Octavia API reference, status codes.
+const (
+	active        = model.Active
+	failed        = model.Failed
+	deleted       = "DELETED"
+	pendingDelete = "PENDING_DELETE"
+	gone          = "" // not listed any more
+)
+
+// pending tells whether a load balancer takes no writes for now.
+func pending(status string) bool { return strings.HasPrefix(status, "PENDING_") }
+
+// read makes a reading call. Errors are faults.
+func (s *Session) read(ctx context.Context, bucket string, call func(context.Context) error) error {
+	return s.limits.Do(ctx, func(ctx context.Context) error { return errorTable().Fault(call(ctx), kit.Reading) }, bucket)
+}
+
+// write makes a writing call. Errors are faults; Ambiguous if the call may have taken
+// effect without an answer.
+func (s *Session) write(ctx context.Context, bucket string, call func(context.Context) error) error {
+	return s.limits.Do(ctx, func(ctx context.Context) error {
+		progress, err := kit.Write(ctx, call)
+		return errorTable().Fault(err, progress)
+	}, bucket)
+}
+
+// busyTries is how often a change is made again that met a load balancer which others
+// were changing.
+const busyTries = 5
+
+// change makes a writing call below a load balancer, one at a time for each, and waits
+// until the load balancer is ready for the next one.
+func (s *Session) change(ctx context.Context, balancer string, call func(context.Context) error) error {
+	unlock, err := s.locks.Take(ctx, balancer)
+	if err != nil {
+		return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
+	}
+	defer unlock()
+	for range busyTries {
+		err = s.write(ctx, bucketBalancer, call)
+		if !fault.Is(err, fault.Exists) {
+			break
+		}
+		// One status says both that something is there already and that the load balancer
+		// is busy; only its state tells which.
+		status, readErr := s.statusOf(ctx, balancer)
+		if status == failed {
+			return inError(balancer)
+		}
+		if readErr != nil || !pending(status) {
+			return err
+		}
+		if err := s.ready(ctx, balancer); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.ready(ctx, balancer)
+}
+
+// ready waits until a load balancer has done its last change. It is Ambiguous if the
+// change ended in ERROR: then it must be read again what is there, and NotFound if the load balancer is gone.
+func (s *Session) ready(ctx context.Context, balancer string) error {
+	status, err := s.settling.Wait(ctx, balancer)
+	switch {
+	case err != nil:
+		return err
+	case status == gone:
+		return fault.New(fault.NotFound, "load balancer %s is not there any more", balancer)
+	case status == failed:
+		return inError(balancer)
+	}
+	return nil
+}
+
+// inError is what is told of a load balancer in ERROR: Ambiguous, since it must be read
+// again what is there.
+func inError(balancer string) error {
+	return &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Text: "the load balancer " + balancer + " has ended in ERROR; the log of its provider says why, and it is built anew with the next try"}
+}
+
+func (s *Session) statusOf(ctx context.Context, balancer string) (string, error) {
+	all, err := s.statuses(ctx, []string{balancer})
+	return all[balancer], err
+}
+
+// listFrom is from how many load balancers on one list costs less than a call for each.
+const listFrom = 2
+
+// statuses asks how load balancers are, with one call for several.
+func (s *Session) statuses(ctx context.Context, ids []string) (map[string]string, error) {
+	return s.ask(ctx, ids, func(lb loadbalancers.LoadBalancer) string { return lb.ProvisioningStatus })
+}
+
+// marks asks for the names and tags of load balancers, one on each line.
+func (s *Session) marks(ctx context.Context, ids []string) (map[string]string, error) {
+	return s.ask(ctx, ids, func(lb loadbalancers.LoadBalancer) string {
+		return strings.Join(append([]string{lb.Name}, lb.Tags...), "\n")
+	})
+}
+
+// ask learns something of load balancers; one that is not there has nothing.
+func (s *Session) ask(ctx context.Context, ids []string, what func(loadbalancers.LoadBalancer) string) (map[string]string, error) {
+	out := map[string]string{}
+	if len(ids) < listFrom {
+		for _, id := range ids {
+			lb, err := s.getBalancer(ctx, id)
+			switch {
+			case fault.Is(err, fault.NotFound):
+				out[id] = gone
+			case err != nil:
+				return nil, err
+			default:
+				out[id] = what(*lb)
+			}
+		}
+		return out, nil
+	}
+	all, err := s.listBalancers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		out[id] = gone
+	}
+	for _, lb := range all {
+		if _, asked := out[lb.ID]; asked {
+			out[lb.ID] = what(lb)
+		}
+	}
+	return out, nil
+}
+
+func (s *Session) getBalancer(ctx context.Context, id string) (lb *loadbalancers.LoadBalancer, err error) {
+	err = s.read(ctx, bucketBalancer, func(ctx context.Context) error {
+		lb, err = loadbalancers.Get(ctx, s.balancer, id).Extract()
+		return err
+	})
+	return lb, err
+}
+
+func (s *Session) listBalancers(ctx context.Context) (all []loadbalancers.LoadBalancer, err error) {
+	err = s.read(ctx, bucketBalancer, func(ctx context.Context) error {
+		pages, err := loadbalancers.List(s.balancer, nil).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		all, err = loadbalancers.ExtractLoadBalancers(pages)
+		return err
+	})
+	return all, err
+}
+
+// nameOf names a call by its method and the collection that it is about.
+func nameOf(r *http.Request) providers.Call {
+	call := providers.Call{API: "openstack", Operation: r.Method}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	known := map[string]string{
+		"loadbalancers": bucketBalancer, "listeners": bucketBalancer, "pools": bucketBalancer, "members": bucketBalancer, "healthmonitors": bucketBalancer,
+		"floatingips": bucketNetwork, "ports": bucketNetwork, "subnets": bucketNetwork, "networks": bucketNetwork, "security-groups": bucketNetwork,
+		"security-group-rules": bucketNetwork, "containers": bucketKeys, "secrets": bucketKeys, "tokens": "identity",
+	}
+	for _, p := range parts {
+		if api, ok := known[p]; ok {
+			call.API, call.Operation = api, r.Method+" "+p
+		}
+	}
+	return call
+}

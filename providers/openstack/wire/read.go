@@ -1,0 +1,175 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/monitors"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// view is what one read has brought of the project.
+type view struct {
+	balancers  []loadbalancers.LoadBalancer
+	listeners  []listeners.Listener
+	pools      []pools.Pool
+	monitors   map[string]monitors.Monitor // by id
+	floating   []floatingips.FloatingIP
+	groups     []groups.SecGroup
+	groupPorts map[string][]string // ids of the ports that have a group, by its id
+
+	mu      sync.Mutex
+	members map[string][]pools.Member // by pool
+	missing map[string]error          // pools whose members could not be read
+}
+
+// Read brings what is there, and facts, for many Services at once: one list of each
+// sort for all, and the members of each pool.
+func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
+	out := make([]providers.Found[*model.Facts], len(scopes))
+	v := &view{monitors: map[string]monitors.Monitor{}, members: map[string][]pools.Member{}, missing: map[string]error{}}
+	var err error
+	if slices.ContainsFunc(scopes, func(sc providers.Scope) bool { return len(sc.Own) > 0 }) {
+		err = s.look(ctx, v, scopes)
+	}
+	facts, factErr := s.factsOf(ctx, scopes)
+	for i, sc := range scopes {
+		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: facts, Have: &stack.Stack{Owner: sc.Owner}, Err: factErr}
+		switch {
+		case len(sc.Own) == 0:
+		case err != nil:
+			out[i].Err = err
+		case out[i].Err == nil:
+			f := &finder{session: s, view: v, scope: sc, out: out[i].Have}
+			out[i].Err = f.find()
+		}
+	}
+	return out
+}
+
+// look reads the lists. What is below load balancers is read if one of them is asked
+// for, and not at a glance only.
+func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) error {
+	var noBalancers, noFloating, noGroups error
+	kit.Together(
+		func() { v.balancers, noBalancers = s.listBalancers(ctx) },
+		func() { v.floating, noFloating = s.listFloating(ctx) },
+		func() { noGroups = s.lookGroups(ctx, v, scopes) },
+	)
+	if err := cmp.Or(noBalancers, noFloating, noGroups); err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, sc := range scopes {
+		if sc.Depth == providers.Shallow {
+			continue
+		}
+		for _, lb := range v.balancers {
+			if asked(sc, lb) {
+				wanted[lb.ID] = true
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	var noListeners, noPools, noMonitors error
+	kit.Together(
+		func() { noListeners = s.listListeners(ctx, v) },
+		func() { noPools = s.listPools(ctx, v) },
+		func() { noMonitors = s.listMonitors(ctx, v) },
+	)
+	if err := cmp.Or(noListeners, noPools, noMonitors); err != nil {
+		return err
+	}
+	s.readMembers(ctx, v, wanted)
+	return nil
+}
+
+// asked tells whether a scope looks a load balancer up.
+func asked(sc providers.Scope, lb loadbalancers.LoadBalancer) bool {
+	return slices.ContainsFunc(sc.Own, func(l providers.Lookup) bool {
+		switch {
+		case l.Kind == model.KindBalancer && l.By == model.ByName:
+			return lb.Name == l.Value
+		case l.Kind == model.KindBalancer && l.By == model.ByID:
+			return lb.ID == l.Value
+		case l.Kind == model.KindShare:
+			return slices.Contains(lb.Tags, l.Value)
+		}
+		return false
+	})
+}
+
+func (s *Session) listFloating(ctx context.Context) (all []floatingips.FloatingIP, err error) {
+	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
+		pages, err := floatingips.List(s.network, nil).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		all, err = floatingips.ExtractFloatingIPs(pages)
+		return err
+	})
+	return all, err
+}
+
+func (s *Session) listListeners(ctx context.Context, v *view) error {
+	return s.read(ctx, bucketBalancer, func(ctx context.Context) error {
+		pages, err := listeners.List(s.balancer, nil).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		v.listeners, err = listeners.ExtractListeners(pages)
+		return err
+	})
+}
+
+func (s *Session) listPools(ctx context.Context, v *view) error {
+	return s.read(ctx, bucketBalancer, func(ctx context.Context) error {
+		pages, err := pools.List(s.balancer, nil).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		v.pools, err = pools.ExtractPools(pages)
+		return err
+	})
+}
+
+func (s *Session) listMonitors(ctx context.Context, v *view) error {
+	return s.read(ctx, bucketBalancer, func(ctx context.Context) error {
+		pages, err := monitors.List(s.balancer, nil).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := monitors.ExtractMonitors(pages)
+		for _, m := range all {
+			v.monitors[m.ID] = m
+		}
+		return err
+	})
+}
+
+// readMembers reads the members of the pools below some load balancers. A pool that
+// cannot be read is noted, and costs only those that asked for it.
+func (s *Session) readMembers(ctx context.Context, v *view, balancers map[string]bool) {
+	asked := slices.DeleteFunc(slices.Clone(v.pools), func(p pools.Pool) bool { return len(p.Loadbalancers) == 0 || !balancers[p.Loadbalancers[0].ID] })
+	kit.ForEach(asked, func(p pools.Pool) {
+		found, err := s.listMembers(ctx, p.ID)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if v.members[p.ID] = found; err != nil {
+			v.missing[p.ID] = err
+		}
+	})
+}

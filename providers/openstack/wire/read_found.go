@@ -1,0 +1,301 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// finder puts what was read of one Service into a stack.
+type finder struct {
+	session *Session
+	view    *view
+	scope   providers.Scope
+	out     *stack.Stack
+	name    string // of the Service's own load balancer, which is also its tag
+	served  bool   // it is not released
+	named   bool   // the load balancer has its name
+	own     bool   // the load balancer is its own
+}
+
+// find fills the stack. Its error is a fault.
+func (f *finder) find() error {
+	s := f.sought()
+	lb, err := f.balancer(s.names, s.id)
+	if err != nil {
+		return err
+	}
+	if lb != nil {
+		if err := f.below(lb); err != nil {
+			return err
+		}
+	}
+	f.floating(lb, s.description, s.kept)
+	if f.served {
+		f.former(lb, s.names)
+	}
+	return nil
+}
+
+// sought is by what a Service's own things are found.
+type sought struct {
+	names       []string // of its load balancer, the one of today first
+	id          string   // of a load balancer that it names
+	description string   // of its floating IP
+	kept        bool     // the floating IP stays when the Service goes
+}
+
+// sought reads the look-ups of the scope, and finds security groups on the way.
+func (f *finder) sought() (s sought) {
+	for _, l := range f.scope.Own {
+		switch {
+		case l.Kind == model.KindBalancer && l.By == model.ByName:
+			s.names = append(s.names, l.Value)
+		case l.Kind == model.KindBalancer && l.By == model.ByID:
+			s.id = l.Value
+		case l.Kind == model.KindBalancer && l.By == model.ByServed:
+			f.served = true
+		case l.Kind == model.KindFloatingIP && l.By == model.ByKept:
+			s.kept = true
+		case l.Kind == model.KindFloatingIP:
+			s.description = l.Value
+		case l.Kind == model.KindGroup:
+			f.groups(l.Value)
+		}
+	}
+	if len(s.names) > 0 {
+		f.name = s.names[0]
+	}
+	return s
+}
+
+// balancer finds the load balancer: the one of the id if there is one, else that of
+// the Service's own name. Two of one name are no one's until one is named by its id.
+func (f *finder) balancer(names []string, id string) (*loadbalancers.LoadBalancer, error) {
+	var found []*loadbalancers.LoadBalancer
+	for i, lb := range f.view.balancers {
+		if lb.ID == id {
+			found = []*loadbalancers.LoadBalancer{&f.view.balancers[i]}
+			break
+		}
+		if slices.Contains(names, lb.Name) && lb.ProvisioningStatus != deleted {
+			found = append(found, &f.view.balancers[i])
+		}
+	}
+	if len(found) > 1 { // one that goes already leaves its name to the other
+		found = slices.DeleteFunc(found, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
+	}
+	switch {
+	case len(found) == 0:
+		return nil, nil
+	case len(found) > 1:
+		return nil, fault.New(fault.Invalid, "%d load balancers are named %q, and nothing says which is this Service's; delete all but one, or name it by its id in the annotation loadbalancer.openstack.org/load-balancer-id", len(found), found[0].Name)
+	}
+	lb := found[0]
+	f.session.notePort(lb.ID, lb.VipPortID)
+	f.claim(lb, names)
+	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)}
+	if !f.own {
+		r.Hold, r.Proof = stack.Borrowed, stack.None
+		if slices.Contains(lb.Tags, f.name) {
+			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindShare}, ID: lb.ID, Proof: stack.Tag, Spec: model.Share{Balancer: lb.ID, Tag: f.name}})
+		}
+	}
+	f.out.Put(r)
+	return lb, nil
+}
+
+func (f *finder) spec(lb *loadbalancers.LoadBalancer) model.Balancer {
+	return model.Balancer{
+		Name: lb.Name, Description: lb.Description, Tags: slices.Sorted(slices.Values(lb.Tags)), Provider: lb.Provider, Flavor: lb.FlavorID, Zone: lb.AvailabilityZone,
+		Network: lb.VipNetworkID, Subnet: lb.VipSubnetID, Port: lb.VipPortID, Address: lb.VipAddress,
+		Status: statusOf(lb.ProvisioningStatus), Lost: lb.ProvisioningStatus == failed && !f.session.failsOver(lb.Provider),
+	}
+}
+
+// claim finds out what the Service has of a load balancer. It is the Service's own if it
+// has its name, or was made for a Service that is gone and the Service alone uses it.
+// One that others use as well is left to them when the Service goes.
+func (f *finder) claim(lb *loadbalancers.LoadBalancer, names []string) {
+	f.named = slices.Contains(names, lb.Name) || f.renamed(lb)
+	alone := len(model.OtherTags(lb.Tags, f.name)) == 0 || f.named && len(model.OtherTags(lb.Tags, lb.Name)) == 0
+	inherited := slices.Contains(lb.Tags, f.name) && strings.HasPrefix(lb.Name, model.OwnPrefix)
+	f.own = f.named && (alone || f.served) || inherited && alone
+}
+
+// renamed tells whether a load balancer is the Service's from a time when the cluster had
+// another name: it has the Service's name but for the cluster's, no mark of anybody
+// else, and nodes of this cluster behind it. Another cluster's has other nodes.
+func (f *finder) renamed(lb *loadbalancers.LoadBalancer) bool {
+	if !model.Renamed(lb.Name, f.scope.Owner) || len(model.OtherTags(lb.Tags, lb.Name)) > 0 {
+		return false
+	}
+	return f.behind(lb)
+}
+
+func statusOf(status string) string {
+	if status == failed {
+		return model.Failed
+	}
+	return model.Active
+}
+
+func stateOf(status string) stack.State {
+	switch {
+	case pending(status):
+		return stack.Pending
+	case status == failed:
+		return stack.Failed
+	}
+	return stack.Ready
+}
+
+// below finds listeners, pools, members and checks.
+func (f *finder) below(lb *loadbalancers.LoadBalancer) error {
+	keys := map[string]string{} // of pools, by the listener that uses them
+	mine := map[string]bool{}   // pools whose listener is the Service's
+	for _, l := range f.view.listeners {
+		if len(l.Loadbalancers) == 0 || l.Loadbalancers[0].ID != lb.ID {
+			continue
+		}
+		key, ours := model.PortKey(l.Protocol, int32(l.ProtocolPort)), f.tagged(l, lb)
+		if l.DefaultPoolID != "" {
+			keys[l.DefaultPoolID] = key
+			mine[l.DefaultPoolID] = ours
+		}
+		f.out.Put(f.listener(l, key, ours))
+	}
+	for _, p := range f.view.pools {
+		if len(p.Loadbalancers) == 0 || p.Loadbalancers[0].ID != lb.ID {
+			continue
+		}
+		key, used := keys[p.ID]
+		ours := mine[p.ID] || !used && strings.HasSuffix(p.Name, "_"+f.name)
+		if !used {
+			key = "unused/" + p.ID
+		}
+		if !ours {
+			continue
+		}
+		if err := f.pool(p, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tagged tells whether a listener of the load balancer is the Service's.
+func (f *finder) tagged(l listeners.Listener, lb *loadbalancers.LoadBalancer) bool {
+	return slices.Contains(l.Tags, f.name) || f.named && (len(l.Tags) == 0 || slices.Contains(l.Tags, lb.Name))
+}
+
+func (f *finder) listener(l listeners.Listener, key string, ours bool) stack.Resource {
+	r := stack.Resource{
+		Key: stack.Key{Kind: model.KindListener, Name: key}, ID: l.ID, In: stack.Key{Kind: model.KindBalancer}, Slot: "port " + key, State: stateOf(l.ProvisioningStatus),
+	}
+	if ours {
+		r.Proof = stack.Tag
+	}
+	spec := model.Listener{
+		Name: l.Name, Tags: slices.Sorted(slices.Values(l.Tags)), Protocol: l.Protocol, Port: int32(l.ProtocolPort), Limit: l.ConnLimit,
+		Headers: l.InsertHeaders, TLS: l.DefaultTlsContainerRef,
+	}
+	if l.DefaultPoolID != "" {
+		spec.Pool = stack.RefTo(stack.Key{Kind: model.KindPool, Name: key})
+	}
+	features := f.session.config.Features
+	if features.Ranges {
+		if spec.Ranges = slices.Sorted(slices.Values(l.AllowedCIDRs)); len(spec.Ranges) == 0 {
+			spec.Ranges = nil
+		}
+	}
+	if features.Timeouts {
+		spec.Timeouts = model.Timeouts{Known: true, ClientData: l.TimeoutClientData, MemberConnect: l.TimeoutMemberConnect, MemberData: l.TimeoutMemberData, Inspect: l.TimeoutTCPInspect}
+	}
+	r.Spec = spec
+	return r
+}
+
+func (f *finder) pool(p pools.Pool, key string) error {
+	poolKey := stack.Key{Kind: model.KindPool, Name: key}
+	f.out.Put(stack.Resource{Key: poolKey, ID: p.ID, In: stack.Key{Kind: model.KindBalancer}, Proof: stack.Derived, State: stateOf(p.ProvisioningStatus), Spec: model.Pool{
+		Name: p.Name, Protocol: p.Protocol, Algorithm: p.LBMethod, Sticky: p.Persistence.Type == "SOURCE_IP",
+	}})
+	if f.scope.Depth == providers.Deep {
+		if err := f.view.missing[p.ID]; err != nil {
+			return err
+		}
+	}
+	members := model.Members{}
+	for _, m := range f.view.members[p.ID] {
+		members.Members = append(members.Members, model.Member{Name: m.Name, Address: m.Address, Port: int32(m.ProtocolPort), Subnet: m.SubnetID, Check: int32(m.MonitorPort)})
+	}
+	slices.SortFunc(members.Members, model.Member.Compare)
+	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMembers, Name: key}, ID: p.ID, In: poolKey, Proof: stack.Derived, Spec: members})
+	if m, ok := f.view.monitors[p.MonitorID]; ok {
+		spec := model.Monitor{Name: m.Name, Type: m.Type, Delay: m.Delay, Timeout: m.Timeout, Retries: m.MaxRetries, RetriesDown: m.MaxRetriesDown}
+		if m.Type == "HTTP" {
+			spec.Path, spec.Method, spec.Codes = m.URLPath, m.HTTPMethod, m.ExpectedCodes
+		}
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMonitor, Name: key}, ID: m.ID, In: poolKey, Proof: stack.Derived, Spec: spec})
+	}
+	return nil
+}
+
+// floating finds the floating IP: the one that is bound to the load balancer's port, or
+// one that was made for the Service and is bound to nothing, as after a lost answer. One
+// that is kept is not the Service's any more once it is unbound. That of a load balancer
+// which others use as well stays with it.
+func (f *finder) floating(lb *loadbalancers.LoadBalancer, description string, kept bool) {
+	var taken bool
+	for _, ip := range f.view.floating {
+		if lb == nil || ip.PortID == "" || ip.PortID != lb.VipPortID {
+			continue
+		}
+		taken = true
+		r := stack.Resource{Key: stack.Key{Kind: model.KindBinding}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Derived, Spec: model.Binding{
+			FloatingIP: ip.ID, Address: ip.FloatingIP, Balancer: boundTo(true),
+		}}
+		if f.own && strings.Contains(ip.Description, model.FloatingMark) {
+			r = f.made(ip, kept, true)
+		}
+		if !f.own {
+			r.Hold, r.Proof = stack.Borrowed, stack.None
+		}
+		f.out.Put(r)
+	}
+	for _, ip := range f.view.floating {
+		if description == "" || !strings.Contains(ip.Description, description) || ip.PortID != "" || kept {
+			continue
+		}
+		r := f.made(ip, kept, false)
+		if taken {
+			r.Key.Name, r.Slot = "another/"+ip.ID, ""
+		}
+		taken = true
+		f.out.Put(r)
+	}
+}
+
+// made is a floating IP that was made for a Service.
+func (f *finder) made(ip floatingips.FloatingIP, kept, bound bool) stack.Resource {
+	return stack.Resource{Key: stack.Key{Kind: model.KindFloatingIP}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Description, Spec: model.FloatingIP{
+		Network: ip.FloatingNetworkID, Address: ip.FloatingIP, Description: ip.Description, Keep: kept, Balancer: boundTo(bound),
+	}}
+}
+
+func boundTo(bound bool) stack.Ref {
+	if !bound {
+		return stack.Ref{}
+	}
+	return stack.RefTo(stack.Key{Kind: model.KindBalancer})
+}

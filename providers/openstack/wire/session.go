@@ -1,0 +1,164 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/apiversions"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Session is an open connection to one project of an OpenStack cloud. It is safe for
+// concurrent use. What it remembers between calls are facts that change seldom, and
+// the ports of load balancers.
+type Session struct {
+	config   model.Config
+	cluster  string // --cluster-name
+	balancer *gophercloud.ServiceClient
+	network  *gophercloud.ServiceClient
+	keys     *gophercloud.ServiceClient // nil: the cloud has no key manager
+	limits   *kit.Limits
+	now      func() time.Time
+	settling *kit.Settling
+	users    *users // of load balancers
+	locks    *kit.Locks
+
+	claims  *claims
+	servers *kit.Known[string, []model.NodePort] // ports of servers, by their id
+
+	mu    sync.Mutex
+	ports map[string]string // of load balancers, by their id
+	facts map[string]aged   // by look-up
+	// denied is when the cloud last refused to build a load balancer anew in its place.
+	denied time.Time
+}
+
+// aged is a fact with its age.
+type aged struct {
+	value any
+	at    time.Time
+}
+
+// factAge is how long networks and subnets are remembered; they seldom change.
+const factAge = 5 * time.Minute
+
+// absentAge is how long it is believed that a server has no port.
+const absentAge = 30 * time.Second
+
+// deniedAge is how long it is believed that load balancers may not be built anew in
+// their place; policies seldom change.
+const deniedAge = time.Hour
+
+// Open logs in the way the official controller does and returns a session. The
+// configuration comes back with what the cloud's load balancers can do. The error says
+// which part of the login or of the catalog is missing.
+func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
+	provider, endpoint, err := login(ctx, c, env)
+	if err != nil {
+		return nil, c, err
+	}
+	s := &Session{config: c, cluster: env.Cluster, now: env.Now, locks: kit.NewLocks(), ports: map[string]string{}, facts: map[string]aged{}, claims: &claims{all: map[stack.Owner]wishes{}}}
+	s.servers = kit.NewKnown[string, []model.NodePort](factAge, absentAge, nil)
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets(), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: s.now, Waited: env.Waited})
+	if s.balancer, err = openstack.NewLoadBalancerV2(provider, endpoint); err != nil {
+		return nil, c, fmt.Errorf("the catalog's load-balancer: %w", err)
+	}
+	if s.network, err = openstack.NewNetworkV2(provider, endpoint); err != nil {
+		return nil, c, fmt.Errorf("the catalog's network: %w", err)
+	}
+	if s.keys, err = openstack.NewKeyManagerV1(provider, endpoint); err != nil {
+		s.keys = nil // then Services cannot name certificates
+	}
+	s.settling = kit.NewSettling(s.statuses, pending)
+	s.users = &users{ask: kit.NewSettling(s.marks, func(string) bool { return false }), now: s.now, known: map[string]seen{}}
+	if s.config.Features, err = s.features(ctx); err != nil {
+		return nil, c, fmt.Errorf("versions of the load balancer API: %w", err)
+	}
+	return s, s.config, nil
+}
+
+// Classes of operations. OpenStack documents no rates; refusals limit them.
+const (
+	bucketBalancer = "load-balancer"
+	bucketNetwork  = "network"
+	bucketKeys     = "key-manager"
+)
+
+func buckets() []kit.Bucket {
+	return []kit.Bucket{{Name: bucketBalancer}, {Name: bucketNetwork}, {Name: bucketKeys}}
+}
+
+// features asks which version the load balancer API has. The last one listed counts.
+// Source: kubernetes/cloud-provider-openstack:pkg/util/openstack/loadbalancer.go.
+func (s *Session) features(ctx context.Context) (model.Features, error) {
+	var newest string
+	err := s.read(ctx, bucketBalancer, func(ctx context.Context) error {
+		pages, err := apiversions.List(s.balancer).AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := apiversions.ExtractAPIVersions(pages)
+		if len(all) > 0 {
+			newest = all[len(all)-1].ID
+		}
+		return err
+	})
+	if err != nil {
+		return model.Features{}, err
+	}
+	_, text, _ := strings.Cut(newest, ".")
+	minor, err := strconv.Atoi(text)
+	if err != nil {
+		return model.Features{}, fault.New(fault.Internal, "%q is no version", newest)
+	}
+	return model.FeaturesOf(minor, s.config.Provider), nil
+}
+
+// portOf is the port of a load balancer's address; empty if it is not known.
+func (s *Session) portOf(balancer string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ports[balancer]
+}
+
+func (s *Session) notePort(balancer, port string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ports[balancer] = port
+}
+
+func (s *Session) forgetPort(balancer string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ports, balancer)
+}
+
+// deny notes that the cloud has refused to build a load balancer anew in its place.
+func (s *Session) deny() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.denied = s.now()
+}
+
+// failsOver tells whether a load balancer of a driver that is in ERROR can be built anew
+// in its place, as far as is known: no API tells what a policy allows.
+func (s *Session) failsOver(driver string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return model.FailsOver(driver) && (s.denied.IsZero() || s.now().Sub(s.denied) >= deniedAge)
+}

@@ -1,0 +1,11 @@
+package oci
+
+import (
+	"github.com/berth-lb/berth/providers"
+	cloud "github.com/berth-lb/berth/providers/oci"
+	"github.com/berth-lb/berth/providers/plugin"
+)
+
+func init() {
+	plugin.Register(providers.EntryOf(cloud.Cloud()), plugin.FromEnvironment())
+}

@@ -1,0 +1,49 @@
+package gatehook
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berth-lb/berth/status"
+)
+
+// gatesFor lists the conditions that the Services which select a pod stand for, sorted.
+func gatesFor(pod *corev1.Pod, services []*corev1.Service) []string {
+	var out []string
+	for _, svc := range services {
+		stands := svc.Annotations[status.AnnotationPodGates]
+		if stands == "" || len(svc.Spec.Selector) == 0 || !labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		out = append(out, strings.Split(stands, ",")...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// patchFor returns the JSON patch that gives a pod the gates that it does not have yet; nil
+// if it has them all.
+func patchFor(pod *corev1.Pod, gates []string) ([]byte, error) {
+	all := slices.Clone(pod.Spec.ReadinessGates)
+	for _, name := range gates {
+		gate := corev1.PodReadinessGate{ConditionType: corev1.PodConditionType(name)}
+		if !slices.Contains(all, gate) {
+			all = append(all, gate)
+		}
+	}
+	if len(all) == len(pod.Spec.ReadinessGates) {
+		return nil, nil
+	}
+	return json.Marshal([]operation{{Op: "add", Path: "/spec/readinessGates", Value: all}})
+}

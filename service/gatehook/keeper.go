@@ -1,0 +1,132 @@
+package gatehook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// Keys of the Secret.
+const (
+	keyCertificate = corev1.TLSCertKey
+	keyPrivate     = corev1.TLSPrivateKeyKey
+	keyTrusted     = "ca.crt" // the certificates that the API server is to trust: the newest first
+)
+
+// keepEvery is how often the certificate is looked at, and soon how soon again after that
+// failed.
+const (
+	keepEvery = 10 * time.Minute
+	soon      = 10 * time.Second
+)
+
+// keeper keeps the certificate of the webhook.
+type keeper struct {
+	client          kubernetes.Interface
+	namespace, name string // of the Secret
+	configuration   string
+	hosts           []string
+	clock           clock.Clock
+	current         atomic.Pointer[tls.Certificate]
+}
+
+// certificate is what is shown to who connects.
+func (k *keeper) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if c := k.current.Load(); c != nil {
+		return c, nil
+	}
+	return nil, errors.New("the certificate is not there yet")
+}
+
+// run keeps the certificate until ctx ends.
+func (k *keeper) run(ctx context.Context) {
+	for {
+		wait := keepEvery
+		if err := k.keep(ctx); err != nil && ctx.Err() == nil {
+			klog.ErrorS(err, "certificate of the webhook")
+			wait = soon
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.clock.After(wait):
+		}
+	}
+}
+
+// keep shows the certificate of the Secret, after the API server was told to trust it. If
+// there is none, or it is old, it makes one: who is first does it for all replicas. The old
+// one stays trusted until it ends, for replicas that still show it.
+func (k *keeper) keep(ctx context.Context) error {
+	secret, err := k.client.CoreV1().Secrets(k.namespace).Get(ctx, k.name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
+	}
+	if !usable(secret.Data[keyCertificate], secret.Data[keyPrivate], k.hosts, k.clock.Now()) {
+		if secret, err = k.renew(ctx, secret); err != nil {
+			return err
+		}
+	}
+	pair, err := tls.X509KeyPair(secret.Data[keyCertificate], secret.Data[keyPrivate])
+	if err != nil {
+		return fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
+	}
+	if err := k.trust(ctx, secret.Data[keyTrusted]); err != nil {
+		return err
+	}
+	k.current.Store(&pair)
+	return nil
+}
+
+// renew writes a new certificate into the Secret. If another replica was faster, its own
+// counts.
+func (k *keeper) renew(ctx context.Context, secret *corev1.Secret) (*corev1.Secret, error) {
+	cert, key, err := newCertificate(k.hosts, k.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	secret = secret.DeepCopy()
+	trusted := append(bytes.Clone(cert), valid(secret.Data[keyTrusted], k.clock.Now())...)
+	secret.Data = map[string][]byte{keyCertificate: cert, keyPrivate: key, keyTrusted: trusted}
+	written, err := k.client.CoreV1().Secrets(k.namespace).Update(ctx, secret, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		return k.client.CoreV1().Secrets(k.namespace).Get(ctx, k.name, metav1.GetOptions{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
+	}
+	return written, nil
+}
+
+// trust tells the API server which certificates are the webhook's.
+func (k *keeper) trust(ctx context.Context, trusted []byte) error {
+	all := k.client.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	configuration, err := all.Get(ctx, k.configuration, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("webhook configuration %s: %w", k.configuration, err)
+	}
+	configuration, same := configuration.DeepCopy(), true
+	for i := range configuration.Webhooks {
+		client := &configuration.Webhooks[i].ClientConfig
+		same = same && bytes.Equal(client.CABundle, trusted)
+		client.CABundle = trusted
+	}
+	if same {
+		return nil
+	}
+	if _, err := all.Update(ctx, configuration, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("webhook configuration %s: %w", k.configuration, err)
+	}
+	return nil
+}

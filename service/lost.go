@@ -1,0 +1,159 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-lb/berth/service/logkey"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/verdict"
+	"github.com/berth-lb/berth/status"
+)
+
+// lost is a Service that has vanished, or ceased to be one of load balancers, without
+// having been released: somebody has taken its finalizer off.
+type lost struct {
+	svc   *corev1.Service // as it was served last
+	tries int
+}
+
+// mostTries is how often a lost Service is released in vain before it is left to
+// `berth orphans`: about an hour.
+const mostTries = 15
+
+// noticeLoss tells apart the Services that went as they should from those that did
+// not. now is the Service of that name as it is now; nil: there is none.
+func (c *Controller) noticeLoss(key string, known *remembered, now *corev1.Service) {
+	old := known.served
+	if old == nil {
+		return
+	}
+	switch {
+	case now != nil && now.UID == old.UID && (now.Spec.Type == corev1.ServiceTypeLoadBalancer || c.bound(now)):
+		return // it is served, or released, or whoever it is bound to has it
+	case now == nil, now.UID != old.UID, now.DeletionTimestamp != nil, !c.bound(now):
+		known.lost = append(known.lost, lost{svc: old})
+	}
+	known.served = nil
+	c.options.Watchers.Metrics.Orphaned()
+	c.recorder.Event(old, status.EventFinalizerRemoved.Type(), string(status.EventFinalizerRemoved), status.EventMessage(
+		"the finalizer was taken off before the load balancer was deleted; it is deleted now, by what the controller remembers"))
+	klog.Background().Info("a Service is gone that was not released; what it had is deleted by what is remembered", logkey.Service, key)
+}
+
+// bound tells whether a Service carries a finalizer that holds it for a controller.
+func (c *Controller) bound(svc *corev1.Service) bool {
+	return c.options.Classes.heldOfficially(svc, nil) || slices.Contains(svc.Finalizers, OwnFinalizer) || slices.Contains(svc.Finalizers, StockFinalizer)
+}
+
+// releaseLost deletes what lost Services have left in the cloud.
+func (c *Controller) releaseLost(ctx context.Context, key string, known *remembered) {
+	log := klog.FromContext(ctx)
+	known.lost = slices.DeleteFunc(known.lost, func(lost) bool { return c.options.DryRun })
+	var left []lost
+	for _, l := range known.lost {
+		owner := reconcile.OwnerOf(l.svc)
+		result, err := c.releaseUnbound(ctx, l.svc)
+		l.tries++
+		switch {
+		case err == nil && result.Released:
+			log.Info("what a lost Service had is deleted")
+		case l.tries >= mostTries, err == nil && len(result.Draft.Plan.Held) > 0 && !result.Waits:
+			log.Error(errors.Join(err, result.Err), "what a lost Service had stays in the cloud; berth orphans lists it")
+			c.reconciler.Forget(owner)
+		default:
+			if problem := errors.Join(err, result.Err); problem != nil {
+				log.Error(problem, "what a lost Service had is not deleted yet")
+			}
+			left = append(left, l)
+		}
+	}
+	known.lost = left
+	if len(left) > 0 {
+		c.queue.AddAfter(key, backoff(left[0].tries), byRetry)
+	}
+}
+
+// releaseUnbound deletes what a Service has that no finalizer holds.
+func (c *Controller) releaseUnbound(ctx context.Context, svc *corev1.Service) (result reconcile.Result, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			klog.FromContext(ctx).Error(nil, "panic", logkey.Cause, cause, logkey.Stack, string(debug.Stack()))
+			c.options.Watchers.Metrics.Panicked()
+			err = errors.New("panic")
+		}
+	}()
+	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Release: true})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	logPlan(ctx, draft.Plan)
+	return c.reconciler.Run(ctx, draft, openGates), nil
+}
+
+// release ends everything that the Service owns in the cloud, then lets it go.
+// elsewhere says why another controller serves it; empty: none does.
+func (v *visit) release(ctx context.Context, elsewhere string) {
+	draft, err := v.draft(ctx, reconcile.Job{Service: v.svc, Release: true})
+	// It wants nothing any more, whatever becomes of the attempt.
+	v.settled(v.key)
+	switch {
+	case errors.Is(err, errOvertaken):
+		noted(ctx).err, noted(ctx).again = err, true
+		return
+	case err != nil:
+		v.retry(ctx, err)
+		return
+	}
+	if len(draft.Plan.Steps) > 0 {
+		v.talk.say(status.EventDeleting, "Deleting load balancer")
+	}
+	logPlan(ctx, draft.Plan)
+	result := v.perform(ctx, draft, openGates)
+	v.talk.result(result, false)
+	if !result.Released {
+		v.tellReleasing(ctx, result)
+		v.talk.keep()
+		v.requeue(ctx, result, false)
+		return
+	}
+	v.released(ctx, elsewhere)
+}
+
+// released takes off the Service what is ours.
+func (v *visit) released(ctx context.Context, elsewhere string) {
+	v.known.served = nil
+	want := v.options.Classes.releasedWant(v.svc, v.reconciler.Outputs(), release{
+		now: v.options.Clock.Now(), elsewhere: elsewhere != "", written: v.known.written,
+	})
+	if err := v.patch(ctx, want); err != nil && !apierrors.IsNotFound(err) {
+		v.retry(ctx, err)
+		return
+	}
+	v.talk.say(status.EventDeleted, "Deleted load balancer")
+	v.wakeStalled(v.key) // a port or an address may have become free
+	if elsewhere != "" {
+		v.known.written = nil
+		v.talk.say(status.EventServedElsewhere, elsewhere).keep()
+		return
+	}
+	v.forget(v.key)
+}
+
+// tellReleasing keeps the condition of a Service that is on its way out true.
+func (v *visit) tellReleasing(ctx context.Context, result reconcile.Result) {
+	cond := status.NotProgrammed(status.ReasonDeleting, "the load balancer is being deleted")
+	if text := verdict.Obstacles(result); text != "" {
+		cond.Message = "the load balancer is being deleted: " + text
+	}
+	if held := result.Draft.Plan.Held; len(held) > 0 && !result.Waits {
+		cond = verdict.Held(held)
+	}
+	v.tell(ctx, cond)
+}

@@ -1,0 +1,250 @@
+package service
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// objectPatience is how long a Service waits for what the API server says of an object
+// that nobody has referred to before.
+const objectPatience = 10 * time.Second
+
+// objectView watches the objects that Services refer to, each by its name alone: nothing
+// else is read, and the right to named objects is enough. A nil view knows none.
+type objectView struct {
+	client kubernetes.Interface
+	wake   func(key string)
+
+	mu      sync.Mutex
+	ctx     context.Context //nolint:containedctx // watches live as long as the loop, not as a visit
+	watched map[providers.Reference]*watchedObject
+}
+
+// watchedObject is one object, and who refers to it.
+type watchedObject struct {
+	informer cache.SharedIndexInformer
+	factory  informers.SharedInformerFactory
+	stop     context.CancelFunc
+	services map[string]bool // keys
+
+	mu      sync.Mutex
+	refused error         // why it cannot be read
+	known   chan struct{} // closed when it is known how it is
+}
+
+func newObjectView(client kubernetes.Interface, wake func(key string)) *objectView {
+	return &objectView{client: client, wake: wake, watched: map[providers.Reference]*watchedObject{}}
+}
+
+// begin says how long watches live.
+func (v *objectView) begin(ctx context.Context) {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ctx = ctx
+}
+
+// end waits until no watch is left.
+func (v *objectView) end() {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	all := slices.Collect(maps.Values(v.watched))
+	v.mu.Unlock()
+	for _, w := range all {
+		w.stop()
+		w.factory.Shutdown() // its handlers take the lock
+	}
+}
+
+// of returns the objects that the Service of a key refers to, which from now on are
+// watched for it, and no others any more.
+func (v *objectView) of(ctx context.Context, key string, refers []providers.Reference) map[providers.Reference]providers.Object {
+	if v == nil {
+		return nil
+	}
+	watched := v.follow(key, refers)
+	out := map[providers.Reference]providers.Object{}
+	patience, done := context.WithTimeout(ctx, objectPatience)
+	defer done()
+	for ref, w := range watched {
+		select {
+		case <-w.known:
+		case <-patience.Done():
+		}
+		out[ref] = w.object(ref)
+	}
+	return out
+}
+
+// follow watches for a Service what it refers to, and nothing else.
+func (v *objectView) follow(key string, refers []providers.Reference) map[providers.Reference]*watchedObject {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := map[providers.Reference]*watchedObject{}
+	for _, ref := range refers {
+		w := v.watched[ref]
+		if w == nil {
+			w = v.watch(ref)
+			v.watched[ref] = w
+		}
+		w.services[key] = true
+		out[ref] = w
+	}
+	for ref, w := range v.watched {
+		if out[ref] != nil || !w.services[key] {
+			continue
+		}
+		if delete(w.services, key); len(w.services) == 0 {
+			w.stop()
+			delete(v.watched, ref)
+		}
+	}
+	return out
+}
+
+// forget ends what is watched for a Service.
+func (v *objectView) forget(key string) {
+	if v != nil {
+		v.follow(key, nil)
+	}
+}
+
+// watch begins to watch an object.
+func (v *objectView) watch(ref providers.Reference) *watchedObject {
+	ctx, stop := context.WithCancel(v.ctx)
+	byName := func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, ref.Name).String()
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(v.client, 0, informers.WithNamespace(ref.Namespace), informers.WithTweakListOptions(byName))
+	w := &watchedObject{factory: factory, stop: stop, services: map[string]bool{}, known: make(chan struct{})}
+	w.informer = factory.Core().V1().Secrets().Informer()
+	if ref.Kind == providers.ConfigMap {
+		w.informer = factory.Core().V1().ConfigMaps().Informer()
+	}
+	// Handlers of an informer that is not started are always taken.
+	_ = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+			w.tell(err)
+			v.changed(ref)
+		}
+	})
+	changed := func(any) {
+		w.tell(nil)
+		v.changed(ref)
+	}
+	handler, _ := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: changed, DeleteFunc: changed, UpdateFunc: func(_, now any) { changed(now) }})
+	factory.StartWithContext(ctx)
+	go func() {
+		if cache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
+			w.tell(nil)
+			v.changed(ref)
+		}
+	}()
+	return w
+}
+
+// tell notes that it is known how the object is, or why it cannot be read.
+func (w *watchedObject) tell(refused error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused = refused
+	select {
+	case <-w.known:
+	default:
+		close(w.known)
+	}
+}
+
+// changed queues the Services that refer to an object.
+func (v *objectView) changed(ref providers.Reference) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if w := v.watched[ref]; w != nil {
+		for key := range w.services {
+			v.wake(key)
+		}
+	}
+}
+
+// object is what is known of it.
+func (w *watchedObject) object(ref providers.Reference) providers.Object {
+	w.mu.Lock()
+	refused := w.refused
+	w.mu.Unlock()
+	if refused != nil {
+		return providers.Object{Why: "may not be read by the controller, which needs the right to get, list and watch it: " + refused.Error()}
+	}
+	select {
+	case <-w.known:
+	default:
+		return providers.Object{Why: "could not be read yet: the API server does not answer"}
+	}
+	found, _, err := w.informer.GetStore().GetByKey(ref.Namespace + "/" + ref.Name)
+	if err != nil || found == nil {
+		return providers.Object{Why: isAway}
+	}
+	return providers.Object{Data: contents(found)}
+}
+
+// ReadObjects returns what is known of objects now, each read by its name with the rights
+// of the client, for whoever does not watch them.
+func ReadObjects(ctx context.Context, client kubernetes.Interface, refers []providers.Reference) map[providers.Reference]providers.Object {
+	out := map[providers.Reference]providers.Object{}
+	for _, ref := range refers {
+		var found any
+		var err error
+		if ref.Kind == providers.ConfigMap {
+			found, err = client.CoreV1().ConfigMaps(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		} else {
+			found, err = client.CoreV1().Secrets(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		}
+		switch {
+		case apierrors.IsNotFound(err):
+			out[ref] = providers.Object{Why: isAway}
+		case err != nil:
+			out[ref] = providers.Object{Why: "cannot be read: " + err.Error()}
+		default:
+			out[ref] = providers.Object{Data: contents(found)}
+		}
+	}
+	return out
+}
+
+// isAway is why nothing is known of an object that does not exist.
+const isAway = "is not there"
+
+// contents are those of a Secret or ConfigMap; never nil.
+func contents(object any) map[string][]byte {
+	out := map[string][]byte{}
+	switch o := object.(type) {
+	case *corev1.Secret:
+		for key, value := range o.Data {
+			out[key] = value
+		}
+	case *corev1.ConfigMap:
+		for key, value := range o.BinaryData {
+			out[key] = value
+		}
+		for key, value := range o.Data {
+			out[key] = []byte(value)
+		}
+	}
+	return out
+}

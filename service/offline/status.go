@@ -1,0 +1,232 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+// Standing is how a Service stands, as its conditions say.
+type Standing struct {
+	Owner      stack.Owner        `json:"owner"`
+	Addresses  []string           `json:"addresses,omitempty"`
+	Ports      []string           `json:"ports"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"` // ours; none: this program does not serve it
+	Balancers  []Branch           `json:"balancers,omitempty"`  // as the cloud says; of a Service that was examined
+	Unseen     string             `json:"unseen,omitempty"`     // why not all of that is known
+	Events     []string           `json:"events,omitempty"`     // the last ones, the newest first; of a Service that is named
+	Untold     string             `json:"untold,omitempty"`     // why events are not shown
+}
+
+// Standings are those of the Services of a cluster.
+type Standings struct {
+	Services []Standing `json:"services"` // by namespace and name; never nil
+	named    bool
+}
+
+// lastEvents is how many events are shown of a Service.
+const lastEvents = 5
+
+// Status says how the Services of type LoadBalancer stand. It asks the cluster alone.
+func Status(ctx context.Context, in Input) (Standings, error) {
+	world, err := Gather(ctx, in)
+	if err != nil {
+		return Standings{}, err
+	}
+	out := Standings{Services: []Standing{}, named: len(in.Names) > 0}
+	for _, item := range world.Items {
+		if !item.Asked || item.Service.Spec.Type != corev1.ServiceTypeLoadBalancer {
+			continue
+		}
+		s := standing(item)
+		if out.named {
+			switch s.Events, err = eventsOf(ctx, world.live, item.Service); {
+			case apierrors.IsForbidden(err):
+				s.Untold = "there is no right to list events in the namespace " + item.Service.Namespace
+			case err != nil:
+				return out, err
+			}
+		}
+		out.Services = append(out.Services, s)
+	}
+	return out, nil
+}
+
+func standing(item Item) Standing {
+	s := Standing{Owner: item.Owner()}
+	for _, in := range item.Service.Status.LoadBalancer.Ingress {
+		s.Addresses = append(s.Addresses, strings.TrimSpace(in.Hostname+" "+in.IP))
+	}
+	for _, p := range item.Service.Spec.Ports {
+		text := fmt.Sprintf("%d/%s", p.Port, p.Protocol)
+		if p.NodePort != 0 {
+			text += fmt.Sprintf(" -> node port %d", p.NodePort)
+		}
+		s.Ports = append(s.Ports, text)
+	}
+	for _, c := range item.Service.Status.Conditions {
+		if slices.Contains(status.Types(), c.Type) {
+			s.Conditions = append(s.Conditions, c)
+		}
+	}
+	return s
+}
+
+// eventsOf are the last events on a Service, without those of one that had its name
+// before it.
+func eventsOf(ctx context.Context, client kubernetes.Interface, svc *corev1.Service) ([]string, error) {
+	list, err := client.CoreV1().Events(svc.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Service,involvedObject.uid=" + string(svc.UID)})
+	if err != nil {
+		return nil, fmt.Errorf("events of %s/%s: %w", svc.Namespace, svc.Name, err)
+	}
+	slices.SortStableFunc(list.Items, func(a, b corev1.Event) int { return b.LastTimestamp.Compare(a.LastTimestamp.Time) })
+	var out []string
+	for _, e := range list.Items[:min(len(list.Items), lastEvents)] {
+		out = append(out, fmt.Sprintf("%s %s %s: %s", e.LastTimestamp.UTC().Format(time.RFC3339), e.Type, e.Reason, e.Message))
+	}
+	return out, nil
+}
+
+// condition finds one by its type; the zero value if it is not there.
+func (s Standing) condition(kind string) metav1.Condition {
+	for _, c := range s.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
+
+// Fine tells whether the Service is accepted and its load balancer as wanted.
+func (s Standing) Fine() bool {
+	return s.condition(status.TypeAccepted).Status == metav1.ConditionTrue && s.condition(status.TypeProgrammed).Status == metav1.ConditionTrue
+}
+
+// ExitCode is plan.ExitChanges if a Service is not fine, else plan.ExitNothing.
+// Services that this program does not serve count for nothing.
+func (s Standings) ExitCode() int {
+	if slices.ContainsFunc(s.Services, func(one Standing) bool { return len(one.Conditions) > 0 && !one.Fine() }) {
+		return plan.ExitChanges
+	}
+	return plan.ExitNothing
+}
+
+// Formats lists the legal values of Render's format.
+func (Standings) Formats() []string { return []string{"human", "json"} }
+
+// Render shows how Services stand: a table, or of those that were named all that is
+// known.
+func (s Standings) Render(format string, width int) (string, error) {
+	switch {
+	case format == "json":
+		return encode(s)
+	case format != "human":
+		return "", unknownFormat(format, s.Formats())
+	case s.named:
+		return s.tree(width), nil
+	}
+	return s.table(), nil
+}
+
+func (s Standings) table() string {
+	if len(s.Services) == 0 {
+		return "No Services of type LoadBalancer.\n"
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	writeRow(w, "SERVICE", "ADDRESS", "ACCEPTED", "PROGRAMMED", "MESSAGE")
+	for _, one := range s.Services {
+		accepted, programmed := one.condition(status.TypeAccepted), one.condition(status.TypeProgrammed)
+		message := programmed.Message
+		if accepted.Message != "" {
+			message = accepted.Message // what the user can mend comes first
+		}
+		if len(one.Conditions) == 0 {
+			message = "not served by this program"
+		}
+		address := "<pending>"
+		if len(one.Addresses) > 0 {
+			address = strings.Join(one.Addresses, ",")
+		}
+		writeRow(w, one.Owner.String(), address, word(accepted), word(programmed), message)
+	}
+	_ = w.Flush() // a builder takes everything
+	return b.String()
+}
+
+// word is a condition in a table: True, or the reason why not.
+func word(c metav1.Condition) string {
+	switch {
+	case c.Type == "":
+		return "-"
+	case c.Status == metav1.ConditionTrue:
+		return "True"
+	}
+	return c.Reason
+}
+
+func (s Standings) tree(width int) string {
+	var out strings.Builder
+	for _, one := range s.Services {
+		writeWrapped(&out, width, "Service "+one.Owner.String())
+		for _, a := range one.Addresses {
+			writeWrapped(&out, width, "  address "+a)
+		}
+		for _, p := range one.Ports {
+			writeWrapped(&out, width, "  port "+p)
+		}
+		for _, c := range one.Conditions {
+			writeWrapped(&out, width, fmt.Sprintf("  %s %s, %s since %s", strings.TrimPrefix(c.Type, status.Prefix), c.Status, c.Reason, c.LastTransitionTime.UTC().Format(time.RFC3339)))
+			if c.Message != "" {
+				writeWrapped(&out, width, "    "+c.Message)
+			}
+		}
+		for _, b := range one.Balancers {
+			b.write(&out, width, "  ")
+		}
+		if one.Unseen != "" {
+			writeWrapped(&out, width, "  members are not shown: "+one.Unseen)
+		}
+		if one.Untold != "" {
+			writeWrapped(&out, width, "  events are not shown: "+one.Untold)
+		}
+		for _, e := range one.Events {
+			writeWrapped(&out, width, "  event "+e)
+		}
+	}
+	return out.String()
+}
+
+// Sync asks the controller to look at Services anew, whatever it knows of them: it
+// reads the cloud and puts right what is not as wanted. It writes one annotation.
+func Sync(ctx context.Context, in Input, now time.Time) ([]stack.Owner, error) {
+	world, err := Gather(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var out []stack.Owner
+	for _, item := range world.Items {
+		if !item.Asked {
+			continue
+		}
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, status.AnnotationLookAgain, now.UTC().Format(time.RFC3339Nano))
+		svc := item.Service
+		if _, err := world.live.CoreV1().Services(svc.Namespace).Patch(ctx, svc.Name, status.PatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			return out, fmt.Errorf("service %s/%s: %w", svc.Namespace, svc.Name, err)
+		}
+		out = append(out, item.Owner())
+	}
+	return out, nil
+}

@@ -1,0 +1,189 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// mayAssume tells whether the draft may do without looking for what was never made.
+func (r *Reconciler) mayAssume(d *Draft) bool {
+	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.Fresh != nil && !r.snapshots.seen(d.Owner)
+}
+
+// assumeAbsent brings what must be known of a Service for which nothing was ever made,
+// and what is known of the things that all Services share.
+func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) error {
+	scope, err := r.cloud.Fresh(d.Request)
+	if err != nil {
+		return err
+	}
+	scope.Owner = d.Owner
+	if err := r.read(ctx, d, scope); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(d.Have.Resources, func(res stack.Resource) bool { return res.Hold == stack.Owned }) {
+		d.Job.NeverProvisioned = false // something of a name is there after all
+		return r.load(ctx, d)
+	}
+	d.Basis, d.origin = Assumed, Assumed
+	for _, l := range scope.Own {
+		d.looked = append(d.looked, l.Kind)
+	}
+	for _, res := range r.shared.all(r.options.Now()) {
+		if _, read := d.Have.Get(res.Key); !read {
+			d.Have.Put(res)
+		}
+	}
+	return nil
+}
+
+// dropUnwanted takes out of have what others share and this Service does not want,
+// where nothing was ever made for it: it is there for those who do.
+func (d *Draft) dropUnwanted() {
+	owned := func(res stack.Resource) bool { return res.Hold == stack.Owned && res.Proof != stack.None }
+	untouched := d.Job.NeverProvisioned && d.Job.Look && !slices.ContainsFunc(d.Have.Resources, owned)
+	if d.Basis != Assumed && !untouched || d.Want == nil {
+		return
+	}
+	d.Have.Resources = slices.DeleteFunc(d.Have.Resources, func(res stack.Resource) bool {
+		_, wanted := d.Want.Get(res.Key)
+		return shareable(res) && !wanted
+	})
+}
+
+// exceedsBasis tells whether an assumed plan needs to know more: it makes what would
+// not be refused if something of its name were there and nobody has looked, or it
+// holds something, which the user is told as if it were known.
+func (r *Reconciler) exceedsBasis(d *Draft) bool {
+	if d.Basis != Assumed {
+		return false
+	}
+	return len(d.Plan.Held) > 0 || slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
+		kind := s.ID.Key.Kind
+		return s.ID.Action == plan.Create && r.cloud.Rules.Kinds[kind].Clash != diff.Refused && !slices.Contains(d.looked, kind)
+	})
+}
+
+// lateCalls is how long after its end the calls of another process may still take effect.
+const lateCalls = 2 * time.Minute
+
+// mayHaveMore tells whether a Service may have more than this process knows of: it is
+// older than the process, and nobody has looked since what another one had under way
+// can have taken effect. Where nobody has looked at all, whatever it carried may have
+// been taken off by hand, and may have named a load balancer of another kind.
+func (r *Reconciler) mayHaveMore(d *Draft) bool {
+	older := d.Job.Service.CreationTimestamp.Time.Before(r.started)
+	return older && (d.origin == Assumed || d.read.Before(r.started.Add(lateCalls)))
+}
+
+// contradicted tells whether the cloud says that an assumption was wrong: something
+// of a name is there, or something shared is not.
+func contradicted(report engine.Report) bool {
+	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
+		return fault.Is(res.Outcome.Err, fault.Exists) || fault.Is(res.Outcome.Err, fault.NotFound)
+	})
+}
+
+// runAnew reads all that the Service may own, plans again and performs that. What
+// the first plan has made is found by the read; what it was refused is treated as
+// anything else that is found.
+func (r *Reconciler) runAnew(ctx context.Context, d *Draft, gates engine.Gates) Result {
+	r.shared.clear()
+	r.snapshots.distrust(d.Owner)
+	job := d.Job
+	job.NeverProvisioned = false
+	again, err := r.Draft(ctx, job)
+	if err != nil {
+		return Result{Draft: d, Err: err}
+	}
+	return r.Run(ctx, again, gates)
+}
+
+// shareable resources are the cluster's as a whole, not an entry in something else.
+func shareable(res stack.Resource) bool {
+	return res.Hold == stack.Counted && res.In == (stack.Key{})
+}
+
+// commons remember the shared things that any Service was seen to have, so that a
+// new one need not look for them. It is safe for concurrent use.
+type commons struct {
+	age time.Duration // after which nothing is believed any more
+
+	mu    sync.Mutex
+	known map[stack.Key]common
+}
+
+type common struct {
+	resource stack.Resource
+	at       time.Time
+}
+
+func newCommons(age time.Duration) *commons {
+	return &commons{age: age, known: map[stack.Key]common{}}
+}
+
+// all lists what is known, in the order of keys.
+func (c *commons) all(now time.Time) []stack.Resource {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []stack.Resource
+	for _, known := range c.known {
+		if now.Sub(known.at) < c.age {
+			out = append(out, known.resource)
+		}
+	}
+	slices.SortFunc(out, func(a, b stack.Resource) int { return a.Key.Compare(b.Key) })
+	return out
+}
+
+// see notes what a read that began at a time has shown, but for what was removed since.
+func (c *commons) see(have *stack.Stack, began time.Time, book *ledger.Book) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, res := range have.Resources {
+		if !shareable(res) || res.Proof == stack.None || res.State != stack.Ready {
+			continue
+		}
+		if _, removed := book.RemovedSince(res, began); !removed {
+			c.known[res.Key] = common{resource: res, at: began}
+		}
+	}
+}
+
+// drop forgets a thing that is about to be removed.
+func (c *commons) drop(k stack.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, k)
+}
+
+// learn notes what a run has made, changed or removed.
+func (c *commons) learn(report engine.Report, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, done := range report.Results {
+		target := done.Step.Target
+		if !shareable(target) || done.Step.ID.Action == plan.Forget {
+			continue
+		}
+		delete(c.known, target.Key)
+		if res, there := report.Have.Get(target.Key); there && done.State == engine.Done && res.Proof != stack.None {
+			c.known[target.Key] = common{resource: res, at: now}
+		}
+	}
+}
+
+func (c *commons) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.known)
+}

@@ -1,0 +1,199 @@
+package reconcile_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// begun is a process on a cloud that refuses names that are taken, and for which
+// new Services need not be read.
+func begun(w *world, change func(*providers.Bound)) *process { return begunAt(w, time.Now, change) }
+
+func begunAt(w *world, now func() time.Time, change func(*providers.Bound)) *process {
+	w.refusesTaken = true
+	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	if change != nil {
+		change(&bound)
+	}
+	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Now: now}), w: w}
+	p.SetNodes(twoNodes())
+	p.AllKnown()
+	return p
+}
+
+func asNew(svc *corev1.Service) reconcile.Job {
+	return reconcile.Job{Service: svc, NeverProvisioned: true}
+}
+
+// TestFreshIsNotRead: what is said to be new is made without a read of what it
+// might own, and is known from then on.
+func TestFreshIsNotRead(t *testing.T) {
+	w := newWorld()
+	p := begun(w, nil)
+	svc := shop("a", map[int32]int32{80: 30080})
+	if res, err := p.once(asNew(svc)); err != nil || !res.Clean {
+		t.Fatal(err, res.Err)
+	}
+	if _, err := p.once(want(svc)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, cost{}, cost{Deep: w.deep, Narrow: w.narrow})
+	p.settle(t, release(svc))
+	same(t, []string{}, w.show(t))
+}
+
+// TestFreshIsRefuted: where something of it is there, in one run and without an
+// error the Service is what it would have been had that been read.
+func TestFreshIsRefuted(t *testing.T) {
+	before, after := shop("a", map[int32]int32{80: 30080, 443: 30443}), shop("a", map[int32]int32{80: 30080, 8443: 30444})
+	plain := newWorld()
+	plain.refusesTaken = true
+	startKnown(plain).settle(t, want(after))
+	for k := 1; k <= 12; k++ {
+		w := newWorld()
+		w.refusesTaken = true
+		w.crashAt, w.commit = k, true
+		_, _ = startKnown(w).once(want(before)) // it dies
+		w.crashAt = 0
+		p := begun(w, nil)
+		res, err := p.once(asNew(after))
+		// By the last call the load balancer was there.
+		if err != nil || res.Err != nil || res.Draft.Job.NeverProvisioned && k == 12 {
+			t.Errorf("call %d: errors %v and %v, assumed to the end %v", k, err, res.Err, res.Draft.Job.NeverProvisioned)
+		}
+		p.settle(t, want(after))
+		startKnown(w).settle(t, want(after)) // rules of what went carry no mark
+		if d := cmp.Diff(plain.show(t), w.show(t)); d != "" {
+			t.Errorf("call %d (-want +got):\n%s", k, d)
+		}
+	}
+}
+
+// TestFreshLooksBeforeItTakes: kinds whose creation would not be refused are never
+// made without a look, and nothing is held that nobody has looked at.
+func TestFreshLooksBeforeItTakes(t *testing.T) {
+	returned := func(b *providers.Bound) {
+		rules := b.Rules
+		b.Rules.Kinds = map[stack.Kind]diff.Rule{}
+		for k, r := range rules.Kinds {
+			b.Rules.Kinds[k] = r
+		}
+		lb := rules.Kinds[kindLB]
+		lb.Clash = diff.Returned
+		b.Rules.Kinds[kindLB] = lb
+	}
+	w := newWorld()
+	if res, err := begun(w, returned).once(asNew(shop("a", one))); err != nil || !res.Clean {
+		t.Fatal(err, res.Err)
+	}
+	same(t, 1, w.deep)
+
+	w = newWorld()
+	w.refusesTaken = true
+	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	dry := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: []plan.Policy{plan.DryRun}}), w: w}
+	dry.SetNodes(twoNodes())
+	if _, err := dry.once(asNew(shop("a", one))); err != nil {
+		t.Fatal(err)
+	}
+	same(t, 1, w.deep)
+}
+
+// TestReleaseOfWhatMayHaveMore: the read that ends a release looks only for kinds
+// that the Service had, unless the Service is older than the process and nobody has
+// looked for what an earlier one may have made.
+func TestReleaseOfWhatMayHaveMore(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		created  time.Time
+		job      func(*corev1.Service) reconcile.Job
+		after    time.Duration // from the beginning of the process
+		narrowly bool
+	}{
+		"made while the process runs":       {now.Add(time.Hour), asNew, 0, true},
+		"older, without marks":              {now.Add(-time.Hour), asNew, time.Hour, false},
+		"older, read as the process begins": {now.Add(-time.Hour), want, time.Second, false},
+		"older, read later":                 {now.Add(-time.Hour), want, 3 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			var last providers.Scope
+			clock := now
+			p := begunAt(w, func() time.Time { return clock }, func(b *providers.Bound) {
+				read := b.Read
+				b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+					last = scopes[len(scopes)-1]
+					return read(ctx, scopes)
+				}
+			})
+			svc := shop("a", one)
+			svc.CreationTimestamp = metav1.NewTime(tt.created)
+			clock = now.Add(tt.after)
+			p.settle(t, tt.job(svc))
+			p.settle(t, want(svc)) // what is known is kept over runs
+			p.settle(t, release(svc))
+			same(t, []string{}, w.show(t))
+			if narrowly := len(last.Only) > 0; narrowly != tt.narrowly {
+				t.Errorf("the last read was for %v", last.Only)
+			}
+		})
+	}
+}
+
+// TestFreshIsBelievedOnce: what was worked on in this process is not new, whatever
+// the Service says.
+func TestFreshIsBelievedOnce(t *testing.T) {
+	w := newWorld()
+	p := begun(w, nil)
+	svc := shop("a", one)
+	p.settle(t, want(svc))
+	deep := w.deep
+	p.Distrust(reconcile.OwnerOf(svc))
+	if _, err := p.once(asNew(svc)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, deep+1, w.deep)
+}
+
+// TestReleaseInherits: what was left to another Service that has let it go since is
+// looked for again, because that one could not remove what was still in use.
+func TestReleaseInherits(t *testing.T) {
+	var last providers.Scope
+	p := begun(newWorld(), func(b *providers.Bound) {
+		read := b.Read
+		b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+			last = scopes[len(scopes)-1]
+			return read(ctx, scopes)
+		}
+	})
+	first, second := shop("a", one), shop("b", map[int32]int32{81: 30081})
+	first.CreationTimestamp, second.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour)), metav1.NewTime(time.Now().Add(time.Hour))
+	p.settle(t, asNew(first))
+	p.settle(t, asNew(second))
+	draft, err := p.Draft(t.Context(), release(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Draft(t.Context(), release(second)); err != nil {
+		t.Fatal(err)
+	}
+	if res := p.Run(t.Context(), draft, nil); res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	if len(last.Only) > 0 {
+		t.Errorf("the last read was for %v alone, though the shared rule was left to a Service that is going too", last.Only)
+	}
+}

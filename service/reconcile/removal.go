@@ -1,0 +1,62 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// noteRemovals tells the ledger which shared things a batch removes, for as long as its
+// calls take: a Service that comes to want one of them meanwhile must not believe that
+// it is there.
+func (r *Reconciler) noteRemovals(apply engine.Apply) engine.Apply {
+	return func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		var removed []stack.Resource
+		for _, s := range b.Steps {
+			if removesShared(s) {
+				removed = append(removed, s.Target)
+				r.book.BeginRemoval(s.Target)
+				r.shared.drop(s.Target.Key)
+			}
+		}
+		defer func() {
+			for _, target := range removed {
+				r.book.EndRemoval(target, r.options.Now())
+			}
+		}()
+		return apply(ctx, b)
+	}
+}
+
+func removesShared(s plan.Step) bool {
+	return s.ID.Action == plan.Delete && s.Target.Hold == stack.Counted
+}
+
+// loadRemoved reads again if something shared that the draft wants and has found has
+// been on its way out since, after that has ended. The Service is in the ledger by
+// then, so that no further call removes it.
+func (r *Reconciler) loadRemoved(ctx context.Context, d *Draft) error {
+	again := false
+	for _, want := range d.Want.Resources {
+		if _, found := d.Have.Get(want.Key); !found || want.Hold != stack.Counted {
+			continue
+		}
+		ongoing, removed := r.book.RemovedSince(want, d.read)
+		again = again || removed
+		if ongoing == nil {
+			continue
+		}
+		select {
+		case <-ongoing:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if !again {
+		return nil
+	}
+	d.Job.NeverProvisioned = false
+	return r.buildAnew(ctx, d)
+}

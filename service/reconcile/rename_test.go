@@ -1,0 +1,109 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// answers are who else wants what, as it was asked for before a call went out.
+type answers map[stack.Key][]stack.Owner
+
+func (a answers) Others(_ stack.Owner, entry stack.Resource) []stack.Owner { return a[entry.Key] }
+
+// lingering starts a process on a cloud whose reads and writes take their time, and
+// whose deletions come to pass at the end of it.
+func lingering(w *world, takes time.Duration) *process {
+	w.refusesTaken = true
+	bound := providers.Bind(toyCloud(), "", "cluster", w)
+	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	read, apply := bound.Read, bound.Apply
+	bound.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+		found := read(ctx, scopes)
+		time.Sleep(takes / 2)
+		return found
+	}
+	bound.Apply = func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		asked := answers{}
+		for _, s := range b.Steps {
+			asked[s.Target.Key] = b.Claims.Others(s.ID.Owner, s.Target)
+		}
+		b.Claims = asked
+		time.Sleep(takes)
+		return apply(ctx, b)
+	}
+	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Now: time.Now}), w: w}
+	p.SetNodes(twoNodes())
+	p.AllKnown()
+	return p
+}
+
+// TestRename: the last Service that wants something shared goes while another one comes.
+// Whenever that is, the shared thing is there when both are done.
+func TestRename(t *testing.T) {
+	const takes = time.Second
+	for name, job := range map[string]func(*corev1.Service) reconcile.Job{"new": asNew, "read": want} {
+		for offset := time.Duration(0); offset < 8*takes; offset += takes / 4 {
+			t.Run(fmt.Sprint(name, " after ", offset), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld()
+					p := lingering(w, takes)
+					p.settle(t, asNew(shop("old", one)))
+					var both sync.WaitGroup
+					both.Go(func() { p.settle(t, release(shop("old", one))) })
+					time.Sleep(offset)
+					both.Go(func() { p.settle(t, job(shop("renamed", one))) })
+					both.Wait()
+					same(t, []string{
+						"renamed lb public", "renamed listener 80 to 30080", "renamed pool 30080 [n1 n2]", "rule health", "rule node port 30080",
+					}, w.show(t))
+					res, err := p.once(want(shop("renamed", one)))
+					same(t, true, err == nil && res.Clean && slices.Contains(w.show(t), "rule health"))
+				})
+			})
+		}
+	}
+}
+
+// TestSharedReplacementIsNotPolled: what cannot be changed in place while others use it
+// waits for them, but not by the second.
+func TestSharedReplacementIsNotPolled(t *testing.T) {
+	w := newWorld()
+	cloud := toyCloud()
+	shared := cloud.Rules.Kinds[kindRule]
+	shared.Immutable = []string{"Allow"}
+	cloud.Rules.Kinds[kindRule] = shared
+	cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+		out, problems, err := build(in, facts, have)
+		if schemeAnnotation.Get(in.Values) == "internal" {
+			health := ruleOf("health")
+			health.Spec = rule{Allow: "health of another sort"}
+			out.Put(health)
+		}
+		return out, problems, err
+	}
+	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+	p.AllKnown()
+	p.settle(t, want(shop("a", one)))
+	p.settle(t, want(shop("b", map[int32]int32{80: 30081})))
+	res, err := p.once(want(shop("a", one, "scheme=internal")))
+	if err != nil || len(res.Draft.Plan.Held) == 0 {
+		t.Fatalf("error %v, plan %v", err, res.Draft.Plan)
+	}
+	if !res.Waits || res.Wait < time.Minute {
+		t.Errorf("looked at again in %v (%v)", res.Wait, res.Waits)
+	}
+}

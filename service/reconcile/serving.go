@@ -1,0 +1,32 @@
+package reconcile
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// serves lists what clients connect to among the resources of a Service, sorted.
+func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
+	if have == nil {
+		return nil
+	}
+	var out []stack.Key
+	for _, res := range have.Resources {
+		if res.Proof != stack.None && r.cloud.Rules.Kinds[res.Key.Kind].Serving {
+			out = append(out, res.Key)
+		}
+	}
+	slices.SortFunc(out, stack.Key.Compare)
+	return slices.Compact(out)
+}
+
+// Vanished tells whether a load balancer that was there after the last run is not
+// there any more.
+func (d *Draft) Vanished() bool { return d.Drifted() && len(d.Found) == 0 && !d.Job.Release }
+
+// Adopts tells whether the load balancer was made by another controller, and this
+// is the first run that keeps it.
+func (d *Draft) Adopts() bool {
+	return d.Job.Foreign && !d.Job.NeverProvisioned && len(d.Found) > 0 && !d.Job.Release
+}

@@ -1,0 +1,48 @@
+package service
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/status"
+)
+
+// Record is what the annotation berth-lb.io/applied says of a Service: what was
+// applied last, and who served it.
+type Record struct {
+	Digest string // of what the Service asked for at the last clean run; empty: it is not known
+	Class  string // of the Service when it was served; empty: none
+	By     string // the installation that served it; empty: the only one
+}
+
+// What stands between the parts of a record.
+const (
+	recordBy    = ";by="
+	recordClass = ";class="
+)
+
+// RecordOf reads the record on a Service; false if there is none.
+func RecordOf(svc *corev1.Service) (Record, bool) {
+	head, class, ok := strings.Cut(svc.Annotations[status.AnnotationApplied], recordClass)
+	digest, by, _ := strings.Cut(head, recordBy)
+	if !ok {
+		class = ""
+	}
+	return Record{Digest: digest, Class: class, By: by}, ok
+}
+
+// String is the value of the annotation.
+func (r Record) String() string {
+	head := r.Digest
+	if r.By != "" {
+		head += recordBy + r.By
+	}
+	return head + recordClass + r.Class
+}
+
+// NewRecord returns the record of a Service that an installation serves now.
+func NewRecord(svc *corev1.Service, digest, installation string) Record {
+	class, _ := classOf(svc)
+	return Record{Digest: digest, Class: class, By: installation}
+}

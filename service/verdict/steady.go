@@ -1,0 +1,105 @@
+package verdict
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+// Steady is the text of an error for a condition: the same for the same failure,
+// however often it is tried. Clouds put into their answers what differs each time
+// (identifiers of requests, encoded messages, ports of connections, times); a condition
+// that took them over would be written at every try. The log has the whole text.
+func Steady(err error) string {
+	var first *fault.Fault
+	if (fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable)) && errors.As(err, &first) {
+		err = first // which calls it was differs from one try to the next
+	}
+	return steady(OneLine(err))
+}
+
+// left is what stands for something that was left out.
+const left = "..."
+
+// steady leaves out of a text what differs from one answer to the next.
+func steady(text string) string {
+	words := strings.Fields(text)
+	for i, word := range words {
+		core := strings.Trim(word, `.,;:!?'"(){}<>`)
+		switch {
+		case core == "":
+		case varies(core), number(core) && i+1 < len(words) && unitOfTime(words[i+1]):
+			words[i] = strings.Replace(word, core, left, 1)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// varies tells whether a word is made for one answer alone.
+func varies(word string) bool {
+	return connection(word) || duration(word) || uuid(word) || serial(word) || blob(word)
+}
+
+// connection words are addresses with a port, one or two of them.
+func connection(word string) bool {
+	for end := range strings.SplitSeq(word, "->") {
+		if _, err := netip.ParseAddrPort(end); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// duration words are times as Go writes them, such as 1m3.5s.
+func duration(word string) bool {
+	rest := strings.TrimRight(word, "hmnuµs")
+	return rest != word && len(rest) > 0 && strings.Trim(rest, "0123456789.hms") == "" && unicode.IsDigit(rune(word[0]))
+}
+
+func uuid(word string) bool {
+	parts := strings.Split(word, "-")
+	if len(parts) != 5 {
+		return false
+	}
+	for i, length := range []int{8, 4, 4, 4, 12} {
+		if len(parts[i]) != length || strings.Trim(parts[i], "0123456789abcdefABCDEF") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// serial words are hexadecimal numbers in capitals, with dots perhaps, as Google and
+// S3 number their answers. Lower case ones are mostly names of things.
+func serial(word string) bool {
+	const shortest = 12
+	return len(word) >= shortest && strings.Trim(word, "0123456789ABCDEF.") == "" &&
+		strings.ContainsAny(word, "ABCDEF") && strings.ContainsAny(word, "0123456789")
+}
+
+// blob words are longer than any name and made of the alphabet of base64 alone.
+func blob(word string) bool {
+	const shortest = 65 // labels and names of resources end at 63 or 64
+	if len(word) < shortest || strings.HasPrefix(word, "/") {
+		return false
+	}
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		return !letter && !strings.ContainsRune("+/=-_", r)
+	})
+}
+
+func number(word string) bool { return strings.Trim(word, "0123456789.") == "" }
+
+func unitOfTime(word string) bool {
+	word = strings.TrimRight(strings.ToLower(word), `.,;:!?)'"`)
+	switch strings.TrimSuffix(word, "s") {
+	case "second", "sec", "minute", "min", "hour", "millisecond", "m":
+		return true
+	default:
+		return false
+	}
+}

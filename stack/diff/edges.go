@@ -1,0 +1,105 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// each is how many steps are named one by one as the needs of another; more of
+// them are one barrier, which all that wait for them share.
+const each = 8
+
+// edges adds the orders of the rule table.
+func (c *comparison) edges() {
+	for _, e := range c.rules.Edges {
+		first := group{}
+		for i := range c.steps {
+			if c.leads(e, i) {
+				first.steps = append(first.steps, i)
+			}
+		}
+		if len(first.steps) == 0 {
+			continue
+		}
+		related := c.related(e, &first)
+		for i, s := range c.steps {
+			if e.Then.matches(s) && !c.isAwaited(i) {
+				for _, g := range related(i) {
+					c.putBehind(i, g)
+				}
+			}
+		}
+	}
+}
+
+// group is steps that others wait for together.
+type group struct {
+	steps   []int
+	barrier *plan.Barrier // made when first needed
+}
+
+// putBehind lets a step need all others of a group.
+func (c *comparison) putBehind(i int, g *group) {
+	s := &c.steps[i]
+	if len(g.steps) <= each || slices.Contains(g.steps, i) {
+		for _, first := range g.steps {
+			if first != i {
+				s.Needs = append(s.Needs, c.steps[first].ID)
+			}
+		}
+		return
+	}
+	if g.barrier == nil {
+		g.barrier = &plan.Barrier{}
+		for _, first := range g.steps {
+			g.barrier.Steps = append(g.barrier.Steps, c.steps[first].ID)
+		}
+	}
+	if !slices.Contains(s.Behind, g.barrier) {
+		s.Behind = append(s.Behind, g.barrier)
+	}
+}
+
+// related says which of the first steps of an edge a step comes after: all or,
+// where only those of the same thing are meant, those whose resource is In the
+// other or the other In it, that are in the same one, or of which one refers to
+// what the other is In.
+func (c *comparison) related(e Edge, first *group) func(int) []*group {
+	if !e.Same {
+		return func(int) []*group { return []*group{first} }
+	}
+	byKey, byIn, byRef := groups{}, groups{}, groups{}
+	for _, i := range first.steps {
+		target := c.steps[i].Target
+		byKey.add(target.Key, i)
+		byIn.add(target.In, i)
+		for _, ref := range c.places.refs[i] {
+			byRef.add(ref.To, i)
+		}
+	}
+	return func(i int) []*group {
+		then := c.steps[i].Target
+		out := []*group{byKey[then.In], byIn[then.Key], byIn[then.In], byRef[then.In]}
+		for _, ref := range c.places.refs[i] {
+			out = append(out, byIn[ref.To])
+		}
+		return slices.DeleteFunc(out, func(g *group) bool { return g == nil })
+	}
+}
+
+// groups are groups of steps by a key. Nothing is known by the zero key.
+type groups map[stack.Key]*group
+
+func (g groups) add(k stack.Key, step int) {
+	if k == (stack.Key{}) {
+		return
+	}
+	if g[k] == nil {
+		g[k] = &group{}
+	}
+	if last := len(g[k].steps) - 1; last < 0 || g[k].steps[last] != step {
+		g[k].steps = append(g[k].steps, step)
+	}
+}

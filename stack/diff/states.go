@@ -1,0 +1,105 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// WhilePending says what may be done about a found resource that the cloud is still
+// making or changing.
+type WhilePending int
+
+const (
+	// GoOn: the cloud takes changes meanwhile, or whoever makes the call waits for it.
+	GoOn WhilePending = iota
+	// Settle: neither the resource nor what is in it is written, and nothing counts on it
+	// before it is ready.
+	Settle
+)
+
+// OnceFailed says what becomes of a wanted resource that the cloud has given up.
+type OnceFailed int
+
+const (
+	// Mend: it is compared like any other; a change mends it.
+	Mend OnceFailed = iota
+	// Remake: it takes no change, and a new one takes its place.
+	Remake
+	// Report: it takes no change, and it is not ours to replace it: that is told, and
+	// what is in it or counts on it is held.
+	Report
+)
+
+// settling is the part of the steps that stand for what the cloud itself has to end.
+const settling = "settle"
+
+// unsettled adds, for each found resource that takes no change as it is, a step that
+// stands for its getting ready, and holds it; so all that needs the resource is held
+// with it.
+func (c *comparison) unsettled() {
+	c.awaited = map[stack.Key]int{}
+	for _, k := range c.have.keys {
+		found := c.have.byKey[k]
+		rule := c.rules.Kinds[k.Kind]
+		_, wanted := c.want.byKey[k]
+		switch {
+		case found.State == stack.Pending && rule.Pending == Settle:
+			c.await(found, plan.ByBusy, "the cloud is still making or changing it; the rest follows when it has ended")
+		case found.State == stack.Failed && rule.Failed == Report && wanted && !c.replaced[k]:
+			c.await(found, plan.ByFailed, "the cloud says that it has failed, and takes no change of it; have it repaired there, or delete the Service and make it anew")
+		}
+	}
+}
+
+func (c *comparison) await(found stack.Resource, by plan.BlockedBy, why string) {
+	id := c.id(found.Key, plan.Update, settling)
+	c.awaited[found.Key] = len(c.steps)
+	c.steps = append(c.steps, plan.Step{ID: id, Target: found, Found: found.Spec, Reason: plan.Changed, Why: "the cloud has to end what it does"})
+	c.hold(id, by, why)
+}
+
+// isAwaited tells whether the step with the place stands for what the cloud does.
+func (c *comparison) isAwaited(i int) bool {
+	at, ok := c.awaited[c.steps[i].ID.Key]
+	return ok && at == i
+}
+
+// needSettled makes a step need that the resource with the key, and all that this is
+// in, takes changes.
+func (c *comparison) needSettled(s *plan.Step, k stack.Key) {
+	for range maxNesting {
+		if at, ok := c.awaited[k]; ok {
+			s.Needs = append(s.Needs, c.steps[at].ID)
+		}
+		in := c.want.byKey[k].In
+		if in == (stack.Key{}) {
+			in = c.have.byKey[k].In
+		}
+		if k = in; k == (stack.Key{}) {
+			return
+		}
+	}
+}
+
+// leads tells whether the step is one of the first ones of an edge. What the cloud has
+// to end counts as the creation and as any change of the resource.
+func (c *comparison) leads(e Edge, i int) bool {
+	s := c.steps[i]
+	if !c.isAwaited(i) {
+		return e.First.matches(s)
+	}
+	s.ID.Part = ""
+	made := s
+	made.ID.Action = plan.Create
+	return e.First.matches(s) || e.First.matches(made)
+}
+
+// withoutIdle leaves out what is held because the cloud is busy, if nothing waits for
+// that. What has failed is told in any case.
+func withoutIdle(held []plan.Blocked) []plan.Blocked {
+	return slices.DeleteFunc(held, func(h plan.Blocked) bool {
+		return h.By == plan.ByBusy && !slices.ContainsFunc(held, func(o plan.Blocked) bool { return o.By == plan.ByNeeds && o.Needs == h.Step.ID })
+	})
+}

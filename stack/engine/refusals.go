@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// maxSplits bounds the extra calls that looking for guilty steps may cost at a
+// time. Others wait for the lane meanwhile; what is not decided then is so when it
+// comes again.
+const maxSplits = 16
+
+// errStop ends a search: asking on would not help.
+var errStop = errors.New("the search for a guilty step has ended")
+
+// attempt calls Apply and, if the cloud refused the batch as a whole for something
+// that some of its steps are guilty of, again with parts of it. Who was refused
+// before goes alone. A step is refused only by the answer to itself; those that
+// were not told apart yet wait for a moment, and are told nothing of the others.
+func (e *Engine) attempt(key string, items []item) []plan.Outcome {
+	if key == "" {
+		return e.applyOnce(key, items)
+	}
+	h := &hunt{engine: e, key: key, items: items, outcomes: make([]*plan.Outcome, len(items))}
+	places := make([]int, len(items))
+	for i := range places {
+		places[i] = i
+	}
+	refused, _ := fault.SplitAmong(&e.refused, key, places, h.name, maxSplits, h.ask)
+	alone := maxSplits
+	for _, r := range refused {
+		if !fault.Is(r.Err, fault.Pending) && h.outcomes[r.Member] == nil && alone > 0 {
+			alone--
+			_ = h.ask([]int{r.Member}) // it is the guilty one since the others are not
+		}
+	}
+	out := make([]plan.Outcome, len(items))
+	for i, o := range h.outcomes {
+		if o == nil {
+			o = &plan.Outcome{Err: fmt.Errorf("%s: %w", items[i].step.ID, fault.Undecided())}
+		}
+		out[i] = *o
+	}
+	return out
+}
+
+// hunt looks for guilty steps in one batch.
+type hunt struct {
+	engine   *Engine
+	key      string
+	items    []item
+	outcomes []*plan.Outcome // of the steps that are decided
+}
+
+// name tells steps apart by owner and content: a step that was refused and is
+// another one now is tried with the others.
+func (h *hunt) name(at int) string { return h.items[at].step.Digest() }
+
+// ask makes a call for some of the steps. An error is their refusal, or ends the
+// search.
+func (h *hunt) ask(some []int) error {
+	part := make([]item, len(some))
+	for i, at := range some {
+		part[i] = h.items[at]
+	}
+	answers := h.engine.applyOnce(h.key, part)
+	refusal := refusedAsOne(answers)
+	if refusal == nil || len(some) == 1 {
+		for i, at := range some {
+			h.outcomes[at] = &answers[i]
+		}
+	}
+	if refusal == nil && !anyDone(answers) {
+		return errStop
+	}
+	return refusal
+}
+
+// anyDone tells whether the cloud did anything of a call, or refused single steps of
+// it: else the call says nothing about steps.
+func anyDone(outcomes []plan.Outcome) bool {
+	for _, o := range outcomes {
+		if o.Err == nil || o.Sent == plan.NotSent && fault.OfMember(o.Err) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusedAsOne returns the refusal if every step of a batch got the same one, of a
+// sort that looking closer can help with; nil otherwise. A timeout is none: asking
+// again would double the load exactly when the cloud is down.
+func refusedAsOne(outcomes []plan.Outcome) error {
+	for _, o := range outcomes {
+		if o.Err == nil || o.Sent != plan.NotSent || !fault.OfMember(o.Err) {
+			return nil
+		}
+	}
+	return outcomes[0].Err
+}

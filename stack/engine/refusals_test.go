@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// picky refuses a call in which anything bad is, and says what.
+type picky struct{ calls int }
+
+func (p *picky) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	p.calls++
+	for _, s := range b.Steps {
+		if strings.HasPrefix(s.ID.Key.Name, "bad") {
+			out := make([]plan.Outcome, len(b.Steps))
+			for i := range out {
+				out[i] = plan.Failed(fault.New(fault.Invalid, "%s of tenant %s is not allowed", s.ID.Key.Name, s.ID.Owner.Name))
+			}
+			return out
+		}
+	}
+	return each(done)(ctx, b)
+}
+
+// tenants are n steps of as many owners in one batch, b of them bad.
+func tenants(b, n int) []plan.Step {
+	var out []plan.Step
+	for i := range n {
+		name := "good"
+		if b > 0 && i%(n/b) == 0 && i/(n/b) < b {
+			name = "bad"
+		}
+		out = append(out, in("shared", step(owner(i), fmt.Sprint(name, i))))
+	}
+	return out
+}
+
+// TestRefusalsStayWithTheGuilty: of a batch that is refused for what b of n owners
+// want, all others are served after at most b*log2(n)+O(b) calls, spread over runs.
+// Nobody else is refused meanwhile, and nobody reads what is said of others.
+func TestRefusalsStayWithTheGuilty(t *testing.T) {
+	for _, tc := range []struct{ bad, of int }{{1, 51}, {4, 54}, {8, 58}, {16, 66}, {50, 100}} {
+		t.Run(fmt.Sprintf("%d of %d", tc.bad, tc.of), func(t *testing.T) {
+			cloud := &picky{}
+			e := New(cloud.apply, nil, Options{PerOwner: tc.of})
+			left := tenants(tc.bad, tc.of)
+			for round := 0; len(left) > 0; round++ {
+				if round > tc.bad+tc.of {
+					t.Fatalf("%d steps are never decided", len(left))
+				}
+				r := e.Run(t.Context(), planOf(left...), nil, nil)
+				left = nil
+				for _, res := range r.Results {
+					name := res.Step.ID.Key.Name
+					switch {
+					case res.State == Waiting:
+						left = append(left, res.Step)
+						if strings.Contains(res.Outcome.Err.Error(), "tenant") || res.Outcome.Wait <= 0 {
+							t.Errorf("%s: waits %s for %q", name, res.Outcome.Wait, res.Outcome.Err)
+						}
+					case strings.HasPrefix(name, "good") && res.State != Done:
+						t.Errorf("%s: %s: %v", name, res.State, res.Outcome.Err)
+					case strings.HasPrefix(name, "bad"):
+						want := fmt.Sprintf("create thing/%s: %s of tenant %s is not allowed", name, name, res.Step.ID.Owner.Name)
+						if res.State != Failed || res.Outcome.Err.Error() != want {
+							t.Errorf("%s: %s: %v", name, res.State, res.Outcome.Err)
+						}
+					}
+				}
+			}
+			if most := float64(tc.bad)*math.Log2(float64(tc.of)) + 8*float64(tc.bad) + 8; float64(cloud.calls) > most {
+				t.Errorf("%d calls, want at most %.0f", cloud.calls, most)
+			}
+		})
+	}
+}
+
+// TestRefusedBeforeGoesAlone: beside a step that was refused before, others are
+// served by one call; when its content changes, it is with them.
+func TestRefusedBeforeGoesAlone(t *testing.T) {
+	cloud := &picky{}
+	e := New(cloud.apply, nil, Options{PerOwner: 100})
+	bad := in("shared", step(owner(0), "bad"))
+	e.Run(t.Context(), planOf(bad), nil, nil)
+	cloud.calls = 0
+	r := e.Run(t.Context(), planOf(append(tenants(0, 20), bad)...), nil, nil)
+	if got := states(r); cloud.calls != 2 || got["bad"] != Failed || got["good7"] != Done {
+		t.Errorf("%d calls: %v", cloud.calls, got)
+	}
+	cloud.calls = 0
+	bad.Target.Spec, bad.ID.Key.Name = thing{Name: "mended"}, "mended"
+	if r := e.Run(t.Context(), planOf(append(tenants(0, 20), bad)...), nil, nil); cloud.calls != 1 || !r.Clean() {
+		t.Errorf("%d calls, %v", cloud.calls, r.Err())
+	}
+}
+
+// TestUndecidedMembers: a member that was left out for the moment is no failure, and
+// is tried again soon; what was refused for good is told after what may be cured.
+func TestUndecidedMembers(t *testing.T) {
+	refused := []plan.Refusal{{Member: "i-1", Err: fault.New(fault.Invalid, "gone")}, {Member: "i-2", Err: fault.Undecided()}}
+	apply := each(func(s plan.Step) plan.Outcome {
+		if s.ID.Key.Name == "down" {
+			return plan.Failed(fault.New(fault.Unavailable, "later"))
+		}
+		o := done(s)
+		o.Refused = refused
+		return o
+	})
+	r := New(apply, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "members")), nil, nil)
+	wait, waits := r.Wait()
+	if !waits || wait <= 0 || r.Clean() || !fault.Is(r.Err(), fault.Invalid) || strings.Contains(r.Err().Error(), "i-2") {
+		t.Errorf("wait %s %v, clean %v, error %v", wait, waits, r.Clean(), r.Err())
+	}
+	r = New(apply, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "members"), step(owner(1), "down")), nil, nil)
+	if !fault.Is(r.Err(), fault.Unavailable) || !strings.Contains(r.Err().Error(), "i-1") {
+		t.Errorf("error %v", r.Err())
+	}
+}

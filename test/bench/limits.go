@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/test/cluster"
+	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// phases are what is measured under the documented rates, in their order.
+func phases() []string { return []string{"create", "addnode", "delnode", "restart", "plan", "drift"} }
+
+// measured is one phase of one pass.
+type measured struct {
+	took    time.Duration // from the cause to the last call
+	calls   []sim.Entry
+	members int // how often the cloud names the node that comes or goes
+	tally   tally
+	ended   bool
+}
+
+func (m measured) refused() (n int) {
+	for _, e := range m.calls {
+		if e.Throttled {
+			n++
+		}
+	}
+	return n
+}
+
+// pass is the life of a number of Services in a world of its own, once as fast as
+// the machine can and once at the documented rates.
+type pass struct {
+	world    *harness.World
+	subject  subject
+	all      []corev1.Service
+	wanted   []string
+	observer *observer
+	page     harness.Page
+	// free is what the pass without rates has measured; nil while that one runs.
+	free       map[string]measured
+	rates      []sim.Bucket
+	controller *harness.Process
+	seen       int // number of the last call that was looked at
+	done       map[string]measured
+}
+
+// underRates measures one kind with one number of Services.
+func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted []string) ([]limitRow, error) {
+	quick := s
+	quick.delay = nil
+	free, rates, err := runPass(ctx, c, quick, n, wanted, nil)
+	if err != nil {
+		return nil, fmt.Errorf("without rates: %w", err)
+	}
+	limited, _, err := runPass(ctx, c, s, n, wanted, free)
+	var rows []limitRow
+	for _, phase := range phases() {
+		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {
+			rows = append(rows, newLimitRow(s, n, phase, m, free[phase], ideal(rates, free[phase])))
+		}
+	}
+	return rows, err
+}
+
+// ideal is the time that the calls of the pass without rates need with them.
+func ideal(rates []sim.Bucket, free measured) time.Duration {
+	var calls []sim.Call
+	for _, e := range free.calls {
+		calls = append(calls, e.Call())
+	}
+	return sim.Ideal(rates, calls)
+}
+
+func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {
+	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: nodes, Progress: os.Stderr, SimArgs: slices.Concat(s.simArgs, s.delay.args()), Cluster: c})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, world.Close()) }()
+	watching, stop := context.WithCancel(ctx)
+	seer, wait, err := observe(watching, world.Client)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	defer wait()
+	defer stop()
+	p := &pass{world: world, subject: s, all: s.services(fmt.Sprintf("limits-%d", n), n), wanted: wanted, observer: seer, free: free, done: map[string]measured{}}
+	if p.rates, err = world.Sim.Rates(ctx); err != nil {
+		return nil, nil, err
+	}
+	err = p.life(ctx)
+	return p.done, p.rates, errors.Join(err, p.clear(ctx))
+}
+
+// clear leaves the cluster without Services, whatever became of the pass.
+func (p *pass) clear(ctx context.Context) error {
+	if err := p.world.Sim.Throttle(ctx); err != nil {
+		return err
+	}
+	if p.controller == nil || !p.controller.Running() {
+		if err := p.start(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if err := p.controller.Thaw(); err != nil { // an error may have left it frozen
+		return err
+	}
+	return errors.Join(p.remove(ctx), p.controller.Stop(limit))
+}
+
+func (p *pass) remove(ctx context.Context) error {
+	there, err := p.world.Existing(ctx, p.all...)
+	if err != nil {
+		return err
+	}
+	if err := p.world.Delete(ctx, there...); err != nil {
+		return err
+	}
+	return harness.Eventually(ctx, limit, p.world.Gone(p.all...))
+}
+
+// start starts the controller with further flags, for phases of which some may be
+// measured at the documented rates.
+func (p *pass) start(ctx context.Context, phases []string, flags ...string) (err error) {
+	if p.page, err = harness.NewPage(ctx); err != nil {
+		return err
+	}
+	flags = append(append(p.subject.flags(), p.page.Flags(p.world)...), flags...)
+	if slices.ContainsFunc(phases, p.limited) { // as users run it; else nothing is held back
+		flags = append(flags, fmt.Sprintf("--api-share=%v", kit.DefaultShare))
+	}
+	p.controller, err = p.world.Controller("limits", flags...)
+	return err
+}
+
+func (p *pass) life(ctx context.Context) error {
+	nodes, err := p.world.SeedNodes()
+	if err != nil {
+		return err
+	}
+	comes, goes := nodes[len(nodes)-1], nodes[len(nodes)-2]
+	if err := p.world.LeaveNode(ctx, comes.Name); err != nil {
+		return err
+	}
+	if err := p.start(ctx, []string{"create", "addnode", "delnode"}); err != nil {
+		return err
+	}
+	news, old := newMember(p, comes), newMember(p, goes)
+	for _, m := range []*member{news, old} {
+		if err := m.remember(ctx); err != nil {
+			return err
+		}
+	}
+	steps := []step{
+		{"create", nil, func(ctx context.Context) error { return p.world.Create(ctx, p.all...) }, p.world.Programmed(p.all...), old},
+		{"addnode", nil, func(ctx context.Context) error { return p.world.JoinNode(ctx, &comes) }, news.in, news},
+		{"delnode", nil, func(ctx context.Context) error { return p.world.LeaveNode(ctx, comes.Name) }, news.out, news},
+		{"restart", func(ctx context.Context) error { return p.halt(ctx, goes.Name) }, p.resume, old.out, old},
+	}
+	last := 0
+	for i, phase := range phases() {
+		if slices.Contains(p.wanted, phase) {
+			last = i
+		}
+	}
+	for _, s := range steps[:min(last+1, len(steps))] {
+		if err := p.phase(ctx, s); err != nil {
+			return fmt.Errorf("%s of %d: %w", s.name, len(p.all), err)
+		}
+	}
+	if slices.Contains(p.wanted, "plan") {
+		if err := p.plan(ctx); err != nil {
+			return fmt.Errorf("plan of %d: %w", len(p.all), err)
+		}
+	}
+	if slices.Contains(p.wanted, "drift") {
+		if err := p.drift(ctx); err != nil {
+			return fmt.Errorf("drift of %d: %w", len(p.all), err)
+		}
+	}
+	return nil
+}
+
+// halt stops the controller and takes a node away meanwhile.
+func (p *pass) halt(ctx context.Context, gone string) error {
+	if err := p.controller.Stop(limit); err != nil {
+		return err
+	}
+	return p.world.LeaveNode(ctx, gone)
+}
+
+// resume starts it again.
+func (p *pass) resume(ctx context.Context) error {
+	return p.start(ctx, []string{"restart"})
+}
+
+// member is a node as the cloud shows it.
+type member struct {
+	pass *pass
+	mark string
+	// before is how often the cloud named it before there was any Service.
+	before int
+}
+
+func newMember(p *pass, n corev1.Node) *member { return &member{pass: p, mark: p.subject.mark(n)} }
+
+// count is how often the cloud names the node.
+func (m *member) count(ctx context.Context) (int, error) {
+	state, err := m.pass.world.Sim.State(ctx)
+	return strings.Count(strings.ToLower(string(state)), strings.ToLower(m.mark)), err
+}
+
+func (m *member) remember(ctx context.Context) (err error) {
+	m.before, err = m.count(ctx)
+	return err
+}
+
+// in answers nil when the node is somewhere that it was not before.
+func (m *member) in(ctx context.Context) error {
+	now, err := m.count(ctx)
+	if err == nil && now <= m.before {
+		err = fmt.Errorf("%s is no member", m.mark)
+	}
+	return err
+}
+
+// out answers nil when the node is nowhere that it was not before.
+func (m *member) out(ctx context.Context) error {
+	now, err := m.count(ctx)
+	if err == nil && now != m.before {
+		err = fmt.Errorf("%s is named %d times, %d times without Services", m.mark, now, m.before)
+	}
+	return err
+}

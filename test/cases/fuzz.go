@@ -1,0 +1,199 @@
+package cases
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/mutate"
+)
+
+// Fuzzed is a Service in its cluster, as a fuzz test begins with it.
+type Fuzzed[C, F any] struct {
+	Name    string
+	Service *corev1.Service
+	// Input is what the loop hands to Build for what the Service has become.
+	Input func(*corev1.Service) (providers.Input[C], annotations.Problems)
+	Facts F
+	Have  *stack.Stack
+	Book  ledger.Ledger
+}
+
+// Fuzzer are the fuzz tests of the pure half of a cloud.
+type Fuzzer[C, F any] struct {
+	Cloud *providers.Cloud[C, F]
+	Cases int
+	// Case loads one of the cases.
+	Case func(t testing.TB, i int) Fuzzed[C, F]
+	// Found turns what is wanted into what a read would bring once it is made.
+	Found func(want, have *stack.Stack) *stack.Stack
+	// InFacts says that facts hold what was found as well: what is wanted is then built
+	// once more from what was there before.
+	InFacts bool
+	// Rest tells what the plan of the result of a plan may still do. Nil: nothing.
+	Rest func(plan.Plan) bool
+}
+
+// mutants is how many changed seeds a plain run tries for each seed.
+const mutants = 1
+
+// loaded is Case that loads each one once.
+func (z Fuzzer[C, F]) loaded() func(testing.TB, byte) Fuzzed[C, F] {
+	known := map[int]Fuzzed[C, F]{}
+	return func(t testing.TB, which byte) Fuzzed[C, F] {
+		i := int(which) % z.Cases
+		if _, ok := known[i]; !ok {
+			known[i] = z.Case(t, i)
+		}
+		return known[i]
+	}
+}
+
+// begin adds what a fuzz test begins with: every way to change a Service, for every case.
+func (z Fuzzer[C, F]) begin(f *testing.F, parts int) {
+	f.Helper()
+	for i := range min(z.Cases, 256) {
+		for _, data := range Distortions() {
+			mutate.Add(f, mutants, byte(i), slices.Repeat(data, parts))
+		}
+	}
+}
+
+// Build is a fuzz test that writes anything into the Services of the cases: nothing
+// panics, and once what is wanted is there, nothing is left to do.
+func (z Fuzzer[C, F]) Build(f *testing.F) {
+	f.Helper()
+	z.begin(f, 1)
+	load := z.loaded()
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		c := load(t, which)
+		in, problems := c.Input(z.distort(c, data))
+		z.Cloud.Reach(in)
+		want, more, err := z.Cloud.Build(in, c.Facts, c.Have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problems.Errors() || more.Errors() || want == nil {
+			_ = more.Strings()
+			return
+		}
+		if z.Cloud.Becomes != nil {
+			z.Cloud.Becomes(in, want)
+		}
+		_ = PlanText(z.Cloud.Name, z.compare(c, want, c.Have))
+		z.settles(t, c, in, want)
+	})
+}
+
+// settles wants the plan of the result of a plan to be empty.
+func (z Fuzzer[C, F]) settles(t *testing.T, c Fuzzed[C, F], in providers.Input[C], want *stack.Stack) {
+	t.Helper()
+	found := z.Found(want, c.Have)
+	for range 2 {
+		from := found
+		if z.InFacts {
+			from = c.Have
+		}
+		again, more, err := z.Cloud.Build(in, c.Facts, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more.Errors() {
+			if z.Rest == nil {
+				t.Fatalf("%s: what was built is refused: %v", c.Name, more.Strings())
+			}
+			return // what is held for it now shows that it cannot have it
+		}
+		p := z.compare(c, again, found)
+		if p.Empty() {
+			return
+		}
+		if z.Rest == nil || !z.Rest(p) {
+			t.Fatalf("%s: the plan of the result of a plan is not empty:\n%s", c.Name, PlanText(z.Cloud.Name, p))
+		}
+		found = z.Found(again, found)
+	}
+}
+
+// Compare is a fuzz test that makes one Service of a case into another one: the plan can
+// be run as it is.
+func (z Fuzzer[C, F]) Compare(f *testing.F) {
+	f.Helper()
+	z.begin(f, 2)
+	load := z.loaded()
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		c := load(t, which)
+		have := &stack.Stack{}
+		first, second := Halves(data)
+		for _, part := range [][]byte{first, second} {
+			in, problems := c.Input(z.distort(c, part))
+			want, more, err := z.Cloud.Build(in, c.Facts, have)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problems.Errors() || more.Errors() || want == nil {
+				return
+			}
+			if err := Sound(z.compare(c, want, have)); err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+			have = z.Found(want, have)
+		}
+	})
+}
+
+// Read is a fuzz test that changes what a read has brought, facts and what was found, as
+// no cloud should answer: nothing panics, and a plan can be run as it is. What is wanted
+// afterwards is released as well, from what was found.
+func (z Fuzzer[C, F]) Read(f *testing.F) {
+	f.Helper()
+	for i := range min(z.Cases, 256) {
+		for n := range byte(6) {
+			mutate.Add(f, 3, byte(i), []byte{n, 17 * n, 40 + n, n, 101, 7 * n}, []byte{3 * n, n, 29 * n, 5, 11 * n, 2})
+		}
+	}
+	load := z.loaded()
+	f.Fuzz(func(t *testing.T, which byte, facts, found []byte) {
+		c := load(t, which)
+		c.Facts = Scramble(c.Facts, facts)
+		in, problems := c.Input(c.Service)
+		have := c.Have
+		if len(have.Resources) == 0 {
+			if want, more, err := z.Cloud.Build(in, c.Facts, have); err == nil && !more.Errors() && want != nil {
+				have = z.Found(want, have)
+			}
+		}
+		have = ScrambleStack(have, found)
+		if z.Cloud.Follow != nil {
+			z.Cloud.Follow(in, c.Facts, have)
+		}
+		z.Cloud.Status(in, have)
+		want, more, err := z.Cloud.Build(in, c.Facts, have)
+		if err == nil && want != nil && !problems.Errors() && !more.Errors() {
+			if err := Sound(z.compare(c, want, have)); err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+		}
+		if err := Sound(diff.Compare(&stack.Stack{Owner: in.Owner}, have, z.Cloud.Rules, c.Book)); err != nil {
+			t.Errorf("%s: release: %v", c.Name, err)
+		}
+	})
+}
+
+func (z Fuzzer[C, F]) distort(c Fuzzed[C, F], data []byte) *corev1.Service {
+	return Distort(c.Service, z.Cloud.Annotations.Names(), data)
+}
+
+func (z Fuzzer[C, F]) compare(c Fuzzed[C, F], want, have *stack.Stack) plan.Plan {
+	if z.Cloud.Adopt != nil {
+		have = z.Cloud.Adopt(want, have)
+	}
+	return diff.Compare(want, have, z.Cloud.Rules, c.Book)
+}

@@ -1,0 +1,70 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is what happens at a step other than the usual.
+type Kind string
+
+// The kinds of deviations. The usual is that the first one who waits goes on, and that
+// users come when all is quiet.
+const (
+	// Usual is no deviation.
+	Usual Kind = ""
+	// Refuse answers that it is not allowed.
+	Refuse Kind = "refuse"
+	// Throttle answers that there were too many calls.
+	Throttle Kind = "throttle"
+	// Lost takes the request away before it has an effect.
+	Lost Kind = "lost"
+	// Unanswered lets the request have its effect and takes the answer away.
+	Unanswered Kind = "unanswered"
+	// Stale answers a read from before the last write.
+	Stale Kind = "stale"
+	// Slow holds a point back for a time, while all others go on.
+	Slow Kind = "slow"
+	// Merge shows two changes of one object as one: an informer sees the later alone.
+	Merge Kind = "merge"
+	// Miss takes a change away from an informer, whose watch then breaks; it lists anew.
+	Miss Kind = "miss"
+	// Last lets the last one who waits go on instead of the first.
+	Last Kind = "last"
+	// User has the next change come now.
+	User Kind = "user"
+	// Die ends the process and starts another one. What it had under way is lost.
+	Die Kind = "die"
+	// Depose ends the process and starts another one, while the requests of the first
+	// are still on their way and take effect later. Those that remove something do so
+	// at once: no cloud can tell a late one from one of the successor's.
+	Depose Kind = "depose"
+)
+
+// Deviation is what happens at one step of a schedule.
+type Deviation struct {
+	Kind Kind
+	For  time.Duration // of Slow
+}
+
+// String is how a story tells it.
+func (d Deviation) String() string {
+	if d.Kind == Slow {
+		return fmt.Sprintf("%s %v", d.Kind, d.For)
+	}
+	return string(d.Kind)
+}
+
+// options are the deviations that make sense at a point.
+func (p *Point) options() []Deviation {
+	kinds := []Deviation{{Kind: Slow, For: 3 * time.Second}, {Kind: Slow, For: 20 * time.Second}, {Kind: Last}, {Kind: User}, {Kind: Die}, {Kind: Depose}}
+	switch {
+	case p.Party == Watch:
+		return append(kinds, Deviation{Kind: Merge}, Deviation{Kind: Miss})
+	case p.Party == Cloud && !p.Write:
+		return append(kinds, Deviation{Kind: Refuse}, Deviation{Kind: Throttle}, Deviation{Kind: Lost}, Deviation{Kind: Stale})
+	case p.Party == Cloud:
+		return append(kinds, Deviation{Kind: Refuse}, Deviation{Kind: Throttle}, Deviation{Kind: Lost}, Deviation{Kind: Unanswered})
+	}
+	return append(kinds, Deviation{Kind: Refuse}, Deviation{Kind: Lost}, Deviation{Kind: Unanswered})
+}

@@ -1,0 +1,96 @@
+package explore
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Party is who a point talks to.
+type Party string
+
+// The parties of a process.
+const (
+	Cloud Party = "cloud"
+	Kube  Party = "kube"
+	Watch Party = "watch"
+)
+
+// Point is a place in a run at which somebody waits to go on: a request on its way to
+// the cloud or to the API server, or a change on its way to an informer.
+type Point struct {
+	Process int
+	Party   Party
+	What    string // what it is about, the same in every run of a schedule
+	Write   bool
+
+	seq    int
+	answer chan Deviation
+}
+
+// removes tells whether a request takes something away.
+func (p *Point) removes() bool {
+	return slices.ContainsFunc([]string{"DELETE ", "Delete", "Deregister", "Revoke", "Detach"}, func(verb string) bool { return strings.HasPrefix(p.What, verb) })
+}
+
+// gate holds everybody who waits to go on. It is safe for concurrent use.
+type gate struct {
+	mu      sync.Mutex
+	seq     int
+	waiting []*Point
+	arrived chan struct{} // has a value when somebody has come
+	open    bool          // nobody waits any more
+}
+
+func newGate() *gate { return &gate{arrived: make(chan struct{}, 1)} }
+
+// pass waits until the point may go on, and returns how.
+func (g *gate) pass(p Point) Deviation {
+	g.mu.Lock()
+	if g.open {
+		g.mu.Unlock()
+		return Deviation{}
+	}
+	g.seq++
+	p.seq, p.answer = g.seq, make(chan Deviation, 1)
+	g.waiting = append(g.waiting, &p)
+	g.mu.Unlock()
+	select {
+	case g.arrived <- struct{}{}:
+	default:
+	}
+	return <-p.answer
+}
+
+// pending are the points that wait, in an order that does not depend on which goroutine
+// was quicker.
+func (g *gate) pending() []*Point {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := slices.Clone(g.waiting)
+	slices.SortStableFunc(out, func(a, b *Point) int {
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Party, b.Party), cmp.Compare(a.What, b.What), cmp.Compare(a.seq, b.seq))
+	})
+	return out
+}
+
+// release lets a point go on.
+func (g *gate) release(p *Point, how Deviation) {
+	g.mu.Lock()
+	g.waiting = slices.DeleteFunc(g.waiting, func(q *Point) bool { return q == p })
+	g.mu.Unlock()
+	p.answer <- how
+}
+
+// openAll lets everybody through from now on.
+func (g *gate) openAll() {
+	g.mu.Lock()
+	g.open = true
+	waiting := g.waiting
+	g.waiting = nil
+	g.mu.Unlock()
+	for _, p := range waiting {
+		p.answer <- Deviation{}
+	}
+}

@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// judge looks at a world from outside: its calls are neither held nor disturbed.
+type judge struct {
+	w      *world
+	ctx    context.Context //nolint:containedctx // of the schedule
+	began  time.Time
+	before string              // the cloud as it was
+	served map[string]servedAs // by the UID of the Service
+	gone   int                 // Services that went and were looked at
+}
+
+// servedAs is where a Service is reached.
+type servedAs struct {
+	shape, address string
+	moves          bool // the shape has changed since, and the address may
+}
+
+func newJudge(ctx context.Context, w *world) (*judge, error) {
+	before, err := props.StateOf(w.subject.Control)
+	return &judge{w: w, ctx: ctx, began: time.Now(), before: before, served: map[string]servedAs{}}, err
+}
+
+// draft plans for a Service as a process would that knows nothing but the cluster.
+func (j *judge) draft(svc *corev1.Service, release bool) (*reconcile.Draft, error) {
+	bound, err := j.w.subject.Open(j.ctx, "http://judge-cloud."+j.w.name)
+	if err != nil {
+		return nil, err
+	}
+	r := reconcile.New(bound, reconcile.Options{Now: time.Now, GatherReleases: time.Millisecond})
+	r.SetNodes(j.nodes())
+	for _, other := range j.w.kube.all() {
+		if other.UID != svc.UID && other.Spec.Type == corev1.ServiceTypeLoadBalancer && other.DeletionTimestamp == nil {
+			// What cannot be drafted wants nothing that is known; its own turn tells.
+			_, _ = r.Draft(j.ctx, *service.JobOf(other, r.Outputs()))
+		}
+	}
+	r.AllKnown()
+	job := service.JobOf(svc, r.Outputs())
+	job.Release, job.NeverProvisioned = release, false
+	return r.Draft(j.ctx, *job)
+}
+
+func (j *judge) nodes() []nodeports.Node {
+	j.w.kube.mu.Lock()
+	defer j.w.kube.mu.Unlock()
+	var out []nodeports.Node
+	for _, n := range j.w.kube.nodes {
+		out = append(out, nodeports.Project(n, func(string) bool { return true }))
+	}
+	return out
+}
+
+// glance is made at every step: nothing that serves is taken away, and no finalizer
+// goes before what it protects.
+func (j *judge) glance(report *Report) {
+	for _, svc := range j.w.kube.all() {
+		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer || svc.DeletionTimestamp != nil {
+			j.served[string(svc.UID)] = servedAs{moves: true} // it asks for no address for now
+			continue
+		}
+		j.reached(svc, report)
+	}
+	j.w.mu.Lock()
+	gone := slices.Clone(j.w.gone[j.gone:])
+	j.gone = len(j.w.gone)
+	j.w.mu.Unlock()
+	for _, svc := range gone {
+		d, err := j.draft(svc, true)
+		if err != nil {
+			report.fault("%s is gone: %v", svc.Name, err)
+			continue
+		}
+		if slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action != plan.Forget }) {
+			report.fault("%s is gone, and something of it is left:\n%s", svc.Name, shown(d))
+		}
+	}
+}
+
+// reached follows where a Service is reached: that changes once for each change of its
+// shape, and for nothing else.
+func (j *judge) reached(svc *corev1.Service, report *Report) {
+	now := servedAs{shape: shapeOf(svc), address: addressOf(svc)}
+	was, known := j.served[string(svc.UID)]
+	now.moves = was.moves || known && was.shape != now.shape
+	if was.address != "" && was.address != now.address {
+		if !now.moves {
+			report.fault("%s was reached at %s and is at %q now, though nobody asked for that", svc.Name, was.address, now.address)
+		}
+		now.moves = now.moves && (now.address == "" || was.shape != now.shape)
+	}
+	j.served[string(svc.UID)] = now
+}
+
+// shapeOf is what decides which load balancer a Service has.
+func shapeOf(svc *corev1.Service) string {
+	return fmt.Sprint(svc.Annotations["example.com/shape"], svc.Spec.LoadBalancerClass, svc.Spec.LoadBalancerIP)
+}
+
+func addressOf(svc *corev1.Service) string {
+	out := ""
+	for _, in := range svc.Status.LoadBalancer.Ingress {
+		out += in.IP + in.Hostname + " "
+	}
+	return out
+}
+
+func shown(d *reconcile.Draft) string {
+	return plan.Human(plan.NewDocument("explore", []plan.Plan{d.Plan}), plan.Options{})
+}
+
+// settled is judged when everything has come to rest: every Service is as it wants.
+func (j *judge) settled(report *Report) {
+	for _, svc := range j.w.kube.all() {
+		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer {
+			continue
+		}
+		d, err := j.draft(svc, false)
+		switch {
+		case err != nil:
+			report.fault("%s: %v", svc.Name, err)
+		case !d.Plan.Empty():
+			report.fault("all is at rest, and %s is not as it wants:\n%s", svc.Name, shown(d))
+		case addressOf(svc) == "":
+			report.fault("all is at rest, and %s has no address", svc.Name)
+		}
+	}
+}
+
+// end is judged when all is done: no Service is left that was deleted, and the cloud is
+// as it was before.
+func (j *judge) end(report *Report) {
+	for _, svc := range j.w.kube.all() {
+		if svc.DeletionTimestamp != nil {
+			report.fault("%s is still there, with the finalizers %v", svc.Name, svc.Finalizers)
+		}
+	}
+	after, err := props.StateOf(j.w.subject.Control)
+	if err != nil {
+		report.fault("%v", err)
+	} else if after != j.before {
+		report.fault("the cloud is not as it was before (-before +after):\n%s", difference(j.before, after))
+	}
+}

@@ -1,0 +1,274 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/azure"
+	"github.com/berth-lb/berth/providers/gce"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack"
+	"github.com/berth-lb/berth/test/sim"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/gce/compute"
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+func TestMain(m *testing.M) {
+	virtual.Install()
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t.DisableKeepAlives = true // a process that dies leaves nothing open
+	}
+	google, err := simgce.New(simgce.Options{})
+	if err != nil {
+		panic(err)
+	}
+	microsoft, err := simazure.New(simazure.Options{})
+	if err != nil {
+		panic(err)
+	}
+	metadata, identity := virtual.Loopback(google), virtual.Loopback(microsoft)
+	for name, value := range map[string]string{
+		"KUBE_FEATURE_WatchListClient": "false", "GCE_METADATA_HOST": strings.TrimPrefix(metadata.URL, "http://"),
+		"IDENTITY_ENDPOINT": identity.URL + "/msi/token", "IDENTITY_HEADER": "any",
+		"AWS_ACCESS_KEY_ID": "AKIDSIMULATOR", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	status := m.Run()
+	metadata.Close()
+	identity.Close()
+	os.Exit(status)
+}
+
+func explorer(fresh func(testing.TB) Subject) *Explorer {
+	e := &Explorer{New: fresh}
+	if os.Getenv("EXPLORE_LOG") != "" {
+		e.Log = klog.Background()
+	}
+	return e
+}
+
+func env(cluster string) providers.Env {
+	return providers.Env{Cluster: cluster, Now: time.Now, Share: kit.Unlimited()}
+}
+
+// open opens a cloud with a configuration file.
+func open[C, F any](ctx context.Context, cloud providers.Cloud[C, F], file []byte, e providers.Env) (providers.Bound, error) {
+	entry, err := all.Find(cloud.Name) // which knows the keys of the others
+	if err != nil {
+		return providers.Bound{}, err
+	}
+	b, _, err := entry.Open(ctx, bytes.NewReader(file), e)
+	return b, err
+}
+
+// onAWS is an account whose calls are named by their action.
+func onAWS(t testing.TB) Subject {
+	cloud, err := simaws.New(simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			return open(ctx, aws.Cloud(), cloud.Seed.CloudConf(url), env("kubernetes"))
+		},
+		Call: func(_ *http.Request, body []byte) (string, bool) {
+			form, err := url.ParseQuery(string(body))
+			action := form.Get("Action")
+			return action, err == nil && !strings.HasPrefix(action, "Describe")
+		},
+		Throttled: sim.Fault{Status: http.StatusBadRequest, Code: "Throttling"},
+	}
+}
+
+// byPath names a call by its method and path, but for logins.
+func byPath(logins ...string) func(*http.Request, []byte) (string, bool) {
+	return func(r *http.Request, _ []byte) (string, bool) {
+		if slices.ContainsFunc(logins, func(l string) bool { return strings.Contains(r.URL.Path, l) }) {
+			return "", false
+		}
+		reads := slices.ContainsFunc([]string{"/wait", "/listInstances", "/listNetworkEndpoints"}, func(end string) bool { return strings.HasSuffix(r.URL.Path, end) })
+		return r.Method + " " + r.URL.Path, r.Method != http.MethodGet && !reads
+	}
+}
+
+func onAzure(t testing.TB) Subject {
+	cloud, err := simazure.New(simazure.Options{Seed: simazure.SeedOptions{Nodes: 3}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			file, err := cloud.Seed.CloudConf(url)
+			if err != nil {
+				return providers.Bound{}, err
+			}
+			file = bytes.Replace(file, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)
+			return open(ctx, azure.Cloud(), file, env(cloud.Seed.Cluster))
+		},
+		Call:      byPath("/msi/token", "/metadata/", "/oauth2/"),
+		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},
+	}
+}
+
+func onGoogle(t testing.TB) Subject {
+	return google(t, compute.Options{QuotaFactor: 10}, kit.Unlimited())
+}
+
+// google is a project with some rates, of which a process uses a share.
+func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket) Subject {
+	cloud, err := simgce.New(simgce.Options{Seed: simgce.SeedOptions{Nodes: 3}, Compute: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cloud.Throttle.Set(rates...); err != nil {
+		t.Fatal(err)
+	}
+	const ids = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Classes: gce.Cloud().Classes,
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			e := env("kubernetes")
+			e.Share = share
+			return open(ctx, gce.Cloud(), append(cloud.Seed.CloudConf(url), ids...), e)
+		},
+		Call:      byPath("/token", "/computeMetadata/"),
+		Throttled: sim.Fault{Status: http.StatusForbidden, Code: "rateLimitExceeded"},
+	}
+}
+
+func onOpenStack(t testing.TB) Subject {
+	cloud, err := simopenstack.New(simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			return open(ctx, openstack.Cloud(), cloud.Seed.CloudConf(url), env("kubernetes"))
+		},
+		Call:      byPath("/identity"),
+		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
+	}
+}
+
+// cloudCase is a cloud with what its tales are told of.
+type cloudCase struct {
+	fresh        func(testing.TB) Subject
+	shape, other Shape
+}
+
+func clouds() map[string]cloudCase {
+	annotated := func(key, value string) Shape {
+		return func(svc *corev1.Service) { svc.Annotations[key] = value }
+	}
+	class := func(name string, more ...Shape) Shape {
+		return func(svc *corev1.Service) {
+			svc.Spec.LoadBalancerClass = new("networking.gke.io/" + name)
+			for _, change := range more {
+				change(svc)
+			}
+		}
+	}
+	internal := annotated("networking.gke.io/load-balancer-type", "Internal")
+	global := annotated("networking.gke.io/internal-load-balancer-allow-global-access", "true")
+	nlb := annotated("service.beta.kubernetes.io/aws-load-balancer-type", "nlb")
+	return map[string]cloudCase{
+		"aws classic": {onAWS, nil, annotated("service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout", "120")},
+		"aws nlb":     {onAWS, nlb, func(svc *corev1.Service) { nlb(svc); svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }},
+		"azure":       {onAzure, nil, annotated("service.beta.kubernetes.io/azure-load-balancer-internal", "true")},
+		"gce legacy":  {onGoogle, nil, internal},
+		"gce netlb":   {onGoogle, class("l4-regional-external"), class("l4-regional-external", annotated("cloud.google.com/network-tier", "Standard"))},
+		"gce ilb":     {onGoogle, class("l4-regional-internal"), class("l4-regional-internal", global)},
+		"openstack":   {onOpenStack, nil, annotated("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
+	}
+}
+
+// number reads a setting of the search from the environment.
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s=%q: %v", name, text, err)
+	}
+	return n
+}
+
+// TestSchedules searches some schedules of every cloud; make explore searches more.
+func TestSchedules(t *testing.T) {
+	n, seed := number(t, "EXPLORE_N", 100), number(t, "EXPLORE_SEED", 1)
+	for name, c := range clouds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := explorer(c.fresh).Search(t, Tales(c.shape, c.other), Budget{Schedules: n, Deviations: 4, Seed: uint64(seed)})
+			t.Logf("%s: %v", name, f)
+			for _, failed := range f.Failed {
+				t.Errorf("%s, %q, schedule %s:\n%s", name, failed.Tale, failed.Schedule, failed.Report.Tell())
+			}
+		})
+	}
+}
+
+// kept are schedules that once showed a fault.
+func kept() [][3]string {
+	return [][3]string{
+		{"azure", "one life", "38:6"},                    // a list refused once, then a deletion
+		{"gce ilb", "one life", "7:14384,48:19935"},      // a predecessor's late address
+		{"openstack", "one life", "29:5"},                // a new leader, and where clients connect
+		{"openstack", "one life", "10:9"},                // a floating IP whose creation was not answered
+		{"gce legacy", "to and fro", "16:44304,2:63053"}, // a claim that was not answered
+	}
+}
+
+// TestReplay performs kept schedules again, or the one of EXPLORE_CLOUD, EXPLORE_TALE
+// and EXPLORE_SCHEDULE, as a failing search has told them. EXPLORE_LOG=1 prints what the
+// processes log.
+func TestReplay(t *testing.T) {
+	replayed := kept()
+	if name := os.Getenv("EXPLORE_CLOUD"); name != "" {
+		replayed = [][3]string{{name, os.Getenv("EXPLORE_TALE"), os.Getenv("EXPLORE_SCHEDULE")}}
+	}
+	for _, r := range replayed {
+		cloud, known := clouds()[r[0]]
+		tales := Tales(cloud.shape, cloud.other)
+		at := slices.IndexFunc(tales, func(tale Tale) bool { return tale.Name == r[1] })
+		plan, err := ParseSchedule(r[2])
+		if !known || at < 0 || err != nil {
+			t.Fatalf("cloud %q, tale %q, schedule %q: nothing to replay: %v", r[0], r[1], r[2], err)
+		}
+		report := explorer(cloud.fresh).Perform(t, tales[at], plan)
+		if len(report.Faults) > 0 {
+			t.Errorf("%s, %q, schedule %s:\n%s", r[0], r[1], r[2], report.Tell())
+		} else if len(replayed) == 1 {
+			t.Log("\n" + report.Tell())
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// process is one life of the controller.
+type process struct {
+	id     int
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu    sync.Mutex
+	ended bool
+	late  bool // what it had under way when it ended takes effect all the same
+}
+
+func (p *process) label() string { return fmt.Sprintf("p%d", p.id) }
+
+// over tells whether the process has ended, so that nothing new comes from it.
+func (p *process) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
+// effect is what becomes of a request of a process that may have ended meanwhile.
+func (p *process) effect(d Deviation) Deviation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.ended && p.late && (d.Kind == Usual || d.Kind == Slow || d.Kind == Last):
+		return Deviation{Kind: Unanswered}
+	case p.ended:
+		return Deviation{Kind: Lost}
+	}
+	return d
+}
+
+// end ends the process: nothing of it takes effect any more.
+func (p *process) end() {
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
+	p.cancel()
+}
+
+// depose ends the process but for what it has under way.
+func (p *process) depose() {
+	p.mu.Lock()
+	p.late = true
+	p.mu.Unlock()
+	p.end()
+}
+
+// begin starts a process.
+func (w *world) begin(ctx context.Context) error {
+	w.mu.Lock()
+	p := &process{id: len(w.processes) + 1, done: make(chan struct{})}
+	w.processes = append(w.processes, p)
+	w.mu.Unlock()
+	ctx, p.cancel = context.WithCancel(klog.NewContext(ctx, w.log))
+	url := func(party string) string { return fmt.Sprintf("http://%s-%s.%s", p.label(), party, w.name) }
+	transport := virtual.Transport()
+	transport.DisableKeepAlives = true
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: url("kube"), QPS: -1, Transport: transport, ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
+	if err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	go func() {
+		defer close(p.done)
+		w.live(ctx, client, url("cloud"))
+	}()
+	return nil
+}
+
+// restart is how long it takes until a process that could not begin begins again.
+const restart = 5 * time.Second
+
+// live runs the controller until the context ends.
+func (w *world) live(ctx context.Context, client kubernetes.Interface, url string) {
+	for ctx.Err() == nil {
+		bound, err := w.subject.Open(ctx, url)
+		if err != nil {
+			select {
+			case <-time.After(restart):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		factory := informers.NewSharedInformerFactory(client, 0)
+		loop, err := service.New(client, factory, reconcile.New(bound, reconcile.Options{Now: time.Now, Policies: w.policies}), w.recorder, service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}})
+		if err != nil {
+			panic(err) // the informers are this function's
+		}
+		factory.Start(ctx.Done())
+		if err := loop.Run(ctx); err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			panic(err)
+		}
+		factory.Shutdown()
+	}
+}

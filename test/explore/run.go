@@ -1,0 +1,219 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing/synctest"
+	"time"
+)
+
+// How long a world is watched.
+const (
+	// quiet is for how long nothing happens before the next user comes.
+	quiet = 8 * time.Second
+	// repose is for how long nothing may be written until all counts as done: longer than
+	// the interval after which everything is read again.
+	repose = 50 * time.Minute
+	// lateness is when what a deposed process had under way takes effect.
+	lateness = 2 * time.Second
+	// mostSteps ends a schedule that does not come to rest.
+	mostSteps = 6000
+)
+
+// Planned is a deviation at the nth step of a run; which one of those that make sense
+// there, Pick says.
+type Planned struct{ Step, Pick int }
+
+// Schedule is what deviates from the usual, in the order of steps.
+type Schedule []Planned
+
+// Move is a change that somebody makes.
+type Move struct {
+	Name string
+	Do   func(*world)
+	// Settled has everything come to rest, and be judged, before this move.
+	Settled bool
+}
+
+// Report is what became of a schedule.
+type Report struct {
+	Story   []string // what happened, a line each
+	Options []int    // how many deviations make sense at each step
+	Writes  []string // calls that took effect
+	Faults  []string // what is wrong
+	Steps   int
+	Kinds   map[Kind]int // deviations that took place
+}
+
+func (r *Report) fault(format string, args ...any) {
+	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
+}
+
+// runner is one schedule under way.
+type runner struct {
+	w      *world
+	moves  []Move
+	plan   Schedule
+	report *Report
+	held   map[*Point]time.Time
+	active time.Time // when something went on last
+	judge  *judge
+	life   context.Context //nolint:containedctx // of all processes of the schedule
+}
+
+// run performs the moves in a world.
+func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
+	r := &runner{w: w, moves: moves, plan: plan, report: &Report{Kinds: map[Kind]int{}}, held: map[*Point]time.Time{}, active: time.Now(), life: ctx}
+	j, err := newJudge(ctx, w)
+	if err != nil {
+		r.report.fault("the judge cannot see the cloud: %v", err)
+		return r.report
+	}
+	r.judge = j
+	if err := w.begin(ctx); err != nil {
+		r.report.fault("the first process: %v", err)
+		return r.report
+	}
+	for r.report.Steps < mostSteps && len(r.report.Faults) == 0 {
+		synctest.Wait()
+		r.judge.glance(r.report)
+		if ready := r.ready(); len(ready) > 0 {
+			r.step(ready)
+			continue
+		}
+		if !r.idle() {
+			break
+		}
+	}
+	if r.report.Steps >= mostSteps {
+		r.report.fault("it does not come to rest within %d steps", mostSteps)
+	}
+	r.report.Writes = w.written()
+	return r.report
+}
+
+// ready are the points that may go on now.
+func (r *runner) ready() []*Point {
+	now := time.Now()
+	return slices.DeleteFunc(r.w.gate.pending(), func(p *Point) bool { return r.held[p].After(now) })
+}
+
+// step lets one point go on.
+func (r *runner) step(ready []*Point) {
+	p, d := ready[0], Deviation{}
+	options := p.options()
+	if at := slices.IndexFunc(r.plan, func(d Planned) bool { return d.Step == r.report.Steps }); at >= 0 {
+		d = options[r.plan[at].Pick%len(options)]
+	}
+	if _, was := r.held[p]; was && d.Kind == Slow {
+		d = Deviation{}
+	}
+	r.report.Steps++
+	r.report.Options = append(r.report.Options, len(options))
+	if p.Party != Cloud || p.Write || d.Kind != Usual {
+		r.active = time.Now()
+	}
+	if d.Kind != Usual {
+		r.report.Kinds[d.Kind]++
+	}
+	switch d.Kind {
+	case Slow:
+		r.tell(p, d)
+		r.held[p] = time.Now().Add(d.For)
+		return
+	case User:
+		r.tell(p, d)
+		r.move()
+		return
+	case Die, Depose:
+		r.tell(p, d)
+		r.succeed(d.Kind)
+		return
+	case Last:
+		p = ready[len(ready)-1]
+	default: // it goes on, in the way that the deviation says
+	}
+	r.tell(p, d)
+	delete(r.held, p)
+	r.w.gate.release(p, d)
+}
+
+func (r *runner) tell(p *Point, d Deviation) {
+	line := fmt.Sprintf("%4d %8s p%d %s %s", r.report.Steps-1, time.Since(r.judge.began).Round(time.Millisecond), p.Process, p.Party, p.What)
+	if d.Kind != Usual {
+		line += "  <== " + d.String()
+	}
+	r.report.Story = append(r.report.Story, line)
+}
+
+// succeed ends the newest process and begins another one.
+func (r *runner) succeed(how Kind) {
+	r.w.mu.Lock()
+	old := r.w.processes[len(r.w.processes)-1]
+	r.w.mu.Unlock()
+	if how == Depose {
+		old.depose()
+		for _, p := range r.w.gate.pending() {
+			switch {
+			case p.Process != old.id || !p.Write:
+			case p.removes():
+				r.w.gate.release(p, Deviation{})
+				synctest.Wait()
+			default:
+				r.held[p] = time.Now().Add(lateness)
+			}
+		}
+	} else {
+		old.end()
+	}
+	if err := r.w.begin(r.life); err != nil {
+		r.report.fault("the next process: %v", err)
+	}
+}
+
+// move makes the next change, if there is one.
+func (r *runner) move() {
+	if len(r.moves) == 0 {
+		return
+	}
+	m := r.moves[0]
+	r.moves = r.moves[1:]
+	r.report.Story = append(r.report.Story, strings.Repeat(" ", 14)+"** "+m.Name)
+	m.Do(r.w)
+	r.active = time.Now()
+}
+
+// idle lets time pass until something happens; false when all is done and at rest.
+func (r *runner) idle() bool {
+	wait := quiet
+	if len(r.moves) == 0 || r.moves[0].Settled {
+		wait = repose
+	}
+	now := time.Now()
+	due := r.active.Add(wait)
+	for _, at := range r.held {
+		if at.After(now) && at.Before(due) {
+			due = at
+		}
+	}
+	if !due.After(now) {
+		if len(r.moves) == 0 {
+			r.judge.end(r.report)
+			return false
+		}
+		if r.moves[0].Settled {
+			r.judge.settled(r.report)
+		}
+		r.move()
+		return true
+	}
+	timer := time.NewTimer(due.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-r.w.gate.arrived:
+	case <-timer.C:
+	}
+	return true
+}

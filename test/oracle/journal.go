@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+)
+
+// call is a request that a server has answered.
+type call struct {
+	method, path string
+	status       int
+}
+
+// write tells whether the call may have changed something. Logging in does not count.
+func (c call) write() bool { return c.method != http.MethodGet && c.path != "/v3/auth/tokens" }
+
+// journal keeps all calls that came through its fronts.
+type journal struct {
+	mu      sync.Mutex
+	calls   []call
+	servers []*http.Server
+}
+
+// front opens an address that passes everything on to a port, and returns it.
+func (j *journal) front(ctx context.Context, port int) (string, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	target, err := url.Parse(fmt.Sprintf("http://127.0.0.1:%d", port))
+	if err != nil {
+		return "", err
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // links in answers lead here again
+		},
+		ModifyResponse: func(res *http.Response) error {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.calls = append(j.calls, call{res.Request.Method, res.Request.URL.Path, res.StatusCode})
+			return nil
+		},
+	}
+	server := &http.Server{Handler: proxy}
+	j.servers = append(j.servers, server)
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			panic(err) // the loopback interface is gone
+		}
+	}()
+	return "http://" + l.Addr().String(), nil
+}
+
+// since are the calls after the first n.
+func (j *journal) since(n int) []call {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]call(nil), j.calls[n:]...)
+}
+
+func (j *journal) close() {
+	for _, s := range j.servers {
+		// Nobody is asking any more.
+		_ = s.Close()
+	}
+}

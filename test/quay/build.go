@@ -1,0 +1,95 @@
+package quay
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// The kinds of resources, in the cloud's own words.
+const (
+	kindBalancer stack.Kind = "balancer"
+	kindListener stack.Kind = "listener"
+	kindMachines stack.Kind = "machines"
+)
+
+// Balancer is a load balancer.
+type Balancer struct {
+	Name     string
+	Internal bool
+}
+
+// Listener forwards a port.
+type Listener struct {
+	Protocol string // TCP or UDP
+	Port     int32
+	NodePort int32
+}
+
+// Machines are the names of the machines behind a load balancer.
+type Machines struct{ Names []string }
+
+func balancerKey() stack.Key { return stack.Key{Kind: kindBalancer} }
+
+func machinesKey() stack.Key { return stack.Key{Kind: kindMachines} }
+
+func listenerKey(protocol string, port int32) stack.Key {
+	return stack.Key{Kind: kindListener, Name: slot(protocol, port)}
+}
+
+// slot names what two listeners of one load balancer cannot both have, as the API does.
+func slot(protocol string, port int32) string {
+	return strings.ToLower(protocol) + "-" + strconv.Itoa(int(port))
+}
+
+// markOf is what a load balancer carries to say whose it is.
+func markOf(cluster string, o stack.Owner) string { return cluster + "/" + o.UID }
+
+// build says what a Service wants. It is a function of its arguments: no call, no clock.
+func build(in providers.Input[Config], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	out := &stack.Stack{}
+	out.Put(stack.Resource{Key: balancerKey(), Spec: Balancer{Name: "k8s-" + in.Owner.UID, Internal: internalKey().Get(in.Values)}})
+	out.Put(stack.Resource{Key: machinesKey(), In: balancerKey(), Spec: Machines{Names: in.Backends.Nodes.Names()}})
+	for _, p := range in.Backends.Ports {
+		l := Listener{Protocol: string(p.Protocol), Port: p.Port, NodePort: p.NodePort}
+		key := listenerKey(l.Protocol, l.Port)
+		out.Put(stack.Resource{Key: key, In: balancerKey(), Slot: key.Name, Spec: l})
+	}
+	problems := append(capability().Judge(in.Service, in.Backends), capability().Exceeds(providers.SizeOf(capability(), in.Service))...)
+	return out, problems, nil
+}
+
+// follow says what is wanted of a Service that cannot be built, because of a typing error
+// of its user for example: what is there, with today's machines behind it.
+func follow(in providers.Input[Config], _ struct{}, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{}
+	for _, r := range have.Resources {
+		if r.Key.Kind == kindMachines {
+			r.Spec = Machines{Names: in.Backends.Nodes.Names()}
+		}
+		out.Put(r)
+	}
+	return out
+}
+
+// rules say how each kind may change.
+func rules() diff.Rules {
+	return diff.Rules{Kinds: map[stack.Kind]diff.Rule{
+		// The API refuses a second load balancer of a name, so the old one goes first.
+		kindBalancer: {
+			Immutable: []string{"Name", "Internal"}, Replace: diff.DeleteFirst, Serving: true,
+			Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+		},
+		kindListener: {Within: diff.Within{Cascade: true}, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+		// Every load balancer has its list of machines from the start: an empty one.
+		kindMachines: {
+			FollowsBackends: true, Within: diff.Within{Inherent: true, Cascade: true},
+			Default: func(stack.Resource) stack.Spec { return Machines{} },
+		},
+	}}
+}

@@ -1,0 +1,77 @@
+package quay
+
+import (
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/seed"
+)
+
+// subject is one fresh cloud with three machines.
+type subject struct {
+	url string
+	*harbour
+}
+
+func (s subject) Open(t testing.TB) providers.Bound {
+	t.Helper()
+	file := strings.NewReader(`{"endpoint": "` + s.url + `"}`)
+	cloud, problems, err := providers.EntryOf(Cloud()).Open(t.Context(), file, providers.Env{Cluster: "test", Now: time.Now})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return cloud
+}
+
+func (s subject) Nodes() []nodeports.Node {
+	var nodes []corev1.Node
+	for n := range 3 {
+		nodes = append(nodes, seed.Machine{Name: "node-" + strconv.Itoa(n+1), Region: "quay", Zone: "quay-a", Size: "small"}.Node())
+	}
+	return props.Project(nodes)
+}
+
+func (s subject) Control() *sim.Control { return &s.harbour.Control }
+
+// TestProperties holds the cloud against everything that every cloud must be: it
+// converges, it finishes what a crash began, it leaves nothing behind.
+func TestProperties(t *testing.T) {
+	fresh := func(t testing.TB) props.Subject {
+		h := newHarbour()
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
+		return subject{server.URL, h}
+	}
+	props.Run(t, fresh, []props.Case{
+		props.Service("plain", nil),
+		props.Service("internal", map[string]string{"quay.example/internal": "true"}),
+		props.Service("mixed", nil, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }),
+	})
+}
+
+// TestBesideTheOthers adds the one line that a cloud needs in the list of all clouds.
+func TestBesideTheOthers(t *testing.T) {
+	list := providers.Beside(append(all.List(), providers.EntryOf(Cloud()))...)
+	if got := list[len(list)-1].Name; got != "quay" {
+		t.Errorf("the last cloud is %q, want quay", got)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for file, want := range map[string]string{`{`: "malformed JSON", `{}`: "endpoint: is empty"} {
+		_, _, err := providers.EntryOf(Cloud()).Open(t.Context(), strings.NewReader(file), providers.Env{Cluster: "test"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("file %s: %v, want %q", file, err, want)
+		}
+	}
+}

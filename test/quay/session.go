@@ -1,0 +1,175 @@
+package quay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// document is a load balancer as the API shows it.
+type document struct {
+	ID        string               `json:"id"`
+	Name      string               `json:"name"`
+	Mark      string               `json:"mark"`
+	Internal  bool                 `json:"internal"`
+	Listeners map[string]*Listener `json:"listeners"` // by slot
+	Machines  []string             `json:"machines"`
+}
+
+// session is an open connection. It decides nothing: it reads, and does steps.
+type session struct {
+	config  Config
+	cluster string
+	client  *http.Client
+}
+
+func open(_ context.Context, c Config, env providers.Env) (providers.Session[struct{}], Config, error) {
+	if c.Endpoint == "" {
+		return nil, c, fmt.Errorf("endpoint: is empty; legal: the URL of the API")
+	}
+	return &session{config: c, cluster: env.Cluster, client: &http.Client{}}, c, nil
+}
+
+// Read lists all load balancers once, for as many Services as ask.
+func (s *session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[struct{}] {
+	var all []document
+	err := s.faults().Fault(s.call(ctx, http.MethodGet, "/balancers", nil, &all), kit.Reading)
+	out := make([]providers.Found[struct{}], len(scopes))
+	for i, scope := range scopes {
+		out[i].Err = err
+		out[i].Have = &stack.Stack{Owner: scope.Owner}
+		for _, d := range all {
+			if d.Mark == markOf(s.cluster, scope.Owner) {
+				d.found(out[i].Have)
+			}
+		}
+	}
+	return out
+}
+
+// found puts what the API shows into a stack, in the words of what is wanted. The mark
+// is the proof that the load balancer is ours; what is in it follows from it.
+func (d document) found(have *stack.Stack) {
+	have.Put(stack.Resource{Key: balancerKey(), ID: d.ID, Proof: stack.Tag, Spec: Balancer{Name: d.Name, Internal: d.Internal}})
+	have.Put(stack.Resource{Key: machinesKey(), ID: d.ID, In: balancerKey(), Proof: stack.Derived, Spec: Machines{Names: slices.Sorted(slices.Values(d.Machines))}})
+	for name, l := range d.Listeners {
+		key := listenerKey(l.Protocol, l.Port)
+		have.Put(stack.Resource{Key: key, ID: d.ID + "/listeners/" + name, In: balancerKey(), Slot: name, Proof: stack.Derived, Spec: *l})
+	}
+}
+
+// change is a step at work.
+type change = kit.Change[*session]
+
+// Apply does steps, each with the call that the table has for it.
+func (s *session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	return kit.Verbs[*session]{
+		{Kind: kindBalancer, Action: plan.Create}: kit.With(createBalancer),
+		{Kind: kindBalancer, Action: plan.Delete}: remove,
+		{Kind: kindMachines, Action: plan.Update}: kit.With(putMachines),
+		{Kind: kindListener, Action: plan.Create}: kit.With(putListener),
+		{Kind: kindListener, Action: plan.Update}: kit.With(putListener),
+		{Kind: kindListener, Action: plan.Delete}: remove,
+	}.Apply(ctx, s, b)
+}
+
+func createBalancer(c *change, b Balancer) plan.Outcome {
+	d := document{Name: b.Name, Internal: b.Internal, Mark: markOf(c.Session.cluster, c.Step.ID.Owner)}
+	if err := c.Session.write(c.Ctx, http.MethodPost, "/balancers", d, &d); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(d.ID, stack.Tag, b)
+}
+
+func putMachines(c *change, m Machines) plan.Outcome {
+	return c.Updated(m, c.Session.write(c.Ctx, http.MethodPut, "/balancers/"+c.Parent()+"/machines", m.Names, nil))
+}
+
+// putListener makes a listener or changes it: the API does not tell the two apart.
+func putListener(c *change, l Listener) plan.Outcome {
+	id := c.Parent() + "/listeners/" + slot(l.Protocol, l.Port)
+	if err := c.Session.write(c.Ctx, http.MethodPut, "/balancers/"+id, l, nil); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(id, stack.Derived, l)
+}
+
+func remove(c *change) plan.Outcome {
+	return kit.Deleted(c.Session.write(c.Ctx, http.MethodDelete, "/balancers/"+c.ID(), nil, nil))
+}
+
+// refused is an answer that is no success.
+type refused struct {
+	Status int    `json:"-"`
+	Code   string `json:"code"`
+	Text   string `json:"message"`
+}
+
+// Error is the cloud's text.
+func (r *refused) Error() string { return r.Code + ": " + r.Text }
+
+// faults gives errors their meaning: the table of codes, and kit for all the rest.
+func (s *session) faults() kit.Errors {
+	return kit.Errors{
+		Read: func(err error) (kit.Refusal, bool) {
+			var r *refused
+			if !errors.As(err, &r) {
+				return kit.Refusal{}, false
+			}
+			return kit.Refusal{Code: r.Code, Status: r.Status, Text: r.Text}, true
+		},
+		Meaning: func(r kit.Refusal) (fault.Meaning, bool) {
+			m, ok := map[string]fault.Meaning{"NameTaken": fault.Exists, "QuotaExceeded": fault.Quota}[r.Code]
+			return m, ok
+		},
+		Conflict: fault.Conflict,
+	}
+}
+
+// write makes a writing call and returns its fault, which knows whether the call went out.
+func (s *session) write(ctx context.Context, method, path string, in, out any) error {
+	progress, err := kit.Write(ctx, func(ctx context.Context) error { return s.call(ctx, method, path, in, out) })
+	return s.faults().Fault(err, progress)
+}
+
+func (s *session) call(ctx context.Context, method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.config.Endpoint+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		r := &refused{Status: resp.StatusCode}
+		if err := json.Unmarshal(answer, r); err != nil {
+			r.Text = string(answer)
+		}
+		return r
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, out)
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"flag"
+
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+)
+
+func ociCloud(flags *flag.FlagSet) func(common) (simulator, error) {
+	var opt simoci.Options
+	flags.DurationVar(&opt.Work, "work", 0, "how long a work request takes")
+	flags.StringVar(&opt.Breaks, "breaks", "", "a part of the names of load balancers whose work requests fail; empty for none")
+	flags.IntVar(&opt.Page, "page", 0, "how many objects of a list are on a page at most; 0 for 100")
+	flags.BoolVar(&opt.NoFixedShapes, "no-fixed-shapes", false, "have limits for flexible load balancers only, as new tenancies")
+	flags.BoolVar(&opt.Seed.DualStack, "dual-stack", false, "give the subnets and the instances IPv6 addresses too")
+	flags.BoolVar(&opt.RequireSignature, "require-signature", false, "refuse calls that are not signed with the key of cloud.conf or of a principal")
+	throttle := flags.Bool("throttle", false, "throttle at the rates of the official controller")
+	return func(c common) (simulator, error) {
+		opt.Region = c.region
+		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
+		cloud, err := simoci.New(opt)
+		if err != nil || !*throttle {
+			return cloud, err
+		}
+		return cloud, cloud.Throttle.Set(simoci.RealThrottle()...)
+	}
+}

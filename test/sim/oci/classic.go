@@ -1,0 +1,127 @@
+package oci
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// classic is the Load Balancer service. Source: API reference, version 20170115.
+func classic() product {
+	p := product{
+		api: apiLB, table: balancers, work: workLB, what: "load balancer", path: pathLB + "loadBalancers", accepted: http.StatusNoContent,
+		parts: []part{certificatePart(), ruleSetPart(), classicSetPart(), classicListenerPart()},
+		update: tagged().with(schema{
+			"displayName": prop{kind: aText, min: 1, max: 1024}, "ipMode": oneOf("IPV4", "IPV6"), "ipv6SubnetCidr": text(), "reservedIps": list(object(schema{"id": id()})),
+			"isDeleteProtectionEnabled": truth(), "isRequestIdEnabled": truth(), "requestIdHeader": text(),
+		}),
+	}
+	p.create = p.update.with(schema{
+		"compartmentId": id().must(), "displayName": prop{kind: aText, need: true, min: 1, max: 1024}, "shapeName": text().must(), "shapeDetails": object(bandwidth()),
+		"subnetIds": ids().must(), "isPrivate": truth().otherwise(false), "ipMode": oneOf("IPV4", "IPV6").otherwise("IPV4"), "networkSecurityGroupIds": ids(),
+	})
+	for _, of := range p.parts {
+		p.create[of.key] = mapOf(of.body.with(schema{of.name: text()}))
+	}
+	return p
+}
+
+func bandwidth() schema {
+	return schema{"minimumBandwidthInMbps": number(10, 8000).must(), "maximumBandwidthInMbps": number(10, 8000).must()}
+}
+
+// shapes are the known ones. Source: API reference, ListShapes.
+func shapes() []string {
+	return []string{"flexible", "10Mbps-Micro", "10Mbps", "100Mbps", "400Mbps", "8000Mbps"}
+}
+
+// checkShape gives the keys of a shape. Source: API reference, ShapeDetails: the minimum is
+// not above the maximum; new tenancies have no limit left for fixed shapes.
+func (v *visit) checkShape(body rest.Object) (rest.Object, error) {
+	name := body.Text("shapeName")
+	if !slices.Contains(shapes(), name) && !strings.EqualFold(name, "flexible") {
+		return nil, invalid("shapeName %q: must be one of %v", name, shapes())
+	}
+	if !strings.EqualFold(name, "flexible") {
+		if v.cloud.opt.NoFixedShapes {
+			return nil, tooMany("load balancers of the shape "+name, 0)
+		}
+		return rest.Object{"shapeName": name, "shapeDetails": nil}, nil
+	}
+	details := body.Object("shapeDetails")
+	if details == nil {
+		return nil, missing("shapeDetails")
+	}
+	low, _ := details.Number("minimumBandwidthInMbps")
+	high, _ := details.Number("maximumBandwidthInMbps")
+	if low > high {
+		return nil, invalid("shapeDetails: the minimum %d is above the maximum %d", low, high)
+	}
+	return rest.Object{"shapeName": "flexible", "shapeDetails": details}, nil
+}
+
+// setShape changes the shape. Source: Load Balancing documentation, "Changing a Load
+// Balancer's Bandwidth Shape": from fixed to flexible, and not back.
+func setShape(v *visit) (any, error) {
+	p := classic()
+	lb, err := v.mutable(p)
+	if err != nil {
+		return nil, err
+	}
+	body, err := schema{"shapeName": text().must(), "shapeDetails": object(bandwidth())}.read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := v.checkShape(body)
+	if err != nil {
+		return nil, err
+	}
+	if lb.Text("shapeName") == "flexible" && shape.Text("shapeName") != "flexible" {
+		return nil, invalid("shapeName: a flexible load balancer cannot get a fixed shape")
+	}
+	v.accept(p, "UpdateLoadBalancerShape", lb, lb.With(shape))
+	return nil, nil
+}
+
+func (v *visit) placeClassic(lb, body rest.Object) (rest.Object, error) {
+	in, err := v.checkSubnets(body.Texts("subnetIds"), body.Truth("isPrivate"))
+	if err != nil {
+		return nil, err
+	}
+	if err := v.checkGroups(body.Texts("networkSecurityGroupIds"), in[0].Text("vcnId")); err != nil {
+		return nil, err
+	}
+	shape, err := v.checkShape(body)
+	if err != nil {
+		return nil, err
+	}
+	lb = lb.With(body.Only("subnetIds", "isPrivate", "ipMode")).With(shape).With(rest.Object{
+		"hostnames": rest.Object{}, "sslCipherSuites": rest.Object{}, "pathRouteSets": rest.Object{}, "routingPolicies": rest.Object{},
+		"isDeleteProtectionEnabled": body.Truth("isDeleteProtectionEnabled"), "isRequestIdEnabled": body.Truth("isRequestIdEnabled"),
+	})
+	return v.readdress(lb, versions(lb.Text("ipMode")), body.Objects("reservedIps"))
+}
+
+// versions are the address families of a mode. Source: Load Balancing documentation: a load
+// balancer in the mode IPV6 has an address of both.
+func versions(mode string) []string {
+	switch mode {
+	case "IPV6", "IPV4_AND_IPV6":
+		return []string{"IPV4", "IPV6"}
+	}
+	return []string{"IPV4"}
+}
+
+// moveClassic changes the mode: the address of IPv4 stays, and one of IPv6 comes or goes.
+func (v *visit) moveClassic(lb, body rest.Object) (rest.Object, error) {
+	next := lb.With(body.Only("isDeleteProtectionEnabled", "isRequestIdEnabled", "ipMode"))
+	if next.Text("ipMode") == lb.Text("ipMode") {
+		if len(body.List("reservedIps")) > 0 {
+			return nil, invalid("reservedIps: the addresses of a load balancer cannot be changed")
+		}
+		return next, nil
+	}
+	return v.readdress(next, versions(next.Text("ipMode")), body.Objects("reservedIps"))
+}

@@ -1,0 +1,113 @@
+package oci
+
+import (
+	"crypto/rsa"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// The APIs, as the journal names them.
+const (
+	apiLB   = "loadbalancer"
+	apiNLB  = "networkloadbalancer"
+	apiCore = "core"
+)
+
+// The base paths of the APIs. Source: API reference, "Endpoints" of each service.
+const (
+	pathLB   = "/20170115/"
+	pathNLB  = "/20200501/"
+	pathCore = "/20160918/"
+)
+
+// Options configures the cloud. The zero value is a tenancy in eu-frankfurt-1 with the
+// default seed without nodes, and work requests that take no time.
+type Options struct {
+	Region string
+	Clock  clock.PassiveClock
+	Seed   SeedOptions
+	// Work is how long a work request takes.
+	Work time.Duration
+	// Breaks is a part of the names of load balancers whose work requests fail, all but
+	// those of deletion; empty: none do.
+	Breaks string
+	// Page is how many objects of a list are on a page at most; 0 is 100.
+	Page int
+	// NoFixedShapes leaves no limit for shapes but the flexible one, as new tenancies have it.
+	NoFixedShapes bool
+	// RequireSignature refuses calls that are not signed with a key that was made known.
+	RequireSignature bool
+	Limits           Limits
+}
+
+// Cloud is the simulated cloud. It is safe for concurrent use.
+type Cloud struct {
+	sim.Control
+	Seed Seed
+
+	opt    Options
+	clock  clock.PassiveClock
+	routes []route
+	past   sim.History[*state]
+
+	machine func() (machine, error) // made when it is first asked for
+
+	mu       sync.Mutex
+	state    *state
+	tokens   map[string]seen // by retry token
+	keys     map[string]*rsa.PublicKey
+	sessions map[string]session // by token
+	granted  map[string]bool    // by a policy
+	judged   bool               // by it
+}
+
+// New makes a cloud and seeds it. The error tells of options that do not fit together.
+func New(opt Options) (*Cloud, error) {
+	if opt.Region == "" {
+		opt.Region = "eu-frankfurt-1"
+	}
+	if opt.Clock == nil {
+		opt.Clock = clock.RealClock{}
+	}
+	if opt.Page == 0 {
+		opt.Page = 100
+	}
+	opt.Limits = opt.Limits.orDefault()
+	c := &Cloud{
+		opt: opt, clock: opt.Clock, routes: routes(),
+		state: newState(opt.Region), tokens: map[string]seen{}, keys: map[string]*rsa.PublicKey{}, sessions: map[string]session{},
+	}
+	c.Rates = RealThrottle()
+	c.State = func() any {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.state.settle(c.clock.Now())
+		return c.state.Dump()
+	}
+	seed, err := plant(c.state, opt)
+	c.Seed = seed
+	c.machine = sync.OnceValues(func() (machine, error) { return newMachine(seed.Tenancy, c.clock.Now()) })
+	return c, err
+}
+
+// ServeHTTP answers the control API under /_sim/, and the APIs of the cloud.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
+		c.Control.ServeHTTP(w, r)
+		return
+	}
+	v := &visit{cloud: c, http: r, at: c.clock.Now()}
+	v.serve()
+	seq := c.Journal.Append(v.entry())
+	if v.cut {
+		sim.HangUp(w)
+		return
+	}
+	v.write(w, seq)
+}

@@ -1,0 +1,65 @@
+package oci
+
+import (
+	"net/http"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// coreRoutes are those of the Core Services. Source: API reference, version 20160918.
+func coreRoutes() []route {
+	show := func(name, path, table, what string) route {
+		return reads(apiCore, name, pathCore+path+"/{id}", one(table, what, asIs))
+	}
+	return []route{
+		show("GetVcn", "vcns", vcns, "VCN"),
+		show("GetSubnet", "subnets", subnets, "subnet"),
+		show("GetSecurityList", "securityLists", lists, "security list"),
+		show("GetVnic", "vnics", vnics, "VNIC"),
+		show("GetInstance", "instances", instances, "instance"),
+		show("GetPublicIp", "publicIps", publicIPs, "public IP"),
+		show("GetPrivateIp", "privateIps", privateIPs, "private IP"),
+		show("GetIpv6", "ipv6", ipv6s, "IPv6"),
+		reads(apiCore, "ListSubnets", pathCore+"subnets", listOf(subnets, asIs, false, "vcnId", "displayName", lifecycle)),
+		reads(apiCore, "ListInstances", pathCore+"instances", listOf(instances, asIs, false, "availabilityDomain", "displayName", lifecycle)),
+		reads(apiCore, "ListVnicAttachments", pathCore+"vnicAttachments", listOf(attachments, asIs, false, "availabilityDomain", "instanceId", "vnicId")),
+		reads(apiCore, "ListPrivateIps", pathCore+"privateIps", addressesOf(privateIPs)),
+		reads(apiCore, "ListIpv6s", pathCore+"ipv6", addressesOf(ipv6s)),
+		// It reads, though it is a POST.
+		{api: apiCore, name: "GetPublicIpByIpAddress", method: http.MethodPost, path: split(pathCore + "publicIps/actions/getByIpAddress"), status: http.StatusOK, run: publicByAddress},
+	}
+}
+
+// publicByAddress finds a public IP. Those of load balancers that are not reserved are
+// Oracle's, and are not found. Source: API reference, GetPublicIpByIpAddress.
+func publicByAddress(v *visit) (any, error) {
+	body, err := schema{"ipAddress": text().must()}.read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range v.state.All(publicIPs, rest.Where("ipAddress", body.Text("ipAddress"))) {
+		v.answer.header["Etag"] = o.Text(etag)
+		return asIs(v.state, o), nil
+	}
+	return nil, lost("public IP", body.Text("ipAddress"))
+}
+
+// addressesOf lists addresses by what is given: of a subnet, of a VNIC, and one address.
+// Source: API reference, ListPrivateIps and ListIpv6s: a subnet or a VNIC must be given.
+func addressesOf(table string) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		query := v.http.URL.Query()
+		if query.Get("subnetId") == "" && query.Get("vnicId") == "" {
+			return nil, missing("subnetId or vnicId")
+		}
+		all := v.state.All(table, func(o rest.Object) bool {
+			for _, name := range []string{"subnetId", "vnicId", "ipAddress"} {
+				if query.Has(name) && query.Get(name) != o.Text(name) {
+					return false
+				}
+			}
+			return true
+		})
+		return v.page(all, asIs, false)
+	}
+}

@@ -1,0 +1,271 @@
+package oci
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// rules is the collection of the rules of network security groups.
+const rules = "securityrule"
+
+// rulesAtOnce is how many rules one call adds or removes.
+// Source: API reference, AddNetworkSecurityGroupSecurityRules.
+const rulesAtOnce = 25
+
+func groupRoutes() []route {
+	path := pathCore + "networkSecurityGroups"
+	return []route{
+		reads(apiCore, "ListNetworkSecurityGroups", path, listOf(groups, asIs, false, "vcnId", "displayName", lifecycle)),
+		reads(apiCore, "GetNetworkSecurityGroup", path+"/{id}", one(groups, "network security group", asIs)),
+		writes(apiCore, "CreateNetworkSecurityGroup", http.MethodPost, path, http.StatusOK, createGroup),
+		writes(apiCore, "UpdateNetworkSecurityGroup", http.MethodPut, path+"/{id}", http.StatusOK, updateGroup),
+		writes(apiCore, "DeleteNetworkSecurityGroup", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteGroup),
+		reads(apiCore, "ListNetworkSecurityGroupSecurityRules", path+"/{id}/securityRules", listRules),
+		writes(apiCore, "AddNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/addSecurityRules", http.StatusOK, addRules),
+		writes(apiCore, "RemoveNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/removeSecurityRules", http.StatusNoContent, removeRules),
+		writes(apiCore, "UpdateSecurityList", http.MethodPut, pathCore+"securityLists/{id}", http.StatusOK, updateList),
+	}
+}
+
+func groupSchema() schema {
+	return tagged().with(schema{"displayName": prop{kind: aText, min: 1, max: 255}})
+}
+
+func createGroup(v *visit) (any, error) {
+	body, err := groupSchema().with(schema{"compartmentId": id().must(), "vcnId": id().must()}).read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	for table, id := range map[string]string{compartments: body.Text("compartmentId"), vcns: body.Text("vcnId")} {
+		if _, ok := v.state.Get(table, id); !ok {
+			return nil, lost(table, id)
+		}
+	}
+	if body, err = v.checkTags(body); err != nil {
+		return nil, err
+	}
+	of := v.state.All(groups, rest.Where("vcnId", body.Text("vcnId")))
+	if most := v.cloud.opt.Limits.NetworkSecurityGroups; len(of) >= most {
+		return nil, tooMany("network security groups", most)
+	}
+	made := v.state.store(groups, rest.Object{"displayName": "networksecuritygroup"}.With(body).With(rest.Object{
+		"id": v.state.id(groups), lifecycle: "AVAILABLE", "timeCreated": moment(v.at),
+	}))
+	v.created = [2]string{groups, made.Text("id")}
+	return v.shown(made), nil
+}
+
+// shown answers an object with its etag.
+func (v *visit) shown(o rest.Object) rest.Object {
+	v.answer.header["Etag"] = o.Text(etag)
+	return asIs(v.state, o)
+}
+
+// group is the network security group that a call is about.
+func (v *visit) group() (rest.Object, error) {
+	g, ok := v.state.Get(groups, v.params["id"])
+	if !ok {
+		return nil, lost("network security group", v.params["id"])
+	}
+	return g, v.match(g)
+}
+
+func updateGroup(v *visit) (any, error) {
+	g, err := v.group()
+	if err != nil {
+		return nil, err
+	}
+	body, err := groupSchema().read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	next, err := v.checkTags(g.With(body))
+	if err != nil {
+		return nil, err
+	}
+	return v.shown(v.state.store(groups, next)), nil
+}
+
+// deleteGroup removes a group that nothing is in. Rules of other groups that name it stay,
+// and are not valid any more.
+// Source: API reference, DeleteNetworkSecurityGroup and SecurityRule.isValid.
+func deleteGroup(v *visit) (any, error) {
+	g, err := v.group()
+	if err != nil {
+		return nil, err
+	}
+	id := g.Text("id")
+	for table, key := range map[string]string{balancers: "networkSecurityGroupIds", networkLBs: "networkSecurityGroupIds", vnics: "nsgIds"} {
+		for _, o := range v.state.All(table, nil) {
+			if slices.Contains(o.Texts(key), id) {
+				return nil, refuse(http.StatusConflict, "IncorrectState", "Network security group %s has the VNIC of %s in it", id, o.Text("id"))
+			}
+		}
+	}
+	for _, r := range v.state.All(rules, nil) {
+		switch {
+		case r.Text(holder) == id:
+			v.state.Drop(rules, r.Text("id"))
+		case r.Text("source") == id || r.Text("destination") == id:
+			v.state.Put(rules, r.With(rest.Object{"isValid": false}))
+		}
+	}
+	v.state.Drop(groups, id)
+	return nil, nil
+}
+
+func listRules(v *visit) (any, error) {
+	g, err := v.group()
+	if err != nil {
+		return nil, err
+	}
+	direction := v.http.URL.Query().Get("direction")
+	all := v.state.All(rules, func(o rest.Object) bool {
+		return o.Text(holder) == g.Text("id") && (direction == "" || direction == o.Text("direction"))
+	})
+	return v.page(all, asIs, false)
+}
+
+func addRules(v *visit) (any, error) {
+	g, err := v.group()
+	if err != nil {
+		return nil, err
+	}
+	one := ruleSchema().with(schema{
+		"direction": oneOf("INGRESS", "EGRESS").must(), "source": text(), "destination": text(),
+		"sourceType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"), "destinationType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"),
+	})
+	body, err := schema{"securityRules": list(object(one)).must()}.read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	added := body.Objects("securityRules")
+	if len(added) < 1 || len(added) > rulesAtOnce {
+		return nil, invalid("securityRules: there are %d, and there may be 1 to %d", len(added), rulesAtOnce)
+	}
+	most := v.cloud.opt.Limits.GroupRules
+	if n := len(v.state.All(rules, rest.Where(holder, g.Text("id")))); n+len(added) > most {
+		return nil, tooMany("rules of a network security group", most)
+	}
+	out := []any{}
+	for _, r := range added {
+		if err := v.checkRule(r, r.Text("direction"), g.Text("vcnId")); err != nil {
+			return nil, err
+		}
+		v.state.made++
+		made := v.state.Put(rules, r.With(rest.Object{"id": fmt.Sprintf("%06X", v.state.made), "isValid": true, "timeCreated": moment(v.at), holder: g.Text("id")}))
+		out = append(out, asIs(v.state, made))
+	}
+	return rest.Object{"securityRules": out}, nil
+}
+
+func removeRules(v *visit) (any, error) {
+	g, err := v.group()
+	if err != nil {
+		return nil, err
+	}
+	body, err := schema{"securityRuleIds": ids().must()}.read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	gone := body.Texts("securityRuleIds")
+	if len(gone) < 1 || len(gone) > rulesAtOnce {
+		return nil, invalid("securityRuleIds: there are %d, and there may be 1 to %d", len(gone), rulesAtOnce)
+	}
+	for _, id := range gone {
+		if r, ok := v.state.Get(rules, id); !ok || r.Text(holder) != g.Text("id") {
+			return nil, related("security rule", id)
+		}
+		v.state.Drop(rules, id)
+	}
+	return nil, nil
+}
+
+// ruleSchema is what rules of groups and of lists have in common.
+func ruleSchema() schema {
+	ports := object(schema{"min": number(1, 65535).must(), "max": number(1, 65535).must()})
+	transport := object(schema{"destinationPortRange": ports, "sourcePortRange": ports})
+	return schema{
+		"protocol": text().must(), "isStateless": truth().otherwise(false), "description": prop{kind: aText, max: 255},
+		"tcpOptions": transport, "udpOptions": transport, "icmpOptions": object(schema{"type": number(0, 255).must(), "code": number(0, 255)}),
+	}
+}
+
+// checkRule refuses a rule that cannot be.
+// Source: API reference, AddSecurityRuleDetails, IngressSecurityRule and EgressSecurityRule.
+func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
+	key, other := "source", "destination"
+	if direction == "EGRESS" {
+		key, other = other, key
+	}
+	if r.Text(other) != "" {
+		return invalid("%s: a rule of the direction %s has none", other, direction)
+	}
+	switch peer, kind := r.Text(key), r.Text(key+"Type"); kind {
+	case "NETWORK_SECURITY_GROUP":
+		g, ok := v.state.Get(groups, peer)
+		if !ok {
+			return related("network security group", peer)
+		}
+		if g.Text("vcnId") != vcn {
+			return invalid("%s %s is of another VCN", key, peer)
+		}
+	case "SERVICE_CIDR_BLOCK":
+	default:
+		p, err := netip.ParsePrefix(peer)
+		if err != nil || p.Masked() != p {
+			return invalid("%s %q: must be a CIDR block without bits of hosts", key, peer)
+		}
+	}
+	for options, number := range map[string]string{"tcpOptions": "6", "udpOptions": "17"} {
+		for _, name := range []string{"destinationPortRange", "sourcePortRange"} {
+			between := r.Object(options).Object(name)
+			low, _ := between.Number("min")
+			if high, _ := between.Number("max"); low > high {
+				return invalid("%s.%s: %d is above %d", options, name, low, high)
+			}
+		}
+		if r[options] != nil && r.Text("protocol") != number {
+			return invalid("%s do not fit the protocol %s", options, r.Text("protocol"))
+		}
+	}
+	return nil
+}
+
+// updateList replaces the rules that are given, all of a direction at once.
+// Source: API reference, UpdateSecurityList: other rules of that direction go.
+func updateList(v *visit) (any, error) {
+	l, ok := v.state.Get(lists, v.params["id"])
+	if !ok {
+		return nil, lost("security list", v.params["id"])
+	}
+	if err := v.match(l); err != nil {
+		return nil, err
+	}
+	peer := func(name string) schema {
+		return ruleSchema().with(schema{name: text().must(), name + "Type": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK").otherwise("CIDR_BLOCK")})
+	}
+	body, err := groupSchema().with(schema{"ingressSecurityRules": list(object(peer("source"))), "egressSecurityRules": list(object(peer("destination")))}).read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	for key, direction := range map[string]string{"ingressSecurityRules": "INGRESS", "egressSecurityRules": "EGRESS"} {
+		if most := v.cloud.opt.Limits.ListRules; len(body.List(key)) > most {
+			return nil, tooMany("rules of a security list", most)
+		}
+		for _, r := range body.Objects(key) {
+			if err := v.checkRule(r, direction, l.Text("vcnId")); err != nil {
+				return nil, err
+			}
+		}
+	}
+	next, err := v.checkTags(l.With(body))
+	if err != nil {
+		return nil, err
+	}
+	return v.shown(v.state.store(lists, next)), nil
+}

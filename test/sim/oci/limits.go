@@ -1,0 +1,32 @@
+package oci
+
+// Limits are how much of a thing there may be; 0 is the default, and less than 0 none.
+// Sources: Service Limits; API reference, CreateLoadBalancerDetails.
+type Limits struct {
+	LoadBalancers, NetworkLoadBalancers  int // of the compartment; by default as many as wanted
+	Listeners, BackendSets, Backends     int // of a load balancer; 16, 16, 512
+	NetworkListeners, NetworkBackendSets int // of a network load balancer; 50, 50
+	NetworkBackends                      int // of a backend set of one; 512
+	Groups                               int // of a load balancer, or a VNIC; 5
+	ListRules                            int // of a security list, in each direction; 200
+	GroupRules                           int // of a network security group; 120
+	FreeformTags, DefinedTags            int // of a resource; 10, 64
+	NetworkSecurityGroups                int // of the VCN; 1000
+}
+
+func (l Limits) orDefault() Limits {
+	for _, d := range []struct {
+		of  *int
+		def int
+	}{
+		{&l.LoadBalancers, 1 << 20}, {&l.NetworkLoadBalancers, 1 << 20}, {&l.Listeners, 16}, {&l.BackendSets, 16}, {&l.Backends, 512},
+		{&l.NetworkListeners, 50}, {&l.NetworkBackendSets, 50}, {&l.NetworkBackends, 512}, {&l.Groups, 5}, {&l.ListRules, 200}, {&l.GroupRules, 120},
+		{&l.FreeformTags, 10}, {&l.DefinedTags, 64}, {&l.NetworkSecurityGroups, 1000},
+	} {
+		if *d.of == 0 {
+			*d.of = d.def
+		}
+		*d.of = max(*d.of, 0)
+	}
+	return l
+}

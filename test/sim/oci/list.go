@@ -1,0 +1,79 @@
+package oci
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// listOf answers the objects of a collection in a compartment, a page at a time. The
+// names are query parameters that must be equal to the key of that name if given.
+func listOf(collection string, show func(*state, rest.Object) rest.Object, wrapped bool, names ...string) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		query := v.http.URL.Query()
+		compartment := query.Get("compartmentId")
+		if compartment == "" {
+			return nil, missing("compartmentId")
+		}
+		if _, ok := v.state.Get(compartments, compartment); !ok {
+			return nil, lost("compartment", compartment)
+		}
+		all := v.state.All(collection, func(o rest.Object) bool {
+			return o.Text("compartmentId") == compartment && !slices.ContainsFunc(names, func(name string) bool {
+				return query.Has(name) && query.Get(name) != o.Text(name)
+			})
+		})
+		return v.page(all, show, wrapped)
+	}
+}
+
+// page answers the part of a list that is asked for.
+func (v *visit) page(all []rest.Object, show func(*state, rest.Object) rest.Object, wrapped bool) (any, error) {
+	query, limit, from := v.http.URL.Query(), v.cloud.opt.Page, 0
+	if text := query.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 1000 {
+			return nil, invalid("limit %q: must be a number from 1 to 1000", text)
+		}
+		limit = min(limit, n)
+	}
+	if text := query.Get("page"); text != "" {
+		raw, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			return nil, invalid("page %q is not known", text)
+		}
+		last := string(raw)
+		from = slices.IndexFunc(all, func(o rest.Object) bool { return o.Text("id") == last })
+		if from < 0 {
+			return nil, invalid("page %q is not known", text)
+		}
+	}
+	if from+limit < len(all) {
+		v.answer.header["Opc-Next-Page"] = base64.RawURLEncoding.EncodeToString([]byte(all[from+limit].Text("id")))
+	}
+	items := []rest.Object{}
+	for _, o := range all[from:min(len(all), from+limit)] {
+		items = append(items, show(v.state, o))
+	}
+	if wrapped {
+		return rest.Object{"items": items}, nil
+	}
+	return items, nil
+}
+
+// one answers an object, with its etag.
+func one(collection, what string, show func(*state, rest.Object) rest.Object) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		o, ok := v.state.Get(collection, v.params["id"])
+		if !ok {
+			return nil, lost(what, v.params["id"])
+		}
+		v.answer.header["Etag"] = o.Text(etag)
+		return show(v.state, o), nil
+	}
+}
+
+// asIs shows an object as it is stored.
+func asIs(_ *state, o rest.Object) rest.Object { return o.Without(etag, holder) }

@@ -1,0 +1,154 @@
+package oci
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// partRoutes are the calls for the parts of one sort.
+func (p product) partRoutes(of part, path string) []route {
+	item := path + "/{name}"
+	out := []route{
+		writes(p.api, "Create"+of.op, http.MethodPost, path, p.accepted, func(v *visit) (any, error) { return p.addPart(v, of) }),
+		writes(p.api, "Delete"+of.op, http.MethodDelete, item, p.accepted, func(v *visit) (any, error) { return p.dropPart(v, of) }),
+	}
+	if of.update != nil {
+		out = append(out, writes(p.api, "Update"+of.op, http.MethodPut, item, p.accepted, func(v *visit) (any, error) { return p.setPart(v, of) }))
+	}
+	if of.key == "certificates" {
+		out = append(out, reads(p.api, "ListCertificates", path, func(v *visit) (any, error) { return p.listParts(v, of) }))
+	}
+	return out
+}
+
+func (p product) listParts(v *visit, of part) (any, error) {
+	lb, ok := v.state.Get(p.table, v.params["id"])
+	if !ok {
+		return nil, lost(p.what, v.params["id"])
+	}
+	out := []rest.Object{}
+	for name := range lb.Object(of.key) {
+		out = append(out, of.show(lb.Object(of.key).Object(name)))
+	}
+	return out, nil
+}
+
+func (p product) addPart(v *visit, of part) (any, error) {
+	lb, err := v.mutable(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := of.body.with(schema{of.name: of.label}).read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	name := o.Text(of.name)
+	if lb.Object(of.key)[name] != nil {
+		return nil, taken("%s %s has %s %q already", p.what, lb.Text("id"), of.op, name)
+	}
+	return p.put(v, of, lb, name, o, "Create")
+}
+
+func (p product) setPart(v *visit, of part) (any, error) {
+	lb, err := v.mutable(p)
+	if err != nil {
+		return nil, err
+	}
+	name := v.params["name"]
+	old := lb.Object(of.key).Object(name)
+	if old == nil {
+		return nil, lost(of.op, name)
+	}
+	o, err := of.update.read("", v.body)
+	if err != nil {
+		return nil, err
+	}
+	if of.patch {
+		o = old.With(o)
+	}
+	return p.put(v, of, lb, name, o.With(rest.Object{of.name: name}), "Update")
+}
+
+func (p product) put(v *visit, of part, lb rest.Object, name string, o rest.Object, verb string) (any, error) {
+	o, err := of.prepare(v, lb, o)
+	if err != nil {
+		return nil, err
+	}
+	next := lb.With(rest.Object{of.key: lb.Object(of.key).With(rest.Object{name: o})})
+	if err := p.check(v, next); err != nil {
+		return nil, err
+	}
+	v.accept(p, p.operation(verb, of.op), lb, next)
+	return nil, nil
+}
+
+func (p product) dropPart(v *visit, of part) (any, error) {
+	lb, err := v.mutable(p)
+	if err != nil {
+		return nil, err
+	}
+	name := v.params["name"]
+	if lb.Object(of.key).Object(name) == nil {
+		return nil, lost(of.op, name)
+	}
+	if of.used != nil {
+		if user := of.used(lb, name); user != "" {
+			return nil, invalid("%s %q is in use by %s", of.op, name, user)
+		}
+	}
+	v.accept(p, p.operation("Delete", of.op), lb, lb.With(rest.Object{of.key: lb.Object(of.key).Without(name)}))
+	return nil, nil
+}
+
+// usedBy gives the name of a listener or backend set whose value at a path is a name.
+func usedBy(lb rest.Object, keys []string, path func(rest.Object) []string, name string) string {
+	for _, key := range keys {
+		for user := range lb.Object(key) {
+			for _, used := range path(lb.Object(key).Object(user)) {
+				if used == name {
+					return key + " " + user
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// checkPorts refuses listeners that would answer at the same port.
+// Sources: API reference, Listener: port and protocol must be unique, and of HTTP listeners
+// the hostnames too; network load balancers: for each IP version.
+func checkPorts(lb rest.Object) error {
+	seen := map[string]string{}
+	for name := range lb.Object("listeners") {
+		l := lb.Object("listeners").Object(name)
+		if len(l.List("hostnameNames")) > 0 {
+			continue
+		}
+		port, _ := l.Number("port")
+		for _, protocol := range transports(l.Text("protocol")) {
+			at := key(l.Text("ipVersion"), protocol, port)
+			if other := seen[at]; other != "" {
+				return taken("listeners %q and %q have the same port %d", name, other, port)
+			}
+			seen[at] = name
+		}
+	}
+	return nil
+}
+
+func key(version, protocol string, port int) string {
+	return fmt.Sprintf("%s %s %d", version, protocol, port)
+}
+
+// transports are the transport protocols of a listener.
+func transports(protocol string) []string {
+	switch protocol {
+	case "UDP":
+		return []string{"UDP"}
+	case "TCP_AND_UDP", "ANY":
+		return []string{"TCP", "UDP"}
+	}
+	return []string{"TCP"}
+}

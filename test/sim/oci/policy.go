@@ -1,0 +1,133 @@
+package oci
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// statement is the form of one line of a policy: whole verbs on a family, or single
+// permissions. Source: IAM documentation, "Policy Syntax" and "Permissions".
+var statement = regexp.MustCompile(`^Allow (?:group|dynamic-group) \S+ to (?:\{([A-Z0-9_, ]+)\}|(\w+ [a-z-]+)) in compartment \S+$`)
+
+// SetPolicy judges all calls by the statements of a policy, one in each line; nil lets
+// everything be called. The error tells of a line that is none.
+func (c *Cloud) SetPolicy(text []byte) error {
+	granted := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		m := statement.FindStringSubmatch(line)
+		if m == nil {
+			return fmt.Errorf("policy: %q is no statement", line)
+		}
+		for permission := range strings.SplitSeq(m[1], ",") {
+			granted[strings.TrimSpace(permission)] = true
+		}
+		granted[m[2]] = true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.granted, c.judged = granted, text != nil
+	return nil
+}
+
+// mayCall refuses a call that the policy does not allow, in the words of one for what is
+// not there. Source: API reference, error 404 NotAuthorizedOrNotFound.
+func (v *visit) mayCall() error {
+	if !v.cloud.judged {
+		return nil
+	}
+	for _, need := range v.needs() {
+		if !v.cloud.granted[need] {
+			return lost("permission", need)
+		}
+	}
+	return nil
+}
+
+// useNetwork is the statement that who makes load balancers needs for the networks that
+// they are in. Source: Kubernetes Engine documentation, policies of the native ingress controller.
+const useNetwork = "use virtual-network-family"
+
+// needs are the permissions of a call, by what it does and what its body refers to.
+// Sources: policy references of the Load Balancer service, the Network Load Balancer
+// service and the Core Services, "Permissions Required for Each API Operation".
+func (v *visit) needs() []string {
+	name := v.route.name
+	switch v.route.api {
+	case apiAuth:
+		return nil
+	case apiCore:
+		return v.coreNeeds()
+	}
+	service := "LOAD_BALANCER_"
+	if v.route.api == apiNLB {
+		service = "NETWORK_LOAD_BALANCER_"
+	}
+	switch {
+	case strings.HasPrefix(name, "List") && strings.HasSuffix(name, "LoadBalancers"):
+		return []string{service + "INSPECT"}
+	case !v.route.write:
+		return []string{service + "READ"}
+	case strings.HasPrefix(name, "Create") && strings.HasSuffix(name, "LoadBalancer"):
+		return []string{service + "CREATE", useNetwork}
+	case strings.HasPrefix(name, "Delete") && strings.HasSuffix(name, "LoadBalancer"):
+		return []string{service + "DELETE", useNetwork}
+	case name == "UpdateNetworkSecurityGroups":
+		return []string{service + "UPDATE", useNetwork}
+	}
+	return []string{service + "UPDATE"}
+}
+
+// coreNeeds are those of a call of the Core Services.
+func (v *visit) coreNeeds() []string {
+	const group = "NETWORK_SECURITY_GROUP_"
+	switch v.route.name {
+	case "CreateNetworkSecurityGroup":
+		return []string{group + "CREATE", "VCN_ATTACH"}
+	case "DeleteNetworkSecurityGroup":
+		return []string{group + "DELETE", "VCN_DETACH"}
+	case "UpdateNetworkSecurityGroup":
+		return []string{group + "UPDATE"}
+	case "ListNetworkSecurityGroupSecurityRules":
+		return []string{group + "LIST_SECURITY_RULES"}
+	case "RemoveNetworkSecurityGroupSecurityRules":
+		return []string{group + "UPDATE_SECURITY_RULES"}
+	case "AddNetworkSecurityGroupSecurityRules":
+		needs := []string{group + "UPDATE_SECURITY_RULES"}
+		if slices.ContainsFunc(v.body.Objects("securityRules"), namesGroup) {
+			needs = append(needs, group+"INSPECT")
+		}
+		return needs
+	case "UpdateSecurityList":
+		return []string{"SECURITY_LIST_UPDATE"}
+	case "ListVnicAttachments":
+		return []string{"VNIC_ATTACHMENT_READ", "INSTANCE_INSPECT"}
+	}
+	return []string{readNeed(v.route.name)}
+}
+
+// namesGroup tells whether the peer of a rule is a group.
+func namesGroup(r rest.Object) bool {
+	return r.Text("sourceType") == "NETWORK_SECURITY_GROUP" || r.Text("destinationType") == "NETWORK_SECURITY_GROUP"
+}
+
+// readNeed is the permission to read things of a sort, which listing them needs as well.
+func readNeed(operation string) string {
+	need := map[string]string{
+		"GetVcn": "VCN_READ", "GetSubnet": "SUBNET_READ", "ListSubnets": "SUBNET_READ", "GetSecurityList": "SECURITY_LIST_READ", "GetVnic": "VNIC_READ",
+		"GetInstance": "INSTANCE_READ", "ListInstances": "INSTANCE_READ", "GetPublicIp": "PUBLIC_IP_READ", "GetPublicIpByIpAddress": "PUBLIC_IP_READ",
+		"GetPrivateIp": "PRIVATE_IP_READ", "ListPrivateIps": "PRIVATE_IP_READ", "GetIpv6": "IPV6_READ", "ListIpv6s": "IPV6_READ",
+		"GetNetworkSecurityGroup": "NETWORK_SECURITY_GROUP_READ", "ListNetworkSecurityGroups": "NETWORK_SECURITY_GROUP_READ",
+	}[operation]
+	if need == "" {
+		return "a permission that the simulator does not know, for " + operation
+	}
+	return need
+}

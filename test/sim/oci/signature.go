@@ -1,0 +1,113 @@
+package oci
+
+import (
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// signature is the header Authorization. Source: API documentation, "Request Signatures".
+type signature struct {
+	keyID     string
+	headers   []string
+	signature []byte
+}
+
+func notAuthenticated(format string, args ...any) *refusal {
+	return refuse(http.StatusUnauthorized, "NotAuthenticated", "The required information to complete authentication was not provided or was incorrect: "+format, args...)
+}
+
+// readSignature takes the header apart.
+func readSignature(header string) (signature, error) {
+	text, ok := strings.CutPrefix(header, "Signature ")
+	if !ok {
+		return signature{}, notAuthenticated("the request is not signed")
+	}
+	fields := map[string]string{}
+	for _, m := range regexp.MustCompile(`(\w+)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		fields[m[1]] = m[2]
+	}
+	raw, err := base64.StdEncoding.DecodeString(fields["signature"])
+	if err != nil || fields["keyId"] == "" || fields["algorithm"] != "rsa-sha256" || fields["version"] != "1" {
+		return signature{}, notAuthenticated("the signature cannot be read")
+	}
+	return signature{fields["keyId"], strings.Fields(fields["headers"]), raw}, nil
+}
+
+// Trust makes a key known: requests in its name must be signed with it from now on.
+func (c *Cloud) Trust(keyID string, key *rsa.PublicKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keys[keyID] = key
+}
+
+// authenticate refuses a call that is not signed as its key asks for. A key that nobody
+// has made known is believed, unless all must be known.
+func (v *visit) authenticate() error {
+	s, err := readSignature(v.http.Header.Get("Authorization"))
+	if err != nil {
+		if v.cloud.opt.RequireSignature {
+			return err
+		}
+		return nil
+	}
+	key := v.cloud.keys[s.keyID]
+	if token, is := strings.CutPrefix(s.keyID, "ST$"); is {
+		session, ok := v.cloud.sessions[token]
+		if !ok || !v.at.Before(session.until) {
+			return notAuthenticated("the token is not known, or has expired")
+		}
+		key = session.key
+	}
+	if key == nil && v.cloud.opt.RequireSignature {
+		return notAuthenticated("the key %s is not known", s.keyID)
+	}
+	if key == nil {
+		return nil
+	}
+	return v.verify(s, key)
+}
+
+// verify checks a signature, and that it covers what it must.
+func (v *visit) verify(s signature, key *rsa.PublicKey) error {
+	need := []string{"date", "(request-target)"}
+	if !v.route.open {
+		need = append(need, "host")
+	}
+	if slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, v.http.Method) {
+		need = append(need, "content-length", "content-type", "x-content-sha256")
+		sum := sha256.Sum256(v.raw)
+		if v.http.Header.Get("X-Content-Sha256") != base64.StdEncoding.EncodeToString(sum[:]) {
+			return notAuthenticated("x-content-sha256 is not that of the body")
+		}
+	}
+	for _, name := range need {
+		if !slices.Contains(s.headers, name) {
+			return notAuthenticated("the header %s is not signed", name)
+		}
+	}
+	var lines []string
+	for _, name := range s.headers {
+		value := v.http.Header.Get(name)
+		switch name {
+		case "(request-target)":
+			value = strings.ToLower(v.http.Method) + " " + v.http.URL.RequestURI()
+		case "host":
+			value = v.http.Host
+		case "content-length":
+			value = strconv.Itoa(len(v.raw))
+		}
+		lines = append(lines, name+": "+value)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	if rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], s.signature) != nil {
+		return notAuthenticated("the signature is wrong")
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package simtest
+
+import (
+	"testing"
+
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// Running is a simulator that serves until the test ends.
+type Running struct {
+	URL   string
+	Cloud *simoci.Cloud
+}
+
+// Start serves a new cloud in memory.
+func Start(t testing.TB, opt simoci.Options) *Running {
+	t.Helper()
+	l := virtual.Listen()
+	cloud := fresh(t, opt)
+	virtual.Serve(t, l, cloud)
+	return &Running{URL: "http://" + l.Name, Cloud: cloud}
+}
+
+// StartLoopback serves a new cloud on a free port, for clients that make their own
+// connections.
+func StartLoopback(t testing.TB, opt simoci.Options) *Running {
+	t.Helper()
+	cloud := fresh(t, opt)
+	server := virtual.Loopback(cloud)
+	t.Cleanup(server.Close)
+	return &Running{URL: server.URL, Cloud: cloud}
+}
+
+func fresh(t testing.TB, opt simoci.Options) *simoci.Cloud {
+	t.Helper()
+	cloud, err := simoci.New(opt)
+	if err != nil {
+		t.Fatalf("oci simulator: %v", err)
+	}
+	return cloud
+}

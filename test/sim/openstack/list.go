@@ -1,0 +1,151 @@
+package openstack
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// pageSize is the largest page of the load balancer API.
+// Source: Octavia configuration reference, pagination_max_limit of the oracle's release.
+const pageSize = 1000
+
+// listOf answers a list call: what matches the query, page by page.
+func listOf(c collection, render func(*state, Object) Object) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		query := v.http.URL.Query()
+		if v.route.api == apiOctavia {
+			for key, values := range query {
+				if len(values) > 1 && key != "fields" {
+					// Source: a real Octavia, which hands a list to its database.
+					return nil, refuse(http.StatusInternalServerError, "InterfaceError", "Error binding parameter")
+				}
+			}
+		}
+		var found []Object
+		for _, o := range v.state.All(c, nil) {
+			shown := render(v.state, o)
+			if matchesQuery(shown, query) {
+				found = append(found, shown)
+			}
+		}
+		return v.page(c, found, query), nil
+	}
+}
+
+// page is one page of a list, with a link to the next one.
+func (v *visit) page(c collection, found []Object, query url.Values) Object {
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	if v.route.api == apiOctavia && (limit <= 0 || limit > pageSize) {
+		limit = pageSize
+	}
+	if marker := query.Get("marker"); marker != "" {
+		at := slices.IndexFunc(found, rest.Where("id", marker))
+		found = found[at+1:]
+	}
+	out := Object{}
+	key := strings.ReplaceAll(string(c), "-", "_")
+	if v.route.api == apiOctavia {
+		out[key+"_links"] = []any{}
+	}
+	// Octavia links to a next page when this one is full, which may be an empty one.
+	if full := limit > 0 && len(found) == limit && v.route.api == apiOctavia; full || limit > 0 && len(found) > limit {
+		found = found[:limit]
+		next := *v.http.URL
+		next.Scheme, next.Host = "http", v.http.Host
+		q := next.Query()
+		q.Set("marker", found[limit-1].Text("id"))
+		q.Set("limit", strconv.Itoa(limit))
+		next.RawQuery = q.Encode()
+		out[key+"_links"] = []any{Object{"rel": "next", "href": next.String()}}
+	}
+	shown := []any{}
+	for _, o := range found {
+		if fields := query["fields"]; len(fields) > 0 {
+			o = o.Only(strings.Split(strings.Join(fields, ","), ",")...)
+		}
+		shown = append(shown, o)
+	}
+	out[key] = shown
+	return out
+}
+
+// matchesQuery tells whether an object passes the filters of a list call.
+func matchesQuery(o Object, query url.Values) bool {
+	for key, values := range query {
+		switch key {
+		case "limit", "marker", "fields", "sort_key", "sort_dir", "sort", "page_reverse":
+		case "tags", "tags-any", "not-tags", "not-tags-any":
+			if !matchesTags(o.Texts("tags"), key, strings.Split(values[0], ",")) {
+				return false
+			}
+		default:
+			if !slices.ContainsFunc(values, func(want string) bool { return hasValue(o, key, want) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// matchesTags judges tags as Neutron does: the negated forms drop what has all, or any,
+// of the tags. Source: Neutron API reference, filtering by tags.
+func matchesTags(have []string, how string, want []string) bool {
+	has := func(t string) bool { return slices.Contains(have, t) }
+	lacks := func(t string) bool { return !has(t) }
+	switch how {
+	case "tags":
+		return !slices.ContainsFunc(want, lacks)
+	case "tags-any":
+		return slices.ContainsFunc(want, has)
+	case "not-tags":
+		return slices.ContainsFunc(want, lacks)
+	}
+	return !slices.ContainsFunc(want, has)
+}
+
+// hasValue compares a key as texts; of a list one member counts, and of references
+// their ids.
+func hasValue(o Object, key, want string) bool {
+	switch key {
+	case "loadbalancer_id", "listener_id", "pool_id":
+		if ref := strings.TrimSuffix(key, "_id") + "s"; o[ref] != nil {
+			return slices.ContainsFunc(o.Objects(ref), rest.Where("id", want))
+		}
+	}
+	switch value := o[key].(type) {
+	case nil:
+		return want == "" || want == "None"
+	case []any:
+		return slices.ContainsFunc(value, func(one any) bool { return fmt.Sprint(one) == want })
+	default:
+		return strings.EqualFold(fmt.Sprint(value), want)
+	}
+}
+
+// one answers a read of a single object.
+func one(c collection, key, what string, render func(*state, Object) Object) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		o, ok := v.state.Get(c, v.params["id"])
+		if !ok {
+			return nil, v.missing(what, v.params["id"])
+		}
+		return Object{key: render(v.state, o)}, nil
+	}
+}
+
+// missing is the API's answer to an id that is not there.
+func (v *visit) missing(what, id string) *refusal {
+	if v.route.api == apiNeutron {
+		return refuse(http.StatusNotFound, strings.ReplaceAll(what, " ", "")+"NotFound", "%s %s could not be found.", what, id)
+	}
+	return lost(what, id)
+}
+
+// asIs shows an object as it is stored.
+func asIs(_ *state, o Object) Object { return o }

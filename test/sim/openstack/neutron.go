@@ -1,0 +1,294 @@
+package openstack
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+const neutronPath = "/network/v2.0/"
+
+func networkRoutes() []route {
+	path := func(c collection) string { return neutronPath + string(c) }
+	return []route{
+		reads(apiNeutron, "ListNetworks", path(networks), listOf(networks, showNetwork)),
+		reads(apiNeutron, "ShowNetwork", path(networks)+"/{id}", one(networks, "network", "Network", showNetwork)),
+		reads(apiNeutron, "ListSubnets", path(subnets), listOf(subnets, asIs)),
+		reads(apiNeutron, "ShowSubnet", path(subnets)+"/{id}", one(subnets, "subnet", "Subnet", asIs)),
+		reads(apiNeutron, "ListPorts", path(ports), listOf(ports, asIs)),
+		reads(apiNeutron, "ShowPort", path(ports)+"/{id}", one(ports, "port", "Port", asIs)),
+		writes(apiNeutron, "UpdatePort", http.MethodPut, path(ports)+"/{id}", http.StatusOK, updatePort),
+		writes(apiNeutron, "DeletePortTag", http.MethodDelete, path(ports)+"/{id}/tags/{tag}", http.StatusNoContent, deletePortTag),
+		reads(apiNeutron, "ListFloatingIPs", path(floating), listOf(floating, asFloating)),
+		reads(apiNeutron, "ShowFloatingIP", path(floating)+"/{id}", showFloating),
+		writes(apiNeutron, "CreateFloatingIP", http.MethodPost, path(floating), http.StatusCreated, createFloating),
+		writes(apiNeutron, "UpdateFloatingIP", http.MethodPut, path(floating)+"/{id}", http.StatusOK, updateFloating),
+		writes(apiNeutron, "DeleteFloatingIP", http.MethodDelete, path(floating)+"/{id}", http.StatusNoContent, deleteFloating),
+		reads(apiNeutron, "ListSecurityGroups", path(groups), listOf(groups, showGroup)),
+		writes(apiNeutron, "CreateSecurityGroup", http.MethodPost, path(groups), http.StatusCreated, createGroup),
+		writes(apiNeutron, "DeleteSecurityGroup", http.MethodDelete, path(groups)+"/{id}", http.StatusNoContent, deleteGroup),
+		reads(apiNeutron, "ListSecurityGroupRules", path(rules), listOf(rules, asIs)),
+		writes(apiNeutron, "CreateSecurityGroupRule", http.MethodPost, path(rules), http.StatusCreated, createRules),
+		writes(apiNeutron, "DeleteSecurityGroupRule", http.MethodDelete, path(rules)+"/{id}", http.StatusNoContent, deleteRule),
+	}
+}
+
+func showNetwork(s *state, n Object) Object {
+	var inside []string
+	for _, sub := range s.Having(subnets, "network_id", n.Text("id")) {
+		inside = append(inside, sub.Text("id"))
+	}
+	return n.With(Object{"subnets": rest.Anys(inside)})
+}
+
+// freeAddress is the first address of a subnet's pool that no port has.
+func (v *visit) freeAddress(subnet Object) (string, error) {
+	pool := subnet.Objects("allocation_pools")[0]
+	last := netip.MustParseAddr(pool.Text("end"))
+	taken := v.state.taken(subnet.Text("id"))
+	for a := netip.MustParseAddr(pool.Text("start")); a.Compare(last) <= 0; a = a.Next() {
+		if !taken[a.String()] {
+			return a.String(), nil
+		}
+	}
+	return "", refuse(http.StatusConflict, "IpAddressGenerationFailure", "No more IP addresses available on network %s.", subnet.Text("network_id"))
+}
+
+// taken are the addresses of a subnet that are in use.
+func (s *state) taken(subnet string) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range s.All(ports, nil) {
+		for _, f := range p.Objects("fixed_ips") {
+			if f.Text("subnet_id") == subnet {
+				out[f.Text("ip_address")] = true
+			}
+		}
+	}
+	for _, f := range s.All(floating, nil) {
+		if f.Text("subnet") == subnet {
+			out[f.Text("floating_ip_address")] = true
+		}
+	}
+	return out
+}
+
+// takes tells whether a subnet has an address to give.
+func (v *visit) takes(subnet Object, address string) *refusal {
+	a, err := netip.ParseAddr(address)
+	prefix := netip.MustParsePrefix(subnet.Text("cidr"))
+	switch {
+	case err != nil || !prefix.Contains(a):
+		return refuse(http.StatusBadRequest, "InvalidIpForSubnet", "IP address %s is not a valid IP for the specified subnet.", address)
+	case v.state.taken(subnet.Text("id"))[a.String()]:
+		return refuse(http.StatusConflict, "IpAddressAlreadyAllocated", "IP address %s already allocated in subnet %s", address, subnet.Text("id"))
+	}
+	return nil
+}
+
+func (v *visit) makePort(subnet Object, address string, more Object) Object {
+	return v.state.Put(ports, Object{
+		"id": v.state.id(ports), "name": "", "network_id": subnet.Text("network_id"), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(),
+		"admin_state_up": true, "status": "DOWN", "device_id": "", "device_owner": "", "security_groups": []any{}, "tags": []any{}, "revision_number": float64(1),
+		"created_at": moment(v.at) + "Z", "updated_at": moment(v.at) + "Z",
+		"port_security_enabled": true, "fixed_ips": []any{Object{"subnet_id": subnet.Text("id"), "ip_address": address}},
+		"mac_address": fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", v.state.made>>16&255, v.state.made>>8&255, v.state.made&255), "description": "",
+	}.With(more))
+}
+
+// removePort takes a port away; floating IPs that were bound to it stay, unbound.
+func (s *state) removePort(id string) {
+	for _, f := range s.Having(floating, "port_id", id) {
+		s.Change(floating, f.Text("id"), unbound())
+	}
+	s.Drop(ports, id)
+}
+
+func updatePort(v *visit) (any, error) {
+	p, ok := v.state.Get(ports, v.params["id"])
+	if !ok {
+		return nil, v.missing("Port", v.params["id"])
+	}
+	if err := v.revision(p); err != nil {
+		return nil, err
+	}
+	changes := v.body.Object("port").Only("security_groups", "name", "description", "admin_state_up")
+	for _, g := range changes.Texts("security_groups") {
+		if _, ok := v.state.Get(groups, g); !ok {
+			return nil, refuse(http.StatusNotFound, "SecurityGroupNotFound", "Security group %s does not exist", g)
+		}
+	}
+	return Object{"port": v.revise(ports, p, changes)}, nil
+}
+
+// revision refuses a change that was made for an earlier revision of an object.
+// Source: Neutron API reference, revisions, If-Match.
+func (v *visit) revision(o Object) error {
+	wanted, given := strings.CutPrefix(v.http.Header.Get("If-Match"), "revision_number=")
+	if now, _ := o.Number("revision_number"); given && fmt.Sprint(now) != wanted {
+		return refuse(http.StatusPreconditionFailed, "RevisionNumberConstraintFailed", "Constrained to %s, but current revision is %d", wanted, now)
+	}
+	return nil
+}
+
+// revise replaces values of an object, which gets another revision.
+func (v *visit) revise(c collection, o, changes Object) Object {
+	n, _ := o.Number("revision_number")
+	return v.state.Put(c, o.With(changes).With(Object{"revision_number": float64(n + 1), "updated_at": moment(v.at) + "Z"}))
+}
+
+func deletePortTag(v *visit) (any, error) {
+	p, ok := v.state.Get(ports, v.params["id"])
+	if !ok {
+		return nil, v.missing("Port", v.params["id"])
+	}
+	tags := p.Texts("tags")
+	if !slices.Contains(tags, v.params["tag"]) {
+		return nil, refuse(http.StatusNotFound, "TagNotFound", "Tag %s could not be found.", v.params["tag"])
+	}
+	v.revise(ports, p, Object{"tags": rest.Anys(slices.DeleteFunc(tags, func(t string) bool { return t == v.params["tag"] }))})
+	return nil, nil
+}
+
+func showFloating(v *visit) (any, error) {
+	f, ok := v.state.Get(floating, v.params["id"])
+	if !ok {
+		return nil, noFloating(v.params["id"])
+	}
+	return Object{"floatingip": asFloating(v.state, f)}, nil
+}
+
+// asFloating leaves out what the store keeps for itself, and tells of the port.
+func asFloating(s *state, f Object) Object {
+	out := hidden(f, "subnet")
+	if port, ok := s.Get(ports, f.Text("port_id")); ok {
+		out["port_details"] = port.Only("name", "network_id", "mac_address", "admin_state_up", "status", "device_id", "device_owner")
+	}
+	return out
+}
+
+func noFloating(id string) *refusal {
+	return refuse(http.StatusNotFound, "FloatingIPNotFound", "Floating IP %s could not be found", id)
+}
+
+// unbound is what a floating IP has without a port.
+func unbound() Object {
+	return Object{"port_id": nil, "fixed_ip_address": nil, "router_id": nil, "status": "DOWN", "port_details": nil}
+}
+
+func createFloating(v *visit) (any, error) {
+	wish := v.body.Object("floatingip")
+	network, ok := v.state.Get(networks, wish.Text("floating_network_id"))
+	if !ok {
+		return nil, refuse(http.StatusNotFound, "NetworkNotFound", "Network %s could not be found.", wish.Text("floating_network_id"))
+	}
+	if !network.Truth("router:external") {
+		return nil, refuse(http.StatusBadRequest, "BadRequest", "Bad floatingip request: Network %s is not a valid external network.", network.Text("id"))
+	}
+	if n := v.cloud.opt.Limits.FloatingIPs; n > 0 && len(v.state.All(floating, nil)) >= n {
+		return nil, refuse(http.StatusConflict, "OverQuota", "Quota exceeded for resources: ['floatingip'].")
+	}
+	address, subnet, err := v.floatingAddress(network, wish)
+	if err != nil {
+		return nil, err
+	}
+	f := Object{
+		"id": v.state.id(floating), "floating_ip_address": address, "floating_network_id": network.Text("id"), "subnet": subnet, "description": wish.Text("description"),
+		"project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "tags": []any{}, "revision_number": float64(0), "created_at": moment(v.at) + "Z", "updated_at": moment(v.at) + "Z",
+	}.With(unbound())
+	if f, err = v.bind(f, wish); err != nil {
+		return nil, err
+	}
+	return Object{"floatingip": asFloating(v.state, v.state.Put(floating, f))}, nil
+}
+
+// floatingAddress finds an address on the network, or on the subnet or of the number
+// that is asked for.
+func (v *visit) floatingAddress(network, wish Object) (address, subnet string, err error) {
+	if a := wish.Text("floating_ip_address"); a != "" {
+		if !v.cloud.opt.AnyAddress {
+			return "", "", refuse(http.StatusForbidden, "PolicyNotAuthorized", "(rule:create_floatingip and rule:create_floatingip:floating_ip_address) is disallowed by policy")
+		}
+		for _, s := range v.state.Having(subnets, "network_id", network.Text("id")) {
+			refused := v.takes(s, a)
+			if refused == nil {
+				return a, s.Text("id"), nil
+			}
+			err = refused
+		}
+		return "", "", err
+	}
+	for _, s := range v.state.Having(subnets, "network_id", network.Text("id")) {
+		wanted := wish.Text("subnet_id")
+		if version, _ := s.Number("ip_version"); version != 4 || wanted != "" && wanted != s.Text("id") {
+			continue
+		}
+		if address, err = v.freeAddress(s); err == nil {
+			return address, s.Text("id"), nil
+		}
+	}
+	if err == nil {
+		err = refuse(http.StatusBadRequest, "InvalidInput", "Invalid input for operation: Failed to create port on network %s, because fixed_ips included invalid subnet %s.", network.Text("id"), wish.Text("subnet_id"))
+	}
+	return "", "", err
+}
+
+// bind binds a floating IP to the port of a request.
+func (v *visit) bind(f, wish Object) (Object, error) {
+	id := wish.Text("port_id")
+	if id == "" {
+		return f, nil
+	}
+	port, ok := v.state.Get(ports, id)
+	if !ok {
+		return nil, refuse(http.StatusNotFound, "PortNotFound", "Port %s could not be found.", id)
+	}
+	for _, other := range v.state.Having(floating, "port_id", id) {
+		if other.Text("id") != f.Text("id") {
+			return nil, refuse(http.StatusConflict, "FloatingIPPortAlreadyAssociated", "Cannot associate floating IP %s (%s) with port %s using fixed IP %s, as that fixed IP already has a floating IP on external network %s.",
+				f.Text("floating_ip_address"), f.Text("id"), id, other.Text("fixed_ip_address"), f.Text("floating_network_id"))
+		}
+	}
+	for _, fixed := range port.Objects("fixed_ips") {
+		if family(fixed.Text("ip_address")) == 4 {
+			return f.With(Object{"port_id": id, "fixed_ip_address": fixed["ip_address"], "router_id": idOf("router"), "status": "ACTIVE"}), nil
+		}
+	}
+	return nil, refuse(http.StatusBadRequest, "BadRequest", "Bad floatingip request: Port %s does not have any IPv4 address.", id)
+}
+
+// updateFloating binds or unbinds; a body without a port unbinds. Source: a real Neutron.
+func updateFloating(v *visit) (any, error) {
+	f, ok := v.state.Get(floating, v.params["id"])
+	if !ok {
+		return nil, noFloating(v.params["id"])
+	}
+	if err := v.revision(f); err != nil {
+		return nil, err
+	}
+	wish := v.body.Object("floatingip")
+	changed := f.With(wish.Only("description"))
+	if len(wish) == 0 || wish["port_id"] != nil || hasKey(wish, "port_id") {
+		var err error
+		if changed, err = v.bind(changed.With(unbound()), wish); err != nil {
+			return nil, err
+		}
+	}
+	return Object{"floatingip": asFloating(v.state, v.revise(floating, f, changed.Only("description", "port_id", "fixed_ip_address", "router_id", "status", "port_details")))}, nil
+}
+
+func hasKey(o Object, key string) bool {
+	_, ok := o[key]
+	return ok
+}
+
+func deleteFloating(v *visit) (any, error) {
+	if _, ok := v.state.Get(floating, v.params["id"]); !ok {
+		return nil, noFloating(v.params["id"])
+	}
+	v.state.Drop(floating, v.params["id"])
+	return nil, nil
+}

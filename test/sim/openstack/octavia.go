@@ -1,0 +1,265 @@
+package openstack
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The states of what Octavia provisions. Source: Octavia API reference, status codes.
+const (
+	active        = "ACTIVE"
+	broken        = "ERROR"
+	pendingCreate = "PENDING_CREATE"
+	pendingUpdate = "PENDING_UPDATE"
+	pendingDelete = "PENDING_DELETE"
+)
+
+// unmonitored is the operating status of a member without a health check.
+const unmonitored = "NO_MONITOR"
+
+const provisioning = "provisioning_status"
+
+const octaviaPath = "/load-balancer/v2.0/lbaas/"
+
+func balancerRoutes() []route {
+	path := octaviaPath + string(balancers)
+	return []route{
+		reads(apiOctavia, "ListLoadBalancers", path, listOf(balancers, showBalancer)),
+		reads(apiOctavia, "ShowLoadBalancer", path+"/{id}", one(balancers, "loadbalancer", "Load Balancer", showBalancer)),
+		reads(apiOctavia, "ShowLoadBalancerStatus", path+"/{id}/status", balancerStatus),
+		writes(apiOctavia, "CreateLoadBalancer", http.MethodPost, path, http.StatusCreated, createBalancer),
+		writes(apiOctavia, "UpdateLoadBalancer", http.MethodPut, path+"/{id}", http.StatusOK, updateBalancer),
+		writes(apiOctavia, "FailoverLoadBalancer", http.MethodPut, path+"/{id}/failover", http.StatusAccepted, failover),
+		writes(apiOctavia, "DeleteLoadBalancer", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteBalancer),
+		reads(apiOctavia, "ListFlavors", octaviaPath+string(flavors), listOf(flavors, asIs)),
+		reads(apiOctavia, "ListAvailabilityZones", octaviaPath+"availabilityzones", listOf(zones, showZone)),
+	}
+}
+
+// touch makes a load balancer busy with a change, and what is touched below it with it.
+func (v *visit) touch(id, status string) {
+	v.state.Change(balancers, id, Object{provisioning: status})
+	v.state.busy[id] = v.at.Add(v.cloud.opt.Busy)
+	lb, _ := v.state.Get(balancers, id)
+	if v.breaks || v.cloud.opt.Breaks != "" && status != pendingDelete && strings.Contains(lb.Text("name"), v.cloud.opt.Breaks) {
+		v.state.fail[id] = true
+	}
+	v.state.settle(v.at)
+}
+
+// settle ends the changes that have taken their time.
+func (s *state) settle(now time.Time) {
+	for id, until := range s.busy {
+		if now.Before(until) {
+			continue
+		}
+		end := active
+		if s.fail[id] {
+			end = broken
+		}
+		delete(s.busy, id)
+		delete(s.fail, id)
+		s.settleOne(id, end, moment(now))
+	}
+}
+
+// settleOne ends the change of a load balancer in a state, at a time.
+func (s *state) settleOne(id, end, at string) {
+	lb, ok := s.Get(balancers, id)
+	if !ok {
+		return
+	}
+	if lb.Text(provisioning) == pendingDelete && end == active {
+		s.removeBalancer(lb)
+		return
+	}
+	operating := "ONLINE"
+	if end == broken {
+		operating = broken
+	}
+	s.Change(balancers, id, Object{provisioning: end, "operating_status": operating, "updated_at": at})
+	for _, c := range []collection{listeners, pools, members, monitors} {
+		for _, o := range s.Having(c, "loadbalancer", id) {
+			switch o.Text(provisioning) {
+			case pendingDelete:
+				if end == active {
+					s.dropPart(c, o)
+				}
+			case pendingCreate, pendingUpdate:
+				done := Object{provisioning: active, "operating_status": "ONLINE", "updated_at": at}
+				if o.Text("operating_status") == unmonitored {
+					delete(done, "operating_status")
+				}
+				s.Change(c, o.Text("id"), done)
+			}
+		}
+	}
+}
+
+// dropPart takes a part of a load balancer away, and the words of others for it.
+func (s *state) dropPart(c collection, o Object) {
+	s.Drop(c, o.Text("id"))
+	if c == monitors {
+		s.Change(pools, o.Text("pool"), Object{"healthmonitor_id": ""})
+	}
+	for _, l := range s.Having(listeners, "default_pool_id", o.Text("id")) {
+		s.Change(listeners, l.Text("id"), Object{"default_pool_id": nil})
+	}
+}
+
+// removeBalancer takes a load balancer away with all below it, and the port that
+// Octavia made for it.
+func (s *state) removeBalancer(lb Object) {
+	id := lb.Text("id")
+	for _, c := range []collection{listeners, pools, members, monitors} {
+		for _, o := range s.Having(c, "loadbalancer", id) {
+			s.Drop(c, o.Text("id"))
+		}
+	}
+	s.Drop(balancers, id)
+	if port, ok := s.Get(ports, lb.Text("vip_port_id")); ok && port.Text("device_owner") == "Octavia" {
+		s.removePort(port.Text("id"))
+	}
+}
+
+// mutable refuses a change below a load balancer that is busy or broken.
+func (v *visit) mutable(id string) (Object, error) {
+	lb, ok := v.state.Get(balancers, id)
+	if !ok {
+		return nil, lost("Load Balancer", id)
+	}
+	if lb.Text(provisioning) != active {
+		return nil, immutable("Load Balancer", id)
+	}
+	return lb, nil
+}
+
+// showBalancer is a load balancer as the API answers it.
+func showBalancer(s *state, lb Object) Object {
+	id := lb.Text("id")
+	out := lb.With(Object{"listeners": s.idsBelow(listeners, id), "pools": s.idsBelow(pools, id)})
+	delete(out, "graph")
+	return out
+}
+
+// showZone leaves the id out: zones have names only.
+func showZone(_ *state, zone Object) Object { return hidden(zone, "id") }
+
+func (s *state) idsBelow(c collection, lb string) []any {
+	out := []string{}
+	for _, o := range s.Having(c, "loadbalancer", lb) {
+		out = append(out, o.Text("id"))
+	}
+	return ids(out)
+}
+
+func updateBalancer(v *visit) (any, error) {
+	lb, ok := v.state.Get(balancers, v.params["id"])
+	if !ok {
+		return nil, lost("Load Balancer", v.params["id"])
+	}
+	if err := v.idle(lb, active); err != nil {
+		return nil, err
+	}
+	id := lb.Text("id")
+	changes := v.body.Object("loadbalancer").Only("name", "description", "tags", "admin_state_up", "vip_qos_policy_id")
+	if err := checkName(changes); err != nil {
+		return nil, err
+	}
+	v.state.Change(balancers, id, changes)
+	v.touch(id, pendingUpdate)
+	lb, _ = v.state.Get(balancers, id)
+	return Object{"loadbalancer": showBalancer(v.state, lb)}, nil
+}
+
+// idle refuses a change of a load balancer itself unless it is in one of the states.
+// Source: a real Octavia, which words it otherwise than for what is below.
+func (v *visit) idle(lb Object, in ...string) error {
+	if now := lb.Text(provisioning); !slices.Contains(in, now) {
+		return refuse(http.StatusConflict, "LBPendingStateError", "Invalid state %s of loadbalancer resource %s", now, lb.Text("id"))
+	}
+	return nil
+}
+
+// failover builds a load balancer anew, also one in ERROR, where its driver can. Only
+// administrators may.
+// Sources: openstack/ovn-octavia-provider, driver.py, which has no failover; a real
+// Octavia.
+func failover(v *visit) (any, error) {
+	if !v.cloud.opt.Administrator {
+		return nil, refuse(http.StatusForbidden, "PolicyForbidden", "Policy does not allow this request to be performed.")
+	}
+	lb, ok := v.state.Get(balancers, v.params["id"])
+	if !ok {
+		return nil, lost("Load Balancer", v.params["id"])
+	}
+	if err := v.idle(lb, active, broken); err != nil {
+		return nil, err
+	}
+	if lb.Text("provider") == "ovn" {
+		return nil, refuse(http.StatusNotImplemented, "ProviderNotImplementedError", "Provider 'ovn' does not support a requested action: This provider does not support failing over load balancers.")
+	}
+	v.touch(lb.Text("id"), pendingUpdate)
+	return nil, nil
+}
+
+func deleteBalancer(v *visit) (any, error) {
+	lb, ok := v.state.Get(balancers, v.params["id"])
+	if !ok {
+		return nil, lost("Load Balancer", v.params["id"])
+	}
+	id := lb.Text("id")
+	if v.http.URL.Query().Get("cascade") != "true" && len(v.state.idsBelow(listeners, id))+len(v.state.idsBelow(pools, id)) > 0 {
+		return nil, invalid("Cannot delete Load Balancer %s - it has children", id)
+	}
+	if err := v.idle(lb, active, broken); err != nil {
+		return nil, err
+	}
+	v.touch(id, pendingDelete)
+	return nil, nil
+}
+
+// balancerStatus is the tree of all that is below a load balancer, in few words.
+func balancerStatus(v *visit) (any, error) {
+	lb, ok := v.state.Get(balancers, v.params["id"])
+	if !ok {
+		return nil, lost("Load Balancer", v.params["id"])
+	}
+	brief := func(o Object, more ...string) Object {
+		return o.Only(append([]string{"id", "name", provisioning, "operating_status"}, more...)...)
+	}
+	poolTree := func(p Object) Object {
+		out := brief(p)
+		all := []any{}
+		for _, m := range v.state.Having(members, "pool", p.Text("id")) {
+			all = append(all, brief(m, "address", "protocol_port"))
+		}
+		out["members"] = all
+		if m, ok := v.state.Get(monitors, p.Text("healthmonitor_id")); ok {
+			out["health_monitor"] = brief(m, "type")
+		}
+		return out
+	}
+	tree := brief(lb)
+	below, free := []any{}, []any{}
+	for _, l := range v.state.Having(listeners, "loadbalancer", lb.Text("id")) {
+		out, inner := brief(l), []any{}
+		if p, ok := v.state.Get(pools, l.Text("default_pool_id")); ok {
+			inner = append(inner, poolTree(p))
+		}
+		out["pools"] = inner
+		below = append(below, out)
+	}
+	for _, p := range v.state.Having(pools, "loadbalancer", lb.Text("id")) {
+		if len(v.state.Having(listeners, "default_pool_id", p.Text("id"))) == 0 {
+			free = append(free, poolTree(p))
+		}
+	}
+	tree["listeners"] = below
+	if len(free) > 0 {
+		tree["pools"] = free
+	}
+	return Object{"statuses": Object{"loadbalancer": tree}}, nil
+}

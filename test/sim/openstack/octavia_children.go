@@ -1,0 +1,251 @@
+package openstack
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+func childRoutes() []route {
+	l, p, m := octaviaPath+string(listeners), octaviaPath+string(pools), octaviaPath+string(monitors)
+	return []route{
+		reads(apiOctavia, "ListListeners", l, listOf(listeners, showListener)),
+		reads(apiOctavia, "ShowListener", l+"/{id}", one(listeners, "listener", "Listener", showListener)),
+		writes(apiOctavia, "CreateListener", http.MethodPost, l, http.StatusCreated, createListener),
+		writes(apiOctavia, "UpdateListener", http.MethodPut, l+"/{id}", http.StatusOK, updateListener),
+		writes(apiOctavia, "DeleteListener", http.MethodDelete, l+"/{id}", http.StatusNoContent, deleteListener),
+		reads(apiOctavia, "ListPools", p, listOf(pools, showPool)),
+		reads(apiOctavia, "ShowPool", p+"/{id}", one(pools, "pool", "Pool", showPool)),
+		writes(apiOctavia, "CreatePool", http.MethodPost, p, http.StatusCreated, createPool),
+		writes(apiOctavia, "UpdatePool", http.MethodPut, p+"/{id}", http.StatusOK, updatePool),
+		writes(apiOctavia, "DeletePool", http.MethodDelete, p+"/{id}", http.StatusNoContent, deletePool),
+		reads(apiOctavia, "ListMembers", p+"/{pool}/members", listMembers),
+		writes(apiOctavia, "CreateMember", http.MethodPost, p+"/{pool}/members", http.StatusCreated, createMember),
+		writes(apiOctavia, "BatchUpdateMembers", http.MethodPut, p+"/{pool}/members", http.StatusAccepted, batchMembers),
+		writes(apiOctavia, "DeleteMember", http.MethodDelete, p+"/{pool}/members/{id}", http.StatusNoContent, deleteMember),
+		reads(apiOctavia, "ListHealthMonitors", m, listOf(monitors, showMonitor)),
+		reads(apiOctavia, "ShowHealthMonitor", m+"/{id}", one(monitors, "healthmonitor", "Health Monitor", showMonitor)),
+		writes(apiOctavia, "CreateHealthMonitor", http.MethodPost, m, http.StatusCreated, createMonitor),
+		writes(apiOctavia, "UpdateHealthMonitor", http.MethodPut, m+"/{id}", http.StatusOK, updateMonitor),
+		writes(apiOctavia, "DeleteHealthMonitor", http.MethodDelete, m+"/{id}", http.StatusNoContent, deleteMonitor),
+	}
+}
+
+// hidden drops what the store keeps for itself, and names the load balancer as answers do.
+func hidden(o Object, keys ...string) Object {
+	out := o.With(nil)
+	delete(out, "loadbalancer")
+	for _, k := range keys {
+		delete(out, k)
+	}
+	return out
+}
+
+func showListener(_ *state, l Object) Object {
+	out := hidden(l)
+	out["loadbalancers"] = ids([]string{l.Text("loadbalancer")})
+	if len(out.List("allowed_cidrs")) == 0 {
+		out["allowed_cidrs"] = nil
+	}
+	return out
+}
+
+func showPool(s *state, p Object) Object {
+	out := hidden(p)
+	out["loadbalancers"] = ids([]string{p.Text("loadbalancer")})
+	var users, inside []string
+	for _, l := range s.Having(listeners, "default_pool_id", p.Text("id")) {
+		users = append(users, l.Text("id"))
+	}
+	for _, m := range s.Having(members, "pool", p.Text("id")) {
+		inside = append(inside, m.Text("id"))
+	}
+	out["listeners"], out["members"] = ids(users), ids(inside)
+	if p.Text("healthmonitor_id") == "" {
+		delete(out, "healthmonitor_id")
+	}
+	if session := p.Object("session_persistence"); session != nil {
+		out["session_persistence"] = Object{"cookie_name": nil, "persistence_granularity": nil, "persistence_timeout": nil}.With(session)
+	}
+	return out
+}
+
+func (v *visit) fresh(c collection, lb Object) Object {
+	return Object{
+		"id": v.state.id(c), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "admin_state_up": true, provisioning: pendingCreate,
+		"operating_status": "OFFLINE", "created_at": moment(v.at), "updated_at": nil, "loadbalancer": lb.Text("id"),
+	}
+}
+
+// listenerDefaults are what a listener has that says nothing else.
+// Source: a real Octavia.
+func listenerDefaults() Object {
+	return Object{
+		"name": "", "description": "", "connection_limit": float64(-1), "default_pool_id": nil, "insert_headers": Object{}, "default_tls_container_ref": nil,
+		"sni_container_refs": []any{}, "l7policies": []any{}, "allowed_cidrs": []any{}, "tags": []any{}, "timeout_client_data": float64(50000),
+		"timeout_member_connect": float64(5000), "timeout_member_data": float64(50000), "timeout_tcp_inspect": float64(0), "client_authentication": "NONE",
+		"client_ca_tls_container_ref": nil, "client_crl_container_ref": nil, "tls_ciphers": nil, "tls_versions": nil, "alpn_protocols": nil,
+	}
+}
+
+func (v *visit) addListener(lb, wish Object) (Object, error) {
+	if n := v.cloud.opt.Limits.Listeners; n > 0 && len(v.state.All(listeners, nil)) >= n {
+		return nil, quotaMet("Listener")
+	}
+	l := listenerDefaults().With(v.fresh(listeners, lb)).With(wish.Only("name", "description", "protocol", "protocol_port", "default_pool_id", "sni_container_refs"))
+	l = l.With(wish.Only(listenerMutable()...))
+	if err := v.checkListener(lb, l); err != nil {
+		return nil, err
+	}
+	return v.state.Put(listeners, l), nil
+}
+
+func listenerMutable() []string {
+	return []string{
+		"name", "description", "connection_limit", "insert_headers", "default_tls_container_ref", "sni_container_refs", "allowed_cidrs", "tags", "default_pool_id",
+		"timeout_client_data", "timeout_member_connect", "timeout_member_data", "timeout_tcp_inspect", "admin_state_up",
+	}
+}
+
+// layer is which protocols cannot share a port.
+func layer(protocol string) string {
+	if protocol == "UDP" || protocol == "SCTP" {
+		return protocol
+	}
+	return "TCP"
+}
+
+func (v *visit) checkListener(lb, l Object) error {
+	if err := checkName(l); err != nil {
+		return err
+	}
+	protocol := l.Text("protocol")
+	if !slices.Contains([]string{"TCP", "UDP", "SCTP", "HTTP", "HTTPS", "TERMINATED_HTTPS"}, protocol) {
+		return refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute protocol. Value: '%s'.", protocol)
+	}
+	if lb.Text("provider") == "ovn" && !slices.Contains([]string{"TCP", "UDP", "SCTP"}, protocol) {
+		return refuse(http.StatusNotImplemented, "ProviderUnsupportedOptionError", "Provider 'ovn' does not support a requested option: OVN provider does not support %s protocol", protocol)
+	}
+	if port, _ := l.Number("protocol_port"); port < 1 || port > 65535 {
+		return unfit("protocol_port", strconv.Itoa(port), "should be greater or equal to 1")
+	}
+	if err := v.checkRanges(lb, l); err != nil {
+		return err
+	}
+	if len(l.Object("insert_headers")) > 0 && protocol != "HTTP" && protocol != "TERMINATED_HTTPS" {
+		return refuse(http.StatusBadRequest, "InvalidOption", "insert-headers is not a valid option for a %s protocol listener.", protocol)
+	}
+	for _, other := range v.state.Having(listeners, "loadbalancer", lb.Text("id")) {
+		if other.Text("id") != l.Text("id") && other["protocol_port"] == l["protocol_port"] && layer(other.Text("protocol")) == layer(protocol) {
+			return refuse(http.StatusConflict, "DuplicateListenerEntry", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v", layer(protocol), l["protocol_port"])
+		}
+	}
+	if id := l.Text("default_pool_id"); id != "" {
+		p, ok := v.state.Get(pools, id)
+		if !ok {
+			return lost("Pool", id)
+		}
+		if !slices.Contains(partners()[protocol], p.Text("protocol")) {
+			return invalid("The pool protocol '%s' is invalid while the listener protocol is '%s'.", p.Text("protocol"), protocol)
+		}
+	}
+	if protocol == "TERMINATED_HTTPS" && l.Text("default_tls_container_ref") == "" {
+		return invalid("An SNI or default certificate container reference is required with TERMINATED_HTTPS protocol.")
+	}
+	return nil
+}
+
+func (v *visit) checkRanges(lb, l Object) error {
+	for key, low := range map[string]int{"connection_limit": -1, "timeout_client_data": 0, "timeout_member_connect": 0, "timeout_member_data": 0, "timeout_tcp_inspect": 0} {
+		if n, given := l.Number(key); given && (n < low || n > 2073600000) {
+			return unfit(key, strconv.Itoa(n), "should be greater or equal to "+strconv.Itoa(low))
+		}
+	}
+	masked := []any{}
+	for _, text := range l.Texts("allowed_cidrs") {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return invalid("%s is not a valid CIDR", text)
+		}
+		if prefix.Addr().Is4() != (family(lb.Text("vip_address")) == 4) {
+			return invalid("CIDR %s IP version incompatible with VIP %s IP version.", text, lb.Text("vip_address"))
+		}
+		masked = append(masked, prefix.Masked().String())
+	}
+	l["allowed_cidrs"] = masked
+	return nil
+}
+
+// partners says which pools a listener may have. Source: Octavia API reference, valid
+// protocol combinations.
+func partners() map[string][]string {
+	return map[string][]string{
+		"TCP": {"HTTP", "HTTPS", "PROXY", "PROXYV2", "TCP"}, "HTTP": {"HTTP", "PROXY", "PROXYV2"}, "HTTPS": {"HTTPS", "PROXY", "PROXYV2", "TCP"},
+		"TERMINATED_HTTPS": {"HTTP", "PROXY", "PROXYV2"}, "UDP": {"UDP"}, "SCTP": {"SCTP"},
+	}
+}
+
+// unsupported is what a real Octavia answers to a tree below an existing load balancer.
+func unsupported(wish Object, keys ...string) error {
+	for _, k := range keys {
+		if wish[k] != nil {
+			return refuse(http.StatusInternalServerError, "AttributeError", "'dict' object has no attribute '_sa_instance_state'")
+		}
+	}
+	return nil
+}
+
+func createListener(v *visit) (any, error) {
+	wish := v.body.Object("listener")
+	lb, err := v.mutable(wish.Text("loadbalancer_id"))
+	if err != nil {
+		return nil, err
+	}
+	if err := unsupported(wish, "default_pool"); err != nil {
+		return nil, err
+	}
+	l, err := v.addListener(lb, wish)
+	if err != nil {
+		return nil, err
+	}
+	if id := l.Text("default_pool_id"); id != "" {
+		v.state.Change(pools, id, Object{provisioning: pendingUpdate})
+	}
+	v.touch(lb.Text("id"), pendingUpdate)
+	l, _ = v.state.Get(listeners, l.Text("id"))
+	return Object{"listener": showListener(v.state, l)}, nil
+}
+
+func updateListener(v *visit) (any, error) {
+	l, ok := v.state.Get(listeners, v.params["id"])
+	if !ok {
+		return nil, lost("Listener", v.params["id"])
+	}
+	lb, err := v.mutable(l.Text("loadbalancer"))
+	if err != nil {
+		return nil, err
+	}
+	changed := l.With(v.body.Object("listener").Only(listenerMutable()...))
+	if err := v.checkListener(lb, changed); err != nil {
+		return nil, err
+	}
+	changed[provisioning] = pendingUpdate
+	v.state.Put(listeners, changed)
+	v.touch(lb.Text("id"), pendingUpdate)
+	changed, _ = v.state.Get(listeners, l.Text("id"))
+	return Object{"listener": showListener(v.state, changed)}, nil
+}
+
+func deleteListener(v *visit) (any, error) {
+	l, ok := v.state.Get(listeners, v.params["id"])
+	if !ok {
+		return nil, lost("Listener", v.params["id"])
+	}
+	if _, err := v.mutable(l.Text("loadbalancer")); err != nil {
+		return nil, err
+	}
+	v.state.Change(listeners, l.Text("id"), Object{provisioning: pendingDelete})
+	v.touch(l.Text("loadbalancer"), pendingUpdate)
+	return nil, nil
+}

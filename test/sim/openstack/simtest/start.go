@@ -1,0 +1,26 @@
+package simtest
+
+import (
+	"testing"
+
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// Running is a simulator that serves until the test ends.
+type Running struct {
+	URL   string
+	Cloud *simopenstack.Cloud
+}
+
+// Start serves a new cloud in memory.
+func Start(t testing.TB, opt simopenstack.Options) *Running {
+	t.Helper()
+	cloud, err := simopenstack.New(opt)
+	if err != nil {
+		t.Fatalf("openstack simulator: %v", err)
+	}
+	l := virtual.Listen()
+	virtual.Serve(t, l, cloud)
+	return &Running{URL: "http://" + l.Name, Cloud: cloud}
+}
