@@ -64,10 +64,9 @@ func startAPIServer(t *testing.T, s Plannable) *apiServer {
 		}
 		return out
 	})
-	l := virtual.Listen()
-	virtual.Serve(t, l, mux)
+	url := virtual.Start(t, mux)
 	a.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	config := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: 'http://" + l.Name + "'}}]\n" +
+	config := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: '" + url + "'}}]\n" +
 		"contexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n"
 	if err := os.WriteFile(a.kubeconfig, []byte(config), 0o600); err != nil {
 		t.Fatal(err)

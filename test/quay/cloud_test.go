@@ -1,7 +1,6 @@
 package quay
 
 import (
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/seed"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // subject is one fresh cloud with three machines.
@@ -48,9 +48,7 @@ func (s subject) Control() *sim.Control { return &s.harbour.Control }
 func TestProperties(t *testing.T) {
 	fresh := func(t testing.TB) props.Subject {
 		h := newHarbour()
-		server := httptest.NewServer(h)
-		t.Cleanup(server.Close)
-		return subject{server.URL, h}
+		return subject{virtual.Start(t, h), h}
 	}
 	props.Run(t, fresh, []props.Case{
 		props.Service("plain", nil),

@@ -34,6 +34,24 @@ func Test(t *testing.T, body func(t *testing.T)) {
 	})
 }
 
+// Start serves a handler in memory until the test ends, and returns its URL.
+func Start(t testing.TB, h http.Handler) (url string) {
+	t.Helper()
+	l := Listen()
+	Serve(t, l, h)
+	return "http://" + l.Name
+}
+
+// StartLoopback serves a handler on a free port until the test ends, and returns its
+// URL: for clients that make their own connections, as those of metadata servers do, and
+// for tests outside of virtual time.
+func StartLoopback(t testing.TB, h http.Handler) (url string) {
+	t.Helper()
+	server := Loopback(h)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
 // distance is how long a request is on its way. In virtual time all that is under way
 // has come to rest by then, so what an answer meets is the same on every machine, and no
 // answer overtakes the end of its request, which would cost the connection.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,19 +26,15 @@ type Running struct {
 // Start serves a new cloud in memory.
 func Start(t testing.TB, opt simaws.Options) *Running {
 	t.Helper()
-	l := virtual.Listen()
 	cloud := fresh(t, opt)
-	virtual.Serve(t, l, cloud)
-	return running("http://"+l.Name, cloud, opt)
+	return running(virtual.Start(t, cloud), cloud, opt)
 }
 
 // StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
 func StartLoopback(t testing.TB, opt simaws.Options) *Running {
 	t.Helper()
 	cloud := fresh(t, opt)
-	server := httptest.NewServer(cloud)
-	t.Cleanup(server.Close)
-	return running(server.URL, cloud, opt)
+	return running(virtual.StartLoopback(t, cloud), cloud, opt)
 }
 
 func fresh(t testing.TB, opt simaws.Options) *simaws.Cloud {

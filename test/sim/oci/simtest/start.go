@@ -16,10 +16,8 @@ type Running struct {
 // Start serves a new cloud in memory.
 func Start(t testing.TB, opt simoci.Options) *Running {
 	t.Helper()
-	l := virtual.Listen()
 	cloud := fresh(t, opt)
-	virtual.Serve(t, l, cloud)
-	return &Running{URL: "http://" + l.Name, Cloud: cloud}
+	return &Running{URL: virtual.Start(t, cloud), Cloud: cloud}
 }
 
 // StartLoopback serves a new cloud on a free port, for clients that make their own
@@ -27,9 +25,7 @@ func Start(t testing.TB, opt simoci.Options) *Running {
 func StartLoopback(t testing.TB, opt simoci.Options) *Running {
 	t.Helper()
 	cloud := fresh(t, opt)
-	server := virtual.Loopback(cloud)
-	t.Cleanup(server.Close)
-	return &Running{URL: server.URL, Cloud: cloud}
+	return &Running{URL: virtual.StartLoopback(t, cloud), Cloud: cloud}
 }
 
 func fresh(t testing.TB, opt simoci.Options) *simoci.Cloud {

@@ -20,7 +20,5 @@ func Start(t testing.TB, opt simopenstack.Options) *Running {
 	if err != nil {
 		t.Fatalf("openstack simulator: %v", err)
 	}
-	l := virtual.Listen()
-	virtual.Serve(t, l, cloud)
-	return &Running{URL: "http://" + l.Name, Cloud: cloud}
+	return &Running{URL: virtual.Start(t, cloud), Cloud: cloud}
 }
