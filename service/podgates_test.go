@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -17,11 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
@@ -107,16 +102,9 @@ func (w *podWorld) patchPod(action clienttesting.Action) (bool, runtime.Object, 
 	if err != nil {
 		return true, nil, err
 	}
-	before, err := json.Marshal(obj)
+	was, _ := obj.(*corev1.Pod)
+	now, err := merged(was, a.GetPatch())
 	if err != nil {
-		return true, nil, err
-	}
-	merged, err := strategicpatch.StrategicMergePatch(before, a.GetPatch(), corev1.Pod{})
-	if err != nil {
-		return true, nil, err
-	}
-	now := &corev1.Pod{}
-	if err := json.Unmarshal(merged, now); err != nil {
 		return true, nil, err
 	}
 	return true, now, w.client.Tracker().Update(podsResource, now, now.Namespace)
@@ -196,29 +184,10 @@ func (w *podWorld) patches() int {
 func amongPods(t *testing.T, test func(*podWorld)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		cloud := &podToy{toy: &toy{has: map[string]toyBalancer{}, nodes: map[string][]string{}}, healthy: map[string]bool{}}
-		w := &podWorld{cloud: cloud, cluster: &cluster{t: t, client: fake.NewClientset(), events: record.NewFakeRecorder(10000), cloud: cloud.toy}}
-		w.client.PrependReactor("patch", "services", w.patch)
+		cloud := &podToy{toy: newToy(), healthy: map[string]bool{}}
+		w := &podWorld{cloud: cloud, cluster: newCluster(t, cloud.toy)}
 		w.client.PrependReactor("patch", "pods", w.patchPod)
-		w.node("n1")
-		factory := informers.NewSharedInformerFactory(w.client, 0)
-		loop, err := New(w.client, factory, reconcile.New(cloud.bound(t), reconcile.Options{Now: time.Now}), w.events, Options{Classes: Classes{Default: true}, PodGates: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		factory.Start(ctx.Done())
-		var running sync.WaitGroup
-		running.Go(func() {
-			if err := loop.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-		after(time.Second)
-		test(w)
-		stop()
-		running.Wait()
-		factory.Shutdown()
+		w.beside(cloud.bound(t), reconcile.Options{}, Options{PodGates: true}, func() { test(w) })
 	})
 }
 

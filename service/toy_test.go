@@ -212,6 +212,20 @@ func (c *cluster) next() string {
 	return strconv.Itoa(c.version)
 }
 
+// merged is an object with a strategic merge patch applied.
+func merged[T any](was *T, patch []byte) (*T, error) {
+	before, err := json.Marshal(was)
+	if err != nil {
+		return nil, err
+	}
+	now := new(T)
+	after, err := strategicpatch.StrategicMergePatch(before, patch, *now)
+	if err != nil {
+		return nil, err
+	}
+	return now, json.Unmarshal(after, now)
+}
+
 // services is the resource of Services.
 var servicesResource = corev1.SchemeGroupVersion.WithResource("services")
 
@@ -224,10 +238,6 @@ func (c *cluster) patch(action clienttesting.Action) (bool, runtime.Object, erro
 		return true, nil, err
 	}
 	was, _ := obj.(*corev1.Service)
-	before, err := json.Marshal(was)
-	if err != nil {
-		return true, nil, err
-	}
 	var body struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`
@@ -239,12 +249,8 @@ func (c *cluster) patch(action clienttesting.Action) (bool, runtime.Object, erro
 	if v := body.Metadata.ResourceVersion; v != "" && v != was.ResourceVersion {
 		return true, nil, apierrors.NewConflict(servicesResource.GroupResource(), was.Name, fmt.Errorf("%s is not %s", v, was.ResourceVersion))
 	}
-	merged, err := strategicpatch.StrategicMergePatch(before, a.GetPatch(), corev1.Service{})
+	now, err := merged(was, a.GetPatch())
 	if err != nil {
-		return true, nil, err
-	}
-	now := &corev1.Service{}
-	if err := json.Unmarshal(merged, now); err != nil {
 		return true, nil, err
 	}
 	c.patches++
@@ -329,36 +335,52 @@ func (c *cluster) programmed(name string) string {
 	return ""
 }
 
+// newToy is an empty toy cloud.
+func newToy() *toy { return &toy{has: map[string]toyBalancer{}, nodes: map[string][]string{}} }
+
+// newCluster is a cluster in memory with one node.
+func newCluster(t *testing.T, cloud *toy) *cluster {
+	t.Helper()
+	c := &cluster{t: t, client: fake.NewClientset(), events: record.NewFakeRecorder(10000), cloud: cloud}
+	c.client.PrependReactor("patch", "services", c.patch)
+	c.node("n1")
+	return c
+}
+
+// beside runs a part of a test beside a loop, until the part ends.
+func (c *cluster) beside(bound providers.Bound, r reconcile.Options, o Options, part func()) {
+	c.t.Helper()
+	factory := informers.NewSharedInformerFactory(c.client, 0)
+	r.Now, o.Classes = time.Now, Classes{Default: true}
+	loop, err := New(c.client, factory, reconcile.New(bound, r), c.events, o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(c.t.Context())
+	factory.Start(ctx.Done())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := loop.Run(ctx); err != nil {
+			c.t.Error(err)
+		}
+	})
+	after(time.Second)
+	part()
+	stop()
+	running.Wait()
+	factory.Shutdown()
+}
+
 // inLoop runs a test beside a loop, in virtual time.
 func inLoop(t *testing.T, o Options, test func(*cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{t: t, client: fake.NewClientset(), events: record.NewFakeRecorder(10000), cloud: &toy{has: map[string]toyBalancer{}, nodes: map[string][]string{}}}
-		c.client.PrependReactor("patch", "services", c.patch)
-		c.node("n1")
-		options := reconcile.Options{Now: time.Now}
+		c := newCluster(t, newToy())
+		options := reconcile.Options{}
 		if o.DryRun {
 			options.Policies = []plan.Policy{plan.DryRun}
 		}
-		factory := informers.NewSharedInformerFactory(c.client, 0)
-		o.Classes = Classes{Default: true}
-		loop, err := New(c.client, factory, reconcile.New(c.cloud.bound(t), options), c.events, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		factory.Start(ctx.Done())
-		var running sync.WaitGroup
-		running.Go(func() {
-			if err := loop.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-		after(time.Second)
-		test(c)
-		stop()
-		running.Wait()
-		factory.Shutdown()
+		c.beside(c.cloud.bound(t), options, o, func() { test(c) })
 	})
 }
 

@@ -2,7 +2,6 @@ package aws
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +10,6 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/cases"
-	"github.com/berth-lb/berth/test/mutate"
 )
 
 type fuzzed = cases.Fuzzed[Config, *Facts]
@@ -21,6 +19,7 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	all := live(t)
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
+		Sized: slices.IndexFunc(all, func(c testCase) bool { return c.name == "nlb-basic" }),
 		Found: func(want, _ *stack.Stack) *stack.Stack { return asFound(want) },
 	}
 }
@@ -39,12 +38,6 @@ func live(t testing.TB) []testCase {
 	return slices.DeleteFunc(loadCases(t), func(c testCase) bool { return c.world.Deleted })
 }
 
-// sized is a Service that can be made as large as one likes.
-func sized(t testing.TB) (cases.Fuzzer[Config, *Facts], fuzzed) {
-	all := live(t)
-	return fuzzer(t), all[slices.IndexFunc(all, func(c testCase) bool { return c.name == "nlb-basic" })].fuzzed(t)
-}
-
 func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }
 
 func FuzzCompare(f *testing.F) { fuzzer(f).Compare(f) }
@@ -53,24 +46,16 @@ func FuzzRead(f *testing.F) { fuzzer(f).Read(f) }
 
 // FuzzConfig reads any cloud configuration without a panic.
 func FuzzConfig(f *testing.F) {
-	mutate.Add(f, 60, "[Global]\nZone = eu-west-1a\nVPC = vpc-1\n")
-	mutate.Add(f, 60, "[ServiceOverride \"1\"]\nService = ec2\nRegion = x\nURL = %\n")
-	f.Fuzz(func(_ *testing.T, text string) { _, _, _ = ReadConfig(strings.NewReader(text)) })
+	cases.FuzzConfig(f, ReadConfig,
+		"[Global]\nZone = eu-west-1a\nVPC = vpc-1\n",
+		"[ServiceOverride \"1\"]\nService = ec2\nRegion = x\nURL = %\n",
+	)
 }
 
 // TestGrowth: ten times the ports x ranges are at most ten times the work.
-func TestGrowth(t *testing.T) {
-	z, c := sized(t)
-	cases.NearLinear(t, c.Service, z.Planned(t, c, nil))
-}
+func TestGrowth(t *testing.T) { fuzzer(t).Growth(t) }
 
 // TestLargest: the largest Service of the kind takes little, and ends with its time.
-func TestLargest(t *testing.T) {
-	z, c := sized(t)
-	z.Bounded(t, c)
-}
+func TestLargest(t *testing.T) { fuzzer(t).Largest(t) }
 
-func BenchmarkSizes(b *testing.B) {
-	z, c := sized(b)
-	cases.BenchmarkSizes(b, c.Service, z.Planned(b, c, nil))
-}
+func BenchmarkSizes(b *testing.B) { fuzzer(b).Measure(b) }

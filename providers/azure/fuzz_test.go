@@ -2,7 +2,6 @@ package azure
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +11,6 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
-	"github.com/berth-lb/berth/test/mutate"
 )
 
 type fuzzed = cases.Fuzzed[Config, *Facts]
@@ -23,6 +21,7 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	all := live(t)
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
+		Sized:   slices.IndexFunc(all, func(c testCase) bool { return c.name == "public-basic" }),
 		Found:   func(want, _ *stack.Stack) *stack.Stack { return want },
 		InFacts: true, Rest: func(p plan.Plan) bool { return !p.Writes() },
 	}
@@ -44,12 +43,6 @@ func live(t testing.TB) []testCase {
 	return slices.DeleteFunc(loadCases(t), func(c testCase) bool { return c.world.Deleted })
 }
 
-// sized is a Service that can be made as large as one likes.
-func sized(t testing.TB) (cases.Fuzzer[Config, *Facts], fuzzed) {
-	all := live(t)
-	return fuzzer(t), all[slices.IndexFunc(all, func(c testCase) bool { return c.name == "public-basic" })].fuzzed(t)
-}
-
 func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }
 
 func FuzzCompare(f *testing.F) { fuzzer(f).Compare(f) }
@@ -58,24 +51,16 @@ func FuzzRead(f *testing.F) { fuzzer(f).Read(f) }
 
 // FuzzConfig reads any cloud configuration without a panic.
 func FuzzConfig(f *testing.F) {
-	mutate.Add(f, 60, `{"subscriptionId": "s", "resourceGroup": "g", "location": "l", "vmType": "vmss"}`)
-	mutate.Add(f, 60, "loadBalancerSku: standard\nmultipleStandardLoadBalancerConfigurations: [{name: a, serviceNamespaceSelector: {}}]\n")
-	f.Fuzz(func(_ *testing.T, text string) { _, _, _ = ReadConfig(strings.NewReader(text)) })
+	cases.FuzzConfig(f, ReadConfig,
+		`{"subscriptionId": "s", "resourceGroup": "g", "location": "l", "vmType": "vmss"}`,
+		"loadBalancerSku: standard\nmultipleStandardLoadBalancerConfigurations: [{name: a, serviceNamespaceSelector: {}}]\n",
+	)
 }
 
 // TestGrowth: ten times the ports x ranges are at most ten times the work.
-func TestGrowth(t *testing.T) {
-	z, c := sized(t)
-	cases.NearLinear(t, c.Service, z.Planned(t, c, nil))
-}
+func TestGrowth(t *testing.T) { fuzzer(t).Growth(t) }
 
 // TestLargest: the largest Service of the kind takes little, and ends with its time.
-func TestLargest(t *testing.T) {
-	z, c := sized(t)
-	z.Bounded(t, c)
-}
+func TestLargest(t *testing.T) { fuzzer(t).Largest(t) }
 
-func BenchmarkSizes(b *testing.B) {
-	z, c := sized(b)
-	cases.BenchmarkSizes(b, c.Service, z.Planned(b, c, nil))
-}
+func BenchmarkSizes(b *testing.B) { fuzzer(b).Measure(b) }

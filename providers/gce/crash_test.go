@@ -255,9 +255,6 @@ func keysOf(s *stack.Stack) []string {
 // TestCrashBetween: the same from whatever one case leaves to whatever another
 // wants, cut at a few places.
 func TestCrashBetween(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thousands of runs")
-	}
 	var cases []testCase
 	left := map[string]*stack.Stack{}
 	for _, c := range loadCases(t) {

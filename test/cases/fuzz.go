@@ -1,10 +1,14 @@
 package cases
 
 import (
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
@@ -32,6 +36,8 @@ type Fuzzer[C, F any] struct {
 	Cases int
 	// Case loads one of the cases.
 	Case func(t testing.TB, i int) Fuzzed[C, F]
+	// Sized is the case whose Service can be made as large as one likes.
+	Sized int
 	// Found turns what is wanted into what a read would bring once it is made.
 	Found func(want, have *stack.Stack) *stack.Stack
 	// InFacts says that facts hold what was found as well: what is wanted is then built
@@ -185,6 +191,41 @@ func (z Fuzzer[C, F]) Read(f *testing.F) {
 			t.Errorf("%s: release: %v", c.Name, err)
 		}
 	})
+}
+
+// FuzzConfig is a fuzz test that reads any cloud configuration without a panic, beginning
+// with good and bad ones.
+func FuzzConfig[C any](f *testing.F, read func(io.Reader) (C, annotations.Problems, error), texts ...string) {
+	f.Helper()
+	for _, text := range texts {
+		mutate.Add(f, 60, text)
+	}
+	f.Fuzz(func(_ *testing.T, text string) { _, _, _ = read(strings.NewReader(text)) })
+}
+
+// AsFound is what is wanted as a read brings it: with an id, and proven by its name.
+func AsFound(want *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: want.Owner}
+	for _, r := range want.Resources {
+		r.ID, r.Proof = "id-of-"+r.Key.String(), stack.Name
+		out.Put(r)
+	}
+	return out
+}
+
+// Web is a Service with two ports, of the protocols, and a cluster of three nodes for it,
+// whose provider IDs begin with the prefix and whose addresses are 10.0.0.1 and on.
+func Web(providerID string, protocols [2]corev1.Protocol) (*corev1.Service, []corev1.Node) {
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "0a1b"}}
+	svc.Spec.Type, svc.Spec.IPFamilies = corev1.ServiceTypeLoadBalancer, []corev1.IPFamily{corev1.IPv4Protocol}
+	svc.Spec.Ports = []corev1.ServicePort{{Name: "a", Protocol: protocols[0], Port: 80, NodePort: 31080}, {Name: "b", Protocol: protocols[1], Port: 53, NodePort: 31053}}
+	var nodes []corev1.Node
+	for i := range 3 {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i)}, Spec: corev1.NodeSpec{ProviderID: fmt.Sprint(providerID, i)}}
+		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", i+1)}}
+		nodes = append(nodes, n)
+	}
+	return svc, nodes
 }
 
 func (z Fuzzer[C, F]) distort(c Fuzzed[C, F], data []byte) *corev1.Service {

@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,13 +25,22 @@ func Sized(svc *corev1.Service, ports, ranges int) *corev1.Service {
 	return out
 }
 
-// Sizes are ports and ranges whose product is 10, 100 and 1,000 for clouds that count a
-// rule more for each range.
-func Sizes() [][2]int { return [][2]int{{4, 2}, {9, 10}, {9, 100}} }
+// sizes are ports and ranges whose product is 10, 100 and 1,000 for clouds that count a
+// rule more for each range, as far as the kind of the Service can have them.
+func (z Fuzzer[C, F]) sizes(c Fuzzed[C, F]) [][2]int {
+	all := [][2]int{{4, 2}, {9, 10}, {9, 100}}
+	return slices.DeleteFunc(all, func(s [2]int) bool { return !z.fits(c, s[0], s[1]) })
+}
 
-// Planned plans a Service anew, whatever it is made into. over is asked by Build and
+// fits tells whether the kind of the Service can have so many ports and ranges.
+func (z Fuzzer[C, F]) fits(c Fuzzed[C, F], ports, ranges int) bool {
+	in, _ := c.Input(Sized(c.Service, ports, ranges))
+	return len(providers.Exceeds(z.Cloud.Capabilities, z.Cloud.Reach(in))) == 0
+}
+
+// planned plans a Service anew, whatever it is made into. over is asked by Build and
 // Compare; nil: nobody is.
-func (z Fuzzer[C, F]) Planned(t testing.TB, c Fuzzed[C, F], over func() bool) func(*corev1.Service) *stack.Stack {
+func (z Fuzzer[C, F]) planned(t testing.TB, c Fuzzed[C, F], over func() bool) func(*corev1.Service) *stack.Stack {
 	return func(svc *corev1.Service) *stack.Stack {
 		in, _ := c.Input(svc)
 		in.Over = over
@@ -44,14 +54,10 @@ func (z Fuzzer[C, F]) Planned(t testing.TB, c Fuzzed[C, F], over func() bool) fu
 	}
 }
 
-// Largest are Services as large as the limits of the kind let them be: with as many ports
+// largest are Services as large as the limits of the kind let them be: with as many ports
 // as can be and then as many ranges, and with one port and as many ranges as can be.
-func (z Fuzzer[C, F]) Largest(t testing.TB, c Fuzzed[C, F]) []*corev1.Service {
+func (z Fuzzer[C, F]) largest(t testing.TB, c Fuzzed[C, F]) []*corev1.Service {
 	t.Helper()
-	fits := func(ports, ranges int) bool {
-		in, _ := c.Input(Sized(c.Service, ports, ranges))
-		return len(providers.Exceeds(z.Cloud.Capabilities, z.Cloud.Reach(in))) == 0
-	}
 	most := func(fits func(int) bool) int {
 		n := 1
 		for n < 1<<14 && fits(2*n) {
@@ -64,8 +70,8 @@ func (z Fuzzer[C, F]) Largest(t testing.TB, c Fuzzed[C, F]) []*corev1.Service {
 		}
 		return n
 	}
-	ports := most(func(n int) bool { return fits(n, 1) })
-	ranges := func(ports int) int { return most(func(n int) bool { return fits(ports, n) }) }
+	ports := most(func(n int) bool { return z.fits(c, n, 1) })
+	ranges := func(ports int) int { return most(func(n int) bool { return z.fits(c, ports, n) }) }
 	return []*corev1.Service{Sized(c.Service, ports, ranges(ports)), Sized(c.Service, 1, ranges(1))}
 }
 
@@ -73,17 +79,18 @@ func (z Fuzzer[C, F]) Largest(t testing.TB, c Fuzzed[C, F]) []*corev1.Service {
 // again at any time; a sixteenth of what the chart lets the controller have.
 const ceiling = 32 << 20
 
-// Bounded fails if planning the largest Services takes more memory than the ceiling, or
+// Largest fails if planning the largest Services takes more memory than the ceiling, or
 // if Build and Compare do not end as soon as their time is over.
-func (z Fuzzer[C, F]) Bounded(t *testing.T, c Fuzzed[C, F]) {
+func (z Fuzzer[C, F]) Largest(t *testing.T) {
 	t.Helper()
-	for _, svc := range z.Largest(t, c) {
+	c := z.Case(t, z.Sized)
+	for _, svc := range z.largest(t, c) {
 		size := fmt.Sprintf("%d ports, %d ranges", len(svc.Spec.Ports), len(svc.Spec.LoadBalancerSourceRanges))
 		asked := 0
-		z.Planned(t, c, nil)(svc)
+		z.planned(t, c, nil)(svc)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		want := z.Planned(t, c, func() bool { asked++; return false })(svc)
+		want := z.planned(t, c, func() bool { asked++; return false })(svc)
 		runtime.ReadMemStats(&after)
 		took := after.TotalAlloc - before.TotalAlloc
 		t.Logf("%s: %d resources, %d KiB, asked %d times", size, len(want.Resources), took>>10, asked)
@@ -106,13 +113,15 @@ func (z Fuzzer[C, F]) Bounded(t *testing.T, c Fuzzed[C, F]) {
 	}
 }
 
-// NearLinear fails if the work for a Service grows faster than what it asks for: memory
-// stands for time, since it is the same on a busy machine. plan plans a Service.
-func NearLinear(t *testing.T, svc *corev1.Service, plan func(*corev1.Service) *stack.Stack) {
+// Growth fails if the work for a Service grows faster than what it asks for: memory
+// stands for time, since it is the same on a busy machine.
+func (z Fuzzer[C, F]) Growth(t *testing.T) {
 	t.Helper()
+	c := z.Case(t, z.Sized)
+	plan := z.planned(t, c, nil)
 	var took []uint64
-	for _, s := range Sizes() {
-		sized := Sized(svc, s[0], s[1])
+	for _, s := range z.sizes(c) {
+		sized := Sized(c.Service, s[0], s[1])
 		plan(sized) // what is made once is not counted
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -120,7 +129,10 @@ func NearLinear(t *testing.T, svc *corev1.Service, plan func(*corev1.Service) *s
 		runtime.ReadMemStats(&after)
 		took = append(took, after.TotalAlloc-before.TotalAlloc)
 	}
-	t.Logf("bytes for 10, 100 and 1,000 ports x ranges: %v", took)
+	t.Logf("bytes for 10, 100 and, where they can be, 1,000 ports x ranges: %v", took)
+	if len(took) < 2 {
+		t.Fatal("there are no two sizes to compare")
+	}
 	const most = 16 // ten times as much is asked for
 	for i := 1; i < len(took); i++ {
 		if took[i] > most*took[i-1] {
@@ -129,11 +141,14 @@ func NearLinear(t *testing.T, svc *corev1.Service, plan func(*corev1.Service) *s
 	}
 }
 
-// BenchmarkSizes measures plan for each of the Sizes: how long it takes, how much memory it
+// Measure measures planning for each of the sizes: how long it takes, how much memory it
 // asks for, and both for each port and range.
-func BenchmarkSizes(b *testing.B, svc *corev1.Service, plan func(*corev1.Service) *stack.Stack) {
-	for _, s := range Sizes() {
-		sized := Sized(svc, s[0], s[1])
+func (z Fuzzer[C, F]) Measure(b *testing.B) {
+	b.Helper()
+	c := z.Case(b, z.Sized)
+	plan := z.planned(b, c, nil)
+	for _, s := range z.sizes(c) {
+		sized := Sized(c.Service, s[0], s[1])
 		b.Run(fmt.Sprintf("%dx%d", s[0], s[1]), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
