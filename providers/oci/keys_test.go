@@ -131,7 +131,7 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 	// The clock stands still, so that nothing differs but by the key.
 	still := clocktesting.NewFakePassiveClock(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 	s := subject{running: simtest.Start(t, simoci.Options{Clock: still, Seed: simoci.SeedOptions{Nodes: 3, DualStack: true}})}
-	s.forgetWork(t)
+	simtest.ForgetWork(s.running.Cloud)
 	seed := s.running.Cloud.Seed
 	names := map[string]string{"zonal": seed.Zonal[0].ID}
 	notes := map[string]string{}

@@ -91,7 +91,7 @@ func (s subject) dump(t *testing.T) map[string][]string {
 // that they share, and so do those of another cluster, which has other nodes.
 func TestOrphans(t *testing.T) {
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 4}})}
-	s.forgetWork(t)
+	simtest.ForgetWork(s.running.Cloud)
 	nodes := s.Nodes()
 	lives, foreign := distinct("lives", "01", 8000), distinct("foreign", "02", 8100)
 	serve(t, s, nodes[:2], lives)

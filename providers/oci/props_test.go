@@ -5,11 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"maps"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -69,26 +66,8 @@ func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 func fresh(t testing.TB) props.Subject {
 	t.Helper()
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 6, DualStack: true}})}
-	s.forgetWork(t)
+	simtest.ForgetWork(s.running.Cloud)
 	return s
-}
-
-// forgetWork leaves work requests out of the state: the cloud remembers them for a day,
-// and they are no trace of a load balancer that is gone.
-func (s subject) forgetWork(t testing.TB) {
-	whole := s.Control().State
-	s.Control().State = func() any {
-		raw, err := json.Marshal(whole())
-		var tables map[string]any
-		if err == nil {
-			err = json.Unmarshal(raw, &tables)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		maps.DeleteFunc(tables, func(table string, _ any) bool { return strings.HasSuffix(table, "workrequest") })
-		return tables
-	}
 }
 
 const (

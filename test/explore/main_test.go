@@ -3,12 +3,19 @@ package explore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +28,7 @@ import (
 	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/providers/openstack"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
@@ -28,11 +36,14 @@ import (
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/gce/compute"
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+	"github.com/berth-lb/berth/test/sim/oci/simtest"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // schedules are short, and make much that is soon of no use
 	virtual.Install()
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t.DisableKeepAlives = true // a process that dies leaves nothing open
@@ -55,6 +66,10 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	// A bundle of roots is read by every session, and no session here has a use for one.
+	if err := os.Unsetenv("AWS_CA_BUNDLE"); err != nil {
+		panic(err)
+	}
 	status := m.Run()
 	metadata.Close()
 	identity.Close()
@@ -73,13 +88,17 @@ func env(cluster string) providers.Env {
 	return providers.Env{Cluster: cluster, Now: time.Now, Share: kit.Unlimited()}
 }
 
+// known are all clouds, each of which knows the keys of the others.
+var known = sync.OnceValue(all.List)
+
 // open opens a cloud with a configuration file.
-func open[C, F any](ctx context.Context, cloud providers.Cloud[C, F], file []byte, e providers.Env) (providers.Bound, error) {
-	entry, err := all.Find(cloud.Name) // which knows the keys of the others
-	if err != nil {
-		return providers.Bound{}, err
+func open(ctx context.Context, cloud string, file []byte, e providers.Env) (providers.Bound, error) {
+	entries := known()
+	i := slices.IndexFunc(entries, func(entry providers.Entry) bool { return entry.Name == cloud })
+	if i < 0 {
+		return providers.Bound{}, fmt.Errorf("there is no cloud %q", cloud)
 	}
-	b, _, err := entry.Open(ctx, bytes.NewReader(file), e)
+	b, _, err := entries[i].Open(ctx, bytes.NewReader(file), e)
 	return b, err
 }
 
@@ -92,7 +111,7 @@ func onAWS(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, aws.Cloud(), cloud.Seed.CloudConf(url), env("kubernetes"))
+			return open(ctx, aws.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
 		},
 		Call: func(_ *http.Request, body []byte) (string, bool) {
 			form, err := url.ParseQuery(string(body))
@@ -127,7 +146,7 @@ func onAzure(t testing.TB) Subject {
 				return providers.Bound{}, err
 			}
 			file = bytes.Replace(file, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)
-			return open(ctx, azure.Cloud(), file, env(cloud.Seed.Cluster))
+			return open(ctx, azure.Cloud().Name, file, env(cloud.Seed.Cluster))
 		},
 		Call:      byPath("/msi/token", "/metadata/", "/oauth2/"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},
@@ -154,7 +173,7 @@ func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket)
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
 			e := env("kubernetes")
 			e.Share = share
-			return open(ctx, gce.Cloud(), append(cloud.Seed.CloudConf(url), ids...), e)
+			return open(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), ids...), e)
 		},
 		Call:      byPath("/token", "/computeMetadata/"),
 		Throttled: sim.Fault{Status: http.StatusForbidden, Code: "rateLimitExceeded"},
@@ -169,10 +188,39 @@ func onOpenStack(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, openstack.Cloud(), cloud.Seed.CloudConf(url), env("kubernetes"))
+			return open(ctx, openstack.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
 		},
 		Call:      byPath("/identity"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
+	}
+}
+
+// apiKey signs the requests of all sessions: making one takes its time.
+var apiKey = sync.OnceValue(func() []byte {
+	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err) // there is no randomness
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
+})
+
+func onOracle(t testing.TB) Subject {
+	cloud, err := simoci.New(simoci.Options{Seed: simoci.SeedOptions{Nodes: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	simtest.ForgetWork(cloud)
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			file, err := cloud.Seed.CloudConf(url, apiKey(), "20:3b:97:13:55:1c")
+			if err != nil {
+				return providers.Bound{}, err
+			}
+			return open(ctx, oci.Cloud().Name, append(file, "rateLimiter: {disableRateLimiter: true}\n"...), env("kubernetes"))
+		},
+		Call:      byPath(),
+		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},
 	}
 }
 
@@ -196,6 +244,14 @@ func clouds() map[string]cloudCase {
 	}
 	internal := annotated("networking.gke.io/load-balancer-type", "Internal")
 	global := annotated("networking.gke.io/internal-load-balancer-allow-global-access", "true")
+	managed := func(product string) Shape { // whose rules are for everybody's in the subnets
+		return func(svc *corev1.Service) {
+			svc.Annotations["oci.oraclecloud.com/security-rule-management-mode"] = "None"
+			if product != "" {
+				svc.Annotations["oci.oraclecloud.com/load-balancer-type"] = product
+			}
+		}
+	}
 	nlb := annotated("service.beta.kubernetes.io/aws-load-balancer-type", "nlb")
 	return map[string]cloudCase{
 		"aws classic": {onAWS, nil, annotated("service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout", "120")},
@@ -204,6 +260,7 @@ func clouds() map[string]cloudCase {
 		"gce legacy":  {onGoogle, nil, internal},
 		"gce netlb":   {onGoogle, class("l4-regional-external"), class("l4-regional-external", annotated("cloud.google.com/network-tier", "Standard"))},
 		"gce ilb":     {onGoogle, class("l4-regional-internal"), class("l4-regional-internal", global)},
+		"oci":         {onOracle, managed(""), managed("nlb")},
 		"openstack":   {onOpenStack, nil, annotated("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
 	}
 }
