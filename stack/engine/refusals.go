@@ -83,21 +83,47 @@ func (h *hunt) ask(some []int) error {
 // it: else the call says nothing about steps.
 func anyDone(outcomes []plan.Outcome) bool {
 	for _, o := range outcomes {
-		if o.Err == nil || o.Sent == plan.NotSent && fault.OfMember(o.Err) {
+		if o.Err == nil || o.Sent == plan.NotSent && (fault.OfMember(o.Err) || len(outcomes) == 1 && ofStep(o.Err)) {
 			return true
 		}
 	}
 	return false
 }
 
+// ofStep tells whether a step may have been left out of the call for what it is itself.
+func ofStep(err error) bool {
+	switch fault.Of(err) {
+	case fault.InUse, fault.Conflict, fault.Pending:
+		return true
+	default:
+		return fault.OfMember(err)
+	}
+}
+
 // refusedAsOne returns the refusal if every step of a batch got the same one, of a
-// sort that looking closer can help with; nil otherwise. A timeout is none: asking
-// again would double the load exactly when the cloud is down.
+// sort that looking closer can help with; nil otherwise. Steps beside them may have
+// been left out for something of their own, if the others share one answer. A timeout
+// is none: asking again would double the load exactly when the cloud is down.
 func refusedAsOne(outcomes []plan.Outcome) error {
+	all := true
+	var refusal error
+	seen := map[*fault.Fault]bool{}
 	for _, o := range outcomes {
-		if o.Err == nil || o.Sent != plan.NotSent || !fault.OfMember(o.Err) {
+		if o.Err == nil || o.Sent != plan.NotSent || !ofStep(o.Err) {
 			return nil
 		}
+		if !fault.OfMember(o.Err) {
+			all = false
+			continue
+		}
+		var said *fault.Fault
+		if errors.As(o.Err, &said) && seen[said] {
+			refusal = o.Err
+		}
+		seen[said] = said != nil
 	}
-	return outcomes[0].Err
+	if all {
+		return outcomes[0].Err
+	}
+	return refusal
 }

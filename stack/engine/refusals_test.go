@@ -81,6 +81,62 @@ func TestRefusalsStayWithTheGuilty(t *testing.T) {
 	}
 }
 
+// TestLeftOutBesideRefused: steps that do not get into the call, each for something of its
+// own, do not hide that the others were refused together for one of them.
+func TestLeftOutBesideRefused(t *testing.T) {
+	for _, own := range []fault.Meaning{fault.InUse, fault.Pending, fault.Conflict, fault.Invalid} {
+		cloud := &picky{}
+		apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
+			out := make([]plan.Outcome, len(b.Steps))
+			rest := b
+			rest.Steps = nil
+			var at []int
+			for i, s := range b.Steps {
+				if strings.HasPrefix(s.ID.Key.Name, "held") {
+					out[i] = plan.Failed(fault.New(own, "%s waits for its own", s.ID.Key.Name))
+					continue
+				}
+				rest.Steps, at = append(rest.Steps, s), append(at, i)
+			}
+			if len(at) == 0 {
+				return out
+			}
+			answers := cloud.apply(ctx, rest)
+			for i, o := range answers {
+				if out[at[i]] = o; o.Err != nil {
+					out[at[i]] = answers[0] // the cloud said it once
+				}
+			}
+			return out
+		}
+		e := New(apply, nil, Options{PerOwner: 100})
+		left := append(tenants(2, 20), in("shared", step(owner(30), "held1")), in("shared", step(owner(31), "held2")))
+		for range 4 {
+			r := e.Run(t.Context(), planOf(left...), nil, nil)
+			left = nil
+			for _, res := range r.Results {
+				name := res.Step.ID.Key.Name
+				switch held := strings.HasPrefix(name, "held"); {
+				case held && !strings.HasPrefix(res.Outcome.Err.Error(), "create thing/"+name+": "+name):
+					if !fault.Is(res.Outcome.Err, fault.Pending) || strings.Contains(res.Outcome.Err.Error(), "tenant") {
+						t.Errorf("%s: %s: %v", own, name, res.Outcome.Err)
+					}
+				case res.State == Waiting && !held:
+					left = append(left, res.Step)
+				case strings.HasPrefix(name, "good") && res.State != Done, strings.HasPrefix(name, "bad") && res.State != Failed:
+					t.Errorf("%s: %s: %s: %v", own, name, res.State, res.Outcome.Err)
+				}
+			}
+			if len(left) == 0 {
+				break
+			}
+		}
+		if len(left) > 0 || cloud.calls > 20 {
+			t.Errorf("%s: %d are not decided after %d calls", own, len(left), cloud.calls)
+		}
+	}
+}
+
 // TestRefusedBeforeGoesAlone: beside a step that was refused before, others are
 // served by one call; when its content changes, it is with them.
 func TestRefusedBeforeGoesAlone(t *testing.T) {
