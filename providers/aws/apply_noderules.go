@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -117,7 +118,7 @@ func (w *nodeRuleWork) learn(edit GroupEdit) {
 
 func (w *nodeRuleWork) authorizeAll(rules []FoundRule) bool {
 	var again bool
-	refused, err := fault.Split(rules, fault.MaxSplits, func(part []FoundRule) error {
+	refused, err := fault.SplitAmong(&w.facts.suspects, w.group, rules, ruleName, fault.MaxSplits, func(part []FoundRule) error {
 		err := w.authorize(w.ctx, w.group, part)
 		switch {
 		case differs(err):
@@ -138,6 +139,9 @@ func (w *nodeRuleWork) authorizeAll(rules []FoundRule) bool {
 	w.granting = err
 	return false
 }
+
+// ruleName tells rules apart by what AWS may refuse them for.
+func ruleName(r FoundRule) string { return fmt.Sprintf("%+v", r) }
 
 func (w *nodeRuleWork) revokeAll(rules []FoundRule) bool {
 	err := w.revoke(w.ctx, w.group, rules)
