@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/berth-lb/berth/providers/fault"
@@ -54,8 +55,8 @@ func (c *change) writeContainerIP(step plan.Step, spec ContainerIP) plan.Outcome
 }
 
 // writeGateway writes the services and then the addresses of all steps, with one
-// call for each. A call that the gateway refuses for what is in it is made again for
-// every Service alone, so that one of them does not hold up the others.
+// call for each. Of a call that the gateway refuses for what is in it, the guilty
+// step is looked for, so that one Service does not hold up the others.
 func (c *change) writeGateway() {
 	var services, addresses []int
 	for i, step := range c.batch.Steps {
@@ -66,22 +67,44 @@ func (c *change) writeGateway() {
 		services = append(services, i)
 	}
 	for _, steps := range [][]int{services, addresses} {
-		if len(steps) == 0 {
-			continue
+		if len(steps) > 0 {
+			c.part(steps).writeGatewaySteps()
 		}
-		p := c.part(steps)
-		err := p.writeGatewayPart()
-		if isAboutContent(err) && len(steps) > 1 {
-			for i := range p.batch.Steps {
-				alone := p.part([]int{i})
-				if err := alone.writeGatewayPart(); err != nil {
-					alone.all(nil, failed(err))
-				}
-			}
-			continue
+	}
+}
+
+// errNoGateway says that there is nothing that a step could be guilty of.
+var errNoGateway = errors.New("there is no service gateway")
+
+// writeGatewaySteps writes steps that are all about services, or all about addresses.
+func (c *change) writeGatewaySteps() {
+	places := make([]int, len(c.batch.Steps))
+	for i := range places {
+		places[i] = i
+	}
+	decided := map[int]bool{}
+	target := c.config.gatewayID() + "/" + string(c.batch.Steps[0].ID.Key.Kind)
+	name := func(i int) string { return c.batch.Steps[i].Digest() }
+	refused, err := fault.SplitAmong(&c.facts.suspects, target, places, name, fault.MaxSplits, func(some []int) error {
+		err := c.part(some).writeGatewayPart()
+		if isAboutContent(err) {
+			return &fault.Fault{Meaning: fault.Invalid, Err: err} // whatever it says of a step, it can be looked for
 		}
-		if err != nil {
-			p.all(nil, failed(err))
+		for _, i := range some {
+			decided[i] = decided[i] || err == nil
+		}
+		return err
+	})
+	for _, r := range refused {
+		decided[r.Member] = true
+		if cause := errors.Unwrap(r.Err); cause != nil {
+			r.Err = cause
+		}
+		c.set(r.Member, failed(r.Err))
+	}
+	for _, i := range places {
+		if !decided[i] {
+			c.set(i, failed(err))
 		}
 	}
 }
@@ -89,6 +112,9 @@ func (c *change) writeGateway() {
 // isAboutContent tells whether a call was refused for what it says of some of the
 // Services: nothing of it is done then.
 func isAboutContent(err error) bool {
+	if errors.Is(err, errNoGateway) {
+		return false
+	}
 	for _, m := range []fault.Meaning{fault.Invalid, fault.Conflict, fault.InUse, fault.NotFound} {
 		if fault.Is(err, m) {
 			return true
@@ -112,7 +138,7 @@ func (c *change) writeGatewayPart() error {
 	}
 	edit := graft(found)
 	if !exists && len(edit.Requests) > 0 {
-		return fault.New(fault.Invalid, "service gateway %s: does not exist in the resource group %s", gatewayName, c.config.Group)
+		return &fault.Fault{Meaning: fault.Invalid, Text: fmt.Sprintf("service gateway %s: does not exist in the resource group %s", gatewayName, c.config.Group), Err: errNoGateway}
 	}
 	if len(edit.Requests) > 0 {
 		body := Object{"action": partialUpdate}

@@ -24,7 +24,18 @@ func errorsOf() kit.Errors {
 			return kit.Refusal{Code: codeOfLogin, Text: "login: " + err.Error()}, errors.As(err, &login)
 		},
 		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code, said.Status) },
+		OfSome:   func(said kit.Refusal) bool { return containsFold(namedCodes(), said.Code) },
 		Conflict: fault.Pending,
+	}
+}
+
+// namedCodes are about something that a frontend or a rule names, or about one rule, and
+// not about the whole that is written. Source: learn.microsoft.com, common deployment
+// errors; Azure Policy, effect deny.
+func namedCodes() []string {
+	return []string{
+		"InvalidResourceReference", "ReferencedResourceNotProvisioned", "PublicIPReferencedByMultipleIPConfigs",
+		"LinkedAuthorizationFailed", "LinkedScopeLocked", "RequestDisallowedByPolicy",
 	}
 }
 

@@ -9,6 +9,26 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
+// TestNamed: what is refused for something that one frontend or rule names is looked for
+// among those that were written together, whatever its meaning; what is about the whole
+// is not, and neither is it asked again at once.
+func TestNamed(t *testing.T) {
+	for code, want := range map[string]bool{
+		"InvalidResourceReference": true, "PublicIPReferencedByMultipleIPConfigs": true, "LinkedAuthorizationFailed": true, "RequestDisallowedByPolicy": true,
+		"PreconditionFailed": false, "AnotherOperationInProgress": false, "AuthorizationFailed": false, "ScopeLocked": false,
+	} {
+		err := errorsOf().Refused(kit.Refusal{Code: code, Status: 409}, kit.Sent)
+		if got := fault.OfMember(err); got != want {
+			t.Errorf("%s: of a member: %v, want %v", code, got, want)
+		}
+		calls := 0
+		_ = kit.Merge(3, func() error { calls++; return err })
+		if again := calls > 1; again != (code == "PreconditionFailed") {
+			t.Errorf("%s: %d calls", code, calls)
+		}
+	}
+}
+
 // TestMeanings: what a refusal means, and when to ask again: soon only where it is
 // known that another operation is about to end.
 func TestMeanings(t *testing.T) {

@@ -55,6 +55,9 @@ type Fault struct {
 	Code    string        // the cloud's own code, for logs and metrics
 	Text    string        // what happened, in words for the user
 	Err     error         // the cause, if any
+	// OfSome says that a call with many members may have been refused for what only
+	// some of them name, whatever the meaning.
+	OfSome bool
 }
 
 // Error is the text, with the cloud's code where there is one.

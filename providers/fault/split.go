@@ -1,5 +1,7 @@
 package fault
 
+import "errors"
+
 // MaxSplits is how many calls beyond the first a search for guilty members may
 // cost in one run. It bounds the load that bad members bring: one costs about
 // log2(n) calls, and where many are bad the next run goes on with what is known.
@@ -178,6 +180,9 @@ func (h *hunt[T]) names(members []T) func() []string {
 // OfMember tells whether a call with many members may have been refused for
 // only some of them, so that a closer look can help.
 func OfMember(err error) bool {
+	if f, ok := errors.AsType[*Fault](err); ok && f.OfSome {
+		return true
+	}
 	switch Of(err) {
 	case Invalid, Exists, Quota, NotFound:
 		return true

@@ -49,6 +49,9 @@ type Errors struct {
 	Read func(error) (Refusal, bool)
 	// Meaning is the cloud's table of codes; false: the code is not in it.
 	Meaning func(Refusal) (fault.Meaning, bool)
+	// OfSome tells whether an answer may be about what only some members of the call name,
+	// where its meaning does not say so; nil: no answer is.
+	OfSome func(Refusal) bool
 	// Conflict is what HTTP 409 means with a code that nobody has mapped.
 	Conflict fault.Meaning
 	// Busy is when to ask again after a Pending answer that names no time.
@@ -81,6 +84,7 @@ func (e Errors) Refused(said Refusal, p Progress) error {
 
 func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 	f.Code, f.After = said.Code, said.After
+	f.OfSome = e.OfSome != nil && e.OfSome(said)
 	if said.Text != "" {
 		f.Text = said.Text
 	}

@@ -131,11 +131,12 @@ func Every(b plan.Batch, o plan.Outcome) []plan.Outcome {
 }
 
 // Merge runs a read, merge and write of an object that others write as well: anew, at
-// most times more, if one of them wrote in between. It returns the last error.
+// most times more, if one of them wrote in between. It returns the last error; one
+// about what some of the members name, at once.
 func Merge(times int, try func() error) error {
 	var err error
 	for range times + 1 {
-		if err = try(); !fault.Is(err, fault.Conflict) {
+		if err = try(); !fault.Is(err, fault.Conflict) || fault.OfMember(err) {
 			return err
 		}
 	}

@@ -37,11 +37,11 @@ func Guilty(t *testing.T, fresh func(t *testing.T) Shared) {
 
 func guilty(t *testing.T, s Shared, bad, of int) {
 	var left, refused []plan.Step
-	culprit := map[string]bool{}
+	culprit := map[string]bool{} // by owner
 	for n := range of {
 		b := n%(of/bad) == 0 && n/(of/bad) < bad
 		step := s.Step(n, b)
-		culprit[step.ID.String()] = b
+		culprit[step.ID.Owner.UID] = b
 		left = append(left, step)
 	}
 	before := s.Calls()
@@ -58,7 +58,7 @@ func guilty(t *testing.T, s Shared, bad, of int) {
 				if res.Outcome.Wait <= 0 || err != nil && strings.Contains(err.Error(), s.Mark) {
 					t.Errorf("%s: waits %s for %q", res.Step.ID, res.Outcome.Wait, err)
 				}
-			case culprit[res.Step.ID.String()]:
+			case culprit[res.Step.ID.Owner.UID]:
 				refused = append(refused, res.Step)
 				if res.State != engine.Failed || !fault.OfMember(err) || !strings.Contains(err.Error(), s.Mark) {
 					t.Errorf("%s is bad, and %s: %v", res.Step.ID, res.State, err)
@@ -82,7 +82,7 @@ func (s Shared) beside(t *testing.T, refused []plan.Step, n int) {
 	more := s.Step(n, false)
 	report := s.Engine.Run(t.Context(), plan.Plan{Owner: more.ID.Owner, Steps: append(refused, more)}, nil, nil)
 	for _, res := range report.Results {
-		if res.Step.ID.String() == more.ID.String() && res.State != engine.Done {
+		if res.Step.ID.Owner == more.ID.Owner && res.State != engine.Done {
 			t.Errorf("%s, beside those that were refused before: %s: %v", res.Step.ID, res.State, res.Outcome.Err)
 		}
 	}
