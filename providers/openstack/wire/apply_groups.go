@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -117,13 +119,13 @@ type edit struct {
 // applyPorts gives ports of nodes groups of several Services, and takes them away, with
 // one change for each port.
 func (s *Session) applyPorts(ctx context.Context, b plan.Batch) []plan.Outcome {
-	out := make([]plan.Outcome, len(b.Steps))
+	out, given := make([]plan.Outcome, len(b.Steps)), make([]string, len(b.Steps))
 	edits := map[string]*edit{}
 	for i, step := range b.Steps {
 		group := first(step.Target.ID, b.ID(step, stack.RefTo(step.Target.In)))
 		after := step.Target
 		after.ID, after.Proof = group, stack.Derived
-		out[i] = plan.Done(after)
+		out[i], given[i] = plan.Done(after), group
 		add, remove := portsOf(step)
 		note := func(ports []string, into func(*edit)) {
 			for _, p := range ports {
@@ -149,11 +151,12 @@ func (s *Session) applyPorts(ctx context.Context, b plan.Batch) []plan.Outcome {
 	var mu sync.Mutex
 	kit.ForEach(found, func(p port) {
 		e := edits[p.ID]
-		if err := s.editPort(ctx, p, *e); err != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, i := range e.steps {
-				out[i] = plan.Outcome{Err: err, Sent: plan.MaybeSent}
+		refused, err := s.editPort(ctx, p, *e)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, i := range e.steps {
+			if why := cmp.Or(refused[given[i]], err); why != nil {
+				out[i] = plan.Outcome{Err: why, Sent: plan.MaybeSent}
 			}
 		}
 	})
@@ -177,20 +180,56 @@ func portsOf(step plan.Step) (add, remove []string) {
 const portTries = 5
 
 // editPort changes the groups of a port. Neutron refuses the change if the port has been
-// changed since it was read. One that is gone has no groups.
-func (s *Session) editPort(ctx context.Context, p port, e edit) error {
+// changed since it was read. One that is gone has no groups. It refuses the whole for one
+// group that is not there; which ones those are is returned, by their ids.
+func (s *Session) editPort(ctx context.Context, p port, e edit) (map[string]error, error) {
+	var in []string // groups that are given so far
+	written := false
+	give := func(some []string) error {
+		err := s.setGroups(ctx, &p, slices.Concat(in, some), e.remove)
+		if err == nil {
+			in, written = append(in, some...), true
+		}
+		return err
+	}
+	self := func(group string) string { return group }
+	refused, err := kit.SplitAmong(&s.refused, p.ID, e.add, self, func(err error) bool { return !ofGroup(err) }, give)
+	if err == nil && !written {
+		err = give(nil) // what leaves
+	}
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	out := map[string]error{}
+	for _, r := range refused {
+		group, _ := r.Member.(string)
+		out[group] = r.Err
+	}
+	return out, err
+}
+
+// ofGroup tells whether a change of a port was refused for one of the groups.
+// Source: neutron/extensions/securitygroup.py (SecurityGroupNotFound).
+func ofGroup(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return ok && f.Code == "SecurityGroupNotFound"
+}
+
+// setGroups gives groups to a port that has others besides, and takes some away; the
+// port is then as Neutron has it.
+func (s *Session) setGroups(ctx context.Context, p *port, add, remove []string) error {
 	again := false
-	err := kit.Merge(portTries, func() error {
+	return kit.Merge(portTries, func() error {
 		if again {
 			list, err := s.listPorts(ctx, "id", []string{p.ID})
 			if err != nil || len(list) == 0 {
 				return err
 			}
-			p = list[0]
+			*p = list[0]
 		}
 		again = true
-		next := slices.DeleteFunc(slices.Clone(p.Groups), func(g string) bool { return slices.Contains(e.remove, g) })
-		for _, g := range e.add {
+		next := slices.DeleteFunc(slices.Clone(p.Groups), func(g string) bool { return slices.Contains(remove, g) })
+		for _, g := range add {
 			if !slices.Contains(next, g) {
 				next = append(next, g)
 			}
@@ -199,12 +238,11 @@ func (s *Session) editPort(ctx context.Context, p port, e edit) error {
 			return nil
 		}
 		return s.write(ctx, bucketNetwork, func(ctx context.Context) error {
-			_, err := ports.Update(ctx, s.network, p.ID, ports.UpdateOpts{SecurityGroups: &next, RevisionNumber: &p.Revision}).Extract()
+			now, err := ports.Update(ctx, s.network, p.ID, ports.UpdateOpts{SecurityGroups: &next, RevisionNumber: &p.Revision}).Extract()
+			if err == nil {
+				p.Groups, p.Revision = now.SecurityGroups, now.RevisionNumber
+			}
 			return err
 		})
 	})
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
-	return err
 }

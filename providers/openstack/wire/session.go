@@ -36,6 +36,7 @@ type Session struct {
 	locks    *kit.Locks
 
 	claims  *claims
+	refused fault.Suspects                       // groups that ports did not get, by port
 	servers *kit.Known[string, []model.NodePort] // ports of servers, by their id
 
 	mu    sync.Mutex

@@ -1,0 +1,62 @@
+package openstack_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/providers/openstack/wire"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+	"github.com/berth-lb/berth/test/sim/openstack/simtest"
+)
+
+// TestGuiltyGroups: the port of a node gets the security groups of many Services, of
+// which some have been deleted by hand.
+func TestGuiltyGroups(t *testing.T) {
+	props.Guilty(t, func(t *testing.T) props.Shared {
+		const gone = "0bad0bad-0bad-4bad-8bad-0bad0bad0"
+		running := simtest.Start(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 1}})
+		config, _, err := model.ReadConfig(strings.NewReader(string(running.Cloud.Seed.CloudConf(running.URL)) + managed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, _, err := wire.Open(t.Context(), config, providers.Env{Cluster: "kubernetes"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{TB: t, subject: subject{running: running}}
+		var node string
+		for _, p := range w.tables()["ports"] {
+			if name, _ := p["device_owner"].(string); strings.HasPrefix(name, "compute:") {
+				node, _ = p["id"].(string)
+			}
+		}
+		group := func(o stack.Owner) string {
+			target := stack.Resource{Key: stack.Key{Kind: model.KindGroup}, Spec: model.Group{Name: o.Name}}
+			step := plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: plan.Create}, Target: target}
+			out := session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}})
+			if out[0].Err != nil {
+				t.Fatal(out[0].Err)
+			}
+			return out[0].After.ID
+		}
+		return props.Shared{
+			Engine: engine.New(session.Apply, nil, engine.Options{PerOwner: 100}), Mark: gone,
+			Calls: func() int { return running.Cloud.Journal.Counts()["network.UpdatePort"] },
+			Step: func(n int, bad bool) plan.Step {
+				o := stack.Owner{Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: fmt.Sprintf("uid-%d", n)}
+				target := stack.Resource{Key: stack.Key{Kind: model.KindGroupPorts}, ID: fmt.Sprintf("%s%03d", gone, n), Spec: model.GroupPorts{Ports: []string{node}}}
+				if !bad {
+					target.ID = group(o)
+				}
+				return plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: plan.Create}, Target: target, Batch: model.BatchPorts}
+			},
+		}
+	})
+}
