@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/test/props"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
 	"github.com/berth-lb/berth/test/sim/openstack/simtest"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestGuiltyGroups: the port of a node gets the security groups of many Services, of
@@ -57,6 +58,40 @@ func TestGuiltyGroups(t *testing.T) {
 				}
 				return plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: plan.Create}, Target: target, Batch: model.BatchPorts}
 			},
+		}
+	})
+}
+
+// TestGuiltyOnOneBalancer: of the Services that share a load balancer some want what
+// Octavia refuses. The others are served with as many calls as without them, and the
+// refused ones cost what their own parts do, three times over.
+func TestGuiltyOnOneBalancer(t *testing.T) {
+	calls := func(t *testing.T, good, bad int) int {
+		t.Helper()
+		w := begin(t, simopenstack.Options{}, fmt.Sprintf("max-shared-lb = %d\n", good+bad))
+		host := named("web-0", 8000)
+		w.serve(host)
+		w.Control().Journal.Reset()
+		for i := 1; i < good+bad; i++ {
+			svc := annotated(named(fmt.Sprintf("web-%d", i), int32(8000+10*i)), map[string]string{idKey: host.Annotations[idKey]})
+			if i%(1+good/max(bad, 1)) != 1 || bad == 0 {
+				w.serve(svc)
+				continue
+			}
+			svc.Annotations[prefix+"member-subnet-id"] = "0bad0bad-0bad-4bad-8bad-0bad0bad0bad"
+			for range 3 {
+				if res, err := w.once(svc, false); err == nil && res.Err == nil && res.Clean {
+					t.Errorf("%s is served", svc.Name)
+				}
+			}
+		}
+		return w.Control().Journal.Writes()
+	}
+	virtual.Test(t, func(t *testing.T) {
+		const good, bad, each = 12, 4, 20
+		alone := calls(t, good, 0)
+		if n := calls(t, good, bad); n > alone+bad*each {
+			t.Errorf("%d writing calls beside %d bad ones, %d without", n, bad, alone)
 		}
 	})
 }
