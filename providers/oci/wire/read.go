@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -46,10 +47,11 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	v := &view{
 		balancers: map[place][]balancerDoc{}, groups: map[string][]groupDoc{}, rules: map[string][]ruleDoc{}, lists: map[string]list{}, failed: map[any]error{},
 	}
-	facts, factErrs := (*model.Facts)(nil), map[providers.Lookup]error{}
+	var facts *model.Facts
+	var unanswered kit.Unanswered
 	kit.Together(
 		func() { s.look(ctx, v, scopes) },
-		func() { facts, factErrs = s.factsOf(ctx, scopes) },
+		func() { facts, unanswered = s.factsOf(ctx, scopes) },
 	)
 	finders := make([]*finder, len(scopes))
 	for i, sc := range scopes {
@@ -62,11 +64,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	out := make([]providers.Found[*model.Facts], len(scopes))
 	for i, f := range finders {
 		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: facts, Have: f.out}
-		for _, l := range f.scope.Facts {
-			if err := factErrs[l]; err != nil && f.err == nil {
-				f.err = err
-			}
-		}
+		f.err = cmp.Or(f.err, unanswered.Of(f.scope))
 		if f.err == nil && len(f.scope.Own) > 0 {
 			f.rules()
 		}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -26,41 +25,22 @@ type subnetDoc struct {
 }
 
 // factsOf answers the look-ups of all scopes, each once. What failed is by look-up.
-func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, map[providers.Lookup]error) {
+func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, kit.Unanswered) {
 	facts := &model.Facts{Subnets: map[string]model.Subnet{}, Addresses: map[string]model.PublicIP{}}
-	failed := map[providers.Lookup]error{}
-	var all []providers.Lookup
-	for _, sc := range scopes {
-		for _, l := range sc.Facts {
-			if !slices.Contains(all, l) {
-				all = append(all, l)
-			}
-		}
-	}
-	var mu sync.Mutex
-	kit.ForEach(all, func(l providers.Lookup) {
-		keep, err := s.fact(ctx, l, scopes)
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			failed[l] = err
-		} else if keep != nil {
-			keep(facts)
-		}
-	})
+	failed := kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
 	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return compareText(a.ID, b.ID) })
 	return facts, failed
 }
 
 // fact answers one look-up with what enters it into the facts.
-func (s *Session) fact(ctx context.Context, l providers.Lookup, scopes []providers.Scope) (func(*model.Facts), error) {
+func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
 	switch l.Kind {
 	case model.FactSubnet:
 		sub, err := s.subnet(ctx, l.Value)
 		if fault.Is(err, fault.NotFound) {
 			return nil, nil
 		}
-		return func(f *model.Facts) { f.Subnets[l.Value] = sub }, err
+		return func() { facts.Subnets[l.Value] = sub }, err
 	case model.FactMachines:
 		var nodes []providers.Scope
 		for _, sc := range scopes {
@@ -69,22 +49,22 @@ func (s *Session) fact(ctx context.Context, l providers.Lookup, scopes []provide
 			}
 		}
 		found, err := s.machineSubnets(ctx, nodes...)
-		return func(f *model.Facts) {
+		return func() {
 			for _, sub := range found {
-				if !slices.ContainsFunc(f.Machines, func(m model.Subnet) bool { return m.ID == sub.ID }) {
-					f.Machines = append(f.Machines, sub)
+				if !slices.ContainsFunc(facts.Machines, func(m model.Subnet) bool { return m.ID == sub.ID }) {
+					facts.Machines = append(facts.Machines, sub)
 				}
 			}
 		}, err
 	case model.FactAddress:
-		return s.publicIP(ctx, l.Value)
+		return s.publicIP(ctx, facts, l.Value)
 	}
 	return nil, fault.New(fault.Internal, "nothing answers the look-up %v", l)
 }
 
 // publicIP looks a reserved public address up.
 // Source: Core Services API reference, GetPublicIpByIpAddress.
-func (s *Session) publicIP(ctx context.Context, ip string) (func(*model.Facts), error) {
+func (s *Session) publicIP(ctx context.Context, facts *model.Facts, ip string) (func(), error) {
 	var doc struct {
 		ID       string `json:"id"`
 		State    string `json:"lifecycleState"`
@@ -95,8 +75,8 @@ func (s *Session) publicIP(ctx context.Context, ip string) (func(*model.Facts), 
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && doc.Lifetime != "RESERVED" {
 		return nil, nil
 	}
-	return func(f *model.Facts) {
-		f.Addresses[ip] = model.PublicIP{ID: doc.ID, Available: doc.State == "AVAILABLE", User: doc.User}
+	return func() {
+		facts.Addresses[ip] = model.PublicIP{ID: doc.ID, Available: doc.State == "AVAILABLE", User: doc.User}
 	}, err
 }
 

@@ -52,15 +52,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 // updateRules brings the rules of a group that is there to what is wanted.
 func updateRules(c *change, spec model.GroupRules) plan.Outcome {
 	id := first(c.Step.Target.ID, c.Parent())
-	var found []rules.SecGroupRule
-	err := c.Session.read(c.Ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		found, err = rules.ExtractRules(pages)
-		return err
-	})
+	found, err := listAll(c.Ctx, c.Session, bucketNetwork, rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}), rules.ExtractRules)
 	if err == nil {
 		err = c.Session.writeRules(c.Ctx, id, found, spec.Rules)
 	}

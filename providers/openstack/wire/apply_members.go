@@ -95,14 +95,6 @@ func (s *Session) dropMembers(ctx context.Context, balancer, pool string, member
 	return nil
 }
 
-func (s *Session) listMembers(ctx context.Context, pool string) (found []pools.Member, err error) {
-	err = s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := pools.ListMembers(s.balancer, pool, nil).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		found, err = pools.ExtractMembers(pages)
-		return err
-	})
-	return found, err
+func (s *Session) listMembers(ctx context.Context, pool string) ([]pools.Member, error) {
+	return listAll(ctx, s, bucketBalancer, pools.ListMembers(s.balancer, pool, nil), pools.ExtractMembers)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
+	"github.com/gophercloud/gophercloud/v2/pagination"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -28,6 +29,19 @@ func pending(status string) bool { return strings.HasPrefix(status, "PENDING_") 
 // read makes a reading call. Errors are faults.
 func (s *Session) read(ctx context.Context, bucket string, call func(context.Context) error) error {
 	return s.limits.Do(ctx, func(ctx context.Context) error { return errorTable().Fault(call(ctx), kit.Reading) }, bucket)
+}
+
+// listAll reads all pages of a list. Errors are faults.
+func listAll[T any](ctx context.Context, s *Session, bucket string, list pagination.Pager, extract func(pagination.Page) ([]T, error)) (all []T, err error) {
+	err = s.read(ctx, bucket, func(ctx context.Context) error {
+		pages, err := list.AllPages(ctx)
+		if err != nil {
+			return err
+		}
+		all, err = extract(pages)
+		return err
+	})
+	return all, err
 }
 
 // write makes a writing call. Errors are faults; Ambiguous if the call may have taken
@@ -156,16 +170,8 @@ func (s *Session) getBalancer(ctx context.Context, id string) (lb *loadbalancers
 	return lb, err
 }
 
-func (s *Session) listBalancers(ctx context.Context) (all []loadbalancers.LoadBalancer, err error) {
-	err = s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := loadbalancers.List(s.balancer, nil).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err = loadbalancers.ExtractLoadBalancers(pages)
-		return err
-	})
-	return all, err
+func (s *Session) listBalancers(ctx context.Context) ([]loadbalancers.LoadBalancer, error) {
+	return listAll(ctx, s, bucketBalancer, loadbalancers.List(s.balancer, nil), loadbalancers.ExtractLoadBalancers)
 }
 
 // nameOf names a call by its method and the collection that it is about.

@@ -101,22 +101,15 @@ func (s *Session) mayListen(ctx context.Context, balancer string, spec model.Lis
 	if spec.Claim == "" {
 		return nil
 	}
-	var claims []string
-	err := s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := pools.List(s.balancer, pools.ListOpts{LoadbalancerID: balancer}).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := pools.ExtractPools(pages)
-		for _, p := range all {
-			if len(p.Listeners) == 0 {
-				claims = append(claims, p.Tags...)
-			}
-		}
-		return err
-	})
+	all, err := s.listPools(ctx, pools.ListOpts{LoadbalancerID: balancer})
 	if err != nil {
 		return err
+	}
+	var claims []string
+	for _, p := range all {
+		if len(p.Listeners) == 0 {
+			claims = append(claims, p.Tags...)
+		}
 	}
 	if name := model.YieldsTo(spec.Claim, claims, s.now()); name != "" {
 		return fault.New(fault.Conflict, "port %d of load balancer %s is asked for by %s as well, which is older", spec.Port, balancer, name)

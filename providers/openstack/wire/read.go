@@ -24,7 +24,7 @@ type view struct {
 	balancers  []loadbalancers.LoadBalancer
 	listeners  []listeners.Listener
 	pools      []pools.Pool
-	monitors   map[string]monitors.Monitor // by id
+	monitors   []monitors.Monitor
 	floating   []floatingips.FloatingIP
 	groups     []groups.SecGroup
 	groupPorts map[string][]string // ids of the ports that have a group, by its id
@@ -38,14 +38,14 @@ type view struct {
 // sort for all, and the members of each pool.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	out := make([]providers.Found[*model.Facts], len(scopes))
-	v := &view{monitors: map[string]monitors.Monitor{}, members: map[string][]pools.Member{}, missing: map[string]error{}}
+	v := &view{members: map[string][]pools.Member{}, missing: map[string]error{}}
 	var err error
 	if slices.ContainsFunc(scopes, func(sc providers.Scope) bool { return len(sc.Own) > 0 }) {
 		err = s.look(ctx, v, scopes)
 	}
-	facts, factErr := s.factsOf(ctx, scopes)
+	facts, unanswered := s.factsOf(ctx, scopes)
 	for i, sc := range scopes {
-		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: facts, Have: &stack.Stack{Owner: sc.Owner}, Err: factErr}
+		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: facts, Have: &stack.Stack{Owner: sc.Owner}, Err: unanswered.Of(sc)}
 		switch {
 		case len(sc.Own) == 0:
 		case err != nil:
@@ -64,7 +64,7 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	var noBalancers, noFloating, noGroups error
 	kit.Together(
 		func() { v.balancers, noBalancers = s.listBalancers(ctx) },
-		func() { v.floating, noFloating = s.listFloating(ctx) },
+		func() { v.floating, noFloating = s.listFloating(ctx, nil) },
 		func() { noGroups = s.lookGroups(ctx, v, scopes) },
 	)
 	if err := cmp.Or(noBalancers, noFloating, noGroups); err != nil {
@@ -86,9 +86,13 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	}
 	var noListeners, noPools, noMonitors error
 	kit.Together(
-		func() { noListeners = s.listListeners(ctx, v) },
-		func() { noPools = s.listPools(ctx, v) },
-		func() { noMonitors = s.listMonitors(ctx, v) },
+		func() {
+			v.listeners, noListeners = listAll(ctx, s, bucketBalancer, listeners.List(s.balancer, nil), listeners.ExtractListeners)
+		},
+		func() { v.pools, noPools = s.listPools(ctx, nil) },
+		func() {
+			v.monitors, noMonitors = listAll(ctx, s, bucketBalancer, monitors.List(s.balancer, nil), monitors.ExtractMonitors)
+		},
 	)
 	if err := cmp.Or(noListeners, noPools, noMonitors); err != nil {
 		return err
@@ -112,52 +116,12 @@ func asked(sc providers.Scope, lb loadbalancers.LoadBalancer) bool {
 	})
 }
 
-func (s *Session) listFloating(ctx context.Context) (all []floatingips.FloatingIP, err error) {
-	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := floatingips.List(s.network, nil).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err = floatingips.ExtractFloatingIPs(pages)
-		return err
-	})
-	return all, err
+func (s *Session) listFloating(ctx context.Context, opts floatingips.ListOptsBuilder) ([]floatingips.FloatingIP, error) {
+	return listAll(ctx, s, bucketNetwork, floatingips.List(s.network, opts), floatingips.ExtractFloatingIPs)
 }
 
-func (s *Session) listListeners(ctx context.Context, v *view) error {
-	return s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := listeners.List(s.balancer, nil).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		v.listeners, err = listeners.ExtractListeners(pages)
-		return err
-	})
-}
-
-func (s *Session) listPools(ctx context.Context, v *view) error {
-	return s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := pools.List(s.balancer, nil).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		v.pools, err = pools.ExtractPools(pages)
-		return err
-	})
-}
-
-func (s *Session) listMonitors(ctx context.Context, v *view) error {
-	return s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := monitors.List(s.balancer, nil).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := monitors.ExtractMonitors(pages)
-		for _, m := range all {
-			v.monitors[m.ID] = m
-		}
-		return err
-	})
+func (s *Session) listPools(ctx context.Context, opts pools.ListOptsBuilder) ([]pools.Pool, error) {
+	return listAll(ctx, s, bucketBalancer, pools.List(s.balancer, opts), pools.ExtractPools)
 }
 
 // readMembers reads the members of the pools below some load balancers. A pool that

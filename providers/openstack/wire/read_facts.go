@@ -14,91 +14,99 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
 
-// factsOf answers the look-ups of all scopes, each once.
-func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, error) {
+// factsOf answers the look-ups of all scopes, each once. What failed is by look-up.
+func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, kit.Unanswered) {
 	facts := &model.Facts{
 		NodeSubnets: map[string]string{}, Subnets: map[string]model.Subnet{}, FloatingSubnets: map[string][]model.Subnet{},
 		Addresses: map[string]model.Address{}, Secrets: map[string]bool{}, NetworkSubnets: map[string][]model.Subnet{}, Claims: map[string]model.Claim{},
 	}
 	s.claims.enter(scopes, s.now())
-	done := map[providers.Lookup]bool{}
-	for _, sc := range scopes {
-		for _, l := range sc.Facts {
-			if done[l] {
-				continue
-			}
-			done[l] = true
-			if err := s.fact(ctx, facts, l); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return facts, s.nodePorts(ctx, facts, scopes)
+	return facts, kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
 }
 
-func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup) error {
+// fact answers one look-up with what enters it into the facts.
+func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
 	switch l.Kind {
 	case model.FactNodeSubnet:
-		id, err := remembered(s, l, func() (string, error) { return s.nodeSubnet(ctx, l.By, l.Value) })
-		if id == "" || err != nil {
-			return err
-		}
-		facts.NodeSubnets[l.Value] = id
-		if !s.config.ManageGroups {
-			return nil
-		}
-		return s.fact(ctx, facts, providers.Lookup{Kind: model.FactSubnet, By: model.ByID, Value: id})
+		return s.nodeSubnetFact(ctx, facts, l, scopes)
 	case model.FactSubnet:
-		sub, err := remembered(s, l, func() (model.Subnet, error) { return s.subnet(ctx, l.Value) })
-		if err == nil {
-			facts.Subnets[l.Value] = sub
+		sub, err := remembered(ctx, s, l, func() (model.Subnet, error) { return s.subnet(ctx, l.Value) })
+		if fault.Is(err, fault.NotFound) {
+			return nil, nil
 		}
-		return unlessMissing(err)
+		return func() { facts.Subnets[l.Value] = sub }, err
 	case model.FactExternal:
-		id, err := remembered(s, l, func() (string, error) { return s.external(ctx) })
-		facts.External = id
-		return err
+		id, err := remembered(ctx, s, l, func() (string, error) { return s.external(ctx) })
+		return func() { facts.External = id }, err
 	case model.FactNodePorts:
-		return nil // of all scopes at once; see nodePorts
+		known, err := s.nodePorts(ctx, scopes)
+		return func() { facts.NodePorts = known }, err
 	case model.FactNetworkSubnets:
-		list, err := remembered(s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.Value, "") })
-		facts.NetworkSubnets[l.Value] = list
-		return err
+		list, err := remembered(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.Value, "") })
+		return func() { facts.NetworkSubnets[l.Value] = list }, err
 	case model.FactFloatingSubnets:
-		list, err := remembered(s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.By, l.Value) })
-		facts.FloatingSubnets[l.By+" "+l.Value] = list
-		return err
+		list, err := remembered(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.By, l.Value) })
+		return func() { facts.FloatingSubnets[l.By+" "+l.Value] = list }, err
 	case model.FactFloatingIP:
-		return s.floatingAt(ctx, facts, l.Value)
+		found, err := s.listFloating(ctx, floatingips.ListOpts{FloatingIP: l.Value})
+		return func() {
+			for _, f := range found {
+				facts.Addresses[l.Value] = model.Address{ID: f.ID, IP: l.Value, Port: f.PortID, Description: f.Description}
+			}
+		}, err
 	case model.FactClaim:
 		key, _ := model.ClaimOf(l, stack.Owner{})
-		if oldest, ok := s.claims.oldest(key, s.now()); ok {
-			facts.Claims[key] = oldest
+		oldest, ok := s.claims.oldest(key, s.now())
+		if !ok {
+			return nil, nil
 		}
-		return nil
+		return func() { facts.Claims[key] = oldest }, nil
 	case model.FactSecret:
 		there, err := s.secret(ctx, l.Value)
-		facts.Secrets[l.Value] = there
-		return err
+		return func() { facts.Secrets[l.Value] = there }, err
 	}
-	return fault.New(fault.Internal, "nothing answers the look-up %v", l)
+	return nil, fault.New(fault.Internal, "nothing answers the look-up %v", l)
 }
 
-// remembered asks once in a while for what seldom changes.
-func remembered[T any](s *Session, l providers.Lookup, ask func() (T, error)) (T, error) {
+// nodeSubnetFact answers in which subnet an address of a server is, and where security
+// groups are managed, what subnet that is.
+func (s *Session) nodeSubnetFact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
+	id, err := remembered(ctx, s, l, func() (string, error) { return s.nodeSubnet(ctx, l.By, l.Value) })
+	if id == "" || err != nil {
+		return nil, err
+	}
+	var also func()
+	if s.config.ManageGroups {
+		also, err = s.fact(ctx, facts, providers.Lookup{Kind: model.FactSubnet, By: model.ByID, Value: id}, scopes)
+	}
+	return func() {
+		facts.NodeSubnets[l.Value] = id
+		if also != nil {
+			also()
+		}
+	}, err
+}
+
+// remembered asks once in a while, and once at a time, for what seldom changes.
+func remembered[T any](ctx context.Context, s *Session, l providers.Lookup, ask func() (T, error)) (value T, err error) {
 	key := string(l.Kind) + " " + l.By + " " + l.Value
+	unlock, err := s.locks.Take(ctx, "fact "+key)
+	if err != nil {
+		return value, err
+	}
+	defer unlock()
 	s.mu.Lock()
 	known, ok := s.facts[key]
 	s.mu.Unlock()
-	if value, fits := known.value.(T); ok && fits && s.now().Sub(known.at) < factAge {
-		return value, nil
+	if was, fits := known.value.(T); ok && fits && s.now().Sub(known.at) < factAge {
+		return was, nil
 	}
-	value, err := ask()
-	if err == nil {
+	if value, err = ask(); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.facts[key] = aged{value: value, at: s.now()}
@@ -106,31 +114,17 @@ func remembered[T any](s *Session, l providers.Lookup, ask func() (T, error)) (T
 	return value, err
 }
 
-func unlessMissing(err error) error {
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
-	return err
-}
-
 // nodeSubnet is the subnet of the port of a server that has the address; empty if none
 // has.
 func (s *Session) nodeSubnet(ctx context.Context, server, address string) (id string, err error) {
-	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := ports.List(s.network, ports.ListOpts{DeviceID: server}).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := ports.ExtractPorts(pages)
-		for _, p := range all {
-			for _, fixed := range p.FixedIPs {
-				if fixed.IPAddress == address {
-					id = fixed.SubnetID
-				}
+	all, err := listAll(ctx, s, bucketNetwork, ports.List(s.network, ports.ListOpts{DeviceID: server}), ports.ExtractPorts)
+	for _, p := range all {
+		for _, fixed := range p.FixedIPs {
+			if fixed.IPAddress == address {
+				id = fixed.SubnetID
 			}
 		}
-		return err
-	})
+	}
 	return id, err
 }
 
@@ -161,15 +155,7 @@ func (onlyExternal) ToNetworkListQuery() (string, error) { return "?router:exter
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getFloatingNetworkIDForLB).
 func (s *Session) external(ctx context.Context) (string, error) {
-	var all []networks.Network
-	err := s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := networks.List(s.network, onlyExternal{}).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err = networks.ExtractNetworks(pages)
-		return err
-	})
+	all, err := listAll(ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{}), networks.ExtractNetworks)
 	if err != nil {
 		return "", err
 	}
@@ -213,32 +199,11 @@ func (s *Session) subnetsOf(ctx context.Context, network, tags string) (out []mo
 	default:
 		opts.TagsAny = list
 	}
-	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := subnets.List(s.network, opts).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		found, err := subnets.ExtractSubnets(pages)
-		for _, sub := range found {
-			out = append(out, asSubnet(sub))
-		}
-		return err
-	})
+	found, err := listAll(ctx, s, bucketNetwork, subnets.List(s.network, opts), subnets.ExtractSubnets)
+	for _, sub := range found {
+		out = append(out, asSubnet(sub))
+	}
 	return out, err
-}
-
-func (s *Session) floatingAt(ctx context.Context, facts *model.Facts, ip string) error {
-	return s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := floatingips.List(s.network, floatingips.ListOpts{FloatingIP: ip}).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		found, err := floatingips.ExtractFloatingIPs(pages)
-		for _, f := range found {
-			facts.Addresses[ip] = model.Address{ID: f.ID, IP: ip, Port: f.PortID, Description: f.Description}
-		}
-		return err
-	})
 }
 
 // secret tells whether a certificate is there. Its address ends in the collection and

@@ -241,7 +241,10 @@ func (f *finder) pool(p pools.Pool, key string) error {
 	}
 	slices.SortFunc(members.Members, model.Member.Compare)
 	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMembers, Name: key}, ID: p.ID, In: poolKey, Proof: stack.Derived, Spec: members})
-	if m, ok := f.view.monitors[p.MonitorID]; ok {
+	for _, m := range f.view.monitors {
+		if m.ID != p.MonitorID {
+			continue
+		}
 		spec := model.Monitor{Name: m.Name, Type: m.Type, Delay: m.Delay, Timeout: m.Timeout, Retries: m.MaxRetries, RetriesDown: m.MaxRetriesDown}
 		if m.Type == "HTTP" {
 			spec.Path, spec.Method, spec.Codes = m.URLPath, m.HTTPMethod, m.ExpectedCodes

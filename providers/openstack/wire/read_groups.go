@@ -8,6 +8,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+	"github.com/gophercloud/gophercloud/v2/pagination"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/openstack/model"
@@ -47,21 +48,18 @@ const askedAtOnce = 100
 func (s *Session) listPorts(ctx context.Context, field string, values []string) ([]port, error) {
 	var all []port
 	for chunk := range slices.Chunk(values, askedAtOnce) {
-		err := s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-			pages, err := ports.List(s.network, portsWith{field: field, values: chunk}).AllPages(ctx)
-			if err != nil {
-				return err
-			}
-			var some []port
-			err = ports.ExtractPortsInto(pages, &some)
-			all = append(all, some...)
-			return err
-		})
+		some, err := listAll(ctx, s, bucketNetwork, ports.List(s.network, portsWith{field: field, values: chunk}), extractPorts)
 		if err != nil {
 			return nil, err
 		}
+		all = append(all, some...)
 	}
 	return all, nil
+}
+
+func extractPorts(pages pagination.Page) (out []port, err error) {
+	err = ports.ExtractPortsInto(pages, &out)
+	return out, err
 }
 
 // asksForGroups tells whether a scope is about security groups at all.
@@ -111,22 +109,14 @@ func (s *Session) lookGroups(ctx context.Context, v *view, scopes []providers.Sc
 }
 
 // listGroups lists security groups: one by its name, or all where several are wanted.
-func (s *Session) listGroups(ctx context.Context, names map[string]bool) (all []groups.SecGroup, err error) {
+func (s *Session) listGroups(ctx context.Context, names map[string]bool) ([]groups.SecGroup, error) {
 	var opts groups.ListOpts
 	for name := range names {
 		if len(names) < listFrom {
 			opts.Name = name
 		}
 	}
-	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		pages, err := groups.List(s.network, opts).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err = groups.ExtractGroups(pages)
-		return err
-	})
-	return all, err
+	return listAll(ctx, s, bucketNetwork, groups.List(s.network, opts), groups.ExtractGroups)
 }
 
 // groups finds the Service's security group. Of several, which only a lost answer makes,
@@ -158,7 +148,7 @@ func (f *finder) groups(name string) {
 
 // nodePorts brings the ports of the servers of all scopes that ask for them. They are
 // remembered for a while: a server seldom gets another port.
-func (s *Session) nodePorts(ctx context.Context, facts *model.Facts, scopes []providers.Scope) error {
+func (s *Session) nodePorts(ctx context.Context, scopes []providers.Scope) (map[string][]model.NodePort, error) {
 	var ids []string
 	for _, sc := range scopes {
 		if !slices.ContainsFunc(sc.Facts, func(l providers.Lookup) bool { return l.Kind == model.FactNodePorts }) {
@@ -172,9 +162,6 @@ func (s *Session) nodePorts(ctx context.Context, facts *model.Facts, scopes []pr
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if len(ids) == 0 {
-		return nil
-	}
 	known, _, err := s.servers.Get(ctx, s.now(), ids, func(ctx context.Context, stale []string) (map[string][]model.NodePort, error) {
 		list, err := s.listPorts(ctx, "device_id", stale)
 		out := map[string][]model.NodePort{}
@@ -185,6 +172,5 @@ func (s *Session) nodePorts(ctx context.Context, facts *model.Facts, scopes []pr
 		}
 		return out, err
 	})
-	facts.NodePorts = known
-	return err
+	return known, err
 }

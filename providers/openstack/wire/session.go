@@ -39,6 +39,7 @@ type Session struct {
 	refused fault.Suspects                       // groups that ports did not get, by port
 	servers *kit.Known[string, []model.NodePort] // ports of servers, by their id
 
+
 	mu    sync.Mutex
 	ports map[string]string // of load balancers, by their id
 	facts map[string]aged   // by look-up
@@ -107,20 +108,13 @@ func buckets() []kit.Bucket {
 // features asks which version the load balancer API has. The last one listed counts.
 // Source: kubernetes/cloud-provider-openstack:pkg/util/openstack/loadbalancer.go.
 func (s *Session) features(ctx context.Context) (model.Features, error) {
-	var newest string
-	err := s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		pages, err := apiversions.List(s.balancer).AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := apiversions.ExtractAPIVersions(pages)
-		if len(all) > 0 {
-			newest = all[len(all)-1].ID
-		}
-		return err
-	})
+	all, err := listAll(ctx, s, bucketBalancer, apiversions.List(s.balancer), apiversions.ExtractAPIVersions)
 	if err != nil {
 		return model.Features{}, err
+	}
+	var newest string
+	if len(all) > 0 {
+		newest = all[len(all)-1].ID
 	}
 	_, text, _ := strings.Cut(newest, ".")
 	minor, err := strconv.Atoi(text)
