@@ -154,23 +154,6 @@ func TestAFinalizerTakenOff(t *testing.T) {
 	})
 }
 
-// TestAPoisonedService: a defect that one Service brings to light is that Service's.
-func TestAPoisonedService(t *testing.T) {
-	inLoop(t, Options{}, func(c *cluster) {
-		c.put("bad", func(svc *corev1.Service) { svc.Annotations = map[string]string{"example.com/poison": "1"} })
-		c.put("web", asItIs)
-		after(10 * time.Minute)
-		if bad, good := c.programmed("bad"), c.programmed("web"); bad != "False InternalError" || good != "True Programmed" {
-			t.Errorf("bad: %s, good: %s", bad, good)
-		}
-		c.put("bad", func(svc *corev1.Service) { svc.Annotations["example.com/poison"] = "" })
-		after(time.Second)
-		if got := c.programmed("bad"); got != "True Programmed" {
-			t.Errorf("mended: %s", got)
-		}
-	})
-}
-
 // TestADryRunBindsNothing: it says on the condition and in one event what it would do,
 // and writes neither a finalizer nor a record.
 func TestADryRunBindsNothing(t *testing.T) {

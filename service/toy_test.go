@@ -147,8 +147,8 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 	}
 	return providers.Bind(providers.Cloud[string, struct{}]{
 		Name: "toy", Annotations: set,
-		Choose: func(*corev1.Service) providers.Choice { return providers.Choice{Kind: "toy"} },
-		Reach:  func(providers.Input[string]) providers.Reach { return providers.Reach{} },
+		Choose: chooseToy,
+		Reach:  reachToy,
 		Select: func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} },
 		Trace:  trace,
 		Refers: func(in providers.Input[string]) []providers.Reference {
@@ -159,9 +159,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 		},
 		Scope: func(in providers.Input[string]) (providers.Scope, error) { return trace(in.Identity), nil },
 		Build: func(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-			if in.Service.Annotations["example.com/poison"] != "" {
-				panic("a defect")
-			}
+			poisoned(in.Service, "build")
 			out := &stack.Stack{}
 			port := in.Service.Spec.Ports[0].Port
 			for ref, object := range in.Objects {
@@ -182,11 +180,12 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 		},
 		Shadow: func(providers.Identity[string], stack.Resource) bool { return false },
 		Rules: diff.Rules{Kinds: map[stack.Kind]diff.Rule{
-			toyLB:    {Serving: true},
+			toyLB:    {Serving: true, Batch: batchToy},
 			toyPlace: {},
 			toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Nodes": {}}},
 		}},
-		Status: func(_ providers.Input[string], have *stack.Stack) status.Result {
+		Status: func(in providers.Input[string], have *stack.Stack) status.Result {
+			poisoned(in.Service, "show")
 			if lb, ok := have.Get(toyKey(toyLB)); ok {
 				return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
 			}

@@ -32,6 +32,9 @@ const (
 	markedClient   = "MARKED-azure-client-secret-77e0"
 	markedPassword = "MARKED-openstack-password-93d4"
 	markedObject   = "MARKED-secret-of-kubernetes-2b6e"
+	markedUnused   = "MARKED-credential-in-a-secret-8d13"
+	// markedPassphrase is beside a key that needs none.
+	markedPassphrase = "MARKED-oci-passphrase-6a9c"
 	// applicationSecret is that of the application credential of the simulated OpenStack.
 	applicationSecret = "application-secret"
 )
@@ -41,7 +44,7 @@ const (
 // fair weather and in foul, and with such as are refused: none of them is in a log,
 // event, condition, plan, trace, metric or debug page.
 func TestSecretsStaySecret(t *testing.T) {
-	for cloud, plant := range map[string]func(*vault){"aws": plantAWS, "azure": plantAzure, "gce": plantGCE, "openstack": plantOpenStack} {
+	for cloud, plant := range map[string]func(*vault){"aws": plantAWS, "azure": plantAzure, "gce": plantGCE, "openstack": plantOpenStack, "oci": plantOCI} {
 		t.Run(cloud, func(t *testing.T) {
 			v := &vault{world: startOn(t, &plane, cloud, 2), marks: map[string]string{}, said: map[string]string{}}
 			plant(v)
@@ -89,11 +92,7 @@ func plantGCE(v *vault) {
 		Private string `json:"private_key"`
 	}
 	v.must(json.Unmarshal(text, &key))
-	for n, line := range strings.Split(strings.TrimSpace(key.Private), "\n") {
-		if !strings.HasPrefix(line, "-----") && len(line) > 40 {
-			v.marks[fmt.Sprint("private_key, line ", n)] = line
-		}
-	}
+	v.markKey("private_key", key.Private)
 	v.Env = []string{"GOOGLE_APPLICATION_CREDENTIALS=" + path}
 	v.edit(func(conf string) string {
 		return regexp.MustCompile(`(?m)^token-(url|body) = .*$`).ReplaceAllStringFunc(conf, func(line string) string {
@@ -112,6 +111,30 @@ func plantOpenStack(v *vault) {
 	})
 }
 
+// plantOCI logs in by an API key in the configuration, beside a passphrase.
+func plantOCI(v *vault) {
+	v.marks["passphrase"] = markedPassphrase
+	v.edit(func(conf string) string {
+		v.markKey("key", "-----BEGIN"+after(conf, "-----BEGIN", "-----END"))
+		return regexp.MustCompile(`(?m)^( +)key: `).ReplaceAllString(conf, "${1}passphrase: "+markedPassphrase+"\n${0}")
+	})
+}
+
+// markKey looks for every line of a private key.
+func (v *vault) markKey(where, pem string) {
+	v.t.Helper()
+	found := 0
+	for n, line := range strings.Split(pem, "\n") {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") && len(line) > 40 {
+			v.marks[fmt.Sprint(where, ", line ", n)] = line
+			found++
+		}
+	}
+	if found < 10 {
+		v.t.Fatalf("%s: a private key of %d lines", where, found)
+	}
+}
+
 // after is the text between a beginning and the next end.
 func after(text, beginning, end string) string {
 	_, rest, _ := strings.Cut(text, beginning)
@@ -120,11 +143,21 @@ func after(text, beginning, end string) string {
 }
 
 // plantObject keeps a Secret where the Services are, and notes the program's own token.
+// Beside the program is what the chart gives it credentials from: a Secret with the cloud
+// configuration and the environment, of which the program is to say nothing either.
 func (v *vault) plantObject() {
 	v.t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.ns, Name: "web"}, StringData: map[string]string{"password": markedObject}}
 	_, err := v.Client.CoreV1().Secrets(v.ns).Create(v.t.Context(), secret, metav1.CreateOptions{})
 	v.must(err)
+	conf, err := os.ReadFile(filepath.Join(v.Sim.Dir, "cloud.conf"))
+	v.must(err)
+	chart := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.ns, Name: "berth-credentials"}, StringData: map[string]string{
+		"cloud.conf": string(conf), "environment": strings.Join(v.Env, "\n"), "unused": markedUnused,
+	}}
+	_, err = v.Client.CoreV1().Secrets(v.ns).Create(v.t.Context(), chart, metav1.CreateOptions{})
+	v.must(err)
+	v.marks["Secret of the chart"] = markedUnused
 	config, err := v.Cluster.RESTConfig("")
 	v.must(err)
 	v.marks["Secret"], v.marks["kubeconfig"] = markedObject, config.BearerToken
@@ -228,6 +261,8 @@ func (v *vault) misread() {
 		"[Global]\nuse-clouds = " + mark + "\n",
 		`{"aadClientSecret": ` + mark + `}`, `{"aadClientSecret": ["` + mark + `"]}`, "aadClientSecret: [" + mark + "\n", `{"aadClientSecret": "` + mark + `", "vmType": 1`,
 		"aadClientSecret: x: " + mark + "\n",
+		"auth:\n  key: " + mark + "\n", "auth:\n  passphrase: [" + mark + "\n", "auth: {key: {" + mark + ": 1}}\n", "auth: " + mark + "\n",
+		"auth:\n  region: us-ashburn-1\n  tenancy: t\n  user: u\n  fingerprint: f\n  key: |\n    -----BEGIN RSA PRIVATE KEY-----\n    " + mark + "\n    -----END RSA PRIVATE KEY-----\n",
 	}
 	for n, conf := range broken {
 		path := filepath.Join(v.Dir, "broken.conf")

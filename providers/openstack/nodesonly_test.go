@@ -1,0 +1,11 @@
+package openstack_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestNodesOnly: no EndpointSlice, whoever has written it, leads traffic to a pod past the
+// ports of nodes.
+func TestNodesOnly(t *testing.T) { props.NodesOnly(t, fresh(managed), cases()) }
