@@ -3,6 +3,8 @@ package kit
 import (
 	"context"
 	"sync"
+
+	"github.com/berth-lb/berth/providers/fault"
 )
 
 // Locks lets one change at a time through for each name.
@@ -38,4 +40,29 @@ func (l *Locks) Take(ctx context.Context, name string) (func(), error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// busyTries is how often a change is made again that met a thing which others were
+// changing.
+const busyTries = 5
+
+// Change makes a change to a thing that takes one at a time, and returns what settled
+// returns, which waits for its end; nobody of this process changes the thing until then.
+// quiet judges a refusal: nil if others were changing the thing and have done so, after
+// which the change is made anew; else what is returned.
+func (l *Locks) Change(ctx context.Context, name string, send func() error, quiet func(refusal error) error, settled func() error) error {
+	unlock, err := l.Take(ctx, name)
+	if err != nil {
+		return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
+	}
+	defer unlock()
+	for range busyTries {
+		if err = send(); err == nil {
+			return settled()
+		}
+		if refusal := quiet(err); refusal != nil {
+			return refusal
+		}
+	}
+	return err
 }

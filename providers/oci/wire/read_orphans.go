@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -22,16 +23,8 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	if err != nil {
 		return nil, err
 	}
-	var out []*stack.Stack
-	for _, found := range s.Read(ctx, scopes) {
-		if found.Err != nil {
-			return nil, found.Err
-		}
-		have := found.Have
-		have.Resources = slices.DeleteFunc(have.Resources, func(r stack.Resource) bool { return r.Proof == stack.None && r.Hold != stack.Borrowed })
-		out = append(out, have)
-	}
-	return out, nil
+	// The nodes behind them have told already whose they are.
+	return kit.Orphans(s.Read(ctx, scopes), func(*stack.Stack) (bool, error) { return true, nil })
 }
 
 // nobodys are scopes for the Services that load balancers with nodes of the cluster are

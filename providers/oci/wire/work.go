@@ -158,33 +158,25 @@ func (s *Session) wait(ctx context.Context, p *product, header http.Header) (str
 	return lines[1], nil
 }
 
-// busyTries is how often a change is made again that met a load balancer which others
-// were changing.
-const busyTries = 5
-
 // change makes a writing call about a load balancer, one at a time for each, and waits
 // until it has been done.
 func (s *Session) change(c *change, p *product, balancer string, r request) error {
-	unlock, err := s.locks.Take(c.Ctx, balancer)
-	if err != nil {
-		return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
-	}
-	defer unlock()
 	var header http.Header
-	for range busyTries {
-		header, err = s.post(c, p.api, r, nil)
-		if !fault.Is(err, fault.Pending) {
-			break
-		}
-		if quiet := s.quiet(c.Ctx, p, balancer); quiet != nil {
+	return s.locks.Change(c.Ctx, balancer,
+		func() (err error) {
+			header, err = s.post(c, p.api, r, nil)
 			return err
-		}
-	}
-	if err != nil {
-		return err
-	}
-	_, err = s.wait(c.Ctx, p, header)
-	return err
+		},
+		func(refusal error) error {
+			if !fault.Is(refusal, fault.Pending) || s.quiet(c.Ctx, p, balancer) != nil {
+				return refusal
+			}
+			return nil
+		},
+		func() error {
+			_, err := s.wait(c.Ctx, p, header)
+			return err
+		})
 }
 
 // post makes the writing call of a step, with a retry token where something is made.

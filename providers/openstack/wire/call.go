@@ -53,38 +53,28 @@ func (s *Session) write(ctx context.Context, bucket string, call func(context.Co
 	}, bucket)
 }
 
-// busyTries is how often a change is made again that met a load balancer which others
-// were changing.
-const busyTries = 5
-
 // change makes a writing call below a load balancer, one at a time for each, and waits
 // until the load balancer is ready for the next one.
 func (s *Session) change(ctx context.Context, balancer string, call func(context.Context) error) error {
-	unlock, err := s.locks.Take(ctx, balancer)
-	if err != nil {
-		return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
+	return s.locks.Change(ctx, balancer,
+		func() error { return s.write(ctx, bucketBalancer, call) },
+		func(refusal error) error { return s.quiet(ctx, balancer, refusal) },
+		func() error { return s.ready(ctx, balancer) })
+}
+
+// quiet waits for what others change of a load balancer, if that is why a call was
+// refused; else it returns what the refusal comes to. One status says both that something
+// is there already and that the load balancer is busy; only its state tells which.
+func (s *Session) quiet(ctx context.Context, balancer string, refusal error) error {
+	if !fault.Is(refusal, fault.Exists) {
+		return refusal
 	}
-	defer unlock()
-	for range busyTries {
-		err = s.write(ctx, bucketBalancer, call)
-		if !fault.Is(err, fault.Exists) {
-			break
-		}
-		// One status says both that something is there already and that the load balancer
-		// is busy; only its state tells which.
-		status, readErr := s.statusOf(ctx, balancer)
-		if status == failed {
-			return inError(balancer)
-		}
-		if readErr != nil || !pending(status) {
-			return err
-		}
-		if err := s.ready(ctx, balancer); err != nil {
-			return err
-		}
-	}
-	if err != nil {
-		return err
+	status, err := s.statusOf(ctx, balancer)
+	switch {
+	case status == failed:
+		return inError(balancer)
+	case err != nil || !pending(status):
+		return refusal
 	}
 	return s.ready(ctx, balancer)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -21,26 +22,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	if err != nil {
 		return nil, err
 	}
-	var out []*stack.Stack
-	for _, found := range s.Read(ctx, scopes) {
-		if found.Err != nil {
-			return nil, found.Err
-		}
-		have := found.Have
-		ours, err := s.ours(ctx, have, live)
-		if err != nil {
-			return nil, err
-		}
-		if !ours {
-			continue
-		}
-		// A load balancer of others stays in the list: what is below it is known by it.
-		have.Resources = slices.DeleteFunc(have.Resources, func(r stack.Resource) bool { return r.Proof == stack.None && r.Hold != stack.Borrowed })
-		if slices.ContainsFunc(have.Resources, func(r stack.Resource) bool { return r.Hold != stack.Borrowed }) {
-			out = append(out, have)
-		}
-	}
-	return out, nil
+	return kit.Orphans(s.Read(ctx, scopes), func(have *stack.Stack) (bool, error) { return s.ours(ctx, have, live) })
 }
 
 // marked are scopes for all Services that marks in the cloud name and the cluster does

@@ -39,7 +39,6 @@ type Session struct {
 	refused fault.Suspects                       // groups that ports did not get, by port
 	servers *kit.Known[string, []model.NodePort] // ports of servers, by their id
 
-
 	mu    sync.Mutex
 	ports map[string]string // of load balancers, by their id
 	facts map[string]aged   // by look-up
