@@ -70,6 +70,7 @@ race: ## the tests of the product with the race detector
 
 bench: ## CPU and memory of a plan by ports x ranges, cloud calls per Service, time under the documented rates, and memory and CPU in a large cluster; writes bin/{bench,limits,scale}.json
 	go test ./providers/... -run '^$$' -bench '^Benchmark(Sizes|Refused)$$'
+	go test ./providers/openstack -count=1 -v -run '^Test(Calls|Hundred)'
 	go run ./test/bench
 	go run ./test/scale
 	go -C test/conform/openstack test -count=1 -timeout 30m -v -run TestCalls -calls 1,10,100

@@ -25,11 +25,14 @@ func TestHundredWhileBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{Busy: 500 * time.Millisecond}, "")
 		props.Together(t, w, hundred())
-		for _, e := range w.Control().Journal.Entries() {
+		refused, calls := 0, w.Control().Journal.Entries()
+		for _, e := range calls {
 			if e.Status >= 400 {
+				refused++
 				t.Errorf("%s %s was refused: %d %s", e.Service, e.Operation, e.Status, e.Code)
 			}
 		}
+		t.Logf("a hundred Services, whose load balancers are busy for 500 ms after each change: %d of %d calls are refused", refused, len(calls))
 	})
 }
 
@@ -42,7 +45,9 @@ func TestHundredSlowOnes(t *testing.T) {
 		w := begin(t, simopenstack.Options{Busy: takes}, "")
 		began := time.Now()
 		props.Together(t, w, hundred())
-		if took, most := time.Since(began), 2*(takes+5*time.Second); took < 2*takes || took > most {
+		took, most := time.Since(began), 2*(takes+5*time.Second)
+		t.Logf("a hundred Services, whose load balancers are busy for %v after each change, are made and deleted in %v", takes, took)
+		if took < 2*takes || took > most {
 			t.Errorf("a hundred Services are made and deleted in %v, want at most %v", took, most)
 		}
 	})
