@@ -32,11 +32,6 @@ func chooseToy(svc *corev1.Service) providers.Choice {
 	return providers.Choice{Kind: "toy"}
 }
 
-func reachToy(in providers.Input[string]) providers.Reach {
-	poisoned(in.Service, "reach")
-	return providers.Reach{}
-}
-
 // batchToy puts nothing in one call.
 func batchToy(r stack.Resource, _ plan.Action, _ string) string {
 	if spec, ok := r.Spec.(toyBalancer); ok && spec.Port == poisonedPort {
@@ -69,7 +64,7 @@ func TestAPoisonedService(t *testing.T) {
 	at := func(stage string) func(*corev1.Service) {
 		return func(svc *corev1.Service) { svc.Annotations = map[string]string{poison: stage} }
 	}
-	for stage, change := range map[string]func(*corev1.Service){"choose": at("choose"), "reach": at("reach"), "build": at("build"), "compare": compared, "show": at("show")} {
+	for stage, change := range map[string]func(*corev1.Service){"choose": at("choose"), "build": at("build"), "compare": compared, "show": at("show")} {
 		registry := metrics.New("toy", metrics.Build{}, clock.RealClock{})
 		inLoop(t, Options{Watchers: Watchers{Metrics: registry}}, func(c *cluster) {
 			c.put("bad", change)

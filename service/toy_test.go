@@ -148,7 +148,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 	return providers.Bind(providers.Cloud[string, struct{}]{
 		Name: "toy", Annotations: set,
 		Choose: chooseToy,
-		Reach:  reachToy,
+		Reach:  func(providers.Input[string]) providers.Reach { return providers.Reach{} },
 		Select: func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} },
 		Trace:  trace,
 		Refers: func(in providers.Input[string]) []providers.Reference {
