@@ -52,19 +52,13 @@ func guilty(t *testing.T, s Shared, bad, of int) {
 		report := s.Engine.Run(t.Context(), plan.Plan{Owner: left[0].ID.Owner, Steps: left}, nil, nil)
 		left = nil
 		for _, res := range report.Results {
-			switch err := res.Outcome.Err; {
+			bad := culprit[res.Step.ID.Owner.UID]
+			s.judge(t, res, bad)
+			switch {
 			case res.State == engine.Waiting:
 				left = append(left, res.Step)
-				if res.Outcome.Wait <= 0 || err != nil && strings.Contains(err.Error(), s.Mark) {
-					t.Errorf("%s: waits %s for %q", res.Step.ID, res.Outcome.Wait, err)
-				}
-			case culprit[res.Step.ID.Owner.UID]:
+			case bad:
 				refused = append(refused, res.Step)
-				if res.State != engine.Failed || !fault.OfMember(err) || !strings.Contains(err.Error(), s.Mark) {
-					t.Errorf("%s is bad, and %s: %v", res.Step.ID, res.State, err)
-				}
-			case res.State != engine.Done:
-				t.Errorf("%s is good, and %s: %v", res.Step.ID, res.State, err)
 			}
 		}
 	}
@@ -73,6 +67,26 @@ func guilty(t *testing.T, s Shared, bad, of int) {
 		t.Errorf("%d calls, want at most %.0f", calls, most)
 	}
 	s.beside(t, refused, of)
+}
+
+// judge checks what became of one step: it waits without a word of others, or it is refused
+// because it is bad, or it is done.
+func (s Shared) judge(t *testing.T, res engine.Result, bad bool) {
+	t.Helper()
+	err := res.Outcome.Err
+	marked := err != nil && strings.Contains(err.Error(), s.Mark)
+	switch {
+	case res.State == engine.Waiting:
+		if res.Outcome.Wait <= 0 || marked {
+			t.Errorf("%s: waits %s for %q", res.Step.ID, res.Outcome.Wait, err)
+		}
+	case bad:
+		if res.State != engine.Failed || !fault.OfMember(err) || !marked {
+			t.Errorf("%s is bad, and %s: %v", res.Step.ID, res.State, err)
+		}
+	case res.State != engine.Done:
+		t.Errorf("%s is good, and %s: %v", res.Step.ID, res.State, err)
+	}
 }
 
 // beside: one more Service is served at once beside those that were refused before.
