@@ -36,7 +36,12 @@ func identityRoutes() []route {
 	return out
 }
 
-func (v *visit) base() string { return "http://" + v.http.Host }
+func (v *visit) base() string {
+	if v.http.TLS != nil {
+		return "https://" + v.http.Host
+	}
+	return "http://" + v.http.Host
+}
 
 func (v *visit) keystoneDocument() Object {
 	return Object{
