@@ -88,8 +88,9 @@ func TestPolicyForbidsOpenNodes(t *testing.T) {
 }
 
 // TestPolicyTightened: a live load balancer that would be refused today stays as it
-// is and follows the nodes, also after a restart; a policy that allows more again
-// takes effect by itself, one that cannot be read does not.
+// is and follows the nodes, also after a restart, and if the Service says that it is
+// internal though it is not; a policy that allows more again takes effect by itself, one
+// that cannot be read does not.
 func TestPolicyTightened(t *testing.T) {
 	w := start(t, 3)
 	before := w.state()
@@ -130,6 +131,14 @@ func TestPolicyTightened(t *testing.T) {
 	w.becomes("live", setting("idle"), "120")
 	w.write(internalOnly)
 	w.refused("live", "aws-load-balancer-internal")
+
+	was, err = w.balancer("live")
+	w.must(err)
+	w.update("live", annotate("internal", "true"), annotate("connection-idle-timeout", "240"))
+	w.eventually("what is there is judged, whatever the Service says of it", func() error {
+		return mentions(w.condition("live", status.TypeAccepted, metav1.ConditionFalse, status.ReasonPolicyRefused).Message, "internet-facing")
+	})
+	w.stays("live", was)
 	w.remove(live)
 	w.asBefore(before)
 }
