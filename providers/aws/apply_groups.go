@@ -3,6 +3,7 @@ package aws
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -138,6 +139,13 @@ func regraft(c *change, group string, edit func(found map[Permission]bool) error
 func differs(err error) bool {
 	code := codeOfFault(err)
 	return code == "InvalidPermission.Duplicate" || code == "InvalidPermission.NotFound"
+}
+
+// unknown tells whether a call was refused because the group that it edits is not
+// there, and not one that a rule names. EC2 has one code for both, and the id in its text.
+func unknown(err error, group string) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return ok && f.Code == "InvalidGroup.NotFound" && strings.Contains(err.Error(), group)
 }
 
 // literal is the permission with its source as EC2 writes it.

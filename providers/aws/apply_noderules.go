@@ -121,7 +121,7 @@ func (w *nodeRuleWork) authorizeAll(rules []FoundRule) bool {
 	refused, err := fault.SplitAmong(&w.facts.suspects, w.group, rules, ruleName, fault.MaxSplits, func(part []FoundRule) error {
 		err := w.authorize(w.ctx, w.group, part)
 		switch {
-		case differs(err):
+		case differs(err), unknown(err, w.group):
 		case fault.Is(err, fault.Quota) && w.limit == 0:
 			w.limit = learnedLimit(w.found)
 		default:

@@ -2,13 +2,16 @@ package aws
 
 import (
 	"testing"
+	"time"
 
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 	"github.com/berth-lb/berth/test/sim/aws/ec2"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestGuiltyNodeRules: the rules of many Services in the group of the nodes, of which
@@ -30,6 +33,32 @@ func TestGuiltyNodeRules(t *testing.T) {
 				}
 				return step
 			},
+		}
+	})
+}
+
+// TestGroupOfNodesGone: a group of nodes that went while its rules were remembered is
+// nobody's fault, and is not searched for one rule after the other.
+func TestGroupOfNodesGone(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simaws.Options{})
+		const gone = "sg-0bad0bad0bad0bad0"
+		r.session.facts.learnGroups(time.Now(), []NodeGroup{{ID: gone}}, nil, nil)
+		steps := r.ruleSteps(plan.Create, 0, 40)
+		for i := range steps {
+			rule := steps[i].Target.Spec.(NodeRule)
+			rule.Group = gone
+			steps[i].Target = counted(rule)
+			steps[i].ID.Key = steps[i].Target.Key
+			steps[i].Batch = "sg/" + gone
+		}
+		for i, o := range r.apply(steps...) {
+			if !fault.Is(o.Err, fault.NotFound) {
+				t.Errorf("step %d: %v", i, o.Err)
+			}
+		}
+		if calls := r.calls(); calls["ec2.AuthorizeSecurityGroupIngress"] > 1 || calls["ec2.DescribeSecurityGroups"] > 1 {
+			t.Errorf("a group that is gone took %v", calls)
 		}
 	})
 }
