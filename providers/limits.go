@@ -55,7 +55,7 @@ func (c Capability) Exceeds(size Size) annotations.Problems {
 	}
 	if most := c.Limits.Rules; most > 0 && size.Rules > most {
 		out = append(out, problem(annotations.CodeRanges, "spec.loadBalancerSourceRanges", "",
-			fmt.Sprintf("takes %d rules with %d ranges and %d ports, more than the %d that a load balancer of kind %s can have%s", size.Rules, size.Ranges, size.Ports, most, c.Kind, c.Advice.Rules),
+			fmt.Sprintf("takes %d rules for its ports and %d ranges, more than the %d that a load balancer of kind %s can have%s", size.Rules, size.Ranges, most, c.Kind, c.Advice.Rules),
 			"fewer or wider ranges, fewer ports, or several Services"))
 	}
 	return out

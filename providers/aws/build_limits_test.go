@@ -137,7 +137,7 @@ func TestRulesBounded(t *testing.T) {
 		refused       bool
 		told          string
 	}{
-		{"nlb", 50, 1000, true, "takes 51000 rules with 1000 ranges and 50 ports, more than the 1000 that a load balancer of kind nlb can have; accounts that have not raised the quota of a security group have 60"},
+		{"nlb", 50, 1000, true, "takes 51000 rules for its ports and 1000 ranges, more than the 1000 that a load balancer of kind nlb can have; accounts that have not raised the quota of a security group have 60"},
 		{"clb", 100, 5000, true, "505000 rules"},
 		{"clb", 9, 100, false, "needs 1000 rules: that is above 60"},
 		{"clb", 2, 20, false, ""},
