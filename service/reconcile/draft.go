@@ -111,7 +111,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	r.book.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have) {
 		d.remembered(snap)
-		d.Blind = snap.blind
+		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ func (r *Reconciler) load(ctx context.Context, d *Draft) error {
 			return err
 		}
 		d.remembered(snap)
+		d.Have = r.written.upon(d.Have, d.read)
 		if snap.basis == Glimpsed {
 			d.Basis = Glimpsed
 		}

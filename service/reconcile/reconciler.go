@@ -52,6 +52,7 @@ type Reconciler struct {
 	reader    *reader
 	snapshots *snapshots
 	shared    *commons
+	written   *written
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, as the API server tells when something was made
 }
@@ -87,6 +88,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		shared:    newCommons(o.DriftInterval),
+		written:   newWritten(2 * o.DriftInterval),
 		nodes:     nodeports.NewInterner(),
 		started:   o.Now().Truncate(time.Second),
 	}

@@ -59,6 +59,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return r.runAnew(ctx, d, gates)
 	}
 	r.shared.learn(res.Report, r.options.Now())
+	r.written.note(res.Report, r.options.Now())
 	d.manual = d.manual.after(res.Report)
 	res.Manual = d.manual.texts()
 	res.Err = res.Report.Err()

@@ -8,9 +8,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// learn writes into have what a done step changed: what the cloud answered, not
+// Learn writes into have what a done step changed: what the cloud answered, not
 // what was wanted.
-func learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
+func Learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 	switch s.ID.Action {
 	case plan.Create:
 		have.Drop(s.ID.Key) // parts of the one before are not parts of the new one

@@ -46,7 +46,7 @@ func TestSetsAreLearntInAnyOrder(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		have := &stack.Stack{Resources: []stack.Resource{{Key: key("set"), ID: "1", Proof: stack.Tag, Spec: members{IDs: []string{"a", "b", "c"}, Note: "kept"}}}}
 		for _, i := range order {
-			learn(have, steps[i], refusal[steps[i].ID.Part])
+			Learn(have, steps[i], refusal[steps[i].ID.Part])
 		}
 		got, _ := have.Get(key("set"))
 		want := stack.Resource{Key: key("set"), ID: "1", Proof: stack.Tag, Spec: members{IDs: []string{"b", "d", "f"}, Note: "kept"}}
@@ -63,7 +63,7 @@ func TestOnlyWrittenFieldsAreLearnt(t *testing.T) {
 		Changes: []plan.Change{{Field: "Note", From: "old", To: "wanted"}},
 	}
 	have := &stack.Stack{Resources: []stack.Resource{{Key: key("set"), ID: "1", Slot: "old", Spec: members{Note: "old", IDs: []string{"a"}}}}}
-	learn(have, s, plan.Done(stack.Resource{Spec: members{Note: "as the cloud spells it"}}))
+	Learn(have, s, plan.Done(stack.Resource{Spec: members{Note: "as the cloud spells it"}}))
 	want := []stack.Resource{{Key: key("set"), ID: "1", Slot: "new", Spec: members{Note: "as the cloud spells it", IDs: []string{"a"}}}}
 	if d := cmp.Diff(want, have.Resources); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -76,7 +76,7 @@ func TestCreationsAreLearnt(t *testing.T) {
 	s.Target.Slot, s.Target.Hold = "port 80", stack.Counted
 	s.With = []stack.Resource{{Key: child, In: key("a"), Slot: "x", Spec: thing{Name: "child"}}, {Key: silent, In: key("a"), Spec: thing{Name: "silent"}}}
 	have := &stack.Stack{}
-	learn(have, s, plan.Outcome{After: stack.Resource{ID: "1"}, Parts: []stack.Resource{{Key: child, ID: "2", Spec: thing{Name: "as found"}}}})
+	Learn(have, s, plan.Outcome{After: stack.Resource{ID: "1"}, Parts: []stack.Resource{{Key: child, ID: "2", Spec: thing{Name: "as found"}}}})
 	want := []stack.Resource{
 		{Key: key("a"), ID: "1", Slot: "port 80", Hold: stack.Counted, Proof: stack.Derived, Spec: thing{Name: "a"}},
 		{Key: child, ID: "2", In: key("a"), Slot: "x", Proof: stack.Derived, Spec: thing{Name: "as found"}},

@@ -182,7 +182,7 @@ func (r *run) settle(l landing) {
 func (r *run) conclude(i int, res Result) {
 	if res.State == Done {
 		r.mu.Lock()
-		learn(r.have, res.Step, res.Outcome)
+		Learn(r.have, res.Step, res.Outcome)
 		r.mu.Unlock()
 	}
 	r.engine.options.Observe(res)
