@@ -165,5 +165,7 @@ func TestNoWriteWhileBusy(t *testing.T) {
 
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
-	props.Planned(t, fresh(""), cases(), props.Service("refused", keys("timeout-client-data", "soon")), 60)
+	props.Planned(t, fresh(""), cases(), props.Service("refused", keys("timeout-client-data", "soon")), 60,
+		96, 128, // the subnets of a floating IP
+		160, 188, 319, 372) // health checks that were made with their load balancer
 }

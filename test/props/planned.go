@@ -46,9 +46,14 @@ const pairsAtOnce = 4
 // that the controller runs next, byte for byte, and so in every round until all is as
 // wanted. Beside the Service are another one and one that is refused, the controller
 // may start anew at any time, nodes go and come, and policies hold steps. refused is a
-// case that no provider accepts; n is how many pairs are tried by default.
-func Planned(t *testing.T, fresh New, cases []Case, refused Case, n int) {
+// case that no provider accepts; n is how many pairs are tried by default, and known are
+// the numbers of pairs that have found something, which are tried always.
+func Planned(t *testing.T, fresh New, cases []Case, refused Case, n int, known ...int) {
 	first := fromEnv(t, envPair, 0)
+	n = fromEnv(t, envPairs, n)
+	if os.Getenv(envPair) != "" {
+		known = nil // some pairs are tried again
+	}
 	numbers := make(chan int)
 	var workers sync.WaitGroup
 	for range pairsAtOnce {
@@ -60,8 +65,13 @@ func Planned(t *testing.T, fresh New, cases []Case, refused Case, n int) {
 			}
 		})
 	}
-	for i := first; i < first+fromEnv(t, envPairs, n); i++ {
+	for i := first; i < first+n; i++ {
 		numbers <- i
+	}
+	for _, i := range known {
+		if i >= first+n {
+			numbers <- i
+		}
 	}
 	close(numbers)
 	workers.Wait()

@@ -63,7 +63,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	spec.Address, spec.Port, spec.Subnet, spec.Network = made.VipAddress, made.VipPortID, made.VipSubnetID, made.VipNetworkID
 	o := c.Created(made.ID, stack.Name, spec)
 	if !s.config.Serial {
-		o.Parts = partsOf(c, made)
+		o.Parts = s.partsOf(c, made)
 		return o
 	}
 	if o.Parts, err = s.partByPart(c, made.ID); err != nil {
@@ -127,20 +127,35 @@ func (s *Session) undo(c *change, id string, cause error) plan.Outcome {
 	return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
 }
 
-// partsOf are the identifiers of what was made in the same call. The answer does not
-// tell those of health checks; see monitorOf.
-func partsOf(c *change, made graph) []stack.Resource {
-	ids := map[stack.Key]string{}
+// partsOf are the identifiers of what was made in the same call.
+func (s *Session) partsOf(c *change, made graph) []stack.Resource {
+	ids, checks := map[stack.Key]string{}, s.checksOf(c, made.ID)
 	for _, l := range made.Listeners {
 		key := model.PortKey(l.Protocol, l.Port)
 		ids[stack.Key{Kind: model.KindListener, Name: key}] = l.ID
 		ids[stack.Key{Kind: model.KindPool, Name: key}] = l.Pool
 		ids[stack.Key{Kind: model.KindMembers, Name: key}] = l.Pool
+		ids[stack.Key{Kind: model.KindMonitor, Name: key}] = checks[l.Pool]
 	}
 	var out []stack.Resource
 	for _, r := range c.Step.With {
 		r.ID, r.Proof = ids[r.Key], stack.Derived
 		out = append(out, r)
+	}
+	return out
+}
+
+// checksOf are the identifiers of the health checks of a new load balancer, by pool. The
+// answer to its creation does not tell them, so that one list is read; what that does
+// not bring is looked up when it is needed, see monitorOf.
+func (s *Session) checksOf(c *change, balancer string) map[string]string {
+	out := map[string]string{}
+	if !slices.ContainsFunc(c.Step.With, func(r stack.Resource) bool { return r.Key.Kind == model.KindMonitor }) {
+		return out
+	}
+	found, _ := s.listPools(c.Ctx, pools.ListOpts{LoadbalancerID: balancer})
+	for _, p := range found {
+		out[p.ID] = p.MonitorID
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func createFloating(c *change, spec model.FloatingIP) plan.Outcome {
 	if err != nil {
 		return kit.Failed(withWish(err, "floating-network-id", spec.Network, "floating-subnet-id", strings.Join(spec.Subnets, " "), "loadBalancerIP", spec.Address))
 	}
-	spec.Address = made.FloatingIP
+	spec.Address, spec.Subnets = made.FloatingIP, nil // which subnet was asked for the cloud does not tell
 	return c.Created(made.ID, stack.Description, spec)
 }
 
