@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,7 +10,9 @@ import (
 )
 
 // follow keeps what is there of a Service that cannot be understood, with today's
-// nodes in its pools. A pool that another controller has filled, such as that of
+// nodes in its pools. Entries of addresses that are nobody's any more are no part of
+// it, but for those of nodes that may come back: every Service finds them, and one that
+// kept them would keep them open for good. A pool that another controller has filled, such as that of
 // the nodes' way out, carries no proof: it is the Service's if its rules use it.
 func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	if in.Config.podIP() {
@@ -17,6 +20,9 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	}
 	out := &stack.Stack{Owner: in.Owner}
 	for _, r := range have.Resources {
+		if r.Proof == stack.Leftover && !toNodes(have, r) {
+			continue
+		}
 		if r.Proof != stack.None {
 			out.Put(r)
 		}
@@ -28,6 +34,18 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	}
 	out.Sort()
 	return out
+}
+
+// toNodes tells whether an entry of the security group lets packets to a node's port in
+// for a found rule of the Service.
+func toNodes(have *stack.Stack, r stack.Resource) bool {
+	a, ok := r.Spec.(Access)
+	return ok && slices.ContainsFunc(have.Of(KindEntries), func(found stack.Resource) bool {
+		e, _ := found.Spec.(Entries)
+		return found.Proof != stack.None && slices.ContainsFunc(e.Rules, func(rule Rule) bool {
+			return toNode(rule) && (a.Deny || slices.Contains(a.Ports, string(number(rule.BackendPort))))
+		})
+	})
 }
 
 // followPools wants today's nodes in the pools of found entries.
