@@ -16,6 +16,7 @@ const (
 	kindBalancer stack.Kind = "balancer"
 	kindListener stack.Kind = "listener"
 	kindMachines stack.Kind = "machines"
+	kindOpening  stack.Kind = "opening"
 )
 
 // Balancer is a load balancer.
@@ -34,6 +35,9 @@ type Listener struct {
 // Machines are the names of the machines behind a load balancer.
 type Machines struct{ Names []string }
 
+// Opening lets a protocol in to all machines of a cluster: all Services share it.
+type Opening struct{ Protocol string }
+
 func balancerKey() stack.Key { return stack.Key{Kind: kindBalancer} }
 
 func machinesKey() stack.Key { return stack.Key{Kind: kindMachines} }
@@ -41,6 +45,11 @@ func machinesKey() stack.Key { return stack.Key{Kind: kindMachines} }
 func listenerKey(protocol string, port int32) stack.Key {
 	return stack.Key{Kind: kindListener, Name: slot(protocol, port)}
 }
+
+func openingKey(protocol string) stack.Key { return stack.Key{Kind: kindOpening, Name: protocol} }
+
+// openingOf is the name of a cluster's opening.
+func openingOf(cluster, protocol string) string { return cluster + "-" + protocol }
 
 // slot names what two listeners of one load balancer cannot both have, as the API does.
 func slot(protocol string, port int32) string {
@@ -59,6 +68,7 @@ func build(in providers.Input[Config], _ struct{}, _ *stack.Stack) (*stack.Stack
 		l := Listener{Protocol: string(p.Protocol), Port: p.Port, NodePort: p.NodePort}
 		key := listenerKey(l.Protocol, l.Port)
 		out.Put(stack.Resource{Key: key, In: balancerKey(), Slot: key.Name, Spec: l})
+		out.Put(stack.Resource{Key: openingKey(strings.ToLower(l.Protocol)), Hold: stack.Counted, Spec: Opening{strings.ToLower(l.Protocol)}})
 	}
 	problems := append(capability().Judge(in.Service, in.Backends), capability().Exceeds(providers.SizeOf(capability(), in.Service))...)
 	return out, problems, nil
@@ -91,5 +101,6 @@ func rules() diff.Rules {
 			FollowsBackends: true, Within: diff.Within{Inherent: true, Cascade: true},
 			Default: func(stack.Resource) stack.Spec { return Machines{} },
 		},
-	}}
+		kindOpening: {Clash: diff.Returned},
+	}, Edges: []diff.Edge{{First: diff.Match{Action: plan.Delete, Kind: kindBalancer}, Then: diff.Match{Action: plan.Delete, Kind: kindOpening}, Reason: "it serves until it goes"}}}
 }

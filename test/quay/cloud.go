@@ -39,8 +39,8 @@ func Cloud() providers.Cloud[Config, struct{}] {
 		Follow: follow,
 		// What is found has the key of what is wanted already: names say it all.
 		Adopt: func(_, have *stack.Stack) *stack.Stack { return have },
-		// Nothing of Quay is shared by Services.
-		Shadow: func(providers.Identity[Config], stack.Resource) bool { return false },
+		// A Service that cannot be built may want any opening.
+		Shadow: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Hold == stack.Counted },
 		Rules:  rules(),
 		Status: show,
 		Open:   open,
@@ -85,9 +85,11 @@ func readConfig(file io.Reader) (Config, annotations.Problems, error) {
 }
 
 // trace says where all that a Service owns can be: at the load balancers that carry
-// its mark. It needs nothing that the user has written.
+// its mark, and at the openings of its cluster. It needs nothing that the user has written.
 func trace(id providers.Identity[Config]) providers.Scope {
-	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{Kind: kindBalancer, By: "owner", Value: markOf(id.Cluster, id.Owner)}}}
+	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{
+		{Kind: kindBalancer, By: "owner", Value: markOf(id.Cluster, id.Owner)}, {Kind: kindOpening, By: "cluster", Value: id.Cluster},
+	}}
 }
 
 // show gives clients the address, once the load balancer has one.

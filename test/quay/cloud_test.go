@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
+	simquay "github.com/berth-lb/berth/test/sim/quay"
 	"github.com/berth-lb/berth/test/sim/seed"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -20,7 +21,7 @@ import (
 // subject is one fresh cloud with three machines.
 type subject struct {
 	url string
-	*harbour
+	*simquay.Harbour
 }
 
 func (s subject) Open(t testing.TB) providers.Bound {
@@ -41,13 +42,13 @@ func (s subject) Nodes() []nodeports.Node {
 	return props.Project(nodes)
 }
 
-func (s subject) Control() *sim.Control { return &s.harbour.Control }
+func (s subject) Control() *sim.Control { return &s.Harbour.Control }
 
 // TestProperties holds the cloud against everything that every cloud must be: it
 // converges, it finishes what a crash began, it leaves nothing behind.
 func TestProperties(t *testing.T) {
 	fresh := func(t testing.TB) props.Subject {
-		h := newHarbour()
+		h := simquay.New()
 		return subject{virtual.Start(t, h), h}
 	}
 	props.Run(t, fresh, []props.Case{

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -41,17 +42,25 @@ func open(_ context.Context, c Config, env providers.Env) (providers.Session[str
 	return &session{config: c, cluster: env.Cluster, client: &http.Client{}}, c, nil
 }
 
-// Read lists all load balancers once, for as many Services as ask.
+// Read lists everything once, for as many Services as ask.
 func (s *session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[struct{}] {
-	var all []document
-	err := s.faults().Fault(s.call(ctx, http.MethodGet, "/balancers", nil, &all), kit.Reading)
+	var all struct {
+		Balancers []document `json:"balancers"`
+		Openings  []string   `json:"openings"`
+	}
+	err := s.faults().Fault(s.call(ctx, http.MethodGet, "/inventory", nil, &all), kit.Reading)
 	out := make([]providers.Found[struct{}], len(scopes))
 	for i, scope := range scopes {
 		out[i].Err = err
 		out[i].Have = &stack.Stack{Owner: scope.Owner}
-		for _, d := range all {
+		for _, d := range all.Balancers {
 			if d.Mark == markOf(s.cluster, scope.Owner) {
 				d.found(out[i].Have)
+			}
+		}
+		for _, name := range all.Openings {
+			if protocol, ours := strings.CutPrefix(name, openingOf(s.cluster, "")); ours {
+				out[i].Have.Put(stack.Resource{Key: openingKey(protocol), ID: name, Hold: stack.Counted, Proof: stack.Name, Spec: Opening{protocol}})
 			}
 		}
 	}
@@ -77,6 +86,8 @@ func (s *session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	return kit.Verbs[*session]{
 		{Kind: kindBalancer, Action: plan.Create}: kit.With(createBalancer),
 		{Kind: kindBalancer, Action: plan.Delete}: remove,
+		{Kind: kindOpening, Action: plan.Create}:  kit.With(openFor),
+		{Kind: kindOpening, Action: plan.Delete}:  shut,
 		{Kind: kindMachines, Action: plan.Update}: kit.With(putMachines),
 		{Kind: kindListener, Action: plan.Create}: kit.With(putListener),
 		{Kind: kindListener, Action: plan.Update}: kit.With(putListener),
@@ -90,6 +101,22 @@ func createBalancer(c *change, b Balancer) plan.Outcome {
 		return kit.Failed(err)
 	}
 	return c.Created(d.ID, stack.Tag, b)
+}
+
+func openFor(c *change, o Opening) plan.Outcome {
+	name := openingOf(c.Session.cluster, o.Protocol)
+	if err := c.Session.write(c.Ctx, http.MethodPut, "/openings/"+name, nil, nil); err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(name, stack.Name, o)
+}
+
+// shut ends an opening, unless a Service has come to want it since the plan was made.
+func shut(c *change) plan.Outcome {
+	if len(c.Batch.Claims.Others(c.Step.ID.Owner, c.Step.Target)) > 0 {
+		return plan.Outcome{Sent: plan.WasSent}
+	}
+	return kit.Deleted(c.Session.write(c.Ctx, http.MethodDelete, "/openings/"+c.ID(), nil, nil))
 }
 
 func putMachines(c *change, m Machines) plan.Outcome {
