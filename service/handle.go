@@ -247,6 +247,16 @@ func (v *visit) elsewhere(ctx context.Context, why string) {
 
 // patch writes what is wanted on the Service, if it differs.
 func (v *visit) patch(ctx context.Context, want status.Want) error {
+	return v.patchAs(ctx, want, func(body []byte) []byte { return body })
+}
+
+// patchSeen does the same, and fails with a conflict if the Service is not any more as it
+// was seen.
+func (v *visit) patchSeen(ctx context.Context, want status.Want) error {
+	return v.patchAs(ctx, want, func(body []byte) []byte { return asSeen(body, v.svc.ResourceVersion) })
+}
+
+func (v *visit) patchAs(ctx context.Context, want status.Want, as func([]byte) []byte) error {
 	if v.options.DryRun {
 		want = status.Want{Now: want.Now, Conditions: want.Conditions, DropConditions: want.DropConditions}
 	}
@@ -254,7 +264,7 @@ func (v *visit) patch(ctx context.Context, want status.Want) error {
 	if !differs {
 		return nil
 	}
-	if err := v.write(ctx, body); err != nil {
+	if err := v.write(ctx, as(body)); err != nil {
 		return err
 	}
 	if want.LoadBalancer != nil {

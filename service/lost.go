@@ -126,13 +126,14 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 	v.released(ctx, elsewhere)
 }
 
-// released takes off the Service what is ours.
+// released takes off the Service what is ours, if nobody has changed it since: it may want
+// a load balancer again, and another leader may have given it one.
 func (v *visit) released(ctx context.Context, elsewhere string) {
 	v.known.served = nil
 	want := v.options.Classes.releasedWant(v.svc, v.reconciler.Outputs(), release{
 		now: v.options.Clock.Now(), elsewhere: elsewhere != "", written: v.known.written,
 	})
-	if err := v.patch(ctx, want); err != nil && !apierrors.IsNotFound(err) {
+	if err := v.patchSeen(ctx, want); err != nil && !apierrors.IsNotFound(err) {
 		v.retry(ctx, err)
 		return
 	}

@@ -148,7 +148,7 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		}
 		client := c.ClientBuilder.ClientOrDie(init.ClientName)
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
-		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge, Join: m.join()})
+		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge, Join: m.join(), Lateness: reconcile.LeaderLateness})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
 			Classes:   m.claims(c.ComponentConfig.Generic.LeaderElection),
 			Admission: admission,

@@ -85,6 +85,16 @@ func (r *Reconciler) mayHaveMore(d *Draft) bool {
 	return older && (d.origin == Assumed || d.read.Before(r.started.Add(lateCalls)))
 }
 
+// untilLate is how long to wait before the last look at a Service that a predecessor may
+// have worked on: a creation that arrives later than that look is nobody's any more.
+// Of what was made in the second in which the process started nobody knows who saw it.
+func (r *Reconciler) untilLate(d *Draft) time.Duration {
+	if r.options.Lateness == 0 || d.Job.Service.CreationTimestamp.After(r.started) {
+		return 0
+	}
+	return max(r.started.Add(r.options.Lateness).Sub(r.options.Now()), 0)
+}
+
 // contradicted tells whether the cloud says that an assumption was wrong: something
 // of a name is there, or something shared is not.
 func contradicted(report engine.Report) bool {

@@ -34,6 +34,9 @@ type Options struct {
 	Admit  func(*corev1.Service, providers.Reach) annotations.Problems
 	Now    func() time.Time
 	Engine engine.Options
+	// Lateness is how long after the start what a predecessor had under way is waited for
+	// before a Service that it may have worked on counts as released; 0: there was none.
+	Lateness time.Duration
 	// PlanTime is how long a Service may be built, or compared; default a minute. It
 	// takes milliseconds: what takes longer keeps others waiting, and is given up.
 	PlanTime time.Duration
@@ -41,6 +44,11 @@ type Options struct {
 	// read; default: the background. It must not end with any of them.
 	Join func([]context.Context) context.Context
 }
+
+// LeaderLateness is Lateness where leaders follow each other: more than a Lease leaves
+// between two of them by default, 5 seconds, and little to wait for whoever deletes a
+// Service just then.
+const LeaderLateness = 10 * time.Second
 
 // Reconciler plans and runs Services of one cloud. It is safe for concurrent
 // use; the caller sees to it that one Service is worked on once at a time.

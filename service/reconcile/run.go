@@ -197,6 +197,11 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return
 	}
+	if res.Wait = r.untilLate(d); res.Wait > 0 {
+		r.snapshots.drop(d.Owner) // what is known now is not what is there then
+		res.Waits = true
+		return
+	}
 	left, blind := d.Have, d.Blind
 	if d.Basis != Read || len(d.Plan.Steps) > 0 {
 		scope := r.cloud.Trace(d.Owner, d.Job.Service)
