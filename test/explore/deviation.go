@@ -21,7 +21,7 @@ const (
 	Lost Kind = "lost"
 	// Unanswered lets the request have its effect and takes the answer away.
 	Unanswered Kind = "unanswered"
-	// Stale answers a read from before the last write.
+	// Stale answers a read as it would have been five seconds ago.
 	Stale Kind = "stale"
 	// Slow holds a point back for a time, while all others go on.
 	Slow Kind = "slow"

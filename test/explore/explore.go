@@ -16,6 +16,8 @@ import (
 type Explorer struct {
 	New func(t testing.TB) Subject
 	Log klog.Logger // of the processes; the zero value keeps nothing
+	// World changes each world before it begins; nil: none.
+	World func(*world)
 }
 
 // Perform runs a tale under a schedule, in virtual time.
@@ -23,6 +25,9 @@ func (e *Explorer) Perform(t *testing.T, tale Tale, plan Schedule) (report *Repo
 	virtual.Test(t, func(t *testing.T) {
 		w := newWorld(e.New(t))
 		w.log = e.Log
+		if e.World != nil {
+			e.World(w)
+		}
 		defer w.close()
 		report = run(t.Context(), w, tale.Moves, plan)
 	})

@@ -45,23 +45,27 @@ type gate struct {
 
 func newGate() *gate { return &gate{arrived: make(chan struct{}, 1)} }
 
-// pass waits until the point may go on, and returns how.
-func (g *gate) pass(p Point) Deviation {
+// enter has a point wait. Its answer says how it may go on.
+func (g *gate) enter(p Point) *Point {
+	p.answer = make(chan Deviation, 1)
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.open {
-		g.mu.Unlock()
-		return Deviation{}
+		p.answer <- Deviation{}
+		return &p
 	}
 	g.seq++
-	p.seq, p.answer = g.seq, make(chan Deviation, 1)
+	p.seq = g.seq
 	g.waiting = append(g.waiting, &p)
-	g.mu.Unlock()
 	select {
 	case g.arrived <- struct{}{}:
 	default:
 	}
-	return <-p.answer
+	return &p
 }
+
+// pass waits until the point may go on, and returns how.
+func (g *gate) pass(p Point) Deviation { return <-g.enter(p).answer }
 
 // pending are the points that wait, in an order that does not depend on which goroutine
 // was quicker.

@@ -45,8 +45,10 @@ func (j *judge) draft(svc *corev1.Service, release bool) (*reconcile.Draft, erro
 	r := reconcile.New(bound, reconcile.Options{Now: time.Now, GatherReleases: time.Millisecond})
 	r.SetNodes(j.nodes())
 	for _, other := range j.w.kube.all() {
-		if other.UID != svc.UID && other.Spec.Type == corev1.ServiceTypeLoadBalancer && other.DeletionTimestamp == nil {
-			// What cannot be drafted wants nothing that is known; its own turn tells.
+		if other.UID != svc.UID && other.Spec.Type == corev1.ServiceTypeLoadBalancer {
+			// One on its way out, too, still holds what it shares. What cannot be drafted wants nothing that is known; its own turn tells.
+			other = other.DeepCopy()
+			other.DeletionTimestamp = nil
 			_, _ = r.Draft(j.ctx, *service.JobOf(other, r.Outputs()))
 		}
 	}
@@ -96,6 +98,9 @@ func (j *judge) glance(report *Report) {
 // shape, and for nothing else.
 func (j *judge) reached(svc *corev1.Service, report *Report) {
 	now := servedAs{shape: shapeOf(svc), address: addressOf(svc)}
+	if now.address != "" && len(svc.Finalizers) == 0 {
+		report.fault("%s is reached at %s, and no finalizer holds it", svc.Name, now.address)
+	}
 	was, known := j.served[string(svc.UID)]
 	now.moves = was.moves || known && was.shape != now.shape
 	if was.address != "" && was.address != now.address {

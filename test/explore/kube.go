@@ -2,16 +2,20 @@ package explore
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // kube is as much of an API server as the loop asks for: lists and watches of Services
@@ -25,6 +29,8 @@ type kube struct {
 	streams  map[*stream]bool
 	// gone tells of Services that went, with what they were last.
 	gone func(*corev1.Service)
+	// stirs has every patch change a label, too; see TestKnownFaults.
+	stirs bool
 }
 
 func newKube(gone func(*corev1.Service)) *kube {
@@ -33,18 +39,27 @@ func newKube(gone func(*corev1.Service)) *kube {
 
 // change is one entry of a watch.
 type change struct {
-	Type   string          `json:"type"`
-	Object json.RawMessage `json:"object"`
+	kind   watch.EventType
+	object runtime.Object
 	key    string
 }
 
-// stream is one watch under way.
+// stream is one watch under way. It implements watch.Interface.
 type stream struct {
 	resource string
 	mu       sync.Mutex
 	queue    []change
 	woken    chan struct{}
+	shown    chan watch.Event
+	stopped  chan struct{}
+	stop     sync.Once
 }
+
+// Stop implements watch.Interface.
+func (s *stream) Stop() { s.stop.Do(func() { close(s.stopped) }) }
+
+// ResultChan implements watch.Interface.
+func (s *stream) ResultChan() <-chan watch.Event { return s.shown }
 
 func (s *stream) add(c change) {
 	s.mu.Lock()
@@ -70,12 +85,12 @@ func (s *stream) first(merged bool) (change, bool) {
 	}
 	c := s.queue[0]
 	s.queue = s.queue[1:]
-	if !merged || c.Type == "ADDED" {
+	if !merged || c.kind == watch.Added {
 		return c, true
 	}
 	for i := len(s.queue) - 1; i >= 0; i-- {
-		if later := s.queue[i]; later.key == c.key && later.Type == "MODIFIED" {
-			s.queue = slices.DeleteFunc(s.queue, func(q change) bool { return q.key == c.key && q.Type == "MODIFIED" })
+		if later := s.queue[i]; later.key == c.key && later.kind == watch.Modified {
+			s.queue = slices.DeleteFunc(s.queue, func(q change) bool { return q.key == c.key && q.kind == watch.Modified })
 			return later, true
 		}
 	}
@@ -88,7 +103,7 @@ func (s *stream) peek() (string, bool) {
 	if len(s.queue) == 0 {
 		return "", false
 	}
-	return s.queue[0].Type + " " + s.queue[0].key, true
+	return string(s.queue[0].kind) + " " + s.queue[0].key, true
 }
 
 // put stores a Service as it is now and tells the watches. What is on its way out and
@@ -98,29 +113,29 @@ func (k *kube) put(svc *corev1.Service) {
 	_, was := k.services[key]
 	k.version++
 	svc.ResourceVersion = strconv.Itoa(k.version)
-	kind := "ADDED"
+	kind := watch.Added
 	switch {
 	case svc.DeletionTimestamp != nil && len(svc.Finalizers) == 0:
-		kind = "DELETED"
+		kind = watch.Deleted
 		delete(k.services, key)
 	case was:
-		kind = "MODIFIED"
+		kind = watch.Modified
 		fallthrough
 	default:
 		k.services[key] = svc
 	}
 	k.tell("services", kind, key, svc)
-	if kind == "DELETED" && k.gone != nil {
+	if kind == watch.Deleted && k.gone != nil {
 		k.gone(svc)
 	}
 }
 
-func (k *kube) putNode(n *corev1.Node, kind string) {
+func (k *kube) putNode(n *corev1.Node, kind watch.EventType) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.version++
 	n.ResourceVersion = strconv.Itoa(k.version)
-	if kind == "DELETED" {
+	if kind == watch.Deleted {
 		delete(k.nodes, n.Name)
 	} else {
 		k.nodes[n.Name] = n
@@ -128,14 +143,11 @@ func (k *kube) putNode(n *corev1.Node, kind string) {
 	k.tell("nodes", kind, n.Name, n)
 }
 
-func (k *kube) tell(resource, kind, key string, obj any) {
-	body, err := json.Marshal(obj)
-	if err != nil {
-		return // objects of the API are made of JSON
-	}
+// tell adds a change to the watches. The object is not changed any more.
+func (k *kube) tell(resource string, kind watch.EventType, key string, obj runtime.Object) {
 	for s := range k.streams {
 		if s.resource == resource {
-			s.add(change{Type: kind, Object: body, key: key})
+			s.add(change{kind: kind, object: obj, key: key})
 		}
 	}
 }
@@ -164,28 +176,35 @@ func (k *kube) all() []*corev1.Service {
 	return out
 }
 
-// list answers a list of everything.
-func (k *kube) list(resource string) any {
+// listMeta says of which version a list is. The lock is held.
+func (k *kube) listMeta() metav1.ListMeta {
+	return metav1.ListMeta{ResourceVersion: strconv.Itoa(k.version)}
+}
+
+func (k *kube) meta() metav1.ListMeta {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	meta := metav1.ListMeta{ResourceVersion: strconv.Itoa(k.version)}
-	switch resource {
-	case "services":
-		out := corev1.ServiceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceList"}, ListMeta: meta}
-		for _, s := range k.services {
-			out.Items = append(out.Items, *s)
-		}
-		slices.SortFunc(out.Items, func(a, b corev1.Service) int { return strings.Compare(a.Name, b.Name) })
-		return out
-	case "nodes":
-		out := corev1.NodeList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}, ListMeta: meta}
-		for _, n := range k.nodes {
-			out.Items = append(out.Items, *n)
-		}
-		slices.SortFunc(out.Items, func(a, b corev1.Node) int { return strings.Compare(a.Name, b.Name) })
-		return out
+	return k.listMeta()
+}
+
+func (k *kube) listServices() *corev1.ServiceList {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := &corev1.ServiceList{ListMeta: k.listMeta()}
+	for _, key := range slices.Sorted(maps.Keys(k.services)) {
+		out.Items = append(out.Items, *k.services[key].DeepCopy())
 	}
-	return map[string]any{"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSliceList", "metadata": meta, "items": []any{}}
+	return out
+}
+
+func (k *kube) listNodes() *corev1.NodeList {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := &corev1.NodeList{ListMeta: k.listMeta()}
+	for _, name := range slices.Sorted(maps.Keys(k.nodes)) {
+		out.Items = append(out.Items, *k.nodes[name].DeepCopy())
+	}
+	return out
 }
 
 // watch registers a watch from a version on; false if that is not the newest, so that
@@ -196,7 +215,7 @@ func (k *kube) watch(resource, version string) (*stream, bool) {
 	if version != strconv.Itoa(k.version) {
 		return nil, false
 	}
-	s := &stream{resource: resource, woken: make(chan struct{}, 1)}
+	s := &stream{resource: resource, woken: make(chan struct{}, 1), shown: make(chan watch.Event), stopped: make(chan struct{})}
 	k.streams[s] = true
 	return s, true
 }
@@ -207,14 +226,14 @@ func (k *kube) unwatch(s *stream) {
 	delete(k.streams, s)
 }
 
-// patch changes a Service by a strategic merge patch. The status is the code of the
-// answer.
-func (k *kube) patch(key string, body []byte) (code int, answer any) {
+// patch changes a Service by a strategic merge patch and returns it as it is then.
+func (k *kube) patch(key string, body []byte) (*corev1.Service, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	kind := schema.GroupResource{Resource: "services"}
 	was, ok := k.services[key]
 	if !ok {
-		return http.StatusNotFound, refusal(http.StatusNotFound, metav1.StatusReasonNotFound, "no such Service")
+		return nil, apierrors.NewNotFound(kind, key)
 	}
 	var head struct {
 		Metadata struct {
@@ -227,13 +246,13 @@ func (k *kube) patch(key string, body []byte) (code int, answer any) {
 		err = json.Unmarshal(body, &head)
 	}
 	if err != nil {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	if v := head.Metadata.ResourceVersion; v != "" && v != was.ResourceVersion {
-		return http.StatusConflict, refusal(http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified")
+		return nil, apierrors.NewConflict(kind, key, errors.New("the object has been modified"))
 	}
 	if u := head.Metadata.UID; u != "" && u != string(was.UID) {
-		return http.StatusConflict, refusal(http.StatusConflict, metav1.StatusReasonConflict, "the UID is another one")
+		return nil, apierrors.NewConflict(kind, key, errors.New("the UID is another one"))
 	}
 	merged, err := strategicpatch.StrategicMergePatch(before, body, corev1.Service{})
 	now := &corev1.Service{}
@@ -241,37 +260,21 @@ func (k *kube) patch(key string, body []byte) (code int, answer any) {
 		err = json.Unmarshal(merged, now)
 	}
 	if err != nil {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if k.stirs {
+		metav1.SetMetaDataLabel(&now.ObjectMeta, "stirred", strconv.Itoa(k.version))
 	}
 	k.put(now)
-	return http.StatusOK, now
+	return now.DeepCopy(), nil
 }
 
-func refusal(code int32, reason metav1.StatusReason, text string) metav1.Status {
-	return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text}
-}
-
-// kubeRequest is what a request to the API server asks for.
-type kubeRequest struct {
-	resource, key, version string
-	watch                  bool
-	body                   []byte
-}
-
-func readKube(r *http.Request) (kubeRequest, error) {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	out := kubeRequest{resource: parts[len(parts)-1], watch: r.URL.Query().Get("watch") != "", version: r.URL.Query().Get("resourceVersion")}
-	if at := slices.Index(parts, "namespaces"); at >= 0 && len(parts) > at+3 {
-		out.resource, out.key = parts[at+2], parts[at+1]+"/"+parts[at+3]
+// versionOf is the version of a Service; empty if it is not there.
+func (k *kube) versionOf(key string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if svc, ok := k.services[key]; ok {
+		return svc.ResourceVersion
 	}
-	body, err := io.ReadAll(r.Body)
-	out.body = body
-	return out, err
-}
-
-// answer writes an object. A client that has gone away does not hear it.
-func answer(w http.ResponseWriter, code int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(body)
+	return ""
 }

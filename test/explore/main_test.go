@@ -7,7 +7,9 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
@@ -30,6 +33,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/providers/openstack"
+	"github.com/berth-lb/berth/test/quay"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
@@ -39,14 +43,20 @@ import (
 	simoci "github.com/berth-lb/berth/test/sim/oci"
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
+	simquay "github.com/berth-lb/berth/test/sim/quay"
+	"github.com/berth-lb/berth/test/sim/seed"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // schedules are short, and make much that is soon of no use
 	virtual.Install()
+	if os.Getenv("EXPLORE_LOG") == "" {
+		klog.SetLogger(logr.Discard())
+	}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t.DisableKeepAlives = true // a process that dies leaves nothing open
+		t.RegisterProtocol("http", virtual.Direct())
 	}
 	google, err := simgce.New(simgce.Options{})
 	if err != nil {
@@ -77,7 +87,7 @@ func TestMain(m *testing.M) {
 }
 
 func explorer(fresh func(testing.TB) Subject) *Explorer {
-	e := &Explorer{New: fresh}
+	e := &Explorer{New: fresh, Log: logr.Discard()}
 	if os.Getenv("EXPLORE_LOG") != "" {
 		e.Log = klog.Background()
 	}
@@ -177,6 +187,8 @@ func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket)
 		},
 		Call:      byPath("/token", "/computeMetadata/"),
 		Throttled: sim.Fault{Status: http.StatusForbidden, Code: "rateLimitExceeded"},
+		// An operation that is DONE is visible: https://cloud.google.com/compute/docs/api/how-tos/api-requests-responses
+		Consistent: true,
 	}
 }
 
@@ -224,6 +236,32 @@ func onOracle(t testing.TB) Subject {
 	}
 }
 
+// onQuay is the small cloud, on which a schedule costs the least.
+func onQuay(testing.TB) Subject {
+	harbour := simquay.New()
+	return Subject{
+		Handler: harbour, Control: &harbour.Control, Nodes: smallNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q}`, url)), env("kubernetes"))
+			return b, err
+		},
+		Call:      byPath(),
+		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
+	}
+}
+
+// toy is the table of contents of the small cloud.
+var toy = sync.OnceValue(func() providers.Entry { return providers.EntryOf(quay.Cloud()) })
+
+// smallNodes are the machines of the small cloud.
+var smallNodes = sync.OnceValue(func() []corev1.Node {
+	var nodes []corev1.Node
+	for n := range 3 {
+		nodes = append(nodes, seed.Machine{Name: fmt.Sprint("node-", n+1), Region: "quay", Zone: "quay-a", Size: "small"}.Node())
+	}
+	return nodes
+})
+
 // cloudCase is a cloud with what its tales are told of.
 type cloudCase struct {
 	fresh        func(testing.TB) Subject
@@ -261,6 +299,7 @@ func clouds() map[string]cloudCase {
 		"gce netlb":   {onGoogle, class("l4-regional-external"), class("l4-regional-external", annotated("cloud.google.com/network-tier", "Standard"))},
 		"gce ilb":     {onGoogle, class("l4-regional-internal"), class("l4-regional-internal", global)},
 		"oci":         {onOracle, managed(""), managed("nlb")},
+		"quay":        {onQuay, nil, annotated("quay.example/internal", "true")},
 		"openstack":   {onOpenStack, nil, annotated("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
 	}
 }
@@ -279,53 +318,58 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestSchedules searches some schedules of every cloud; make explore searches more.
+// leastDistinct is how many distinct schedules a plain run performs at least.
+const leastDistinct = 10000
+
+// share is how many schedules of a cloud are performed when nobody says: most on the one
+// where they cost the least.
+func share(cloud string) int {
+	if cloud == "quay" {
+		return 10500
+	}
+	return 220
+}
+
+// TestSchedules searches some schedules of every cloud, and prints how far that went;
+// make explore searches more.
 func TestSchedules(t *testing.T) {
-	n, seed := number(t, "EXPLORE_N", 100), number(t, "EXPLORE_SEED", 1)
-	for name, c := range clouds() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := explorer(c.fresh).Search(t, Tales(c.shape, c.other), Budget{Schedules: n, Deviations: 4, Seed: uint64(seed)})
-			t.Logf("%s: %v", name, f)
-			for _, failed := range f.Failed {
-				t.Errorf("%s, %q, schedule %s:\n%s", name, failed.Tale, failed.Schedule, failed.Report.Tell())
+	seed := number(t, "EXPLORE_SEED", 1)
+	var mu sync.Mutex
+	all := map[string]Figures{}
+	tables := func() int {
+		distinct := 0
+		for _, f := range all {
+			distinct += f.Distinct()
+		}
+		t.Log("\n" + Table(all))
+		return distinct
+	}
+	t.Run("of", func(t *testing.T) {
+		for _, name := range slices.Sorted(maps.Keys(clouds())) {
+			c := clouds()[name]
+			n := number(t, "EXPLORE_N", share(name))
+			all[name] = newFigures()
+			tales := Tales(c.shape, c.other)
+			for _, tale := range tales {
+				t.Run(name+"/"+tale.Name, func(t *testing.T) {
+					t.Parallel()
+					f := explorer(c.fresh).Search(t, tale, Budget{
+						Schedules: n / len(tales), Deviations: 4, Seed: uint64(seed),
+						Time: time.Duration(number(t, "EXPLORE_MINUTES", 0)) * time.Minute, Failures: number(t, "EXPLORE_FAILURES", 3),
+					})
+					mu.Lock()
+					defer mu.Unlock()
+					sum := all[name]
+					sum.Add(f)
+					all[name] = sum
+					for _, failed := range f.Failed {
+						t.Errorf("%s, %q, schedule %s:\n%s", name, failed.Tale, failed.Schedule, failed.Report.Tell())
+					}
+				})
 			}
-		})
-	}
-}
-
-// kept are schedules that once showed a fault.
-func kept() [][3]string {
-	return [][3]string{
-		{"azure", "one life", "38:6"},                    // a list refused once, then a deletion
-		{"gce ilb", "one life", "7:14384,48:19935"},      // a predecessor's late address
-		{"openstack", "one life", "29:5"},                // a new leader, and where clients connect
-		{"openstack", "one life", "10:9"},                // a floating IP whose creation was not answered
-		{"gce legacy", "to and fro", "16:44304,2:63053"}, // a claim that was not answered
-	}
-}
-
-// TestReplay performs kept schedules again, or the one of EXPLORE_CLOUD, EXPLORE_TALE
-// and EXPLORE_SCHEDULE, as a failing search has told them. EXPLORE_LOG=1 prints what the
-// processes log.
-func TestReplay(t *testing.T) {
-	replayed := kept()
-	if name := os.Getenv("EXPLORE_CLOUD"); name != "" {
-		replayed = [][3]string{{name, os.Getenv("EXPLORE_TALE"), os.Getenv("EXPLORE_SCHEDULE")}}
-	}
-	for _, r := range replayed {
-		cloud, known := clouds()[r[0]]
-		tales := Tales(cloud.shape, cloud.other)
-		at := slices.IndexFunc(tales, func(tale Tale) bool { return tale.Name == r[1] })
-		plan, err := ParseSchedule(r[2])
-		if !known || at < 0 || err != nil {
-			t.Fatalf("cloud %q, tale %q, schedule %q: nothing to replay: %v", r[0], r[1], r[2], err)
 		}
-		report := explorer(cloud.fresh).Perform(t, tales[at], plan)
-		if len(report.Faults) > 0 {
-			t.Errorf("%s, %q, schedule %s:\n%s", r[0], r[1], r[2], report.Tell())
-		} else if len(replayed) == 1 {
-			t.Log("\n" + report.Tell())
-		}
+	})
+	if distinct := tables(); distinct < leastDistinct && os.Getenv("EXPLORE_N") == "" && flag.Lookup("test.run").Value.String() == "" {
+		t.Errorf("%d distinct schedules; want %d", distinct, leastDistinct)
 	}
 }

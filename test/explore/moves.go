@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 const namespace = "shop"
@@ -24,7 +25,7 @@ func template(name string, shape Shape) *corev1.Service {
 	}
 	svc := &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}, CreationTimestamp: metav1.NewTime(time.Now())},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}, CreationTimestamp: metav1.Now().Rfc3339Copy()},
 		Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceTypeLoadBalancer, ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster, SessionAffinity: corev1.ServiceAffinityNone,
 			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}, ClusterIP: "10.96.0.9",
@@ -101,7 +102,7 @@ func NodeLeaves() Move {
 		slices.Sort(names)
 		last := w.kube.nodes[names[len(names)-1]]
 		w.kube.mu.Unlock()
-		w.kube.putNode(last.DeepCopy(), "DELETED")
+		w.kube.putNode(last.DeepCopy(), watch.Deleted)
 	}}
 }
 

@@ -9,12 +9,10 @@ import (
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // process is one life of the controller.
@@ -73,16 +71,10 @@ func (w *world) begin(ctx context.Context) error {
 	w.processes = append(w.processes, p)
 	w.mu.Unlock()
 	ctx, p.cancel = context.WithCancel(klog.NewContext(ctx, w.log))
-	url := func(party string) string { return fmt.Sprintf("http://%s-%s.%s", p.label(), party, w.name) }
-	transport := virtual.Transport()
-	transport.DisableKeepAlives = true
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: url("kube"), QPS: -1, Transport: transport, ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
-	if err != nil {
-		return fmt.Errorf("client: %w", err)
-	}
+	client, url := client{w: w, p: p}, fmt.Sprintf("http://%s-cloud.%s", p.label(), w.name)
 	go func() {
 		defer close(p.done)
-		w.live(ctx, client, url("cloud"))
+		w.live(ctx, client, url)
 	}()
 	return nil
 }
@@ -92,6 +84,10 @@ const restart = 5 * time.Second
 
 // live runs the controller until the context ends.
 func (w *world) live(ctx context.Context, client kubernetes.Interface, url string) {
+	o := reconcile.Options{Now: time.Now, Policies: w.policies, Lateness: reconcile.LeaderLateness}
+	if w.impatient {
+		o.Lateness = 0
+	}
 	for ctx.Err() == nil {
 		bound, err := w.subject.Open(ctx, url)
 		if err != nil {
@@ -102,7 +98,7 @@ func (w *world) live(ctx context.Context, client kubernetes.Interface, url strin
 			continue
 		}
 		factory := informers.NewSharedInformerFactory(client, 0)
-		loop, err := service.New(client, factory, reconcile.New(bound, reconcile.Options{Now: time.Now, Policies: w.policies}), w.recorder, service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}})
+		loop, err := service.New(client, factory, reconcile.New(bound, o), w.recorder, service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}})
 		if err != nil {
 			panic(err) // the informers are this function's
 		}

@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"fmt"
+	"hash"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"testing/synctest"
@@ -40,11 +42,41 @@ type Move struct {
 // Report is what became of a schedule.
 type Report struct {
 	Story   []string // what happened, a line each
-	Options []int    // how many deviations make sense at each step
+	Passed  []Passed // who went on at each step, or was held up or disturbed
+	Decided uint64   // what was decided at all steps, as a digest
+	Taken   []Taken  // what deviated, where
 	Writes  []string // calls that took effect
 	Faults  []string // what is wrong
 	Steps   int
-	Kinds   map[Kind]int // deviations that took place
+}
+
+// Passed is a point at a step.
+type Passed struct {
+	Point
+	Alone bool // nobody else waited
+	Over  bool // no user was still to come
+}
+
+// picks are the deviations that change something at the step, by number.
+func (p Passed) picks() []int {
+	var out []int
+	for i, d := range p.options() {
+		if !p.nothing(d) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// nothing tells whether a deviation is the usual here.
+func (p Passed) nothing(d Deviation) bool {
+	return d.Kind == Last && p.Alone || d.Kind == User && p.Over
+}
+
+// Taken is a deviation that took place at a point.
+type Taken struct {
+	At  Point
+	How Deviation
 }
 
 func (r *Report) fault(format string, args ...any) {
@@ -60,18 +92,22 @@ type runner struct {
 	held   map[*Point]time.Time
 	active time.Time // when something went on last
 	judge  *judge
+	digest hash.Hash64
 	life   context.Context //nolint:containedctx // of all processes of the schedule
 }
 
 // run performs the moves in a world.
 func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
-	r := &runner{w: w, moves: moves, plan: plan, report: &Report{Kinds: map[Kind]int{}}, held: map[*Point]time.Time{}, active: time.Now(), life: ctx}
+	r := &runner{w: w, moves: moves, plan: plan, report: &Report{}, digest: fnv.New64a(), held: map[*Point]time.Time{}, active: time.Now(), life: ctx}
 	j, err := newJudge(ctx, w)
 	if err != nil {
 		r.report.fault("the judge cannot see the cloud: %v", err)
 		return r.report
 	}
 	r.judge = j
+	if len(plan) > 0 {
+		w.remember()
+	}
 	if err := w.begin(ctx); err != nil {
 		r.report.fault("the first process: %v", err)
 		return r.report
@@ -90,7 +126,7 @@ func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 	if r.report.Steps >= mostSteps {
 		r.report.fault("it does not come to rest within %d steps", mostSteps)
 	}
-	r.report.Writes = w.written()
+	r.report.Writes, r.report.Decided = w.written(), r.digest.Sum64()
 	return r.report
 }
 
@@ -107,16 +143,18 @@ func (r *runner) step(ready []*Point) {
 	if at := slices.IndexFunc(r.plan, func(d Planned) bool { return d.Step == r.report.Steps }); at >= 0 {
 		d = options[r.plan[at].Pick%len(options)]
 	}
-	if _, was := r.held[p]; was && d.Kind == Slow {
+	here := Passed{Point: Point{Party: p.Party, What: p.What, Write: p.Write}, Alone: len(ready) == 1, Over: len(r.moves) == 0}
+	_, was := r.held[p]
+	if was && d.Kind == Slow || d.Kind == Stale && r.w.subject.Consistent || here.nothing(d) {
 		d = Deviation{}
 	}
 	r.report.Steps++
-	r.report.Options = append(r.report.Options, len(options))
+	r.report.Passed = append(r.report.Passed, here)
 	if p.Party != Cloud || p.Write || d.Kind != Usual {
 		r.active = time.Now()
 	}
 	if d.Kind != Usual {
-		r.report.Kinds[d.Kind]++
+		r.report.Taken = append(r.report.Taken, Taken{here.Point, d})
 	}
 	switch d.Kind {
 	case Slow:
@@ -141,6 +179,7 @@ func (r *runner) step(ready []*Point) {
 }
 
 func (r *runner) tell(p *Point, d Deviation) {
+	_, _ = fmt.Fprintln(r.digest, p.Process, p.Party, p.What, d) // a digest does not fail
 	line := fmt.Sprintf("%4d %8s p%d %s %s", r.report.Steps-1, time.Since(r.judge.began).Round(time.Millisecond), p.Process, p.Party, p.What)
 	if d.Kind != Usual {
 		line += "  <== " + d.String()

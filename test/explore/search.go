@@ -1,29 +1,20 @@
 package explore
 
 import (
-	"fmt"
-	"maps"
+	"cmp"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
 
 // Budget bounds a search.
 type Budget struct {
-	Schedules  int           // how many are performed beyond the usual runs
+	Schedules  int           // how many are performed beyond the usual run
 	Deviations int           // how many a random one has at most
 	Seed       uint64        // of the random ones
 	Time       time.Duration // after which no further schedule is begun; 0: no end
-}
-
-// Figures are what a search has covered.
-type Figures struct {
-	Schedules, Steps int
-	Kinds            map[Kind]int
-	Took             time.Duration
-	Failed           []Failure
+	Failures   int           // after which the search ends; 0: 3, for further ones are mostly the same
 }
 
 // Failure is a schedule that shows a fault, as short as it can be.
@@ -33,70 +24,110 @@ type Failure struct {
 	Report   *Report
 }
 
-// Search performs each tale as usual, then all schedules with one deviation and random
-// ones with more, as far as the budget goes. A usual run that fails ends the search of
-// its tale.
-func (e *Explorer) Search(t *testing.T, tales []Tale, b Budget) Figures {
-	began := time.Now()
-	figures := Figures{Kinds: map[Kind]int{}}
-	over := func() bool { return b.Time > 0 && time.Since(began) > b.Time || len(figures.Failed) >= mostFailures }
-	try := func(tale Tale, plan Schedule) *Report {
-		r := e.Perform(t, tale, plan)
-		figures.Schedules++
-		figures.Steps += r.Steps
-		for k, n := range r.Kinds {
-			figures.Kinds[k] += n
-		}
-		if len(r.Faults) > 0 {
-			plan, r = e.Shrink(t, tale, plan, r)
-			figures.Failed = append(figures.Failed, Failure{Tale: tale.Name, Schedule: plan, Report: r})
-		}
-		return r
-	}
-	random := rand.New(rand.NewPCG(b.Seed, 1))
-	for i, tale := range tales {
-		usual := try(tale, nil)
-		if len(usual.Faults) > 0 {
-			continue
-		}
-		single := everyOne(usual)
-		share := b.Schedules * (i + 1) / len(tales)
-		if most := (share - figures.Schedules) / 2; len(single) > most { // those that are left out come another time, by the seed
-			random.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
-			single = single[:max(most, 0)]
-		}
-		for _, plan := range single {
-			if !over() {
-				try(tale, plan)
-			}
-		}
-		for figures.Schedules < share && !over() {
-			try(tale, Random(random, usual.Steps, 2+random.IntN(max(b.Deviations-1, 1))))
-		}
-	}
-	figures.Took = time.Since(began)
-	return figures
+// search is one under way.
+type search struct {
+	*Explorer
+	t       *testing.T
+	tale    Tale
+	budget  Budget
+	began   time.Time
+	figures Figures
+	random  *rand.Rand
 }
 
-// mostFailures ends a search: further ones are mostly the same.
-const mostFailures = 3
+// Search performs a tale as usual, then all schedules with one deviation, then those with
+// two, then random ones with more, as far as the budget goes: where one part of them is
+// more than half of what is left, as many as that are drawn from it. A usual run that
+// fails ends the search.
+func (e *Explorer) Search(t *testing.T, tale Tale, b Budget) Figures {
+	if b.Failures == 0 {
+		b.Failures = 3
+	}
+	s := &search{Explorer: e, t: t, tale: tale, budget: b, began: time.Now(), figures: newFigures(), random: rand.New(rand.NewPCG(b.Seed, 1))}
+	usual := s.try(nil)
+	if len(usual.Faults) > 0 {
+		return s.figures
+	}
+	var pairs []Schedule
+	for _, one := range s.draw(beyond(nil, usual)) {
+		if s.over() {
+			break
+		}
+		if r := s.try(one); s.worthPairs(len(pairs)) {
+			pairs = append(pairs, beyond(one, r)...)
+		}
+	}
+	for _, two := range s.drawPairs(pairs) {
+		if s.over() {
+			break
+		}
+		s.try(two)
+	}
+	for s.figures.Schedules < b.Schedules && !s.over() {
+		s.try(Random(s.random, usual.Steps, 2+s.random.IntN(max(b.Deviations-1, 1))))
+	}
+	s.figures.Took = time.Since(s.began)
+	return s.figures
+}
 
-// everyOne is every schedule with one deviation from the usual run.
-func everyOne(usual *Report) []Schedule {
+// worthPairs tells whether more pairs are of use: not if there are many more than can be
+// performed.
+func (s *search) worthPairs(have int) bool { return have < 4*s.budget.Schedules }
+
+func (s *search) over() bool {
+	return s.budget.Time > 0 && time.Since(s.began) > s.budget.Time || len(s.figures.Failed) >= s.budget.Failures
+}
+
+// try performs a schedule and counts it.
+func (s *search) try(plan Schedule) *Report {
+	r := s.Perform(s.t, s.tale, plan)
+	s.figures.count(s.tale, r)
+	if len(r.Faults) > 0 {
+		less, again := s.Shrink(s.t, s.tale, plan, r)
+		s.figures.Failed = append(s.figures.Failed, Failure{Tale: s.tale.Name, Schedule: less, Report: again})
+	}
+	return r
+}
+
+// draw is all schedules of a list, or so many as half of what is left of the budget,
+// drawn at random.
+func (s *search) draw(all []Schedule) []Schedule {
+	most := max((s.budget.Schedules-s.figures.Schedules)/2, 0)
+	if len(all) <= most {
+		return all
+	}
+	s.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:most]
+}
+
+// near is within how many steps two deviations are most likely to meet.
+const near = 5
+
+// drawPairs draws from schedules with two deviations: if there are too many, as many from
+// those whose deviations are near each other as from all.
+func (s *search) drawPairs(all []Schedule) []Schedule {
+	most := max((s.budget.Schedules-s.figures.Schedules)/2, 0)
+	if len(all) <= most {
+		return all
+	}
+	s.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	slices.SortStableFunc(all[most/2:], func(a, b Schedule) int {
+		return cmp.Compare(max(a[1].Step-a[0].Step, near), max(b[1].Step-b[0].Step, near))
+	})
+	return all[:most]
+}
+
+// beyond is every schedule with one deviation more than a run had, after all of its own.
+func beyond(plan Schedule, r *Report) []Schedule {
+	first := 0
+	if len(plan) > 0 {
+		first = plan[len(plan)-1].Step + 1
+	}
 	var out []Schedule
-	for step, options := range usual.Options {
-		for pick := range options {
-			out = append(out, Schedule{{Step: step, Pick: pick}})
+	for step := first; step < len(r.Passed); step++ {
+		for _, pick := range r.Passed[step].picks() {
+			out = append(out, append(plan[:len(plan):len(plan)], Planned{Step: step, Pick: pick}))
 		}
 	}
 	return out
-}
-
-// String is a line of a table.
-func (f Figures) String() string {
-	var kinds []string
-	for _, k := range slices.Sorted(maps.Keys(f.Kinds)) {
-		kinds = append(kinds, fmt.Sprintf("%s %d", k, f.Kinds[k]))
-	}
-	return fmt.Sprintf("%d schedules, %d steps, %.0f schedules/s; %s", f.Schedules, f.Steps, float64(f.Schedules)/max(f.Took.Seconds(), 0.001), strings.Join(kinds, ", "))
 }

@@ -3,7 +3,6 @@ package explore
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
@@ -35,6 +34,8 @@ type Subject struct {
 	Call func(r *http.Request, body []byte) (what string, write bool)
 	// Throttled is how the cloud refuses a call that is one too many.
 	Throttled sim.Fault
+	// Consistent says that no read is behind a write that has ended.
+	Consistent bool
 }
 
 // world is one schedule under way: a cloud, an API server and the processes.
@@ -49,6 +50,11 @@ type world struct {
 
 	recorder record.EventRecorder // of what the processes say
 	policies []plan.Policy        // of the processes
+
+	// Faults that are brought back; see TestKnownFaults.
+	impatient bool                                  // processes do not wait for what is late
+	patched   func(body []byte) []byte              // what becomes of a patch; nil: nothing
+	answered  func(now *corev1.Service, was string) // what becomes of the answer to a patch of a version; nil: nothing
 
 	mu        sync.Mutex
 	processes []*process
@@ -68,9 +74,9 @@ func newWorld(s Subject) *world {
 	})
 	for i := range s.Nodes {
 		node := s.Nodes[i].DeepCopy()
-		node.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
-		w.kube.putNode(node, "ADDED")
+		w.kube.putNode(node, watch.Added)
 	}
+	l.Answer = w
 	w.server = &http.Server{Handler: w, ReadHeaderTimeout: time.Hour}
 	w.running.Go(func() { _ = w.server.Serve(l) }) // it ends with an error when it is closed
 	return w
@@ -111,11 +117,6 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if p != nil && p.over() {
 		panic(http.ErrAbortHandler)
 	}
-	_, what, _ := strings.Cut(r.Host, "-")
-	if strings.HasPrefix(what, "kube") {
-		w.serveKube(out, r, p)
-		return
-	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -130,6 +131,9 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithoutCancel(r.Context())) // what has arrived takes effect, whoever has gone away
 	w.serveCloud(out, r, p.effect(d), name, write)
 }
+
+// staleness is how old a stale read is.
+const staleness = 5 * time.Second
 
 // serveCloud performs a call in the way that the schedule has.
 func (w *world) serveCloud(out http.ResponseWriter, r *http.Request, d Deviation, name string, write bool) {
@@ -147,7 +151,7 @@ func (w *world) serveCloud(out http.ResponseWriter, r *http.Request, d Deviation
 		fault = w.subject.Throttled
 		fault.Kind, fault.Count = sim.FaultError, 1
 	case Stale:
-		fault.Kind = sim.FaultStale
+		fault.Kind, fault.BehindTime = sim.FaultStale, staleness
 	default:
 		w.note(name, write)
 		w.subject.Handler.ServeHTTP(out, r)
@@ -159,6 +163,14 @@ func (w *world) serveCloud(out http.ResponseWriter, r *http.Request, d Deviation
 	}
 	defer w.subject.Control.Faults.Remove(id)
 	w.subject.Handler.ServeHTTP(out, r)
+}
+
+// remember has the cloud keep what it was before each write, for stale reads: a fault is
+// armed that no call meets.
+func (w *world) remember() {
+	if _, err := w.subject.Control.Faults.Add(sim.Fault{Kind: sim.FaultStale, Operation: "none"}); err != nil {
+		panic(err) // a fault that this package made
+	}
 }
 
 func (w *world) note(name string, write bool) {
@@ -174,71 +186,4 @@ func (w *world) written() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.writes
-}
-
-// serveKube answers as the API server does.
-func (w *world) serveKube(out http.ResponseWriter, r *http.Request, p *process) {
-	q, err := readKube(r)
-	if err != nil || p == nil {
-		panic(http.ErrAbortHandler)
-	}
-	switch {
-	case q.watch:
-		w.serveWatch(out, r, p, q)
-	case r.Method == http.MethodPatch:
-		d := p.effect(w.gate.pass(Point{Process: p.id, Party: Kube, What: "patch " + q.key, Write: true}))
-		switch d.Kind {
-		case Lost:
-			panic(http.ErrAbortHandler)
-		case Refuse:
-			answer(out, http.StatusInternalServerError, refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: request timed out"))
-			return
-		default: // it is done
-		}
-		code, body := w.kube.patch(q.key, q.body)
-		if d.Kind == Unanswered {
-			panic(http.ErrAbortHandler)
-		}
-		answer(out, code, body)
-	case r.Method == http.MethodGet:
-		answer(out, http.StatusOK, w.kube.list(q.resource))
-	default:
-		answer(out, http.StatusMethodNotAllowed, refusal(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, fmt.Sprintf("%s %s", r.Method, r.URL.Path)))
-	}
-}
-
-// serveWatch shows changes one by one, each when the schedule lets it.
-func (w *world) serveWatch(out http.ResponseWriter, r *http.Request, p *process, q kubeRequest) {
-	s, ok := w.kube.watch(q.resource, q.version)
-	if !ok {
-		answer(out, http.StatusGone, refusal(http.StatusGone, metav1.StatusReasonExpired, "too old resource version"))
-		return
-	}
-	defer w.kube.unwatch(s)
-	out.Header().Set("Content-Type", "application/json")
-	out.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(out)
-	_ = flush.Flush() // a client that has gone away ends the loop below
-	for {
-		what, ok := s.peek()
-		if !ok {
-			select {
-			case <-s.woken:
-				continue
-			case <-r.Context().Done():
-				return
-			}
-		}
-		d := p.effect(w.gate.pass(Point{Process: p.id, Party: Watch, What: what}))
-		if d.Kind == Lost || d.Kind == Unanswered || d.Kind == Miss || r.Context().Err() != nil {
-			return
-		}
-		c, _ := s.first(d.Kind == Merge)
-		if _, err := fmt.Fprintf(out, "{\"type\":%q,\"object\":%s}\n", c.Type, c.Object); err != nil {
-			return
-		}
-		if flush.Flush() != nil {
-			return
-		}
-	}
 }

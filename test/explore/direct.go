@@ -1,0 +1,63 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+)
+
+// RoundTrip implements http.RoundTripper, for clients that need no connection.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	p := w.process(r.URL.Host)
+	if p != nil && p.over() {
+		return nil, cut()
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	// What has arrived takes effect, whoever has gone away.
+	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: r.URL.Host, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
+	name, write := w.subject.Call(inner, body)
+	if p == nil || name == "" {
+		return respond(r, func(out http.ResponseWriter) { w.subject.Handler.ServeHTTP(out, inner) })
+	}
+	serve := func(d Deviation) (*http.Response, error) {
+		return respond(r, func(out http.ResponseWriter) { w.serveCloud(out, inner, p.effect(d), name, write) })
+	}
+	at := w.gate.enter(Point{Process: p.id, Party: Cloud, What: name, Write: write})
+	select {
+	case d := <-at.answer:
+		return serve(d)
+	case <-r.Context().Done():
+		go func() { _, _ = serve(<-at.answer) }() // who asked has gone
+		return nil, r.Context().Err()
+	}
+}
+
+// cut is what a client sees of a connection that is cut before the answer.
+func cut() error { return &net.OpError{Op: "read", Net: "pipe", Err: io.ErrUnexpectedEOF} }
+
+// respond returns what a handler answers.
+func respond(r *http.Request, handle func(http.ResponseWriter)) (response *http.Response, err error) {
+	out := httptest.NewRecorder()
+	defer func() {
+		switch cause := recover(); cause {
+		case nil:
+			response = out.Result()
+			response.Request = r
+		case http.ErrAbortHandler: //nolint:errorlint // it is the value that handlers panic with
+			err = cut()
+		default:
+			panic(cause)
+		}
+	}()
+	handle(out)
+	return response, err
+}

@@ -1,0 +1,47 @@
+package explore
+
+import (
+	"os"
+	"slices"
+	"testing"
+)
+
+// kept are schedules that once showed a fault.
+func kept() [][3]string {
+	return [][3]string{
+		{"azure", "one life", "38:6"},                    // a list refused once, then a deletion
+		{"gce ilb", "one life", "7:14384,48:19935"},      // a predecessor's late address
+		{"openstack", "one life", "29:5"},                // a new leader, and where clients connect
+		{"openstack", "one life", "10:9"},                // a floating IP whose creation was not answered
+		{"gce legacy", "to and fro", "16:44304,2:63053"}, // a claim that was not answered
+		{"gce netlb", "renamed", "71:35695,97:52203"},    // a predecessor's late instance group, after the end
+		{"quay", "renamed", "16:58921,19:595,23:38155"},  // a predecessor's late load balancer, after the end
+		{"quay", "to and fro", "26:56735,33:38715"},      // a predecessor's late opening, after the end
+		{"quay", "to and fro", "20:22779,17:11390"},      // a predecessor's late release, of what serves again
+	}
+}
+
+// TestReplay performs kept schedules again, or the one of EXPLORE_CLOUD, EXPLORE_TALE
+// and EXPLORE_SCHEDULE, as a failing search has told them. EXPLORE_LOG=1 prints what the
+// processes log.
+func TestReplay(t *testing.T) {
+	replayed := kept()
+	if name := os.Getenv("EXPLORE_CLOUD"); name != "" {
+		replayed = [][3]string{{name, os.Getenv("EXPLORE_TALE"), os.Getenv("EXPLORE_SCHEDULE")}}
+	}
+	for _, r := range replayed {
+		cloud, known := clouds()[r[0]]
+		tales := Tales(cloud.shape, cloud.other)
+		at := slices.IndexFunc(tales, func(tale Tale) bool { return tale.Name == r[1] })
+		plan, err := ParseSchedule(r[2])
+		if !known || at < 0 || err != nil {
+			t.Fatalf("cloud %q, tale %q, schedule %q: nothing to replay: %v", r[0], r[1], r[2], err)
+		}
+		report := explorer(cloud.fresh).Perform(t, tales[at], plan)
+		if len(report.Faults) > 0 {
+			t.Errorf("%s, %q, schedule %s:\n%s", r[0], r[1], r[2], report.Tell())
+		} else if len(replayed) == 1 {
+			t.Log("\n" + report.Tell())
+		}
+	}
+}

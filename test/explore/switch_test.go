@@ -1,0 +1,180 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// knownFault is a fault that there once was, and how it is brought back from outside.
+type knownFault struct {
+	name  string
+	world func(*world) // how the world is another one; nil: as ever
+	tales []Tale       // in which it shows; nil: the usual ones
+	fresh func(testing.TB) Subject
+}
+
+// TestKnownFaults: each fault that was found between Services, views and leaders is found
+// again, if it is brought back, with no more schedules of a tale than a plain run performs.
+func TestKnownFaults(t *testing.T) {
+	quay := clouds()["quay"]
+	for _, f := range knownFaults() {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			e := explorer(quay.fresh)
+			if f.fresh != nil {
+				e = explorer(f.fresh)
+			}
+			tales := f.tales
+			if tales == nil {
+				tales = Tales(quay.shape, quay.other)
+			}
+			performed := 0
+			for _, faulty := range []bool{false, true} {
+				if e.World = nil; faulty {
+					e.World = f.world
+				}
+				found := Figures{}
+				for _, tale := range tales {
+					b := Budget{Schedules: mostUntilFound, Deviations: 4, Seed: 1, Failures: 1}
+					if !faulty {
+						b.Schedules = 20 // the tales are no fault by themselves
+					}
+					found = e.Search(t, tale, b)
+					performed += found.Schedules
+					if len(found.Failed) > 0 {
+						break
+					}
+				}
+				switch {
+				case !faulty && len(found.Failed) > 0:
+					t.Fatalf("it fails without the fault: %s", found.Failed[0].Report.Tell())
+				case faulty && len(found.Failed) == 0:
+					t.Errorf("not found in %d schedules", performed)
+				case faulty:
+					worst := found.Failed[0]
+					t.Logf("found in schedule %d: %q, %s: %s", performed, worst.Tale, worst.Schedule, strings.SplitN(worst.Report.Faults[0], "\n", 2)[0])
+				}
+			}
+		})
+	}
+}
+
+// mostUntilFound is how many schedules of a tale are performed at most until a known
+// fault is found.
+const mostUntilFound = 2000
+
+// knownFaults are those that can be brought back from outside; docs/testing.md names the
+// others.
+func knownFaults() []knownFault {
+	return []knownFault{
+		{name: "a shared thing is left by two that go at once", world: session(func(w *world, b *providers.Bound) {
+			apply := b.Apply
+			b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
+				batch.Claims = leaving{batch.Claims, w} // who is on its way out counts
+				return apply(ctx, batch)
+			}
+		})},
+		{name: "a read that failed counts as nothing found", world: session(func(w *world, b *providers.Bound) {
+			w.impatient = true // else there is a second look
+			read := b.Read
+			b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+				out := read(ctx, scopes)
+				for i := range out {
+					if out[i].Err != nil {
+						out[i].Err, out[i].Have = nil, &stack.Stack{Owner: scopes[i].Owner}
+					}
+				}
+				return out
+			}
+		})},
+		{name: "a load balancer is made for an old copy of its Service", tales: usual("to and fro"), world: func(w *world) {
+			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
+			w.answered = func(svc *corev1.Service, was string) { svc.ResourceVersion = was }
+		}},
+		{name: "a predecessor's creations are not waited for", world: func(w *world) { w.impatient = true }},
+		{name: "a release takes off what has changed since", tales: usual("to and fro"), world: func(w *world) {
+			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
+		}},
+		{name: "a Service's own status wakes it, and each refusal reads otherwise", world: func(w *world) {
+			w.kube.stirs = true
+		}, fresh: refusing, tales: []Tale{{"refused", []Move{Create("web", nil), Delete("web")}}}},
+	}
+}
+
+// usual is one of the usual tales.
+func usual(name string) []Tale {
+	c := clouds()["quay"]
+	return slices.DeleteFunc(Tales(c.shape, c.other), func(t Tale) bool { return t.Name != name })
+}
+
+// session brings a fault back in the session of each process.
+func session(with func(*world, *providers.Bound)) func(*world) {
+	return func(w *world) {
+		open := w.subject.Open
+		w.subject.Open = func(ctx context.Context, url string) (providers.Bound, error) {
+			b, err := open(ctx, url)
+			if err == nil && !strings.Contains(url, "//judge") {
+				with(w, &b)
+			}
+			return b, err
+		}
+	}
+}
+
+// leaving counts those who are on their way out as well.
+type leaving struct {
+	plan.Claims
+	w *world
+}
+
+func (l leaving) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
+	out := l.Claims.Others(me, entry)
+	for _, svc := range l.w.kube.all() {
+		if svc.DeletionTimestamp != nil && string(svc.UID) != me.UID {
+			out = append(out, stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)})
+		}
+	}
+	return out
+}
+
+// without is a patch without a field of the metadata.
+func without(body []byte, field string) []byte {
+	var patch map[string]map[string]any
+	if json.Unmarshal(body, &patch) != nil {
+		return body
+	}
+	delete(patch["metadata"], field)
+	out, err := json.Marshal(patch)
+	if err != nil {
+		return body // it was made of JSON just now
+	}
+	return out
+}
+
+// refusing is the small cloud when it refuses every creation, each with another text.
+func refusing(t testing.TB) Subject {
+	s := onQuay(t)
+	next := s.Handler
+	var refusals atomic.Int64
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = fmt.Fprintf(w, `{"code":"Denied","message":"request %x"}`, 1<<40+refusals.Add(1)*7919) // nobody else hears it
+	})
+	return s
+}
