@@ -40,6 +40,8 @@ func (c claims) Others(_ stack.Owner, entry stack.Resource) []stack.Owner {
 	return nil
 }
 
+func (c claims) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
+
 type graftCase struct {
 	name    string
 	found   []Permission

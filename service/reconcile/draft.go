@@ -231,7 +231,7 @@ func (r *Reconciler) takeDesired(d *Draft, want *stack.Stack) {
 	}
 	d.Want = want
 	d.dropUnwanted()
-	r.book.Enter(d.Owner, want.Resources)
+	r.book.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, want.Resources)
 }
 
 // compare makes the plan and puts it under the policies.

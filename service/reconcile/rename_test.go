@@ -24,6 +24,8 @@ type answers map[stack.Key][]stack.Owner
 
 func (a answers) Others(_ stack.Owner, entry stack.Resource) []stack.Owner { return a[entry.Key] }
 
+func (a answers) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
+
 // lingering starts a process on a cloud whose reads and writes take their time, and
 // whose deletions come to pass at the end of it.
 func lingering(w *world, takes time.Duration) *process {

@@ -30,14 +30,15 @@ func (c *comparison) gateSwitch() {
 }
 
 // isSwitch tells whether the step ends a serving kind that is wanted no more
-// while another serving kind is.
+// while another serving kind is. To leave one to others is an end too.
 func (c *comparison) isSwitch(s plan.Step) bool {
-	if s.ID.Action != plan.Delete || s.Reason != plan.Unwanted || !c.rules.Kinds[s.ID.Key.Kind].Serving {
+	rule := c.rules.Kinds[s.ID.Key.Kind]
+	if s.Reason != plan.Unwanted && s.Reason != plan.Shared || !rule.Serving {
 		return false
 	}
 	same, other := false, false
 	for _, k := range c.want.keys {
-		same = same || k.Kind == s.ID.Key.Kind
+		same = same || k.Kind == s.ID.Key.Kind && !rule.Single
 		other = other || c.rules.Kinds[k.Kind].Serving
 	}
 	return other && !same
@@ -215,6 +216,7 @@ func (c *comparison) slots() {
 		if !c.takes(*s) {
 			continue
 		}
+		c.yield(*s)
 		for _, k := range c.places.inSlot[s.Target.Slot] {
 			q := c.have.byKey[k]
 			if k == s.ID.Key || q.In != s.Target.In || c.goes(q.In) {
@@ -226,6 +228,17 @@ func (c *comparison) slots() {
 				c.hold(s.ID, plan.BySlot, s.Target.Slot+" is taken by "+k.String()+", which stays")
 			}
 		}
+	}
+}
+
+// yield holds a step that takes a place in something shared for which an older owner asks
+// as well. Who has a place is found there, and keeps it.
+func (c *comparison) yield(s plan.Step) {
+	if in := c.want.byKey[s.Target.In]; in.Hold == stack.Owned {
+		return
+	}
+	if o, older := c.ledger.Older(c.owner, s.Target); older {
+		c.hold(s.ID, plan.BySlot, s.Target.Slot+" is asked for by "+o.String()+" as well, which is older")
 	}
 }
 

@@ -72,6 +72,9 @@ type Rule struct {
 	// Serving kinds are what clients connect to. A found one that is not wanted
 	// any more, while one of another kind is, goes only after the switch.
 	Serving bool
+	// Single says that a stack wants one of the kind at most: one of another name that is
+	// found takes part in a switch as one of another kind does.
+	Single bool
 	// FollowsBackends says that what is wanted of the kind depends on the nodes and
 	// pods behind the Service: after a change of those it is all that must be read.
 	FollowsBackends bool

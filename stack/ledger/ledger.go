@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/berth-lb/berth/stack"
 )
@@ -15,6 +17,10 @@ type Ledger interface {
 	Ready() bool
 	// Others lists the other owners that want the counted entry, in order.
 	Others(me stack.Owner, entry stack.Resource) []stack.Owner
+	// Older is the oldest of the other owners that want the same counted entry, or the same
+	// slot in the same counted or borrowed resource, and that are older than the owner; of
+	// equally old ones the first by name. False: there is none.
+	Older(me stack.Owner, entry stack.Resource) (stack.Owner, bool)
 	// Entries lists what all owners want in an object, in the order of owners.
 	Entries(object stack.Key) []stack.Resource
 }
@@ -23,12 +29,21 @@ type Ledger interface {
 // both made from content, never from an owner.
 type entryID struct{ object, entry stack.Key }
 
+// slotID identifies a place in something shared.
+type slotID struct {
+	object stack.Key
+	slot   string
+}
+
 // Book is the ledger of one process. The zero value is not usable; see New.
 type Book struct {
 	mu      sync.RWMutex
 	ready   bool
 	owners  map[stack.Owner][]stack.Resource
 	wanting map[entryID]map[stack.Owner]bool
+	// slots are who wants a place in something shared, that only one can have.
+	slots map[slotID]map[stack.Owner]bool
+	since map[stack.Owner]time.Time // when owners were made, as far as it was said
 	// shadows are owners whose entries cannot be computed: for each, a test
 	// that errs on yes decides whether it might want an entry.
 	shadows map[stack.Owner]func(stack.Resource) bool
@@ -40,7 +55,7 @@ type Book struct {
 func New() *Book {
 	return &Book{
 		owners:  map[stack.Owner][]stack.Resource{},
-		wanting: map[entryID]map[stack.Owner]bool{},
+		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		shadows: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
 	}
 }
@@ -59,6 +74,14 @@ func (b *Book) Ready() bool {
 	return b.ready
 }
 
+// EnterSince is Enter of an owner that was made at a time.
+func (b *Book) EnterSince(owner stack.Owner, since time.Time, resources []stack.Resource) {
+	b.Enter(owner, resources)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.since[owner] = since
+}
+
 // Enter replaces what the owner wants: the counted entries among the resources.
 // It ends a shadow of the same owner.
 func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
@@ -66,7 +89,18 @@ func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
 	defer b.mu.Unlock()
 	b.drop(owner)
 	var counted []stack.Resource
+	shared := map[stack.Key]bool{}
 	for _, r := range resources {
+		shared[r.Key] = r.Hold != stack.Owned
+	}
+	for _, r := range resources {
+		if r.Slot != "" && shared[r.In] {
+			at := slotID{r.In, r.Slot}
+			if b.slots[at] == nil {
+				b.slots[at] = map[stack.Owner]bool{}
+			}
+			b.slots[at][owner] = true
+		}
 		if r.Hold != stack.Counted {
 			continue
 		}
@@ -112,8 +146,31 @@ func (b *Book) drop(owner stack.Owner) {
 			delete(b.wanting, id)
 		}
 	}
+	for at, owners := range b.slots {
+		if delete(owners, owner); len(owners) == 0 {
+			delete(b.slots, at)
+		}
+	}
 	delete(b.owners, owner)
 	delete(b.shadows, owner)
+	delete(b.since, owner)
+}
+
+// Older implements Ledger.
+func (b *Book) Older(me stack.Owner, entry stack.Resource) (oldest stack.Owner, found bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	wanting := b.wanting[entryID{entry.In, entry.Key}]
+	if entry.Slot != "" {
+		wanting = b.slots[slotID{entry.In, entry.Slot}]
+	}
+	before := func(a, o stack.Owner) bool { return cmp.Or(b.since[a].Compare(b.since[o]), a.Compare(o)) < 0 }
+	for o := range wanting {
+		if o != me && before(o, me) && (!found || before(o, oldest)) {
+			oldest, found = o, true
+		}
+	}
+	return oldest, found
 }
 
 // Others implements Ledger.

@@ -181,3 +181,35 @@ func TestRemovedSince(t *testing.T) {
 	l.EndRemoval(entry("81"), start.Add(48*time.Hour))
 	check("long ago", start, false, false)
 }
+
+// TestOlder: of those that want the same place in something shared the oldest one is told
+// to all others, equally old ones by name; nobody is told of who came later, or of places
+// in what is one's own.
+func TestOlder(t *testing.T) {
+	lb := stack.Resource{Key: stack.Key{Kind: "lb", Name: "shop"}, Hold: stack.Counted}
+	port := stack.Resource{Key: stack.Key{Kind: "listener"}, In: lb.Key, Slot: "port 80"}
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	l := ledger.New()
+	l.EnterSince(b, at(2), []stack.Resource{lb, port})
+	l.EnterSince(c, at(1), []stack.Resource{lb, port})
+	l.EnterSince(a, at(2), []stack.Resource{lb, port})
+	check := func(me stack.Owner, entry stack.Resource, want string) {
+		t.Helper()
+		o, found := l.Older(me, entry)
+		if o.Name != want || found != (want != "") {
+			t.Errorf("%s: older is %q, %v, not %q", me.Name, o.Name, found, want)
+		}
+	}
+	check(a, port, "c")
+	check(b, lb, "c")
+	check(c, port, "")
+	l.Leave(c)
+	check(b, port, "a")
+	check(a, port, "")
+	own := lb
+	own.Hold = stack.Owned
+	l.EnterSince(a, at(1), []stack.Resource{own, port})
+	check(b, port, "")
+	l.Leave(a)
+	check(b, lb, "")
+}

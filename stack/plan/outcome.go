@@ -47,6 +47,9 @@ func Failed(err error) Outcome { return Outcome{Err: err} }
 type Claims interface {
 	// Others lists the other owners that want the entry, in order.
 	Others(me stack.Owner, entry stack.Resource) []stack.Owner
+	// Older is the oldest other owner that wants the same entry, or the same slot of
+	// something shared, and is older than the owner; false: there is none.
+	Older(me stack.Owner, entry stack.Resource) (stack.Owner, bool)
 }
 
 // Resolver turns a reference of an owner's stack into an identifier; false

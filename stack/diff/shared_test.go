@@ -1,0 +1,63 @@
+package diff_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// shared is a load balancer of several Services.
+func shared(name string) stack.Resource {
+	r := owned(key("lb", name), stack.Key{}, lb{})
+	r.Hold = stack.Counted
+	return r
+}
+
+// TestYield: a place in something shared is left to an older Service that asks for it, and
+// kept by who has it.
+func TestYield(t *testing.T) {
+	port := slot(owned(key("listener", "80"), key("lb", "shop"), listener{}), "port 80")
+	want := wish(shared("shop"), port)
+	older, younger := ledger.New(), ledger.New()
+	for book, at := range map[*ledger.Book]int64{older: 1, younger: 3} {
+		book.SetReady()
+		book.EnterSince(me, time.Unix(2, 0), want.Resources)
+		book.EnterSince(stack.Owner{Namespace: "ns", Name: "other", UID: "2"}, time.Unix(at, 0), want.Resources)
+	}
+	p := diff.Compare(want, found(shared("shop")), toyRules(), older)
+	if len(p.Steps) > 0 || len(p.Held) != 1 || p.Held[0].By != plan.BySlot || p.Held[0].Why != "port 80 is asked for by ns/other as well, which is older" {
+		t.Errorf("beside an older one: %v, held %v", lines(p), p.Held)
+	}
+	if p := diff.Compare(want, found(shared("shop")), toyRules(), younger); len(p.Held) > 0 || len(p.Steps) != 1 {
+		t.Errorf("beside a younger one: %v, held %v", lines(p), p.Held)
+	}
+	if p := diff.Compare(want, found(shared("shop"), port), toyRules(), older); !p.Empty() {
+		t.Errorf("who has it: %v, held %v", lines(p), p.Held)
+	}
+}
+
+// TestSwitchFromShared: who leaves a load balancer to others has a switch like who deletes
+// it, where another name is another load balancer.
+func TestSwitchFromShared(t *testing.T) {
+	part := owned(key("listener", "old"), key("lb", "shop"), listener{})
+	for _, single := range []bool{true, false} {
+		rules := toyRules()
+		lbs := rules.Kinds["lb"]
+		lbs.Single = single
+		rules.Kinds["lb"] = lbs
+		book := knowing(nil)
+		book.Enter(stack.Owner{Name: "other"}, []stack.Resource{shared("shop")})
+		p := diff.Compare(wish(owned(theLB, stack.Key{}, lb{})), found(shared("shop"), part), rules, book)
+		gated := map[plan.Action]bool{}
+		for _, s := range p.Steps {
+			gated[s.ID.Action] = !s.Gate.IsZero()
+		}
+		if gated[plan.Create] || gated[plan.Forget] != single || gated[plan.Delete] != single || len(gated) != 3 {
+			t.Errorf("single %v: %v are gated", single, gated)
+		}
+	}
+}
