@@ -26,7 +26,10 @@ type Reach struct {
 	// Opens are the security groups that the Service names and that the nodes then let in
 	// on all ports, not only on those of the Service.
 	Opens []Naming
-	Size  Size
+	// Beyond are the things of other namespaces that the Service names: it may only where
+	// a rule of the policy names them.
+	Beyond []Naming
+	Size   Size
 }
 
 // Naming is one thing that a Service names.

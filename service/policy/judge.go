@@ -48,10 +48,28 @@ func (p *Policy) Judge(svc *corev1.Service, reach providers.Reach, older Older) 
 			out = append(out, r.exceeded(reach.Size, svc.Namespace, by, older)...)
 		}
 	}
+	out = append(out, p.beyond(svc, reach)...)
 	for i := range out {
 		out[i].Code = annotations.CodePolicy
 	}
 	return out.Sorted()
+}
+
+// beyond are the things of other namespaces that no rule for the Service's namespace
+// names.
+func (p *Policy) beyond(svc *corev1.Service, reach providers.Reach) annotations.Problems {
+	var out annotations.Problems
+	for _, n := range reach.Beyond {
+		named := slices.ContainsFunc(p.file.Rules, func(r Rule) bool {
+			return anyMatches(r.Namespaces, svc.Namespace) && !anyMatches(r.ExceptNamespaces, svc.Namespace) && anyMatches(r.Names[string(n.Thing)], n.Value)
+		})
+		if !named {
+			out = append(out, annotations.Problem{Key: n.Key, Value: n.Value,
+				Message: "is of another namespace, and no rule of the policy allows it to Services of " + svc.Namespace,
+				Legal:   "one of its own namespace, or a rule of --policy-config that has it in names." + string(n.Thing)})
+		}
+	}
+	return out
 }
 
 // under holds what a Service asks for against one rule.

@@ -60,6 +60,8 @@ func TestJudge(t *testing.T) {
 	}
 	opens := internal
 	opens.Opens = []providers.Naming{{Thing: providers.ThingSecurityGroup, Key: "toy.example/groups", Value: "sg-1"}}
+	beyond := internal
+	beyond.Beyond = []providers.Naming{{Thing: "resource-group", Key: "toy.example/group", Value: "shared"}, {Thing: "load-balancer", Key: "toy.example/lb", Value: "other/lb"}}
 	large := internal
 	large.Kind = "large"
 	class := "other.example/x"
@@ -71,7 +73,9 @@ func TestJudge(t *testing.T) {
 		reach       providers.Reach
 		want        []string
 	}{
-		"nothing special":         {namespace: "team-a", reach: internal},
+		"nothing special": {namespace: "team-a", reach: internal},
+		"of another namespace": {namespace: "team-a", reach: beyond, want: []string{
+			`toy.example/lb: "other/lb" is of another namespace, and no rule of the policy allows it to Services of team-a; legal is one of its own namespace, or a rule of --policy-config that has it in names.load-balancer`}},
 		"another namespace":       {namespace: "default", reach: internal, want: []string{`metadata.namespace: "default" is none of the namespaces that this controller serves; legal is "team-*" or "platform" or "bare"`}},
 		"outside of the flag":     {namespace: "bare", reach: internal, want: []string{`metadata.namespace: "bare" is none of the namespaces that this controller serves; legal is "team-*" or "platform" or "default"`}},
 		"a namespace without one": {namespace: "platform", reach: open},
