@@ -14,7 +14,7 @@ import (
 // checks judge keys together, and tell what the official controller leaves unsaid.
 func checks() []annotations.Check {
 	return []annotations.Check{
-		checkType, checkInternal, checkScheme, checkTags, checkPortsMatch, checkTLSKeys, checkBackendText, checkTimes, checkTargetAttributes, checkLogs, checkProxyPorts,
+		checkType, checkGroup, checkInternal, checkScheme, checkTags, checkPortsMatch, checkTLSKeys, checkBackendText, checkTimes, checkTargetAttributes, checkLogs, checkProxyPorts,
 	}
 }
 

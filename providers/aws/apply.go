@@ -20,6 +20,8 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	switch {
 	case first.Key.Kind == KindNodeRule:
 		return s.applyNodeRules(ctx, b)
+	case first.Key.Kind == KindFrontRule:
+		return s.applyFrontRules(ctx, b)
 	case first.Key.Kind == KindClassicPort && first.Action == plan.Create:
 		return s.createClassicListeners(ctx, b)
 	case first.Key.Kind == KindClassicPort && first.Action == plan.Delete:
@@ -27,6 +29,7 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	}
 	table := verbs()
 	maps.Copy(table, controllerVerbs())
+	maps.Copy(table, groupVerbs())
 	return table.Apply(ctx, s, b)
 }
 

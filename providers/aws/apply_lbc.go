@@ -28,7 +28,7 @@ func createSharedGroup(c *change, g Group) plan.Outcome {
 		return o
 	}
 	tags := tagsOfEC2(out.SecurityGroups[0].Tags)
-	if tags[tagLBCCluster] != g.Tags[tagLBCCluster] || tags[tagLBCShared] != resourceShared {
+	if tags[tagLBCCluster] != g.Tags[tagLBCCluster] || tags[tagLBCShared] != g.Tags[tagLBCShared] || tags[tagGroup] != g.Tags[tagGroup] {
 		return o
 	}
 	return c.Created(awssdk.ToString(out.SecurityGroups[0].GroupId), stack.Tag, g)

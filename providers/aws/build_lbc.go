@@ -25,36 +25,56 @@ type controlled struct {
 	chosen []Subnet // of the load balancer, in the order of the addresses that the user lists
 	groups []stack.Ref
 	tags   map[string]string // on everything, besides those by which it is found
+
+	ofGroup  string    // of Services on one load balancer, namespace/name; empty: it is the Service's own
+	balancer stack.Key // of the load balancer
+	leader   string    // the Service whose say it is what a load balancer is like that others made; empty: this one's
 }
 
 // controlled builds a Network Load Balancer as the AWS Load Balancer Controller does.
 func (b *builder) controlled() {
 	f := &controlled{builder: b, c: b.in.Config.Controller.completed(), target: targetTypeOf(b.in.Config, b.in.Service)}
-	have, exists := b.found(networkKey())
-	f.exists = exists
-	f.old, _ = have.Spec.(Network)
+	f.membership()
 	f.dual = addressTypeKey.Get(b.in.Values) == addressDual
+	if f.leader != "" {
+		f.dual = f.old.AddressType == addressDual
+	}
 	f.tags = over(b.extraTags(), f.c.Tags)
 	f.scheme = f.schemeOf()
 	f.sourceRanges()
 	f.backing()
 	mappings := f.subnetMappings()
 	f.securityGroups()
-	b.put(KindNetwork, "", stack.Key{}, Network{
-		Name: f.name(), Scheme: f.scheme, Mappings: mappings, Groups: f.groups, Tags: f.tagged(resourceBalancer),
-		AddressType: addressTypeKey.Get(b.in.Values), SourceNAT: f.sourceNAT(), PrivateLink: f.privateLink(),
-	})
-	f.settings()
+	if f.leader != "" {
+		f.putBalancer(f.old)
+		f.followLeader()
+	} else {
+		f.putBalancer(Network{
+			Name: f.name(), Scheme: f.scheme, Mappings: mappings, Groups: f.groups, Tags: f.tagged(resourceBalancer),
+			AddressType: addressTypeKey.Get(b.in.Values), SourceNAT: f.sourceNAT(), PrivateLink: f.privateLink(),
+		})
+		f.settings()
+	}
 	ports := f.ports()
 	f.listeners(ports)
+	f.frontEntries()
 	f.nodeRules(ports)
 }
 
 func (f *controlled) tagged(resource string) Tags {
-	return lbcTags(f.in.Cluster, f.in.Owner, resource, f.tags)
+	switch {
+	case f.ofGroup == "":
+		return lbcTags(f.in.Cluster, f.in.Owner, resource, f.tags)
+	case resource == resourceBalancer || resource == resourceGroup:
+		return groupTags(f.in.Cluster, f.ofGroup, f.tags)
+	}
+	return over(lbcTags(f.in.Cluster, f.in.Owner, resource, f.tags), Tags{tagGroup: f.ofGroup, tagCreated: f.created()})
 }
 
 func (f *controlled) name() string {
+	if f.ofGroup != "" {
+		return groupName(f.in.Cluster, f.ofGroup)
+	}
 	if name, _, said := nameKey.Lookup(f.in.Values); said {
 		return name
 	}
@@ -79,6 +99,7 @@ func schemeSaid(bag *annotations.Bag) (string, annotations.Origin, bool) {
 func (f *controlled) schemeOf() string {
 	wanted, from, said := schemeSaid(f.in.Values)
 	switch {
+	case f.leader != "":
 	case f.old.Scheme == "" && said:
 		return wanted
 	case f.old.Scheme == "":
@@ -130,8 +151,18 @@ func (f *controlled) backing() {
 
 // settings are what hangs on the load balancer itself.
 func (f *controlled) settings() {
-	v := f.in.Values
-	values := Tags{}
+	v, values := f.in.Values, f.attributesSaid()
+	if len(values) > 0 {
+		f.put(KindNetworkAttr, f.balancer.Name, f.balancer, Attributes{Values: values})
+	}
+	if units, _, said := capacityKey.Lookup(v); said {
+		f.put(KindCapacity, f.balancer.Name, f.balancer, Capacity{Units: int32(units)})
+	}
+}
+
+// attributesSaid are the attributes of the load balancer that the Service asks for.
+func (f *controlled) attributesSaid() Tags {
+	v, values := f.in.Values, Tags{}
 	for key, value := range attributesKey.Get(v) {
 		values[key] = value
 	}
@@ -149,12 +180,7 @@ func (f *controlled) settings() {
 			values[attrLogsPrefix] = prefix
 		}
 	}
-	if len(values) > 0 {
-		f.put(KindNetworkAttr, "", networkKey(), Attributes{Values: values})
-	}
-	if units, _, said := capacityKey.Lookup(v); said {
-		f.put(KindCapacity, "", networkKey(), Capacity{Units: int32(units)})
-	}
+	return values
 }
 
 // ports are those that get a listener. Of two protocols on one port UDP is served only
@@ -175,6 +201,9 @@ func (f *controlled) ports() []lbcPort {
 		}
 	}
 	f.encrypt(out)
+	for i := range out {
+		out[i].of = f.ofGroup
+	}
 	return out
 }
 
@@ -203,15 +232,16 @@ type lbcPort struct {
 	nodeports.ServicePort
 	listener, group string   // protocols
 	certs           []string // the default one first
+	of              string   // the group of the Service
 }
 
 // key names the listener and all that hangs on it: TLS and TCP_UDP are states of the
 // TCP listener.
 func (p lbcPort) key() string {
 	if p.listener == string(corev1.ProtocolUDP) {
-		return portKey(corev1.ProtocolUDP, p.Port)
+		return partOf(p.of, portKey(corev1.ProtocolUDP, p.Port))
 	}
-	return portKey(corev1.ProtocolTCP, p.Port)
+	return partOf(p.of, portKey(corev1.ProtocolTCP, p.Port))
 }
 
 // datagrams tells whether UDP comes to the targets.

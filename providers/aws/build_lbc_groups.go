@@ -14,6 +14,10 @@ import (
 // neither add the first group later nor take the last one away.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_load_balancer.go (buildLoadBalancerSecurityGroups).
 func (f *controlled) securityGroups() {
+	if f.leader != "" {
+		f.keepFront()
+		return
+	}
 	without, from, _ := noGroupKey.Lookup(f.in.Values)
 	names, namesFrom, named := groupsKey.Lookup(f.in.Values)
 	named = named && len(names) > 0
@@ -71,10 +75,21 @@ func (f *controlled) userGroups(names []string, from annotations.Origin) {
 
 // frontGroup is a security group for this load balancer alone, which lets clients in.
 func (f *controlled) frontGroup() stack.Ref {
+	if f.ofGroup != "" {
+		return f.commonFront()
+	}
 	key := managedGroupKey()
 	f.put(KindGroup, key.Name, stack.Key{}, Group{
 		Name: managedGroupName(f.in.Cluster, f.in.Owner), Description: managedGroupDescription, VPC: f.facts.VPC, Tags: f.tagged(resourceGroup),
 	})
+	rules := f.frontRules()
+	f.countIngress(key, len(rules))
+	f.put(KindIngress, key.Name, key, Ingress{Rules: rules})
+	return stack.RefTo(key)
+}
+
+// frontRules are those by which clients come in.
+func (f *controlled) frontRules() []Permission {
 	var rules []Permission
 	for _, p := range f.in.Backends.Ports {
 		if f.in.Ended() {
@@ -92,10 +107,7 @@ func (f *controlled) frontGroup() stack.Ref {
 		}
 	}
 	slices.SortFunc(rules, Permission.compare)
-	rules = slices.Compact(rules)
-	f.countIngress(key, len(rules))
-	f.put(KindIngress, key.Name, key, Ingress{Rules: rules})
-	return stack.RefTo(key)
+	return slices.Compact(rules)
 }
 
 // tooBigRule lets in the message that a packet is too big, of either family.
@@ -159,6 +171,8 @@ func (f *controlled) source() (stack.Ref, string) {
 			return ref, shared.Name
 		case f.c.NoBackendGroup && ref.To == managedGroupKey():
 			return ref, managedGroupName(f.in.Cluster, f.in.Owner)
+		case f.c.NoBackendGroup && f.ofGroup != "" && ref.To == frontKey(f.ofGroup):
+			return ref, frontName(f.in.Cluster, f.ofGroup)
 		}
 	}
 	return stack.Ref{}, ""

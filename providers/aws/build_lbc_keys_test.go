@@ -78,6 +78,7 @@ func keyCases() map[string]keyCase {
 		"access-log-s3-bucket-name":             {with: "logs", beside: logs},
 		"access-log-s3-bucket-prefix":           {with: "shop", beside: logs},
 		"load-balancer-source-ranges":           {with: "192.0.2.0/24"},
+		tagGroup:                                {with: "front"},
 		"actions.<PROTOCOL>-<PORT>": {with: `{"type":"forward","forwardConfig":{"baseServiceWeight":90,"targetGroups":[` +
 			`{"targetGroupARN":"arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071","weight":10}]}}`},
 	}
@@ -86,6 +87,8 @@ func keyCases() map[string]keyCase {
 // spelled is a key as users write it, for port 80.
 func spelled(name string) string {
 	switch name {
+	case tagGroup:
+		return name
 	case "load-balancer-source-ranges":
 		return rangesKey.Name
 	case "actions.<PROTOCOL>-<PORT>":
@@ -186,6 +189,9 @@ func supportOf(row annotations.Row, kind string) (annotations.Support, bool) {
 func short(name string) string {
 	if name == rangesKey.Name {
 		return "load-balancer-source-ranges"
+	}
+	if name == tagGroup {
+		return name
 	}
 	if name == actionsKey.Name {
 		return strings.TrimPrefix(name, keyPrefix)

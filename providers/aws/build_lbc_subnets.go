@@ -14,6 +14,10 @@ import (
 // subnetMappings are the subnets with their addresses. A live load balancer stays where
 // it is unless the Service names other subnets, and in a subnet keeps its addresses.
 func (f *controlled) subnetMappings() []Mapping {
+	if f.leader != "" {
+		f.chosen = f.subnetsOf(f.old.Mappings)
+		return f.old.Mappings
+	}
 	live := f.exists && len(f.old.Mappings) > 0
 	_, _, named := subnetsKey.Lookup(f.in.Values)
 	if live && !named {

@@ -51,7 +51,7 @@ func (f *controlled) listener(p lbcPort, group stack.Key) {
 	if action, _, said := actionsKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said {
 		l = l.share(action)
 	}
-	f.out.Put(stack.Resource{Key: key, In: networkKey(), Slot: portSlot(p.Port), Spec: l})
+	f.out.Put(stack.Resource{Key: key, In: f.balancer, Slot: slotIn(f.ofGroup, p.Port), Spec: l})
 	if values, _, said := listenerAttrKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said && len(values) > 0 && p.listener != protocolTLS {
 		f.put(KindListenerAttr, key.Name, key, Attributes{Values: values})
 	}
@@ -102,7 +102,7 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 	if ok && old.Protocol == group.Protocol && old.TargetType == group.TargetType && old.Family == group.Family {
 		group.Port = old.Port
 	}
-	group.Name = lbcTargetGroupName(f.in.Cluster, f.in.Owner, p.Port, group)
+	group.Name = f.groupNameOf(p, group)
 	if ok && old.Name == group.Name && old.Family != group.Family {
 		// The family is no part of the name, and both groups are there for a while.
 		group.Name = shortNames(f.in.Owner) + hashed(group.Name, old.Family, "/", group.Family)

@@ -30,7 +30,8 @@ func claimed(want, have *stack.Stack) *stack.Stack {
 }
 
 func claimable(r stack.Resource) bool {
-	if r.Key.Kind == KindClassicPol {
+	switch r.Key.Kind {
+	case KindClassicPol, KindSharedNetwork, KindFrontGroup: // found only with the marks of the cluster and the group
 		return true
 	}
 	rule, ok := r.Spec.(NodeRule)

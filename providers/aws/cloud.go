@@ -18,6 +18,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Becomes:      becomes,
 		Select:       selectNodes,
 		Trace:        trace,
+		OnDelete:     []string{groupKey.Name},
 		Scope:        scope,
 		Fresh:        fresh,
 		Build:        build,

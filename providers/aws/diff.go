@@ -45,7 +45,10 @@ func Rules() diff.Rules {
 	for kind, rule := range controllerRules() {
 		kinds[kind] = rule
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), controllerEdges())}
+	for kind, rule := range groupRules() {
+		kinds[kind] = rule
+	}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), controllerEdges(), groupEdges()), Lock: lockGroup}
 }
 
 func classicRules() map[stack.Kind]diff.Rule {

@@ -38,6 +38,10 @@ const (
 	KindCertificates stack.Kind = "listener-certificates"     // besides the default one; inherent in the listener, same name
 	KindCapacity     stack.Kind = "capacity-reservation"      // inherent in the load balancer
 	KindSharedGroup  stack.Kind = "shared-security-group"     // of all load balancers of kind nlb-lbc; counted
+
+	KindSharedNetwork stack.Kind = "shared-network-load-balancer" // key name: the group of Services; counted
+	KindFrontGroup    stack.Kind = "front-security-group"         // on it; the same name; counted
+	KindFrontRule     stack.Kind = "front-security-group-rule"    // an entry in it; counted
 )
 
 // Tags are AWS tags by key.
@@ -154,6 +158,22 @@ type Network struct {
 	SourceNAT   string
 	PrivateLink string
 	DNSName     string // found only; never compared
+	// Members are the Services that have a part of the load balancer of a group, the oldest
+	// first; found only.
+	Members []GroupMember `json:",omitempty"`
+}
+
+// GroupMember is a Service that has a part of the load balancer of a group.
+type GroupMember struct {
+	Service string // namespace/name
+	Created int64  // seconds of Unix
+}
+
+// FrontRule is one rule by which clients reach the load balancer of a group.
+type FrontRule struct {
+	Permission
+	Listener stack.Ref // that it is for, which holds the port; zero: it is for no single one
+	Group    string    `json:",omitempty"` // id of the security group; found only
 }
 
 // Attributes are name-value attributes of a load balancer or target group;

@@ -12,6 +12,7 @@ import "github.com/berth-lb/berth/stack"
 //	Own    network-load-balancer    stack         the tag of the Service of kind nlb-lbc, namespace/name
 //	Own    target-group             stack         the same
 //	Own    shared-security-group    name          the group's name, in our VPC
+//	Own    shared-network-load-balancer  group    a group of Services, namespace/name
 //	Facts  security-group           tag-name      groups of our VPC with the tag Name
 //	Facts  listener-attributes      wanted        read the attributes of listeners as well
 //	Facts  listener-certificates    wanted        read the other certificates of TLS listeners as well
@@ -30,6 +31,7 @@ const (
 	byWanted      = "wanted"
 	byStack       = "stack"    // the tag of the Service of the AWS Load Balancer Controller, namespace/name
 	byTagName     = "tag-name" // the tag Name
+	byGroup       = "group"    // a group of Services
 )
 
 // kindSubnets is no resource of ours: it is asked for as a fact only.

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
@@ -34,10 +35,30 @@ func reach(in input) providers.Reach {
 			providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, extraGroupsKey),
 			providers.NamedByList(in.Values, providers.ThingSubnet, subnetsKey),
 			namedGroups(in.Values),
+			joined(in),
 		),
-		Opens: opens(in),
-		Size:  sizeOf(in),
+		Opens:  opens(in),
+		Beyond: beyond(in),
+		Size:   sizeOf(in),
 	}
+}
+
+// joined is the group that a Service names, namespace/name.
+func joined(in input) []providers.Naming {
+	value, origin, said := groupKey.Lookup(in.Values)
+	if !said {
+		return nil
+	}
+	return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: groupOf(in.Owner.Namespace, value)}}
+}
+
+// beyond is the group of another namespace that a Service joins.
+func beyond(in input) []providers.Naming {
+	value, origin, said := groupKey.Lookup(in.Values)
+	if !said || strings.HasPrefix(groupOf(in.Owner.Namespace, value), in.Owner.Namespace+"/") {
+		return nil
+	}
+	return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: value}}
 }
 
 // opens is the group that the nodes let in on all ports: the first one that a Classic

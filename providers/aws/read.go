@@ -20,6 +20,7 @@ import (
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*Facts] {
 	r := newRead(ctx, s, scopes)
 	r.lists()
+	r.attach()
 	r.describe()
 	r.describeTargets()
 	out := make([]providers.Found[*Facts], 0, len(scopes))
@@ -39,11 +40,15 @@ type read struct {
 	classicLBs      map[string]elbtypes.LoadBalancerDescription // by name
 	networkLBs      map[string]elbv2types.LoadBalancer          // by name
 	stackLBs        map[string]string                           // names of load balancers of kind LBC, by their Service
+	groupLBs        map[string]elbv2types.LoadBalancer          // of groups of Services, by the group
+	attached        map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
+	fronts          map[string]ec2types.SecurityGroup           // by which clients come to those, by name
 	namedGroupIDs   map[string][]string                         // groups by the tag Name
 	classicMachines map[string][]string                         // ids of instances, by name of the Classic Load Balancer
 	lastMachines    []string                                    // of the Classic Load Balancer before
 	ownGroups       map[string]ec2types.SecurityGroup           // by name
 	targetGroups    []elbv2types.TargetGroup                    // of found load balancers, and possible orphans
+	inUse           []elbv2types.TargetGroup                    // on any load balancer; nil once they are sorted
 	groups          []NodeGroup
 	groupNames      map[string]string // of groups that load balancers have for themselves, by id
 	subnetList      []Subnet

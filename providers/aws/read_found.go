@@ -16,8 +16,18 @@ func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
 	have := &stack.Stack{Owner: scope.Owner}
 	have.Resources = append(have.Resources, r.sharedStack(v)...)
 	have.Resources = append(have.Resources, r.groupStack(v)...)
+	var groups []string
+	if v.deep {
+		groups = r.groupsOf(v)
+	}
+	for _, group := range groups {
+		have.Resources = append(have.Resources, r.frontStack(v, group)...)
+	}
 	have.Resources = append(have.Resources, r.classicStack(v)...)
 	have.Resources = append(have.Resources, r.networkStack(v)...)
+	for _, group := range groups {
+		have.Resources = append(have.Resources, r.groupNetworkStack(v, group)...)
+	}
 	have.Resources = append(have.Resources, r.nodeRuleStack(v)...)
 	have.Sort()
 	out.Have = have

@@ -38,6 +38,7 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 		}
 	}
 	r.facts.keepStacks(arns)
+	r.keepGroups(arns, byARN)
 	for _, arn := range arns {
 		if name := r.facts.stackOf(arn); name != "" && contains(wanted, name) {
 			lb := byARN[arn]
@@ -48,8 +49,12 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 	return nil
 }
 
-// stackIn is the Service of this cluster that tags name, namespace/name; empty: none.
+// stackIn is the Service of this cluster that tags name, namespace/name, or what stands for
+// a group; empty: none.
 func (r *read) stackIn(tags Tags) string {
+	if group := groupIn(r.cluster, tags); group != "" {
+		return groupStack + group
+	}
 	if tags[tagLBCCluster] != r.cluster {
 		return ""
 	}
@@ -107,12 +112,16 @@ func (r *read) listenerJobs(scope providers.Scope, planned map[string]bool) []ki
 			jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: run})
 		}
 	}
-	lb := arnOf(r.networkLBs[r.balancerOf(scope)])
-	if lb == "" {
-		return nil
+	lbs, _ := r.sharedBalancers(scope)
+	if lb := arnOf(r.networkLBs[r.balancerOf(scope)]); lb != "" {
+		lbs = append(lbs, lb)
 	}
-	add(KindCapacity, lb, func() error { return r.readCapacity(lb) })
-	for _, l := range r.listeners[lb] {
+	var listeners []elbv2types.Listener
+	for _, lb := range lbs {
+		add(KindCapacity, lb, func() error { return r.readCapacity(lb) })
+		listeners = append(listeners, r.listeners[lb]...)
+	}
+	for _, l := range listeners {
 		arn := awssdk.ToString(l.ListenerArn)
 		if l.Protocol == elbv2types.ProtocolEnumTls {
 			add(KindCertificates, arn, func() error { return r.readCertificates(l) })

@@ -60,21 +60,30 @@ func (r *read) networkJobs() []kit.Detail {
 		}
 	}
 	for _, scope := range r.scopes {
+		if scope.Depth != providers.Deep {
+			continue
+		}
+		shared, members := r.sharedBalancers(scope)
+		tagged = append(append(tagged, shared...), members...)
+		for _, lb := range shared {
+			add(reads(scope, KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
+			add(reads(scope, KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
+		}
 		found, ok := r.networkLBs[r.balancerOf(scope)]
 		lb := arnOf(found)
-		if !ok || scope.Depth != providers.Deep {
+		if !ok {
 			continue
 		}
 		tagged = append(tagged, lb)
 		add(reads(scope, KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
 		add(reads(scope, KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 	}
-	tagged = sortedSet(tagged)
 	for _, t := range r.targetGroups {
 		if len(t.LoadBalancerArns) == 0 {
 			tagged = append(tagged, awssdk.ToString(t.TargetGroupArn))
 		}
 	}
+	tagged = sortedSet(tagged)
 	for chunk := range slices.Chunk(tagged, tagsPerCall) {
 		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})
 	}
@@ -131,7 +140,7 @@ func (r *read) networkStack(v *view) []stack.Resource {
 	lb, ok := r.networkLBs[v.balancer]
 	arn := arnOf(lb)
 	if !ok || r.Gone(arn) {
-		return r.targetStack(v, nil)
+		return r.targetStack(v, r.inGroups(v, nil))
 	}
 	v.seen = append(v.seen, arn)
 	res := stack.Resource{
@@ -156,7 +165,7 @@ func (r *read) networkStack(v *view) []stack.Resource {
 		listener := listenerOf(l, places, own)
 		out = append(append(out, listener), r.listenerParts(listener)...)
 	}
-	return append(out, r.targetStack(v, places)...)
+	return append(out, r.targetStack(v, r.inGroups(v, places))...)
 }
 
 func stateOf(lb elbv2types.LoadBalancer) stack.State {

@@ -25,11 +25,15 @@ func (r *read) listTargetGroups() error {
 	if len(prefixes) == 0 {
 		return nil
 	}
+	var all []elbv2types.TargetGroup
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
 	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
 		for _, t := range o.TargetGroups {
 			if hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
 				r.targetGroups = append(r.targetGroups, t)
+			}
+			if len(t.LoadBalancerArns) > 0 {
+				all = append(all, t)
 			}
 		}
 		in.Marker = o.NextMarker
@@ -38,7 +42,23 @@ func (r *read) listTargetGroups() error {
 	slices.SortFunc(r.targetGroups, func(a, b elbv2types.TargetGroup) int {
 		return cmp.Compare(awssdk.ToString(a.TargetGroupArn), awssdk.ToString(b.TargetGroupArn))
 	})
+	r.inUse = all
 	return err
+}
+
+// attach keeps, of all target groups in use, those on load balancers of groups.
+func (r *read) attach() {
+	r.attached = map[string][]elbv2types.TargetGroup{}
+	shared := map[string]bool{}
+	for _, lb := range r.groupLBs {
+		shared[arnOf(lb)] = true
+	}
+	for _, t := range r.inUse {
+		if lb := t.LoadBalancerArns[0]; shared[lb] {
+			r.attached[lb] = append(r.attached[lb], t)
+		}
+	}
+	r.inUse = nil
 }
 
 func (r *read) deepPrefixes() []string {
@@ -77,6 +97,7 @@ func (r *read) describeTargets() {
 	for _, scope := range r.scopes {
 		jobs = append(jobs, r.listenerJobs(scope, planned)...)
 	}
+	jobs = append(jobs, r.frontJobs()...)
 	r.Details(jobs)
 }
 
@@ -95,7 +116,9 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 			continue
 		}
 		attached := lb != "" && slices.Contains(t.LoadBalancerArns, lb)
-		if attached || len(t.LoadBalancerArns) == 0 && r.marks(v, awssdk.ToString(t.TargetGroupArn)) {
+		arn := awssdk.ToString(t.TargetGroupArn)
+		member := len(t.LoadBalancerArns) > 0 && groupIn(r.cluster, r.tags[arn]) != ""
+		if attached || (len(t.LoadBalancerArns) == 0 || member) && r.marks(v, arn) {
 			out = append(out, t)
 		}
 	}

@@ -42,7 +42,11 @@ func ownLookups(id identity) []providers.Lookup {
 // nodes and the groups they are in. Owned things are those of trace, whatever
 // kind is wanted, so that a load balancer of the other kind is seen and goes.
 func scope(in input) (providers.Scope, error) {
-	s := trace(in.Identity)
+	id := in.Identity
+	if in.Kind == LBC {
+		id.Places = map[string]string{groupKey.Name: groupKey.Get(in.Values)}
+	}
+	s := trace(id)
 	s.Nodes = in.Backends.Nodes
 	s.Facts = append(s.Facts, providers.Lookup{Kind: kindSubnets, By: byVPC, Value: in.Config.VPC})
 	if in.Kind == LBC {
@@ -72,7 +76,7 @@ func fresh(in input) (providers.Scope, error) {
 		balancer = KindNetwork
 	}
 	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
-		return l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind == CLB) && l.Kind != KindSharedGroup
+		return l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind == CLB) && l.Kind != KindSharedGroup && l.Kind != KindSharedNetwork
 	})
 	return s, err
 }

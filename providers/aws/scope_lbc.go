@@ -21,6 +21,9 @@ func controllerLookups(id identity) []providers.Lookup {
 		{Kind: KindNetwork, By: byStack, Value: serviceName(id.Owner)},
 		{Kind: KindTargetGroup, By: byStack, Value: serviceName(id.Owner)},
 	}
+	if group := groupOf(id.Owner.Namespace, id.Places[groupKey.Name]); group != "" {
+		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: group})
+	}
 	if id.Config.Controller.BackendGroup == "" {
 		out = append(out, providers.Lookup{Kind: KindSharedGroup, By: byName, Value: sharedGroupName(id.Cluster)})
 	}

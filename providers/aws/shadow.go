@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
@@ -17,7 +18,12 @@ const (
 // group of the nodes. It errs on yes, except where the rule can only be that of
 // another Service: a node port is never shared, and neither is an own group.
 func shadow(id identity, entry stack.Resource) bool {
-	if entry.Key.Kind == KindSharedGroup {
+	switch entry.Key.Kind {
+	case KindSharedGroup:
+		return id.Config.Controller.Serve
+	case KindSharedNetwork:
+		return isMember(id, entry)
+	case KindFrontGroup, KindFrontRule:
 		return id.Config.Controller.Serve
 	}
 	rule, ok := entry.Spec.(NodeRule)
@@ -40,4 +46,11 @@ func shadow(id identity, entry stack.Resource) bool {
 	}
 	oneNodePort := rule.FromPort == rule.ToPort && rule.FromPort >= firstNodePort && rule.FromPort <= lastNodePort
 	return !oneNodePort || rule.FromPort == id.Config.Probe.Port
+}
+
+// isMember tells whether a Service has a part of the load balancer of a group, as it was
+// found. One that has none misses nothing when it goes.
+func isMember(id identity, lb stack.Resource) bool {
+	spec, _ := lb.Spec.(Network)
+	return slices.ContainsFunc(spec.Members, func(m GroupMember) bool { return m.Service == serviceName(id.Owner) })
 }

@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack"
@@ -15,14 +17,13 @@ import (
 // named while it is still being made, as the official controller does, unless
 // another one serves; one that has failed is not.
 func addresses(in input, have *stack.Stack) status.Result {
-	wanted, other := classicKey(), networkKey()
-	if in.Kind != CLB {
-		wanted, other = other, wanted
-	}
+	wanted := wantedKey(in)
 	name, state := endpoint(have, wanted)
 	if name == "" || state != stack.Ready {
-		if old, oldState := endpoint(have, other); old != "" && oldState == stack.Ready {
-			name, state = old, oldState
+		for _, other := range balancers(have) {
+			if old, oldState := endpoint(have, other); other != wanted && old != "" && oldState == stack.Ready {
+				name, state = old, oldState
+			}
 		}
 	}
 	if name == "" || state == stack.Failed {
@@ -31,10 +32,38 @@ func addresses(in input, have *stack.Stack) status.Result {
 	return controlledResult(in, have, status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(name)}})
 }
 
+// wantedKey is the load balancer that the Service asks for.
+func wantedKey(in input) stack.Key {
+	switch group := groupOf(in.Owner.Namespace, groupKey.Get(in.Values)); {
+	case in.Kind == CLB:
+		return classicKey()
+	case in.Kind == LBC && group != "":
+		return sharedNetworkKey(group)
+	}
+	return networkKey()
+}
+
+// balancers are the keys of all load balancers that were found.
+func balancers(have *stack.Stack) []stack.Key {
+	var out []stack.Key
+	for _, kind := range []stack.Kind{KindClassic, KindNetwork, KindSharedNetwork} {
+		for _, r := range have.Of(kind) {
+			out = append(out, r.Key)
+		}
+	}
+	return out
+}
+
+// listens tells whether a load balancer of a group has a listener of the Service: without
+// one its name leads to others alone.
+func listens(have *stack.Stack, lb stack.Key) bool {
+	return lb.Kind != KindSharedNetwork || slices.ContainsFunc(have.Of(KindListener), func(r stack.Resource) bool { return r.In == lb && r.Proof != stack.None })
+}
+
 // endpoint is the DNS name of a found load balancer of ours, and its state.
 func endpoint(have *stack.Stack, k stack.Key) (string, stack.State) {
 	r, ok := have.Get(k)
-	if !ok || r.Proof == stack.None {
+	if !ok || r.Proof == stack.None || !listens(have, k) {
 		return "", stack.Failed
 	}
 	switch spec := r.Spec.(type) {

@@ -1,0 +1,434 @@
+package aws_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// groupWorld is a process that serves Services on a simulated AWS.
+type groupWorld struct {
+	*testing.T
+	s     podded
+	r     *reconcile.Reconciler
+	live  []*corev1.Service
+	gates func(plan.Gate) time.Duration
+}
+
+// inWorld runs a test in a world of its own.
+func inWorld(t *testing.T, body func(w *groupWorld)) {
+	t.Helper()
+	virtual.Test(t, func(t *testing.T) {
+		w := &groupWorld{T: t, s: freshController(t).(podded), gates: func(plan.Gate) time.Duration { return 0 }}
+		w.restart()
+		body(w)
+	})
+}
+
+// restart forgets all and learns of the Services that are there.
+func (w *groupWorld) restart() {
+	w.Helper()
+	w.r = reconcile.New(w.s.Open(w), reconcile.Options{GatherReleases: time.Millisecond})
+	w.r.SetNodes(w.s.Nodes())
+	for _, svc := range w.live {
+		_, _ = w.r.Draft(w.Context(), w.job(svc))
+	}
+	w.r.AllKnown()
+}
+
+func (w *groupWorld) job(svc *corev1.Service) reconcile.Job {
+	return reconcile.Job{Service: svc, Slices: w.s.Slices(svc)}
+}
+
+// member is a Service of a group; a later one has a higher number.
+func member(n int, group string, ports ...int32) *corev1.Service {
+	svc := controllerService(fmt.Sprintf("web-%d", n), nil, nil).Service
+	svc.Name, svc.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
+	svc.CreationTimestamp = metav1.NewTime(time.Unix(1_700_000_000+int64(n), 0))
+	if group != "" {
+		svc.Annotations[groupKey] = group
+	}
+	svc.Spec.Ports = nil
+	for _, p := range ports {
+		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", p), Protocol: corev1.ProtocolTCP, Port: p, NodePort: 30000 + int32(n)*100 + p%100})
+	}
+	return svc
+}
+
+// run works on a Service once, with what it is told put on it.
+func (w *groupWorld) run(svc *corev1.Service, release bool) reconcile.Result {
+	w.Helper()
+	job := w.job(svc)
+	job.Release = release
+	d, err := w.r.Draft(w.Context(), job)
+	if err != nil {
+		w.Fatal(err)
+	}
+	res := w.r.Run(w.Context(), d, w.gates)
+	svc.Status.LoadBalancer.Ingress = res.Status.Ingress
+	return res
+}
+
+// serve brings a Service to where nothing can be done for it any more.
+func (w *groupWorld) serve(svc *corev1.Service) (last reconcile.Result) {
+	w.Helper()
+	if !slices.Contains(w.live, svc) {
+		w.live = append(w.live, svc)
+	}
+	for range 12 {
+		if last = w.run(svc, false); last.Err == nil && (last.Clean || len(last.Report.Results) == 0) {
+			return last
+		}
+	}
+	w.Fatalf("%s: %v, problems %v, held %v", svc.Name, last.Err, last.Draft.Problems, last.Draft.Plan.Held)
+	return last
+}
+
+// good is serve for a Service that nothing stands in the way of.
+func (w *groupWorld) good(svc *corev1.Service) {
+	w.Helper()
+	if res := w.serve(svc); !res.Clean {
+		w.Fatalf("%s: problems %v, held %v", svc.Name, res.Draft.Problems, res.Draft.Plan.Held)
+	}
+}
+
+// release deletes a Service.
+func (w *groupWorld) release(svc *corev1.Service) {
+	w.Helper()
+	w.live = slices.DeleteFunc(w.live, func(o *corev1.Service) bool { return o == svc })
+	var last reconcile.Result
+	for range 12 {
+		if last = w.run(svc, true); last.Released {
+			return
+		}
+	}
+	w.Fatalf("%s: is not released: %v, have %v, results %v, held %v", svc.Name, last.Err, last.Draft.Have, last.Report.Results, last.Draft.Plan.Held)
+}
+
+// has lists what a new process finds of a Service, by key and identifier.
+func (w *groupWorld) has(svc *corev1.Service) []string {
+	w.Helper()
+	r := reconcile.New(w.s.Open(w), reconcile.Options{})
+	r.SetNodes(w.s.Nodes())
+	d, err := r.Draft(w.Context(), w.job(svc))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(d.Plan.Steps) > 0 {
+		w.Errorf("%s: something is to do: %v", svc.Name, d.Plan.Steps)
+	}
+	var out []string
+	for _, r := range d.Have.Resources {
+		if r.Proof != stack.None && r.Proof != stack.Leftover {
+			out = append(out, r.Key.String()+" "+r.ID)
+		}
+	}
+	return out
+}
+
+func (w *groupWorld) state() string {
+	w.Helper()
+	out, err := props.StateOf(w.s.Control())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out
+}
+
+func hostOf(svc *corev1.Service) string {
+	if len(svc.Status.LoadBalancer.Ingress) == 0 {
+		return ""
+	}
+	return svc.Status.LoadBalancer.Ingress[0].Hostname
+}
+
+// TestGroupGoInAnyOrder: three Services have one load balancer. In whatever order they go,
+// in the process that served them or in another one, those that are left lose nothing, and
+// with the last one all goes.
+func TestGroupGoInAnyOrder(t *testing.T) {
+	credentials(t)
+	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		for _, anew := range []bool{false, true} {
+			t.Run(fmt.Sprint(order, anew), func(t *testing.T) {
+				t.Parallel()
+				inWorld(t, func(w *groupWorld) { goInOrder(w, order, anew) })
+			})
+		}
+	}
+}
+
+func goInOrder(w *groupWorld, order []int, anew bool) {
+	w.Helper()
+	before := w.state()
+	all := []*corev1.Service{member(0, "front", 80), member(1, "front", 443, 8443), member(2, "front", 25)}
+	for _, svc := range all {
+		w.good(svc)
+	}
+	host := hostOf(all[0])
+	for i, gone := range order {
+		was := map[int][]string{}
+		for _, left := range order[i+1:] {
+			was[left] = w.has(all[left])
+		}
+		if anew {
+			w.restart()
+		}
+		w.release(all[gone])
+		for _, left := range order[i+1:] {
+			if diff := cmp.Diff(was[left], w.has(all[left])); diff != "" {
+				w.Errorf("%s went, and %s lost something (-before +after):\n%s", all[gone].Name, all[left].Name, diff)
+			}
+			if w.good(all[left]); hostOf(all[left]) != host || host == "" {
+				w.Errorf("%s went, and %s is at %q, not at %q", all[gone].Name, all[left].Name, hostOf(all[left]), host)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, w.state()); diff != "" {
+		w.Errorf("something is left (-before +after):\n%s", diff)
+	}
+}
+
+// TestGroupCrash: a process dies at any writing call with which a member joins or leaves.
+// The member that stays loses nothing, and nothing is left of the other one.
+func TestGroupCrash(t *testing.T) {
+	credentials(t)
+	for _, release := range []bool{false, true} {
+		t.Run(fmt.Sprint("release ", release), func(t *testing.T) {
+			t.Parallel()
+			for k := 0; k < 12; k++ {
+				inWorld(t, func(w *groupWorld) { dieInGroup(w, k, release) })
+			}
+		})
+	}
+}
+
+func dieInGroup(w *groupWorld, k int, release bool) {
+	w.Helper()
+	before := w.state()
+	stays, other := member(1, "front", 80), member(0, "front", 443)
+	w.good(stays)
+	if release {
+		w.good(other)
+	}
+	was, host := w.has(stays), hostOf(stays)
+	for _, f := range []sim.Fault{
+		{WritesOnly: true, After: k, Count: 1, Kind: sim.FaultCutAfter, Status: 403, Code: "AccessDenied"},
+		{WritesOnly: true, After: k + 1, Kind: sim.FaultError, Status: 403, Code: "AccessDenied"},
+	} {
+		if _, err := w.s.Control().Faults.Add(f); err != nil {
+			w.Fatal(err)
+		}
+	}
+	w.run(other, release)
+	w.s.Control().Faults.Clear()
+	w.live = []*corev1.Service{stays}
+	if !release {
+		w.live = append(w.live, other)
+	}
+	w.restart()
+	if diff := cmp.Diff(was, w.has(stays)); diff != "" {
+		w.Fatalf("died at writing call %d (-before +after):\n%s", k+1, diff)
+	}
+	if !release {
+		if w.good(other); hostOf(other) != host {
+			w.Errorf("died at writing call %d: %q, not %q", k+1, hostOf(other), host)
+		}
+	}
+	w.release(other)
+	if diff := cmp.Diff(was, w.has(stays)); diff != "" {
+		w.Fatalf("died at writing call %d, released (-before +after):\n%s", k+1, diff)
+	}
+	w.release(stays)
+	if diff := cmp.Diff(before, w.state()); diff != "" {
+		w.Fatalf("died at writing call %d: something is left (-before +after):\n%s", k+1, diff)
+	}
+}
+
+// TestGroupPort: of two that want a port the older one gets it, the other one is told and
+// has its other ports; it gets the port when the older one leaves. Who has a port keeps it
+// when an older one comes.
+func TestGroupPort(t *testing.T) {
+	credentials(t)
+	inWorld(t, func(w *groupWorld) {
+		older, younger := member(0, "front", 80), member(1, "front", 80, 443)
+		w.live = []*corev1.Service{older, younger}
+		w.restart() // which knows what both want
+		res := w.serve(younger)
+		if text := fmt.Sprint(res.Draft.Plan.Held); !strings.Contains(text, "port 80 of shop/front is asked for by shop/web-0 as well, which is older") {
+			t.Errorf("the younger one is told %s", text)
+		}
+		w.good(older)
+		res = w.serve(younger)
+		if text := fmt.Sprint(res.Draft.Plan.Held); !strings.Contains(text, "port 80 of shop/front is taken by listener/shop/front/tcp-80 of shop/web-0") {
+			t.Errorf("the younger one is told %s", text)
+		}
+		ports := younger.Status.LoadBalancer.Ingress[0].Ports
+		if len(ports) != 1 || ports[0].Port != 443 || hostOf(younger) != hostOf(older) {
+			t.Errorf("the younger one is served at %v", younger.Status.LoadBalancer.Ingress)
+		}
+		w.release(older)
+		w.good(younger)
+		if late := w.serve(older); late.Clean || hostOf(older) != "" {
+			t.Errorf("the older one took the port from who has it: %v", older.Status.LoadBalancer.Ingress)
+		}
+		w.good(younger)
+		w.release(younger)
+		w.good(older)
+	})
+}
+
+// TestGroupSay: what the load balancer is like is the say of the oldest member, whoever
+// came first; others are told the key, the value and whose value holds.
+func TestGroupSay(t *testing.T) {
+	credentials(t)
+	inWorld(t, func(w *groupWorld) {
+		older, younger := member(0, "front", 80), member(1, "front", 443)
+		older.Annotations[prefix+"aws-load-balancer-attributes"] = "load_balancing.cross_zone.enabled=true"
+		younger.Annotations[prefix+"aws-load-balancer-attributes"] = "load_balancing.cross_zone.enabled=false,deletion_protection.enabled=false"
+		younger.Annotations[prefix+"aws-load-balancer-scheme"] = "internet-facing"
+		w.good(younger)
+		w.good(older) // its scheme is another one, which AWS cannot change
+		w.restart()
+		res := w.serve(younger)
+		want := "load_balancing.cross_zone.enabled=true, by the say of Service shop/web-0, the oldest member"
+		if !strings.Contains(fmt.Sprint(res.Draft.Problems), want) || !res.Clean {
+			t.Errorf("the younger one is told %v", res.Draft.Problems)
+		}
+		w.restart()
+		w.good(older)
+		w.good(younger)
+		w.release(older)
+		w.restart()
+		if w.good(younger); !strings.Contains(w.state(), `"load_balancing.cross_zone.enabled": "false"`) {
+			t.Error("the say of the one that is left does not hold")
+		}
+	})
+}
+
+// TestGroupMove: a Service moves into a group, into another one and out again. Its new load
+// balancer serves before it leaves the old one, and the other members notice nothing.
+func TestGroupMove(t *testing.T) {
+	credentials(t)
+	inWorld(t, func(w *groupWorld) {
+		before := w.state()
+		front, back, mover := member(0, "front", 80), member(1, "back", 80), member(2, "", 443)
+		w.good(front)
+		w.good(back)
+		w.good(mover)
+		still := append(w.has(front), w.has(back)...)
+		for _, group := range []string{"front", "back", "", "front", ""} {
+			was := w.has(mover)
+			mover.Annotations[groupKey] = group
+			if group == "" {
+				delete(mover.Annotations, groupKey)
+			}
+			w.gates = func(plan.Gate) time.Duration { return time.Minute }
+			w.run(mover, false)
+			both := w.run(mover, false)
+			for _, kept := range was {
+				if key, _, _ := strings.Cut(kept, " "); strings.HasPrefix(key, "listener/") && !strings.Contains(strings.Join(w.all(mover), "\n"), kept) {
+					t.Errorf("to group %q: %s went before the switch", group, kept)
+				}
+			}
+			if len(both.Serves) != 2 {
+				t.Errorf("to group %q: %v serve", group, both.Serves)
+			}
+			w.gates = func(plan.Gate) time.Duration { return 0 }
+			w.good(mover)
+			if diff := cmp.Diff(still, append(w.has(front), w.has(back)...)); diff != "" {
+				t.Errorf("to group %q: others notice (-before +after):\n%s", group, diff)
+			}
+		}
+		for _, svc := range []*corev1.Service{mover, front, back} {
+			w.release(svc)
+		}
+		if diff := cmp.Diff(before, w.state()); diff != "" {
+			t.Errorf("something is left (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// all is what is there of a Service, whatever is to be done.
+func (w *groupWorld) all(svc *corev1.Service) []string {
+	w.Helper()
+	r := reconcile.New(w.s.Open(w), reconcile.Options{})
+	r.SetNodes(w.s.Nodes())
+	d, err := r.Draft(w.Context(), w.job(svc))
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out []string
+	for _, r := range d.Have.Resources {
+		out = append(out, r.Key.String()+" "+r.ID)
+	}
+	return out
+}
+
+// TestGroupClients: each member lets its own clients in to its own ports.
+func TestGroupClients(t *testing.T) {
+	credentials(t)
+	inWorld(t, func(w *groupWorld) {
+		a, b := member(0, "front", 80), member(1, "front", 80, 443)
+		a.Spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
+		b.Spec.LoadBalancerSourceRanges = []string{"198.51.100.0/24"}
+		w.good(a)
+		w.serve(b)
+		rules := func() (out []string) {
+			for _, line := range w.all(a) {
+				if key, _, _ := strings.Cut(line, " "); strings.HasPrefix(key, "front-security-group-rule/") {
+					out = append(out, strings.TrimPrefix(key, "front-security-group-rule/"))
+				}
+			}
+			return out
+		}
+		if diff := cmp.Diff([]string{"shop/front/tcp/443-443/198.51.100.0/24", "shop/front/tcp/80-80/192.0.2.0/24"}, rules()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		a.Spec.LoadBalancerSourceRanges = []string{"203.0.113.0/24"}
+		w.good(a)
+		w.release(b)
+		if diff := cmp.Diff([]string{"shop/front/tcp/80-80/203.0.113.0/24"}, rules()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestGroupRefused: a member with a mistake is told, and disturbs nobody, whether it was
+// served before or not.
+func TestGroupRefused(t *testing.T) {
+	credentials(t)
+	inWorld(t, func(w *groupWorld) {
+		bad, good := member(0, "front", 80), member(1, "front", 443)
+		w.good(bad)
+		w.good(good)
+		was, badWas := w.has(good), w.has(bad)
+		bad.Annotations[prefix+"aws-load-balancer-attributes"] = "nonsense"
+		w.restart()
+		w.serve(bad)
+		w.good(good)
+		never := member(2, "front", 443, 22)
+		never.Annotations[prefix+"aws-load-balancer-attributes"] = "nonsense"
+		w.serve(never)
+		w.good(good)
+		if diff := cmp.Diff(was, w.has(good)); diff != "" {
+			t.Errorf("(-before +after):\n%s", diff)
+		}
+		if diff := cmp.Diff(badWas, w.has(bad)); diff != "" {
+			t.Errorf("the refused one lost something (-before +after):\n%s", diff)
+		}
+	})
+}

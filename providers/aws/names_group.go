@@ -1,0 +1,82 @@
+package aws
+
+import (
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// tagGroup is on what Services of one group have together, and on their target groups. Its
+// value is the group, namespace/name.
+const tagGroup = "berth-lb.io/load-balancer-group"
+
+// Tags of a target group of a member, besides those of its Service.
+const (
+	// tagCreated is when its Service was made, in seconds of Unix.
+	tagCreated = "berth-lb.io/service-created"
+	// groupStack marks, among the Services that load balancers are remembered to be of,
+	// those of a group; no Service has such a name.
+	groupStack = "group "
+)
+
+// groupOf is the group that a Service names, namespace/name: its own namespace is the one
+// that is not said. Empty: the load balancer is its own.
+func groupOf(namespace, value string) string {
+	if value == "" || strings.Contains(value, "/") {
+		return value
+	}
+	return namespace + "/" + value
+}
+
+// groupOwner is what stands for a Service in names of what a group has together.
+func groupOwner(group string) stack.Owner {
+	namespace, name, _ := strings.Cut(group, "/")
+	return stack.Owner{Namespace: namespace, Name: name, UID: "load-balancer-group"}
+}
+
+func sharedNetworkKey(group string) stack.Key { return stack.Key{Kind: KindSharedNetwork, Name: group} }
+
+func frontKey(group string) stack.Key { return stack.Key{Kind: KindFrontGroup, Name: group} }
+
+// groupName is the name of the load balancer of a group. Its scheme is no part of the name:
+// there is one for each group.
+func groupName(cluster, group string) string {
+	o := groupOwner(group)
+	return shortNames(o) + hashed(cluster, o.UID, group)
+}
+
+// frontName is the name of the security group by which clients come in.
+func frontName(cluster, group string) string { return "k8s-group-" + hashed(cluster, "front", group) }
+
+// groupTags are on what a group has together.
+func groupTags(cluster, group string, extra map[string]string) Tags {
+	return over(extra, Tags{tagLBCCluster: cluster, tagGroup: group})
+}
+
+// groupIn is the group of this cluster that tags name; empty: none.
+func groupIn(cluster string, tags Tags) string {
+	if tags[tagLBCCluster] != cluster {
+		return ""
+	}
+	return tags[tagGroup]
+}
+
+// partOf names a listener, and all that hangs on it, by its load balancer: a Service that
+// moves has two of a port for a while.
+func partOf(group, name string) string {
+	if group == "" {
+		return name
+	}
+	return group + "/" + name
+}
+
+// portIn takes the group off the name of a part.
+func portIn(part string) string { return part[strings.LastIndex(part, "/")+1:] }
+
+// slotIn is the place of a listener on its load balancer.
+func slotIn(group string, port int32) string {
+	if group == "" {
+		return portSlot(port)
+	}
+	return portSlot(port) + " of " + group
+}
