@@ -261,6 +261,7 @@ func TestRulesNameFields(t *testing.T) {
 		KindClassicPol: ClassicPolicy{}, KindClassicSSL: ClassicPolicies{}, KindClassicBack: ClassicPolicies{}, KindClassicAttr: ClassicAttributes{},
 		KindClassicCheck: ClassicHealthCheck{}, KindClassicInst: ClassicInstances{}, KindNetwork: Network{}, KindNetworkAttr: Attributes{},
 		KindTargetGroup: TargetGroup{}, KindTargets: Targets{}, KindTargetAttr: Attributes{}, KindListener: Listener{},
+		KindSharedNetwork: Network{}, KindFrontGroup: Group{}, KindFrontRule: FrontRule{},
 		KindSharedGroup: Group{}, KindListenerAttr: Attributes{}, KindCertificates: Certificates{}, KindCapacity: Capacity{},
 	}
 	rules := Rules()
