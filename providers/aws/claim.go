@@ -8,9 +8,9 @@ import (
 // Service's: they carry no mark of one Service, but are made by load balancers
 // and are exactly what this one wants.
 //
-// A policy's name says all that is in it. Policies that nobody wants stay
-// without proof, since the official controller leaves its old ones behind and
-// taking it over must change nothing.
+// A policy's name says all that is in it. Policies that nobody wants have no
+// proof, whoever made them, since the official controller leaves its old ones
+// behind and taking it over must change nothing.
 //
 // Rules in node groups that are marked as a load balancer's are shared by all
 // that want them, whichever of them came first and is named in the mark. The
@@ -19,10 +19,10 @@ func claimed(want, have *stack.Stack) *stack.Stack {
 	out := have.Clone()
 	for i := range out.Resources {
 		r := &out.Resources[i]
-		if r.Proof != stack.None || !claimable(*r) {
-			continue
-		}
-		if _, wanted := want.Get(r.Key); wanted {
+		switch _, wanted := want.Get(r.Key); {
+		case !wanted && r.Key.Kind == KindClassicPol:
+			r.Proof = stack.None
+		case wanted && r.Proof == stack.None && claimable(*r):
 			r.Proof = stack.Derived
 		}
 	}

@@ -128,5 +128,6 @@ func TestPropertiesManagedGroups(t *testing.T) {
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
 	credentials(t)
-	props.Planned(t, fresh(""), cases(), service("refused", map[string]string{"aws-load-balancer-cross-zone-load-balancing-enabled": "perhaps"}, nil), 60)
+	props.Planned(t, fresh(""), cases(), service("refused", map[string]string{"aws-load-balancer-cross-zone-load-balancing-enabled": "perhaps"}, nil), 60,
+		372, 378, 379, 457) // policies that nobody wants any more
 }
