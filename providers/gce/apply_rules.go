@@ -171,7 +171,7 @@ func createAddress(c *change, spec Address) plan.Outcome {
 	}
 	err := tell(c.ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
 	switch {
-	case err == nil && spec.IP != "":
+	case err == nil && spec.IP != "" && (spec.Type != schemeExternal || spec.IPVersion != versionIPv6): // whose subnet the cloud tells
 		return c.created(c.addressPath(spec.Name), stack.Name, spec.known())
 	case err == nil:
 		return c.readAddress(spec)

@@ -97,7 +97,7 @@ func backendRule() diff.Rule {
 }
 
 func checkRule() diff.Rule {
-	return diff.Rule{Ignore: []string{"Name"}, Clash: diff.Refused, Batch: sharedBatch}
+	return diff.Rule{Ignore: []string{"Name"}, Clash: diff.Refused, Batch: sharedBatch, Keeps: checkFirewalls}
 }
 
 func firewallRule() diff.Rule {

@@ -289,6 +289,18 @@ func sharedNames(c Config) []Name {
 	return out
 }
 
+// checkFirewalls are the shared firewalls of a check: those of firewallChecks that name it.
+func checkFirewalls(check stack.Key) []stack.Key {
+	var out []stack.Key
+	for _, suffix := range []string{suffixHTTPHC, suffixHC, suffixFirewall, suffixFirewall + suffixIPv6} {
+		key := stack.Key{Kind: KindCheckFirewall, Name: check.Name + suffix}
+		if slices.Contains(firewallChecks(key.Name), check) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
 // firewallChecks are the checks that a shared firewall lets through: it is in use
 // as long as one of them exists, in either scope.
 func firewallChecks(firewall string) []stack.Key {

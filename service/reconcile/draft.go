@@ -231,7 +231,22 @@ func (r *Reconciler) takeDesired(d *Draft, want *stack.Stack) {
 	}
 	d.Want = want
 	d.dropUnwanted()
-	r.book.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, want.Resources)
+	r.book.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.kept(want.Resources))
+}
+
+// kept are the resources that an owner wants, and those that stay with them.
+func (r *Reconciler) kept(wanted []stack.Resource) []stack.Resource {
+	out := slices.Clip(wanted)
+	for _, res := range wanted {
+		keeps := r.cloud.Rules.Kinds[res.Key.Kind].Keeps
+		if keeps == nil || res.Hold != stack.Counted {
+			continue
+		}
+		for _, key := range keeps(res.Key) {
+			out = append(out, stack.Resource{Key: key, Hold: stack.Counted})
+		}
+	}
+	return out
 }
 
 // compare makes the plan and puts it under the policies.
