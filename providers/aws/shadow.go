@@ -19,22 +19,25 @@ const (
 // another Service: a node port is never shared, and neither is an own group.
 func shadow(id identity, entry stack.Resource) bool {
 	switch entry.Key.Kind {
-	case KindSharedGroup:
-		return id.Config.Controller.Serve
 	case KindSharedNetwork:
 		return isMember(id, entry)
-	case KindFrontGroup, KindFrontRule:
+	case KindSharedGroup, KindFrontGroup, KindFrontRule:
 		return id.Config.Controller.Serve
 	}
 	rule, ok := entry.Spec.(NodeRule)
-	if ok && rule.Description == ownRuleDescription {
-		return id.Config.Controller.Serve && !id.Config.DisableNodeRules
-	}
 	if !ok || id.Config.DisableNodeRules {
 		return false
 	}
+	if rule.Description == ownRuleDescription {
+		return id.Config.Controller.Serve
+	}
+	return mayWant(id, entry.Key, rule)
+}
+
+// mayWant is shadow for a rule in a group of the nodes.
+func mayWant(id identity, key stack.Key, rule NodeRule) bool {
 	lb := loadBalancerName(id.Owner.UID)
-	if strings.HasSuffix(rule.Description, "="+lb) || strings.HasSuffix(entry.Key.Name, "/"+ownGroupName(lb)) {
+	if strings.HasSuffix(rule.Description, "="+lb) || strings.HasSuffix(key.Name, "/"+ownGroupName(lb)) {
 		return true
 	}
 	if rule.CIDR == "" {

@@ -52,7 +52,7 @@ func respond(r *http.Request, handle func(http.ResponseWriter)) (response *http.
 		case nil:
 			response = out.Result()
 			response.Request = r
-		case http.ErrAbortHandler: //nolint:errorlint // it is the value that handlers panic with
+		case http.ErrAbortHandler:
 			err = cut()
 		default:
 			panic(cause)

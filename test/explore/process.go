@@ -65,7 +65,7 @@ func (p *process) depose() {
 }
 
 // begin starts a process.
-func (w *world) begin(ctx context.Context) error {
+func (w *world) begin(ctx context.Context) {
 	w.mu.Lock()
 	p := &process{id: len(w.processes) + 1, done: make(chan struct{})}
 	w.processes = append(w.processes, p)
@@ -76,7 +76,6 @@ func (w *world) begin(ctx context.Context) error {
 		defer close(p.done)
 		w.live(ctx, client, url)
 	}()
-	return nil
 }
 
 // restart is how long it takes until a process that could not begin begins again.

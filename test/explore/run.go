@@ -108,10 +108,7 @@ func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 	if len(plan) > 0 {
 		w.remember()
 	}
-	if err := w.begin(ctx); err != nil {
-		r.report.fault("the first process: %v", err)
-		return r.report
-	}
+	w.begin(ctx)
 	for r.report.Steps < mostSteps && len(r.report.Faults) == 0 {
 		synctest.Wait()
 		r.judge.glance(r.report)
@@ -207,9 +204,7 @@ func (r *runner) succeed(how Kind) {
 	} else {
 		old.end()
 	}
-	if err := r.w.begin(r.life); err != nil {
-		r.report.fault("the next process: %v", err)
-	}
+	r.w.begin(r.life)
 }
 
 // move makes the next change, if there is one.
