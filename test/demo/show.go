@@ -78,6 +78,10 @@ func (s *show) examples() (string, error) {
 	return filepath.Join(root, "examples", s.world.Cloud), err
 }
 
+// optional is a class that the controller serves only where its configuration says so, and
+// the one that the demonstration starts does not.
+const optional = "service.k8s.aws/nlb"
+
 // load reads the examples; those whose name says that they are bad are kept apart.
 func (s *show) load() error {
 	dir, err := s.examples()
@@ -93,6 +97,13 @@ func (s *show) load() error {
 		services, err := harness.ReadServices(f)
 		if err != nil {
 			return err
+		}
+		others := func(svc corev1.Service) bool {
+			return svc.Spec.LoadBalancerClass != nil && *svc.Spec.LoadBalancerClass == optional
+		}
+		if slices.ContainsFunc(services, others) {
+			fmt.Printf("left out: %s, whose class %s is served only where the configuration says so\n", filepath.Base(f), optional)
+			continue
 		}
 		if name := filepath.Base(f); strings.HasPrefix(name, "misspelt") || strings.HasPrefix(name, "value-") {
 			s.bad = append(s.bad, services...)
