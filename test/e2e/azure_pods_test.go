@@ -131,12 +131,21 @@ func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
 		return differ("places by service", want, got)
 	})
 	for _, svc := range fleet {
-		now := w.get(svc.Name)
-		ip, err := c.NewPublicIPAddressesClient().Get(w.t.Context(), azureGroup, strings.ToLower(string(now.UID))+"-pip", nil)
-		w.must(err)
-		if in := now.Status.LoadBalancer.Ingress; len(in) != 1 || in[0].IP != *ip.Properties.IPAddress {
-			w.t.Errorf("%s: the status has %+v, the cloud %s", svc.Name, in, *ip.Properties.IPAddress)
-		}
+		w.eventually("status of "+svc.Name, func() error {
+			now := w.get(svc.Name)
+			ip, err := c.NewPublicIPAddressesClient().Get(w.t.Context(), azureGroup, strings.ToLower(string(now.UID))+"-pip", nil)
+			if err != nil {
+				return err
+			}
+			var said []string
+			for _, in := range now.Status.LoadBalancer.Ingress {
+				said = append(said, in.IP)
+			}
+			if ip.Properties.IPAddress == nil {
+				return fmt.Errorf("the cloud has given %s no address", *ip.Name)
+			}
+			return differ("addresses", []string{*ip.Properties.IPAddress}, said)
+		})
 	}
 }
 

@@ -3,11 +3,13 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -126,32 +128,61 @@ func single(namespace string, rules []rbacv1.PolicyRule) []right {
 	return out
 }
 
+// inEffect waits until the API server grants the release's account what is bound to it:
+// it looks at roles in a cache of its own, which lags where the machine is busy, and who
+// comes sooner is refused. A Pod comes seconds later than the roles.
+func (r *release) inEffect() {
+	w := r.w
+	w.t.Helper()
+	user := r.user()
+	for _, x := range r.rights() {
+		resource, sub, _ := strings.Cut(x.resource, "/")
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: x.namespace, Verb: x.verb, Group: x.group, Resource: resource, Subresource: sub, Name: x.name,
+			},
+		}}
+		w.eventually(fmt.Sprintf("%s has the right %+v", r.name, x), func() error {
+			answer, err := w.Client.AuthorizationV1().SubjectAccessReviews().Create(w.t.Context(), review, metav1.CreateOptions{})
+			if err != nil {
+				return err
+			}
+			return differ("allowed", true, answer.Status.Allowed)
+		})
+	}
+}
+
 // leastRights compares what the account may do with what it has done: nothing is
-// asked for without a right, and no right is there in vain.
+// asked for without a right, and no right is there in vain. Events are sent a while
+// after what they tell of.
 func (r *release) leastRights() {
 	r.w.t.Helper()
 	rights, used := r.rights(), map[right]bool{}
 	if len(rights) == 0 {
 		r.w.t.Fatalf("%s has no rights at all", r.user())
 	}
-	refused := map[string]bool{}
-	for _, q := range r.w.requests(r.user()) {
-		granted := false
-		for _, x := range rights {
-			if q.needs(x) {
-				granted, used[x] = true, true
+	user, refused := r.user(), map[string]bool{}
+	r.w.eventually(r.name+" uses all its rights", func() error {
+		for _, q := range r.w.requests(user) {
+			granted := false
+			for _, x := range rights {
+				if q.needs(x) {
+					granted, used[x] = true, true
+				}
+			}
+			if !granted || q.ResponseStatus.Code == 401 || q.ResponseStatus.Code == 403 {
+				refused[fmt.Sprintf("%s %s (%d): %s", q.Verb, q.resource(), q.ResponseStatus.Code, q.URI)] = true
 			}
 		}
-		if !granted || q.ResponseStatus.Code == 401 || q.ResponseStatus.Code == 403 {
-			refused[fmt.Sprintf("%s %s (%d): %s", q.Verb, q.resource(), q.ResponseStatus.Code, q.URI)] = true
+		var all error
+		for _, x := range rights {
+			if !used[x] {
+				all = errors.Join(all, fmt.Errorf("granted and never used: %+v", x))
+			}
 		}
-	}
+		return all
+	})
 	for what := range refused {
 		r.w.t.Errorf("%s: used and not granted: %s", r.name, what)
-	}
-	for _, x := range rights {
-		if !used[x] {
-			r.w.t.Errorf("%s: granted and never used: %+v", r.name, x)
-		}
 	}
 }

@@ -134,6 +134,7 @@ func (r *release) pod() *harness.Process {
 	replace := strings.NewReplacer(r.mount(dir, pod, container)...)
 	port := freePort(r.w)
 	kubeconfig := r.login(filepath.Join(dir, "kubeconfig"))
+	r.inEffect()
 	args := []string{"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1"}
 	for _, arg := range container.Args {
 		if strings.HasPrefix(arg, "--secure-port=") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,11 @@ func ReadServices(path string) ([]corev1.Service, error) {
 func (w *World) Create(ctx context.Context, services ...corev1.Service) error {
 	for i := range services {
 		svc := services[i].DeepCopy()
-		if _, err := w.Client.CoreV1().Services(svc.Namespace).Create(ctx, svc, metav1.CreateOptions{}); err != nil {
+		err := onceReleased(func() error {
+			_, err := w.Client.CoreV1().Services(svc.Namespace).Create(ctx, svc, metav1.CreateOptions{})
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("service %s/%s: %w", svc.Namespace, svc.Name, err)
 		}
 	}
@@ -80,6 +85,16 @@ func patiently(do func() error) error {
 			apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
 	}
 	return retry.OnError(wait.Backoff{Steps: 6, Duration: 100 * time.Millisecond, Factor: 2}, hurried, do)
+}
+
+// onceReleased repeats a creation while a node port that it names is another Service's: the
+// API server gives ports back a moment after the Service that had them cannot be seen
+// any more. Source: k8s.io/kubernetes, pkg/registry/core/service/storage/storage.go (afterDelete).
+func onceReleased(create func() error) error {
+	held := func(err error) bool {
+		return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "port is already allocated")
+	}
+	return retry.OnError(wait.Backoff{Steps: 8, Duration: 50 * time.Millisecond, Factor: 2}, held, create)
 }
 
 // Delete deletes Services; it does not wait for them to be gone.
