@@ -61,6 +61,54 @@ func TestPolls(t *testing.T) {
 	}
 }
 
+// TestFewQuestions: where operations take four seconds, each of the few that a process
+// waits for costs one question, the first of all included.
+func TestFewQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Session{now: time.Now, patience: patience}
+		asked := 0
+		header := http.Header{"Retry-After": {"1"}}
+		kinds := []string{"PUT things", "PUT others", "DELETE things"}
+		for i := range 4 * len(kinds) {
+			began := time.Now()
+			if err := s.until(t.Context(), kinds[i%len(kinds)], "/things/x", header, func(ctx context.Context) (bool, http.Header, error) {
+				asked++
+				return time.Since(began) >= 4*time.Second, header, ctx.Err()
+			}); err != nil {
+				t.Error(err)
+			}
+			if late := time.Since(began) - 4*time.Second; late > 2*time.Second {
+				t.Errorf("waited %v longer than the operation took", late)
+			}
+		}
+		if asked != 4*len(kinds) {
+			t.Errorf("%d questions for %d operations", asked, 4*len(kinds))
+		}
+	})
+}
+
+// TestQuickerOperations: where operations have become quicker, the waits become shorter.
+func TestQuickerOperations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Session{now: time.Now, patience: patience}
+		for _, takes := range []time.Duration{20 * time.Second, 5 * time.Second} {
+			var last time.Duration
+			for range 100 {
+				began := time.Now()
+				if err := s.until(t.Context(), "PUT things", "/things/x", nil, func(ctx context.Context) (bool, http.Header, error) {
+					return time.Since(began) >= takes, nil, ctx.Err()
+				}); err != nil {
+					t.Error(err)
+				}
+				last = time.Since(began)
+			}
+			if last > takes*5/4 {
+				t.Errorf("the last of a hundred operations of %v was waited for %v", takes, last)
+			}
+		}
+	})
+}
+
 // TestPaceGoesOn: where the first operation of a kind does not show how long it takes,
 // the next one does.
 func TestPaceGoesOn(t *testing.T) {

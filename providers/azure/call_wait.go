@@ -15,14 +15,18 @@ const (
 	// patience is how long a step waits for its operation. It is longer than any that
 	// went well is known to take.
 	patience = 30 * time.Minute
-	// firstPause is the pause before an operation of a kind that none is known of is
-	// asked about; longestPause bounds all pauses, also those that Azure asks for.
+	// unknownPause is the pause before the first operation of all is asked about where
+	// Azure says that it is to be waited for; it is as long as the official controller's.
+	// Where Azure says nothing it is firstPause, which is also the shortest between two
+	// questions. longestPause bounds all pauses, also those that Azure asks for.
+	unknownPause = 5 * time.Second
 	firstPause   = 250 * time.Millisecond
 	longestPause = time.Minute
 	// nextPause bounds the second pause, for one that waits longer than the others did.
 	nextPause = 20 * time.Second
-	// growth is by how much each pause is longer than the one before.
-	growth = 1.25
+	// growth is by how much each pause is longer than the one before, at least; and each
+	// is as long as this part of the time that the operation takes so far.
+	growth, part = 1.2, 5
 )
 
 const (
@@ -97,13 +101,18 @@ func (s *Session) until(ctx context.Context, kind, path string, header http.Head
 	g := s.pace.guess(ctx, kind)
 	defer g.release()
 	before := max(g.after, said)
-	if before == 0 {
+	switch {
+	case g.after > 0:
+	case said > 0:
+		before = max(said, unknownPause)
+	default:
 		before = firstPause
 	}
-	waited := s.now().Sub(began)
-	before -= waited
 	var ended error
-	w := kit.Wait{Before: before, First: min(max(firstPause, g.after/4, waited/4), nextPause), Growth: growth, Longest: longestPause, Patience: s.patience, Now: s.now}
+	w := kit.Wait{
+		Before: before - s.now().Sub(began), First: max(firstPause, min(g.again-before, nextPause)), Growth: growth,
+		Longest: longestPause, Patience: s.patience, Now: s.now,
+	}
 	err := w.Until(ctx, lastSegment(path), func(ctx context.Context) (kit.State, error) {
 		done, next, err := ask(ctx)
 		questions++
@@ -114,13 +123,24 @@ func (s *Session) until(ctx context.Context, kind, path string, header http.Head
 			g.ended(began, s.now(), questions)
 			return kit.State{Done: true}, nil //nolint:nilerr // the wait has ended well; ended says what the operation came to
 		}
-		after := retryAfter(next, s.now())
-		return kit.State{After: after}, nil
+		return kit.State{After: max(retryAfter(next, s.now()), pauseAfter(s.now().Sub(began), questions, g.again > 0))}, nil
 	})
 	if err != nil {
 		return &slow{what: lastSegment(path)}
 	}
 	return ended
+}
+
+// pauseAfter is the pause after a question in vain about an operation of an age; 0 after
+// the first one where it was early on purpose.
+func pauseAfter(age time.Duration, questions int, early bool) time.Duration {
+	switch {
+	case questions == 1 && early:
+		return 0
+	case questions == 1:
+		return min(age/part, nextPause)
+	}
+	return min(age/part, longestPause)
 }
 
 // retryAfter is how long an answer asks to wait: seconds, or a date; 0: it does not.

@@ -387,7 +387,7 @@ func meant(report engine.Report, m fault.Meaning, after time.Duration) bool {
 func TestLongOperations(t *testing.T) {
 	for _, mode := range []simarm.AsyncMode{simarm.AsyncHeader, simarm.AsyncLocation, simarm.AsyncNone} {
 		virtual.Run(t, string(mode), func(t *testing.T) {
-			r := newRig(t, simazure.Options{ARM: simarm.Options{Async: mode, Latency: 300 * time.Millisecond, PollAfter: 50 * time.Millisecond}})
+			r := newRig(t, simazure.Options{ARM: simarm.Options{Async: mode, Latency: 30 * time.Second, PollAfter: 50 * time.Millisecond}})
 			svc := numbered(1, Public, nil)
 			if _, err := r.run(svc, false); err != nil {
 				t.Fatal(err)
