@@ -109,12 +109,15 @@ func (p *pass) clear(ctx context.Context) error {
 	if err := p.world.Sim.Throttle(ctx); err != nil {
 		return err
 	}
-	if p.controller == nil || !p.controller.Running() {
-		if err := p.start(ctx, nil); err != nil {
+	if p.controller != nil && p.controller.Running() {
+		if err := p.controller.Thaw(); err != nil { // an error may have left it frozen
+			return err
+		}
+		if err := p.controller.Stop(limit); err != nil {
 			return err
 		}
 	}
-	if err := p.controller.Thaw(); err != nil { // an error may have left it frozen
+	if err := p.start(ctx, nil); err != nil { // nothing holds this one back
 		return err
 	}
 	return errors.Join(p.remove(ctx), p.controller.Stop(limit))
