@@ -93,9 +93,6 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	return nil
 }
 
-// serving tells whether a load balancer of ours is among what was found.
-func (r *Reconciler) serving(have *stack.Stack) bool {
-	return have != nil && slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
-		return res.Proof != stack.None && r.cloud.Rules.Kinds[res.Key.Kind].Serving
-	})
-}
+// serving tells whether a load balancer of ours, or one that serves us, is among what was
+// found.
+func (r *Reconciler) serving(have *stack.Stack) bool { return len(r.serves(have)) > 0 }

@@ -13,12 +13,19 @@ func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
 	}
 	var out []stack.Key
 	for _, res := range have.Resources {
-		if res.Proof != stack.None && r.cloud.Rules.Kinds[res.Key.Kind].Serving {
+		if r.cloud.Rules.Kinds[res.Key.Kind].Serving && (res.Proof != stack.None || r.lends(have, res)) {
 			out = append(out, res.Key)
 		}
 	}
 	slices.SortFunc(out, stack.Key.Compare)
 	return slices.Compact(out)
+}
+
+// lends tells whether a found thing is borrowed, and something of the Service is in it.
+func (r *Reconciler) lends(have *stack.Stack, res stack.Resource) bool {
+	return res.Hold == stack.Borrowed && slices.ContainsFunc(have.Resources, func(part stack.Resource) bool {
+		return part.In == res.Key && part.Proof != stack.None && !r.cloud.Rules.Kinds[part.Key.Kind].Within.Inherent
+	})
 }
 
 // Vanished tells whether a load balancer that was there after the last run is not

@@ -17,7 +17,7 @@ const settleTime = 60 * time.Second
 // goes with it, until clients have been told of the new one. What must go before
 // the new one can come, because it is in its place, is not delayed.
 func (c *comparison) gateSwitch() {
-	if !slices.ContainsFunc(c.steps, c.isSwitch) {
+	if !slices.ContainsFunc(c.steps, c.isSwitch) && !slices.ContainsFunc(c.steps, c.leavesLent) {
 		return
 	}
 	inTheWay := c.neededByWrites()
@@ -32,16 +32,27 @@ func (c *comparison) gateSwitch() {
 // isSwitch tells whether the step ends a serving kind that is wanted no more
 // while another serving kind is. To leave one to others is an end too.
 func (c *comparison) isSwitch(s plan.Step) bool {
-	rule := c.rules.Kinds[s.ID.Key.Kind]
-	if s.Reason != plan.Unwanted && s.Reason != plan.Shared || !rule.Serving {
-		return false
-	}
+	return (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && c.servedElsewhere(s.ID.Key.Kind)
+}
+
+// leavesLent tells whether the step takes what is ours off a borrowed thing of a serving
+// kind, which stays without a step of its own, while another one is wanted.
+func (c *comparison) leavesLent(s plan.Step) bool {
+	lent, exists := c.have.byKey[s.Target.In]
+	_, wanted := c.want.byKey[s.Target.In]
+	return exists && !wanted && lent.Hold == stack.Borrowed && s.Reason == plan.Unwanted && c.servedElsewhere(lent.Key.Kind)
+}
+
+// servedElsewhere tells whether the kind serves, is wanted no more, and another one that
+// serves is wanted.
+func (c *comparison) servedElsewhere(kind stack.Kind) bool {
+	rule := c.rules.Kinds[kind]
 	same, other := false, false
 	for _, k := range c.want.keys {
-		same = same || k.Kind == s.ID.Key.Kind && !rule.Single
+		same = same || k.Kind == kind && !rule.Single
 		other = other || c.rules.Kinds[k.Kind].Serving
 	}
-	return other && !same
+	return rule.Serving && other && !same
 }
 
 // neededByWrites are the steps that a creation or an update needs, directly or

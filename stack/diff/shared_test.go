@@ -40,6 +40,32 @@ func TestYield(t *testing.T) {
 	}
 }
 
+// TestSwitchFromLent: who leaves a load balancer of others has a switch as well, although
+// the load balancer stays without a step.
+func TestSwitchFromLent(t *testing.T) {
+	lent := shared("shop")
+	lent.Hold, lent.Proof = stack.Borrowed, stack.None
+	part := owned(key("listener", "old"), lent.Key, listener{})
+	for _, single := range []bool{true, false} {
+		rules := toyRules()
+		lbs := rules.Kinds["lb"]
+		lbs.Single = single
+		rules.Kinds["lb"] = lbs
+		p := diff.Compare(wish(owned(theLB, stack.Key{}, lb{})), found(lent, part), rules, knowing(nil))
+		gated := map[plan.Action]bool{}
+		for _, s := range p.Steps {
+			gated[s.ID.Action] = !s.Gate.IsZero()
+		}
+		if gated[plan.Create] || gated[plan.Delete] != single || len(gated) != 2 {
+			t.Errorf("single %v: %v are gated", single, gated)
+		}
+	}
+	still := diff.Compare(wish(lent), found(lent, part), toyRules(), knowing(nil))
+	if len(still.Steps) != 1 || !still.Steps[0].Gate.IsZero() {
+		t.Errorf("a port that goes from a load balancer that stays: %v", lines(still))
+	}
+}
+
 // TestSwitchFromShared: who leaves a load balancer to others has a switch like who deletes
 // it, where another name is another load balancer.
 func TestSwitchFromShared(t *testing.T) {
