@@ -15,7 +15,8 @@ import (
 // membership finds out whose the load balancer is. What the one of a group is like is the
 // say of the oldest Service that has a part of it.
 func (f *controlled) membership() {
-	f.ofGroup = groupOf(f.in.Owner.Namespace, groupKey.Get(f.in.Values))
+	adopted := adoptKey.Get(f.in.Values)
+	f.ofGroup, f.adopts = placeOf(f.in.Owner.Namespace, groupKey.Get(f.in.Values), adopted), adopted != ""
 	f.balancer = networkKey()
 	if f.ofGroup == "" {
 		have, exists := f.found(f.balancer)
@@ -27,6 +28,10 @@ func (f *controlled) membership() {
 	have, exists := f.have.Get(f.balancer)
 	f.exists = exists
 	f.old, _ = have.Spec.(Network)
+	if f.adopts {
+		f.adopt(adopted)
+		return
+	}
 	me := GroupMember{Service: serviceName(f.in.Owner), Created: f.in.Service.CreationTimestamp.Unix()}
 	if len(f.old.Members) > 0 && f.old.Members[0].compare(me) < 0 {
 		f.leader = f.old.Members[0].Service
@@ -48,7 +53,9 @@ func (f *controlled) created() string {
 // putBalancer wants the load balancer, as the Service's own or as one of the group.
 func (f *controlled) putBalancer(spec Network) {
 	r := stack.Resource{Key: f.balancer, Spec: spec}
-	if f.ofGroup != "" {
+	if f.adopts {
+		r.Hold, r.ID = stack.Borrowed, f.facts.Given[f.ofGroup].ARN
+	} else if f.ofGroup != "" {
 		spec.Members = nil
 		r.Hold, r.Spec = stack.Counted, spec
 	}
@@ -91,7 +98,7 @@ func (f *controlled) keepFront() {
 // its listener, because the port may be another member's.
 func (f *controlled) frontEntries() {
 	front := frontKey(f.ofGroup)
-	if f.ofGroup == "" || !slices.Contains(f.groups, stack.RefTo(front)) {
+	if f.ofGroup == "" || f.adopts || !slices.Contains(f.groups, stack.RefTo(front)) {
 		return
 	}
 	listeners := map[int32]stack.Ref{}
@@ -132,6 +139,7 @@ func (f *controlled) followLeader() {
 	f.yieldsSubnets()
 	f.yieldsGroups()
 	f.yieldsAttributes()
+	f.yieldsCapacity()
 }
 
 // yields tells of a key whose value does not hold.
@@ -141,6 +149,10 @@ func (f *controlled) yields(from annotations.Origin, differs bool, has string) {
 	}
 	if has == "" {
 		has = "none"
+	}
+	if f.adopts {
+		f.tell(warnAbout(from, fmt.Sprintf("does not hold: the load balancer %s stays as others have made it, and has %s", f.ofGroup, has), "the same, or no "+adoptKey.Name)...)
+		return
 	}
 	f.tell(warnAbout(from, fmt.Sprintf("does not hold: the load balancer is that of the group %s and has %s, by the say of Service %s, the oldest member", f.ofGroup, has, f.leader), "the same as that Service, or no "+groupKey.Name)...)
 }

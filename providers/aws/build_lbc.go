@@ -29,6 +29,7 @@ type controlled struct {
 	ofGroup  string    // of Services on one load balancer, namespace/name; empty: it is the Service's own
 	balancer stack.Key // of the load balancer
 	leader   string    // the Service whose say it is what a load balancer is like that others made; empty: this one's
+	adopts   bool      // the load balancer is lent: whoever made it has the say
 }
 
 // controlled builds a Network Load Balancer as the AWS Load Balancer Controller does.
@@ -36,7 +37,7 @@ func (b *builder) controlled() {
 	f := &controlled{builder: b, c: b.in.Config.Controller.completed(), target: targetTypeOf(b.in.Config, b.in.Service)}
 	f.membership()
 	f.dual = addressTypeKey.Get(b.in.Values) == addressDual
-	if f.leader != "" {
+	if f.follows() {
 		f.dual = f.old.AddressType == addressDual
 	}
 	f.tags = over(b.extraTags(), f.c.Tags)
@@ -45,7 +46,7 @@ func (b *builder) controlled() {
 	f.backing()
 	mappings := f.subnetMappings()
 	f.securityGroups()
-	if f.leader != "" {
+	if f.follows() {
 		f.putBalancer(f.old)
 		f.followLeader()
 	} else {
@@ -63,6 +64,8 @@ func (b *builder) controlled() {
 
 func (f *controlled) tagged(resource string) Tags {
 	switch {
+	case f.adopts:
+		return over(lbcTags(f.in.Cluster, f.in.Owner, resource, f.tags), Tags{tagAdopted: f.ofGroup})
 	case f.ofGroup == "":
 		return lbcTags(f.in.Cluster, f.in.Owner, resource, f.tags)
 	case resource == resourceBalancer || resource == resourceGroup:
@@ -99,7 +102,7 @@ func schemeSaid(bag *annotations.Bag) (string, annotations.Origin, bool) {
 func (f *controlled) schemeOf() string {
 	wanted, from, said := schemeSaid(f.in.Values)
 	switch {
-	case f.leader != "":
+	case f.follows():
 	case f.old.Scheme == "" && said:
 		return wanted
 	case f.old.Scheme == "":

@@ -14,7 +14,7 @@ import (
 // neither add the first group later nor take the last one away.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_load_balancer.go (buildLoadBalancerSecurityGroups).
 func (f *controlled) securityGroups() {
-	if f.leader != "" {
+	if f.follows() {
 		f.keepFront()
 		return
 	}
@@ -147,6 +147,7 @@ func (f *controlled) nodeRules(ports []lbcPort) {
 	}
 	source, name := f.source()
 	if source.IsZero() {
+		f.lentRules(ports)
 		return
 	}
 	protocols := []string{"tcp"} // health checks come over TCP whatever the port's protocol

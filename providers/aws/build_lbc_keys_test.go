@@ -79,6 +79,7 @@ func keyCases() map[string]keyCase {
 		"access-log-s3-bucket-prefix":           {with: "shop", beside: logs},
 		"load-balancer-source-ranges":           {with: "192.0.2.0/24"},
 		tagGroup:                                {with: "front"},
+		tagAdopted:                              {with: "edge"},
 		"actions.<PROTOCOL>-<PORT>": {with: `{"type":"forward","forwardConfig":{"baseServiceWeight":90,"targetGroups":[` +
 			`{"targetGroupARN":"arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071","weight":10}]}}`},
 	}
@@ -87,7 +88,7 @@ func keyCases() map[string]keyCase {
 // spelled is a key as users write it, for port 80.
 func spelled(name string) string {
 	switch name {
-	case tagGroup:
+	case tagGroup, tagAdopted:
 		return name
 	case "load-balancer-source-ranges":
 		return rangesKey.Name
@@ -110,6 +111,7 @@ func keyWorld(t *testing.T) world {
 		s.CIDR6 = "2001:db8:0:" + s.CIDR[5:6] + "::/64"
 	}
 	w.Facts.NamedGroups = map[string][]string{"front": {"sg-7"}}
+	w.Facts.Given = map[string]Given{"edge": {ARN: "arn:edge", Type: "network", VPC: w.Facts.VPC}}
 	for i := range w.Nodes {
 		w.Nodes[i].Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	}
@@ -120,7 +122,8 @@ func (w world) wish(t *testing.T, svc *corev1.Service) *stack.Stack {
 	t.Helper()
 	config := parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n")
 	in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)
-	want, more, err := build(in, &w.Facts, nil)
+	lent := &stack.Stack{Resources: []stack.Resource{{Key: sharedNetworkKey("edge"), ID: "arn:edge", Hold: stack.Borrowed, Spec: Network{Name: "edge"}}}}
+	want, more, err := build(in, &w.Facts, lent)
 	if problems = append(problems, more...); err != nil || problems.Errors() {
 		t.Fatalf("%v: %v %v", svc.Annotations, err, problems.Strings())
 	}
@@ -190,7 +193,7 @@ func short(name string) string {
 	if name == rangesKey.Name {
 		return "load-balancer-source-ranges"
 	}
-	if name == tagGroup {
+	if name == tagGroup || name == tagAdopted {
 		return name
 	}
 	if name == actionsKey.Name {

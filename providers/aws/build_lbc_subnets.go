@@ -14,7 +14,7 @@ import (
 // subnetMappings are the subnets with their addresses. A live load balancer stays where
 // it is unless the Service names other subnets, and in a subnet keeps its addresses.
 func (f *controlled) subnetMappings() []Mapping {
-	if f.leader != "" {
+	if f.follows() {
 		f.chosen = f.subnetsOf(f.old.Mappings)
 		return f.old.Mappings
 	}

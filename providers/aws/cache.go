@@ -68,6 +68,7 @@ type factsKey struct {
 	names    int
 	quota    TargetQuota
 	named    string // groups by the tag Name
+	given    string // load balancers of others
 }
 
 func newFactCache() *factCache {

@@ -30,6 +30,9 @@ func claimed(want, have *stack.Stack) *stack.Stack {
 }
 
 func claimable(r stack.Resource) bool {
+	if r.Hold == stack.Borrowed {
+		return false
+	}
 	switch r.Key.Kind {
 	case KindClassicPol, KindSharedNetwork, KindFrontGroup: // found only with the marks of the cluster and the group
 		return true

@@ -18,7 +18,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Becomes:      becomes,
 		Select:       selectNodes,
 		Trace:        trace,
-		OnDelete:     []string{groupKey.Name},
+		OnDelete:     []string{groupKey.Name, adoptKey.Name},
 		Scope:        scope,
 		Fresh:        fresh,
 		Build:        build,

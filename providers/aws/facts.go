@@ -35,6 +35,12 @@ type Instance struct {
 	Stopped bool `json:",omitempty"`
 }
 
+// Given is a load balancer by whose name a Service asks for it.
+type Given struct {
+	ARN, Type, VPC string
+	Maker          string // whose controller it is of, in words; empty: nobody's
+}
+
 // Facts is what Build may know of AWS. It is shared between Services and never
 // written to after a read.
 type Facts struct {
@@ -53,6 +59,9 @@ type Facts struct {
 	// NamedGroups are the ids of security groups of the VPC by the tag Name, of the names
 	// that Services give.
 	NamedGroups map[string][]string
+	// Given are the load balancers that Services name although others have made them, by
+	// name; of a name that nothing has there is none.
+	Given map[string]Given
 
 	members *members // the same as lists, made once for all Services; may be nil
 }

@@ -12,7 +12,7 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	ids, _ := instances(in, facts)
 	running := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
 	for _, r := range have.Resources {
-		if r.Proof == stack.None {
+		if r.Proof == stack.None && r.Hold != stack.Borrowed {
 			continue
 		}
 		switch spec := r.Spec.(type) {

@@ -39,7 +39,7 @@ const (
 	KindCapacity     stack.Kind = "capacity-reservation"      // inherent in the load balancer
 	KindSharedGroup  stack.Kind = "shared-security-group"     // of all load balancers of kind nlb-lbc; counted
 
-	KindSharedNetwork stack.Kind = "shared-network-load-balancer" // key name: the group of Services; counted
+	KindSharedNetwork stack.Kind = "shared-network-load-balancer" // key name: the group of Services; counted; or the name of one of others; borrowed
 	KindFrontGroup    stack.Kind = "front-security-group"         // on it; the same name; counted
 	KindFrontRule     stack.Kind = "front-security-group-rule"    // an entry in it; counted
 )

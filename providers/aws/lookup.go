@@ -12,8 +12,10 @@ import "github.com/berth-lb/berth/stack"
 //	Own    network-load-balancer    stack         the tag of the Service of kind nlb-lbc, namespace/name
 //	Own    target-group             stack         the same
 //	Own    shared-security-group    name          the group's name, in our VPC
-//	Own    shared-network-load-balancer  group    a group of Services, namespace/name
+//	Own    shared-network-load-balancer  group    a group of Services, namespace/name, or
+//	                                                      the name of a load balancer of others
 //	Facts  security-group           tag-name      groups of our VPC with the tag Name
+//	Facts  shared-network-load-balancer  name     what has the name that a Service gives
 //	Facts  listener-attributes      wanted        read the attributes of listeners as well
 //	Facts  listener-certificates    wanted        read the other certificates of TLS listeners as well
 //	Facts  capacity-reservation     wanted        read the capacity of the load balancer as well
@@ -31,7 +33,7 @@ const (
 	byWanted      = "wanted"
 	byStack       = "stack"    // the tag of the Service of the AWS Load Balancer Controller, namespace/name
 	byTagName     = "tag-name" // the tag Name
-	byGroup       = "group"    // a group of Services
+	byGroup       = "group"    // a group of Services, or a load balancer of others
 )
 
 // kindSubnets is no resource of ours: it is asked for as a fact only.

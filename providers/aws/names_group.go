@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
@@ -14,9 +15,15 @@ const tagGroup = "berth-lb.io/load-balancer-group"
 const (
 	// tagCreated is when its Service was made, in seconds of Unix.
 	tagCreated = "berth-lb.io/service-created"
+	// tagAdopted is on target groups of Services that use a load balancer of others. Its
+	// value is the name of the load balancer.
+	tagAdopted = "berth-lb.io/load-balancer"
 	// groupStack marks, among the Services that load balancers are remembered to be of,
 	// those of a group; no Service has such a name.
 	groupStack = "group "
+	// madeElsewhere marks, in the same place, load balancers that other controllers, or this
+	// one for Services of other kinds, have made.
+	madeElsewhere = "made "
 )
 
 // groupOf is the group that a Service names, namespace/name: its own namespace is the one
@@ -26,6 +33,26 @@ func groupOf(namespace, value string) string {
 		return value
 	}
 	return namespace + "/" + value
+}
+
+// placeOf is where a Service has its listeners if it has no load balancer of its own: a
+// group, namespace/name, or the name of a load balancer of others, which has no slash.
+func placeOf(namespace, group, adopted string) string {
+	if adopted != "" {
+		return adoptedName(adopted)
+	}
+	return groupOf(namespace, group)
+}
+
+// isAdopted tells whether a place is a load balancer of others.
+func isAdopted(place string) bool { return place != "" && !strings.Contains(place, "/") }
+
+// adoptedName is the name of a load balancer that is given by its name or ARN.
+func adoptedName(value string) string {
+	if parts := strings.Split(value, "/"); len(parts) > 2 {
+		return parts[len(parts)-2]
+	}
+	return value
 }
 
 // groupOwner is what stands for a Service in names of what a group has together.
@@ -59,6 +86,14 @@ func groupIn(cluster string, tags Tags) string {
 		return ""
 	}
 	return tags[tagGroup]
+}
+
+// placeIn is the place that the tags of a target group of this cluster name; empty: none.
+func placeIn(cluster string, tags Tags) string {
+	if tags[tagLBCCluster] != cluster {
+		return ""
+	}
+	return cmp.Or(tags[tagGroup], tags[tagAdopted])
 }
 
 // partOf names a listener, and all that hangs on it, by its load balancer: a Service that

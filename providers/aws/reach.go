@@ -43,8 +43,12 @@ func reach(in input) providers.Reach {
 	}
 }
 
-// joined is the group that a Service names, namespace/name.
+// joined is the group that a Service names, namespace/name, or the load balancer of others
+// by its name, whether it is given by that or by its ARN.
 func joined(in input) []providers.Naming {
+	if value, origin, said := adoptKey.Lookup(in.Values); said {
+		return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: adoptedName(value)}}
+	}
 	value, origin, said := groupKey.Lookup(in.Values)
 	if !said {
 		return nil
@@ -98,7 +102,7 @@ func becomes(in input, want *stack.Stack) providers.Reach {
 		case Network:
 			public(spec.Scheme)
 			for _, m := range spec.Mappings {
-				if m.Allocation != "" && !asked(m) {
+				if m.Allocation != "" && !asked(m) && res.Hold != stack.Borrowed {
 					r.Names = append(r.Names, providers.Naming{Thing: providers.ThingAddress, Key: "address of the load balancer in " + m.Subnet, Value: m.Allocation})
 				}
 			}

@@ -40,7 +40,8 @@ type read struct {
 	classicLBs      map[string]elbtypes.LoadBalancerDescription // by name
 	networkLBs      map[string]elbv2types.LoadBalancer          // by name
 	stackLBs        map[string]string                           // names of load balancers of kind LBC, by their Service
-	groupLBs        map[string]elbv2types.LoadBalancer          // of groups of Services, by the group
+	groupLBs        map[string]elbv2types.LoadBalancer          // of groups of Services, by the group, and of others, by name
+	given           map[string]Given                            // load balancers that Services name, by name
 	attached        map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
 	fronts          map[string]ec2types.SecurityGroup           // by which clients come to those, by name
 	namedGroupIDs   map[string][]string                         // groups by the tag Name
@@ -87,7 +88,7 @@ func (f family) blinds() []stack.Kind {
 	case familyClassic:
 		return []stack.Kind{KindClassic, KindClassicAttr, KindClassicBack, KindClassicCheck, KindClassicInst, KindClassicPol, KindClassicPort, KindClassicSSL}
 	case familyNetwork:
-		return []stack.Kind{KindCapacity, KindCertificates, KindListener, KindListenerAttr, KindNetwork, KindNetworkAttr}
+		return []stack.Kind{KindCapacity, KindCertificates, KindListener, KindListenerAttr, KindNetwork, KindNetworkAttr, KindSharedNetwork}
 	case familyTargets:
 		return []stack.Kind{KindTargetAttr, KindTargetGroup, KindTargets}
 	case familyGroups:

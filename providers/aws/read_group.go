@@ -16,13 +16,48 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// keepGroups finds the load balancers of groups among those whose tags are known.
+// keepGroups finds, among the load balancers whose tags are known, those of groups, and
+// those that no controller has made.
 func (r *read) keepGroups(arns []string, byARN map[string]elbv2types.LoadBalancer) {
 	r.groupLBs = map[string]elbv2types.LoadBalancer{}
 	for _, arn := range arns {
-		if group, is := strings.CutPrefix(r.facts.stackOf(arn), groupStack); is {
+		whose := r.facts.stackOf(arn)
+		if group, is := strings.CutPrefix(whose, groupStack); is {
 			r.groupLBs[group] = byARN[arn]
+		} else if whose == "" {
+			r.groupLBs[awssdk.ToString(byARN[arn].LoadBalancerName)] = byARN[arn]
 		}
+	}
+}
+
+// givenNames are the names that Services give of load balancers of others.
+func (r *read) givenNames() []string {
+	var out []string
+	for _, s := range r.scopes {
+		out = append(out, lookups(s.Facts, KindSharedNetwork, byName)...)
+	}
+	return out
+}
+
+// keepGiven finds what has the names that Services give of load balancers of others.
+func (r *read) keepGiven(all []elbv2types.LoadBalancer) {
+	names := r.givenNames()
+	r.given = map[string]Given{}
+	for _, lb := range all {
+		name := awssdk.ToString(lb.LoadBalancerName)
+		if !slices.Contains(names, name) {
+			continue
+		}
+		g := Given{ARN: arnOf(lb), Type: string(lb.Type), VPC: awssdk.ToString(lb.VpcId)}
+		switch whose := r.facts.stackOf(g.ARN); {
+		case strings.HasPrefix(whose, madeElsewhere):
+			g.Maker = whose
+		case strings.HasPrefix(whose, groupStack):
+			g.Maker = madeElsewhere + "for the " + whose + " of Services"
+		case whose != "":
+			g.Maker = madeElsewhere + "for Service " + whose
+		}
+		r.given[name] = g
 	}
 }
 
@@ -44,7 +79,7 @@ func (r *read) mayBeIn(scope providers.Scope) []string {
 func (r *read) groupsOf(v *view) []string {
 	out := lookups(v.scope.Own, KindSharedNetwork, byGroup)
 	for _, t := range r.ownTargetGroups(v) {
-		if group := groupIn(r.cluster, r.tags[awssdk.ToString(t.TargetGroupArn)]); group != "" {
+		if group := placeIn(r.cluster, r.tags[awssdk.ToString(t.TargetGroupArn)]); group != "" {
 			out = append(out, group)
 		}
 	}
@@ -80,7 +115,9 @@ func (r *read) frontJobs() []kit.Detail {
 	for _, scope := range r.scopes {
 		if v := r.view(scope); v.deep && len(scope.Own) > 0 {
 			for _, group := range r.groupsOf(v) {
-				names = append(names, frontName(r.cluster, group))
+				if !isAdopted(group) {
+					names = append(names, frontName(r.cluster, group))
+				}
 			}
 		}
 	}
@@ -102,6 +139,9 @@ func (r *read) frontJobs() []kit.Detail {
 // frontStack is the security group of a group, with the rules in it: who finds one that
 // nobody wants removes it.
 func (r *read) frontStack(v *view, group string) []stack.Resource {
+	if isAdopted(group) {
+		return nil
+	}
 	name := frontName(r.cluster, group)
 	v.seen = append(v.seen, name)
 	g, ok := r.fronts[name]
@@ -137,7 +177,10 @@ func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
 	spec := r.networkOf(v, lb)
 	spec.Name, spec.Members = awssdk.ToString(lb.LoadBalancerName), r.membersOn(arn)
 	res := stack.Resource{Key: sharedNetworkKey(group), ID: arn, Hold: stack.Counted, State: stateOf(lb), Spec: spec}
-	if r.isMember(v, group) {
+	if isAdopted(group) {
+		spec.Members = nil
+		res.Hold, res.Spec = stack.Borrowed, spec
+	} else if r.isMember(v, group) {
 		res.Proof = stack.Tag
 	}
 	out := []stack.Resource{res}

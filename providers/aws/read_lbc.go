@@ -19,7 +19,7 @@ import (
 func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 	wanted := r.values(KindNetwork, byStack)
 	r.stackLBs = map[string]string{}
-	if len(wanted) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
 	byARN := map[string]elbv2types.LoadBalancer{}
@@ -39,6 +39,7 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 	}
 	r.facts.keepStacks(arns)
 	r.keepGroups(arns, byARN)
+	r.keepGiven(all)
 	for _, arn := range arns {
 		if name := r.facts.stackOf(arn); name != "" && contains(wanted, name) {
 			lb := byARN[arn]
@@ -50,15 +51,20 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 }
 
 // stackIn is the Service of this cluster that tags name, namespace/name, or what stands for
-// a group; empty: none.
+// a group, or for another controller that has made the load balancer; empty: none has.
 func (r *read) stackIn(tags Tags) string {
 	if group := groupIn(r.cluster, tags); group != "" {
 		return groupStack + group
 	}
-	if tags[tagLBCCluster] != r.cluster {
-		return ""
+	switch cluster, service := tags[tagLBCCluster], tags[tagServiceName]; {
+	case cluster == r.cluster && tags[tagLBCStack] != "":
+		return tags[tagLBCStack]
+	case cluster != "":
+		return madeElsewhere + "by the AWS Load Balancer Controller of the cluster " + cluster
+	case service != "":
+		return madeElsewhere + "for Service " + service
 	}
-	return tags[tagLBCStack]
+	return ""
 }
 
 // balancerOf is the name of the found Network Load Balancer of a scope, by tags before

@@ -117,7 +117,7 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 		}
 		attached := lb != "" && slices.Contains(t.LoadBalancerArns, lb)
 		arn := awssdk.ToString(t.TargetGroupArn)
-		member := len(t.LoadBalancerArns) > 0 && groupIn(r.cluster, r.tags[arn]) != ""
+		member := len(t.LoadBalancerArns) > 0 && placeIn(r.cluster, r.tags[arn]) != ""
 		if attached || (len(t.LoadBalancerArns) == 0 || member) && r.marks(v, arn) {
 			out = append(out, t)
 		}

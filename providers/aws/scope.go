@@ -44,7 +44,7 @@ func ownLookups(id identity) []providers.Lookup {
 func scope(in input) (providers.Scope, error) {
 	id := in.Identity
 	if in.Kind == LBC {
-		id.Places = map[string]string{groupKey.Name: groupKey.Get(in.Values)}
+		id.Places = map[string]string{groupKey.Name: groupKey.Get(in.Values), adoptKey.Name: adoptKey.Get(in.Values)}
 	}
 	s := trace(id)
 	s.Nodes = in.Backends.Nodes

@@ -21,8 +21,8 @@ func controllerLookups(id identity) []providers.Lookup {
 		{Kind: KindNetwork, By: byStack, Value: serviceName(id.Owner)},
 		{Kind: KindTargetGroup, By: byStack, Value: serviceName(id.Owner)},
 	}
-	if group := groupOf(id.Owner.Namespace, id.Places[groupKey.Name]); group != "" {
-		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: group})
+	if place := placeOf(id.Owner.Namespace, id.Places[groupKey.Name], id.Places[adoptKey.Name]); place != "" {
+		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: place})
 	}
 	if id.Config.Controller.BackendGroup == "" {
 		out = append(out, providers.Lookup{Kind: KindSharedGroup, By: byName, Value: sharedGroupName(id.Cluster)})
@@ -55,6 +55,9 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 	}
 	if _, _, said := capacityKey.Lookup(in.Values); said {
 		wanted(KindCapacity)
+	}
+	if adopted := adoptKey.Get(in.Values); adopted != "" {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: KindSharedNetwork, By: byName, Value: adoptedName(adopted)})
 	}
 	for _, name := range groupsKey.Get(in.Values) {
 		by := byTagName

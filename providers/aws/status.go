@@ -34,11 +34,11 @@ func addresses(in input, have *stack.Stack) status.Result {
 
 // wantedKey is the load balancer that the Service asks for.
 func wantedKey(in input) stack.Key {
-	switch group := groupOf(in.Owner.Namespace, groupKey.Get(in.Values)); {
+	switch place := placeOf(in.Owner.Namespace, groupKey.Get(in.Values), adoptKey.Get(in.Values)); {
 	case in.Kind == CLB:
 		return classicKey()
-	case in.Kind == LBC && group != "":
-		return sharedNetworkKey(group)
+	case in.Kind == LBC && place != "":
+		return sharedNetworkKey(place)
 	}
 	return networkKey()
 }
@@ -60,10 +60,10 @@ func listens(have *stack.Stack, lb stack.Key) bool {
 	return lb.Kind != KindSharedNetwork || slices.ContainsFunc(have.Of(KindListener), func(r stack.Resource) bool { return r.In == lb && r.Proof != stack.None })
 }
 
-// endpoint is the DNS name of a found load balancer of ours, and its state.
+// endpoint is the DNS name of a found load balancer that is ours or lent, and its state.
 func endpoint(have *stack.Stack, k stack.Key) (string, stack.State) {
 	r, ok := have.Get(k)
-	if !ok || r.Proof == stack.None || !listens(have, k) {
+	if !ok || r.Proof == stack.None && r.Hold != stack.Borrowed || !listens(have, k) {
 		return "", stack.Failed
 	}
 	switch spec := r.Spec.(type) {

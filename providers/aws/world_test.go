@@ -38,6 +38,8 @@ type haveYAML struct {
 	Key   stack.Key
 	ID    string
 	In    stack.Key
+	Hold  stack.Hold
+	Slot  string
 	Proof stack.Proof
 	State stack.State
 	Spec  json.RawMessage
@@ -121,7 +123,7 @@ func (c testCase) have(t testing.TB) *stack.Stack {
 		have.Drop(k)
 	}
 	for _, h := range c.world.Have {
-		have.Put(stack.Resource{Key: h.Key, ID: h.ID, In: h.In, Proof: h.Proof, State: h.State, Spec: specOf(t, h)})
+		have.Put(stack.Resource{Key: h.Key, ID: h.ID, In: h.In, Hold: h.Hold, Slot: h.Slot, Proof: h.Proof, State: h.State, Spec: specOf(t, h)})
 	}
 	have.Owner = cases.OwnerOf(c.service)
 	return have
@@ -134,7 +136,7 @@ func specOf(t testing.TB, h haveYAML) stack.Spec {
 		return decode[TargetGroup](t, h.Spec)
 	case KindTargets:
 		return decode[Targets](t, h.Spec)
-	case KindNetwork:
+	case KindNetwork, KindSharedNetwork:
 		return decode[Network](t, h.Spec)
 	case KindClassic:
 		return decode[Classic](t, h.Spec)
@@ -161,6 +163,9 @@ func asFound(want *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: want.Owner}
 	for _, r := range want.Resources {
 		if r.Hold == stack.Borrowed {
+			if r.Key.Kind == KindSharedNetwork {
+				out.Put(r) // it is read, because others decide what it is like
+			}
 			continue
 		}
 		r.ID, r.Proof = "id-of-"+r.Key.String(), stack.Name
