@@ -30,6 +30,9 @@ func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 	if m.groups, err = s.taggedGroups(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", familyGroups, err)
 	}
+	if err := s.controlledMarks(ctx, r, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", LBC, err)
+	}
 	m.sort()
 	return m, nil
 }
@@ -101,7 +104,11 @@ func (r *read) markedTargets(m *marks, _ *sweep) error {
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
 	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
 		for _, t := range o.TargetGroups {
-			if len(t.LoadBalancerArns) == 0 && strings.HasPrefix(awssdk.ToString(t.TargetGroupName), namePrefix) {
+			if !strings.HasPrefix(awssdk.ToString(t.TargetGroupName), namePrefix) {
+				continue
+			}
+			m.groupARNs = append(m.groupARNs, awssdk.ToString(t.TargetGroupArn))
+			if len(t.LoadBalancerArns) == 0 {
 				free = append(free, awssdk.ToString(t.TargetGroupArn))
 			}
 		}

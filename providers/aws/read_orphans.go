@@ -20,12 +20,17 @@ type orphan struct {
 	owner   stack.Owner
 	lb      string // the name of its load balancers; empty: not told
 	managed string // the name of the group that was made for its Network Load Balancer
+	// controlled says that it has things of kind LBC: security groups, by name, and parts of
+	// load balancers of groups and of others.
+	controlled     bool
+	groups, places []string
 }
 
 // Orphans implements providers.Sweeper. A load balancer is marked by its tags and
 // by its name, which is made of the Service's UID; a target group by its tags; a
 // security group by the cluster's tag and a name that load balancers' own groups
-// have; a rule in a group of the nodes by its description. What carries the tag
+// have; a rule in a group of the nodes by its description; what is of kind LBC by the tags
+// of the AWS Load Balancer Controller, where its Services are served. What carries the tag
 // of another cluster, or is only shared with this one, is nobody's orphan.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
 	if s.config.Cluster.ID == "" {
@@ -39,10 +44,13 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	w.balancers(marks)
 	w.groups(marks)
 	w.targets(marks)
+	w.controlled(marks, s.cluster)
 	orphans := w.sorted()
 	scopes := make([]providers.Scope, 0, len(orphans))
 	for _, o := range orphans {
-		scopes = append(scopes, o.scope())
+		scope := o.scope()
+		scope.Own = append(scope.Own, o.controlledLookups(s.cluster, s.config.Controller)...)
+		scopes = append(scopes, scope)
 	}
 	var out []*stack.Stack
 	for i, found := range s.Read(ctx, scopes) {
@@ -226,6 +234,8 @@ type marks struct {
 	balancers    []markedBalancer
 	targetGroups []Tags // of those on no load balancer
 	groups       []ec2types.SecurityGroup
+	groupARNs    []string         // of all target groups with a name as they are made here
+	controlled   []controlledMark // with the tags of the AWS Load Balancer Controller
 }
 
 // markedBalancer is a load balancer of either kind.

@@ -1,0 +1,76 @@
+package aws_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// TestOrphansController: what Services of the kind nlb-lbc have left is found by its tags:
+// load balancers of their own, parts of those of groups, and parts of those of others. What
+// those that live have stays, and what is shared goes with the last one.
+func TestOrphansController(t *testing.T) {
+	credentials(t)
+	inWorld(t, func(w *groupWorld) {
+		lend(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
+		settle()
+		before := w.state()
+		own, first, second, lent, lives := member(0, "", 80), member(1, "front", 80), member(2, "front", 443), client(3, "edge", 80), member(4, "front", 25)
+		all := []*corev1.Service{own, first, second, lent, lives}
+		for _, svc := range all {
+			w.good(svc)
+		}
+		was := parts(w.has(lives))
+		if got := w.sweep(all...); len(got) > 0 {
+			w.Errorf("all live, and orphans are %v", got)
+		}
+		if diff := cmp.Diff([]string{"shop/web-0", "shop/web-1", "shop/web-2", "shop/web-3"}, w.sweep(lives)); diff != "" {
+			w.Errorf("orphans (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(was, parts(w.has(lives))); diff != "" {
+			w.Errorf("who lives lost something (-before +after):\n%s", diff)
+		}
+		if got := w.sweep(lives); len(got) > 0 {
+			w.Errorf("after all are removed, orphans are %v", got)
+		}
+		if diff := cmp.Diff([]string{"shop/web-4"}, w.sweep()); diff != "" {
+			w.Errorf("orphans (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(before, w.state()); diff != "" {
+			w.Errorf("something is left (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// sweep removes what belongs to none of the Services, as berth orphans does, and returns
+// whose it was.
+func (w *groupWorld) sweep(live ...*corev1.Service) []string {
+	w.Helper()
+	w.live = live
+	w.restart()
+	var owners []stack.Owner
+	for _, svc := range live {
+		owners = append(owners, stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)})
+	}
+	drafts, err := w.r.Orphans(w.Context(), providers.Live{Services: owners})
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out []string
+	for _, d := range drafts {
+		out = append(out, d.Owner.String())
+		res := w.r.Run(w.Context(), d, func(plan.Gate) time.Duration { return 0 })
+		if res.Err != nil {
+			w.Error(d.Owner, res.Err)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,95 @@
+package aws
+
+import (
+	"context"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// controlledMark is a thing with the tags of the AWS Load Balancer Controller, or of what
+// stands in its place.
+type controlledMark struct {
+	tags  Tags
+	group string // its name if it is a security group
+}
+
+// controlledMarks are those of load balancers, target groups and security groups; none where
+// that controller serves Services, for then they are its own.
+func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error {
+	if !s.config.Controller.Serve {
+		return nil
+	}
+	var arns []string
+	for _, lb := range m.balancers {
+		if lb.arn != "" {
+			arns = append(arns, lb.arn)
+		}
+	}
+	arns = append(arns, m.groupARNs...)
+	if err := r.tagsOfAll(arns); err != nil {
+		return err
+	}
+	for _, arn := range arns {
+		m.controlled = append(m.controlled, controlledMark{tags: r.tags[arn]})
+	}
+	groups, err := s.groupsBy(ctx, "tag:"+tagLBCCluster, []string{s.cluster})
+	for _, g := range groups {
+		m.controlled = append(m.controlled, controlledMark{tags: tagsOfEC2(g.Tags), group: awssdk.ToString(g.GroupName)})
+	}
+	return err
+}
+
+// controlled finds the Services of kind LBC that do not live. Their tags name them, but not
+// their UID, so what names a Service that lives is that Service's.
+func (w *sweep) controlled(m *marks, cluster string) {
+	for _, mark := range m.controlled {
+		service := mark.tags[tagLBCStack]
+		if mark.tags[tagLBCCluster] != cluster || service == "" || w.names[service] {
+			continue
+		}
+		o := w.ofService(service)
+		o.controlled = true
+		if mark.group != "" {
+			o.groups = append(o.groups, mark.group)
+		}
+		if place := placeIn(cluster, mark.tags); place != "" {
+			o.places = append(o.places, place)
+		}
+	}
+}
+
+// ofService returns the orphan of a Service's name.
+func (w *sweep) ofService(service string) *orphan {
+	for _, name := range sortedKeys(w.found) {
+		if o := w.found[name]; serviceName(o.owner) == service {
+			return o
+		}
+	}
+	o := &orphan{}
+	o.named(service)
+	w.found[service] = o
+	return o
+}
+
+// controlledLookups are where things of an orphan of kind LBC may be. What it shares with
+// others is looked at as well: the last one takes it along.
+func (o *orphan) controlledLookups(cluster string, c Controller) []providers.Lookup {
+	if !o.controlled {
+		return nil
+	}
+	out := []providers.Lookup{
+		{Kind: KindNetwork, By: byStack, Value: serviceName(o.owner)}, {Kind: KindTargetGroup, By: byStack, Value: serviceName(o.owner)},
+	}
+	for _, name := range sortedSet(o.groups) {
+		out = append(out, providers.Lookup{Kind: KindGroup, By: byName, Value: name})
+	}
+	for _, place := range sortedSet(o.places) {
+		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: place})
+	}
+	if c.BackendGroup == "" {
+		out = append(out, providers.Lookup{Kind: KindSharedGroup, By: byName, Value: sharedGroupName(cluster)})
+	}
+	return out
+}
