@@ -38,7 +38,8 @@ func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool
 	if len(failed) == 0 && !unseen {
 		v.known.failures = 0
 	}
-	v.seen.stall(v.key, result.Draft.Obstructed() || held(result.Draft.Plan, plan.ByLedger) || len(result.Draft.Refused) > 0)
+	taken := slices.ContainsFunc(failed, func(err error) bool { return fault.Is(err, fault.Taken) })
+	v.seen.stall(v.key, taken || result.Draft.Obstructed() || held(result.Draft.Plan, plan.ByLedger) || len(result.Draft.Refused) > 0)
 	switch {
 	case len(failed) > 0:
 		klog.FromContext(ctx).Info("steps failed", logkey.Err, verdict.OneLine(result.Err))
@@ -89,9 +90,9 @@ func (v *visit) after(err error) time.Duration {
 	case fault.Throttled:
 		// Each Service another time, so that not all come back together.
 		return wait.Jitter(max(fault.After(err), backoff(v.known.failures)), 1)
-	case fault.Invalid:
-		// Only a change of the Service can help; look again now and then all
-		// the same, since what it refers to may appear.
+	case fault.Invalid, fault.Taken:
+		// Only a change of the Service can help, or that another one goes, which wakes it;
+		// look again now and then all the same, since what it refers to may appear.
 		return maxBackoff
 	default:
 		return max(min(fault.After(err), maxBackoff), backoff(v.known.failures))

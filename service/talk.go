@@ -60,6 +60,9 @@ func (t *talk) failed(err error) *talk {
 	if fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Ambiguous) {
 		id = fault.Unavailable.String()
 	}
+	if fault.Is(err, fault.Taken) {
+		return t.say(status.EventSlotTaken, text)
+	}
 	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+text)
 }
 

@@ -243,7 +243,7 @@ func (g *lbGraft) conflict(base string, rules []Rule) error {
 }
 
 func (g *lbGraft) taken(want Rule, by string) error {
-	return fault.New(fault.Invalid, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
+	return fault.New(fault.Taken, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
 }
 
 // overlaps tells whether a rule and a range of ports cannot be on one frontend. A

@@ -33,7 +33,7 @@ func TestOneBadAmongMany(t *testing.T) {
 			}
 		}
 		refused := a.apply(plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: book})
-		if len(refused) != 1 || fault.Of(refused[place]) != fault.Invalid {
+		if len(refused) != 1 || fault.Of(refused[place]) != fault.Taken {
 			t.Fatalf("refused: %v", refused)
 		}
 		if n := len(a.lbs["kubernetes-internal"].props().list(listRules)); n != 20 {

@@ -81,7 +81,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 		{"address of nobody", Public, value("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
 		{"subnet that is not there", Internal, value("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
 		{"address outside of the subnet", Internal, value("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
-		{"port of a stranger", Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Invalid},
+		{"port of a stranger", Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Taken},
 		{"more rules than fit", Internal, nil, (*rig).fullBalancer, fault.Quota},
 		{"no room in the security group", Public, value("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
 	} {

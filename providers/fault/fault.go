@@ -34,11 +34,13 @@ const (
 	Ambiguous
 	// Unavailable says that the cloud did not answer: back off and try again.
 	Unavailable
+	// Taken says that another Service has the port or address that only one can have: wait until it is free.
+	Taken
 )
 
 // String names the meaning as it appears in conditions and metrics.
 func (m Meaning) String() string {
-	names := [...]string{"Internal", "NotFound", "Conflict", "Exists", "InUse", "Throttled", "Quota", "Denied", "Invalid", "Pending", "Ambiguous", "Unavailable"}
+	names := [...]string{"Internal", "NotFound", "Conflict", "Exists", "InUse", "Throttled", "Quota", "Denied", "Invalid", "Pending", "Ambiguous", "Unavailable", "Taken"}
 	if m < 0 || int(m) >= len(names) {
 		return fmt.Sprintf("Meaning(%d)", int(m))
 	}

@@ -184,7 +184,7 @@ func OfMember(err error) bool {
 		return true
 	}
 	switch Of(err) {
-	case Invalid, Exists, Quota, NotFound:
+	case Invalid, Taken, Exists, Quota, NotFound:
 		return true
 	default:
 		return false

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -84,11 +85,26 @@ func Programmed(result reconcile.Result) status.Condition {
 	case draft.Problems.Errors():
 		return status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")
 	case result.Waits && !onlyGates(result):
-		return status.NotProgrammed(status.ReasonPending, "waiting for the cloud: "+Obstacles(result))
+		return status.NotProgrammed(waitsFor(result), "waiting for the cloud: "+Obstacles(result))
 	case result.Again:
 		return status.NotProgrammed(status.ReasonPending, "more steps follow from what was done; they are done at once")
 	}
 	return status.Programmed(strings.Join(slices.Concat(serving(result), deserted(draft), result.Manual), "; "))
+}
+
+// waitsFor is InUse where all that is waited for is that something is used no more.
+func waitsFor(result reconcile.Result) status.Reason {
+	reason := status.ReasonPending
+	for _, r := range result.Report.Results {
+		if r.State != engine.Waiting || r.Because != (plan.StepID{}) {
+			continue
+		}
+		if !fault.Is(r.Outcome.Err, fault.InUse) {
+			return status.ReasonPending
+		}
+		reason = status.ReasonInUse
+	}
+	return reason
 }
 
 // deserted tells that there is nothing behind the load balancer; empty if there is.
@@ -127,6 +143,7 @@ func remedy(reason status.Reason) string {
 		status.ReasonCloudUnavailable: "it is tried again by itself",
 		status.ReasonCloudError:       "it is tried again by itself; the controller's log has the whole answer",
 		status.ReasonHeldByPolicy:     "undo the change, or allow it in the flag --policy of the controller",
+		status.ReasonSlotTaken:        "it is tried again when that one has gone; until then ask for another port or address",
 		status.ReasonNotOurs:          "rename or delete what has the name, if it is not needed",
 	}[reason]
 	if text == "" {
@@ -165,12 +182,12 @@ func Held(held []plan.Blocked) status.Condition {
 func ReasonFor(err error) status.Reason {
 	reasons := map[fault.Meaning]status.Reason{
 		fault.Invalid:     status.ReasonRefused,
+		fault.Taken:       status.ReasonSlotTaken,
 		fault.Quota:       status.ReasonQuotaExceeded,
 		fault.Denied:      status.ReasonDenied,
 		fault.Throttled:   status.ReasonThrottled,
 		fault.Conflict:    status.ReasonConflict,
 		fault.Exists:      status.ReasonConflict,
-		fault.InUse:       status.ReasonInUse,
 		fault.Pending:     status.ReasonPending,
 		fault.Unavailable: status.ReasonCloudUnavailable,
 		fault.Ambiguous:   status.ReasonCloudUnavailable,

@@ -57,7 +57,7 @@ func (r Report) Clean() bool {
 func (r Report) Err() error {
 	var ours, users []error
 	add := func(err error) {
-		if fault.Is(err, fault.Invalid) {
+		if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Taken) {
 			users = append(users, err)
 		} else {
 			ours = append(ours, err)

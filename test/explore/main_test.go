@@ -167,6 +167,9 @@ func onGoogle(t testing.TB) Subject {
 	return google(t, compute.Options{QuotaFactor: 10}, kit.Unlimited())
 }
 
+// googleIDs is what a cluster says it is.
+const googleIDs = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"
+
 // google is a project with some rates, of which a process uses a share.
 func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket) Subject {
 	cloud, err := simgce.New(simgce.Options{Seed: simgce.SeedOptions{Nodes: 3}, Compute: o})
@@ -176,14 +179,13 @@ func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket)
 	if err := cloud.Throttle.Set(rates...); err != nil {
 		t.Fatal(err)
 	}
-	const ids = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Classes: gce.Cloud().Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
 			e := env("kubernetes")
 			e.Share = share
-			return open(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), ids...), e)
+			return open(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), e)
 		},
 		Call:      byPath("/token", "/computeMetadata/"),
 		Throttled: sim.Fault{Status: http.StatusForbidden, Code: "rateLimitExceeded"},

@@ -97,7 +97,11 @@ func (w *world) live(ctx context.Context, client kubernetes.Interface, url strin
 			continue
 		}
 		factory := informers.NewSharedInformerFactory(client, 0)
-		loop, err := service.New(client, factory, reconcile.New(bound, o), w.recorder, service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}})
+		of := service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}}
+		if w.settings != nil {
+			w.settings(bound, &o, &of)
+		}
+		loop, err := service.New(client, factory, reconcile.New(bound, o), w.recorder, of)
 		if err != nil {
 			panic(err) // the informers are this function's
 		}

@@ -63,6 +63,13 @@ func (h *heard) of(name string, since time.Time) []event {
 	return slices.DeleteFunc(slices.Clone(h.events), func(e event) bool { return e.name != name || e.at.Before(since) })
 }
 
+// all are the events in order.
+func (h *heard) all() []event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.events)
+}
+
 // perform plays something on a fresh cloud, in virtual time.
 func perform(t *testing.T, fresh func(testing.TB) Subject, play func(*stage)) {
 	t.Helper()

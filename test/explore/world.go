@@ -16,6 +16,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -48,8 +50,9 @@ type world struct {
 	running sync.WaitGroup
 	log     klog.Logger // of the processes
 
-	recorder record.EventRecorder // of what the processes say
-	policies []plan.Policy        // of the processes
+	recorder record.EventRecorder                                        // of what the processes say
+	policies []plan.Policy                                               // of the processes
+	settings func(providers.Bound, *reconcile.Options, *service.Options) // what else of theirs is otherwise; nil: nothing
 
 	// Faults that are brought back; see TestKnownFaults.
 	impatient bool                                  // processes do not wait for what is late
