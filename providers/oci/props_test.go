@@ -148,3 +148,8 @@ func TestNoWriteWhileBusy(t *testing.T) {
 		}
 	})
 }
+
+// TestPlanned: what `berth plan` shows is what the controller does.
+func TestPlanned(t *testing.T) {
+	props.Planned(t, fresh, cases(), props.Service("refused", with("oci.oraclecloud.com/load-balancer-type", "perhaps")), 60)
+}
