@@ -34,9 +34,10 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 // What is made comes first, and what is removed last.
 func alike(b plan.Batch) [][]int {
 	type work struct {
-		owner stack.Owner // zero for what is shared
-		key   stack.Key
-		verb  verb
+		owner   stack.Owner // zero for what is shared
+		key     stack.Key
+		verb    verb
+		content string // of what is shared
 	}
 	var order []work
 	groups := map[work][]int{}
@@ -47,7 +48,7 @@ func alike(b plan.Batch) [][]int {
 			}
 			w := work{owner: s.ID.Owner, key: s.ID.Key, verb: verbOf(s)}
 			if s.Target.Hold == stack.Counted {
-				w.owner = stack.Owner{}
+				w.owner, w.content = stack.Owner{}, contentOf(s)
 			}
 			if groups[w] == nil {
 				order = append(order, w)
@@ -60,6 +61,18 @@ func alike(b plan.Batch) [][]int {
 		out = append(out, groups[w])
 	}
 	return out
+}
+
+// contentOf is what a step writes, whoever wants it: Services that have seen the
+// cloud at different times may want different things of what they share. It is empty
+// for deletions, which are all the same, and for instance groups, where the members
+// that all steps want are put together.
+func contentOf(s plan.Step) string {
+	if s.ID.Action == plan.Delete || s.ID.Key.Kind == KindGroup {
+		return ""
+	}
+	s.ID.Owner = stack.Owner{}
+	return s.Digest()
 }
 
 // change is a step at work, and for something shared all steps of the batch that
@@ -93,7 +106,7 @@ func (c *change) oneForAll() plan.Outcome {
 		return c.run()
 	}
 	id := c.step.ID
-	what := fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.step.Target.Spec)
+	what := cmp.Or(contentOf(c.step), fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.step.Target.Spec))
 	if id.Action == plan.Delete {
 		if c.claimed() {
 			return plan.Outcome{}

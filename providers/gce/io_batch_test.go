@@ -1,6 +1,7 @@
 package gce
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -284,4 +285,47 @@ func TestEndpointsAreRemembered(t *testing.T) {
 			t.Errorf("%d calls show %d endpoints; want one call, and one endpoint less than %d", n, len(got.Endpoints), len(spec.Endpoints))
 		}
 	})
+}
+
+// TestSharedContentDiffers: steps of several Services on one shared firewall that write
+// different fields of it are all written, in one batch or in two.
+func TestSharedContentDiffers(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		virtual.Run(t, fmt.Sprint("apart ", apart), func(t *testing.T) {
+			r := newRig(t, simgce.Options{}, "")
+			found := r.arrive(service(1, netlbClass, nil))
+			i := slices.IndexFunc(found.Resources, func(res stack.Resource) bool {
+				return res.Key.Kind == KindCheckFirewall && res.Hold == stack.Counted
+			})
+			if i < 0 {
+				t.Fatal("the test is wrong: there is no shared firewall")
+			}
+			shared := found.Resources[i]
+			spec := shared.Spec.(Firewall)
+			spec.Tags, spec.Sources = []string{"others"}, []string{"192.0.2.0/24"}
+			target := shared
+			target.Spec = spec
+			step := func(n int, changes ...plan.Change) plan.Step {
+				return plan.Step{ID: plan.StepID{Owner: ownerOf(service(n, netlbClass, nil)), Key: shared.Key, Action: plan.Update}, Target: target, Found: shared.Spec, Batch: shared.Key.String(), Changes: changes}
+			}
+			tags := plan.Change{Field: "Tags", To: spec.Tags}
+			steps := []plan.Step{step(1, tags), step(2, tags, plan.Change{Field: "Sources", To: spec.Sources})}
+			batches := [][]plan.Step{steps}
+			if apart {
+				batches = [][]plan.Step{steps[:1], steps[1:]}
+			}
+			for _, some := range batches {
+				for _, out := range r.session.Apply(t.Context(), plan.Batch{Key: shared.Key.String(), Steps: some}) {
+					if out.Err != nil {
+						t.Fatal(out.Err)
+					}
+				}
+			}
+			after := r.read(service(1, netlbClass, nil), false).Have
+			got, _ := after.Get(shared.Key)
+			if diff := cmp.Diff(spec, got.Spec); diff != "" {
+				t.Errorf("both were told that it is as they want (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
