@@ -73,6 +73,7 @@ func chartLife(t *testing.T) {
 	r.isWatched(standby)
 	w.repeatsAnEvent(w.service("web"))
 	r.leastRights()
+	r.keepsSecret()
 	r.comesAndGoes()
 }
 
@@ -100,6 +101,7 @@ func (p *place) throughChart(t *testing.T) {
 		p.life(t)
 		r.w.repeatsAnEvent(r.w.one(p.kinds[0], 0))
 		r.leastRights()
+		r.keepsSecret()
 	})
 }
 

@@ -65,6 +65,9 @@ func (w *world) values(more map[string]any) string {
 	w.must(err)
 	// The chart's test lets the cluster say who it is, as it does outside of tests.
 	content, _, _ := strings.Cut(string(conf), "\n[berth]\n")
+	if !strings.HasPrefix(content, "{") {
+		content = "; " + markedMount + "\n" + content
+	}
 	values := map[string]any{
 		"provider": w.Cloud, "image": map[string]any{"repository": "registry.example.com/berth"},
 		"cloudConfig": map[string]any{"content": content, "kind": "Secret"},

@@ -32,6 +32,7 @@ const (
 	markedClient   = "MARKED-azure-client-secret-77e0"
 	markedPassword = "MARKED-openstack-password-93d4"
 	markedObject   = "MARKED-secret-of-kubernetes-2b6e"
+	markedMount    = "MARKED-mounted-by-a-pod-4e81"
 	markedUnused   = "MARKED-credential-in-a-secret-8d13"
 	// markedPassphrase is beside a key that needs none.
 	markedPassphrase = "MARKED-oci-passphrase-6a9c"
@@ -206,6 +207,9 @@ func (v *vault) serve() {
 	v.objects()
 	v.must(p.Stop(limit))
 	v.said["log"] = p.Output()
+	if n := strings.Count(v.said["log"], "\n"); n < 100 {
+		v.t.Errorf("the log of the greatest verbosity has %d lines", n)
+	}
 	collector.mu.Lock()
 	defer collector.mu.Unlock()
 	if len(collector.spans) == 0 {
@@ -290,9 +294,34 @@ func (v *vault) search() {
 			v.t.Errorf("%s has a token: ...%s", what, text[max(0, at[0]-80):at[0]+12])
 		}
 	}
-	if n := strings.Count(v.said["log"], "\n"); n < 100 {
-		v.t.Errorf("the log of the greatest verbosity has %d lines", n)
+}
+
+// keepsSecret looks for what is in the mounted Secret of a release in all that its Pods
+// say and write.
+func (r *release) keepsSecret() {
+	w := r.w
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.Dir, "pod-*", "*", "*"))
+	w.must(err)
+	v := &vault{world: w, marks: map[string]string{}, said: map[string]string{}}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		w.must(err)
+		switch {
+		case strings.Contains(string(text), markedMount):
+			v.marks[file] = markedMount
+		case strings.Contains(string(text), `"aadClientSecret": "`):
+			v.marks[file] = after(string(text), `"aadClientSecret": "`, `"`)
+		}
 	}
+	if len(v.marks) < len(r.ports) {
+		w.t.Fatalf("%d Pods, and a marked Secret in %d of %q", len(r.ports), len(v.marks), files)
+	}
+	v.objects()
+	for p, port := range r.ports {
+		v.said[fmt.Sprint("log of the Pod at port ", port)] = p.Output()
+	}
+	v.search()
 }
 
 // debugPages are all paths at which the program tells something of itself.
