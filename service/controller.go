@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
@@ -258,7 +259,9 @@ func (c *Controller) wakeStalled(besides string) {
 func (c *Controller) take(ctx context.Context, key string, turn kit.Turn) {
 	defer c.queue.Done(key)
 	defer c.options.Watchers.Health.Begin(key)()
-	c.handle(kit.WithTurn(ctx, turn), key, turn)
+	ctx = kit.WithTurn(ctx, turn)
+	c.queue.Raisable(key, func(since time.Time) { kit.Raise(ctx, kit.Turn{Urgency: byUser, Since: since}) })
+	c.handle(ctx, key, turn)
 }
 
 func (c *Controller) nodeSeen(obj any) {

@@ -62,6 +62,7 @@ type queued struct {
 type taken struct {
 	turn   kit.Turn
 	cancel context.CancelCauseFunc // ends the reading; nil: nothing can be ended
+	raise  func()                  // gives what is under way the turn of a user
 }
 
 func newQueue(c clock.WithDelayedExecution, waited func(cause string, d time.Duration), most int) *queue {
@@ -84,10 +85,8 @@ func (q *queue) add(key string, cause kit.Urgency) {
 	}
 	switch {
 	case k.taken != nil:
-		if k.again = true; cause == byUser && k.taken.turn.Urgency < byUser && k.taken.cancel != nil {
-			k.taken.cancel(errOvertaken)
-		}
-		k.cause = max(k.cause, cause)
+		k.again, k.cause = true, max(k.cause, cause)
+		k.overtake()
 		return
 	case k.place == nil:
 		k.cause, k.since = cause, q.clock.Now()
@@ -99,6 +98,29 @@ func (q *queue) add(key string, cause kit.Urgency) {
 	}
 	k.place = q.lists[k.cause].PushBack(k)
 	q.wake.Signal()
+}
+
+// overtake sees to it that a user does not wait behind others for what is under way: it
+// ends if it only reads, and else goes on in the user's turn.
+func (k *queued) overtake() {
+	t := k.taken
+	switch {
+	case !k.again || k.cause != byUser || t.turn.Urgency >= byUser:
+	case t.cancel != nil:
+		t.cancel(errOvertaken)
+	case t.raise != nil:
+		t.raise()
+	}
+}
+
+// Raisable says how what is under way for a taken key gets the turn of a user who comes.
+func (q *queue) Raisable(key string, raise func(since time.Time)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if k := q.of(key); k.taken != nil {
+		k.taken.raise = func() { raise(q.clock.Now()) }
+		k.overtake()
+	}
 }
 
 func (q *queue) of(key string) *queued {
@@ -222,9 +244,7 @@ func (q *queue) Interruptible(ctx context.Context, key string) (reading context.
 		defer q.mu.Unlock()
 		if k := q.of(key); k.taken != nil {
 			k.taken.cancel = c
-			if c != nil && k.again && k.cause == byUser && k.taken.turn.Urgency < byUser {
-				c(errOvertaken)
-			}
+			k.overtake()
 		}
 	}
 	set(cancel)

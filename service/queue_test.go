@@ -212,6 +212,37 @@ func TestReadingMakesWay(t *testing.T) {
 	}
 }
 
+// TestWritingIsRaised: what is under way and does not only read goes on in the turn of a
+// user who comes, and of nobody else.
+func TestWritingIsRaised(t *testing.T) {
+	q := testQueue()
+	defer q.Close()
+	for _, tc := range []struct {
+		first, then kit.Urgency
+		raised      int
+	}{{byDrift, byUser, 1}, {byNodes, byUser, 1}, {byDrift, byNodes, 0}, {byUser, byUser, 0}} {
+		for _, early := range []bool{false, true} {
+			q.Add("a", tc.first)
+			q.Get()
+			raised := 0
+			raise := func(time.Time) { raised++ }
+			if early {
+				q.Add("a", tc.then)
+				q.Raisable("a", raise)
+			} else {
+				q.Raisable("a", raise)
+				q.Add("a", tc.then)
+			}
+			if raised != tc.raised {
+				t.Errorf("%v after %v: raised %d times, want %d", tc.then, tc.first, raised, tc.raised)
+			}
+			q.Done("a")
+			q.Get()
+			q.Done("a")
+		}
+	}
+}
+
 func nodeNamed(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Spec: corev1.NodeSpec{ProviderID: "toy://" + name},

@@ -84,26 +84,41 @@ func (b *bucket) take(ctx context.Context, goes bool) (time.Duration, error) {
 	b.mu.Lock()
 	began := b.now()
 	b.count++
-	w := &waiter{turn: TurnOf(ctx), order: b.count, room: goes, ready: make(chan struct{})}
-	if w.turn.Since.IsZero() {
-		w.turn.Since = began
-	}
+	turn, raised := turnNow(ctx)
+	w := &waiter{turn: turn.since(began), order: b.count, room: goes, ready: make(chan struct{})}
 	heap.Push(&b.queue, w)
 	b.serve()
 	b.mu.Unlock()
-	select {
-	case <-w.ready:
-		return b.now().Sub(began), nil
-	case <-ctx.Done():
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if w.index >= 0 {
-			heap.Remove(&b.queue, w.index)
-			b.serve() // the next one may need no room
-			return 0, ctx.Err()
+	for {
+		select {
+		case <-w.ready:
+			return b.now().Sub(began), nil
+		case <-raised:
+			turn, raised = turnNow(ctx)
+			b.raise(w, turn.since(began))
+		case <-ctx.Done():
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if w.index >= 0 {
+				heap.Remove(&b.queue, w.index)
+				b.serve() // the next one may need no room
+				return 0, ctx.Err()
+			}
+			return b.now().Sub(began), nil // both at once: its token and its place are taken
 		}
-		return b.now().Sub(began), nil // both at once: its token and its place are taken
 	}
+}
+
+// raise gives a call that still waits the place of another turn.
+func (b *bucket) raise(w *waiter, t Turn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.index < 0 {
+		return
+	}
+	w.turn = t
+	heap.Fix(&b.queue, w.index)
+	b.serve()
 }
 
 // serve hands out what tokens there are, and comes back when there are more. The

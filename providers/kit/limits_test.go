@@ -3,7 +3,6 @@ package kit_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -267,8 +266,8 @@ func TestCallTimeout(t *testing.T) {
 	})
 }
 
-// TestJoinTurns: work for several is as urgent and as old as the first of them.
-func TestJoinTurns(t *testing.T) {
+// TestJoint: work for several is as urgent and as old as the first of them.
+func TestJoint(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	old, user, young := kit.Turn{Since: at.Add(-time.Hour)}, kit.Turn{Urgency: kit.User, Since: at}, kit.Turn{Urgency: kit.User, Since: at.Add(time.Second)}
 	for i, of := range [][]kit.Turn{{old, user, young}, {young, old, user}, {user, young}} {
@@ -277,13 +276,57 @@ func TestJoinTurns(t *testing.T) {
 			all = append(all, kit.WithTurn(t.Context(), turn))
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if got := kit.JoinTurns(slices.Clone(all)); got != user {
+			if got := kit.TurnOf(kit.WithJoint(t.Context(), all)); got != user {
 				t.Errorf("got %v", got)
 			}
 		})
 	}
-	if got := kit.JoinTurns(nil); got != (kit.Turn{}) {
+	if got := kit.TurnOf(kit.WithJoint(t.Context(), nil)); got != (kit.Turn{}) {
 		t.Errorf("of nobody: %v", got)
+	}
+}
+
+// TestRaise: a call that waits behind hundreds goes at once when a user comes for what it
+// is made for, also where it is made for others at the same time.
+func TestRaise(t *testing.T) {
+	for _, name := range []string{"alone", "joint"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 10})
+				nothing := func(context.Context) error { return nil }
+				ctx, cancel := context.WithCancel(t.Context())
+				var wg sync.WaitGroup
+				for range 500 {
+					wg.Go(func() { _ = l.Do(ctx, nothing, "x") })
+				}
+				time.Sleep(time.Second)
+				begun, nodes := make(chan time.Time, 1), kit.WithTurn(ctx, kit.Turn{Urgency: kit.Nodes, Since: time.Now().Add(time.Hour)})
+				for range 200 { // of the same urgency, and older
+					wg.Go(func() { _ = l.Do(kit.WithTurn(ctx, kit.Turn{Urgency: kit.Nodes, Since: time.Now()}), nothing, "x") })
+				}
+				work := nodes
+				if name == "joint" {
+					work = kit.WithJoint(ctx, []context.Context{kit.WithTurn(ctx, kit.Turn{}), nodes})
+				}
+				wg.Go(func() {
+					if l.Do(work, nothing, "x") == nil {
+						begun <- time.Now()
+					}
+				})
+				time.Sleep(10 * time.Second)
+				raised := time.Now()
+				kit.Raise(nodes, kit.Turn{Urgency: kit.User, Since: raised})
+				kit.Raise(nodes, kit.Turn{Urgency: kit.Retry, Since: raised}) // less is nothing
+				if took := (<-begun).Sub(raised); took > 0 {
+					t.Errorf("it waited %v", took)
+				}
+				if got := kit.TurnOf(work); got.Urgency != kit.User {
+					t.Errorf("the turn is %v", got)
+				}
+				cancel()
+				wg.Wait()
+			})
+		})
 	}
 }
 

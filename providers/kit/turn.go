@@ -2,6 +2,8 @@ package kit
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -29,30 +31,78 @@ type Turn struct {
 	Since   time.Time // when the work was asked for; zero counts as now
 }
 
-// turnKey is the key of a Turn in a context.
+// turnKey is the key of a standing in a context.
 type turnKey struct{}
 
-// WithTurn returns a context whose calls have the turn.
+// standing is the turn of work under way. It may become more urgent, never less.
+type standing struct {
+	mu     sync.Mutex
+	turn   Turn
+	raised chan struct{} // closed when it becomes more urgent
+	joint  []*standing   // of work that is done for this one and others at once
+}
+
+// WithTurn returns a context whose calls have the turn, until Raise.
 func WithTurn(ctx context.Context, t Turn) context.Context {
-	return context.WithValue(ctx, turnKey{}, t)
+	return context.WithValue(ctx, turnKey{}, &standing{turn: t, raised: make(chan struct{})})
+}
+
+// WithJoint returns a context for work that is done for several at once: as urgent as the
+// most urgent of them, also when that one is raised later, and as old as the oldest of those.
+func WithJoint(ctx context.Context, of []context.Context) context.Context {
+	s := &standing{raised: make(chan struct{})}
+	for _, c := range of {
+		if one, ok := c.Value(turnKey{}).(*standing); ok {
+			one.mu.Lock()
+			one.joint = append(one.joint, s)
+			t := one.turn
+			one.mu.Unlock()
+			s.raise(t)
+		}
+	}
+	return context.WithValue(ctx, turnKey{}, s)
 }
 
 // TurnOf returns the turn of a context; without one it is of the Background.
 func TurnOf(ctx context.Context) Turn {
-	t, _ := ctx.Value(turnKey{}).(Turn)
+	t, _ := turnNow(ctx)
 	return t
 }
 
-// JoinTurns returns the turn of work that is done for several at once: as urgent as
-// the most urgent of them, and as old as the oldest of those.
-func JoinTurns(of []context.Context) Turn {
-	var joined Turn
-	for i, ctx := range of {
-		if t := TurnOf(ctx); i == 0 || t.Before(joined) {
-			joined = t
-		}
+// turnNow returns the turn of a context, and what is closed when it becomes more urgent;
+// nil if it never does.
+func turnNow(ctx context.Context) (Turn, <-chan struct{}) {
+	s, ok := ctx.Value(turnKey{}).(*standing)
+	if !ok {
+		return Turn{}, nil
 	}
-	return joined
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turn, s.raised
+}
+
+// Raise gives all calls of a context another turn, those that wait too, if it goes before
+// the one that they have.
+func Raise(ctx context.Context, t Turn) {
+	if s, ok := ctx.Value(turnKey{}).(*standing); ok {
+		s.raise(t)
+	}
+}
+
+func (s *standing) raise(t Turn) {
+	s.mu.Lock()
+	if !t.Before(s.turn) {
+		s.mu.Unlock()
+		return
+	}
+	s.turn = t
+	close(s.raised)
+	s.raised = make(chan struct{})
+	joint := slices.Clone(s.joint)
+	s.mu.Unlock()
+	for _, j := range joint {
+		j.raise(t)
+	}
 }
 
 // Before tells whether t goes before o.
@@ -64,4 +114,12 @@ func (t Turn) Before(o Turn) bool {
 		return !t.Since.IsZero()
 	}
 	return t.Since.Before(o.Since)
+}
+
+// since is t, asked for at a time if t does not say when.
+func (t Turn) since(at time.Time) Turn {
+	if t.Since.IsZero() {
+		t.Since = at
+	}
+	return t
 }

@@ -90,7 +90,7 @@ func TestWanted(t *testing.T) {
 			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{held}}}},
 			failed: errPending,
 			want: status.Want{Conditions: []status.Condition{accepted,
-				status.NotProgrammed(status.ReasonSlotTaken, verdict.HeldText([]plan.Blocked{held}))}},
+				verdict.Held([]plan.Blocked{held})}},
 		},
 		"a call failed halfway": {
 			svc:    balancerOf("a", recorded),

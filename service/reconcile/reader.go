@@ -252,7 +252,7 @@ func (r *reader) one(batch []pendingRead) {
 	for i, p := range batch {
 		scopes[i], askers[i] = p.scope, p.ctx
 	}
-	ctx, cancel := context.WithCancel(kit.WithTurn(r.joint(askers), kit.JoinTurns(askers)))
+	ctx, cancel := context.WithCancel(kit.WithJoint(r.joint(askers), askers))
 	defer cancel()
 	defer onceAllLeft(askers, cancel)()
 	found := r.read(ctx, scopes)

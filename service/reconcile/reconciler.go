@@ -83,7 +83,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		o.Join = engine.Background
 	}
 	if o.Engine.Join == nil {
-		o.Engine.Join = func(of []context.Context) context.Context { return kit.WithTurn(o.Join(of), kit.JoinTurns(of)) }
+		o.Engine.Join = func(of []context.Context) context.Context { return kit.WithJoint(o.Join(of), of) }
 	}
 	if o.Engine.Before == nil {
 		o.Engine.Before = func(a, b context.Context) bool { return kit.TurnOf(a).Before(kit.TurnOf(b)) }
