@@ -53,6 +53,7 @@ type pass struct {
 	controller *harness.Process
 	seen       int // number of the last call that was looked at
 	done       map[string]measured
+	change     chan change // the user's change beside a restart
 }
 
 // underRates measures one kind with one number of Services.
@@ -69,6 +70,9 @@ func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wante
 		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {
 			rows = append(rows, newLimitRow(s, n, phase, m, free[phase], ideal(rates, free[phase])))
 		}
+	}
+	if m, ok := limited[beside]; ok {
+		rows = append(rows, newLimitRow(s, n, beside, m, free[beside], free[beside].took))
 	}
 	return rows, err
 }
@@ -96,7 +100,7 @@ func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted [
 	}
 	defer wait()
 	defer stop()
-	p := &pass{world: world, subject: s, all: s.services(fmt.Sprintf("limits-%d", n), n), wanted: wanted, observer: seer, free: free, done: map[string]measured{}}
+	p := &pass{world: world, subject: s, all: s.services(fmt.Sprintf("limits-%d", n), n), wanted: wanted, observer: seer, free: free, done: map[string]measured{}, change: make(chan change, 1)}
 	if p.rates, err = world.Sim.Rates(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -183,6 +187,11 @@ func (p *pass) life(ctx context.Context) error {
 			return fmt.Errorf("%s of %d: %w", s.name, len(p.all), err)
 		}
 	}
+	if slices.Contains(p.wanted, beside) {
+		if err := p.beside(ctx, old); err != nil {
+			return fmt.Errorf("a change beside the restart of %d: %w", len(p.all), err)
+		}
+	}
 	if slices.Contains(p.wanted, "plan") {
 		if err := p.plan(ctx); err != nil {
 			return fmt.Errorf("plan of %d: %w", len(p.all), err)
@@ -206,7 +215,13 @@ func (p *pass) halt(ctx context.Context, gone string) error {
 
 // resume starts it again.
 func (p *pass) resume(ctx context.Context) error {
-	return p.start(ctx, []string{"restart"})
+	if err := p.start(ctx, []string{"restart"}); err != nil {
+		return err
+	}
+	if p.limited(beside) {
+		go p.amid(ctx)
+	}
+	return nil
 }
 
 // member is a node as the cloud shows it.

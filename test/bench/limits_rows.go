@@ -81,7 +81,7 @@ func (r limitRow) missed() string {
 		name string
 		over bool
 	}{
-		{"end", !r.ended}, {"time", r.IdealSeconds >= ratioFrom && r.Seconds > mostRatio*r.IdealSeconds},
+		{"end", !r.ended}, {"time", r.late()},
 		{"refused", float64(r.Refused) > mostRefused*float64(r.Calls)}, {"warnings", r.Warnings > 0}, {"flips", r.Flips > 0},
 		{"calls", r.Delayed && float64(r.Calls) > mostCalls*float64(r.Prompt)},
 	} {
@@ -93,6 +93,14 @@ func (r limitRow) missed() string {
 		return "MISSED" + out
 	}
 	return "met"
+}
+
+// late is whether the phase takes longer than it may.
+func (r limitRow) late() bool {
+	if r.Phase == beside {
+		return r.Seconds > r.IdealSeconds+mostBeside
+	}
+	return r.IdealSeconds >= ratioFrom && r.Seconds > mostRatio*r.IdealSeconds
 }
 
 func limitHead() {

@@ -48,7 +48,7 @@ const (
 // choice is what part of the tables is asked for.
 type choice struct {
 	tables, clouds, kinds, phases []string
-	services, slow                []int
+	services, slow, beside        []int
 }
 
 func choose(args []string) (c choice, err error) {
@@ -56,6 +56,7 @@ func choose(args []string) (c choice, err error) {
 	list := func(name, value, usage string) *string { return set.String(name, value, usage+", separated by commas") }
 	tables := list("tables", "calls,limits", "tables to measure")
 	slow := list("slow", "10", "numbers of Services of the table limits with operations that take long")
+	crowds := list("beside", "500", "numbers of Services of the table limits that start anew while a user changes one of them")
 	clouds := list("cloud", "", "clouds; empty for all")
 	kinds := list("kind", "", "kinds of load balancers; empty for all")
 	wanted := list("phases", strings.Join(phases(), ","), "phases of the table limits")
@@ -73,6 +74,9 @@ func choose(args []string) (c choice, err error) {
 		}
 	}
 	if c.services, err = countsOf("services", *numbers); err != nil {
+		return c, err
+	}
+	if c.beside, err = countsOf("beside", *crowds); err != nil {
 		return c, err
 	}
 	c.slow, err = countsOf("slow", *slow)
@@ -153,8 +157,11 @@ func limits(ctx context.Context, c choice) (failed error) {
 		if s.delay != nil {
 			numbers = c.slow
 		}
-		for _, n := range numbers {
-			got, err := underRates(ctx, control, s, n, c.phases)
+		add := func(n int, phases []string) {
+			if ctx.Err() != nil {
+				return
+			}
+			got, err := underRates(ctx, control, s, n, phases)
 			for _, r := range got {
 				r.show()
 			}
@@ -163,10 +170,18 @@ func limits(ctx context.Context, c choice) (failed error) {
 				failed = errors.Join(failed, fmt.Errorf("%s %s, %d Services: %w", s.cloud, s.kind, n, err))
 				fmt.Fprintln(os.Stderr, "bench:", err)
 			}
-			if ctx.Err() != nil {
-				return failed
+		}
+		for _, n := range numbers {
+			add(n, c.phases)
+		}
+		if s.beside {
+			for _, n := range c.beside {
+				add(n, []string{"restart", beside})
 			}
 		}
+	}
+	if ctx.Err() != nil {
+		return failed
 	}
 	return errors.Join(failed, writeFile("limits.json", rows))
 }

@@ -24,6 +24,8 @@ type subject struct {
 	// Phases with another number of Services have it in their name: "create 100".
 	// Waiting for an operation is part of the write it belongs to.
 	goal map[string][2]float64
+	// beside is whether a user's change is measured beside a restart of many.
+	beside bool
 	// delay makes operations of the simulator take long; nil: they take no time.
 	delay *delay
 }
@@ -56,7 +58,7 @@ func subjects() []subject {
 		{cloud: "aws", kind: "clb", simArgs: awsQuotas(), goal: map[string][2]float64{
 			"create": {7.5, 6}, "touch": {0, 0}, "port": {2.5, 2}, "delnode": {1, 1}, "addnode": {1, 1}, "delete": {4, 3},
 		}},
-		{cloud: "aws", kind: "nlb", simArgs: awsQuotas(), annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
+		{cloud: "aws", kind: "nlb", beside: true, simArgs: awsQuotas(), annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
 			goal: map[string][2]float64{
 				"create": {9, 8}, "touch": {0, 0}, "port": {4.5, 4}, "delnode": {3, 3}, "addnode": {3, 3}, "delete": {5.5, 5},
 			}},
