@@ -97,16 +97,24 @@ func (b *bucket) take(ctx context.Context, goes bool) (time.Duration, error) {
 			turn, raised = turnNow(ctx)
 			b.raise(w, turn.since(began))
 		case <-ctx.Done():
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if w.index >= 0 {
-				heap.Remove(&b.queue, w.index)
-				b.serve() // the next one may need no room
+			if b.forgo(w) {
 				return 0, ctx.Err()
 			}
 			return b.now().Sub(began), nil // both at once: its token and its place are taken
 		}
 	}
+}
+
+// forgo takes a call out of the queue; false if it has its token.
+func (b *bucket) forgo(w *waiter) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.index < 0 {
+		return false
+	}
+	heap.Remove(&b.queue, w.index)
+	b.serve() // the next one may need no room
+	return true
 }
 
 // raise gives a call that still waits the place of another turn.

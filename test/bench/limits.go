@@ -187,19 +187,24 @@ func (p *pass) life(ctx context.Context) error {
 			return fmt.Errorf("%s of %d: %w", s.name, len(p.all), err)
 		}
 	}
-	if slices.Contains(p.wanted, beside) {
-		if err := p.beside(ctx, old); err != nil {
-			return fmt.Errorf("a change beside the restart of %d: %w", len(p.all), err)
+	return p.after(ctx, old)
+}
+
+// after measures the phases that follow a restart.
+func (p *pass) after(ctx context.Context, old *member) error {
+	for _, s := range []struct {
+		phase, what string
+		measure     func(context.Context) error
+	}{
+		{beside, "a change beside the restart", func(ctx context.Context) error { return p.beside(ctx, old) }},
+		{"plan", "plan", p.plan},
+		{"drift", "drift", p.drift},
+	} {
+		if !slices.Contains(p.wanted, s.phase) {
+			continue
 		}
-	}
-	if slices.Contains(p.wanted, "plan") {
-		if err := p.plan(ctx); err != nil {
-			return fmt.Errorf("plan of %d: %w", len(p.all), err)
-		}
-	}
-	if slices.Contains(p.wanted, "drift") {
-		if err := p.drift(ctx); err != nil {
-			return fmt.Errorf("drift of %d: %w", len(p.all), err)
+		if err := s.measure(ctx); err != nil {
+			return fmt.Errorf("%s of %d: %w", s.what, len(p.all), err)
 		}
 	}
 	return nil
