@@ -134,6 +134,8 @@ type Env struct {
 	AllowUntagged bool
 	// Cluster ids from the cluster itself; nil: there is no cluster to ask.
 	ClusterIDs func(context.Context) (ClusterIDs, error)
+	// Notes are those of the cluster; nil: there is no cluster to keep any.
+	Notes Notes
 	// Calls is told of every call that the session makes; nil: nobody is.
 	Calls Observe
 	// Share is the part of the cloud's documented rates that the session uses, above 0;

@@ -12,7 +12,8 @@ type Field struct {
 }
 
 // Fields lists the exported fields of a spec in the order of declaration. A nil
-// spec has none.
+// spec has none. Fields that are tagged `stack:"aside"` are left out: they are for the
+// call that writes the resource, and are neither compared nor shown.
 func Fields(spec Spec) []Field {
 	v := reflect.ValueOf(spec)
 	if !v.IsValid() || v.Kind() != reflect.Struct {
@@ -20,7 +21,7 @@ func Fields(spec Spec) []Field {
 	}
 	out := make([]Field, 0, v.NumField())
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() {
+		if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("stack") != "aside" {
 			out = append(out, Field{Name: f.Name, Value: v.Field(i).Interface(), Evidence: f.Tag.Get("stack") == "evidence"})
 		}
 	}

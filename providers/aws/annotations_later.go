@@ -23,14 +23,12 @@ func listenerProtocols() []string {
 func words() annotations.Type[[]string] { return annotations.ListOf(annotations.NonEmpty()) }
 
 const (
-	quicReason  = "targets of QUIC ports need a server id that is written into the pods, which this version does not do"
-	multiReason = "this version does not share target groups with other clusters"
+	quicReason = "targets of QUIC ports need a server id that is written into the pods, which this version does not do"
 )
 
 // laterKeys are the keys of kind LBC that this version does not act on.
 func laterKeys() []annotations.Declaration {
 	return []annotations.Declaration{
-		later(lbPrefix+"multi-cluster-target-group", "Shares the target groups with other clusters.", "true", multiReason, annotations.Bool()),
 		later(lbPrefix+"quic-enabled-ports", "Ports that speak QUIC.", "443", quicReason, annotations.PortList(annotations.PortOptions{Names: true})),
 	}
 }

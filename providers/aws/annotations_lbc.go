@@ -96,6 +96,11 @@ var (
 	targetAttrPortKey = of(groupBackends, lbPrefix+"target-group-attributes.<PORT>", "Attributes of the target group of one port.", "deregistration_delay.timeout_seconds=60", annotations.Form[map[string]string]{
 		Type: annotations.MapStrict().Checked(preserveIsBool), Doc: "They win over " + lbPrefix + "target-group-attributes, one by one; an empty value does not.",
 	})
+	multiKey = of(groupBackends, lbPrefix+"multi-cluster-target-group", "Shares the target groups with other clusters: only targets that this one has registered are deregistered.", "true", annotations.Form[bool]{
+		Type: annotations.Bool(), Change: annotations.InPlace,
+		Doc: "Which they are stands in ConfigMaps aws-lbc-targets-<target group> in the namespace of the Service, as the official controller has them; it needs aws.multiClusterTargetGroups of the chart. " +
+			"Taking the key away deregisters the targets of the others, and deleting the Service deletes the groups.",
+	})
 	codesKey = of(groupHealth, lbPrefix+"healthcheck-success-codes", "HTTP codes that count as healthy.", "200-399", annotations.Form[string]{
 		Type: annotations.NonEmpty(), Default: defaultCodes, Doc: "For HTTP and HTTPS checks.",
 	})
@@ -193,6 +198,6 @@ func controllerKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		targetTypeKey, nameKey, addressTypeKey, ipv6Key, sourceNATKey, natPrefixesKey,
 		prefixListsKey, icmpKey, manageRulesKey, noGroupKey, privateLinkKey,
-		certsKey, tlsPortsKey, alpnKey, tcpUDPKey, listenerAttrKey, actionsKey, proxyPortsKey, targetAttrPortKey, codesKey, attributesKey, capacityKey,
+		certsKey, tlsPortsKey, alpnKey, tcpUDPKey, listenerAttrKey, actionsKey, proxyPortsKey, targetAttrPortKey, multiKey, codesKey, attributesKey, capacityKey,
 	}
 }

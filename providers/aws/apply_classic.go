@@ -137,7 +137,8 @@ func registerInstances(c *change) plan.Outcome {
 }
 
 func deregisterInstances(c *change) plan.Outcome {
-	o := removeMachines(c, itself, func(ids []string) error {
+	_, remove := plan.Members[string](c.Step)
+	o := removeMachines(c, remove, itself, func(ids []string) error {
 		_, err := tell(c.Ctx, c.Session.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
 		return err
 	})

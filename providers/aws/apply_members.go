@@ -22,9 +22,8 @@ func addMachines[T any](c *change, target string, id func(T) string, call func([
 	return c.Members(refused, err)
 }
 
-// removeMachines removes the step's members, which are instances.
-func removeMachines[T any](c *change, id func(T) string, call func([]T) error) plan.Outcome {
-	_, remove := plan.Members[T](c.Step)
+// removeMachines removes members of the step, which are instances.
+func removeMachines[T any](c *change, remove []T, id func(T) string, call func([]T) error) plan.Outcome {
 	refused, err := withoutEnded(c, remove, among[T]{name: id}, call)
 	return c.Removed(refused, err)
 }

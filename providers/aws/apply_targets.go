@@ -125,7 +125,11 @@ func registerTargets(c *change) plan.Outcome {
 		_, err := tell(c.Ctx, c.Session.network.RegisterTargets, &elbv2.RegisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
 	}
-	if add, _ := plan.Members[Target](c.Step); podTargets(add) {
+	add, _ := plan.Members[Target](c.Step)
+	if err := noteAdded(c, add); err != nil {
+		return failed(err)
+	}
+	if podTargets(add) {
 		return c.Members(changePods(add, among[Target]{&c.Session.facts.suspects, group, Target.text}, call))
 	}
 	o := addMachines(c, group, Target.instance, call)
@@ -159,11 +163,19 @@ func deregisterTargets(c *change) plan.Outcome {
 		_, err := tell(c.Ctx, c.Session.network.DeregisterTargets, &elbv2.DeregisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
 	}
-	if _, remove := plan.Members[Target](c.Step); podTargets(remove) {
-		refused, err := changePods(remove, among[Target]{name: Target.text}, call)
-		return c.Removed(refused, err)
+	_, remove := plan.Members[Target](c.Step)
+	if ownsAlone(c) {
+		return deregisterOwn(c, remove, call)
 	}
-	return removeMachines(c, Target.instance, call)
+	if podTargets(remove) {
+		return removePods(c, remove, call)
+	}
+	return removeMachines(c, remove, Target.instance, call)
+}
+
+func removePods(c *change, remove []Target, call func([]Target) error) plan.Outcome {
+	refused, err := changePods(remove, among[Target]{name: Target.text}, call)
+	return c.Removed(refused, err)
 }
 
 func (t Target) instance() string { return t.ID }

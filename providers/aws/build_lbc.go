@@ -18,6 +18,7 @@ type controlled struct {
 	*builder
 	c      Controller // with its defaults
 	target string     // what target groups have as targets
+	shared bool       // other clusters register targets with them as well
 	dual   bool       // clients come over IPv6 as well
 	scheme string
 	exists bool
@@ -34,7 +35,7 @@ type controlled struct {
 
 // controlled builds a Network Load Balancer as the AWS Load Balancer Controller does.
 func (b *builder) controlled() {
-	f := &controlled{builder: b, c: b.in.Config.Controller.completed(), target: targetTypeOf(b.in.Config, b.in.Service)}
+	f := &controlled{builder: b, c: b.in.Config.Controller.completed(), target: targetTypeOf(b.in.Config, b.in.Service), shared: multiKey.Get(b.in.Values)}
 	f.membership()
 	f.dual = addressTypeKey.Get(b.in.Values) == addressDual
 	if f.follows() {

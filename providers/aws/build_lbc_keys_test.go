@@ -58,6 +58,7 @@ func keyCases() map[string]keyCase {
 		}},
 		"listener-attributes.<PROTOCOL>-<PORT>": {with: "tcp.idle_timeout.seconds=400"},
 		"additional-resource-tags":              {with: "team=shop"},
+		"multi-cluster-target-group":            {with: "true"},
 		"healthcheck-protocol":                  {with: "http"},
 		"healthcheck-port":                      {with: "https"},
 		"healthcheck-path":                      {with: "/ready", beside: http},
@@ -131,7 +132,7 @@ func (w world) wish(t *testing.T, svc *corev1.Service) *stack.Stack {
 }
 
 // owedKeys are those of Services that kind LBC knows and does not act on yet.
-func owedKeys() []string { return []string{"multi-cluster-target-group", "quic-enabled-ports"} }
+func owedKeys() []string { return []string{"quic-enabled-ports"} }
 
 // TestEveryControllerKey: each key of Services that the AWS Load Balancer Controller reads
 // changes what is wanted in the cloud, but for those that are owed.

@@ -32,7 +32,7 @@ func (f *controlled) listeners(ports []lbcPort) {
 		}
 		key := stack.Key{Kind: KindTargetGroup, Name: p.key()}
 		f.put(KindTargetGroup, key.Name, stack.Key{}, f.group(p))
-		f.put(KindTargets, key.Name, key, Targets{Targets: f.targetsOf(p, machines)})
+		f.put(KindTargets, key.Name, key, Targets{Targets: f.targetsOf(p, machines), Own: f.shared})
 		f.put(KindTargetAttr, key.Name, key, Attributes{Values: f.targetAttributes(p), Type: f.target})
 		f.listener(p, key)
 	}

@@ -214,6 +214,9 @@ type Target struct {
 // being deregistered.
 type Targets struct {
 	Targets []Target // sorted
+	// Own is wanted where other clusters have targets in the group as well: these are the
+	// ones that this cluster registers. What is found never says it.
+	Own bool `json:",omitempty" stack:"aside"`
 }
 
 // Listener is a listener of a Network Load Balancer.

@@ -22,6 +22,7 @@ import "github.com/berth-lb/berth/stack"
 //	Facts  subnets                  vpc           all subnets of our VPC
 //	Facts  node-security-group      nodes         the groups of the nodes, and the instances
 //	Facts  target-group-attributes  wanted        read the attributes of target groups as well
+//	Facts  targets                  wanted        of targets read those alone that this cluster has registered
 //	Facts  network-load-balancer    wanted        the Service is to have one, so the rules that
 //	                                              all such share in node groups are its as well
 const (

@@ -8,7 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
+	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/test/props"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 	"github.com/berth-lb/berth/test/sim/aws/simtest"
@@ -51,7 +53,7 @@ func freshController(t testing.TB) props.Subject { return controllerWith("")(t) 
 // controllerWith adds to the section of the cloud configuration.
 func controllerWith(config string) props.New {
 	return func(t testing.TB) props.Subject {
-		return podded{subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: controllerConfig + config}}
+		return podded{subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: controllerConfig + config, notes: berth.NewNotes(fake.NewClientset())}}
 	}
 }
 

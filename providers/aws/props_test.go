@@ -22,12 +22,13 @@ import (
 type subject struct {
 	running *simtest.Running
 	config  string // added to the cloud configuration
+	notes   providers.Notes
 }
 
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := append(s.running.Cloud.Seed.CloudConf(s.running.URL), s.config...)
-	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited()})
+	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited(), Notes: s.notes})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

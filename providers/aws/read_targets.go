@@ -81,12 +81,16 @@ func (r *read) describeTargets() {
 	var jobs []kit.Detail
 	planned := map[string]bool{}
 	for _, scope := range r.scopes {
+		namespace := ""
+		if wants(scope, KindTargets) {
+			namespace = scope.Owner.Namespace
+		}
 		attributes := reads(scope, KindTargetAttr) && len(lookups(scope.Facts, KindTargetAttr, byWanted))+len(lookups(scope.Own, KindTargetAttr, byWanted)) > 0
 		for _, t := range r.ownTargetGroups(r.view(scope)) {
 			arn := awssdk.ToString(t.TargetGroupArn)
 			if !planned[arn] {
 				planned[arn] = true
-				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargets(arn) }})
+				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargets(arn, namespace) }})
 			}
 			if attributes && !planned["attributes of "+arn] {
 				planned["attributes of "+arn] = true
@@ -136,8 +140,9 @@ func (r *read) marks(v *view, arn string) bool {
 }
 
 // readTargets reads which targets are registered. Those on their way out are
-// not: to have them back they must be registered again.
-func (r *read) readTargets(group string) error {
+// not: to have them back they must be registered again. With a namespace, in which the notes
+// of the Service are, only those that this cluster has registered are read.
+func (r *read) readTargets(group, namespace string) error {
 	out, err := ask(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {
 		return err
@@ -154,6 +159,16 @@ func (r *read) readTargets(group string) error {
 		found = append(found, t)
 	}
 	slices.SortFunc(found, compareTargets)
+	if namespace != "" {
+		if r.notes == nil {
+			return noCluster()
+		}
+		note, err := r.notes.Read(r.ctx, namespace, noteOf(group))
+		if err != nil {
+			return err
+		}
+		found = ownOf(found, note)
+	}
 	r.Keep(func() { r.targets[group] = found })
 	return nil
 }

@@ -47,6 +47,9 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: kind, By: byWanted})
 	}
 	wanted(KindTargetAttr)
+	if sharesTargets(in) {
+		wanted(KindTargets)
+	}
 	if len(certsKey.Get(in.Values)) > 0 {
 		wanted(KindCertificates)
 	}

@@ -33,6 +33,7 @@ type Session struct {
 	untagged bool   // the cluster may do without an id
 	now      func() time.Time
 	facts    *factCache
+	notes    providers.Notes // nil: there is no cluster to keep any
 }
 
 // Open finds credentials, region, VPC and cluster id the way the official
@@ -56,7 +57,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache()}
+	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(), notes: env.Notes}
 	s.config.Region = sdk.Region
 	s.connect(sdk)
 	if err := s.locate(ctx, sdk); err != nil {

@@ -89,7 +89,7 @@ func draftWorld(ctx context.Context, world World, t Target) (*planning, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, problems, err := t.open(ctx, world.ids)
+	bound, problems, err := t.open(ctx, world.ids, world.notes())
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func draftWorld(ctx context.Context, world World, t Target) (*planning, error) {
 }
 
 // open connects to the cloud. Problems are those of the configuration.
-func (t Target) open(ctx context.Context, ids func(context.Context) (providers.ClusterIDs, error)) (providers.Bound, annotations.Problems, error) {
+func (t Target) open(ctx context.Context, ids func(context.Context) (providers.ClusterIDs, error), notes providers.Notes) (providers.Bound, annotations.Problems, error) {
 	var file io.Reader
 	if t.CloudConfig != "" {
 		f, err := os.Open(t.CloudConfig)
@@ -123,7 +123,7 @@ func (t Target) open(ctx context.Context, ids func(context.Context) (providers.C
 		defer func() { _ = f.Close() }() // it was only read
 		file = f
 	}
-	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Share: t.Share})
+	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Notes: notes, Share: t.Share})
 }
 
 // project keeps every label: which of them a Service selects by is not known yet.
