@@ -108,5 +108,6 @@ func (w *world) berth(verb string, args ...string) (string, int) {
 	if cmd.ProcessState == nil {
 		w.t.Fatalf("berth %s: %v", verb, err)
 	}
+	w.printed = append(w.printed, string(out))
 	return string(out), cmd.ProcessState.ExitCode()
 }

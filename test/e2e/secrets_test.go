@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -221,7 +222,7 @@ func (v *vault) serve() {
 // objects notes everything that people may read in the cluster.
 func (v *vault) objects() {
 	v.t.Helper()
-	ctx, core := v.t.Context(), v.Client.CoreV1()
+	ctx, core := context.WithoutCancel(v.t.Context()), v.Client.CoreV1() // also when the test has ended
 	services, err := core.Services(v.ns).List(ctx, metav1.ListOptions{})
 	v.must(err)
 	events, err := core.Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})

@@ -50,6 +50,8 @@ type world struct {
 	place *place // nil in the tests that are for AWS alone
 	// pod starts the controller as the chart has it; nil: as the harness does.
 	pod func(flags ...string) *harness.Process
+	// printed is what berth said on its command line.
+	printed []string
 }
 
 // start makes the world of a test on AWS: machines in the cloud, all of them
@@ -75,6 +77,10 @@ func startOn(t *testing.T, on *cluster.Shared, cloud string, nodes int, simArgs 
 	}
 	w := &world{World: hw, t: t, ns: ns, aws: dial(hw.Sim.URL)}
 	t.Cleanup(func() {
+		if err := hw.StopControllers(); err != nil {
+			t.Errorf("clean-up: %v", err)
+		}
+		w.keptSecrets()
 		if t.Failed() {
 			w.tellLogs()
 		}

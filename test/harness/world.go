@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -153,17 +152,4 @@ func (w *World) StopControllers() error {
 		}
 	}
 	return all
-}
-
-// Credentials is the environment by which the SDKs get along with the world's
-// simulator, which is also the metadata server of Google's machines.
-func (w *World) Credentials() []string {
-	return append(Credentials(), "GCE_METADATA_HOST="+strings.TrimPrefix(w.Sim.URL, "http://"),
-		"IDENTITY_ENDPOINT="+w.Sim.URL+"/msi/token", "IDENTITY_HEADER=any")
-}
-
-// Credentials is the environment by which the SDKs get along with a simulator:
-// any key will do, and there is no metadata service to ask.
-func Credentials() []string {
-	return []string{"AWS_ACCESS_KEY_ID=simulated", "AWS_SECRET_ACCESS_KEY=simulated", "AWS_EC2_METADATA_DISABLED=true"}
 }

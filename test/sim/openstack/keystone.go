@@ -12,7 +12,7 @@ import (
 // and a trust.
 const (
 	UserName     = "cluster"
-	Password     = "secret"
+	Password     = "planted-openstack-password-c40d"
 	CredentialID = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 	Credential   = "application-secret"
 	Trust        = "7a0e5b1c2d3e4f5061728394a5b6c7d8"
