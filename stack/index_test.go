@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cputime"
 )
 
 // plainStack does what a stack does by looking at each resource every time.
@@ -147,33 +146,14 @@ func TestGrowth(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			few := leastTime(func() {
+			few := cputime.Least(t, func() {
 				for range factor {
 					work(small)
 				}
 			})
-			if lots := leastTime(func() { work(small * factor) }); lots > bound*few {
+			if lots := cputime.Least(t, func() { work(small * factor) }); lots > bound*few {
 				t.Errorf("%d times %d resources: %s, at once: %s", factor, small, few, lots)
 			}
 		})
 	}
-}
-
-// leastTime is the processor time of the fastest of a few runs.
-func leastTime(work func()) time.Duration {
-	least := time.Hour
-	for range 3 {
-		before := processorTime()
-		work()
-		least = min(least, processorTime()-before)
-	}
-	return least
-}
-
-func processorTime() time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -5,11 +5,13 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cputime"
 )
 
 // Sized returns a copy of a Service with so many ports and ranges of clients.
@@ -113,8 +115,12 @@ func (z Fuzzer[C, F]) Largest(t *testing.T) {
 	}
 }
 
-// Growth fails if the work for a Service grows faster than what it asks for: memory
-// stands for time, since it is the same on a busy machine.
+// repeated is how often planning is repeated for its time, so that what the process does
+// besides, such as collecting garbage, is in all times alike.
+const repeated = 10
+
+// Growth fails if the work for a Service grows faster than what it asks for, by the memory
+// and by the processor time that planning takes.
 func (z Fuzzer[C, F]) Growth(t *testing.T) {
 	t.Helper()
 	c := z.Case(t, z.Sized)
@@ -129,14 +135,27 @@ func (z Fuzzer[C, F]) Growth(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		took = append(took, after.TotalAlloc-before.TotalAlloc)
 	}
+	spent := func(size int) time.Duration {
+		sized := Sized(c.Service, z.sizes(c)[size][0], z.sizes(c)[size][1])
+		return cputime.Least(t, func() {
+			for range repeated {
+				plan(sized)
+			}
+		}) / repeated
+	}
 	t.Logf("bytes for 10, 100 and, where they can be, 1,000 ports x ranges: %v", took)
 	if len(took) < 2 {
 		t.Fatal("there are no two sizes to compare")
 	}
-	const most = 16 // ten times as much is asked for
+	const most, longest = 16, 32 // ten times as much is asked for; time is not as exact as memory
 	for i := 1; i < len(took); i++ {
 		if took[i] > most*took[i-1] {
 			t.Errorf("ten times the size takes %d times the memory: %v", took[i]/took[i-1], took)
+		}
+		once, tenfold := spent(i-1), spent(i)
+		t.Logf("ten times the size takes %.1f times as long: %s, %s", float64(tenfold)/float64(once), once, tenfold)
+		if tenfold > longest*once {
+			t.Errorf("ten times the size takes %d times as long: %s, %s", tenfold/once, once, tenfold)
 		}
 	}
 }
