@@ -48,7 +48,7 @@ func TestGuiltyFirewalls(t *testing.T) {
 				t.Errorf("%d: %s, want %s: %v", i, res.State, want, res.Outcome.Err)
 			}
 		}
-		if n := r.writes()["firewalls.insert"]; len(steps) != of || n > of {
+		if n := r.calls()["firewalls.insert"]; len(steps) != of || n > of {
 			t.Errorf("%d calls for %d steps, want at most %d", n, len(steps), of)
 		}
 	})
@@ -77,7 +77,7 @@ func TestGuiltyInstances(t *testing.T) {
 		apply := refusedMembers(r.session.Apply)
 		return props.Shared{
 			Engine: engine.New(apply, r.book, engine.Options{PerOwner: 100}), Mark: gone,
-			Calls: func() int { return r.writes()["instanceGroups.addInstances"] },
+			Calls: func() int { return r.calls()["instanceGroups.addInstances"] },
 			Step: func(n int, bad bool) plan.Step {
 				member := there[n]
 				if bad {

@@ -1,5 +1,3 @@
-// Package cputime measures work by the processor time that it takes, which is about the
-// same on a busy machine as on a quiet one.
 package cputime
 
 import (
