@@ -28,12 +28,14 @@ func Credentials() []string {
 	return []string{"AWS_ACCESS_KEY_ID=simulated", "AWS_SECRET_ACCESS_KEY=" + secretKey, "AWS_EC2_METADATA_DISABLED=true"}
 }
 
-// secretLines are what is secret in the cloud configurations that simulators write, by the
-// key that it stands at. Of a private key each line is one.
-var secretLines = map[string]*regexp.Regexp{
-	"aadClientSecret": regexp.MustCompile(`"aadClientSecret": *"([^"]+)"`),
-	"password":        regexp.MustCompile(`(?m)^password = (.+)$`),
-	"key":             regexp.MustCompile(`(?m)^ *([A-Za-z0-9+/]{60,})$`),
+// secretLines returns what is secret in the cloud configurations that simulators write, by
+// the key that it stands at. Of a private key each line is one.
+func secretLines() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"aadClientSecret": regexp.MustCompile(`"aadClientSecret": *"([^"]+)"`),
+		"password":        regexp.MustCompile(`(?m)^password = (.+)$`),
+		"key":             regexp.MustCompile(`(?m)^ *([A-Za-z0-9+/]{60,})$`),
+	}
 }
 
 // Secrets returns the credentials that the programs of the world are given, by where they
@@ -45,7 +47,7 @@ func (w *World) Secrets() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for key, line := range secretLines {
+	for key, line := range secretLines() {
 		for n, found := range line.FindAllSubmatch(conf, -1) {
 			out[fmt.Sprintf("%s in cloud.conf (%d)", key, n)] = string(found[1])
 		}

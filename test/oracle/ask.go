@@ -9,14 +9,16 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
 )
 
 // What both clouds have: the region, and an ordinary project with its user.
 const (
 	region       = "RegionOne"
 	projectName  = "berth"
-	userName     = "cluster"
-	userPassword = "secret"
+	userName     = simopenstack.UserName
+	userPassword = simopenstack.Password
 )
 
 // document is a JSON object.
