@@ -64,6 +64,10 @@ func keyCases() []keyCase {
 	}
 	six := nlb("assigned-ipv6", "")
 	six.change = func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol} }
+	pair := lb(prefix+"reserved-ips", "")
+	pair.change = func(s *corev1.ServiceSpec) {
+		s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+	}
 	preserve := nlb("is-preserve-source", "false")
 	preserve.change = props.Local
 	group := func(s simoci.Seed) string { return s.Groups[0] }
@@ -84,7 +88,7 @@ func keyCases() []keyCase {
 		seeded(lb(oldPrefix+"subnet2", "", oldPrefix+"subnet1", "zonal"), func(s simoci.Seed) string { return s.Zonal[1].ID }),
 		seeded(nlb("subnet", ""), func(s simoci.Seed) string { return s.Zonal[0].ID }),
 		seeded(lb(prefix+"compartment-id", ""), func(s simoci.Seed) string { return s.Other }),
-		seeded(lb(prefix+"reserved-ips", ""), func(s simoci.Seed) string { return s.Addresses[1] }),
+		seeded(lb(prefix+"reserved-ips", ""), func(s simoci.Seed) string { return s.Addresses[1] }), seeded(pair, func(s simoci.Seed) string { return s.Addresses[1] + ", " + strings.ToUpper(s.Address6) }),
 		seeded(lb(prefix+"oci-network-security-groups", ""), group), seeded(nlb("oci-network-security-groups", ""), group),
 		seeded(lb(prefix+"oci-backend-network-security-group", "", prefix+"security-rule-management-mode", "NSG"), func(s simoci.Seed) string { return s.WorkerGroup }),
 		nlb("security-list-management-mode", "Frontend"), nlb("health-check-retries", "4"), nlb("health-check-interval", "20000"), nlb("health-check-timeout", "2000"),

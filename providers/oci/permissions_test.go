@@ -42,7 +42,7 @@ func TestPermissions(t *testing.T) {
 		props.Service("slower", with(oldPrefix+"health-check-interval", "20000"), props.Local), props.Service("other-port", nil, four),
 		props.Service("rules", with(http, "HTTP", rules, headers("a"))), props.Service("other-rules", with(http, "HTTP", rules, headers("b"))), props.Service("no-rules", with(http, "HTTP", rules, "{}")),
 		props.Service("group", with(guards, "NSG", prefix+"oci-backend-network-security-group", seed.WorkerGroup)), props.Service("group-other", with(guards, "NSG"), four),
-		props.Service("last", nil, given),
+		props.Service("last", nil, given), props.Service("pair", with(prefix+"reserved-ips", seed.Addresses[0]+","+seed.Address6), both),
 	}
 	network := []props.Case{
 		props.Service("nlb", nlb(netPrefix+"security-list-management-mode", "All")), props.Service("nlb-port", nlb(), four), props.Service("nlb-both", nlb(), both),

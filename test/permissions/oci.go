@@ -45,7 +45,7 @@ func ociPermission(service, _, operation string) (string, bool) {
 	if service == "core" {
 		need := map[string]string{
 			"GetSubnet": "SUBNET_READ", "ListSubnets": "SUBNET_READ", "GetSecurityList": "SECURITY_LIST_READ", "UpdateSecurityList": "SECURITY_LIST_UPDATE",
-			"ListVnicAttachments": "VNIC_ATTACHMENT_READ", "GetVnic": "VNIC_READ", "GetInstance": "INSTANCE_READ", "GetPublicIpByIpAddress": "PUBLIC_IP_READ",
+			"ListVnicAttachments": "VNIC_ATTACHMENT_READ", "GetVnic": "VNIC_READ", "GetInstance": "INSTANCE_READ", "GetPublicIpByIpAddress": "PUBLIC_IP_READ", "ListIpv6s": "IPV6_READ",
 			"GetIpv6": "IPV6_READ", "GetPrivateIp": "PRIVATE_IP_READ", "ListPrivateIps": "PRIVATE_IP_READ",
 			"ListNetworkSecurityGroups": "NETWORK_SECURITY_GROUP_READ", "GetNetworkSecurityGroup": "NETWORK_SECURITY_GROUP_READ",
 			"CreateNetworkSecurityGroup": "NETWORK_SECURITY_GROUP_CREATE", "UpdateNetworkSecurityGroup": "NETWORK_SECURITY_GROUP_UPDATE",

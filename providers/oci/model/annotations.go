@@ -137,7 +137,7 @@ func reservedIPs() *annotations.Key[[]string] {
 		Name: prefix + "reserved-ips", Group: groupKind, Example: "203.0.113.7",
 		Doc: "Reserved public addresses of the load balancer, in place of spec.loadBalancerIP.",
 		Forms: []annotations.Form[[]string]{{
-			Type:   annotations.ListWith(annotations.ListOptions{AtMost: 2}, annotations.String().Legally("a reserved public address")),
+			Type:   annotations.ListWith(annotations.ListOptions{AtMost: 2}, annotations.String().Legally("a reserved public IPv4 address, or a reserved IPv6 address of the subnet")),
 			Change: annotations.IgnoredAfterCreation, Source: "https://docs.oracle.com/en-us/iaas/releasenotes/conteng/conteng-LB-NLB-annotation-for-Reserved-IPv4.htm",
 			Doc: "One of each family at most; a pair on lb only.",
 		}},

@@ -216,30 +216,6 @@ func (b *builder) place(want *Balancer) {
 	}
 }
 
-// reserve gives a new load balancer the reserved addresses that the Service names.
-func (b *builder) reserve(want *Balancer) {
-	addresses, where := addressesAsked(b.in)
-	if len(addresses) > 0 && want.Private {
-		b.refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
-		return
-	}
-	if len(addresses) > 1 {
-		b.refuse(where, strings.Join(addresses, ","), "has several addresses: those of IPv6 cannot be looked up yet", "one IPv4 address")
-		return
-	}
-	for _, ip := range addresses {
-		known, ok := b.facts.Addresses[ip]
-		switch {
-		case !ok:
-			b.refuse(where, ip, "is no reserved public IPv4 address of the tenancy, or may not be seen", "a reserved public IPv4 address")
-		case !known.Available:
-			b.refuse(where, ip, "is in use by "+firstOf(known.User, "something else"), "a reserved public address that is free")
-		default:
-			want.Reserved = append(want.Reserved, known.ID)
-		}
-	}
-}
-
 // shape wants what the Service says; a flexible load balancer that is there stays one.
 // Source: load_balancer_spec.go (getLBShape).
 func (b *builder) shape(want *Balancer, found Balancer, there bool) {

@@ -14,7 +14,8 @@ const (
 	// FactMachines are the subnets that instances are in: Value is the compartment. Those
 	// of the nodes of Scope.Nodes are among them.
 	FactMachines stack.Kind = "machine-subnets"
-	// FactAddress is a reserved public address: Value is the address.
+	// FactAddress is a reserved address: Value is the address. One of IPv6 is of a subnet,
+	// whose OCID is By.
 	FactAddress stack.Kind = "public-ip"
 )
 
@@ -30,9 +31,10 @@ type Subnet struct {
 	List string
 }
 
-// PublicIP is a reserved public address.
+// PublicIP is a reserved address that clients can reach.
 type PublicIP struct {
 	ID        string
+	Subnet    string // that it is of; empty: of none, as those of IPv4
 	Available bool   // nothing has it
 	User      string // OCID of what has it
 }

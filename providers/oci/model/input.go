@@ -1,6 +1,7 @@
 package model
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -94,7 +95,19 @@ func addressesAsked(in Input) (addresses []string, where string) {
 	if ip := in.Service.Spec.LoadBalancerIP; ip != "" {
 		return []string{ip}, "spec.loadBalancerIP"
 	}
-	return reservedKey.Get(in.Values), reservedKey.Name
+	for _, ip := range reservedKey.Get(in.Values) {
+		if a, err := netip.ParseAddr(ip); err == nil {
+			ip = a.String() // as the cloud writes it
+		}
+		addresses = append(addresses, ip)
+	}
+	return addresses, reservedKey.Name
+}
+
+// isV6 tells whether a text is an IPv6 address.
+func isV6(text string) bool {
+	a, err := netip.ParseAddr(text)
+	return err == nil && a.Is6()
 }
 
 // preserved tells whether nodes see the addresses of clients.

@@ -96,7 +96,15 @@ func Scope(in Input) (providers.Scope, error) {
 	}
 	addresses, _ := addressesAsked(in)
 	for _, ip := range addresses {
-		ask(FactAddress, ByID, ip)
+		if !isV6(ip) {
+			ask(FactAddress, ByID, ip)
+			continue
+		}
+		for _, subnet := range []string{first, second} {
+			if subnet != "" {
+				ask(FactAddress, subnet, ip)
+			}
+		}
 	}
 	return s, nil
 }

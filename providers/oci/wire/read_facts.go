@@ -57,6 +57,9 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 			}
 		}, err
 	case model.FactAddress:
+		if l.By != model.ByID {
+			return s.reservedV6(ctx, facts, l.By, l.Value)
+		}
 		return s.publicIP(ctx, facts, l.Value)
 	}
 	return nil, fault.New(fault.Internal, "nothing answers the look-up %v", l)
@@ -77,6 +80,26 @@ func (s *Session) publicIP(ctx context.Context, facts *model.Facts, ip string) (
 	}
 	return func() {
 		facts.Addresses[ip] = model.PublicIP{ID: doc.ID, Available: doc.State == "AVAILABLE", User: doc.User}
+	}, err
+}
+
+// reservedV6 looks a reserved IPv6 address of a subnet up.
+// Source: Core Services API reference, ListIpv6s.
+func (s *Session) reservedV6(ctx context.Context, facts *model.Facts, subnet, ip string) (func(), error) {
+	type ipv6Doc struct {
+		ID       string `json:"id"`
+		IP       string `json:"ipAddress"`
+		Lifetime string `json:"lifetime"`
+		State    string `json:"ipState"`
+		VNIC     string `json:"vnicId"`
+	}
+	all, err := listAll[ipv6Doc](ctx, s, s.core, "/ipv6", url.Values{"subnetId": {subnet}, "ipAddress": {ip}}, false)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && (len(all) == 0 || all[0].Lifetime != "RESERVED") {
+		return nil, nil
+	}
+	return func() {
+		doc := all[0]
+		facts.Addresses[ip] = model.PublicIP{ID: doc.ID, Subnet: subnet, Available: doc.State != "ASSIGNED", User: doc.VNIC}
 	}, err
 }
 

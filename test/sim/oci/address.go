@@ -129,8 +129,9 @@ func (v *visit) reserve(lb, subnet rest.Object, reserved []rest.Object) (map[str
 		case o.Text("lifetime") != "RESERVED" || o.Text(holder) != "" || o.Text("vnicId") != "":
 			return nil, refuse(409, "Conflict", "The reserved IP %s is in use", id)
 		}
-		changes := rest.Object{holder: lb.Text("id")}
+		changes := rest.Object{holder: lb.Text("id"), "ipState": "ASSIGNED"}
 		if table == publicIPs {
+			delete(changes, "ipState")
 			changes = changes.With(rest.Object{lifecycle: "ASSIGNED", "assignedEntityType": "PRIVATE_IP", "assignedEntityId": v.state.idOf(privateIPs, lb.Text("id"))})
 		}
 		out[table] = v.state.store(table, o.With(changes))

@@ -121,7 +121,11 @@ func (s *state) releaseBut(lb string, keep map[string]bool) {
 			switch {
 			case keep[o.Text("ipAddress")]:
 			case o.Text("lifetime") == "RESERVED":
-				s.store(table, o.Without("assignedEntityId", "assignedEntityType").With(rest.Object{holder: "", lifecycle: "AVAILABLE"}))
+				back := rest.Object{holder: "", lifecycle: "AVAILABLE"}
+				if table != publicIPs {
+					back["ipState"] = "AVAILABLE"
+				}
+				s.store(table, o.Without("assignedEntityId", "assignedEntityType").With(back))
 			default:
 				delete(s.taken, o.Text("subnetId")+" "+o.Text("ipAddress"))
 				s.Drop(table, o.Text("id"))

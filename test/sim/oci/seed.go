@@ -65,6 +65,8 @@ type Seed struct {
 	// PrivateAddress is a reserved address of the private subnet.
 	PrivateAddress   string `json:"privateAddress"`
 	PrivateAddressID string `json:"privateAddressId"`
+	// Address6 is a reserved IPv6 address of the public subnet; empty without IPv6.
+	Address6 string `json:"address6,omitempty"`
 	// TagNamespace has the defined tags CostCenter and Environment.
 	TagNamespace string `json:"tagNamespace"`
 	Nodes        []Node `json:"nodes"`
@@ -122,6 +124,13 @@ func (p *planting) furnish() {
 	p.PrivateAddressID = p.add(privateIPs, "reserved", rest.Object{
 		"ipAddress": p.PrivateAddress, "lifetime": "RESERVED", "ipState": "AVAILABLE", "subnetId": p.Private.ID, "isPrimary": false, "vnicId": nil,
 	})
+	if p.dual {
+		a := netip.MustParsePrefix(p.Public.IPv6CIDR).Addr().As16()
+		a[14], a[15] = 0x0f, 0x0f
+		p.Address6 = netip.AddrFrom16(a).String()
+		p.take(p.Public.ID, netip.AddrFrom16(a))
+		p.add(ipv6s, "reserved", rest.Object{"ipAddress": p.Address6, "lifetime": "RESERVED", "ipState": "AVAILABLE", "subnetId": p.Public.ID, "vnicId": nil})
+	}
 }
 
 // add enters an object of the compartment.

@@ -1,0 +1,99 @@
+package oci_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/props"
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+	"github.com/berth-lb/berth/test/sim/oci/simtest"
+)
+
+func dual(s *corev1.ServiceSpec) {
+	s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+}
+
+// reserving is a cloud with reserved addresses, and a process.
+func reserving(t *testing.T) (subject, *reconcile.Reconciler) {
+	t.Helper()
+	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 3, DualStack: true}})}
+	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+	r.SetNodes(s.Nodes())
+	r.AllKnown()
+	return s, r
+}
+
+// renamed is a Service of another name, with other ports.
+func renamed(svc *corev1.Service, name string, beyond int32) *corev1.Service {
+	out := svc.DeepCopy()
+	out.Name, out.UID = name, types.UID("uid-of-"+name)
+	for i := range out.Spec.Ports {
+		out.Spec.Ports[i].Port += beyond
+		out.Spec.Ports[i].NodePort += beyond
+	}
+	return out
+}
+
+// TestReservedPair: a load balancer gets the reserved addresses of both families, a second
+// one is told that they are in use, and they stay when it goes.
+func TestReservedPair(t *testing.T) {
+	s, r := reserving(t)
+	seed := s.running.Cloud.Seed
+	wish := with(prefix+"reserved-ips", seed.Addresses[0]+","+seed.Address6, prefix+"security-rule-management-mode", "None")
+	svc := props.Service("web", wish, dual).Service
+	until(t, s, r, reconcile.Job{Service: svc})
+	d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, a := range r.Run(t.Context(), d, nil).Status.Ingress {
+		shown = append(shown, a.IP)
+	}
+	if got, want := strings.Join(shown, " "), seed.Addresses[0]+" "+seed.Address6; got != want {
+		t.Errorf("addresses %s, want %s", got, want)
+	}
+	d, err = r.Draft(t.Context(), reconcile.Job{Service: renamed(svc, "other", 0)})
+	if said := strings.Join(d.Problems.Strings(), "\n"); err != nil || !strings.Contains(said, "is in use by") {
+		t.Errorf("the second Service: %v, told %s", err, said)
+	}
+	until(t, s, r, reconcile.Job{Service: svc, Release: true})
+	until(t, s, r, reconcile.Job{Service: renamed(svc, "third", 0)})
+}
+
+// TestReservedRefused: what cannot be had is told before anything is made.
+func TestReservedRefused(t *testing.T) {
+	s, r := reserving(t)
+	seed := s.running.Cloud.Seed
+	four, six := seed.Addresses[0], seed.Address6
+	for _, c := range []struct {
+		asked, want string
+		more        []string
+		change      func(*corev1.ServiceSpec)
+	}{
+		{four + "," + seed.Addresses[1], "has two addresses of one family", nil, dual},
+		{six, "beside one of IPv4", nil, dual},
+		{four + "," + six, "beside one of IPv4 on load balancers of kind lb only", []string{prefix + "load-balancer-type", "nlb"}, dual},
+		{four + "," + six, "the Service is of IPv4 alone", nil, func(*corev1.ServiceSpec) {}},
+		{four + ",2001:db8::99", "is no reserved IPv6 address of the subnet", nil, dual},
+		{four + "," + six, "is no reserved IPv6 address of the subnet", []string{oldPrefix + "subnet1", seed.Private.ID}, dual},
+		{four + "," + six, "the load balancer is internal", []string{oldPrefix + "internal", "true"}, dual},
+	} {
+		svc := props.Service("web", with(append(c.more, prefix+"reserved-ips", c.asked)...), c.change).Service
+		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(d.Problems.Strings(), "\n"); !strings.Contains(said, c.want) || !d.Plan.Empty() {
+			t.Errorf("%s %v: told %q, want %q", c.asked, c.more, said, c.want)
+		}
+	}
+	if n := s.Control().Journal.Writes(); n != 0 {
+		t.Errorf("%d writes", n)
+	}
+}

@@ -1,0 +1,48 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// reserve gives a new load balancer the reserved addresses that the Service names: one
+// of IPv4, and on lb one of IPv6 besides.
+// Source: Oracle release notes, "Reserved IPv6 addresses for load balancers" (2026-05-21).
+func (b *builder) reserve(want *Balancer) {
+	addresses, where := addressesAsked(b.in)
+	if len(addresses) == 0 {
+		return
+	}
+	if want.Private {
+		b.refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
+		return
+	}
+	const pair = "one IPv4 address, and on lb one of IPv6 beside it"
+	six := slices.ContainsFunc(addresses, isV6)
+	switch {
+	case len(addresses) > 1 && (isV6(addresses[0]) == isV6(addresses[1])):
+		b.refuse(where, strings.Join(addresses, ","), "has two addresses of one family", pair)
+		return
+	case six && (b.in.Kind != LB || len(addresses) == 1 || where != reservedKey.Name):
+		b.refuse(where, strings.Join(addresses, ","), "has an IPv6 address, which "+reservedKey.Name+" can have beside one of IPv4 on load balancers of kind lb only", pair)
+		return
+	case six && len(b.in.Backends.Families) < 2:
+		b.refuse(where, strings.Join(addresses, ","), "has an IPv6 address, but the Service is of IPv4 alone", "an IPv4 address, or spec.ipFamilies with both")
+		return
+	}
+	for _, ip := range addresses {
+		known, ok := b.facts.Addresses[ip]
+		switch {
+		case !ok && isV6(ip):
+			b.refuse(where, ip, "is no reserved IPv6 address of the subnet of the load balancer, or may not be seen", "a reserved IPv6 address of the subnet")
+		case !ok:
+			b.refuse(where, ip, "is no reserved public IPv4 address of the tenancy, or may not be seen", "a reserved public IPv4 address")
+		case known.Subnet != "" && !slices.Contains(want.Subnets, known.Subnet):
+			b.refuse(where, ip, "is of subnet "+known.Subnet+", which the load balancer is not in", "a reserved IPv6 address of its subnet")
+		case !known.Available:
+			b.refuse(where, ip, "is in use by "+firstOf(known.User, "something else"), "a reserved public address that is free")
+		default:
+			want.Reserved = append(want.Reserved, known.ID)
+		}
+	}
+}
