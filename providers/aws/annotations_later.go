@@ -61,7 +61,7 @@ func objectKeys() []annotations.Declaration {
 			Kinds: onLBC(), Type: words(), Support: annotations.Later, Reason: quicReason, Source: lbcGuide,
 		}),
 		on(annotations.PodAnnotation, "vpc.amazonaws.com/pod-eni", "Network interface of the pod, written by the VPC network plugin.", "", annotations.Form[string]{
-			Kinds: onLBC(), Type: annotations.String(), Support: annotations.Later, Reason: "this version lets load balancers in through the groups of nodes alone, not through those that single pods have",
+			Kinds: onLBC(), Type: annotations.String(), Support: annotations.Accepted, Reason: "EC2 is asked for the interface by the address of the pod, which tells the same",
 			Source: "kubernetes-sigs/aws-load-balancer-controller:pkg/networking/pod_eni_info_resolver.go",
 		}),
 		on(annotations.OtherObject, "elbv2.k8s.aws/checkpoint", "Hash of what was last done for a TargetGroupBinding, written by its controller.", "", annotations.Form[string]{

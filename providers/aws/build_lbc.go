@@ -150,6 +150,7 @@ func (f *controlled) backing() {
 		var doubts annotations.Problems
 		f.builder.groups, doubts = groupsOf(ids, f.facts)
 		f.tell(doubts...)
+		f.podGroups()
 	}
 }
 

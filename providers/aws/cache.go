@@ -30,6 +30,7 @@ const (
 type factCache struct {
 	network  kit.Aged[[]Subnet]
 	machines *kit.Known[string, Instance] // by their ids
+	pods     *kit.Known[string, []string] // groups of pods with network interfaces of their own, by address
 	groups   struct {
 		sync.Mutex
 		list []NodeGroup // sorted by id; replaced as a whole, never written to
@@ -63,6 +64,8 @@ type factCache struct {
 type factsKey struct {
 	nodes    string // digest of the set
 	machines int    // version
+	pods     int    // version
+	unseen   bool   // they may not be asked for
 	subnets  *Subnet
 	groups   *NodeGroup
 	names    int
@@ -73,6 +76,7 @@ type factsKey struct {
 
 func newFactCache() *factCache {
 	c := &factCache{machines: kit.NewKnown[string](instanceAge, absentAge, func(i Instance) bool { return i.Stopped })}
+	c.pods = kit.NewKnown[string, []string](podAge, absentPodAge, nil)
 	c.stacks.known = map[string]string{}
 	c.groups.asked = map[string]bool{}
 	c.classic.there = map[string]bool{}
@@ -140,8 +144,8 @@ func (c *factCache) zones() map[string]string {
 }
 
 // nodeGroups returns the remembered groups; false if they are too old, lack a
-// group of one of the instances, or were listed before a Service named a group.
-func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance, named []string) ([]NodeGroup, bool) {
+// group of one of the instances or pods, or were listed before a Service named a group.
+func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance, pods map[string][]string, named []string) ([]NodeGroup, bool) {
 	c.groups.Lock()
 	defer c.groups.Unlock()
 	if c.groups.at.IsZero() || now.Sub(c.groups.at) >= groupAge {
@@ -152,11 +156,18 @@ func (c *factCache) nodeGroups(now time.Time, instances map[string]Instance, nam
 			return nil, false
 		}
 	}
+	missing := func(g string) bool {
+		_, ok := groupAt(c.groups.list, g)
+		return !ok
+	}
 	for _, i := range instances {
-		for _, g := range i.Groups {
-			if _, ok := groupAt(c.groups.list, g); !ok {
-				return nil, false
-			}
+		if slices.ContainsFunc(i.Groups, missing) {
+			return nil, false
+		}
+	}
+	for _, groups := range pods {
+		if slices.ContainsFunc(groups, missing) {
+			return nil, false
 		}
 	}
 	return c.groups.list, true

@@ -33,6 +33,8 @@ type Instance struct {
 	Groups []string // security groups, sorted
 	// Stopped says that it does not run: a target group does not take it.
 	Stopped bool `json:",omitempty"`
+	// Trunk says that pods on it may have network interfaces of their own.
+	Trunk bool `json:",omitempty"`
 }
 
 // Given is a load balancer by whose name a Service asks for it.
@@ -56,6 +58,11 @@ type Facts struct {
 	GroupNames map[string]string
 	Instances  map[string]Instance // the nodes of the scope that exist, by id
 	Quota      TargetQuota
+	// PodGroups are the security groups of pods that have network interfaces of their own,
+	// by address.
+	PodGroups map[string][]string `json:",omitempty"`
+	// PodsUnseen says that our role may not ask for those.
+	PodsUnseen bool `json:",omitempty"`
 	// NamedGroups are the ids of security groups of the VPC by the tag Name, of the names
 	// that Services give.
 	NamedGroups map[string][]string

@@ -34,7 +34,7 @@ func nodeGroups(ids []string, facts *Facts) ([]string, annotations.Problems) {
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out), doubtful(doubts, facts.Cluster)
+	return slices.Compact(out), doubtful(doubts, facts.Cluster, "node")
 }
 
 // groupsOf is nodeGroups, chosen once for all Services that have the same nodes.
@@ -72,16 +72,16 @@ func nodeGroup(groups []string, byID map[string]NodeGroup, cluster ClusterTag) (
 	return slices.Min(best), among
 }
 
-// doubtful tells of instances for which there was more than one group.
-func doubtful(doubts map[string][]string, cluster ClusterTag) annotations.Problems {
+// doubtful tells of nodes, or pods, for which there was more than one group.
+func doubtful(doubts map[string][]string, cluster ClusterTag, of string) annotations.Problems {
 	var out annotations.Problems
 	for _, choice := range sortedKeys(doubts) {
 		ids := doubts[choice]
 		slices.Sort(ids)
 		text := "could each get the rules of load balancers; chosen is " + choice
-		legal := "one group for each node"
+		legal := "one group for each " + of
 		if cluster.ID != "" {
-			legal = fmt.Sprintf("the tag %s on one group of each node", cluster.Key())
+			legal = fmt.Sprintf("the tag %s on one group of each %s", cluster.Key(), of)
 		}
 		out = append(out, said("security groups of "+shortList(ids), "", text, legal, annotations.Warning))
 	}

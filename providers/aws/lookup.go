@@ -21,6 +21,8 @@ import "github.com/berth-lb/berth/stack"
 //	Facts  capacity-reservation     wanted        read the capacity of the load balancer as well
 //	Facts  subnets                  vpc           all subnets of our VPC
 //	Facts  node-security-group      nodes         the groups of the nodes, and the instances
+//	Facts  node-security-group      address       an instance, or - for a node that is none, and addresses
+//	                                              of pods there: the groups of those that have their own
 //	Facts  target-group-attributes  wanted        read the attributes of target groups as well
 //	Facts  targets                  wanted        of targets read those alone that this cluster has registered
 //	Facts  network-load-balancer    wanted        the Service is to have one, so the rules that
@@ -32,7 +34,8 @@ const (
 	byVPC         = "vpc"
 	byNodes       = "nodes"
 	byWanted      = "wanted"
-	byStack       = "stack"    // the tag of the Service of the AWS Load Balancer Controller, namespace/name
+	byStack       = "stack" // the tag of the Service of the AWS Load Balancer Controller, namespace/name
+	byAddress     = "address"
 	byTagName     = "tag-name" // the tag Name
 	byGroup       = "group"    // a group of Services, or a load balancer of others
 )

@@ -70,6 +70,17 @@ func TestPermissionsController(t *testing.T) {
 		"aws-load-balancer-security-groups": group, "aws-load-balancer-additional-resource-tags": "team=web",
 	}, nil)
 	permissions.Check(t, permissions.AWSController(), permissions.Walk{
-		Fresh: controllerWith("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], all[2]),
+		Fresh: withBranches("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], all[2]),
 	})
+}
+
+// withBranches has a pod on the first node with a network interface of its own.
+func withBranches(config string) props.New {
+	return func(t testing.TB) props.Subject {
+		s := controllerWith(config)(t)
+		if p, ok := s.(podded); ok {
+			p.branches(p.Slices(controllerService("any", nil, nil).Service)[0].Endpoints[0].Addresses[0])
+		}
+		return s
+	}
 }

@@ -54,6 +54,9 @@ type read struct {
 	groupNames      map[string]string // of groups that load balancers have for themselves, by id
 	subnetList      []Subnet
 	machines        map[string]Instance
+	podGroups       map[string][]string       // of pods with network interfaces of their own, by address
+	podsUnseen      bool                      // they may not be asked for
+	podsAt          int                       // version of what is remembered of those
 	machinesAt      int                       // version of what is remembered of machines; 0: nobody asked for them
 	factsFor        map[string]*Facts         // by the digest of a scope's nodes
 	details         map[providers.Lookup]bool // whose details any scope wants

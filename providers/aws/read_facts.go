@@ -176,6 +176,7 @@ func instancesOf(list []ec2types.Instance) []Instance {
 		found := Instance{ID: awssdk.ToString(i.InstanceId), Subnet: awssdk.ToString(i.SubnetId)}
 		// One that is about to run does by the time that it is registered.
 		found.Stopped = i.State != nil && i.State.Name != ec2types.InstanceStateNameRunning && i.State.Name != ec2types.InstanceStateNamePending
+		found.Trunk = slices.ContainsFunc(i.NetworkInterfaces, func(n ec2types.InstanceNetworkInterface) bool { return awssdk.ToString(n.InterfaceType) == trunkType })
 		if i.Placement != nil {
 			found.Zone = awssdk.ToString(i.Placement.AvailabilityZone)
 		}
@@ -223,13 +224,18 @@ func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([
 }
 
 // nodeGroups are the groups that carry the cluster's tag and those that the
-// instances have, with their rules, sorted by id. Groups that load balancers
+// instances, or pods by themselves, have, with their rules, sorted by id. Groups that load balancers
 // have for themselves carry the tag as well but are no groups of nodes: of them
 // the names are told, by id.
-func (s *Session) nodeGroups(ctx context.Context, instances map[string]Instance) ([]NodeGroup, map[string]string, error) {
+func (s *Session) nodeGroups(ctx context.Context, instances map[string]Instance, pods map[string][]string) ([]NodeGroup, map[string]string, error) {
 	needed := map[string]bool{}
 	for _, i := range instances {
 		for _, g := range i.Groups {
+			needed[g] = true
+		}
+	}
+	for _, groups := range pods {
+		for _, g := range groups {
 			needed[g] = true
 		}
 	}

@@ -132,11 +132,14 @@ func (r *read) listNodes() error {
 	if r.config.DisableNodeRules {
 		return nil
 	}
-	if known, ok := r.facts.nodeGroups(r.now(), r.machines, named); ok && !anew {
+	if err := r.listPods(); err != nil {
+		return fmt.Errorf("network interfaces of pods: %w", err)
+	}
+	if known, ok := r.facts.nodeGroups(r.now(), r.machines, r.podGroups, named); ok && !anew {
 		r.groups, r.groupNames = known, r.facts.groupNames()
 		return nil
 	}
-	groups, names, err := r.nodeGroups(r.ctx, r.machines)
+	groups, names, err := r.nodeGroups(r.ctx, r.machines, r.podGroups)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,12 @@ type privateIPXML struct {
 	Primary bool   `xml:"primary"`
 }
 
+// ipv6XML is one of an interface's IPv6 addresses.
+// Source: Amazon EC2 API reference, NetworkInterface and NetworkInterfaceIpv6Address.
+type ipv6XML struct {
+	IP string `xml:"ipv6Address"`
+}
+
 type interfaceAttachmentXML struct {
 	ID       string `xml:"attachmentId"`
 	Instance string `xml:"instanceId,omitempty"`
@@ -52,6 +58,7 @@ type interfaceXML struct {
 	Groups      query.Items[groupRefXML]  `xml:"groupSet"`
 	Attachment  *interfaceAttachmentXML   `xml:"attachment"`
 	IPs         query.Items[privateIPXML] `xml:"privateIpAddressesSet"`
+	IPv6s       query.Items[ipv6XML]      `xml:"ipv6AddressesSet"`
 	Type        string                    `xml:"interfaceType"`
 	Tags        *query.Items[tagXML]      `xml:"tagSet"`
 }
@@ -114,6 +121,9 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 		*x.Managed = true
 		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: i.requester(), Index: 1, Status: "attached", Time: stamp(i.Attached)}
 	}
+	for _, ip := range i.IPv6s {
+		x.IPv6s.Item = append(x.IPv6s.Item, ipv6XML{ip})
+	}
 	for n, ip := range i.IPs {
 		x.IPs.Item = append(x.IPs.Item, privateIPXML{IP: ip, DNS: c.privateDNS(ip), Primary: n == 0})
 	}
@@ -127,6 +137,7 @@ func interfaceProperties() properties[Interface] {
 		"description":                  func(_ *call, i Interface) []string { return one(i.Description) },
 		"group-id":                     func(_ *call, i Interface) []string { return i.Groups },
 		"network-interface-id":         func(_ *call, i Interface) []string { return one(i.ID) },
+		"ipv6-addresses.ipv6-address":  func(_ *call, i Interface) []string { return i.IPv6s },
 		"private-ip-address":           func(_ *call, i Interface) []string { return i.IPs },
 		"requester-id":                 func(_ *call, i Interface) []string { return one(i.requester()) },
 		"status":                       func(_ *call, i Interface) []string { return one(i.status()) },

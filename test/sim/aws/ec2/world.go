@@ -63,13 +63,17 @@ type Interface struct {
 	Groups                                  []string
 	// IPs are the private IPv4 addresses, the primary one first.
 	IPs []string
+	// IPv6s are the IPv6 addresses.
+	IPv6s []string `json:",omitempty"`
 	// Instance is empty for an interface that is attached to none.
 	Instance            string
 	DeviceIndex         int
 	DeleteOnTermination bool
 	Attached            time.Time
-	// Owner is the load balancer that has the interface, by its key there; Kind is
-	// the type of such an interface.
+	// Owner is the load balancer that has the interface, by its key there. Kind is the type
+	// of an interface that is none of the ordinary ones: of a load balancer, trunk of an
+	// instance, branch of a pod.
+	// Source: Amazon EC2 API reference, DescribeNetworkInterfaces, filter interface-type.
 	Owner, Kind string
 }
 
