@@ -46,7 +46,7 @@ func fromEnvironment(c model.Config) model.Config {
 
 // connect makes the clients of the three APIs. None of them repeats a call: the limits
 // of the session do.
-func (s *Session) connect(c model.Config, env providers.Env) error {
+func (s *Session) connect(c model.Config, env providers.Env, told error) error {
 	identity, err := identityOf(c)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Session) connect(c model.Config, env providers.Env) error {
 		region, _ = identity.Region() // checked below
 	}
 	if region == "" && c.Endpoint == "" {
-		return fault.New(fault.Invalid, "cloud config: regionKey: is empty; legal is the key or name of a region, such as eu-frankfurt-1")
+		return fault.New(fault.Invalid, "cloud config: regionKey: is empty, and the metadata of the machine do not tell it (%v); legal is the key or name of a region, such as eu-frankfurt-1", told)
 	}
 	open := func(name, prefix, template, version string) *service {
 		client := common.DefaultBaseClientWithSigner(common.DefaultRequestSigner(identity))
@@ -81,7 +81,11 @@ func (s *Session) connect(c model.Config, env providers.Env) error {
 func identityOf(c model.Config) (common.ConfigurationProvider, error) {
 	switch {
 	case c.WorkloadIdentity:
-		p, err := auth.OkeWorkloadIdentityConfigurationProvider()
+		token := auth.NewDefaultServiceAccountTokenProvider()
+		if path := os.Getenv("OCI_WORKLOAD_IDENTITY_TOKEN_PATH"); path != "" {
+			token = token.WithSaTokenPath(path)
+		}
+		p, err := auth.OkeWorkloadIdentityConfigurationProviderWithServiceAccountTokenProvider(token)
 		if err != nil {
 			return nil, fmt.Errorf("cloud config: useWorkloadIdentity: %w", err)
 		}

@@ -40,8 +40,9 @@ const factAge = 5 * time.Minute
 const absentAge = 30 * time.Second
 
 // Open returns a session with the credentials of the configuration. It makes no call but
-// those that the credentials need. The error says which part of them is missing.
-func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
+// those that the credentials need, and to the metadata of the machine for what the
+// configuration lacks. The error says which part of them is missing.
+func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	s := &Session{
 		now: env.Now, locks: kit.NewLocks(), tokens: map[string]string{}, lists: map[string]list{},
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
@@ -52,8 +53,9 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 		s.now = time.Now
 	}
 	c = fromEnvironment(c)
+	c, told := fromMachine(ctx, c)
 	s.config = c
-	if err := s.connect(c, env); err != nil {
+	if err := s.connect(c, env, told); err != nil {
 		return nil, c, err
 	}
 	s.kinds = s.products()

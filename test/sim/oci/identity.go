@@ -61,11 +61,21 @@ func identityRoutes() []route {
 	federate.open, workload.open = true, true
 	return []route{
 		text("GetMetadataRegion", "opc/v2/instance/region", func(v *visit) ([]byte, error) { return []byte(v.cloud.opt.Region), nil }),
+		text("GetMetadataInstance", "opc/v2/instance", instanceOf),
 		text("GetMetadataCertificate", "opc/v2/identity/cert.pem", of(func(m machine) []byte { return m.leaf })),
 		text("GetMetadataKey", "opc/v2/identity/key.pem", of(func(m machine) []byte { return m.key })),
 		text("GetMetadataAuthority", "opc/v2/identity/intermediate.pem", of(func(m machine) []byte { return m.authority })),
 		federate, workload,
 	}
+}
+
+// instanceOf is what the metadata service says of the instance as a whole.
+// Source: oracle/oci-cloud-controller-manager:pkg/oci/instance/metadata, and Oracle's page "Getting Instance Metadata".
+func instanceOf(v *visit) ([]byte, error) {
+	return json.Marshal(map[string]string{
+		"compartmentId": v.cloud.Seed.Compartment, "tenantId": v.cloud.Seed.Tenancy,
+		"region": v.cloud.opt.Region, "canonicalRegionName": v.cloud.opt.Region,
+	})
 }
 
 // newMachine makes the certificate of an instance, whose subject names the tenancy.
@@ -139,7 +149,8 @@ func workloadToken(v *visit) (any, error) {
 		return nil, err
 	}
 	inner, err := json.Marshal(map[string]string{"token": "ST$" + token})
-	return base64.StdEncoding.EncodeToString(inner), err
+	// Nothing follows the text: the SDK takes off its first and its last character.
+	return []byte(`"` + base64.StdEncoding.EncodeToString(inner) + `"`), err
 }
 
 // session makes a token for a public key.
