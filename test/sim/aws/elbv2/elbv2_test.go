@@ -239,6 +239,10 @@ func TestForwardActionComesBackInBothForms(t *testing.T) {
 	if len(rules.Rules) != 1 || !*rules.Rules[0].IsDefault || *rules.Rules[0].Priority != "default" {
 		t.Errorf("rules %+v", rules.Rules)
 	}
+	tags, err := r.DescribeTags(t.Context(), &v2.DescribeTagsInput{ResourceArns: []string{*rules.Rules[0].RuleArn}})
+	if err != nil || len(tags.TagDescriptions) != 1 || len(tags.TagDescriptions[0].Tags) != 0 {
+		t.Errorf("tags of the default rule: %+v %v", tags, err)
+	}
 	groups, err := r.DescribeTargetGroups(t.Context(), &v2.DescribeTargetGroupsInput{LoadBalancerArn: lb.LoadBalancerArn})
 	if err != nil {
 		t.Fatal(err)

@@ -125,6 +125,7 @@ func TestCodes(t *testing.T) {
 		{"missing listener", "DeleteListener ListenerArn=LISx", "ListenerNotFound"},
 		{"idle timeout", "ModifyListenerAttributes ListenerArn=LIS Attributes.member.1.Key=tcp.idle_timeout.seconds Attributes.member.1.Value=59", "ValidationError"},
 		{"tags of nothing", "DescribeTags ResourceArns.member.1=arn:aws:ec2:x", "ValidationError"},
+		{"tags of a missing rule", "DescribeTags ResourceArns.member.1=arn:aws:elasticloadbalancing:x:1:listener-rule/net/a/b/c/d", "RuleNotFound"},
 		{"tags of a missing group", "AddTags ResourceArns.member.1=TG-TCPx Tags.member.1.Key=a", "TargetGroupNotFound"},
 		{"subnets", "SetSubnets LoadBalancerArn=NLB Subnets.member.1=subnet-a Subnets.member.2=subnet-c", ""},
 		{"no subnets", "SetSubnets LoadBalancerArn=NLB", "ValidationError"},

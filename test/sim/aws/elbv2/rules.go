@@ -28,8 +28,12 @@ func describeRules(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	arn := strings.Replace(l.ARN, ":listener/", ":listener-rule/", 1) + "/" + l.Rule
 	return struct{ Rules query.Members[ruleView] }{query.Members[ruleView]{Member: []ruleView{
-		{arn, "default", query.Members[action]{Member: l.Actions}, true},
+		{ruleARN(l), "default", query.Members[action]{Member: l.Actions}, true},
 	}}}, nil
+}
+
+// ruleARN is that of the default rule of a listener.
+func ruleARN(l *listener) string {
+	return strings.Replace(l.ARN, ":listener/", ":listener-rule/", 1) + "/" + l.Rule
 }

@@ -118,6 +118,7 @@ type listener struct {
 	Attributes   map[string]string
 	Tags         []lbkit.Tag
 	Rule         string // the digits of the default rule
+	RuleTags     []lbkit.Tag
 	Actions      []action
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// tagsAt finds the tags of any resource by its ARN.
+// tagsAt finds the tags of any resource by its ARN. The AWS Load Balancer Controller asks
+// for those of rules. Source: Elastic Load Balancing API reference, DescribeTags.
 func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
 	switch {
 	case strings.Contains(arn, ":loadbalancer/"):
@@ -28,6 +29,13 @@ func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
 			return &l.Tags, nil
 		}
 		return nil, query.Errorf("ListenerNotFound", "Listener '%s' not found", arn)
+	case strings.Contains(arn, ":listener-rule/"):
+		for _, l := range c.state.Listeners {
+			if ruleARN(l) == arn {
+				return &l.RuleTags, nil
+			}
+		}
+		return nil, query.Errorf("RuleNotFound", "Rule '%s' not found", arn)
 	}
 	return nil, query.Errorf("ValidationError", "'%s' is not a valid resource ARN", arn)
 }
