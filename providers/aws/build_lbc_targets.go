@@ -190,14 +190,31 @@ func (f *controlled) targetsOf(p lbcPort, machines []string) []Target {
 		return targetsAt(machines, p.NodePort)
 	}
 	var out []Target
+	there := f.targetsThere(p)
 	for _, e := range f.pods(p) {
 		t := Target{ID: e.Addr.String(), Port: e.Port}
-		if !f.inside(e.Addr) {
+		if zone, ok := there[t]; ok {
+			t.Zone = zone
+		} else if !f.inside(e.Addr) {
 			t.Zone = zoneOutside
 		}
 		out = append(out, t)
 	}
 	slices.SortFunc(out, compareTargets)
+	return out
+}
+
+// targetsThere are the zones that the targets of a port are registered with, by target
+// without zone. A target that is there stays as it is: to have it with another zone it would
+// have to be deregistered first, and the official controller takes the ranges of the VPC for
+// what is inside, not those of its subnets.
+func (f *controlled) targetsThere(p lbcPort) map[Target]string {
+	have, _ := f.found(stack.Key{Kind: KindTargets, Name: p.key()})
+	old, _ := have.Spec.(Targets)
+	out := map[Target]string{}
+	for _, t := range old.Targets {
+		out[Target{ID: t.ID, Port: t.Port}] = t.Zone
+	}
 	return out
 }
 

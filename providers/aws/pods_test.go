@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
 // TestPodGroups: a pod with a network interface of its own is let in by the group with the
@@ -59,5 +61,38 @@ func TestPodLookups(t *testing.T) {
 	in.Config.DisableNodeRules = true
 	if got := podLookups(in); got != nil {
 		t.Errorf("without rules %v are looked up", got)
+	}
+}
+
+// TestZoneOfTargets: an address in no subnet is registered with the zone "all", unless it is
+// there without one already, or with one that it would not get today.
+func TestZoneOfTargets(t *testing.T) {
+	c := loadCase(t, "testdata/lbc-pods")
+	in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
+	key := stack.Key{Kind: KindTargets, Name: portKey(corev1.ProtocolTCP, 80)}
+	zones := func(there ...Target) map[string]string {
+		have := &stack.Stack{Owner: in.Owner, Resources: []stack.Resource{{Key: key, ID: "arn", Proof: stack.Derived, Spec: Targets{Targets: there}}}}
+		want, problems, err := build(in, &c.world.Facts, have)
+		if err != nil || problems.Errors() {
+			t.Fatal(err, problems.Strings())
+		}
+		res, _ := want.Get(key)
+		out := map[string]string{}
+		for _, target := range res.Spec.(Targets).Targets {
+			out[target.ID] = target.Zone
+		}
+		return out
+	}
+	inside, outside := Target{ID: "10.0.2.10", Port: 8080}, Target{ID: "192.168.7.7", Port: 8080}
+	odd := Target{ID: inside.ID, Port: inside.Port, Zone: zoneOutside}
+	for name, tc := range map[string]struct {
+		there           []Target
+		inside, outside string
+	}{
+		"new": {nil, "", zoneOutside}, "there": {[]Target{inside, outside}, "", ""}, "with the zone": {[]Target{odd}, zoneOutside, zoneOutside},
+	} {
+		if got := zones(tc.there...); got[inside.ID] != tc.inside || got[outside.ID] != tc.outside {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

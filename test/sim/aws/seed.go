@@ -17,6 +17,9 @@ type SeedOptions struct {
 	Nodes int
 	// Addresses is the number of elastic IP addresses; default 6.
 	Addresses int
+	// Pods is the number of further addresses that the interface of each instance has, as
+	// the plugin of Amazon's network gives them to pods; default none.
+	Pods int
 }
 
 // Subnet is a seeded subnet.
@@ -35,6 +38,8 @@ type Node struct {
 	Zone       string `json:"zone"`
 	Subnet     string `json:"subnet"`
 	PrivateIP  string `json:"privateIp"`
+	// Pods are the further addresses of its interface.
+	Pods []string `json:"pods,omitempty"`
 }
 
 // Address is a seeded elastic IP address.
@@ -92,6 +97,9 @@ func (s Seed) InstanceIDs() []string {
 
 const maxNodes = 12000
 
+// lastAddress is the last one of a private subnet that is free, counted from its first.
+const lastAddress = 4090
+
 // seeding builds the seed and the EC2 objects side by side.
 type seeding struct {
 	Seed
@@ -103,6 +111,9 @@ type seeding struct {
 func buildSeed(opt Options) (Seed, ec2.World, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, ec2.World{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
+	}
+	if pods := opt.Seed.Pods; pods < 0 || pods > 0 && opt.Seed.Nodes*(1+pods) > maxNodes {
+		return Seed{}, ec2.World{}, fmt.Errorf("pods %d on each of %d nodes: want 0 to %d addresses in all", pods, opt.Seed.Nodes, maxNodes)
 	}
 	b := &seeding{born: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), zones: opt.EC2.Zones}
 	if len(b.zones) == 0 {
@@ -116,7 +127,7 @@ func buildSeed(opt Options) (Seed, ec2.World, error) {
 	b.network()
 	b.subnets()
 	b.groups()
-	b.nodes(opt.Seed.Nodes)
+	b.nodes(opt.Seed.Nodes, opt.Seed.Pods)
 	count := opt.Seed.Addresses
 	if count == 0 {
 		count = 6
@@ -202,20 +213,26 @@ func (b *seeding) groups() {
 }
 
 // nodes spreads the instances over the private subnets.
-func (b *seeding) nodes(count int) {
+func (b *seeding) nodes(count, pods int) {
 	private := b.PrivateSubnets()
 	for n := range count {
 		at := n % len(private)
 		zone := b.zones[at].Name
-		offset := 10 + n/len(private)
-		ip := netip.AddrFrom4([4]byte{10, 0, byte(128 + at<<4 + offset>>8), byte(offset)}).String()
+		address := func(offset int) string {
+			return netip.AddrFrom4([4]byte{10, 0, byte(128 + at<<4 + offset>>8), byte(offset)}).String()
+		}
+		ip := address(10 + n/len(private))
+		var further []string
+		for p := range pods {
+			further = append(further, address(lastAddress-n/len(private)*pods-p)) // from the end of the subnet
+		}
 		id, key := ec2.ID("i", fmt.Sprintf("seed-%d", n+1)), fmt.Sprintf("node-%d", n+1)
 		b.world.Instances = append(b.world.Instances, ec2.Instance{
 			ID: id, Reservation: ec2.ID("r", "seed-"+key), Image: ec2.ID("ami", "seed"), Type: "m5.large", VPC: b.VPC, Subnet: private[at],
 			Zone: zone, PrivateIP: ip, State: "running", Launched: b.born,
 		})
 		eni := ec2.Interface{
-			ID: ec2.ID("eni", "seed-"+key), VPC: b.VPC, Subnet: private[at], Zone: zone, Groups: []string{b.NodeGroup}, IPs: []string{ip},
+			ID: ec2.ID("eni", "seed-"+key), VPC: b.VPC, Subnet: private[at], Zone: zone, Groups: []string{b.NodeGroup}, IPs: append([]string{ip}, further...),
 			Instance: id, DeleteOnTermination: true, Attached: b.born,
 		}
 		eni.MAC = ec2.MAC(eni.ID)
@@ -223,7 +240,7 @@ func (b *seeding) nodes(count int) {
 		b.tag(id, key, ec2.Tags{b.clusterTag(): "owned"})
 		b.tag(eni.ID, key, ec2.Tags{b.clusterTag(): "owned"})
 		b.Nodes = append(b.Nodes, Node{
-			Name: ec2.PrivateDNS(b.Region, ip), InstanceID: id, ProviderID: "aws:///" + zone + "/" + id, Zone: zone, Subnet: private[at], PrivateIP: ip,
+			Name: ec2.PrivateDNS(b.Region, ip), InstanceID: id, ProviderID: "aws:///" + zone + "/" + id, Zone: zone, Subnet: private[at], PrivateIP: ip, Pods: further,
 		})
 	}
 }

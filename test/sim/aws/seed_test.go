@@ -60,6 +60,33 @@ func TestSeedIsStable(t *testing.T) {
 }
 
 // TestSeedOverTheWire reads the seed as a controller does.
+// TestSeedOfPods: the addresses of pods are those of the interface of their machine, each
+// once, and there are not more of them than a subnet has.
+func TestSeedOfPods(t *testing.T) {
+	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 7, Pods: 3}})
+	seen := map[string]bool{}
+	for _, n := range c.Cloud.Seed.Nodes {
+		out, err := c.ec2.DescribeNetworkInterfaces(t.Context(), &ec2.DescribeNetworkInterfacesInput{Filters: []ec2types.Filter{
+			{Name: aws.String("addresses.private-ip-address"), Values: n.Pods},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.NetworkInterfaces) != 1 || *out.NetworkInterfaces[0].Attachment.InstanceId != n.InstanceID || *out.NetworkInterfaces[0].PrivateIpAddress != n.PrivateIP {
+			t.Errorf("%s: interfaces of %v: %+v", n.Name, n.Pods, out.NetworkInterfaces)
+		}
+		for _, ip := range append(n.Pods, n.PrivateIP) {
+			seen[ip] = true
+		}
+	}
+	if len(seen) != 7*4 {
+		t.Errorf("%d addresses, want %d", len(seen), 7*4)
+	}
+	if _, err := simaws.New(simaws.Options{Seed: simaws.SeedOptions{Nodes: 1000, Pods: 12}}); err == nil {
+		t.Error("more addresses than the subnets have")
+	}
+}
+
 func TestSeedOverTheWire(t *testing.T) {
 	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, ClusterID: "kube"}})
 	seed := c.Cloud.Seed

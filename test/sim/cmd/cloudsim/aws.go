@@ -13,6 +13,7 @@ func (s awsSimulator) WriteFiles(dir, url string) error { return s.Seed.WriteFil
 func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	var opt simaws.Options
 	flags.IntVar(&opt.Seed.Addresses, "addresses", 6, "number of elastic IP addresses")
+	flags.IntVar(&opt.Seed.Pods, "pods", 0, "number of addresses of pods on every node")
 	flags.BoolVar(&opt.Empty, "empty", false, "begin without any VPC instead of the seed")
 	flags.DurationVar(&opt.ReleaseDelay, "release-delay", 0, "how long a deleted load balancer keeps its groups, subnets and addresses in use")
 	flags.DurationVar(&opt.EC2.NewGroupDelay, "new-group-delay", 0, "how long a new security group cannot be found")
