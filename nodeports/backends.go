@@ -54,7 +54,7 @@ func (b Backends) Digest() string {
 		d.port(p.Port)
 		d.number(len(p.List))
 		for _, e := range p.List {
-			d.text(e.Addr.String(), e.Node, e.Zone)
+			d.text(e.Addr.String(), e.Node, e.Zone, e.Pod)
 			d.number(int(e.Port))
 			d.flag(e.Terminating)
 		}

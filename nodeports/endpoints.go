@@ -16,6 +16,7 @@ type Endpoint struct {
 	Node        string // empty for endpoints outside the cluster
 	Zone        string // empty if not known
 	Terminating bool   // taken only because nobody was ready
+	Pod         string // UID; empty for endpoints that are no pods
 }
 
 // PortEndpoints are the endpoints of one Service port in one family.
@@ -174,9 +175,18 @@ func candidates(s *discoveryv1.EndpointSlice, port int32) []candidate {
 		out = append(out, candidate{ready: ready, Endpoint: Endpoint{
 			Addr: addr, Port: port,
 			Node: orElse(e.NodeName, ""), Zone: orElse(e.Zone, ""), Terminating: !ready,
+			Pod: podOf(e),
 		}})
 	}
 	return out
+}
+
+// podOf is the UID of the pod that an endpoint is; empty: it says nothing of one.
+func podOf(e discoveryv1.Endpoint) string {
+	if e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
+		return ""
+	}
+	return string(e.TargetRef.UID)
 }
 
 // unique sorts and keeps each address and port once. While an endpoint moves

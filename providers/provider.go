@@ -136,6 +136,9 @@ type Env struct {
 	ClusterIDs func(context.Context) (ClusterIDs, error)
 	// Notes are those of the cluster; nil: there is no cluster to keep any.
 	Notes Notes
+	// Pods lists those of a namespace that have the labels; nil: there is no cluster to ask.
+	// Errors are faults.
+	Pods func(ctx context.Context, namespace string, labels map[string]string) ([]*corev1.Pod, error)
 	// Calls is told of every call that the session makes; nil: nobody is.
 	Calls Observe
 	// Share is the part of the cloud's documented rates that the session uses, above 0;

@@ -33,7 +33,7 @@ const (
 // the tests rule out.
 func declared() (*annotations.Set, error) {
 	return annotations.Collect("aws", []string{lbPrefix}, checks(),
-		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), controllerKeys(), groupKeys(), laterKeys(), objectKeys())
+		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), controllerKeys(), groupKeys(), objectKeys())
 }
 
 // Annotations is the set of all keys that the official controllers read.

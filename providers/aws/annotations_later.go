@@ -4,17 +4,6 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// later declares a key that the AWS Load Balancer Controller reads and this version
-// does not. Its type is for the reference page; the value is not looked at.
-func later[T any](name, doc, example, reason string, t annotations.Type[T]) *annotations.Key[T] {
-	return &annotations.Key[T]{
-		Name: name, Group: groupLBC, Doc: doc, Example: example,
-		Forms: []annotations.Form[T]{{
-			Kinds: onLBC(), Type: t, Change: annotations.InPlace, Support: annotations.Later, Reason: reason, Source: lbcGuide,
-		}},
-	}
-}
-
 // listenerProtocols are the protocols that stand in per-port keys.
 func listenerProtocols() []string {
 	return []string{"TCP", "UDP", "TCP_UDP", "TLS", "QUIC", "TCP_QUIC"}
@@ -23,15 +12,11 @@ func listenerProtocols() []string {
 func words() annotations.Type[[]string] { return annotations.ListOf(annotations.NonEmpty()) }
 
 const (
-	quicReason = "targets of QUIC ports need a server id that is written into the pods, which this version does not do"
+	// quicContainersKey is the annotation of pods that names containers, and quicLabel the
+	// label of namespaces in which it is looked at.
+	quicContainersKey = lbPrefix + "quic-enabled-containers"
+	quicLabel         = "elbv2.k8s.aws/quic-server-id-inject"
 )
-
-// laterKeys are the keys of kind LBC that this version does not act on.
-func laterKeys() []annotations.Declaration {
-	return []annotations.Declaration{
-		later(lbPrefix+"quic-enabled-ports", "Ports that speak QUIC.", "443", quicReason, annotations.PortList(annotations.PortOptions{Names: true})),
-	}
-}
 
 // on declares a key that does not stand on Services.
 func on[T any](place annotations.Place, name, doc, example string, f annotations.Form[T]) *annotations.Key[T] {
@@ -57,8 +42,12 @@ func objectKeys() []annotations.Declaration {
 			Kinds: onLBC(), Type: annotations.Enum("enabled"), Doc: "Needs --readiness-gates, and the webhook of the chart (readinessGates.webhook.enabled).",
 			Source: "kubernetes-sigs/aws-load-balancer-controller:docs/deploy/pod_readiness_gate.md",
 		}),
-		on(annotations.PodAnnotation, lbPrefix+"quic-enabled-containers", "Containers that get a QUIC server id.", "proxy", annotations.Form[[]string]{
-			Kinds: onLBC(), Type: words(), Support: annotations.Later, Reason: quicReason, Source: lbcGuide,
+		on(annotations.NamespaceLabel, quicLabel, "Gives new pods of the namespace ids for QUIC.", "enabled", annotations.Form[string]{
+			Kinds: onLBC(), Type: annotations.Enum("enabled"), Doc: "Needs the webhook of the chart (aws.quic.enabled).",
+			Source: "kubernetes-sigs/aws-load-balancer-controller:docs/guide/use_cases/quic/index.md",
+		}),
+		on(annotations.PodAnnotation, quicContainersKey, "Containers that get an id for QUIC, in the environment variable "+serverIDEnv+".", "proxy", annotations.Form[[]string]{
+			Kinds: onLBC(), Type: words(), Source: lbcGuide, Doc: "For new pods in namespaces with the label " + quicLabel + ".",
 		}),
 		on(annotations.PodAnnotation, "vpc.amazonaws.com/pod-eni", "Network interface of the pod, written by the VPC network plugin.", "", annotations.Form[string]{
 			Kinds: onLBC(), Type: annotations.String(), Support: annotations.Accepted, Reason: "EC2 is asked for the interface by the address of the pod, which tells the same",

@@ -101,6 +101,10 @@ var (
 		Doc: "Which they are stands in ConfigMaps aws-lbc-targets-<target group> in the namespace of the Service, as the official controller has them; it needs aws.multiClusterTargetGroups of the chart. " +
 			"Taking the key away deregisters the targets of the others, and deleting the Service deletes the groups.",
 	})
+	quicKey = of(groupTLS, lbPrefix+"quic-enabled-ports", "UDP ports that speak QUIC, by number or name; with TCP on the same port TCP_QUIC.", "443", annotations.Form[annotations.Ports]{
+		Type: annotations.PortList(annotations.PortOptions{Names: true}), DefaultDoc: "none", Change: annotations.Brief,
+		Doc: "Needs pods as targets that have an id, which " + quicContainersKey + " gives them, and aws.quic.enabled of the chart. A port that speaks TCP alone is refused.",
+	})
 	codesKey = of(groupHealth, lbPrefix+"healthcheck-success-codes", "HTTP codes that count as healthy.", "200-399", annotations.Form[string]{
 		Type: annotations.NonEmpty(), Default: defaultCodes, Doc: "For HTTP and HTTPS checks.",
 	})
@@ -198,6 +202,6 @@ func controllerKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		targetTypeKey, nameKey, addressTypeKey, ipv6Key, sourceNATKey, natPrefixesKey,
 		prefixListsKey, icmpKey, manageRulesKey, noGroupKey, privateLinkKey,
-		certsKey, tlsPortsKey, alpnKey, tcpUDPKey, listenerAttrKey, actionsKey, proxyPortsKey, targetAttrPortKey, multiKey, codesKey, attributesKey, capacityKey,
+		certsKey, tlsPortsKey, alpnKey, tcpUDPKey, listenerAttrKey, actionsKey, proxyPortsKey, targetAttrPortKey, multiKey, quicKey, codesKey, attributesKey, capacityKey,
 	}
 }

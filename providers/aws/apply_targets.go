@@ -180,12 +180,12 @@ func removePods(c *change, remove []Target, call func([]Target) error) plan.Outc
 
 func (t Target) instance() string { return t.ID }
 
-func (t Target) text() string { return fmt.Sprint(t.ID, " ", t.Port, " ", t.Zone) }
+func (t Target) text() string { return fmt.Sprint(t.ID, " ", t.Port, " ", t.Zone, " ", t.Server) }
 
 func wireTargets(targets []Target) []elbv2types.TargetDescription {
 	out := make([]elbv2types.TargetDescription, 0, len(targets))
 	for _, t := range targets {
-		out = append(out, elbv2types.TargetDescription{Id: awssdk.String(t.ID), Port: awssdk.Int32(t.Port), AvailabilityZone: optional(t.Zone)})
+		out = append(out, elbv2types.TargetDescription{Id: awssdk.String(t.ID), Port: awssdk.Int32(t.Port), AvailabilityZone: optional(t.Zone), QuicServerId: optional(t.Server)})
 	}
 	return out
 }

@@ -206,6 +206,7 @@ func (f *controlled) ports() []lbcPort {
 		}
 	}
 	f.encrypt(out)
+	f.quic(out)
 	for i := range out {
 		out[i].of = f.ofGroup
 	}
@@ -240,14 +241,16 @@ type lbcPort struct {
 	of              string   // the group of the Service
 }
 
-// key names the listener and all that hangs on it: TLS and TCP_UDP are states of the
-// TCP listener.
+// key names the listener and all that hangs on it: TLS, TCP_UDP and TCP_QUIC are states of
+// the TCP listener, and QUIC is one of the UDP listener.
 func (p lbcPort) key() string {
-	if p.listener == string(corev1.ProtocolUDP) {
+	if p.listener == string(corev1.ProtocolUDP) || p.listener == protocolQUIC {
 		return partOf(p.of, portKey(corev1.ProtocolUDP, p.Port))
 	}
 	return partOf(p.of, portKey(corev1.ProtocolTCP, p.Port))
 }
 
 // datagrams tells whether UDP comes to the targets.
-func (p lbcPort) datagrams() bool { return strings.HasSuffix(p.group, string(corev1.ProtocolUDP)) }
+func (p lbcPort) datagrams() bool {
+	return strings.HasSuffix(p.group, string(corev1.ProtocolUDP)) || p.speaksQUIC()
+}

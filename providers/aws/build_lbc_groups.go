@@ -203,9 +203,9 @@ func (f *controlled) rangeRules(ports []lbcPort) {
 // rawProtocols are those of the packets that come to the targets.
 func (p lbcPort) rawProtocols() []string {
 	switch p.group {
-	case protocolBoth:
+	case protocolBoth, protocolTCPQUIC:
 		return []string{"tcp", "udp"}
-	case "UDP":
+	case "UDP", protocolQUIC:
 		return []string{"udp"}
 	}
 	return []string{"tcp"}

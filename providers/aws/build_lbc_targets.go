@@ -201,7 +201,7 @@ func (f *controlled) targetsOf(p lbcPort, machines []string) []Target {
 		out = append(out, t)
 	}
 	slices.SortFunc(out, compareTargets)
-	return out
+	return f.withServers(p, out)
 }
 
 // targetsThere are the zones that the targets of a port are registered with, by target

@@ -31,6 +31,7 @@ type factCache struct {
 	network  kit.Aged[[]Subnet]
 	machines *kit.Known[string, Instance] // by their ids
 	pods     *kit.Known[string, []string] // groups of pods with network interfaces of their own, by address
+	servers  *kit.Known[string, Servers]  // ids for QUIC, by UIDs of pods
 	groups   struct {
 		sync.Mutex
 		list []NodeGroup // sorted by id; replaced as a whole, never written to
@@ -66,6 +67,7 @@ type factsKey struct {
 	machines int    // version
 	pods     int    // version
 	unseen   bool   // they may not be asked for
+	servers  int    // version
 	subnets  *Subnet
 	groups   *NodeGroup
 	names    int
@@ -77,6 +79,7 @@ type factsKey struct {
 func newFactCache() *factCache {
 	c := &factCache{machines: kit.NewKnown[string](instanceAge, absentAge, func(i Instance) bool { return i.Stopped })}
 	c.pods = kit.NewKnown[string, []string](podAge, absentPodAge, nil)
+	c.servers = kit.NewKnown[string, Servers](serverAge, absentServerAge, nil)
 	c.stacks.known = map[string]string{}
 	c.groups.asked = map[string]bool{}
 	c.classic.there = map[string]bool{}

@@ -63,6 +63,8 @@ type Facts struct {
 	PodGroups map[string][]string `json:",omitempty"`
 	// PodsUnseen says that our role may not ask for those.
 	PodsUnseen bool `json:",omitempty"`
+	// Servers are the ids of pods for QUIC, by the pods' UIDs.
+	Servers map[string]Servers `json:",omitempty"`
 	// NamedGroups are the ids of security groups of the VPC by the tag Name, of the names
 	// that Services give.
 	NamedGroups map[string][]string

@@ -20,7 +20,7 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 			spec.Instances = ids
 			r.Spec = spec
 		case Targets:
-			spec.Targets = targetsOn(in, have, r, running)
+			spec.Targets = targetsOn(in, facts, have, r, running)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -30,7 +30,7 @@ func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 
 // targetsOn are today's targets of a target group that is there: the instances on the
 // port that its targets have, or the pods of its port.
-func targetsOn(in input, have *stack.Stack, targets stack.Resource, ids []string) []Target {
+func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource, ids []string) []Target {
 	found, _ := have.Get(targets.In)
 	group, ok := found.Spec.(TargetGroup)
 	old, _ := targets.Spec.(Targets)
@@ -38,7 +38,7 @@ func targetsOn(in input, have *stack.Stack, targets stack.Resource, ids []string
 		return nil
 	}
 	if group.TargetType == targetIP {
-		return podsOn(in, targets.Key.Name, group, old.Targets)
+		return podsOn(in, facts, targets.Key.Name, group, old.Targets)
 	}
 	port := group.Port
 	if len(old.Targets) > 0 {
@@ -49,7 +49,7 @@ func targetsOn(in input, have *stack.Stack, targets stack.Resource, ids []string
 
 // podsOn are today's pods of the port that a target group is for; those that it has where
 // no port of the Service is.
-func podsOn(in input, name string, group TargetGroup, old []Target) []Target {
+func podsOn(in input, facts *Facts, name string, group TargetGroup, old []Target) []Target {
 	f := &controlled{builder: &builder{in: in}, target: targetIP}
 	for _, p := range in.Backends.Ports {
 		if portKey(p.Protocol, p.Port) != portIn(name) || f.overIPv6() != (group.Family == familyIPv6) {
@@ -61,10 +61,24 @@ func podsOn(in input, name string, group TargetGroup, old []Target) []Target {
 			if slices.ContainsFunc(old, func(o Target) bool { return o.Zone == zoneOutside }) {
 				t.Zone = zoneOutside
 			}
+			if speaksQUIC(group.Protocol) {
+				if t.Server = serverLike(t, old, facts.Servers[e.Pod]); t.Server == "" {
+					continue // AWS takes none without
+				}
+			}
 			out = append(out, t)
 		}
 		slices.SortFunc(out, compareTargets)
 		return out
 	}
 	return old
+}
+
+// serverLike is the id for QUIC with which a target is registered, else that of its pod.
+func serverLike(t Target, old []Target, of Servers) string {
+	i := slices.IndexFunc(old, func(o Target) bool { return o.ID == t.ID && o.Port == t.Port })
+	if i >= 0 {
+		return old[i].Server
+	}
+	return of.at(t.Port)
 }

@@ -208,6 +208,8 @@ type Target struct {
 	ID   string // i-..., or the address of a pod
 	Port int32
 	Zone string `json:",omitempty"` // "all" for an address outside of the VPC
+	// Server is the id of a target that speaks QUIC.
+	Server string `json:",omitempty"`
 }
 
 // Targets are the registered targets of a target group, without those that are

@@ -23,6 +23,8 @@ import "github.com/berth-lb/berth/stack"
 //	Facts  node-security-group      nodes         the groups of the nodes, and the instances
 //	Facts  node-security-group      address       an instance, or - for a node that is none, and addresses
 //	                                              of pods there: the groups of those that have their own
+//	Facts  pods                     selector      a namespace and the labels of pods, as a query
+//	Facts  pods                     uid           a pod: its ids for QUIC
 //	Facts  target-group-attributes  wanted        read the attributes of target groups as well
 //	Facts  targets                  wanted        of targets read those alone that this cluster has registered
 //	Facts  network-load-balancer    wanted        the Service is to have one, so the rules that
@@ -36,9 +38,14 @@ const (
 	byWanted      = "wanted"
 	byStack       = "stack" // the tag of the Service of the AWS Load Balancer Controller, namespace/name
 	byAddress     = "address"
+	bySelector    = "selector"
+	byUID         = "uid"
 	byTagName     = "tag-name" // the tag Name
 	byGroup       = "group"    // a group of Services, or a load balancer of others
 )
 
 // kindSubnets is no resource of ours: it is asked for as a fact only.
 const kindSubnets stack.Kind = "subnets"
+
+// kindPods are objects of the cluster, asked for as facts.
+const kindPods stack.Kind = "pods"

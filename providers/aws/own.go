@@ -42,7 +42,12 @@ func noteOf(arn string) string {
 }
 
 // entry is how a note calls a target.
-func (t Target) entry() string { return fmt.Sprintf("%s:%d", t.ID, t.Port) }
+func (t Target) entry() string {
+	if t.Server != "" {
+		return fmt.Sprintf("%s:%d:%s", t.ID, t.Port, t.Server)
+	}
+	return fmt.Sprintf("%s:%d", t.ID, t.Port)
+}
 
 // noted are the entries of a note.
 func noted(note map[string]string) map[string]bool {

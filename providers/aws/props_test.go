@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"time"
 
@@ -23,12 +24,13 @@ type subject struct {
 	running *simtest.Running
 	config  string // added to the cloud configuration
 	notes   providers.Notes
+	pods    func(ctx context.Context, namespace string, labels map[string]string) ([]*corev1.Pod, error)
 }
 
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := append(s.running.Cloud.Seed.CloudConf(s.running.URL), s.config...)
-	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited(), Notes: s.notes})
+	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited(), Notes: s.notes, Pods: s.pods})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -55,6 +55,7 @@ type read struct {
 	subnetList      []Subnet
 	machines        map[string]Instance
 	podGroups       map[string][]string       // of pods with network interfaces of their own, by address
+	serversAt       int                       // version of what is remembered of ids for QUIC
 	podsUnseen      bool                      // they may not be asked for
 	podsAt          int                       // version of what is remembered of those
 	machinesAt      int                       // version of what is remembered of machines; 0: nobody asked for them
@@ -82,6 +83,7 @@ const (
 	familyGroups  family = "security groups"
 	familyNodes   family = "groups of nodes"
 	familySubnets family = "subnets"
+	familyPods    family = "pods of QUIC ports"
 	familyLimits  family = "account limits" // nobody fails for them
 )
 
@@ -131,6 +133,7 @@ func (r *read) lists() {
 		listOf(familyTargets, r.listTargetGroups),
 		listOf(familySubnets, r.listSubnets),
 		listOf(familyNodes, r.listNodes),
+		listOf(familyPods, r.listServers),
 		listOf(familyLimits, r.listLimits),
 	)
 }

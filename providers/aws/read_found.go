@@ -105,6 +105,8 @@ func (r *read) asks(scope providers.Scope) map[string]bool {
 			out[string(familySubnets)] = true
 		case KindNodeGroup:
 			out[string(familyNodes)] = true
+		case kindPods:
+			out[string(familyPods)] = true
 		}
 	}
 	return out
@@ -125,7 +127,7 @@ func (r *read) factsOf(scope providers.Scope) *Facts {
 	if f, ok := r.factsFor[digest]; ok {
 		return f
 	}
-	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given)}
+	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given)}
 	f := r.facts.same(of, func() *Facts { return r.makeFacts(scope) })
 	r.factsFor[digest] = f
 	return f
@@ -140,7 +142,7 @@ func first[T any](list []T) *T {
 }
 
 func (r *read) makeFacts(scope providers.Scope) *Facts {
-	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames, NamedGroups: r.namedGroupIDs, Given: r.given, PodGroups: r.facts.pods.All(), PodsUnseen: r.podsUnseen}
+	f := &Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames, NamedGroups: r.namedGroupIDs, Given: r.given, PodGroups: r.facts.pods.All(), PodsUnseen: r.podsUnseen, Servers: r.facts.servers.All()}
 	f.Instances, f.Quota = map[string]Instance{}, r.facts.targetQuota()
 	for _, id := range instanceIDs(scope.Nodes) {
 		if i, ok := r.machines[id]; ok {

@@ -152,7 +152,7 @@ func (r *read) readTargets(group, namespace string) error {
 		if d.Target == nil || d.TargetHealth != nil && leaving(*d.TargetHealth) {
 			continue
 		}
-		t := Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port)}
+		t := Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port), Server: awssdk.ToString(d.Target.QuicServerId)}
 		if zone := awssdk.ToString(d.Target.AvailabilityZone); zone == zoneOutside {
 			t.Zone = zone
 		}

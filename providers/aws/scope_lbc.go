@@ -62,7 +62,7 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 	if adopted := adoptKey.Get(in.Values); adopted != "" {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: KindSharedNetwork, By: byName, Value: adoptedName(adopted)})
 	}
-	s.Facts = append(s.Facts, podLookups(in)...)
+	s.Facts = append(append(s.Facts, podLookups(in)...), serverLookups(in)...)
 	for _, name := range groupsKey.Get(in.Values) {
 		by := byTagName
 		if strings.HasPrefix(name, "sg-") {

@@ -16,6 +16,7 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/smithy-go/logging"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/kit"
@@ -34,6 +35,8 @@ type Session struct {
 	now      func() time.Time
 	facts    *factCache
 	notes    providers.Notes // nil: there is no cluster to keep any
+	// pods are those of a namespace with labels; nil: there is no cluster to ask.
+	pods func(ctx context.Context, namespace string, labels map[string]string) ([]*corev1.Pod, error)
 }
 
 // Open finds credentials, region, VPC and cluster id the way the official
@@ -57,7 +60,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(), notes: env.Notes}
+	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(), notes: env.Notes, pods: env.Pods}
 	s.config.Region = sdk.Region
 	s.connect(sdk)
 	if err := s.locate(ctx, sdk); err != nil {

@@ -69,7 +69,8 @@ func (h *Hook) Run(ctx context.Context) error {
 		return fmt.Errorf("webhook: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc(Path, h.serve)
+	mux.HandleFunc(Path, h.serve(h.gates))
+	mux.HandleFunc(ServerIDPath, h.serve(serverIDsIn))
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.keeper.certificate},
@@ -84,31 +85,38 @@ func (h *Hook) Run(ctx context.Context) error {
 	return nil
 }
 
-// serve answers one review. A pod is always allowed: at worst it gets no gate.
-func (h *Hook) serve(w http.ResponseWriter, r *http.Request) {
+// patcher says what a pod of a namespace gets; nil: nothing.
+type patcher func(namespace string, pod *corev1.Pod) ([]byte, error)
+
+// serve answers reviews. A pod is always allowed: at worst it gets nothing.
+func (h *Hook) serve(with patcher) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { answer(w, r, with) }
+}
+
+func answer(w http.ResponseWriter, r *http.Request, with patcher) {
 	var review admissionv1.AdmissionReview
 	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(&review); err != nil || review.Request == nil {
 		http.Error(w, "want an AdmissionReview of admission.k8s.io/v1 with a request", http.StatusBadRequest)
 		return
 	}
-	answer := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
-	patch, err := h.patch(review.Request)
+	reply := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+	patch, err := patchOf(review.Request, with)
 	if err != nil {
 		klog.ErrorS(err, "webhook")
 	}
 	if patch != nil {
 		kind := admissionv1.PatchTypeJSONPatch
-		answer.Patch, answer.PatchType = patch, &kind
+		reply.Patch, reply.PatchType = patch, &kind
 	}
-	review.Request, review.Response = nil, answer
+	review.Request, review.Response = nil, reply
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(review); err != nil {
 		klog.ErrorS(err, "webhook")
 	}
 }
 
-// patch is what the pod of a request gets; nil: nothing.
-func (h *Hook) patch(r *admissionv1.AdmissionRequest) ([]byte, error) {
+// patchOf is what the pod of a request gets; nil: nothing.
+func patchOf(r *admissionv1.AdmissionRequest, with patcher) ([]byte, error) {
 	if r.Operation != admissionv1.Create || r.Resource.Resource != "pods" || r.SubResource != "" {
 		return nil, nil
 	}
@@ -116,5 +124,11 @@ func (h *Hook) patch(r *admissionv1.AdmissionRequest) ([]byte, error) {
 	if err := json.Unmarshal(r.Object.Raw, pod); err != nil {
 		return nil, fmt.Errorf("pod: %w", err)
 	}
-	return patchFor(pod, gatesFor(pod, h.services(r.Namespace)))
+	return with(r.Namespace, pod)
 }
+
+func (h *Hook) gates(namespace string, pod *corev1.Pod) ([]byte, error) {
+	return patchFor(pod, gatesFor(pod, h.services(namespace)))
+}
+
+func serverIDsIn(_ string, pod *corev1.Pod) ([]byte, error) { return serverIDs(pod) }

@@ -3,6 +3,8 @@ package gatehook
 import (
 	"bytes"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -147,5 +149,36 @@ func TestCertificates(t *testing.T) {
 	}
 	if err := r.trusts(r.shows(r.keeper("other.berth.svc")), "other.berth.svc"); err != nil {
 		t.Errorf("another host: %v", err)
+	}
+}
+
+// TestServerIDs: the containers that are named get an id each, of eight bytes, but for one that
+// has its own; a pod that names none is left as it is.
+func TestServerIDs(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{quicContainers: "proxy, sidecar,own"}}}
+	own := []corev1.EnvVar{{Name: serverIDEnv, Value: "AAAAAAAAAAE="}}
+	pod.Spec.Containers = []corev1.Container{{Name: "app"}, {Name: "proxy", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}, {Name: "own", Env: own}}
+	pod.Spec.InitContainers = []corev1.Container{{Name: "sidecar"}}
+	body, err := serverIDs(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patch []struct {
+		Op, Path string
+		Value    []corev1.EnvVar
+	}
+	if err := json.Unmarshal(body, &patch); err != nil {
+		t.Fatal(err)
+	}
+	if len(patch) != 2 || patch[0].Path != "/spec/containers/1/env" || patch[1].Path != "/spec/initContainers/0/env" || len(patch[0].Value) != 2 || patch[0].Value[0].Name != "A" {
+		t.Fatalf("patch is %s", body)
+	}
+	first, err := base64.StdEncoding.DecodeString(patch[0].Value[1].Value)
+	if err != nil || len(first) != serverIDBytes || patch[0].Value[1].Value == patch[1].Value[0].Value {
+		t.Errorf("ids are %s, %v", body, err)
+	}
+	pod.Annotations = nil
+	if body, err = serverIDs(pod); body != nil || err != nil {
+		t.Errorf("a pod that asks for nothing gets %s, %v", body, err)
 	}
 }

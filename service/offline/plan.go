@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
@@ -89,7 +90,7 @@ func draftWorld(ctx context.Context, world World, t Target) (*planning, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, problems, err := t.open(ctx, world.ids, world.notes())
+	bound, problems, err := t.open(ctx, world.ids, world.live)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func draftWorld(ctx context.Context, world World, t Target) (*planning, error) {
 }
 
 // open connects to the cloud. Problems are those of the configuration.
-func (t Target) open(ctx context.Context, ids func(context.Context) (providers.ClusterIDs, error), notes providers.Notes) (providers.Bound, annotations.Problems, error) {
+func (t Target) open(ctx context.Context, ids func(context.Context) (providers.ClusterIDs, error), live kubernetes.Interface) (providers.Bound, annotations.Problems, error) {
 	var file io.Reader
 	if t.CloudConfig != "" {
 		f, err := os.Open(t.CloudConfig)
@@ -123,7 +124,11 @@ func (t Target) open(ctx context.Context, ids func(context.Context) (providers.C
 		defer func() { _ = f.Close() }() // it was only read
 		file = f
 	}
-	return t.Cloud.Open(ctx, file, providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Notes: notes, Share: t.Share})
+	env := providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Share: t.Share}
+	if live != nil {
+		env.Notes, env.Pods = service.NewNotes(live), service.ListPods(live)
+	}
+	return t.Cloud.Open(ctx, file, env)
 }
 
 // project keeps every label: which of them a Service selects by is not known yet.

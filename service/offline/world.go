@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -101,14 +100,6 @@ type World struct {
 	namespaces labelsByName
 	slices     slicesByService      // those of files, as well
 	live       kubernetes.Interface // nil: no cluster
-}
-
-// notes are those of the cluster; nil: there is none.
-func (w World) notes() providers.Notes {
-	if w.live == nil {
-		return nil
-	}
-	return service.NewNotes(w.live)
 }
 
 // Gather reads files and cluster.

@@ -67,6 +67,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") (or $several $pods)) (and (eq .Values.provider "aws") $targets) -}}true{{- end -}}
 {{- end -}}
 
+{{/* Whether Berth serves a webhook of pods: for readiness gates, or for ids of QUIC. */}}
+{{- define "berth.webhook" -}}
+{{- if or .Values.readinessGates.webhook.enabled (and (eq .Values.provider "aws") .Values.aws.quic.enabled) -}}true{{- end -}}
+{{- end -}}
+
 {{/* Whether labels of namespaces decide: those that Azure's several load balancers select by. */}}
 {{- define "berth.readsNamespaces" -}}
 {{- $selects := or .Values.azure.namespaceSelectors (contains "servicenamespaceselector" (lower .Values.cloudConfig.content)) -}}
@@ -137,7 +142,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.readinessGates.enabled }}
 - --readiness-gates=true
 {{- end }}
-{{- if .Values.readinessGates.webhook.enabled }}
+{{- if include "berth.webhook" . }}
 - --gate-webhook-listen=:{{ .Values.readinessGates.webhook.port }}
 - --gate-webhook-host={{ include "berth.fullname" . }}-webhook.{{ .Release.Namespace }}.svc
 - --gate-webhook-secret={{ .Release.Namespace }}/{{ include "berth.fullname" . }}-webhook

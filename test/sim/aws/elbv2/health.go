@@ -18,6 +18,7 @@ type targetView struct {
 	Id               string //nolint:revive // The name is the element of the answer.
 	Port             int    `xml:",omitempty"`
 	AvailabilityZone string `xml:",omitempty"`
+	QuicServerId     string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
 }
 
 type verdict struct {
@@ -37,7 +38,7 @@ func describeTargetHealth(c *call) (any, error) {
 		TargetHealthDescriptions query.Members[healthView]
 	}
 	add := func(t target, v verdict) {
-		view := healthView{Target: targetView{t.ID, t.Port, t.Zone}, HealthCheckPort: tg.Health.Port, TargetHealth: v}
+		view := healthView{Target: targetView{t.ID, t.Port, t.Zone, t.Server}, HealthCheckPort: tg.Health.Port, TargetHealth: v}
 		if view.HealthCheckPort == trafficPort {
 			view.HealthCheckPort = strconv.Itoa(t.Port)
 		}

@@ -100,6 +100,7 @@ type target struct {
 	ID       string
 	Port     int
 	Zone     string
+	Server   string `json:",omitempty"` // the id for QUIC
 	At       time.Time
 	Draining time.Time // zero while registered; else when draining ends
 }

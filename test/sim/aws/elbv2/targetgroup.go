@@ -14,12 +14,16 @@ func protocols() []string {
 }
 
 func networkProtocols() []string {
-	return []string{"TCP", "TLS", "UDP", "TCP_UDP"}
+	return []string{"TCP", "TLS", "UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}
 }
+
+// quic tells protocols whose targets have server ids.
+// Source: API reference, TargetDescription, QuicServerId.
+func quic(protocol string) bool { return protocol == "QUIC" || protocol == "TCP_QUIC" }
 
 // datagrams tells protocols that carry UDP; client addresses are always kept for these.
 func datagrams(protocol string) bool {
-	return protocol == "UDP" || protocol == "TCP_UDP"
+	return protocol == "UDP" || protocol == "TCP_UDP" || quic(protocol)
 }
 
 const (

@@ -14,7 +14,7 @@ import (
 func (c *call) readTargets() []target {
 	var out []target
 	c.Each("Targets", func(e *lbkit.Reader) {
-		t := target{ID: e.Need("Id"), Zone: e.Str("AvailabilityZone"), At: c.now}
+		t := target{ID: e.Need("Id"), Zone: e.Str("AvailabilityZone"), Server: e.Str("QuicServerId"), At: c.now}
 		if n := e.Number("Port", 1, 65535); n != nil {
 			t.Port = *n
 		}
@@ -38,6 +38,9 @@ func registerTargets(c *call) (any, error) {
 		if err := c.checkTarget(tg, &t); err != nil {
 			return nil, err
 		}
+		if err := checkServer(tg, all, t); err != nil {
+			return nil, err
+		}
 		i := slices.IndexFunc(all, func(o target) bool { return o.ID == t.ID && o.Port == t.Port })
 		switch {
 		case i < 0:
@@ -56,6 +59,31 @@ func registerTargets(c *call) (any, error) {
 		return nil, err
 	}
 	return nil, nil
+}
+
+var serverID = regexp.MustCompile(`^0x[0-9a-f]{16}$`)
+
+// checkServer checks the id for QUIC of a new target against those that are there. The texts
+// of the errors are not documented.
+// Source: API reference, TargetDescription, QuicServerId.
+func checkServer(tg *targetGroup, all []target, t target) error {
+	switch {
+	case !quic(tg.Protocol) && t.Server != "":
+		return query.Errorf("ValidationError", "A QUIC server ID cannot be specified for target groups with the %s protocol", tg.Protocol)
+	case !quic(tg.Protocol):
+		return nil
+	case t.Server == "":
+		return query.Errorf("ValidationError", "A QUIC server ID must be specified for target groups with the %s protocol", tg.Protocol)
+	case !serverID.MatchString(t.Server):
+		return query.Errorf("ValidationError", "The QUIC server ID '%s' is not valid", t.Server)
+	}
+	for _, o := range all {
+		same := o.ID == t.ID && o.Port == t.Port
+		if o.Draining.IsZero() && same != (o.Server == t.Server) {
+			return query.Errorf("ValidationError", "The QUIC server ID of a registered target cannot be changed, and must be unique: '%s'", t.Server)
+		}
+	}
+	return nil
 }
 
 func active(ts []target) int {
