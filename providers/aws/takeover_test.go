@@ -1,0 +1,144 @@
+package aws_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/yaml"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/kit"
+	berth "github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/test/props"
+	simaws "github.com/berth-lb/berth/test/sim/aws"
+	"github.com/berth-lb/berth/test/sim/aws/simtest"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// officialState is what the AWS Load Balancer Controller 3.5.0 has built for Services of all its
+// keys on the simulator: the calls by which it wrote, in their order, and the Services.
+const officialState = "testdata/official-lbc/"
+
+// official is a cloud in which that controller has served until now.
+type official struct {
+	subject
+	slices map[string][]*discoveryv1.EndpointSlice // by Service
+}
+
+func (o official) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice { return o.slices[svc.Name] }
+
+func (o official) Open(t testing.TB) providers.Bound {
+	t.Helper()
+	seed := o.running.Cloud.Seed
+	file := append(seed.CloudConf(o.running.URL), controllerConfig...)
+	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: seed.ClusterID, Now: time.Now, Share: kit.Unlimited(), Notes: o.notes})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return cloud
+}
+
+// documents reads the objects of a file.
+func documents[T any](t *testing.T, name string) []*T {
+	t.Helper()
+	body, err := os.ReadFile(officialState + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*T
+	for doc := range strings.SplitSeq(string(body), "\n---\n") {
+		var object T
+		if err := yaml.UnmarshalStrict([]byte(doc), &object); err != nil {
+			t.Fatal(name, err)
+		}
+		out = append(out, &object)
+	}
+	return out
+}
+
+// repeat makes the calls of a file: an operation, and its parameters as they go over the
+// wire.
+func repeat(t *testing.T, running *simtest.Running, name string) {
+	t.Helper()
+	body, err := os.ReadFile(officialState + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(body)) {
+		operation, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		service, version := "elasticloadbalancing", "2015-12-01"
+		if strings.Contains(operation, "SecurityGroup") && operation != "SetSecurityGroups" {
+			service, version = "ec2", "2016-11-15"
+		}
+		form := url.Values{"Action": {operation}, "Version": {version}}
+		for _, pair := range strings.Fields(rest) {
+			key, value, _ := strings.Cut(pair, "=")
+			if value, err = url.PathUnescape(value); err != nil {
+				t.Fatal(err)
+			}
+			form.Set(key, value)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, running.URL, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/%s/aws4_request", service))
+		answer, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s", line, answer.Status)
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTakeOverOfTheController: of what the AWS Load Balancer Controller has built nothing is
+// written anew but the rules that let the shared group in on the nodes, which that
+// controller narrows as soon as it serves no Services of its own; and once the Services go
+// everything goes but what it marks as its own.
+func TestTakeOverOfTheController(t *testing.T) {
+	credentials(t)
+	virtual.Test(t, func(t *testing.T) {
+		running := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, Pods: 20}})
+		repeat(t, running, "requests.txt")
+		notes := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "aws-lbc-targets-k8s-shop-multi-bd59d016c5"},
+			Data:       map[string]string{"targets": "10.0.143.246:8080,10.0.159.246:8080"},
+		}
+		o := official{subject: subject{running: running, notes: berth.NewNotes(fake.NewClientset(notes))}, slices: map[string][]*discoveryv1.EndpointSlice{}}
+		for _, slice := range documents[discoveryv1.EndpointSlice](t, "slices.yaml") {
+			name := slice.Labels[discoveryv1.LabelServiceName]
+			o.slices[name] = append(o.slices[name], slice)
+		}
+		services := documents[corev1.Service](t, "services.yaml")
+		writes, rest := props.TakeOver(t, o, services)
+		for _, call := range writes {
+			if call.Operation != "AuthorizeSecurityGroupIngress" || call.Request["GroupId"] != running.Cloud.Seed.NodeGroup {
+				t.Errorf("%s %v", call.Operation, call.Request)
+			}
+		}
+		t.Logf("%d Services taken over with %d writes", len(services), len(writes))
+		if len(services) < 40 || len(writes) > 4 {
+			t.Errorf("%d Services, %d writes", len(services), len(writes))
+		}
+		if strings.Contains(rest, "loadbalancer/net/") || strings.Contains(rest, "targetgroup/") || strings.Contains(rest, "berth-lb.io/targets") {
+			t.Errorf("left:\n%s", rest)
+		}
+	})
+}

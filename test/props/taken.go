@@ -1,0 +1,37 @@
+package props
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// TakeOver serves Services that another controller has served until now, and returns the
+// calls by which a process that knows nothing writes meanwhile; afterwards nothing is to be
+// done for any of them. Then they are released, and it returns what is left in the cloud.
+func TakeOver(t testing.TB, s Subject, services []*corev1.Service) (writes []sim.Entry, left string) {
+	t.Helper()
+	s.Control().Journal.Reset()
+	p := begin(t, s, s.Nodes(), services...)
+	for _, svc := range services {
+		p.converge(svc, false)
+	}
+	for _, e := range s.Control().Journal.Entries() {
+		if e.Write {
+			writes = append(writes, e)
+		}
+	}
+	again := begin(t, s, s.Nodes(), services...)
+	for _, svc := range services {
+		d, err := again.r.Draft(t.Context(), again.job(svc))
+		if err != nil || !d.Plan.Empty() {
+			t.Errorf("%s: a new process finds something to do: %v %v", svc.Name, ids(d.Plan), err)
+		}
+	}
+	for _, svc := range services {
+		p.converge(svc, true)
+	}
+	return writes, state(t, s)
+}
