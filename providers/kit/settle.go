@@ -13,6 +13,8 @@ const (
 	// closest and widest bound the pause between two questions, which is a quarter of
 	// what a change usually takes: whoever begins meanwhile shares the next one.
 	closest, widest = 250 * time.Millisecond, time.Second
+	// latestAlone bounds it where a question is about one thing.
+	latestAlone = 15 * time.Second
 	// longest is the longest pause between two questions for the same thing.
 	longest = 5 * time.Second
 )
@@ -23,6 +25,7 @@ const (
 type Settling struct {
 	ask  func(context.Context, []string) (map[string]string, error)
 	busy func(state string) bool
+	each bool // a question is about one thing
 
 	mu      sync.Mutex
 	waiting map[string][]*patient
@@ -45,6 +48,13 @@ func NewSettling(ask func(context.Context, []string) (map[string]string, error),
 	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1)}
 }
 
+// OneByOne has only those asked for that may have settled, where a question is about one
+// thing: it costs nothing less to be asked together with others. It returns w.
+func (w *Settling) OneByOne() *Settling {
+	w.each = true
+	return w
+}
+
 // Wait returns the state in which a thing has settled, or the context's error.
 func (w *Settling) Wait(ctx context.Context, id string) (string, error) {
 	mine := w.join(ctx, id)
@@ -61,7 +71,11 @@ func (w *Settling) join(ctx context.Context, id string) *patient {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	mine := &patient{since: now, due: now.Add(min(max(w.usual, earliest), latest)), done: make(chan string, 1)}
+	most := latest
+	if w.each {
+		most = latestAlone
+	}
+	mine := &patient{since: now, due: now.Add(min(max(w.usual, earliest), most)), done: make(chan string, 1)}
 	w.waiting[id] = append(w.waiting[id], mine)
 	if !w.running {
 		w.running = true
@@ -101,7 +115,7 @@ func (w *Settling) run(ctx context.Context) {
 		if err != nil {
 			answers = nil
 		}
-		w.tell(answers)
+		w.tell(ids, answers)
 	}
 }
 
@@ -129,30 +143,33 @@ func (w *Settling) next() (time.Duration, bool) {
 			}
 		}
 	}
-	if soon := w.asked.Add(min(max(w.usual/4, closest), widest)); due.Before(soon) && len(w.waiting) > 1 {
+	if soon := w.asked.Add(min(max(w.usual/4, closest), widest)); due.Before(soon) && len(w.waiting) > 1 && !w.each {
 		due = soon // with one question for several of them
 	}
 	return time.Until(due), w.running
 }
 
-// left are those that are waited for.
+// left are those that are to be asked for.
 func (w *Settling) left() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = time.Now()
 	ids := make([]string, 0, len(w.waiting))
-	for id := range w.waiting {
-		ids = append(ids, id)
+	for id, all := range w.waiting {
+		if !w.each || slices.ContainsFunc(all, func(one *patient) bool { return !one.due.After(w.asked) }) {
+			ids = append(ids, id)
+		}
 	}
 	return ids
 }
 
 // tell hands out what was answered, to those who waited when the question went out.
-func (w *Settling) tell(answers map[string]string) {
+func (w *Settling) tell(asked []string, answers map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var youngest *patient
-	for id, all := range w.waiting {
+	for _, id := range asked {
+		all := w.waiting[id]
 		status, answered := answers[id]
 		settled := answered && !w.busy(status)
 		w.waiting[id] = slices.DeleteFunc(all, func(one *patient) bool {
@@ -184,10 +201,23 @@ func (w *Settling) postpone(one *patient, answered bool) {
 	if age < 0 {
 		return // it came after the question
 	}
-	one.due = w.asked.Add(min(max(age/4, closest), longest))
+	pause := age / 4
+	if w.each {
+		pause = age / 2
+	}
+	one.due = w.asked.Add(min(max(pause, closest), longest))
 	if answered {
 		one.busy = age
 	}
+}
+
+// caution is how much of what a change took is believed to be what changes take, in
+// percent: a question in vain costs more where it is about one thing.
+func (w *Settling) caution() time.Duration {
+	if w.each {
+		return 99
+	}
+	return 95
 }
 
 // learn takes up that a change took longer than busy and no longer than age. After a
@@ -196,7 +226,9 @@ func (w *Settling) postpone(one *patient, answered bool) {
 func (w *Settling) learn(busy, age time.Duration) {
 	switch {
 	case busy == 0 && (w.usual == 0 || age <= w.usual*5/4):
-		w.usual = min(age, max(w.usual, earliest)) * 19 / 20
+		w.usual = min(age, max(w.usual, earliest)) * w.caution() / 100
+	case busy > 0 && w.each:
+		w.usual = (busy + age) / 2
 	case busy > 0:
 		w.usual += ((busy+age)/2 - w.usual) / 4
 	}

@@ -44,6 +44,51 @@ func TestSettling(t *testing.T) {
 	})
 }
 
+// TestSettlingOneByOne: where a question is about one thing, those that come one after the
+// other are asked for once each, as soon as it is known how long changes take.
+func TestSettlingOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		began, asked := map[string]time.Time{}, 0
+		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			out := map[string]string{}
+			for _, id := range ids {
+				asked++
+				out[id] = "busy"
+				if time.Since(began[id]) >= 10*time.Second {
+					out[id] = "ready"
+				}
+			}
+			return out, nil
+		}, func(state string) bool { return state == "busy" }).OneByOne()
+		wait := func(id string) {
+			mu.Lock()
+			began[id] = time.Now()
+			mu.Unlock()
+			if _, err := settling.Wait(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began[id]); took > 15*time.Second {
+				t.Errorf("%s: noticed after %v", id, took)
+			}
+		}
+		wait("the first one")
+		wait("the second one")
+		asked = 0
+		var wg sync.WaitGroup
+		for i := range 20 {
+			time.Sleep(100 * time.Millisecond)
+			wg.Go(func() { wait(string(rune('A' + i))) })
+		}
+		wg.Wait()
+		if asked > 25 {
+			t.Errorf("20 things that came one after the other were asked for %d times", asked)
+		}
+	})
+}
+
 // TestSettlingStops: who stops waiting gets the reason, and no question goes on for it.
 func TestSettlingStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

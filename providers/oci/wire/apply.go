@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -71,7 +72,39 @@ func in(c *change, method string, body any, path ...string) error {
 	if id == "" {
 		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
 	}
-	return c.Session.change(c, p, id, request{method: method, path: p.path(id, path...), body: body})
+	return c.Session.change(c, p, id, request{method: method, path: p.path(id, path...), body: body}, awaitedOf(c, p))
+}
+
+// awaitedOf says how the change of a step shows in a list.
+func awaitedOf(c *change, p *product) awaited {
+	target := c.Step.Target
+	switch {
+	case target.Key.Kind == p.Balancer && c.Step.ID.Action == plan.Delete:
+		return awaited{to: gone}
+	case target.Key.Kind == p.Set || target.Key.Kind == p.Listener:
+		return awaited{to: changed, applied: func(d balancerDoc) bool { return applied(p.Product, c.Step, d) }}
+	}
+	return awaited{to: changed}
+}
+
+// applied tells whether a load balancer has a backend set or a listener as a step wants
+// it, or has it no more.
+func applied(p model.Product, step plan.Step, d balancerDoc) bool {
+	f := &finder{out: &stack.Stack{}}
+	if err := f.parts(p, step.Target.In, d); err != nil {
+		return false
+	}
+	found, there := f.out.Get(step.Target.Key)
+	if step.ID.Action == plan.Delete {
+		return !there
+	}
+	want := &stack.Stack{}
+	want.Put(step.Target)
+	have := &stack.Stack{}
+	if there {
+		have.Put(found)
+	}
+	return there && diff.Compare(want, have, model.Rules(), nil).Empty()
 }
 
 // refused makes of what is not there, where something is made that names others, what it

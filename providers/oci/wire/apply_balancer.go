@@ -22,15 +22,13 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	if err != nil {
 		return kit.Failed(quota(refused(err), spec))
 	}
-	id, err := s.wait(c.Ctx, p, header)
+	shown, err := s.settled(c.Ctx, p, header, awaited{to: created, compartment: spec.Compartment, id: made.ID, name: spec.Name})
 	if err != nil {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
-	id = first(id, made.ID)
-	if _, err := s.get(c.Ctx, p.api, p.path(id), &made); err != nil {
-		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
-	}
-	found := balancerSpec(p.Product, made)
+	id := shown.ID
+	s.seenIn(shown)
+	found := balancerSpec(p.Product, shown)
 	spec.Addresses, spec.Reserved, spec.Subnets = found.Addresses, found.Reserved, found.Subnets
 	o := c.Created(id, stack.Name, spec)
 	for _, r := range c.Step.With {

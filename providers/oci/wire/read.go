@@ -102,7 +102,9 @@ func isPlace(k stack.Kind) bool {
 func (s *Session) listBalancers(ctx context.Context, p place) ([]balancerDoc, error) {
 	product, _ := model.ProductOf(p.kind)
 	api := s.kinds[product.Name]
-	return listAll[balancerDoc](ctx, s, api.api, api.balancers, url.Values{"compartmentId": {p.compartment}}, product.Name == model.NLB)
+	found, err := listAll[balancerDoc](ctx, s, api.api, api.balancers, url.Values{"compartmentId": {p.compartment}}, product.Name == model.NLB)
+	s.seenIn(found...)
+	return found, err
 }
 
 // lookFurther reads what the lists have led to: security lists of subnets, and rules of

@@ -61,6 +61,7 @@ func (f *finder) find() {
 // Lifecycle states that matter. Sources: API references of both products.
 const (
 	creating = "CREATING"
+	active   = "ACTIVE"
 	updating = "UPDATING"
 	deleting = "DELETING"
 	deleted  = "DELETED"

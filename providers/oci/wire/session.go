@@ -30,6 +30,7 @@ type Session struct {
 
 	mu     sync.Mutex
 	tokens map[string]string // retry tokens of steps without an answer, by step
+	places map[string]string // compartments of load balancers
 	lists  map[string]list   // security lists as they were read or written last
 }
 
@@ -44,7 +45,7 @@ const absentAge = 30 * time.Second
 // configuration lacks. The error says which part of them is missing.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	s := &Session{
-		now: env.Now, locks: kit.NewLocks(), tokens: map[string]string{}, lists: map[string]list{},
+		now: env.Now, locks: kit.NewLocks(), tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{},
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
 		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
 		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),

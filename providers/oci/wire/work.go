@@ -16,9 +16,11 @@ import (
 type product struct {
 	model.Product
 	api       *service
-	balancers string // path of the collection
-	works     string // path of work requests
-	settling  *kit.Settling
+	balancers string        // path of the collection
+	works     string        // path of work requests
+	settling  *kit.Settling // of work requests, each asked for alone
+	listed    *kit.Settling // of load balancers, which one list shows
+	awaits    awaits
 }
 
 // products are both, by name.
@@ -26,7 +28,8 @@ func (s *Session) products() map[string]*product {
 	lb := &product{Product: model.Products()[0], api: s.lb, balancers: "/loadBalancers", works: "/loadBalancerWorkRequests"}
 	nlb := &product{Product: model.Products()[1], api: s.nlb, balancers: "/networkLoadBalancers", works: "/workRequests"}
 	for _, p := range []*product{lb, nlb} {
-		p.settling = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.outcomes(ctx, p, ids) }, open)
+		p.settling = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.outcomes(ctx, p, ids) }, open).OneByOne()
+		p.listed = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.shown(ctx, p, ids) }, open)
 	}
 	return map[string]*product{model.LB: lb, model.NLB: nlb}
 }
@@ -151,6 +154,11 @@ func (s *Session) wait(ctx context.Context, p *product, header http.Header) (str
 	if err != nil {
 		return "", err
 	}
+	return result(text)
+}
+
+// result is the load balancer of an outcome. It is Ambiguous if that is a failure.
+func result(text string) (string, error) {
 	lines := strings.SplitN(text, "\n", 3)
 	if lines[0] != succeeded {
 		return lines[1], &fault.Fault{Meaning: fault.Ambiguous, Code: lines[0], Text: "the cloud has accepted the change and then failed at it: " + first(lines[2], "it does not say why")}
@@ -160,7 +168,7 @@ func (s *Session) wait(ctx context.Context, p *product, header http.Header) (str
 
 // change makes a writing call about a load balancer, one at a time for each, and waits
 // until it has been done.
-func (s *Session) change(c *change, p *product, balancer string, r request) error {
+func (s *Session) change(c *change, p *product, balancer string, r request, a awaited) error {
 	var header http.Header
 	return s.locks.Change(c.Ctx, balancer,
 		func() (err error) {
@@ -174,7 +182,12 @@ func (s *Session) change(c *change, p *product, balancer string, r request) erro
 			return nil
 		},
 		func() error {
-			_, err := s.wait(c.Ctx, p, header)
+			a.id, a.compartment = balancer, s.compartmentOf(balancer)
+			if a.to == changed && (p.Name == model.LB || a.applied == nil) {
+				_, err := s.wait(c.Ctx, p, header)
+				return err
+			}
+			_, err := s.settled(c.Ctx, p, header, a)
 			return err
 		})
 }

@@ -1,0 +1,135 @@
+package oci_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/props"
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+	"github.com/berth-lb/berth/test/sim/oci/simtest"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// crowd are Services of one kind in one tenancy, and a process that serves them.
+type crowd struct {
+	subject
+	process *reconcile.Reconciler
+	all     []*corev1.Service
+}
+
+func gather(t *testing.T, n int, kind, mode string, work time.Duration) *crowd {
+	t.Helper()
+	c := &crowd{subject: subject{running: simtest.Start(t, simoci.Options{Work: work, Seed: simoci.SeedOptions{Nodes: 4}, Limits: simoci.Limits{ListRules: 10_000}})}}
+	c.process = reconcile.New(c.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+	c.process.SetNodes(c.Nodes())
+	c.process.AllKnown()
+	svc := props.Service("web", with(prefix+"load-balancer-type", kind, prefix+"security-rule-management-mode", mode)).Service
+	for i := range n {
+		c.all = append(c.all, renamed(svc, fmt.Sprintf("web-%d", i), int32(3*i)))
+	}
+	return c
+}
+
+// together works on all Services at once until nothing is left to do, and returns how
+// long that took.
+func (c *crowd) together(t *testing.T, release bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	var wg sync.WaitGroup
+	for _, svc := range c.all {
+		wg.Go(func() { until(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: release}) })
+	}
+	wg.Wait()
+	return time.Since(begun)
+}
+
+// goalOf is the most that a phase may cost a Service: all calls, and writes. Ten Services
+// share a round of lists, a hundred too. Whether a load balancer of lb is being changed,
+// no list tells: each change of one is asked for by itself, and the first ones before it
+// is known how long they take.
+func goalOf(kind, mode, phase string, n int) [2]float64 {
+	goal := map[string]map[string][2]float64{
+		"SL-All": {"create": {2, 1.4}, "touch": {0, 0}, "port": {3.2, 2.4}, "delnode": {3.5, 3}, "addnode": {3.5, 3}, "delete": {2, 1.4}},
+		"None":   {"create": {1.3, 1}, "touch": {0, 0}, "port": {2.4, 2}, "delnode": {3.4, 3}, "addnode": {3.4, 3}, "delete": {1.3, 1}},
+	}[mode][phase]
+	if n == 10 && phase != "touch" {
+		goal[0] += 0.7
+		if mode == "SL-All" {
+			goal[1] = max(goal[1], 1.5)
+		}
+	}
+	if asked := map[string]float64{"port": 4, "delnode": 3, "addnode": 3}[phase]; kind == "lb" {
+		goal[0] += asked
+	}
+	return goal
+}
+
+// TestCalls: what Services that come, change and go at once cost each, in calls and in
+// writes among them, where work requests take 300 ms. One Service alone has nobody to
+// share lists and questions with, so its numbers are only told.
+func TestCalls(t *testing.T) {
+	for _, kind := range []string{"lb", "nlb"} {
+		for _, mode := range []string{"SL-All", "None"} {
+			for _, n := range []int{1, 10, 100} {
+				virtual.Run(t, fmt.Sprint(kind, " ", mode, " ", n), func(t *testing.T) {
+					c := gather(t, n, kind, mode, 300*time.Millisecond)
+					c.life(t, func(phase string, calls, writes float64, took time.Duration) {
+						t.Logf("%s of %d: %.2f calls a Service, %.2f of them writes, %v: %v", phase, n, calls, writes, took, c.Control().Journal.Counts())
+						if most := goalOf(kind, mode, phase, n); n > 1 && (writes > most[1] || calls > most[0]) {
+							t.Errorf("%s of %d: %.2f (%.2f), want at most %.2f (%.2f)", phase, n, calls, writes, most[0], most[1])
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// life takes all Services through what can happen to them, and tells what each phase has
+// cost a Service.
+func (c *crowd) life(t *testing.T, tell func(phase string, calls, writes float64, took time.Duration)) {
+	t.Helper()
+	phase := func(name string, release bool) {
+		c.Control().Journal.Reset()
+		took := c.together(t, release)
+		n := float64(len(c.all))
+		tell(name, float64(len(c.Control().Journal.Entries()))/n, float64(c.Control().Journal.Writes())/n, took)
+	}
+	nodes := c.Nodes()
+	phase("create", false)
+	phase("touch", false)
+	for _, svc := range c.all {
+		third := svc.Spec.Ports[1]
+		third.Name, third.Port, third.NodePort = "third", third.Port+1, third.NodePort+1
+		svc.Spec.Ports = append(slices.Clone(svc.Spec.Ports), third)
+	}
+	phase("port", false)
+	c.process.SetNodes(nodes[1:])
+	phase("delnode", false)
+	c.process.SetNodes(nodes)
+	phase("addnode", false)
+	phase("delete", true)
+}
+
+// TestSlowWork: with work requests of ten seconds a hundred Services take as long as the
+// longest chain of work requests of one, and a third more until that is noticed.
+func TestSlowWork(t *testing.T) {
+	const work = 10 * time.Second
+	chain := map[string]int{"create": 1, "port": 2, "delnode": 3, "addnode": 3, "delete": 1}
+	for _, kind := range []string{"lb", "nlb"} {
+		virtual.Run(t, kind, func(t *testing.T) {
+			gather(t, 100, kind, "SL-All", work).life(t, func(phase string, calls, _ float64, took time.Duration) {
+				t.Logf("%s: %v, %.2f calls a Service", phase, took, calls)
+				if most := time.Duration(chain[phase]) * work * 4 / 3; took > most {
+					t.Errorf("%s took %v, want at most %v", phase, took, most)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,198 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/oci/model"
+)
+
+// What a load balancer is to become.
+const (
+	created = "created"
+	gone    = "gone"
+	changed = "changed"
+)
+
+// awaited is a change that was accepted, and how a list of load balancers shows that it
+// has been done. Those of lb do not show that they are being changed; so of them only
+// creation and deletion are seen in lists.
+type awaited struct {
+	to          string
+	compartment string // empty: not known
+	id, name    string // a new one of lb has only a name yet
+	applied     func(balancerDoc) bool
+}
+
+// awaits are the changes that are waited for, and load balancers as they were seen when
+// theirs was done; by work request.
+type awaits struct {
+	mu   sync.Mutex
+	all  map[string]awaited
+	docs map[string]balancerDoc
+}
+
+// settled waits until a list shows that a change has been done, and returns the load
+// balancer as it is then; without an identifier if it was not seen. It is Ambiguous if
+// the change failed.
+func (s *Session) settled(ctx context.Context, p *product, header http.Header, a awaited) (balancerDoc, error) {
+	work := header.Get(headerWork)
+	if work == "" {
+		return s.atOnce(ctx, p, a)
+	}
+	w := &p.awaits
+	w.mu.Lock()
+	if w.all == nil {
+		w.all, w.docs = map[string]awaited{}, map[string]balancerDoc{}
+	}
+	w.all[work] = a
+	w.mu.Unlock()
+	text, err := p.listed.Wait(ctx, work)
+	w.mu.Lock()
+	doc := w.docs[work]
+	delete(w.all, work)
+	delete(w.docs, work)
+	w.mu.Unlock()
+	if err != nil {
+		return balancerDoc{}, err
+	}
+	id, err := result(text)
+	if err == nil && doc.ID == "" && a.to != gone {
+		_, err = s.get(ctx, p.api, p.path(first(id, a.id)), &doc)
+	}
+	return doc, err
+}
+
+// atOnce is a load balancer whose change was done when the call was answered.
+func (s *Session) atOnce(ctx context.Context, p *product, a awaited) (balancerDoc, error) {
+	var doc balancerDoc
+	if a.to != created || a.id == "" {
+		return doc, nil
+	}
+	_, err := s.get(ctx, p.api, p.path(a.id), &doc)
+	return doc, err
+}
+
+// shown says what became of work requests, by lists of load balancers: one for each
+// compartment. Where those do not tell, the work request is asked for.
+func (s *Session) shown(ctx context.Context, p *product, works []string) (map[string]string, error) {
+	groups := map[string][]string{}
+	p.awaits.mu.Lock()
+	for _, work := range works {
+		if a, ok := p.awaits.all[work]; ok {
+			groups[a.compartment] = append(groups[a.compartment], work)
+		}
+	}
+	p.awaits.mu.Unlock()
+	out := map[string]string{}
+	var unclear []string
+	for compartment, of := range groups {
+		docs, err := s.lookFor(ctx, p, compartment, of)
+		if err != nil {
+			continue // asked for again
+		}
+		for _, work := range of {
+			if text, ok := p.awaits.judge(work, docs); ok {
+				out[work] = text
+			} else {
+				unclear = append(unclear, work)
+			}
+		}
+	}
+	told, err := s.outcomes(ctx, p, unclear)
+	for work, text := range told {
+		out[work] = text
+	}
+	if len(out) > 0 {
+		err = nil
+	}
+	return out, err
+}
+
+// lookFor reads the load balancers that are waited for: one alone by itself, several by
+// the list of their compartment.
+func (s *Session) lookFor(ctx context.Context, p *product, compartment string, works []string) ([]balancerDoc, error) {
+	p.awaits.mu.Lock()
+	alone := p.awaits.all[works[0]]
+	p.awaits.mu.Unlock()
+	switch {
+	case compartment != "" && len(works) > 1:
+		return s.listBalancers(ctx, place{p.Balancer, compartment})
+	case len(works) > 1:
+		return s.eachOf(ctx, p, works)
+	case alone.id == "":
+		return listAll[balancerDoc](ctx, s, p.api, p.balancers, url.Values{"compartmentId": {compartment}, "displayName": {alone.name}}, p.Name == model.NLB)
+	}
+	var doc balancerDoc
+	_, err := s.get(ctx, p.api, p.path(alone.id), &doc)
+	if fault.Is(err, fault.NotFound) {
+		return []balancerDoc{}, nil
+	}
+	return []balancerDoc{doc}, err
+}
+
+// eachOf reads load balancers one by one, whose compartment is not known.
+func (s *Session) eachOf(ctx context.Context, p *product, works []string) ([]balancerDoc, error) {
+	var out []balancerDoc
+	for _, work := range works {
+		found, err := s.lookFor(ctx, p, "", []string{work})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// judge says what load balancers tell of a change; false if they do not.
+func (w *awaits) judge(work string, docs []balancerDoc) (string, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, ok := w.all[work]
+	if !ok {
+		return "", false
+	}
+	found := slices.DeleteFunc(slices.Clone(docs), func(d balancerDoc) bool {
+		return d.State == deleted || a.id != "" && d.ID != a.id || a.id == "" && (d.Name != a.name || d.State == deleting)
+	})
+	done := func(d balancerDoc) (string, bool) {
+		w.docs[work] = d
+		return strings.Join([]string{succeeded, d.ID, ""}, "\n"), true
+	}
+	switch {
+	case len(found) == 0 && a.to == gone:
+		return done(balancerDoc{ID: a.id})
+	case len(found) != 1:
+		return "", false
+	}
+	switch d := found[0]; {
+	case d.State == creating || d.State == updating || a.to == gone && d.State == deleting:
+		return inProgress, true
+	case d.State == active && (a.to == created || a.to == changed && a.applied(d)):
+		return done(d)
+	}
+	return "", false
+}
+
+// compartmentOf is where a load balancer was seen; empty: it was not.
+func (s *Session) compartmentOf(balancer string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.places[balancer]
+}
+
+// seenIn notes where load balancers are.
+func (s *Session) seenIn(docs ...balancerDoc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range docs {
+		if d.ID != "" && d.Compartment != "" {
+			s.places[d.ID] = d.Compartment
+		}
+	}
+}
