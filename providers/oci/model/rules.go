@@ -47,6 +47,14 @@ func Rules() diff.Rules {
 	return diff.Rules{Kinds: all, Edges: edges(), Lock: lock}
 }
 
+// Same tells whether a resource is as it is wanted.
+func Same(want, found stack.Resource) bool {
+	w, f := &stack.Stack{}, &stack.Stack{}
+	w.Put(want)
+	f.Put(found)
+	return diff.Compare(w, f, Rules(), nil).Empty()
+}
+
 func balancerRule() diff.Rule {
 	return diff.Rule{
 		// Nothing of these can change; Build takes over what is there, and tells the user.

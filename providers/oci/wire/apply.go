@@ -10,7 +10,6 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -98,13 +97,7 @@ func applied(p model.Product, step plan.Step, d balancerDoc) bool {
 	if step.ID.Action == plan.Delete {
 		return !there
 	}
-	want := &stack.Stack{}
-	want.Put(step.Target)
-	have := &stack.Stack{}
-	if there {
-		have.Put(found)
-	}
-	return there && diff.Compare(want, have, model.Rules(), nil).Empty()
+	return there && model.Same(step.Target, found)
 }
 
 // refused makes of what is not there, where something is made that names others, what it
