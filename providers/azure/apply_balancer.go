@@ -100,7 +100,7 @@ func (c *change) migratePool(balancer, pool string) error {
 	if err == nil {
 		err = c.await(c.ctx, http.MethodPost, a, path, networkVersion)
 	}
-	c.memory.note(path+"/migrateToIpBased", nil, err)
+	c.memory.note(path+"/migrateToIpBased", nil, err, c.now())
 	if err != nil {
 		return err
 	}

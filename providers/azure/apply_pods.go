@@ -146,7 +146,7 @@ func (c *change) writeGatewayPart() error {
 		err := c.post(c.ctx, gateway+"/"+action, body)
 		after := Object{}
 		after.setList("value", edit.After)
-		c.memory.note(gateway+"/"+which, after, err)
+		c.memory.note(gateway+"/"+which, after, err, c.now())
 		if err != nil {
 			return fmt.Errorf("service gateway %s: %w", gatewayName, err)
 		}

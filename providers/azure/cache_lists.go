@@ -14,8 +14,13 @@ import (
 // listAge is how long the lists are believed. They hold what this session has
 // written since, so that only what others change is seen later. It is long enough
 // for Services that are made together but become known, and go on to their second
-// plan, each at its own moment.
-const listAge = 5 * time.Second
+// plan, each at its own moment. Where writes take long they go on to it when those have
+// ended; so the lists are believed for as long after one too, but no longer than
+// oldestList altogether.
+const (
+	listAge    = 5 * time.Second
+	oldestList = time.Minute
+)
 
 // lists are the collections in which all Services are. Neither they nor their
 // members are written to once they are read.
@@ -38,9 +43,10 @@ type listMemory struct {
 	mu      sync.Mutex
 	known   lists
 	at      time.Time // when their read began; zero: nothing is known
+	wrote   time.Time // when the last write ended
 	reading int       // reads under way
 	writes  []write   // that have ended while they are
-	// looks are when Services last looked for what they own, those of the last listAge.
+	// looks are when Services last looked for what they own, those of the last oldestList.
 	looks map[stack.Owner]time.Time
 }
 
@@ -58,8 +64,8 @@ type write struct {
 func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.looks, func(_ stack.Owner, at time.Time) bool { return now.Sub(at) >= listAge })
-	ok := !m.at.IsZero() && now.Sub(m.at) < listAge
+	maps.DeleteFunc(m.looks, func(_ stack.Owner, at time.Time) bool { return now.Sub(at) >= oldestList })
+	ok := m.young(now)
 	for _, scope := range scopes {
 		ok = ok && recallable(scope, m.known)
 		if len(scope.Own) == 0 {
@@ -79,13 +85,19 @@ func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, tim
 	return m.known, m.at, ok
 }
 
+// young tells whether the lists are believed. The lock is held.
+func (m *listMemory) young(now time.Time) bool {
+	age := now.Sub(m.at)
+	return !m.at.IsZero() && (age < listAge || age < oldestList && now.Sub(m.wrote) < listAge)
+}
+
 // publicIP is a public IP as the lists show it, nil if they do not; false if they are
 // too old to say.
 func (m *listMemory) publicIP(id string, now time.Time) (Object, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	list, listed := m.known.byGroup[groupOf(id)]
-	if m.at.IsZero() || now.Sub(m.at) >= listAge || !listed {
+	if !m.young(now) || !listed {
 		return nil, false
 	}
 	i := slices.IndexFunc(list, func(o Object) bool { return sameID(o.text("id"), id) })
@@ -122,12 +134,13 @@ func (m *listMemory) end(mark int, read lists, at time.Time, whole bool) {
 	}
 }
 
-// note takes over what a write has made. What became of a write that failed is not
+// note takes over what a write has made that ended at a moment. What became of a write that failed is not
 // known, and one that was refused may mean that somebody else has written.
-func (m *listMemory) note(path string, now Object, err error) {
-	w := write{path: path, object: now, unsure: err != nil}
+func (m *listMemory) note(path string, made Object, err error, at time.Time) {
+	w := write{path: path, object: made, unsure: err != nil}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.wrote = at
 	if m.reading > 0 {
 		m.writes = append(m.writes, w)
 	}

@@ -65,7 +65,7 @@ func TestListsHoldWrites(t *testing.T) {
 					if w.unsure {
 						err = refused
 					}
-					m.note(w.path, w.object, err)
+					m.note(w.path, w.object, err, now)
 				}
 				if when == "while reading" {
 					m.end(mark, read, now, true)
@@ -93,6 +93,35 @@ func TestListsHoldWrites(t *testing.T) {
 	}
 	if d := cmp.Diff([]Object{ip("a", "1"), ip("b", "1")}, read.byGroup["g"]); d != "" {
 		t.Errorf("what a reader holds was written to (-want +got):\n%s", d)
+	}
+}
+
+// TestListsOutlastWrites: what a slow write ends with is believed for as long as what a
+// quick one does, but not for ever, and not by one who has looked since it was read.
+func TestListsOutlastWrites(t *testing.T) {
+	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	var m listMemory
+	mark := m.begin()
+	m.end(mark, lists{byGroup: map[string][]Object{"g": nil}}, began, true)
+	service := stack.Owner{Namespace: "shop", Name: "web", UID: "1"}
+	look := []providers.Scope{{
+		Owner: service, Own: []providers.Lookup{{Kind: KindBalancer}}, Facts: []providers.Lookup{{Kind: KindBalancer, By: byWanted}},
+	}}
+	if _, _, young := m.recall(look, began.Add(time.Second)); !young {
+		t.Error("what was just read is not believed")
+	}
+	for _, after := range []time.Duration{3 * time.Second, 20 * time.Second, oldestList} {
+		want := after < oldestList
+		m.note("/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/a", Object{}, nil, began.Add(after))
+		if _, _, young := m.recall(nil, began.Add(after+time.Second)); young != want {
+			t.Errorf("after a write of %v: believed %v, want %v", after, young, want)
+		}
+		if _, _, young := m.recall(look, began.Add(after+time.Second)); young {
+			t.Errorf("after a write of %v one who looks again is told the same", after)
+		}
+		if _, _, young := m.recall(nil, began.Add(after+listAge)); young {
+			t.Errorf("what is too old is believed %v after a write of %v", listAge, after)
+		}
 	}
 }
 

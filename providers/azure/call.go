@@ -79,7 +79,7 @@ func (s *Session) list(ctx context.Context, path, version string, query map[stri
 // put writes a resource and returns it as it is when the operation has ended.
 func (s *Session) put(ctx context.Context, path string, body Object, etag string) (Object, error) {
 	o, err := s.write(ctx, path, networkVersion, body, etag)
-	s.memory.note(path, o, err)
+	s.memory.note(path, o, err, s.now())
 	return o, err
 }
 
@@ -105,7 +105,7 @@ func (s *Session) write(ctx context.Context, path, version string, body Object, 
 // store is put for one who needs nothing of what the resource has become.
 func (s *Session) store(ctx context.Context, path, version string, body Object, etag string) error {
 	_, err := s.accept(ctx, path, version, body, etag)
-	s.memory.note(path, nil, err)
+	s.memory.note(path, nil, err, s.now())
 	return err
 }
 
@@ -128,7 +128,7 @@ func (s *Session) remove(ctx context.Context, path string) error {
 	if fault.Is(err, fault.NotFound) {
 		err = nil
 	}
-	s.memory.note(path, nil, err)
+	s.memory.note(path, nil, err, s.now())
 	return err
 }
 
