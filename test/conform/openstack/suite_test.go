@@ -94,7 +94,7 @@ func subnet(s simopenstack.Seed, name string) string {
 func usersBalancer(w *kit.World) {
 	s, ctx := seed(w), w.T.Context()
 	provider, err := openstack.AuthenticatedClient(ctx, gophercloud.AuthOptions{
-		IdentityEndpoint: w.Sim.URL + "/identity/v3", Username: "cluster", Password: "secret", TenantName: s.Project, DomainName: "Default",
+		IdentityEndpoint: w.Sim.URL + "/identity/v3", Username: simopenstack.UserName, Password: simopenstack.Password, TenantName: s.Project, DomainName: "Default",
 	})
 	w.Must(err)
 	octavia, err := openstack.NewLoadBalancerV2(provider, gophercloud.EndpointOpts{Region: s.Region})
