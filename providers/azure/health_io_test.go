@@ -7,6 +7,7 @@ import (
 
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestHealth: members are told as Azure judges them, rule by rule, whether pools have
@@ -20,7 +21,7 @@ func TestHealth(t *testing.T) {
 		"addresses":           {pools: poolNodeIP},
 		"answered a bit late": {options: simazure.Options{ARM: simarm.Options{Latency: 20 * time.Millisecond, PollAfter: 5 * time.Millisecond}}, pools: poolNIC},
 	} {
-		t.Run(name, func(t *testing.T) {
+		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, tc.options)
 			r.config.PoolType, r.session.config.PoolType = tc.pools, tc.pools
 			svc := numbered(1, Public, nil)

@@ -2,10 +2,6 @@ package oci_test
 
 import (
 	"bytes"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"sync"
 	"testing"
@@ -46,11 +42,11 @@ func (s subject) Open(t testing.TB) providers.Bound {
 
 // key is an API key, the same for all tests: making one takes its time.
 var key = sync.OnceValue(func() []byte {
-	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	_, text, _, err := simoci.NewKey()
 	if err != nil {
 		panic(err) // there is no randomness
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
+	return text
 })
 
 func (s subject) Nodes() []nodeports.Node {

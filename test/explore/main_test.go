@@ -3,10 +3,6 @@ package explore
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"flag"
 	"fmt"
 	"maps"
@@ -211,11 +207,11 @@ func onOpenStack(t testing.TB) Subject {
 
 // apiKey signs the requests of all sessions: making one takes its time.
 var apiKey = sync.OnceValue(func() []byte {
-	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	_, text, _, err := simoci.NewKey()
 	if err != nil {
 		panic(err) // there is no randomness
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
+	return text
 })
 
 func onOracle(t testing.TB) Subject {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"crypto/rsa"
 	"fmt"
 	"net/http"
 	"os"
@@ -104,11 +105,23 @@ func identityOf(c model.Config) (common.ConfigurationProvider, error) {
 		}
 	}
 	p := common.NewRawConfigurationProvider(a.Tenancy, a.User, a.Region, a.Fingerprint, a.Key, &a.Passphrase)
-	if _, err := p.PrivateRSAKey(); err != nil {
+	key, err := p.PrivateRSAKey()
+	if err != nil {
 		return nil, fmt.Errorf("cloud config: auth.key: %w", err)
 	}
-	return p, nil
+	return parsed{ConfigurationProvider: p, key: key}, nil
 }
+
+// parsed is an API key that is read once: the SDK asks for it, and would decode its text,
+// at every request.
+type parsed struct {
+	common.ConfigurationProvider
+
+	key *rsa.PrivateKey
+}
+
+// PrivateRSAKey is the key that signs requests.
+func (p parsed) PrivateRSAKey() (*rsa.PrivateKey, error) { return p.key, nil }
 
 // keptConnections is how many idle connections to one host are kept.
 const keptConnections = 64

@@ -52,7 +52,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 // updateRules brings the rules of a group that is there to what is wanted.
 func updateRules(c *change, spec model.GroupRules) plan.Outcome {
 	id := first(c.Step.Target.ID, c.Parent())
-	found, err := listAll(c.Ctx, c.Session, bucketNetwork, rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}), rules.ExtractRules)
+	found, err := listAll[rules.SecGroupRule](c.Ctx, c.Session, bucketNetwork, rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}), "security_group_rules")
 	if err == nil {
 		err = c.Session.writeRules(c.Ctx, id, found, spec.Rules)
 	}

@@ -96,5 +96,5 @@ func (s *Session) dropMembers(ctx context.Context, balancer, pool string, member
 }
 
 func (s *Session) listMembers(ctx context.Context, pool string) ([]pools.Member, error) {
-	return listAll(ctx, s, bucketBalancer, pools.ListMembers(s.balancer, pool, nil), pools.ExtractMembers)
+	return listAll[pools.Member](ctx, s, bucketBalancer, pools.ListMembers(s.balancer, pool, nil), "members")
 }

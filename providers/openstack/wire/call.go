@@ -31,17 +31,61 @@ func (s *Session) read(ctx context.Context, bucket string, call func(context.Con
 	return s.limits.Do(ctx, func(ctx context.Context) error { return errorTable().Fault(call(ctx), kit.Reading) }, bucket)
 }
 
-// listAll reads all pages of a list. Errors are faults.
-func listAll[T any](ctx context.Context, s *Session, bucket string, list pagination.Pager, extract func(pagination.Page) ([]T, error)) (all []T, err error) {
+// listAll reads all pages of a list, which has the name of its family in the answers.
+// Errors are faults.
+func listAll[T any](ctx context.Context, s *Session, bucket string, list pagination.Pager, family string) (all []T, err error) {
+	list = list.WithPageCreator(func(r pagination.PageResult) pagination.Page { return page{PageResult: r, family: family} })
 	err = s.read(ctx, bucket, func(ctx context.Context) error {
-		pages, err := list.AllPages(ctx)
-		if err != nil {
-			return err
-		}
-		all, err = extract(pages)
-		return err
+		all = nil
+		return list.EachPage(ctx, func(_ context.Context, p pagination.Page) (bool, error) {
+			var some []T
+			err := p.(page).ExtractIntoSlicePtr(&some, family) //nolint:forcetypeassert // the creator above makes no other
+			all = append(all, some...)
+			return true, err
+		})
 	})
 	return all, err
+}
+
+// page is one page of a list. The SDK's own pages write their JSON anew and read it
+// again for each question about them; with thousands of members that is most of the
+// work of a read.
+type page struct {
+	pagination.PageResult
+
+	family string
+}
+
+// body is the answer as the SDK has decoded it; nil where there is none.
+func (p page) body() map[string]any {
+	m, _ := p.Body.(map[string]any)
+	return m
+}
+
+// GetBody is the answer, for the SDK.
+func (p page) GetBody() any { return p.Body }
+
+// IsEmpty tells whether the page has no entries: it is the last one, then. It returns an
+// error where the answer is no list at all, which must not pass for an empty one.
+func (p page) IsEmpty() (bool, error) {
+	entries, is := p.body()[p.family].([]any)
+	if !is && p.StatusCode != http.StatusNoContent {
+		return false, fault.New(fault.Unavailable, "the answer of %s has no list of %s", p.Host, p.family)
+	}
+	return len(entries) == 0, nil
+}
+
+// NextPageURL is where the next page is; empty after the last one.
+// Source: Networking and Octavia API references, pagination: links of the list.
+func (p page) NextPageURL() (string, error) {
+	links, _ := p.body()[p.family+"_links"].([]any)
+	for _, l := range links {
+		link, _ := l.(map[string]any)
+		if at, _ := link["href"].(string); link["rel"] == "next" {
+			return at, nil
+		}
+	}
+	return "", nil
 }
 
 // write makes a writing call. Errors are faults; Ambiguous if the call may have taken
@@ -161,7 +205,7 @@ func (s *Session) getBalancer(ctx context.Context, id string) (lb *loadbalancers
 }
 
 func (s *Session) listBalancers(ctx context.Context) ([]loadbalancers.LoadBalancer, error) {
-	return listAll(ctx, s, bucketBalancer, loadbalancers.List(s.balancer, nil), loadbalancers.ExtractLoadBalancers)
+	return listAll[loadbalancers.LoadBalancer](ctx, s, bucketBalancer, loadbalancers.List(s.balancer, nil), "loadbalancers")
 }
 
 // nameOf names a call by its method and the collection that it is about.

@@ -87,11 +87,11 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	var noListeners, noPools, noMonitors error
 	kit.Together(
 		func() {
-			v.listeners, noListeners = listAll(ctx, s, bucketBalancer, listeners.List(s.balancer, nil), listeners.ExtractListeners)
+			v.listeners, noListeners = listAll[listeners.Listener](ctx, s, bucketBalancer, listeners.List(s.balancer, nil), "listeners")
 		},
 		func() { v.pools, noPools = s.listPools(ctx, nil) },
 		func() {
-			v.monitors, noMonitors = listAll(ctx, s, bucketBalancer, monitors.List(s.balancer, nil), monitors.ExtractMonitors)
+			v.monitors, noMonitors = listAll[monitors.Monitor](ctx, s, bucketBalancer, monitors.List(s.balancer, nil), "healthmonitors")
 		},
 	)
 	if err := cmp.Or(noListeners, noPools, noMonitors); err != nil {
@@ -117,11 +117,11 @@ func asked(sc providers.Scope, lb loadbalancers.LoadBalancer) bool {
 }
 
 func (s *Session) listFloating(ctx context.Context, opts floatingips.ListOptsBuilder) ([]floatingips.FloatingIP, error) {
-	return listAll(ctx, s, bucketNetwork, floatingips.List(s.network, opts), floatingips.ExtractFloatingIPs)
+	return listAll[floatingips.FloatingIP](ctx, s, bucketNetwork, floatingips.List(s.network, opts), "floatingips")
 }
 
 func (s *Session) listPools(ctx context.Context, opts pools.ListOptsBuilder) ([]pools.Pool, error) {
-	return listAll(ctx, s, bucketBalancer, pools.List(s.balancer, opts), pools.ExtractPools)
+	return listAll[pools.Pool](ctx, s, bucketBalancer, pools.List(s.balancer, opts), "pools")
 }
 
 // readMembers reads the members of the pools below some load balancers. A pool that

@@ -117,7 +117,7 @@ func remembered[T any](ctx context.Context, s *Session, l providers.Lookup, ask 
 // nodeSubnet is the subnet of the port of a server that has the address; empty if none
 // has.
 func (s *Session) nodeSubnet(ctx context.Context, server, address string) (id string, err error) {
-	all, err := listAll(ctx, s, bucketNetwork, ports.List(s.network, ports.ListOpts{DeviceID: server}), ports.ExtractPorts)
+	all, err := listAll[ports.Port](ctx, s, bucketNetwork, ports.List(s.network, ports.ListOpts{DeviceID: server}), "ports")
 	for _, p := range all {
 		for _, fixed := range p.FixedIPs {
 			if fixed.IPAddress == address {
@@ -155,7 +155,7 @@ func (onlyExternal) ToNetworkListQuery() (string, error) { return "?router:exter
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getFloatingNetworkIDForLB).
 func (s *Session) external(ctx context.Context) (string, error) {
-	all, err := listAll(ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{}), networks.ExtractNetworks)
+	all, err := listAll[networks.Network](ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{}), "networks")
 	if err != nil {
 		return "", err
 	}
@@ -199,7 +199,7 @@ func (s *Session) subnetsOf(ctx context.Context, network, tags string) (out []mo
 	default:
 		opts.TagsAny = list
 	}
-	found, err := listAll(ctx, s, bucketNetwork, subnets.List(s.network, opts), subnets.ExtractSubnets)
+	found, err := listAll[subnets.Subnet](ctx, s, bucketNetwork, subnets.List(s.network, opts), "subnets")
 	for _, sub := range found {
 		out = append(out, asSubnet(sub))
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
-	"github.com/gophercloud/gophercloud/v2/pagination"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/openstack/model"
@@ -48,18 +47,13 @@ const askedAtOnce = 100
 func (s *Session) listPorts(ctx context.Context, field string, values []string) ([]port, error) {
 	var all []port
 	for chunk := range slices.Chunk(values, askedAtOnce) {
-		some, err := listAll(ctx, s, bucketNetwork, ports.List(s.network, portsWith{field: field, values: chunk}), extractPorts)
+		some, err := listAll[port](ctx, s, bucketNetwork, ports.List(s.network, portsWith{field: field, values: chunk}), "ports")
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, some...)
 	}
 	return all, nil
-}
-
-func extractPorts(pages pagination.Page) (out []port, err error) {
-	err = ports.ExtractPortsInto(pages, &out)
-	return out, err
 }
 
 // asksForGroups tells whether a scope is about security groups at all.
@@ -116,7 +110,7 @@ func (s *Session) listGroups(ctx context.Context, names map[string]bool) ([]grou
 			opts.Name = name
 		}
 	}
-	return listAll(ctx, s, bucketNetwork, groups.List(s.network, opts), groups.ExtractGroups)
+	return listAll[groups.SecGroup](ctx, s, bucketNetwork, groups.List(s.network, opts), "security_groups")
 }
 
 // groups finds the Service's security group. Of several, which only a lost answer makes,

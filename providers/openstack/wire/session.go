@@ -107,7 +107,7 @@ func buckets() []kit.Bucket {
 // features asks which version the load balancer API has. The last one listed counts.
 // Source: kubernetes/cloud-provider-openstack:pkg/util/openstack/loadbalancer.go.
 func (s *Session) features(ctx context.Context) (model.Features, error) {
-	all, err := listAll(ctx, s, bucketBalancer, apiversions.List(s.balancer), apiversions.ExtractAPIVersions)
+	all, err := listAll[apiversions.APIVersion](ctx, s, bucketBalancer, apiversions.List(s.balancer), "versions")
 	if err != nil {
 		return model.Features{}, err
 	}
