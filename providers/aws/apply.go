@@ -86,7 +86,7 @@ func updatedPart(c *change, spec stack.Spec, err error) plan.Outcome {
 func asPart(c *change, o plan.Outcome) plan.Outcome {
 	if o.Err == nil {
 		k := c.Step.Target.Key
-		o.After.ID = partID(*balancer(c), string(k.Kind), k.Name)
+		o.After.ID = partID(*balancer(c), k.Kind, k.Name)
 	}
 	return o
 }

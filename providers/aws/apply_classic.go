@@ -58,7 +58,7 @@ func wireListener(p ClassicPort) elbtypes.Listener {
 
 // madeListener is a listener as it is after its creation.
 func madeListener(r stack.Resource, p ClassicPort) stack.Resource {
-	r.ID, r.Proof, r.Spec = partID(p.Balancer, string(KindClassicPort), r.Key.Name), stack.Derived, p
+	r.ID, r.Proof, r.Spec = partID(p.Balancer, KindClassicPort, r.Key.Name), stack.Derived, p
 	return r
 }
 

@@ -34,7 +34,7 @@ func createClassicPolicy(c *change, spec ClassicPolicy) plan.Outcome {
 	if _, err := tell(c.Ctx, c.Session.classic.CreateLoadBalancerPolicy, in); err != nil && !fault.Is(err, fault.Exists) {
 		return failed(err)
 	}
-	return c.Created(partID(lb, string(KindClassicPol), spec.Name), stack.Derived, spec)
+	return c.Created(partID(lb, KindClassicPol, spec.Name), stack.Derived, spec)
 }
 
 // deleteClassicPolicy removes a policy, unless a listener has it still: a listener

@@ -150,9 +150,15 @@ func nodeRuleID(group string, p Permission, source string) string {
 	return strings.Join([]string{group, p.Protocol, portRange(p), source}, "/")
 }
 
-// partID is the identifier of a part of a Classic Load Balancer.
-func partID(lbName, part, keyName string) string {
-	return strings.Join([]string{lbName, part, keyName}, "/")
+// partID is the identifier of a part of a Classic Load Balancer: a path below its name. A
+// part that it cannot be without has none of its own; what a plan writes there is the
+// load balancer's, whether the part was read or not.
+func partID(lbName string, part stack.Kind, keyName string) string {
+	switch part {
+	case KindClassicPort, KindClassicPol:
+		return strings.Join([]string{lbName, string(part), keyName}, "/")
+	}
+	return lbName
 }
 
 func decimal(n int32) string { return strconv.Itoa(int(n)) }

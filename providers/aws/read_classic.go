@@ -145,7 +145,7 @@ func (r *read) classicStack(v *view) []stack.Resource {
 // proven to be ours as well.
 func classicPart(lb string, kind stack.Kind, name string, spec stack.Spec) stack.Resource {
 	return stack.Resource{
-		Key: stack.Key{Kind: kind, Name: name}, ID: partID(lb, string(kind), name),
+		Key: stack.Key{Kind: kind, Name: name}, ID: partID(lb, kind, name),
 		In: stack.Key{Kind: KindClassic}, Proof: stack.Derived, Spec: spec,
 	}
 }
