@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -26,6 +27,11 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	if err != nil {
 		return Binaries{}, err
 	}
+	free, err := Alone(root)
+	if err != nil {
+		return Binaries{}, err
+	}
+	defer free()
 	out := Binaries{
 		Controller: filepath.Join(root, "bin", "cloud-controller-manager"),
 		Berth:      filepath.Join(root, "bin", "berth"),
@@ -44,6 +50,24 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	}
 	fmt.Fprintf(progress, "the programs are built after %s\n", time.Since(began).Round(time.Second))
 	return out, nil
+}
+
+// Alone waits until no other process builds into the bin folder of a repository, and
+// returns what ends that: of several that build the same, one compiles and links, and
+// the others find it done.
+func Alone(root string) (free func(), err error) {
+	bin := filepath.Join(root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(bin, "build.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", lock.Name(), err), lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil // which frees it
 }
 
 // Root is the folder of the repository: the one above the working directory

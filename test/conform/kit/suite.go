@@ -104,7 +104,13 @@ func (s *Suite) build() (programs, error) {
 	if err != nil {
 		return programs{}, err
 	}
-	official := filepath.Join(filepath.Dir(ours.Controller), s.Program.Name)
+	bin := filepath.Dir(ours.Controller)
+	free, err := harness.Alone(filepath.Dir(bin))
+	if err != nil {
+		return programs{}, err
+	}
+	defer free()
+	official := filepath.Join(bin, s.Program.Name)
 	fmt.Fprintln(os.Stderr, "building the official controller")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", official, s.Program.Source)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Program.Dir, os.Stderr, os.Stderr

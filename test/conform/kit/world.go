@@ -19,7 +19,7 @@ import (
 )
 
 // limit bounds a wait for something that must happen.
-const limit = 2 * time.Minute
+const limit = 10 * time.Minute
 
 // World is a cluster and a cloud, in which nobody does anything yet.
 type World struct {
