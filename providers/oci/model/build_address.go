@@ -17,17 +17,8 @@ func (b *builder) reserve(want *Balancer) {
 		b.refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
 		return
 	}
-	const pair = "one IPv4 address, and on lb one of IPv6 beside it"
-	six := slices.ContainsFunc(addresses, isV6)
-	switch {
-	case len(addresses) > 1 && (isV6(addresses[0]) == isV6(addresses[1])):
-		b.refuse(where, strings.Join(addresses, ","), "has two addresses of one family", pair)
-		return
-	case six && (b.in.Kind != LB || len(addresses) == 1 || where != reservedKey.Name):
-		b.refuse(where, strings.Join(addresses, ","), "has an IPv6 address, which "+reservedKey.Name+" can have beside one of IPv4 on load balancers of kind lb only", pair)
-		return
-	case six && len(b.in.Backends.Families) < 2:
-		b.refuse(where, strings.Join(addresses, ","), "has an IPv6 address, but the Service is of IPv4 alone", "an IPv4 address, or spec.ipFamilies with both")
+	if why := b.unpaired(addresses, where); why != "" {
+		b.refuse(where, strings.Join(addresses, ","), why, "one IPv4 address, and on lb one of IPv6 beside it, where spec.ipFamilies has both")
 		return
 	}
 	for _, ip := range addresses {
@@ -45,4 +36,18 @@ func (b *builder) reserve(want *Balancer) {
 			want.Reserved = append(want.Reserved, known.ID)
 		}
 	}
+}
+
+// unpaired says why addresses cannot be those of one load balancer; empty: they can.
+func (b *builder) unpaired(addresses []string, where string) string {
+	six := slices.ContainsFunc(addresses, isV6)
+	switch {
+	case len(addresses) > 1 && (isV6(addresses[0]) == isV6(addresses[1])):
+		return "has two addresses of one family"
+	case six && (b.in.Kind != LB || len(addresses) == 1 || where != reservedKey.Name):
+		return "has an IPv6 address, which " + reservedKey.Name + " can have beside one of IPv4 on load balancers of kind lb only"
+	case six && len(b.in.Backends.Families) < 2:
+		return "has an IPv6 address, but the Service is of IPv4 alone"
+	}
+	return ""
 }

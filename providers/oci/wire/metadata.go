@@ -46,13 +46,13 @@ func fromMachine(ctx context.Context, c model.Config) (model.Config, error) {
 func machine(ctx context.Context) (machineDoc, error) {
 	var doc machineDoc
 	base := cmp.Or(os.Getenv("OCI_METADATA_BASE_URL"), "http://169.254.169.254/opc/v2")
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/instance/", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/instance/", http.NoBody) //nolint:gosec // where the metadata are, who runs the process says
 	if err != nil {
 		return doc, fmt.Errorf("metadata of the machine: %w", err)
 	}
 	r.Header.Set("Authorization", "Bearer Oracle")
 	client := &http.Client{Timeout: machinePatience, Transport: transport()}
-	answer, err := client.Do(r)
+	answer, err := client.Do(r) //nolint:gosec // as above
 	if err != nil {
 		return doc, fmt.Errorf("metadata of the machine: %w", err)
 	}

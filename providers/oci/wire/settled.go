@@ -149,6 +149,15 @@ func (s *Session) eachOf(ctx context.Context, p *product, works []string) ([]bal
 	return out, nil
 }
 
+// isOf tells whether what is awaited is a change of a load balancer that is listed. One
+// that is being created has a name only, and one of that name which goes is another one.
+func (a awaited) isOf(d balancerDoc) bool {
+	if a.id != "" {
+		return d.State != deleted && d.ID == a.id
+	}
+	return d.State != deleted && d.State != deleting && d.Name == a.name
+}
+
 // judge says what load balancers tell of a change; false if they do not.
 func (w *awaits) judge(work string, docs []balancerDoc) (string, bool) {
 	w.mu.Lock()
@@ -157,9 +166,7 @@ func (w *awaits) judge(work string, docs []balancerDoc) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	found := slices.DeleteFunc(slices.Clone(docs), func(d balancerDoc) bool {
-		return d.State == deleted || a.id != "" && d.ID != a.id || a.id == "" && (d.Name != a.name || d.State == deleting)
-	})
+	found := slices.DeleteFunc(slices.Clone(docs), func(d balancerDoc) bool { return !a.isOf(d) })
 	done := func(d balancerDoc) (string, bool) {
 		w.docs[work] = d
 		return strings.Join([]string{succeeded, d.ID, ""}, "\n"), true
