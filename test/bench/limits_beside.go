@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/test/sim"
 )
 
@@ -26,7 +28,10 @@ type change struct {
 // user adds a port to the last Service: what follows first is a write that no restart makes.
 func (p *pass) user(ctx context.Context) change {
 	svc, at := p.all[len(p.all)-1], time.Now()
-	return change{at, p.world.Change(ctx, svc.Namespace, svc.Name, addPort)}
+	return change{at, p.world.Change(ctx, svc.Namespace, svc.Name, func(svc *corev1.Service) {
+		p.observer.changes(svc.UID)
+		addPort(svc)
+	})}
 }
 
 // amid makes the change when half of the time has passed that the restart needs.

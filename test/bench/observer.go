@@ -17,13 +17,28 @@ type observer struct {
 
 	mu sync.Mutex
 	// last are the conditions of each Service, by type.
-	last          map[types.UID]map[string]metav1.ConditionStatus
+	last map[types.UID]map[string]metav1.ConditionStatus
+	// fallen has the Services that a user changed, with the conditions that have fallen
+	// since, as they do once while the change is worked on.
+	fallen        map[types.UID]map[string]bool
 	flips, writes int
+}
+
+func newObserver(client kubernetes.Interface) *observer {
+	return &observer{client: client, last: map[types.UID]map[string]metav1.ConditionStatus{}, fallen: map[types.UID]map[string]bool{}}
+}
+
+// changes notes that a user is about to change a Service: of each of its conditions the
+// next fall is the user's.
+func (o *observer) changes(uid types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fallen[uid] = map[string]bool{}
 }
 
 // observe starts to watch until the context ends; wait then returns when it has.
 func observe(ctx context.Context, client kubernetes.Interface) (o *observer, wait func(), err error) {
-	o = &observer{client: client, last: map[types.UID]map[string]metav1.ConditionStatus{}}
+	o = newObserver(client)
 	w, err := client.CoreV1().Services(metav1.NamespaceAll).Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, nil, err
@@ -73,10 +88,19 @@ func (o *observer) see(what watch.EventType, svc *corev1.Service) {
 	for _, c := range svc.Status.Conditions {
 		now[c.Type] = c.Status
 		if o.last[svc.UID][c.Type] == metav1.ConditionTrue && c.Status != metav1.ConditionTrue {
-			o.flips++
+			o.fall(svc.UID, c.Type)
 		}
 	}
 	o.last[svc.UID] = now
+}
+
+// fall counts a condition that was True and is not, unless a user's change has made it so.
+func (o *observer) fall(uid types.UID, condition string) {
+	if once, changed := o.fallen[uid]; changed && !once[condition] {
+		once[condition] = true
+		return
+	}
+	o.flips++
 }
 
 // tally is what has happened so far.
