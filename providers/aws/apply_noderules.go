@@ -189,8 +189,11 @@ func (w *nodeRuleWork) granted(step plan.Step, rule FoundRule, there map[Permiss
 	if was {
 		spec.Description = before.Description
 	}
-	if ofBalancer(spec.Description) {
+	switch {
+	case ofBalancer(spec.Description):
 		after.Proof = stack.Description
+	case spec.Description == ownRuleDescription:
+		after.Proof = stack.Leftover
 	}
 	after.Spec = spec
 	return plan.Done(after)

@@ -148,10 +148,10 @@ func (j judge) proof(group string, rule FoundRule) stack.Proof {
 	return stack.None
 }
 
-// sharedProof of a rule that all load balancers of kind LBC share.
+// sharedProof of a rule that all load balancers of kind LBC share: it names none of them.
 func (j judge) sharedProof() stack.Proof {
 	if j.view.controllerServes() {
-		return stack.Description
+		return stack.Leftover
 	}
 	return stack.None
 }

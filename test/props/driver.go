@@ -21,7 +21,7 @@ type process struct {
 
 // job is the work on a Service.
 func (p *process) job(svc *corev1.Service) reconcile.Job {
-	return reconcile.Job{Service: svc, Slices: slicesOf(p.s, svc)}
+	return reconcile.Job{Service: svc, Slices: slicesOf(p.s, svc), Objects: objectsOf(p.s)}
 }
 
 // begin starts a process that knows the nodes and these Services.

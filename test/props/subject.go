@@ -30,6 +30,12 @@ type Podded interface {
 	Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice
 }
 
+// Referring is a Subject whose Services refer to objects of the cluster.
+type Referring interface {
+	// Objects are what is known of those.
+	Objects() map[providers.Reference]providers.Object
+}
+
 // Roled is a Subject whose cloud can judge calls by a role.
 type Roled interface {
 	// SetRole judges by a role as docs/permissions has it; nil lets everything be done.
@@ -50,6 +56,14 @@ func Role(t testing.TB, file string) []byte {
 func slicesOf(s Subject, svc *corev1.Service) []*discoveryv1.EndpointSlice {
 	if p, ok := s.(Podded); ok {
 		return p.Slices(svc)
+	}
+	return nil
+}
+
+// objectsOf are what Services refer to; none where a cloud does not ask for them.
+func objectsOf(s Subject) map[providers.Reference]providers.Object {
+	if r, ok := s.(Referring); ok {
+		return r.Objects()
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
 package props
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
 )
 
@@ -23,10 +25,18 @@ func TakeOver(t testing.TB, s Subject, services []*corev1.Service) (writes []sim
 			writes = append(writes, e)
 		}
 	}
-	again := begin(t, s, s.Nodes(), services...)
+	again := begin(t, s, s.Nodes())
+	for _, svc := range services {
+		// What others want, and nobody can tell who has brought it, was no claim that ends.
+		d, err := again.r.Draft(t.Context(), again.job(svc))
+		if err != nil || slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget }) {
+			t.Errorf("%s: a new process finds claims that end: %v %v", svc.Name, ids(d.Plan), err)
+		}
+	}
+	again.r.AllKnown()
 	for _, svc := range services {
 		d, err := again.r.Draft(t.Context(), again.job(svc))
-		if err != nil || !d.Plan.Empty() {
+		if err != nil || len(d.Plan.Steps) > 0 {
 			t.Errorf("%s: a new process finds something to do: %v %v", svc.Name, ids(d.Plan), err)
 		}
 	}

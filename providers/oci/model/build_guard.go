@@ -101,10 +101,10 @@ func (b *builder) lists(whole bool) {
 				if b.in.Ended() {
 					return
 				}
-				for _, cidr := range behind.cidrs() {
+				for _, cidr := range b.cidrs(behind) {
 					b.entry(front, Egress, cidr, port)
 				}
-				for _, cidr := range front.cidrs() {
+				for _, cidr := range b.cidrs(front) {
 					b.entry(behind, Ingress, cidr, port)
 				}
 			}
@@ -129,12 +129,20 @@ func (b *builder) clients(nodes []Subnet) {
 	}
 }
 
-func (s Subnet) cidrs() []string {
-	out := []string{s.CIDR.Masked().String()}
-	for _, p := range s.CIDR6 {
-		out = append(out, p.Masked().String())
+// cidrs are a subnet's ranges of the families by which the load balancer reaches nodes.
+// Source: load_balancer_security_lists.go (getNodeIngressRules, getLoadBalancerEgressRules).
+func (b *builder) cidrs(s Subnet) []string {
+	var out []string
+	families := b.familiesOf()
+	if slices.Contains(families, corev1.IPv4Protocol) && s.CIDR.IsValid() {
+		out = append(out, s.CIDR.Masked().String())
 	}
-	return slices.DeleteFunc(out, func(c string) bool { return c == netip.Prefix{}.String() })
+	if slices.Contains(families, corev1.IPv6Protocol) {
+		for _, p := range s.CIDR6 {
+			out = append(out, p.Masked().String())
+		}
+	}
+	return out
 }
 
 // nodeSubnets are those of the nodes, in order.

@@ -13,9 +13,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// proofEntry is why a rule of a security list that was just made is ours.
-const proofEntry = stack.Derived
-
 // groupDoc is a network security group.
 // Source: Core Services API reference, NetworkSecurityGroup.
 type groupDoc struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -149,7 +150,7 @@ func (s *Session) applyEntries(ctx context.Context, b plan.Batch, id string) []p
 		case err != nil:
 			out = append(out, kit.Failed(err))
 		default:
-			out = append(out, c.Created(step.Target.Key.String(), proofEntry, step.Target.Spec))
+			out = append(out, c.Created(step.Target.Key.String(), stack.Leftover, step.Target.Spec))
 		}
 	}
 	return out

@@ -298,8 +298,8 @@ func (f *finder) rulesOf(id string) {
 	f.out.Put(r)
 }
 
-// entries finds rules of security lists. Those that only the Service's load balancer can
-// have brought there are its own, unless somebody has described them.
+// entries finds rules of security lists. Those on the ports of the Service's load balancer
+// that nobody has described are of Services; which of them brought one cannot be told.
 func (f *finder) entries() {
 	listening, behind := f.ports()
 	inFront := func(e described) bool {
@@ -314,7 +314,7 @@ func (f *finder) entries() {
 			for _, e := range f.view.lists[sub.List].entries() {
 				r := stack.Resource{Key: e.Key(), ID: fmt.Sprint(e.Key()), Hold: stack.Counted, Spec: e.Entry}
 				if at.ours(e) && e.Description == "" {
-					r.Proof = stack.Derived
+					r.Proof = stack.Leftover
 				}
 				if known, ok := f.out.Get(r.Key); !ok || known.Proof == stack.None {
 					f.out.Put(r)

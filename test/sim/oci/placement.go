@@ -121,11 +121,11 @@ func (s *state) releaseBut(lb string, keep map[string]bool) {
 			switch {
 			case keep[o.Text("ipAddress")]:
 			case o.Text("lifetime") == "RESERVED":
-				back := rest.Object{holder: "", lifecycle: "AVAILABLE"}
+				back := rest.Object{lifecycle: "AVAILABLE", "assignedEntityId": nil}
 				if table != publicIPs {
-					back["ipState"] = "AVAILABLE"
+					back = rest.Object{lifecycle: "AVAILABLE", "ipState": "AVAILABLE"}
 				}
-				s.store(table, o.Without("assignedEntityId", "assignedEntityType").With(back))
+				s.store(table, o.Without("assignedEntityId", "assignedEntityType", holder).With(back))
 			default:
 				delete(s.taken, o.Text("subnetId")+" "+o.Text("ipAddress"))
 				s.Drop(table, o.Text("id"))
