@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,10 @@ import (
 )
 
 // phases are what is measured under the documented rates, in their order.
-func phases() []string { return []string{"create", "addnode", "delnode", "restart", "plan", "drift"} }
+// Each kind has those that mean something to it.
+func phases() []string {
+	return []string{"create", "addnode", "delnode", "restart", rolled, one, "plan", "drift"}
+}
 
 // measured is one phase of one pass.
 type measured struct {
@@ -54,6 +58,7 @@ type pass struct {
 	seen       int // number of the last call that was looked at
 	done       map[string]measured
 	change     chan change // the user's change beside a restart
+	spare      []string    // addresses of pods that no Service has had
 }
 
 // underRates measures one kind with one number of Services.
@@ -92,6 +97,9 @@ func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted [
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
+	if err := configure(world, s.config); err != nil {
+		return nil, nil, err
+	}
 	watching, stop := context.WithCancel(ctx)
 	seer, wait, err := observe(watching, world.Client)
 	if err != nil {
@@ -124,7 +132,7 @@ func (p *pass) clear(ctx context.Context) error {
 	if err := p.start(ctx, nil); err != nil { // nothing holds this one back
 		return err
 	}
-	return errors.Join(p.remove(ctx), p.controller.Stop(limit))
+	return errors.Join(p.remove(ctx), p.removePods(ctx), p.controller.Stop(limit))
 }
 
 func (p *pass) remove(ctx context.Context) error {
@@ -152,42 +160,74 @@ func (p *pass) start(ctx context.Context, phases []string, flags ...string) (err
 	return err
 }
 
+// configure adds to the cloud configuration.
+func configure(w *harness.World, more string) error {
+	if more == "" {
+		return nil
+	}
+	file := filepath.Join(w.Sim.Dir, "cloud.conf")
+	conf, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(conf, more...), 0o600)
+}
+
 func (p *pass) life(ctx context.Context) error {
 	nodes, err := p.world.SeedNodes()
 	if err != nil {
 		return err
 	}
 	comes, goes := nodes[len(nodes)-1], nodes[len(nodes)-2]
-	if err := p.world.LeaveNode(ctx, comes.Name); err != nil {
+	old := newMember(p, goes)
+	var steps []step
+	if p.subject.pods > 0 {
+		steps, err = p.podSteps()
+	} else {
+		steps, err = p.nodeSteps(ctx, comes, old)
+	}
+	if err != nil {
 		return err
 	}
-	if err := p.start(ctx, []string{"create", "addnode", "delnode"}); err != nil {
+	if err := p.start(ctx, []string{"create", "addnode", "delnode", rolled}); err != nil {
 		return err
 	}
-	news, old := newMember(p, comes), newMember(p, goes)
-	for _, m := range []*member{news, old} {
-		if err := m.remember(ctx); err != nil {
-			return err
-		}
-	}
-	steps := []step{
-		{"create", nil, func(ctx context.Context) error { return p.world.Create(ctx, p.all...) }, p.world.Programmed(p.all...), old},
-		{"addnode", nil, func(ctx context.Context) error { return p.world.JoinNode(ctx, &comes) }, news.in, news},
-		{"delnode", nil, func(ctx context.Context) error { return p.world.LeaveNode(ctx, comes.Name) }, news.out, news},
-		{"restart", func(ctx context.Context) error { return p.halt(ctx, goes.Name) }, p.resume, old.out, old},
+	if err := old.remember(ctx); err != nil {
+		return err
 	}
 	last := 0
-	for i, phase := range phases() {
-		if slices.Contains(p.wanted, phase) {
+	for i, s := range steps {
+		if slices.Contains(p.wanted, s.name) {
 			last = i
 		}
 	}
-	for _, s := range steps[:min(last+1, len(steps))] {
+	if slices.ContainsFunc(p.wanted, func(phase string) bool { return phase == "plan" || phase == "drift" }) {
+		last = len(steps) - 1
+	}
+	for _, s := range steps[:last+1] {
 		if err := p.phase(ctx, s); err != nil {
 			return fmt.Errorf("%s of %d: %w", s.name, len(p.all), err)
 		}
 	}
 	return p.after(ctx, old)
+}
+
+// nodeSteps are the phases of a kind that sends to nodes: one comes and goes, and another
+// one goes while the controller is not there.
+func (p *pass) nodeSteps(ctx context.Context, comes corev1.Node, old *member) ([]step, error) {
+	if err := p.world.LeaveNode(ctx, comes.Name); err != nil {
+		return nil, err
+	}
+	news := newMember(p, comes)
+	if err := news.remember(ctx); err != nil {
+		return nil, err
+	}
+	return []step{
+		{"create", nil, func(ctx context.Context) error { return p.world.Create(ctx, p.all...) }, p.world.Programmed(p.all...), old},
+		{"addnode", nil, func(ctx context.Context) error { return p.world.JoinNode(ctx, &comes) }, news.in, news},
+		{"delnode", nil, func(ctx context.Context) error { return p.world.LeaveNode(ctx, comes.Name) }, news.out, news},
+		{"restart", func(ctx context.Context) error { return p.halt(ctx, old.node) }, p.resume, old.out, old},
+	}, nil
 }
 
 // after measures the phases that follow a restart.
@@ -231,16 +271,21 @@ func (p *pass) resume(ctx context.Context) error {
 
 // member is a node as the cloud shows it.
 type member struct {
-	pass *pass
-	mark string
+	pass       *pass
+	node, mark string
 	// before is how often the cloud named it before there was any Service.
 	before int
 }
 
-func newMember(p *pass, n corev1.Node) *member { return &member{pass: p, mark: p.subject.mark(n)} }
+func newMember(p *pass, n corev1.Node) *member {
+	return &member{pass: p, node: n.Name, mark: p.subject.mark(n)}
+}
 
-// count is how often the cloud names the node.
+// count is how often the cloud names the node; 0 where a phase is about none.
 func (m *member) count(ctx context.Context) (int, error) {
+	if m == nil {
+		return 0, nil
+	}
 	state, err := m.pass.world.Sim.State(ctx)
 	return strings.Count(strings.ToLower(string(state)), strings.ToLower(m.mark)), err
 }

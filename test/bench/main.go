@@ -48,7 +48,7 @@ const (
 // choice is what part of the tables is asked for.
 type choice struct {
 	tables, clouds, kinds, phases []string
-	services, slow, beside        []int
+	services, slow, many          []int
 }
 
 func choose(args []string) (c choice, err error) {
@@ -56,7 +56,7 @@ func choose(args []string) (c choice, err error) {
 	list := func(name, value, usage string) *string { return set.String(name, value, usage+", separated by commas") }
 	tables := list("tables", "calls,limits", "tables to measure")
 	slow := list("slow", "10", "numbers of Services of the table limits with operations that take long")
-	crowds := list("beside", "500", "numbers of Services of the table limits that start anew while a user changes one of them")
+	crowds := list("many", "500", "numbers of Services of the table limits for what is measured with many: a user's change of one of them")
 	clouds := list("cloud", "", "clouds; empty for all")
 	kinds := list("kind", "", "kinds of load balancers; empty for all")
 	wanted := list("phases", strings.Join(phases(), ","), "phases of the table limits")
@@ -76,7 +76,7 @@ func choose(args []string) (c choice, err error) {
 	if c.services, err = countsOf("services", *numbers); err != nil {
 		return c, err
 	}
-	if c.beside, err = countsOf("beside", *crowds); err != nil {
+	if c.many, err = countsOf("many", *crowds); err != nil {
 		return c, err
 	}
 	c.slow, err = countsOf("slow", *slow)
@@ -174,9 +174,9 @@ func limits(ctx context.Context, c choice) (failed error) {
 		for _, n := range numbers {
 			add(n, c.phases)
 		}
-		if s.beside {
-			for _, n := range c.beside {
-				add(n, []string{"restart", beside})
+		if len(s.many) > 0 {
+			for _, n := range c.many {
+				add(n, s.many)
 			}
 		}
 	}

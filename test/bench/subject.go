@@ -24,8 +24,13 @@ type subject struct {
 	// Phases with another number of Services have it in their name: "create 100".
 	// Waiting for an operation is part of the write it belongs to.
 	goal map[string][2]float64
-	// beside is whether a user's change is measured beside a restart of many.
-	beside bool
+	// many are the phases that are measured with many more Services than the others.
+	many []string
+	// config is added to the cloud configuration.
+	config string
+	// pods is how many pods each Service has, to whose addresses its load balancer sends;
+	// 0: it sends to nodes.
+	pods int
 	// delay makes operations of the simulator take long; nil: they take no time.
 	delay *delay
 }
@@ -58,7 +63,7 @@ func subjects() []subject {
 		{cloud: "aws", kind: "clb", simArgs: awsQuotas(), goal: map[string][2]float64{
 			"create": {7.5, 6}, "touch": {0, 0}, "port": {2.5, 2}, "delnode": {1, 1}, "addnode": {1, 1}, "delete": {4, 3},
 		}},
-		{cloud: "aws", kind: "nlb", beside: true, simArgs: awsQuotas(), annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
+		{cloud: "aws", kind: "nlb", many: []string{"restart", beside}, simArgs: awsQuotas(), annotations: map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
 			goal: map[string][2]float64{
 				"create": {9, 8}, "touch": {0, 0}, "port": {4.5, 4}, "delnode": {3, 3}, "addnode": {3, 3}, "delete": {5.5, 5},
 			}},
@@ -69,6 +74,10 @@ func subjects() []subject {
 		{cloud: "gce", kind: "netlb-rbs", simArgs: gceQuotas(), annotations: map[string]string{"cloud.google.com/l4-rbs": "enabled"}, goal: gceGoal(4, 3.6, 0.1)},
 		{cloud: "gce", kind: "ilb-ig", simArgs: gceQuotas(), annotations: map[string]string{"networking.gke.io/load-balancer-type": "Internal"}, goal: gceGoal(4, 3.6, 0.1)},
 		{cloud: "openstack", kind: "octavia", simArgs: []string{"--busy=300ms"}, together: []int{1, 100}, goal: openstackGoal()},
+		{cloud: "oci", kind: "lb", simArgs: ociTenancy(), together: []int{1, 100}, goal: ociGoal()},
+		{cloud: "oci", kind: "nlb", simArgs: ociTenancy(), annotations: map[string]string{
+			"oci.oraclecloud.com/load-balancer-type": "nlb", "oci.oraclecloud.com/security-rule-management-mode": "SL-All",
+		}, together: []int{1, 100}, goal: ociGoal()},
 		{cloud: "gce", kind: "ilb-neg", simArgs: gceQuotas(), class: "networking.gke.io/l4-regional-internal", goal: gceGoal(11.2, 7.2, 1)},
 	}
 }
@@ -78,7 +87,7 @@ func limitSubjects() []subject {
 	pools := func(name, pools string) subject {
 		return subject{cloud: "azure", kind: name, simArgs: []string{"--pools=" + pools}}
 	}
-	all := []subject{pools("nodeip", "nodeIP"), pools("nic", "nodeIPConfiguration")}
+	all := []subject{pools("nodeip", "nodeIP"), pools("nic", "nodeIPConfiguration"), podTargets()}
 	for _, s := range subjects() {
 		if s.cloud != "azure" {
 			all = append(all, s)
@@ -151,6 +160,20 @@ func gceQuotas() []string { return []string{"--quota-factor=100"} }
 func openstackGoal() map[string][2]float64 {
 	return map[string][2]float64{
 		"create": {2.6, 2}, "touch": {0, 0}, "port": {3.8, 3}, "delnode": {3.8, 3}, "addnode": {3.8, 3}, "delete": {2.6, 2},
+	}
+}
+
+// ociTenancy has work requests take their time, and more rules in a security list than a
+// tenancy has to begin with.
+func ociTenancy() []string { return []string{"--work=300ms", "--quota-factor=100"} }
+
+// ociGoal: a creation is one write, a port backend set and listener, a node one write for
+// each of a Service's three backend sets; the security lists are written for all Services
+// that are waiting, and lists tell how load balancers are.
+func ociGoal() map[string][2]float64 {
+	return map[string][2]float64{
+		"create": {2, 1.4}, "create 100": {2, 1.4}, "touch": {0, 0}, "port": {3.2, 2.4},
+		"delnode": {3.5, 3}, "addnode": {3.5, 3}, "delete": {2, 1.4}, "delete 100": {2, 1.4},
 	}
 }
 

@@ -14,6 +14,9 @@ type Limits struct {
 	NetworkSecurityGroups                int // of the VCN; 1000
 }
 
+// DefaultLimits are those of a tenancy that has not asked for more.
+func DefaultLimits() Limits { return Limits{}.orDefault() }
+
 func (l Limits) orDefault() Limits {
 	for _, d := range []struct {
 		of  *int

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Phases of a kind that sends to pods.
+const (
+	// rolled is the phase in which pods are replaced by others.
+	rolled = "pods"
+	// one is the phase in which a user changes one Service.
+	one = "one"
+)
+
+// manager is who has made EndpointSlices here.
+const manager = "bench"
+
+// replacedPods is how many pods are replaced, if there are as many.
+const replacedPods = 100
+
+// podTargets is a Network Load Balancer that sends to pods.
+func podTargets() subject {
+	const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
+	return subject{
+		cloud: "aws", kind: "nlb-ip", pods: 10, many: []string{one}, simArgs: append(awsQuotas(), "--pods=300"),
+		config:      "\n[Berth]\nLoadBalancerController = true\n",
+		annotations: map[string]string{prefix + "type": "external", prefix + "nlb-target-type": "ip", prefix + "scheme": "internet-facing"},
+	}
+}
+
+// podSteps are the phases of a kind that sends to pods.
+func (p *pass) podSteps() ([]step, error) {
+	body, err := os.ReadFile(filepath.Join(p.world.Sim.Dir, "seed.json"))
+	if err != nil {
+		return nil, err
+	}
+	var seed struct {
+		Nodes []struct{ Pods []string }
+	}
+	if err := json.Unmarshal(body, &seed); err != nil {
+		return nil, err
+	}
+	for _, n := range seed.Nodes {
+		p.spare = append(p.spare, n.Pods...)
+	}
+	if want := len(p.all)*p.subject.pods + replacedPods; len(p.spare) < want {
+		return nil, fmt.Errorf("%d addresses of pods are there, want %d", len(p.spare), want)
+	}
+	var olds, news []string
+	placed := func(ctx context.Context) error { return p.placed(ctx, olds, news) }
+	return []step{
+		{name: "create", act: p.createWithPods, effect: p.world.Programmed(p.all...)},
+		{name: rolled, act: func(ctx context.Context) (err error) {
+			olds, news, err = p.replacePods(ctx)
+			return err
+		}, effect: placed},
+		{name: one, prepare: p.holdBack, act: func(ctx context.Context) error { return p.user(ctx).err }, effect: p.world.Programmed(p.all...)},
+	}, nil
+}
+
+// holdBack starts the controller anew, with its share of the rates, where what came before was
+// not measured with them.
+func (p *pass) holdBack(ctx context.Context) error {
+	if !p.limited(one) || p.limited(rolled) || p.limited("create") {
+		return nil
+	}
+	if err := p.controller.Stop(limit); err != nil {
+		return err
+	}
+	if err := p.start(ctx, []string{one}); err != nil {
+		return err
+	}
+	if _, ended, err := p.settle(ctx, limit, quiet, p.world.Programmed(p.all...)); err != nil || !ended {
+		return fmt.Errorf("calls go on after the start: %w", err)
+	}
+	return nil
+}
+
+// createWithPods makes the Services, whose pods are there before.
+func (p *pass) createWithPods(ctx context.Context) error {
+	slices := p.world.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault)
+	for _, svc := range p.all {
+		if _, err := slices.Create(ctx, p.slice(svc), metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("endpoints of %s: %w", svc.Name, err)
+		}
+	}
+	return p.world.Create(ctx, p.all...)
+}
+
+// slice are ready pods of a Service, at addresses that no other has had.
+func (p *pass) slice(svc corev1.Service) *discoveryv1.EndpointSlice {
+	ready, tcp := true, corev1.ProtocolTCP
+	out := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: svc.Namespace, Name: svc.Name, Labels: map[string]string{discoveryv1.LabelServiceName: svc.Name, discoveryv1.LabelManagedBy: manager}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+	}
+	for _, port := range svc.Spec.Ports {
+		target := port.TargetPort.IntVal
+		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &port.Name, Protocol: &tcp, Port: &target})
+	}
+	for _, address := range p.spare[:p.subject.pods] {
+		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{Addresses: []string{address}, Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: &ready}})
+	}
+	p.spare = p.spare[p.subject.pods:]
+	return out
+}
+
+// replacePods gives pods other addresses, those of one Service after the other, and
+// returns the addresses that are gone and those that have come.
+func (p *pass) replacePods(ctx context.Context) (olds, news []string, err error) {
+	slices := p.world.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault)
+	for _, svc := range p.all {
+		if len(olds) >= replacedPods {
+			break
+		}
+		slice, err := slices.Get(ctx, svc.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, e := range slice.Endpoints {
+			olds, news = append(olds, e.Addresses[0]), append(news, p.spare[0])
+			slice.Endpoints[i].Addresses, p.spare = []string{p.spare[0]}, p.spare[1:]
+		}
+		if _, err := slices.Update(ctx, slice, metav1.UpdateOptions{}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return olds, news, nil
+}
+
+// placed answers nil when load balancers send to all of the new addresses and to none of
+// the old ones.
+func (p *pass) placed(ctx context.Context, olds, news []string) error {
+	text, err := p.world.Sim.State(ctx)
+	if err != nil {
+		return err
+	}
+	var state any
+	if err := json.Unmarshal(text, &state); err != nil {
+		return err
+	}
+	targets := map[string]bool{}
+	targetsIn(state, targets)
+	for i := range news {
+		if !targets[news[i]] || targets[olds[i]] {
+			return fmt.Errorf("%s is a target: %v; %s, in whose place it is: %v", news[i], targets[news[i]], olds[i], targets[olds[i]])
+		}
+	}
+	return nil
+}
+
+// targetsIn finds the targets in a part of the simulator's state that are not draining.
+func targetsIn(state any, found map[string]bool) {
+	switch part := state.(type) {
+	case map[string]any:
+		id, _ := part["ID"].(string)
+		if until, is := part["Draining"].(string); is && strings.HasPrefix(until, "0001-") {
+			found[id] = true
+		}
+		for _, v := range part {
+			targetsIn(v, found)
+		}
+	case []any:
+		for _, v := range part {
+			targetsIn(v, found)
+		}
+	}
+}
+
+// removePods removes what createWithPods has made besides Services.
+func (p *pass) removePods(ctx context.Context) error {
+	if p.subject.pods == 0 {
+		return nil
+	}
+	return p.world.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: discoveryv1.LabelManagedBy + "=" + manager})
+}
