@@ -100,7 +100,9 @@ func write(t *testing.T, running *simtest.Running, method, path, parameters stri
 	if err := answer.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var made struct{ ID string }
+	var made struct {
+		ID string `json:"id"`
+	}
 	if len(said) > 0 {
 		if err := json.Unmarshal(said, &made); err != nil {
 			t.Fatal(err)

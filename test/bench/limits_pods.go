@@ -44,7 +44,9 @@ func (p *pass) podSteps() ([]step, error) {
 		return nil, err
 	}
 	var seed struct {
-		Nodes []struct{ Pods []string }
+		Nodes []struct {
+			Pods []string `json:"pods"`
+		} `json:"nodes"`
 	}
 	if err := json.Unmarshal(body, &seed); err != nil {
 		return nil, err
