@@ -14,7 +14,6 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws"
@@ -47,24 +46,6 @@ func (o official) Open(t testing.TB) providers.Bound {
 		t.Fatal(err, problems)
 	}
 	return cloud
-}
-
-// documents reads the objects of a file.
-func documents[T any](t *testing.T, name string) []*T {
-	t.Helper()
-	body, err := os.ReadFile(officialState + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []*T
-	for doc := range strings.SplitSeq(string(body), "\n---\n") {
-		var object T
-		if err := yaml.UnmarshalStrict([]byte(doc), &object); err != nil {
-			t.Fatal(name, err)
-		}
-		out = append(out, &object)
-	}
-	return out
 }
 
 // repeat makes the calls of a file: an operation, and its parameters as they go over the
@@ -122,11 +103,11 @@ func TestTakeOverOfTheController(t *testing.T) {
 			Data:       map[string]string{"targets": "10.0.143.246:8080,10.0.159.246:8080"},
 		}
 		o := official{subject: subject{running: running, notes: berth.NewNotes(fake.NewClientset(notes))}, slices: map[string][]*discoveryv1.EndpointSlice{}}
-		for _, slice := range documents[discoveryv1.EndpointSlice](t, "slices.yaml") {
+		for _, slice := range props.Documents[discoveryv1.EndpointSlice](t, officialState+"slices.yaml") {
 			name := slice.Labels[discoveryv1.LabelServiceName]
 			o.slices[name] = append(o.slices[name], slice)
 		}
-		services := documents[corev1.Service](t, "services.yaml")
+		services := props.Documents[corev1.Service](t, officialState+"services.yaml")
 		writes, rest := props.TakeOver(t, o, services)
 		for _, call := range writes {
 			if call.Operation != "AuthorizeSecurityGroupIngress" || call.Request["GroupId"] != running.Cloud.Seed.NodeGroup {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/test/props"
@@ -33,24 +32,6 @@ type official struct {
 }
 
 func (o official) Objects() map[providers.Reference]providers.Object { return o.secrets }
-
-// services are those that the controller served.
-func services(t *testing.T) []*corev1.Service {
-	t.Helper()
-	body, err := os.ReadFile(officialState + "services.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []*corev1.Service
-	for doc := range strings.SplitSeq(string(body), "\n---\n") {
-		var svc corev1.Service
-		if err := yaml.UnmarshalStrict([]byte(doc), &svc); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, &svc)
-	}
-	return out
-}
 
 // repeat makes the calls of the file again, with these certificates.
 func repeat(t *testing.T, running *simtest.Running, known map[string]map[string][]byte) {
@@ -125,7 +106,7 @@ func TestTakeOverOfTheController(t *testing.T) {
 			t.Fatal(err)
 		}
 		repeat(t, running, known)
-		served := services(t)
+		served := props.Documents[corev1.Service](t, officialState+"services.yaml")
 		writes, _ := props.TakeOver(t, o, served)
 		for _, call := range writes {
 			t.Errorf("%s %v", call.Operation, call.Request)

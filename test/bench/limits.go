@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted [
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
-	if err := configure(world, s.config); err != nil {
+	if err := world.Sim.Configure(func(conf string) string { return conf + s.config }); err != nil {
 		return nil, nil, err
 	}
 	watching, stop := context.WithCancel(ctx)
@@ -158,19 +157,6 @@ func (p *pass) start(ctx context.Context, phases []string, flags ...string) (err
 	}
 	p.controller, err = p.world.Controller("limits", flags...)
 	return err
-}
-
-// configure adds to the cloud configuration.
-func configure(w *harness.World, more string) error {
-	if more == "" {
-		return nil
-	}
-	file := filepath.Join(w.Sim.Dir, "cloud.conf")
-	conf, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(conf, more...), 0o600)
 }
 
 func (p *pass) life(ctx context.Context) error {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,10 +25,7 @@ const gatePrefix = "target-health.elbv2.k8s.aws/"
 // serveController lets Berth serve the Services of the AWS Load Balancer Controller.
 func (w *world) serveController() {
 	w.t.Helper()
-	file := filepath.Join(w.Sim.Dir, "cloud.conf")
-	conf, err := os.ReadFile(file)
-	w.must(err)
-	w.must(os.WriteFile(file, append(conf, "\n[Berth]\nLoadBalancerController = true\n"...), 0o600))
+	w.must(w.Sim.Configure(func(conf string) string { return conf + "\n[Berth]\nLoadBalancerController = true\n" }))
 }
 
 // podTargets has a Service send to its pods.

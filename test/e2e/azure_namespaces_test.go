@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,10 +51,7 @@ func TestAzureNamespaces(t *testing.T) {
 // severalBalancers rewrites the cloud configuration before anybody reads it.
 func (w *world) severalBalancers() {
 	w.t.Helper()
-	file := filepath.Join(w.Sim.Dir, "cloud.conf")
-	text, err := os.ReadFile(file)
-	w.must(err)
-	w.must(os.WriteFile(file, []byte(strings.Replace(string(text), "{", byNamespace, 1)), 0o600))
+	w.must(w.Sim.Configure(func(conf string) string { return strings.Replace(conf, "{", byNamespace, 1) }))
 }
 
 // namespaces labels the namespace of Services, changes the label and takes it away.

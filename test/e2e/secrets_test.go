@@ -62,10 +62,7 @@ func TestSecretsStaySecret(t *testing.T) {
 // edit changes the cloud configuration.
 func (v *vault) edit(change func(string) string) {
 	v.t.Helper()
-	path := filepath.Join(v.Sim.Dir, "cloud.conf")
-	conf, err := os.ReadFile(path)
-	v.must(err)
-	v.must(os.WriteFile(path, []byte(change(string(conf))), 0o600))
+	v.must(v.Sim.Configure(change))
 }
 
 func plantAWS(v *vault) {

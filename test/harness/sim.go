@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/berth-lb/berth/test/sim"
 )
@@ -20,6 +21,19 @@ type Sim struct {
 	*Process
 	URL string
 	Dir string // where it has put its seed: nodes.yaml, cloud.conf, seed.json
+}
+
+// Configure changes the cloud configuration, before a program reads it.
+func (s *Sim) Configure(change func(string) string) error { return edit(s.Dir, change) }
+
+// edit changes the cloud configuration in a folder.
+func edit(dir string, change func(string) string) error {
+	file := filepath.Join(dir, "cloud.conf")
+	conf, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(change(string(conf))), 0o600)
 }
 
 var urlPattern = regexp.MustCompile(`https?://[^\s"]+`)
@@ -57,16 +71,12 @@ func Identify(cloud, dir string) error {
 	if cloud != "gce" && cloud != "azure" {
 		return nil
 	}
-	file := filepath.Join(dir, "cloud.conf")
-	conf, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if cloud == "azure" {
-		return os.WriteFile(file, bytes.Replace(conf, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1), 0o600)
-	}
-	conf = append(conf, "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"...)
-	return os.WriteFile(file, conf, 0o600)
+	return edit(dir, func(conf string) string {
+		if cloud == "azure" {
+			return strings.Replace(conf, "{", `{"useManagedIdentityExtension": true,`, 1)
+		}
+		return conf + "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"
+	})
 }
 
 // Journal returns the calls after the one with the number.

@@ -1,14 +1,35 @@
 package props
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
 )
+
+// Documents reads the objects of a YAML file: what another controller has served.
+func Documents[T any](t testing.TB, file string) []*T {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*T
+	for doc := range strings.SplitSeq(string(body), "\n---\n") {
+		var object T
+		if err := yaml.UnmarshalStrict([]byte(doc), &object); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		out = append(out, &object)
+	}
+	return out
+}
 
 // TakeOver serves Services that another controller has served until now, and returns the
 // calls by which a process that knows nothing writes meanwhile; afterwards nothing is to be
