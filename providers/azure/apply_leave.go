@@ -38,7 +38,7 @@ func (c *change) removeBalancer(lb Object) error {
 func (c *change) setsNear(lb Object) ([]Object, error) {
 	groups := map[string]bool{c.config.Group: true}
 	for _, pool := range lb.props().list(listPools) {
-		for _, member := range pool.props().list("backendIPConfigurations") {
+		for _, member := range pool.props().list(listMembers) {
 			if id := lower(member.text("id")); strings.Contains(id, "/virtualmachinescalesets/") {
 				groups[groupOf(id)] = true
 			}
@@ -69,7 +69,7 @@ func usesBalancer(set, lb Object) bool {
 		return configuration != nil && inPool(configuration, poolID(lb, name))
 	}
 	isMember := func(pool Object) bool {
-		return slices.ContainsFunc(pool.props().list("backendIPConfigurations"), func(o Object) bool {
+		return slices.ContainsFunc(pool.props().list(listMembers), func(o Object) bool {
 			return strings.HasPrefix(lower(o.text("id")), lower(set.text("id"))+"/")
 		})
 	}

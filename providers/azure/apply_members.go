@@ -129,7 +129,7 @@ func (c *change) writeInterfaces() {
 			}
 		}
 	}
-	errs := (&crowd{change: c, wishes: all, version: networkVersion, body: interfaceBody}).write()
+	errs := (&crowd{change: c, wishes: all, version: networkVersion, body: interfaceBody, configuration: interfaceConfiguration}).write()
 	for i, step := range c.batch.Steps {
 		if refused[i] != nil {
 			c.set(i, failed(refused[i]))
@@ -147,6 +147,13 @@ func interfaceBody(found Object, wish membership) Object {
 		return nil
 	}
 	return body
+}
+
+// interfaceConfiguration is the ip configuration of an interface that is for a pool, and
+// its id.
+func interfaceConfiguration(id string, nic Object, pool string) (Object, string) {
+	c := familyConfiguration(nic, pool)
+	return c, id + "/ipConfigurations/" + c.text("name")
 }
 
 // membersOutcome leaves out single members that Azure would not take.
@@ -179,6 +186,9 @@ type crowd struct {
 	version string            // of the API
 	// body is a member with its wish fulfilled; nil if there is nothing to write.
 	body func(Object, membership) Object
+	// configuration is the ip configuration of a member, as it is written, that is for a
+	// pool, and its id.
+	configuration func(id string, written Object, pool string) (Object, string)
 }
 
 // write writes each member once, all at a time since writes take long and the limits
@@ -260,5 +270,7 @@ func (c *crowd) writeMember(id string, seen Object) error {
 	if wanted == nil {
 		return nil
 	}
-	return c.store(c.ctx, id, c.version, wanted, seen.text("etag"))
+	_, err := c.accept(c.ctx, id, c.version, wanted, seen.text("etag"))
+	c.moved(id, movesOf(id, wish, wanted, c.configuration), err)
+	return err
 }

@@ -2,6 +2,8 @@ package azure
 
 import (
 	"cmp"
+	"errors"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -21,7 +23,7 @@ type setChange struct {
 
 func (c *change) scaleSet(id string) *setChange {
 	return &setChange{
-		crowd: crowd{change: c, wishes: memberships{}, version: computeVersion, body: instanceBody}, id: id,
+		crowd: crowd{change: c, wishes: memberships{}, version: computeVersion, body: instanceBody, configuration: instanceConfiguration}, id: id,
 		join: membership{}, leave: membership{}, refused: map[int]error{}, done: map[int]bool{}, emptied: map[string]bool{},
 	}
 }
@@ -164,8 +166,23 @@ func (c *change) writeModel(id string, wish membership) error {
 		if body == nil {
 			return nil
 		}
-		return c.store(c.ctx, id, computeVersion, body, found.text("etag"))
+		_, err = c.accept(c.ctx, id, computeVersion, body, found.text("etag"))
+		if err == nil && bringsAlong(found) {
+			c.memory.note(id, nil, errUnlisted, c.now())
+		} else {
+			c.moved(id, nil, err)
+		}
+		return err
 	})
+}
+
+// errUnlisted says of a write that has ended well that no list can be told by it.
+var errUnlisted = errors.New("the write has changed what only Azure knows")
+
+// bringsAlong tells whether Azure brings machines of a scale set to its model when that is
+// written.
+func bringsAlong(set Object) bool {
+	return !isFlexible(set) && !strings.EqualFold(set.props().in("upgradePolicy").text("mode"), "Manual")
 }
 
 // modelBody is what is written of a scale set; nil if there is nothing to write. Its
@@ -212,6 +229,18 @@ func instanceBody(found Object, wish membership) Object {
 		p["hardwareProfile"] = map[string]any(hardware)
 	}
 	return body
+}
+
+// instanceConfiguration is the ip configuration of a machine of a scale set that is for a
+// pool, and its id.
+func instanceConfiguration(id string, machine Object, pool string) (Object, string) {
+	interfaces := machine.props().in("networkProfileConfiguration").list("networkInterfaceConfigurations")
+	i := primary(interfaces)
+	if i < 0 {
+		return nil, ""
+	}
+	c := familyConfiguration(interfaces[i], pool)
+	return c, id + "/networkInterfaces/" + interfaces[i].text("name") + "/ipConfigurations/" + c.text("name")
 }
 
 // leave takes a scale set out of a pool as a whole.

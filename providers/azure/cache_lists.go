@@ -42,10 +42,11 @@ type gatewayLists struct {
 type listMemory struct {
 	mu      sync.Mutex
 	known   lists
-	at      time.Time // when their read began; zero: nothing is known
-	wrote   time.Time // when the last write ended
-	reading int       // reads under way
-	writes  []write   // that have ended while they are
+	at      time.Time       // when their read began; zero: nothing is known
+	wrote   time.Time       // when the last write ended
+	reading int             // reads under way
+	writes  []write         // that have ended while they are
+	late    map[string]edit // the last ones, by their keys
 	// looks are when Services last looked for what they own, those of the last oldestList.
 	looks map[stack.Owner]time.Time
 }
@@ -56,6 +57,9 @@ type write struct {
 	path   string
 	object Object
 	unsure bool
+	began  time.Time
+	edits  []edit // of load balancers that the call was not about
+	apart  bool   // what it was about is in no list
 }
 
 // recall returns the lists if they are young enough for all scopes. Who looks for
@@ -89,6 +93,17 @@ func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, tim
 func (m *listMemory) young(now time.Time) bool {
 	age := now.Sub(m.at)
 	return !m.at.IsZero() && (age < listAge || age < oldestList && now.Sub(m.wrote) < listAge)
+}
+
+// extended is how long something is believed that is believed for an age: as long as the
+// lists while writes end, for it is the same Services that go on to their next plan then.
+func (m *listMemory) extended(now time.Time, age time.Duration) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now.Sub(m.wrote) < listAge {
+		return oldestList
+	}
+	return age
 }
 
 // publicIP is a public IP as the lists show it, nil if they do not; false if they are
@@ -137,10 +152,31 @@ func (m *listMemory) end(mark int, read lists, at time.Time, whole bool) {
 // note takes over what a write has made that ended at a moment. What became of a write that failed is not
 // known, and one that was refused may mean that somebody else has written.
 func (m *listMemory) note(path string, made Object, err error, at time.Time) {
-	w := write{path: path, object: made, unsure: err != nil}
+	m.enter(write{path: path, object: made, unsure: err != nil, began: at}, at)
+}
+
+// enter is note of a write that began before. What it shows of a load balancer may be older
+// than what others have written since it began.
+func (m *listMemory) enter(w write, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wrote = at
+	if e, is := poolEdit(w, at); is {
+		w.edits, w.apart = []edit{e}, true
+	}
+	for _, e := range w.edits {
+		if m.late == nil {
+			m.late = map[string]edit{}
+		}
+		m.late[e.key] = e
+	}
+	switch {
+	case w.apart || w.unsure:
+	case w.object == nil:
+		maps.DeleteFunc(m.late, func(_ string, e edit) bool { return sameID(e.balancer, w.path) }) // it is gone
+	default:
+		w.object = m.since(w.began, w.path, w.object)
+	}
 	if m.reading > 0 {
 		m.writes = append(m.writes, w)
 	}
@@ -151,8 +187,11 @@ func (m *listMemory) note(path string, made Object, err error, at time.Time) {
 }
 
 // with is a copy of the lists after a write; false if that cannot be told: the write
-// was to a part of something, such as a pool, or its end is not known.
+// was to a part of something else than a load balancer, or its end is not known.
 func (l lists) with(w write) (lists, bool) {
+	if w.apart {
+		return l.edited(w.edits), true
+	}
 	group, rest, found := strings.Cut(lower(w.path), "/providers/microsoft.network/")
 	parts := strings.Split(rest, "/")
 	switch {
@@ -161,7 +200,7 @@ func (l lists) with(w write) (lists, bool) {
 	case parts[0] == "servicegateways" && len(parts) == 3 && !w.unsure:
 		return l.withGateway(parts[2], w.object.list("value")), true
 	case !found || w.unsure || len(parts) != 2:
-		return l, false // machines are in the pools of load balancers
+		return l, false
 	}
 	group = lastSegment(group)
 	switch parts[0] {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
@@ -48,7 +49,8 @@ func TestListsHoldWrites(t *testing.T) {
 		"opened for one of them":   {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.1")}}, []string{"a 1", "b 1"}},
 		"opened for one before":    {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.2")}}, []string{"a 1", "b 1"}},
 		"opened for a stranger":    {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.3")}}, nil},
-		"a pool":                   {[]write{{path: network + "loadBalancers/lb/backendAddressPools/p", object: Object{}}}, nil},
+		"a pool":                   {[]write{{path: network + "loadBalancers/lb/backendAddressPools/p", object: Object{}}}, []string{"a 1", "b 1"}},
+		"a pool of addresses made": {[]write{{path: network + "loadBalancers/lb/migrateToIpBased"}}, nil},
 		"a private link service":   {[]write{{path: network + "privateLinkServices/p", object: Object{}}}, nil},
 		"refused":                  {[]write{{path: network + "publicIPAddresses/b", unsure: true}}, nil},
 		"refused, then once again": {[]write{{path: network + "publicIPAddresses/b", unsure: true}, {path: network + "publicIPAddresses/b"}}, nil},
@@ -146,14 +148,16 @@ func TestFactsComeFromMemory(t *testing.T) {
 		}
 		calls := func() int { return len(r.sim.Cloud.Journal.Entries()) }
 		r.together(false, []*corev1.Service{svc, numbered(2, Public, nil)})
-		before := facts() // the pool has been written, so this one reads
 		n := calls()
 		again := facts()
 		if made := calls() - n; made != 0 {
 			t.Errorf("%d calls for facts that are known", made)
 		}
-		if d := cmp.Diff(before, again); d != "" {
-			t.Errorf("(-read +remembered):\n%s", d)
+		r.session.memory = listMemory{}
+		before := facts() // from a new read
+		// What uses a public IP counts only where no Service does, and that is a write of its own.
+		if d := cmp.Diff(before, again, cmpopts.IgnoreFields(FoundIP{}, "Attached")); d != "" {
+			t.Errorf("(-read anew +remembered):\n%s", d)
 		}
 		if lb, ok := again.balancer("kubernetes"); !ok || len(lb.Frontends) != 2 || len(again.PublicIPs) < 2 {
 			t.Errorf("what was written is not there: %+v", again)

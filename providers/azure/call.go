@@ -78,8 +78,9 @@ func (s *Session) list(ctx context.Context, path, version string, query map[stri
 
 // put writes a resource and returns it as it is when the operation has ended.
 func (s *Session) put(ctx context.Context, path string, body Object, etag string) (Object, error) {
+	began := s.now()
 	o, err := s.write(ctx, path, networkVersion, body, etag)
-	s.memory.note(path, o, err, s.now())
+	s.memory.enter(write{path: path, object: o, unsure: err != nil, began: began}, s.now())
 	return o, err
 }
 
@@ -100,13 +101,6 @@ func (s *Session) write(ctx context.Context, path, version string, body Object, 
 		return nil, fault.New(fault.Conflict, "%s: was deleted while it was written", lastSegment(path))
 	}
 	return o, nil
-}
-
-// store is put for one who needs nothing of what the resource has become.
-func (s *Session) store(ctx context.Context, path, version string, body Object, etag string) error {
-	_, err := s.accept(ctx, path, version, body, etag)
-	s.memory.note(path, nil, err, s.now())
-	return err
 }
 
 // accept writes a resource and waits until the operation has ended.

@@ -13,6 +13,7 @@ import (
 const (
 	listFrontends = "frontendIPConfigurations"
 	listPools     = "backendAddressPools"
+	listMembers   = "backendIPConfigurations" // of a pool
 	listRules     = "loadBalancingRules"
 	listProbes    = "probes"
 	listOutbound  = "outboundRules"
@@ -256,7 +257,7 @@ func (a PoolAddress) compare(b PoolAddress) int {
 func poolIsNIC(lb Object, name string) bool {
 	pools := lb.props().list(listPools)
 	i := named(pools, name)
-	return i >= 0 && len(pools[i].props().list("backendIPConfigurations")) > 0 && !poolHasOwnAddresses(pools[i])
+	return i >= 0 && len(pools[i].props().list(listMembers)) > 0 && !poolHasOwnAddresses(pools[i])
 }
 
 func poolHasOwnAddresses(pool Object) bool {

@@ -301,7 +301,7 @@ func (g *lbGraft) dropPool(name string) {
 		return // see poolProof
 	}
 	g.put(listPools, slices.DeleteFunc(g.props().list(listPools), func(p Object) bool {
-		return strings.EqualFold(p.text("name"), name) && len(p.props().list("backendIPConfigurations")) == 0
+		return strings.EqualFold(p.text("name"), name) && len(p.props().list(listMembers)) == 0
 	}))
 }
 

@@ -56,6 +56,8 @@ type read struct {
 	ctx    context.Context // lives for one call of Read
 	scopes []providers.Scope
 	at     time.Time // when the lists were read
+	// recalled is whether they come from memory.
+	recalled bool
 
 	mu sync.Mutex
 	lists

@@ -9,7 +9,7 @@ import (
 func (r *read) recall() bool {
 	known, at, ok := r.memory.recall(r.scopes, r.at)
 	if ok {
-		r.lists, r.at = known, at
+		r.lists, r.at, r.recalled = known, at, true
 	}
 	return ok
 }

@@ -16,6 +16,7 @@ import (
 
 // fleet is the machines of the groups that nodes are in.
 type fleet struct {
+	nodes     []string            // digests of the sets of nodes for which it was listed
 	sets      []Object            // scale sets
 	instances map[string][]Object // of uniform scale sets, by the set's id in lower case
 	machines  []Object            // single ones and those of flexible scale sets
@@ -34,14 +35,36 @@ func (r *read) readFleet() error {
 			}
 		}
 	}
-	names := slices.Sorted(maps.Keys(groups))
-	found, err := r.Session.facts.fleet(strings.Join(names, ",")).Get(r.ctx, r.now(), fleetAge, func(ctx context.Context) (*fleet, error) {
-		return r.listFleet(ctx, names)
+	names, nodes := slices.Sorted(maps.Keys(groups)), r.nodeDigests()
+	known := r.Session.facts.fleet(strings.Join(names, ","))
+	age := fleetAge
+	if last := known.Last(); r.recalled && last != nil && !slices.ContainsFunc(nodes, func(d string) bool { return !slices.Contains(last.nodes, d) }) {
+		age = r.memory.extended(r.now(), age)
+	}
+	found, err := known.Get(r.ctx, r.now(), age, func(ctx context.Context) (*fleet, error) {
+		list, err := r.listFleet(ctx, names)
+		if err != nil {
+			return nil, err
+		}
+		list.nodes = nodes
+		return list, nil
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fleet = found
 	return err
+}
+
+// nodeDigests are those of the sets of nodes that are asked about. Where one is news, a
+// machine has come, gone or started anew.
+func (r *read) nodeDigests() []string {
+	var out []string
+	for _, scope := range r.scopes {
+		if d := scope.Nodes.Digest(); scope.Nodes.Len() > 0 && !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // needsFleet tells whether machines have to be looked at: for their interfaces, or
@@ -162,7 +185,7 @@ func (r *read) putMembers(have *stack.Stack, lb, pool Object, proof stack.Proof)
 	name, in := pool.text("name"), balancerKey(lb.text("name"))
 	ref := stack.RefTo(poolKey(lb.text("name"), name))
 	nics, sets := NICs{Pool: ref}, map[string]ScaleSet{}
-	for _, member := range pool.props().list("backendIPConfigurations") {
+	for _, member := range pool.props().list(listMembers) {
 		id := lower(member.text("id"))
 		if set, _, is := strings.Cut(id, "/virtualmachines/"); is && strings.Contains(set, "/virtualmachinescalesets/") {
 			s := sets[set]

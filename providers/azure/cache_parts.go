@@ -1,0 +1,132 @@
+package azure
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// edit is what a write to something else than a load balancer has made of one: who is
+// in one of its pools.
+type edit struct {
+	key      string // of what is edited; a later edit of it takes the place of this one
+	balancer string // id in lower case
+	with     func(Object) Object
+	at       time.Time // when the write had ended
+}
+
+// moved notes a write to a machine, an interface or the model of a scale set that has
+// changed nothing of the lists but who is in which pool. What became of one that failed
+// is not known; nor, where machines are shared out, on which load balancer they are.
+func (s *Session) moved(path string, moves []move, err error) {
+	if err != nil || len(s.config.Multi) > 0 {
+		s.memory.note(path, nil, cmp.Or(err, errUnlisted), s.now())
+		return
+	}
+	w := write{path: path, apart: true}
+	for _, m := range moves {
+		w.edits = append(w.edits, edit{key: lower(m.member + " " + m.pool), balancer: balancerOfPool(m.pool), with: m.upon, at: s.now()})
+	}
+	s.memory.enter(w, s.now())
+}
+
+// move is how a member stands to a pool after a write.
+type move struct {
+	member, pool  string // ids
+	configuration string // id of the member's ip configuration that is in the pool; "": none is
+}
+
+// movesOf are the moves of a member whose wish was fulfilled.
+func movesOf(id string, wish membership, written Object, configuration func(id string, written Object, pool string) (Object, string)) []move {
+	var out []move
+	for pool := range wish {
+		m := move{member: id, pool: pool}
+		if c, of := configuration(id, written, lastSegment(pool)); c != nil && inPool(c, pool) {
+			m.configuration = of
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// upon is a load balancer as it is after the move.
+func (m move) upon(balancer Object) Object {
+	return withPool(balancer, lastSegment(m.pool), func(pool Object) Object {
+		p := maps.Clone(pool.props())
+		if p == nil {
+			p = Object{}
+		}
+		members := slices.DeleteFunc(p.list(listMembers), func(o Object) bool { return strings.HasPrefix(lower(o.text("id")), lower(m.member)+"/") })
+		if m.configuration != "" {
+			members = append(members, idObject(m.configuration))
+		}
+		p.setList(listMembers, members)
+		out := maps.Clone(pool)
+		out["properties"] = map[string]any(p)
+		return out
+	})
+}
+
+// withPool is a load balancer with one of its pools changed; neither it nor its pools are
+// written to.
+func withPool(balancer Object, name string, change func(Object) Object) Object {
+	pools := balancer.props().list(listPools)
+	i := named(pools, name)
+	if i < 0 {
+		return balancer
+	}
+	pools[i] = change(pools[i])
+	p := maps.Clone(balancer.props())
+	p.setList(listPools, pools)
+	out := maps.Clone(balancer)
+	out["properties"] = map[string]any(p)
+	return out
+}
+
+// poolEdit is the edit that a write of a pool comes to; false if it was something else.
+func poolEdit(w write, at time.Time) (edit, bool) {
+	balancer := balancerOfPool(w.path)
+	if balancer == "" || w.unsure || w.object == nil {
+		return edit{}, false
+	}
+	upon := func(lb Object) Object {
+		return withPool(lb, lastSegment(w.path), func(Object) Object { return w.object })
+	}
+	return edit{key: lower(w.path), balancer: balancer, with: upon, at: at}, true
+}
+
+// balancerOfPool is the id, in lower case, of the load balancer of a pool; "" if the id is of
+// something else.
+func balancerOfPool(id string) string {
+	balancer, pool, found := strings.Cut(lower(id), "/"+lower(listPools)+"/")
+	if !found || strings.Contains(pool, "/") {
+		return ""
+	}
+	return balancer
+}
+
+// edited is a copy of the lists after edits.
+func (l lists) edited(edits []edit) lists {
+	for _, e := range edits {
+		i := slices.IndexFunc(l.balancers, func(o Object) bool { return sameID(o.text("id"), e.balancer) })
+		if i >= 0 {
+			l.balancers = slices.Clone(l.balancers)
+			l.balancers[i] = e.with(l.balancers[i])
+		}
+	}
+	return l
+}
+
+// since is a load balancer as a write has shown it that began at a moment, with all edits
+// that ended after that: it may be from before them. The lock is held.
+func (m *listMemory) since(began time.Time, path string, balancer Object) Object {
+	maps.DeleteFunc(m.late, func(_ string, e edit) bool { return began.Sub(e.at) > patience })
+	for _, e := range slices.SortedFunc(maps.Values(m.late), func(a, b edit) int { return a.at.Compare(b.at) }) {
+		if sameID(e.balancer, path) && !e.at.Before(began) {
+			balancer = e.with(balancer)
+		}
+	}
+	return balancer
+}

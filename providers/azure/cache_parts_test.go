@@ -1,0 +1,164 @@
+package azure
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// TestListsHoldMembers: who is in a pool is remembered as it was written last, whatever an
+// answer shows that was under way at the same time; where only Azure knows it, nothing is.
+func TestListsHoldMembers(t *testing.T) {
+	const (
+		lb   = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBalancers/lb"
+		pool = lb + "/backendAddressPools/kubernetes"
+		set  = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v"
+	)
+	machine := func(n string) string { return set + "/virtualMachines/" + n }
+	configuration := func(n string) string { return machine(n) + "/networkInterfaces/nic/ipConfigurations/ip" }
+	pools := func(machines ...string) Object {
+		p := Object{}
+		var members []Object
+		for _, n := range machines {
+			members = append(members, idObject(configuration(n)))
+		}
+		p.setList(listMembers, members)
+		return Object{"name": "kubernetes", "id": pool, "properties": map[string]any(p)}
+	}
+	balancer := func(machines ...string) Object {
+		p := Object{}
+		p.setList(listPools, []Object{pools(machines...)})
+		return Object{"name": "lb", "id": lb, "properties": map[string]any(p)}
+	}
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	var s *Session
+	joins := func(n string) func() {
+		return func() { s.moved(machine(n), []move{{member: machine(n), pool: pool, configuration: configuration(n)}}, nil) }
+	}
+	leaves := func(n string) func() {
+		return func() { s.moved(machine(n), []move{{member: machine(n), pool: pool}}, nil) }
+	}
+	shows := func(began int, path string, o Object) func() {
+		return func() { s.memory.enter(write{path: path, object: o, began: at(began)}, s.now()) }
+	}
+	for name, tc := range map[string]struct {
+		writes []func() // one a second, from the first second on
+		want   []string // machines; nil: nothing is known
+	}{
+		"nothing":                           {nil, []string{"1"}},
+		"joins":                             {[]func(){joins("2")}, []string{"1", "2"}},
+		"leaves":                            {[]func(){leaves("1")}, []string{}},
+		"joins again":                       {[]func(){joins("1")}, []string{"1"}},
+		"joins, another leaves":             {[]func(){joins("2"), leaves("1")}, []string{"2"}},
+		"shown before it joined":            {[]func(){joins("2"), shows(0, lb, balancer("1"))}, []string{"1", "2"}},
+		"shown before it left":              {[]func(){leaves("1"), shows(0, lb, balancer("1"))}, []string{}},
+		"taken out by another since":        {[]func(){joins("2"), shows(2, lb, balancer("1"))}, []string{"1"}},
+		"a pool is written":                 {[]func(){shows(1, pool, pools("1", "3"))}, []string{"1", "3"}},
+		"shown before the pool was written": {[]func(){shows(0, pool, pools("3")), shows(0, lb, balancer("1"))}, []string{"3"}},
+		"the load balancer is made anew":    {[]func(){joins("2"), shows(0, lb, nil), shows(0, lb, balancer())}, []string{}},
+		"fails":                             {[]func(){func() { s.moved(machine("2"), nil, errors.New("no")) }}, nil},
+		"Azure brings machines along":       {[]func(){func() { s.memory.note(set, nil, errUnlisted, s.now()) }}, nil},
+	} {
+		for _, when := range []string{"after the read", "while reading"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				now := start
+				s = &Session{now: func() time.Time { return now }}
+				read := lists{balancers: []Object{balancer("1")}}
+				mark := s.memory.begin()
+				if when == "after the read" {
+					s.memory.end(mark, read, start, true)
+				}
+				for i, write := range tc.writes {
+					now = at(i + 1)
+					write()
+				}
+				if when == "while reading" {
+					s.memory.end(mark, read, start, true)
+				}
+				known, _, young := s.memory.recall(nil, now)
+				var got []string
+				if young {
+					got = []string{}
+					for _, o := range known.balancers[0].props().list(listPools)[0].props().list(listMembers) {
+						got = append(got, segmentAfter(o.text("id"), "virtualmachines"))
+					}
+					slices.Sort(got)
+				}
+				if d := cmp.Diff(tc.want, got); d != "" {
+					t.Errorf("(-want +got):\n%s", d)
+				}
+				if d := cmp.Diff(balancer("1"), read.balancers[0]); d != "" {
+					t.Errorf("what a reader holds was written to (-want +got):\n%s", d)
+				}
+			})
+		}
+	}
+}
+
+// TestMembersComeFromMemory: Services that go on to their second plan after slow writes to
+// machines, interfaces or pools cost no list, and see of the pools what a read shows; but a
+// node that is news, or another machine under its name, is looked for.
+func TestMembersComeFromMemory(t *testing.T) {
+	for name, seed := range map[string]simazure.SeedOptions{
+		"scale set": {Pools: simazure.NodeNIC, NodesAs: simazure.VMSS}, "flexible scale set": {Pools: simazure.NodeNIC, NodesAs: simazure.Flex},
+		"machines": {Pools: simazure.NodeNIC, NodesAs: simazure.VM}, "addresses": {Pools: simazure.NodeIP},
+	} {
+		virtual.Run(t, name, func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: seed, ARM: simarm.Options{Latency: 4 * time.Second}})
+			began, start := time.Now(), r.now
+			r.session.now = func() time.Time { return start.Add(time.Since(began)) }
+			svcs := []*corev1.Service{numbered(1, Public, nil), numbered(2, Public, nil)}
+			r.together(false, svcs)
+			found := func() []providers.Found[*Facts] {
+				var scopes []providers.Scope
+				for _, svc := range svcs {
+					s, err := scope(r.input(svc))
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.Own = nil
+					scopes = append(scopes, s)
+				}
+				return r.session.Read(t.Context(), scopes)
+			}
+			lists := func() (n int) {
+				for _, op := range []string{"network.LoadBalancers.List", "network.PublicIPAddresses.List", "network.PrivateLinkServices.List", "network.SecurityGroups.Get"} {
+					n += r.writes(op)
+				}
+				return n
+			}
+			n := lists()
+			remembered := found()
+			if made := lists() - n; made != 0 {
+				t.Errorf("%d lists were read again after the writes", made)
+			}
+			n = r.calls()
+			time.Sleep(listAge - time.Second)
+			if found(); r.calls() != n {
+				t.Errorf("%d calls while writes have just ended, want none", r.calls()-n)
+			}
+			r.nodes = slices.Clone(r.nodes)
+			r.nodes[0].Status.NodeInfo.BootID = "another"
+			if found(); (r.calls() == n) != (seed.Pools == simazure.NodeIP) {
+				t.Errorf("%d calls for a machine that has started anew; want those that list machines, where it matters", r.calls()-n)
+			}
+			r.nodes[0].Status.NodeInfo.BootID = ""
+			r.session.memory, r.session.facts = listMemory{}, newFactCache()
+			for i, anew := range found() {
+				if d := cmp.Diff(text(anew.Have), text(remembered[i].Have)); d != "" {
+					t.Errorf("%s (-read anew +remembered):\n%s", svcs[i].Name, d)
+				}
+			}
+		})
+	}
+}
