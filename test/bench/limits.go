@@ -54,21 +54,24 @@ type pass struct {
 	free       map[string]measured
 	rates      []sim.Bucket
 	controller *harness.Process
-	seen       int // number of the last call that was looked at
-	done       map[string]measured
-	change     chan change // the user's change beside a restart
-	spare      []string    // addresses of pods that no Service has had
+	// silence is how long nothing must happen until a phase is over: as long in both passes,
+	// for what the process remembers for some seconds is known in both or in none.
+	silence time.Duration
+	seen    int // number of the last call that was looked at
+	done    map[string]measured
+	change  chan change // the user's change beside a restart
+	spare   []string    // addresses of pods that no Service has had
 }
 
 // underRates measures one kind with one number of Services.
 func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted []string) ([]limitRow, error) {
 	quick := s
 	quick.delay = nil
-	free, rates, err := runPass(ctx, c, quick, n, wanted, nil)
+	free, rates, err := runPass(ctx, c, quick, n, s.delay.quiet(), wanted, nil)
 	if err != nil {
 		return nil, fmt.Errorf("without rates: %w", err)
 	}
-	limited, _, err := runPass(ctx, c, s, n, wanted, free)
+	limited, _, err := runPass(ctx, c, s, n, s.delay.quiet(), wanted, free)
 	var rows []limitRow
 	for _, phase := range phases() {
 		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {
@@ -90,7 +93,7 @@ func ideal(rates []sim.Bucket, free measured) time.Duration {
 	return sim.Ideal(rates, calls)
 }
 
-func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {
+func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, silence time.Duration, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {
 	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: nodes, Progress: os.Stderr, SimArgs: slices.Concat(s.simArgs, s.delay.args()), Cluster: c})
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +110,7 @@ func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted [
 	}
 	defer wait()
 	defer stop()
-	p := &pass{world: world, subject: s, all: s.services(fmt.Sprintf("limits-%d", n), n), wanted: wanted, observer: seer, free: free, done: map[string]measured{}, change: make(chan change, 1)}
+	p := &pass{world: world, subject: s, all: s.services(fmt.Sprintf("limits-%d", n), n), silence: silence, wanted: wanted, observer: seer, free: free, done: map[string]measured{}, change: make(chan change, 1)}
 	if p.rates, err = world.Sim.Rates(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -91,7 +91,7 @@ func (p *pass) phase(ctx context.Context, s step) error {
 		return err
 	}
 	effect := p.over(s)
-	if m.calls, m.ended, err = p.settle(ctx, p.limit(s.name), p.subject.delay.quiet(), effect); err != nil {
+	if m.calls, m.ended, err = p.settle(ctx, p.limit(s.name), p.silence, effect); err != nil {
 		return err
 	}
 	m.took = took(began, m)
@@ -131,7 +131,7 @@ func (p *pass) recover(ctx context.Context, effect func(context.Context) error) 
 	if err := p.world.Sim.Throttle(ctx); err != nil {
 		return err
 	}
-	_, ended, err := p.settle(ctx, 2*limit, p.subject.delay.quiet(), effect)
+	_, ended, err := p.settle(ctx, 2*limit, p.silence, effect)
 	if err == nil && !ended {
 		err = fmt.Errorf("does not end without rates either: %w", effect(ctx))
 	}
