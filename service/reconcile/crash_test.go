@@ -13,6 +13,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -280,6 +281,47 @@ func TestNobodysShadow(t *testing.T) {
 		}
 		p.settle(t, release(a))
 		same(t, !fresh, slices.Contains(p.w.show(t), "rule health"))
+	}
+}
+
+// TestRefusedUsesWhatWasFound: a Service that cannot be understood, of which nothing serves,
+// uses of what is shared what was found of it, and keeps nothing else, also in a process
+// that has just started; if not all of it could be seen, it may use anything.
+func TestRefusedUsesWhatWasFound(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		finds bool // the rule is found to be its own
+		blind []stack.Kind
+		stays bool
+	}{
+		{"nothing is there", false, nil, false},
+		{"it uses the rule", true, nil, true},
+		{"not all is seen", false, []stack.Kind{kindPool}, true},
+	} {
+		a, bad := shop("a", map[int32]int32{80: 30080}), shop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
+		w, cloud := newWorld(), toyCloud()
+		cloud.Follow = func(_ providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
+			out := &stack.Stack{Owner: have.Owner}
+			for _, res := range have.Resources {
+				if res.Proof != stack.None || tc.finds {
+					out.Put(res)
+				}
+			}
+			return out
+		}
+		p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+		p.AllKnown()
+		p.settle(t, want(a))
+		w.blind = tc.blind
+		d, err := p.Draft(context.Background(), want(bad))
+		w.blind = nil
+		if err != nil || d.Intent != reconcile.LeaveAlone {
+			t.Fatalf("%s: intent %v, %v", tc.name, d.Intent, err)
+		}
+		p.settle(t, release(a))
+		if got := slices.Contains(w.show(t), "rule health"); got != tc.stays {
+			t.Errorf("%s: the rule stays: %t, want %t", tc.name, got, tc.stays)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Draft plans a Service without changing anything in the cloud. An error is a
 // fault; what the user did wrong is in Problems. A Service that cannot be
-// drafted might want anything that is shared.
+// drafted might want anything that is shared, unless all that is there of it was seen.
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	d := &Draft{Job: job, Owner: OwnerOf(job.Service), ended: ctx.Err}
 	if job.Release {
@@ -158,13 +158,19 @@ func (r *Reconciler) fallBack(d *Draft) {
 	}
 }
 
-// follow wants what is there, with today's backends; nothing if nothing serves.
+// follow wants what is there, with today's backends. If nothing serves, nothing is wanted,
+// and of what is shared the Service uses what was found of it, no more: what it may want
+// one day is made when it is built.
 func (r *Reconciler) follow(d *Draft) {
-	if !r.serving(d.Have) {
-		d.Intent = LeaveAlone
+	found := r.cloud.Follow(d.Request, d.Facts, d.Have)
+	if r.serving(d.Have) {
+		r.takeDesired(d, found)
 		return
 	}
-	r.takeDesired(d, r.cloud.Follow(d.Request, d.Facts, d.Have))
+	d.Intent = LeaveAlone
+	if len(d.Blind) == 0 && d.Basis >= Remembered {
+		r.book.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.kept(found.Resources))
+	}
 }
 
 func (r *Reconciler) backends(d *Draft) nodeports.Backends {
