@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -19,10 +18,10 @@ type edit struct {
 
 // moved notes a write to a machine, an interface or the model of a scale set that has
 // changed nothing of the lists but who is in which pool. What became of one that failed
-// is not known; nor, where machines are shared out, on which load balancer they are.
+// is not known.
 func (s *Session) moved(path string, moves []move, err error) {
-	if err != nil || len(s.config.Multi) > 0 {
-		s.memory.note(path, nil, cmp.Or(err, errUnlisted), s.now())
+	if err != nil {
+		s.memory.note(path, nil, err, s.now())
 		return
 	}
 	w := write{path: path, apart: true}

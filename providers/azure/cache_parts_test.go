@@ -15,39 +15,50 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
+// What the lists of TestListsHoldMembers are about.
+const (
+	listedBalancer = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBalancers/lb"
+	listedPool     = listedBalancer + "/backendAddressPools/kubernetes"
+	listedSet      = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v"
+)
+
+func listedMachine(n string) string { return listedSet + "/virtualMachines/" + n }
+
+func listedConfiguration(n string) string {
+	return listedMachine(n) + "/networkInterfaces/nic/ipConfigurations/ip"
+}
+
+// poolWith is a pool as Azure shows it, with machines in it.
+func poolWith(machines ...string) Object {
+	p := Object{}
+	var members []Object
+	for _, n := range machines {
+		members = append(members, idObject(listedConfiguration(n)))
+	}
+	p.setList(listMembers, members)
+	return Object{"name": "kubernetes", "id": listedPool, "properties": map[string]any(p)}
+}
+
+// balancerWith is a load balancer with such a pool.
+func balancerWith(machines ...string) Object {
+	p := Object{}
+	p.setList(listPools, []Object{poolWith(machines...)})
+	return Object{"name": "lb", "id": listedBalancer, "properties": map[string]any(p)}
+}
+
 // TestListsHoldMembers: who is in a pool is remembered as it was written last, whatever an
 // answer shows that was under way at the same time; where only Azure knows it, nothing is.
 func TestListsHoldMembers(t *testing.T) {
-	const (
-		lb   = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBalancers/lb"
-		pool = lb + "/backendAddressPools/kubernetes"
-		set  = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v"
-	)
-	machine := func(n string) string { return set + "/virtualMachines/" + n }
-	configuration := func(n string) string { return machine(n) + "/networkInterfaces/nic/ipConfigurations/ip" }
-	pools := func(machines ...string) Object {
-		p := Object{}
-		var members []Object
-		for _, n := range machines {
-			members = append(members, idObject(configuration(n)))
-		}
-		p.setList(listMembers, members)
-		return Object{"name": "kubernetes", "id": pool, "properties": map[string]any(p)}
-	}
-	balancer := func(machines ...string) Object {
-		p := Object{}
-		p.setList(listPools, []Object{pools(machines...)})
-		return Object{"name": "lb", "id": lb, "properties": map[string]any(p)}
-	}
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	var s *Session
-	joins := func(n string) func() {
-		return func() { s.moved(machine(n), []move{{member: machine(n), pool: pool, configuration: configuration(n)}}, nil) }
+	moves := func(n, configuration string) func() {
+		return func() {
+			s.moved(listedMachine(n), []move{{member: listedMachine(n), pool: listedPool, configuration: configuration}}, nil)
+		}
 	}
-	leaves := func(n string) func() {
-		return func() { s.moved(machine(n), []move{{member: machine(n), pool: pool}}, nil) }
-	}
+	joins := func(n string) func() { return moves(n, listedConfiguration(n)) }
+	leaves := func(n string) func() { return moves(n, "") }
 	shows := func(began int, path string, o Object) func() {
 		return func() { s.memory.enter(write{path: path, object: o, began: at(began)}, s.now()) }
 	}
@@ -60,49 +71,51 @@ func TestListsHoldMembers(t *testing.T) {
 		"leaves":                            {[]func(){leaves("1")}, []string{}},
 		"joins again":                       {[]func(){joins("1")}, []string{"1"}},
 		"joins, another leaves":             {[]func(){joins("2"), leaves("1")}, []string{"2"}},
-		"shown before it joined":            {[]func(){joins("2"), shows(0, lb, balancer("1"))}, []string{"1", "2"}},
-		"shown before it left":              {[]func(){leaves("1"), shows(0, lb, balancer("1"))}, []string{}},
-		"taken out by another since":        {[]func(){joins("2"), shows(2, lb, balancer("1"))}, []string{"1"}},
-		"a pool is written":                 {[]func(){shows(1, pool, pools("1", "3"))}, []string{"1", "3"}},
-		"shown before the pool was written": {[]func(){shows(0, pool, pools("3")), shows(0, lb, balancer("1"))}, []string{"3"}},
-		"the load balancer is made anew":    {[]func(){joins("2"), shows(0, lb, nil), shows(0, lb, balancer())}, []string{}},
-		"fails":                             {[]func(){func() { s.moved(machine("2"), nil, errors.New("no")) }}, nil},
-		"Azure brings machines along":       {[]func(){func() { s.memory.note(set, nil, errUnlisted, s.now()) }}, nil},
+		"shown before it joined":            {[]func(){joins("2"), shows(0, listedBalancer, balancerWith("1"))}, []string{"1", "2"}},
+		"shown before it left":              {[]func(){leaves("1"), shows(0, listedBalancer, balancerWith("1"))}, []string{}},
+		"taken out by another since":        {[]func(){joins("2"), shows(2, listedBalancer, balancerWith("1"))}, []string{"1"}},
+		"a pool is written":                 {[]func(){shows(1, listedPool, poolWith("1", "3"))}, []string{"1", "3"}},
+		"shown before the pool was written": {[]func(){shows(0, listedPool, poolWith("3")), shows(0, listedBalancer, balancerWith("1"))}, []string{"3"}},
+		"the load balancer is made anew":    {[]func(){joins("2"), shows(0, listedBalancer, nil), shows(0, listedBalancer, balancerWith())}, []string{}},
+		"fails":                             {[]func(){func() { s.moved(listedMachine("2"), nil, errors.New("no")) }}, nil},
+		"Azure brings machines along":       {[]func(){func() { s.memory.note(listedSet, nil, errUnlisted, s.now()) }}, nil},
 	} {
-		for _, when := range []string{"after the read", "while reading"} {
-			t.Run(name+" "+when, func(t *testing.T) {
-				now := start
-				s = &Session{now: func() time.Time { return now }}
-				read := lists{balancers: []Object{balancer("1")}}
-				mark := s.memory.begin()
-				if when == "after the read" {
-					s.memory.end(mark, read, start, true)
-				}
-				for i, write := range tc.writes {
-					now = at(i + 1)
-					write()
-				}
-				if when == "while reading" {
-					s.memory.end(mark, read, start, true)
-				}
-				known, _, young := s.memory.recall(nil, now)
-				var got []string
-				if young {
-					got = []string{}
-					for _, o := range known.balancers[0].props().list(listPools)[0].props().list(listMembers) {
-						got = append(got, segmentAfter(o.text("id"), "virtualmachines"))
-					}
-					slices.Sort(got)
-				}
-				if d := cmp.Diff(tc.want, got); d != "" {
-					t.Errorf("(-want +got):\n%s", d)
-				}
-				if d := cmp.Diff(balancer("1"), read.balancers[0]); d != "" {
-					t.Errorf("what a reader holds was written to (-want +got):\n%s", d)
-				}
-			})
+		for _, during := range []bool{false, true} {
+			now, read := start, lists{balancers: []Object{balancerWith("1")}}
+			s = &Session{now: func() time.Time { return now }}
+			mark := s.memory.begin()
+			if !during {
+				s.memory.end(mark, read, start, true)
+			}
+			for i, write := range tc.writes {
+				now = at(i + 1)
+				write()
+			}
+			if during {
+				s.memory.end(mark, read, start, true)
+			}
+			if d := cmp.Diff(tc.want, listedMachines(&s.memory, now)); d != "" {
+				t.Errorf("%s, while reading: %t (-want +got):\n%s", name, during, d)
+			}
+			if d := cmp.Diff(balancerWith("1"), read.balancers[0]); d != "" {
+				t.Errorf("%s, while reading: %t: what a reader holds was written to (-want +got):\n%s", name, during, d)
+			}
 		}
 	}
+}
+
+// listedMachines are those in the pool by what is remembered; nil if nothing is.
+func listedMachines(m *listMemory, now time.Time) []string {
+	known, _, young := m.recall(nil, now)
+	if !young {
+		return nil
+	}
+	out := []string{}
+	for _, o := range known.balancers[0].props().list(listPools)[0].props().list(listMembers) {
+		out = append(out, segmentAfter(o.text("id"), "virtualmachines"))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // TestMembersComeFromMemory: Services that go on to their second plan after slow writes to
