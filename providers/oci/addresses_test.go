@@ -66,10 +66,41 @@ func TestReservedPair(t *testing.T) {
 	until(t, s, r, reconcile.Job{Service: renamed(svc, "third", 0)})
 }
 
+// TestReservedPrivate: an internal load balancer of either kind has the reserved private
+// address of its subnet, said by itself or by its OCID; a second one is told that it is in
+// use, and it stays when the load balancer goes.
+func TestReservedPrivate(t *testing.T) {
+	s, r := reserving(t)
+	seed := s.running.Cloud.Seed
+	none := []string{prefix + "security-rule-management-mode", "None"}
+	lb := with(append(none, oldPrefix+"internal", "true", oldPrefix+"subnet1", seed.Private.ID)...)
+	nlb := with(append(none, netPrefix+"internal", "true", netPrefix+"subnet", seed.Private.ID, prefix+"load-balancer-type", "nlb")...)
+	for _, notes := range []map[string]string{lb, nlb} {
+		for _, asked := range []string{seed.PrivateAddress, seed.PrivateAddressID} {
+			notes[prefix+"reserved-private-ips"] = asked
+			svc := props.Service("web", notes).Service
+			until(t, s, r, reconcile.Job{Service: svc})
+			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Run(t.Context(), d, nil).Status.Ingress; len(got) != 1 || got[0].IP != seed.PrivateAddress {
+				t.Errorf("%v: addresses %v, want %s", notes, got, seed.PrivateAddress)
+			}
+			d, err = r.Draft(t.Context(), reconcile.Job{Service: renamed(svc, "other", 0)})
+			if said := strings.Join(d.Problems.Strings(), "\n"); err != nil || !strings.Contains(said, "is in use by") {
+				t.Errorf("the second Service: %v, told %s", err, said)
+			}
+			until(t, s, r, reconcile.Job{Service: svc, Release: true})
+		}
+	}
+}
+
 // TestReservedRefused: what cannot be had is told before anything is made.
 func TestReservedRefused(t *testing.T) {
 	s, r := reserving(t)
 	seed := s.running.Cloud.Seed
+	const private = "private "
 	four, six := seed.Addresses[0], seed.Address6
 	for _, c := range []struct {
 		asked, want string
@@ -83,8 +114,18 @@ func TestReservedRefused(t *testing.T) {
 		{four + ",2001:db8::99", "is no reserved IPv6 address of the subnet", nil, dual},
 		{four + "," + six, "is no reserved IPv6 address of the subnet", []string{oldPrefix + "subnet1", seed.Private.ID}, dual},
 		{four + "," + six, "the load balancer is internal", []string{oldPrefix + "internal", "true"}, dual},
+		{private + seed.PrivateAddress, "is private, but the load balancer is public", nil, dual},
+		{private + seed.PrivateAddress, "is no reserved private address of the subnet", []string{oldPrefix + "internal", "true"}, dual},
+		{private + seed.PrivateAddressID, "is of subnet " + seed.Private.ID, []string{oldPrefix + "internal", "true"}, dual},
+		{private + "10.0.47.201", "is no reserved private address of the subnet", []string{oldPrefix + "internal", "true", oldPrefix + "subnet1", seed.Private.ID}, dual},
+		{private + six, "is neither", []string{oldPrefix + "internal", "true"}, dual},
+		{private + seed.PrivateAddress, "cannot be beside " + netPrefix + "assigned-private-ipv4", []string{netPrefix + "internal", "true", netPrefix + "subnet", seed.Private.ID, netPrefix + "assigned-private-ipv4", "10.0.47.9", prefix + "load-balancer-type", "nlb"}, dual},
 	} {
-		svc := props.Service("web", with(append(c.more, prefix+"reserved-ips", c.asked)...), c.change).Service
+		key := prefix + "reserved-ips"
+		if strings.HasPrefix(c.asked, private) {
+			key, c.asked = prefix+"reserved-private-ips", strings.TrimPrefix(c.asked, private)
+		}
+		svc := props.Service("web", with(append(c.more, key, c.asked)...), c.change).Service
 		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
 		if err != nil {
 			t.Fatal(err)

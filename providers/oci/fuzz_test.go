@@ -37,7 +37,7 @@ func fuzzWorld(t testing.TB) fuzzed {
 	front, behind := subnet("ocid1.subnet.oc1..a", "10.0.1.0/24"), subnet("ocid1.subnet.oc1..b", "10.0.0.0/24")
 	facts := &model.Facts{
 		Subnets: map[string]model.Subnet{front.ID: front, behind.ID: behind}, Machines: []model.Subnet{behind},
-		Addresses: map[string]model.PublicIP{"192.0.2.7": {ID: "ocid1.publicip.oc1..p", Available: true}},
+		Addresses: map[string]model.ReservedIP{"192.0.2.7": {ID: "ocid1.publicip.oc1..p", Available: true}},
 	}
 	cloud := oci.Cloud()
 	return fuzzed{

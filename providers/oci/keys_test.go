@@ -2,6 +2,7 @@ package oci_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -68,6 +69,10 @@ func keyCases() []keyCase {
 	pair.change = func(s *corev1.ServiceSpec) {
 		s.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 	}
+	held := func(s simoci.Seed) string { return s.PrivateAddress }
+	private := func(key string, pairs ...string) keyCase {
+		return lb(prefix+"reserved-private-ips", "", append(pairs, key, "true")...)
+	}
 	preserve := nlb("is-preserve-source", "false")
 	preserve.change = props.Local
 	group := func(s simoci.Seed) string { return s.Groups[0] }
@@ -89,11 +94,14 @@ func keyCases() []keyCase {
 		seeded(nlb("subnet", ""), func(s simoci.Seed) string { return s.Zonal[0].ID }),
 		seeded(lb(prefix+"compartment-id", ""), func(s simoci.Seed) string { return s.Other }),
 		seeded(lb(prefix+"reserved-ips", ""), func(s simoci.Seed) string { return s.Addresses[1] }), seeded(pair, func(s simoci.Seed) string { return s.Addresses[1] + ", " + strings.ToUpper(s.Address6) }),
+		seeded(private(oldPrefix+"internal", oldPrefix+"subnet1", "private"), held),
+		seeded(private(netPrefix+"internal", netPrefix+"subnet", "private", prefix+"load-balancer-type", "nlb"), func(s simoci.Seed) string { return s.PrivateAddressID }),
 		seeded(lb(prefix+"oci-network-security-groups", ""), group), seeded(nlb("oci-network-security-groups", ""), group),
 		seeded(lb(prefix+"oci-backend-network-security-group", "", prefix+"security-rule-management-mode", "NSG"), func(s simoci.Seed) string { return s.WorkerGroup }),
 		nlb("security-list-management-mode", "Frontend"), nlb("health-check-retries", "4"), nlb("health-check-interval", "20000"), nlb("health-check-timeout", "2000"),
 		nlb("backend-policy", "TWO_TUPLE"), nlb("is-ppv2-enabled", "true"), nlb("external-ip-only", "true"), preserve,
 		lb(oldPrefix+"ssl-ports", "80", oldPrefix+"tls-secret", "web-tls"), lb(oldPrefix+"tls-secret", "web-tls", oldPrefix+"ssl-ports", "80"),
+		lb(mapPrefix+"tls-certificate-map", "web-certificates", oldPrefix+"ssl-ports", "80"),
 		lb(oldPrefix+"tls-backendset-secret", "nodes-tls", oldPrefix+"ssl-ports", "80"),
 		lb(prefix+"oci-load-balancer-listener-ssl-config", `{"CipherSuiteName": "oci-modern-ssl-cipher-suite-v1"}`, oldPrefix+"ssl-ports", "80", oldPrefix+"tls-secret", "web-tls"),
 		lb(prefix+"oci-load-balancer-backendset-ssl-config", `{"CipherSuiteName": "oci-modern-ssl-cipher-suite-v1"}`, oldPrefix+"ssl-ports", "80", oldPrefix+"tls-backendset-secret", "nodes-tls"),
@@ -137,7 +145,7 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 	s := subject{running: simtest.Start(t, simoci.Options{Clock: still, Seed: simoci.SeedOptions{Nodes: 3, DualStack: true}})}
 	simtest.ForgetWork(s.running.Cloud)
 	seed := s.running.Cloud.Seed
-	names := map[string]string{"zonal": seed.Zonal[0].ID}
+	names := map[string]string{"zonal": seed.Zonal[0].ID, "private": seed.Private.ID}
 	notes := map[string]string{}
 	for k, v := range c.with {
 		if named, ok := names[v]; ok {
@@ -168,6 +176,7 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 	_, _ = r.Draft(t.Context(), reconcile.Job{Service: svc}) // the run below shows a failure
 	r.AllKnown()
 	known := secrets(map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]})
+	maps.Copy(known, certificateMap(map[string]string{"80": `["ocid1.certificate.oc1..web"]`}))
 	for range 12 {
 		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Objects: known})
 		if err != nil {

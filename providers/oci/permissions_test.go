@@ -46,6 +46,7 @@ func TestPermissions(t *testing.T) {
 	}
 	network := []props.Case{
 		props.Service("nlb", nlb(netPrefix+"security-list-management-mode", "All")), props.Service("nlb-port", nlb(), four), props.Service("nlb-both", nlb(), both),
+		props.Service("nlb-held", nlb(netPrefix+"internal", "true", netPrefix+"subnet", seed.Private.ID, prefix+"reserved-private-ips", seed.PrivateAddress)),
 		props.Service("nlb-groups", nlb(netPrefix+"oci-network-security-groups", seed.Groups[0])), props.Service("moved", nil),
 	}
 	permissions.Check(t, permissions.OCI(), permissions.Walk{Fresh: fresh, Cases: walk}, permissions.Walk{Fresh: fresh, Cases: network})

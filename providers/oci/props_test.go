@@ -70,6 +70,7 @@ const (
 	oldPrefix = "service.beta.kubernetes.io/oci-load-balancer-"
 	prefix    = "oci.oraclecloud.com/"
 	netPrefix = "oci-network-load-balancer.oraclecloud.com/"
+	mapPrefix = "oci-load-balancer.oraclecloud.com/"
 )
 
 // with are annotations, as pairs of keys and values.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
@@ -58,6 +59,15 @@ func secrets(known map[string]map[string][]byte) map[providers.Reference]provide
 		out[providers.Reference{Kind: providers.Secret, Namespace: "shop", Name: name}] = providers.Object{Data: data}
 	}
 	return out
+}
+
+// certificateMap is what is known of the ConfigMap web-certificates.
+func certificateMap(data map[string]string) map[providers.Reference]providers.Object {
+	known := map[string][]byte{}
+	for port, ids := range data {
+		known[port] = []byte(ids)
+	}
+	return map[providers.Reference]providers.Object{{Kind: providers.ConfigMap, Namespace: "shop", Name: "web-certificates"}: {Data: known}}
 }
 
 // tlsService ends TLS on its first port, and speaks it to the nodes behind it.
@@ -100,6 +110,7 @@ type encrypted struct {
 type encryption struct {
 	TLS *struct {
 		Certificate string   `json:"certificateName"`
+		Managed     []string `json:"certificateIds"`
 		Suite       string   `json:"cipherSuiteName"`
 		Protocols   []string `json:"protocols"`
 	} `json:"sslConfiguration"`
@@ -184,6 +195,61 @@ func TestCertificates(t *testing.T) {
 			if strings.Contains(value, "PRIVATE KEY") {
 				t.Fatalf("the journal shows a key in %s", e.Operation)
 			}
+		}
+	}
+}
+
+// TestCertificateMap: listeners have the certificates of the Certificates service that a
+// ConfigMap gives their ports, also in place of one of a Secret; a changed ConfigMap is one
+// write, and a broken one changes nothing and is told.
+func TestCertificateMap(t *testing.T) {
+	s, r := beginTLS(t)
+	first := tlsService()
+	delete(first.Annotations, oldPrefix+"tls-backendset-secret")
+	until(t, s, r, reconcile.Job{Service: first, Objects: secrets(map[string]map[string][]byte{"web-tls": certificates()[0]})})
+	svc := first.DeepCopy()
+	delete(svc.Annotations, oldPrefix+"tls-secret")
+	svc.Annotations[mapPrefix+"tls-certificate-map"] = "web-certificates"
+	mapped := func(id string) reconcile.Job {
+		return reconcile.Job{Service: svc, Objects: certificateMap(map[string]string{"80": `["` + id + `"]`, "other": "key"})}
+	}
+	for n, id := range []string{"ocid1.certificate.oc1..a", "ocid1.certificate.oc1..b"} {
+		writes := until(t, s, r, mapped(id))
+		now := s.encrypted(t)
+		if l := now.Listeners["TCP-80"].TLS; l == nil || l.Certificate != "" || !slices.Equal(l.Managed, []string{id}) || l.Suite != "oci-modern-ssl-cipher-suite-v1" || len(now.Certificates) != 0 {
+			t.Errorf("listener %+v, certificates %v", l, now.Certificates)
+		}
+		if want := 2 - n; writes != want {
+			t.Errorf("%s was %d writes, want %d: the listener, and at first the certificate that goes", id, writes, want)
+		}
+	}
+	var named []string
+	again := reconcile.New(s.Open(t), reconcile.Options{Admit: func(_ *corev1.Service, reach providers.Reach) annotations.Problems {
+		named = nil
+		for _, n := range reach.Names {
+			named = append(named, string(n.Thing)+" "+n.Value)
+		}
+		return nil
+	}})
+	again.SetNodes(s.Nodes())
+	again.AllKnown()
+	if n := until(t, s, again, mapped("ocid1.certificate.oc1..b")); n != 0 {
+		t.Errorf("a new process makes %d writes", n)
+	}
+	if want := []string{"certificate ocid1.certificate.oc1..b"}; !slices.Equal(named, want) {
+		t.Errorf("policies are asked about %v, want %v", named, want)
+	}
+	for broken, want := range map[string]string{
+		"": "has no certificate for port 80", "ocid1.certificate.oc1..a": "no JSON array", `[]`: "not the OCID of one certificate",
+		`["ocid1.certificate.oc1..a", "ocid1.certificate.oc1..b"]`: "not the OCID of one certificate", `["ocid1.cabundle.oc1..a"]`: "not the OCID of one certificate",
+	} {
+		job := reconcile.Job{Service: svc, Objects: certificateMap(map[string]string{"80": broken})}
+		if broken == "" {
+			job.Objects = certificateMap(map[string]string{"443": "[]"})
+		}
+		d, err := r.Draft(t.Context(), job)
+		if said := strings.Join(d.Problems.Strings(), "\n"); err != nil || d.Plan.Writes() || !strings.Contains(said, want) || !strings.Contains(said, "names ConfigMap shop/web-certificates") {
+			t.Errorf("%s: %d steps, %v, told %q, want %q", broken, len(d.Plan.Steps), err, said, want)
 		}
 	}
 }

@@ -22,6 +22,8 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		"tls":        {with(oldPrefix+"ssl-ports", "443", oldPrefix+"tls-secret", "web-tls"), nil, `tls-secret: "web-tls" names Secret shop/web-tls, which is not known here`},
+		"two sorts":  {with(oldPrefix+"ssl-ports", "80", oldPrefix+"tls-secret", "web-tls", mapPrefix+"tls-certificate-map", "web"), nil, "cannot be beside " + oldPrefix + "tls-secret"},
+		"map":        {with(oldPrefix+"ssl-ports", "443", mapPrefix+"tls-certificate-map", "web"), nil, `tls-certificate-map: "web" names ConfigMap shop/web, which is not known here`},
 		"udp on lb":  {nil, mixed, "has a protocol that load balancers of kind lb do not serve"},
 		"udp guards": {with(kind, nlb, none, "NSG"), mixed, "gets no security rules"},
 		"two node ports": {with(kind, nlb), func(s *corev1.ServiceSpec) {

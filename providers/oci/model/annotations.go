@@ -1,6 +1,10 @@
 package model
 
 import (
+	"errors"
+	"net/netip"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
@@ -109,6 +113,7 @@ var (
 	assignedKey        = text(netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	assigned6Key       = text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	reservedKey        = reservedIPs()
+	reservedPrivateKey = reservedPrivateIP()
 	compartmentKey     = compartment()
 	externalOnlyKey    = flag(netPrefix+"external-ip-only", NLB, groupStatus, "Leaves private addresses of a public network load balancer out of the status.", "false", annotations.InPlace)
 	ingressModeKey     = ingressMode()
@@ -120,7 +125,7 @@ var (
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{
-		typeKey, internalKey, netInternalKey, subnetKey, secondSubnetKey, netSubnetKey, assignedKey, assigned6Key, reservedKey, compartmentKey,
+		typeKey, internalKey, netInternalKey, subnetKey, secondSubnetKey, netSubnetKey, assignedKey, assigned6Key, reservedKey, reservedPrivateKey, compartmentKey,
 		externalOnlyKey, ingressModeKey, groupsKey, netGroupsKey, nodeSelectorKey, netNodeSelectorKey,
 	}
 }
@@ -140,6 +145,31 @@ func reservedIPs() *annotations.Key[[]string] {
 			Type:   annotations.ListWith(annotations.ListOptions{AtMost: 2}, annotations.String().Legally("a reserved public IPv4 address, or a reserved IPv6 address of the subnet")),
 			Change: annotations.IgnoredAfterCreation, Source: "https://docs.oracle.com/en-us/iaas/releasenotes/conteng/conteng-LB-NLB-annotation-for-Reserved-IPv4.htm",
 			Doc: "One of each family at most; a pair on lb only.",
+		}},
+	}
+}
+
+// privateIPPrefix begins the OCID of a private address.
+const privateIPPrefix = "ocid1.privateip."
+
+func reservedPrivateIP() *annotations.Key[string] {
+	legal := "the OCID of a reserved private IPv4 address of the subnet, or the address itself"
+	return &annotations.Key[string]{
+		Name: prefix + "reserved-private-ips", Group: groupKind, Example: "10.0.10.7",
+		Doc: "Reserved private IPv4 address of an internal load balancer; it stays when the load balancer goes.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.Custom("private address", legal, func(raw string) (string, error) {
+				if strings.HasPrefix(raw, privateIPPrefix) {
+					return raw, nil
+				}
+				a, err := netip.ParseAddr(raw)
+				if err != nil || !a.Is4() {
+					return "", errors.New("is neither")
+				}
+				return a.String(), nil
+			}),
+			Empty: annotations.EmptyAbsent, DefaultDoc: "the subnet chooses", Change: annotations.IgnoredAfterCreation, Source: "https://docs.oracle.com/en-us/iaas/releasenotes/conteng/conteng-Reserved-private-IP-address-LB-NLB-NIC.htm",
+			Doc: "The subnet keeps it for the load balancer from before; an address of its own choice is given by assigned-private-ipv4, on nlb only.",
 		}},
 	}
 }
@@ -210,7 +240,5 @@ func laterKeys() []annotations.Declaration {
 	}
 	return []annotations.Declaration{
 		later(prefix+"workload-service-account", "", groupKind, "ServiceAccount whose workload identity makes the calls for the Service.", "all calls are made with the controller's own credentials", source),
-		later(prefix+"reserved-private-ips", "", groupKind, "Reserved private address of an internal load balancer.", "Oracle does not publish how it is given to the load balancer", "https://docs.oracle.com/en-us/iaas/releasenotes/conteng/"),
-		later(mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap that gives listeners certificates of the Certificates service.", "Oracle does not publish its format", "https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengcreatingloadbalancer_topic-Summaryofannotations.htm"),
 	}
 }

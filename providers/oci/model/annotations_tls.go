@@ -31,9 +31,17 @@ var (
 		"[namespace/]name of a Secret", "web-tls", "none", annotations.InPlace)
 	backendSecretKey = text(oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
 		"[namespace/]name of a Secret", "nodes-tls", "none: plain backends", annotations.InPlace)
-	listenerSSLKey = sslConfig(prefix+"oci-load-balancer-listener-ssl-config", "Cipher suite and protocols of listeners that end TLS.")
-	backendSSLKey  = sslConfig(prefix+"oci-load-balancer-backendset-ssl-config", "Cipher suite and protocols of TLS to the nodes.")
+	certificateMapKey = certificateMap()
+	listenerSSLKey    = sslConfig(prefix+"oci-load-balancer-listener-ssl-config", "Cipher suite and protocols of listeners that end TLS.")
+	backendSSLKey     = sslConfig(prefix+"oci-load-balancer-backendset-ssl-config", "Cipher suite and protocols of TLS to the nodes.")
 )
+
+func certificateMap() *annotations.Key[string] {
+	k := text(mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap of the Service's namespace that gives listeners certificates of the Certificates service: under each port, a JSON array with the OCID of one.",
+		"name of a ConfigMap", "web-certificates", "none", annotations.InPlace)
+	k.Forms[0].Source = "https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengcreatingloadbalancers-subtopic.htm"
+	return k
+}
 
 func sslConfig(name, doc string) *annotations.Key[SSLConfig] {
 	return &annotations.Key[SSLConfig]{
@@ -45,7 +53,7 @@ func sslConfig(name, doc string) *annotations.Key[SSLConfig] {
 }
 
 func tlsKeys() []annotations.Declaration {
-	return []annotations.Declaration{tlsPortsKey, tlsSecretKey, backendSecretKey, listenerSSLKey, backendSSLKey}
+	return []annotations.Declaration{tlsPortsKey, tlsSecretKey, certificateMapKey, backendSecretKey, listenerSSLKey, backendSSLKey}
 }
 
 // checkTLS: TLS needs ports and a certificate.
@@ -54,16 +62,23 @@ func checkTLS(kind string, bag *annotations.Bag, ports []corev1.ServicePort) ann
 		return nil
 	}
 	var out annotations.Problems
-	ssl, secret := tlsPortsKey.Get(bag), tlsSecretKey.Get(bag)
+	ssl, front := tlsPortsKey.Get(bag), tlsSecretKey
+	if certificateMapKey.Get(bag) != "" {
+		if tlsSecretKey.Get(bag) != "" {
+			out = append(out, certificateMapKey.Refusal(bag, "cannot be beside "+tlsSecretKey.Name+": a listener has one certificate", "one of the two"))
+		}
+		front = certificateMapKey
+	}
+	secret := front.Get(bag)
 	secured := slices.ContainsFunc(ports, ssl.Has)
 	if secured && secret == "" && backendSecretKey.Get(bag) == "" {
-		out = append(out, tlsPortsKey.Warning(bag, "has no effect: no Secret has a certificate", tlsSecretKey.Name))
+		out = append(out, tlsPortsKey.Warning(bag, "has no effect: nothing names a certificate", tlsSecretKey.Name))
 	}
 	if secret != "" && !secured {
-		out = append(out, tlsSecretKey.Warning(bag, "has no effect: no port of the Service is in "+tlsPortsKey.Name, tlsPortsKey.Name))
+		out = append(out, front.Warning(bag, "has no effect: no port of the Service is in "+tlsPortsKey.Name, tlsPortsKey.Name))
 	}
 	if protocolKey.Get(bag) == protocolGRPC && (secret == "" || slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return !ssl.Has(p) })) {
-		out = append(out, protocolKey.Refusal(bag, "needs TLS on every port", "all ports in "+tlsPortsKey.Name+", and "+tlsSecretKey.Name))
+		out = append(out, protocolKey.Refusal(bag, "needs TLS on every port", "all ports in "+tlsPortsKey.Name+", and "+front.Name))
 	}
 	return out
 }

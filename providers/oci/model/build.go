@@ -170,7 +170,7 @@ func (b *builder) keep(want *Balancer, found Balancer) {
 	}
 	addresses, where := addressesAsked(b.in)
 	for _, ip := range addresses {
-		if !slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == ip }) {
+		if !slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == ip || a.Reserved == ip }) {
 			b.warn(where, ip, stays, "")
 		}
 	}

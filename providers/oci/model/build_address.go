@@ -3,13 +3,23 @@ package model
 import (
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // reserve gives a new load balancer the reserved addresses that the Service names: one
 // of IPv4, and on lb one of IPv6 besides.
 // Source: Oracle release notes, "Reserved IPv6 addresses for load balancers" (2026-05-21).
 func (b *builder) reserve(want *Balancer) {
+	if said := reservedPrivateKey.Get(b.in.Values); said != "" && !want.Private {
+		b.refuse(reservedPrivateKey.Name, said, "is private, but the load balancer is public", "no address, or an internal load balancer")
+		return
+	}
 	addresses, where := addressesAsked(b.in)
+	if where == reservedPrivateKey.Name {
+		b.reservePrivate(want, addresses[0])
+		return
+	}
 	if len(addresses) == 0 {
 		return
 	}
@@ -35,6 +45,29 @@ func (b *builder) reserve(want *Balancer) {
 		default:
 			want.Reserved = append(want.Reserved, known.ID)
 		}
+	}
+}
+
+// reservePrivate gives a new internal load balancer a reserved private address: the
+// address, or its OCID.
+// Sources: Oracle release notes, "Reserved private IP address" (2026-05-26);
+// CreateLoadBalancerDetails and CreateNetworkLoadBalancerDetails, reservedIps.
+func (b *builder) reservePrivate(want *Balancer, asked string) {
+	known, ok := b.facts.Addresses[asked]
+	where, legal := reservedPrivateKey.Name, "a reserved private IPv4 address of its subnet that is free"
+	switch {
+	case want.Assigned != "":
+		b.refuse(where, asked, "cannot be beside "+assignedKey.Name+": "+want.Assigned, "one of the two")
+	case !slices.Contains(b.in.Backends.Families, corev1.IPv4Protocol):
+		b.refuse(where, asked, "is of IPv4, but the Service is of IPv6 alone", "no address, or spec.ipFamilies with IPv4")
+	case !ok:
+		b.refuse(where, asked, "is no reserved private address of the subnet of the load balancer, or may not be seen", legal)
+	case !slices.Contains(want.Subnets, known.Subnet):
+		b.refuse(where, asked, "is of subnet "+known.Subnet+", which the load balancer is not in", legal)
+	case !known.Available:
+		b.refuse(where, asked, "is in use by "+firstOf(known.User, "something else"), legal)
+	default:
+		want.Reserved = []string{known.ID}
 	}
 }
 

@@ -50,7 +50,7 @@ func (b *builder) ports() {
 			key := stack.Key{Kind: b.product.Listener, Name: PortKey(s.port.Port, six)}
 			back, listener := b.backendSet(set, s, f), b.listener(key, s, f, stack.RefTo(set), names)
 			if tlsPortsKey.Get(b.in.Values).Has(corev1.ServicePort{Name: s.port.Name, Port: s.port.Port}) && b.in.Kind == LB {
-				listener.encrypt(front, listenerSSLKey.Get(b.in.Values))
+				listener.encrypt(front, b.managed(s.port.Port), listenerSSLKey.Get(b.in.Values))
 				back.encrypt(behind, backendSSLKey.Get(b.in.Values))
 			}
 			b.out.Put(stack.Resource{Key: set, In: b.product.key(), Spec: back})

@@ -3,8 +3,10 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/berth-lb/berth/annotations"
@@ -21,8 +23,8 @@ const (
 	secretPassphrase = "passphrase"
 )
 
-// Refers lists the Secrets that a Service names for TLS. They are of use only where a port
-// ends TLS.
+// Refers lists the Secrets, and the ConfigMap, that a Service names for TLS. They are of
+// use only where a port ends TLS.
 func Refers(in Input) []providers.Reference {
 	var out []providers.Reference
 	for _, key := range []*annotations.Key[string]{tlsSecretKey, backendSecretKey} {
@@ -30,7 +32,59 @@ func Refers(in Input) []providers.Reference {
 			out = append(out, ref)
 		}
 	}
+	if ref, ok := mapOf(in); ok {
+		out = append(out, ref)
+	}
 	return out
+}
+
+// mapOf is the ConfigMap that a Service names; false: there is none, or no use for it.
+func mapOf(in Input) (providers.Reference, bool) {
+	name := certificateMapKey.Get(in.Values)
+	return providers.Reference{Kind: providers.ConfigMap, Namespace: in.Service.Namespace, Name: name}, in.Kind == LB && name != "" && secured(in)
+}
+
+// certificatePrefix begins the OCID of a certificate of the Certificates service.
+const certificatePrefix = "ocid1.certificate."
+
+// certificatesOf are the OCIDs that a ConfigMap has under a port; nil: it has none. It
+// fails where they are no JSON array of texts.
+func certificatesOf(object providers.Object, port int32) (ids []string, err error) {
+	text, there := object.Data[strconv.Itoa(int(port))]
+	if there {
+		err = json.Unmarshal(text, &ids)
+	}
+	return ids, err
+}
+
+// managed is the OCID of the certificate that the ConfigMap has for a port; empty: none is
+// wanted.
+// Source: Oracle's page "Terminating SSL/TLS at the Load Balancer using OCI Certificates
+// service": the key is the port of the listener, the value a JSON array with one OCID.
+func (b *builder) managed(port int32) string {
+	ref, ok := mapOf(b.in)
+	if !ok {
+		return ""
+	}
+	key := strconv.Itoa(int(port))
+	object := b.in.Objects[ref]
+	ids, err := certificatesOf(object, port)
+	legal := fmt.Sprintf(`a ConfigMap with the key %s and a value like ["%soc1..."]`, key, certificatePrefix)
+	refuse := func(why string) string {
+		b.refuse(certificateMapKey.Name, ref.Name, "names "+ref.String()+", which "+why, legal)
+		return ""
+	}
+	switch {
+	case object.Data == nil:
+		return refuse(object.Why)
+	case err != nil:
+		return refuse("has under " + key + " no JSON array of texts")
+	case ids == nil:
+		return refuse("has no certificate for port " + key)
+	case len(ids) != 1 || !strings.HasPrefix(ids[0], certificatePrefix):
+		return refuse("has under " + key + " not the OCID of one certificate, which is what a listener takes")
+	}
+	return ids[0]
 }
 
 // secretOf is the Secret that a key names; false: there is none, or no use for it.
@@ -119,12 +173,13 @@ func IsOwnCertificate(name string) bool {
 // Source: load_balancer_spec.go (getListenersOciLoadBalancer).
 const http2Suite = "oci-default-http2-ssl-cipher-suite-v1"
 
-// encrypt lets a listener end TLS by a certificate; empty: it does not.
-func (l *Listener) encrypt(certificate string, with SSLConfig) {
-	if certificate == "" {
+// encrypt lets a listener end TLS by a certificate that is in the load balancer, or by one
+// of the Certificates service; neither: it does not.
+func (l *Listener) encrypt(certificate, managed string, with SSLConfig) {
+	if certificate == "" && managed == "" {
 		return
 	}
-	l.Certificate, l.CipherSuite, l.TLSProtocols = certificate, with.CipherSuiteName, with.Protocols
+	l.Certificate, l.Managed, l.CipherSuite, l.TLSProtocols = certificate, managed, with.CipherSuiteName, with.Protocols
 	if l.Protocol == protocolGRPC {
 		l.CipherSuite = firstOf(l.CipherSuite, http2Suite)
 	}

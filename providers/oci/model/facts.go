@@ -14,8 +14,8 @@ const (
 	// FactMachines are the subnets that instances are in: Value is the compartment. Those
 	// of the nodes of Scope.Nodes are among them.
 	FactMachines stack.Kind = "machine-subnets"
-	// FactAddress is a reserved address: Value is the address. One of IPv6 is of a subnet,
-	// whose OCID is By.
+	// FactAddress is a reserved address: Value is the address, or the OCID of a private
+	// one. One of IPv6, and a private one, is of a subnet, whose OCID is By.
 	FactAddress stack.Kind = "public-ip"
 )
 
@@ -31,10 +31,10 @@ type Subnet struct {
 	List string
 }
 
-// PublicIP is a reserved address that clients can reach.
-type PublicIP struct {
+// ReservedIP is an address that a tenancy has set aside.
+type ReservedIP struct {
 	ID        string
-	Subnet    string // that it is of; empty: of none, as those of IPv4
+	Subnet    string // that it is of; empty: of none, as public ones of IPv4
 	Available bool   // nothing has it
 	User      string // OCID of what has it
 }
@@ -42,9 +42,9 @@ type PublicIP struct {
 // Facts is what Build may know of the cloud. It is shared between Services and never
 // written to after a read.
 type Facts struct {
-	Subnets   map[string]Subnet   // by OCID; those that were asked for and exist
-	Machines  []Subnet            // those that instances are in, by OCID
-	Addresses map[string]PublicIP // by address
+	Subnets   map[string]Subnet     // by OCID; those that were asked for and exist
+	Machines  []Subnet              // those that instances are in, by OCID
+	Addresses map[string]ReservedIP // by the Value of the look-up
 }
 
 // Holds tells whether an address is of the subnet.

@@ -90,12 +90,17 @@ func mode(in Input) string {
 	return firstOf(listModeKey.Get(in.Values), in.Config.listMode())
 }
 
-// addressesAsked are the reserved public addresses that the Service names, and where.
+// addressesAsked are the reserved addresses that the Service names, and where: public
+// ones, or a private one by itself or by its OCID.
 func addressesAsked(in Input) (addresses []string, where string) {
 	if ip := in.Service.Spec.LoadBalancerIP; ip != "" {
 		return []string{ip}, "spec.loadBalancerIP"
 	}
-	for _, ip := range reservedKey.Get(in.Values) {
+	said := reservedKey.Get(in.Values)
+	if private := reservedPrivateKey.Get(in.Values); private != "" && len(said) == 0 && internal(in) {
+		return []string{private}, reservedPrivateKey.Name
+	}
+	for _, ip := range said {
 		if a, err := netip.ParseAddr(ip); err == nil {
 			ip = a.String() // as the cloud writes it
 		}

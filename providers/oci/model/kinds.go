@@ -139,7 +139,8 @@ type Listener struct {
 	Protocol     string
 	Port         int32
 	Set          stack.Ref
-	Certificate  string // name; empty: no TLS
+	Certificate  string // name of one in the load balancer; empty: none
+	Managed      string `json:",omitempty"` // OCID of one of the Certificates service; empty: none
 	CipherSuite  string
 	TLSProtocols []string
 	Idle         int // seconds; 0: the default of the protocol

@@ -20,13 +20,33 @@ func Reach(in Input) providers.Reach {
 	}
 	r.Names = append(r.Names, providers.AddressField(in.Service)...)
 	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingAddress, reservedKey)...)
-	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingAddress, assignedKey, assigned6Key)...)
+	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingAddress, assignedKey, assigned6Key, reservedPrivateKey)...)
 	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, secondSubnetKey, netSubnetKey)...)
 	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingCertificate, tlsSecretKey, backendSecretKey)...)
+	r.Names = append(r.Names, mapped(in)...)
 	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, netGroupsKey, backendGroupsKey)...)
 	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingResourceGroup, compartmentKey)...)
 	r.Size = sizeOf(in)
 	return r
+}
+
+// mapped are the certificates that a Service names by way of a ConfigMap, as far as that is
+// known: without it nothing is built.
+func mapped(in Input) []providers.Naming {
+	ref, ok := mapOf(in)
+	if !ok {
+		return nil
+	}
+	var out []providers.Naming
+	for _, p := range in.Service.Spec.Ports {
+		ids, _ := certificatesOf(in.Objects[ref], p.Port) // what is no list names nothing, and is refused
+		for _, id := range ids {
+			if tlsPortsKey.Get(in.Values).Has(p) {
+				out = append(out, providers.Naming{Thing: providers.ThingCertificate, Key: certificateMapKey.Name, Value: id})
+			}
+		}
+	}
+	return out
 }
 
 // Becomes is Reach of a load balancer that keeps its scheme: it cannot change.

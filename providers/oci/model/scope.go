@@ -94,9 +94,9 @@ func Scope(in Input) (providers.Scope, error) {
 	if mode(in) == modeAll {
 		ask(FactMachines, ByID, compartmentOf(in))
 	}
-	addresses, _ := addressesAsked(in)
+	addresses, where := addressesAsked(in)
 	for _, ip := range addresses {
-		if !isV6(ip) {
+		if isOfSubnet := isV6(ip) || where == reservedPrivateKey.Name && !strings.HasPrefix(ip, privateIPPrefix); !isOfSubnet {
 			ask(FactAddress, ByID, ip)
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/stack"
@@ -103,7 +104,8 @@ type backendDoc struct {
 }
 
 type tlsDoc struct {
-	Certificate string   `json:"certificateName"`
+	Certificate string   `json:"certificateName,omitempty"`
+	Managed     []string `json:"certificateIds,omitempty"`
 	VerifyDepth int      `json:"verifyDepth"`
 	VerifyPeer  bool     `json:"verifyPeerCertificate"`
 	CipherSuite string   `json:"cipherSuiteName,omitempty"`
@@ -224,7 +226,7 @@ func truth(b *bool) bool { return b != nil && *b }
 func backendSetBody(p model.Product, s model.BackendSet) any {
 	h := s.Health
 	out := setDoc{
-		Policy: s.Policy, Version: s.Version, Backends: []backendDoc{}, TLS: tlsBody(s.Certificate, s.CipherSuite, s.TLSProtocols),
+		Policy: s.Policy, Version: s.Version, Backends: []backendDoc{}, TLS: tlsBody(s.Certificate, nil, s.CipherSuite, s.TLSProtocols),
 		Health: healthDoc{Protocol: h.Protocol, Path: h.Path, Port: h.Port, Retries: h.Retries, Interval: h.Interval, Timeout: h.Timeout, Code: h.Code, Plain: h.Plain},
 	}
 	if p.Name == model.NLB {
@@ -242,11 +244,13 @@ func backendSetBody(p model.Product, s model.BackendSet) any {
 	return withRest(out, s.Rest)
 }
 
-func tlsBody(certificate, cipher string, protocols []string) *tlsDoc {
-	if certificate == "" {
+// tlsBody is how TLS is spoken by a certificate in the load balancer, or by those of the
+// Certificates service; nil without either.
+func tlsBody(certificate string, managed []string, cipher string, protocols []string) *tlsDoc {
+	if certificate == "" && len(managed) == 0 {
 		return nil
 	}
-	return &tlsDoc{Certificate: certificate, CipherSuite: cipher, Protocols: protocols}
+	return &tlsDoc{Certificate: certificate, Managed: managed, CipherSuite: cipher, Protocols: protocols}
 }
 
 func listenerSpec(p model.Product, name string, raw json.RawMessage) (model.Listener, error) {
@@ -260,6 +264,7 @@ func listenerSpec(p model.Product, name string, raw json.RawMessage) (model.List
 	}
 	if d.TLS != nil {
 		out.Certificate, out.CipherSuite, out.TLSProtocols = d.TLS.Certificate, d.TLS.CipherSuite, d.TLS.Protocols
+		out.Managed = strings.Join(d.TLS.Managed, " ") // one, as far as the API takes them
 	}
 	if c := d.Connection; c != nil {
 		out.Proxy = c.Proxy
@@ -275,7 +280,11 @@ func listenerSpec(p model.Product, name string, raw json.RawMessage) (model.List
 
 // listenerBody is a listener with the backend set of a name.
 func listenerBody(p model.Product, l model.Listener, set string) any {
-	out := listenerDoc{Set: set, Port: l.Port, Protocol: l.Protocol, Version: l.Version, TLS: tlsBody(l.Certificate, l.CipherSuite, l.TLSProtocols), RuleSets: l.RuleSets}
+	var managed []string
+	if l.Managed != "" {
+		managed = []string{l.Managed}
+	}
+	out := listenerDoc{Set: set, Port: l.Port, Protocol: l.Protocol, Version: l.Version, TLS: tlsBody(l.Certificate, managed, l.CipherSuite, l.TLSProtocols), RuleSets: l.RuleSets}
 	switch {
 	case p.Name == model.NLB:
 		on := l.Proxy != 0

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -26,7 +27,7 @@ type subnetDoc struct {
 
 // factsOf answers the look-ups of all scopes, each once. What failed is by look-up.
 func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, kit.Unanswered) {
-	facts := &model.Facts{Subnets: map[string]model.Subnet{}, Addresses: map[string]model.PublicIP{}}
+	facts := &model.Facts{Subnets: map[string]model.Subnet{}, Addresses: map[string]model.ReservedIP{}}
 	failed := kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
 	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return compareText(a.ID, b.ID) })
 	return facts, failed
@@ -57,8 +58,11 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 			}
 		}, err
 	case model.FactAddress:
-		if l.By != model.ByID {
-			return s.reservedV6(ctx, facts, l.By, l.Value)
+		switch {
+		case l.By != model.ByID:
+			return s.reservedIn(ctx, facts, l.By, l.Value)
+		case strings.HasPrefix(l.Value, "ocid1."):
+			return s.privateIP(ctx, facts, l.Value)
 		}
 		return s.publicIP(ctx, facts, l.Value)
 	}
@@ -79,27 +83,49 @@ func (s *Session) publicIP(ctx context.Context, facts *model.Facts, ip string) (
 		return nil, nil
 	}
 	return func() {
-		facts.Addresses[ip] = model.PublicIP{ID: doc.ID, Available: doc.State == "AVAILABLE", User: doc.User}
+		facts.Addresses[ip] = model.ReservedIP{ID: doc.ID, Available: doc.State == "AVAILABLE", User: doc.User}
 	}, err
 }
 
-// reservedV6 looks a reserved IPv6 address of a subnet up.
-// Source: Core Services API reference, ListIpv6s.
-func (s *Session) reservedV6(ctx context.Context, facts *model.Facts, subnet, ip string) (func(), error) {
-	type ipv6Doc struct {
-		ID       string `json:"id"`
-		IP       string `json:"ipAddress"`
-		Lifetime string `json:"lifetime"`
-		State    string `json:"ipState"`
-		VNIC     string `json:"vnicId"`
+// reservedDoc is an address of a subnet. Sources: Core Services API reference, PrivateIp
+// and Ipv6.
+type reservedDoc struct {
+	ID       string `json:"id"`
+	Subnet   string `json:"subnetId"`
+	Lifetime string `json:"lifetime"`
+	State    string `json:"ipState"`
+	VNIC     string `json:"vnicId"`
+}
+
+// reservedIn looks a reserved address of a subnet up, by the address.
+// Sources: Core Services API reference, ListIpv6s and ListPrivateIps.
+func (s *Session) reservedIn(ctx context.Context, facts *model.Facts, subnet, ip string) (func(), error) {
+	path := "/privateIps"
+	if strings.Contains(ip, ":") {
+		path = "/ipv6"
 	}
-	all, err := listAll[ipv6Doc](ctx, s, s.core, "/ipv6", url.Values{"subnetId": {subnet}, "ipAddress": {ip}}, false)
-	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && (len(all) == 0 || all[0].Lifetime != "RESERVED") {
+	all, err := listAll[reservedDoc](ctx, s, s.core, path, url.Values{"subnetId": {subnet}, "ipAddress": {ip}}, false)
+	if len(all) == 0 {
+		all = []reservedDoc{{}}
+	}
+	return reservedOf(facts, ip, all[0], err)
+}
+
+// privateIP looks a reserved private address up, by its OCID.
+// Source: Core Services API reference, GetPrivateIp.
+func (s *Session) privateIP(ctx context.Context, facts *model.Facts, id string) (func(), error) {
+	var doc reservedDoc
+	_, err := s.get(ctx, s.core, "/privateIps/"+id, &doc)
+	return reservedOf(facts, id, doc, err)
+}
+
+// reservedOf enters an address that was found, if it is a reserved one.
+func reservedOf(facts *model.Facts, asked string, doc reservedDoc, err error) (func(), error) {
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && doc.Lifetime != "RESERVED" {
 		return nil, nil
 	}
 	return func() {
-		doc := all[0]
-		facts.Addresses[ip] = model.PublicIP{ID: doc.ID, Subnet: subnet, Available: doc.State != "ASSIGNED", User: doc.VNIC}
+		facts.Addresses[asked] = model.ReservedIP{ID: doc.ID, Subnet: doc.Subnet, Available: doc.State != "ASSIGNED", User: doc.VNIC}
 	}, err
 }
 
