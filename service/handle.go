@@ -260,15 +260,19 @@ func (v *visit) patchAs(ctx context.Context, want status.Want, as func([]byte) [
 	if v.options.DryRun {
 		want = status.Want{Now: want.Now, Conditions: want.Conditions, DropConditions: want.DropConditions}
 	}
+	before := v.svc.Status.LoadBalancer.Ingress
 	body, differs := status.Patch(v.svc, want)
-	if !differs {
-		return nil
+	if differs {
+		if err := v.write(ctx, as(body)); err != nil {
+			return err
+		}
 	}
-	if err := v.write(ctx, as(body)); err != nil {
-		return err
-	}
-	if want.LoadBalancer != nil {
+	switch {
+	case want.LoadBalancer == nil: // nothing was said of the addresses
+	case status.Addressed(body):
 		v.known.written = v.svc.Status.LoadBalancer.Ingress
+	default: // they were there; what the answer has may be somebody else's, written meanwhile
+		v.known.written = before
 	}
 	return nil
 }

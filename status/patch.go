@@ -136,6 +136,16 @@ func Patch(old *corev1.Service, want Want) ([]byte, bool) {
 	return out, true
 }
 
+// Addressed tells whether a patch writes the addresses of a Service.
+func Addressed(patch []byte) bool {
+	var body struct {
+		Status struct {
+			LoadBalancer json.RawMessage `json:"loadBalancer"`
+		} `json:"status"`
+	}
+	return json.Unmarshal(patch, &body) == nil && body.Status.LoadBalancer != nil
+}
+
 func patchFinalizers(meta map[string]any, old *corev1.Service, want Want) {
 	var add, drop []string
 	for _, f := range want.DropFinalizers {

@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -87,6 +89,7 @@ func (w *world) patch(d Deviation, key string, body []byte) (*corev1.Service, er
 	if w.patched != nil {
 		body = w.patched(body)
 	}
+	w.count(key)
 	was := w.kube.versionOf(key)
 	now, err := w.kube.patch(key, body)
 	if w.answered != nil && err == nil {
@@ -96,6 +99,21 @@ func (w *world) patch(d Deviation, key string, body []byte) (*corev1.Service, er
 		return nil, cut()
 	}
 	return now, err
+}
+
+// mostPatches is how often processes write to a Service within a minute at most, whatever
+// goes wrong: a life takes about ten writes, and five processes may live a part of one each.
+const mostPatches = 60
+
+// count counts a patch of a Service.
+func (w *world) count(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	recent := slices.DeleteFunc(w.patches[key], func(at time.Time) bool { return now.Sub(at) > time.Minute })
+	if w.patches[key] = append(recent, now); len(w.patches[key]) > mostPatches {
+		w.hurried = key
+	}
 }
 
 type nodes struct {

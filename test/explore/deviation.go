@@ -59,6 +59,8 @@ func (d Deviation) String() string {
 func (p *Point) options() []Deviation {
 	kinds := []Deviation{{Kind: Slow, For: 3 * time.Second}, {Kind: Slow, For: 20 * time.Second}, {Kind: Last}, {Kind: User}, {Kind: Die}, {Kind: Depose}}
 	switch {
+	case p.Party == Other:
+		return kinds
 	case p.Party == Watch:
 		return append(kinds, Deviation{Kind: Merge}, Deviation{Kind: Miss})
 	case p.Party == Cloud && !p.Write:

@@ -23,6 +23,11 @@ type judge struct {
 	before string              // the cloud as it was
 	served map[string]servedAs // by the UID of the Service
 	gone   int                 // Services that went and were looked at
+	// elsewhere are the Services that had another controller's address at the last step.
+	elsewhere map[string]bool
+	// left are the addresses that Services had when they asked for another controller: one
+	// of Berth's may stay there that no process remembers to have written.
+	left map[string]string
 }
 
 // servedAs is where a Service is reached.
@@ -33,7 +38,7 @@ type servedAs struct {
 
 func newJudge(ctx context.Context, w *world) (*judge, error) {
 	before, err := props.StateOf(w.subject.Control)
-	return &judge{w: w, ctx: ctx, began: time.Now(), before: before, served: map[string]servedAs{}}, err
+	return &judge{w: w, ctx: ctx, began: time.Now(), before: before, served: map[string]servedAs{}, elsewhere: map[string]bool{}, left: map[string]string{}}, err
 }
 
 // draft plans for a Service as a process would that knows nothing but the cluster.
@@ -45,7 +50,7 @@ func (j *judge) draft(svc *corev1.Service, release bool) (*reconcile.Draft, erro
 	r := reconcile.New(bound, reconcile.Options{Now: time.Now, GatherReleases: time.Millisecond})
 	r.SetNodes(j.nodes())
 	for _, other := range j.w.kube.all() {
-		if other.UID != svc.UID && other.Spec.Type == corev1.ServiceTypeLoadBalancer {
+		if other.UID != svc.UID && other.Spec.Type == corev1.ServiceTypeLoadBalancer && !handedOver(other) {
 			// One on its way out, too, still holds what it shares. What cannot be drafted wants nothing that is known; its own turn tells.
 			other = other.DeepCopy()
 			other.DeletionTimestamp = nil
@@ -72,13 +77,24 @@ func (j *judge) nodes() []nodeports.Node {
 // goes before what it protects.
 func (j *judge) glance(report *Report) {
 	for _, svc := range j.w.kube.all() {
-		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer || svc.DeletionTimestamp != nil {
-			j.served[string(svc.UID)] = servedAs{moves: true} // it asks for no address for now
-			continue
+		uid := string(svc.UID)
+		if j.elsewhere[uid] && addressOf(svc) == "" && svc.DeletionTimestamp == nil && handedOver(svc) {
+			report.fault("the address that another controller wrote for %s is taken away", svc.Name)
 		}
-		j.reached(svc, report)
+		j.elsewhere[uid] = reachedElsewhere(svc)
+		switch {
+		case handedOver(svc):
+			j.served[uid], j.left[uid] = servedAs{moves: true}, addressOf(svc)
+		case svc.Spec.Type != corev1.ServiceTypeLoadBalancer, svc.DeletionTimestamp != nil:
+			j.served[uid] = servedAs{moves: true} // it asks for no address for now
+		case !j.elsewhere[uid]: // else the other one has a say, and Berth puts its own address back
+			j.reached(svc, report)
+		}
 	}
 	j.w.mu.Lock()
+	if j.w.hurried != "" {
+		report.fault("%s is written to more than %d times within a minute", j.w.hurried, mostPatches)
+	}
 	gone := slices.Clone(j.w.gone[j.gone:])
 	j.gone = len(j.w.gone)
 	j.w.mu.Unlock()
@@ -98,7 +114,7 @@ func (j *judge) glance(report *Report) {
 // shape, and for nothing else.
 func (j *judge) reached(svc *corev1.Service, report *Report) {
 	now := servedAs{shape: shapeOf(svc), address: addressOf(svc)}
-	if now.address != "" && len(svc.Finalizers) == 0 {
+	if now.address != "" && len(svc.Finalizers) == 0 && now.address != j.left[string(svc.UID)] {
 		report.fault("%s is reached at %s, and no finalizer holds it", svc.Name, now.address)
 	}
 	was, known := j.served[string(svc.UID)]
@@ -132,7 +148,7 @@ func shown(d *reconcile.Draft) string {
 // settled is judged when everything has come to rest: every Service is as it wants.
 func (j *judge) settled(report *Report) {
 	for _, svc := range j.w.kube.all() {
-		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer || handedOver(svc) {
 			continue
 		}
 		d, err := j.draft(svc, false)
@@ -141,8 +157,8 @@ func (j *judge) settled(report *Report) {
 			report.fault("%s: %v", svc.Name, err)
 		case !d.Plan.Empty():
 			report.fault("all is at rest, and %s is not as it wants:\n%s", svc.Name, shown(d))
-		case addressOf(svc) == "":
-			report.fault("all is at rest, and %s has no address", svc.Name)
+		case addressOf(svc) == "", reachedElsewhere(svc):
+			report.fault("all is at rest, and %s has no address of Berth's: %q", svc.Name, addressOf(svc))
 		}
 	}
 }

@@ -220,6 +220,12 @@ func (k *kube) watch(resource, version string) (*stream, bool) {
 	return s, true
 }
 
+// follow registers a watch from now on.
+func (k *kube) follow(resource string) *stream {
+	s, _ := k.watch(resource, k.meta().ResourceVersion) // nothing changes between the two
+	return s
+}
+
 func (k *kube) unwatch(s *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

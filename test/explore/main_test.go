@@ -241,7 +241,7 @@ func onQuay(testing.TB) Subject {
 		Handler: harbour, Control: &harbour.Control, Nodes: smallNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
 			b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q}`, url)), env("kubernetes"))
-			return b, err
+			return choosing(b), err
 		},
 		Call:      byPath(),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
@@ -347,7 +347,7 @@ func TestSchedules(t *testing.T) {
 			c := clouds()[name]
 			n := number(t, "EXPLORE_N", share(name))
 			all[name] = newFigures()
-			tales := Tales(c.shape, c.other)
+			tales := talesOf(name)
 			for _, tale := range tales {
 				t.Run(name+"/"+tale.Name, func(t *testing.T) {
 					t.Parallel()

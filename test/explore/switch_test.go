@@ -78,6 +78,11 @@ const mostUntilFound = 2000
 // knownFaults are those that can be brought back from outside; docs/testing.md names the
 // others.
 func knownFaults() []knownFault {
+	return slices.Concat(faultsOfTheLoop(), faultsBesideOthers())
+}
+
+// faultsOfTheLoop are those between Services, views and processes of Berth.
+func faultsOfTheLoop() []knownFault {
 	return []knownFault{
 		{name: "a shared thing is left by two that go at once", world: session(func(w *world, b *providers.Bound) {
 			apply := b.Apply

@@ -55,21 +55,25 @@ type world struct {
 	settings func(providers.Bound, *reconcile.Options, *service.Options) // what else of theirs is otherwise; nil: nothing
 
 	// Faults that are brought back; see TestKnownFaults.
-	impatient bool                                  // processes do not wait for what is late
-	patched   func(body []byte) []byte              // what becomes of a patch; nil: nothing
-	answered  func(now *corev1.Service, was string) // what becomes of the answer to a patch of a version; nil: nothing
+	impatient    bool                                  // processes do not wait for what is late
+	patched      func(body []byte) []byte              // what becomes of a patch; nil: nothing
+	answered     func(now *corev1.Service, was string) // what becomes of the answer to a patch of a version; nil: nothing
+	unlikeStatus bool                                  // other controllers change a label with each address
 
 	mu        sync.Mutex
 	processes []*process
 	writes    []string // calls that took effect in the cloud, in order
 	gone      []*corev1.Service
 	made      int // Services, for their UIDs
+	enders    []context.CancelFunc
+	patches   map[string][]time.Time // of each Service, those of the last minute
+	hurried   string                 // a Service that was written to too often; empty: none was
 }
 
 // newWorld serves a subject in memory.
 func newWorld(s Subject) *world {
 	l := virtual.Listen()
-	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}}
+	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}}
 	w.kube = newKube(func(svc *corev1.Service) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -89,6 +93,9 @@ func newWorld(s Subject) *world {
 func (w *world) close() {
 	w.mu.Lock()
 	processes := w.processes
+	for _, end := range w.enders {
+		end()
+	}
 	w.mu.Unlock()
 	for _, p := range processes {
 		p.end()

@@ -1,0 +1,104 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Other is the party of controllers that are not Berth's and write to Services.
+const Other Party = "other"
+
+// othersAddress is the address that controllers which are not Berth's write.
+const othersAddress = "192.0.2.7"
+
+// leftTo is the annotation by which a Service asks for another controller, where the
+// cloud of a tale knows it.
+const leftTo = "example.com/controller"
+
+// Contested has another controller write its own address into the status of a Service
+// whenever it sees Berth's there, for some time.
+func Contested(name string, during time.Duration) Move {
+	return Move{Name: fmt.Sprintf("another controller writes its address into the status of %s for %v", name, during), Do: func(w *world) {
+		w.contest(namespace+"/"+name, during)
+	}}
+}
+
+// contest is the other controller. It waits at the gate, as all who write do.
+func (w *world) contest(key string, during time.Duration) {
+	changes := w.kube.follow("services")
+	ctx, end := context.WithTimeout(context.Background(), during)
+	w.mu.Lock()
+	w.enders = append(w.enders, end)
+	w.mu.Unlock()
+	w.running.Go(func() {
+		defer end()
+		defer w.kube.unwatch(changes)
+		for {
+			if w.kube.reachedThroughBerth(key) {
+				w.gate.pass(Point{Party: Other, What: "write the address of " + key, Write: true})
+				if ctx.Err() == nil {
+					w.writeAddress(key)
+				}
+			}
+			select {
+			case <-changes.woken:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// reachedThroughBerth tells whether a Service has an address which is not the other
+// controller's.
+func (k *kube) reachedThroughBerth(key string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	svc, ok := k.services[key]
+	return ok && svc.Spec.Type == corev1.ServiceTypeLoadBalancer && svc.DeletionTimestamp == nil &&
+		addressOf(svc) != "" && !reachedElsewhere(svc)
+}
+
+// reachedElsewhere tells whether a Service has the other controller's address.
+func reachedElsewhere(svc *corev1.Service) bool {
+	return slices.ContainsFunc(svc.Status.LoadBalancer.Ingress, func(in corev1.LoadBalancerIngress) bool { return in.IP == othersAddress })
+}
+
+// writeAddress puts the other controller's address in the place of any other.
+func (w *world) writeAddress(key string) {
+	_, name, _ := strings.Cut(key, "/")
+	w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+		if now == nil || now.DeletionTimestamp != nil || now.Spec.Type != corev1.ServiceTypeLoadBalancer {
+			return nil
+		}
+		now.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: othersAddress}}
+		if w.unlikeStatus {
+			metav1.SetMetaDataLabel(&now.ObjectMeta, "seen", now.ResourceVersion)
+		}
+		return now
+	})
+}
+
+// HandOver has a Service ask for another controller.
+func HandOver(name string) Move {
+	return Change(name, "another controller", func(svc *corev1.Service) { svc.Annotations[leftTo] = "other" })
+}
+
+// HandBack has a Service ask for Berth again.
+func HandBack(name string) Move {
+	return Change(name, "this controller again", func(svc *corev1.Service) { delete(svc.Annotations, leftTo) })
+}
+
+// ServedElsewhere has the other controller serve a Service that asks for it.
+func ServedElsewhere(name string) Move {
+	return Move{Name: "the other controller serves " + name, Do: func(w *world) { w.writeAddress(namespace + "/" + name) }}
+}
+
+// handedOver tells whether a Service asks for another controller.
+func handedOver(svc *corev1.Service) bool { return svc.Annotations[leftTo] != "" }

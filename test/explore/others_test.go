@@ -1,0 +1,78 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// faultsBesideOthers are those that show where others than Berth write to Services.
+func faultsBesideOthers() []knownFault {
+	return []knownFault{
+		{name: "two writers of a status answer each other without a pause", tales: []Tale{contested()}, world: func(w *world) {
+			w.unlikeStatus = true // it is taken for a change of what a user asks for
+		}},
+		{name: "a hand-over wipes the other controller's address", tales: []Tale{handedOverTale()}, world: func(w *world) {
+			w.patched = wiping
+		}},
+	}
+}
+
+// contested is a Service for whose address another controller fights for a while.
+func contested() Tale {
+	return Tale{"contested", []Move{
+		Create("web", nil), Contested("web", 5*time.Minute), Change("web", "more ports", MorePorts), Settled(Delete("web")),
+	}}
+}
+
+// handedOverTale is a Service that goes to another controller and comes back.
+func handedOverTale() Tale {
+	return Tale{"handed over", []Move{
+		Create("web", nil), HandOver("web"), ServedElsewhere("web"), Change("web", "a label", Labelled), HandBack("web"), Settled(Delete("web")),
+	}}
+}
+
+// choosing is a cloud whose Services can ask for another controller.
+func choosing(b providers.Bound) providers.Bound {
+	choose := b.Choose
+	b.Choose = func(svc *corev1.Service) providers.Choice {
+		choice := choose(svc)
+		if handedOver(svc) {
+			choice.Elsewhere = "the Service asks for another controller"
+		}
+		return choice
+	}
+	return b
+}
+
+// talesOf are the tales that are told of a cloud: on the small one also those that are the
+// same on every cloud.
+func talesOf(cloud string) []Tale {
+	c := clouds()[cloud]
+	tales := Tales(c.shape, c.other)
+	if cloud == "quay" {
+		tales = append(tales, contested(), handedOverTale())
+	}
+	return tales
+}
+
+// wiping is a patch that takes the addresses away if it takes a finalizer off.
+func wiping(body []byte) []byte {
+	var patch map[string]map[string]any
+	if !bytes.Contains(body, []byte("$deleteFromPrimitiveList/finalizers")) || json.Unmarshal(body, &patch) != nil {
+		return body
+	}
+	if patch["status"] == nil {
+		patch["status"] = map[string]any{}
+	}
+	patch["status"]["loadBalancer"] = map[string]any{"ingress": nil}
+	out, err := json.Marshal(patch)
+	if err != nil {
+		return body // it was made of JSON just now
+	}
+	return out
+}
