@@ -223,7 +223,7 @@ func choose(found []candidate, fallback Fallback) []Endpoint {
 			hasReady[bound(c)] = true
 		}
 	}
-	var out []Endpoint
+	out := make([]Endpoint, 0, len(found)) // as a rule all: they are kept for long
 	for _, c := range found {
 		if c.ready || !hasReady[bound(c)] {
 			out = append(out, c.Endpoint)

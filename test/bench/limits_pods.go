@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,20 +37,9 @@ func podTargets() subject {
 
 // podSteps are the phases of a kind that sends to pods.
 func (p *pass) podSteps() ([]step, error) {
-	body, err := os.ReadFile(filepath.Join(p.world.Sim.Dir, "seed.json"))
-	if err != nil {
+	var err error
+	if p.spare, err = p.world.Pods(); err != nil {
 		return nil, err
-	}
-	var seed struct {
-		Nodes []struct {
-			Pods []string `json:"pods"`
-		} `json:"nodes"`
-	}
-	if err := json.Unmarshal(body, &seed); err != nil {
-		return nil, err
-	}
-	for _, n := range seed.Nodes {
-		p.spare = append(p.spare, n.Pods...)
 	}
 	if want := len(p.all)*p.subject.pods + replacedPods; len(p.spare) < want {
 		return nil, fmt.Errorf("%d addresses of pods are there, want %d", len(p.spare), want)

@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,27 @@ func (w *World) SeedNodes() ([]corev1.Node, error) {
 		return nil, err
 	}
 	return decode[corev1.Node](body)
+}
+
+// Pods are the addresses that the simulator's machines have for pods, machine by machine.
+func (w *World) Pods() ([]string, error) {
+	body, err := os.ReadFile(filepath.Join(w.Sim.Dir, "seed.json"))
+	if err != nil {
+		return nil, err
+	}
+	var seed struct {
+		Nodes []struct {
+			Pods []string `json:"pods"`
+		} `json:"nodes"`
+	}
+	if err := json.Unmarshal(body, &seed); err != nil {
+		return nil, fmt.Errorf("seed.json: %w", err)
+	}
+	var out []string
+	for _, n := range seed.Nodes {
+		out = append(out, n.Pods...)
+	}
+	return out, nil
 }
 
 // JoinNode creates a Node with its status, as a kubelet does.

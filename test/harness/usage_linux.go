@@ -13,6 +13,7 @@ import (
 type Usage struct {
 	Resident int64         // bytes in memory now
 	Peak     int64         // bytes in memory at most
+	Own      int64         // bytes in memory now that are not those of files, such as the program
 	CPU      time.Duration // of all its threads, in user and kernel mode
 }
 
@@ -35,7 +36,7 @@ func (p *Process) Usage() (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("%s: usage: %w", p.Name, err)
 	}
-	return Usage{Resident: kibibytes(status, "VmRSS:"), Peak: kibibytes(status, "VmHWM:"), CPU: time.Duration(ticks) * clockTick}, nil
+	return Usage{Resident: kibibytes(status, "VmRSS:"), Peak: kibibytes(status, "VmHWM:"), Own: kibibytes(status, "RssAnon:"), CPU: time.Duration(ticks) * clockTick}, nil
 }
 
 // kibibytes reads a line such as "VmRSS:   1234 kB" and returns bytes.

@@ -11,6 +11,7 @@ import (
 type Usage struct {
 	Resident int64         // bytes in memory now
 	Peak     int64         // bytes in memory at most
+	Own      int64         // bytes in memory now that are not those of files, such as the program
 	CPU      time.Duration // of all its threads, in user and kernel mode
 }
 

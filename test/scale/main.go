@@ -52,12 +52,15 @@ func run(ctx context.Context) error {
 // measure runs all phases in a world of its own. What was measured before an
 // error is returned with it.
 func measure(ctx context.Context, s subject) (got result, err error) {
-	got = result{Cloud: s.cloud, Kind: s.kind, Services: s.services, Nodes: s.nodes}
+	got = result{Cloud: s.cloud, Kind: s.kind, Services: s.services, Nodes: s.nodes, Pods: s.pods, GoalMiB: s.goalMiB}
 	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.nodes, Progress: os.Stderr, SimArgs: s.simArgs})
 	if err != nil {
 		return got, err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
+	if err := world.Sim.Configure(func(conf string) string { return conf + s.config }); err != nil {
+		return got, err
+	}
 	m := &scale{world: world, subject: s}
 	err = m.measure(ctx)
 	got.Phases = m.rows

@@ -36,6 +36,13 @@ type scale struct {
 // effect answers nil once a phase has had its effect.
 type effect func(ctx context.Context, before calls) error
 
+// step is a phase that is to be measured.
+type step struct {
+	name   string
+	act    func(context.Context) error
+	effect effect
+}
+
 // measure runs the phases in their order. What was measured before an error stays.
 func (s *scale) measure(ctx context.Context) error {
 	node, err := s.world.SeedNodes()
@@ -44,20 +51,19 @@ func (s *scale) measure(ctx context.Context) error {
 	}
 	all := s.subject.all()
 	last := node[len(node)-1]
-	if err := s.world.LeaveNode(ctx, last.Name); err != nil {
+	create, changes := s.create, step{"node", func(ctx context.Context) error { return s.world.JoinNode(ctx, &last) }, s.registered}
+	if s.subject.pods > 0 {
+		create, changes = s.createWithPods, step{"pods", s.leavePods, s.registered}
+	} else if err := s.world.LeaveNode(ctx, last.Name); err != nil {
 		return err
 	}
 	if err := s.start(ctx, "fresh"); err != nil {
 		return err
 	}
-	steps := []struct {
-		name   string
-		act    func(context.Context) error
-		effect effect
-	}{
-		{"create", func(ctx context.Context) error { return s.create(ctx, all) }, s.programmed(all)},
+	steps := []step{
+		{"create", func(ctx context.Context) error { return create(ctx, all) }, s.programmed(all)},
 		{"heartbeat", func(ctx context.Context) error { return s.heartbeats(ctx, node[:len(node)-1]) }, nil},
-		{"node", func(ctx context.Context) error { return s.world.JoinNode(ctx, &last) }, s.registered},
+		changes,
 		{"restart", s.restart, s.settled},
 	}
 	for _, step := range steps {
@@ -104,7 +110,7 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 	made := after.calls.since(before.calls)
 	s.rows = append(s.rows, row{
 		Phase: name, Seconds: took.Seconds(), CPUSeconds: (after.usage.CPU - before.usage.CPU).Seconds(), CloudCPU: (after.cloud - before.cloud).Seconds(),
-		ResidentMiB: mebibytes(after.usage.Resident), PeakMiB: mebibytes(after.usage.Peak), Calls: made.All, Writes: made.Writes,
+		ResidentMiB: mebibytes(after.usage.Resident), OwnMiB: mebibytes(after.usage.Own), PeakMiB: mebibytes(after.usage.Peak), Calls: made.All, Writes: made.Writes,
 	})
 	return nil
 }

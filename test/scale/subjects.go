@@ -17,6 +17,11 @@ type subject struct {
 	// apart is whether a new machine takes a write for each Service; else they share
 	// what holds the machines.
 	apart bool
+	// pods is how many pods are behind each Service, the same ones behind all; none: it
+	// sends to nodes.
+	pods    int
+	config  string // further lines of the cloud configuration
+	goalMiB int    // the most memory that the controller may hold at any time, informers included
 }
 
 // The sizes that the goals are for: the largest cluster that Kubernetes supports,
@@ -24,13 +29,17 @@ type subject struct {
 func subjects() []subject {
 	// Accounts of these sizes have had their quotas raised.
 	quotas := []string{"--quota-factor=1000"}
+	const goal, prefix = 500, "service.beta.kubernetes.io/aws-load-balancer-"
 	return []subject{
-		{cloud: "aws", kind: "clb", services: 2000, nodes: 5000, simArgs: quotas, apart: true},
-		{cloud: "gce", kind: "ilb-ig", services: 500, nodes: 1000, simArgs: quotas,
+		{cloud: "aws", kind: "clb", services: 2000, nodes: 5000, simArgs: quotas, apart: true, goalMiB: goal},
+		{cloud: "aws", kind: "nlb-ip", services: 50, nodes: 20, pods: 1000, simArgs: append(quotas, "--pods=50"), apart: true, goalMiB: 150,
+			config:      "\n[Berth]\nLoadBalancerController = true\n",
+			annotations: map[string]string{prefix + "type": "external", prefix + "nlb-target-type": "ip"}},
+		{cloud: "gce", kind: "ilb-ig", services: 500, nodes: 1000, simArgs: quotas, goalMiB: goal,
 			annotations: map[string]string{"networking.gke.io/load-balancer-type": "Internal"}},
-		{cloud: "gce", kind: "target-pool", services: 500, nodes: 1000, simArgs: quotas, apart: true},
-		{cloud: "azure", kind: "public", services: 500, nodes: 1000},
-		{cloud: "azure", kind: "internal", services: 500, nodes: 1000,
+		{cloud: "gce", kind: "target-pool", services: 500, nodes: 1000, simArgs: quotas, apart: true, goalMiB: goal},
+		{cloud: "azure", kind: "public", services: 500, nodes: 1000, goalMiB: goal},
+		{cloud: "azure", kind: "internal", services: 500, nodes: 1000, goalMiB: goal,
 			annotations: map[string]string{"service.beta.kubernetes.io/azure-load-balancer-internal": "true"}},
 	}
 }
