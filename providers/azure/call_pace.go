@@ -109,8 +109,10 @@ func (k *pacing) sooner() float64 {
 // ended notes that the operation, which began at a moment, was seen to have ended, and
 // after how many questions. One that was asked about late shows nothing new, and
 // neither does one that began before that was last seen. One that was asked about early
-// in vain, and had ended when the others do, shows that they have not become quicker.
-func (g *guess) ended(began, now time.Time, questions int) {
+// in vain, and had ended when the others do, shows that they have not become quicker. asked
+// is when the last question was due: for how long it then waited behind other calls says
+// nothing of the operation.
+func (g *guess) ended(began, asked, now time.Time, questions int) {
 	g.pace.mu.Lock()
 	defer g.pace.mu.Unlock()
 	if !g.probe && (questions == 1 || g.on.at.After(began)) {
@@ -127,7 +129,7 @@ func (g *guess) ended(began, now time.Time, questions int) {
 		g.on.at = now
 		return
 	}
-	g.on.took, g.on.at = now.Sub(began), now
+	g.on.took, g.on.at = asked.Sub(began), now
 }
 
 // release lets another operation show how long the kind takes.

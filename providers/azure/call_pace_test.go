@@ -153,6 +153,29 @@ func TestPaceOfHanging(t *testing.T) {
 	})
 }
 
+// TestPaceWithoutQueue: for how long a question waits behind other calls is no part of what
+// operations of its kind take.
+func TestPaceWithoutQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Session{now: time.Now, patience: patience}
+		wait := func(queue time.Duration) (due time.Duration) {
+			began := time.Now()
+			if err := s.until(t.Context(), "PUT things", "/things/x", nil, func(context.Context) (bool, http.Header, error) {
+				due = time.Since(began)
+				time.Sleep(queue)
+				return true, nil, nil
+			}); err != nil {
+				t.Error(err)
+			}
+			return due
+		}
+		first := wait(16 * time.Second)
+		if next := wait(0); next > 2*first {
+			t.Errorf("the next operation is asked about after %v, the first one was after %v", next, first)
+		}
+	})
+}
+
 // TestSameHost: a token goes to the resource manager only, whose lists may name the
 // port that goes without saying.
 func TestSameHost(t *testing.T) {

@@ -114,13 +114,14 @@ func (s *Session) until(ctx context.Context, kind, path string, header http.Head
 		Longest: longestPause, Patience: s.patience, Now: s.now,
 	}
 	err := w.Until(ctx, lastSegment(path), func(ctx context.Context) (kit.State, error) {
+		asked := s.now()
 		done, next, err := ask(ctx)
 		questions++
 		if fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Throttled) {
 			return kit.State{}, err // what became of the operation, the next question tells
 		}
 		if ended = err; done || err != nil {
-			g.ended(began, s.now(), questions)
+			g.ended(began, asked, s.now(), questions)
 			return kit.State{Done: true}, nil //nolint:nilerr // the wait has ended well; ended says what the operation came to
 		}
 		return kit.State{After: max(retryAfter(next, s.now()), pauseAfter(s.now().Sub(began), questions, g.again > 0))}, nil
