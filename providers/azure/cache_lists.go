@@ -43,6 +43,7 @@ type listMemory struct {
 	mu      sync.Mutex
 	known   lists
 	at      time.Time       // when their read began; zero: nothing is known
+	began   time.Time       // when the last read of lists began, whatever came of it
 	wrote   time.Time       // when the last write ended
 	reading int             // reads under way
 	writes  []write         // that have ended while they are
@@ -122,11 +123,15 @@ func (m *listMemory) publicIP(id string, now time.Time) (Object, bool) {
 	return list[i], true
 }
 
-// begin says that the lists are being read and returns what end must be told.
-func (m *listMemory) begin() int {
+// begin says that the lists are being read from a moment on and returns what end must be
+// told.
+func (m *listMemory) begin(at time.Time) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reading++
+	if at.After(m.began) {
+		m.began = at
+	}
 	return len(m.writes)
 }
 

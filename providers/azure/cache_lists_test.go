@@ -58,7 +58,7 @@ func TestListsHoldWrites(t *testing.T) {
 		for _, when := range []string{"after the read", "while reading"} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				var m listMemory
-				mark, other := m.begin(), m.begin()
+				mark, other := m.begin(now), m.begin(now)
 				if when == "after the read" {
 					m.end(mark, read, now, true)
 				}
@@ -103,7 +103,7 @@ func TestListsHoldWrites(t *testing.T) {
 func TestListsOutlastWrites(t *testing.T) {
 	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	var m listMemory
-	mark := m.begin()
+	mark := m.begin(began)
 	m.end(mark, lists{byGroup: map[string][]Object{"g": nil}}, began, true)
 	service := stack.Owner{Namespace: "shop", Name: "web", UID: "1"}
 	look := []providers.Scope{{

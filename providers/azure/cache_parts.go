@@ -14,6 +14,7 @@ type edit struct {
 	balancer string // id in lower case
 	with     func(Object) Object
 	at       time.Time // when the write had ended
+	in       bool      // of a member: it is in the pool
 }
 
 // moved notes a write to a machine, an interface or the model of a scale set that has
@@ -21,14 +22,35 @@ type edit struct {
 // is not known.
 func (s *Session) moved(path string, moves []move, err error) {
 	if err != nil {
+		s.memory.unsettle(path)
 		s.memory.note(path, nil, err, s.now())
 		return
 	}
 	w := write{path: path, apart: true}
 	for _, m := range moves {
-		w.edits = append(w.edits, edit{key: lower(m.member + " " + m.pool), balancer: balancerOfPool(m.pool), with: m.upon, at: s.now()})
+		w.edits = append(w.edits, edit{key: lower(m.member + " " + m.pool), balancer: balancerOfPool(m.pool), with: m.upon, at: s.now(), in: m.configuration != ""})
 	}
 	s.memory.enter(w, s.now())
+}
+
+// unsettle forgets how a member stands to pools.
+func (m *listMemory) unsettle(member string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.late, func(key string, _ edit) bool { return strings.HasPrefix(key, lower(member)+" ") })
+}
+
+// settled tells whether this process has left a member as it is wished, and has read no
+// list since: whoever wishes it still has looked before that.
+func (m *listMemory) settled(member string, wish membership) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for pool, join := range wish {
+		if e, known := m.late[lower(member+" "+pool)]; !known || e.in != join || !e.at.After(m.began) {
+			return false
+		}
+	}
+	return true
 }
 
 // move is how a member stands to a pool after a write.

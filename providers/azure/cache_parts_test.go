@@ -83,7 +83,7 @@ func TestListsHoldMembers(t *testing.T) {
 		for _, during := range []bool{false, true} {
 			now, read := start, lists{balancers: []Object{balancerWith("1")}}
 			s = &Session{now: func() time.Time { return now }}
-			mark := s.memory.begin()
+			mark := s.memory.begin(start)
 			if !during {
 				s.memory.end(mark, read, start, true)
 			}

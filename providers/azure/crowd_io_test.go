@@ -2,6 +2,7 @@ package azure
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -50,3 +51,47 @@ func TestHundredOnMachines(t *testing.T) {
 
 // calls counts all calls so far.
 func (r *rig) calls() int { return len(r.sim.Cloud.Journal.Entries()) }
+
+// TestMachineWrittenOnce: Services that let a machine go one after the other, all by what
+// they saw before, look at it once; one that has seen since that somebody has put it back
+// takes it out again.
+func TestMachineWrittenOnce(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		const services = 5
+		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: simazure.VMSS}})
+		began, start := time.Now(), r.now
+		r.session.now = func() time.Time { return start.Add(time.Since(began)) }
+		var svcs []*corev1.Service
+		for i := range services {
+			svcs = append(svcs, numbered(i+1, Internal, nil))
+		}
+		r.together(false, svcs)
+		all := r.nodes
+		r.nodes = r.nodes[1:]
+		found := r.read(false, svcs...)
+		before := r.writes("compute.VirtualMachineScaleSetVMs.Get")
+		for i, svc := range svcs {
+			p := r.draft(svc, false, found[i].Have, found[i].Facts)
+			if p.Empty() {
+				t.Fatal("the test is wrong: nobody lets the machine go")
+			}
+			if err := r.engine.Run(t.Context(), p, found[i].Have, nil).Err(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := r.writes("compute.VirtualMachineScaleSetVMs.Get") - before; n != 1 {
+			t.Errorf("the machine was looked at %d times, want once", n)
+		}
+		stranger := r.another("kubernetes")
+		stranger.nodes = all
+		stranger.together(false, svcs[:1])
+		put := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate")
+		time.Sleep(time.Second)
+		if _, err := r.run(svcs[0], false); err != nil {
+			t.Error(err)
+		}
+		if n := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate") - put; n != 1 {
+			t.Errorf("%d writes take out a machine that somebody has put back, want one", n)
+		}
+	})
+}

@@ -29,7 +29,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	if r.recall() {
 		kit.Together(r.others()...)
 	} else {
-		mark := s.memory.begin()
+		mark := s.memory.begin(r.at)
 		r.note(r.readSecurity(), KindAccess)
 		kit.Together(append(r.shareds(), r.others()...)...)
 		s.memory.end(mark, r.lists, r.at, r.whole())

@@ -21,7 +21,7 @@ const (
 func (r *read) readPods() []providers.Found[*Facts] {
 	looks := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool { return len(s.Own) > 0 })
 	if looks && !r.recall() {
-		mark := r.memory.begin()
+		mark := r.memory.begin(r.at)
 		kit.Together(
 			func() { r.note(r.listContainers(), KindContainer) },
 			func() { r.note(r.listContainerIPs(), KindContainerIP) },
