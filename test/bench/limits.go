@@ -94,7 +94,7 @@ func ideal(rates []sim.Bucket, free measured) time.Duration {
 }
 
 func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, silence time.Duration, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {
-	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: nodes, Progress: os.Stderr, SimArgs: slices.Concat(s.simArgs, s.delay.args()), Cluster: c})
+	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.machines(), Progress: os.Stderr, SimArgs: slices.Concat(s.simArgs, s.delay.args()), Cluster: c})
 	if err != nil {
 		return nil, nil, err
 	}

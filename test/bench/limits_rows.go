@@ -31,6 +31,7 @@ type limitRow struct {
 
 	refusals map[string]int // by operation
 	more     map[string]int // calls by operation, beyond those where operations take no time
+	most     float64        // calls for each Service; 0: any number
 	ended    bool
 	writes   int // of Service objects
 }
@@ -39,6 +40,9 @@ func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Du
 	r := limitRow{
 		refusals: map[string]int{}, Cloud: s.cloud, Kind: s.kind, Services: n, Phase: phase, Seconds: m.took.Seconds(), IdealSeconds: needs.Seconds(),
 		Calls: len(m.calls), Refused: m.refused(), Warnings: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
+	}
+	if phase == "create" {
+		r.most = s.mostCreate
 	}
 	if s.delay != nil {
 		r.Delayed, r.Prompt, r.more = true, len(free.calls), beyond(m, free)
@@ -83,7 +87,7 @@ func (r limitRow) missed() string {
 	}{
 		{"end", !r.ended}, {"time", r.late()},
 		{"refused", float64(r.Refused) > mostRefused*float64(r.Calls)}, {"warnings", r.Warnings > 0}, {"flips", r.Flips > 0},
-		{"calls", r.Delayed && float64(r.Calls) > mostCalls*float64(r.Prompt)},
+		{"calls", r.Delayed && float64(r.Calls) > mostCalls*float64(r.Prompt) || r.most > 0 && float64(r.Calls) > r.most*float64(r.Services)},
 	} {
 		if bar.over {
 			out += " " + bar.name

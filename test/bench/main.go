@@ -154,8 +154,11 @@ func limits(ctx context.Context, c choice) (failed error) {
 	limitHead()
 	for _, s := range c.of(slices.Concat(limitSubjects(), slowSubjects())) {
 		numbers := c.services
-		if s.delay != nil {
+		switch {
+		case s.delay != nil:
 			numbers = c.slow
+		case s.only != nil:
+			numbers = s.only
 		}
 		add := func(n int, phases []string) {
 			if ctx.Err() != nil {
@@ -188,7 +191,7 @@ func limits(ctx context.Context, c choice) (failed error) {
 
 // measure runs all phases for one kind of load balancer in a world of its own.
 func measure(ctx context.Context, s subject) (rows []row, err error) {
-	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: nodes, Progress: os.Stderr, SimArgs: s.simArgs})
+	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.machines(), Progress: os.Stderr, SimArgs: s.simArgs})
 	if err != nil {
 		return nil, err
 	}

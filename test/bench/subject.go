@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -31,6 +32,14 @@ type subject struct {
 	// pods is how many pods each Service has, to whose addresses its load balancer sends;
 	// 0: it sends to nodes.
 	pods int
+	// nodes is how many nodes there are; 0: as many as for the others.
+	nodes int
+	// only are the numbers of Services of the table limits that it is measured with;
+	// nil: those that are asked for.
+	only []int
+	// mostCreate is the most calls for each Service, questions about operations included, that
+	// a creation in the table limits may take; 0: any number.
+	mostCreate float64
 	// delay makes operations of the simulator take long; nil: they take no time.
 	delay *delay
 }
@@ -87,7 +96,9 @@ func limitSubjects() []subject {
 	pools := func(name, pools string) subject {
 		return subject{cloud: "azure", kind: name, simArgs: []string{"--pools=" + pools}}
 	}
-	all := []subject{pools("nodeip", "nodeIP"), pools("nic", "nodeIPConfiguration"), podTargets()}
+	hundred := pools("nic-100", "nodeIPConfiguration")
+	hundred.nodes, hundred.only, hundred.mostCreate = 100, []int{100}, 6
+	all := []subject{pools("nodeip", "nodeIP"), pools("nic", "nodeIPConfiguration"), hundred, podTargets()}
 	for _, s := range subjects() {
 		if s.cloud != "azure" {
 			all = append(all, s)
@@ -102,7 +113,7 @@ func slowSubjects() []subject {
 	delays := map[string]*delay{"gce": {"--operation-delay", 12 * time.Second}, "azure": {"--write-latency", 4 * time.Second}}
 	var all []subject
 	for _, s := range limitSubjects() {
-		if s.delay = delays[s.cloud]; s.delay != nil {
+		if s.delay = delays[s.cloud]; s.delay != nil && s.only == nil {
 			all = append(all, s)
 		}
 	}
@@ -120,7 +131,7 @@ func (s subject) mark(n corev1.Node) string {
 		return `"` + path.Base(id) + `"`
 	case s.cloud == "gce":
 		return "/instances/" + path.Base(id) + `"`
-	case s.kind == "nic":
+	case strings.HasPrefix(s.kind, "nic"):
 		return id + "/networkInterfaces/"
 	}
 	for _, a := range n.Status.Addresses {
@@ -210,6 +221,9 @@ func (s subject) flags() []string {
 
 // awsQuotas raises what an account with hundreds of load balancers has to have raised.
 func awsQuotas() []string { return []string{"--quota-factor=100"} }
+
+// machines is how many nodes there are.
+func (s subject) machines() int { return cmp.Or(s.nodes, nodes) }
 
 // service is the i-th Service of a phase's subjects, with two ports.
 func (s subject) service(prefix string, i int) corev1.Service {
