@@ -135,3 +135,26 @@ func TestForeignAddressDenied(t *testing.T) {
 		}
 	})
 }
+
+// TestAddressElsewhere: the public IP of somebody else's frontend that is in another
+// subscription is not asked for, neither there nor under its name in ours.
+func TestAddressElsewhere(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		look := newRead(t.Context(), r.session, nil)
+		for subscription, want := range map[string]int{"00000000-0000-4000-8000-000000000000": 0, r.config.Subscription: 1} {
+			frontends := Object{}
+			frontends.setList(listFrontends, []Object{{"name": "theirs", "properties": map[string]any{
+				"publicIPAddress": idObject(armID(subscription, "rg-network", "publicIPAddresses", "theirs")),
+			}}})
+			look.balancers = []Object{{"name": "kubernetes", "properties": map[string]any(frontends)}}
+			before := r.calls()
+			if err := look.frontendAddresses(); err != nil {
+				t.Error(err)
+			}
+			if n := r.calls() - before; n != want {
+				t.Errorf("subscription %s: %d calls, want %d", subscription, n, want)
+			}
+		}
+	})
+}
