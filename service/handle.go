@@ -46,6 +46,7 @@ func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 	}
 	if known := c.seen.get(key); known != nil {
 		c.noticeLoss(key, known, svc)
+		c.leavePredecessor(known, svc)
 		c.releaseLost(ctx, key, known)
 	}
 	if svc == nil {

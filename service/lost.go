@@ -47,6 +47,17 @@ func (c *Controller) noticeLoss(key string, known *remembered, now *corev1.Servi
 	klog.Background().Info("a Service is gone that was not released; what it had is deleted by what is remembered", logkey.Service, key)
 }
 
+// leavePredecessor has a Service that was there under the same name before want nothing
+// any more, unless what it had is still to be deleted.
+func (c *Controller) leavePredecessor(known *remembered, now *corev1.Service) {
+	if now == nil || known.owner.UID == string(now.UID) {
+		return
+	}
+	if !slices.ContainsFunc(known.lost, func(l lost) bool { return reconcile.OwnerOf(l.svc) == known.owner }) {
+		c.reconciler.Forget(known.owner)
+	}
+}
+
 // bound tells whether a Service carries a finalizer that holds it for a controller.
 func (c *Controller) bound(svc *corev1.Service) bool {
 	return c.options.Classes.heldOfficially(svc, nil) || slices.Contains(svc.Finalizers, OwnFinalizer) || slices.Contains(svc.Finalizers, StockFinalizer)

@@ -85,6 +85,35 @@ func (w *world) writeAddress(key string) {
 	})
 }
 
+// acquainted is after what time a process has seen all Services.
+const acquainted = 2 * time.Minute
+
+// Strip takes the finalizers off a Service and deletes it, as somebody does who is tired of
+// waiting. Only the process that runs can know then what it had.
+func Strip(name string) Move {
+	return Move{Name: "take the finalizers off " + name + " and delete it", Do: func(w *world) {
+		w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+			if now == nil || now.DeletionTimestamp != nil {
+				return nil
+			}
+			w.mu.Lock()
+			w.stripped[now.UID] = true
+			newest := w.processes[len(w.processes)-1]
+			w.forgotten = w.forgotten || newest.id > 1 && time.Since(newest.began) < acquainted
+			w.mu.Unlock()
+			now.Finalizers = nil
+			return now
+		})
+		Delete(name).Do(w)
+	}}
+}
+
+func (w *world) wasStripped(svc *corev1.Service) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stripped[svc.UID]
+}
+
 // HandOver has a Service ask for another controller.
 func HandOver(name string) Move {
 	return Change(name, "another controller", func(svc *corev1.Service) { svc.Annotations[leftTo] = "other" })

@@ -2,12 +2,15 @@ package explore
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // faultsBesideOthers are those that show where others than Berth write to Services.
@@ -16,6 +19,15 @@ func faultsBesideOthers() []knownFault {
 		{name: "two writers of a status answer each other without a pause", tales: []Tale{contested()}, world: func(w *world) {
 			w.unlikeStatus = true // it is taken for a change of what a user asks for
 		}},
+		{name: "what had a Service without a finalizer stays for ever", tales: []Tale{stripped()}, world: session(func(w *world, b *providers.Bound) {
+			apply := b.Apply
+			b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
+				if w.asks(batch.Steps) {
+					return apply(ctx, batch)
+				}
+				return make([]plan.Outcome, len(batch.Steps)) // nobody asks for it any more
+			}
+		})},
 		{name: "a hand-over wipes the other controller's address", tales: []Tale{handedOverTale()}, world: func(w *world) {
 			w.patched = wiping
 		}},
@@ -27,6 +39,21 @@ func contested() Tale {
 	return Tale{"contested", []Move{
 		Create("web", nil), Contested("web", 5*time.Minute), Change("web", "more ports", MorePorts), Settled(Delete("web")),
 	}}
+}
+
+// stripped is a Service whose finalizer somebody takes off, and one that takes its name.
+func stripped() Tale {
+	return Tale{"stripped", []Move{
+		Create("web", nil), Create("api", nil), Settled(Strip("web")), Create("web", nil), Settled(Delete("api")), Settled(Delete("web")),
+	}}
+}
+
+// asks tells whether the Services that steps are for are there.
+func (w *world) asks(steps []plan.Step) bool {
+	all := w.kube.all()
+	return !slices.ContainsFunc(steps, func(s plan.Step) bool {
+		return !slices.ContainsFunc(all, func(svc *corev1.Service) bool { return string(svc.UID) == s.ID.Owner.UID })
+	})
 }
 
 // handedOverTale is a Service that goes to another controller and comes back.
@@ -55,7 +82,7 @@ func talesOf(cloud string) []Tale {
 	c := clouds()[cloud]
 	tales := Tales(c.shape, c.other)
 	if cloud == "quay" {
-		tales = append(tales, contested(), handedOverTale())
+		tales = append(tales, contested(), handedOverTale(), stripped())
 	}
 	return tales
 }

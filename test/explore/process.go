@@ -18,6 +18,7 @@ import (
 // process is one life of the controller.
 type process struct {
 	id     int
+	began  time.Time
 	cancel context.CancelFunc
 	done   chan struct{}
 
@@ -67,7 +68,7 @@ func (p *process) depose() {
 // begin starts a process.
 func (w *world) begin(ctx context.Context) {
 	w.mu.Lock()
-	p := &process{id: len(w.processes) + 1, done: make(chan struct{})}
+	p := &process{id: len(w.processes) + 1, began: time.Now(), done: make(chan struct{})}
 	w.processes = append(w.processes, p)
 	w.mu.Unlock()
 	ctx, p.cancel = context.WithCancel(klog.NewContext(ctx, w.log))

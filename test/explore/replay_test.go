@@ -18,6 +18,7 @@ func kept() [][3]string {
 		{"quay", "renamed", "16:58921,19:595,23:38155"},  // a predecessor's late load balancer, after the end
 		{"quay", "to and fro", "26:56735,33:38715"},      // a predecessor's late opening, after the end
 		{"quay", "to and fro", "20:22779,17:11390"},      // a predecessor's late release, of what serves again
+		{"quay", "stripped", "1:1,9:3"},                  // a Service that went before it was claimed, and one of its name
 		{"quay", "handed over", "10:1"},                  // another controller's address, written while a patch was on its way
 	}
 }

@@ -37,7 +37,17 @@ type Move struct {
 	Do   func(*world)
 	// Settled has everything come to rest, and be judged, before this move.
 	Settled bool
+	// Later has the move come so long after the one before it, whatever goes on; 0: when
+	// all is quiet.
+	Later time.Duration
+	// Check returns what is wrong at this move, of which Do makes nothing; empty: nothing is.
+	// It is asked if no more deviated than checkable.
+	Check func(*world) string
 }
+
+// checkable is after how many deviations it can still be said by when something must be
+// done: each that fails doubles a pause.
+const checkable = 2
 
 // Report is what became of a schedule.
 type Report struct {
@@ -91,6 +101,7 @@ type runner struct {
 	report *Report
 	held   map[*Point]time.Time
 	active time.Time // when something went on last
+	moved  time.Time // when a move was made last
 	judge  *judge
 	digest hash.Hash64
 	life   context.Context //nolint:containedctx // of all processes of the schedule
@@ -140,7 +151,7 @@ func (r *runner) step(ready []*Point) {
 	if at := slices.IndexFunc(r.plan, func(d Planned) bool { return d.Step == r.report.Steps }); at >= 0 {
 		d = options[r.plan[at].Pick%len(options)]
 	}
-	here := Passed{Point: Point{Party: p.Party, What: p.What, Write: p.Write}, Alone: len(ready) == 1, Over: len(r.moves) == 0}
+	here := Passed{Point: Point{Party: p.Party, What: p.What, Write: p.Write}, Alone: len(ready) == 1, Over: len(r.moves) == 0 || r.moves[0].Later > 0}
 	_, was := r.held[p]
 	if was && d.Kind == Slow || d.Kind == Stale && r.w.subject.Consistent || here.nothing(d) {
 		d = Deviation{}
@@ -188,6 +199,7 @@ func (r *runner) tell(p *Point, d Deviation) {
 func (r *runner) succeed(how Kind) {
 	r.w.mu.Lock()
 	old := r.w.processes[len(r.w.processes)-1]
+	r.w.forgotten = r.w.forgotten || len(r.w.stripped) > 0
 	r.w.mu.Unlock()
 	if how == Depose {
 		old.depose()
@@ -215,8 +227,16 @@ func (r *runner) move() {
 	m := r.moves[0]
 	r.moves = r.moves[1:]
 	r.report.Story = append(r.report.Story, strings.Repeat(" ", 14)+"** "+m.Name)
-	m.Do(r.w)
-	r.active = time.Now()
+	if m.Do != nil {
+		m.Do(r.w)
+		r.active = time.Now()
+	}
+	if m.Check != nil && len(r.report.Taken) <= checkable {
+		if wrong := m.Check(r.w); wrong != "" {
+			r.report.fault("%s: %s", m.Name, wrong)
+		}
+	}
+	r.moved = time.Now()
 }
 
 // idle lets time pass until something happens; false when all is done and at rest.
@@ -227,6 +247,9 @@ func (r *runner) idle() bool {
 	}
 	now := time.Now()
 	due := r.active.Add(wait)
+	if len(r.moves) > 0 && r.moves[0].Later > 0 {
+		due = r.moved.Add(r.moves[0].Later)
+	}
 	for _, at := range r.held {
 		if at.After(now) && at.Before(due) {
 			due = at

@@ -78,7 +78,7 @@ const mostUntilFound = 2000
 // knownFaults are those that can be brought back from outside; docs/testing.md names the
 // others.
 func knownFaults() []knownFault {
-	return slices.Concat(faultsOfTheLoop(), faultsBesideOthers())
+	return slices.Concat(faultsOfTheLoop(), faultsBesideOthers(), faultsOfRefusals())
 }
 
 // faultsOfTheLoop are those between Services, views and processes of Berth.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
@@ -68,12 +69,14 @@ type world struct {
 	enders    []context.CancelFunc
 	patches   map[string][]time.Time // of each Service, those of the last minute
 	hurried   string                 // a Service that was written to too often; empty: none was
+	stripped  map[types.UID]bool     // whose finalizers somebody has taken off
+	forgotten bool                   // the process that remembers them has ended
 }
 
 // newWorld serves a subject in memory.
 func newWorld(s Subject) *world {
 	l := virtual.Listen()
-	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}}
+	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}, stripped: map[types.UID]bool{}}
 	w.kube = newKube(func(svc *corev1.Service) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
