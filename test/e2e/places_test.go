@@ -1,15 +1,12 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -293,121 +290,5 @@ func (p *place) cut(t *testing.T) {
 		}
 	}
 	w.remove(fleet...)
-	w.nothingLeft(before)
-}
-
-// mistaken makes each mistake on a live Service, which goes on as it was, and on a
-// new one, of which nothing is made until it is mended.
-func (p *place) mistaken(t *testing.T) {
-	w := p.start(t, 3)
-	before := w.dump()
-	nodes := w.seed(2)
-	w.controller()
-	var live []corev1.Service
-	kinds := map[string]kind{}
-	for _, k := range p.kinds {
-		kinds[k.name] = k
-	}
-	for i, m := range p.mistakes {
-		svc := w.one(kinds[m.kind], i)
-		svc.Name = m.name
-		live = append(live, svc)
-	}
-	w.must(w.Create(t.Context(), live...))
-	w.programmed(live...)
-	w.settled(w.meter())
-	first := w.byName(live)
-
-	meter := w.meter()
-	var fresh []corev1.Service
-	for i, m := range p.mistakes {
-		w.update(m.name, m.bad...)
-		svc := w.one(kinds[m.kind], len(live)+i, m.bad...)
-		svc.Name = "new-" + m.name
-		fresh = append(fresh, svc)
-	}
-	w.must(w.Create(t.Context(), fresh...))
-	for _, m := range p.mistakes {
-		w.told(mistake{name: m.name, words: m.words})
-		w.told(mistake{name: "new-" + m.name, words: m.words})
-	}
-	w.noWrites("mistakes", meter)
-	if diff := cmp.Diff(first, w.byName(live)); diff != "" {
-		t.Errorf("a mistake changed a load balancer (-before +after):\n%s", diff)
-	}
-	w.must(w.JoinNode(t.Context(), &nodes[2]))
-	for _, svc := range live {
-		w.eventually(svc.Name+" follows the nodes", func() error {
-			f, err := w.front(svc.Name)
-			return errors.Join(err, differ("members", names(nodes), f.Members))
-		})
-		if len(w.get(svc.Name).Status.LoadBalancer.Ingress) == 0 {
-			t.Errorf("%s: the address is gone: %s", svc.Name, harness.Conditions(w.get(svc.Name)))
-		}
-	}
-	half := len(fresh) / 2
-	w.remove(fresh[:half]...)
-	for i, m := range p.mistakes {
-		w.update(m.name, m.fix...)
-		if i >= half {
-			w.update("new-"+m.name, m.fix...)
-		}
-	}
-	both := append(slices.Clone(live), fresh[half:]...)
-	w.programmed(both...)
-	w.remove(both...)
-	w.nothingLeft(before)
-}
-
-// byName are the fronts of Services.
-func (w *world) byName(services []corev1.Service) map[string]front {
-	w.t.Helper()
-	out := map[string]front{}
-	for _, svc := range services {
-		f, err := w.front(svc.Name)
-		w.must(err)
-		out[svc.Name] = f
-	}
-	return out
-}
-
-// finalizers looks at what a Service has while it is served and afterwards, by
-// deletion and by a change of its type.
-func (p *place) finalizers(t *testing.T) {
-	w := p.start(t, 2)
-	before := w.dump()
-	w.controller()
-	services := w.many(len(p.kinds))
-	w.must(w.Create(t.Context(), services...))
-	w.programmed(services...)
-	for _, k := range p.kinds {
-		got := w.get(k.name).Finalizers
-		if len(got) == 0 {
-			t.Errorf("%s has no finalizer", k.name)
-		}
-		for _, f := range got {
-			if !strings.Contains(f, "load-balancer-cleanup") && !strings.HasPrefix(f, "gke.networking.io/l4-") && f != ownFinalizer {
-				t.Errorf("%s has the finalizer %s", k.name, f)
-			}
-		}
-		w.foreign(k.name)
-		w.update(k.name, ofType(corev1.ServiceTypeClusterIP))
-	}
-	for i, k := range p.kinds {
-		want := w.one(k, i, annotate("example.com/note", "kept")).Annotations
-		w.eventually(k.name+" is released", func() error {
-			svc, err := w.Get(context.Background(), w.ns, k.name)
-			if err != nil {
-				return err
-			}
-			return errors.Join(
-				differ("finalizers", []string{"example.com/hold"}, svc.Finalizers),
-				differ("annotations", want, svc.Annotations),
-				differ("addresses", 0, len(svc.Status.LoadBalancer.Ingress)),
-				differ("conditions", 1, len(svc.Status.Conditions)),
-			)
-		})
-		w.update(k.name, func(svc *corev1.Service) { svc.Finalizers = nil })
-	}
 	w.nothingLeft(before)
 }

@@ -1,0 +1,200 @@
+package reconcile_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func TestBadAnnotation(t *testing.T) {
+	svc := shop("a", one)
+	bad := shop("a", map[int32]int32{81: 30081}, "scheme=nonsense")
+	t.Run("the last good state follows the nodes", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.SetNodes([]nodeports.Node{node("n3")})
+		res, err := p.once(want(bad))
+		if err != nil || res.Err != nil || res.Clean || !res.Draft.Problems.Errors() {
+			t.Errorf("errors %v %v, clean %v, problems %v", err, res.Err, res.Clean, res.Draft.Problems)
+		}
+		same(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n3]", "rule health", "rule node port 30080"}, p.w.show(t))
+	})
+	t.Run("never good: nothing is touched, shared things are kept, and it is not hot", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		other := shop("b", map[int32]int32{80: 31080}, "scheme=nonsense")
+		res, err := p.once(want(other))
+		if err != nil || res.Draft.Intent != reconcile.LeaveAlone || len(res.Status.Ingress) > 0 {
+			t.Errorf("error %v, intent %v", err, res.Draft.Intent)
+		}
+		if next := p.NextRead(reconcile.OwnerOf(other)); next < time.Minute {
+			t.Errorf("looked at again in %v", next)
+		}
+		p.settle(t, release(svc))
+		same(t, []string{"rule health"}, p.w.show(t))
+	})
+	t.Run("released all the same", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.settle(t, release(bad))
+		same(t, []string{}, p.w.show(t))
+	})
+}
+
+func TestRelease(t *testing.T) {
+	svc := shop("a", map[int32]int32{80: 30080, 443: 30443})
+	t.Run("reads before it says so, and leaves nothing", func(t *testing.T) {
+		p, young := startKnown(newWorld()), svc.DeepCopy()
+		young.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
+		p.settle(t, want(young))
+		same(t, cost{Narrow: 1, Writes: 6}, p.cost(func() { p.settle(t, release(young)) }))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("reads everything where another process may have had more under way", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		same(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, release(svc)) }))
+	})
+	t.Run("what could not be seen is looked for again", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p = startKnown(p.w)
+		p.w.blind = []stack.Kind{kindPool}
+		if _, err := p.once(want(svc)); err != nil {
+			t.Fatal(err)
+		}
+		p.w.blind = nil
+		p.settle(t, release(svc))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("what nobody knew of is found", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
+		p.w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
+		p.settle(t, release(svc))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("blind: never", func(t *testing.T) {
+		p := startKnown(newWorld())
+		p.settle(t, want(svc))
+		p.w.blind = []stack.Kind{kindPool}
+		for range 3 {
+			if res, err := p.once(release(svc)); err != nil || res.Released || !res.Waits && res.Err == nil {
+				t.Errorf("error %v, released %v, waits %v", err, res.Released, res.Waits)
+			}
+		}
+		p.w.blind = nil
+		p.settle(t, release(svc))
+		same(t, []string{}, p.w.show(t))
+	})
+	t.Run("nothing was ever there", func(t *testing.T) {
+		p := startKnown(newWorld())
+		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, release(svc)) }))
+	})
+}
+
+func TestStaleIsReadAnew(t *testing.T) {
+	svc := shop("a", one)
+	for name, tc := range map[string]struct {
+		outcome plan.Outcome
+		deep    int
+	}{
+		"lost answer":   {plan.Outcome{Err: fault.New(fault.Unavailable, "cut"), Sent: plan.MaybeSent}, 1},
+		"not found":     {plan.Failed(fault.New(fault.NotFound, "gone")), 1},
+		"unfinished":    {plan.Outcome{Wait: time.Second, Sent: plan.WasSent}, 1},
+		"quota":         {plan.Failed(fault.New(fault.Quota, "full")), 0},
+		"busy, refused": {plan.Failed(fault.New(fault.Pending, "busy")), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startKnown(newWorld())
+			p.settle(t, want(svc))
+			p.w.refuse = func(plan.Step) *plan.Outcome { return &tc.outcome }
+			p.SetNodes([]nodeports.Node{node("n3")})
+			if res, err := p.once(want(svc)); err != nil || res.Clean {
+				t.Fatalf("error %v, clean %v", err, res.Clean)
+			}
+			p.w.refuse = nil
+			same(t, cost{Deep: tc.deep, Writes: 2}, p.cost(func() { p.settle(t, want(svc)) }))
+		})
+	}
+}
+
+func TestBlindReadsCreateNothing(t *testing.T) {
+	svc := shop("a", one)
+	w := newWorld()
+	startKnown(w).settle(t, want(svc))
+	before := w.show(t)
+	w.blind = []stack.Kind{kindPool, kindMembers}
+	p := startKnown(w)
+	for range 3 {
+		res, err := p.once(want(svc))
+		if err != nil || res.Clean || !res.Draft.Obstructed() {
+			t.Errorf("error %v, clean %v, obstructed %v", err, res.Clean, res.Draft.Obstructed())
+		}
+		same(t, before, w.show(t))
+	}
+	w.blind = nil // and nobody tells
+	p.settle(t, want(svc))
+	same(t, before, w.show(t))
+}
+
+// TestBusy: while the cloud is busy with a load balancer, what is in it waits without
+// being written or refused, and is done when it has ended; what has failed is no matter
+// of time.
+func TestBusy(t *testing.T) {
+	two := shop("a", map[int32]int32{80: 30080, 443: 30443})
+	for name, tc := range map[string]struct {
+		state stack.State
+		by    plan.BlockedBy
+		waits bool
+	}{"pending": {stack.Pending, plan.ByBusy, true}, "failed": {stack.Failed, plan.ByFailed, false}} {
+		t.Run(name, func(t *testing.T) {
+			p := startKnown(newWorld())
+			p.settle(t, want(shop("a", one)))
+			p = startKnown(p.w)
+			p.w.state = tc.state
+			for range 2 {
+				res, err := p.once(want(two))
+				if err != nil || res.Err != nil || res.Clean || res.Waits != tc.waits || !res.Draft.Obstructed() {
+					t.Fatalf("error %v, failed %v, clean %v, waits %v, obstructed %v", err, res.Err, res.Clean, res.Waits, res.Draft.Obstructed())
+				}
+				if held := res.Draft.Plan.Held; len(held) != 3 || held[0].By != tc.by || held[1].Step.ID.String() != "create listener/443" {
+					t.Fatalf("held: %v", held)
+				}
+			}
+			p.w.state = stack.Ready // and nobody tells
+			p.settle(t, want(two))
+		})
+	}
+}
+
+func TestFilterThatLeavesNobody(t *testing.T) {
+	p := startKnown(newWorld())
+	p.settle(t, want(shop("a", one)))
+	before := p.w.show(t)
+	for name, svc := range map[string]*corev1.Service{
+		"members stay":               shop("a", one, "node-label=nowhere"),
+		"also those of the old pool": shop("a", map[int32]int32{80: 30081}, "node-label=nowhere"),
+	} {
+		res, err := p.once(want(svc))
+		if err != nil || res.Clean || len(res.Draft.Plan.Held) == 0 {
+			t.Errorf("%s: error %v, clean %v, plan %v", name, err, res.Clean, res.Draft.Plan)
+		}
+		got := slices.DeleteFunc(p.w.show(t), func(s string) bool { return s == "rule node port 30081" })
+		same(t, before, got)
+	}
+	t.Log("a cluster without nodes is another thing")
+	p.SetNodes(nil)
+	p.settle(t, want(shop("a", one)))
+	same(t, true, slices.Contains(p.w.show(t), "a pool 30080 []"))
+}
