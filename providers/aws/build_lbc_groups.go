@@ -22,10 +22,12 @@ func (f *controlled) securityGroups() {
 	names, namesFrom, named := groupsKey.Lookup(f.in.Values)
 	named = named && len(names) > 0
 	switch bare := f.exists && len(f.old.Groups) == 0; {
+	case bare && named:
+		f.tell(warnAbout(namesFrom, "cannot be applied: the load balancer was made without security groups, and AWS cannot add the first one later", "")...)
+	case bare && !without:
+		f.tell(said(noGroupKey.Name, "false", "is not possible: the load balancer was made without security groups, as those of kind "+NLB+" are, and AWS cannot add the first one later; the nodes' groups let clients in, as before",
+			"\"true\", which says that this is meant; or a Service that is made anew", annotations.Warning))
 	case bare:
-		if named {
-			f.tell(warnAbout(namesFrom, "cannot be applied: the load balancer was made without security groups, and AWS cannot add the first one later", "")...)
-		}
 	case without && f.exists:
 		f.tell(refuse(from, "contradicts the load balancer, which was made with security groups; AWS cannot take the last one away", "")...)
 	case without:
