@@ -164,8 +164,9 @@ func TestServerIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var patch []struct {
-		Op, Path string
-		Value    []corev1.EnvVar
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		Value []corev1.EnvVar `json:"value"`
 	}
 	if err := json.Unmarshal(body, &patch); err != nil {
 		t.Fatal(err)

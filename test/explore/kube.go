@@ -153,7 +153,7 @@ func (k *kube) tell(resource string, kind watch.EventType, key string, obj runti
 }
 
 // change makes a user's change of a Service; one that is not there is made first.
-func (k *kube) change(namespace, name string, with func(*corev1.Service) *corev1.Service) {
+func (k *kube) change(name string, with func(*corev1.Service) *corev1.Service) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var now *corev1.Service

@@ -44,7 +44,7 @@ func template(name string, shape Shape) *corev1.Service {
 // Create makes a Service.
 func Create(name string, shape Shape) Move {
 	return Move{Name: "create " + name, Do: func(w *world) {
-		w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 			if now != nil {
 				return nil // one of that name is still on its way out, as the API server has it
 			}
@@ -61,7 +61,7 @@ func Create(name string, shape Shape) Move {
 // Change changes a Service that is there and not on its way out.
 func Change(name, what string, with Shape) Move {
 	return Move{Name: what + " of " + name, Do: func(w *world) {
-		w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 			if now == nil || now.DeletionTimestamp != nil {
 				return nil
 			}
@@ -74,7 +74,7 @@ func Change(name, what string, with Shape) Move {
 // Delete deletes a Service as a user does.
 func Delete(name string) Move {
 	return Move{Name: "delete " + name, Do: func(w *world) {
-		w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 			if now == nil || now.DeletionTimestamp != nil {
 				return nil
 			}

@@ -73,7 +73,7 @@ func reachedElsewhere(svc *corev1.Service) bool {
 // writeAddress puts the other controller's address in the place of any other.
 func (w *world) writeAddress(key string) {
 	_, name, _ := strings.Cut(key, "/")
-	w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+	w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 		if now == nil || now.DeletionTimestamp != nil || now.Spec.Type != corev1.ServiceTypeLoadBalancer {
 			return nil
 		}
@@ -92,7 +92,7 @@ const acquainted = 2 * time.Minute
 // waiting. Only the process that runs can know then what it had.
 func Strip(name string) Move {
 	return Move{Name: "take the finalizers off " + name + " and delete it", Do: func(w *world) {
-		w.kube.change(namespace, name, func(now *corev1.Service) *corev1.Service {
+		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 			if now == nil || now.DeletionTimestamp != nil {
 				return nil
 			}

@@ -151,16 +151,9 @@ func (r *runner) ready() []*Point {
 
 // step lets one point go on.
 func (r *runner) step(ready []*Point) {
-	p, d := ready[0], Deviation{}
-	options := p.options()
-	if at := slices.IndexFunc(r.plan, func(d Planned) bool { return d.Step == r.report.Steps }); at >= 0 {
-		d = options[r.plan[at].Pick%len(options)]
-	}
+	p := ready[0]
 	here := Passed{Point: Point{Party: p.Party, What: p.What, Write: p.Write}, Alone: len(ready) == 1, Over: len(r.moves) == 0 || r.moves[0].Later > 0}
-	_, was := r.held[p]
-	if was && d.Kind == Slow || d.Kind == Stale && r.w.subject.Consistent || here.nothing(d) {
-		d = Deviation{}
-	}
+	d := r.planned(p, here)
 	r.report.Steps++
 	r.report.Passed = append(r.report.Passed, here)
 	if p.Party != Cloud || p.Write || d.Kind != Usual {
@@ -189,6 +182,22 @@ func (r *runner) step(ready []*Point) {
 	r.tell(p, d)
 	delete(r.held, p)
 	r.w.gate.release(p, d)
+}
+
+// planned is the deviation that the schedule has for this step; the usual one where it has
+// none, or one that would change nothing here.
+func (r *runner) planned(p *Point, here Passed) Deviation {
+	at := slices.IndexFunc(r.plan, func(d Planned) bool { return d.Step == r.report.Steps })
+	if at < 0 {
+		return Deviation{}
+	}
+	options := p.options()
+	d := options[r.plan[at].Pick%len(options)]
+	_, was := r.held[p]
+	if was && d.Kind == Slow || d.Kind == Stale && r.w.subject.Consistent || here.nothing(d) {
+		return Deviation{}
+	}
+	return d
 }
 
 func (r *runner) tell(p *Point, d Deviation) {
@@ -244,13 +253,9 @@ func (r *runner) move() {
 	r.moved = time.Now()
 }
 
-// idle lets time pass until something happens; false when all is done and at rest.
-func (r *runner) idle() bool {
-	wait := quiet
-	if len(r.moves) == 0 || r.moves[0].Settled {
-		wait = repose
-	}
-	now := time.Now()
+// due is when something is to be done at the latest, if nothing happens: the world is
+// judged, the next move comes, or a point that is held back goes on.
+func (r *runner) due(now time.Time, wait time.Duration) time.Time {
 	due := r.active.Add(wait)
 	if wait == repose && !r.calmed.Equal(r.active) {
 		due = r.active.Add(calm)
@@ -263,6 +268,17 @@ func (r *runner) idle() bool {
 			due = at
 		}
 	}
+	return due
+}
+
+// idle lets time pass until something happens; false when all is done and at rest.
+func (r *runner) idle() bool {
+	wait := quiet
+	if len(r.moves) == 0 || r.moves[0].Settled {
+		wait = repose
+	}
+	now := time.Now()
+	due := r.due(now, wait)
 	if !due.After(now) {
 		if now.Before(r.active.Add(wait)) && wait == repose {
 			r.calmed = r.active
