@@ -7,10 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -93,9 +91,6 @@ func faultsOfTheLoop() []knownFault {
 				return apply(ctx, batch)
 			}
 		})},
-		{name: "a shared thing goes while a new Service counts on it", tales: usual("renamed"), world: session(func(_ *world, b *providers.Bound) {
-			b.Apply = unnoted(b.Apply)
-		})},
 		{name: "a read that failed counts as nothing found", world: session(func(w *world, b *providers.Bound) {
 			w.impatient = true // else there is a second look
 			read := b.Read
@@ -140,25 +135,6 @@ func session(with func(*world, *providers.Bound)) func(*world) {
 			}
 			return b, err
 		}
-	}
-}
-
-// unnoted has removals of what is shared count as over when they have only begun: who
-// wants it is asked then, and nobody knows any more that they are under way.
-func unnoted(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
-	var ongoing sync.Map
-	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
-		step := batch.Steps[0]
-		if step.ID.Action != plan.Delete || step.Target.Hold != stack.Counted {
-			return apply(ctx, batch)
-		}
-		if _, begun := ongoing.LoadOrStore(step.ID, true); !begun {
-			go func() {
-				defer ongoing.Delete(step.ID)
-				apply(context.WithoutCancel(ctx), batch)
-			}()
-		}
-		return []plan.Outcome{{Sent: plan.WasSent, Wait: time.Second}}
 	}
 }
 
