@@ -209,6 +209,10 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 	v.talk.problems(draft)
 	v.talk.plan(draft, quiet)
 	logPlan(ctx, draft.Plan)
+	if err := v.void(ctx, draft); err != nil {
+		v.retry(ctx, err)
+		return
+	}
 	result := v.perform(ctx, draft, v.gates())
 	quiet = v.keepsUp(result, quiet)
 	v.talk.result(result, quiet)
@@ -224,6 +228,17 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 	if result.Frees() {
 		v.wakeStalled(v.key)
 	}
+}
+
+// void takes off the Service what a run is about to make untrue, if the Service is still as
+// it was seen.
+func (v *visit) void(ctx context.Context, draft *reconcile.Draft) error {
+	want, outdated := Outdated(v.svc, draft)
+	if !outdated {
+		return nil
+	}
+	want.Now = v.options.Clock.Now()
+	return v.patchSeen(ctx, want)
 }
 
 // tellRival says who writes other addresses.

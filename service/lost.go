@@ -126,6 +126,10 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 		v.talk.say(status.EventDeleting, "Deleting load balancer")
 	}
 	logPlan(ctx, draft.Plan)
+	if err := v.void(ctx, draft); err != nil {
+		v.retry(ctx, err)
+		return
+	}
 	result := v.perform(ctx, draft, openGates)
 	v.talk.result(result, false)
 	if !result.Released {

@@ -68,12 +68,6 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 // it stays as it is.
 func applied(svc *corev1.Service, result reconcile.Result) (digest string, changed bool) {
 	draft := result.Draft
-	record, _ := RecordOf(svc)
-	if record.Digest != "" && record.Digest != draft.Asked && len(result.Report.Results) > 0 {
-		// Halfway between two wishes: the old one is no longer what the cloud has,
-		// so that going back to it after a restart must not count as clean.
-		changed = true
-	}
 	if draft.Intent == reconcile.LeaveAlone && (draft.Job.NeverProvisioned || draft.Job.NothingMade) {
 		digest, changed = nothingMade, true // nothing shared waits for it
 	}

@@ -120,12 +120,11 @@ func TestWanted(t *testing.T) {
 		replacing bool
 	}{
 		"clean":                         {known("old"), clean, map[string]string{status.AnnotationApplied: "new;class=berth"}, true, false},
-		"halfway, the old record lies":  {known("old"), halfway, map[string]string{status.AnnotationApplied: ";class=berth"}, true, false},
+		"halfway, voided before":        {known(""), halfway, nil, true, false},
 		"halfway, nothing recorded":     {given("berth"), halfway, nil, true, false},
 		"nothing done, nothing said":    {known("old"), untouched, nil, false, false},
 		"refused from the beginning":    {known(""), refusedEver(reconcile.Job{NeverProvisioned: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
 		"refused, by an older process":  {known("none"), refusedEver(reconcile.Job{NothingMade: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
-		"accepted, and begun":           {known("none"), halfway, map[string]string{status.AnnotationApplied: ";class=berth"}, true, false},
 		"held: the record holds":        {known("old"), resultOf(heldBy(plan.ByPolicy)), nil, false, false},
 		"no address: the old one stays": {known(""), switching, nil, false, true},
 	} {

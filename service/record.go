@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -45,4 +46,16 @@ func (r Record) String() string {
 func NewRecord(svc *corev1.Service, digest, installation string) Record {
 	class, _ := classOf(svc)
 	return Record{Digest: digest, Class: class, By: installation}
+}
+
+// Outdated returns what a Service is to carry before a run of the draft, because its record
+// would be untrue as soon as the run begins, and the process may end at any point of it;
+// false: nothing. A Service that is being deleted cannot go back to what it wanted.
+func Outdated(svc *corev1.Service, draft *reconcile.Draft) (status.Want, bool) {
+	record, _ := RecordOf(svc)
+	if svc.DeletionTimestamp != nil || !draft.Outdates(record.Digest) {
+		return status.Want{}, false
+	}
+	record.Digest = ""
+	return status.Want{Annotations: map[string]string{status.AnnotationApplied: record.String()}}, true
 }

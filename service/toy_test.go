@@ -58,7 +58,7 @@ type toy struct {
 	nodes  map[string][]string
 	seat   string // the owner of the seat
 	writes int
-	refuse func() error // answers every write; nil: it is done
+	refuse func() error // answers every write; nil, or an answer of nil: it is done
 }
 
 func (c *toy) Read(_ context.Context, scopes []providers.Scope) []providers.Found[struct{}] {
@@ -85,8 +85,10 @@ func (c *toy) Apply(_ context.Context, b plan.Batch) []plan.Outcome {
 	for i, s := range b.Steps {
 		c.writes++
 		if c.refuse != nil {
-			out[i] = plan.Failed(c.refuse())
-			continue
+			if err := c.refuse(); err != nil {
+				out[i] = plan.Failed(err)
+				continue
+			}
 		}
 		uid := s.ID.Owner.UID
 		switch spec := s.Target.Spec.(type) {

@@ -116,6 +116,11 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 		if err != nil {
 			return reconcile.Result{}, err
 		}
+		if want, outdated := service.Outdated(job.Service, draft); outdated && try == 0 {
+			if err := o.teller.patch(ctx, job.Service, want); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
 		res := o.Run(ctx, draft, openGates)
 		if problem(res) != nil || res.Clean || res.Released || waitsForOthers(res) || !rest(ctx, res, try) {
 			return res, nil

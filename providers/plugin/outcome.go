@@ -25,12 +25,10 @@ func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs pro
 		}
 		want.DropFinalizers = verdict.StaleFinalizers(res, outputs)
 	}
-	before, known := service.RecordOf(svc)
+	_, known := service.RecordOf(svc)
 	if record, done := res.Record(); done {
 		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, record, installation).String()}
-	} else if len(res.Report.Results) > 0 && (before.Digest != "" && before.Digest != res.Draft.Asked || !known) {
-		// Halfway between two wishes: what was recorded before is not what the cloud
-		// has any more, and must not count as clean after a restart.
+	} else if len(res.Report.Results) > 0 && !known {
 		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, "", installation).String()}
 	}
 	return want

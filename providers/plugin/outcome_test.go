@@ -47,9 +47,6 @@ func TestWanted(t *testing.T) {
 	}
 	accepted, refused := status.Accepted(""), status.NotAccepted(status.ReasonInvalidAnnotation, badValue().Err().Error())
 	wrote := engine.Report{Results: []engine.Result{{State: engine.Done}}}
-	recorded := func(svc *corev1.Service) {
-		svc.Annotations = map[string]string{status.AnnotationApplied: "abc;by=plugin;class="}
-	}
 	for name, tc := range map[string]struct {
 		svc    *corev1.Service
 		res    reconcile.Result
@@ -93,7 +90,7 @@ func TestWanted(t *testing.T) {
 				verdict.Held([]plan.Blocked{held})}},
 		},
 		"a call failed halfway": {
-			svc:    balancerOf("a", recorded),
+			svc:    balancerOf("a"),
 			res:    reconcile.Result{Draft: &reconcile.Draft{}, Err: fault.New(fault.Quota, "no more"), Report: wrote},
 			failed: fault.New(fault.Quota, "no more"),
 			want: status.Want{Conditions: []status.Condition{accepted, verdict.Failed(fault.New(fault.Quota, "no more"))},

@@ -89,6 +89,9 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	}
 	d.known(found.Have.Clone(), began, Read)
 	d.Have.Owner, d.Facts, d.Blind = d.Owner, found.Facts, found.Blind
+	if d.Intent != Release {
+		r.removed.outOf(d.Have, d.Owner, began)
+	}
 	r.shared.see(d.Have, d.read, r.book)
 	return nil
 }

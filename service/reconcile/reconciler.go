@@ -61,6 +61,7 @@ type Reconciler struct {
 	snapshots *snapshots
 	shared    *commons
 	written   *written
+	removed   *removed
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, as the API server tells when something was made
 }
@@ -97,6 +98,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		shared:    newCommons(o.DriftInterval),
 		written:   newWritten(2 * o.DriftInterval),
+		removed:   newRemoved(),
 		nodes:     nodeports.NewInterner(),
 		started:   o.Now().Truncate(time.Second),
 	}

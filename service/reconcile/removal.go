@@ -10,7 +10,7 @@ import (
 
 // noteRemovals tells the ledger which shared things a batch removes, for as long as its
 // calls take: a Service that comes to want one of them meanwhile must not believe that
-// it is there.
+// it is there. What is removed is remembered for as long as reads may still show it.
 func (r *Reconciler) noteRemovals(apply engine.Apply) engine.Apply {
 	return func(ctx context.Context, b plan.Batch) []plan.Outcome {
 		var removed []stack.Resource
@@ -26,7 +26,10 @@ func (r *Reconciler) noteRemovals(apply engine.Apply) engine.Apply {
 				r.book.EndRemoval(target, r.options.Now())
 			}
 		}()
-		return apply(ctx, b)
+		r.removed.begin(b)
+		outcomes := apply(ctx, b)
+		r.removed.end(b, outcomes, r.options.Now(), r.book)
+		return outcomes
 	}
 }
 

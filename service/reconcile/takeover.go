@@ -43,6 +43,13 @@ func (res Result) Kept() bool {
 		res.Report.Clean() && len(res.Draft.Blind) == 0 && !res.Draft.Problems.Errors()
 }
 
+// Outdates tells whether a run of the draft makes a record untrue of what was applied: halfway
+// between two wishes the cloud has neither, and going back to the old one must not count as
+// done then.
+func (d *Draft) Outdates(record string) bool {
+	return record != "" && record != d.Asked && record != kept+d.Digest && len(d.Plan.Steps) > 0
+}
+
 // Record is what is to be recorded on the Service as applied; false while there
 // is work left. Drift is kept until the nodes change, so these are in the record as
 // long as any is.

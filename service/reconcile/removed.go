@@ -1,0 +1,88 @@
+package reconcile
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// shownFor is how long a cloud may go on showing what it has removed. The clouds that
+// answer from copies name no bound; AWS speaks of seconds.
+const shownFor = 30 * time.Second
+
+// removed are the things that this process has removed lately: a read that still shows one
+// is older than the removal. It is safe for concurrent use.
+type removed struct {
+	mu  sync.Mutex
+	all map[place]removal
+}
+
+// place is where something was.
+type place struct {
+	owner stack.Owner // of what is its alone; none: it was shared
+	entry entry
+}
+
+// removal is what was removed last from a place, by the identifier that it had.
+type removal struct {
+	id string
+	at time.Time // when the call ended
+}
+
+func newRemoved() *removed { return &removed{all: map[place]removal{}} }
+
+func placeOf(o stack.Owner, res stack.Resource) place {
+	if res.Hold == stack.Counted {
+		o = stack.Owner{}
+	}
+	return place{o, entryOf(res)}
+}
+
+// begin notes that a batch is about to be applied: what is made may be shown from now on.
+func (r *removed) begin(b plan.Batch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, step := range b.Steps {
+		if step.ID.Action == plan.Create {
+			delete(r.all, placeOf(step.ID.Owner, step.Target))
+		}
+	}
+}
+
+// end takes over what became of a batch. What is shared may have been left to others, who
+// wanted it when the call was made.
+func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book *ledger.Book) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, o := range outcomes[:min(len(outcomes), len(b.Steps))] {
+		step := b.Steps[i]
+		left := step.Target.Hold == stack.Counted && len(book.Others(step.ID.Owner, step.Target)) > 0
+		if step.ID.Action != plan.Delete || left || o.Sent != plan.WasSent || o.Err != nil || o.Wait > 0 || o.Manual != "" {
+			continue
+		}
+		maps.DeleteFunc(r.all, func(_ place, old removal) bool { return now.Sub(old.at) > shownFor })
+		r.all[placeOf(step.ID.Owner, step.Target)] = removal{step.Target.ID, now}
+	}
+}
+
+// outOf takes out of what was found for an owner, by a read that began at a time, what was
+// removed just before, and what is in it. That is no answer to whether anything is left: a
+// predecessor may have made it again.
+func (r *removed) outOf(have *stack.Stack, o stack.Owner, began time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.all) == 0 {
+		return
+	}
+	for _, res := range slices.Clone(have.Resources) {
+		old, gone := r.all[placeOf(o, res)]
+		if gone && old.id == res.ID && began.Sub(old.at) <= shownFor && res.Proof != stack.None && res.State == stack.Ready {
+			have.Drop(res.Key)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// TestWhatWasRemovedIsNotBelieved: a read that shows what this process has removed just
+// before is not believed in that, whoever of those that may have it reads.
+func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
+	const (
+		lb     stack.Kind = "lb"
+		port   stack.Kind = "port"
+		shared stack.Kind = "shared"
+	)
+	ended := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	a, b := stack.Owner{Namespace: "shop", Name: "a", UID: "a"}, stack.Owner{Namespace: "shop", Name: "b", UID: "b"}
+	balancer := stack.Resource{Key: stack.Key{Kind: lb}, ID: "lb-1", Proof: stack.Tag}
+	listener := stack.Resource{Key: stack.Key{Kind: port, Name: "80"}, ID: "port-1", In: balancer.Key, Proof: stack.Derived}
+	group := stack.Resource{Key: stack.Key{Kind: shared}, ID: "group-1", Hold: stack.Counted, Proof: stack.Name}
+	another := func(change func(*stack.Resource)) stack.Resource {
+		res := balancer
+		change(&res)
+		return res
+	}
+	step := func(action plan.Action, res stack.Resource) plan.Step {
+		return plan.Step{ID: plan.StepID{Owner: a, Action: action, Key: res.Key}, Target: res}
+	}
+	done := plan.Outcome{Sent: plan.WasSent}
+	for name, tc := range map[string]struct {
+		step    plan.Step
+		outcome plan.Outcome
+		again   bool // it is made again afterwards
+		wanted  bool // by another one
+		reader  stack.Owner
+		after   time.Duration
+		found   stack.Resource
+		want    int // of three that were found
+	}{
+		"its own":                        {step: step(plan.Delete, balancer), outcome: done, reader: a, found: balancer, want: 1},
+		"a part of it alone":             {step: step(plan.Delete, listener), outcome: done, reader: a, found: balancer, want: 2},
+		"shared":                         {step: step(plan.Delete, group), outcome: done, reader: b, found: balancer, want: 2},
+		"shared, and wanted by another":  {step: step(plan.Delete, group), outcome: done, wanted: true, reader: b, found: balancer, want: 3},
+		"of the same key, but another's": {step: step(plan.Delete, balancer), outcome: done, reader: b, found: balancer, want: 3},
+		"another one of that key":        {step: step(plan.Delete, balancer), outcome: done, reader: a, found: another(func(r *stack.Resource) { r.ID = "lb-2" }), want: 3},
+		"on its way out":                 {step: step(plan.Delete, balancer), outcome: done, reader: a, found: another(func(r *stack.Resource) { r.State = stack.Pending }), want: 3},
+		"somebody else's by now":         {step: step(plan.Delete, balancer), outcome: done, reader: a, found: another(func(r *stack.Resource) { r.Proof = stack.None }), want: 3},
+		"made again":                     {step: step(plan.Delete, balancer), outcome: done, again: true, reader: a, found: balancer, want: 3},
+		"refused":                        {step: step(plan.Delete, balancer), outcome: plan.Failed(fault.New(fault.Denied, "no")), reader: a, found: balancer, want: 3},
+		"not answered":                   {step: step(plan.Delete, balancer), outcome: plan.Outcome{Sent: plan.MaybeSent, Err: fault.New(fault.Ambiguous, "cut")}, reader: a, found: balancer, want: 3},
+		"not over":                       {step: step(plan.Delete, balancer), outcome: plan.Outcome{Sent: plan.WasSent, Wait: time.Second}, reader: a, found: balancer, want: 3},
+		"left to others":                 {step: step(plan.Delete, balancer), outcome: plan.Outcome{Sent: plan.WasSent, Manual: "ask"}, reader: a, found: balancer, want: 3},
+		"long ago":                       {step: step(plan.Delete, balancer), outcome: done, reader: a, after: time.Minute, found: balancer, want: 3},
+		"only changed":                   {step: step(plan.Update, balancer), outcome: done, reader: a, found: balancer, want: 3},
+	} {
+		r, book := newRemoved(), ledger.New()
+		if tc.wanted {
+			book.Enter(b, []stack.Resource{group})
+		}
+		r.end(plan.Batch{Steps: []plan.Step{tc.step}}, []plan.Outcome{tc.outcome}, ended, book)
+		if tc.again {
+			r.begin(plan.Batch{Steps: []plan.Step{step(plan.Create, balancer)}})
+		}
+		have := &stack.Stack{Resources: []stack.Resource{tc.found, listener, group}}
+		r.outOf(have, tc.reader, ended.Add(tc.after))
+		if diff := cmp.Diff(tc.want, len(have.Resources)); diff != "" {
+			t.Errorf("%s: believed (-want +got):\n%s", name, diff)
+		}
+	}
+}
