@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 )
 
 // RoundTrip implements http.RoundTripper, for clients that need no connection.
@@ -21,6 +22,9 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 		if body, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
+	}
+	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.WroteHeaders != nil {
+		trace.WroteHeaders() // as a connection tells: the call may take effect from now on
 	}
 	// What has arrived takes effect, whoever has gone away.
 	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: r.URL.Host, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -41,8 +43,9 @@ func newJudge(ctx context.Context, w *world) (*judge, error) {
 	return &judge{w: w, ctx: ctx, began: time.Now(), before: before, served: map[string]servedAs{}, elsewhere: map[string]bool{}, left: map[string]string{}}, err
 }
 
-// draft plans for a Service as a process would that knows nothing but the cluster.
-func (j *judge) draft(svc *corev1.Service, release bool) (*reconcile.Draft, error) {
+// draft plans for a Service as a process would that knows nothing but the cluster. deep
+// has all be compared, whatever the Service says of what was applied.
+func (j *judge) draft(svc *corev1.Service, release, deep bool) (*reconcile.Draft, error) {
 	bound, err := j.w.subject.Open(j.ctx, "http://judge-cloud."+j.w.name)
 	if err != nil {
 		return nil, err
@@ -60,6 +63,9 @@ func (j *judge) draft(svc *corev1.Service, release bool) (*reconcile.Draft, erro
 	r.AllKnown()
 	job := service.JobOf(svc, r.Outputs())
 	job.Release, job.NeverProvisioned = release, false
+	if deep {
+		job.Applied = ""
+	}
 	return r.Draft(j.ctx, *job)
 }
 
@@ -102,7 +108,7 @@ func (j *judge) glance(report *Report) {
 		if j.w.wasStripped(svc) {
 			continue // nothing could hold it; what it had goes later
 		}
-		d, err := j.draft(svc, true)
+		d, err := j.draft(svc, true, false)
 		if err != nil {
 			report.fault("%s is gone: %v", svc.Name, err)
 			continue
@@ -148,13 +154,34 @@ func shown(d *reconcile.Draft) string {
 	return plan.Human(plan.NewDocument("explore", []plan.Plan{d.Plan}), plan.Options{})
 }
 
+// calm is judged when nothing has happened for a while: of a Service that says that its load
+// balancer is as wanted, nothing is missing.
+func (j *judge) calm(report *Report) {
+	for _, svc := range j.w.kube.all() {
+		programmed := slices.ContainsFunc(svc.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == status.TypeProgrammed && c.Status == metav1.ConditionTrue
+		})
+		if !programmed || svc.Spec.Type != corev1.ServiceTypeLoadBalancer || svc.DeletionTimestamp != nil || handedOver(svc) {
+			continue
+		}
+		d, err := j.draft(svc, false, true)
+		if err != nil {
+			report.fault("%s: %v", svc.Name, err)
+			continue
+		}
+		if slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Create }) {
+			report.fault("%s says that its load balancer is as wanted, and something is missing:\n%s", svc.Name, shown(d))
+		}
+	}
+}
+
 // settled is judged when everything has come to rest: every Service is as it wants.
 func (j *judge) settled(report *Report) {
 	for _, svc := range j.w.kube.all() {
 		if svc.Spec.Type != corev1.ServiceTypeLoadBalancer || handedOver(svc) {
 			continue
 		}
-		d, err := j.draft(svc, false)
+		d, err := j.draft(svc, false, false)
 		switch {
 		case err != nil:
 			report.fault("%s: %v", svc.Name, err)

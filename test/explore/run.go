@@ -18,6 +18,10 @@ const (
 	// repose is for how long nothing may be written until all counts as done: longer than
 	// the interval after which everything is read again.
 	repose = 50 * time.Minute
+	// calm is for how long nothing happens before what Services say of themselves is held
+	// against the cloud: longer than the longest pause after a failure, and much shorter
+	// than the interval after which everything is read again.
+	calm = 6 * time.Minute
 	// lateness is when what a deposed process had under way takes effect.
 	lateness = 2 * time.Second
 	// mostSteps ends a schedule that does not come to rest.
@@ -102,6 +106,7 @@ type runner struct {
 	held   map[*Point]time.Time
 	active time.Time // when something went on last
 	moved  time.Time // when a move was made last
+	calmed time.Time // what active was when it was judged after a calm
 	judge  *judge
 	digest hash.Hash64
 	life   context.Context //nolint:containedctx // of all processes of the schedule
@@ -252,6 +257,9 @@ func (r *runner) move() {
 // judged, the next move comes, or a point that is held back goes on.
 func (r *runner) due(now time.Time, wait time.Duration) time.Time {
 	due := r.active.Add(wait)
+	if wait == repose && !r.calmed.Equal(r.active) {
+		due = r.active.Add(calm)
+	}
 	if len(r.moves) > 0 && r.moves[0].Later > 0 {
 		due = r.moved.Add(r.moves[0].Later)
 	}
@@ -272,6 +280,11 @@ func (r *runner) idle() bool {
 	now := time.Now()
 	due := r.due(now, wait)
 	if !due.After(now) {
+		if now.Before(r.active.Add(wait)) && wait == repose {
+			r.calmed = r.active
+			r.judge.calm(r.report)
+			return true
+		}
 		if len(r.moves) == 0 {
 			r.judge.end(r.report)
 			return false

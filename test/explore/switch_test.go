@@ -7,14 +7,18 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
 )
 
 // knownFault is a fault that there once was, and how it is brought back from outside.
@@ -91,6 +95,9 @@ func faultsOfTheLoop() []knownFault {
 				return apply(ctx, batch)
 			}
 		})},
+		{name: "a shared thing goes while a new Service counts on it", tales: usual("renamed"), world: session(func(_ *world, b *providers.Bound) {
+			b.Apply = unnoted(b.Apply)
+		})},
 		{name: "a read that failed counts as nothing found", world: session(func(w *world, b *providers.Bound) {
 			w.impatient = true // else there is a second look
 			read := b.Read
@@ -112,6 +119,10 @@ func faultsOfTheLoop() []knownFault {
 		{name: "a release takes off what has changed since", tales: usual("to and fro"), world: func(w *world) {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 		}},
+		{name: "a record outlives what it stands for", tales: usual("to and fro"), world: func(w *world) { w.patched = unvoided }},
+		{name: "a call that was not answered counts as one that was not made", tales: soonBack(), world: session(func(_ *world, b *providers.Bound) {
+			b.Apply = unmade(b.Apply)
+		})},
 		{name: "a Service's own status wakes it, and each refusal reads otherwise", world: func(w *world) {
 			w.kube.stirs = true
 		}, fresh: refusing, tales: []Tale{{"refused", []Move{Create("web", nil), Delete("web")}}}},
@@ -122,6 +133,14 @@ func faultsOfTheLoop() []knownFault {
 func usual(name string) []Tale {
 	c := clouds()["quay"]
 	return slices.DeleteFunc(Tales(c.shape, c.other), func(t Tale) bool { return t.Name != name })
+}
+
+// soonBack is the tale of a Service whose user takes another type back while what it had is
+// still being removed.
+func soonBack() []Tale {
+	tales := usual("to and fro")
+	tales[0].Moves[2].Later = 500 * time.Millisecond
+	return tales
 }
 
 // session brings a fault back in the session of each process.
@@ -135,6 +154,25 @@ func session(with func(*world, *providers.Bound)) func(*world) {
 			}
 			return b, err
 		}
+	}
+}
+
+// unnoted has removals of what is shared count as over when they have only begun: who
+// wants it is asked then, and nobody knows any more that they are under way.
+func unnoted(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
+	var ongoing sync.Map
+	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
+		step := batch.Steps[0]
+		if step.ID.Action != plan.Delete || step.Target.Hold != stack.Counted {
+			return apply(ctx, batch)
+		}
+		if _, begun := ongoing.LoadOrStore(step.ID, true); !begun {
+			go func() {
+				defer ongoing.Delete(step.ID)
+				apply(context.WithoutCancel(ctx), batch)
+			}()
+		}
+		return []plan.Outcome{{Sent: plan.WasSent, Wait: time.Second}}
 	}
 }
 
@@ -152,6 +190,35 @@ func (l leaving) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 		}
 	}
 	return out
+}
+
+// unvoided is a patch that leaves the record of what was applied on a Service, where it
+// would take it back and do nothing else.
+func unvoided(body []byte) []byte {
+	var patch struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+			Finalizers  []string          `json:"finalizers"`
+		} `json:"metadata"`
+	}
+	err := json.Unmarshal(body, &patch)
+	if applied := patch.Metadata.Annotations[status.AnnotationApplied]; err != nil || !strings.HasPrefix(applied, ";") || len(patch.Metadata.Finalizers) > 0 {
+		return body
+	}
+	return without(body, "annotations")
+}
+
+// unmade has calls of which no answer came count as calls that never went out.
+func unmade(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
+	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
+		out := apply(ctx, batch)
+		for i, o := range out {
+			if o.Sent == plan.MaybeSent {
+				out[i] = plan.Failed(fault.New(fault.Unavailable, "%v", o.Err))
+			}
+		}
+		return out
+	}
 }
 
 // without is a patch without a field of the metadata.
