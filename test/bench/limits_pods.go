@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/test/harness"
 )
 
 // Phases of a kind that sends to pods.
@@ -87,20 +89,9 @@ func (p *pass) createWithPods(ctx context.Context) error {
 
 // slice are ready pods of a Service, at addresses that no other has had.
 func (p *pass) slice(svc corev1.Service) *discoveryv1.EndpointSlice {
-	ready, tcp := true, corev1.ProtocolTCP
-	out := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Namespace: svc.Namespace, Name: svc.Name, Labels: map[string]string{discoveryv1.LabelServiceName: svc.Name, discoveryv1.LabelManagedBy: manager}},
-		AddressType: discoveryv1.AddressTypeIPv4,
-	}
-	for _, port := range svc.Spec.Ports {
-		target := port.TargetPort.IntVal
-		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &port.Name, Protocol: &tcp, Port: &target})
-	}
-	for _, address := range p.spare[:p.subject.pods] {
-		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{Addresses: []string{address}, Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: &ready}})
-	}
+	addresses := p.spare[:p.subject.pods]
 	p.spare = p.spare[p.subject.pods:]
-	return out
+	return harness.ReadyPods(svc, svc.Name, manager, addresses)
 }
 
 // replacePods gives pods other addresses, those of one Service after the other, and

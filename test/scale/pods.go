@@ -9,11 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/test/harness"
 )
 
 // sliceEndpoints is how many pods Kubernetes puts into an EndpointSlice.
 // Source: kube-controller-manager, --max-endpoints-per-slice.
 const sliceEndpoints = 100
+
+// manager is who has made EndpointSlices here.
+const manager = "scale"
 
 // createWithPods creates the Services, with EndpointSlices as Kubernetes makes them.
 func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error {
@@ -29,7 +34,7 @@ func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error 
 	for _, svc := range all {
 		n := 0
 		for some := range slices.Chunk(addresses[:s.subject.pods], sliceEndpoints) {
-			one := endpoints(svc, n, some)
+			one := harness.ReadyPods(svc, fmt.Sprintf("%s-%d", svc.Name, n), manager, some)
 			group.Go(func() error {
 				_, err := s.world.Client.DiscoveryV1().EndpointSlices(svc.Namespace).Create(within, one, metav1.CreateOptions{})
 				return err
@@ -43,26 +48,10 @@ func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error 
 	return s.create(ctx, all)
 }
 
-// endpoints are ready pods of a Service.
-func endpoints(svc corev1.Service, n int, addresses []string) *discoveryv1.EndpointSlice {
-	ready, tcp := true, corev1.ProtocolTCP
-	out := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Namespace: svc.Namespace, Name: fmt.Sprintf("%s-%d", svc.Name, n), Labels: map[string]string{discoveryv1.LabelServiceName: svc.Name, discoveryv1.LabelManagedBy: "scale"}},
-		AddressType: discoveryv1.AddressTypeIPv4,
-	}
-	for _, p := range svc.Spec.Ports {
-		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &p.Name, Protocol: &tcp, Port: &p.TargetPort.IntVal})
-	}
-	for _, a := range addresses {
-		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{Addresses: []string{a}, Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: &ready}})
-	}
-	return out
-}
-
 // leavePods takes a tenth of the pods from every Service.
 func (s *scale) leavePods(ctx context.Context) error {
 	client := s.world.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault)
-	all, err := client.List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelManagedBy + "=scale"})
+	all, err := client.List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelManagedBy + "=" + manager})
 	if err != nil {
 		return err
 	}

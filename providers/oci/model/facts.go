@@ -16,7 +16,7 @@ const (
 	FactMachines stack.Kind = "machine-subnets"
 	// FactAddress is a reserved address: Value is the address, or the OCID of a private
 	// one. One of IPv6, and a private one, is of a subnet, whose OCID is By.
-	FactAddress stack.Kind = "public-ip"
+	FactAddress stack.Kind = "reserved-ip"
 )
 
 // Subnet is a subnet of a VCN.
