@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"runtime/debug"
 	"time"
@@ -77,6 +78,12 @@ func (c *Controller) visitOf(key string, turn kit.Turn, svc *corev1.Service) *vi
 
 // work does what the Service is to us.
 func (v *visit) work(ctx context.Context) {
+	if v.writes.inDoubt(v.key) {
+		if err := v.ask(ctx); err != nil {
+			v.retry(ctx, err)
+			return
+		}
+	}
 	switch v.options.Classes.Claim(v.svc) {
 	case Ignored:
 		v.forget(v.key)
@@ -304,10 +311,20 @@ func (v *visit) write(ctx context.Context, body []byte) error {
 		v.svc = answer
 		v.record, v.recorded = RecordOf(answer)
 	}
-	if v.writes.end(v.key, answer) {
+	if v.writes.end(v.key, answer, err) {
 		v.queue.AddAfter(v.key, minContest, byRetry)
 	}
 	return err
+}
+
+// ask has the API server show the Service as it is, by a patch that changes nothing: that
+// is what the program has the right to.
+func (v *visit) ask(ctx context.Context) error {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": v.svc.UID}})
+	if err != nil {
+		return err
+	}
+	return v.write(ctx, body)
 }
 
 // tell writes one condition, where nothing else can be said.

@@ -1,10 +1,13 @@
 package service
 
 import (
+	"errors"
+	"net/http"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
@@ -19,6 +22,7 @@ type writes struct {
 // written is what is known of our writes to one Service.
 type written struct {
 	flying  int             // writes that are not answered yet
+	doubt   bool            // whether the last write took effect is not known
 	seen    []string        // versions that came meanwhile: ours among them, perhaps
 	version string          // that our last write made
 	answer  *corev1.Service // of our last write; nil: the informer has it
@@ -53,13 +57,14 @@ func (w *writes) begin(key string) {
 	w.of(key).flying++
 }
 
-// end takes the answer to a write, nil if it failed, and tells whether others have
-// changed meanwhile what is ours.
-func (w *writes) end(key string, answer *corev1.Service) (others bool) {
+// end takes the answer to a write, nil if it failed with err, and tells whether others
+// have changed meanwhile what is ours.
+func (w *writes) end(key string, answer *corev1.Service, err error) (others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.of(key)
 	one.flying--
+	one.doubt = err != nil && !declined(err)
 	if answer != nil {
 		one.version, one.answer = answer.ResourceVersion, answer
 	}
@@ -73,6 +78,22 @@ func (w *writes) end(key string, answer *corev1.Service) (others bool) {
 		one.seen = nil
 	}
 	return others
+}
+
+// inDoubt tells whether nobody knows if the last write to a Service took effect: the
+// informer may have it as it was before.
+func (w *writes) inDoubt(key string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one, ok := w.all[key]
+	return ok && one.doubt
+}
+
+// declined tells whether the API server has said that it did not do what it was asked for.
+// One that fails in the middle of it does not know.
+func declined(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest && answer.Status().Code < http.StatusInternalServerError
 }
 
 // arrived says that the informer has a version, and tells whether it is one of our
