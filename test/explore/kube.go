@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -267,6 +268,9 @@ func (k *kube) patch(key string, body []byte) (*corev1.Service, error) {
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if equality.Semantic.DeepEqual(was, now) {
+		return now, nil // no new version, and nobody is told
 	}
 	if k.stirs {
 		metav1.SetMetaDataLabel(&now.ObjectMeta, "stirred", strconv.Itoa(k.version))

@@ -255,10 +255,14 @@ var toy = sync.OnceValue(func() providers.Entry { return providers.EntryOf(quay.
 var smallNodes = sync.OnceValue(func() []corev1.Node {
 	var nodes []corev1.Node
 	for n := range 3 {
-		nodes = append(nodes, seed.Machine{Name: fmt.Sprint("node-", n+1), Region: "quay", Zone: "quay-a", Size: "small"}.Node())
+		nodes = append(nodes, onQuayMachine(fmt.Sprint("node-", n+1)))
 	}
 	return nodes
 })
+
+func onQuayMachine(name string) corev1.Node {
+	return seed.Machine{Name: name, Region: "quay", Zone: "quay-a", Size: "small", Spec: corev1.NodeSpec{ProviderID: "quay:///" + name}}.Node()
+}
 
 // cloudCase is a cloud with what its tales are told of.
 type cloudCase struct {

@@ -21,7 +21,6 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/quay"
-	"github.com/berth-lb/berth/test/sim/seed"
 )
 
 // faultsOfRefusals are those that show where the cloud refuses a part of what is wanted.
@@ -156,10 +155,7 @@ func goodName(n int) string { return fmt.Sprint("node-", n+1) }
 // machinesOf are the machines of the picky cloud: those that it does not take come first.
 var machinesOf = sync.OnceValue(func() []corev1.Node {
 	var nodes []corev1.Node
-	add := func(name string) {
-		m := seed.Machine{Name: name, Region: "quay", Zone: "quay-a", Size: "small", Spec: corev1.NodeSpec{ProviderID: "quay:///" + name}}
-		nodes = append(nodes, m.Node())
-	}
+	add := func(name string) { nodes = append(nodes, onQuayMachine(name)) }
 	for n := range badMembers {
 		add(fmt.Sprintf("bad-%03d", n))
 	}

@@ -9,20 +9,21 @@ import (
 // kept are schedules that once showed a fault.
 func kept() [][3]string {
 	return [][3]string{
-		{"azure", "one life", "40:6"},                    // a list refused once, then a deletion
-		{"gce ilb", "one life", "7:14384,49:19935"},      // a predecessor's late address
-		{"openstack", "one life", "31:5"},                // a new leader, and where clients connect
-		{"openstack", "one life", "10:9"},                // a floating IP whose creation was not answered
-		{"gce legacy", "to and fro", "16:44304,2:63053"}, // a claim that was not answered
-		{"gce netlb", "renamed", "71:35695,97:52203"},    // a predecessor's late instance group, after the end
-		{"quay", "renamed", "16:58921,19:595,23:38155"},  // a predecessor's late load balancer, after the end
-		{"quay", "to and fro", "28:56735,35:38715"},      // a predecessor's late opening, after the end
-		{"quay", "to and fro", "22:22779,19:11390"},      // a predecessor's late release, of what serves again
-		{"quay", "stripped", "1:1,9:3"},                  // a Service that went before it was claimed, and one of its name
-		{"quay", "handed over", "10:1"},                  // another controller's address, written while a patch was on its way
-		{"quay", "to and fro", "19:3,22:9"},              // a read that still shows what was removed, by a Service that wants it again
-		{"quay", "renamed", "18:3,23:9"},                 // and by another one, of something shared
-		{"quay", "to and fro", "14:1,25:9"},              // a Service that wants it again while its record is taken back
+		{"azure", "one life", "40:6"},                               // a list refused once, then a deletion
+		{"gce ilb", "one life", "7:14384,49:19935"},                 // a predecessor's late address
+		{"openstack", "one life", "31:5"},                           // a new leader, and where clients connect
+		{"openstack", "one life", "10:9"},                           // a floating IP whose creation was not answered
+		{"gce legacy", "to and fro", "16:44304,2:63053"},            // a claim that was not answered
+		{"gce netlb", "renamed", "71:35695,97:52203"},               // a predecessor's late instance group, after the end
+		{"quay", "renamed", "17:58921,20:595,24:38155"},             // a predecessor's late load balancer, after the end
+		{"quay", "to and fro", "30:56735,37:38715"},                 // a predecessor's late opening, after the end
+		{"quay", "to and fro", "23:22779,20:11390"},                 // a predecessor's late release, of what serves again
+		{"quay", "stripped", "1:1,10:3"},                            // a Service that went before it was claimed, and one of its name
+		{"quay", "handed over", "11:1"},                             // another controller's address, written while a patch was on its way
+		{"quay", "to and fro", "20:3,23:9"},                         // a read that still shows what was removed, by a Service that wants it again
+		{"quay", "renamed", "19:3,24:9"},                            // and by another one, of something shared
+		{"quay", "to and fro", "15:1,26:9"},                         // a Service that wants it again while its record is taken back
+		{"quay", "to and fro", "14:33065,28:954,13:21441,12:12225"}, // a write of the record that was not answered
 	}
 }
 

@@ -116,7 +116,7 @@ func faultsOfTheLoop() []knownFault {
 			w.answered = func(svc *corev1.Service, was string) { svc.ResourceVersion = was }
 		}},
 		{name: "a predecessor's creations are not waited for", world: func(w *world) { w.impatient = true }},
-		{name: "a release takes off what has changed since", tales: usual("to and fro"), world: func(w *world) {
+		{name: "a release takes off what has changed since", tales: soonBack(), world: func(w *world) {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 		}},
 		{name: "a record outlives what it stands for", tales: usual("to and fro"), world: func(w *world) { w.patched = unvoided }},
