@@ -240,7 +240,7 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 // void takes off the Service what a run is about to make untrue, if the Service is still as
 // it was seen.
 func (v *visit) void(ctx context.Context, draft *reconcile.Draft) error {
-	want, outdated := Outdated(v.svc, draft)
+	want, outdated := Outdated(v.svc, draft, v.options.Classes.Installation)
 	if !outdated {
 		return nil
 	}

@@ -50,12 +50,15 @@ func NewRecord(svc *corev1.Service, digest, installation string) Record {
 
 // Outdated returns what a Service is to carry before a run of the draft, because its record
 // would be untrue as soon as the run begins, and the process may end at any point of it;
-// false: nothing. A Service that is being deleted cannot go back to what it wanted.
-func Outdated(svc *corev1.Service, draft *reconcile.Draft) (status.Want, bool) {
+// false: nothing. A Service that is being deleted cannot go back to what it wanted. Who
+// served it stays on one that is released, and is the installation otherwise.
+func Outdated(svc *corev1.Service, draft *reconcile.Draft, installation string) (status.Want, bool) {
 	record, _ := RecordOf(svc)
 	if svc.DeletionTimestamp != nil || !draft.Outdates(record.Digest) {
 		return status.Want{}, false
 	}
-	record.Digest = ""
+	if record.Digest = ""; draft.Intent != reconcile.Release {
+		record = NewRecord(svc, "", installation)
+	}
 	return status.Want{Annotations: map[string]string{status.AnnotationApplied: record.String()}}, true
 }

@@ -23,7 +23,7 @@ func TestOutdated(t *testing.T) {
 		want    string
 	}{
 		"another wish":                {record: "old", draft: reconcile.Draft{Asked: "new", Plan: some}, want: ";class=berth"},
-		"no wish any more":            {record: "old", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";class=berth"},
+		"no wish any more":            {record: "old", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";by=before;class=berth"},
 		"refused until now":           {record: nothingMade, draft: reconcile.Draft{Asked: "new", Plan: some}, want: ";class=berth"},
 		"deleted":                     {record: "old", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, deleted: true},
 		"nodes alone":                 {record: "old", draft: reconcile.Draft{Asked: "old", Plan: some}},
@@ -31,14 +31,14 @@ func TestOutdated(t *testing.T) {
 		"nothing recorded":            {draft: reconcile.Draft{Asked: "new", Plan: some}},
 		"drift is kept":               {record: "kept:as-is", draft: reconcile.Draft{Asked: "new", Digest: "as-is", Plan: some}},
 		"drift is kept no longer":     {record: "kept:as-is", draft: reconcile.Draft{Asked: "new", Digest: "other", Plan: some}, want: ";class=berth"},
-		"drift was kept, and is gone": {record: "kept:as-is", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";class=berth"},
+		"drift was kept, and is gone": {record: "kept:as-is", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";by=before;class=berth"},
 	} {
 		svc := given("berth")
-		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, tc.record, "").String()
+		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, tc.record, "before").String()
 		if tc.deleted {
 			svc.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)}
 		}
-		got, outdated := Outdated(svc, &tc.draft)
+		got, outdated := Outdated(svc, &tc.draft, "")
 		if outdated != (tc.want != "") || got.Annotations[status.AnnotationApplied] != tc.want {
 			t.Errorf("%s: %v, %q, want %q", name, outdated, got.Annotations[status.AnnotationApplied], tc.want)
 		}

@@ -116,7 +116,7 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 		if err != nil {
 			return reconcile.Result{}, err
 		}
-		if want, outdated := service.Outdated(job.Service, draft); outdated && try == 0 {
+		if want, outdated := service.Outdated(job.Service, draft, installation); outdated && try == 0 {
 			if err := o.teller.patch(ctx, job.Service, want); err != nil {
 				return reconcile.Result{}, err
 			}

@@ -101,7 +101,7 @@ func (p *place) clients(w *world) {
 
 func (p *place) policies(w *world) {
 	w.t.Helper()
-	port := func(i int) int32 { return int32(32500 + i) }
+	port := func(i int) int32 { return int32(healthPort + i) }
 	p.each(w, func(i int) []change {
 		return []change{policyLocal, spec(func(s *corev1.ServiceSpec) { s.HealthCheckNodePort = port(i) })}
 	})
