@@ -58,7 +58,7 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 			want.DropFinalizers = append(want.DropFinalizers, OwnFinalizer)
 		}
 	}
-	if digest, changed := applied(svc, result); changed {
+	if digest, changed := applied(result); changed {
 		want.Annotations = map[string]string{status.AnnotationApplied: NewRecord(svc, digest, c.Installation).String()}
 	}
 	return want
@@ -66,7 +66,7 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 
 // applied is what the Service is to remember of a run for later processes; false if
 // it stays as it is.
-func applied(svc *corev1.Service, result reconcile.Result) (digest string, changed bool) {
+func applied(result reconcile.Result) (digest string, changed bool) {
 	draft := result.Draft
 	if draft.Intent == reconcile.LeaveAlone && (draft.Job.NeverProvisioned || draft.Job.NothingMade) {
 		digest, changed = nothingMade, true // nothing shared waits for it

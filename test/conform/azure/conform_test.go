@@ -15,6 +15,9 @@ func TestConform(t *testing.T) {
 	for _, config := range []string{"stock", "aks-scale-set", machines, "other-keys", "several"} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}
+	t.Run("beside/aks-scale-set", func(t *testing.T) {
+		suite.Beside(t, "aks-scale-set", []string{"pub-plain", "pub-local", "pub-udp", "pub-ranges", "int-plain"}, results)
+	})
 	names := []string{"pub-dual", "pub-shared-a", "int-link"}
 	t.Run("half-built", func(t *testing.T) { suite.HalfBuilt(t, machines, names, results) })
 	t.Run("half-deleted", func(t *testing.T) { suite.HalfDeleted(t, machines, names, results) })
