@@ -38,6 +38,14 @@ func (w *world) play(name string, steps []step) {
 
 func TestClassicLife(t *testing.T) { start(t, 3).classicLife() }
 
+// Ports of health checks that Services ask for, one each: the API server may take a while to
+// let one go. It gives none of these to anybody by itself.
+// Source: KEP-3668, the lower 86 of the node ports.
+const (
+	classicHealth = 30080
+	networkHealth = 30081
+)
+
 func (w *world) classicLife() {
 	w.t.Helper()
 	before := w.state()
@@ -45,7 +53,7 @@ func (w *world) classicLife() {
 	svc := w.create("web", ports(80, 31080))
 	w.addressIsThatOf("web", classicKind)
 	w.becomes("web", members, inOrder(w.machines()...))
-	check := fmt.Sprintf("HTTP:%d/healthz", healthPort)
+	check := fmt.Sprintf("HTTP:%d/healthz", classicHealth)
 	w.play("web", []step{
 		{"a second port", []change{ports(80, 31080, 443, 31443)}, listeners, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
 		{"another number", []change{ports(80, 31080, 8443, 31443)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
@@ -58,7 +66,7 @@ func (w *world) classicLife() {
 		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443")}, listeners,
 			[]string{"SSL:8443>TCP:31444 0a1b2c3d", "TCP:80>TCP:31080"}},
 		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
-		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = healthPort }}, checks, []string{check}},
+		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = classicHealth }}, checks, []string{check}},
 		{"policy Cluster", []change{policyCluster}, checks, []string{"TCP:31080"}},
 		{"source ranges", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }}, ranges,
 			[]string{"80 10.1.0.0/16", "8443 10.1.0.0/16"}},
@@ -96,8 +104,8 @@ func (w *world) networkLife() {
 		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443"), annotate("target-group-attributes", "")}, listeners,
 			[]string{"TCP:80>TCP:31080", "TLS:8443>TCP:31444 0a1b2c3d"}},
 		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
-		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = healthPort }}, checks,
-			[]string{fmt.Sprintf("80 HTTP:%d/healthz", healthPort), fmt.Sprintf("8443 HTTP:%d/healthz", healthPort)}},
+		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = networkHealth }}, checks,
+			[]string{fmt.Sprintf("80 HTTP:%d/healthz", networkHealth), fmt.Sprintf("8443 HTTP:%d/healthz", networkHealth)}},
 		{"policy Cluster", []change{policyCluster}, checks, []string{"80 TCP:traffic-port", "8443 TCP:traffic-port"}},
 		{"UDP", []change{udp}, listeners, []string{"UDP:8443>UDP:31444"}},
 		{"TCP again", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},

@@ -92,11 +92,6 @@ func (w *world) one(k kind, i int, more ...change) corev1.Service {
 	return w.service(name, slices.Concat([]change{ports(80, nodePort(i, 0))}, k.asks, more)...)
 }
 
-// healthPort is the first port of health checks that a test asks for. It is one of those
-// that the API server gives to nobody by itself.
-// Source: KEP-3070, the lower 86 of the node ports.
-const healthPort = 30080
-
 // nodePort of the n-th port of the i-th Service.
 func nodePort(i, n int) int32 { return int32(30100 + 10*i + n) }
 

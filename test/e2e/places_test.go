@@ -101,11 +101,8 @@ func (p *place) clients(w *world) {
 
 func (p *place) policies(w *world) {
 	w.t.Helper()
-	port := func(i int) int32 { return int32(healthPort + i) }
-	p.each(w, func(i int) []change {
-		return []change{policyLocal, spec(func(s *corev1.ServiceSpec) { s.HealthCheckNodePort = port(i) })}
-	})
-	w.shows("policy Local", frontCheck, func(i int, _ kind) any { return fmt.Sprintf("%d/healthz", port(i)) })
+	p.each(w, func(int) []change { return []change{policyLocal} })
+	w.shows("policy Local", frontCheck, func(_ int, k kind) any { return fmt.Sprintf("%d/healthz", w.get(k.name).Spec.HealthCheckNodePort) })
 	p.each(w, func(int) []change { return []change{policyCluster} })
 	w.shows("policy Cluster", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0), nodePort(i, 1)) })
 	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0))} })
