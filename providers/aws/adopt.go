@@ -28,7 +28,7 @@ func adopt(want, have *stack.Stack) *stack.Stack {
 			continue
 		}
 		names[from] = w.Key.Name
-		if taken {
+		if _, placed := names[w.Key.Name]; taken && !placed {
 			held, _ := holder.Spec.(TargetGroup)
 			names[w.Key.Name] = "old-" + held.Name
 		}

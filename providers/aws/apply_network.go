@@ -148,25 +148,39 @@ func createListener(c *change, spec Listener) plan.Outcome {
 	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, spec.after(out.Listeners[0]))
 }
 
+// updateListener leaves a target group once another one can serve. Where AWS refuses two groups
+// the listener goes over at once.
 func updateListener(c *change, spec Listener) plan.Outcome {
-	in := &elbv2.ModifyListenerInput{
-		ListenerArn: awssdk.String(c.ID()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
-		DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
+	manual, err := awaitHealthy(c, spec)
+	if err != nil {
+		return failed(err)
 	}
-	out, err := tell(c.Ctx, c.Session.network.ModifyListener, in)
+	modify := func() (*elbv2.ModifyListenerOutput, error) {
+		return tell(c.Ctx, c.Session.network.ModifyListener, &elbv2.ModifyListenerInput{
+			ListenerArn: awssdk.String(c.ID()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
+			DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
+		})
+	}
+	out, err := modify()
+	if spec.Leaving != "" && withoutWeights(err) {
+		spec = spec.alone()
+		out, err = modify()
+	}
 	if err != nil {
 		return failed(err)
 	}
 	if len(out.Listeners) > 0 {
 		spec = spec.after(out.Listeners[0])
 	}
-	return c.Updated(spec, nil)
+	o := c.Updated(spec, nil)
+	o.Manual = manual
+	return o
 }
 
 // after is the listener with what AWS chose where nobody else did, and without its tags:
 // no read shows them.
 func (l Listener) after(answer elbv2types.Listener) Listener {
-	l.Tags = nil
+	l.Tags, l.Leaving = nil, ""
 	if answer.Protocol != "" {
 		l.Protocol = string(answer.Protocol)
 	}

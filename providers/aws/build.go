@@ -42,6 +42,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if b.problems.Errors() {
 		return nil, b.problems, nil
 	}
+	b.keepRules()
 	b.countRules()
 	b.out.Sort()
 	return b.out, b.problems, nil
@@ -49,13 +50,14 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 
 // builder is the state of one build.
 type builder struct {
-	in     input
-	facts  *Facts
-	have   *stack.Stack
-	lb     string   // the load balancer's name
-	ranges []string // clients that may connect, sorted, IPv4
-	ids    []string // instances behind the load balancer, sorted
-	groups []string // groups of the nodes that get rules, sorted
+	in      input
+	facts   *Facts
+	have    *stack.Stack
+	lb      string           // the load balancer's name
+	ranges  []string         // clients that may connect, sorted, IPv4
+	ids     []string         // instances behind the load balancer, sorted
+	groups  []string         // groups of the nodes that get rules, sorted
+	leaving []stack.Resource // target groups that listeners are about to leave
 
 	out      *stack.Stack
 	problems annotations.Problems

@@ -51,6 +51,7 @@ func (f *controlled) listener(p lbcPort, group stack.Key) {
 	if action, _, said := actionsKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said {
 		l = l.share(action)
 	}
+	l = f.handOver(key.Name, l, p.NodePort)
 	f.out.Put(stack.Resource{Key: key, In: f.balancer, Slot: slotIn(f.ofGroup, p.Port), Spec: l})
 	if values, _, said := listenerAttrKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said && len(values) > 0 && p.listener != protocolTLS {
 		f.put(KindListenerAttr, key.Name, key, Attributes{Values: values})
@@ -99,8 +100,12 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 	}
 	have, ok := f.found(stack.Key{Kind: KindTargetGroup, Name: p.key()})
 	old, _ := have.Spec.(TargetGroup)
-	if ok && old.Protocol == group.Protocol && old.TargetType == group.TargetType && old.Family == group.Family {
-		group.Port = old.Port
+	sent, _ := f.sendsTo(p.key())
+	sends, _ := sent.Spec.(TargetGroup)
+	for _, there := range []TargetGroup{old, sends} {
+		if there.Protocol == group.Protocol && there.TargetType == group.TargetType && there.Family == group.Family {
+			group.Port = there.Port
+		}
 	}
 	group.Name = f.groupNameOf(p, group)
 	if ok && old.Name == group.Name && old.Family != group.Family {

@@ -91,6 +91,7 @@ func (b *builder) networkListeners(ports []nodeports.ServicePort, tags Tags) {
 			listener.Protocol, listener.Certificate = "TLS", cert
 			listener.SSLPolicy = sslPolicyKey.Get(b.in.Values)
 		}
+		listener = b.handOver(name, listener, p.NodePort)
 		b.out.Put(stack.Resource{
 			Key: stack.Key{Kind: KindListener, Name: name}, In: networkKey(), Slot: portSlot(p.Port), Spec: listener,
 		})

@@ -52,6 +52,7 @@ type factCache struct {
 		TargetQuota
 	}
 	suspects fault.Suspects // members that AWS did not take, by load balancer or target group
+	awaited  awaited        // target groups whose first healthy target is waited for
 	stacks   stackCache
 	last     struct {
 		sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,8 +40,11 @@ func TestIdempotent(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			have := asFound(r.want)
 			in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
+			if leaves(r.want) { // another plan follows, and ends it
+				r.want, _, _ = build(in, &c.world.Facts, asFound(r.want))
+			}
+			have := asFound(r.want)
 			again, problems, err := build(in, &c.world.Facts, have)
 			if err != nil || problems.Errors() {
 				t.Fatalf("build again: %v %v", err, problems.Strings())
@@ -53,6 +57,28 @@ func TestIdempotent(t *testing.T) {
 				t.Errorf("plan is not empty:\n%s", planText(p))
 			}
 		})
+	}
+}
+
+// leaves tells whether a listener is about to leave a target group.
+func leaves(want *stack.Stack) bool {
+	return slices.ContainsFunc(want.Of(KindListener), func(r stack.Resource) bool {
+		l, _ := r.Spec.(Listener)
+		return l.Leaving != ""
+	})
+}
+
+// TestLater: a plan by which a target group joins a listener says what follows.
+func TestLater(t *testing.T) {
+	for name, want := range map[string]string{
+		"lbc-nodes-to-pods": "once a target of target-group/tcp-80 is healthy, listener/tcp-80 sends to it alone, without an interruption; 2m0s later the old target group is deleted",
+		"lbc-pods":          "",
+	} {
+		c := loadCase(t, filepath.Join("testdata", name))
+		in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
+		if got := strings.Join(later(in, &c.world.Facts, c.have(t)), "\n"); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 

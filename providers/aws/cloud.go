@@ -22,6 +22,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Scope:        scope,
 		Fresh:        fresh,
 		Build:        build,
+		Later:        later,
 		Follow:       follow,
 		Adopt:        adopt,
 		Shadow:       shadow,

@@ -26,6 +26,7 @@ type Controller struct {
 	NoBackendGroup bool
 	ManageRules    bool // nodes let in load balancers whose groups the user has named as well
 	TCPUDP         bool // TCP and UDP on one port are served together
+	NoWeights      bool // no listener sends to two target groups while one takes the place of the other
 }
 
 // controllerSection is the section as the reader library fills it in.
@@ -39,6 +40,7 @@ type controllerSection struct {
 	DisableBackendSecurityGroup     bool
 	ManageBackendSecurityGroupRules bool
 	EnableTCPUDPListener            bool
+	DisableWeightedTargetGroups     bool
 }
 
 const defaultSSLPolicy = "ELBSecurityPolicy-2016-08"
@@ -57,6 +59,7 @@ func (s controllerSection) controller() (Controller, error) {
 	c := Controller{
 		Serve: s.LoadBalancerController, TargetType: s.DefaultTargetType, Scheme: s.DefaultScheme, SSLPolicy: s.DefaultSslPolicy, Tags: tags,
 		BackendGroup: s.BackendSecurityGroup, NoBackendGroup: s.DisableBackendSecurityGroup, ManageRules: s.ManageBackendSecurityGroupRules, TCPUDP: s.EnableTCPUDPListener,
+		NoWeights: s.DisableWeightedTargetGroups,
 	}
 	for _, choice := range []struct {
 		key    string

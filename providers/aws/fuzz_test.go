@@ -20,7 +20,7 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
 		Sized: slices.IndexFunc(all, func(c testCase) bool { return c.name == "nlb-basic" }),
-		Found: func(want, _ *stack.Stack) *stack.Stack { return asFound(want) },
+		Found: func(want, _ *stack.Stack) *stack.Stack { return asFound(want) }, Follows: leaves,
 	}
 }
 

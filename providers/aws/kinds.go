@@ -233,7 +233,10 @@ type Listener struct {
 	// Service's own comes first. Without any the own one has all.
 	Shares []Weighted `json:",omitempty"`
 	Sticks string     `json:",omitempty"` // "on": clients stay with the group that they got
-	Tags   Tags
+	// Leaving is wanted where one of the shares is that of a group of the Service which is
+	// about to be left: its ARN. What is found never says it.
+	Leaving string `json:",omitempty" stack:"aside"`
+	Tags    Tags
 }
 
 // Certificates are those that a TLS listener has besides its default one.

@@ -210,6 +210,9 @@ func (r *read) groupPlaces(group string, own []string) map[string]string {
 		if _, taken := out[arn]; !taken && slices.Contains(own, arn) {
 			out[arn] = partOf(group, listenerName(l))
 		}
+		if old := leftBy(l, own); old != "" && out[old] == "" {
+			out[old] = leavingMark + partOf(group, listenerName(l))
+		}
 	}
 	return out
 }

@@ -220,6 +220,9 @@ func (r *read) places(lb string, own []string) map[string]string {
 		if _, taken := out[arn]; arn != "" && !taken {
 			out[arn] = listenerName(l)
 		}
+		if old := leftBy(l, own); old != "" && out[old] == "" {
+			out[old] = leavingMark + listenerName(l)
+		}
 	}
 	return out
 }
@@ -248,18 +251,38 @@ func forwardedTo(l elbv2types.Listener) []elbv2types.TargetGroupTuple {
 }
 
 // targetOf is the target group of the Service that a listener forwards to, else the first
-// one; empty if there is none.
+// one; empty if there is none. Of two it is the one that gets nothing yet.
 func targetOf(l elbv2types.Listener, own []string) string {
-	groups := forwardedTo(l)
-	for _, g := range groups {
-		if arn := awssdk.ToString(g.TargetGroupArn); slices.Contains(own, arn) {
-			return arn
-		}
+	if mine := ownOfListener(l, own); len(mine) > 0 {
+		return awssdk.ToString(mine[0].TargetGroupArn)
 	}
+	groups := forwardedTo(l)
 	if len(groups) == 0 {
 		return ""
 	}
 	return awssdk.ToString(groups[0].TargetGroupArn)
+}
+
+// leftBy is the target group of the Service that a listener is about to leave for another
+// one of the Service; empty if it has one at most.
+func leftBy(l elbv2types.Listener, own []string) string {
+	mine := ownOfListener(l, own)
+	if len(mine) < 2 {
+		return ""
+	}
+	return awssdk.ToString(mine[len(mine)-1].TargetGroupArn)
+}
+
+// ownOfListener are the target groups of the Service that a listener forwards to, those with
+// less traffic first.
+func ownOfListener(l elbv2types.Listener, own []string) []elbv2types.TargetGroupTuple {
+	mine := slices.DeleteFunc(slices.Clone(forwardedTo(l)), func(g elbv2types.TargetGroupTuple) bool {
+		return !slices.Contains(own, awssdk.ToString(g.TargetGroupArn))
+	})
+	slices.SortStableFunc(mine, func(a, b elbv2types.TargetGroupTuple) int {
+		return cmp.Compare(awssdk.ToInt32(a.Weight), awssdk.ToInt32(b.Weight))
+	})
+	return mine
 }
 
 // shared adds to a listener the shares of its groups, if it has several.

@@ -45,6 +45,9 @@ type Fuzzer[C, F any] struct {
 	InFacts bool
 	// Rest tells what the plan of the result of a plan may still do. Nil: nothing.
 	Rest func(plan.Plan) bool
+	// Follows tells that what is wanted is only half of a change, which the next plan ends.
+	// Nil: it never is.
+	Follows func(want *stack.Stack) bool
 }
 
 // mutants is how many changed seeds a plain run tries for each seed.
@@ -102,6 +105,13 @@ func (z Fuzzer[C, F]) Build(f *testing.F) {
 func (z Fuzzer[C, F]) settles(t *testing.T, c Fuzzed[C, F], in providers.Input[C], want *stack.Stack) {
 	t.Helper()
 	found := z.Found(want, c.Have)
+	if z.Follows != nil && z.Follows(want) {
+		ended, more, err := z.Cloud.Build(in, c.Facts, found)
+		if err != nil || more.Errors() || z.Follows(ended) {
+			t.Fatalf("%s: no plan ends what was begun: %v %v", c.Name, err, more.Strings())
+		}
+		found = z.Found(ended, found)
+	}
 	for range 2 {
 		from := found
 		if z.InFacts {

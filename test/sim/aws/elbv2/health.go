@@ -67,7 +67,9 @@ func describeTargetHealth(c *call) (any, error) {
 }
 
 // verdict tells the state of a registered target. Source of states, reasons and
-// their order: API reference, TargetHealth.
+// their order: API reference, TargetHealth. A group is in use, and its targets are checked, as
+// soon as a listener names it, with whatever weight. Source: Network Load Balancers guide,
+// "Health checks for your target groups", and "Distribute traffic to multiple target groups".
 func (c *call) verdict(tg *targetGroup, t target) verdict {
 	if !t.Draining.IsZero() || c.terminated(tg, t) {
 		return verdict{"draining", "Target.DeregistrationInProgress", "Target deregistration is in progress"}
