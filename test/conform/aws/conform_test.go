@@ -28,6 +28,9 @@ func TestConform(t *testing.T) {
 	t.Run("coverage", func(t *testing.T) {
 		kit.Coverage(t, aws.Annotations(), unread)
 	})
+	t.Run("beside/stock", func(t *testing.T) {
+		suite.Beside(t, "stock", []string{"clb-plain", "clb-local", "clb-ranges", "nlb-plain", "nlb-ranges", "nlb-udp"}, results)
+	})
 	for _, config := range []string{"stock", "managed-groups", "shared-probe", "given-group", "no-node-rules"} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}

@@ -17,6 +17,9 @@ func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
 	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, gce.Annotations(), unread) })
+	t.Run("beside/stock", func(t *testing.T) {
+		suite.Beside(t, "stock", []string{"tp-plain", "tp-local", "tp-ranges", "ilb-plain", "ilb-local"}, results)
+	})
 	for _, config := range []string{"stock", oneZone} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}

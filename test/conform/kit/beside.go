@@ -51,7 +51,7 @@ func (s *Suite) Beside(t *testing.T, config string, named []string, results *Tab
 	part("more ports at once", func() error {
 		return w.atOnce(both, func(svc corev1.Service) error {
 			return w.Change(ctx, svc.Namespace, svc.Name, func(svc *corev1.Service) {
-				svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: "more", Port: 8443, TargetPort: intstr.FromInt32(8443)})
+				svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: "more", Protocol: svc.Spec.Ports[0].Protocol, Port: 8443, TargetPort: intstr.FromInt32(8443)})
 			})
 		})
 	})

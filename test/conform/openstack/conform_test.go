@@ -15,6 +15,9 @@ func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
 	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), unread) })
+	t.Run("beside/stock", func(t *testing.T) {
+		suite.Beside(t, "stock", []string{"ext-plain", "ext-ports", "ext-local", "ext-ranges"}, results)
+	})
 	for _, config := range []string{"stock", "classes", "other-keys", "internal", "ovn", "old-api", "dual", serial} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}
