@@ -71,6 +71,7 @@ type read struct {
 	classicAttr    map[string]ClassicAttributes
 	listeners      map[string][]elbv2types.Listener // by load balancer ARN
 	targets        map[string][]Target              // by target group ARN
+	checking       map[string]bool                  // target groups of which no target is healthy, while first checks go on
 }
 
 // family is a list that can fail as a whole.
@@ -120,7 +121,7 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 		Session: s, ReadBatch: kit.NewReadBatch(), ctx: ctx, scopes: scopes, details: details, parts: parts,
 		tags: map[string]Tags{}, attributes: map[string]Tags{}, classicAttr: map[string]ClassicAttributes{},
 		certificates: map[string][]string{}, capacity: map[string]int32{},
-		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]Target{}, factsFor: map[string]*Facts{},
+		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]Target{}, checking: map[string]bool{}, factsFor: map[string]*Facts{},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
@@ -29,10 +31,28 @@ func (r *read) found(scope providers.Scope) providers.Found[*Facts] {
 		have.Resources = append(have.Resources, r.groupNetworkStack(v, group)...)
 	}
 	have.Resources = append(have.Resources, r.nodeRuleStack(v)...)
+	r.settle(v, have)
 	have.Sort()
 	out.Have = have
 	out.Blind, out.Err = r.faults(scope, v)
 	return out
+}
+
+// settle takes a Network Load Balancer that has none but unchecked targets in one of its
+// groups for one that is still being made, where a Classic Load Balancer of the Service serves.
+func (r *read) settle(v *view, have *stack.Stack) {
+	if classic, ok := have.Get(classicKey()); !ok || classic.Proof == stack.None {
+		return
+	}
+	checked := true
+	for _, t := range r.ownTargetGroups(v) {
+		checked = checked && !r.checking[awssdk.ToString(t.TargetGroupArn)]
+	}
+	for i := range have.Resources {
+		if kind := have.Resources[i].Key.Kind; !checked && have.Resources[i].State == stack.Ready && (kind == KindNetwork || kind == KindSharedNetwork) {
+			have.Resources[i].State = stack.Pending
+		}
+	}
 }
 
 // view is what one Service may see of what was read.

@@ -169,7 +169,8 @@ func (r *read) readTargets(group, namespace string) error {
 		}
 		found = ownOf(found, note)
 	}
-	r.Keep(func() { r.targets[group] = found })
+	healthy, checking := firstHealth(out.TargetHealthDescriptions)
+	r.Keep(func() { r.targets[group], r.checking[group] = found, checking && !healthy })
 	return nil
 }
 

@@ -37,3 +37,14 @@ func (d *Draft) Vanished() bool { return d.Drifted() && len(d.Found) == 0 && !d.
 func (d *Draft) Adopts() bool {
 	return d.Job.Foreign && !d.Job.NeverProvisioned && len(d.Found) > 0 && !d.Job.Release
 }
+
+// Unready tells whether a wanted load balancer is still being made: what serves meanwhile is
+// not replaced yet.
+func (r Result) Unready() bool {
+	have, want := r.Report.Have, r.Draft.Want
+	return have != nil && want != nil && slices.ContainsFunc(r.Serves, func(k stack.Key) bool {
+		found, _ := have.Get(k)
+		_, wanted := want.Get(k)
+		return wanted && found.State == stack.Pending
+	})
+}

@@ -53,6 +53,9 @@ func HeldText(held []plan.Blocked) string {
 // Replacing tells whether an old load balancer still serves beside a new one, and
 // which.
 func Replacing(result reconcile.Result) (old string, waits bool) {
+	if result.Unready() {
+		return "", false
+	}
 	return gated(result, engine.Waiting)
 }
 

@@ -94,6 +94,22 @@ func TestReplacingNamesTheLoadBalancer(t *testing.T) {
 	}
 }
 
+// TestNotReplacingYet: a load balancer that is still being made takes nobody's place.
+func TestNotReplacingYet(t *testing.T) {
+	next, old := stack.Key{Kind: "load-balancer", Name: "new"}, stack.Key{Kind: "load-balancer", Name: "old"}
+	gone := step(1)
+	gone.ID = plan.StepID{Key: old, Action: plan.Delete}
+	for state, want := range map[stack.State]bool{stack.Pending: false, stack.Ready: true} {
+		draft := reconcile.Draft{Found: []stack.Key{old}, Want: &stack.Stack{Resources: []stack.Resource{{Key: next}}}}
+		res := resultOf(draft, engine.Result{Step: gone, State: engine.Waiting})
+		res.Report.Have = &stack.Stack{Resources: []stack.Resource{{Key: next, State: state}, {Key: old, State: stack.Pending}}}
+		res.Serves = []stack.Key{next, old}
+		if _, waits := Replacing(res); waits != want {
+			t.Errorf("%v: replacing is %t, want %t", state, waits, want)
+		}
+	}
+}
+
 // TestOneLine: a list of errors reads as a sentence, not as a library prints it.
 func TestOneLine(t *testing.T) {
 	var list *multierror.Error

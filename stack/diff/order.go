@@ -21,12 +21,31 @@ func (c *comparison) gateSwitch() {
 		return
 	}
 	inTheWay := c.neededByWrites()
+	ready := c.notReady()
 	for i := range c.steps {
 		s := &c.steps[i]
 		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] {
 			s.Gate = plan.Gate{After: settleTime, Since: "the status shows the new load balancer"}
+			s.Needs = slices.Concat(s.Needs, ready)
 		}
 	}
+}
+
+// notReady are steps that stand for the getting ready of wanted load balancers which the
+// cloud is still making: until then it is the old one that serves.
+func (c *comparison) notReady() []plan.StepID {
+	var out []plan.StepID
+	for _, k := range c.want.keys {
+		found, exists := c.have.byKey[k]
+		if !exists || found.State != stack.Pending || !c.rules.Kinds[k.Kind].Serving || c.replaced[k] {
+			continue
+		}
+		if _, known := c.awaited[k]; !known {
+			c.await(found, plan.ByBusy, "the cloud is still making it, or checks what is behind it; what serves now stays until it is ready")
+		}
+		out = append(out, c.steps[c.awaited[k]].ID)
+	}
+	return out
 }
 
 // isSwitch tells whether the step ends a serving kind that is wanted no more

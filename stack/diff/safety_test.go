@@ -90,6 +90,12 @@ func TestForeign(t *testing.T) {
 	})
 }
 
+// inMaking is a resource that the cloud is still making.
+func inMaking(r stack.Resource) stack.Resource {
+	r.State = stack.Pending
+	return r
+}
+
 func TestKindSwitch(t *testing.T) {
 	old := owned(key("old-lb", ""), stack.Key{}, lb{})
 	base := owned(theLB, stack.Key{}, lb{})
@@ -101,6 +107,13 @@ func TestKindSwitch(t *testing.T) {
 		},
 		"also when the new one is there already": {
 			want: wish(base), have: found(base, old), plan: []string{"delete old-lb @1m0s"},
+		},
+		"the old one stays while the new one is not ready": {
+			want: wish(base), have: found(inMaking(base), old, ruleFor("80")),
+			plan: []string{"held update lb settle: busy", "held delete old-lb: needs update lb settle", "held delete rule/80: needs update lb settle"},
+		},
+		"nobody waits for what is not wanted": {
+			want: wish(base), have: found(base, inMaking(old)), plan: []string{"delete old-lb @1m0s"},
 		},
 		"a release waits for nothing": {want: wish(), have: found(old), plan: []string{"delete old-lb"}},
 		"one of several of a kind is no switch": {
