@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -106,15 +107,23 @@ func (w *World) atOnce(services []corev1.Service, act func(corev1.Service) error
 	return group.Wait()
 }
 
-// agreed waits until both are done, and sees that Berth would find nothing to do for any
-// Service, its own and those of the official controller.
+// agreed waits until Berth would find nothing to do for any Service, its own and those of
+// the official controller, which may pause for a while after it came too late; and sees that
+// it stays so.
 func (w *World) agreed(config, what string, mark int, results *Table) {
 	w.T.Helper()
+	class := "--load-balancer-class=" + ownClass
+	w.Eventually(what+", then nothing to do", func(context.Context) error {
+		human, code := w.Command("", "plan", "-A", class)
+		if code != plan.ExitNothing {
+			return fmt.Errorf("plan: exit code %d\n%s", code, human)
+		}
+		return nil
+	})
 	w.Settle(mark)
-	doc, code := w.Plan("-A", "--load-balancer-class="+ownClass)
+	doc, code := w.Plan("-A", class)
 	if code != plan.ExitNothing {
-		human, _ := w.Command("", "plan", "-A", "--load-balancer-class="+ownClass)
-		w.T.Errorf("%s: plan: exit code %d\n%s", what, code, human)
+		w.T.Errorf("%s: there was nothing to do, and then plan ended with %d", what, code)
 	}
 	results.Add("beside "+config, fmt.Sprintf("all %d together", len(doc.Plans)), code != plan.ExitNothing, what+"; then nothing to do for any"+collisions(w, mark))
 }
