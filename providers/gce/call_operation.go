@@ -39,6 +39,9 @@ const (
 // handle is where an operation is found.
 type handle struct{ project, region, zone, name string }
 
+// isLocal returns whether the operation is in a region or a zone.
+func (h handle) isLocal() bool { return h.zone != "" || h.region != "" }
+
 // writes is a writing method of any of the library's clients.
 type writes[R any] func(context.Context, *R, ...gax.CallOption) (*compute.Operation, error)
 
@@ -98,7 +101,10 @@ func (s *Session) send(ctx context.Context, call func(context.Context) (*compute
 type unfinished struct{ error }
 
 // await waits on an operation, which costs the cloud less than asking it again
-// and again. A wait that ends early, or without an answer, is repeated.
+// and again. A wait that ends early, or without an answer, is repeated. Where waits
+// have used up their rate, which in regions and zones they share with all heavy reads,
+// the operation is asked for its state once, at the rate of its own group: many have
+// ended by then.
 func (s *Session) await(ctx context.Context, op *computepb.Operation) error {
 	if op.GetStatus() == computepb.Operation_DONE {
 		return faultOfOperation(op)
@@ -107,8 +113,14 @@ func (s *Session) await(ctx context.Context, op *computepb.Operation) error {
 	end := s.open.begin(projectPathOf(op.GetTargetLink()))
 	defer end()
 	wait := kit.Wait{First: 50 * time.Millisecond, Longest: 10 * time.Second, Patience: operationLimit, Now: s.now}
+	asked := false
 	err := wait.Until(ctx, "operation "+at.name, func(ctx context.Context) (kit.State, error) {
-		now, err := s.waitOn(ctx, at)
+		look := s.waitOn
+		if !asked && at.isLocal() && !s.waits.Free(ctx, groupHeavy) {
+			look = s.stateOf
+		}
+		asked = true
+		now, err := look(ctx, at)
 		if err == nil {
 			op = now
 		}
@@ -133,6 +145,14 @@ func (s *Session) waitOn(ctx context.Context, at handle) (*computepb.Operation, 
 	default:
 		return once(ctx, s.operationAPI.global.Wait, &computepb.WaitGlobalOperationRequest{Project: at.project, Operation: at.name})
 	}
+}
+
+// stateOf returns an operation in a region or a zone as it is now.
+func (s *Session) stateOf(ctx context.Context, at handle) (*computepb.Operation, error) {
+	if at.zone != "" {
+		return once(ctx, s.operationAPI.zone.Get, &computepb.GetZoneOperationRequest{Project: at.project, Zone: at.zone, Operation: at.name})
+	}
+	return once(ctx, s.operationAPI.region.Get, &computepb.GetRegionOperationRequest{Project: at.project, Region: at.region, Operation: at.name})
 }
 
 // once is ask without retries, for waits that are repeated anyway.

@@ -31,6 +31,7 @@ type Session struct {
 	rules  *gatherer[string, ruleAnswer]
 
 	open   *openOperations
+	waits  *kit.Limits // of the calls that wait for operations
 	nodes  *machines
 	doubts *doubts
 
@@ -66,7 +67,7 @@ func openOver(ctx context.Context, c Config, env providers.Env, next http.RoundT
 	}
 	calls := &limited{next: next, calls: newLimits(env.Share, now, callLimit), waits: newLimits(env.Share, now, waitLimit)}
 	client := &http.Client{Transport: &agent{name: env.UserAgent, next: calls}}
-	s := &Session{config: c, now: now, facts: newFactCache(), groups: newMemberCache(strings.Compare), points: newMemberCache(Endpoint.compare), places: newPlaceCache(), done: newDoneCache(), open: newOpenOperations(), nodes: newMachines(), doubts: &doubts{}}
+	s := &Session{config: c, now: now, facts: newFactCache(), groups: newMemberCache(strings.Compare), points: newMemberCache(Endpoint.compare), places: newPlaceCache(), done: newDoneCache(), open: newOpenOperations(), waits: calls.waits, nodes: newMachines(), doubts: &doubts{}}
 	if err := s.identify(ctx, env); err != nil {
 		return nil, err
 	}

@@ -243,6 +243,14 @@ func (b *bucket) drain(now time.Time, left int) {
 	}
 }
 
+// free returns whether nobody waits and there is a token for such an urgency.
+func (b *bucket) free(u Urgency) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	return len(b.queue) == 0 && !now.Before(b.closed) && b.missing(now, u) == 0
+}
+
 // queue is the calls that wait, as a heap: the next one first.
 type queue []*waiter
 

@@ -138,6 +138,18 @@ func (l *Limits) bounded(ctx context.Context, call func(context.Context) error) 
 	return call(ctx)
 }
 
+// Free returns whether a call that counts for a bucket would go out at once. Who asks
+// takes no token.
+func (l *Limits) Free(ctx context.Context, name string) bool {
+	turn, _ := turnNow(ctx)
+	for _, b := range l.named([]string{name}) {
+		if !b.free(turn.Urgency) {
+			return false
+		}
+	}
+	return true
+}
+
 // Remaining takes over what the cloud says is left in a bucket, such as in the
 // headers of an answer: never more than is counted here.
 func (l *Limits) Remaining(name string, calls int) {

@@ -381,3 +381,16 @@ func TestBlame(t *testing.T) {
 		}
 	})
 }
+
+// TestFree: a bucket is free while it has a token and nobody waits; asking takes none.
+func TestFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
+		user := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User})
+		first, second := l.Free(user, "x"), l.Free(user, "x")
+		err := l.Do(user, func(context.Context) error { return nil }, "x")
+		if !first || !second || err != nil || l.Free(user, "x") {
+			t.Errorf("free %v, %v and after a call %v: %v", first, second, l.Free(user, "x"), err)
+		}
+	})
+}
