@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,8 +29,9 @@ type Admission struct {
 	// beside lists the Services that count in a namespace; nil: they are not known.
 	beside func(namespace string) []*corev1.Service
 
-	body    []byte // of the file as it was read last; only the watcher writes it
-	current atomic.Pointer[policy.Policy]
+	renewing sync.Mutex
+	body     []byte // of the file as it was read last; under the mutex
+	current  atomic.Pointer[policy.Policy]
 }
 
 // NewAdmission reads the policy file (empty: there is none) for a cloud.
@@ -100,8 +102,29 @@ func before(a, b *corev1.Service) bool {
 // than that to bring a changed ConfigMap.
 const policyInterval = 5 * time.Second
 
-// watch takes the file over when it changes, and tells. A file that cannot be read
-// or understood leaves what was in force before.
+// Renew takes the file over if it has changed, and tells whether it has. It fails for one
+// that cannot be read, and once for one that cannot be understood: what was in force before
+// stays so.
+func (a *Admission) Renew() (changed bool, err error) {
+	if a == nil || a.file == "" {
+		return false, nil
+	}
+	a.renewing.Lock()
+	defer a.renewing.Unlock()
+	body, err := os.ReadFile(a.file)
+	if err != nil {
+		return false, fmt.Errorf("policy: %w", err)
+	}
+	if bytes.Equal(body, a.body) {
+		return false, nil
+	}
+	if err := a.take(body); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// watch takes the file over when it changes, and tells.
 func (a *Admission) watch(ctx context.Context, c clock.WithTicker, changed func()) {
 	if a == nil || a.file == "" {
 		return
@@ -115,19 +138,15 @@ func (a *Admission) watch(ctx context.Context, c clock.WithTicker, changed func(
 			return
 		case <-ticker.C():
 		}
-		body, err := os.ReadFile(a.file)
-		if err == nil && bytes.Equal(body, a.body) {
-			continue
-		}
-		if err == nil {
-			err = a.take(body)
-		}
+		news, err := a.Renew()
 		if err != nil {
 			log.Error(err, "the policy before stays in force")
 			continue
 		}
-		log.Info("the policy file has changed and is in force")
-		changed()
+		if news {
+			log.Info("the policy file has changed and is in force")
+			changed()
+		}
 	}
 }
 

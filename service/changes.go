@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/berth-lb/berth/service/inputs"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -102,22 +104,41 @@ func addressWriter(svc *corev1.Service) string {
 	return last.Manager
 }
 
-// sliceChanged queues the Service of a slice whose endpoints are others.
-func (c *Controller) sliceChanged(old, now any) {
-	before, _ := old.(*discoveryv1.EndpointSlice)
-	after, _ := now.(*discoveryv1.EndpointSlice)
-	if before != nil && after != nil && serviceOf(before) == serviceOf(after) &&
-		before.AddressType == after.AddressType && equality.Semantic.DeepEqual(before.Endpoints, after.Endpoints) && equality.Semantic.DeepEqual(before.Ports, after.Ports) {
-		return
+// watchInputs lets a change of what load balancers follow from besides their Services wake
+// those, as far as the cloud looks at it.
+func (c *Controller) watchInputs(factory informers.SharedInformerFactory) (err error) {
+	if c.reconciler.WantsEndpoints() {
+		watch := inputs.Watch{Changed: c.endpointsChanged, OwnPods: c.options.OwnPods}
+		if c.gatesPods() {
+			watch.PodGates = c.reconciler.IsPodGate
+		}
+		if c.endpoints, err = inputs.WatchEndpoints(inputs.Own(factory), watch); err != nil {
+			return err
+		}
 	}
-	c.wakeFor(old)
-	c.wakeFor(now)
+	if c.reconciler.WantsNamespaceLabels() {
+		if c.namespaces, err = inputs.WatchNamespaces(inputs.Own(factory), c.namespaceChanged); err != nil {
+			return err
+		}
+	}
+	c.synced = slices.Concat(c.synced, c.endpoints.Synced(), c.namespaces.Synced())
+	return nil
 }
 
-// wakeFor queues the Service of a slice, if it is handled.
-func (c *Controller) wakeFor(slice any) {
-	if key := serviceOf(slice); key != "" && c.seen.get(key) != nil {
+// endpointsChanged queues a Service, if it is handled.
+func (c *Controller) endpointsChanged(key string) {
+	if c.seen.get(key) != nil {
 		c.queue.Add(key, byEndpoints)
+	}
+}
+
+// namespaceChanged queues the Services of a namespace whose labels are new. Whoever has
+// labelled it waits for what becomes of it.
+func (c *Controller) namespaceChanged(namespace string) {
+	for _, key := range c.seen.keys() {
+		if strings.HasPrefix(key, namespace+"/") {
+			c.queue.Add(key, byUser)
+		}
 	}
 }
 

@@ -158,16 +158,24 @@ func (c Classes) servedElsewhere(r Record) bool {
 // has moved to another controller keeps what that one wrote in the place of the
 // addresses that we wrote last.
 func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, r release) status.Want {
-	want := status.Released(r.now, append(c.finalizers(svc), outputs.Finalizers...)...)
-	want.Outputs = map[string]string{}
-	for _, key := range outputs.Annotations {
-		want.Outputs[key] = ""
-	}
+	want := ReleasedMarks(outputs, c.finalizers(svc)...)
+	want.Now = r.now
 	record, known := RecordOf(svc)
 	class, wants := classOf(svc)
 	moved := r.elsewhere || wants && !c.ours(class) && known && record.Class != class
 	if moved && svc.DeletionTimestamp == nil && !equality.Semantic.DeepEqual(svc.Status.LoadBalancer.Ingress, r.written) {
 		want.LoadBalancer = nil
+	}
+	return want
+}
+
+// ReleasedMarks returns what a Service is to carry when nothing of ours is left: neither the
+// finalizers nor anything that is written besides, and no address.
+func ReleasedMarks(outputs providers.Outputs, finalizers ...string) status.Want {
+	want := status.Released(time.Time{}, append(finalizers, outputs.Finalizers...)...)
+	want.Outputs = map[string]string{}
+	for _, key := range outputs.Annotations {
+		want.Outputs[key] = ""
 	}
 	return want
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/service/inputs"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/metrics"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -58,8 +59,8 @@ type Controller struct {
 	recorder   record.EventRecorder
 	queue      *queue
 	nodes      *nodeView
-	endpoints  *endpointView
-	namespaces *namespaceView
+	endpoints  *inputs.Endpoints
+	namespaces *inputs.Namespaces
 	objects    *objectView
 	seen       *memory
 	writes     *writes
@@ -86,20 +87,8 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 	if err := c.watch(factory); err != nil {
 		return nil, err
 	}
-	if r.WantsEndpoints() {
-		if err := c.watchEndpoints(factory); err != nil {
-			return nil, err
-		}
-		if o.OwnPods || c.gatesPods() {
-			if err := c.watchPods(factory); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if r.WantsNamespaceLabels() {
-		if err := c.watchNamespaces(factory); err != nil {
-			return nil, err
-		}
+	if err := c.watchInputs(factory); err != nil {
+		return nil, err
 	}
 	if r.WantsObjects() {
 		c.objects = newObjectView(client, func(key string) { c.queue.Add(key, byUser) })

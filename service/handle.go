@@ -161,7 +161,7 @@ func (v *visit) serve(ctx context.Context) {
 		v.elsewhere(ctx, choice.Elsewhere)
 		return
 	}
-	namespace, err := v.namespaces.of(v.svc)
+	namespace, err := v.namespaces.Of(v.svc)
 	if err != nil {
 		v.unknown()
 		v.retry(ctx, err)
@@ -175,7 +175,7 @@ func (v *visit) serve(ctx context.Context) {
 	}
 	job := JobOf(v.svc, v.reconciler.Outputs())
 	job.NeverProvisioned, job.NamespaceLabels = fresh, namespace
-	job.Slices, job.Strays = v.endpoints.of(v.svc)
+	job.Slices, job.Strays = v.endpoints.Of(v.svc)
 	job.Objects = v.objects.of(ctx, v.key, v.reconciler.Refers(*job))
 	look := v.wantsLook()
 	draft, err := v.draft(ctx, *job)

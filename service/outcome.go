@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -24,24 +23,12 @@ import (
 // wanted is what the Service is to carry after a run. What is quiet does not
 // change whether its load balancer is as wanted.
 func (v *visit) wanted(result reconcile.Result, quiet bool) status.Want {
-	draft := result.Draft
 	want := v.options.Classes.Marks(v.svc, result, v.reconciler.Outputs())
 	want.Annotations = v.gateMarks(want.Annotations, result)
-	want.Now, want.Conditions = v.options.Clock.Now(), append([]status.Condition{verdict.Accepted(draft)}, want.Conditions...)
-	if ports, refused := verdict.PortsError(draft); refused {
-		want.Conditions = append(want.Conditions, ports)
-	} else {
-		want.DropConditions = append(want.DropConditions, status.TypePortsError)
-	}
+	hold, gone := verdict.Standing(result)
+	want.Now, want.Conditions, want.DropConditions = v.options.Clock.Now(), append(hold, want.Conditions...), append(want.DropConditions, gone...)
 	if programmed := verdict.Programmed(result); !quiet || programmed.Status == metav1.ConditionTrue {
 		want.Conditions = append(want.Conditions, programmed)
-	}
-	if old, waits := verdict.Replacing(result); waits {
-		want.Conditions = append(want.Conditions, status.Replacing("both load balancers serve; "+old+" goes a minute after the switch"))
-	} else if old, after, waits := verdict.Lingering(result); waits {
-		want.Conditions = append(want.Conditions, status.Replacing(fmt.Sprintf("%s has been replaced and is still used for a while; it goes %v after the switch", old, after)))
-	} else {
-		want.DropConditions = append(want.DropConditions, status.TypeReplacing)
 	}
 	return want
 }

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/inputs"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/verdict"
@@ -30,12 +29,6 @@ const gatePause = 10 * time.Second
 
 // gatesPods tells whether the conditions of pods are set.
 func (c *Controller) gatesPods() bool { return c.options.PodGates && c.reconciler.GatesPods() }
-
-// waits tells whether a pod is ready but for its load balancer.
-func (c *Controller) waits(obj any) bool {
-	pod, ok := obj.(*corev1.Pod)
-	return ok && c.gatesPods() && nodeports.WaitsOnly(pod, c.reconciler.IsPodGate)
-}
 
 // gateMarks adds to annotations which conditions of pods the load balancer stands for.
 func (v *visit) gateMarks(marks map[string]string, result reconcile.Result) map[string]string {
@@ -57,56 +50,9 @@ func (v *visit) gateMarks(marks map[string]string, result reconcile.Result) map[
 	return out
 }
 
-// gatedPod is a pod behind a Service that has readiness gates of the cloud.
-type gatedPod struct {
-	*corev1.Pod
-	addr netip.Addr
-}
-
-// gated lists the pods that the slices of a Service name and that have readiness gates of
-// the cloud, each with the address that is named.
-func (v *endpointView) gated(svc *corev1.Service) []gatedPod {
-	if v == nil || v.pods == nil || v.pods.gates == nil {
-		return nil
-	}
-	var out []gatedPod
-	found, _ := v.slices.ByIndex(byService, svc.Namespace+"/"+svc.Name) // the index exists, see watchEndpoints
-	for _, obj := range found {
-		s, ok := obj.(*discoveryv1.EndpointSlice)
-		if !ok {
-			continue
-		}
-		for _, e := range s.Endpoints {
-			out = append(out, v.pods.gatedAt(svc.Namespace, e)...)
-		}
-	}
-	return out
-}
-
-func (v *podView) gatedAt(namespace string, e discoveryv1.Endpoint) []gatedPod {
-	if len(e.Addresses) == 0 {
-		return nil
-	}
-	addr, err := netip.ParseAddr(e.Addresses[0])
-	if err != nil {
-		return nil
-	}
-	node := ""
-	if e.NodeName != nil {
-		node = *e.NodeName
-	}
-	var out []gatedPod
-	for _, pod := range v.at(namespace, addr.Unmap(), node) {
-		if pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return v.gates(string(g.ConditionType)) }) {
-			out = append(out, gatedPod{pod, addr.Unmap()})
-		}
-	}
-	return out
-}
-
-// condition is how a condition of the pod stands; zero: it was never set.
-func (p gatedPod) condition(of corev1.PodConditionType) corev1.PodCondition {
-	for _, c := range p.Status.Conditions {
+// stands is how a condition of a pod stands; zero: it was never set.
+func stands(pod *corev1.Pod, of corev1.PodConditionType) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
 		if c.Type == of {
 			return c
 		}
@@ -117,7 +63,7 @@ func (p gatedPod) condition(of corev1.PodConditionType) corev1.PodCondition {
 // tellPods sets the conditions by which pods wait for the load balancer of the Service, and
 // looks again as long as one waits. The cloud is asked only while any does.
 func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
-	pods := v.endpoints.gated(v.svc)
+	pods := v.endpoints.Gated(v.svc)
 	if len(pods) == 0 || result.Draft.Intent == reconcile.LeaveAlone || v.options.DryRun {
 		return
 	}
@@ -137,7 +83,7 @@ func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
 	for _, pod := range pods {
 		for _, cond := range v.conditions(pod, gates, asked, health, result.Clean) {
 			failed := v.setOnPod(ctx, pod, cond) != nil
-			waits = waits || failed || cond.Status != corev1.ConditionTrue && v.waits(pod.Pod)
+			waits = waits || failed || cond.Status != corev1.ConditionTrue && v.endpoints.Waits(pod.Pod)
 		}
 	}
 	if waits {
@@ -157,12 +103,12 @@ func (r *remembered) stand(gates []providers.PodGate) {
 
 // waitedFor lists the resources for whose members any pod still waits. One whose containers
 // are not ready does not: it is no member.
-func (v *visit) waitedFor(pods []gatedPod, gates []providers.PodGate) []stack.Key {
+func (v *visit) waitedFor(pods []inputs.GatedPod, gates []providers.PodGate) []stack.Key {
 	var out []stack.Key
 	for _, g := range gates {
 		kind := corev1.PodConditionType(g.Type)
-		waits := slices.ContainsFunc(pods, func(p gatedPod) bool {
-			return v.waits(p.Pod) && slices.Contains(p.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: kind}) && p.condition(kind).Status != corev1.ConditionTrue
+		waits := slices.ContainsFunc(pods, func(p inputs.GatedPod) bool {
+			return v.endpoints.Waits(p.Pod) && slices.Contains(p.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: kind}) && stands(p.Pod, kind).Status != corev1.ConditionTrue
 		})
 		if waits {
 			out = append(out, g.Of)
@@ -174,13 +120,13 @@ func (v *visit) waitedFor(pods []gatedPod, gates []providers.PodGate) []stack.Ke
 // conditions are what is to be said on a pod. Of what nobody asked about nothing is said.
 // A gate for something that the load balancer has no more opens, when all else is as
 // wanted: nobody else would ever open it.
-func (v *visit) conditions(pod gatedPod, gates []providers.PodGate, asked []stack.Key, health []providers.MemberHealth, clean bool) []corev1.PodCondition {
+func (v *visit) conditions(pod inputs.GatedPod, gates []providers.PodGate, asked []stack.Key, health []providers.MemberHealth, clean bool) []corev1.PodCondition {
 	var out []corev1.PodCondition
 	for _, gate := range pod.Spec.ReadinessGates {
 		i := slices.IndexFunc(gates, func(g providers.PodGate) bool { return g.Type == string(gate.ConditionType) })
 		switch {
 		case i >= 0 && slices.Contains(asked, gates[i].Of):
-			out = append(out, conditionOf(gate.ConditionType, gates[i].Of, pod.addr, health))
+			out = append(out, conditionOf(gate.ConditionType, gates[i].Of, pod.Addr, health))
 		case i < 0 && clean && v.known.gates[string(gate.ConditionType)]:
 			out = append(out, corev1.PodCondition{Type: gate.ConditionType, Status: corev1.ConditionTrue, Reason: status.PodReasonReplaced,
 				Message: "the load balancer no longer has what the gate is for"})
@@ -212,8 +158,8 @@ func orColon(text string) string {
 }
 
 // setOnPod writes one condition on a pod, if it is another one. The error is logged.
-func (v *visit) setOnPod(ctx context.Context, pod gatedPod, cond corev1.PodCondition) error {
-	now := pod.condition(cond.Type)
+func (v *visit) setOnPod(ctx context.Context, pod inputs.GatedPod, cond corev1.PodCondition) error {
+	now := stands(pod.Pod, cond.Type)
 	if now.Status == cond.Status && now.Reason == cond.Reason && now.Message == cond.Message {
 		return nil
 	}

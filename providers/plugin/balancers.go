@@ -132,7 +132,7 @@ func (b *balancers) prepare(ctx context.Context, cluster string) (*opened, error
 	if err != nil {
 		return nil, err
 	}
-	if err := o.admission.renew(); err != nil {
+	if _, err := o.admission.Renew(); err != nil {
 		klog.FromContext(ctx).Error(err, "the policy before stays in force")
 	}
 	return o, o.view.freshen(o.Reconciler)

@@ -93,7 +93,7 @@ type Cloud struct {
 func New(entry providers.Entry, config io.Reader, o Options) (*Cloud, error) {
 	c := &Cloud{entry: entry, options: o, open: map[string]*opened{}}
 	c.balancers = &balancers{cloud: c, locks: map[string]*lock{}}
-	if _, err := newAdmission(o, providers.Bound{Annotations: entry.Annotations}, nil); err != nil {
+	if _, err := service.AdmissionOf(o.PolicyConfig, o.AllowedNamespaces, entry.Annotations, providers.Outputs{}); err != nil {
 		return nil, fmt.Errorf("%s: %w", EnvPolicyConfig, err)
 	}
 	var err error

@@ -33,16 +33,12 @@ const (
 // serve brings the cloud to what a Service asks for, and tells what came of it. A
 // nil error means that nothing is left to do.
 func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Result, error) {
-	epslices, strays, err := o.endpoints.of(ctx, svc)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	labels, err := o.namespaces.of(ctx, svc)
+	beside, err := o.around(ctx, svc)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	record, _ := service.RecordOf(svc)
-	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: epslices, Strays: strays, NamespaceLabels: labels}
+	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: beside.slices, Strays: beside.strays, NamespaceLabels: beside.labels}
 	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
 	res, err := o.drive(ctx, job)
 	if err != nil {

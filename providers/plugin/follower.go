@@ -46,8 +46,8 @@ func (v *view) startFollower(stop <-chan struct{}, update func(context.Context, 
 	return f
 }
 
-// wake looks at a Service soon.
-func (f *follower) wake(namespace, name string) { f.queue.AddAfter(namespace+"/"+name, followQuiet) }
+// wake looks at a Service soon, by its namespace/name.
+func (f *follower) wake(key string) { f.queue.AddAfter(key, followQuiet) }
 
 // next takes one Service; false when the program stops. One that the stock loop has
 // not begun with has no finalizer, and is left to it.

@@ -17,18 +17,11 @@ import (
 // wanted is what a Service is to carry after a run besides its addresses, which
 // the stock loop writes. The error is what was wrong with the run.
 func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs providers.Outputs) status.Want {
-	want := status.Want{Conditions: []status.Condition{verdict.Accepted(res.Draft), programmed(res, failed)}}
-	if res.Draft.Intent != reconcile.LeaveAlone {
-		want.Conditions = append(want.Conditions, res.Status.Conditions...)
-		if len(res.Status.Ingress) > 0 {
-			want.Outputs, want.AddFinalizers = res.Status.Annotations, res.Status.Finalizers
-		}
-		want.DropFinalizers = verdict.StaleFinalizers(res, outputs)
-	}
-	_, known := service.RecordOf(svc)
-	if record, done := res.Record(); done {
-		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, record, installation).String()}
-	} else if len(res.Report.Results) > 0 && !known {
+	want := service.Classes{Default: true, Installation: installation}.Marks(svc, res, outputs)
+	want.LoadBalancer = nil
+	hold, gone := verdict.Standing(res)
+	want.Conditions, want.DropConditions = append(append(hold, programmed(res, failed)), want.Conditions...), gone
+	if _, known := service.RecordOf(svc); !known && want.Annotations == nil && len(res.Report.Results) > 0 {
 		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, "", installation).String()}
 	}
 	return want
@@ -38,15 +31,11 @@ func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs pro
 // Berth beside the stock loop must not take the Service for one of its own past.
 const installation = "plugin"
 
-// nothing is what a Service is to carry of ours when it is released.
+// nothing is what a Service is to carry of ours when it is released. The addresses are the
+// stock loop's.
 func nothing(outputs providers.Outputs) status.Want {
-	want := status.Want{
-		DropConditions: status.Types(), DropFinalizers: outputs.Finalizers,
-		Annotations: map[string]string{status.AnnotationApplied: "", status.AnnotationPodGates: ""}, Outputs: map[string]string{},
-	}
-	for _, key := range outputs.Annotations {
-		want.Outputs[key] = ""
-	}
+	want := service.ReleasedMarks(outputs)
+	want.LoadBalancer = nil
 	return want
 }
 

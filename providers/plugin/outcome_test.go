@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,10 @@ func balancerOf(name string, more ...func(*corev1.Service)) *corev1.Service {
 
 func badValue() annotations.Problems {
 	return annotations.Problems{{Key: "example.com/interval", Value: "soon", Message: "is no number", Legal: "seconds"}}
+}
+
+func mixed() annotations.Problems {
+	return annotations.Problems{{Key: "spec.ports", Value: "TCP and UDP", Code: annotations.CodeMixed, Message: "cannot be served by one load balancer"}}
 }
 
 var errPending = errors.New("still busy")
@@ -82,6 +87,13 @@ func TestWanted(t *testing.T) {
 			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonPolicyRefused, badValue().Err().Error()),
 				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
 		},
+		"protocols that cannot be served together": {
+			svc:    balancerOf("a"),
+			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: mixed(), Intent: reconcile.LeaveAlone}},
+			failed: mixed().Err(),
+			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonUnsupportedSpec, mixed().Err().Error()), status.PortsError(mixed()[0].String()),
+				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
+		},
 		"held": {
 			svc:    balancerOf("a"),
 			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{held}}}},
@@ -104,6 +116,10 @@ func TestWanted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			gone := []string{status.TypePortsError, status.TypeReplacing}
+			tc.want.DropConditions = slices.DeleteFunc(gone, func(kind string) bool {
+				return slices.ContainsFunc(tc.want.Conditions, func(c status.Condition) bool { return c.Type == kind })
+			})
 			if diff := cmp.Diff(tc.want, wanted(tc.svc, tc.res, tc.failed, outputs)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

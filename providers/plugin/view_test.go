@@ -119,3 +119,14 @@ func TestNew(t *testing.T) {
 		t.Error("a program without informers gets an answer")
 	}
 }
+
+// TestOwnPodsFromTheEnvironment: what is neither on nor off is taken as on, since it can
+// only forbid.
+func TestOwnPodsFromTheEnvironment(t *testing.T) {
+	for value, on := range map[string]bool{"": false, "false": false, "0": false, "true": true, "1": true, "yes": true} {
+		t.Setenv(EnvOwnPods, value)
+		if got := FromEnvironment().OwnPods; got != on {
+			t.Errorf("%s=%q: %t", EnvOwnPods, value, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +28,25 @@ func Accepted(draft *reconcile.Draft) status.Condition {
 		return status.NotAccepted(reasonOf(draft.Problems), text)
 	}
 	return status.Accepted(text)
+}
+
+// Standing is what a Service is to say of a run besides whether its load balancer is as
+// wanted: the conditions that hold, and the types of those that do not.
+func Standing(result reconcile.Result) (hold []status.Condition, gone []string) {
+	hold = []status.Condition{Accepted(result.Draft)}
+	if ports, refused := PortsError(result.Draft); refused {
+		hold = append(hold, ports)
+	} else {
+		gone = append(gone, status.TypePortsError)
+	}
+	if old, waits := Replacing(result); waits {
+		hold = append(hold, status.Replacing("both load balancers serve; "+old+" goes a minute after the switch"))
+	} else if old, after, waits := Lingering(result); waits {
+		hold = append(hold, status.Replacing(fmt.Sprintf("%s has been replaced and is still used for a while; it goes %v after the switch", old, after)))
+	} else {
+		gone = append(gone, status.TypeReplacing)
+	}
+	return hold, gone
 }
 
 // PortsError is Kubernetes' own condition on ports that cannot be served together;

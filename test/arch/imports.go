@@ -46,12 +46,17 @@ func (r row) forbids(s Source, name string) string {
 		if !slices.ContainsFunc(r.local, func(p string) bool { return covers(p, name) }) {
 			return "not in its row"
 		}
-	case s.IsProduct() && s.Dir() != "service" && s.Dir() != "providers/plugin" && slices.ContainsFunc(informers(), func(p string) bool { return strings.HasPrefix(name, p) }):
+	case s.IsProduct() && !watches(s.Dir()) && slices.ContainsFunc(informers(), func(p string) bool { return strings.HasPrefix(name, p) }):
 		return "informers and queues belong to service/"
 	case !slices.ContainsFunc(r.others, func(p string) bool { return p == anything || strings.HasPrefix(name, p) }):
 		return "not in its row"
 	}
 	return ""
+}
+
+// watches tells whether a folder may import informers and queues.
+func watches(dir string) bool {
+	return slices.Contains([]string{"service", "service/inputs", "providers/plugin"}, dir)
 }
 
 // rowFor finds the row with the longest matching folder.

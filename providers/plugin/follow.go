@@ -1,0 +1,79 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/berth-lb/berth/service/inputs"
+)
+
+// followed is what the cloud looks at besides Services and nodes. The stock loop does not
+// look at it, so a change of it is a call of our own. A cloud that looks at nothing else
+// has nothing here, and then nobody watches.
+type followed struct {
+	endpoints  *inputs.Endpoints
+	namespaces *inputs.Namespaces
+}
+
+// follow watches what the cloud looks at and the stock loop does not. Pods have an informer
+// of their own: of each it keeps less than the rest of the program may need.
+func (c *Cloud) follow(cluster string, o *opened) (err error) {
+	if !o.WantsEndpoints() && !o.WantsNamespaceLabels() {
+		return nil
+	}
+	from := inputs.Sources{Factory: c.view.factory, Pods: informers.NewSharedInformerFactory(c.client, 0), Whole: true}
+	f := c.view.startFollower(c.stop, func(ctx context.Context, svc *corev1.Service) error {
+		return c.balancers.UpdateLoadBalancer(ctx, cluster, svc, nil)
+	})
+	if o.WantsEndpoints() {
+		if o.followed.endpoints, err = inputs.WatchEndpoints(from, inputs.Watch{Changed: f.wake, OwnPods: c.options.OwnPods}); err != nil {
+			return err
+		}
+	}
+	if o.WantsNamespaceLabels() {
+		if o.followed.namespaces, err = inputs.WatchNamespaces(from, f.wakeAll); err != nil {
+			return err
+		}
+	}
+	from.Factory.Start(c.stop)
+	from.Pods.Start(c.stop)
+	return nil
+}
+
+// around is what a Service's load balancer follows from besides the Service.
+type around struct {
+	slices []*discoveryv1.EndpointSlice
+	strays []netip.Addr
+	labels map[string]string
+}
+
+// around returns what there is now. It waits for the first lists: without them a Service
+// would seem to have no pods, or its namespace no labels. It fails when the patience is
+// over before, and for a namespace that is not known.
+func (o *opened) around(ctx context.Context, svc *corev1.Service) (around, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if !cache.WaitForCacheSync(ctx.Done(), append(o.followed.endpoints.Synced(), o.followed.namespaces.Synced()...)...) {
+		return around{}, fmt.Errorf("endpoint slices and namespaces: %w", ctx.Err())
+	}
+	var out around
+	var err error
+	out.slices, out.strays = o.followed.endpoints.Of(svc)
+	out.labels, err = o.followed.namespaces.Of(svc)
+	return out, err
+}
+
+// wakeAll looks at the Services of a namespace soon.
+func (f *follower) wakeAll(namespace string) {
+	all, _ := f.view.services.Services(namespace).List(labels.Everything()) // a lister of a running informer does not fail
+	for _, svc := range all {
+		f.wake(svc.Namespace + "/" + svc.Name)
+	}
+}
