@@ -2,13 +2,17 @@ package reconcile_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	testclock "k8s.io/utils/clock/testing"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -146,6 +150,34 @@ func TestBlindReadsCreateNothing(t *testing.T) {
 	w.blind = nil // and nobody tells
 	p.settle(t, want(svc))
 	same(t, before, w.show(t))
+}
+
+// TestGoesOnBlind: what a change needs a second plan for is done at once, whatever else
+// could not be seen.
+func TestGoesOnBlind(t *testing.T) {
+	svc := shop("a", one)
+	cloud := toyCloud()
+	whole := cloud.Build
+	cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+		out, problems, err := whole(in, facts, have)
+		if lb, there := have.Get(lbKey); there {
+			out.Put(ruleOf("to " + lb.ID)) // as where a rule names the address
+		}
+		return out, problems, err
+	}
+	w := newWorld()
+	w.blind = []stack.Kind{"peering"} // nothing of that is wanted
+	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+	p.AllKnown()
+	res, err := p.once(want(svc))
+	if err != nil || res.Err != nil || res.Clean || !res.Again {
+		t.Fatalf("error %v, failed %v, clean %v, again %v", err, res.Err, res.Clean, res.Again)
+	}
+	res, err = p.once(want(svc))
+	if err != nil || res.Err != nil || res.Clean || res.Again {
+		t.Fatalf("error %v, failed %v, clean %v, again %v", err, res.Err, res.Clean, res.Again)
+	}
+	same(t, true, slices.ContainsFunc(w.show(t), func(s string) bool { return strings.HasPrefix(s, "rule to lb-") }))
 }
 
 // TestBusy: while the cloud is busy with a load balancer, what is in it waits without

@@ -30,8 +30,9 @@ type place struct {
 
 // removal is what was removed last from a place, by the identifier that it had.
 type removal struct {
-	id string
-	at time.Time // when the call ended
+	id    string
+	at    time.Time // when the call ended
+	again bool      // the place was filled since, as far as is known by what had the same identifier
 }
 
 func newRemoved() *removed { return &removed{all: map[place]removal{}} }
@@ -49,8 +50,17 @@ func (r *removed) begin(b plan.Batch) {
 	defer r.mu.Unlock()
 	for _, step := range b.Steps {
 		if step.ID.Action == plan.Create {
-			delete(r.all, placeOf(step.ID.Owner, step.Target))
+			r.fill(step, true)
 		}
+	}
+}
+
+// fill notes whether what was removed from the place that a step fills may be shown again.
+func (r *removed) fill(step plan.Step, again bool) {
+	at := placeOf(step.ID.Owner, step.Target)
+	if old, known := r.all[at]; known {
+		old.again = again
+		r.all[at] = old
 	}
 }
 
@@ -61,12 +71,16 @@ func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book
 	defer r.mu.Unlock()
 	for i, o := range outcomes[:min(len(outcomes), len(b.Steps))] {
 		step := b.Steps[i]
+		if id := o.After.ID; step.ID.Action == plan.Create && id != "" {
+			r.fill(step, r.all[placeOf(step.ID.Owner, step.Target)].id == id)
+			continue
+		}
 		left := step.Target.Hold == stack.Counted && len(book.Others(step.ID.Owner, step.Target)) > 0
 		if step.ID.Action != plan.Delete || left || o.Sent != plan.WasSent || o.Err != nil || o.Wait > 0 || o.Manual != "" {
 			continue
 		}
 		maps.DeleteFunc(r.all, func(_ place, old removal) bool { return now.Sub(old.at) > shownFor })
-		r.all[placeOf(step.ID.Owner, step.Target)] = removal{step.Target.ID, now}
+		r.all[placeOf(step.ID.Owner, step.Target)] = removal{id: step.Target.ID, at: now}
 	}
 }
 
@@ -81,7 +95,7 @@ func (r *removed) outOf(have *stack.Stack, o stack.Owner, began time.Time) {
 	}
 	for _, res := range slices.Clone(have.Resources) {
 		old, gone := r.all[placeOf(o, res)]
-		if gone && old.id == res.ID && began.Sub(old.at) <= shownFor && res.Proof != stack.None && res.State == stack.Ready {
+		if gone && !old.again && old.id == res.ID && began.Sub(old.at) <= shownFor && res.Proof != stack.None && res.State == stack.Ready {
 			have.Drop(res.Key)
 		}
 	}

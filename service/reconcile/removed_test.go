@@ -37,8 +37,9 @@ func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
 	for name, tc := range map[string]struct {
 		step    plan.Step
 		outcome plan.Outcome
-		again   bool // it is made again afterwards
-		wanted  bool // by another one
+		again   bool   // it is made again afterwards
+		as      string // with this identifier; none: that is not known
+		wanted  bool   // by another one
 		reader  stack.Owner
 		after   time.Duration
 		found   stack.Resource
@@ -53,6 +54,9 @@ func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
 		"on its way out":                 {step: step(plan.Delete, balancer), outcome: done, reader: a, found: another(func(r *stack.Resource) { r.State = stack.Pending }), want: 3},
 		"somebody else's by now":         {step: step(plan.Delete, balancer), outcome: done, reader: a, found: another(func(r *stack.Resource) { r.Proof = stack.None }), want: 3},
 		"made again":                     {step: step(plan.Delete, balancer), outcome: done, again: true, reader: a, found: balancer, want: 3},
+		"made again, as another one":     {step: step(plan.Delete, balancer), outcome: done, again: true, as: "lb-2", reader: a, found: balancer, want: 1},
+		"that other one":                 {step: step(plan.Delete, balancer), outcome: done, again: true, as: "lb-2", reader: a, found: another(func(r *stack.Resource) { r.ID = "lb-2" }), want: 3},
+		"made again under its name":      {step: step(plan.Delete, balancer), outcome: done, again: true, as: "lb-1", reader: a, found: balancer, want: 3},
 		"refused":                        {step: step(plan.Delete, balancer), outcome: plan.Failed(fault.New(fault.Denied, "no")), reader: a, found: balancer, want: 3},
 		"not answered":                   {step: step(plan.Delete, balancer), outcome: plan.Outcome{Sent: plan.MaybeSent, Err: fault.New(fault.Ambiguous, "cut")}, reader: a, found: balancer, want: 3},
 		"not over":                       {step: step(plan.Delete, balancer), outcome: plan.Outcome{Sent: plan.WasSent, Wait: time.Second}, reader: a, found: balancer, want: 3},
@@ -66,7 +70,11 @@ func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
 		}
 		r.end(plan.Batch{Steps: []plan.Step{tc.step}}, []plan.Outcome{tc.outcome}, ended, book)
 		if tc.again {
-			r.begin(plan.Batch{Steps: []plan.Step{step(plan.Create, balancer)}})
+			batch := plan.Batch{Steps: []plan.Step{step(plan.Create, balancer)}}
+			r.begin(batch)
+			if tc.as != "" {
+				r.end(batch, []plan.Outcome{plan.Done(another(func(r *stack.Resource) { r.ID = tc.as }))}, ended, book)
+			}
 		}
 		have := &stack.Stack{Resources: []stack.Resource{tc.found, listener, group}}
 		r.outOf(have, tc.reader, ended.Add(tc.after))

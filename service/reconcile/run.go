@@ -68,10 +68,9 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		r.released(ctx, d, &res)
 		return res
 	}
-	res.Clean = res.Report.Clean() && len(d.Plan.Held) == 0 && len(d.Blind) == 0 && !d.Problems.Errors()
-	if res.Clean && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have) {
-		res.Clean, res.Again = false, true
-	}
+	done := res.Report.Clean() && len(d.Plan.Held) == 0 && !d.Problems.Errors()
+	res.Again = done && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have)
+	res.Clean = done && len(d.Blind) == 0 && !res.Again
 	r.remember(d, res)
 	r.tell(d, res.Report.Have, &res)
 	return res
