@@ -62,6 +62,7 @@ type Reconciler struct {
 	shared    *commons
 	written   *written
 	removed   *removed
+	newcomer  *newcomer
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, as the API server tells when something was made
 }
@@ -100,6 +101,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		written:   newWritten(2 * o.DriftInterval),
 		removed:   newRemoved(),
 		nodes:     nodeports.NewInterner(),
+		newcomer:  newNewcomer(o.Now()),
 		started:   o.Now().Truncate(time.Second),
 	}
 	r.reader.each = cloud.EachRead

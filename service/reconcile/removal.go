@@ -29,6 +29,7 @@ func (r *Reconciler) noteRemovals(apply engine.Apply) engine.Apply {
 		r.removed.begin(b)
 		outcomes := apply(ctx, b)
 		r.removed.end(b, outcomes, r.options.Now(), r.book)
+		r.newcomer.note(b, outcomes, r.options.Now())
 		return outcomes
 	}
 }

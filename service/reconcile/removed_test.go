@@ -83,3 +83,37 @@ func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
 		}
 	}
 }
+
+// TestANewcomerLooksAgain: what a Service shares and was found just after the start may be
+// what a predecessor has removed; it is looked for again when no read shows that any more.
+func TestANewcomerLooksAgain(t *testing.T) {
+	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	group := stack.Resource{Key: stack.Key{Kind: "group"}, ID: "group-1", Hold: stack.Counted, Proof: stack.Name}
+	own := stack.Resource{Key: stack.Key{Kind: "lb"}, ID: "lb-1", Proof: stack.Tag}
+	unproven := group
+	unproven.Proof = stack.None
+	later := started.Add(shownFor)
+	for name, tc := range map[string]struct {
+		applied string
+		read    time.Duration
+		made    bool
+		found   stack.Resource
+		want    time.Time
+	}{
+		"shared":                      {found: group, want: later},
+		"shared, and made by itself":  {found: group, made: true},
+		"shared, and served before":   {found: group, applied: "digest"},
+		"read later":                  {found: group, read: time.Minute},
+		"shared, and nobody's so far": {found: unproven},
+		"of the Service alone":        {found: own},
+	} {
+		n := newNewcomer(started)
+		if tc.made {
+			n.note(plan.Batch{Steps: []plan.Step{{ID: plan.StepID{Action: plan.Create, Key: group.Key}, Target: group}}}, []plan.Outcome{plan.Done(group)}, started)
+		}
+		d := &Draft{Job: Job{Applied: tc.applied}, read: started.Add(tc.read), Want: &stack.Stack{Resources: []stack.Resource{group, own}}}
+		if got := n.doubts(d, &stack.Stack{Resources: []stack.Resource{tc.found}}); !got.Equal(tc.want) {
+			t.Errorf("%s: looks again at %v, want %v", name, got, tc.want)
+		}
+	}
+}

@@ -158,7 +158,9 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	if res.Clean {
 		clean = d.Digest
 	}
-	r.snapshots.put(d.Owner, r.snapshotOf(d, res.Report.Have, clean))
+	snap := r.snapshotOf(d, res.Report.Have, clean)
+	snap.doubted = r.newcomer.doubts(d, snap.have)
+	r.snapshots.put(d.Owner, snap)
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {

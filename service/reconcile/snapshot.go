@@ -26,6 +26,9 @@ type snapshot struct {
 	// good is the last request that was built without errors: when the user
 	// writes a bad value, backends go on following the nodes by this one.
 	good *providers.Request
+	// doubted is when to look again whether what was found is there; zero: when all of
+	// it has aged.
+	doubted time.Time
 	// manual is what is left to others.
 	manual errands
 }
@@ -100,6 +103,9 @@ const slots = 30
 // so that a restart does not read everything at once half an hour later. What is
 // due about the same time is due at the same moment.
 func (s *snapshots) dueAt(o stack.Owner, snap snapshot) time.Time {
+	if !snap.doubted.IsZero() {
+		return snap.doubted
+	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(o.UID)) // never fails
 	share, slot := float64(h.Sum32()%1000)/1000, s.interval/slots
@@ -131,7 +137,7 @@ func (s *snapshots) age(o stack.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if snap, ok := s.all[o]; ok {
-		snap.read = time.Time{}
+		snap.read, snap.doubted = time.Time{}, time.Time{}
 		s.all[o] = snap
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // RoundTrip implements http.RoundTripper, for clients that need no connection.
@@ -35,7 +37,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	serve := func(d Deviation) (*http.Response, error) {
 		return respond(r, func(out http.ResponseWriter) { w.serveCloud(out, inner, p.effect(d), name, write) })
 	}
-	at := w.gate.enter(Point{Process: p.id, Party: Cloud, What: name, Write: write})
+	at := w.gate.enter(Point{Process: p.id, Party: Cloud, What: name, Write: write, Urgency: kit.TurnOf(r.Context()).Urgency})
 	select {
 	case d := <-at.answer:
 		return serve(d)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // Party is who a point talks to.
@@ -24,6 +26,7 @@ type Point struct {
 	Party   Party
 	What    string // what it is about, the same in every run of a schedule
 	Write   bool
+	Urgency kit.Urgency // of the work that asks, which tells equal requests apart
 
 	seq    int
 	answer chan Deviation
@@ -74,7 +77,7 @@ func (g *gate) pending() []*Point {
 	defer g.mu.Unlock()
 	out := slices.Clone(g.waiting)
 	slices.SortStableFunc(out, func(a, b *Point) int {
-		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Party, b.Party), cmp.Compare(a.What, b.What), cmp.Compare(a.seq, b.seq))
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Party, b.Party), cmp.Compare(a.What, b.What), cmp.Compare(a.Urgency, b.Urgency), cmp.Compare(a.seq, b.seq))
 	})
 	return out
 }

@@ -25,6 +25,7 @@ func kept() [][3]string {
 		{"quay", "to and fro", "15:1,26:9"},                         // a Service that wants it again while its record is taken back
 		{"quay", "to and fro", "14:33065,28:954,13:21441,12:12225"}, // a write of the record that was not answered
 		{"quay", "to and fro", "3:42585,22:63115,34:3739"},          // a read that still shows what another one took the place of
+		{"quay", "renamed", "23:28929,20:51997,37:37689,16:10023"},  // a newcomer to whom the cloud shows what its predecessor removed
 		{"azure", "to and fro", "9:16646,63:21876,25:3684"},         // what needs two plans, and a list that was refused
 	}
 }

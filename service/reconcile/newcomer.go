@@ -1,0 +1,58 @@
+package reconcile
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// newcomer knows what a process has made of shared things since it started: what else it
+// finds in its first half minute a predecessor may have removed just before, and the cloud
+// may show it all the same. It is safe for concurrent use.
+type newcomer struct {
+	until time.Time // from then on a read shows nothing from before the start
+
+	mu   sync.Mutex
+	made map[entry]bool
+}
+
+func newNewcomer(started time.Time) *newcomer {
+	return &newcomer{until: started.Add(shownFor), made: map[entry]bool{}}
+}
+
+// note enters what a batch has made.
+func (n *newcomer) note(b plan.Batch, outcomes []plan.Outcome, now time.Time) {
+	if !now.Before(n.until) {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, o := range outcomes[:min(len(outcomes), len(b.Steps))] {
+		if step := b.Steps[i]; step.ID.Action == plan.Create && o.Err == nil {
+			for _, part := range append(slices.Clone(step.With), step.Target) {
+				n.made[entryOf(part)] = true
+			}
+		}
+	}
+}
+
+// doubts returns when to look again whether what a Service shares with others is there;
+// zero: there is no reason to. A Service that a predecessor had served was wanted then, and
+// what it uses was not removed.
+func (n *newcomer) doubts(d *Draft, have *stack.Stack) time.Time {
+	if d.Job.Applied != "" || !d.read.Before(n.until) {
+		return time.Time{}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, res := range have.Resources {
+		_, wanted := d.Want.Get(res.Key)
+		if wanted && res.Hold == stack.Counted && res.Proof != stack.None && !n.made[entryOf(res)] {
+			return n.until
+		}
+	}
+	return time.Time{}
+}
