@@ -19,7 +19,8 @@ func Rules() diff.Rules {
 			// Names and descriptions are what addresses are found by.
 			Immutable: []string{"Type", "IPVersion", "IP", "Tier", "Subnet", "IPCollection"},
 			Ignore:    []string{"Name", "Description"},
-			Sticky:    []string{"IP", "Tier", "Subnet"}, // the cloud fills them in
+			Sticky:    []string{"IP", "Tier", "Subnet", "IPCollection"}, // the cloud fills them in
+			Equal:     map[string]diff.Equal{"IPCollection": samePath},
 			Replace:   diff.DeleteFirst,
 			Clash:     diff.Refused,
 			Pending:   diff.Settle, // what is not reserved yet may still be lost with its rule

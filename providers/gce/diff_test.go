@@ -28,3 +28,38 @@ func TestReservingIsNotHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectionIsTheClouds: the prefix that Google shows of an IPv6 address is no reason to
+// replace what has it where none was asked for, in whichever form it is written; another
+// one than was asked for is.
+func TestCollectionIsTheClouds(t *testing.T) {
+	const prefix = "projects/p/regions/r/publicDelegatedPrefixes/ours"
+	of := func(spec func(collection string) stack.Spec, kind stack.Kind, collection string) *stack.Stack {
+		return &stack.Stack{Resources: []stack.Resource{{Key: stack.Key{Kind: kind, Name: "ipv6"}, ID: "it", Proof: stack.Name, Spec: spec(collection)}}}
+	}
+	book := ledger.New()
+	book.SetReady()
+	for kind, spec := range map[stack.Kind]func(string) stack.Spec{
+		KindExternalRule: func(c string) stack.Spec {
+			return Rule{Name: "it", Scheme: "EXTERNAL", IPVersion: "IPV6", IP: "2001:db8::/96", Protocol: "TCP", Ports: Ports{Range: "80-80"}, IPCollection: c}
+		},
+		KindAddress: func(c string) stack.Spec {
+			return Address{Name: "it", Type: "EXTERNAL", IPVersion: "IPV6", IP: "2001:db8::/96", IPCollection: c}
+		},
+	} {
+		for name, tc := range map[string]struct {
+			want, have string
+			steps      bool
+		}{
+			"none asked for":            {"", "https://www.googleapis.com/compute/v1/" + prefix, false},
+			"the same, in another form": {prefix, "https://www.googleapis.com/compute/v1/" + prefix, false},
+			"another one":               {prefix, "projects/p/regions/r/publicDelegatedPrefixes/theirs", true},
+			"asked for, and has none":   {prefix, "", true},
+		} {
+			got := diff.Compare(of(spec, kind, tc.want), of(spec, kind, tc.have), Rules(), book)
+			if steps := len(got.Steps) > 0; steps != tc.steps {
+				t.Errorf("%s, %s: steps %v, want %v", kind, name, steps, tc.steps)
+			}
+		}
+	}
+}
