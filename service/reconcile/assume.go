@@ -89,10 +89,22 @@ func (r *Reconciler) mayHaveMore(d *Draft) bool {
 // have worked on: a creation that arrives later than that look is nobody's any more.
 // Of what was made in the second in which the process started nobody knows who saw it.
 func (r *Reconciler) untilLate(d *Draft) time.Duration {
-	if r.options.Lateness == 0 || d.Job.Service.CreationTimestamp.After(r.started) {
+	if !r.hadPredecessor(d) {
 		return 0
 	}
 	return max(r.started.Add(r.options.Lateness).Sub(r.options.Now()), 0)
+}
+
+// wasTooEarly tells whether what is known of a Service that a predecessor may have worked on
+// was read before all that the predecessor had under way had arrived, however long the
+// answers took.
+func (r *Reconciler) wasTooEarly(d *Draft) bool {
+	return r.hadPredecessor(d) && d.read.Before(r.started.Add(r.options.Lateness))
+}
+
+// hadPredecessor tells whether another process may have worked on a Service.
+func (r *Reconciler) hadPredecessor(d *Draft) bool {
+	return r.options.Lateness > 0 && !d.Job.Service.CreationTimestamp.After(r.started)
 }
 
 // contradicted tells whether the cloud says that an assumption was wrong: something

@@ -152,6 +152,23 @@ func TestBlindReadsCreateNothing(t *testing.T) {
 	same(t, before, w.show(t))
 }
 
+// TestLateWhileReading: what a predecessor had under way is looked for after it must have
+// arrived, even if the read that came before took until then.
+func TestLateWhileReading(t *testing.T) {
+	svc := shop("a", one)
+	w, clock := newWorld(), testclock.NewFakeClock(time.Unix(1e9, 0))
+	p := &process{Reconciler: reconcile.New(providers.Bind(toyCloud(), "", "cluster", w), reconcile.Options{Now: clock.Now, GatherReleases: time.Millisecond, Lateness: reconcile.LeaderLateness}), w: w, clock: clock}
+	p.SetNodes(twoNodes())
+	p.AllKnown()
+	w.slow = func() {
+		w.slow = nil
+		w.things["lb-late"] = &thing{id: "lb-late", uid: string(svc.UID), spec: balancer{Scheme: "public"}}
+		clock.Step(2 * reconcile.LeaderLateness)
+	}
+	p.settle(t, release(svc))
+	same(t, []string{}, w.show(t))
+}
+
 // TestGoesOnBlind: what a change needs a second plan for is done at once, whatever else
 // could not be seen.
 func TestGoesOnBlind(t *testing.T) {

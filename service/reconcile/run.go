@@ -204,7 +204,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		return
 	}
 	left, blind := d.Have, d.Blind
-	if d.Basis != Read || len(d.Plan.Steps) > 0 {
+	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.wasTooEarly(d) {
 		scope := r.cloud.Trace(d.Owner, d.Job.Service)
 		if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, res.Report) {
 			scope.Only = ownKinds(d, res.Report)

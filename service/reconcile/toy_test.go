@@ -79,6 +79,8 @@ type world struct {
 	state stack.State
 	// refusesTaken makes a second load balancer of one owner fail.
 	refusesTaken bool
+	// slow is called when a read has been answered, before the answer arrives.
+	slow func()
 	// refuse answers a step instead of the cloud.
 	refuse func(plan.Step) *plan.Outcome
 }
@@ -196,6 +198,9 @@ func (w *world) remove(b plan.Batch, s plan.Step) plan.Outcome {
 }
 
 func (w *world) Read(_ context.Context, scopes []providers.Scope) []providers.Found[struct{}] {
+	if w.slow != nil {
+		defer w.slow()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := make([]providers.Found[struct{}], len(scopes))

@@ -70,15 +70,16 @@ func (s services) Patch(ctx context.Context, name string, _ types.PatchType, bod
 	at := w.gate.enter(Point{Process: p.id, Party: Kube, What: "patch " + key, Write: true})
 	select {
 	case d := <-at.answer:
-		return w.patch(p.effect(d), key, body)
+		return w.patch(p, d, key, body)
 	case <-ctx.Done():
-		go func() { _, _ = w.patch(p.effect(<-at.answer), key, body) }() // who asked has gone
+		go func() { _, _ = w.patch(p, <-at.answer, key, body) }() // who asked has gone
 		return nil, ctx.Err()
 	}
 }
 
-// patch changes a Service in the way that the schedule has.
-func (w *world) patch(d Deviation, key string, body []byte) (*corev1.Service, error) {
+// patch changes a Service for a process in the way that the schedule has.
+func (w *world) patch(p *process, as Deviation, key string, body []byte) (*corev1.Service, error) {
+	d := p.effect(as)
 	switch d.Kind {
 	case Lost:
 		return nil, cut()
@@ -95,10 +96,27 @@ func (w *world) patch(d Deviation, key string, body []byte) (*corev1.Service, er
 	if w.answered != nil && err == nil {
 		w.answered(now, was)
 	}
+	if err == nil && p.over() {
+		w.noteLate(now)
+	}
 	if d.Kind == Unanswered {
 		return nil, cut()
 	}
 	return now, err
+}
+
+// noteLate notes the version of a Service that a process has written after its end.
+func (w *world) noteLate(svc *corev1.Service) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late[string(svc.UID)] = svc.ResourceVersion
+}
+
+// wroteLate tells whether a Service is as a process left it that had ended by then.
+func (w *world) wroteLate(svc *corev1.Service) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.late[string(svc.UID)] == svc.ResourceVersion
 }
 
 // mostPatches is how often processes write to a Service within a minute at most, whatever

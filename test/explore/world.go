@@ -68,6 +68,7 @@ type world struct {
 	made      int // Services, for their UIDs
 	enders    []context.CancelFunc
 	patches   map[string][]time.Time // of each Service, those of the last minute
+	late      map[string]string      // by UID, the version that a process wrote after its end
 	hurried   string                 // a Service that was written to too often; empty: none was
 	stripped  map[types.UID]bool     // whose finalizers somebody has taken off
 	forgotten bool                   // the process that remembers them has ended
@@ -76,7 +77,7 @@ type world struct {
 // newWorld serves a subject in memory.
 func newWorld(s Subject) *world {
 	l := virtual.Listen()
-	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}, stripped: map[types.UID]bool{}}
+	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}, late: map[string]string{}, stripped: map[types.UID]bool{}}
 	w.kube = newKube(func(svc *corev1.Service) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
