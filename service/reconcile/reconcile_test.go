@@ -90,6 +90,9 @@ func (p *process) settle(t *testing.T, job reconcile.Job) reconcile.Result {
 		if last = res; res.Clean && !job.Release || res.Released {
 			return res
 		}
+		if res.Waits {
+			p.clock.Step(res.Wait)
+		}
 	}
 	t.Errorf("never settles: err %v, waits %v, plan %v", last.Err, last.Waits, last.Draft.Plan)
 	return last

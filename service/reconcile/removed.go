@@ -16,10 +16,12 @@ import (
 const shownFor = 30 * time.Second
 
 // removed are the things that this process has removed lately: a read that still shows one
-// is older than the removal. It is safe for concurrent use.
+// is older than the removal. And those of one owner that it has made lately and not removed:
+// a read that does not show one is older than that. It is safe for concurrent use.
 type removed struct {
-	mu  sync.Mutex
-	all map[place]removal
+	mu   sync.Mutex
+	all  map[place]removal
+	made map[place]time.Time // when the call ended
 }
 
 // place is where something was.
@@ -35,7 +37,7 @@ type removal struct {
 	again bool      // the place was filled since, as far as is known by what had the same identifier
 }
 
-func newRemoved() *removed { return &removed{all: map[place]removal{}} }
+func newRemoved() *removed { return &removed{all: map[place]removal{}, made: map[place]time.Time{}} }
 
 func placeOf(o stack.Owner, res stack.Resource) place {
 	if res.Hold == stack.Counted {
@@ -71,17 +73,46 @@ func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book
 	defer r.mu.Unlock()
 	for i, o := range outcomes[:min(len(outcomes), len(b.Steps))] {
 		step := b.Steps[i]
+		r.noteMade(step, o, now)
 		if id := o.After.ID; step.ID.Action == plan.Create && id != "" {
 			r.fill(step, r.all[placeOf(step.ID.Owner, step.Target)].id == id)
 			continue
 		}
 		left := step.Target.Hold == stack.Counted && len(book.Others(step.ID.Owner, step.Target)) > 0
-		if step.ID.Action != plan.Delete || left || o.Sent != plan.WasSent || o.Err != nil || o.Wait > 0 || o.Manual != "" {
+		if step.ID.Action != plan.Delete || left || o.Sent != plan.WasSent || o.Err != nil {
+			continue
+		}
+		delete(r.made, placeOf(step.ID.Owner, step.Target))
+		if o.Wait > 0 || o.Manual != "" {
 			continue
 		}
 		maps.DeleteFunc(r.all, func(_ place, old removal) bool { return now.Sub(old.at) > shownFor })
 		r.all[placeOf(step.ID.Owner, step.Target)] = removal{id: step.Target.ID, at: now}
 	}
+}
+
+// noteMade enters what a step has made, or may have made, for its owner alone. What is in
+// something else goes with that.
+func (r *removed) noteMade(step plan.Step, o plan.Outcome, now time.Time) {
+	if step.ID.Action != plan.Create || o.Sent == plan.NotSent || step.Target.Hold != stack.Owned || step.Target.In != (stack.Key{}) {
+		return
+	}
+	maps.DeleteFunc(r.made, func(_ place, at time.Time) bool { return now.Sub(at) > shownFor })
+	r.made[placeOf(step.ID.Owner, step.Target)] = now
+}
+
+// unseen is how long after a time a read may still not show something that was made for an
+// owner and, as far as is known, not removed; zero: nothing of that kind is left.
+func (r *removed) unseen(o stack.Owner, at time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var wait time.Duration
+	for place, made := range r.made {
+		if place.owner == o {
+			wait = max(wait, made.Add(shownFor).Sub(at))
+		}
+	}
+	return wait
 }
 
 // outOf takes out of what was found for an owner, by a read that began at a time, what was

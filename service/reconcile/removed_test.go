@@ -84,6 +84,51 @@ func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
 	}
 }
 
+// TestWhatWasMadeMayNotBeShown: that nothing is shown of what was made just before, and was
+// not removed for certain, does not say that it is gone.
+func TestWhatWasMadeMayNotBeShown(t *testing.T) {
+	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	a, b := stack.Owner{Namespace: "shop", Name: "a", UID: "a"}, stack.Owner{Namespace: "shop", Name: "b", UID: "b"}
+	balancer := stack.Resource{Key: stack.Key{Kind: "lb"}, ID: "lb-1"}
+	listener := stack.Resource{Key: stack.Key{Kind: "port"}, ID: "port-1", In: balancer.Key}
+	shared := stack.Resource{Key: stack.Key{Kind: "group"}, ID: "group-1", Hold: stack.Counted}
+	done := plan.Outcome{Sent: plan.WasSent}
+	lost := plan.Outcome{Sent: plan.MaybeSent, Err: fault.New(fault.Ambiguous, "cut")}
+	for name, tc := range map[string]struct {
+		made    stack.Resource
+		how     plan.Outcome
+		removed *plan.Outcome
+		of      stack.Owner
+		after   time.Duration
+		want    time.Duration
+	}{
+		"made":                       {made: balancer, how: done, of: a, after: time.Second, want: shownFor - time.Second},
+		"perhaps made":               {made: balancer, how: lost, of: a, want: shownFor},
+		"not made":                   {made: balancer, how: plan.Failed(fault.New(fault.Denied, "no")), of: a},
+		"removed":                    {made: balancer, how: done, removed: &done, of: a},
+		"on its way out":             {made: balancer, how: done, removed: &plan.Outcome{Sent: plan.WasSent, Wait: time.Second}, of: a},
+		"perhaps removed":            {made: balancer, how: done, removed: &lost, of: a, want: shownFor},
+		"long ago":                   {made: balancer, how: done, of: a, after: time.Minute},
+		"another's":                  {made: balancer, how: done, of: b},
+		"in what goes with it":       {made: listener, how: done, of: a},
+		"shared, and nobody's alone": {made: shared, how: done, of: a},
+	} {
+		r, book := newRemoved(), ledger.New()
+		step := func(action plan.Action, outcome plan.Outcome) {
+			batch := plan.Batch{Steps: []plan.Step{{ID: plan.StepID{Owner: a, Action: action, Key: tc.made.Key}, Target: tc.made}}}
+			r.begin(batch)
+			r.end(batch, []plan.Outcome{outcome}, made, book)
+		}
+		step(plan.Create, tc.how)
+		if tc.removed != nil {
+			step(plan.Delete, *tc.removed)
+		}
+		if got := max(0, r.unseen(tc.of, made.Add(tc.after))); got != tc.want {
+			t.Errorf("%s: may not be shown for %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
 // TestANewcomerLooksAgain: what a Service shares and was found just after the start may be
 // what a predecessor has removed; it is looked for again when no read shows that any more.
 func TestANewcomerLooksAgain(t *testing.T) {

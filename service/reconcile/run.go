@@ -203,12 +203,13 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		res.Waits = true
 		return
 	}
-	left, blind := d.Have, d.Blind
+	left, blind, asked := d.Have, d.Blind, d.read
 	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.wasTooEarly(d) {
 		scope := r.cloud.Trace(d.Owner, d.Job.Service)
 		if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, res.Report) {
 			scope.Only = ownKinds(d, res.Report)
 		}
+		asked = r.options.Now()
 		found := r.reader.ReadLate(ctx, scope)
 		if found.Err != nil {
 			res.Err = found.Err
@@ -217,9 +218,11 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		left, blind = d.manual.without(found), found.Blind
 	}
 	if len(blind) == 0 && !r.proven(d.Owner, left) {
-		res.Released = true
-		r.Forget(d.Owner)
-		return
+		if res.Wait = r.removed.unseen(d.Owner, asked); res.Wait <= 0 {
+			res.Wait, res.Released = 0, true
+			r.Forget(d.Owner)
+			return
+		}
 	}
 	r.snapshots.drop(d.Owner) // the next draft reads and plans for what is left
 	res.Waits = true
