@@ -21,7 +21,13 @@ const shownFor = 30 * time.Second
 type removed struct {
 	mu   sync.Mutex
 	all  map[place]removal
-	made map[place]time.Time // when the call ended
+	made map[place]made
+}
+
+// made is what was made last at a place.
+type made struct {
+	id string    // none: the call was not answered
+	at time.Time // when the call ended
 }
 
 // place is where something was.
@@ -37,7 +43,7 @@ type removal struct {
 	again bool      // the place was filled since, as far as is known by what had the same identifier
 }
 
-func newRemoved() *removed { return &removed{all: map[place]removal{}, made: map[place]time.Time{}} }
+func newRemoved() *removed { return &removed{all: map[place]removal{}, made: map[place]made{}} }
 
 func placeOf(o stack.Owner, res stack.Resource) place {
 	if res.Hold == stack.Counted {
@@ -82,7 +88,7 @@ func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book
 		if step.ID.Action != plan.Delete || left || o.Sent != plan.WasSent || o.Err != nil {
 			continue
 		}
-		delete(r.made, placeOf(step.ID.Owner, step.Target))
+		r.unmake(step, o.Gone)
 		if o.Wait > 0 || o.Manual != "" {
 			continue
 		}
@@ -97,20 +103,40 @@ func (r *removed) noteMade(step plan.Step, o plan.Outcome, now time.Time) {
 	if step.ID.Action != plan.Create || o.Sent == plan.NotSent || step.Target.Hold != stack.Owned || step.Target.In != (stack.Key{}) {
 		return
 	}
-	maps.DeleteFunc(r.made, func(_ place, at time.Time) bool { return now.Sub(at) > shownFor })
-	r.made[placeOf(step.ID.Owner, step.Target)] = now
+	maps.DeleteFunc(r.made, func(_ place, m made) bool { return now.Sub(m.at) > shownFor })
+	r.made[placeOf(step.ID.Owner, step.Target)] = made{id: o.After.ID, at: now}
 }
 
-// unseen is how long after a time a read may still not show something that was made for an
-// owner and, as far as is known, not removed; zero: nothing of that kind is left.
-func (r *removed) unseen(o stack.Owner, at time.Time) time.Duration {
+// unmake enters that a step has removed something for certain, and what the owner no longer
+// has by it. A thing that nothing refers to any more may have another key by then than when it was
+// made.
+func (r *removed) unmake(step plan.Step, also []stack.Key) {
+	gone := placeOf(step.ID.Owner, step.Target)
+	maps.DeleteFunc(r.made, func(at place, m made) bool {
+		if at.owner != gone.owner {
+			return false
+		}
+		return at == gone || m.is(at, step.Target) || at.entry.in == (stack.Key{}) && slices.Contains(also, at.entry.key)
+	})
+}
+
+// is tells whether a resource is what was made at a place, under whatever key.
+func (m made) is(at place, res stack.Resource) bool {
+	return m.id != "" && m.id == res.ID && at.entry.key.Kind == res.Key.Kind
+}
+
+// unseen is how long after a time, at which a read began, reads may still not show something
+// that was made for an owner and, as far as is known, not removed; zero: nothing of that kind
+// is left. What that read has shown says itself whose it is now.
+func (r *removed) unseen(o stack.Owner, shown *stack.Stack, at time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var wait time.Duration
-	for place, made := range r.made {
-		if place.owner == o {
-			wait = max(wait, made.Add(shownFor).Sub(at))
+	for place, m := range r.made {
+		if place.owner != o || shown != nil && slices.ContainsFunc(shown.Resources, func(res stack.Resource) bool { return m.is(place, res) }) {
+			continue
 		}
+		wait = max(wait, m.at.Add(shownFor).Sub(at))
 	}
 	return wait
 }

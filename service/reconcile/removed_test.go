@@ -98,14 +98,21 @@ func TestWhatWasMadeMayNotBeShown(t *testing.T) {
 		made    stack.Resource
 		how     plan.Outcome
 		removed *plan.Outcome
+		as      stack.Key // how what was removed was called then; none: as when it was made
 		of      stack.Owner
+		shown   stack.Resource
 		after   time.Duration
 		want    time.Duration
 	}{
+		"shown, and another's now":   {made: balancer, how: plan.Outcome{Sent: plan.WasSent, After: balancer}, of: a, shown: balancer},
+		"another one shown":          {made: balancer, how: plan.Outcome{Sent: plan.WasSent, After: balancer}, of: a, shown: listener, want: shownFor},
 		"made":                       {made: balancer, how: done, of: a, after: time.Second, want: shownFor - time.Second},
 		"perhaps made":               {made: balancer, how: lost, of: a, want: shownFor},
 		"not made":                   {made: balancer, how: plan.Failed(fault.New(fault.Denied, "no")), of: a},
 		"removed":                    {made: balancer, how: done, removed: &done, of: a},
+		"removed under another key":  {made: balancer, how: plan.Outcome{Sent: plan.WasSent, After: balancer}, removed: &done, as: stack.Key{Kind: "lb", Name: "orphan"}, of: a},
+		"left to others":             {made: balancer, how: done, removed: &plan.Outcome{Sent: plan.WasSent, Gone: []stack.Key{balancer.Key}}, as: stack.Key{Kind: "share"}, of: a},
+		"another one removed":        {made: balancer, how: done, removed: &done, as: stack.Key{Kind: "share"}, of: a, want: shownFor},
 		"on its way out":             {made: balancer, how: done, removed: &plan.Outcome{Sent: plan.WasSent, Wait: time.Second}, of: a},
 		"perhaps removed":            {made: balancer, how: done, removed: &lost, of: a, want: shownFor},
 		"long ago":                   {made: balancer, how: done, of: a, after: time.Minute},
@@ -115,7 +122,11 @@ func TestWhatWasMadeMayNotBeShown(t *testing.T) {
 	} {
 		r, book := newRemoved(), ledger.New()
 		step := func(action plan.Action, outcome plan.Outcome) {
-			batch := plan.Batch{Steps: []plan.Step{{ID: plan.StepID{Owner: a, Action: action, Key: tc.made.Key}, Target: tc.made}}}
+			target := tc.made
+			if action == plan.Delete && tc.as != (stack.Key{}) {
+				target.Key = tc.as
+			}
+			batch := plan.Batch{Steps: []plan.Step{{ID: plan.StepID{Owner: a, Action: action, Key: target.Key}, Target: target}}}
 			r.begin(batch)
 			r.end(batch, []plan.Outcome{outcome}, made, book)
 		}
@@ -123,7 +134,7 @@ func TestWhatWasMadeMayNotBeShown(t *testing.T) {
 		if tc.removed != nil {
 			step(plan.Delete, *tc.removed)
 		}
-		if got := max(0, r.unseen(tc.of, made.Add(tc.after))); got != tc.want {
+		if got := max(0, r.unseen(tc.of, &stack.Stack{Resources: []stack.Resource{tc.shown}}, made.Add(tc.after))); got != tc.want {
 			t.Errorf("%s: may not be shown for %v, want %v", name, got, tc.want)
 		}
 	}

@@ -218,7 +218,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		left, blind = d.manual.without(found), found.Blind
 	}
 	if len(blind) == 0 && !r.proven(d.Owner, left) {
-		if res.Wait = r.removed.unseen(d.Owner, asked); res.Wait <= 0 {
+		if res.Wait = r.removed.unseen(d.Owner, left, asked); res.Wait <= 0 {
 			res.Wait, res.Released = 0, true
 			r.Forget(d.Owner)
 			return

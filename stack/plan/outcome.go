@@ -33,8 +33,11 @@ type Outcome struct {
 	// Manual is what somebody with more rights has to do, in words for them. The step
 	// counts as done, since nothing else waits for it; reads show whether it was.
 	Manual string
-	Sent   Sent
-	Err    error // a fault; nil with no Wait is done
+	// Gone lists what else the owner no longer has by this step, without one of its own: a
+	// load balancer that its maker leaves to the others on it, a claim on what was removed.
+	Gone []stack.Key
+	Sent Sent
+	Err  error // a fault; nil with no Wait is done
 }
 
 // Done is the outcome of a step that left the resource as given.

@@ -26,6 +26,14 @@ const (
 )
 
 // The keys of what a stack has one of.
+// Handed returns the keys of what the maker of a shared load balancer leaves to the others:
+// what all of them use.
+func Handed() []stack.Key { return []stack.Key{balancerKey(), {Kind: KindFloatingIP}} }
+
+// OnBalancer returns the keys of what a Service has on a load balancer itself, and no longer
+// when that is gone.
+func OnBalancer() []stack.Key { return []stack.Key{shareKey()} }
+
 func balancerKey() stack.Key { return stack.Key{Kind: KindBalancer} }
 func shareKey() stack.Key    { return stack.Key{Kind: KindShare} }
 func groupKey() stack.Key    { return stack.Key{Kind: KindGroup} }

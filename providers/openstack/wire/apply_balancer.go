@@ -306,9 +306,13 @@ func joinBalancer(c *change, spec model.Share) plan.Outcome {
 	return c.Created(spec.Balancer, stack.Tag, spec)
 }
 
+// leaveBalancer takes a Service off the list of those that share a load balancer. If it had
+// made it, load balancer and addresses are those of the others from now on.
 func leaveBalancer(c *change, spec model.Share) plan.Outcome {
 	c.Session.claims.leave(c.Step.ID.Owner)
-	return kit.Deleted(c.Session.retag(c.Ctx, spec.Balancer, spec.Tag, false))
+	out := kit.Deleted(c.Session.retag(c.Ctx, spec.Balancer, spec.Tag, false))
+	out.Gone = model.Handed()
+	return out
 }
 
 // deleteBalancer deletes a load balancer, unless others have begun to use it.
@@ -325,7 +329,9 @@ func deleteBalancer(c *change) plan.Outcome {
 	if err == nil {
 		s.forgetPort(id)
 	}
-	return kit.Deleted(err)
+	out := kit.Deleted(err)
+	out.Gone = model.OnBalancer()
+	return out
 }
 
 // alone is a Conflict if others than the step's Service use a load balancer. What they
