@@ -85,6 +85,7 @@ func (s *search) try(plan Schedule) *Report {
 	if len(r.Faults) > 0 {
 		less, again := s.Shrink(s.t, s.tale, plan, r)
 		s.figures.Failed = append(s.figures.Failed, Failure{Tale: s.tale.Name, Schedule: less, Report: again})
+		s.t.Logf("%q, schedule %s fails", s.tale.Name, less) // a long search tells the story only when it ends
 	}
 	return r
 }
