@@ -348,6 +348,3 @@ func (v *visit) gates() func(plan.Gate) time.Duration {
 		return g.After
 	}
 }
-
-// openGates is for a release: there is no new load balancer to switch to.
-func openGates(plan.Gate) time.Duration { return 0 }

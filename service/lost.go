@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/verdict"
+	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -105,7 +106,7 @@ func (c *Controller) releaseUnbound(ctx context.Context, svc *corev1.Service) (r
 		return reconcile.Result{}, err
 	}
 	logPlan(ctx, draft.Plan)
-	return c.reconciler.Run(ctx, draft, openGates), nil
+	return c.reconciler.Run(ctx, draft, plan.OpenGates), nil
 }
 
 // release ends everything that the Service owns in the cloud, then lets it go.
@@ -130,7 +131,7 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 		v.retry(ctx, err)
 		return
 	}
-	result := v.perform(ctx, draft, openGates)
+	result := v.perform(ctx, draft, plan.OpenGates)
 	v.talk.result(result, false)
 	if !result.Released {
 		v.tellReleasing(ctx, result)

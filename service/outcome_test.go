@@ -278,7 +278,7 @@ func TestGatesCountFromTheSwitch(t *testing.T) {
 	if wait := v.gates()(gate); wait != 15*time.Second {
 		t.Errorf("45 s after the switch: %v, want 15s", wait)
 	}
-	if wait := openGates(gate); wait > 0 {
+	if wait := plan.OpenGates(gate); wait > 0 {
 		t.Errorf("a release waits %v", wait)
 	}
 }

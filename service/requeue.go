@@ -34,12 +34,12 @@ func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool
 	if !result.Waits && !result.Again {
 		v.known.plans, v.known.waits = 0, time.Time{}
 	}
-	failed, unseen := failures(result), held(result.Draft.Plan, plan.ByBlind)
+	failed, unseen := failures(result), result.Draft.Plan.HeldBy(plan.ByBlind)
 	if len(failed) == 0 && !unseen {
 		v.known.failures = 0
 	}
 	taken := slices.ContainsFunc(failed, func(err error) bool { return fault.Is(err, fault.Taken) })
-	v.seen.stall(v.key, taken || result.Draft.Obstructed() || held(result.Draft.Plan, plan.ByLedger) || len(result.Draft.Refused) > 0)
+	v.seen.stall(v.key, taken || result.Draft.Obstructed() || result.Draft.Plan.HeldBy(plan.ByLedger) || len(result.Draft.Refused) > 0)
 	switch {
 	case len(failed) > 0:
 		klog.FromContext(ctx).Info("steps failed", logkey.Err, verdict.OneLine(result.Err))
@@ -151,11 +151,6 @@ func onlyGates(result reconcile.Result) bool {
 func (v *visit) nextStep() time.Duration {
 	v.known.plans++
 	return min(10*time.Millisecond<<min(v.known.plans, 13), maxWait)
-}
-
-// held tells whether a step is held for the reason.
-func held(p plan.Plan, why plan.BlockedBy) bool {
-	return slices.ContainsFunc(p.Held, func(h plan.Blocked) bool { return h.By == why })
 }
 
 // logPlan writes one line per step about to be done.

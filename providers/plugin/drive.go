@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,8 +116,12 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 				return reconcile.Result{}, err
 			}
 		}
-		res := o.Run(ctx, draft, openGates)
-		if problem(res) != nil || res.Clean || res.Released || waitsForOthers(res) || !rest(ctx, res, try) {
+		// Nobody but the stock loop writes addresses, and it does so when a call has
+		// ended, so a call cannot wait until clients know the new one.
+		res := o.Run(ctx, draft, plan.OpenGates)
+		// Where Services are waited for that are not planned yet, the stock loop may need
+		// this worker for them.
+		if problem(res) != nil || res.Clean || res.Released || res.Draft.Plan.HeldBy(plan.ByLedger) || !rest(ctx, res, try) {
 			return res, nil
 		}
 	}
@@ -132,16 +135,6 @@ func (o *opened) known(svc *corev1.Service) error {
 		o.AllKnown()
 	}
 	return err
-}
-
-// openGates: nobody but the stock loop writes addresses, and it does so when a
-// call has ended, so a call cannot wait until clients know the new one.
-func openGates(plan.Gate) time.Duration { return 0 }
-
-// waitsForOthers tells whether something waits for Services that are not planned
-// yet. The stock loop may need this worker for them.
-func waitsForOthers(res reconcile.Result) bool {
-	return slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By == plan.ByLedger })
 }
 
 // problem is what is wrong, in words for the user; nil if nothing is, or if it is

@@ -214,8 +214,7 @@ func (p *planning) unknown() bool {
 
 // sharing tells whether a plan depends on what other Services want.
 func sharing(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Held, func(h plan.Blocked) bool { return h.By == plan.ByLedger }) ||
-		slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
+	return p.HeldBy(plan.ByLedger) || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
 }
 
 func deletesShared(s plan.Step) bool {

@@ -79,12 +79,12 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 // wait is when to look again, and whether at all, after a run.
 func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
 	switch wait, waits = report.Wait(); {
-	case d.heldBy(plan.ByLedger) && r.book.Ready():
+	case d.Plan.HeldBy(plan.ByLedger) && r.book.Ready():
 		return sharedWait, true
-	case d.heldBy(plan.ByLedger):
+	case d.Plan.HeldBy(plan.ByLedger):
 		return ledgerWait, true
 	}
-	return wait, waits || d.heldBy(plan.ByBusy)
+	return wait, waits || d.Plan.HeldBy(plan.ByBusy)
 }
 
 // tell says what clients may use. After a glimpse what the parts are called is left
@@ -120,11 +120,6 @@ func (r Result) Frees() bool {
 	return slices.ContainsFunc(r.Report.Results, func(res engine.Result) bool {
 		return res.State == engine.Done && res.Step.ID.Action == plan.Delete && res.Step.Target.Slot != ""
 	})
-}
-
-// heldBy tells whether a step is held for the reason.
-func (d *Draft) heldBy(why plan.BlockedBy) bool {
-	return slices.ContainsFunc(d.Plan.Held, func(h plan.Blocked) bool { return h.By == why })
 }
 
 // needsAnotherPass builds and compares once more on what is known after the run. A change

@@ -21,6 +21,11 @@ func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.ID.Action != Forget })
 }
 
+// HeldBy tells whether a step is held for the reason.
+func (p Plan) HeldBy(why BlockedBy) bool {
+	return slices.ContainsFunc(p.Held, func(h Blocked) bool { return h.By == why })
+}
+
 // Policy judges one step. It is pure and sees nothing but the step.
 type Policy func(Step) Verdict
 
