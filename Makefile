@@ -95,7 +95,7 @@ bench: ## CPU and memory of a plan by ports x ranges, cloud calls per Service, t
 	go -C test/conform/openstack test -count=1 -timeout 30m -v -run TestCalls -calls 1,10,100
 
 golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
-	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/golden"' . | xargs -n 1 dirname | sort -u) -update
+	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/\(golden\|cases\)"' . | xargs -n 1 dirname | sort -u) -update
 
 lint: ## the linters of .golangci.yml, and the rules that none of them checks: who imports whom, sizes, purity
 	go test -count=1 ./test/arch

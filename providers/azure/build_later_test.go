@@ -15,7 +15,7 @@ import (
 func TestLater(t *testing.T) {
 	foretold := 0
 	for _, c := range good(t) {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			a, book := c.arm(t)
 			tn := c.tenant(c.service)
 			first, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
@@ -65,15 +65,15 @@ func TestLaterWords(t *testing.T) {
 		"internal-basic":           nil,
 	}
 	for _, c := range loadCases(t) {
-		if _, listed := want[c.name]; !listed {
+		if _, listed := want[c.Name]; !listed {
 			continue
 		}
 		a, _ := c.arm(t)
 		tn := c.tenant(c.service)
-		if d := cmp.Diff(want[c.name], later(tn.in, a.read(), a.have(tn.in.Owner))); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		if d := cmp.Diff(want[c.Name], later(tn.in, a.read(), a.have(tn.in.Owner))); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.Name, d)
 		}
-		delete(want, c.name)
+		delete(want, c.Name)
 	}
 	if len(want) > 0 {
 		t.Errorf("there is no such case: %v", want)

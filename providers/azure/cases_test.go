@@ -2,7 +2,6 @@ package azure
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,22 +11,21 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/test/cases"
-	"github.com/berth-lb/berth/test/golden"
 )
 
 // TestCases: what each Service wants, what the user is told, what is done at
 // first, and what Azure has when nothing is left to do.
 func TestCases(t *testing.T) {
 	for _, c := range loadCases(t) {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			a, book := c.arm(t)
 			tn := c.tenant(c.service)
 			parsed := tn.problems
 			owner := tn.in.Owner
 			if c.world.Deleted {
 				first, refused := a.settle(owner, nil, book)
-				golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(first))
-				golden.Check(t, filepath.Join(c.dir, "after.golden"), told(refused)+a.state())
+				c.Check(t, "plan.golden", planText(first))
+				c.Check(t, "after.golden", told(refused)+a.state())
 				return
 			}
 			want, problems, err := build(tn.in, a.read(), a.have(owner))
@@ -36,16 +34,16 @@ func TestCases(t *testing.T) {
 			}
 			out := cases.Told(append(parsed, problems...))
 			if want == nil || parsed.Errors() {
-				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
+				c.Check(t, "stack.golden", out+"nothing is built; what is there stays\n")
 				return
 			}
-			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(want))
+			c.Check(t, "stack.golden", out+text(want))
 			first, refused := a.settle(owner, tn, book)
 			if c.world.Expect == "empty" && !first.Empty() {
 				t.Errorf("the plan is not empty:\n%s", planText(first))
 			}
-			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(first))
-			golden.Check(t, filepath.Join(c.dir, "after.golden"), told(refused)+a.state())
+			c.Check(t, "plan.golden", planText(first))
+			c.Check(t, "after.golden", told(refused)+a.state())
 		})
 	}
 }
@@ -73,7 +71,7 @@ func good(t *testing.T) []testCase {
 // is nothing to do, and a release leaves nothing of the Service.
 func TestIdempotent(t *testing.T) {
 	for _, c := range good(t) {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			a, book := c.arm(t)
 			tn := c.tenant(c.service)
 			if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 {
@@ -106,7 +104,7 @@ func TestOrder(t *testing.T) {
 		if c.service.Annotations[haKey.Name] != "" {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			a, _ := c.arm(t)
 			tn := c.tenant(c.service)
 			want, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
@@ -138,7 +136,7 @@ func TestMoves(t *testing.T) {
 			if cmp.Diff(from.config, to.config) != "" {
 				continue
 			}
-			t.Run(from.name+"/"+to.name, func(t *testing.T) {
+			t.Run(from.Name+"/"+to.Name, func(t *testing.T) {
 				a, book := from.arm(t)
 				a.asked = append(a.asked, askedAddresses(to.tenant(to.service).in)...)
 				one, two := from.tenant(from.service), to.tenant(to.service)
@@ -169,7 +167,7 @@ func TestNothingHeld(t *testing.T) {
 		have := a.have(tn.in.Owner)
 		want, _, _ := build(tn.in, a.read(), have)
 		for _, h := range diff.Compare(want, adopt(want, have), Rules(), book).Held {
-			t.Errorf("%s: held by %s: %s: %s", c.name, h.By, h.Step.ID, h.Why)
+			t.Errorf("%s: held by %s: %s: %s", c.Name, h.By, h.Step.ID, h.Why)
 		}
 	}
 }

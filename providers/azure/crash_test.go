@@ -17,7 +17,7 @@ func TestCrash(t *testing.T) {
 		}
 		for calls := range 12 {
 			for _, release := range []bool{false, true} {
-				t.Run(fmt.Sprint(c.name, "/", calls, "/", release), func(t *testing.T) {
+				t.Run(fmt.Sprint(c.Name, "/", calls, "/", release), func(t *testing.T) {
 					a, book := c.arm(t)
 					tn := c.tenant(c.service)
 					owner := tn.in.Owner

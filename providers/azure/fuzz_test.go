@@ -21,7 +21,7 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	all := live(t)
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
-		Sized:   slices.IndexFunc(all, func(c testCase) bool { return c.name == "public-basic" }),
+		Sized:   slices.IndexFunc(all, func(c testCase) bool { return c.Name == "public-basic" }),
 		Found:   func(want, _ *stack.Stack) *stack.Stack { return want },
 		InFacts: true, Rest: func(p plan.Plan) bool { return !p.Writes() },
 	}
@@ -30,7 +30,7 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 func (c testCase) fuzzed(t testing.TB) fuzzed {
 	a, book := c.arm(t)
 	return fuzzed{
-		Name: c.name, Service: c.service, Facts: a.read(), Have: a.have(cases.OwnerOf(c.service)), Book: book,
+		Name: c.Name, Service: c.service, Facts: a.read(), Have: a.have(cases.OwnerOf(c.service)), Book: book,
 		Input: func(svc *corev1.Service) (providers.Input[Config], annotations.Problems) {
 			tn := c.tenant(svc)
 			return tn.in, tn.problems

@@ -12,7 +12,8 @@ import (
 // TestRealServices: what the owners of Services of public repositories are told.
 // The addresses that they name are there.
 func TestRealServices(t *testing.T) {
-	w := loadWorld(t, "testdata/public-basic/cloud.yaml")
+	var w world
+	cases.Overlay(t, "testdata/world.yaml", "", &w)
 	config := parseConfig(t, w.Config)
 	cases.RealServices(t, bundle(), 7, func(svc *corev1.Service) (cases.Built, error) {
 		in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)

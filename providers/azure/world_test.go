@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,8 +22,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// world is the surroundings of a test case: testdata/world.yaml, in which the
-// case's own cloud.yaml replaces whole fields.
+// world is the surroundings of a test case: testdata/world.yaml, in which the part
+// cloud.yaml of the case replaces whole fields.
 type world struct {
 	Config      string // text of the cloud configuration
 	ClusterName string // --cluster-name
@@ -45,8 +44,7 @@ type world struct {
 }
 
 type testCase struct {
-	name    string
-	dir     string
+	cases.Case
 	service *corev1.Service
 	world   world
 	config  Config
@@ -54,28 +52,14 @@ type testCase struct {
 
 func loadCases(t testing.TB) []testCase {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*/service.yaml")
-	if err != nil || len(files) < 30 {
-		t.Fatalf("%d cases, %v", len(files), err)
-	}
 	var out []testCase
-	for _, f := range files {
-		dir := filepath.Dir(f)
-		c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
-		cases.Unmarshal(t, f, c.service)
-		c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
+	for _, one := range cases.All(t, 80) {
+		c := testCase{Case: one, service: one.Service(t)}
+		one.World(t, &c.world)
 		c.config = parseConfig(t, c.world.Config)
 		out = append(out, c)
 	}
 	return out
-}
-
-// loadWorld lays the case's fields over the world's.
-func loadWorld(t testing.TB, file string) world {
-	t.Helper()
-	var w world
-	cases.Overlay(t, "testdata/world.yaml", file, &w)
-	return w
 }
 
 func parseConfig(t testing.TB, text string) Config { return cases.Config(t, ReadConfig, text) }

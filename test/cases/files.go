@@ -15,7 +15,13 @@ func Unmarshal(t testing.TB, file string, into any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
+	decode(t, file, string(text), into)
+}
+
+// decode reads the text of a YAML file.
+func decode(t testing.TB, file, text string, into any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
 }
@@ -27,11 +33,19 @@ func Unmarshal(t testing.TB, file string, into any) {
 // twice into one value would mix the members of lists.
 func Overlay(t testing.TB, world, file string, into any, appended ...string) {
 	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	overlay(t, world, file, string(text), into, appended...)
+}
+
+// overlay is Overlay for a text.
+func overlay(t testing.TB, world, file, text string, into any, appended ...string) {
+	t.Helper()
 	base, over := map[string]any{}, map[string]any{}
 	Unmarshal(t, world, &base)
-	if _, err := os.Stat(file); err == nil {
-		Unmarshal(t, file, &over)
-	}
+	decode(t, file, text, &over)
 	if facts, ok := over["facts"].(map[string]any); ok {
 		all, _ := base["facts"].(map[string]any)
 		maps.Copy(all, facts)
@@ -48,7 +62,5 @@ func Overlay(t testing.TB, world, file string, into any, appended ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.UnmarshalStrict(merged, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	decode(t, file, string(merged), into)
 }
