@@ -57,10 +57,13 @@ func underTheStockLoop(p *place) *place {
 	return p
 }
 
-// TestPlugin runs the example program on every cloud.
+// TestPlugin runs the example program on every cloud, each with a control plane of its own.
 func TestPlugin(t *testing.T) {
-	for name, p := range map[string]*place{"gce": underTheStockLoop(onGCE()), "azure": underTheStockLoop(onAzure())} {
-		t.Run(name, func(t *testing.T) {
+	google, azure := underTheStockLoop(onGCE()), underTheStockLoop(onAzure())
+	azure.plane = &azurePlane
+	for _, p := range []*place{google, azure} {
+		t.Run(p.cloud, func(t *testing.T) {
+			t.Parallel()
 			t.Run("life", p.life)
 			t.Run("kill", p.kill)
 			t.Run("cut", p.cut)

@@ -38,15 +38,13 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 		Cloudsim:   filepath.Join(root, "bin", "cloudsim"),
 	}
 	began := time.Now()
-	for _, b := range []struct{ path, source string }{
-		{out.Controller, "./cmd/cloud-controller-manager"}, {out.Berth, "./cmd/berth"}, {out.Cloudsim, "./test/sim/cmd/cloudsim"},
-	} {
-		fmt.Fprintf(progress, "building %s; the first of them takes minutes on a new machine, since all modules are compiled for it\n", filepath.Base(b.path))
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.path, b.source)
-		cmd.Dir, cmd.Stdout, cmd.Stderr = root, progress, progress
-		if err := cmd.Run(); err != nil {
-			return out, fmt.Errorf("build %s: %w", b.source, err)
-		}
+	fmt.Fprintln(progress, "building the programs, which takes minutes on a new machine, since all modules are compiled for them")
+	// One command, since to find that nothing has changed takes a second each time.
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(root, "bin")+string(filepath.Separator),
+		"./cmd/cloud-controller-manager", "./cmd/berth", "./test/sim/cmd/cloudsim")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, progress, progress
+	if err := cmd.Run(); err != nil {
+		return out, fmt.Errorf("build the programs: %w", err)
 	}
 	fmt.Fprintf(progress, "the programs are built after %s\n", time.Since(began).Round(time.Second))
 	return out, nil
