@@ -109,7 +109,7 @@ func spelled(name string) string {
 // keyWorld is the world of testdata with IPv6 in all subnets and a named group.
 func keyWorld(t *testing.T) world {
 	t.Helper()
-	w := loadWorld(t, "testdata/world.yaml")
+	w := loadWorld(t)
 	for i := range w.Facts.Subnets {
 		s := &w.Facts.Subnets[i]
 		s.CIDR6 = "2001:db8:0:" + s.CIDR[5:6] + "::/64"

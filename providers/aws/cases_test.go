@@ -12,21 +12,20 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/test/cases"
-	"github.com/berth-lb/berth/test/golden"
 )
 
 // TestCases: what each Service wants, what the user is told, and what is done.
 func TestCases(t *testing.T) {
 	for _, c := range loadCases(t) {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			r := c.run(t)
 			out := cases.Told(r.problems)
 			if r.want == nil {
-				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
+				c.Check(t, "stack.golden", out+"nothing is built; what is there stays\n")
 				return
 			}
-			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(r.want))
-			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(diff.Compare(r.want, r.have, Rules(), cases.ReadyLedger())))
+			c.Check(t, "stack.golden", out+text(r.want))
+			c.Check(t, "plan.golden", planText(diff.Compare(r.want, r.have, Rules(), cases.ReadyLedger())))
 		})
 	}
 }
@@ -39,7 +38,7 @@ func TestIdempotent(t *testing.T) {
 		if r.want == nil || c.world.Deleted {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
 			if leaves(r.want) { // another plan follows, and ends it
 				r.want, _, _ = build(in, &c.world.Facts, asFound(r.want))
@@ -91,7 +90,7 @@ func TestOrder(t *testing.T) {
 		if r.want == nil || c.world.Deleted {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			nodes, svc := slices.Clone(c.world.Nodes), c.service.DeepCopy()
 			rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 			slices.Reverse(svc.Spec.Ports)
@@ -118,7 +117,7 @@ func TestMoves(t *testing.T) {
 	var names []string
 	for _, c := range loadCases(t) {
 		if r := c.run(t); r.want != nil && !c.world.Deleted {
-			stacks, names = append(stacks, r.want), append(names, c.name)
+			stacks, names = append(stacks, r.want), append(names, c.Name)
 		}
 	}
 	for i, from := range stacks {

@@ -19,14 +19,14 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	all := live(t)
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
-		Sized: slices.IndexFunc(all, func(c testCase) bool { return c.name == "nlb-basic" }),
+		Sized: slices.IndexFunc(all, func(c testCase) bool { return c.Name == "nlb-basic" }),
 		Found: func(want, _ *stack.Stack) *stack.Stack { return asFound(want) }, Follows: leaves,
 	}
 }
 
 func (c testCase) fuzzed(t testing.TB) fuzzed {
 	return fuzzed{
-		Name: c.name, Service: c.service, Facts: &c.world.Facts, Have: c.have(t), Book: cases.ReadyLedger(),
+		Name: c.Name, Service: c.service, Facts: &c.world.Facts, Have: c.have(t), Book: cases.ReadyLedger(),
 		Input: func(svc *corev1.Service) (providers.Input[Config], annotations.Problems) {
 			return inputOf(c.config, c.world.ClusterName, svc, c.world.Nodes, c.world.Slices...)
 		},

@@ -10,7 +10,7 @@ import (
 
 // TestRealServices: what the owners of Services of public repositories are told.
 func TestRealServices(t *testing.T) {
-	w := loadWorld(t, "testdata/clb-basic/cloud.yaml")
+	w := loadWorld(t)
 	config := parseConfig(t, w.Config)
 	cases.RealServices(t, bundle(), 9, func(svc *corev1.Service) (cases.Built, error) {
 		in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)

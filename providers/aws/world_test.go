@@ -3,7 +3,6 @@ package aws
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +17,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// world is the surroundings of a test case: testdata/world.yaml, in which the
-// case's own cloud.yaml replaces whole fields.
+// world is the surroundings of a test case: testdata/world.yaml, in which the part
+// cloud.yaml of the case replaces whole fields.
 type world struct {
 	Config       string                       // text of the cloud configuration
 	ClusterName  string                       // --cluster-name
@@ -45,10 +44,9 @@ type haveYAML struct {
 	Spec  json.RawMessage
 }
 
-// testCase is one folder of testdata.
+// testCase is one case of testdata.
 type testCase struct {
-	name    string
-	dir     string
+	cases.Case
 	service *corev1.Service
 	world   world
 	config  Config
@@ -56,22 +54,19 @@ type testCase struct {
 
 func loadCases(t testing.TB) []testCase {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*/service.yaml")
-	if err != nil || len(files) < 25 {
-		t.Fatalf("%d cases, %v", len(files), err)
-	}
 	var out []testCase
-	for _, f := range files {
-		out = append(out, loadCase(t, filepath.Dir(f)))
+	for _, one := range cases.All(t, 60) {
+		out = append(out, caseOf(t, one))
 	}
 	return out
 }
 
-func loadCase(t testing.TB, dir string) testCase {
+func loadCase(t testing.TB, path string) testCase { return caseOf(t, cases.Open(t, path)) }
+
+func caseOf(t testing.TB, one cases.Case) testCase {
 	t.Helper()
-	c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
-	cases.Unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
-	c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
+	c := testCase{Case: one, service: one.Service(t)}
+	one.World(t, &c.world)
 	if c.world.Before != nil {
 		c.world.Before.Namespace, c.world.Before.Name, c.world.Before.UID = c.service.Namespace, c.service.Name, c.service.UID
 	}
@@ -79,10 +74,11 @@ func loadCase(t testing.TB, dir string) testCase {
 	return c
 }
 
-func loadWorld(t testing.TB, file string) world {
+// loadWorld returns the surroundings of a case that replaces nothing.
+func loadWorld(t testing.TB) world {
 	t.Helper()
 	var w world
-	cases.Overlay(t, "testdata/world.yaml", file, &w)
+	cases.Overlay(t, "testdata/world.yaml", "", &w)
 	return w
 }
 
