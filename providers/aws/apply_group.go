@@ -85,7 +85,7 @@ func (s *Session) applyFrontRules(ctx context.Context, b plan.Batch) []plan.Outc
 		return s.authorize(ctx, group, part)
 	}
 	err := call(rules)
-	for range regrafts {
+	for range mergeTries {
 		if !differs(err) {
 			break
 		}

@@ -22,9 +22,9 @@ const protocolICMP = "icmp"
 const (
 	// settleDelay is how long a new security group may be unknown elsewhere.
 	settleDelay = 2 * time.Second
-	// regrafts is how often a group that somebody else changes at the same time
+	// mergeTries is how often a group that somebody else changes at the same time
 	// is read again before the step gives up.
-	regrafts = 3
+	mergeTries = 3
 )
 
 func createGroup(c *change, g Group) plan.Outcome {
@@ -54,7 +54,7 @@ func grantIngress(c *change) plan.Outcome {
 	add, _ := plan.Members[Permission](c.Step)
 	group := c.ID()
 	var refused []plan.Refusal
-	err := regraft(c, group, func(found map[Permission]bool) error {
+	err := mergeAgain(c, group, func(found map[Permission]bool) error {
 		missing := slices.DeleteFunc(slices.Clone(add), func(p Permission) bool { return found[literal(c, p)] })
 		slices.SortStableFunc(missing, Permission.byNeed)
 		err := authorize(c, group, rules(c, missing))
@@ -102,7 +102,7 @@ func (p Permission) byNeed(q Permission) int {
 func revokeIngress(c *change) plan.Outcome {
 	_, remove := plan.Members[Permission](c.Step)
 	group := c.ID()
-	err := regraft(c, group, func(found map[Permission]bool) error {
+	err := mergeAgain(c, group, func(found map[Permission]bool) error {
 		there := remove
 		if found != nil {
 			there = slices.DeleteFunc(slices.Clone(remove), func(p Permission) bool { return !found[literal(c, p)] })
@@ -112,12 +112,12 @@ func revokeIngress(c *change) plan.Outcome {
 	return c.Members(nil, err)
 }
 
-// regraft runs an edit of a group of our own. Only if the group turns out to
+// mergeAgain runs an edit of a group of our own. Only if the group turns out to
 // differ from what the plan knew, it is read and the edit made to fit. Until
 // then found is nil.
-func regraft(c *change, group string, edit func(found map[Permission]bool) error) error {
+func mergeAgain(c *change, group string, edit func(found map[Permission]bool) error) error {
 	err := edit(nil)
-	for range regrafts {
+	for range mergeTries {
 		if !differs(err) {
 			return err
 		}

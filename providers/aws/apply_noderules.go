@@ -17,13 +17,13 @@ import (
 // applyNodeRules brings the rules of all steps into one group of nodes: one
 // grant and one revocation, whatever the number of Services, on the rules as
 // remembered or else as read. If the group is not as that says, it is read and
-// grafted again.
+// merged again.
 func (s *Session) applyNodeRules(ctx context.Context, b plan.Batch) []plan.Outcome {
 	w := &nodeRuleWork{Session: s, ctx: ctx, batch: b, group: nodeGroupIn(b)}
 	if found, ok := w.facts.rulesIn(s.now(), w.group); ok && w.expectable(found) && !w.attempt(found) {
 		return w.outcomes()
 	}
-	for range regrafts {
+	for range mergeTries {
 		found, err := s.rulesIn(ctx, w.group)
 		if err != nil {
 			w.granting, w.revoking = err, err
@@ -52,7 +52,7 @@ type nodeRuleWork struct {
 
 	found              []FoundRule
 	limit              int                  // rules the group may have; 0 until AWS refused for it
-	refused            map[int]error        // by step, as graft said
+	refused            map[int]error        // by step, as mergeRules said
 	bad                map[Permission]error // as AWS said
 	granting, revoking error                // of the calls, or why they were not made
 }
@@ -66,18 +66,18 @@ func (w *nodeRuleWork) expectable(found []FoundRule) bool {
 	for _, r := range found {
 		there[r.Permission] = true
 	}
-	g := grafting{group: w.group, batch: w.batch}
+	g := merging{group: w.group, batch: w.batch}
 	return !slices.ContainsFunc(w.batch.Steps, func(s plan.Step) bool {
 		rule, ok := g.rule(s)
 		return !ok || there[rule.Permission] != (s.ID.Action == plan.Delete)
 	})
 }
 
-// attempt grafts and writes once. It answers true if the group was not as it was
+// attempt merges and writes once. It answers true if the group was not as it was
 // said to be and another attempt may help.
 func (w *nodeRuleWork) attempt(found []FoundRule) bool {
 	w.found, w.refused, w.bad, w.granting, w.revoking = found, nil, map[Permission]error{}, nil, nil
-	edit := graft(w.group, w.found, w.batch, w.limit)
+	edit := mergeRules(w.group, w.found, w.batch, w.limit)
 	w.refused = edit.Refused
 	again := w.write(edit)
 	if !again && w.granting == nil && w.revoking == nil {
@@ -157,7 +157,7 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 	for _, r := range w.found {
 		there[r.Permission] = r
 	}
-	g := grafting{group: w.group, batch: w.batch}
+	g := merging{group: w.group, batch: w.batch}
 	out := make([]plan.Outcome, 0, len(w.batch.Steps))
 	for i, step := range w.batch.Steps {
 		rule, _ := g.rule(step)

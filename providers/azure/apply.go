@@ -11,9 +11,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// regrafts is how often an object that somebody else changes at the same time is
+// mergeTries is how often an object that somebody else changes at the same time is
 // read again before a step gives up.
-const regrafts = 8
+const mergeTries = 8
 
 // Apply performs the steps of one batch and returns one outcome per step. Steps
 // of a batch are about the same object, which is written once for all of them.
@@ -163,12 +163,12 @@ func (c *change) writeSecurity() {
 	var refused map[int]error
 	var object Object
 	path := c.config.securityID()
-	err := kit.Merge(regrafts, func() error {
+	err := kit.Merge(mergeTries, func() error {
 		found, err := c.current(c.ctx, path, networkVersion)
 		if err != nil {
 			return err
 		}
-		edit := graftSecurity(c.config, found, c.batch)
+		edit := mergeSecurity(c.config, found, c.batch)
 		refused, object = edit.Refused, edit.Object
 		if !edit.Changed && stateOf(found) != stack.Failed || len(refused) == len(c.batch.Steps) {
 			return nil

@@ -19,12 +19,12 @@ func (c *change) writeBalancer() {
 	}
 	var edit LBEdit
 	var now Object
-	err := kit.Merge(regrafts, func() error {
+	err := kit.Merge(mergeTries, func() error {
 		found, err := c.current(c.ctx, c.config.balancerID(name), networkVersion)
 		if err != nil {
 			return err
 		}
-		edit = graftBalancer(LBGraft{Config: c.config, Cluster: c.cluster, Name: name, Version: c.facts.version}, found, c.batch)
+		edit = mergeBalancer(LBMerge{Config: c.config, Cluster: c.cluster, Name: name, Version: c.facts.version}, found, c.batch)
 		now, err = c.putBalancer(name, found, edit)
 		return err
 	})
@@ -71,7 +71,7 @@ func (c *change) learnFrontends() error {
 	return c.learnIPs(c.ctx, unknown)
 }
 
-// putBalancer does what the graft says and returns the load balancer as it is
+// putBalancer does what the merge says and returns the load balancer as it is
 // then; nil if there is none.
 func (c *change) putBalancer(name string, found Object, edit LBEdit) (Object, error) {
 	id := c.config.balancerID(name)

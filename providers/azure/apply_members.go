@@ -16,9 +16,9 @@ import (
 // to join and false to leave.
 type membership map[string]bool
 
-// graft puts the wishes onto an ip configuration; changed tells whether they were
+// merge puts the wishes onto an ip configuration; changed tells whether they were
 // not fulfilled already.
-func (m membership) graft(configurations func(pool string) Object) (changed bool) {
+func (m membership) merge(configurations func(pool string) Object) (changed bool) {
 	for pool, join := range m {
 		c := configurations(lastSegment(pool))
 		if c == nil || inPool(c, pool) == join {
@@ -143,7 +143,7 @@ func (c *change) writeInterfaces() {
 // interfaceBody is an interface with the wish fulfilled; nil if it is already.
 func interfaceBody(found Object, wish membership) Object {
 	body := found.clone()
-	if !wish.graft(func(pool string) Object { return familyConfiguration(body, pool) }) {
+	if !wish.merge(func(pool string) Object { return familyConfiguration(body, pool) }) {
 		return nil
 	}
 	return body
@@ -200,7 +200,7 @@ func (c *crowd) write() map[string]error {
 	errs := map[string]error{}
 	kit.ForAll(ids, func(id string) {
 		seen := c.seen[lower(id)]
-		err := kit.Merge(regrafts, func() error {
+		err := kit.Merge(mergeTries, func() error {
 			err := c.writeMember(id, seen)
 			seen = nil
 			return err

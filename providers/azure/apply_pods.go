@@ -17,7 +17,7 @@ func (c *change) writeContainer(step plan.Step, spec Container) plan.Outcome {
 		return outcomeOf(c.remove(c.ctx, id))
 	}
 	var now Object
-	err := kit.Merge(regrafts, func() error {
+	err := kit.Merge(mergeTries, func() error {
 		found, err := c.current(c.ctx, id, networkVersion)
 		if err != nil {
 			return err
@@ -126,17 +126,17 @@ func isAboutContent(err error) bool {
 // writeGatewayPart writes steps that are all about services, or all about addresses.
 func (c *change) writeGatewayPart() error {
 	which, action, field := pathServices, "updateServices", "serviceRequests"
-	graft := func(found []Object) gatewayEdit { return graftServices(c.config, found, c.batch) }
+	merge := func(found []Object) gatewayEdit { return mergeServices(c.config, found, c.batch) }
 	if c.batch.Steps[0].ID.Key.Kind == KindPods {
 		which, action, field = pathLocations, "updateAddressLocations", "addressLocations"
-		graft = func(found []Object) gatewayEdit { return graftAddresses(found, c.batch) }
+		merge = func(found []Object) gatewayEdit { return mergeAddresses(found, c.batch) }
 	}
 	gateway := c.config.gatewayID()
 	found, exists, err := c.list(c.ctx, gateway+"/"+which, networkVersion, nil)
 	if err != nil {
 		return fmt.Errorf("service gateway %s: %w", gatewayName, err)
 	}
-	edit := graft(found)
+	edit := merge(found)
 	if !exists && len(edit.Requests) > 0 {
 		return &fault.Fault{Meaning: fault.Invalid, Text: fmt.Sprintf("service gateway %s: does not exist in the resource group %s", gatewayName, c.config.Group), Err: errNoGateway}
 	}

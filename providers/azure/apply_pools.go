@@ -47,7 +47,7 @@ func (c *change) writePools(name string, lb Object) map[string]poolWrite {
 }
 
 func (c *change) writePool(name string, lb Object, spec Pool) poolWrite {
-	pool, changed := graftPool(lb, spec.Name, c.batch)
+	pool, changed := mergePool(lb, spec.Name, c.batch)
 	switch {
 	case pool == nil:
 		return poolWrite{err: fault.New(fault.Conflict, "load balancer %s: pool %s is gone", name, spec.Name)}
@@ -67,7 +67,7 @@ func (c *change) writeAddresses(id string, lb Object, name string) poolWrite {
 	var in []PoolAddress // so far
 	written := false
 	put := func(part []PoolAddress) error {
-		pool, changed := graftMembers(lb, name, slices.Concat(in, part), remove, network)
+		pool, changed := mergeMembers(lb, name, slices.Concat(in, part), remove, network)
 		if !changed {
 			return nil
 		}

@@ -33,7 +33,7 @@ func (c *change) writePublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 func (c *change) editPublicIP(key stack.Key, edit func(Object) (Object, error)) (Object, error) {
 	key.Kind = KindPublicIP
 	var now Object
-	err := kit.Merge(regrafts, func() error {
+	err := kit.Merge(mergeTries, func() error {
 		found, err := c.current(c.ctx, c.config.publicIPID(key), networkVersion)
 		if err != nil {
 			return err

@@ -157,7 +157,7 @@ func (c *change) writeModel(id string, wish membership) error {
 	if len(wish) == 0 {
 		return nil
 	}
-	return kit.Merge(regrafts, func() error {
+	return kit.Merge(mergeTries, func() error {
 		found, err := c.current(c.ctx, id, computeVersion)
 		if err != nil || found == nil {
 			return err
@@ -191,7 +191,7 @@ func bringsAlong(set Object) bool {
 func modelBody(found Object, wish membership) Object {
 	had := found.props().in("virtualMachineProfile", "networkProfile")
 	interfaces := had.clone().list("networkInterfaceConfigurations")
-	if !wish.graft(func(pool string) Object { return configurationOf(interfaces, pool) }) {
+	if !wish.merge(func(pool string) Object { return configurationOf(interfaces, pool) }) {
 		return nil
 	}
 	body := placeOf(found)
@@ -219,7 +219,7 @@ func placeOf(found Object) Object {
 // nothing to write.
 func instanceBody(found Object, wish membership) Object {
 	network := found.props().in("networkProfileConfiguration").clone()
-	if !wish.graft(func(pool string) Object { return configurationOf(network.list("networkInterfaceConfigurations"), pool) }) {
+	if !wish.merge(func(pool string) Object { return configurationOf(network.list("networkInterfaceConfigurations"), pool) }) {
 		return nil
 	}
 	body := placeOf(found)

@@ -90,17 +90,17 @@ func (a *arm) applyContainerIP(s plan.Step, spec ContainerIP) map[int]error {
 }
 
 // applyGateway writes the requests of a batch, as Azure would, and checks that they
-// come to what the graft says.
+// come to what the merge says.
 func (a *arm) applyGateway(b plan.Batch) map[int]error {
 	a.t.Helper()
-	services := graftServices(a.c, a.gateway.services, b)
+	services := mergeServices(a.c, a.gateway.services, b)
 	for _, r := range services.Requests {
 		if err := a.updateService(a.wire(r)); err != nil {
 			return map[int]error{0: err}
 		}
 	}
 	a.same("services", services.After, a.gateway.services)
-	addresses := graftAddresses(a.gateway.locations, b)
+	addresses := mergeAddresses(a.gateway.locations, b)
 	a.updateAddresses(addresses.Requests)
 	a.same("locations", addresses.After, a.gateway.locations)
 	return services.Refused
@@ -199,26 +199,26 @@ func TestGatewayOfOthers(t *testing.T) {
 		{"name": "aaaa", "properties": map[string]any{fieldType: "inbound", "resourceGuid": "1", listGatewayPools: []any{}}},
 	}
 	attached := step(attachedKey("AAAA"), plan.Create, Attached{Pool: stack.RefTo(containerKey("AAAA"))}, nil)
-	e := graftServices(c, services, plan.Batch{Steps: []plan.Step{attached}})
+	e := mergeServices(c, services, plan.Batch{Steps: []plan.Step{attached}})
 	want := `{"isDelete":false,"service":{"name":"aaaa","properties":{"loadBalancerBackendPools":[{"id":"` + c.containerPoolID("aaaa") +
 		`","name":"aaaa","properties":{"virtualNetwork":{"id":"` + c.networkID() + `"}}}],"serviceType":"Inbound"}}}`
 	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want || len(e.After) != 3 || e.After[0].props().text("resourceGuid") != "1" {
 		t.Errorf("attach: got\n%s\nwant\n%s\nafter %v", e.Requests, want, e.After)
 	}
-	e = graftServices(c, e.After, plan.Batch{Steps: []plan.Step{attached}})
+	e = mergeServices(c, e.After, plan.Batch{Steps: []plan.Step{attached}})
 	if len(e.Requests) != 0 {
 		t.Errorf("attached already: %s", e.Requests)
 	}
 	gone := plan.Batch{Steps: []plan.Step{step(attachedKey("AAAA"), plan.Delete, Attached{}, nil), step(registeredKey("AAAA"), plan.Delete, Registered{}, nil)}}
-	e = graftServices(c, e.After, gone)
+	e = mergeServices(c, e.After, gone)
 	if len(e.Requests) != 1 || !e.Requests[0].flag("isDelete") || len(e.After) != 2 {
 		t.Errorf("delete: %s, after %v", e.Requests, e.After)
 	}
-	if e = graftServices(c, e.After, gone); len(e.Requests) != 0 {
+	if e = mergeServices(c, e.After, gone); len(e.Requests) != 0 {
 		t.Errorf("deleted already: %s", e.Requests)
 	}
 	services[2].props()[fieldType] = "InboundOutbound"
-	e = graftServices(c, services, plan.Batch{Steps: append(gone.Steps, step(registeredKey("AAAA"), plan.Create, Registered{}, nil))})
+	e = mergeServices(c, services, plan.Batch{Steps: append(gone.Steps, step(registeredKey("AAAA"), plan.Create, Registered{}, nil))})
 	if fault.Of(e.Refused[2]) != fault.Exists || len(e.Requests) != 0 {
 		t.Errorf("an entry of another type under our name: %v, %s", e.Refused, e.Requests)
 	}
@@ -229,13 +229,13 @@ func TestGatewayOfOthers(t *testing.T) {
 	}}}
 	at := func(address string) PodAddress { return PodAddress{Location: "fd00::1", Address: address} }
 	had := Pods{Addresses: []PodAddress{at("fd00:1::2"), at("fd00:1::3")}}
-	e = graftAddresses(locations, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Update, Pods{Addresses: []PodAddress{at("fd00:1::1")}}, had)}})
+	e = mergeAddresses(locations, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Update, Pods{Addresses: []PodAddress{at("fd00:1::1")}}, had)}})
 	want = `{"addressLocation":"fd00::1","addressUpdateAction":"PartialUpdate","addresses":[` +
 		`{"address":"fd00:1::1","services":["egress","BBBB","aaaa"]},{"address":"fd00:1::2","services":[]},{"address":"fd00:1::3","services":["egress"]}]}`
 	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want {
 		t.Errorf("update: got\n%s\nwant\n%s", e.Requests, want)
 	}
-	e = graftAddresses(e.After, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Delete, Pods{}, nil)}})
+	e = mergeAddresses(e.After, plan.Batch{Steps: []plan.Step{step(podsKey("AAAA"), plan.Delete, Pods{}, nil)}})
 	want = `{"addressLocation":"fd00::1","addressUpdateAction":"PartialUpdate","addresses":[{"address":"fd00:1::1","services":["egress","BBBB"]}]}`
 	if len(e.Requests) != 1 || string(e.Requests[0].Bytes()) != want {
 		t.Errorf("delete: got\n%s\nwant\n%s", e.Requests, want)

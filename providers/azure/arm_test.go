@@ -12,8 +12,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// arm is Azure as bodies in memory: what the grafts read and write. It holds
-// writes to the rules of Azure that the grafts have to keep.
+// arm is Azure as bodies in memory: what the merges read and write. It holds
+// writes to the rules of Azure that the merges have to keep.
 type arm struct {
 	t       testing.TB
 	c       Config
@@ -216,7 +216,7 @@ func (a *arm) apply(b plan.Batch) map[int]error {
 	case "lb":
 		return a.applyLB(b)
 	case "nsg":
-		edit := graftSecurity(a.c, a.nsg, b)
+		edit := mergeSecurity(a.c, a.nsg, b)
 		if edit.Changed {
 			a.nsg = a.wire(edit.Object)
 		}
@@ -247,7 +247,7 @@ func (a *arm) applyLB(b plan.Batch) map[int]error {
 		}
 	}
 	version := func(k stack.Key) string { return a.pips[k.Name].props().text("publicIPAddressVersion") }
-	edit := graftBalancer(LBGraft{Config: a.c, Cluster: a.cluster, Name: name, Version: version}, a.lbs[lower(name)], b)
+	edit := mergeBalancer(LBMerge{Config: a.c, Cluster: a.cluster, Name: name, Version: version}, a.lbs[lower(name)], b)
 	switch {
 	case edit.Delete:
 		for _, m := range a.members {
@@ -265,7 +265,7 @@ func (a *arm) applyLB(b plan.Batch) map[int]error {
 		if !ok || a.c.PoolType != poolNodeIP {
 			continue
 		}
-		pool, changed := graftPool(a.lbs[lower(name)], spec.Name, b)
+		pool, changed := mergePool(a.lbs[lower(name)], spec.Name, b)
 		if changed {
 			pools := a.lbs[lower(name)].props().list(listPools)
 			pools[named(pools, spec.Name)] = a.wire(pool)

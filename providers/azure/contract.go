@@ -36,9 +36,9 @@ package azure
 // that Frontend.Address is what clients connect to, on public frontends as well.
 //
 // Batch lb/<group>/<lb>, with the pools of that load balancer. Apply: GET (404 is
-// a nil Object), graftBalancer, then by LBEdit: nothing changed: no call; Delete:
+// a nil Object), mergeBalancer, then by LBEdit: nothing changed: no call; Delete:
 // DELETE the load balancer; else one PUT with the etag. 412, and "superseded": GET
-// and graft again, three times. Refused[i] is the fault of step i; what the
+// and merge again, three times. Refused[i] is the fault of step i; what the
 // others want is written nevertheless. After that the pools, see below. Spec of
 // After: entriesOf the answer, with the address that Azure chose.
 // The load balancer is created by the first entries and deleted with its last
@@ -59,9 +59,9 @@ package azure
 //
 // Apply, after the entries of the same batch: create and addresses+/addresses-
 // of all owners together become one PUT of loadBalancers/<lb>/backendAddressPools/
-// <pool> by graftPool on the pool as read; equal: no call. In the mode
-// nodeIPConfiguration a create only makes sure of the name: graftBalancer makes it.
-// Delete: graftBalancer takes the pool out unless anything refers to it or it has
+// <pool> by mergePool on the pool as read; equal: no call. In the mode
+// nodeIPConfiguration a create only makes sure of the name: mergeBalancer makes it.
+// Delete: mergeBalancer takes the pool out unless anything refers to it or it has
 // members of others; then it stays and the step is done. Absent is done.
 // A pool of interfaces that is to become one of addresses (poolIsNIC): migrate
 // call if the configuration says so, else the fault Invalid that names the key.
@@ -74,7 +74,7 @@ package azure
 // Hold Counted, Proof as the pool's.
 //
 // Batch "nics": one lane for all; Apply groups by interface: one list where there are
-// many, else GET; graft pool ids of all pools, PUT with etag, interfaces in parallel;
+// many, else GET; merge pool ids of all pools, PUT with etag, interfaces in parallel;
 // those that fail are Refused members. Batch vmss/<id>: the same for its machines, all
 // pools at once; the model (only its interfaces in the PUT, etag) before machines that
 // join and after machines that leave. A machine that is not there any more is removed
@@ -116,7 +116,7 @@ package azure
 // wanted ones). Who has Addresses: every address in use that the session knows:
 // of all frontends of the cluster's load balancers, of all listed public IPs, of
 // all nodes of the scope.
-// Batch nsg/<group>/<name>. Apply: GET, graftSecurity, PUT with etag if Changed,
+// Batch nsg/<group>/<name>. Apply: GET, mergeSecurity, PUT with etag if Changed,
 // 412 again, three times; 404 of the security group: Invalid, it must exist.
 //
 // # private-link-service
@@ -147,8 +147,8 @@ package azure
 // above. Neither shares calls.
 //
 // gateway-service, gateway-service-pool, gateway-addresses: one batch for all. Apply:
-// the list of services as it is now, graftServices, one partial update; then the list
-// of locations, graftAddresses, one partial update; no call where nothing changes. A
+// the list of services as it is now, mergeServices, one partial update; then the list
+// of locations, mergeAddresses, one partial update; no call where nothing changes. A
 // call that is refused for what it says of some is made for each alone. There are no
 // etags: what somebody else writes to the same address between the read and the write
 // is lost.

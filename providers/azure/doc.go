@@ -29,7 +29,7 @@
 //	    gateway-addresses                addresses of pods by those of nodes                > gateway-service
 //
 // The load balancer and the security group are written whole, once for many
-// Services: graft_lb.go and graft_nsg.go put the edits of all of them onto the
+// Services: merge_lb.go and merge_nsg.go put the edits of all of them onto the
 // object as just read, and whatever is in there besides goes back unchanged.
 //
 // Everything but session, read and apply is pure: those files are the only ones

@@ -25,7 +25,7 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 		r.Fatal(err)
 	}
 	if lb == nil {
-		lb = LBGraft{Config: r.config}.fresh()
+		lb = LBMerge{Config: r.config}.fresh()
 	}
 	p := lb.props()
 	add := func(list, name string, properties map[string]any) map[string]any {

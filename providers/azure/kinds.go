@@ -170,7 +170,7 @@ type Binding struct {
 }
 
 // Access is one destination of a security rule: the smallest thing that two
-// Services can want at once. Rules are made of entries by graft_nsg.go.
+// Services can want at once. Rules are made of entries by merge_nsg.go.
 type Access struct {
 	Group       string // of the security group, lower case
 	Security    string // its name

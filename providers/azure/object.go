@@ -39,7 +39,7 @@ func (o Object) Bytes() []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// clone copies the object deeply, so that a graft never writes to what was read.
+// clone copies the object deeply, so that a merge never writes to what was read.
 func (o Object) clone() Object {
 	if o == nil {
 		return nil

@@ -191,7 +191,7 @@ func (r *rig) editBalancer(name string, edit func(lb Object, id string)) {
 		r.Fatal(err)
 	}
 	if lb == nil {
-		lb = LBGraft{Config: r.config}.fresh()
+		lb = LBMerge{Config: r.config}.fresh()
 	}
 	edit(lb, id)
 	if _, err := r.session.put(r.Context(), id, lb, lb.text("etag")); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// regrafts is how often an object that somebody else changes at the same time is
+// mergeTries is how often an object that somebody else changes at the same time is
 // read again before a step gives up.
-const regrafts = 3
+const mergeTries = 3
 
 // Apply performs the steps of one batch and returns one outcome per step. Steps
 // of several Services that do the same to something shared become one call.

@@ -67,7 +67,7 @@ func (c *change) getBackend(name string) (*computepb.BackendService, error) {
 // If somebody else writes at the same time it is read again.
 func updateBackend(c *change, spec Backend) plan.Outcome {
 	var err error
-	for range regrafts {
+	for range mergeTries {
 		var b *computepb.BackendService
 		if b, err = c.getBackend(spec.Name); err != nil {
 			return failed(err)

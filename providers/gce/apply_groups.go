@@ -121,7 +121,7 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 				break
 			}
 			bad, err := kit.SplitAmong(&c.doubts.suspects, group, missing, sameName, exists, func(part []string) error { return c.addInstances(group, part) })
-			if fault.Is(err, fault.Exists) && try < regrafts {
+			if fault.Is(err, fault.Exists) && try < mergeTries {
 				c.groups.drop(group)
 				continue
 			}
@@ -166,7 +166,7 @@ func (c *change) removeMembers(group string, names []string) error {
 				break
 			}
 			err = c.removeInstances(group, there)
-			if (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)) && try < regrafts {
+			if (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)) && try < mergeTries {
 				c.groups.drop(group)
 				continue
 			}

@@ -94,7 +94,7 @@ func detachEndpoints(c *change) plan.Outcome {
 	_, remove := plan.Members[Endpoint](c.step)
 	neg := c.id()
 	err := c.detach(neg, remove)
-	for try := 0; try < regrafts && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)); try++ {
+	for try := 0; try < mergeTries && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)); try++ {
 		var there []Endpoint
 		if there, err = c.endpointsOf(c.ctx, neg); fault.Is(err, fault.NotFound) {
 			return c.memberOutcome(nil, nil) // with the group all its endpoints are gone

@@ -61,8 +61,8 @@ func TestMoveHeld(t *testing.T) {
 	}
 }
 
-// BenchmarkGraft: a hundred Services come to a load balancer with 1,300 rules.
-func BenchmarkGraft(b *testing.B) {
+// BenchmarkMerge: a hundred Services come to a load balancer with 1,300 rules.
+func BenchmarkMerge(b *testing.B) {
 	a, book := newARM(b, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	var steps [][]plan.Step
 	for _, from := range []int{0, 650} {
@@ -82,9 +82,9 @@ func BenchmarkGraft(b *testing.B) {
 		b.Fatal(refused)
 	}
 	lb := a.lbs["kubernetes-internal"]
-	in := LBGraft{Config: a.c, Cluster: "kubernetes", Name: "kubernetes-internal"}
+	in := LBMerge{Config: a.c, Cluster: "kubernetes", Name: "kubernetes-internal"}
 	for b.Loop() {
-		if edit := graftBalancer(in, lb, plan.Batch{Steps: slices.Clone(steps[1]), Claims: book}); len(edit.Refused) > 0 {
+		if edit := mergeBalancer(in, lb, plan.Batch{Steps: slices.Clone(steps[1]), Claims: book}); len(edit.Refused) > 0 {
 			b.Fatal(edit.Refused)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// LBGraft is what must be known to put edits onto a load balancer.
-type LBGraft struct {
+// LBMerge is what must be known to put edits onto a load balancer.
+type LBMerge struct {
 	Config  Config
 	Cluster string // --cluster-name
 	Name    string // of the load balancer, for a new one
@@ -31,7 +31,7 @@ type LBEdit struct {
 	Refused map[int]error
 }
 
-// graftBalancer puts the entries of all steps of a batch onto a load balancer as
+// mergeBalancer puts the entries of all steps of a batch onto a load balancer as
 // just read; nil means that there is none. Removals come first, then the others in
 // the order of the batch. A step that cannot be done is left out whole and named;
 // all that is not of the Services of the steps stays as it was.
@@ -39,7 +39,7 @@ type LBEdit struct {
 // Azure takes frontends of IPv6 only beside one of IPv4, so steps that would make
 // the first, or take the last away, are left out: they wait for others.
 // Source: Azure Load Balancer, error AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration.
-func graftBalancer(in LBGraft, lb Object, b plan.Batch) LBEdit {
+func mergeBalancer(in LBMerge, lb Object, b plan.Batch) LBEdit {
 	left := map[int]error{}
 	edit := in.run(lb, b, left)
 	for _, waits := range []func(stack.Resource, Entries) error{in.waitsForIPv4, in.lastIPv4} {
@@ -64,14 +64,14 @@ func entriesIn(s plan.Step) (Entries, bool) {
 	return e, ok
 }
 
-func (in LBGraft) waitsForIPv4(_ stack.Resource, e Entries) error {
+func (in LBMerge) waitsForIPv4(_ stack.Resource, e Entries) error {
 	if !slices.ContainsFunc(e.Frontends, isIPv6) || slices.ContainsFunc(e.Frontends, isIPv4) {
 		return nil
 	}
 	return fault.New(fault.Pending, "load balancer %s has no IPv4 frontend, and Azure takes IPv6 frontends only beside one; it waits for a Service with IPv4", in.Name)
 }
 
-func (in LBGraft) lastIPv4(_ stack.Resource, e Entries) error {
+func (in LBMerge) lastIPv4(_ stack.Resource, e Entries) error {
 	if !slices.ContainsFunc(e.Frontends, isIPv4) {
 		return nil
 	}
@@ -84,8 +84,8 @@ func isIPv6(f Frontend) bool { return f.Version == ipv6 }
 func isIPv4(f Frontend) bool { return f.Version != ipv6 }
 
 // run does all steps but those that are left out.
-func (in LBGraft) run(found Object, b plan.Batch, left map[int]error) LBEdit {
-	g := &lbGraft{LBGraft: in, found: found, lb: found.clone(), batch: b, refused: map[int]error{}}
+func (in LBMerge) run(found Object, b plan.Batch, left map[int]error) LBEdit {
+	g := &lbMerge{LBMerge: in, found: found, lb: found.clone(), batch: b, refused: map[int]error{}}
 	for i, err := range left {
 		g.refused[i] = err
 	}
@@ -109,7 +109,7 @@ func (in LBGraft) run(found Object, b plan.Batch, left map[int]error) LBEdit {
 }
 
 // fresh is a load balancer with nothing in it.
-func (in LBGraft) fresh() Object {
+func (in LBMerge) fresh() Object {
 	out := Object{"location": in.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
 	if in.Config.ExtendedLocation.Name != "" {
 		out["extendedLocation"] = extendedLocation(in.Config)
@@ -121,9 +121,9 @@ func extendedLocation(c Config) map[string]any {
 	return map[string]any{"name": c.ExtendedLocation.Name, "type": orElse(c.ExtendedLocation.Type, "EdgeZone")}
 }
 
-// lbGraft is the state of one run.
-type lbGraft struct {
-	LBGraft
+// lbMerge is the state of one run.
+type lbMerge struct {
+	LBMerge
 	found   Object
 	lb      Object
 	batch   plan.Batch
@@ -131,10 +131,10 @@ type lbGraft struct {
 	removed []string // pools that rules which went had sent to
 }
 
-func (g *lbGraft) props() Object { return g.lb.make("properties") }
+func (g *lbMerge) props() Object { return g.lb.make("properties") }
 
 // put writes a list back, leaving an absent one absent.
-func (g *lbGraft) put(list string, items []Object) {
+func (g *lbMerge) put(list string, items []Object) {
 	p := g.props()
 	if _, there := p[list]; there || len(items) > 0 {
 		p.setList(list, items)
@@ -142,7 +142,7 @@ func (g *lbGraft) put(list string, items []Object) {
 }
 
 // remove takes away what the step's Service has.
-func (g *lbGraft) remove(s plan.Step) {
+func (g *lbMerge) remove(s plan.Step) {
 	switch spec := s.Target.Spec.(type) {
 	case Entries:
 		base := baseName(s.ID.Owner.UID)
@@ -157,7 +157,7 @@ func (g *lbGraft) remove(s plan.Step) {
 }
 
 // write puts what the step's Service wants in the place of what it has.
-func (g *lbGraft) write(s plan.Step) error {
+func (g *lbMerge) write(s plan.Step) error {
 	switch spec := s.Target.Spec.(type) {
 	case Entries:
 		return g.writeEntries(s, spec)
@@ -167,7 +167,7 @@ func (g *lbGraft) write(s plan.Step) error {
 	return nil
 }
 
-func (g *lbGraft) writeEntries(s plan.Step, want Entries) error {
+func (g *lbMerge) writeEntries(s plan.Step, want Entries) error {
 	base := baseName(s.ID.Owner.UID)
 	for _, pool := range want.Expect {
 		if named(g.found.props().list(listPools), pool) < 0 {
@@ -201,14 +201,14 @@ func (g *lbGraft) writeEntries(s plan.Step, want Entries) error {
 	return nil
 }
 
-func (g *lbGraft) setTags(want Tags) {
+func (g *lbMerge) setTags(want Tags) {
 	if now := g.lb.tags(); !sameTags(want, now) && want != nil {
 		g.lb.setTags(mergeTags(now, want, g.Config.SystemTags))
 	}
 }
 
 // keepRules drops the Service's rules that are not among the given ones.
-func (g *lbGraft) keepRules(base string, keep []Rule) {
+func (g *lbMerge) keepRules(base string, keep []Rule) {
 	g.put(listRules, slices.DeleteFunc(g.props().list(listRules), func(r Object) bool {
 		name := r.text("name")
 		if !ownedBy(base, name) || slices.ContainsFunc(keep, func(k Rule) bool { return strings.EqualFold(k.Name, name) }) {
@@ -219,7 +219,7 @@ func (g *lbGraft) keepRules(base string, keep []Rule) {
 	}))
 }
 
-func (g *lbGraft) keepProbes(base string, keep []Probe) {
+func (g *lbMerge) keepProbes(base string, keep []Probe) {
 	g.put(listProbes, slices.DeleteFunc(g.props().list(listProbes), func(p Object) bool {
 		name := p.text("name")
 		return ownedBy(base, name) && !slices.ContainsFunc(keep, func(k Probe) bool { return strings.EqualFold(k.Name, name) })
@@ -228,7 +228,7 @@ func (g *lbGraft) keepProbes(base string, keep []Probe) {
 
 // putRules writes the rules that differ, in their place, keeping fields that are
 // not ours, and appends new ones.
-func (g *lbGraft) putRules(rules []Rule) {
+func (g *lbMerge) putRules(rules []Rule) {
 	list := g.props().list(listRules)
 	for _, want := range rules {
 		i := named(list, want.Name)
@@ -243,7 +243,7 @@ func (g *lbGraft) putRules(rules []Rule) {
 	g.put(listRules, list)
 }
 
-func (g *lbGraft) fillRule(p Object, r Rule) {
+func (g *lbMerge) fillRule(p Object, r Rule) {
 	p["protocol"], p["frontendPort"], p["backendPort"] = r.Protocol, number(r.FrontendPort), number(r.BackendPort)
 	p["enableFloatingIP"], p["loadDistribution"] = r.FloatingIP, r.Distribution
 	p["idleTimeoutInMinutes"], p["disableOutboundSnat"] = number(r.IdleTimeout), r.NoSNAT
@@ -259,7 +259,7 @@ func (g *lbGraft) fillRule(p Object, r Rule) {
 	}
 }
 
-func (g *lbGraft) putProbes(probes []Probe) {
+func (g *lbMerge) putProbes(probes []Probe) {
 	list := g.props().list(listProbes)
 	for _, want := range probes {
 		i := named(list, want.Name)
@@ -282,7 +282,7 @@ func (g *lbGraft) putProbes(probes []Probe) {
 
 // childID is the id of a part: its own where it has one, since the group may be
 // written in another case there.
-func (g *lbGraft) childID(list, name string) string {
+func (g *lbMerge) childID(list, name string) string {
 	items := g.props().list(list)
 	if i := named(items, name); i >= 0 && items[i].text("id") != "" {
 		return items[i].text("id")
@@ -290,13 +290,13 @@ func (g *lbGraft) childID(list, name string) string {
 	return g.Config.balancerID(orElse(g.lb.text("name"), g.Name)) + "/" + list + "/" + name
 }
 
-func (g *lbGraft) ensurePool(name string) {
+func (g *lbMerge) ensurePool(name string) {
 	if pools := g.props().list(listPools); named(pools, name) < 0 {
 		g.put(listPools, append(pools, Object{"name": name}))
 	}
 }
 
-func (g *lbGraft) dropPool(name string) {
+func (g *lbMerge) dropPool(name string) {
 	if isClusterPool(g.Cluster, name) && hasStrangers(g.found) {
 		return // see poolProof
 	}
@@ -306,7 +306,7 @@ func (g *lbGraft) dropPool(name string) {
 }
 
 // result tidies up what nobody uses any more and says what to do.
-func (g *lbGraft) result() LBEdit {
+func (g *lbMerge) result() LBEdit {
 	rules := g.props().list(listRules)
 	g.put(listProbes, slices.DeleteFunc(g.props().list(listProbes), func(p Object) bool {
 		uses := func(r Object) bool { return strings.EqualFold(r.refName(toProbe), sharedProbe) }
@@ -333,7 +333,7 @@ func (g *lbGraft) result() LBEdit {
 
 // isForeignPool tells whether a pool is somebody else's: of another name, or with
 // interfaces in it that only their machines can take out.
-func (g *lbGraft) isForeignPool(p Object) bool {
+func (g *lbMerge) isForeignPool(p Object) bool {
 	name := p.text("name")
 	if isClusterPool(g.Cluster, name) {
 		return false

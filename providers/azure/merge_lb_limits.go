@@ -17,7 +17,7 @@ const (
 
 // fits refuses a step with which the load balancer would have more than it can. Who
 // adds nothing is never refused.
-func (g *lbGraft) fits(base string, rules []Rule, names map[string]string) error {
+func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error {
 	over := func(what string, now, then, most int) error {
 		if then <= most || then <= now {
 			return nil

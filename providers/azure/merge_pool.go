@@ -7,16 +7,16 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// graftPool puts the members of all steps of a batch onto a pool of addresses of
+// mergePool puts the members of all steps of a batch onto a pool of addresses of
 // a load balancer as just read: removals first, because a node that has another
 // address keeps its name. Nil: the load balancer has no pool of that name.
-func graftPool(lb Object, name string, b plan.Batch) (pool Object, changed bool) {
+func mergePool(lb Object, name string, b plan.Batch) (pool Object, changed bool) {
 	add, remove, network := poolEdits(name, b)
-	return graftMembers(lb, name, add, remove, network)
+	return mergeMembers(lb, name, add, remove, network)
 }
 
-// graftMembers is graftPool with the members that are to join and to leave.
-func graftMembers(lb Object, name string, add, remove []PoolAddress, network string) (pool Object, changed bool) {
+// mergeMembers is mergePool with the members that are to join and to leave.
+func mergeMembers(lb Object, name string, add, remove []PoolAddress, network string) (pool Object, changed bool) {
 	pools := lb.props().list(listPools)
 	i := named(pools, name)
 	if i < 0 {

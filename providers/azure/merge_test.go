@@ -250,7 +250,7 @@ func TestSecurityLimits(t *testing.T) {
 		key := accessKey(spec.Rule, spec.Destination)
 		return plan.Step{ID: plan.StepID{Owner: stack.Owner{Name: fmt.Sprint(n)}, Key: key, Action: plan.Create}, Target: stack.Resource{Key: key, Spec: spec}}
 	}
-	edit := graftSecurity(c, nsg, plan.Batch{Steps: []plan.Step{step(1, many), step(2, []string{"192.0.2.0/24", "198.51.100.0/24"}), step(3, []string{sourceInternet})}})
+	edit := mergeSecurity(c, nsg, plan.Batch{Steps: []plan.Step{step(1, many), step(2, []string{"192.0.2.0/24", "198.51.100.0/24"}), step(3, []string{sourceInternet})}})
 	if len(edit.Refused) != 1 || fault.Of(edit.Refused[1]) != fault.Quota {
 		t.Fatalf("refused: %v", edit.Refused)
 	}
@@ -266,7 +266,7 @@ func TestSecurityLimits(t *testing.T) {
 // TestExpectedPoolGone: a plan that was made on a pool which is gone is a lost race.
 func TestExpectedPoolGone(t *testing.T) {
 	s := plan.Step{ID: plan.StepID{Action: plan.Update}, Target: stack.Resource{Spec: Entries{Balancer: "lb", Expect: []string{"lb"}}}}
-	edit := graftBalancer(LBGraft{Config: testConfig(), Cluster: "lb", Name: "lb"}, nil, plan.Batch{Steps: []plan.Step{s}})
+	edit := mergeBalancer(LBMerge{Config: testConfig(), Cluster: "lb", Name: "lb"}, nil, plan.Batch{Steps: []plan.Step{s}})
 	if fault.Of(edit.Refused[0]) != fault.Conflict || edit.Changed {
 		t.Errorf("edit: %+v", edit)
 	}

@@ -31,15 +31,15 @@ type SecurityEdit struct {
 	Refused map[int]error // the fault of each step that was left out, by index in the batch
 }
 
-// graftSecurity puts the entries of all steps of a batch onto a security group as
+// mergeSecurity puts the entries of all steps of a batch onto a security group as
 // just read. Entries of one content become destinations of one rule. Only
 // destinations of the steps are touched, and only rules that lose their last
 // destination by that go: rules of users, with or without destinations, stay.
 //
 // Removals come first, then additions in the order of the batch; those that do
 // not fit into Azure's limits are refused by name, the others are written.
-func graftSecurity(c Config, nsg Object, b plan.Batch) SecurityEdit {
-	g := &nsgGraft{batch: b, refused: map[int]error{}}
+func mergeSecurity(c Config, nsg Object, b plan.Batch) SecurityEdit {
+	g := &nsgMerge{batch: b, refused: map[int]error{}}
 	if nsg == nil {
 		for i := range b.Steps {
 			g.refused[i] = fault.New(fault.Invalid, "network security group %s: it does not exist, and is never made", c.Security)
@@ -71,7 +71,7 @@ func graftSecurity(c Config, nsg Object, b plan.Batch) SecurityEdit {
 	return edit
 }
 
-type nsgGraft struct {
+type nsgMerge struct {
 	nsg     Object
 	rules   []Object
 	batch   plan.Batch
@@ -81,7 +81,7 @@ type nsgGraft struct {
 
 // wishes notes what is added, so that one Service's removal does not undo
 // another's addition in the same batch.
-func (g *nsgGraft) wishes() {
+func (g *nsgMerge) wishes() {
 	g.wanted = map[stack.Key]bool{}
 	for _, s := range g.batch.Steps {
 		if s.ID.Action != plan.Delete {
@@ -90,7 +90,7 @@ func (g *nsgGraft) wishes() {
 	}
 }
 
-func (g *nsgGraft) remove(s plan.Step) {
+func (g *nsgMerge) remove(s plan.Step) {
 	a, ok := s.Target.Spec.(Access)
 	if !ok || g.wanted[s.ID.Key] {
 		return
@@ -120,7 +120,7 @@ func (g *nsgGraft) remove(s plan.Step) {
 
 // additions are the steps that add, Service by Service in the order of the batch
 // and for each in the order in which its rules get priorities; deny rules last.
-func (g *nsgGraft) additions() []int {
+func (g *nsgMerge) additions() []int {
 	var out []int
 	first := map[stack.Owner]int{}
 	for i, s := range g.batch.Steps {
@@ -140,7 +140,7 @@ func (g *nsgGraft) additions() []int {
 	return out
 }
 
-func (g *nsgGraft) add(s plan.Step) error {
+func (g *nsgMerge) add(s plan.Step) error {
 	want, ok := s.Target.Spec.(Access)
 	if !ok {
 		return nil
@@ -171,7 +171,7 @@ func (g *nsgGraft) add(s plan.Step) error {
 	return g.append(want)
 }
 
-func (g *nsgGraft) extend(r Object, want Access) error {
+func (g *nsgMerge) extend(r Object, want Access) error {
 	if err := g.fits(want, 0, 0); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (g *nsgGraft) extend(r Object, want Access) error {
 	return nil
 }
 
-func (g *nsgGraft) append(want Access) error {
+func (g *nsgMerge) append(want Access) error {
 	if err := g.fits(want, 1, max(1, len(want.Sources))); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (g *nsgGraft) append(want Access) error {
 
 // fits tells whether one more destination, and a rule with so many sources, are
 // within Azure's limits.
-func (g *nsgGraft) fits(want Access, rules, sources int) error {
+func (g *nsgMerge) fits(want Access, rules, sources int) error {
 	sums := [2]int{}
 	for _, r := range g.rules {
 		sums[0] += len(prefixes(r, "sourceAddressPrefix"))
@@ -219,7 +219,7 @@ func (g *nsgGraft) fits(want Access, rules, sources int) error {
 
 // freePriority is the lowest free number for allow rules and the highest for deny
 // rules; any rule of the group takes its number, whichever direction it has.
-func (g *nsgGraft) freePriority(deny bool) (int32, bool) {
+func (g *nsgMerge) freePriority(deny bool) (int32, bool) {
 	taken := map[int32]bool{}
 	for _, r := range g.rules {
 		taken[r.props().number("priority")] = true

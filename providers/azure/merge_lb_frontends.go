@@ -11,7 +11,7 @@ import (
 
 // place finds, for each wanted frontend, the name under which it will be: there
 // is one frontend for one address, whoever made it. It changes nothing yet.
-func (g *lbGraft) place(base string, want Entries) (map[string]string, error) {
+func (g *lbMerge) place(base string, want Entries) (map[string]string, error) {
 	names := map[string]string{}
 	list := g.props().list(listFrontends)
 	for _, f := range want.Frontends {
@@ -34,7 +34,7 @@ func (g *lbGraft) place(base string, want Entries) (map[string]string, error) {
 }
 
 // samePlace tells whether a frontend that is there has the wanted address.
-func (g *lbGraft) samePlace(want Frontend, there Object) bool {
+func (g *lbMerge) samePlace(want Frontend, there Object) bool {
 	if !want.PublicIP.IsZero() {
 		id := there.ref("publicIPAddress")
 		return id != "" && publicIPKeyOf(id) == want.PublicIP.To
@@ -50,7 +50,7 @@ func (g *lbGraft) samePlace(want Frontend, there Object) bool {
 
 // newHolder is the name that a frontend gets which must leave its name to its
 // former owner and is still used by others: the base name of the first of them.
-func (g *lbGraft) newHolder(name, base string) (string, error) {
+func (g *lbMerge) newHolder(name, base string) (string, error) {
 	users, held := usersOf(g.lb, name)
 	refuse := func(by string) error {
 		return fault.New(fault.InUse, "frontend %s of load balancer %s cannot move to another address while it is used by %s", name, g.Name, by)
@@ -85,7 +85,7 @@ func (g *lbGraft) newHolder(name, base string) (string, error) {
 // settle makes the wanted frontends be there. One that has another address is
 // made anew under its name in the same PUT; if others still use the old address,
 // that goes on under one of their names.
-func (g *lbGraft) settle(base string, want Entries, names map[string]string) error {
+func (g *lbMerge) settle(base string, want Entries, names map[string]string) error {
 	for _, f := range want.Frontends {
 		if names[lower(f.Name)] != f.Name {
 			continue // somebody else's
@@ -116,7 +116,7 @@ func (g *lbGraft) settle(base string, want Entries, names map[string]string) err
 
 // before is the internal frontend of the Service that one under another name takes the
 // place of; nil: there is none.
-func (g *lbGraft) before(base string, f Frontend, names map[string]string) Object {
+func (g *lbMerge) before(base string, f Frontend, names map[string]string) Object {
 	if f.Subnet == "" {
 		return nil
 	}
@@ -133,14 +133,14 @@ func (g *lbGraft) before(base string, f Frontend, names map[string]string) Objec
 
 // leavePlace takes away a frontend of the Service that has the wanted place under
 // another name, since no address can be on two frontends.
-func (g *lbGraft) leavePlace(base string, f Frontend) {
+func (g *lbMerge) leavePlace(base string, f Frontend) {
 	g.put(listFrontends, slices.DeleteFunc(g.props().list(listFrontends), func(o Object) bool {
 		return ownedBy(base, o.text("name")) && f.Address+f.PublicIP.To.Name != "" && g.samePlace(f, o)
 	}))
 }
 
 // hand gives a frontend with its address and its users another name.
-func (g *lbGraft) hand(name, holder string) {
+func (g *lbMerge) hand(name, holder string) {
 	list := g.props().list(listFrontends)
 	copied := list[named(list, name)].clone()
 	for _, readOnly := range []string{"id", "etag", "type"} {
@@ -190,7 +190,7 @@ func newFrontend(f Frontend, before Object, c Config) Object {
 
 // dropFrontends takes away the frontends that the Service does not want any more
 // and that nobody uses: its own, and another Service's that it was the last to use.
-func (g *lbGraft) dropFrontends(s plan.Step, base string, had []Frontend, keep map[string]string) {
+func (g *lbMerge) dropFrontends(s plan.Step, base string, had []Frontend, keep map[string]string) {
 	g.put(listFrontends, slices.DeleteFunc(g.props().list(listFrontends), func(o Object) bool {
 		name := o.text("name")
 		for _, k := range keep {
@@ -208,7 +208,7 @@ func (g *lbGraft) dropFrontends(s plan.Step, base string, had []Frontend, keep m
 }
 
 // claimed tells whether another Service still wants the public IP of a frontend.
-func (g *lbGraft) claimed(s plan.Step, frontend Object) bool {
+func (g *lbMerge) claimed(s plan.Step, frontend Object) bool {
 	id := frontend.ref("publicIPAddress")
 	if id == "" || g.batch.Claims == nil {
 		return false
@@ -218,7 +218,7 @@ func (g *lbGraft) claimed(s plan.Step, frontend Object) bool {
 }
 
 // conflict tells who has one of the wanted ports already: who is there keeps it.
-func (g *lbGraft) conflict(base string, rules []Rule) error {
+func (g *lbMerge) conflict(base string, rules []Rule) error {
 	for _, list := range []string{listRules, listNAT, listNATPools} {
 		for _, o := range g.props().list(list) {
 			p := o.props()
@@ -242,7 +242,7 @@ func (g *lbGraft) conflict(base string, rules []Rule) error {
 	return nil
 }
 
-func (g *lbGraft) taken(want Rule, by string) error {
+func (g *lbMerge) taken(want Rule, by string) error {
 	return fault.New(fault.Taken, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
 }
 
@@ -256,7 +256,7 @@ func overlaps(r Rule, protocol string, from, to int32) bool {
 }
 
 // onlyIPv6 tells whether the load balancer has IPv6 frontends and none of IPv4.
-func (in LBGraft) onlyIPv6(lb Object, b plan.Batch) bool {
+func (in LBMerge) onlyIPv6(lb Object, b plan.Batch) bool {
 	versions := map[string]string{}
 	for _, s := range b.Steps {
 		if e, ok := s.Target.Spec.(Entries); ok {

@@ -78,11 +78,11 @@ type gatewayEdit struct {
 	Refused  map[int]error // by step
 }
 
-// graftServices puts the registrations of all steps of a batch onto the services of
+// mergeServices puts the registrations of all steps of a batch onto the services of
 // the gateway as just read. Requests are about our own entries only and say no more
 // than type and pool: what an update does not name stays as it is.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
-func graftServices(c Config, found []Object, b plan.Batch) gatewayEdit {
+func mergeServices(c Config, found []Object, b plan.Batch) gatewayEdit {
 	e := gatewayEdit{Refused: map[int]error{}}
 	now, changed := keyed(found), map[string]bool{}
 	for i, s := range b.Steps {
@@ -149,12 +149,12 @@ func isAttached(c Config, service Object, name string) bool {
 	return pool == stack.RefTo(containerKey(name))
 }
 
-// graftAddresses puts the pods of all steps of a batch onto the locations of the
+// mergeAddresses puts the pods of all steps of a batch onto the locations of the
 // gateway as just read. Of every address that changes, the request has the whole
 // list of services, so that those of others stay; addresses that do not change are
 // not sent. All is a partial update: an address without services goes, and nothing
 // else does. Source: Azure REST reference, service gateways, update address locations.
-func graftAddresses(found []Object, b plan.Batch) gatewayEdit {
+func mergeAddresses(found []Object, b plan.Batch) gatewayEdit {
 	w := locationsOf(found)
 	for _, s := range b.Steps {
 		spec, ok := s.Target.Spec.(Pods)

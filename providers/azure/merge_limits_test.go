@@ -47,9 +47,9 @@ func TestLimitsOfBalancer(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			conf := testConfig()
 			conf.PoolType = c.pools
-			in := LBGraft{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
+			in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
 			b := crowded(conf, c.services, 0, c.ports)
-			edit := graftBalancer(in, nil, b)
+			edit := mergeBalancer(in, nil, b)
 			if n := c.services - len(edit.Refused); n != c.fit || len(edit.Object.props().list(listFrontends)) != c.fit {
 				t.Errorf("%d Services fit, with %d frontends, want %d", n, len(edit.Object.props().list(listFrontends)), c.fit)
 			}
@@ -58,7 +58,7 @@ func TestLimitsOfBalancer(t *testing.T) {
 					t.Errorf("Service %d: %v", i, err)
 				}
 			}
-			again := graftBalancer(in, edit.Object, plan.Batch{Steps: b.Steps[:c.fit]})
+			again := mergeBalancer(in, edit.Object, plan.Batch{Steps: b.Steps[:c.fit]})
 			if len(again.Refused) > 0 || again.Changed {
 				t.Errorf("who is there already: changed %v, refused %v", again.Changed, again.Refused)
 			}
@@ -70,9 +70,9 @@ func TestLimitsOfBalancer(t *testing.T) {
 // keeps the zones of the one that it takes the place of.
 func TestZonesStay(t *testing.T) {
 	conf := testConfig()
-	in := LBGraft{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
+	in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
 	b := crowded(conf, 1, 0, 1)
-	edit := graftBalancer(in, nil, b)
+	edit := mergeBalancer(in, nil, b)
 	edit.Object.props().list(listFrontends)[0].setTexts("zones", []string{"2"})
 	step := b.Steps[0]
 	had, _ := step.Target.Spec.(Entries)
@@ -81,7 +81,7 @@ func TestZonesStay(t *testing.T) {
 	want.Rules = []Rule{had.Rules[0]}
 	want.Rules[0].Frontend = want.Frontends[0].Name
 	step.ID.Action, step.Found, step.Target.Spec = plan.Update, had, want
-	edit = graftBalancer(in, edit.Object, plan.Batch{Steps: []plan.Step{step}})
+	edit = mergeBalancer(in, edit.Object, plan.Batch{Steps: []plan.Step{step}})
 	frontends := edit.Object.props().list(listFrontends)
 	if len(frontends) != 1 || !cmp.Equal(frontends[0].texts("zones"), []string{"2"}) {
 		t.Errorf("frontends %v, want one in zone 2", frontends)
@@ -92,12 +92,12 @@ func TestZonesStay(t *testing.T) {
 // it, also when that rule stays and asks another one.
 func TestSharedProbeGoes(t *testing.T) {
 	conf := testConfig()
-	in := LBGraft{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
+	in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
 	b := crowded(conf, 1, 0, 1)
 	spec, _ := b.Steps[0].Target.Spec.(Entries)
 	spec.Probes, spec.Rules[0].Probe = []Probe{{Name: sharedProbe, Protocol: "Http", Port: 10256, Path: "/healthz", Interval: 5, Threshold: 2}}, sharedProbe
 	b.Steps[0].Target.Spec = spec
-	found := graftBalancer(in, nil, b).Object
+	found := mergeBalancer(in, nil, b).Object
 	if len(found.props().list(listProbes)) != 1 {
 		t.Fatal("the test is wrong: there is no shared probe")
 	}
@@ -105,7 +105,7 @@ func TestSharedProbeGoes(t *testing.T) {
 	own.Rules = []Rule{spec.Rules[0]}
 	own.Probes, own.Rules[0].Probe = []Probe{{Name: own.Rules[0].Name, Protocol: "Tcp", Port: 30001, Interval: 5, Threshold: 2}}, own.Rules[0].Name
 	b.Steps[0].ID.Action, b.Steps[0].Found, b.Steps[0].Target.Spec = plan.Update, spec, own
-	if probes := graftBalancer(in, found, b).Object.props().list(listProbes); len(probes) != 1 || probes[0].text("name") == sharedProbe {
+	if probes := mergeBalancer(in, found, b).Object.props().list(listProbes); len(probes) != 1 || probes[0].text("name") == sharedProbe {
 		t.Errorf("probes %v, want the Service's own alone", probes)
 	}
 }

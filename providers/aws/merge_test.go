@@ -42,7 +42,7 @@ func (c claims) Others(_ stack.Owner, entry stack.Resource) []stack.Owner {
 
 func (c claims) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
 
-type graftCase struct {
+type mergeCase struct {
 	name    string
 	found   []Permission
 	steps   []plan.Step
@@ -53,9 +53,9 @@ type graftCase struct {
 	refused map[int]fault.Meaning
 }
 
-// TestGraftShares: several Services want, or no longer want, the same rule.
-func TestGraftShares(t *testing.T) {
-	runGraft(t, nil, []graftCase{
+// TestMergeShares: several Services want, or no longer want, the same rule.
+func TestMergeShares(t *testing.T) {
+	runMerge(t, nil, []mergeCase{
 		{
 			name:  "what is there is not granted again, what is gone not revoked",
 			found: []Permission{tcp(1, "10.0.0.0/8")},
@@ -81,8 +81,8 @@ func TestGraftShares(t *testing.T) {
 	})
 }
 
-// TestGraftSources: rules whose source is a group, and the limit of a group.
-func TestGraftSources(t *testing.T) {
+// TestMergeSources: rules whose source is a group, and the limit of a group.
+func TestMergeSources(t *testing.T) {
 	mine := stack.RefTo(stack.Key{Kind: KindGroup})
 	own := ruleStep("a", plan.Create, Permission{Protocol: "-1", Source: mine})
 	gone := ruleStep("a", plan.Create, Permission{Protocol: "-1", Source: stack.RefTo(stack.Key{Kind: KindGroup, Name: "x"})})
@@ -92,7 +92,7 @@ func TestGraftSources(t *testing.T) {
 		}
 		return "", false
 	}
-	runGraft(t, ids, []graftCase{
+	runMerge(t, ids, []mergeCase{
 		{
 			name:   "one pair is revoked, not the whole permission",
 			found:  []Permission{fromGroup("sg-nodes"), fromGroup("sg-old"), fromGroup("sg-other")},
@@ -117,7 +117,7 @@ func TestGraftSources(t *testing.T) {
 	})
 }
 
-func runGraft(t *testing.T, ids plan.Resolver, tests []graftCase) {
+func runMerge(t *testing.T, ids plan.Resolver, tests []mergeCase) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func runGraft(t *testing.T, ids plan.Resolver, tests []graftCase) {
 			for _, p := range tt.found {
 				found = append(found, FoundRule{Permission: p, Description: "found"})
 			}
-			got := graft(nodesGroup, found, plan.Batch{Steps: tt.steps, IDs: ids, Claims: tt.claims}, tt.limit)
+			got := mergeRules(nodesGroup, found, plan.Batch{Steps: tt.steps, IDs: ids, Claims: tt.claims}, tt.limit)
 			if d := cmp.Diff(tt.add, permissions(got.Authorize)); d != "" {
 				t.Errorf("authorize (-want +got):\n%s", d)
 			}
@@ -152,10 +152,10 @@ func permissions(rules []FoundRule) []Permission {
 	return out
 }
 
-// TestGraftRandom: whatever the steps, everything that a step grants is there
+// TestMergeRandom: whatever the steps, everything that a step grants is there
 // afterwards, everything else that goes was asked to go, and nothing is granted
 // or revoked twice.
-func TestGraftRandom(t *testing.T) {
+func TestMergeRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		var found []FoundRule
@@ -176,7 +176,7 @@ func TestGraftRandom(t *testing.T) {
 			}
 			steps = append(steps, ruleStep(fmt.Sprint(i), a, p))
 		}
-		edit := graft(nodesGroup, found, plan.Batch{Steps: steps}, 0)
+		edit := mergeRules(nodesGroup, found, plan.Batch{Steps: steps}, 0)
 		after := map[Permission]int{}
 		for _, r := range found {
 			after[r.Permission]++

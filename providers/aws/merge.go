@@ -22,7 +22,7 @@ type GroupEdit struct {
 	Refused map[int]error
 }
 
-// graft puts the edits of all steps of a batch onto the rules of a group as just
+// mergeRules puts the edits of all steps of a batch onto the rules of a group as just
 // read. Both calls that follow are all or nothing, so a rule that is there is
 // not granted again and one that is gone is not revoked. Only the very rule of a
 // step is revoked, never the whole permission that AWS shows it in, which holds
@@ -33,8 +33,8 @@ type GroupEdit struct {
 // (see learnedLimit). Those over it are refused by name, the others go on;
 // revocations count first, then grants in the order of the steps, those for
 // the size of packets last.
-func graft(group string, found []FoundRule, b plan.Batch, limit int) GroupEdit {
-	g := grafting{group: group, found: map[Permission]FoundRule{}, batch: b, edit: GroupEdit{Refused: map[int]error{}}}
+func mergeRules(group string, found []FoundRule, b plan.Batch, limit int) GroupEdit {
+	g := merging{group: group, found: map[Permission]FoundRule{}, batch: b, edit: GroupEdit{Refused: map[int]error{}}}
 	for _, r := range found {
 		g.found[normal(r.Permission)] = r
 	}
@@ -50,7 +50,7 @@ func graft(group string, found []FoundRule, b plan.Batch, limit int) GroupEdit {
 // answered that it is reached.
 func learnedLimit(found []FoundRule) int { return max(defaultRuleLimit, len(found)) }
 
-type grafting struct {
+type merging struct {
 	group string
 	found map[Permission]FoundRule
 	batch plan.Batch
@@ -61,7 +61,7 @@ type grafting struct {
 
 // wishes notes what is granted, so that one Service's revocation does not undo
 // another's grant in the same batch.
-func (g *grafting) wishes() {
+func (g *merging) wishes() {
 	g.wanted = map[Permission]bool{}
 	for _, s := range g.batch.Steps {
 		if r, ok := g.rule(s); ok && s.ID.Action != plan.Delete {
@@ -72,7 +72,7 @@ func (g *grafting) wishes() {
 
 // rule is the step's rule with a literal source; false if its source does not
 // exist or the step is none of this group.
-func (g *grafting) rule(s plan.Step) (FoundRule, bool) {
+func (g *merging) rule(s plan.Step) (FoundRule, bool) {
 	spec, ok := s.Target.Spec.(NodeRule)
 	if !ok || spec.Group != g.group {
 		return FoundRule{}, false
@@ -87,7 +87,7 @@ func (g *grafting) rule(s plan.Step) (FoundRule, bool) {
 	return FoundRule{Permission: p, Description: spec.Description}, true
 }
 
-func (g *grafting) revoke() {
+func (g *merging) revoke() {
 	for _, s := range g.batch.Steps {
 		r, ok := g.rule(s)
 		if !ok || s.ID.Action != plan.Delete || g.wanted[r.Permission] {
@@ -107,7 +107,7 @@ func (g *grafting) revoke() {
 	}
 }
 
-func (g *grafting) authorize(limit int) {
+func (g *merging) authorize(limit int) {
 	order := make([]int, len(g.batch.Steps))
 	for i := range order {
 		order[i] = i
@@ -137,7 +137,7 @@ func (g *grafting) authorize(limit int) {
 }
 
 // permission is what the step with that index is about.
-func (g *grafting) permission(i int) Permission {
+func (g *merging) permission(i int) Permission {
 	rule, _ := g.batch.Steps[i].Target.Spec.(NodeRule)
 	return rule.Permission
 }
