@@ -21,14 +21,14 @@ type writes struct {
 
 // written is what is known of our writes to one Service.
 type written struct {
-	flying  int             // writes that are not answered yet
-	doubt   bool            // whether the last write took effect is not known
-	seen    []string        // versions that came meanwhile: ours among them, perhaps
-	version string          // that our last write made
-	answer  *corev1.Service // of our last write; nil: the informer has it
-	others  int             // how often in a row somebody else wrote what is ours
-	last    time.Time       // when it was the last time
-	by      string          // who wrote the addresses; empty: it is not known
+	inFlight int             // writes that are not answered yet
+	doubt    bool            // whether the last write took effect is not known
+	seen     []string        // versions that came meanwhile: ours among them, perhaps
+	version  string          // that our last write made
+	answer   *corev1.Service // of our last write; nil: the informer has it
+	others   int             // how often in a row somebody else wrote what is ours
+	last     time.Time       // when it was the last time
+	by       string          // who wrote the addresses; empty: it is not known
 }
 
 // A status that somebody else has changed is put right after a second at first, and
@@ -54,7 +54,7 @@ func (w *writes) of(key string) *written {
 func (w *writes) begin(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.of(key).flying++
+	w.of(key).inFlight++
 }
 
 // end takes the answer to a write, nil if it failed with err, and tells whether others
@@ -63,7 +63,7 @@ func (w *writes) end(key string, answer *corev1.Service, err error) (others bool
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.of(key)
-	one.flying--
+	one.inFlight--
 	one.doubt = err != nil && !declined(err)
 	if answer != nil {
 		one.version, one.answer = answer.ResourceVersion, answer
@@ -74,7 +74,7 @@ func (w *writes) end(key string, answer *corev1.Service, err error) (others bool
 			one.answer = nil // the informer was faster
 		}
 	}
-	if one.flying == 0 {
+	if one.inFlight == 0 {
 		one.seen = nil
 	}
 	return others
@@ -108,7 +108,7 @@ func (w *writes) arrived(key, version string) (ours bool) {
 	if one.answer != nil && !older(version, one.answer.ResourceVersion) {
 		one.answer = nil
 	}
-	if one.flying > 0 {
+	if one.inFlight > 0 {
 		one.seen = append(one.seen, version)
 		return true
 	}
@@ -155,7 +155,7 @@ func (w *writes) rival(key string, now time.Time) string {
 func (w *writes) drop(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if one, ok := w.all[key]; ok && one.flying == 0 {
+	if one, ok := w.all[key]; ok && one.inFlight == 0 {
 		delete(w.all, key)
 	}
 }

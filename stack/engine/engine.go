@@ -40,7 +40,7 @@ type Engine struct {
 	apply   Apply
 	claims  plan.Claims
 	options Options
-	lanes   *lanes
+	batcher *batcher
 	// refused are the steps that were refused before, by batch.
 	refused fault.Suspects
 }
@@ -64,7 +64,7 @@ func New(apply Apply, claims plan.Claims, o Options) *Engine {
 		o.Before = func(context.Context, context.Context) bool { return false }
 	}
 	e := &Engine{apply: apply, claims: claims, options: o}
-	e.lanes = newLanes(newLocks(o.Before), e.call)
+	e.batcher = newBatcher(newLocks(o.Before), e.call)
 	return e
 }
 
@@ -81,10 +81,10 @@ func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates 
 		if ctx.Err() == nil {
 			r.start()
 		}
-		if r.flying == 0 {
+		if r.inFlight == 0 {
 			break
 		}
-		r.finish(<-r.landed)
+		r.finish(<-r.completed)
 	}
 	r.leaveRest(ctx.Err() != nil)
 	return r.report()

@@ -266,20 +266,20 @@ func TestGroupCommit(t *testing.T) {
 		})
 	}
 	waitFor(t, func() bool {
-		e.lanes.mu.Lock()
-		defer e.lanes.mu.Unlock()
-		l := e.lanes.lanes["x"]
-		return l != nil && len(l.queue) == owners-1
+		e.batcher.mu.Lock()
+		defer e.batcher.mu.Unlock()
+		l := e.batcher.queues["x"]
+		return l != nil && len(l.items) == owners-1
 	})
 	close(release)
 	wg.Wait()
 	if d := cmp.Diff([]int{1, owners - 1}, calls); d != "" {
 		t.Errorf("steps per call (-want +got):\n%s", d)
 	}
-	waitFor(t, func() bool { // a lane ends after its last step has landed
-		e.lanes.mu.Lock()
-		defer e.lanes.mu.Unlock()
-		return len(e.lanes.lanes) == 0
+	waitFor(t, func() bool { // a queue ends after its last step has completed
+		e.batcher.mu.Lock()
+		defer e.batcher.mu.Unlock()
+		return len(e.batcher.queues) == 0
 	})
 }
 

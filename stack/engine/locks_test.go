@@ -124,10 +124,10 @@ func TestSharedLoadBalancer(t *testing.T) {
 			t.Errorf("took %s, want %s", took, 20*operation)
 		}
 		synctest.Wait()
-		e.lanes.locks.mu.Lock()
-		defer e.lanes.locks.mu.Unlock()
-		if len(e.lanes.locks.waiting) > 0 {
-			t.Errorf("locks are left: %v", e.lanes.locks.waiting)
+		e.batcher.locks.mu.Lock()
+		defer e.batcher.locks.mu.Unlock()
+		if len(e.batcher.locks.waiting) > 0 {
+			t.Errorf("locks are left: %v", e.batcher.locks.waiting)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // maxSplits bounds the extra calls that looking for guilty steps may cost at a
-// time. Others wait for the lane meanwhile; what is not decided then is so when it
+// time. Others wait for the queue meanwhile; what is not decided then is so when it
 // comes again.
 const maxSplits = 16
 

@@ -14,23 +14,23 @@ import (
 // run is the state of one Run; only its own goroutine touches it, except for
 // have, which batches of other owners' runs may read through the resolver.
 type run struct {
-	ctx     context.Context //nolint:containedctx // says whose calls these are, and does not end them
-	engine  *Engine
-	steps   []plan.Step
-	graph   *plan.Graph
-	open    []int     // by node of the graph: how many of its needs are not done
-	blocked []*Result // by node: the first of its needs that ended otherwise
-	results []*Result // by step; nil: not ended
-	ready   []int     // steps that can start, in the order of the plan
-	flying  int
-	landed  chan landing
+	ctx       context.Context //nolint:containedctx // says whose calls these are, and does not end them
+	engine    *Engine
+	steps     []plan.Step
+	graph     *plan.Graph
+	open      []int     // by node of the graph: how many of its needs are not done
+	blocked   []*Result // by node: the first of its needs that ended otherwise
+	results   []*Result // by step; nil: not ended
+	ready     []int     // steps that can start, in the order of the plan
+	inFlight  int
+	completed chan completion
 
 	mu   sync.RWMutex
 	have *stack.Stack
 }
 
-// landing is one step that came back.
-type landing struct {
+// completion is one step that came back.
+type completion struct {
 	place   int // in the plan
 	outcome plan.Outcome
 }
@@ -40,15 +40,15 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 	known.Owner = p.Owner
 	graph := plan.NewGraph(p.Steps)
 	r := &run{
-		ctx:     ctx,
-		engine:  e,
-		steps:   p.Steps,
-		graph:   graph,
-		open:    make([]int, len(graph.Needs)),
-		blocked: make([]*Result, len(graph.Needs)),
-		results: make([]*Result, len(p.Steps)),
-		landed:  make(chan landing, len(p.Steps)),
-		have:    known,
+		ctx:       ctx,
+		engine:    e,
+		steps:     p.Steps,
+		graph:     graph,
+		open:      make([]int, len(graph.Needs)),
+		blocked:   make([]*Result, len(graph.Needs)),
+		results:   make([]*Result, len(p.Steps)),
+		completed: make(chan completion, len(p.Steps)),
+		have:      known,
 	}
 	for node, needs := range graph.Needs {
 		r.open[node] = len(needs)
@@ -98,7 +98,7 @@ func (r *run) start() {
 	var order []string
 	launch := func(i int) {
 		s := r.steps[i]
-		r.flying++
+		r.inFlight++
 		key := s.Batch
 		if key == "" {
 			key = "\x00" + s.ID.String() // a group of its own
@@ -106,9 +106,9 @@ func (r *run) start() {
 		if groups[key] == nil {
 			order = append(order, key)
 		}
-		groups[key] = append(groups[key], item{ctx: r.ctx, step: s, place: i, ids: r.resolve, landed: r.landed})
+		groups[key] = append(groups[key], item{ctx: r.ctx, step: s, place: i, ids: r.resolve, completed: r.completed})
 	}
-	for len(r.ready) > 0 && r.flying < r.engine.options.PerOwner {
+	for len(r.ready) > 0 && r.inFlight < r.engine.options.PerOwner {
 		i := r.ready[0]
 		r.ready = r.ready[1:]
 		switch {
@@ -129,7 +129,7 @@ func (r *run) start() {
 		})
 	}
 	for _, key := range order {
-		r.engine.lanes.submit(groups[key][0].step.Batch, groups[key])
+		r.engine.batcher.submit(groups[key][0].step.Batch, groups[key])
 	}
 }
 
@@ -150,32 +150,32 @@ func makesRoom(s plan.Step, blocker Result) bool {
 }
 
 // finish takes a step that came back, and with it all others that are there.
-func (r *run) finish(l landing) {
+func (r *run) finish(c completion) {
 	for {
-		r.flying--
-		r.settle(l)
+		r.inFlight--
+		r.record(c)
 		select {
-		case l = <-r.landed:
+		case c = <-r.completed:
 		default:
 			return
 		}
 	}
 }
 
-func (r *run) settle(l landing) {
-	res := Result{Step: r.steps[l.place], Outcome: l.outcome}
+func (r *run) record(c completion) {
+	res := Result{Step: r.steps[c.place], Outcome: c.outcome}
 	switch {
-	case l.outcome.Err != nil && fault.Of(l.outcome.Err).IsWait():
+	case c.outcome.Err != nil && fault.Of(c.outcome.Err).IsWait():
 		res.State = Waiting
-		res.Outcome.Wait = max(fault.After(l.outcome.Err), l.outcome.Wait)
-	case l.outcome.Err != nil:
+		res.Outcome.Wait = max(fault.After(c.outcome.Err), c.outcome.Wait)
+	case c.outcome.Err != nil:
 		res.State = Failed
-	case l.outcome.Wait > 0:
+	case c.outcome.Wait > 0:
 		res.State = Waiting
 	default:
 		res.State = Done
 	}
-	r.conclude(l.place, res)
+	r.conclude(c.place, res)
 }
 
 // conclude ends a step, and tells so.

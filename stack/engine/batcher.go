@@ -14,90 +14,90 @@ import (
 
 // item is one step on its way, with the way back.
 type item struct {
-	ctx    context.Context //nolint:containedctx // of the run
-	step   plan.Step
-	place  int // in its plan
-	ids    func(stack.Ref) (string, bool)
-	landed chan<- landing
+	ctx       context.Context //nolint:containedctx // of the run
+	step      plan.Step
+	place     int // in its plan
+	ids       func(stack.Ref) (string, bool)
+	completed chan<- completion
 }
 
-// lanes is group commit: of each batch key one call is in flight at a time.
+// batcher is group commit: of each batch key one call is in flight at a time.
 // What arrives meanwhile gathers and goes out together in the next call; what
 // arrives when nothing is in flight goes at once. There are no timers.
-type lanes struct {
-	mu    sync.Mutex
-	lanes map[string]*lane
-	locks *locks
-	call  func(key string, items []item)
+type batcher struct {
+	mu     sync.Mutex
+	queues map[string]*queue
+	locks  *locks
+	call   func(key string, items []item)
 }
 
-type lane struct {
-	queue []item
+type queue struct {
+	items []item
 }
 
-func newLanes(l *locks, call func(string, []item)) *lanes {
-	return &lanes{lanes: map[string]*lane{}, locks: l, call: call}
+func newBatcher(l *locks, call func(string, []item)) *batcher {
+	return &batcher{queues: map[string]*queue{}, locks: l, call: call}
 }
 
 // submit hands over steps of one batch key; an empty key means that they share
 // no call with anybody.
-func (l *lanes) submit(key string, items []item) {
+func (b *batcher) submit(key string, items []item) {
 	if key == "" {
-		go l.run(key, items)
+		go b.run(key, items)
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if busy, ok := l.lanes[key]; ok {
-		busy.queue = append(busy.queue, items...)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if busy, ok := b.queues[key]; ok {
+		busy.items = append(busy.items, items...)
 		return
 	}
-	l.lanes[key] = &lane{}
-	go l.drain(key, items)
+	b.queues[key] = &queue{}
+	go b.drain(key, items)
 }
 
-func (l *lanes) drain(key string, items []item) {
+func (b *batcher) drain(key string, items []item) {
 	for len(items) > 0 {
-		l.run(key, items)
-		l.mu.Lock()
-		items = l.lanes[key].queue
-		l.lanes[key].queue = nil
+		b.run(key, items)
+		b.mu.Lock()
+		items = b.queues[key].items
+		b.queues[key].items = nil
 		if len(items) == 0 {
-			delete(l.lanes, key)
+			delete(b.queues, key)
 		}
-		l.mu.Unlock()
+		b.mu.Unlock()
 	}
 }
 
 // run makes a call when it has the locks of all its steps. What has gathered
 // meanwhile and needs no other lock comes along; what belongs to a run that has
 // ended is not sent any more.
-func (l *lanes) run(key string, items []item) {
-	names, foremost := l.locks.of(items)
-	release := l.locks.acquire(foremost, names)
+func (b *batcher) run(key string, items []item) {
+	names, foremost := b.locks.of(items)
+	release := b.locks.acquire(foremost, names)
 	defer release()
 	if len(names) > 0 {
-		items = append(items, l.joining(key, names)...)
+		items = append(items, b.joining(key, names)...)
 	}
 	items = slices.DeleteFunc(items, func(it item) bool {
 		ended := it.ctx.Err() != nil
 		if ended {
-			it.landed <- landing{place: it.place, outcome: plan.Outcome{Wait: time.Second}}
+			it.completed <- completion{place: it.place, outcome: plan.Outcome{Wait: time.Second}}
 		}
 		return ended
 	})
 	if len(items) > 0 {
-		l.call(key, items)
+		b.call(key, items)
 	}
 }
 
-// joining takes what has gathered in a lane and needs no other locks than these.
-func (l *lanes) joining(key string, names []string) []item {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// joining takes what has gathered in a queue and needs no other locks than these.
+func (b *batcher) joining(key string, names []string) []item {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var out []item
-	if busy, ok := l.lanes[key]; ok {
-		busy.queue = slices.DeleteFunc(busy.queue, func(it item) bool {
+	if busy, ok := b.queues[key]; ok {
+		busy.items = slices.DeleteFunc(busy.items, func(it item) bool {
 			for _, name := range it.step.Locks {
 				if !slices.Contains(names, name) {
 					return false
@@ -114,7 +114,7 @@ func (l *lanes) joining(key string, names []string) []item {
 func (e *Engine) call(key string, items []item) {
 	outcomes := e.attempt(key, items)
 	for i, it := range items {
-		it.landed <- landing{place: it.place, outcome: outcomes[i]}
+		it.completed <- completion{place: it.place, outcome: outcomes[i]}
 	}
 }
 
