@@ -78,7 +78,7 @@ func caseOf(t testing.TB, one cases.Case) testCase {
 func loadWorld(t testing.TB) world {
 	t.Helper()
 	var w world
-	cases.Overlay(t, "testdata/world.yaml", "", &w)
+	cases.World(t, &w)
 	return w
 }
 

@@ -21,7 +21,7 @@ func TestUnchangedMakesNoAddress(t *testing.T) {
 			continue
 		}
 		if r := c.run(t); len(r.want.Of(KindAddress)) > 0 {
-			t.Errorf("%s: %v", c.name, r.want.Of(KindAddress))
+			t.Errorf("%s: %v", c.Name, r.want.Of(KindAddress))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package gce
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,25 +10,24 @@ import (
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
-	"github.com/berth-lb/berth/test/golden"
 )
 
 // TestCases: what each Service wants, what the user is told, what is done, and
 // what the Service carries once it is done.
 func TestCases(t *testing.T) {
 	for _, c := range loadCases(t) {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			r := c.run(t)
 			out := cases.Told(r.problems)
 			if r.want == nil {
-				golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+"nothing is built; what is there stays\n")
+				c.Check(t, "stack.golden", out+"nothing is built; what is there stays\n")
 				return
 			}
-			golden.Check(t, filepath.Join(c.dir, "stack.golden"), out+text(r.want))
+			c.Check(t, "stack.golden", out+text(r.want))
 			p := diff.Compare(r.want, adopt(r.want, r.have), Rules(), cases.ReadyLedger())
-			golden.Check(t, filepath.Join(c.dir, "plan.golden"), planText(p))
+			c.Check(t, "plan.golden", planText(p))
 			if !c.world.Deleted {
-				golden.Check(t, filepath.Join(c.dir, "status.golden"), statusText(r.in, asFound(r.want, r.have)))
+				c.Check(t, "status.golden", statusText(r.in, asFound(r.want, r.have)))
 			}
 			if c.world.TakeOver && !p.Empty() {
 				t.Errorf("what the official controller left needs a plan:\n%s", planText(p))
@@ -46,7 +44,7 @@ func TestIdempotent(t *testing.T) {
 		if r.want == nil || c.world.Deleted {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			have, want := asFound(r.want, r.have), r.want
 			for range 2 {
 				in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
@@ -89,7 +87,7 @@ func TestOrder(t *testing.T) {
 		if r.want == nil || c.world.Deleted {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			for range 3 {
 				nodes, pods, svc := slices.Clone(c.world.Nodes), slices.Clone(c.world.Pods), c.service.DeepCopy()
 				rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
@@ -132,10 +130,10 @@ func TestMoves(t *testing.T) {
 			}
 			p := diff.Compare(want, adopt(want, have), Rules(), cases.ReadyLedger())
 			for _, h := range p.Held {
-				t.Errorf("%s to %s: held by %s: %s: %s", from.name, to.name, h.By, h.Step.ID, h.Why)
+				t.Errorf("%s to %s: held by %s: %s: %s", from.Name, to.Name, h.By, h.Step.ID, h.Why)
 			}
 			if left := cases.LeftOver(want, adopt(want, have), p, Rules()); len(left) > 0 {
-				t.Errorf("%s to %s: left over: %v", from.name, to.name, left)
+				t.Errorf("%s to %s: left over: %v", from.Name, to.Name, left)
 			}
 		}
 	}

@@ -176,7 +176,7 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 		in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
 		want, problems, err := build(in, &c.world.Facts, s.have)
 		if err != nil || problems.Errors() {
-			s.t.Fatalf("%s round %d: %v %v", c.name, round, err, problems.Strings())
+			s.t.Fatalf("%s round %d: %v %v", c.Name, round, err, problems.Strings())
 		}
 		p := diff.Compare(want, adopt(want, s.have), Rules(), cases.ReadyLedger())
 		if p.Empty() {
@@ -184,7 +184,7 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 		}
 		last = p
 		if len(p.Held) > 0 {
-			s.t.Fatalf(c.name+" round %d: held:\n%s", round, planText(p))
+			s.t.Fatalf(c.Name+" round %d: held:\n%s", round, planText(p))
 		}
 		for i, step := range p.Steps {
 			if round == 0 {
@@ -194,11 +194,11 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 				}
 			}
 			if err := s.step(step); err != nil {
-				s.t.Fatalf(c.name+" round %d, cut after %d: %v\n%s", round, cut, err, planText(p))
+				s.t.Fatalf(c.Name+" round %d, cut after %d: %v\n%s", round, cut, err, planText(p))
 			}
 		}
 	}
-	s.t.Fatalf(c.name+" cut after %d: no end:\n%s", cut, planText(last))
+	s.t.Fatalf(c.Name+" cut after %d: no end:\n%s", cut, planText(last))
 	return 0
 }
 
@@ -222,7 +222,7 @@ func TestCrash(t *testing.T) {
 		if r.want == nil || c.world.Deleted {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			whole := &strict{t: t, have: c.have(t)}
 			before := ipsOf(whole.have)
 			steps := whole.converge(c, -1)
@@ -260,14 +260,14 @@ func TestCrashBetween(t *testing.T) {
 	for _, c := range loadCases(t) {
 		if r := c.run(t); r.want != nil && !c.world.Deleted {
 			cases = append(cases, c)
-			left[c.name] = asFound(r.want, r.have)
+			left[c.Name] = asFound(r.want, r.have)
 		}
 	}
 	const every = 5 // pairs that are tried: enough to meet each move of kinds
 	for i, from := range cases {
 		for j, to := range cases {
 			if (i+3*j)%every == 0 && from.service.Name == to.service.Name {
-				between(t, from.name, left[from.name], to)
+				between(t, from.Name, left[from.Name], to)
 			}
 		}
 		if t.Failed() {
@@ -294,7 +294,7 @@ func TestFirewallsOverlap(t *testing.T) {
 			if err != nil || want == nil || from.service.Name != to.service.Name {
 				continue
 			}
-			met += overlap(t, from.name+" to "+to.name, diff.Compare(want, adopt(want, left), Rules(), cases.ReadyLedger()))
+			met += overlap(t, from.Name+" to "+to.Name, diff.Compare(want, adopt(want, left), Rules(), cases.ReadyLedger()))
 		}
 	}
 	if met == 0 {
@@ -350,7 +350,7 @@ func between(t *testing.T, from string, start *stack.Stack, to testCase) {
 		got := &strict{t: t, have: start.Clone()}
 		got.converge(to, cut)
 		if d := cmp.Diff(keysOf(whole.have), keysOf(got.have)); d != "" {
-			t.Errorf("%s to %s, cut after %d: (-whole +got)\n%s", from, to.name, cut, d)
+			t.Errorf("%s to %s, cut after %d: (-whole +got)\n%s", from, to.Name, cut, d)
 		}
 	}
 }

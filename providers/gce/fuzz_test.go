@@ -19,14 +19,14 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	all := live(t)
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
-		Sized: slices.IndexFunc(all, func(c testCase) bool { return c.name == "netlb-basic" }),
+		Sized: slices.IndexFunc(all, func(c testCase) bool { return c.Name == "netlb-basic" }),
 		Found: asFound, Rest: onlyReleases,
 	}
 }
 
 func (c testCase) fuzzed(t testing.TB) fuzzed {
 	return fuzzed{
-		Name: c.name, Service: c.service, Facts: &c.world.Facts, Have: c.have(t), Book: cases.ReadyLedger(),
+		Name: c.Name, Service: c.service, Facts: &c.world.Facts, Have: c.have(t), Book: cases.ReadyLedger(),
 		Input: func(svc *corev1.Service) (providers.Input[Config], annotations.Problems) {
 			return inputOf(c.config, svc, c.world.Nodes, c.world.Pods)
 		},

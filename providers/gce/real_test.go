@@ -13,7 +13,7 @@ import (
 // TestRealServices: what the owners of Services of public repositories are told,
 // and what they get.
 func TestRealServices(t *testing.T) {
-	w := loadWorld(t, "testdata/tp-basic/cloud.yaml")
+	w := loadWorld(t)
 	config := parseConfig(t, w.Config)
 	cases.RealServices(t, bundle(), 5, func(svc *corev1.Service) (cases.Built, error) {
 		in, problems := inputOf(config, svc, w.Nodes, w.Pods)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,8 +22,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// world is the surroundings of a test case: testdata/world.yaml, in which the
-// case's own cloud.yaml replaces whole fields.
+// world is the surroundings of a test case: testdata/world.yaml, in which the part
+// cloud.yaml of the case replaces whole fields.
 type world struct {
 	Config    string          // text of the cloud configuration
 	Nodes     []corev1.Node   // of the cluster
@@ -54,10 +53,9 @@ type haveYAML struct {
 	Spec  json.RawMessage
 }
 
-// testCase is one folder of testdata.
+// testCase is one case of testdata.
 type testCase struct {
-	name    string
-	dir     string
+	cases.Case
 	service *corev1.Service
 	world   world
 	config  Config
@@ -65,23 +63,21 @@ type testCase struct {
 
 func loadCases(t testing.TB) []testCase {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*/service.yaml")
-	if err != nil || len(files) < 30 {
-		t.Fatalf("%d cases, %v", len(files), err)
-	}
 	var out []testCase
-	for _, f := range files {
-		out = append(out, loadCase(t, filepath.Dir(f)))
+	for _, one := range cases.All(t, 90) {
+		out = append(out, caseOf(t, one))
 	}
 	return out
 }
 
-func loadCase(t testing.TB, dir string) testCase {
+func loadCase(t testing.TB, path string) testCase { return caseOf(t, cases.Open(t, path)) }
+
+// caseOf reads a case. Its configuration goes on where that of the world ends.
+func caseOf(t testing.TB, one cases.Case) testCase {
 	t.Helper()
-	c := testCase{name: filepath.Base(dir), dir: dir, service: &corev1.Service{}}
-	cases.Unmarshal(t, filepath.Join(dir, "service.yaml"), c.service)
+	c := testCase{Case: one, service: one.Service(t)}
 	complete(c.service)
-	c.world = loadWorld(t, filepath.Join(dir, "cloud.yaml"))
+	one.World(t, &c.world, "config", "beforeCfg")
 	if before := c.world.Before; before != nil {
 		before.Namespace, before.Name, before.UID = c.service.Namespace, c.service.Name, c.service.UID
 		complete(before)
@@ -109,12 +105,11 @@ func complete(svc *corev1.Service) {
 	}
 }
 
-// loadWorld lays the case's fields, and those of its facts, over the world's; its
-// configuration goes on where that of the world ends.
-func loadWorld(t testing.TB, file string) world {
+// loadWorld returns the surroundings of a case that replaces nothing.
+func loadWorld(t testing.TB) world {
 	t.Helper()
 	var w world
-	cases.Overlay(t, "testdata/world.yaml", file, &w, "config", "beforeCfg")
+	cases.World(t, &w)
 	return w
 }
 

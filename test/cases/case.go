@@ -65,9 +65,10 @@ func (c Case) Service(t testing.TB) *corev1.Service {
 	return out
 }
 
-// World reads the surroundings of the case, as Overlay does.
+// World reads the surroundings of the case: those of all, with what it replaces. The text
+// in a field that appended names goes on where the one of the world's "config" ends.
 func (c Case) World(t testing.TB, into any, appended ...string) {
 	t.Helper()
 	over, _ := c.Part(cloudPart)
-	overlay(t, "testdata/world.yaml", c.Path, over, into, appended...)
+	overlay(t, c.Path, over, into, appended...)
 }

@@ -26,25 +26,24 @@ func decode(t testing.TB, file, text string, into any) {
 	}
 }
 
-// Overlay reads the surroundings of a case into a value: the fields of the world,
-// over which those of the case's own file are laid, if there is one. Fields of
+// World reads the surroundings of a case that replaces nothing of them.
+func World(t testing.TB, into any) {
+	t.Helper()
+	Unmarshal(t, worldFile, into)
+}
+
+// worldFile is what stands around the cases of a cloud.
+const worldFile = "testdata/world.yaml"
+
+// overlay reads the surroundings of a case into a value: the fields of the world,
+// over which those that the case replaces are laid, from a text of the file. Fields of
 // facts are laid over one by one. The text in a field that appended names goes on
 // where the one of the world's "config" ends. The texts are merged, since decoding
 // twice into one value would mix the members of lists.
-func Overlay(t testing.TB, world, file string, into any, appended ...string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	overlay(t, world, file, string(text), into, appended...)
-}
-
-// overlay is Overlay for a text.
-func overlay(t testing.TB, world, file, text string, into any, appended ...string) {
+func overlay(t testing.TB, file, text string, into any, appended ...string) {
 	t.Helper()
 	base, over := map[string]any{}, map[string]any{}
-	Unmarshal(t, world, &base)
+	Unmarshal(t, worldFile, &base)
 	decode(t, file, text, &over)
 	if facts, ok := over["facts"].(map[string]any); ok {
 		all, _ := base["facts"].(map[string]any)
