@@ -110,12 +110,26 @@ func (w *World) Delete(ctx context.Context, services ...corev1.Service) error {
 // Eventually asks until the answer is nil, or returns the last answer when the
 // time is over.
 func Eventually(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	return poll(ctx, limit, func(time.Duration) time.Duration { return often }, ask)
+}
+
+// Patiently is Eventually for what may take minutes: the longer it has waited, the less
+// often it asks, every half second at the least, and a twentieth of the wait apart at the most.
+func Patiently(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	return poll(ctx, limit, func(waited time.Duration) time.Duration {
+		return min(max(waited/20, often), 10*often)
+	}, ask)
+}
+
+// often is the pause between two questions.
+const often = 50 * time.Millisecond
+
+// poll asks until the answer is nil, with pauses by how long it has waited.
+func poll(ctx context.Context, limit time.Duration, pause func(waited time.Duration) time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	var last error // what the answer was before the time was over
-	for {
+	for began := time.Now(); ; {
 		err := ask(ctx)
 		if err == nil {
 			return nil
@@ -126,7 +140,7 @@ func Eventually(ctx context.Context, limit time.Duration, ask func(context.Conte
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("after %s: %w", limit, last)
-		case <-tick.C:
+		case <-time.After(pause(time.Since(began))):
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (w *World) Stop(p *harness.Process) {
 // Eventually waits for the answer nil.
 func (w *World) Eventually(what string, ask func(context.Context) error) {
 	w.T.Helper()
-	if err := harness.Eventually(w.T.Context(), limit, ask); err != nil {
+	if err := harness.Patiently(w.T.Context(), limit, ask); err != nil {
 		w.T.Fatalf("%s: %v", what, err)
 	}
 }

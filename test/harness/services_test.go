@@ -1,0 +1,44 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestPatiently: what comes true is noticed soon, however long it took, for a small part of
+// the questions that asking all the time takes.
+func TestPatiently(t *testing.T) {
+	for _, after := range []time.Duration{0, 300 * time.Millisecond, 4 * time.Second, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			began, asked := time.Now(), 0
+			err := Patiently(t.Context(), time.Hour, func(context.Context) error {
+				asked++
+				if time.Since(began) < after {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			late := time.Since(began) - after
+			if err != nil || late > max(after/20, often) || late > 10*often {
+				t.Errorf("%s: %v, %s late", after, err, late)
+			}
+			if most := int(after / often); after > 10*time.Second && asked > most/5 {
+				t.Errorf("%s: asked %d times, of %d if it asked all the time", after, asked, most)
+			}
+		})
+	}
+}
+
+// TestPatientlyEnds: when the time is over the last answer is returned.
+func TestPatientlyEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, not := time.Now(), errors.New("never")
+		err := Patiently(t.Context(), time.Minute, func(context.Context) error { return not })
+		if !errors.Is(err, not) || time.Since(began) != time.Minute {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	})
+}
