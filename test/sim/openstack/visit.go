@@ -128,25 +128,13 @@ func (v *visit) pass() *sim.Fault {
 		v.answer = answer{status: http.StatusTooManyRequests, body: Object{"overLimit": Object{"code": http.StatusTooManyRequests, "message": "This request was rate-limited."}}, header: http.Header{"Retry-After": {after}}, code: "OverLimit"}
 		return nil
 	}
-	var stale *sim.Fault
-	for _, f := range c.Faults.Take(v.route.api, v.route.name, v.route.write) {
-		v.faults = append(v.faults, f.Kind)
-		sim.Delay(v.http.Context(), f.Latency)
-		switch f.Kind {
-		case sim.FaultError:
-			v.disturb(f)
-		case sim.FaultCutBefore:
-			v.cut = true
-			v.fail(refuse(http.StatusServiceUnavailable, "Cut", "cut"))
-		case sim.FaultCutAfter:
-			v.cut = true
-		case sim.FaultStale:
-			stale = &f
-		case sim.FaultLatency:
-		}
+	met := c.Faults.Meet(v.http.Context(), v.route.api, v.route.name, v.route.write)
+	v.faults, v.cut = met.Kinds, met.Cut
+	for _, f := range met.Errors {
+		v.disturb(f)
 	}
 	v.at = c.clock.Now()
-	return stale
+	return met.Stale
 }
 
 // disturb answers an error. Status 200 lets the call through instead, and the load
