@@ -118,12 +118,18 @@ func Scope(in Input) (providers.Scope, error) {
 }
 
 // Fresh is Scope for a Service for which nothing was ever made: a group and rules come
-// with a load balancer. That one is looked for, because a second one of its name could
-// be made.
+// with a load balancer. One of the product that is asked for is looked for, because a
+// second one of its name could be made; of the other one none will be.
 func Fresh(in Input) (providers.Scope, error) {
 	s, err := Scope(in)
-	if mode(in) != modeGroup {
-		s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool { return l.Kind == KindGroup })
-	}
+	grouped := mode(in) == modeGroup
+	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
+		for _, p := range Products() {
+			if p.Name != in.Kind && (l.Kind == p.Balancer || l.Kind == KindEntry && l.By == ByOwner && l.Value == p.Name) {
+				return true
+			}
+		}
+		return l.Kind == KindGroup && !grouped
+	})
 	return s, err
 }
