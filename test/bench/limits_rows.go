@@ -30,6 +30,7 @@ type limitRow struct {
 	Prompt  int  `json:"calls_without_delay,omitempty"`
 
 	refusals map[string]int // by operation
+	told     map[string]int // warnings by what they say
 	more     map[string]int // calls by operation, beyond those where operations take no time
 	most     float64        // calls for each Service; 0: any number
 	ended    bool
@@ -39,7 +40,10 @@ type limitRow struct {
 func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Duration) limitRow {
 	r := limitRow{
 		refusals: map[string]int{}, Cloud: s.cloud, Kind: s.kind, Services: n, Phase: phase, Seconds: m.took.Seconds(), IdealSeconds: needs.Seconds(),
-		Calls: len(m.calls), Refused: m.refused(), Warnings: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
+		Calls: len(m.calls), Refused: m.refused(), told: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
+	}
+	for _, n := range r.told {
+		r.Warnings += n
 	}
 	if phase == "create" {
 		r.most = s.mostCreate
@@ -127,6 +131,9 @@ func (r limitRow) show() {
 		fmt.Printf("        %d calls where operations take no time\n", r.Prompt)
 	}
 	if r.missed() != "met" {
+		for _, said := range slices.Sorted(maps.Keys(r.told)) {
+			fmt.Printf("        warned %d times: %s\n", r.told[said], said)
+		}
 		for _, op := range slices.Sorted(maps.Keys(r.refusals)) {
 			fmt.Printf("        refused %-50s %d\n", op, r.refusals[op])
 		}
