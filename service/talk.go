@@ -213,7 +213,11 @@ func firstSteps(p plan.Plan) string {
 func counts(p plan.Plan) string {
 	n := map[plan.Action]int{}
 	for _, s := range p.Steps {
-		n[s.ID.Action]++
+		action := s.ID.Action
+		if s.Reason == plan.Initial { // it completes what is created
+			action = plan.Create
+		}
+		n[action]++
 	}
 	return fmt.Sprintf("%d to create, %d to update, %d to delete", n[plan.Create], n[plan.Update], n[plan.Delete])
 }
