@@ -63,7 +63,7 @@ func (t *talk) failed(err error) *talk {
 	if fault.Is(err, fault.Taken) {
 		return t.say(status.EventSlotTaken, text)
 	}
-	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+text)
+	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+verdict.FailedText(err))
 }
 
 // keep remembers what was said.
