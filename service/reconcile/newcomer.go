@@ -1,11 +1,10 @@
 package reconcile
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -46,7 +45,7 @@ func (n *newcomer) note(b plan.Batch, outcomes []plan.Outcome, now time.Time) {
 // says. What stands in the way of a plan with steps, its steps will meet.
 func (n *newcomer) keeps(d *Draft, res *Result) bool {
 	said, found := d.Job.Service.Status.LoadBalancer.Ingress, res.Status.Ingress
-	if len(said) == 0 || len(found) == 0 || equality.Semantic.DeepEqual(said, found) || d.Plan.Writes() || !d.read.Before(n.until) {
+	if len(said) == 0 || len(found) == 0 || reflect.DeepEqual(said, found) || d.Plan.Writes() || !d.read.Before(n.until) {
 		return false
 	}
 	n.mu.Lock()
