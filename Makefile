@@ -46,7 +46,8 @@ build: ## compile the controller, berth and the simulator into bin/
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./test/sim/cmd/...
 
 demo: ## show the main job: Services to load balancers in a simulated cloud (CLOUD=aws, KEEP=1 leaves it running)
-	go run ./test/demo
+	@echo "compiling the demo; on a new machine that takes some minutes, since the clouds' libraries are compiled for it and for all that follows"
+	@go run ./test/demo
 
 # The end-to-end tests mostly wait, and each has the Nodes of its cluster for itself.
 # So they run as six processes, with a cluster each, by the first letter of their

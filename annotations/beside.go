@@ -10,11 +10,16 @@ import (
 type Beside struct {
 	// Sets are those of the other clouds.
 	Sets []*Set
+	// Any says that the cloud may be any of those: what one of them reads is in order.
+	Any bool
 	// Shared are prefixes that belong to load balancers in general: a key under one
 	// of them which nobody declared is misspelt, or meant for another program.
 	Shared []string
 	// Known are keys under Shared that are read by whom no Set is for.
 	Known []string
+	// Kinds say by what a Service asks for a kind of load balancer; one that is not
+	// there needs no word.
+	Kinds map[string]string
 	// Elsewhere are prefixes of clouds and programs that there is no Set for, by
 	// their name.
 	Elsewhere map[string][]string
@@ -29,7 +34,7 @@ func (s *Set) Beside(b Beside) *Set {
 
 // otherCloud names the cloud or program that an annotation is for, or "".
 func (s *Set) otherCloud(key string) string {
-	for _, other := range s.beside.Sets {
+	for _, other := range s.others() {
 		for _, d := range other.find(key) {
 			switch {
 			case d.foreign:
@@ -39,7 +44,7 @@ func (s *Set) otherCloud(key string) string {
 			}
 		}
 	}
-	for _, other := range s.beside.Sets {
+	for _, other := range s.others() {
 		if other.prefixed(key) {
 			return other.provider
 		}
@@ -52,9 +57,36 @@ func (s *Set) otherCloud(key string) string {
 	return ""
 }
 
+// others are the sets of clouds that this one is not.
+func (s *Set) others() []*Set {
+	if s.beside.Any {
+		return nil
+	}
+	return s.beside.Sets
+}
+
+// sets are this one and those that it may stand for.
+func (s *Set) sets() []*Set {
+	if s.beside.Any {
+		return append([]*Set{s}, s.beside.Sets...)
+	}
+	return []*Set{s}
+}
+
 // shared tells whether an annotation looks as if it were for load balancers.
 func (s *Set) shared(key string) bool {
 	return hasPrefix(key, s.beside.Shared) && !slices.Contains(s.beside.Known, key)
+}
+
+// asked adds to kinds by what a Service asks for each.
+func (s *Set) asked(kinds []string) []string {
+	out := slices.Clone(kinds)
+	for i, kind := range out {
+		if by := s.beside.Kinds[kind]; by != "" {
+			out[i] += " (" + by + ")"
+		}
+	}
+	return out
 }
 
 func hasPrefix(text string, prefixes []string) bool {

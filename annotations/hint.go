@@ -12,26 +12,28 @@ func (s *Set) nearest(key, kind string) string {
 	const far = 1 << 20
 	best, bestCost := "", far
 	prefix := s.prefix(key)
-	for _, d := range s.declarations {
-		if d.foreign || !d.onService() {
-			continue
-		}
-		name := d.filled(key)
-		part := strings.TrimPrefix(name, prefix)
-		limit := distanceLimit(part)
-		cost := 4 * editDistance(key, name, limit)
-		if cost > 4*limit {
-			missing := wordsMissing(strings.TrimPrefix(key, prefix), part)
-			if missing < 0 {
+	for _, set := range s.sets() {
+		for _, d := range set.declarations {
+			if d.foreign || !d.onService() {
 				continue
 			}
-			cost = far/2 + 4*missing
-		}
-		if d.form(kind) < 0 {
-			cost++
-		}
-		if cost < bestCost {
-			best, bestCost = name, cost
+			name := d.filled(key)
+			part := strings.TrimPrefix(name, prefix)
+			limit := distanceLimit(part)
+			cost := 4 * editDistance(key, name, limit)
+			if cost > 4*limit {
+				missing := wordsMissing(strings.TrimPrefix(key, prefix), part)
+				if missing < 0 {
+					continue
+				}
+				cost = far/2 + 4*missing
+			}
+			if d.form(kind) < 0 {
+				cost++
+			}
+			if cost < bestCost {
+				best, bestCost = name, cost
+			}
 		}
 	}
 	return best

@@ -46,7 +46,7 @@ func (s *Set) stray(key, kind string, place Place, hint bool) Problem {
 	}
 	switch {
 	case len(here) > 0:
-		return Problem{Code: CodeOtherKind, Message: "has no effect on " + kind + ", only on " + and(kindsOf(here))}
+		return Problem{Code: CodeOtherKind, Message: "has no effect on " + kind + ", only on " + and(s.asked(kindsOf(here)))}
 	case place == ServiceLabel:
 		return strayLabel(elsewhere)
 	case len(elsewhere) > 0 && (s.prefixed(key) || elsewhere[0].place == ServiceLabel):
@@ -68,6 +68,9 @@ func (s *Set) undeclared(key, kind string, hint bool) Problem {
 			p.Message += "; did you mean " + near + "?"
 		}
 		return p
+	}
+	if s.beside.Any && slices.ContainsFunc(s.beside.Sets, func(o *Set) bool { return o.Knows(key) }) {
+		return Problem{}
 	}
 	if s.prefixed(key) {
 		return unknown(s.nearest)

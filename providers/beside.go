@@ -23,7 +23,7 @@ func Beside(entries ...Entry) []Entry {
 			sets = append(sets, o.Annotations)
 		}
 		e.Annotations = e.Annotations.Beside(annotations.Beside{
-			Sets: sets, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere(),
+			Sets: sets, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere(), Kinds: asked(e.Capabilities),
 		})
 		e.Exposed = func(r Request) annotations.Problems { return exposed(r, e, others) }
 		open := e.Open
@@ -33,6 +33,15 @@ func Beside(entries ...Entry) []Entry {
 			return bound, problems, err
 		}
 		out[i] = e
+	}
+	return out
+}
+
+// asked says of each kind by what a Service asks for it.
+func asked(kinds []Capability) map[string]string {
+	out := map[string]string{}
+	for _, c := range kinds {
+		out[c.Kind] = c.Asked
 	}
 	return out
 }
@@ -109,13 +118,12 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 	return out.Sorted()
 }
 
-// NoCloud is a set without keys that speaks of those that are misspelt whatever the
-// cloud is.
+// NoCloud is a set without keys that speaks of those that none of the clouds reads.
 func NoCloud(entries []Entry) *annotations.Set {
 	sets := make([]*annotations.Set, 0, len(entries))
 	for _, e := range entries {
 		sets = append(sets, e.Annotations)
 	}
-	set, _ := annotations.NewSet("any cloud", nil) // without declarations nothing is at fault
-	return set.Beside(annotations.Beside{Sets: sets, Shared: sharedPrefixes(), Known: knownKeys()})
+	set, _ := annotations.NewSet("any cloud that Berth serves", nil) // without declarations nothing is at fault
+	return set.Beside(annotations.Beside{Sets: sets, Any: true, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere()})
 }

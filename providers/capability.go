@@ -17,6 +17,8 @@ import (
 type Capability struct {
 	Kind      string
 	Doc       string // one sentence, for the table of kinds
+	Asked     string // by what a Service asks for it; empty for one that nothing asks for
+	Optional  string // where alone it is served, after "only"; empty: everywhere
 	Protocols []corev1.Protocol
 	// Mixed tells whether several protocols go together.
 	Mixed    bool
@@ -136,16 +138,28 @@ func CapabilityOf(all []Capability, kind string) (Capability, bool) {
 	return all[i], true
 }
 
+// askedFor says for the table by what a Service asks for the kind.
+func (c Capability) askedFor() string {
+	out := "asking for no other"
+	if c.Asked != "" {
+		out = "`" + c.Asked + "`"
+	}
+	if c.Optional != "" {
+		out += ", only " + c.Optional
+	}
+	return out
+}
+
 // CapabilitiesMarkdown is the table of kinds of the clouds.
 func CapabilitiesMarkdown(entries []Entry) string {
 	var b strings.Builder
 	b.WriteString("# Kinds of load balancers\n\nGenerated from the `capabilities.go` of each provider by `make docs`. Validation follows from the same data.\n\n" +
-		"| Cloud | Kind | What | Protocols | Together | IP families | `sessionAffinity` | `loadBalancerIP` | Sends to | Ports at most | Source ranges at most | Rules at most |\n" +
-		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+		"| Cloud | Kind | What | Asked for by | Protocols | Together | IP families | `sessionAffinity` | `loadBalancerIP` | Sends to | Ports at most | Source ranges at most | Rules at most |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	yes := map[bool]string{true: "yes", false: "no"}
 	for _, e := range entries {
 		for _, c := range e.Capabilities {
-			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", e.Name, c.Kind, c.Doc, strings.ReplaceAll(words(c.Protocols), " or ", ", "),
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", e.Name, c.Kind, c.Doc, c.askedFor(), strings.ReplaceAll(words(c.Protocols), " or ", ", "),
 				yes[c.Mixed], strings.ReplaceAll(words(c.Families), " or ", ", "), yes[c.Affinity], yes[c.Address],
 				map[bool]string{true: "node ports", false: "nodes or pods"}[c.NodePorts],
 				limitText(c.Limits.Ports), limitText(c.Limits.Ranges), limitText(c.Limits.Rules))

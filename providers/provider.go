@@ -139,6 +139,9 @@ type Env struct {
 	// Pods lists those of a namespace that have the labels; nil: there is no cluster to ask.
 	// Errors are faults.
 	Pods func(ctx context.Context, namespace string, labels map[string]string) ([]*corev1.Pod, error)
+	// Tokens requests a token of a ServiceAccount from the API server; nil: there is no
+	// cluster to ask. Errors are faults, NotFound where the ServiceAccount is not there.
+	Tokens func(ctx context.Context, namespace, account string) (AccountToken, error)
 	// Calls is told of every call that the session makes; nil: nobody is.
 	Calls Observe
 	// Share is the part of the cloud's documented rates that the session uses, above 0;
@@ -154,6 +157,12 @@ type Env struct {
 type ClusterIDs struct {
 	SystemUID string            // UID of the namespace kube-system
 	Ingress   map[string]string // data of the ConfigMap ingress-uid in that namespace
+}
+
+// AccountToken says to others that who has it is a ServiceAccount.
+type AccountToken struct {
+	Text  string
+	Until time.Time // it is good no longer than that
 }
 
 // Session is an open connection to one cloud. Both functions take work of many

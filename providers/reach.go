@@ -54,6 +54,7 @@ const (
 	ThingLoadBalancer  Thing = "load-balancer"
 	ThingResourceGroup Thing = "resource-group"
 	ThingSecurityGroup Thing = "security-group"
+	ThingAccount       Thing = "service-account" // of Kubernetes, in the Service's namespace
 	ThingSubnet        Thing = "subnet"
 	ThingTargetGroup   Thing = "target-group"
 )
@@ -61,7 +62,7 @@ const (
 // Things lists all of them, by name.
 func Things() []Thing {
 	return []Thing{ThingAddress, ThingAddressPrefix, ThingBucket, ThingCertificate, ThingDNSLabel, ThingLink,
-		ThingLoadBalancer, ThingResourceGroup, ThingSecurityGroup, ThingSubnet, ThingTargetGroup}
+		ThingLoadBalancer, ThingResourceGroup, ThingSecurityGroup, ThingAccount, ThingSubnet, ThingTargetGroup}
 }
 
 // NamedBy lists what a key with one value names; nothing if it is not there.

@@ -63,7 +63,7 @@ func (t *talk) failed(err error) *talk {
 	if fault.Is(err, fault.Taken) {
 		return t.say(status.EventSlotTaken, text)
 	}
-	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+text)
+	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+verdict.FailedText(err))
 }
 
 // keep remembers what was said.
@@ -213,7 +213,11 @@ func firstSteps(p plan.Plan) string {
 func counts(p plan.Plan) string {
 	n := map[plan.Action]int{}
 	for _, s := range p.Steps {
-		n[s.ID.Action]++
+		action := s.ID.Action
+		if s.Reason == plan.Initial { // it completes what is created
+			action = plan.Create
+		}
+		n[action]++
 	}
 	return fmt.Sprintf("%d to create, %d to update, %d to delete", n[plan.Create], n[plan.Update], n[plan.Delete])
 }

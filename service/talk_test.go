@@ -161,6 +161,17 @@ func TestSilenceOfTheCloudIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestFailureTellsWhatHelps: who reads events alone, as kubectl describe shows them,
+// learns what to do.
+func TestFailureTellsWhatHelps(t *testing.T) {
+	v, events, _ := talking(given("berth"))
+	v.newTalk().failed(fault.New(fault.Denied, "not allowed.")).keep()
+	want := []string{"Warning SyncLoadBalancerFailed Error syncing load balancer: not allowed; the credentials of the controller lack this right: give it to them, see docs/permissions"}
+	if d := cmp.Diff(want, heard(events)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // TestEnsuredAfterWaiting: who had to wait for something once all was written is told all
 // the same when it serves, and once.
 func TestEnsuredAfterWaiting(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,9 @@ func newRoot(s streams) *cobra.Command {
 		// Usage helps with a flag that is wrong, not with a cloud that does not answer.
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { cmd.SilenceUsage = true },
 	}
+	info, _ := debug.ReadBuildInfo() // nil without module support
+	root.Version = versionText(info)
+	root.SetVersionTemplate("{{.Version}}")
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)

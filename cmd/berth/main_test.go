@@ -237,3 +237,29 @@ func TestVersion(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestAnnotationsWithWords: some keys are found by words, whatever the case, and all that
+// is known of each is shown; words that no key has are an error.
+func TestAnnotationsWithWords(t *testing.T) {
+	got := berth(t, "", "annotations", "--provider", "aws", "Idle", "timeout")
+	for _, want := range []string{"service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout\n", "  legal        a whole number of seconds from 1 to 4000\n", "  kinds        clb\n"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+	if got.code != 0 || strings.Contains(got.out, "aws-load-balancer-type") {
+		t.Errorf("exit code %d, and shown is\n%s", got.code, got.out)
+	}
+	if got := berth(t, "", "annotations", "foo"); got.code != plan.ExitError || !strings.Contains(got.err, `no annotation has "foo"`) {
+		t.Errorf("exit code %d: %s", got.code, got.err)
+	}
+}
+
+// TestVersionFlag: the flag says what the verb says.
+func TestVersionFlag(t *testing.T) {
+	for _, flag := range []string{"--version", "-v"} {
+		if got, want := berth(t, "", flag), berth(t, "", "version"); got != want {
+			t.Errorf("%s: %v, want %v", flag, got, want)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 		klog.Fatal(err)
 	}
 	env := providers.Env{Cluster: shared.ClusterName, UserAgent: "berth", Now: time.Now, AllowUntagged: shared.AllowUntaggedCloud,
-		ClusterIDs: service.ClusterIDs(c.Client, true), Notes: service.NewNotes(c.Client), Pods: service.ListPods(c.Client), Calls: m.calls(), Share: m.flags.apiShare, Waited: m.watchers.Metrics.Paced}
+		ClusterIDs: service.ClusterIDs(c.Client, true), Notes: service.NewNotes(c.Client), Pods: service.ListPods(c.Client), Tokens: service.AccountTokens(c.Client), Calls: m.calls(), Share: m.flags.apiShare, Waited: m.watchers.Metrics.Paced}
 	cloud, err := m.connect(shared.CloudProvider.Name, shared.CloudProvider.CloudConfigFile, env)
 	if err != nil {
 		klog.Fatalf("cloud provider: %v", err)

@@ -158,6 +158,7 @@ func TestTrace(t *testing.T) {
 	want := []string{
 		"classic-load-balancer name au1", "network-load-balancer name au1", "security-group name k8s-elb-au1",
 		"security-group name " + managedGroupName("kubernetes", id.Owner), "target-group prefix k8s-shop-web-", "target-group service-name shop/web",
+		"network-load-balancer moved shop/web",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("own (-want +got):\n%s", d)

@@ -45,6 +45,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	b.keepRules()
 	b.countRules()
 	b.tellServers()
+	b.tellPorts()
 	b.out.Sort()
 	return b.out, b.problems, nil
 }

@@ -30,3 +30,24 @@ func (b *builder) tellServers() {
 	}
 	b.problems = b.problems.Distinct()
 }
+
+// tellPorts warns before all targets of a group that stays get another port. Nothing answers on
+// the node port that the Service had, and AWS sends to no target before its first checks are
+// over. A group that is made anew for that is told of by the plan.
+func (b *builder) tellPorts() {
+	for _, res := range b.out.Of(KindTargets) {
+		have, _ := b.found(res.In)
+		want, _ := b.out.Get(res.In)
+		was, there := have.Spec.(TargetGroup)
+		next, _ := want.Spec.(TargetGroup)
+		targets, _ := res.Spec.(Targets)
+		old := b.targetsIn(have)
+		if !there || was.TargetType != targetInstance || !was.served(next) || len(old) == 0 || len(targets.Targets) == 0 {
+			continue
+		}
+		if port := targets.Targets[0].Port; !b.serves(have, was, port) {
+			b.tell(said("spec.ports", "", fmt.Sprintf("give %s the node port %d in place of %d, where nothing answers any more: a brief interruption, until AWS has checked the targets on the new one", res.In, port, old[0].Port), "", annotations.Warning))
+		}
+	}
+	b.problems = b.problems.Distinct()
+}

@@ -45,3 +45,43 @@ func TestServersAreToldOfAttributes(t *testing.T) {
 		}
 	}
 }
+
+// TestServersAreToldOfNodePorts: where a target group stays and all its targets get another node
+// port, nobody is served until they are checked; that is told before, and only then.
+func TestServersAreToldOfNodePorts(t *testing.T) {
+	config, _, err := readText("[Berth]\nLoadBalancerController = true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.VPC = "vpc-1"
+	serve := func(target string, nodePort int32, have *stack.Stack) (*stack.Stack, string) {
+		svc, nodes, facts := crowd(3, 2, map[string]string{
+			lbPrefix + "type": "external", lbPrefix + "nlb-target-type": target, lbPrefix + "scheme": "internet-facing", lbPrefix + "disable-nlb-sg": "true",
+		})
+		svc.Spec.Ports[0].NodePort = nodePort
+		in, problems := inputOf(config, "kubernetes", svc, nodes)
+		want, more, err := build(in, facts, have)
+		if err != nil || more.Errors() {
+			t.Fatal(err, more.Strings())
+		}
+		return want, strings.Join(append(problems, more...).Strings(), "\n")
+	}
+	first, told := serve("instance", 30000, nil)
+	const brief = "the node port 31000 in place of 30000"
+	if strings.Contains(told, "in place of") {
+		t.Errorf("a new Service is told %q", told)
+	}
+	if _, told = serve("instance", 30000, asFound(first)); strings.Contains(told, "in place of") {
+		t.Errorf("without a change told %q", told)
+	}
+	moved, told := serve("instance", 31000, asFound(first))
+	if strings.Count(told, "in place of") != 1 || !strings.Contains(told, brief) {
+		t.Errorf("told %q, want %q once", told, brief)
+	}
+	if _, told = serve("instance", 31000, asFound(moved)); strings.Contains(told, "in place of") {
+		t.Errorf("after the change told %q", told)
+	}
+	if _, told = serve("ip", 31000, asFound(first)); strings.Contains(told, "in place of") {
+		t.Errorf("with another kind of targets, of which the plan tells, told %q", told)
+	}
+}

@@ -10,7 +10,8 @@ import "github.com/berth-lb/berth/stack"
 //	Own    target-group             prefix        the first letters of its name
 //	Own    target-group             service-name  the tag of the Service, namespace/name
 //	Own    network-load-balancer    stack         the tag of the Service of kind nlb-lbc, namespace/name
-//	Own    target-group             stack         the same
+//	Own    network-load-balancer    moved         the same tag and that of kind nlb on one that has been of both
+//	Own    target-group             stack         the tag of the Service of kind nlb-lbc, namespace/name
 //	Own    shared-security-group    name          the group's name, in our VPC
 //	Own    shared-network-load-balancer  group    a group of Services, namespace/name, or
 //	                                                      the name of a load balancer of others
@@ -37,6 +38,7 @@ const (
 	byNodes       = "nodes"
 	byWanted      = "wanted"
 	byStack       = "stack" // the tag of the Service of the AWS Load Balancer Controller, namespace/name
+	byMoved       = "moved" // the tags of the Service of both kinds of Network Load Balancers, namespace/name
 	byAddress     = "address"
 	bySelector    = "selector"
 	byUID         = "uid"

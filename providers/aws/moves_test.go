@@ -5,8 +5,17 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // arn is the identifier of a load balancer or of a target group.
@@ -41,4 +50,134 @@ func TestKindsOfNetworkLoadBalancers(t *testing.T) {
 			props.Stays(t, controllerWith(config), controllers, own, identified)
 		})
 	}
+}
+
+// without serves no more Services of kind LBC from here on.
+func (f *traffic) without(config string) {
+	f.subject.config = config
+	f.restart()
+	f.subject.Control().Journal.Reset()
+}
+
+// writes are the writing calls since.
+func (f *traffic) writes() []string {
+	var out []string
+	for _, e := range f.subject.Control().Journal.Entries() {
+		if e.Write {
+			out = append(out, e.Operation)
+		}
+	}
+	return out
+}
+
+// state is what there is in the cloud.
+func (f *traffic) state() string {
+	f.Helper()
+	out, err := props.StateOf(f.subject.Control())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return out
+}
+
+// release has a Service go.
+func (f *traffic) release(svc *corev1.Service) {
+	f.Helper()
+	for range 20 {
+		d, err := f.r.Draft(f.Context(), reconcile.Job{Service: svc, Release: true})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if res := f.r.Run(f.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Released {
+			return
+		}
+		time.Sleep(time.Minute)
+	}
+	f.Fatal("not released after 20 rounds")
+}
+
+// TestMovedIsFoundWithoutTheKind: a load balancer that was one of kind LBC and is one of kind NLB
+// has a name of the one and tags of both. It is the Service's also when kind LBC is served no
+// more: it is changed, found as an orphan, and removed with all that it has.
+func TestMovedIsFoundWithoutTheKind(t *testing.T) {
+	credentials(t)
+	one := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
+	nlb := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, one).Service
+	two := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
+	for name, c := range map[string]struct {
+		config string
+		more   map[string]string
+	}{
+		"without groups":         {"", map[string]string{"aws-load-balancer-disable-nlb-sg": "true"}},
+		"with groups":            {"[Global]\nNLBSecurityGroupMode = Managed\n", nil},
+		"with a name of its own": {"", map[string]string{"aws-load-balancer-disable-nlb-sg": "true", "aws-load-balancer-name": "front"}},
+	} {
+		annotations := props.Prefixed(prefix, c.more)
+		annotations[prefix+"aws-load-balancer-scheme"] = "internet-facing"
+		annotations[prefix+"aws-load-balancer-type"], annotations[prefix+"aws-load-balancer-nlb-target-type"] = "external", "instance"
+		from := props.Service("switch", annotations, one).Service
+		for _, orphan := range []bool{false, true} {
+			if orphan {
+				name += ", then an orphan"
+			}
+			virtual.Run(t, name, func(t *testing.T) {
+				f := newTraffic(t, c.config, 0)
+				before := f.state()
+				f.serve(from, false, false)
+				f.serve(nlb, false, false)
+				was := balancersOf(f.subject)
+				f.without("\n" + c.config)
+				f.serve(nlb, false, false)
+				if got := f.writes(); len(got) > 0 {
+					t.Errorf("wrote %v, want nothing: all is as wanted", got)
+				}
+				f.serve(two, false, false)
+				if diff := cmp.Diff(was, balancersOf(f.subject)); diff != "" || len(f.listeners()) != 2 {
+					t.Errorf("%d listeners, want 2; load balancers (-before +after):\n%s", len(f.listeners()), diff)
+				}
+				if f.restart(); orphan {
+					f.sweep()
+				} else {
+					f.release(two)
+				}
+				if diff := cmp.Diff(before, f.state()); diff != "" {
+					t.Errorf("something is left (-before +after):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// sweep removes what belongs to no Service that lives, and there is none.
+func (f *traffic) sweep() {
+	f.Helper()
+	drafts, err := f.r.Orphans(f.Context(), providers.Live{Services: []stack.Owner{}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, d := range drafts {
+		if res := f.r.Run(f.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
+			f.Error(d.Owner, res.Err)
+		}
+	}
+}
+
+// TestOthersAreNotTakenForMoved: what the AWS Load Balancer Controller has of a Service that came
+// from it is not the Service's, where kind LBC is not served.
+func TestOthersAreNotTakenForMoved(t *testing.T) {
+	credentials(t)
+	virtual.Test(t, func(t *testing.T) {
+		from := controllerService("switch", map[string]string{"aws-load-balancer-scheme": "internet-facing"}, nil).Service
+		to := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
+		f := newTraffic(t, "", 0)
+		f.serve(from, false, false)
+		was := identified(f.subject)
+		f.without("")
+		f.serve(to, false, false)
+		f.release(to)
+		f.sweep()
+		if diff := cmp.Diff(was, identified(f.subject)); diff != "" {
+			t.Errorf("what the other controller has (-before +after):\n%s", diff)
+		}
+	})
 }

@@ -69,8 +69,9 @@ func TestPermissionsController(t *testing.T) {
 		"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-ssl-cert": certificate,
 		"aws-load-balancer-security-groups": group, "aws-load-balancer-additional-resource-tags": "team=web",
 	}, nil)
+	checks := controllerService("lbc-checks", map[string]string{"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-healthcheck-interval": "20"}, nil)
 	permissions.Check(t, permissions.AWSController(), permissions.Walk{
-		Fresh: withBranches("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], all[2]),
+		Fresh: withBranches("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], checks, all[2]),
 	})
 }
 

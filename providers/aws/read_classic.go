@@ -107,7 +107,7 @@ func (r *read) proofOf(o stack.Owner, tags Tags) stack.Proof {
 	if name, ok := tags[tagServiceName]; ok && name != serviceName(o) {
 		return stack.None
 	}
-	if r.config.Controller.Serve && lbcMarks(r.cluster, o, tags) {
+	if (r.config.Controller.Serve || r.movedIn(tags) != "") && lbcMarks(r.cluster, o, tags) {
 		return stack.Tag
 	}
 	if ofOtherController(tags) || r.config.Cluster.Other(tags) != "" {

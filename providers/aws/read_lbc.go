@@ -3,6 +3,7 @@ package aws
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
@@ -17,14 +18,14 @@ import (
 // of the Services. Which Service a load balancer is of is asked once: tags that tell it
 // are made with it and never change.
 func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
-	wanted := r.values(KindNetwork, byStack)
+	wanted := sortedSet(append(r.values(KindNetwork, byStack), r.values(KindNetwork, byMoved)...))
 	r.stackLBs = map[string]string{}
 	if len(all) == 0 {
 		return nil
 	}
 	byARN := map[string]elbv2types.LoadBalancer{}
 	for _, lb := range all {
-		if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork && awssdk.ToString(lb.VpcId) == r.config.VPC {
+		if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork && awssdk.ToString(lb.VpcId) == r.config.VPC && r.mayBeOfStack(lb) {
 			byARN[arnOf(lb)] = lb
 		}
 	}
@@ -38,8 +39,10 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 		}
 	}
 	r.facts.keepStacks(arns)
-	r.keepGroups(arns, byARN)
-	r.keepGiven(all)
+	if r.config.Controller.Serve {
+		r.keepGroups(arns, byARN)
+		r.keepGiven(all)
+	}
 	for _, arn := range arns {
 		if name := r.facts.stackOf(arn); name != "" && contains(wanted, name) {
 			lb := byARN[arn]
@@ -50,9 +53,18 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 	return nil
 }
 
+// mayBeOfStack tells whether the tags of a load balancer have to be known. Where kind LBC is
+// not served none that has been of it has a name that is made of a UID.
+func (r *read) mayBeOfStack(lb elbv2types.LoadBalancer) bool {
+	return r.config.Controller.Serve || !uidName(awssdk.ToString(lb.LoadBalancerName))
+}
+
 // stackIn is the Service of this cluster that tags name, namespace/name, or what stands for
 // a group, or for another controller that has made the load balancer; empty: none has.
 func (r *read) stackIn(tags Tags) string {
+	if !r.config.Controller.Serve {
+		return r.movedIn(tags)
+	}
 	if group := groupIn(r.cluster, tags); group != "" {
 		return groupStack + group
 	}
@@ -67,8 +79,48 @@ func (r *read) stackIn(tags Tags) string {
 	return ""
 }
 
-// balancerOf is the name of the found Network Load Balancer of a scope, by tags before
-// names; empty if there is none.
+// movedIn is the Service, namespace/name, of which tags of both kinds of Network Load Balancers
+// say that it has the load balancer: it was of kind LBC and is of kind NLB. Empty: none.
+func (s *Session) movedIn(tags Tags) string {
+	name := tags[tagServiceName]
+	if tags[tagLBCCluster] == s.cluster && tags[tagLBCStack] == name && s.config.Cluster.Marks(tags) {
+		return name
+	}
+	return ""
+}
+
+// moved is the load balancer of a view that has been of kind LBC, and is found by that alone.
+func (r *read) moved(v *view) (elbv2types.LoadBalancer, bool) {
+	lb, ok := r.networkLBs[v.balancer]
+	return lb, ok && contains(lookups(v.scope.Own, KindNetwork, byMoved), r.facts.stackOf(arnOf(lb)))
+}
+
+// hasMoved tells whether a security group is on such a load balancer.
+func (r *read) hasMoved(v *view, group string) bool {
+	lb, ok := r.moved(v)
+	return ok && slices.Contains(lb.SecurityGroups, group)
+}
+
+// movedPorts are the ports to which such a load balancer sends, and asks whether targets are
+// healthy. They are node ports, of which no other Service has the same.
+func (r *read) movedPorts(v *view) map[int32]bool {
+	out := map[int32]bool{}
+	if _, ok := r.moved(v); !ok {
+		return out
+	}
+	for _, group := range r.ownTargetGroups(v) {
+		if port, err := strconv.ParseInt(awssdk.ToString(group.HealthCheckPort), 10, 32); err == nil {
+			out[int32(port)] = true
+		}
+		for _, t := range r.targets[awssdk.ToString(group.TargetGroupArn)] {
+			out[t.Port] = true
+		}
+	}
+	return out
+}
+
+// balancerOf is the name of the found Network Load Balancer of a scope, by the tags of kind
+// LBC before names, and by the tags of both kinds after them; empty if there is none.
 func (r *read) balancerOf(scope providers.Scope) string {
 	for _, name := range lookups(scope.Own, KindNetwork, byStack) {
 		if lb, ok := r.stackLBs[name]; ok {
@@ -78,6 +130,11 @@ func (r *read) balancerOf(scope providers.Scope) string {
 	for _, name := range lookups(scope.Own, KindNetwork, byName) {
 		if _, ok := r.networkLBs[name]; ok {
 			return name
+		}
+	}
+	for _, name := range lookups(scope.Own, KindNetwork, byMoved) {
+		if lb, ok := r.stackLBs[name]; ok {
+			return lb
 		}
 	}
 	return ""

@@ -20,7 +20,8 @@ func arnOf(lb elbv2types.LoadBalancer) string { return awssdk.ToString(lb.LoadBa
 // absent would fail the whole call, so then all of the account are listed.
 func (r *read) listNetwork() error {
 	r.networkLBs = map[string]elbv2types.LoadBalancer{}
-	names, stacks := r.values(KindNetwork, byName), append(r.values(KindNetwork, byStack), r.givenNames()...)
+	names := r.values(KindNetwork, byName)
+	stacks := slices.Concat(r.values(KindNetwork, byStack), r.values(KindNetwork, byMoved), r.givenNames())
 	if len(names)+len(stacks) == 0 {
 		return nil
 	}

@@ -42,6 +42,7 @@ type judge struct {
 	sharesWithLB bool            // it has rules that all Network Load Balancers share
 	shared       map[string]bool // groups that all load balancers of kind LBC send from, by id
 	released     bool            // nothing is asked for but what the Service has
+	moved        map[int32]bool  // ports of a load balancer that was one of kind LBC, where that is not served
 	clients      map[clientRange]ownership
 }
 
@@ -52,7 +53,7 @@ type ownership struct{ ours, others bool }
 type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
-	j := judge{view: v, names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}}
+	j := judge{view: v, names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}, moved: r.movedPorts(v)}
 	for name, g := range r.ownGroups {
 		if g.GroupId != nil {
 			if _, own := v.own[*g.GroupId]; own {
@@ -132,6 +133,8 @@ func (j judge) proof(group string, rule FoundRule) stack.Proof {
 	switch {
 	case j.client != "" && (rule.Description == j.client || rule.Description == j.health):
 		return stack.Description
+	case rule.Description == ownRuleDescription && rule.FromPort == rule.ToPort && j.moved[rule.FromPort]:
+		return stack.Derived
 	case rule.Description == ownRuleDescription:
 		return j.sharedProof()
 	case j.shared[rule.Source.ID]:

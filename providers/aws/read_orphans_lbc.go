@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -15,11 +16,12 @@ type controlledMark struct {
 	group string // its name if it is a security group
 }
 
-// controlledMarks are those of load balancers, target groups and security groups; none where
-// that controller serves Services, for then they are its own.
+// controlledMarks are those of load balancers, target groups and security groups. Where that
+// controller serves Services they are its own, but for those of load balancers that have become
+// ones of kind NLB here.
 func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error {
 	if !s.config.Controller.Serve {
-		return nil
+		return s.movedMarks(ctx, r, m)
 	}
 	var arns []string
 	for _, lb := range m.balancers {
@@ -37,6 +39,37 @@ func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error 
 	groups, err := s.groupsBy(ctx, "tag:"+tagLBCCluster, []string{s.cluster})
 	for _, g := range groups {
 		m.controlled = append(m.controlled, controlledMark{tags: tagsOfEC2(g.Tags), group: awssdk.ToString(g.GroupName)})
+	}
+	return err
+}
+
+// movedMarks are those of load balancers that were of kind LBC and are of kind NLB, and of the
+// security groups on them.
+func (s *Session) movedMarks(ctx context.Context, r *read, m *marks) error {
+	var arns []string
+	for _, lb := range m.balancers {
+		if lb.arn != "" && !uidName(lb.name) {
+			arns = append(arns, lb.arn)
+		}
+	}
+	if err := r.tagsOfAll(arns); err != nil {
+		return err
+	}
+	var on []string
+	for _, lb := range m.balancers {
+		if s.movedIn(r.tags[lb.arn]) != "" {
+			m.controlled = append(m.controlled, controlledMark{tags: r.tags[lb.arn]})
+			on = append(on, lb.groups...)
+		}
+	}
+	if len(on) == 0 {
+		return nil
+	}
+	groups, err := s.groupsBy(ctx, "tag:"+tagLBCCluster, []string{s.cluster})
+	for _, g := range groups {
+		if slices.Contains(on, awssdk.ToString(g.GroupId)) {
+			m.controlled = append(m.controlled, controlledMark{tags: tagsOfEC2(g.Tags), group: awssdk.ToString(g.GroupName)})
+		}
 	}
 	return err
 }
@@ -79,12 +112,15 @@ func (o *orphan) controlledLookups(cluster string, c Controller) []providers.Loo
 	if !o.controlled {
 		return nil
 	}
-	out := []providers.Lookup{
-		{Kind: KindNetwork, By: byStack, Value: serviceName(o.owner)}, {Kind: KindTargetGroup, By: byStack, Value: serviceName(o.owner)},
-	}
+	var out []providers.Lookup
 	for _, name := range sortedSet(o.groups) {
 		out = append(out, providers.Lookup{Kind: KindGroup, By: byName, Value: name})
 	}
+	if !c.Serve {
+		return append(out, providers.Lookup{Kind: KindNetwork, By: byMoved, Value: serviceName(o.owner)})
+	}
+	out = append(out,
+		providers.Lookup{Kind: KindNetwork, By: byStack, Value: serviceName(o.owner)}, providers.Lookup{Kind: KindTargetGroup, By: byStack, Value: serviceName(o.owner)})
 	for _, place := range sortedSet(o.places) {
 		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: place})
 	}

@@ -76,7 +76,7 @@ func fresh(in input) (providers.Scope, error) {
 		balancer = KindNetwork
 	}
 	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
-		return l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind == CLB) && l.Kind != KindSharedGroup && l.Kind != KindSharedNetwork
+		return l.By == byMoved || l.Kind != balancer && (l.Kind != KindTargetGroup || in.Kind == CLB) && l.Kind != KindSharedGroup && l.Kind != KindSharedNetwork
 	})
 	return s, err
 }

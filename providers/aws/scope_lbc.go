@@ -12,10 +12,10 @@ import (
 
 // controllerLookups say where a Service may have something that carries the tags of the
 // AWS Load Balancer Controller. Where that one serves Services nothing of the sort is
-// ours, so nothing is looked for.
+// ours but a load balancer that has become one of kind NLB here.
 func controllerLookups(id identity) []providers.Lookup {
 	if !id.Config.Controller.Serve {
-		return nil
+		return []providers.Lookup{{Kind: KindNetwork, By: byMoved, Value: serviceName(id.Owner)}}
 	}
 	out := []providers.Lookup{
 		{Kind: KindNetwork, By: byStack, Value: serviceName(id.Owner)},

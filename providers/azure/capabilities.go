@@ -18,7 +18,7 @@ func capabilities() []providers.Capability {
 			Advice: providers.Advice{Protocol: "TCP or UDP; SCTP is served by internal load balancers, " + internalKey.Name + `: "true"`},
 		},
 		{
-			Kind: Internal, Doc: "Standard load balancer with addresses of a subnet", Protocols: append(public, corev1.ProtocolSCTP), Mixed: true, Families: both,
+			Kind: Internal, Doc: "Standard load balancer with addresses of a subnet", Asked: internalKey.Name + `: "true"`, Protocols: append(public, corev1.ProtocolSCTP), Mixed: true, Families: both,
 			Affinity: true, Address: true, Limits: limits,
 		},
 	}

@@ -120,6 +120,8 @@ func (b *builder) unfit(r Reserved) string {
 		return "is an " + strings.ToLower(r.Type) + " address, but the load balancer is " + strings.ToLower(b.scheme)
 	case b.scheme == schemeExternal && r.IPVersion == versionIPv4 && r.Tier != "" && r.Tier != b.tier:
 		return "is of the network tier " + r.Tier + ", but the load balancer is of " + b.tier
+	case !b.sameCollection(r.IPCollection, r.IPVersion):
+		return "is not from " + b.collection(r.IPVersion) + ", which " + collectionKey.Name + " names"
 	}
 	return ""
 }
@@ -171,14 +173,14 @@ func (b *builder) liveIP(version string) string {
 	for _, r := range b.have.Of(ruleKind(b.scheme)) {
 		rule, _ := r.Spec.(Rule)
 		fits := rule.IPVersion == version && b.sameSubnet(rule.Subnet, version) && b.sameTier(rule.Tier, version)
-		if r.Proof != noProof && fits && rule.IP != "" && rule.IPCollection == b.collection(version) {
+		if r.Proof != noProof && fits && rule.IP != "" && b.sameCollection(rule.IPCollection, version) {
 			return rule.IP
 		}
 	}
 	for _, r := range b.have.Of(KindAddress) {
 		a, _ := r.Spec.(Address)
 		fits := a.IPVersion == version && a.Type == b.scheme && b.sameSubnet(a.Subnet, version) && b.sameTier(a.Tier, version)
-		if r.Proof != noProof && fits && a.IPCollection == b.collection(version) {
+		if r.Proof != noProof && fits && b.sameCollection(a.IPCollection, version) {
 			return a.IP
 		}
 	}
@@ -201,6 +203,12 @@ func (b *builder) sameSubnet(found, version string) bool {
 // sameTier: only external IPv4 addresses are of one tier or the other.
 func (b *builder) sameTier(found, version string) bool {
 	return b.scheme == schemeInternal || version == versionIPv6 || found == "" || found == b.tier
+}
+
+// sameCollection: an address may be from any prefix unless the user names one.
+func (b *builder) sameCollection(found, version string) bool {
+	wanted := b.collection(version)
+	return wanted == "" || samePath(wanted, found)
 }
 
 // wishedIP is the one of the status, which clients may still know: it is asked

@@ -26,11 +26,11 @@ func capabilities() []providers.Capability {
 			Kind: TargetPool, Doc: "external, on a target pool", Protocols: protocols, Families: v4, Affinity: true, Address: true, Limits: limits,
 			Advice: providers.Advice{Mixed: "one protocol; kind " + NetLB + " has both, see " + rbsKey.Name},
 		},
-		{Kind: NetLB, Doc: "external, on a regional backend service", Protocols: protocols, Mixed: true, Families: both, Affinity: true, Address: true, Limits: limits},
+		{Kind: NetLB, Doc: "external, on a regional backend service", Asked: rbsKey.Name + ": enabled", Protocols: protocols, Mixed: true, Families: both, Affinity: true, Address: true, Limits: limits},
 		{
-			Kind: InternalIG, Doc: "internal, with instance groups", Protocols: protocols, Families: v4, Affinity: true, Address: true, Limits: limits,
+			Kind: InternalIG, Doc: "internal, with instance groups", Asked: typeKey.Name + ": Internal", Protocols: protocols, Families: v4, Affinity: true, Address: true, Limits: limits,
 			Advice: providers.Advice{Mixed: "one protocol; kind " + InternalNEG + " has both, see spec.loadBalancerClass " + classInternal},
 		},
-		{Kind: InternalNEG, Doc: "internal, with network endpoint groups", Protocols: protocols, Mixed: true, Families: both, Affinity: true, Address: true, Limits: limits},
+		{Kind: InternalNEG, Doc: "internal, with network endpoint groups", Asked: "spec.loadBalancerClass: " + classInternal, Protocols: protocols, Mixed: true, Families: both, Affinity: true, Address: true, Limits: limits},
 	}
 }

@@ -51,6 +51,8 @@ type Reserved struct {
 	Tier      string
 	Subnet    string   // path with project
 	Users     []string // paths of what has it, sorted
+	// IPCollection is the public delegated prefix that it is from, as the cloud answers.
+	IPCollection string
 }
 
 // Facts is what Build may know of the cloud. It is shared between Services and

@@ -85,7 +85,7 @@ func addressOf(a *computepb.Address) Address {
 
 func reservedOf(a *computepb.Address) Reserved {
 	spec := addressOf(a)
-	out := Reserved{Name: spec.Name, IP: spec.IP, IPVersion: spec.IPVersion, Type: spec.Type, Tier: spec.Tier, Subnet: spec.Subnet}
+	out := Reserved{Name: spec.Name, IP: spec.IP, IPVersion: spec.IPVersion, Type: spec.Type, Tier: spec.Tier, Subnet: spec.Subnet, IPCollection: spec.IPCollection}
 	for _, u := range a.GetUsers() {
 		out.Users = append(out.Users, projectPathOf(u))
 	}

@@ -25,7 +25,8 @@ const (
 type Settling struct {
 	ask  func(context.Context, []string) (map[string]string, error)
 	busy func(state string) bool
-	each bool // a question is about one thing
+	each bool          // a question is about one thing
+	rest time.Duration // the least pause between two questions
 
 	mu      sync.Mutex
 	waiting map[string][]*patient
@@ -45,13 +46,20 @@ type patient struct {
 // NewSettling returns a Settling that learns the states of things by their ids from ask,
 // and from busy which of those pass.
 func NewSettling(ask func(context.Context, []string) (map[string]string, error), busy func(state string) bool) *Settling {
-	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1)}
+	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1), rest: closest}
 }
 
 // OneByOne has only those asked for that may have settled, where a question is about one
 // thing: it costs nothing less to be asked together with others. It returns w.
 func (w *Settling) OneByOne() *Settling {
 	w.each = true
+	return w
+}
+
+// Resting lets no less than a pause pass between two questions, for a cloud whose changes
+// hardly ever take less: what ends meanwhile is told by one answer. It returns w.
+func (w *Settling) Resting(pause time.Duration) *Settling {
+	w.rest = pause
 	return w
 }
 
@@ -143,7 +151,7 @@ func (w *Settling) next() (time.Duration, bool) {
 			}
 		}
 	}
-	if soon := w.asked.Add(min(max(w.usual/4, closest), widest)); due.Before(soon) && len(w.waiting) > 1 && !w.each {
+	if soon := w.asked.Add(min(max(w.usual/4, w.rest), widest)); due.Before(soon) && len(w.waiting) > 1 && !w.each {
 		due = soon // with one question for several of them
 	}
 	return time.Until(due), w.running
@@ -205,7 +213,7 @@ func (w *Settling) postpone(one *patient, answered bool) {
 	if w.each {
 		pause = age / 2
 	}
-	one.due = w.asked.Add(min(max(pause, closest), longest))
+	one.due = w.asked.Add(min(max(pause, w.rest), longest))
 	if answered {
 		one.busy = age
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"net"
@@ -97,14 +98,14 @@ func TestInstancePrincipal(t *testing.T) {
 	}
 }
 
-// TestWorkloadIdentity: the token of the ServiceAccount gets the one that calls are signed
-// with.
-func TestWorkloadIdentity(t *testing.T) {
-	running := guarded(t)
+// proxied gives a cluster's proxy, which exchanges tokens of ServiceAccounts, and the
+// environment of a pod that finds it.
+func proxied(t *testing.T, running *simtest.Running) {
+	t.Helper()
 	front := httptest.NewUnstartedServer(running.Cloud)
 	_ = front.Listener.Close()
 	var err error
-	for range 100 { // the port is fixed, and another test may have it
+	for range 300 { // the port is fixed, and another test may have it
 		if front.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:12250"); err == nil {
 			break
 		}
@@ -115,18 +116,34 @@ func TestWorkloadIdentity(t *testing.T) {
 	}
 	front.StartTLS()
 	t.Cleanup(front.Close)
-	write := func(name string, text []byte) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	t.Setenv("OCI_RESOURCE_PRINCIPAL_VERSION", "2.2")
 	t.Setenv("OCI_RESOURCE_PRINCIPAL_REGION", running.Cloud.Seed.Region)
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
-	t.Setenv("OCI_KUBERNETES_SERVICE_ACCOUNT_CERT_PATH", write("ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})))
-	t.Setenv("OCI_WORKLOAD_IDENTITY_TOKEN_PATH", write("token", []byte(`eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjQxMDI0NDQ4MDB9.c2lnbmVk`)))
+	t.Setenv("OCI_KUBERNETES_SERVICE_ACCOUNT_CERT_PATH", written(t, "ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})))
+}
+
+func written(t *testing.T, name string, text []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// accountToken is a token of a ServiceAccount with the claims that the API server gives it.
+func accountToken(namespace, name string, until time.Time) string {
+	part := base64.RawURLEncoding.EncodeToString
+	claims := fmt.Sprintf(`{"sub": "system:serviceaccount:%s:%s", "exp": %d}`, namespace, name, until.Unix())
+	return part([]byte(`{"alg":"RS256"}`)) + "." + part([]byte(claims)) + "." + part([]byte("signed"))
+}
+
+// TestWorkloadIdentity: the token of the ServiceAccount gets the one that calls are signed
+// with.
+func TestWorkloadIdentity(t *testing.T) {
+	running := guarded(t)
+	proxied(t, running)
+	t.Setenv("OCI_WORKLOAD_IDENTITY_TOKEN_PATH", written(t, "token", []byte(accountToken("kube-system", "berth", time.Now().Add(time.Hour)))))
 	if err := trial(t, running, "useWorkloadIdentity: true\ncompartment: "+running.Cloud.Seed.Compartment+"\n"); err != nil {
 		t.Error(err)
 	}

@@ -2,6 +2,7 @@ package oci_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 type subject struct {
 	running *simtest.Running
 	config  string // added to the cloud configuration
+	tokens  func(ctx context.Context, namespace, account string) (providers.AccountToken, error)
 }
 
 func (s subject) Open(t testing.TB) providers.Bound {
@@ -33,7 +35,7 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	}
 	// The rates of the official controller are for a tenancy, and would slow the tests.
 	file = fmt.Appendf(file, "rateLimiter: {disableRateLimiter: true}\n%s", s.config)
-	cloud, problems, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now})
+	cloud, problems, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Tokens: s.tokens})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -37,7 +37,7 @@ func (c *Cloud) opened(ctx context.Context, cluster string) (*opened, error) {
 	if c.config != nil {
 		file = bytes.NewReader(c.config)
 	}
-	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now, ClusterIDs: c.clusterIDs(), Notes: service.NewNotes(c.client), Pods: service.ListPods(c.client), Share: c.share})
+	bound, problems, err := c.entry.Open(ctx, file, providers.Env{Cluster: cluster, UserAgent: "berth", Now: time.Now, ClusterIDs: c.clusterIDs(), Notes: service.NewNotes(c.client), Pods: service.ListPods(c.client), Tokens: service.AccountTokens(c.client), Share: c.share})
 	for _, p := range problems {
 		klog.FromContext(ctx).Info("cloud configuration", "problem", p.String())
 	}

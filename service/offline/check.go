@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -114,7 +115,7 @@ func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 		return Checked{}, err
 	}
 	out := Checked{FormatVersion: plan.FormatVersion, Provider: by.Cloud.Name, Services: []CheckedService{}, Files: world.Faults, Notes: world.Notes}
-	run := checking{by: by, world: world, admissions: map[string]*service.Admission{}}
+	run := checking{by: by, world: world, admissions: map[string]*service.Admission{}, optional: map[string]int{}}
 	for _, item := range world.Items {
 		if !item.Asked {
 			continue
@@ -125,10 +126,20 @@ func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 		}
 		out.Services = append(out.Services, checked)
 	}
-	if run.untold > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s without an annotation or class of any cloud: judged by the fields alone; --provider says what else holds", count(run.untold, "Service")))
-	}
+	out.Notes = append(out.Notes, run.notes()...)
 	return out, nil
+}
+
+// notes are what is to be known of the result besides the problems.
+func (c *checking) notes() []string {
+	var out []string
+	for _, text := range slices.Sorted(maps.Keys(c.optional)) {
+		out = append(out, count(c.optional[text], "Service")+" "+text)
+	}
+	if c.untold > 0 {
+		out = append(out, fmt.Sprintf("%s without an annotation or class of a cloud that Berth serves: judged by the fields alone; --provider says what else holds", count(c.untold, "Service")))
+	}
+	return out
 }
 
 // checking is one run of Check.
@@ -137,6 +148,7 @@ type checking struct {
 	world      World
 	admissions map[string]*service.Admission // by cloud
 	untold     int                           // Services of which no cloud is known
+	optional   map[string]int                // Services of a kind that is not served everywhere, by what is to be known of it
 }
 
 // check judges one Service as the controller would see it. An error is that of the
@@ -229,6 +241,9 @@ func (c *checking) hold(item Item, cloud providers.Entry) ([]plan.Problem, error
 	if kind, known := providers.CapabilityOf(cloud.Capabilities, reach.Kind); known {
 		b := nodeports.BackendsOf(item.Service, nodeports.NodeSet{}, nil, nodeports.FallbackOf(item.Service))
 		problems = append(problems, kind.Judge(item.Service, b)...)
+		if kind.Optional != "" {
+			c.optional["of kind "+kind.Kind+" on "+cloud.Name+", which is served only "+kind.Optional]++
+		}
 	}
 	return publicProblems(problems), nil
 }

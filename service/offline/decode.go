@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,7 @@ func (o *objects) decode(name string, r io.Reader) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	o.others = map[string]int{}
-	n := 0
+	n, templates := 0, 0
 	for _, d := range documents(body) {
 		if len(bytes.TrimSpace(d.text)) == 0 {
 			continue
@@ -77,16 +78,36 @@ func (o *objects) decode(name string, r io.Reader) error {
 		case errors.Is(err, errNoObject):
 			o.notes = append(o.notes, err.Error()+", so it is passed over")
 		case bytes.Contains(d.text, []byte(template)):
-			o.notes = append(o.notes, where+": is a template, so it is passed over; check what it renders to: helm template . | berth check -")
+			templates++
 		default:
-			at := placeOf(name, d).of("")
-			o.faults = append(o.faults, Finding{Position: at, Problem: plan.Problem{Severity: plan.Error, Code: string(annotations.CodeFile), Text: err.Error()}})
+			o.faults = append(o.faults, unreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
 		}
+	}
+	if templates > 0 {
+		o.notes = append(o.notes, name+": is a template, so it is passed over; check what it renders to: helm template . | berth check -")
 	}
 	if len(o.others) > 0 {
 		o.notes = append(o.notes, name+": passed over "+counted(o.others))
 	}
 	return nil
+}
+
+// unreadable is what to say of a document that cannot be read, at the line or the field
+// that the text names.
+func unreadable(at place, text string) Finding {
+	position := at.of("")
+	field, _, _ := strings.Cut(text, ": ")
+	if node := walk(at.node, field); node != nil {
+		position.Line, position.Column = at.offset+node.Line, node.Column
+	}
+	before, rest, _ := strings.Cut(text, "line ")
+	digits, after, _ := strings.Cut(rest, ": ")
+	if n, err := strconv.Atoi(digits); err == nil {
+		position.Line, position.Column = at.offset+n, 1
+		text = before + after
+	}
+	text = strings.Join(strings.Fields(text), " ") // the library lists on lines of their own
+	return Finding{Position: position, Problem: plan.Problem{Severity: plan.Error, Code: string(annotations.CodeFile), Text: text}}
 }
 
 // document takes one document.

@@ -127,7 +127,7 @@ func (o *objects) read(name string, in Input) error {
 		return nil
 	})
 	if err == nil && strict && len(o.faults) > faults {
-		return errors.New(o.faults[faults].Text)
+		return errors.New(o.faults[faults].Position.String() + ": " + o.faults[faults].Text)
 	}
 	return err
 }

@@ -126,7 +126,7 @@ func (t Target) open(ctx context.Context, ids func(context.Context) (providers.C
 	}
 	env := providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Share: t.Share}
 	if live != nil {
-		env.Notes, env.Pods = service.NewNotes(live), service.ListPods(live)
+		env.Notes, env.Pods, env.Tokens = service.NewNotes(live), service.ListPods(live), service.AccountTokens(live)
 	}
 	return t.Cloud.Open(ctx, file, env)
 }

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,15 +19,25 @@ type Row struct {
 // ReferenceFormats lists the legal values of Reference's format.
 func ReferenceFormats() []string { return []string{"table", "json", "markdown"} }
 
-// Reference shows every annotation of the clouds in one of the ReferenceFormats.
-func Reference(clouds []providers.Entry, format string) (string, error) {
+// Reference shows the annotations of the clouds in one of the ReferenceFormats: all of
+// them, or those with every one of the words in key or text, which the table then shows
+// with all that is known of each. Markdown is of all.
+func Reference(clouds []providers.Entry, format string, words ...string) (string, error) {
 	rows := []Row{}
 	var pages []string
 	for _, c := range clouds {
 		for _, r := range annotations.Rows(c.Annotations) {
-			rows = append(rows, Row{Provider: c.Name, Row: r})
+			if row := (Row{Provider: c.Name, Row: r}); row.has(words) {
+				rows = append(rows, row)
+			}
 		}
 		pages = append(pages, annotations.Markdown(c.Annotations, "Annotations of "+c.Name, ""))
+	}
+	switch {
+	case len(words) > 0 && len(rows) == 0:
+		return "", fmt.Errorf("no annotation has %q in its name or text; `berth annotations` lists all", strings.Join(words, " "))
+	case len(words) > 0 && format == "table":
+		return details(rows), nil
 	}
 	switch format {
 	case "table":
@@ -37,6 +48,32 @@ func Reference(clouds []providers.Entry, format string) (string, error) {
 		return strings.Join(pages, "\n"), nil
 	}
 	return "", unknownFormat(format, ReferenceFormats())
+}
+
+// has tells whether all words are in the key or in what is said of it.
+func (r Row) has(words []string) bool {
+	text := strings.ToLower(r.Key + " " + r.Doc)
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
+}
+
+// details shows all that is known of each key, a paragraph each.
+func details(rows []Row) string {
+	var b strings.Builder
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n  %s\n", r.Key, r.Doc)
+		for _, line := range [][2]string{
+			{"cloud", r.Provider}, {"on", string(r.On)}, {"kinds", strings.Join(r.Kinds, ", ")}, {"legal", r.Legal}, {"default", r.Default},
+			{"a change", string(r.Change)}, {"a bad value", r.Bad}, {"support", strings.TrimSuffix(string(r.Support)+": "+r.Reason, ": ")}, {"example", r.Example},
+		} {
+			if line[1] != "" {
+				fmt.Fprintf(&b, "  %-12s %s\n", line[0], line[1])
+			}
+		}
+	}
+	return b.String()
 }
 
 func table(rows []Row) (string, error) {

@@ -29,7 +29,7 @@ func specProblems(svc *corev1.Service) []plan.Problem {
 	v.names("", svc.Annotations)
 	v.names("metadata.labels.", svc.Labels)
 	v.words(&svc.Spec)
-	v.balancer(&svc.Spec)
+	v.balancer(svc)
 	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer { // others may have none, and are nobody's business here
 		v.ports(svc.Spec.Ports)
 	}
@@ -145,8 +145,33 @@ func (v *review) pair(at string, p, earlier *corev1.ServicePort, index int) {
 	}
 }
 
+// sourceRange checks one range. One with bits behind the prefix is older API servers'
+// to take, and newer ones keep it where it was before.
+// Source: kubernetes/kubernetes:pkg/apis/core/validation/validation.go, IsValidCIDRForLegacyField.
+func (v *review) sourceRange(where, text string) {
+	cidr, err := netip.ParsePrefix(strings.TrimSpace(text))
+	switch {
+	case err != nil:
+		v.add(where, "%q is not a range of addresses such as 10.0.0.0/8", text)
+	case cidr != cidr.Masked():
+		v.problems = append(v.problems, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodeRanges), Where: where,
+			Text: fmt.Sprintf("%q has bits behind the first %d, which API servers of Kubernetes 1.36 and later refuse; write %s", text, cidr.Bits(), cidr.Masked())})
+	}
+}
+
+// rangesByKey checks the ranges of the annotation. What is no range at all, the cloud's
+// own reading of the key tells.
+func (v *review) rangesByKey(value string) {
+	for text := range strings.SplitSeq(value, ",") {
+		if _, err := netip.ParsePrefix(strings.TrimSpace(text)); err == nil {
+			v.sourceRange(corev1.AnnotationLoadBalancerSourceRangesKey, strings.TrimSpace(text))
+		}
+	}
+}
+
 // balancer checks the fields that only load balancers have.
-func (v *review) balancer(spec *corev1.ServiceSpec) {
+func (v *review) balancer(svc *corev1.Service) {
+	spec := &svc.Spec
 	if spec.Type != corev1.ServiceTypeLoadBalancer {
 		if spec.LoadBalancerClass != nil {
 			v.add("spec.loadBalancerClass", "may only be set on Services of type LoadBalancer")
@@ -159,9 +184,10 @@ func (v *review) balancer(spec *corev1.ServiceSpec) {
 		}
 	}
 	for i, text := range spec.LoadBalancerSourceRanges {
-		if _, err := netip.ParsePrefix(strings.TrimSpace(text)); err != nil {
-			v.add(fmt.Sprintf("spec.loadBalancerSourceRanges[%d]", i), "%q is not a range of addresses such as 10.0.0.0/8", text)
-		}
+		v.sourceRange(fmt.Sprintf("spec.loadBalancerSourceRanges[%d]", i), text)
+	}
+	if len(spec.LoadBalancerSourceRanges) == 0 { // else the annotation is not looked at
+		v.rangesByKey(svc.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey])
 	}
 	if spec.HealthCheckNodePort != 0 && spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
 		v.add("spec.healthCheckNodePort", "may only be set with externalTrafficPolicy Local")

@@ -42,6 +42,7 @@ func things() map[providers.Thing]string {
 		providers.ThingLoadBalancer:  "one of several load balancers of a cluster",
 		providers.ThingResourceGroup: "a resource group",
 		providers.ThingSecurityGroup: "a security group. On AWS the nodes let in every machine of the first one that a Classic Load Balancer is given, on all ports, as with the official controller; `forbidOpenNodes` forbids that alone",
+		providers.ThingAccount:       "a ServiceAccount of the Service's namespace as which the cloud is called (Oracle Cloud)",
 		providers.ThingSubnet:        "a subnet",
 		providers.ThingTargetGroup:   "a target group that is not the Service's own",
 	}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +38,19 @@ func (n *newcomer) note(b plan.Batch, outcomes []plan.Outcome, now time.Time) {
 			}
 		}
 	}
+}
+
+// keeps tells whether the addresses that a Service says are believed rather than those that
+// were found: its predecessor may have removed those just before, and made what the Service
+// says. What stands in the way of a plan with steps, its steps will meet.
+func (n *newcomer) keeps(d *Draft, res *Result) bool {
+	said, found := d.Job.Service.Status.LoadBalancer.Ingress, res.Status.Ingress
+	if len(said) == 0 || len(found) == 0 || reflect.DeepEqual(said, found) || d.Plan.Writes() || !d.read.Before(n.until) {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !slices.ContainsFunc(res.Serves, func(key stack.Key) bool { return n.made[entry{key: key}] })
 }
 
 // doubts returns when to look again whether what a Service shares with others is there;

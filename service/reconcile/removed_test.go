@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
 )
 
 // TestWhatWasRemovedIsNotBelieved: a read that shows what this process has removed just
@@ -170,6 +172,45 @@ func TestANewcomerLooksAgain(t *testing.T) {
 		d := &Draft{Job: Job{Applied: tc.applied}, read: started.Add(tc.read), Want: &stack.Stack{Resources: []stack.Resource{group, own}}}
 		if got := n.doubts(d, &stack.Stack{Resources: []stack.Resource{tc.found}}); !got.Equal(tc.want) {
 			t.Errorf("%s: looks again at %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// TestANewcomerKeepsAddresses: what a Service says is where clients are, until the cloud cannot
+// show any more what was there before the start.
+func TestANewcomerKeepsAddresses(t *testing.T) {
+	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(address string) []corev1.LoadBalancerIngress {
+		if address == "" {
+			return nil
+		}
+		return []corev1.LoadBalancerIngress{{Hostname: address}}
+	}
+	own := stack.Resource{Key: stack.Key{Kind: "lb"}, ID: "lb-1"}
+	create := plan.Step{ID: plan.StepID{Action: plan.Create, Key: own.Key}, Target: own}
+	for name, tc := range map[string]struct {
+		said, found string
+		read        time.Duration
+		made        bool
+		steps       []plan.Step
+		want        bool
+	}{
+		"another one":                    {said: "b2", found: "b1", want: true},
+		"the same":                       {said: "b1", found: "b1"},
+		"the first":                      {found: "b1"},
+		"none":                           {said: "b2"},
+		"read later":                     {said: "b2", found: "b1", read: shownFor},
+		"another one, which it has made": {said: "b2", found: "b1", made: true},
+		"another one, to be changed":     {said: "b2", found: "b1", steps: []plan.Step{create}},
+	} {
+		n := newNewcomer(started)
+		if tc.made {
+			n.note(plan.Batch{Steps: []plan.Step{create}}, []plan.Outcome{plan.Done(own)}, started)
+		}
+		svc := &corev1.Service{Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: at(tc.said)}}}
+		d := &Draft{Job: Job{Service: svc}, read: started.Add(tc.read), Plan: plan.Plan{Steps: tc.steps}}
+		if got := n.keeps(d, &Result{Serves: []stack.Key{own.Key}, Status: status.Result{Ingress: at(tc.found)}}); got != tc.want {
+			t.Errorf("%s: keeps what the Service says: %v", name, got)
 		}
 	}
 }

@@ -34,6 +34,7 @@ type Result struct {
 	// Glimpsed means that it was only looked whether the load balancer is there:
 	// Status says nothing of its parts.
 	Glimpsed bool
+	doubtful bool  // the addresses are those that the Service says, and not those found
 	Err      error // failures of steps, or of the read after a release
 	// Wait is when to look again; zero with Waits: the caller's back-off.
 	Wait  time.Duration
@@ -71,8 +72,8 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	done := res.Report.Clean() && len(d.Plan.Held) == 0 && !d.Problems.Errors()
 	res.Again = done && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have)
 	res.Clean = done && len(d.Blind) == 0 && !res.Again
-	r.remember(d, res)
 	r.tell(d, res.Report.Have, &res)
+	r.remember(d, res)
 	return res
 }
 
@@ -97,6 +98,9 @@ func (r *Reconciler) tell(d *Draft, have *stack.Stack, res *Result) {
 	}
 	if d.origin == Glimpsed {
 		res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
+	}
+	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful {
+		res.Status.Ingress = d.Job.Service.Status.LoadBalancer.Ingress
 	}
 }
 
@@ -154,7 +158,9 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		clean = d.Digest
 	}
 	snap := r.snapshotOf(d, res.Report.Have, clean)
-	snap.doubted = r.newcomer.doubts(d, snap.have)
+	if snap.doubted = r.newcomer.doubts(d, snap.have); res.doubtful {
+		snap.doubted = r.newcomer.until
+	}
 	r.snapshots.put(d.Owner, snap)
 }
 

@@ -150,7 +150,18 @@ func Unread(svc *corev1.Service, cause error) (status.Condition, bool) {
 // Failed is the condition while something fails: what it was, and what helps.
 func Failed(err error) status.Condition {
 	reason := ReasonFor(err)
-	return status.NotProgrammed(reason, strings.TrimRight(Steady(err), ".")+remedy(reason))
+	return status.NotProgrammed(reason, helped(Steady(err), reason))
+}
+
+// FailedText is the same for an event: what failed, in full, and what helps.
+func FailedText(err error) string { return helped(Told(err), ReasonFor(err)) }
+
+// helped is the text of a failure with what helps against it.
+func helped(text string, reason status.Reason) string {
+	if !strings.HasSuffix(text, left) {
+		text = strings.TrimRight(text, ".")
+	}
+	return text + remedy(reason)
 }
 
 // remedy is what a user, or who runs the cluster, can do about a failure; empty where it

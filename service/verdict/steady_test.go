@@ -67,6 +67,19 @@ func TestSteady(t *testing.T) {
 	}
 }
 
+// TestFailedAtItsEnd: what was left out at the end of a text is still seen to be, and a
+// full stop is not.
+func TestFailedAtItsEnd(t *testing.T) {
+	for text, want := range map[string]string{
+		"no flavor 6f1c9a52-0d3e-4b8a-9c55-1f2e3d4c5b6a": "no flavor ...; change what the Service asks for, or what it names in the cloud",
+		"no flavor at all.": "no flavor at all; change what the Service asks for, or what it names in the cloud",
+	} {
+		if got := Failed(fault.New(fault.Invalid, "%s", text)).Message; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestSteadySet: which calls are throttled is not told.
 func TestSteadySet(t *testing.T) {
 	failed := func(names ...string) error {

@@ -11,7 +11,7 @@ type assignment struct {
 }
 
 // maxName bounds the column of the names, so that one long name does not push
-// all values to the right.
+// all values to the right. A longer one is cut only where the line has no room for it.
 const maxName = 28
 
 // showFields shows what a new resource is made with. Fields that say nothing
@@ -68,7 +68,7 @@ func nameWidth(name string) int { return min(length(clean(name)), maxName) }
 
 // text is the assignment on one line.
 func (a assignment) text(col int) string {
-	return strings.Join([]string{pad(fit(clean(a.name), maxName), col), "=", strings.Join(a.values, " -> ")}, " ")
+	return strings.Join([]string{pad(clean(a.name), col), "=", strings.Join(a.values, " -> ")}, " ")
 }
 
 // fits tells whether an assignment has room on one line.
@@ -87,8 +87,8 @@ func (p *page) assign(indent, col int, a assignment) {
 		p.led(indent, a.lead, plain(a.text(col)), a.tail())
 		return
 	}
-	name := pad(fit(clean(a.name), maxName), col)
-	room := p.width - indent - col - len(" = ")
+	name := pad(fit(clean(a.name), p.name), col)
+	room := p.width - indent - length(name) - len(" = ")
 	if len(a.values) == 2 {
 		room -= len("-> ")
 	}
@@ -101,7 +101,7 @@ func (p *page) assign(indent, col int, a assignment) {
 		p.led(indent, a.lead, plain(name+" = "+values[0]), tail)
 	} else {
 		p.led(indent, a.lead, plain(name+" =    "+values[0]))
-		p.line(indent, plain(pad("", col)+"   -> "+values[1]), tail)
+		p.line(indent, plain(pad("", length(name))+"   -> "+values[1]), tail)
 	}
 	if alone {
 		p.note(indent+2, strings.TrimPrefix(a.suffix, "# "))

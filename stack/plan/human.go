@@ -201,7 +201,7 @@ func symbolOf(s StepDoc, paired bool) symbol {
 		return all[3]
 	case paired:
 		return all[4]
-	case s.Action == Create:
+	case s.Action == Create || s.completes():
 		return all[0]
 	case s.Action == Update:
 		return all[1]

@@ -165,3 +165,28 @@ func TestWideNames(t *testing.T) {
 		t.Errorf("the difference is not shown:\n%s", text)
 	}
 }
+
+// TestLongNames: the name of a field is cut where the line has no room for it, and never
+// where nobody can ask for more room.
+func TestLongNames(t *testing.T) {
+	name := "Tags.kubernetes.io/cluster/production-of-the-north"
+	of := func(value string) plan.Document {
+		return document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
+			ID: plan.StepID{Owner: owner("x"), Key: stack.Key{Kind: "load-balancer", Name: "x"}, Action: plan.Update}, Target: stack.Resource{ID: "x"},
+			Changes: []plan.Change{{Field: name, From: "", To: value}},
+		}}})
+	}
+	for _, tc := range []struct {
+		value string
+		opt   plan.Options
+		whole bool
+	}{
+		{"owned", plan.Options{Width: 100}, true},
+		{strings.Repeat("owned", 20), plan.Options{Width: 100}, false},
+		{strings.Repeat("owned", 20), plan.Options{Whole: true}, true},
+	} {
+		if text := plan.Human(of(tc.value), tc.opt); strings.Contains(text, name) != tc.whole {
+			t.Errorf("%+v: shown whole: %t\n%s", tc.opt, !tc.whole, text)
+		}
+	}
+}

@@ -133,7 +133,7 @@ func compareObjects(from, to map[string]any) members {
 
 // show writes the name of the field and a line for each member that differs.
 func (m members) show(p *page, indent int, a assignment) {
-	p.line(indent, plain(fit(clean(a.name), maxName)+":"), a.tail())
+	p.line(indent, plain(clean(a.name)+":"), a.tail())
 	inner := 0
 	for _, l := range m.lines {
 		inner = max(inner, nameWidth(l.name))

@@ -30,6 +30,7 @@ type page struct {
 	color bool
 	width int // at which lines are cut
 	text  int // at which sentences are broken between words
+	name  int // at which names of fields are cut
 }
 
 // unlimited is a width that no value has.
@@ -40,10 +41,10 @@ func newPage(opt Options) *page {
 	if width == 0 {
 		width = defaultWidth
 	}
-	p := &page{color: opt.Color, width: max(width, minWidth)}
+	p := &page{color: opt.Color, width: max(width, minWidth), name: maxName}
 	p.text = p.width
 	if opt.Whole {
-		p.width = unlimited
+		p.width, p.name = unlimited, unlimited
 	}
 	return p
 }

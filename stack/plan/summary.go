@@ -4,8 +4,8 @@ import "github.com/berth-lb/berth/stack"
 
 // Summary counts what a plan does. Create, Update, Replace, Delete and Forget
 // count resources, parts made in their parent's call included: a resource that
-// is created and then given its attributes is one creation. Held and Waiting
-// count steps.
+// is created and then given its attributes is one creation, and what completes one
+// counts as created. Held and Waiting count steps.
 type Summary struct {
 	Create  int `json:"create"`
 	Update  int `json:"update"`
@@ -52,12 +52,17 @@ func strengthOf(s StepDoc) strength {
 		return creates
 	case s.Action == Delete:
 		return deletes
+	case s.completes():
+		return creates
 	case s.Action == Update:
 		return updates
 	default:
 		return forgets
 	}
 }
+
+// completes tells whether a step gives what is created what its creation cannot.
+func (s StepDoc) completes() bool { return s.Action == Update && s.Reason == Initial }
 
 func summarize(p Doc) Summary {
 	done := map[stack.Key]strength{}

@@ -23,7 +23,7 @@ func (b block) header() string {
 		return name + verb + "replaced: " + replacedWhy(s)
 	case s.Action == Create:
 		return name + verb + "created: " + why(s)
-	case s.Action == Update && s.Reason == Initial:
+	case s.completes():
 		return name + verb + "set: " + why(s)
 	case s.Action == Update:
 		return name + verb + "updated: " + why(s)
@@ -45,7 +45,7 @@ func why(s StepDoc) string {
 	case Missing:
 		return "it is wanted and was not found"
 	case Initial:
-		return "what it is part of is new and comes without"
+		return "it completes what is created"
 	case Changed:
 		return "it differs from what is wanted"
 	case Replaced:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -75,7 +76,9 @@ func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wante
 	var rows []limitRow
 	for _, phase := range phases() {
 		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {
-			rows = append(rows, newLimitRow(s, n, phase, m, free[phase], ideal(rates, free[phase])))
+			row := newLimitRow(s, n, phase, m, free[phase], ideal(rates, free[phase]))
+			row.ShareSeconds = ideal(atShare(rates), free[phase]).Seconds()
+			rows = append(rows, row)
 		}
 	}
 	if m, ok := limited[beside]; ok {
@@ -91,6 +94,18 @@ func ideal(rates []sim.Bucket, free measured) time.Duration {
 		calls = append(calls, e.Call())
 	}
 	return sim.Ideal(rates, calls)
+}
+
+// atShare are the rates of which the controller leaves the rest to other programs of the account,
+// bursts as well: a phase that is little longer than a burst shows more of what is left than one
+// that goes on.
+func atShare(rates []sim.Bucket) []sim.Bucket {
+	out := slices.Clone(rates)
+	for i := range out {
+		out[i].Refill *= kit.DefaultShare
+		out[i].Capacity = max(1, math.Floor(out[i].Capacity*kit.DefaultShare))
+	}
+	return out
 }
 
 func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, silence time.Duration, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {

@@ -20,6 +20,8 @@ type limitRow struct {
 	Phase        string  `json:"phase"`
 	Seconds      float64 `json:"seconds"`
 	IdealSeconds float64 `json:"ideal_seconds"`
+	// ShareSeconds is the same for the share of the rates that the controller keeps to.
+	ShareSeconds float64 `json:"share_seconds,omitempty"`
 	Calls        int     `json:"calls"`
 	Refused      int     `json:"refused"`
 	Warnings     int     `json:"warnings"`
@@ -30,6 +32,7 @@ type limitRow struct {
 	Prompt  int  `json:"calls_without_delay,omitempty"`
 
 	refusals map[string]int // by operation
+	told     map[string]int // warnings by what they say
 	more     map[string]int // calls by operation, beyond those where operations take no time
 	most     float64        // calls for each Service; 0: any number
 	ended    bool
@@ -39,7 +42,10 @@ type limitRow struct {
 func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Duration) limitRow {
 	r := limitRow{
 		refusals: map[string]int{}, Cloud: s.cloud, Kind: s.kind, Services: n, Phase: phase, Seconds: m.took.Seconds(), IdealSeconds: needs.Seconds(),
-		Calls: len(m.calls), Refused: m.refused(), Warnings: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
+		Calls: len(m.calls), Refused: m.refused(), told: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
+	}
+	for _, n := range r.told {
+		r.Warnings += n
 	}
 	if phase == "create" {
 		r.most = s.mostCreate
@@ -108,8 +114,16 @@ func (r limitRow) late() bool {
 }
 
 func limitHead() {
-	fmt.Printf("\nunder the documented rates\n%-5s %-16s %8s %-8s %9s %9s %7s %7s %8s %8s %6s %7s  %s\n",
-		"cloud", "kind", "services", "phase", "seconds", "ideal", "ratio", "calls", "refused", "warnings", "flips", "writes", "bars")
+	fmt.Printf("\nunder the documented rates\n%-5s %-16s %8s %-8s %9s %9s %7s %8s %7s %8s %8s %6s %7s  %s\n",
+		"cloud", "kind", "services", "phase", "seconds", "ideal", "ratio", "of share", "calls", "refused", "warnings", "flips", "writes", "bars")
+}
+
+// times is how many times as long as another one a time is, or a dash where there is no other.
+func times(took, other float64) string {
+	if other <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", took/other)
 }
 
 func (r limitRow) show() {
@@ -117,16 +131,15 @@ func (r limitRow) show() {
 	if r.Delayed {
 		kind += " slow"
 	}
-	ratio := "-"
-	if r.IdealSeconds > 0 {
-		ratio = fmt.Sprintf("%.2f", r.Seconds/r.IdealSeconds)
-	}
-	fmt.Printf("%-5s %-16s %8d %-8s %9.1f %9.1f %7s %7d %8d %8d %6d %7d  %s\n",
-		r.Cloud, kind, r.Services, r.Phase, r.Seconds, r.IdealSeconds, ratio, r.Calls, r.Refused, r.Warnings, r.Flips, r.writes, r.missed())
+	fmt.Printf("%-5s %-16s %8d %-8s %9.1f %9.1f %7s %8s %7d %8d %8d %6d %7d  %s\n",
+		r.Cloud, kind, r.Services, r.Phase, r.Seconds, r.IdealSeconds, times(r.Seconds, r.IdealSeconds), times(r.Seconds, r.ShareSeconds), r.Calls, r.Refused, r.Warnings, r.Flips, r.writes, r.missed())
 	if r.Delayed {
 		fmt.Printf("        %d calls where operations take no time\n", r.Prompt)
 	}
 	if r.missed() != "met" {
+		for _, said := range slices.Sorted(maps.Keys(r.told)) {
+			fmt.Printf("        warned %d times: %s\n", r.told[said], said)
+		}
 		for _, op := range slices.Sorted(maps.Keys(r.refusals)) {
 			fmt.Printf("        refused %-50s %d\n", op, r.refusals[op])
 		}

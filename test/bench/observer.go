@@ -105,13 +105,19 @@ func (o *observer) fall(uid types.UID, condition string) {
 
 // tally is what has happened so far.
 type tally struct {
-	flips    int // conditions that were True and are not
-	writes   int // of Service objects
-	warnings int // events
+	flips    int            // conditions that were True and are not
+	writes   int            // of Service objects
+	warnings map[string]int // events, by what they say
 }
 
 func (t tally) since(before tally) tally {
-	return tally{t.flips - before.flips, t.writes - before.writes, t.warnings - before.warnings}
+	warnings := map[string]int{}
+	for said, n := range t.warnings {
+		if more := n - before.warnings[said]; more > 0 {
+			warnings[said] = more
+		}
+	}
+	return tally{t.flips - before.flips, t.writes - before.writes, warnings}
 }
 
 func (o *observer) tally(ctx context.Context) (tally, error) {
@@ -121,13 +127,13 @@ func (o *observer) tally(ctx context.Context) (tally, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	t := tally{flips: o.flips, writes: o.writes}
+	t := tally{flips: o.flips, writes: o.writes, warnings: map[string]int{}}
 	for _, e := range events.Items {
 		times := max(1, int(e.Count))
 		if e.Series != nil {
 			times = max(times, int(e.Series.Count))
 		}
-		t.warnings += times
+		t.warnings[e.InvolvedObject.Name+": "+e.Reason+": "+e.Message] += times
 	}
 	return t, nil
 }

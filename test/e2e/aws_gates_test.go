@@ -39,6 +39,7 @@ type kubelet struct {
 	*world
 	app   string
 	gates []string
+	notes map[string]string // annotations of pods
 	nodes []corev1.Node
 	from  netip.Addr
 	born  int            // pods so far
@@ -71,7 +72,7 @@ func (k *kubelet) begin(n int) []corev1.Pod {
 	var out []corev1.Pod
 	pods := k.Client.CoreV1().Pods(k.ns)
 	for range n {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", k.app, k.born), Labels: map[string]string{"app": k.app}}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", k.app, k.born), Labels: map[string]string{"app": k.app}, Annotations: k.notes}}
 		pod.Spec.NodeName, pod.Spec.Containers = k.nodes[k.born%len(k.nodes)].Name, []corev1.Container{{Name: "web", Image: "example.com/web"}}
 		for _, g := range k.gates {
 			pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: corev1.PodConditionType(g)})

@@ -65,7 +65,10 @@ func (w *world) values(more map[string]any) string {
 	w.must(err)
 	// The chart's test lets the cluster say who it is, as it does outside of tests.
 	content, _, _ := strings.Cut(string(conf), "\n[berth]\n")
-	if !strings.HasPrefix(content, "{") {
+	switch {
+	case w.Cloud == "oci":
+		content = "# " + markedMount + "\n" + content
+	case !strings.HasPrefix(content, "{"):
 		content = "; " + markedMount + "\n" + content
 	}
 	values := map[string]any{

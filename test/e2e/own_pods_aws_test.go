@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -71,15 +69,5 @@ func (w *world) forge(name string, pods []corev1.Pod) {
 // targetsAre waits until a target group has the pods and no others.
 func (w *world) targetsAre(group string, pods []corev1.Pod) {
 	w.t.Helper()
-	var want []string
-	for _, p := range pods {
-		want = append(want, p.Status.PodIP)
-	}
-	slices.Sort(want)
-	w.eventually("targets", func() error {
-		if got := slices.Sorted(maps.Keys(w.targets(group))); !slices.Equal(got, want) {
-			return fmt.Errorf("targets %v, want %v", got, want)
-		}
-		return nil
-	})
+	w.hasTargets(group, addresses(pods)...)
 }

@@ -3,10 +3,10 @@ package golden
 import (
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 )
 
 // File is a text file in parts: a comment, and then the parts, each below a line of its
@@ -14,11 +14,8 @@ import (
 type File struct {
 	Path    string
 	Comment string
-	parts   []part
+	archive *txtar.Archive
 }
-
-// part is one part of a file. Its text is empty or ends with a newline.
-type part struct{ name, text string }
 
 // Read reads a file in parts.
 func Read(t testing.TB, path string) *File {
@@ -27,37 +24,8 @@ func Read(t testing.TB, path string) *File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parse(path, string(text))
-}
-
-// parse takes the text of a file apart.
-func parse(path, text string) *File {
-	f := &File{Path: path}
-	into := &f.Comment
-	for line := range strings.Lines(text) {
-		if name, is := heading(line); is {
-			f.parts = append(f.parts, part{name: name})
-			into = &f.parts[len(f.parts)-1].text
-			continue
-		}
-		*into += ended(line)
-	}
-	return f
-}
-
-// heading returns the name of the part that begins with a line; is tells whether one does.
-func heading(line string) (name string, is bool) {
-	name, begins := strings.CutPrefix(strings.TrimRight(line, "\n"), "-- ")
-	name, ends := strings.CutSuffix(name, " --")
-	return name, begins && ends
-}
-
-// ended returns a text with a newline at its end, unless it is empty.
-func ended(text string) string {
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
+	archive := txtar.Parse(text)
+	return &File{Path: path, Comment: string(archive.Comment), archive: archive}
 }
 
 // Part returns the text of a part; there tells whether the file has it.
@@ -66,46 +34,41 @@ func (f *File) Part(name string) (text string, there bool) {
 	if i < 0 {
 		return "", false
 	}
-	return f.parts[i].text, true
+	return string(f.archive.Files[i].Data), true
 }
 
 func (f *File) index(name string) int {
-	return slices.IndexFunc(f.parts, func(p part) bool { return p.name == name })
+	return slices.IndexFunc(f.archive.Files, func(p txtar.File) bool { return p.Name == name })
 }
 
 // Check compares got with a part. A missing part is a failure, not an empty
 // expectation. With -update the part is written instead, behind the others if it is new.
 func (f *File) Check(t testing.TB, name, got string) {
 	t.Helper()
-	got = ended(got)
 	if *update {
 		f.put(name, got)
-		write(t, f.Path, f.text())
+		write(t, f.Path, string(txtar.Format(f.archive)))
 		return
 	}
 	want, there := f.Part(name)
 	if !there {
 		t.Fatalf("%s has no %s (run the test with -update and read what it writes)", f.Path, name)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, written(name, got)); diff != "" {
 		t.Errorf("%s: %s differs (-want +got):\n%s", f.Path, name, diff)
 	}
 }
 
-func (f *File) put(name, text string) {
-	if i := f.index(name); i >= 0 {
-		f.parts[i].text = text
-		return
-	}
-	f.parts = append(f.parts, part{name, text})
+// written returns a text as a part of a file has it: with a newline at its end.
+func written(name, text string) string {
+	file := txtar.Archive{Files: []txtar.File{{Name: name, Data: []byte(text)}}}
+	return string(txtar.Parse(txtar.Format(&file)).Files[0].Data)
 }
 
-// text is the whole file.
-func (f *File) text() string {
-	var out strings.Builder
-	out.WriteString(f.Comment)
-	for _, p := range f.parts {
-		out.WriteString("-- " + p.name + " --\n" + p.text)
+func (f *File) put(name, text string) {
+	if i := f.index(name); i >= 0 {
+		f.archive.Files[i].Data = []byte(text)
+		return
 	}
-	return out.String()
+	f.archive.Files = append(f.archive.Files, txtar.File{Name: name, Data: []byte(text)})
 }

@@ -1,40 +1,34 @@
 package golden
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// TestFile: the text of a file is what its parts make, and a part that is put there
-// changes no other.
+// TestFile: a part is compared whether its text ends with a newline or not, and one that
+// is put there changes no other.
 func TestFile(t *testing.T) {
-	const whole = "Says what it is about.\n-- one --\na\n--- no heading\n\n-- two --\n-- three --\nb\n"
-	f := parse("", whole)
-	if f.text() != whole || f.Comment != "Says what it is about.\n" {
-		t.Errorf("comment %q, all %q", f.Comment, f.text())
-	}
-	for name, want := range map[string]string{"one": "a\n--- no heading\n\n", "two": "", "three": "b\n"} {
-		if got, there := f.Part(name); !there || got != want {
-			t.Errorf("%s: %q, %v", name, got, there)
-		}
-	}
-	if _, there := f.Part("four"); there {
-		t.Error("a part is there that nobody wrote")
-	}
-	f.put("two", "new\n")
-	f.put("four", "c\n")
-	if want := "Says what it is about.\n-- one --\na\n--- no heading\n\n-- two --\nnew\n-- three --\nb\n-- four --\nc\n"; f.text() != want {
-		t.Errorf("after two changes: %q", f.text())
-	}
-}
-
-// TestRead: what is written is read as it was, and a last line without an end gets one.
-func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "case.txt")
-	write(t, path, "Short.\n-- one --\na")
+	write(t, path, "Says what it is about.\n-- one --\na\n--- no heading\n\n-- two --\n-- three --\nb")
 	f := Read(t, path)
-	f.Check(t, "one", "a")
-	if f.text() != "Short.\n-- one --\na\n" {
-		t.Errorf("%q", f.text())
+	f.Check(t, "three", "b")
+	f.Check(t, "two", "")
+	if _, there := f.Part("four"); there || f.Comment != "Says what it is about.\n" {
+		t.Errorf("comment %q, a part that nobody wrote: %v", f.Comment, there)
+	}
+	defer func(was bool) { *update = was }(*update)
+	*update = true
+	f.Check(t, "two", "new")
+	f.Check(t, "four", "c\n")
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Says what it is about.\n-- one --\na\n--- no heading\n\n-- two --\nnew\n-- three --\nb\n-- four --\nc\n"
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("after two changes (-want +got):\n%s", diff)
 	}
 }

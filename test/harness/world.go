@@ -22,9 +22,13 @@ type Options struct {
 	Nodes    int    // machines in the cloud, each with a Node in the cluster
 	SimArgs  []string
 	Progress io.Writer // what is being built and started, for people; nil: nowhere
-	// Early is called when programs and simulator are there and the control plane is
-	// not yet: building that takes minutes on a new machine. Nil: nothing is.
+	// Early is called when simulator and command line are there, and controller and
+	// control plane are not yet: building those takes minutes on a new machine. Nil:
+	// nothing is.
 	Early func(context.Context, *World) error
+	// NoEndpointSlices leaves out the program that makes EndpointSlices, and what it takes
+	// to compile it: Services then have none, as those without pods.
+	NoEndpointSlices bool
 	// Cluster is a control plane that runs already. Close leaves it running, but
 	// takes its Nodes away; nil starts one.
 	Cluster *cluster.Cluster
@@ -65,8 +69,13 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 	if w.Dir, err = os.MkdirTemp("", "berth-"); err != nil {
 		return err
 	}
-	if w.Binaries = o.Binaries; w.Binaries == (Binaries{}) {
-		if w.Binaries, err = Build(ctx, o.Progress); err != nil {
+	w.Binaries = o.Binaries
+	unbuilt := w.Binaries == (Binaries{})
+	if unbuilt {
+		if w.Binaries, err = binaries(); err != nil {
+			return err
+		}
+		if err := build(ctx, o.Progress, w.Binaries.Cloudsim, w.Binaries.Berth); err != nil {
 			return err
 		}
 	}
@@ -79,9 +88,14 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
+	if unbuilt { // what Early does not need comes behind it
+		if err := build(ctx, o.Progress, w.Binaries.Controller); err != nil {
+			return err
+		}
+	}
 	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
 		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver; on a new machine they are compiled first, which takes minutes")
-		if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress}); err != nil {
+		if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices}); err != nil {
 			return err
 		}
 	}

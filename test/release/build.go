@@ -16,15 +16,20 @@ import (
 
 // Release is what to build, and where.
 type Release struct {
-	Module      string   // folder of the module
-	Packages    []string // programs, relative to it
-	Platforms   []Platform
+	Module      string // folder of the module
+	Programs    []Program
 	Version     string // as v1.2.3
 	LinkerFlags string
 	Chart       string // folder of the chart; empty or missing: none
 	Time        time.Time
 	Out         string
 	Progress    io.Writer
+}
+
+// Program is one to build.
+type Program struct {
+	Package   string // relative to the module
+	Platforms []Platform
 }
 
 // Platform is an operating system and a processor, as Go calls them.
@@ -44,9 +49,9 @@ func (r Release) Build(ctx context.Context) error {
 	if err := os.MkdirAll(r.Out, 0o755); err != nil {
 		return err
 	}
-	for _, p := range r.Platforms {
-		for _, pkg := range r.Packages {
-			if err := r.program(ctx, p, pkg); err != nil {
+	for _, program := range r.Programs {
+		for _, p := range program.Platforms {
+			if err := r.program(ctx, p, program.Package); err != nil {
 				return err
 			}
 		}
@@ -60,6 +65,9 @@ func (r Release) Build(ctx context.Context) error {
 // program builds one program and its list of contents.
 func (r Release) program(ctx context.Context, p Platform, pkg string) error {
 	name := fmt.Sprintf("%s-%s-%s", filepath.Base(pkg), p.OS, p.Arch)
+	if p.OS == "windows" {
+		name += ".exe"
+	}
 	path, err := filepath.Abs(filepath.Join(r.Out, name))
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -21,7 +22,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	r := Release{Module: ".", Packages: []string{"./cmd/cloud-controller-manager", "./cmd/berth"}, Platforms: platforms(), Progress: os.Stderr}
+	r := Release{Module: ".", Programs: programs(), Progress: os.Stderr}
 	set := flag.NewFlagSet("release", flag.ContinueOnError)
 	set.StringVar(&r.Out, "out", "bin/release", "folder for the results; what is in it is removed")
 	set.StringVar(&r.Version, "version", "", "version, as v1.2.3 (required)")
@@ -39,5 +40,10 @@ func run(ctx context.Context, args []string) error {
 	return r.Build(ctx)
 }
 
-// platforms are those of a release.
-func platforms() []Platform { return []Platform{{"linux", "amd64"}, {"linux", "arm64"}} }
+// programs are those of a release: the controller for the machines of clusters, and the
+// command line for those of people as well.
+func programs() []Program {
+	clusters := []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
+	people := []Platform{{"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
+	return []Program{{"./cmd/cloud-controller-manager", clusters}, {"./cmd/berth", slices.Concat(clusters, people)}}
+}

@@ -48,7 +48,7 @@ func build(t *testing.T) map[string][]byte {
 	dir, out := source(t), t.TempDir()
 	var progress bytes.Buffer
 	r := Release{
-		Module: dir, Packages: []string{"./cmd/toy"}, Platforms: platforms(), Version: "v1.2.3", LinkerFlags: "-X main.version=v1.2.3",
+		Module: dir, Programs: []Program{{"./cmd/toy", programs()[1].Platforms}}, Version: "v1.2.3", LinkerFlags: "-X main.version=v1.2.3",
 		Chart: filepath.Join(dir, "chart"), Time: time.Unix(1_700_000_000, 0).UTC(), Out: out, Progress: &progress,
 	}
 	if err := r.Build(t.Context()); err != nil {
@@ -72,7 +72,11 @@ func TestSameBytes(t *testing.T) {
 	var first, second map[string][]byte
 	t.Run("one", func(t *testing.T) { first = build(t) })
 	t.Run("another", func(t *testing.T) { second = build(t) })
-	want := []string{"SHA256SUMS", "chart-1.2.3.tgz", "toy-linux-amd64", "toy-linux-amd64.cdx.json", "toy-linux-arm64", "toy-linux-arm64.cdx.json"}
+	want := []string{"SHA256SUMS", "chart-1.2.3.tgz"}
+	for _, name := range []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64", "windows-amd64.exe", "windows-arm64.exe"} {
+		want = append(want, "toy-"+name, "toy-"+name+".cdx.json")
+		madeFor(t, name, first["toy-"+name])
+	}
 	if diff := cmp.Diff(want, sortedNames(first)); diff != "" {
 		t.Fatalf("files (-want +got):\n%s", diff)
 	}
@@ -85,6 +89,43 @@ func TestSameBytes(t *testing.T) {
 		program(t, first[name], machine)
 	}
 	sums(t, first)
+}
+
+// madeFor wants the program of a file to be for the platform of its name.
+func madeFor(t *testing.T, name string, body []byte) {
+	t.Helper()
+	info, err := buildinfo.Read(bytes.NewReader(body))
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	var platform, arch string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "GOOS":
+			platform = s.Value
+		case "GOARCH":
+			arch = s.Value
+		}
+	}
+	if platform+"-"+arch != strings.TrimSuffix(name, ".exe") {
+		t.Errorf("%s is for %s-%s", name, platform, arch)
+	}
+}
+
+// TestPrograms: the command line is for the machines of people as well, the controller
+// for those of clusters alone.
+func TestPrograms(t *testing.T) {
+	got := map[string]int{}
+	for _, p := range programs() {
+		for _, platform := range p.Platforms {
+			got[filepath.Base(p.Package)+" "+platform.OS]++
+		}
+	}
+	want := map[string]int{"cloud-controller-manager linux": 2, "berth linux": 2, "berth darwin": 2, "berth windows": 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // program wants a static program with the version and no path of this machine.

@@ -46,7 +46,7 @@ func Annotations() *annotations.Set {
 
 func declared() (*annotations.Set, error) {
 	return annotations.Collect("oci", []string{oldPrefix, prefix, netPrefix, mapPrefix}, checks(),
-		placeKeys(), shapeKeys(), trafficKeys(), tlsKeys(), healthKeys(), guardKeys(), tagKeys(), laterKeys(), objectKeys())
+		placeKeys(), shapeKeys(), trafficKeys(), tlsKeys(), healthKeys(), guardKeys(), tagKeys(), objectKeys())
 }
 
 func one(kind string) []string {
@@ -115,6 +115,7 @@ var (
 	reservedKey        = reservedIPs()
 	reservedPrivateKey = reservedPrivateIP()
 	compartmentKey     = compartment()
+	accountKey         = serviceAccount()
 	externalOnlyKey    = flag(netPrefix+"external-ip-only", NLB, groupStatus, "Leaves private addresses of a public network load balancer out of the status.", "false", annotations.InPlace)
 	ingressModeKey     = ingressMode()
 	groupsKey          = groupList(prefix+"oci-network-security-groups", LB)
@@ -125,7 +126,7 @@ var (
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{
-		typeKey, internalKey, netInternalKey, subnetKey, secondSubnetKey, netSubnetKey, assignedKey, assigned6Key, reservedKey, reservedPrivateKey, compartmentKey,
+		typeKey, internalKey, netInternalKey, subnetKey, secondSubnetKey, netSubnetKey, assignedKey, assigned6Key, reservedKey, reservedPrivateKey, compartmentKey, accountKey,
 		externalOnlyKey, ingressModeKey, groupsKey, netGroupsKey, nodeSelectorKey, netNodeSelectorKey,
 	}
 }
@@ -136,6 +137,26 @@ func compartment() *annotations.Key[string] {
 	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
 	return k
 }
+
+func serviceAccount() *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: prefix + "workload-service-account", Group: groupKind, Example: "web-balancer", OnDelete: true,
+		Doc: "ServiceAccount of the Service's namespace whose workload identity makes all calls for the Service.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.Custom("service account", "the name of a ServiceAccount of the Service's namespace", func(raw string) (string, error) {
+				if !isObjectName(raw) {
+					return "", errors.New("is none")
+				}
+				return raw, nil
+			}),
+			DefaultDoc: "the credentials of the configuration", Source: sourceMain,
+			Doc: "The controller needs the right to request tokens of it. What is there must be visible to that identity; the next run uses another one.",
+		}},
+	}
+}
+
+// AccountKey is the annotation that names the ServiceAccount whose identity makes calls.
+func AccountKey() string { return accountKey.Name }
 
 func reservedIPs() *annotations.Key[[]string] {
 	return &annotations.Key[[]string]{
@@ -227,18 +248,5 @@ func objectKeys() []annotations.Declaration {
 		passive(prefix+"compartment-id", annotations.NodeAnnotation, "Compartment of the node's instance.", "the instance itself tells its compartment"),
 		passive(prefix+"ip-family-ipv4", annotations.NodeLabel, "Gives the Node IPv4 addresses.", addresses),
 		passive(prefix+"ip-family-ipv6", annotations.NodeLabel, "Gives the Node IPv6 addresses.", addresses),
-	}
-}
-
-// laterKeys are known, and not acted on yet.
-func laterKeys() []annotations.Declaration {
-	later := func(name, kind, group, doc, reason, from string) *annotations.Key[string] {
-		return &annotations.Key[string]{
-			Name: name, Group: group, Example: "name", Doc: doc,
-			Forms: []annotations.Form[string]{{Kinds: one(kind), Type: annotations.String(), Support: annotations.Later, Reason: reason, Source: from}},
-		}
-	}
-	return []annotations.Declaration{
-		later(prefix+"workload-service-account", "", groupKind, "ServiceAccount whose workload identity makes the calls for the Service.", "all calls are made with the controller's own credentials", source),
 	}
 }

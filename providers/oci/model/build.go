@@ -127,6 +127,9 @@ func (b *builder) balancer() {
 	if six := len(in.Backends.Families) > 1; six && in.Kind == NLB && b.version == V4 {
 		b.single(want.Subnets[0])
 	}
+	if in.Kind == NLB {
+		b.reach()
+	}
 	want.Version = b.version
 	if there && in.Kind == LB {
 		want.Version = spec.Version // cannot change
@@ -151,6 +154,23 @@ func (b *builder) single(subnet string) {
 		return
 	}
 	b.warn("spec.ipFamilies", "", "has two families, but the subnet "+subnet+" has no IPv6", "")
+}
+
+// reach says that no node can be reached by a family of the load balancer.
+func (b *builder) reach() {
+	all := familiesIn(b.version)
+	for _, f := range all {
+		policy := b.in.Service.Spec.IPFamilyPolicy
+		switch {
+		case !b.unreached(f):
+		case len(all) == 1:
+			b.refuse("spec.ipFamilies", string(f), "is not possible: no node has an address of "+string(f), "a family that nodes have")
+		case policy != nil && *policy == corev1.IPFamilyPolicyRequireDualStack:
+			b.refuse("spec.ipFamilyPolicy", string(*policy), "is not possible: no node has an address of "+string(f), "PreferDualStack, or nodes of both families")
+		default:
+			b.warn("spec.ipFamilies", "", "has two families, but no node has an address of "+string(f), "")
+		}
+	}
 }
 
 // keep takes over what of a live load balancer cannot change, and tells where the

@@ -43,20 +43,27 @@ func (b *builder) unguarded() {
 	}
 }
 
-// ranges are where clients may come from, of the families that are served.
+// The ranges that let everybody in.
+const (
+	everybody  = "0.0.0.0/0"
+	everybody6 = "::/0"
+)
+
+// ranges are where clients may come from. That everybody of IPv4 may is what a Service
+// says that says nothing, so it is everybody of its families; any other list stays as it
+// was written.
+// Source: load_balancer_spec.go (getLoadBalancerSourceRanges).
 func (b *builder) ranges() []string {
-	list, source, _ := nodeports.SourceRanges(b.in.Service)
+	list, _, _ := nodeports.SourceRanges(b.in.Service)
 	var out []string
-	if source != nodeports.RangesFromDefault {
-		for _, p := range list {
-			out = append(out, p.Masked().String())
-		}
-	} else {
-		if b.version != V6 || b.in.Kind == LB {
-			out = append(out, "0.0.0.0/0")
-		}
-		if b.version != V4 {
-			out = append(out, "::/0")
+	for _, p := range list {
+		out = append(out, p.Masked().String())
+	}
+	families := b.in.Backends.Families
+	if len(out) == 1 && out[0] == everybody && slices.Contains(families, corev1.IPv6Protocol) {
+		out = append(out, everybody6)
+		if len(families) == 1 {
+			out = out[1:]
 		}
 	}
 	slices.Sort(out)

@@ -26,7 +26,7 @@ func Capabilities() []providers.Capability {
 			Advice: providers.Advice{Protocol: "TCP, or " + typeKey.Name + ": nlb"},
 		},
 		{
-			Kind: NLB, Doc: "Network Load Balancer, which passes packets on", Protocols: []corev1.Protocol{tcp, udp}, Mixed: true, Families: []corev1.IPFamily{four, six},
+			Kind: NLB, Doc: "Network Load Balancer, which passes packets on", Asked: typeKey.Name + ": nlb", Protocols: []corev1.Protocol{tcp, udp}, Mixed: true, Families: []corev1.IPFamily{four, six},
 			Affinity: true, Address: true, NodePorts: true, Limits: providers.Limits{Ports: mostNetListeners, Ranges: mostRanges, Rules: mostRules},
 		},
 	}

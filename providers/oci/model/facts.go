@@ -17,6 +17,10 @@ const (
 	// FactAddress is a reserved address: Value is the address, or the OCID of a private
 	// one. One of IPv6, and a private one, is of a subnet, whose OCID is By.
 	FactAddress stack.Kind = "reserved-ip"
+	// FactAccount is the ServiceAccount that calls for the Service are made as: Value is
+	// its name, in the Service's namespace. By is ByOwner where those of the controller
+	// itself serve if it is not there, else ByWanted.
+	FactAccount stack.Kind = "service-account"
 )
 
 // Subnet is a subnet of a VCN.

@@ -125,18 +125,37 @@ func preserved(in Input) bool {
 	return keep || !said
 }
 
-// familiesOf are the families that the load balancer sends to nodes by.
+// familiesOf are the families that the load balancer listens on and sends to nodes by:
+// those of its addresses that nodes have as well. While there are no nodes, nothing is
+// taken away for want of them.
+// Source: load_balancer.go (getLbListenerBackendSetIpVersion).
 func (b *builder) familiesOf() []corev1.IPFamily {
 	if b.in.Kind == LB {
 		return []corev1.IPFamily{corev1.IPv4Protocol}
 	}
-	switch b.version {
+	all := familiesIn(b.version)
+	return slices.DeleteFunc(slices.Clone(all), func(f corev1.IPFamily) bool { return len(all) > 1 && b.unreached(f) })
+}
+
+// familiesIn are those of a version of addresses.
+func familiesIn(version string) []corev1.IPFamily {
+	switch version {
 	case V6:
 		return []corev1.IPFamily{corev1.IPv6Protocol}
 	case Both:
 		return []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 	}
 	return []corev1.IPFamily{corev1.IPv4Protocol}
+}
+
+// unreached tells that there are nodes, and none has an address of a family.
+func (b *builder) unreached(f corev1.IPFamily) bool {
+	for node := range b.in.Backends.Nodes.All() {
+		if _, ok := node.Address(f); ok {
+			return false
+		}
+	}
+	return b.in.Backends.Nodes.Len() > 0
 }
 
 // versionOf is the version of the load balancer's addresses: of nlb it follows from the

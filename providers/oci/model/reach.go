@@ -26,6 +26,7 @@ func Reach(in Input) providers.Reach {
 	r.Names = append(r.Names, mapped(in)...)
 	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, netGroupsKey, backendGroupsKey)...)
 	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingResourceGroup, compartmentKey)...)
+	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingAccount, accountKey)...)
 	r.Size = sizeOf(in)
 	return r
 }

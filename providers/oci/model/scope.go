@@ -36,6 +36,11 @@ func Trace(id Identity) providers.Scope {
 			out.Own = append(out.Own, providers.Lookup{Kind: KindGroupRules, By: ByID, Value: g})
 		}
 	}
+	// What is left of a Service must go although its ServiceAccount may have gone before,
+	// as when a namespace is deleted.
+	if name, err := accountKey.Forms[0].Type.Parse(id.Places[accountKey.Name]); err == nil {
+		out.Facts = append(out.Facts, providers.Lookup{Kind: FactAccount, By: ByOwner, Value: name})
+	}
 	return out
 }
 
@@ -68,7 +73,7 @@ func compartments(id Identity) []string {
 
 // OnDelete are the annotations that say where something of a Service is.
 func OnDelete() []string {
-	return []string{compartmentKey.Name, backendGroupsKey.Name, ruleModeKey.Name, listModeKey.Name, netListModeKey.Name}
+	return []string{accountKey.Name, compartmentKey.Name, backendGroupsKey.Name, ruleModeKey.Name, listModeKey.Name, netListModeKey.Name}
 }
 
 // Scope says what Build must know besides.
@@ -84,6 +89,9 @@ func Scope(in Input) (providers.Scope, error) {
 		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); value != "" && !slices.Contains(s.Facts, l) {
 			s.Facts = append(s.Facts, l)
 		}
+	}
+	for i := range s.Facts {
+		s.Facts[i].By = ByWanted // the ServiceAccount is needed
 	}
 	first, second := subnetsAsked(in)
 	ask(FactSubnet, ByID, first)
@@ -110,12 +118,18 @@ func Scope(in Input) (providers.Scope, error) {
 }
 
 // Fresh is Scope for a Service for which nothing was ever made: a group and rules come
-// with a load balancer. That one is looked for, because a second one of its name could
-// be made.
+// with a load balancer. One of the product that is asked for is looked for, because a
+// second one of its name could be made; of the other one none will be.
 func Fresh(in Input) (providers.Scope, error) {
 	s, err := Scope(in)
-	if mode(in) != modeGroup {
-		s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool { return l.Kind == KindGroup })
-	}
+	grouped := mode(in) == modeGroup
+	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
+		for _, p := range Products() {
+			if p.Name != in.Kind && (l.Kind == p.Balancer || l.Kind == KindEntry && l.By == ByOwner && l.Value == p.Name) {
+				return true
+			}
+		}
+		return l.Kind == KindGroup && !grouped
+	})
 	return s, err
 }

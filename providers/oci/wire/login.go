@@ -45,29 +45,27 @@ func fromEnvironment(c model.Config) model.Config {
 	return c
 }
 
-// connect makes the clients of the three APIs. None of them repeats a call: the limits
-// of the session do.
-func (s *Session) connect(c model.Config, env providers.Env, told error) error {
-	identity, err := identityOf(c)
-	if err != nil {
-		return err
-	}
-	region := c.Auth.Region
-	if region == "" {
-		region = c.RegionKey
-	}
+// regionOf is the region that is called; empty where an endpoint is configured.
+func regionOf(c model.Config, identity common.ConfigurationProvider, told error) (string, error) {
+	region := cmp.Or(c.Auth.Region, c.RegionKey)
 	if region == "" {
 		region, _ = identity.Region() // checked below
 	}
 	if region == "" && c.Endpoint == "" {
-		return fault.New(fault.Invalid, "cloud config: regionKey: is empty, and the metadata of the machine do not tell it (%v); legal is the key or name of a region, such as eu-frankfurt-1", told)
+		return "", fault.New(fault.Invalid, "cloud config: regionKey: is empty, and the metadata of the machine do not tell it (%v); legal is the key or name of a region, such as eu-frankfurt-1", told)
 	}
+	return region, nil
+}
+
+// connect makes the clients of the three APIs. None of them repeats a call: the limits
+// of the session do.
+func (s *Session) connect(identity common.ConfigurationProvider, region string, env providers.Env) {
 	open := func(name, prefix, template, version string) *service {
 		client := common.DefaultBaseClientWithSigner(common.DefaultRequestSigner(identity))
 		client.HTTPClient = &http.Client{Transport: meter.New(transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
 		client.UserAgent += " " + cmp.Or(env.UserAgent, "berth")
-		client.Host, client.BasePath = c.Endpoint, version
-		if c.Endpoint == "" {
+		client.Host, client.BasePath = s.config.Endpoint, version
+		if s.config.Endpoint == "" {
 			client.Host = common.StringToRegion(region).EndpointForTemplate(prefix, template)
 		}
 		return &service{name: name, client: client}
@@ -75,7 +73,7 @@ func (s *Session) connect(c model.Config, env providers.Env, told error) error {
 	s.lb = open(apiLB, "iaas", hostIaaS, "20170115")
 	s.nlb = open(apiNLB, "networkloadbalancer", hostNLB, "20200501")
 	s.core = open(apiCore, "iaas", hostIaaS, "20160918")
-	return nil
+	s.kinds = s.products()
 }
 
 // identityOf are the credentials of the configuration.

@@ -36,6 +36,8 @@ func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model
 // fact answers one look-up with what enters it into the facts.
 func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
 	switch l.Kind {
+	case model.FactAccount:
+		return nil, nil // it said who asks
 	case model.FactSubnet:
 		sub, err := s.subnet(ctx, l.Value)
 		if fault.Is(err, fault.NotFound) {

@@ -8,12 +8,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oracle/oci-go-sdk/v65/common"
+
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
+	"github.com/berth-lb/berth/stack"
 )
 
-// Session is an open connection to one tenancy in one region. It is safe for concurrent
+// Session is an open connection to one tenancy in one region, by one identity. It is safe for concurrent
 // use. What it remembers between calls are facts that change seldom.
 type Session struct {
 	config   model.Config
@@ -44,24 +47,41 @@ const absentAge = 30 * time.Second
 // those that the credentials need, and to the metadata of the machine for what the
 // configuration lacks. The error says which part of them is missing.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	s := &Session{
-		now: env.Now, locks: kit.NewLocks(), tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{},
+	if env.Now == nil {
+		env.Now = time.Now
+	}
+	c = fromEnvironment(c)
+	c, told := fromMachine(ctx, c)
+	identity, err := identityOf(c)
+	if err != nil {
+		return nil, c, err
+	}
+	region, err := regionOf(c, identity, told)
+	if err != nil {
+		return nil, c, err
+	}
+	limits := kit.NewLimits(kit.LimitOptions{Buckets: buckets(c.RateLimiter), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: env.Now, Waited: env.Waited})
+	own := newSession(c, env.Now, limits, kit.NewLocks())
+	own.connect(identity, region, env)
+	return &Accounts{
+		own: own, tokens: env.Tokens, now: env.Now, by: map[stack.Owner]account{}, others: map[account]*deputy{},
+		open: func(identity common.ConfigurationProvider) *Session {
+			other := newSession(c, env.Now, limits, own.locks)
+			other.connect(identity, region, env)
+			return other
+		},
+	}, c, nil
+}
+
+// newSession is one without connections. Sessions of one configuration share rates and
+// locks, and nothing that they have been told.
+func newSession(c model.Config, now func() time.Time, limits *kit.Limits, locks *kit.Locks) *Session {
+	return &Session{
+		config: c, now: now, limits: limits, locks: locks, tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{},
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
 		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
 		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),
 	}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	c = fromEnvironment(c)
-	c, told := fromMachine(ctx, c)
-	s.config = c
-	if err := s.connect(c, env, told); err != nil {
-		return nil, c, err
-	}
-	s.kinds = s.products()
-	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets(c.RateLimiter), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: s.now, Waited: env.Waited})
-	return s, c, nil
 }
 
 // Classes of operations.

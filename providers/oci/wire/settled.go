@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -20,8 +21,9 @@ const (
 )
 
 // awaited is a change that was accepted, and how a list of load balancers shows that it
-// has been done. Those of lb do not show that they are being changed; so of them only
-// creation and deletion are seen in lists.
+// has been done. Those of lb do not show that they are being changed: a change of one is
+// seen when what it has is as wanted, and else by the work request. Should it then be busy
+// nevertheless, the next change is refused, and waits.
 type awaited struct {
 	to          string
 	compartment string // empty: not known
@@ -35,11 +37,20 @@ type awaits struct {
 	mu   sync.Mutex
 	all  map[string]awaited
 	docs map[string]balancerDoc
+	// missed is how many lists since it was last asked for have not told of one.
+	missed map[string]int
 }
 
-// settled waits until a list shows that a change has been done, and returns the load
-// balancer as it is then; without an identifier if it was not seen. It is Ambiguous if
-// the change failed.
+// patience is how many lists may tell nothing of a change until its work request is asked
+// for, which alone tells that it has failed; sample is of how many at once, those that are
+// missed longest. The others are seen by the next lists, or are sampled in their turn.
+const (
+	patience = 2
+	sample   = 2
+)
+
+// settled waits until a list shows that a change has been done, and returns a load balancer
+// that was created as it is then. It is Ambiguous if the change failed.
 func (s *Session) settled(ctx context.Context, p *product, header http.Header, a awaited) (balancerDoc, error) {
 	work := header.Get(headerWork)
 	if work == "" {
@@ -48,7 +59,7 @@ func (s *Session) settled(ctx context.Context, p *product, header http.Header, a
 	w := &p.awaits
 	w.mu.Lock()
 	if w.all == nil {
-		w.all, w.docs = map[string]awaited{}, map[string]balancerDoc{}
+		w.all, w.docs, w.missed = map[string]awaited{}, map[string]balancerDoc{}, map[string]int{}
 	}
 	w.all[work] = a
 	w.mu.Unlock()
@@ -57,12 +68,13 @@ func (s *Session) settled(ctx context.Context, p *product, header http.Header, a
 	doc := w.docs[work]
 	delete(w.all, work)
 	delete(w.docs, work)
+	delete(w.missed, work)
 	w.mu.Unlock()
 	if err != nil {
 		return balancerDoc{}, err
 	}
 	id, err := result(text)
-	if err == nil && doc.ID == "" && a.to != gone {
+	if err == nil && doc.ID == "" && a.to == created {
 		_, err = s.get(ctx, p.api, p.path(first(id, a.id)), &doc)
 	}
 	return doc, err
@@ -90,20 +102,28 @@ func (s *Session) shown(ctx context.Context, p *product, works []string) (map[st
 	}
 	p.awaits.mu.Unlock()
 	out := map[string]string{}
-	var unclear []string
+	var unclear, silent []string
 	for compartment, of := range groups {
+		if p.asksAlone(of) {
+			unclear = append(unclear, of...)
+			continue
+		}
 		docs, err := s.lookFor(ctx, p, compartment, of)
 		if err != nil {
 			continue // asked for again
 		}
 		for _, work := range of {
-			if text, ok := p.awaits.judge(work, docs); ok {
+			switch text, ok := p.awaits.judge(work, docs); {
+			case ok:
 				out[work] = text
-			} else {
+			case p.isSilent(work):
+				silent, out[work] = append(silent, work), inProgress
+			default:
 				unclear = append(unclear, work)
 			}
 		}
 	}
+	unclear = append(unclear, p.awaits.sampled(silent)...)
 	told, err := s.outcomes(ctx, p, unclear)
 	for work, text := range told {
 		out[work] = text
@@ -112,6 +132,37 @@ func (s *Session) shown(ctx context.Context, p *product, works []string) (map[st
 		err = nil
 	}
 	return out, err
+}
+
+// asksAlone tells that one change alone is waited for of which only its work request can
+// say that it is still being made.
+func (p *product) asksAlone(works []string) bool { return len(works) == 1 && p.isSilent(works[0]) }
+
+// isSilent tells that no list shows that a change is still being made.
+func (p *product) isSilent(work string) bool {
+	p.awaits.mu.Lock()
+	defer p.awaits.mu.Unlock()
+	return p.Name == model.LB && p.awaits.all[work].to == changed
+}
+
+// sampled are those of the changes whose work requests are to be asked for.
+func (w *awaits) sampled(works []string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, work := range works {
+		if _, waits := w.all[work]; waits {
+			w.missed[work]++
+		}
+	}
+	slices.SortFunc(works, func(a, b string) int { return cmp.Or(cmp.Compare(w.missed[b], w.missed[a]), strings.Compare(a, b)) })
+	var out []string
+	for _, work := range works[:min(sample, len(works))] {
+		if w.missed[work] > patience {
+			out = append(out, work)
+			delete(w.missed, work)
+		}
+	}
+	return out
 }
 
 // lookFor reads the load balancers that are waited for: one alone by itself, several by

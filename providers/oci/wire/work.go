@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -23,13 +24,17 @@ type product struct {
 	awaits    awaits
 }
 
+// breath is the least pause between two lists that are asked for changes under way, which take
+// some ten seconds.
+const breath = 500 * time.Millisecond
+
 // products are both, by name.
 func (s *Session) products() map[string]*product {
 	lb := &product{Product: model.Products()[0], api: s.lb, balancers: "/loadBalancers", works: "/loadBalancerWorkRequests"}
 	nlb := &product{Product: model.Products()[1], api: s.nlb, balancers: "/networkLoadBalancers", works: "/workRequests"}
 	for _, p := range []*product{lb, nlb} {
 		p.settling = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.outcomes(ctx, p, ids) }, open).OneByOne()
-		p.listed = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.shown(ctx, p, ids) }, open)
+		p.listed = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.shown(ctx, p, ids) }, open).Resting(breath)
 	}
 	return map[string]*product{model.LB: lb, model.NLB: nlb}
 }
@@ -183,7 +188,7 @@ func (s *Session) change(c *change, p *product, balancer string, r request, a aw
 		},
 		func() error {
 			a.id, a.compartment = balancer, s.compartmentOf(balancer)
-			if a.to == changed && (p.Name == model.LB || a.applied == nil) {
+			if a.to == changed && a.applied == nil {
 				_, err := s.wait(c.Ctx, p, header)
 				return err
 			}

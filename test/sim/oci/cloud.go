@@ -63,7 +63,7 @@ type Cloud struct {
 	tokens   map[string]seen // by retry token
 	keys     map[string]*rsa.PublicKey
 	sessions map[string]session // by token
-	granted  map[string]bool    // by a policy
+	granted  map[grant]bool     // by a policy
 	judged   bool               // by it
 }
 

@@ -30,6 +30,7 @@ const sessionAge = time.Hour
 type session struct {
 	key   *rsa.PublicKey
 	until time.Time
+	who   string // namespace and name of the ServiceAccount of a workload; empty: it is none
 }
 
 // machine is what the metadata service has of the instance.
@@ -129,22 +130,23 @@ func federate(v *visit) (any, error) {
 	if err := v.verify(s, key); err != nil {
 		return nil, err
 	}
-	token, err := v.session(body.Text("publicKey"))
+	token, err := v.session(body.Text("publicKey"), "")
 	return rest.Object{"token": token}, err
 }
 
-// workloadToken gives a pod a token for a key of its own, which it asks for with the token
-// of its ServiceAccount. Source: oracle/oci-go-sdk:common/auth, the client of workload
+// workloadToken gives who has the token of a ServiceAccount one for a key of its own. Its
+// signature is not looked at: there is no cluster that would know its key. Source: oracle/oci-go-sdk:common/auth, the client of workload
 // identity: the answer is a JSON text that is base64 of JSON.
 func workloadToken(v *visit) (any, error) {
 	body, err := schema{"podKey": text().must()}.read("", v.body)
 	if err != nil {
 		return nil, err
 	}
-	if bearer, ok := strings.CutPrefix(v.http.Header.Get("Authorization"), "Bearer "); !ok || len(strings.Split(bearer, ".")) != 3 {
-		return nil, notAuthenticated("a token of a ServiceAccount is needed")
+	who, err := v.serviceAccount()
+	if err != nil {
+		return nil, err
 	}
-	token, err := v.session(body.Text("podKey"))
+	token, err := v.session(body.Text("podKey"), who)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +155,34 @@ func workloadToken(v *visit) (any, error) {
 	return []byte(`"` + base64.StdEncoding.EncodeToString(inner) + `"`), err
 }
 
-// session makes a token for a public key.
-func (v *visit) session(public string) (string, error) {
+// serviceAccount is whose token a call carries: namespace and name.
+// Source: Kubernetes documentation, "Managing Service Accounts", claims of bound tokens.
+func (v *visit) serviceAccount() (string, error) {
+	bearer, ok := strings.CutPrefix(v.http.Header.Get("Authorization"), "Bearer ")
+	parts := strings.Split(bearer, ".")
+	if !ok || len(parts) != 3 {
+		return "", notAuthenticated("a token of a ServiceAccount is needed")
+	}
+	var claims struct {
+		Subject string `json:"sub"`
+		Until   int64  `json:"exp"`
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(text, &claims) != nil {
+		return "", notAuthenticated("the token of the ServiceAccount cannot be read")
+	}
+	subject := strings.Split(claims.Subject, ":")
+	if len(subject) != 4 || subject[0] != "system" || subject[1] != "serviceaccount" {
+		return "", notAuthenticated("the token is of %q, which is no ServiceAccount", claims.Subject)
+	}
+	if !v.at.Before(time.Unix(claims.Until, 0)) {
+		return "", notAuthenticated("the token of the ServiceAccount has expired")
+	}
+	return subject[2] + "/" + subject[3], nil
+}
+
+// session makes a token for a public key, of a workload or of an instance.
+func (v *visit) session(public, who string) (string, error) {
 	raw, err := base64.StdEncoding.DecodeString(public)
 	if block, _ := pem.Decode([]byte(public)); block != nil {
 		raw, err = block.Bytes, nil
@@ -174,6 +202,6 @@ func (v *visit) session(public string) (string, error) {
 	}
 	part := base64.RawURLEncoding.EncodeToString
 	token := part([]byte(`{"alg":"RS256","typ":"JWT"}`)) + "." + part(claims) + "." + part([]byte("simulated"))
-	v.cloud.sessions[token] = session{key, until}
+	v.cloud.sessions[token] = session{key, until, who}
 	return token, nil
 }

@@ -108,10 +108,16 @@ func TestWorkloadIdentity(t *testing.T) {
 		}
 		return answer.StatusCode, strings.Trim(strings.TrimSpace(string(text)), `"`)
 	}
-	if status, _ := ask("nonsense"); status != 401 {
-		t.Errorf("status %d without a token of a ServiceAccount, want 401", status)
+	token := func(claims string) string {
+		part := base64.RawURLEncoding.EncodeToString
+		return part([]byte(`{"alg":"RS256"}`)) + "." + part([]byte(claims)) + "." + part([]byte("signed"))
 	}
-	status, text := ask("a.b.c")
+	for _, none := range []string{"nonsense", "a.b.c", token(`{"sub":"system:node:n","exp":4102444800}`), token(`{"sub":"system:serviceaccount:shop:web","exp":1}`)} {
+		if status, _ := ask(none); status != 401 {
+			t.Errorf("status %d with %s, want 401", status, none)
+		}
+	}
+	status, text := ask(token(`{"sub":"system:serviceaccount:shop:web","exp":4102444800}`))
 	inner, err := base64.StdEncoding.DecodeString(text)
 	if status != 200 || err != nil || !strings.Contains(string(inner), `"token":"ST$`) {
 		t.Errorf("%d %q, %v; want a token", status, inner, err)

@@ -10,26 +10,37 @@ import (
 )
 
 // statement is the form of one line of a policy: whole verbs on a family, or single
-// permissions. Source: IAM documentation, "Policy Syntax" and "Permissions".
-var statement = regexp.MustCompile(`^Allow (?:group|dynamic-group) \S+ to (?:\{([A-Z0-9_, ]+)\}|(\w+ [a-z-]+)) in compartment \S+$`)
+// permissions, for a group or for the workloads of a ServiceAccount.
+// Sources: IAM documentation, "Policy Syntax" and "Permissions"; Kubernetes Engine
+// documentation, "Granting Workloads Access to OCI Resources".
+var statement = regexp.MustCompile(`^Allow (?:(?:group|dynamic-group) \S+|(any-user)) to (?:\{([A-Z0-9_, ]+)\}|(\w+ [a-z-]+)) in compartment \S+` +
+	`(?: where all \{ ?request\.principal\.type = 'workload', request\.principal\.namespace = '([^']+)', request\.principal\.service_account = '([^']+)'(?:, request\.principal\.cluster_id = '[^']+')? ?\})?$`)
+
+// grant is a permission, or a verb on a family, that somebody has: the workloads of a
+// ServiceAccount, by namespace and name, or everybody else.
+type grant struct{ workload, what string }
 
 // SetPolicy judges all calls by the statements of a policy, one in each line; nil lets
 // everything be called. The error tells of a line that is none.
 func (c *Cloud) SetPolicy(text []byte) error {
-	granted := map[string]bool{}
+	granted := map[grant]bool{}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if line == "" {
 			continue
 		}
 		m := statement.FindStringSubmatch(line)
-		if m == nil {
+		if m == nil || (m[1] == "any-user") != (m[4] != "") {
 			return fmt.Errorf("policy: %q is no statement", line)
 		}
-		for permission := range strings.SplitSeq(m[1], ",") {
-			granted[strings.TrimSpace(permission)] = true
+		who := ""
+		if m[4] != "" {
+			who = m[4] + "/" + m[5]
 		}
-		granted[m[2]] = true
+		for permission := range strings.SplitSeq(m[2], ",") {
+			granted[grant{who, strings.TrimSpace(permission)}] = true
+		}
+		granted[grant{who, m[3]}] = true
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +55,7 @@ func (v *visit) mayCall() error {
 		return nil
 	}
 	for _, need := range v.needs() {
-		if !v.cloud.granted[need] {
+		if !v.cloud.granted[grant{v.workload, need}] {
 			return lost("permission", need)
 		}
 	}

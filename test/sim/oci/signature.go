@@ -63,7 +63,7 @@ func (v *visit) authenticate() error {
 		if !ok || !v.at.Before(session.until) {
 			return notAuthenticated("the token is not known, or has expired")
 		}
-		key = session.key
+		key, v.workload = session.key, session.who
 	}
 	if key == nil && v.cloud.opt.RequireSignature {
 		return notAuthenticated("the key %s is not known", s.keyID)

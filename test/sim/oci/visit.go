@@ -31,6 +31,7 @@ type visit struct {
 	cut       bool
 	breaks    bool      // the work request of the call fails
 	created   [2]string // collection and identifier of what was made or changed
+	workload  string    // namespace and name of the ServiceAccount that calls; empty: none does
 }
 
 // answer is what goes back.
@@ -212,6 +213,9 @@ func (v *visit) entry() sim.Entry {
 		flat["?"+k] = strings.Join(values, ",")
 	}
 	maps.Copy(flat, v.params)
+	if v.workload != "" {
+		flat["(workload)"] = v.workload // sorts before all parameters
+	}
 	for _, name := range slices.Sorted(maps.Keys(flat))[:min(len(flat), sim.MaxEntryParams)] {
 		e.Request[name] = flat[name]
 	}

@@ -1,0 +1,222 @@
+package oci_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/props"
+)
+
+const accountKey = prefix + "workload-service-account"
+
+// accounts are the ServiceAccounts of a cluster, as the API server gives tokens of them.
+type accounts struct {
+	there []string      // names
+	life  time.Duration // of tokens; 0: an hour
+	asked []string      // namespaces and names of tokens that were requested
+}
+
+func (a *accounts) token(_ context.Context, namespace, name string) (providers.AccountToken, error) {
+	if !slices.Contains(a.there, name) {
+		return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not there", namespace, name)
+	}
+	a.asked = append(a.asked, namespace+"/"+name)
+	until := time.Now().Add(cmp.Or(a.life, time.Hour))
+	return providers.AccountToken{Text: accountToken(namespace, name, until), Until: until}, nil
+}
+
+// delegated is a cloud that believes no unsigned call, with the ServiceAccounts of a
+// cluster, and a process that has two nodes.
+func delegated(t *testing.T, there ...string) (subject, *accounts, *reconcile.Reconciler) {
+	t.Helper()
+	running := guarded(t)
+	proxied(t, running)
+	a := &accounts{there: there}
+	s := subject{running: running, tokens: a.token}
+	block, _ := pem.Decode(key())
+	own, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Cloud.Trust(running.Cloud.Seed.Tenancy+"/"+running.Cloud.Seed.User+"/20:3b:97:13:55:1c", &own.PublicKey)
+	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+	r.SetNodes(s.Nodes())
+	r.AllKnown()
+	return s, a, r
+}
+
+// callers are those who have made calls of an operation, without repetitions; empty is the
+// key of the configuration. An empty operation is any but those of logins.
+func (s subject) callers(operation string) []string {
+	var out []string
+	for _, e := range s.Control().Journal.Entries() {
+		if operation == e.Operation || operation == "" && e.Service != "auth" {
+			out = append(out, e.Request["(workload)"])
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// named is a Service that names a ServiceAccount.
+func named(name, account string, beyond int32, pairs ...string) *corev1.Service {
+	return renamed(props.Service("web", with(append(pairs, accountKey, account)...)).Service, name, beyond)
+}
+
+// TestServiceAccount: all calls for a Service are made as the ServiceAccount that it names
+// in its namespace, of both products, with rules in lists and with a group; those for
+// others are not.
+func TestServiceAccount(t *testing.T) {
+	for name, wish := range map[string][]string{"lb": nil, "nlb": {prefix + "load-balancer-type", "nlb", prefix + "security-rule-management-mode", "NSG"}} {
+		t.Run(name, func(t *testing.T) { calledAs(t, wish) })
+	}
+}
+
+func calledAs(t *testing.T, wish []string) {
+	t.Helper()
+	s, a, r := delegated(t, "balancers")
+	svc := named("web", "balancers", 0, wish...)
+	until(t, s, r, reconcile.Job{Service: svc})
+	r.SetNodes(s.Nodes()[1:])
+	until(t, s, r, reconcile.Job{Service: svc})
+	svc.Spec.Ports = svc.Spec.Ports[:1]
+	until(t, s, r, reconcile.Job{Service: svc})
+	until(t, s, r, reconcile.Job{Service: svc, Release: true})
+	if got := s.callers(""); !slices.Equal(got, []string{"shop/balancers"}) {
+		t.Errorf("calls were made by %q", got)
+	}
+	if !slices.Equal(a.asked, []string{"shop/balancers"}) {
+		t.Errorf("tokens were requested of %q", a.asked)
+	}
+	s.Control().Journal.Reset()
+	plain := named("plain", "", 0, wish...)
+	delete(plain.Annotations, accountKey)
+	until(t, s, r, reconcile.Job{Service: plain})
+	if got := s.callers(""); !slices.Equal(got, []string{""}) {
+		t.Errorf("calls for a Service that names nobody were made by %q", got)
+	}
+}
+
+// TestServiceAccountRights: what a ServiceAccount may do decides, and not what the
+// controller may.
+func TestServiceAccountRights(t *testing.T) {
+	s, _, r := delegated(t, "balancers", "nobody")
+	who := " in compartment c where all { request.principal.type = 'workload', request.principal.namespace = 'shop', request.principal.service_account = 'balancers', request.principal.cluster_id = 'ocid1.cluster.oc1..c' }\n"
+	policy := "Allow any-user to {NETWORK_LOAD_BALANCER_INSPECT, LOAD_BALANCER_CREATE, LOAD_BALANCER_INSPECT, LOAD_BALANCER_READ, LOAD_BALANCER_UPDATE, SUBNET_READ}" + who + "Allow any-user to use virtual-network-family" + who
+	if err := s.running.Cloud.SetPolicy([]byte(policy)); err != nil {
+		t.Fatal(err)
+	}
+	none := []string{prefix + "security-rule-management-mode", "None"}
+	until(t, s, r, reconcile.Job{Service: named("web", "balancers", 0, none...)})
+	other := named("plain", "", 5, none...)
+	delete(other.Annotations, accountKey)
+	for _, svc := range []*corev1.Service{named("others", "nobody", 10, none...), other} {
+		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+		if err == nil {
+			err = r.Run(t.Context(), d, nil).Err
+		}
+		if err == nil || !strings.Contains(err.Error(), "NotAuthorizedOrNotFound") {
+			t.Errorf("%s, whose identity has no rights: %v", svc.Name, err)
+		}
+	}
+}
+
+// TestServiceAccountGone: a Service whose ServiceAccount is not there is not served; what
+// it had goes, by the controller's own identity.
+func TestServiceAccountGone(t *testing.T) {
+	s, a, r := delegated(t, "balancers")
+	a.life = 10 * time.Minute // so each call asks for a new one
+	svc := named("web", "balancers", 0)
+	until(t, s, r, reconcile.Job{Service: svc})
+	missing := named("missing", "other", 5)
+	if _, err := r.Draft(t.Context(), reconcile.Job{Service: missing}); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "service account shop/other is not there, which "+accountKey+" names") {
+		t.Errorf("told %v", err)
+	}
+	second := named("second", "balancers", 10)
+	until(t, s, r, reconcile.Job{Service: second})
+	a.there = nil
+	again := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
+	again.SetNodes(s.Nodes())
+	again.AllKnown()
+	s.Control().Journal.Reset()
+	until(t, s, again, reconcile.Job{Service: svc, Release: true})
+	until(t, s, r, reconcile.Job{Service: second, Release: true}) // by the process that has served it
+	if got := s.callers("DeleteLoadBalancer"); !slices.Equal(got, []string{""}) {
+		t.Errorf("deleted by %q", got)
+	}
+}
+
+// TestServiceAccountOfAnother: who changes the ServiceAccount changes who calls from the
+// next run on, and a bad name changes nothing.
+func TestServiceAccountOfAnother(t *testing.T) {
+	s, _, r := delegated(t, "balancers", "others")
+	svc := named("web", "balancers", 0)
+	until(t, s, r, reconcile.Job{Service: svc})
+	for _, bad := range []string{"", "kube-system/admin", "No Name", "a..b", "-a", "a-", strings.Repeat("a", 254)} {
+		svc = svc.DeepCopy()
+		svc.Annotations[accountKey] = bad
+		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+		if err != nil || !d.Problems.Errors() {
+			t.Errorf("%q: %v, %v", bad, err, d.Problems)
+		}
+	}
+	svc = svc.DeepCopy()
+	svc.Annotations[accountKey] = "others"
+	svc.Spec.Ports = svc.Spec.Ports[:1]
+	s.Control().Journal.Reset()
+	until(t, s, r, reconcile.Job{Service: svc})
+	if got := s.callers(""); !slices.Equal(got, []string{"shop/others"}) {
+		t.Errorf("calls were made by %q", got)
+	}
+}
+
+// listed are the security lists as they are.
+func (s subject) listed(t *testing.T) string {
+	t.Helper()
+	raw, err := json.Marshal(s.Control().State())
+	var cloud struct {
+		Lists []struct {
+			Ingress any `json:"ingressSecurityRules"`
+			Egress  any `json:"egressSecurityRules"`
+		} `json:"securitylist"`
+	}
+	if err != nil || json.Unmarshal(raw, &cloud) != nil || len(cloud.Lists) == 0 {
+		t.Fatal(err, "no lists")
+	}
+	return fmt.Sprint(cloud.Lists)
+}
+
+// TestServiceAccountsShareAList: rules of Services of two identities, and of none, get into
+// one security list, and out of it.
+func TestServiceAccountsShareAList(t *testing.T) {
+	s, _, r := delegated(t, "balancers", "others")
+	plain := named("plain", "", 20)
+	delete(plain.Annotations, accountKey)
+	all := []*corev1.Service{named("web", "balancers", 0), named("shop", "others", 10), plain}
+	before := s.listed(t)
+	for _, svc := range all {
+		until(t, s, r, reconcile.Job{Service: svc})
+	}
+	if got := s.callers("UpdateSecurityList"); !slices.Equal(got, []string{"", "shop/balancers", "shop/others"}) {
+		t.Errorf("lists were written by %q", got)
+	}
+	for _, svc := range all {
+		until(t, s, r, reconcile.Job{Service: svc, Release: true})
+	}
+	if after := s.listed(t); after != before {
+		t.Errorf("rules are\n%s\nwant\n%s", after, before)
+	}
+}

@@ -1,0 +1,37 @@
+package service
+
+import (
+	"context"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+// tokenSeconds is for how long tokens of ServiceAccounts are asked for. The API server
+// gives none for less than ten minutes.
+const tokenSeconds = 3600
+
+// AccountTokens returns a function that requests tokens of ServiceAccounts for the API
+// server's own audience. The client needs the right to create serviceaccounts/token of
+// their names, and none to read them.
+func AccountTokens(client kubernetes.Interface) func(ctx context.Context, namespace, account string) (providers.AccountToken, error) {
+	return func(ctx context.Context, namespace, account string) (providers.AccountToken, error) {
+		seconds := int64(tokenSeconds)
+		ask := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+		given, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, ask, metav1.CreateOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not there", namespace, account)
+		case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
+			return providers.AccountToken{}, fault.New(fault.Denied, "the controller may not request tokens of service account %s/%s, which needs the right to create serviceaccounts/token of that name: %v", namespace, account, err)
+		case err != nil:
+			return providers.AccountToken{}, fault.New(fault.Unavailable, "token of service account %s/%s: %v", namespace, account, err)
+		}
+		return providers.AccountToken{Text: given.Status.Token, Until: given.Status.ExpirationTimestamp.Time}, nil
+	}
+}
