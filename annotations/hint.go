@@ -57,6 +57,24 @@ func (s *Set) sameName(key string) string {
 	return ""
 }
 
+// Meant is the declared annotation that was probably meant by one that no declaration is
+// for; empty if there is none, or if the key is declared. It compares with all of them.
+func (s *Set) Meant(key, kind string) string {
+	if s.Knows(key) {
+		return ""
+	}
+	if s.prefixed(key) {
+		return s.nearest(key, kind)
+	}
+	if near := s.sameName(key); near != "" {
+		return near
+	}
+	if s.otherCloud(key) == "" && s.shared(key) {
+		return s.nearest(key, kind)
+	}
+	return ""
+}
+
 // filled is the declared name with the marks replaced by the last number and the
 // last capital word of the misspelt key, so that per-port keys compare well.
 func (d *declaration) filled(key string) string {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/status"
 )
@@ -86,7 +88,7 @@ func internalElsewhere() map[string][]string {
 }
 
 // exposed refuses a Service that asks for an internal load balancer in the words
-// of other clouds only, where this one would make a public one.
+// of other clouds only, or in misspelt ones, where this one would make a public one.
 func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 	reach := own.Reach(r)
 	if !reach.Internet {
@@ -102,11 +104,8 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 			cloud, own.Name, reach.Scheme.Key, reach.Internal)})
 	}
 	for _, o := range others {
-		kind := o.Choose(r.Service).Kind
-		bag, _ := o.Annotations.Parse(kind, annotations.SourceOf(r.Service))
-		there := o.Reach(Request{Owner: r.Owner, Service: r.Service, Kind: kind, Values: bag})
-		if !there.Internet && there.Scheme.Source == annotations.FromAnnotation {
-			add(there.Scheme.Key, r.Service.Annotations[there.Scheme.Key], o.Name)
+		if key := inside(o, r, r.Service); key != "" {
+			add(key, r.Service.Annotations[key], o.Name)
 		}
 	}
 	for key, values := range internalElsewhere() {
@@ -115,7 +114,41 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 			add(key, value, "another controller")
 		}
 	}
-	return out.Sorted()
+	return append(out, misspelt(r, own)...).Sorted()
+}
+
+// inside is the annotation by which a Service asks a cloud for an internal load balancer;
+// empty if it does not.
+func inside(cloud Entry, r Request, svc *corev1.Service) string {
+	kind := cloud.Choose(svc).Kind
+	bag, _ := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+	reach := cloud.Reach(Request{Owner: r.Owner, Service: svc, Kind: kind, Values: bag})
+	if reach.Internet || reach.Scheme.Source != annotations.FromAnnotation {
+		return ""
+	}
+	return reach.Scheme.Key
+}
+
+// misspelt refuses what would be an internal load balancer if its key were written as it
+// was probably meant.
+func misspelt(r Request, own Entry) annotations.Problems {
+	var out annotations.Problems
+	for key, value := range r.Service.Annotations {
+		meant := own.Annotations.Meant(key, r.Kind)
+		if _, said := r.Service.Annotations[meant]; said || meant == "" {
+			continue
+		}
+		svc := r.Service.DeepCopy()
+		delete(svc.Annotations, key)
+		svc.Annotations[meant] = value
+		if inside(own, r, svc) != meant {
+			continue
+		}
+		out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: value, Message: fmt.Sprintf(
+			"is not known, and looks like %s, which asks for an internal load balancer; this one would be open to the internet; write %s: %q, or remove the key if that is meant",
+			meant, meant, value)})
+	}
+	return out
 }
 
 // NoCloud is a set without keys that speaks of those that none of the clouds reads.

@@ -44,23 +44,26 @@ func TestKeysOfOthers(t *testing.T) {
 		want  map[string]annotations.Code
 		text  string
 	}{
-		"azure's internal on aws":      {"aws", map[string]string{azureInternal: "true"}, map[string]annotations.Code{azureInternal: exposed}, awsInternal + `: "true"`},
-		"aws's internal on gce":        {"gce", map[string]string{awsInternal: "true"}, map[string]annotations.Code{awsInternal: exposed}, gceInternal + `: "Internal"`},
-		"gce's internal on azure":      {"azure", map[string]string{gceInternal: "Internal"}, map[string]annotations.Code{gceInternal: exposed}, azureInternal},
-		"oracle's internal on gce":     {"gce", map[string]string{ociInternal: "true"}, map[string]annotations.Code{ociInternal: exposed}, gceInternal},
-		"ingress scheme":               {"aws", map[string]string{"alb.ingress.kubernetes.io/scheme": "internal"}, map[string]annotations.Code{"alb.ingress.kubernetes.io/scheme": exposed}, awsInternal},
-		"scheme of the other aws one":  {"aws", map[string]string{"service.beta.kubernetes.io/aws-load-balancer-scheme": "internal"}, nil, ""}, // it counts
-		"internal here as well":        {"aws", map[string]string{azureInternal: "true", awsInternal: "true"}, map[string]annotations.Code{azureInternal: other}, "has no effect on aws"},
-		"azure's internal says no":     {"aws", map[string]string{azureInternal: "false"}, map[string]annotations.Code{azureInternal: other}, "is a key of azure"},
-		"oracle's shape on azure":      {"azure", map[string]string{"service.beta.kubernetes.io/oci-load-balancer-shape": "flexible"}, map[string]annotations.Code{"service.beta.kubernetes.io/oci-load-balancer-shape": other}, "is a key of oci"},
-		"misspelt key of another":      {"gce", map[string]string{"service.beta.kubernetes.io/azure-load-balancer-interal": "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/azure-load-balancer-interal": other}, "azure"},
-		"prefix misspelt":              {"aws", map[string]string{"service.beta.kubernetes.io/aws-loadbalancer-internal": "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/aws-loadbalancer-internal": unknown}, "did you mean " + awsInternal},
-		"cloud left out":               {"aws", map[string]string{"service.beta.kubernetes.io/load-balancer-internal": "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-internal": unknown}, "did you mean " + awsInternal},
-		"source range without its s":   {"gce", map[string]string{"service.beta.kubernetes.io/load-balancer-source-range": "10.0.0.0/8"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-source-range": unknown}, "load-balancer-source-ranges"},
-		"a key of ours that is none":   {"azure", map[string]string{"berth-lb.io/internal": "true"}, map[string]annotations.Code{"berth-lb.io/internal": unknown}, ""},
-		"our record":                   {"azure", map[string]string{"berth-lb.io/applied": "x;class="}, nil, ""},
-		"keys that are nobody's loads": {"aws", map[string]string{"prometheus.io/scrape": "true", "kubectl.kubernetes.io/last-applied-configuration": "{}", "service.kubernetes.io/topology-mode": "Auto"}, nil, ""},
-		"ranges, which all have":       {"azure", map[string]string{"service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8"}, nil, ""},
+		"azure's internal on aws":       {"aws", map[string]string{azureInternal: "true"}, map[string]annotations.Code{azureInternal: exposed}, awsInternal + `: "true"`},
+		"aws's internal on gce":         {"gce", map[string]string{awsInternal: "true"}, map[string]annotations.Code{awsInternal: exposed}, gceInternal + `: "Internal"`},
+		"gce's internal on azure":       {"azure", map[string]string{gceInternal: "Internal"}, map[string]annotations.Code{gceInternal: exposed}, azureInternal},
+		"oracle's internal on gce":      {"gce", map[string]string{ociInternal: "true"}, map[string]annotations.Code{ociInternal: exposed}, gceInternal},
+		"ingress scheme":                {"aws", map[string]string{"alb.ingress.kubernetes.io/scheme": "internal"}, map[string]annotations.Code{"alb.ingress.kubernetes.io/scheme": exposed}, awsInternal},
+		"scheme of the other aws one":   {"aws", map[string]string{"service.beta.kubernetes.io/aws-load-balancer-scheme": "internal"}, nil, ""}, // it counts
+		"internal here as well":         {"aws", map[string]string{azureInternal: "true", awsInternal: "true"}, map[string]annotations.Code{azureInternal: other}, "has no effect on aws"},
+		"azure's internal says no":      {"aws", map[string]string{azureInternal: "false"}, map[string]annotations.Code{azureInternal: other}, "is a key of azure"},
+		"oracle's shape on azure":       {"azure", map[string]string{"service.beta.kubernetes.io/oci-load-balancer-shape": "flexible"}, map[string]annotations.Code{"service.beta.kubernetes.io/oci-load-balancer-shape": other}, "is a key of oci"},
+		"misspelt key of another":       {"gce", map[string]string{"service.beta.kubernetes.io/azure-load-balancer-interal": "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/azure-load-balancer-interal": other}, "azure"},
+		"prefix misspelt":               {"aws", map[string]string{"service.beta.kubernetes.io/aws-loadbalancer-internal": "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/aws-loadbalancer-internal": exposed}, "looks like " + awsInternal},
+		"cloud left out":                {"aws", map[string]string{"service.beta.kubernetes.io/load-balancer-internal": "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-internal": exposed}, "looks like " + awsInternal},
+		"misspelt and says no":          {"aws", map[string]string{"service.beta.kubernetes.io/aws-load-balancer-interal": "false"}, map[string]annotations.Code{"service.beta.kubernetes.io/aws-load-balancer-interal": unknown}, "did you mean " + awsInternal},
+		"misspelt beside the right one": {"aws", map[string]string{"service.beta.kubernetes.io/aws-load-balancer-interal": "true", awsInternal: "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/aws-load-balancer-interal": unknown}, "did you mean " + awsInternal},
+		"google's misspelt":             {"gce", map[string]string{"networking.gke.io/load-balancer-typ": "Internal"}, map[string]annotations.Code{"networking.gke.io/load-balancer-typ": exposed}, gceInternal},
+		"source range without its s":    {"gce", map[string]string{"service.beta.kubernetes.io/load-balancer-source-range": "10.0.0.0/8"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-source-range": unknown}, "load-balancer-source-ranges"},
+		"a key of ours that is none":    {"azure", map[string]string{"berth-lb.io/internal": "true"}, map[string]annotations.Code{"berth-lb.io/internal": unknown}, ""},
+		"our record":                    {"azure", map[string]string{"berth-lb.io/applied": "x;class="}, nil, ""},
+		"keys that are nobody's loads":  {"aws", map[string]string{"prometheus.io/scrape": "true", "kubectl.kubernetes.io/last-applied-configuration": "{}", "service.kubernetes.io/topology-mode": "Auto"}, nil, ""},
+		"ranges, which all have":        {"azure", map[string]string{"service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8"}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := judged(t, tc.cloud, tc.keys)

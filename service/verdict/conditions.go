@@ -188,25 +188,39 @@ const dryRun = "dry-run"
 
 // Held says who keeps steps from being done; the first one names it.
 func Held(held []plan.Blocked) status.Condition {
-	h, reason := held[0], status.ReasonHeldForSafety
-	switch {
-	case h.By == plan.ByPolicy:
-		reason = status.ReasonHeldByPolicy
-	case h.By == plan.ByProof:
-		reason = status.ReasonNotOurs
-	case h.By == plan.BySlot:
-		reason = status.ReasonSlotTaken
-	case h.By == plan.ByFilter:
-		reason = status.ReasonNoMatchingNodes
-	case h.By == plan.ByBusy:
-		reason = status.ReasonPending
-	case h.By == plan.ByFailed:
-		reason = status.ReasonCloudError
+	return status.NotProgrammed(heldReason(held[0]), HeldText(held)+freed(held[0]))
+}
+
+// HeldEventText is the text of an event about a step that is kept from being done: which
+// step, why, and what helps.
+func HeldEventText(h plan.Blocked) string { return h.Step.ID.String() + ": " + h.Why + freed(h) }
+
+// heldReason names what keeps a step from being done.
+func heldReason(h plan.Blocked) status.Reason {
+	switch h.By {
+	case plan.ByPolicy:
+		return status.ReasonHeldByPolicy
+	case plan.ByProof:
+		return status.ReasonNotOurs
+	case plan.BySlot:
+		return status.ReasonSlotTaken
+	case plan.ByFilter:
+		return status.ReasonNoMatchingNodes
+	case plan.ByBusy:
+		return status.ReasonPending
+	case plan.ByFailed:
+		return status.ReasonCloudError
 	}
+	return status.ReasonHeldForSafety
+}
+
+// freed is what helps against what keeps a step from being done. It follows the text that
+// says why.
+func freed(h plan.Blocked) string {
 	if h.Policy == dryRun {
-		return status.NotProgrammed(reason, HeldText(held)+"; start the controller without --dry-run to have it done")
+		return "; start the controller without --dry-run to have it done"
 	}
-	return status.NotProgrammed(reason, HeldText(held)+remedy(reason))
+	return remedy(heldReason(h))
 }
 
 // ReasonFor names the first failure by what it means.

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,5 +117,22 @@ func TestOneLine(t *testing.T) {
 	list = multierror.Append(list, errors.New("b:\n\tno"), errors.Join(errors.New("a"), errors.New("a")))
 	if got, want := OneLine(list), "a; b: no"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestHeldEventSaysWhatHelps: of a step that is held the event says as the condition does
+// what helps.
+func TestHeldEventSaysWhatHelps(t *testing.T) {
+	for policy, want := range map[string]string{
+		"no-delete": "; undo the change, or allow it in the flag --policy of the controller",
+		"dry-run":   "; start the controller without --dry-run to have it done",
+	} {
+		h := plan.Blocked{Step: step(1), By: plan.ByPolicy, Policy: policy, Why: "not now"}
+		if got := HeldEventText(h); got != h.Step.ID.String()+": not now"+want {
+			t.Errorf("%s: %s", policy, got)
+		}
+		if got := Held([]plan.Blocked{h}).Message; !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", policy, got)
+		}
 	}
 }
