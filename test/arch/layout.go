@@ -165,7 +165,7 @@ func tests() []row {
 		{dir: "test/sim/*", others: []string{anything}, local: []string{"test/sim", "test/sim/*"},
 			reason: "a simulator that used the product's code would make the product's mistakes"},
 		quay(),
-		{dir: "test/golden", others: []string{"github.com/google/go-cmp/"},
+		{dir: "test/golden", others: []string{"github.com/google/go-cmp/", "golang.org/x/tools/txtar"},
 			reason: "used by the tests of every package, so it needs none"},
 		{dir: "test/arch", others: []string{"github.com/google/go-cmp/", "golang.org/x/mod/"},
 			reason: "it reads source; it must not depend on what it judges"},
