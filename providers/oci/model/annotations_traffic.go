@@ -33,6 +33,9 @@ func ShapeAdvice() string {
 	return fmt.Sprintf("%s: %s with %s and %s", shapeKey.Name, flexible, leastKey.Name, mostKey.Name)
 }
 
+// ShapeKey is the annotation that names the shape.
+func ShapeKey() string { return shapeKey.Name }
+
 func shapeKeys() []annotations.Declaration {
 	return []annotations.Declaration{shapeKey, leastKey, mostKey}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -20,7 +21,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	var made balancerDoc
 	header, err := s.post(c, p.api, request{method: http.MethodPost, path: p.balancers, body: body}, &made)
 	if err != nil {
-		return kit.Failed(quota(refused(err), spec))
+		return kit.Failed(shaped(refused(err), spec))
 	}
 	shown, err := s.settled(c.Ctx, p, header, awaited{to: created, compartment: spec.Compartment, id: made.ID, name: spec.Name})
 	if err != nil {
@@ -38,15 +39,26 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	return o
 }
 
-// quota adds to a limit that is met what to do about it.
-func quota(err error, spec model.Balancer) error {
+// shaped adds to a refusal what the shape has to do with it: a limit that is met for this
+// one alone, or a name that is none.
+func shaped(err error, spec model.Balancer) error {
 	f, ok := err.(*fault.Fault) //nolint:errorlint // the table of errors made it
-	if !ok || f.Meaning != fault.Quota || spec.Shape == "" || spec.Shape == flexible {
+	if !ok || spec.Shape == "" {
 		return err
 	}
 	with := *f
-	with.Text += "; the shape " + spec.Shape + " is not given to newer tenancies: ask for " + model.ShapeAdvice()
+	switch {
+	case f.Meaning == fault.Quota && spec.Shape != flexible && !ofParts(f.Text):
+		with.Text += "; the shape " + spec.Shape + " is not given to newer tenancies: ask for " + model.ShapeAdvice()
+	case f.Meaning == fault.Invalid && strings.Contains(f.Text, "shape"):
+		with.Text += "; it is asked for by " + model.ShapeKey()
+	}
 	return &with
+}
+
+// ofParts tells whether a limit is that of what is in a load balancer.
+func ofParts(limit string) bool {
+	return strings.Contains(limit, "listener") || strings.Contains(limit, "backend")
 }
 
 // nameOfPart is the identifier of something in a load balancer.
@@ -152,7 +164,7 @@ func updateShape(c *change, spec model.Balancer) plan.Outcome {
 	if spec.Shape == flexible {
 		body["shapeDetails"] = bandwidthDoc{spec.Least, spec.Most}
 	}
-	return c.Updated(spec, quota(in(c, http.MethodPut, body, "updateShape"), spec))
+	return c.Updated(spec, shaped(in(c, http.MethodPut, body, "updateShape"), spec))
 }
 
 func updateGroups(c *change, spec model.Balancer) plan.Outcome {
