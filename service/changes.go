@@ -17,18 +17,26 @@ import (
 )
 
 // serviceChanged queues a Service that somebody has changed: at once for what it asks
-// for, after a while for what we write on it. Our own writes wake nobody.
+// for, after a while for what we write on it. Our own writes wake nobody. An informer may
+// miss what came between, and show the Service as it was before: the answer to our last
+// write, by which it was handled, tells a change then.
 func (c *Controller) serviceChanged(old, now *corev1.Service) {
 	if old.ResourceVersion == now.ResourceVersion && old.ResourceVersion != "" {
 		return // the informer only says that it is still there
 	}
 	key := now.Namespace + "/" + now.Name
+	answered := c.writes.newest(key, old)
+	if older(now.ResourceVersion, answered.ResourceVersion) {
+		answered = old
+	}
 	ours := c.writes.arrived(key, now.ResourceVersion)
 	switch {
-	case c.asksOtherwise(old, now):
+	case c.asksOtherwise(old, now) || c.asksOtherwise(answered, now):
 		c.queue.Add(key, byUser)
 	case !ours && !carriesTheSame(old, now):
 		c.contested(key, old, now)
+	case !ours && !carriesTheSame(answered, now):
+		c.contested(key, answered, now)
 	}
 }
 

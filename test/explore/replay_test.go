@@ -28,6 +28,7 @@ func kept() [][3]string {
 		{"quay", "renamed", "23:28929,20:51997,37:37689,16:10023"},  // a newcomer to whom the cloud shows what its predecessor removed
 		{"quay", "renamed", "39:38369,32:7599,35:36478"},            // a deletion that was lost, and a read from before the creation
 		{"quay", "handed over", "36:3208,38:6999,14:16273,24:6861"}, // a newcomer to whom the cloud shows the load balancer before this one
+		{"quay", "to and fro", "2:57371,3:6201,15:43223"},           // an informer that missed a type that came and went
 		{"aws nlb", "renamed", "10:22245,21:10961,14:39483"},        // a predecessor's late load balancer, and a read that took until then
 		{"oci", "another kind", "7:1,10:5"},                         // a predecessor's late address, of another kind
 		{"azure", "to and fro", "9:16646,63:21876,25:3684"},         // what needs two plans, and a list that was refused
