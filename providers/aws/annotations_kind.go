@@ -85,7 +85,7 @@ var (
 			{Kinds: onNLB(), Type: annotations.MapLenient(), Source: cpaBalancer,
 				Doc: "Tags are added to the load balancer and never removed; target groups, listeners and security groups keep those of their creation."},
 			{Kinds: onLBC(), Type: annotations.MapStrict(), Source: lbcGuide,
-				Doc: "DefaultTags of the cloud config win over it. Tags are added to the load balancer and never removed, other than by the official controller; target groups, listeners and security groups keep those of their creation."},
+				Doc: "DefaultTags of the cloud config win over it. Tags are added to what is there and never removed, other than by the official controller; security groups that several Services share keep those of their creation."},
 		},
 	}
 	nodeLabelsKey = &annotations.Key[map[string]string]{

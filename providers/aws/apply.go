@@ -10,7 +10,7 @@ import (
 )
 
 // Apply performs the steps of one batch and returns one outcome per step.
-// Rules of node groups and listeners of Classic Load Balancers go out together;
+// Rules of node groups, listeners of Classic Load Balancers and tags go out together;
 // every other step is a call of its own.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	if len(b.Steps) == 0 {
@@ -20,6 +20,8 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	switch {
 	case first.Key.Kind == KindNodeRule:
 		return s.applyNodeRules(ctx, b)
+	case b.Key != "" && first.Part == partTags:
+		return s.applyTags(ctx, b)
 	case first.Key.Kind == KindFrontRule:
 		return s.applyFrontRules(ctx, b)
 	case first.Key.Kind == KindClassicPort && first.Action == plan.Create:
@@ -62,7 +64,6 @@ func verbs() kit.Verbs[*Session] {
 		{Kind: KindNetwork, Action: plan.Create}:                   kit.With(createNetwork),
 		{Kind: KindNetwork, Action: plan.Update, Part: "subnets"}:  kit.With(setNetworkSubnets),
 		{Kind: KindNetwork, Action: plan.Update, Part: "groups"}:   kit.With(setNetworkGroups),
-		{Kind: KindNetwork, Action: plan.Update, Part: "tags"}:     kit.With(tagNetwork),
 		{Kind: KindNetwork, Action: plan.Delete}:                   deleteNetwork,
 		{Kind: KindNetworkAttr, Action: plan.Update}:               kit.With(setNetworkAttributes),
 		{Kind: KindTargetGroup, Action: plan.Create}:               kit.With(createTargetGroup),

@@ -177,10 +177,10 @@ func updateListener(c *change, spec Listener) plan.Outcome {
 	return o
 }
 
-// after is the listener with what AWS chose where nobody else did, and without its tags:
-// no read shows them.
+// after is the listener with what AWS chose where nobody else did, and without tags that no
+// read shows.
 func (l Listener) after(answer elbv2types.Listener) Listener {
-	l.Tags, l.Leaving = nil, ""
+	l.Tags, l.Leaving = l.Tags.shown(), ""
 	if answer.Protocol != "" {
 		l.Protocol = string(answer.Protocol)
 	}

@@ -96,11 +96,10 @@ func setNetworkSubnets(c *change, spec Network) plan.Outcome {
 	return c.Updated(spec, nil)
 }
 
-// tagNetwork adds the tags that are missing or differ; what others added stays.
+// tagNetwork adds to the load balancer of a group the tags that are missing or differ; what others added stays.
 func tagNetwork(c *change, spec Network) plan.Outcome {
 	found, _ := c.Step.Found.(Network)
-	in := &elbv2.AddTagsInput{ResourceArns: []string{c.ID()}, Tags: tagList(missingTags(spec.Tags, found.Tags), networkTag)}
-	_, err := tell(c.Ctx, c.Session.network.AddTags, in)
+	err := c.Session.tagNetworks(c.Ctx, []string{c.ID()}, missingTags(spec.Tags, found.Tags))
 	spec.Tags = over(found.Tags, spec.Tags)
 	return c.Updated(spec, err)
 }

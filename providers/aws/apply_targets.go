@@ -79,10 +79,10 @@ func codesOf(t elbv2types.TargetGroup) string {
 	return awssdk.ToString(t.Matcher.HttpCode)
 }
 
-// after is the group with what AWS answered about its health check, and without its
-// tags: no read shows them.
+// after is the group with what AWS answered about its health check, and without tags
+// that no read shows.
 func (t TargetGroup) after(answer elbv2types.TargetGroup) TargetGroup {
-	t.Tags = nil
+	t.Tags = t.Tags.shown()
 	t.CheckProtocol = string(answer.HealthCheckProtocol)
 	t.CheckPort = awssdk.ToString(answer.HealthCheckPort)
 	t.CheckPath = awssdk.ToString(answer.HealthCheckPath)

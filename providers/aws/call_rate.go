@@ -43,7 +43,7 @@ func newLimits(env providers.Env, atOnce int) *kit.Limits {
 	for _, read := range []string{"DescribeAvailabilityZones", "DescribeInstances", "DescribeRouteTables", "DescribeSecurityGroups", "DescribeSubnets"} {
 		all = append(all, kit.Bucket{Name: "ec2/" + read, Rate: 20, Burst: 100})
 	}
-	for _, change := range []string{"AuthorizeSecurityGroupIngress", "CreateSecurityGroup", "DeleteSecurityGroup", "RevokeSecurityGroupIngress"} {
+	for _, change := range []string{"AuthorizeSecurityGroupIngress", "CreateSecurityGroup", "CreateTags", "DeleteSecurityGroup", "RevokeSecurityGroupIngress"} {
 		all = append(all, kit.Bucket{Name: "ec2/" + change, Rate: 5, Burst: 50})
 	}
 	return kit.NewLimits(kit.LimitOptions{Buckets: all, Share: env.Share, InFlight: atOnce, Now: env.Now, Waited: env.Waited})

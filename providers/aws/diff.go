@@ -21,8 +21,12 @@ func Rules() diff.Rules {
 		KindGroup: {
 			// AWS cannot change these; the name is what the group was found by.
 			Immutable: []string{"Name", "VPC"},
-			Ignore:    []string{"Description", "Tags"},
+			Ignore:    []string{"Description"},
+			Equal:     map[string]diff.Equal{"Tags": sameMarkedTags},
+			Subset:    []string{"Tags"},
+			Parts:     map[string]string{"Tags": partTags},
 			Clash:     diff.Refused,
+			Batch:     tagBatch,
 		},
 		KindIngress: {
 			Within: diff.Within{Inherent: true},
@@ -106,8 +110,9 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Sticky: []string{"DNSName", "AddressType", "SourceNAT", "PrivateLink"},
 			Equal:  map[string]diff.Equal{"Groups": sameRefs, "Mappings": sameMappings},
 			Subset: []string{"Tags"},
-			Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": "tags",
+			Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": partTags,
 				"AddressType": "address-type"},
+			Batch:   tagBatch,
 			Clash:   diff.Returned,
 			Failed:  diff.Report, // "could not be set up": it never serves
 			Serving: true,
@@ -120,8 +125,11 @@ func networkRules() map[stack.Kind]diff.Rule {
 		KindTargetGroup: {
 			// The name tells protocol and interval of the check it was made with, and stays.
 			Immutable: []string{"Protocol", "Port", "TargetType", "Family", "VPC"},
-			Ignore:    []string{"Name", "Tags"},
-			Equal:     map[string]diff.Equal{"CheckTimeout": samePointed, "Codes": sameCodes},
+			Ignore:    []string{"Name"},
+			Equal:     map[string]diff.Equal{"CheckTimeout": samePointed, "Codes": sameCodes, "Tags": sameMarkedTags},
+			Subset:    []string{"Tags"},
+			Parts:     map[string]string{"Tags": partTags},
+			Batch:     tagBatch,
 			Replace:   diff.CreateFirst,
 			Clash:     diff.Returned,
 			// Targets of the new group are checked anew before they get connections.
@@ -139,9 +147,12 @@ func networkRules() map[stack.Kind]diff.Rule {
 		},
 		KindListener: {
 			Within: diff.Within{Cascade: true},
-			Ignore: []string{"Port", "Tags"},
+			Ignore: []string{"Port"},
 			Sticky: []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
-			Equal:  map[string]diff.Equal{"Certificate": sameFold},
+			Equal:  map[string]diff.Equal{"Certificate": sameFold, "Tags": sameMarkedTags},
+			Subset: []string{"Tags"},
+			Parts:  map[string]string{"Tags": partTags},
+			Batch:  tagBatch,
 			Clash:  diff.Refused,
 			Impact: map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts},
 		},

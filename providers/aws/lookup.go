@@ -20,6 +20,7 @@ import "github.com/berth-lb/berth/stack"
 //	Facts  listener-attributes      wanted        read the attributes of listeners as well
 //	Facts  listener-certificates    wanted        read the other certificates of TLS listeners as well
 //	Facts  capacity-reservation     wanted        read the capacity of the load balancer as well
+//	Facts  target-group             wanted        read the tags of target groups and listeners as well
 //	Facts  subnets                  vpc           all subnets of our VPC
 //	Facts  node-security-group      nodes         the groups of the nodes, and the instances
 //	Facts  node-security-group      address       an instance, or - for a node that is none, and addresses

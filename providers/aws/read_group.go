@@ -235,7 +235,7 @@ func (r *read) inGroups(v *view, places map[string]string) map[string]string {
 // groupListener is a listener of a group. One of somebody else has a name of its own, and
 // the place that it has.
 func (r *read) groupListener(group string, l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
-	res := listenerOf(l, places, own)
+	res := r.listenerOf(l, places, own)
 	res.In, res.Slot = sharedNetworkKey(group), slotIn(group, awssdk.ToInt32(l.Port))
 	target := targetOf(l, own)
 	if slices.Contains(own, target) {

@@ -80,7 +80,8 @@ func (r *read) stackIn(tags Tags) string {
 }
 
 // movedIn is the Service, namespace/name, of which tags of both kinds of Network Load Balancers
-// say that it has the load balancer: it was of kind LBC and is of kind NLB. Empty: none.
+// say that it has the load balancer, or a part of it: it was of kind LBC and is of kind NLB.
+// Empty: none.
 func (s *Session) movedIn(tags Tags) string {
 	name := tags[tagServiceName]
 	if tags[tagLBCCluster] == s.cluster && tags[tagLBCStack] == name && s.config.Cluster.Marks(tags) {

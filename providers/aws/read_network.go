@@ -163,7 +163,7 @@ func (r *read) networkStack(v *view) []stack.Resource {
 	own := r.ownARNs(v)
 	places := r.places(arn, own)
 	for _, l := range r.listeners[arn] {
-		listener := listenerOf(l, places, own)
+		listener := r.listenerOf(l, places, own)
 		out = append(append(out, listener), r.listenerParts(listener)...)
 	}
 	return append(out, r.targetStack(v, r.inGroups(v, places))...)
@@ -321,8 +321,11 @@ func listenerName(l elbv2types.Listener) string {
 	return portKey("tcp", awssdk.ToInt32(l.Port))
 }
 
-func listenerOf(l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
-	spec := Listener{Port: awssdk.ToInt32(l.Port), Protocol: string(l.Protocol), SSLPolicy: awssdk.ToString(l.SslPolicy)}
+func (r *read) listenerOf(l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
+	spec := Listener{
+		Port: awssdk.ToInt32(l.Port), Protocol: string(l.Protocol), SSLPolicy: awssdk.ToString(l.SslPolicy),
+		Tags: r.tags[awssdk.ToString(l.ListenerArn)].shown(),
+	}
 	if len(l.AlpnPolicy) > 0 {
 		spec.ALPN = l.AlpnPolicy[0]
 	}

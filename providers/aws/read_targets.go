@@ -101,7 +101,7 @@ func (r *read) describeTargets() {
 	for _, scope := range r.scopes {
 		jobs = append(jobs, r.listenerJobs(scope, planned)...)
 	}
-	jobs = append(jobs, r.frontJobs()...)
+	jobs = append(append(jobs, r.tagJobs()...), r.frontJobs()...)
 	r.Details(jobs)
 }
 
@@ -242,5 +242,6 @@ func (r *read) targetGroupOf(t elbv2types.TargetGroup) TargetGroup {
 		out.Family = familyIPv6
 	}
 	out.Codes = codesOf(t)
+	out.Tags = r.tags[awssdk.ToString(t.TargetGroupArn)].shown()
 	return out
 }

@@ -47,6 +47,7 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: kind, By: byWanted})
 	}
 	wanted(KindTargetAttr)
+	wanted(KindTargetGroup)
 	if sharesTargets(in) {
 		wanted(KindTargets)
 	}

@@ -41,11 +41,11 @@ func (r Rule) same(field string, want, found any) bool {
 	if slices.Contains(r.Sticky, field) && isUnset(want) {
 		return true
 	}
-	if slices.Contains(r.Subset, field) {
-		return equalValues(want, narrowed(found, want))
-	}
 	if equal := r.Equal[field]; equal != nil {
 		return equal(want, found)
+	}
+	if slices.Contains(r.Subset, field) {
+		return equalValues(want, narrowed(found, want))
 	}
 	return equalValues(want, found)
 }

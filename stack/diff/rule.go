@@ -60,7 +60,7 @@ type Rule struct {
 	Ignore  []string          // fields that matter at creation only and are never compared
 	Sticky  []string          // empty in want means: as found
 	Subset  []string          // maps of which only the wanted keys are ours; others stay as they are
-	Equal   map[string]Equal  // comparisons looser than ==, each with its reason beside it
+	Equal   map[string]Equal  // comparisons looser than ==, each with its reason beside it; of a field in Subset they alone decide
 	Parts   map[string]string // fields that a call of their own writes, by the name of that call
 	Within  Within
 	Default func(want stack.Resource) stack.Spec // of an Inherent kind, right after its parent's creation
