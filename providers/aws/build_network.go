@@ -161,9 +161,13 @@ func managedGroupKey() stack.Key { return stack.Key{Kind: KindGroup, Name: manag
 // it refuses.
 func (b *builder) managedGroup() stack.Ref {
 	key := managedGroupKey()
+	tags := b.facts.Cluster.owned(b.extraTags())
+	have, _ := b.have.Get(key)
+	if old := tagsIn(have.Spec); ofOtherController(old) || old[tagServiceName] == serviceName(b.in.Owner) {
+		tags = b.facts.Cluster.ownedBy(b.in.Owner, b.extraTags()) // by which one that has been of kind LBC is found
+	}
 	b.put(KindGroup, key.Name, stack.Key{}, Group{
-		Name: managedGroupName(b.in.Cluster, b.in.Owner), Description: managedGroupDescription, VPC: b.facts.VPC,
-		Tags: b.facts.Cluster.owned(b.extraTags()),
+		Name: managedGroupName(b.in.Cluster, b.in.Owner), Description: managedGroupDescription, VPC: b.facts.VPC, Tags: tags,
 	})
 	var rules []Permission
 	for _, p := range served(b.in.Backends.Ports) {

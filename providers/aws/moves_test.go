@@ -15,6 +15,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -180,4 +181,49 @@ func TestOthersAreNotTakenForMoved(t *testing.T) {
 			t.Errorf("what the other controller has (-before +after):\n%s", diff)
 		}
 	})
+}
+
+// TestMovedAndDied: a process dies when the load balancer of such a Service is gone, and its
+// target groups and security group are not. By the tags of both kinds they are found, also
+// when kind LBC is served no more.
+func TestMovedAndDied(t *testing.T) {
+	credentials(t)
+	nlb := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
+	from := service("switch", map[string]string{
+		"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "instance", "aws-load-balancer-scheme": "internet-facing",
+	}, nil).Service
+	const config = "[Global]\nNLBSecurityGroupMode = Managed\n"
+	for name, orphan := range map[string]bool{"then it goes": false, "then an orphan": true} {
+		virtual.Run(t, name, func(t *testing.T) {
+			f := newTraffic(t, config, 0)
+			before := f.state()
+			f.serve(from, false, false)
+			f.serve(nlb, false, false)
+			f.without("\n" + config)
+			f.serve(nlb, false, false)
+			for _, operation := range []string{"DeleteTargetGroup", "DeleteSecurityGroup"} {
+				fault := sim.Fault{Operation: operation, Kind: sim.FaultError, Code: "ServiceUnavailable", Status: 503}
+				if _, err := f.subject.Control().Faults.Add(fault); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := f.r.Draft(t.Context(), reconcile.Job{Service: nlb, Release: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.r.Run(t.Context(), d, plan.OpenGates)
+			if n := len(balancersOf(f.subject)); n != 0 {
+				t.Fatalf("%d load balancers are left, want none", n)
+			}
+			f.subject.Control().Faults.Clear()
+			if f.restart(); orphan {
+				f.sweep()
+			} else {
+				f.release(nlb)
+			}
+			if diff := cmp.Diff(before, f.state()); diff != "" {
+				t.Errorf("something is left (-before +after):\n%s", diff)
+			}
+		})
+	}
 }

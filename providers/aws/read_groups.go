@@ -42,7 +42,7 @@ func (r *read) groupStack(v *view) []stack.Resource {
 		res := r.groupOf(key, g)
 		if tags := res.Spec.(Group).Tags; !ofOtherController(tags) {
 			v.own[res.ID] = key
-		} else if (v.controllerServes() || r.hasMoved(v, res.ID)) && lbcMarks(r.cluster, v.scope.Owner, tags) {
+		} else if (v.controllerServes() || r.hasMoved(v, res.ID) || r.movedIn(tags) != "") && lbcMarks(r.cluster, v.scope.Owner, tags) {
 			v.own[res.ID], res.Proof = key, stack.Tag
 		}
 		out, groups = append(out, res), append(groups, g)

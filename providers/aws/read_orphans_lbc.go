@@ -43,8 +43,8 @@ func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error 
 	return err
 }
 
-// movedMarks are those of load balancers that were of kind LBC and are of kind NLB, and of the
-// security groups on them.
+// movedMarks are those of load balancers that were of kind LBC and are of kind NLB, of the
+// security groups on them, and of those that had the same way and are on none any more.
 func (s *Session) movedMarks(ctx context.Context, r *read, m *marks) error {
 	var arns []string
 	for _, lb := range m.balancers {
@@ -60,6 +60,11 @@ func (s *Session) movedMarks(ctx context.Context, r *read, m *marks) error {
 		if s.movedIn(r.tags[lb.arn]) != "" {
 			m.controlled = append(m.controlled, controlledMark{tags: r.tags[lb.arn]})
 			on = append(on, lb.groups...)
+		}
+	}
+	for _, g := range m.groups {
+		if tags := tagsOfEC2(g.Tags); s.movedIn(tags) != "" && !slices.Contains(on, awssdk.ToString(g.GroupId)) {
+			m.controlled = append(m.controlled, controlledMark{tags: tags, group: awssdk.ToString(g.GroupName)})
 		}
 	}
 	if len(on) == 0 {
