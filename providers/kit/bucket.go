@@ -151,6 +151,9 @@ func (b *bucket) serve() {
 	}
 }
 
+// Reserved returns how many calls of a burst only a user's change may make.
+func Reserved(burst int) int { return min(int(reserved*float64(burst)), mostReserved) }
+
 // missing is how long it takes until there is a token for work of the urgency.
 func (b *bucket) missing(now time.Time, u Urgency) time.Duration {
 	limit := float64(b.tokens.Limit())
@@ -159,7 +162,7 @@ func (b *bucket) missing(now time.Time, u Urgency) time.Duration {
 	}
 	needed := 1.0
 	if u < User {
-		needed += float64(min(int(reserved*float64(b.tokens.Burst())), mostReserved))
+		needed += float64(Reserved(b.tokens.Burst()))
 	}
 	lacking := needed - b.tokens.TokensAt(now)
 	if lacking <= 0 {

@@ -77,7 +77,7 @@ func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wante
 	for _, phase := range phases() {
 		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {
 			row := newLimitRow(s, n, phase, m, free[phase], ideal(rates, free[phase]))
-			row.ShareSeconds = ideal(atShare(rates), free[phase]).Seconds()
+			row.ShareSeconds = ideal(atShare(rates, phase), free[phase]).Seconds()
 			rows = append(rows, row)
 		}
 	}
@@ -97,16 +97,23 @@ func ideal(rates []sim.Bucket, free measured) time.Duration {
 }
 
 // atShare are the rates of which the controller leaves the rest to other programs of the account,
-// bursts as well: a phase that is little longer than a burst shows more of what is left than one
+// bursts as well, and in a phase that no user has caused also what it keeps of a burst for the
+// change of one. A phase that is little longer than a burst shows more of what is left than one
 // that goes on.
-func atShare(rates []sim.Bucket) []sim.Bucket {
+func atShare(rates []sim.Bucket, phase string) []sim.Bucket {
 	out := slices.Clone(rates)
 	for i := range out {
 		out[i].Refill *= kit.DefaultShare
 		out[i].Capacity = max(1, math.Floor(out[i].Capacity*kit.DefaultShare))
+		if !slices.Contains(ofUsers(), phase) {
+			out[i].Capacity -= float64(kit.Reserved(int(out[i].Capacity)))
+		}
 	}
 	return out
 }
+
+// ofUsers are the phases that the change of a user begins, or somebody who waits for a plan.
+func ofUsers() []string { return []string{"create", one, beside, "plan"} }
 
 func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, silence time.Duration, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {
 	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.machines(), Progress: os.Stderr, SimArgs: slices.Concat(s.simArgs, s.delay.args()), Cluster: c})

@@ -8,23 +8,28 @@ import (
 )
 
 // TestIdealOfShare: the share counts for the rate and for the burst, so it shows most where there
-// are little more calls than a burst has.
+// are little more calls than a burst has. Where no user waits, some of the burst is kept for one.
 func TestIdealOfShare(t *testing.T) {
 	rates := []sim.Bucket{{Name: "register", Service: "elbv2", Capacity: 20, Refill: 4}}
 	for _, c := range []struct {
 		calls       int
+		phase       string
 		full, share time.Duration
 	}{
-		{18, 0, 0},
-		{40, 5 * time.Second, 6111 * time.Millisecond},
-		{200, 45 * time.Second, 50556 * time.Millisecond},
+		{15, rolled, 0, 0},
+		{18, "create", 0, 0},
+		{18, rolled, 0, 833 * time.Millisecond},
+		{40, "create", 5 * time.Second, 6111 * time.Millisecond},
+		{40, rolled, 5 * time.Second, 6944 * time.Millisecond},
+		{200, "create", 45 * time.Second, 50556 * time.Millisecond},
+		{200, rolled, 45 * time.Second, 51389 * time.Millisecond},
 	} {
 		var m measured
 		for range c.calls {
 			m.calls = append(m.calls, sim.Entry{Service: "elbv2", Operation: "RegisterTargets"})
 		}
-		if full, share := ideal(rates, m), ideal(atShare(rates), m).Round(time.Millisecond); full != c.full || share != c.share {
-			t.Errorf("%d calls take %v, and %v at the share; want %v and %v", c.calls, full, share, c.full, c.share)
+		if full, share := ideal(rates, m), ideal(atShare(rates, c.phase), m).Round(time.Millisecond); full != c.full || share != c.share {
+			t.Errorf("%s of %d calls takes %v, and %v at the share; want %v and %v", c.phase, c.calls, full, share, c.full, c.share)
 		}
 	}
 	if rates[0].Capacity != 20 {
