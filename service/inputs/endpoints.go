@@ -157,11 +157,3 @@ func servicesOf(obj any) ([]string, error) {
 	}
 	return nil, nil
 }
-
-// slimSlice drops what nobody looks at of endpoints.
-func slimSlice(obj any) (any, error) {
-	if s, ok := obj.(*discoveryv1.EndpointSlice); ok {
-		s.ManagedFields, s.Annotations, s.OwnerReferences = nil, nil, nil
-	}
-	return obj, nil
-}
