@@ -27,6 +27,8 @@ type Settling struct {
 	busy func(state string) bool
 	each bool          // a question is about one thing
 	rest time.Duration // the least pause between two questions
+	// first is when somebody who waits is asked for at the earliest.
+	first time.Duration
 
 	mu      sync.Mutex
 	waiting map[string][]*patient
@@ -46,7 +48,7 @@ type patient struct {
 // NewSettling returns a Settling that learns the states of things by their ids from ask,
 // and from busy which of those pass.
 func NewSettling(ask func(context.Context, []string) (map[string]string, error), busy func(state string) bool) *Settling {
-	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1), rest: closest}
+	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1), rest: closest, first: earliest}
 }
 
 // OneByOne has only those asked for that may have settled, where a question is about one
@@ -56,10 +58,10 @@ func (w *Settling) OneByOne() *Settling {
 	return w
 }
 
-// Resting lets no less than a pause pass between two questions, for a cloud whose changes
+// Resting lets no less than a pause pass before a question, for a cloud whose changes
 // hardly ever take less: what ends meanwhile is told by one answer. It returns w.
 func (w *Settling) Resting(pause time.Duration) *Settling {
-	w.rest = pause
+	w.rest, w.first = pause, pause
 	return w
 }
 
@@ -83,7 +85,7 @@ func (w *Settling) join(ctx context.Context, id string) *patient {
 	if w.each {
 		most = latestAlone
 	}
-	mine := &patient{since: now, due: now.Add(min(max(w.usual, earliest), most)), done: make(chan string, 1)}
+	mine := &patient{since: now, due: now.Add(min(max(w.usual, w.first), most)), done: make(chan string, 1)}
 	w.waiting[id] = append(w.waiting[id], mine)
 	if !w.running {
 		w.running = true
@@ -234,7 +236,7 @@ func (w *Settling) caution() time.Duration {
 func (w *Settling) learn(busy, age time.Duration) {
 	switch {
 	case busy == 0 && (w.usual == 0 || age <= w.usual*5/4):
-		w.usual = min(age, max(w.usual, earliest)) * w.caution() / 100
+		w.usual = min(age, max(w.usual, w.first)) * w.caution() / 100
 	case busy > 0 && w.each:
 		w.usual = (busy + age) / 2
 	case busy > 0:

@@ -67,7 +67,7 @@ func (r *Reconciler) judge(ctx context.Context, d *Draft) error {
 	if err := r.loadRemoved(ctx, d); err != nil || d.Intent == LeaveAlone {
 		return err
 	}
-	if d.Intent == Serve && d.Basis == Remembered && unprovenBeyond(d.Want, d.Have) {
+	if d.Intent == Serve && d.Basis == Remembered && unprovenBeyond(d.Want, d.Have, d.strange) {
 		if err := r.buildAnew(ctx, d); err != nil || d.Intent == LeaveAlone {
 			return err
 		}
@@ -109,7 +109,7 @@ func (r *Reconciler) buildAnew(ctx context.Context, d *Draft) error {
 func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.book.Leave(d.Owner)
-	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have) {
+	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have, snap.strange) {
 		d.remembered(snap)
 		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner, d.Job.Service)); err != nil {

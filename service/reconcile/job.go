@@ -102,19 +102,20 @@ type Draft struct {
 
 	origin  Basis // of Have, when it was not yet Remembered
 	looked  []stack.Kind
-	manual  errands      // what earlier runs on the same read have left to others
-	read    time.Time    // when the cloud was asked for Have
+	manual  errands   // what earlier runs on the same read have left to others
+	read    time.Time // when the cloud was asked for Have
+	strange map[stack.Key]bool
 	ended   func() error // says that nobody waits for the draft any more; nil: somebody does
 	recheck bool         // the last run left nothing to do, on the same input
 }
 
 // known takes over what is in the cloud, and how that is known.
 func (d *Draft) known(have *stack.Stack, at time.Time, basis Basis) {
-	d.Have, d.read, d.Basis, d.origin = have, at, basis, basis
+	d.Have, d.read, d.Basis, d.origin, d.strange = have, at, basis, basis, nil
 }
 
 // remembered takes over the snapshot of an earlier run.
 func (d *Draft) remembered(snap snapshot) {
 	d.known(snap.have, snap.read, Remembered)
-	d.origin, d.manual = snap.basis, snap.manual
+	d.origin, d.manual, d.strange = snap.basis, snap.manual, snap.strange
 }

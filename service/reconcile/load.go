@@ -58,11 +58,27 @@ func (r *Reconciler) isElsewhere(d *Draft, snap snapshot) bool {
 // unprovenBeyond tells whether something shared was found without proof and is
 // not wanted any more. It was not ours to prove when it was read, before our own
 // load balancer was made; only a new read can tell whether it has to go.
-func unprovenBeyond(want, have *stack.Stack) bool {
+func unprovenBeyond(want, have *stack.Stack, strange map[stack.Key]bool) bool {
 	return slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
 		_, wanted := want.Get(res.Key)
-		return res.Hold == stack.Counted && res.Proof == stack.None && !wanted
+		return res.Hold == stack.Counted && res.Proof == stack.None && !wanted && !strange[res.Key]
 	})
+}
+
+// strangers returns what a draft has found that is shared, without proof and nothing to the
+// Service: with what serves it a read brings what proves the rest.
+func (r *Reconciler) strangers(d *Draft) map[stack.Key]bool {
+	if d.Basis == Read && !r.serving(d.Have) {
+		return nil
+	}
+	out := map[stack.Key]bool{}
+	for _, res := range d.Have.Resources {
+		_, wanted := d.Want.Get(res.Key)
+		if res.Hold == stack.Counted && res.Proof == stack.None && !wanted && (d.Basis == Read || d.strange[res.Key]) {
+			out[res.Key] = true
+		}
+	}
+	return out
 }
 
 // madeByOthers tells whether a remembered plan for a new wish makes something that other

@@ -165,7 +165,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual}
+	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual, strange: r.strangers(d)}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -194,7 +194,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual})
+		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual, strange: r.strangers(d)})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
 		return

@@ -31,6 +31,9 @@ type snapshot struct {
 	doubted time.Time
 	// manual is what is left to others.
 	manual errands
+	// strange is what is shared, was found without proof beside what serves the Service,
+	// and has not been wanted by it since: another read can prove no more of it.
+	strange map[stack.Key]bool
 }
 
 // snapshots are the snapshots of all Services.

@@ -94,8 +94,16 @@ func listenerRule() diff.Rule {
 	}
 }
 
-// lock lets one change at a time into a load balancer: it refuses others meanwhile.
+// lockLists is the lock of all security lists. While one is written the rules that other
+// Services have for the next one gather, and go into it together.
+const lockLists = "security lists"
+
+// lock lets one change at a time into a load balancer, which refuses others meanwhile, and
+// has security lists written one after the other.
 func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+	if r.Key.Kind == KindEntry {
+		return []string{lockLists}
+	}
 	if _, ok := ProductOf(r.Key.Kind); !ok {
 		return nil
 	}
