@@ -8,6 +8,8 @@ import (
 
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/props"
+	simoci "github.com/berth-lb/berth/test/sim/oci"
+	"github.com/berth-lb/berth/test/sim/oci/simtest"
 )
 
 // TestRefused: what cannot be served is refused with the key, the value and what is legal,
@@ -32,6 +34,12 @@ func TestRefused(t *testing.T) {
 		"preserve":   {with(kind, nlb, netPrefix+"is-preserve-source", "true"), nil, "goes with externalTrafficPolicy Local only"},
 		"bandwidth":  {with(oldPrefix+"shape", "flexible"), nil, "a flexible shape needs it"},
 		"subnet":     {with(oldPrefix+"subnet1", "ocid1.subnet.oc1..none"), nil, "is not there, or may not be seen"},
+		"no OCID":    {with(oldPrefix+"subnet1", "<OCID of the private subnet>"), nil, `subnet1: "<OCID of the private subnet>" is no OCID; legal is the OCID of a subnet, as in ocid1.subnet.oc1.iad.`},
+		"half OCID":  {with(oldPrefix+"subnet2", "ocid1.subnet.oc1"), nil, `subnet2: "ocid1.subnet.oc1" is no OCID; legal is the OCID of a subnet`},
+		"of a VCN":   {with(kind, nlb, netPrefix+"subnet", "ocid1.vcn.oc1.iad.aaaaaaaa7f21"), nil, `subnet: "ocid1.vcn.oc1.iad.aaaaaaaa7f21" is the OCID of a vcn; legal is the OCID of a subnet`},
+		"no group":   {with(prefix+"oci-network-security-groups", "ocid1.networksecuritygroup.oc1.iad.a, web"), nil, `has item "web", which is no OCID; legal is a comma separated list of at most 5 items, each the OCID of a network security group`},
+		"no place":   {with(prefix+"compartment-id", "shop"), nil, `compartment-id: "shop" is no OCID; legal is the OCID of a compartment`},
+		"behind":     {with(none, "NSG", prefix+"oci-backend-network-security-group", "nodes"), nil, `backend-network-security-group: "nodes" has item "nodes", which is no OCID`},
 		"address":    {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.99" }, "is no reserved public IPv4 address"},
 		"grpc":       {with(oldPrefix+"backend-protocol", "GRPC"), nil, "needs TLS on every port"},
 		"ipv6 alone": {nil, func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol} }, "is not possible alone"},
@@ -58,5 +66,31 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%d steps are planned, %d writes were made", len(d.Plan.Steps), n)
 			}
 		})
+	}
+}
+
+// TestOneSubnetTwice: a regional subnet that both keys name is used alone, with a warning;
+// one of an availability domain is refused.
+func TestOneSubnetTwice(t *testing.T) {
+	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 3}})}
+	seed := s.running.Cloud.Seed
+	for name, c := range map[string]struct {
+		subnet, want string
+		refused      bool
+	}{
+		"regional":      {seed.Public.ID, "is the subnet of " + oldPrefix + "subnet1 as well, so it has no effect", false},
+		"of one domain": {seed.Zonal[0].ID, "is the first subnet as well, which is in one availability domain only", true},
+	} {
+		r := reconcile.New(s.Open(t), reconcile.Options{})
+		r.SetNodes(s.Nodes())
+		svc := props.Service("web", with(oldPrefix+"subnet1", c.subnet, oldPrefix+"subnet2", c.subnet)).Service
+		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(d.Problems.Strings(), "\n")
+		if !strings.Contains(said, "subnet2: \""+c.subnet+"\" "+c.want+"; legal is the OCID of a subnet in another domain") || d.Problems.Errors() != c.refused || d.Plan.Empty() != c.refused {
+			t.Errorf("%s: told %q, %d steps", name, said, len(d.Plan.Steps))
+		}
 	}
 }

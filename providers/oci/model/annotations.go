@@ -3,7 +3,6 @@ package model
 import (
 	"errors"
 	"net/netip"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -66,6 +65,13 @@ func text(name, kind, group, doc, legal, example, fallback string, change annota
 	}
 }
 
+// named declares a key with the OCID of something.
+func named(of annotations.Type[string], name, kind, group, doc, example, fallback string, change annotations.Change) *annotations.Key[string] {
+	k := text(name, kind, group, doc, of.Legal(), example, fallback, change)
+	k.Forms[0].Type = of
+	return k
+}
+
 // flag declares a key with what Go's ParseBool takes.
 func flag(name, kind, group, doc, fallback string, change annotations.Change) *annotations.Key[bool] {
 	return &annotations.Key[bool]{
@@ -91,8 +97,9 @@ func choice(name, kind, group, doc, standard string, words ...string) *annotatio
 }
 
 const (
-	exampleSubnet = "ocid1.subnet.oc1.iad.aaaaaaaa5b0c"
-	exampleGroup  = "ocid1.networksecuritygroup.oc1.iad.aaaaaaaa7f21"
+	exampleSubnet      = "ocid1.subnet.oc1.iad.aaaaaaaa5b0c"
+	exampleGroup       = "ocid1.networksecuritygroup.oc1.iad.aaaaaaaa7f21"
+	exampleCompartment = "ocid1.compartment.oc1..aaaaaaaa3c5e"
 )
 
 // Keys of the kind and the place.
@@ -107,9 +114,9 @@ var (
 	}
 	internalKey        = flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation)
 	netInternalKey     = flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation)
-	subnetKey          = text(oldPrefix+"subnet1", LB, groupKind, "Subnet of the load balancer. A regional one is used alone.", "the OCID of a subnet", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
-	secondSubnetKey    = text(oldPrefix+"subnet2", LB, groupKind, "Second subnet of a public load balancer whose subnets are each in one availability domain.", "the OCID of a subnet", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation)
-	netSubnetKey       = text(netPrefix+"subnet", NLB, groupKind, "Subnet of the network load balancer.", "the OCID of a subnet", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	subnetKey          = named(subnetID(), oldPrefix+"subnet1", LB, groupKind, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	secondSubnetKey    = named(subnetID(), oldPrefix+"subnet2", LB, groupKind, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation)
+	netSubnetKey       = named(subnetID(), netPrefix+"subnet", NLB, groupKind, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
 	assignedKey        = text(netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	assigned6Key       = text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	reservedKey        = reservedIPs()
@@ -132,7 +139,7 @@ func placeKeys() []annotations.Declaration {
 }
 
 func compartment() *annotations.Key[string] {
-	k := text(prefix+"compartment-id", "", groupKind, "Compartment that the load balancer is made in.", "the OCID of a compartment", "ocid1.compartment.oc1..aaaaaaaa3c5e", "compartment of the configuration", annotations.Replaced)
+	k := named(compartmentID(), prefix+"compartment-id", "", groupKind, "Compartment that the load balancer is made in.", exampleCompartment, "compartment of the configuration", annotations.Replaced)
 	k.OnDelete = true
 	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
 	return k
@@ -180,8 +187,8 @@ func reservedPrivateIP() *annotations.Key[string] {
 		Doc: "Reserved private IPv4 address of an internal load balancer; it stays when the load balancer goes.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.Custom("private address", legal, func(raw string) (string, error) {
-				if strings.HasPrefix(raw, privateIPPrefix) {
-					return raw, nil
+				if id, err := ocid("", sortPrivateIP).Parse(raw); err == nil {
+					return id, nil
 				}
 				a, err := netip.ParseAddr(raw)
 				if err != nil || !a.Is4() {
@@ -208,7 +215,7 @@ func groupList(name, kind string) *annotations.Key[[]string] {
 		Name: name, Group: groupGuard, Example: exampleGroup,
 		Doc: "Network security groups that the load balancer is in.",
 		Forms: []annotations.Form[[]string]{{
-			Kinds: one(kind), Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the OCID of a network security group")), Source: source,
+			Kinds: one(kind), Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, groupID()), Source: source,
 			Doc: "With rules in a group of its own, that one counts as well.",
 		}},
 	}
@@ -226,7 +233,9 @@ func nodeSelector(name, kind string) *annotations.Key[Selector] {
 }
 
 // checks are those that see several keys.
-func checks() []annotations.Check { return []annotations.Check{checkPreserve, checkFlexible, checkTLS} }
+func checks() []annotations.Check {
+	return []annotations.Check{checkPreserve, checkFlexible, checkTLS, checkSubnets}
+}
 
 // excludeKey keeps a node out of all load balancers.
 var excludeKey = &annotations.Key[bool]{

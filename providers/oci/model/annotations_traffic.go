@@ -159,7 +159,7 @@ var (
 		Name: prefix + "oci-backend-network-security-group", Group: groupGuard, Example: exampleGroup,
 		Doc: "Network security groups of the nodes, which get rules that let the load balancer in.",
 		Forms: []annotations.Form[[]string]{{
-			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.String().Legally("the OCID of a network security group")), Source: source,
+			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, groupID()), Source: source,
 			Doc: "Only with rules in a network security group.",
 		}},
 	}

@@ -229,10 +229,12 @@ func (b *builder) place(want *Balancer) {
 		want.Subnets = []string{first}
 	case two && other.Domain == "":
 		want.Subnets = []string{second}
+	case two && first == second:
+		b.refuse(secondSubnetKey.Name, second, "is the first subnet as well, which is in one availability domain only", legalSecond)
 	case two:
 		want.Subnets = []string{first, second}
 	default:
-		b.refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", "the OCID of a subnet in another domain, or a regional subnet alone")
+		b.refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", legalSecond)
 	}
 }
 

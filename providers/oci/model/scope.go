@@ -62,9 +62,13 @@ func keepsLists(id Identity, p Product) bool {
 }
 
 // compartments are those where something of a Service can be, the one that is meant
-// first.
+// first. In what is no identifier there is nothing.
 func compartments(id Identity) []string {
-	out := []string{firstOf(id.Places[compartmentKey.Name], id.Config.Compartment)}
+	said, err := compartmentKey.Forms[0].Type.Parse(id.Places[compartmentKey.Name])
+	if err != nil {
+		said = ""
+	}
+	out := []string{firstOf(said, id.Config.Compartment)}
 	if c := id.Config.Compartment; c != "" && c != out[0] {
 		out = append(out, c)
 	}
