@@ -162,6 +162,7 @@ type ClusterIDs struct {
 // AccountToken says to others that who has it is a ServiceAccount.
 type AccountToken struct {
 	Text  string
+	UID   string    // of the ServiceAccount; empty: the token does not say it
 	Until time.Time // it is good no longer than that
 }
 

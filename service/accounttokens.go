@@ -2,6 +2,9 @@ package service
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,6 +35,27 @@ func AccountTokens(client kubernetes.Interface) func(ctx context.Context, namesp
 		case err != nil:
 			return providers.AccountToken{}, fault.New(fault.Unavailable, "token of service account %s/%s: %v", namespace, account, err)
 		}
-		return providers.AccountToken{Text: given.Status.Token, Until: given.Status.ExpirationTimestamp.Time}, nil
+		return providers.AccountToken{Text: given.Status.Token, UID: accountUID(given.Status.Token), Until: given.Status.ExpirationTimestamp.Time}, nil
 	}
+}
+
+// accountUID is the UID of the ServiceAccount that a token of the API server is for; empty
+// if it does not say it.
+func accountUID(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	var claims struct {
+		Cluster struct {
+			Account struct {
+				UID string `json:"uid"`
+			} `json:"serviceaccount"`
+		} `json:"kubernetes.io"`
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(text, &claims) != nil {
+		return ""
+	}
+	return claims.Cluster.Account.UID
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"encoding/base64"
 	"errors"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 // missing.
 func TestAccountTokens(t *testing.T) {
 	until := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	text := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"kubernetes.io": {"namespace": "shop", "serviceaccount": {"name": "web", "uid": "uid-of-web"}}}`)) + ".signed"
 	accounts := schema.GroupResource{Resource: "serviceaccounts"}
 	for name, c := range map[string]struct {
 		err  error
@@ -35,10 +37,10 @@ func TestAccountTokens(t *testing.T) {
 			if a.GetSubresource() != "token" || a.GetNamespace() != "shop" {
 				t.Errorf("%s: asked for %s in %s", name, a.GetSubresource(), a.GetNamespace())
 			}
-			return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{Token: "text", ExpirationTimestamp: metav1.NewTime(until)}}, c.err
+			return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{Token: text, ExpirationTimestamp: metav1.NewTime(until)}}, c.err
 		})
 		got, err := AccountTokens(client)(t.Context(), "shop", "web")
-		if c.err == nil && (err != nil || got.Text != "text" || !got.Until.Equal(until)) || c.err != nil && !fault.Is(err, c.want) {
+		if c.err == nil && (err != nil || got.Text != text || got.UID != "uid-of-web" || !got.Until.Equal(until)) || c.err != nil && !fault.Is(err, c.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

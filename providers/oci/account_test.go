@@ -27,15 +27,20 @@ type accounts struct {
 	there []string      // names
 	life  time.Duration // of tokens; 0: an hour
 	asked []string      // namespaces and names of tokens that were requested
+	uid   string        // of all of them
+	down  bool          // the API server does not answer
 }
 
 func (a *accounts) token(_ context.Context, namespace, name string) (providers.AccountToken, error) {
+	if a.down {
+		return providers.AccountToken{}, fault.New(fault.Unavailable, "the API server does not answer")
+	}
 	if !slices.Contains(a.there, name) {
 		return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not there", namespace, name)
 	}
 	a.asked = append(a.asked, namespace+"/"+name)
 	until := time.Now().Add(cmp.Or(a.life, time.Hour))
-	return providers.AccountToken{Text: accountToken(namespace, name, until), Until: until}, nil
+	return providers.AccountToken{Text: accountToken(namespace, name, until), UID: a.uid, Until: until}, nil
 }
 
 // delegated is a cloud that believes no unsigned call, with the ServiceAccounts of a
@@ -156,6 +161,50 @@ func TestServiceAccountGone(t *testing.T) {
 	until(t, s, r, reconcile.Job{Service: second, Release: true}) // by the process that has served it
 	if got := s.callers("DeleteLoadBalancer"); !slices.Equal(got, []string{""}) {
 		t.Errorf("deleted by %q", got)
+	}
+}
+
+// TestServiceAccountGoesMeanwhile: what a ServiceAccount was given is used no more some
+// minutes after it has gone, and not while another one of its name is there; nothing is
+// asked before, and an API server that does not answer changes nothing.
+func TestServiceAccountGoesMeanwhile(t *testing.T) {
+	s, a, _ := delegated(t, "balancers")
+	now := time.Now()
+	s.now, a.uid = func() time.Time { return now }, "first"
+	bound := s.Open(t)
+	logins := func() int { return s.Control().Journal.Counts()["auth.CreateWorkloadToken"] }
+	try := func() error {
+		r := reconcile.New(bound, reconcile.Options{GatherReleases: time.Millisecond})
+		r.SetNodes(s.Nodes())
+		r.AllKnown()
+		_, err := r.Draft(t.Context(), reconcile.Job{Service: named("web", "balancers", 0)})
+		return err
+	}
+	for _, c := range []struct {
+		when          string
+		after         time.Duration
+		change        func()
+		asked, logins int // in all
+		gone          bool
+	}{
+		{"at first", 0, func() {}, 1, 1, false},
+		{"soon after it has gone", 4 * time.Minute, func() { a.there = nil }, 1, 1, false},
+		{"later", time.Minute, func() {}, 1, 1, true},
+		{"at once", 0, func() {}, 1, 1, true},
+		{"when there is another one", 0, func() { a.there, a.uid = []string{"balancers"}, "second" }, 2, 2, false},
+		{"while the API server is down", 6 * time.Minute, func() { a.down = true }, 2, 2, false},
+		{"when it has been made anew meanwhile", 0, func() { a.down, a.uid = false, "third" }, 4, 3, false},
+		{"when it is the same", 6 * time.Minute, func() {}, 5, 3, false},
+	} {
+		now = now.Add(c.after)
+		c.change()
+		err := try()
+		if gone := fault.Is(err, fault.Denied) && strings.Contains(err.Error(), "service account shop/balancers is not there"); gone != c.gone || err != nil && !gone {
+			t.Errorf("%s: told %v", c.when, err)
+		}
+		if len(a.asked) != c.asked || logins() != c.logins {
+			t.Errorf("%s: %d tokens were requested, and %d times was one brought to the cloud, want %d and %d", c.when, len(a.asked), logins(), c.asked, c.logins)
+		}
 	}
 }
 

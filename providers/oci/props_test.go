@@ -25,6 +25,7 @@ type subject struct {
 	running *simtest.Running
 	config  string // added to the cloud configuration
 	tokens  func(ctx context.Context, namespace, account string) (providers.AccountToken, error)
+	now     func() time.Time // nil: the real time
 }
 
 func (s subject) Open(t testing.TB) providers.Bound {
@@ -35,7 +36,7 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	}
 	// The rates of the official controller are for a tenancy, and would slow the tests.
 	file = fmt.Appendf(file, "rateLimiter: {disableRateLimiter: true}\n%s", s.config)
-	cloud, problems, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Tokens: s.tokens})
+	cloud, problems, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: s.now, Tokens: s.tokens})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -157,7 +157,8 @@ type deputy struct {
 	bearer  *bearer
 }
 
-// session is that of a ServiceAccount, once there is a token for it.
+// session is that of a ServiceAccount, once there is a token for it. What was given to one
+// that has gone, or has been made anew, is used no more.
 func (a *Accounts) session(ctx context.Context, who account) (*Session, error) {
 	if who == (account{}) {
 		return a.own, nil
@@ -169,9 +170,25 @@ func (a *Accounts) session(ctx context.Context, who account) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.session, d.bearer.renew(ctx, a.now(), func(ctx context.Context) (providers.AccountToken, error) {
+	another, err := d.bearer.renew(ctx, a.now(), func(ctx context.Context) (providers.AccountToken, error) {
 		return a.tokens(ctx, who.namespace, who.name)
 	})
+	if another || fault.Is(err, fault.NotFound) {
+		a.forget(who, d)
+	}
+	if another {
+		return a.session(ctx, who)
+	}
+	return d.session, err
+}
+
+// forget ends the session of a ServiceAccount, with all that the SDK got for its token.
+func (a *Accounts) forget(who account, d *deputy) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.others[who] == d {
+		delete(a.others, who)
+	}
 }
 
 func (a *Accounts) deputy(who account) (*deputy, error) {
@@ -190,29 +207,43 @@ func (a *Accounts) deputy(who account) (*deputy, error) {
 	return d, nil
 }
 
-// spare is how long a token must still be good to be given to the cloud.
-const spare = 15 * time.Minute
+const (
+	// spare is how long a token must still be good to be given to the cloud.
+	spare = 15 * time.Minute
+	// believed is how long a ServiceAccount is believed to be there since a token of it
+	// was given. The right to request tokens is none to read ServiceAccounts, so the next
+	// token tells; the cloud is asked nothing.
+	believed = 5 * time.Minute
+)
 
 // bearer hands the token of a ServiceAccount to the SDK, which asks for one whenever its
 // own has aged.
 type bearer struct {
 	mu    sync.Mutex
 	token providers.AccountToken
+	given time.Time // when the token was
 }
 
-// renew requests a token if there is none that is good for long enough.
-func (b *bearer) renew(ctx context.Context, now time.Time, request func(context.Context) (providers.AccountToken, error)) error {
+// renew requests a token if there is none that is good for long enough, or it is long since
+// one was given. It tells whether the ServiceAccount is another one of its name by now.
+func (b *bearer) renew(ctx context.Context, now time.Time, request func(context.Context) (providers.AccountToken, error)) (another bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now.Add(spare).Before(b.token.Until) {
-		return nil
+	good := now.Add(spare).Before(b.token.Until)
+	if good && now.Before(b.given.Add(believed)) {
+		return false, nil
 	}
 	token, err := request(ctx)
-	if err != nil {
-		return err
+	switch {
+	case good && fault.Is(err, fault.Unavailable):
+		return false, nil // nobody can say that it has gone
+	case err != nil:
+		return false, err
+	case b.token.UID != token.UID && b.token.Text != "":
+		return true, nil
 	}
-	b.token = token
-	return nil
+	b.token, b.given = token, now
+	return false, nil
 }
 
 // ServiceAccountToken implements auth.ServiceAccountTokenProvider.
