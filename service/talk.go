@@ -119,7 +119,7 @@ func (t *talk) held(p plan.Plan) {
 		case h.By == plan.ByLedger || h.By == plan.ByBusy || h.FollowsOther():
 			continue // settles by itself, or follows from another one
 		}
-		all = append(all, verdict.Event{Reason: reason, Text: verdict.HeldEventText(h)})
+		all = append(all, verdict.HeldEvent(reason, h))
 	}
 	t.gathered(all)
 }

@@ -191,9 +191,11 @@ func Held(held []plan.Blocked) status.Condition {
 	return status.NotProgrammed(heldReason(held[0]), HeldText(held)+freed(held[0]))
 }
 
-// HeldEventText is the text of an event about a step that is kept from being done: which
-// step, why, and what helps.
-func HeldEventText(h plan.Blocked) string { return h.Step.ID.String() + ": " + h.Why + freed(h) }
+// HeldEvent is an event about a step that is kept from being done: which step, why, and
+// what helps.
+func HeldEvent(reason status.EventReason, h plan.Blocked) Event {
+	return Event{Reason: reason, Text: h.Step.ID.String() + ": " + h.Why, Helps: freed(h)}
+}
 
 // heldReason names what keeps a step from being done.
 func heldReason(h plan.Blocked) status.Reason {

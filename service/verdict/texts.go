@@ -129,6 +129,7 @@ func onlyGates(result reconcile.Result) bool {
 type Event struct {
 	Reason status.EventReason
 	Text   string
+	Helps  string // what helps, which is said once where several are one event; it may be empty
 }
 
 // ProblemEvents tell what the user wrote that cannot be honoured: one event for all
@@ -136,7 +137,7 @@ type Event struct {
 func ProblemEvents(draft *reconcile.Draft, keys *annotations.Set) []Event {
 	var out []Event
 	if draft.Refused.Errors() {
-		out = append(out, Event{status.EventPolicyRefused, strings.Join(draft.Refused.Strings(), "; ")})
+		out = append(out, Event{Reason: status.EventPolicyRefused, Text: strings.Join(draft.Refused.Strings(), "; ")})
 	}
 	bad := map[status.EventReason][]string{}
 	for _, p := range draft.Problems.Sorted() {
@@ -146,11 +147,11 @@ func ProblemEvents(draft *reconcile.Draft, keys *annotations.Set) []Event {
 			reason := wrong(p).event
 			bad[reason] = append(bad[reason], p.String())
 		default:
-			out = append(out, Event{EventFor(p, keys), p.String()})
+			out = append(out, Event{Reason: EventFor(p, keys), Text: p.String()})
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(bad)) {
-		out = append(out, Event{reason, strings.Join(bad[reason], "; ")})
+		out = append(out, Event{Reason: reason, Text: strings.Join(bad[reason], "; ")})
 	}
 	return out
 }
@@ -163,10 +164,10 @@ const mostTold = 5
 // of others.
 func Gather(events []Event) []Event {
 	var order []status.EventReason
-	texts := map[status.EventReason][]string{}
+	texts, helps := map[status.EventReason][]string{}, map[status.EventReason]string{}
 	for _, e := range events {
 		if len(texts[e.Reason]) == 0 {
-			order = append(order, e.Reason)
+			order, helps[e.Reason] = append(order, e.Reason), e.Helps
 		}
 		texts[e.Reason] = append(texts[e.Reason], e.Text)
 	}
@@ -177,7 +178,7 @@ func Gather(events []Event) []Event {
 		if len(all) > mostTold {
 			text = fmt.Sprintf("%d in all, such as: %s", len(all), text)
 		}
-		out = append(out, Event{reason, text})
+		out = append(out, Event{Reason: reason, Text: text + helps[reason]})
 	}
 	return out
 }

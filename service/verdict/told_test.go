@@ -54,7 +54,7 @@ func TestReasons(t *testing.T) {
 			if got.Reason != tc.reason || got.Message != tc.problem.String() {
 				t.Errorf("condition %s %q, want %s", got.Reason, got.Message, tc.reason)
 			}
-			want := []Event{{tc.event, tc.problem.String()}}
+			want := []Event{{Reason: tc.event, Text: tc.problem.String()}}
 			if d := cmp.Diff(want, ProblemEvents(draft, keys)); d != "" {
 				t.Errorf("events (-want +got):\n%s", d)
 			}
@@ -128,8 +128,10 @@ func TestHeldEventSaysWhatHelps(t *testing.T) {
 		"dry-run":   "; start the controller without --dry-run to have it done",
 	} {
 		h := plan.Blocked{Step: step(1), By: plan.ByPolicy, Policy: policy, Why: "not now"}
-		if got := HeldEventText(h); got != h.Step.ID.String()+": not now"+want {
-			t.Errorf("%s: %s", policy, got)
+		one := HeldEvent(status.EventHeldByPolicy, h)
+		text := h.Step.ID.String() + ": not now"
+		if got := Gather([]Event{one, one}); len(got) != 1 || got[0].Text != text+"; "+text+want {
+			t.Errorf("%s: %v", policy, got)
 		}
 		if got := Held([]plan.Blocked{h}).Message; !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", policy, got)

@@ -160,17 +160,19 @@ func withoutNodes(s *stage) {
 	}
 }
 
-// failures are 25 Services, each with another cause.
+// failures are 30 Services, each with another cause.
 func failures() []failing {
 	return slices.Concat(failuresOfSpec(), failuresOfCloud())
 }
 
 // failuresOfSpec are what users write.
 func failuresOfSpec() []failing {
+	const oci = "service.beta.kubernetes.io/oci-load-balancer-"
 	const aws, azure, gce, openstack = "service.beta.kubernetes.io/aws-load-balancer-", "service.beta.kubernetes.io/azure-load-balancer-", "networking.gke.io/", "loadbalancer.openstack.org/"
 	return []failing{
 		{what: "a value out of range", cloud: "aws classic", shape: key(aws+"connection-idle-timeout", "9999")},
-		{what: "a misspelt key", cloud: "aws classic", shape: key(aws+"interal", "true")},
+		{what: "a misspelt key", cloud: "aws classic", shape: key(aws+"conection-idle-timeout", "60")},
+		{what: "a misspelt wish for an internal load balancer", cloud: "aws classic", shape: key(aws+"interal", "true")},
 		{what: "the key of another cloud", cloud: "aws nlb", shape: key(azure+"internal", "true")},
 		{what: "UDP on a Classic Load Balancer", cloud: "aws classic", shape: onlyUDP},
 		{what: "a subnet that is not there", cloud: "aws nlb", shape: key(aws+"subnets", "subnet-00000000000000000")},
@@ -188,6 +190,8 @@ func failuresOfSpec() []failing {
 		{what: "an idle time out of range", cloud: "azure", shape: key(azure+"tcp-idle-timeout", "1")},
 		{what: "a public IP that is not there", cloud: "azure", shape: key("service.beta.kubernetes.io/azure-pip-name", "nowhere")},
 		{what: "a number that is none", cloud: "openstack", shape: key(openstack+"timeout-client-data", "soon")},
+		{what: "a placeholder in the place of an OCID", cloud: "oci", shape: key(oci+"subnet1", "<OCID of the subnet>")},
+		{what: "a flexible shape without bandwidths", cloud: "oci", shape: key(oci+"shape", "flexible")},
 		{what: "a flavor that is not there", cloud: "openstack", shape: key(openstack+"flavor-id", "00000000-0000-0000-0000-000000000000")},
 	}
 }
@@ -204,6 +208,8 @@ func failuresOfCloud() []failing {
 		{what: "the quota is used up", cloud: "gce legacy", faults: []sim.Fault{refused("forwardingRules.insert", http.StatusForbidden, "quotaExceeded", "Quota 'FORWARDING_RULES' exceeded.  Limit: 15.0")}},
 		{what: "no right", cloud: "azure", faults: []sim.Fault{refused("LoadBalancers.CreateOrUpdate", http.StatusForbidden, "AuthorizationFailed", "The client does not have authorization to perform action 'Microsoft.Network/loadBalancers/write'")}},
 		{what: "the quota is used up", cloud: "azure", faults: []sim.Fault{refused("PublicIPAddresses.CreateOrUpdate", http.StatusBadRequest, "PublicIPCountLimitReached", "Cannot create more than 10 public IP addresses for this subscription in this region.")}},
+		{what: "no right", cloud: "oci", faults: []sim.Fault{refused("CreateLoadBalancer", http.StatusNotFound, "NotAuthorizedOrNotFound", "Authorization failed or requested resource not found.")}},
+		{what: "the quota is used up", cloud: "oci", faults: []sim.Fault{refused("CreateLoadBalancer", http.StatusBadRequest, "LimitExceeded", "The following service limits were exceeded: lb-100mbps-count. Request a service limit increase.")}},
 		{what: "no right", cloud: "openstack", faults: []sim.Fault{{Kind: sim.FaultError, WritesOnly: true, Status: http.StatusForbidden, Message: "Policy does not allow this request to be performed."}}},
 		{what: "the cloud is down", cloud: "openstack", faults: []sim.Fault{{Kind: sim.FaultError, Status: http.StatusServiceUnavailable, Message: "The server is currently unavailable."}}},
 	}

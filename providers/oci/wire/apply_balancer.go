@@ -47,11 +47,14 @@ func shaped(err error, spec model.Balancer) error {
 		return err
 	}
 	with := *f
+	with.Text = strings.TrimSuffix(f.Text, ".")
 	switch {
 	case f.Meaning == fault.Quota && spec.Shape != flexible && !ofParts(f.Text):
 		with.Text += "; the shape " + spec.Shape + " is not given to newer tenancies: ask for " + model.ShapeAdvice()
 	case f.Meaning == fault.Invalid && strings.Contains(f.Text, "shape"):
 		with.Text += "; it is asked for by " + model.ShapeKey()
+	default:
+		return err
 	}
 	return &with
 }
