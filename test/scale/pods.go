@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/berth-lb/berth/test/harness"
 )
@@ -34,7 +35,7 @@ func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error 
 	for _, svc := range all {
 		n := 0
 		for some := range slices.Chunk(addresses[:s.subject.pods], sliceEndpoints) {
-			one := harness.ReadyPods(svc, fmt.Sprintf("%s-%d", svc.Name, n), manager, some)
+			one := described(harness.ReadyPods(svc, fmt.Sprintf("%s-%d", svc.Name, n), manager, some))
 			group.Go(func() error {
 				_, err := s.world.Client.DiscoveryV1().EndpointSlices(svc.Namespace).Create(within, one, metav1.CreateOptions{})
 				return err
@@ -46,6 +47,20 @@ func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error 
 		return err
 	}
 	return s.create(ctx, all)
+}
+
+// described says of endpoints what Kubernetes says of pods besides, for it takes memory.
+func described(s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
+	zone, ending := "zone-a", false
+	for i := range s.Endpoints {
+		e := &s.Endpoints[i]
+		e.Zone, e.Conditions.Terminating = &zone, &ending
+		e.Hints = &discoveryv1.EndpointHints{ForZones: []discoveryv1.ForZone{{Name: zone}}}
+		e.TargetRef = &corev1.ObjectReference{
+			Kind: "Pod", Namespace: s.Namespace, Name: fmt.Sprintf("%s-6d4cf56db6-%05d", s.Name, i), UID: uuid.NewUUID(),
+		}
+	}
+	return s
 }
 
 // leavePods takes a tenth of the pods from every Service.
