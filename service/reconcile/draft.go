@@ -110,6 +110,9 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.book.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have, snap.strange) {
+		if len(snap.strange) > 0 {
+			r.gatherRelease(ctx, d)
+		}
 		d.remembered(snap)
 		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
 	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner, d.Job.Service)); err != nil {
@@ -117,6 +120,15 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	}
 	d.Want = &stack.Stack{Owner: d.Owner}
 	return r.compare(d)
+}
+
+// gatherRelease waits as a read does for others that are released as well, where what is
+// shared with them is written by one call for all. It asks for facts alone, mostly from
+// memory, and whatever is wrong the calls of the plan will meet.
+func (r *Reconciler) gatherRelease(ctx context.Context, d *Draft) {
+	scope := r.cloud.Trace(d.Owner, d.Job.Service)
+	scope.Own = nil
+	r.reader.Read(ctx, scope)
 }
 
 // parse chooses the kind and reads the annotations. A Service with a bad value goes
