@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
@@ -206,12 +207,8 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	}
 	left, blind, asked := d.Have, d.Blind, d.read
 	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.wasTooEarly(d) {
-		scope := r.cloud.Trace(d.Owner, d.Job.Service)
-		if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, res.Report) {
-			scope.Only = ownKinds(d, res.Report)
-		}
 		asked = r.options.Now()
-		found := r.reader.ReadLate(ctx, scope)
+		found := r.readLeft(ctx, d, res.Report)
 		if found.Err != nil {
 			res.Err = found.Err
 			return
@@ -227,6 +224,15 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	}
 	r.snapshots.drop(d.Owner) // the next draft reads and plans for what is left
 	res.Waits = true
+}
+
+// readLeft reads what is left of a Service after a run that released it.
+func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Report) providers.Read {
+	scope := r.cloud.Trace(d.Owner, d.Job.Service)
+	if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, report) {
+		scope.Only = ownKinds(d, report)
+	}
+	return r.reader.ReadLate(ctx, scope)
 }
 
 // isLastReferrer tells whether something shared was left to others who have let it go

@@ -212,8 +212,9 @@ func heldReason(h plan.Blocked) status.Reason {
 		return status.ReasonPending
 	case plan.ByFailed:
 		return status.ReasonCloudError
+	default:
+		return status.ReasonHeldForSafety
 	}
-	return status.ReasonHeldForSafety
 }
 
 // freed is what helps against what keeps a step from being done. It follows the text that

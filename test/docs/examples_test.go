@@ -20,7 +20,7 @@ import (
 // told. Every other example is fine.
 func bad() map[string]plan.Severity {
 	return map[string]plan.Severity{
-		"misspelt-key.yaml":       plan.Warning,
+		"misspelt-key.yaml":       plan.Error,
 		"value-out-of-range.yaml": plan.Error,
 	}
 }

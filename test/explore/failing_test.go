@@ -171,7 +171,7 @@ func failuresOfSpec() []failing {
 	const aws, azure, gce, openstack = "service.beta.kubernetes.io/aws-load-balancer-", "service.beta.kubernetes.io/azure-load-balancer-", "networking.gke.io/", "loadbalancer.openstack.org/"
 	return []failing{
 		{what: "a value out of range", cloud: "aws classic", shape: key(aws+"connection-idle-timeout", "9999")},
-		{what: "a misspelt key", cloud: "aws classic", shape: key(aws+"conection-idle-timeout", "60")},
+		{what: "a misspelt key", cloud: "aws classic", shape: key(aws+"connection-idle-time", "60")},
 		{what: "a misspelt wish for an internal load balancer", cloud: "aws classic", shape: key(aws+"interal", "true")},
 		{what: "the key of another cloud", cloud: "aws nlb", shape: key(azure+"internal", "true")},
 		{what: "UDP on a Classic Load Balancer", cloud: "aws classic", shape: onlyUDP},

@@ -223,6 +223,11 @@ func (b *builder) place(want *Balancer) {
 			return
 		}
 	}
+	b.choose(want, first, second)
+}
+
+// choose takes one of two subnets that are there, or both; second may be empty.
+func (b *builder) choose(want *Balancer, first, second string) {
 	other, two := b.facts.Subnets[second]
 	switch {
 	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || internal(b.in) && (!two || other.Domain != ""):

@@ -25,7 +25,6 @@ const (
 	KindGroupPorts stack.Kind = "security-group-ports"
 )
 
-// The keys of what a stack has one of.
 // Handed returns the keys of what the maker of a shared load balancer leaves to the others:
 // what all of them use.
 func Handed() []stack.Key { return []stack.Key{balancerKey(), {Kind: KindFloatingIP}} }

@@ -30,7 +30,7 @@ func (c *Cloud) SetPolicy(text []byte) error {
 			continue
 		}
 		m := statement.FindStringSubmatch(line)
-		if m == nil || (m[1] == "any-user") != (m[4] != "") {
+		if len(m) == 0 || (m[1] == "any-user") != (m[4] != "") {
 			return fmt.Errorf("policy: %q is no statement", line)
 		}
 		who := ""
