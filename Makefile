@@ -37,7 +37,7 @@ PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half-built@ $c@TestC
 field = $$(echo $$m | cut -d@ -f$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test units ends conform oracle race bench golden lint docs verify fuzz explore sim image release clean
+.PHONY: help build demo demos test units ends conform oracle race bench golden lint docs verify fuzz explore sim image release clean
 
 help: ## list the targets
 	@awk -F ' ## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ build: ## compile the controller, berth and the simulator into bin/
 demo: ## show the main job: Services to load balancers in a simulated cloud (CLOUD=aws, KEEP=1 leaves it running)
 	@echo "compiling the demo; on a new machine that takes some minutes, since the clouds' libraries are compiled for it and for all that follows"
 	@go run ./test/demo
+
+demos: # the demo of every cloud, all at once
+	@mkdir -p bin
+	$(call atonce,demo,aws azure gce openstack oci,CLOUD=$$m go run ./test/demo)
 
 # The end-to-end tests mostly wait, and each has the Nodes of its cluster for itself.
 # So they run as six processes, with a cluster each, by the first letter of their

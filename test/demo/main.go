@@ -40,7 +40,7 @@ func run(ctx context.Context) error {
 	}
 	began := time.Now()
 	show := &show{stage: stage}
-	world, err := harness.Start(ctx, harness.Options{Cloud: cloud, Nodes: nodes, Progress: os.Stdout, NoEndpointSlices: true, Early: func(ctx context.Context, w *harness.World) error {
+	world, err := harness.Start(ctx, harness.Options{Cloud: cloud, Nodes: nodes, SimArgs: stage.sim, Progress: os.Stdout, NoEndpointSlices: true, Early: func(ctx context.Context, w *harness.World) error {
 		show.world = w
 		return show.plan(ctx)
 	}})

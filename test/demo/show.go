@@ -27,17 +27,19 @@ type look func(ctx context.Context, world *harness.World) ([]string, error)
 // stage is what the show needs to know of a cloud.
 type stage struct {
 	look    look
-	planned string // the example whose plan is shown
-	spare   string // one for the user to try
+	planned string   // the example whose plan is shown
+	spare   string   // one for the user to try
+	sim     []string // flags of the simulator
 }
 
 func stages() map[string]stage {
 	return map[string]stage{
-		"aws":       {lookAWS, "classic-tls", "nlb"},
-		"azure":     {lookAzure, "internal", "public"},
-		"gce":       {lookGCE, "external-backend-service", "external"},
-		"oci":       {lookOCI, "internal", "flexible"},
-		"openstack": {lookOpenStack, "local-policy", "external"},
+		"aws": {lookAWS, "classic-tls", "nlb", nil},
+		// Azure's own default, which private links need.
+		"azure":     {lookAzure, "internal", "public", []string{"--pools", "nodeIPConfiguration"}},
+		"gce":       {lookGCE, "external-backend-service", "external", nil},
+		"oci":       {lookOCI, "internal", "flexible", nil},
+		"openstack": {lookOpenStack, "local-policy", "external", nil},
 	}
 }
 
@@ -79,8 +81,27 @@ func (s *show) examples() (string, error) {
 }
 
 // optional is a class that the controller serves only where its configuration says so, and
-// the one that the demonstration starts does not.
-const optional = "service.k8s.aws/nlb"
+// the one that the demonstration starts does not. identity is an annotation that only a
+// cluster of Oracle's can follow, and secret one that names a certificate in the cluster.
+const (
+	optional = "service.k8s.aws/nlb"
+	identity = "oci.oraclecloud.com/workload-service-account"
+	secret   = "service.beta.kubernetes.io/oci-load-balancer-tls-secret"
+)
+
+// beyond says why a Service is none for the demonstration; empty if it is one.
+func beyond(svc corev1.Service) string {
+	if class := svc.Spec.LoadBalancerClass; class != nil && *class == optional {
+		return "whose class " + optional + " is served only where the configuration says so"
+	}
+	if svc.Annotations[identity] != "" {
+		return "whose identity only a cluster of Oracle Cloud has"
+	}
+	if name := svc.Annotations[secret]; name != "" {
+		return "which needs a Secret " + name + " with a certificate"
+	}
+	return ""
+}
 
 // load reads the examples; those whose name says that they are bad are kept apart.
 func (s *show) load() error {
@@ -98,11 +119,8 @@ func (s *show) load() error {
 		if err != nil {
 			return err
 		}
-		others := func(svc corev1.Service) bool {
-			return svc.Spec.LoadBalancerClass != nil && *svc.Spec.LoadBalancerClass == optional
-		}
-		if slices.ContainsFunc(services, others) {
-			fmt.Printf("left out: %s, whose class %s is served only where the configuration says so\n", filepath.Base(f), optional)
+		if i := slices.IndexFunc(services, func(svc corev1.Service) bool { return beyond(svc) != "" }); i >= 0 {
+			fmt.Printf("left out: %s, %s\n", filepath.Base(f), beyond(services[i]))
 			continue
 		}
 		if name := filepath.Base(f); strings.HasPrefix(name, "misspelt") || strings.HasPrefix(name, "value-") {
