@@ -68,8 +68,11 @@ func goalOf(mode, phase string, n int) [2]float64 {
 	}[mode][phase]
 	if n == 10 && (phase == "create" || phase == "delete") {
 		goal[0] += 0.2
-		if mode == "SL-All" { // who comes first writes both lists alone, and maybe some others do
-			goal[1] = 1.6
+		if mode == "SL-All" {
+			goal[1] = 1.5
+			if phase == "delete" { // who has found no rules of others waits for nobody, and writes both lists alone
+				goal[1] = 1.6
+			}
 		}
 	}
 	return goal
