@@ -143,17 +143,16 @@ func (c *change) claimed() bool {
 	})
 }
 
-// release deletes something shared. What others use, of whom we know nothing,
-// stays.
+// release deletes something shared. What others use, of whom nothing is known, stays.
 func (c *change) release() plan.Outcome {
 	if c.step.ID.Key.Kind == KindCheckFirewall {
 		if used, err := c.checksExist(); used || err != nil {
-			return plan.Outcome{Err: err}
+			return plan.Outcome{Used: used && err == nil, Err: err}
 		}
 	}
 	outcome := verbs()[verbOf(c.step)](c)
 	if fault.Is(outcome.Err, fault.InUse) {
-		return plan.Outcome{}
+		return plan.Outcome{Used: true}
 	}
 	return outcome
 }

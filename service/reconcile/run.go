@@ -159,8 +159,11 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		clean = d.Digest
 	}
 	snap := r.snapshotOf(d, res.Report.Have, clean)
-	if snap.doubted = r.newcomer.doubts(d, snap.have); res.doubtful {
+	switch snap.doubted = r.newcomer.doubts(d, snap.have); {
+	case res.doubtful:
 		snap.doubted = r.newcomer.until
+	case snap.doubted.IsZero() && res.Report.Used():
+		snap.doubted = r.options.Now().Add(sharedWait)
 	}
 	r.snapshots.put(d.Owner, snap)
 }

@@ -50,6 +50,11 @@ func (r Report) Clean() bool {
 	return true
 }
 
+// Used tells whether something that was to be deleted stays, since others use it.
+func (r Report) Used() bool {
+	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.Outcome.Used })
+}
+
 // Err returns all failures, nil if there are none. Steps that wait or were
 // skipped are not failures, nor are members of whom nobody knows yet whether they
 // are good; members that were refused are. What only the user can cure comes last,

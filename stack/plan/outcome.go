@@ -36,6 +36,9 @@ type Outcome struct {
 	// Gone lists what else the owner no longer has by this step, without one of its own: a
 	// load balancer that its maker leaves to the others on it, a claim on what was removed.
 	Gone []stack.Key
+	// Used means that what was to be deleted stays, since somebody of whom nothing is
+	// known here uses it. The step counts as done; whether it is free may be looked at later.
+	Used bool
 	Sent Sent
 	Err  error // a fault; nil with no Wait is done
 }
