@@ -69,7 +69,7 @@ func ingress(have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
 func finalizers(in input, have *stack.Stack) []string {
 	switch in.Kind {
 	case TargetPool:
-		return []string{finalizerPool}
+		return poolFinalizers(in)
 	case InternalIG:
 		return []string{finalizerInternalIG}
 	case InternalNEG:
@@ -79,6 +79,19 @@ func finalizers(in input, have *stack.Stack) []string {
 		return []string{finalizerNetLBNEG}
 	}
 	return []string{finalizerNetLBIG}
+}
+
+// poolFinalizers are the one of target pools where it is already, and where without it
+// the Service would be another controller's; else none, since the rule with its target
+// says the same, and releases up to v0.28 never take that finalizer off.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_util.go (shouldProcessNetLB).
+func poolFinalizers(in input) []string {
+	svc := in.Service
+	carried := func(f string) bool { return slices.Contains(svc.Finalizers, f) }
+	if svc.Spec.LoadBalancerClass != nil || in.Config.NetLBDefault || optedIn(svc) || slices.ContainsFunc([]string{finalizerPool, finalizerNetLBIG, finalizerNetLBNEG}, carried) {
+		return []string{finalizerPool}
+	}
+	return nil
 }
 
 // told are all annotations with what they say now; empty ones are taken off. The

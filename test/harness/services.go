@@ -177,7 +177,7 @@ func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
 		}
 		for _, s := range services {
 			if svc, ok := there[s.Namespace+"/"+s.Name]; ok {
-				return fmt.Errorf("%s/%s is still there: %s", s.Namespace, s.Name, Conditions(&svc))
+				return fmt.Errorf("%s/%s is still there, with the finalizers %v: %s", s.Namespace, s.Name, svc.Finalizers, Conditions(&svc))
 			}
 		}
 		return nil
