@@ -196,9 +196,19 @@ func foreign(t *testing.T, api *raw.Service, zone, machine string) {
 	must(api.InstanceGroups.AddInstances(demo, zone, "foreign", &raw.InstanceGroupsAddInstancesRequest{
 		Instances: []*raw.InstanceReference{{Instance: "projects/" + demo + "/zones/" + zone + "/instances/" + machine}},
 	}).Do())
-	must(api.HealthChecks.Insert(demo, &raw.HealthCheck{Name: "foreign", Type: "TCP", TcpHealthCheck: &raw.TCPHealthCheck{Port: 80}}).Do())
-	must(api.RegionBackendServices.Insert(demo, "us-central1", &raw.BackendService{
+	uses(t, api, zone, "foreign")
+}
+
+// uses makes a backend service of somebody else on a group.
+func uses(t *testing.T, api *raw.Service, zone, group string) {
+	t.Helper()
+	if _, err := api.HealthChecks.Insert(demo, &raw.HealthCheck{Name: "foreign", Type: "TCP", TcpHealthCheck: &raw.TCPHealthCheck{Port: 80}}).Do(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.RegionBackendServices.Insert(demo, "us-central1", &raw.BackendService{
 		Name: "foreign", Protocol: "TCP", LoadBalancingScheme: "INTERNAL", HealthChecks: []string{"projects/" + demo + "/global/healthChecks/foreign"},
-		Backends: []*raw.Backend{{Group: "projects/" + demo + "/zones/" + zone + "/instanceGroups/foreign", BalancingMode: "CONNECTION"}},
-	}).Do())
+		Backends: []*raw.Backend{{Group: "projects/" + demo + "/zones/" + zone + "/instanceGroups/" + group, BalancingMode: "CONNECTION"}},
+	}).Do(); err != nil {
+		t.Fatal(err)
+	}
 }

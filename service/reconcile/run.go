@@ -110,7 +110,7 @@ func (r *Reconciler) tell(d *Draft, have *stack.Stack, res *Result) {
 const ledgerWait = time.Second
 
 // sharedWait is how soon to look again whether the others that use something shared
-// have let it go.
+// have let it go, for the first time.
 const sharedWait = time.Minute
 
 // Obstructed tells whether steps are held for what was found, or could not be seen,
@@ -163,7 +163,10 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	case res.doubtful:
 		snap.doubted = r.newcomer.until
 	case snap.doubted.IsZero() && res.Report.Used():
-		snap.doubted = r.options.Now().Add(sharedWait)
+		snap.used = max(sharedWait, 2*r.snapshots.used(d.Owner))
+		if snap.used < r.options.DriftInterval {
+			snap.doubted = r.options.Now().Add(snap.used)
+		}
 	}
 	r.snapshots.put(d.Owner, snap)
 }

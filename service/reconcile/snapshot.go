@@ -29,6 +29,9 @@ type snapshot struct {
 	// doubted is when to look again whether what was found is there; zero: when all of
 	// it has aged.
 	doubted time.Time
+	// used is how long to wait until it is looked again whether others use what was to
+	// go: each time that they do, twice as long.
+	used time.Duration
 	// manual is what is left to others.
 	manual errands
 	// strange is what is shared, was found without proof beside what serves the Service,
@@ -81,6 +84,13 @@ func (s *snapshots) clean(o stack.Owner) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[o].clean
+}
+
+// used is how long it was waited last for others to let go what they use.
+func (s *snapshots) used(o stack.Owner) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[o].used
 }
 
 // due is how long until the next read for drift: of what was never read, a whole
