@@ -82,22 +82,11 @@ func New(opt Options) (*Cloud, error) {
 }
 
 func fill(opt *Options) {
-	for _, d := range []struct {
-		to    *string
-		value string
-	}{
-		{&opt.Location, "eastus"}, {&opt.Subscription, "11111111-2222-4333-8444-555555555555"}, {&opt.Tenant, "66666666-7777-4888-9999-aaaaaaaaaaaa"},
-	} {
-		if *d.to == "" {
-			*d.to = d.value
-		}
-	}
-	if opt.Display == "" {
-		opt.Display = map[bool]string{true: "East US", false: opt.Location}[opt.Location == "eastus"]
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
+	sim.Default(&opt.Location, "eastus")
+	sim.Default(&opt.Subscription, "11111111-2222-4333-8444-555555555555")
+	sim.Default(&opt.Tenant, "66666666-7777-4888-9999-aaaaaaaaaaaa")
+	sim.Default(&opt.Display, map[bool]string{true: "East US", false: opt.Location}[opt.Location == "eastus"])
+	sim.RealClock(&opt.Clock)
 	if opt.RetryAfter <= 0 {
 		opt.RetryAfter = 1
 	}

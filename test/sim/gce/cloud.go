@@ -76,20 +76,13 @@ func New(opt Options) (*Cloud, error) {
 const projectNumber, hostNumber = 123456789012, 210987654321
 
 func fill(opt *Options) {
-	for _, text := range []struct {
-		to    *string
-		value string
-	}{{&opt.Project, "berth-demo"}, {&opt.Region, "us-central1"}, {&opt.Seed.ClusterID, "berth-demo"}} {
-		if *text.to == "" {
-			*text.to = text.value
-		}
-	}
+	sim.Default(&opt.Project, "berth-demo")
+	sim.Default(&opt.Region, "us-central1")
+	sim.Default(&opt.Seed.ClusterID, "berth-demo")
 	if len(opt.Zones) == 0 {
 		opt.Zones = []string{"a", "b", "c", "f"}
 	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
+	sim.RealClock(&opt.Clock)
 	opt.Compute.Clock = opt.Clock
 	opt.Compute.Projects = []compute.Project{{ID: opt.Project, Number: projectNumber, Host: opt.NetworkProject}}
 	if opt.NetworkProject != "" {

@@ -69,15 +69,9 @@ type Cloud struct {
 
 // New makes a cloud and seeds it. The error tells of options that do not fit together.
 func New(opt Options) (*Cloud, error) {
-	if opt.Region == "" {
-		opt.Region = "eu-frankfurt-1"
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
-	if opt.Page == 0 {
-		opt.Page = 100
-	}
+	sim.Default(&opt.Region, "eu-frankfurt-1")
+	sim.RealClock(&opt.Clock)
+	sim.Default(&opt.Page, 100)
 	opt.Limits = opt.Limits.orDefault()
 	c := &Cloud{
 		opt: opt, clock: opt.Clock, routes: routes(),

@@ -72,21 +72,11 @@ type Cloud struct {
 
 // New makes a cloud and seeds it. The error tells of options that do not fit together.
 func New(opt Options) (*Cloud, error) {
-	if opt.Region == "" {
-		opt.Region = "RegionOne"
-	}
-	if opt.Project == "" {
-		opt.Project = "berth"
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
-	if opt.TokenAge == 0 {
-		opt.TokenAge = time.Hour
-	}
-	if opt.Version == 0 {
-		opt.Version = 26
-	}
+	sim.Default(&opt.Region, "RegionOne")
+	sim.Default(&opt.Project, "berth")
+	sim.RealClock(&opt.Clock)
+	sim.Default(&opt.TokenAge, time.Hour)
+	sim.Default(&opt.Version, 26)
 	if len(opt.Providers) == 0 {
 		opt.Providers = []string{"amphora", "octavia", "ovn"}
 	}

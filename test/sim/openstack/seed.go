@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
@@ -78,12 +79,8 @@ func plant(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
-	if opt.Seed.ClusterID == "" {
-		opt.Seed.ClusterID = "berth-demo"
-	}
-	if opt.Seed.Addresses == 0 {
-		opt.Seed.Addresses = 2
-	}
+	sim.Default(&opt.Seed.ClusterID, "berth-demo")
+	sim.Default(&opt.Seed.Addresses, 2)
 	p := &planting{visit: &visit{cloud: &Cloud{opt: opt, state: s}, state: s, at: opt.Clock.Now()}, dual: opt.Seed.DualStack}
 	p.Region, p.Project, p.ClusterID = opt.Region, opt.Project, opt.Seed.ClusterID
 	p.Cluster = p.network("cluster", false)
