@@ -111,28 +111,20 @@ func fill(opt *Options) {
 
 // ServeHTTP answers the control API under /_sim/ and the three services everywhere else.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	form, err := query.ReadForm(r)
-	service := c.pick(form, r)
-	req := service.NewRequest(form, c.clock.Now())
-	if err == nil {
-		err = authenticate(r, form)
-	}
-	v := &visit{cloud: c, service: service, request: req}
-	if err != nil {
-		v.answer = service.Fail(req, err)
-	} else {
-		v.run(r.Context(), form)
-	}
-	c.Journal.Append(v.entry(form))
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	v.answer.Write(w)
+	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+		form, err := query.ReadForm(r)
+		service := c.pick(form, r)
+		v := c.visit(service, service.NewRequest(form, c.clock.Now()), form)
+		if err == nil {
+			err = authenticate(r, form)
+		}
+		if err != nil {
+			v.answer = service.Fail(v.request, err)
+		} else {
+			v.run(r.Context(), form)
+		}
+		return v.note(form), func(int) { v.answer.Write(w) }
+	})
 }
 
 // pick tells the services apart by version and, for versions that none of them

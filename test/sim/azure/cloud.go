@@ -3,7 +3,6 @@ package azure
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -111,29 +110,24 @@ func (c *Cloud) dump() any {
 
 // ServeHTTP answers the control API under /_sim/ and the cloud everywhere else.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	req, bad := arm.ReadRequest(r)
-	req.Now = c.clock.Now()
-	v := &visit{cloud: c, request: req, raw: r}
-	v.find()
-	if bad == nil {
-		bad = v.authenticate()
-	}
-	if bad != nil {
-		v.answer = arm.Refuse(bad)
-	} else {
-		v.run(r.Context())
-	}
-	number := c.Journal.Append(v.entry())
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	v.headers(number)
-	v.answer.Send(w)
+	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+		req, bad := arm.ReadRequest(r)
+		req.Now = c.clock.Now()
+		v := &visit{cloud: c, request: req, raw: r}
+		v.find()
+		if bad == nil {
+			bad = v.authenticate()
+		}
+		if bad != nil {
+			v.answer = arm.Refuse(bad)
+		} else {
+			v.run(r.Context())
+		}
+		return v.note(), func(number int) {
+			v.headers(number)
+			v.answer.Send(w)
+		}
+	})
 }
 
 // settle ends the long running writes whose time has come.

@@ -102,22 +102,18 @@ func apiPath(path string) (version, rest string, ok bool) {
 
 // ServeHTTP answers the control API under /_sim/, and the three services.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	v := &visit{cloud: c, http: r, at: c.clock.Now().UTC()}
-	v.serve()
-	c.Journal.Append(v.entry())
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	if v.token != nil {
-		v.token.Write(w)
-		return
-	}
-	v.answer.Write(w, v.request.Version)
+	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+		v := &visit{cloud: c, http: r}
+		v.Time = c.clock.Now().UTC()
+		v.serve()
+		return v.note(), func(int) {
+			if v.token != nil {
+				v.token.Write(w)
+				return
+			}
+			v.answer.Write(w, v.request.Version)
+		}
+	})
 }
 
 // authenticate checks the token, if the cloud is told to.
