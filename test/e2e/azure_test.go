@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -33,27 +32,11 @@ func TestAzure(t *testing.T) {
 func azureKey(key string) string { return "service.beta.kubernetes.io/azure-" + key }
 
 func onAzure() *place {
-	numbered := func(numbers ...int32) []string {
-		var out []string
-		for _, n := range numbers {
-			out = append(out, fmt.Sprintf("TCP %d", n))
-		}
-		slices.Sort(out)
-		return out
-	}
-	probed := func(nodePorts ...int32) string {
-		var out []string
-		for _, n := range nodePorts {
-			out = append(out, fmt.Sprint(n))
-		}
-		slices.Sort(out)
-		return strings.Join(out, ",")
-	}
 	return &place{
 		cloud: "azure", plane: &azurePlane, fronts: azureFronts, key: nameOf,
 		kinds: []kind{
-			{name: "public", ports: numbered, check: probed, open: []string{"Internet"}, parts: map[string]int{"/publicIPAddresses/": 1}},
-			{name: "internal", asks: []change{annotate(azureKey("load-balancer-internal"), "true")}, ports: numbered, check: probed},
+			{name: "public", ports: oneByOne, check: eachPort, open: []string{"Internet"}, parts: map[string]int{"/publicIPAddresses/": 1}},
+			{name: "internal", asks: []change{annotate(azureKey("load-balancer-internal"), "true")}, ports: oneByOne, check: eachPort},
 		},
 		answers: answers{
 			throttled: sim.Fault{Status: 429, Code: "TooManyRequests", Message: "The request is being throttled."},
@@ -62,7 +45,10 @@ func onAzure() *place {
 			quota: sim.Fault{Operation: "PublicIPAddresses.CreateOrUpdate", Status: 400, Code: "PublicIPCountLimitReached", Message: "Cannot create more than 10 public IP addresses"},
 			down:  sim.Fault{Status: 503, Code: "ServiceUnavailable", Message: "The service is unavailable"},
 		},
-		cuts:     []string{"LoadBalancers.CreateOrUpdate", "PublicIPAddresses.CreateOrUpdate", "SecurityGroups.CreateOrUpdate"},
+		cuts: []string{"LoadBalancers.CreateOrUpdate", "PublicIPAddresses.CreateOrUpdate", "SecurityGroups.CreateOrUpdate"},
+		// In the order in which Services come and go nothing depends on how long an
+		// operation takes, or on how soon the cloud takes the next call.
+		slow:     []string{"--throttle", "--write-latency=2s", "--whole-seconds"},
 		mistakes: azureMishaps(),
 	}
 }

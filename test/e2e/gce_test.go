@@ -62,6 +62,7 @@ func onGCE() *place {
 			down:  sim.Fault{Status: 503, Code: "backendError", Message: "The service is currently unavailable"},
 		},
 		cuts:     []string{"forwardingRules.insert", "targetPools.insert", "regionBackendServices.insert", "firewalls.insert", "healthChecks.insert"},
+		slow:     []string{"--throttle", "--operation-delay=3s", "--operation-spread=2s"},
 		mistakes: gceMishaps(),
 	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/harness"
 )
 
@@ -45,8 +47,8 @@ func (p *place) mistaken(t *testing.T) {
 	}
 	w.must(w.Create(t.Context(), fresh...))
 	for _, m := range p.mistakes {
-		w.told(mistake{name: m.name, words: m.words})
-		w.told(mistake{name: "new-" + m.name, words: m.words})
+		w.told(m.name, m.words...)
+		w.told("new-"+m.name, m.words...)
 	}
 	w.noWrites("mistakes", meter)
 	if diff := cmp.Diff(first, w.byName(live)); diff != "" {
@@ -62,6 +64,12 @@ func (p *place) mistaken(t *testing.T) {
 			t.Errorf("%s: the address is gone: %s", svc.Name, harness.Conditions(w.get(svc.Name)))
 		}
 	}
+	for _, m := range p.mistakes {
+		w.told(m.name, m.words...) // still, and not again
+		if got := w.get("new-" + m.name).Status.LoadBalancer.Ingress; len(got) > 0 {
+			t.Errorf("new-%s has an address: %v", m.name, got)
+		}
+	}
 	half := len(fresh) / 2
 	w.remove(fresh[:half]...)
 	for i, m := range p.mistakes {
@@ -72,6 +80,13 @@ func (p *place) mistaken(t *testing.T) {
 	}
 	both := append(slices.Clone(live), fresh[half:]...)
 	w.programmed(both...)
+	for _, svc := range live {
+		w.condition(svc.Name, status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
+		w.eventually(svc.Name+" is as before the mistake", func() error {
+			f, err := w.front(svc.Name)
+			return errors.Join(err, differ("ports", first[svc.Name].Ports, f.Ports), differ("settings", first[svc.Name].Settings, f.Settings))
+		})
+	}
 	w.remove(both...)
 	w.nothingLeft(before)
 }
