@@ -27,7 +27,7 @@ func awsKey(key string) string { return "service.beta.kubernetes.io/aws-load-bal
 func onAWS() *place {
 	everybody := []string{"0.0.0.0/0"}
 	return &place{
-		cloud: "aws", plane: &awsPlane, sim: []string{"--quota-factor=3"}, fronts: awsFronts, key: nameOf,
+		cloud: "aws", plane: &awsPlane, sim: []string{"--quota-factor=3"}, fronts: awsFronts, key: nameOf, spoil: spoilAWS,
 		kinds: []kind{
 			{name: classicKind, ports: oneByOne, check: func(nodePorts ...int32) string { return fmt.Sprint(nodePorts[0]) }, open: everybody,
 				parts: map[string]int{"elb/LoadBalancers/": 1, "ec2/Groups/": 1}},

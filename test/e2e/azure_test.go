@@ -22,7 +22,6 @@ func TestAzure(t *testing.T) {
 	t.Parallel()
 	p := onAzure()
 	p.scenarios(t)
-	t.Run("drift", p.azureDrift)
 	t.Run("neighbours", p.neighbours)
 	t.Run("beside AKS", p.besideAKS)
 	t.Run("interfaces", p.interfaces)
@@ -33,7 +32,7 @@ func azureKey(key string) string { return "service.beta.kubernetes.io/azure-" + 
 
 func onAzure() *place {
 	return &place{
-		cloud: "azure", plane: &azurePlane, fronts: azureFronts, key: nameOf,
+		cloud: "azure", plane: &azurePlane, fronts: azureFronts, key: nameOf, spoil: spoilAzure,
 		kinds: []kind{
 			{name: "public", ports: oneByOne, check: eachPort, open: []string{"Internet"}, parts: map[string]int{"/publicIPAddresses/": 1}},
 			{name: "internal", asks: []change{annotate(azureKey("load-balancer-internal"), "true")}, ports: oneByOne, check: eachPort},
@@ -68,16 +67,9 @@ func azureMishaps() []mishap {
 	}
 }
 
-// azureDrift takes away by hand what load balancers consist of.
-func (p *place) azureDrift(t *testing.T) {
-	w := p.start(t, 3)
-	ctx := t.Context()
-	before := w.dump()
-	w.controller("--drift-interval=3s")
-	fleet := w.many(len(p.kinds))
-	w.must(w.Create(ctx, fleet...))
-	w.programmed(fleet...)
-	first := w.byName(fleet)
+// spoilAzure takes away by hand what load balancers consist of.
+func spoilAzure(w *world) {
+	ctx := w.t.Context()
 	c, err := dialAzure(w.Sim.URL)
 	w.must(err)
 	balancers := c.NewLoadBalancersClient()
@@ -104,20 +96,6 @@ func (p *place) azureDrift(t *testing.T) {
 			}
 		}
 	}
-	w.eventually("everything is back", func() error {
-		for _, k := range p.kinds {
-			f, err := w.front(k.name)
-			if err != nil {
-				return err
-			}
-			if err := differ(k.name, first[k.name], f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	w.remove(fleet...)
-	w.nothingLeft(before)
 }
 
 // groupOf is the resource group in an id.

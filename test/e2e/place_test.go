@@ -33,6 +33,8 @@ type place struct {
 	kills    []int        // after so many writes a controller is killed; nil: 1, 2 and 3
 	slow     []string     // flags of the simulator that make it as slow as the cloud
 	slowly   int          // Services that it then serves; 0: one of each kind
+	spoil    func(*world) // takes away by hand what load balancers consist of; nil: nothing does
+	frees    bool         // with it go addresses, which may be others afterwards
 	install  func(*world) // how the controller gets into the cluster; nil: it is only started
 }
 

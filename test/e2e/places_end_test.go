@@ -143,3 +143,31 @@ func (p *place) finalizers(t *testing.T) {
 	}
 	w.nothingLeft(before)
 }
+
+// drift takes away by hand what load balancers consist of: everything comes back as it
+// was, with the same addresses where nothing has released them.
+func (p *place) drift(t *testing.T) {
+	w := p.start(t, 3)
+	before := w.dump()
+	w.controller("--drift-interval=3s")
+	fleet := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	first := w.byName(fleet)
+	p.spoil(w)
+	for _, k := range p.kinds {
+		w.eventually(k.name+" is back", func() error {
+			f, err := w.front(k.name)
+			if p.frees {
+				f.Address = first[k.name].Address
+			}
+			return errors.Join(err, differ(k.name, first[k.name], f))
+		})
+	}
+	w.settled(w.meter())
+	for _, k := range p.kinds {
+		w.addressed(k.name, k.name)
+	}
+	w.remove(fleet...)
+	w.nothingLeft(before)
+}

@@ -27,6 +27,9 @@ func (p *place) scenarios(t *testing.T) {
 	t.Run("cut", p.cut)
 	t.Run("mistakes", p.mistaken)
 	t.Run("finalizers", p.finalizers)
+	if p.spoil != nil {
+		t.Run("drift", p.drift)
+	}
 }
 
 // life takes one Service of each kind through what can happen to it.
