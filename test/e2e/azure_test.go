@@ -60,8 +60,8 @@ func azureMishaps() []mishap {
 		mishapOf("timeout", "public", azureKey("load-balancer-tcp-idle-timeout"), "1000", "4 to 100"),
 		mishapOf("named", "public", azureKey("pip-name"), "nobodys", "public IP"),
 		mishapOf("clients", "public", azureKey("allowed-ip-ranges"), "10.0.0.1/8", "10.0.0.0/8"),
-		mishapOf("subnet", "internal", azureKey("load-balancer-internal-subnet"), "nowhere", "subnet"),
 		mishapOf("probe", "internal", azureKey("load-balancer-health-probe-interval"), "0", "5"),
+		mishapOf("subnet", "internal", azureKey("load-balancer-internal-subnet"), "nowhere", "subnet"),
 		{name: "asked", kind: "public", field: true, bad: []change{asked("192.0.2.99")}, fix: []change{asked("")}, words: []string{`"192.0.2.99"`, "public IP"}},
 		{name: "sctp", kind: "public", field: true, bad: []change{sctp}, fix: []change{one}, words: []string{"spec.ports", "SCTP"}},
 	}
