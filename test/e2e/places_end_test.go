@@ -22,28 +22,19 @@ func (p *place) mistaken(t *testing.T) {
 	before := w.dump()
 	nodes := w.seed(2)
 	w.controller()
-	var live []corev1.Service
-	kinds := map[string]kind{}
-	for _, k := range p.kinds {
-		kinds[k.name] = k
-	}
-	for i, m := range p.mistakes {
-		svc := w.one(kinds[m.kind], i)
-		svc.Name = m.name
-		live = append(live, svc)
-	}
+	live := p.forMistakes(w, "", 0)
 	w.must(w.Create(t.Context(), live...))
 	w.programmed(live...)
 	w.settled(w.meter())
 	first := w.byName(live)
 
 	meter := w.meter()
-	var fresh []corev1.Service
+	fresh := p.forMistakes(w, "new-", len(live))
 	for i, m := range p.mistakes {
 		w.update(m.name, m.bad...)
-		svc := w.one(kinds[m.kind], len(live)+i, m.bad...)
-		svc.Name = "new-" + m.name
-		fresh = append(fresh, svc)
+		for _, c := range m.bad {
+			c(&fresh[i])
+		}
 	}
 	w.must(w.Create(t.Context(), fresh...))
 	for _, m := range p.mistakes {
@@ -80,6 +71,29 @@ func (p *place) mistaken(t *testing.T) {
 	}
 	both := append(slices.Clone(live), fresh[half:]...)
 	w.programmed(both...)
+	w.mended(live, first)
+	w.remove(both...)
+	w.nothingLeft(before)
+}
+
+// forMistakes are Services, one for each mistake, without it.
+func (p *place) forMistakes(w *world, prefix string, from int) []corev1.Service {
+	var out []corev1.Service
+	for i, m := range p.mistakes {
+		svc := w.one(p.kindOf(m), from+i)
+		svc.Name = prefix + m.name
+		out = append(out, svc)
+	}
+	return out
+}
+
+func (p *place) kindOf(m mishap) kind {
+	return p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.name == m.kind })]
+}
+
+// mended wants live Services to be as they were before their mistakes.
+func (w *world) mended(live []corev1.Service, first map[string]front) {
+	w.t.Helper()
 	for _, svc := range live {
 		w.condition(svc.Name, status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
 		w.eventually(svc.Name+" is as before the mistake", func() error {
@@ -87,8 +101,6 @@ func (p *place) mistaken(t *testing.T) {
 			return errors.Join(err, differ("ports", first[svc.Name].Ports, f.Ports), differ("settings", first[svc.Name].Settings, f.Settings))
 		})
 	}
-	w.remove(both...)
-	w.nothingLeft(before)
 }
 
 // byName are the fronts of Services.

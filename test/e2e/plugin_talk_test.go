@@ -231,8 +231,7 @@ func (p *place) pluginMistakes(t *testing.T) {
 	first, meter := w.byName(live), w.meter()
 	var fresh []corev1.Service
 	for i, m := range p.mistakes {
-		k := p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.name == m.kind })]
-		svc := w.one(k, len(live)+i, m.bad...)
+		svc := w.one(p.kindOf(m), len(live)+i, m.bad...)
 		svc.Name = m.name
 		fresh = append(fresh, svc)
 	}
