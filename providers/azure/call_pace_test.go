@@ -118,7 +118,7 @@ func TestPaceGoesOn(t *testing.T) {
 		s := &Session{now: time.Now, patience: time.Second}
 		never := func(ctx context.Context) (bool, http.Header, error) { return false, nil, ctx.Err() }
 		err := s.until(t.Context(), "PUT things", "/things/x", nil, never)
-		if _, is := errors.AsType[*kit.Unended](err); !is {
+		if _, is := errors.AsType[*kit.UnendedError](err); !is {
 			t.Errorf("got %v, want that it is slow", err)
 		}
 		asked := 0

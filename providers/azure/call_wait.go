@@ -122,7 +122,7 @@ func (s *Session) until(ctx context.Context, kind, path string, header http.Head
 		return kit.State{After: max(retryAfter(next, s.now()), pauseAfter(s.now().Sub(began), questions, g.again > 0))}, nil
 	})
 	if err != nil {
-		return &kit.Unended{What: lastSegment(path), Again: lateDelay}
+		return &kit.UnendedError{What: lastSegment(path), Again: lateDelay}
 	}
 	return ended
 }

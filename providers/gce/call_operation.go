@@ -126,7 +126,7 @@ func (s *Session) await(ctx context.Context, op *computepb.Operation) error {
 	case err == nil:
 		return faultOfOperation(op)
 	case kit.IsOver(err):
-		return &kit.Unended{What: "operation " + at.name, Again: unfinishedDelay}
+		return &kit.UnendedError{What: "operation " + at.name, Again: unfinishedDelay}
 	}
 	// The operation is somewhere; what became of it only a read can tell.
 	return &fault.Fault{Meaning: fault.Ambiguous, Text: "operation " + at.name + ": its end cannot be read", Err: err}

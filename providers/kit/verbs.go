@@ -115,19 +115,19 @@ func Deleted(err error) plan.Outcome {
 	return Failed(err)
 }
 
-// Unended is an operation that the cloud has accepted, and whose end was not waited for.
-type Unended struct {
+// UnendedError is an operation that the cloud has accepted, and whose end was not waited for.
+type UnendedError struct {
 	What  string
 	Again time.Duration // after which to look what it came to
 }
 
 // Error implements error.
-func (u *Unended) Error() string { return u.What + " has not ended yet" }
+func (u *UnendedError) Error() string { return u.What + " has not ended yet" }
 
 // Failed returns the outcome of a call that ended with a fault, or whose operation has
 // not ended yet.
 func Failed(err error) plan.Outcome {
-	if u, is := errors.AsType[*Unended](err); is {
+	if u, is := errors.AsType[*UnendedError](err); is {
 		return plan.Outcome{Wait: u.Again, Sent: plan.WasSent}
 	}
 	if fault.Is(err, fault.Ambiguous) {

@@ -7,31 +7,31 @@ import (
 )
 
 // invalid is a value that the API does not take.
-func invalid(format string, args ...any) *rest.Refusal {
+func invalid(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "InvalidParameter", format, args...)
 }
 
 // missing is a value that the API must have.
-func missing(name string) *rest.Refusal {
+func missing(name string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "MissingParameter", "%s is missing", name)
 }
 
 // lost is what is not there, or not allowed to the caller.
-func lost(what, id string) *rest.Refusal {
+func lost(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "NotAuthorizedOrNotFound", "Authorization failed or requested resource not found: %s %s", what, id)
 }
 
 // related is a thing that the body names and that is not there.
-func related(what, id string) *rest.Refusal {
+func related(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "RelatedResourceNotAuthorizedOrNotFound", "Authorization failed or related resource not found: %s %s", what, id)
 }
 
 // taken is a thing that is there already.
-func taken(format string, args ...any) *rest.Refusal {
+func taken(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusConflict, "NotAuthorizedOrResourceAlreadyExists", format, args...)
 }
 
 // tooMany is a limit of the tenancy.
-func tooMany(what string, limit int) *rest.Refusal {
+func tooMany(what string, limit int) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "LimitExceeded", "The limit of %d %s is exceeded", limit, what)
 }

@@ -21,7 +21,7 @@ type signature struct {
 	signature []byte
 }
 
-func notAuthenticated(format string, args ...any) *rest.Refusal {
+func notAuthenticated(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusUnauthorized, "NotAuthenticated", "The required information to complete authentication was not provided or was incorrect: "+format, args...)
 }
 

@@ -22,10 +22,10 @@ type visit struct {
 // words are what the APIs have in common. Source: API reference, "API Errors".
 func words() rest.Words {
 	return rest.Words{
-		Unknown:   rest.Refusal{Status: http.StatusNotFound, Code: "NotFound", Text: "No operation is supported at this address"},
-		Malformed: rest.Refusal{Status: http.StatusBadRequest, Code: "CannotParseRequest", Text: "Incorrectly formatted request"},
-		TooFast:   rest.Refusal{Status: http.StatusTooManyRequests, Code: "TooManyRequests", Text: "Too many requests for the user"},
-		Broken:    rest.Refusal{Status: http.StatusInternalServerError, Code: "InternalServerError", Text: "Internal error occurred"},
+		Unknown:   rest.Error{Status: http.StatusNotFound, Code: "NotFound", Text: "No operation is supported at this address"},
+		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "CannotParseRequest", Text: "Incorrectly formatted request"},
+		TooFast:   rest.Error{Status: http.StatusTooManyRequests, Code: "TooManyRequests", Text: "Too many requests for the user"},
+		Broken:    rest.Error{Status: http.StatusInternalServerError, Code: "InternalServerError", Text: "Internal error occurred"},
 		Secret:    map[string]bool{"privateKey": true, "passphrase": true, "publicKey": true, "podKey": true},
 		Header:    "Opc-Request-Id",
 		ID:        requestID,
@@ -53,6 +53,6 @@ func (v *visit) Admit() error {
 }
 
 // Envelope implements rest.Caller.
-func (v *visit) Envelope(r *rest.Refusal) rest.Answer {
+func (v *visit) Envelope(r *rest.Error) rest.Answer {
 	return rest.Answer{Status: r.Status, Code: r.Code, Body: rest.Object{"code": r.Code, "message": r.Text}}
 }

@@ -7,28 +7,28 @@ import (
 )
 
 // invalid is Octavia's 400.
-func invalid(format string, args ...any) *rest.Refusal {
+func invalid(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "ValidationException", "Validation failure: "+format, args...)
 }
 
 // unfit is Octavia's 400 to a value that is not of the type of its key.
-func unfit(key, value, why string) *rest.Refusal {
+func unfit(key, value, why string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute %s. Value: '%s'. Value %s", key, value, why)
 }
 
 // lost is Octavia's 404.
-func lost(what, id string) *rest.Refusal {
+func lost(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "NotFound", "%s %s not found.", what, id)
 }
 
 // immutable is Octavia's 409 to a child of what is busy. Source: a real Octavia.
-func immutable(what, id string) *rest.Refusal {
+func immutable(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusConflict, "ImmutableObject", "%s %s is immutable and cannot be updated.", what, id)
 }
 
 // body is the refusal in the form of the API.
 // Sources: a real Keystone, Neutron and Octavia; Barbican API reference.
-func (v *visit) body(r *rest.Refusal) Object {
+func (v *visit) body(r *rest.Error) Object {
 	switch v.Service {
 	case apiOctavia:
 		code := "Client"

@@ -140,7 +140,7 @@ func one(c collection, key, what string, render func(*state, Object) Object) fun
 }
 
 // missing is the API's answer to an id that is not there.
-func (v *visit) missing(what, id string) *rest.Refusal {
+func (v *visit) missing(what, id string) *rest.Error {
 	if v.Service == apiNeutron {
 		return rest.Refuse(http.StatusNotFound, strings.ReplaceAll(what, " ", "")+"NotFound", "%s %s could not be found.", what, id)
 	}

@@ -77,7 +77,7 @@ func (s *state) taken(subnet string) map[string]bool {
 }
 
 // takes tells whether a subnet has an address to give.
-func (v *visit) takes(subnet Object, address string) *rest.Refusal {
+func (v *visit) takes(subnet Object, address string) *rest.Error {
 	a, err := netip.ParseAddr(address)
 	prefix := netip.MustParsePrefix(subnet.Text("cidr"))
 	switch {
@@ -170,7 +170,7 @@ func asFloating(s *state, f Object) Object {
 	return out
 }
 
-func noFloating(id string) *rest.Refusal {
+func noFloating(id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "FloatingIPNotFound", "Floating IP %s could not be found", id)
 }
 

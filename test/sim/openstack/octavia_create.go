@@ -47,7 +47,7 @@ func createBalancer(v *visit) (any, error) {
 // groups. Source: Octavia release notes.
 const vnicVersion = 29
 
-func quotaMet(what string) *rest.Refusal {
+func quotaMet(what string) *rest.Error {
 	return rest.Refuse(http.StatusForbidden, "QuotaException", "Quota has been met for resources: %s", what)
 }
 

@@ -18,10 +18,10 @@ type visit struct {
 // words are what the APIs have in common.
 func words() rest.Words {
 	return rest.Words{
-		Unknown:   rest.Refusal{Status: http.StatusNotFound, Code: "HTTPNotFound", Text: "The resource could not be found."},
-		Malformed: rest.Refusal{Status: http.StatusBadRequest, Code: "HTTPBadRequest", Text: "malformed JSON in the body"},
-		TooFast:   rest.Refusal{Status: http.StatusTooManyRequests, Code: "OverLimit", Text: "This request was rate-limited."},
-		Broken:    rest.Refusal{Status: http.StatusInternalServerError, Text: "An unknown exception occurred."},
+		Unknown:   rest.Error{Status: http.StatusNotFound, Code: "HTTPNotFound", Text: "The resource could not be found."},
+		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "HTTPBadRequest", Text: "malformed JSON in the body"},
+		TooFast:   rest.Error{Status: http.StatusTooManyRequests, Code: "OverLimit", Text: "This request was rate-limited."},
+		Broken:    rest.Error{Status: http.StatusInternalServerError, Text: "An unknown exception occurred."},
 		Secret:    map[string]bool{"auth": true},
 		Header:    "X-Openstack-Request-Id",
 		ID:        func(_ string, seq int) string { return "req-" + idOf(strconv.Itoa(seq)) },
@@ -38,7 +38,7 @@ func (v *visit) Admit() error {
 
 // Envelope implements rest.Caller.
 // Source of the rate's: sapcc/openstack-rate-limit-middleware, its default response.
-func (v *visit) Envelope(r *rest.Refusal) rest.Answer {
+func (v *visit) Envelope(r *rest.Error) rest.Answer {
 	out := rest.Answer{Status: r.Status, Code: r.Code, Body: v.body(r)}
 	if out.Code == "" {
 		out.Code = strconv.Itoa(r.Status)

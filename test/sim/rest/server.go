@@ -21,11 +21,11 @@ type State[S any] interface {
 
 // Caller is a call in the words of a cloud, around a Visit.
 type Caller[S any] interface {
-	shared() *Visit[S]
+	Shared() *Visit[S]
 	// Admit refuses who may not call. It is asked under the lock.
 	Admit() error
 	// Envelope is a refusal in the form of the API.
-	Envelope(*Refusal) Answer
+	Envelope(*Error) Answer
 }
 
 // Server takes calls to their routes: through throttle, faults and permissions, one at a
@@ -71,7 +71,7 @@ func Open[S State[S], V Caller[S]](on clock.PassiveClock, live S, words Words, r
 func (s *Server[S, V]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Handle(w, r, func() (*sim.Visit, func(int)) {
 		c := s.begin(Visit[S]{HTTP: r, Answer: Answer{Header: http.Header{}}})
-		v := c.shared()
+		v := c.Shared()
 		v.Time = s.Clock.Now()
 		if err := s.visit(c, v); err != nil {
 			v.Answer = c.Envelope(s.words.refusal(err))

@@ -24,12 +24,13 @@ type Visit[S any] struct {
 	Again  bool // nothing was done: the answer is that of an earlier call
 }
 
-func (v *Visit[S]) shared() *Visit[S] { return v }
+// Shared is the part of a call that all clouds share.
+func (v *Visit[S]) Shared() *Visit[S] { return v }
 
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 8 << 20
 
-func (v *Visit[S]) read(malformed Refusal) error {
+func (v *Visit[S]) read(malformed Error) error {
 	raw, err := io.ReadAll(io.LimitReader(v.HTTP.Body, maxBody))
 	if err != nil || len(raw) == 0 {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// Refusal is an answer that says no. Each API has a form of its own for it.
-type Refusal struct {
+// Error is an answer that says no. Each API has a form of its own for it.
+type Error struct {
 	Status int
 	Code   string // empty where the API tells none
 	Text   string
@@ -18,19 +18,19 @@ type Refusal struct {
 }
 
 // Error implements error.
-func (r *Refusal) Error() string { return r.Text }
+func (r *Error) Error() string { return r.Text }
 
 // Refuse makes a refusal.
-func Refuse(status int, code, format string, args ...any) *Refusal {
-	return &Refusal{Status: status, Code: code, Text: fmt.Sprintf(format, args...)}
+func Refuse(status int, code, format string, args ...any) *Error {
+	return &Error{Status: status, Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
 // Words are what a cloud says whatever the call is.
 type Words struct {
-	Unknown   Refusal // to a path that it does not know
-	Malformed Refusal // to a body that is no JSON; the cause comes after the text
-	TooFast   Refusal // beyond a rate
-	Broken    Refusal // where a fault leaves something open, and to what is no refusal
+	Unknown   Error // to a path that it does not know
+	Malformed Error // to a body that is no JSON; the cause comes after the text
+	TooFast   Error // beyond a rate
+	Broken    Error // where a fault leaves something open, and to what is no refusal
 	// Secret are the keys of bodies that the journal leaves out.
 	Secret map[string]bool
 	// Header names an answer: ID is its value, given the one of the request.
@@ -39,8 +39,8 @@ type Words struct {
 }
 
 // refusal is an error as an answer.
-func (w Words) refusal(err error) *Refusal {
-	var r *Refusal
+func (w Words) refusal(err error) *Error {
+	var r *Error
 	if errors.As(err, &r) {
 		return r
 	}
@@ -48,8 +48,8 @@ func (w Words) refusal(err error) *Refusal {
 }
 
 // injected is what a fault answers.
-func (w Words) injected(f sim.Fault) *Refusal {
-	r := &Refusal{Status: f.Status, Code: f.Code, Text: f.Message}
+func (w Words) injected(f sim.Fault) *Error {
+	r := &Error{Status: f.Status, Code: f.Code, Text: f.Message}
 	sim.Default(&r.Status, w.Broken.Status)
 	sim.Default(&r.Code, w.Broken.Code)
 	sim.Default(&r.Text, w.Broken.Text)
