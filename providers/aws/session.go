@@ -95,14 +95,11 @@ func loadSDK(ctx context.Context, c Config, env providers.Env) (awssdk.Config, e
 	return withRole(sdk, c), nil
 }
 
-// keptConnections is how many idle connections to one endpoint are kept.
-const keptConnections = 64
-
 // client is the SDK's own, with enough connections for many Services at once, that are
 // made the way all others of the program are.
 func client() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-		t.MaxIdleConnsPerHost = keptConnections
+		t.MaxIdleConnsPerHost = kit.KeptConnections
 		kit.Alive(t)
 		if program, ok := http.DefaultTransport.(*http.Transport); ok {
 			t.DialContext, t.DisableKeepAlives = program.DialContext, program.DisableKeepAlives

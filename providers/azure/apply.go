@@ -2,10 +2,8 @@ package azure
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -126,19 +124,6 @@ func with[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*c
 	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, c.Step, spec) })
 }
 
-// failed is the outcome of a call that ended with a fault, or whose operation has
-// not ended yet.
-func failed(err error) plan.Outcome {
-	var w *slow
-	switch {
-	case errors.As(err, &w):
-		return plan.Outcome{Wait: lateDelay, Sent: plan.WasSent}
-	case fault.Is(err, fault.Ambiguous):
-		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
-	}
-	return plan.Outcome{Err: err}
-}
-
 // after is the outcome of a step after which the resource has the spec.
 func after(step plan.Step, id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
 	r := step.Target
@@ -177,7 +162,7 @@ func (c *change) writeSecurity() {
 		return err
 	})
 	if err != nil {
-		c.all(refused, failed(err))
+		c.all(refused, kit.Failed(err))
 		return
 	}
 	for i, step := range c.batch.Steps {

@@ -14,7 +14,7 @@ import (
 func (c *change) writeBalancer() {
 	name := c.balancer()
 	if err := c.learnFrontends(); err != nil {
-		c.all(nil, failed(err))
+		c.all(nil, kit.Failed(err))
 		return
 	}
 	var edit LBEdit
@@ -29,7 +29,7 @@ func (c *change) writeBalancer() {
 		return err
 	})
 	if err != nil {
-		c.all(edit.Refused, failed(err))
+		c.all(edit.Refused, kit.Failed(err))
 		return
 	}
 	pools := c.writePools(name, now)

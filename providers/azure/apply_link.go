@@ -2,6 +2,7 @@ package azure
 
 import (
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -11,7 +12,7 @@ func (c *change) writeLink(step plan.Step, spec Link) plan.Outcome {
 	id := armID(c.config.networkSubscription(), spec.Group, "privateLinkServices", spec.Name)
 	found, err := c.current(c.ctx, id, networkVersion)
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	if step.ID.Action == plan.Delete {
 		return outcomeOf(c.deleteLink(id, found))
@@ -21,7 +22,7 @@ func (c *change) writeLink(step plan.Step, spec Link) plan.Outcome {
 	}
 	o, err := c.put(c.ctx, id, linkBody(c.config, found, spec), "")
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	now := linkOf(o, nil)
 	now.On = spec.On
@@ -50,7 +51,7 @@ func (c *change) writePolicy(step plan.Step, spec Policy) plan.Outcome {
 	id := c.config.subnetID(spec.Subnet)
 	found, err := c.current(c.ctx, id, networkVersion)
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	if found == nil {
 		return plan.Failed(fault.New(fault.Invalid, "subnet %s: does not exist", spec.Subnet))
@@ -59,7 +60,7 @@ func (c *change) writePolicy(step plan.Step, spec Policy) plan.Outcome {
 		body := found.clone()
 		body.make("properties")["privateLinkServiceNetworkPolicies"] = "Disabled"
 		if found, err = c.put(c.ctx, id, body, ""); err != nil {
-			return failed(err)
+			return kit.Failed(err)
 		}
 		c.facts.subnet(lower(spec.Subnet)).Forget()
 	}

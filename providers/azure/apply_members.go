@@ -132,7 +132,7 @@ func (c *change) writeInterfaces() {
 	errs := (&crowd{change: c, wishes: all, version: networkVersion, body: interfaceBody, configuration: interfaceConfiguration}).write()
 	for i, step := range c.batch.Steps {
 		if refused[i] != nil {
-			c.set(i, failed(refused[i]))
+			c.set(i, kit.Failed(refused[i]))
 			continue
 		}
 		c.set(i, membersOutcome(step, members[i], func(n NIC) error { return errs[n.ID] }))
@@ -168,7 +168,7 @@ func membersOutcome[T any](step plan.Step, members []T, failure func(T) error) p
 		case step.ID.Action != plan.Delete && fault.OfMember(err):
 			out.Refused = append(out.Refused, plan.Refusal{Member: m, Err: err})
 		default:
-			return failed(err)
+			return kit.Failed(err)
 		}
 	}
 	return out

@@ -26,7 +26,7 @@ func (c *change) writeContainer(step plan.Step, spec Container) plan.Outcome {
 		return err
 	})
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	return after(step, now.text("id"), stack.Name, containerOf(c.config, now, step.ID.Owner.UID))
 }
@@ -49,7 +49,7 @@ func (c *change) writeContainerIP(step plan.Step, spec ContainerIP) plan.Outcome
 		err = fault.New(fault.Conflict, "public IP %s: is gone", spec.Name)
 	}
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	return after(step, now.text("id"), stack.Name, containerIPOf(now))
 }
@@ -100,11 +100,11 @@ func (c *change) writeGatewaySteps() {
 		if cause := errors.Unwrap(r.Err); cause != nil {
 			r.Err = cause
 		}
-		c.set(r.Member, failed(r.Err))
+		c.set(r.Member, kit.Failed(r.Err))
 	}
 	for _, i := range places {
 		if !decided[i] {
-			c.set(i, failed(err))
+			c.set(i, kit.Failed(err))
 		}
 	}
 }

@@ -19,7 +19,7 @@ type poolWrite struct {
 // outcome is that of a step on the members of the pool.
 func (w poolWrite) outcome(step plan.Step, id string, spec Pool) plan.Outcome {
 	if w.err != nil {
-		return failed(w.err)
+		return kit.Failed(w.err)
 	}
 	out := after(step, id, stack.Derived, spec)
 	for _, r := range w.refused {

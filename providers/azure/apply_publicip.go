@@ -24,7 +24,7 @@ func (c *change) writePublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 		return publicIPUpdate(found, spec, fields(step)), nil
 	})
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	return c.publicIPOutcome(step, o)
 }
@@ -65,7 +65,7 @@ func (c *change) createPublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 	if !known || found != nil {
 		var err error
 		if found, err = c.current(c.ctx, id, networkVersion); err != nil {
-			return failed(err)
+			return kit.Failed(err)
 		}
 	}
 	if found != nil {
@@ -73,15 +73,15 @@ func (c *change) createPublicIP(step plan.Step, spec PublicIP) plan.Outcome {
 	}
 	body, err := publicIPBody(c.config, spec, step.ID.Owner, bindingWith(step))
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	o, err := c.put(c.ctx, id, body, "")
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	if publicIPOf(o).Address == "" {
 		if o, err = c.get(c.ctx, id, networkVersion); err != nil || o == nil {
-			return failed(orGone(err, step))
+			return kit.Failed(orGone(err, step))
 		}
 	}
 	c.facts.learnIP(o)
@@ -105,7 +105,7 @@ func (c *change) takePublicIP(step plan.Step, found Object) plan.Outcome {
 	if with := bindingWith(step); with != nil {
 		o, err := c.editPublicIP(step.ID.Key, func(o Object) (Object, error) { return bound(o, step.ID.Owner, *with) })
 		if err != nil {
-			return failed(err)
+			return kit.Failed(err)
 		}
 		found = o
 	}
@@ -148,7 +148,7 @@ func (c *change) writeBinding(step plan.Step, spec Binding) plan.Outcome {
 	}
 	o, err := c.editPublicIP(step.ID.Key, func(found Object) (Object, error) { return bound(found, step.ID.Owner, spec) })
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	if spec.DNSLabel != nil {
 		now := publicIPOf(o).DNSLabel
@@ -168,7 +168,7 @@ func (c *change) unbind(step plan.Step, spec Binding) plan.Outcome {
 		return out, nil
 	})
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	return gone()
 }
@@ -187,7 +187,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	id := c.config.publicIPID(step.ID.Key)
 	found, err := c.current(c.ctx, id, networkVersion)
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	if found == nil {
 		return gone()
@@ -196,7 +196,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	held, err := c.holds(found)
 	switch {
 	case err != nil:
-		return failed(err)
+		return kit.Failed(err)
 	case last && !held && !c.claimed(step):
 		if err = c.remove(c.ctx, id); err == nil {
 			c.facts.forgetIP(step.ID.Key)
@@ -238,7 +238,7 @@ func (c *change) holds(found Object) (bool, error) {
 
 func outcomeOf(err error) plan.Outcome {
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	return gone()
 }

@@ -132,13 +132,13 @@ func (s *setChange) firstLeaving(errs map[string]error) error {
 func (s *setChange) outcome(i int, step plan.Step, errs map[string]error, joined, left error) plan.Outcome {
 	switch {
 	case s.refused[i] != nil:
-		return failed(s.refused[i])
+		return kit.Failed(s.refused[i])
 	case s.done[i]:
 		return gone()
 	case step.ID.Action == plan.Delete:
 		return outcomeOf(left)
 	case joined != nil:
-		return failed(joined)
+		return kit.Failed(joined)
 	}
 	add, remove := plan.Members[Instance](step)
 	if step.ID.Action == plan.Create {

@@ -2,11 +2,10 @@ package azure
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/meter"
 )
 
@@ -125,16 +124,10 @@ func action(last string) string {
 
 // refusalOf reads the code of a refusal; the status stands for what has none.
 func refusalOf(status int, header http.Header, body []byte) providers.Answer {
-	a := providers.Answer{Code: header.Get("X-Ms-Error-Code")}
+	said := kit.Refusal{Code: header.Get("X-Ms-Error-Code"), Status: status}
 	// A body that is not JSON has no code.
-	if o, err := ParseObject(body); a.Code == "" && err == nil {
-		a.Code = o.in("error").text("code")
+	if o, err := ParseObject(body); said.Code == "" && err == nil {
+		said.Code = o.in("error").text("code")
 	}
-	a.Code = orElse(a.Code, strconv.Itoa(status))
-	m, mapped := meaningOf(a.Code, status)
-	if !mapped {
-		m = fault.Internal
-	}
-	a.Meaning = m
-	return a
+	return errorsOf().Answer(said)
 }

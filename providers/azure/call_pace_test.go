@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // TestPolls: however long operations take, and however many are under way, each costs
@@ -116,7 +118,7 @@ func TestPaceGoesOn(t *testing.T) {
 		s := &Session{now: time.Now, patience: time.Second}
 		never := func(ctx context.Context) (bool, http.Header, error) { return false, nil, ctx.Err() }
 		err := s.until(t.Context(), "PUT things", "/things/x", nil, never)
-		if _, is := errors.AsType[*slow](err); !is {
+		if _, is := errors.AsType[*kit.UnendedError](err); !is {
 			t.Errorf("got %v, want that it is slow", err)
 		}
 		asked := 0
@@ -196,12 +198,5 @@ func TestSameHost(t *testing.T) {
 		if got := sameHost(c.link, c.endpoint); got != c.want {
 			t.Errorf("%s from %s: %v, want %v", c.link, c.endpoint, got, c.want)
 		}
-	}
-}
-
-// TestConnectionsAreAsked: a connection that gives no sign of life is not kept.
-func TestConnectionsAreAsked(t *testing.T) {
-	if c := transport().HTTP2; c == nil || c.SendPingTimeout != 30*time.Second || c.PingTimeout != 15*time.Second {
-		t.Errorf("HTTP/2 is %+v", c)
 	}
 }

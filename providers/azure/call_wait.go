@@ -88,11 +88,6 @@ func endOf(now answer, path string) (bool, http.Header, error) {
 	return false, now.header, nil
 }
 
-// slow is an operation that was accepted and has not ended in time.
-type slow struct{ what string }
-
-func (w *slow) Error() string { return w.what + " has not ended yet" }
-
 // until asks again and again until something of the kind has ended: first when it is
 // likely to be over, and never sooner than Azure says.
 func (s *Session) until(ctx context.Context, kind, path string, header http.Header, ask func(context.Context) (bool, http.Header, error)) error {
@@ -127,7 +122,7 @@ func (s *Session) until(ctx context.Context, kind, path string, header http.Head
 		return kit.State{After: max(retryAfter(next, s.now()), pauseAfter(s.now().Sub(began), questions, g.again > 0))}, nil
 	})
 	if err != nil {
-		return &slow{what: lastSegment(path)}
+		return &kit.UnendedError{What: lastSegment(path), Again: lateDelay}
 	}
 	return ended
 }

@@ -67,7 +67,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	s := &Session{config: c, cluster: orElse(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), limits: newLimits(c, env), patience: patience}
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
 	options := clientOptions(place)
-	options.Transport = &http.Client{Transport: metered(transport(), env.Calls)}
+	options.Transport = &http.Client{Transport: metered(kit.Transport(), env.Calls)}
 	if err := s.connect(place, options, strings.TrimSpace(c.UserAgent+" "+env.UserAgent)); err != nil {
 		return nil, err
 	}
@@ -115,22 +115,9 @@ func clientOptions(place cloud.Configuration) azpolicy.ClientOptions {
 	return azpolicy.ClientOptions{
 		Cloud:                           place,
 		InsecureAllowCredentialWithHTTP: strings.HasPrefix(place.Services[cloud.ResourceManager].Endpoint, "http://"),
-		Transport:                       &http.Client{Transport: transport()},
+		Transport:                       &http.Client{Transport: kit.Transport()},
 	}
 }
-
-// transport keeps enough connections for many Services at once.
-func transport() *http.Transport {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return &http.Transport{MaxIdleConnsPerHost: keptConnections}
-	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = keptConnections
-	return kit.Alive(t)
-}
-
-const keptConnections = 64
 
 // agent says who is calling.
 type agent struct{ name string }

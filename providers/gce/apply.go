@@ -3,12 +3,12 @@ package gce
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -22,7 +22,7 @@ const mergeTries = 3
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	out := make([]plan.Outcome, len(b.Steps))
 	for _, same := range alike(b) {
-		lead := &change{Session: s, ctx: ctx, batch: b, step: b.Steps[same[0]], steps: same}
+		lead := &change{s, kit.Change[*Session]{Session: s, Ctx: ctx, Batch: b, Step: b.Steps[same[0]], Same: same}}
 		for i, outcome := range lead.outcomes() {
 			out[same[i]] = outcome
 		}
@@ -36,7 +36,7 @@ func alike(b plan.Batch) [][]int {
 	type work struct {
 		owner   stack.Owner // zero for what is shared
 		key     stack.Key
-		verb    verb
+		verb    kit.Verb
 		content string // of what is shared
 	}
 	var order []work
@@ -46,7 +46,7 @@ func alike(b plan.Batch) [][]int {
 			if s.ID.Action != action {
 				continue
 			}
-			w := work{owner: s.ID.Owner, key: s.ID.Key, verb: verbOf(s)}
+			w := work{owner: s.ID.Owner, key: s.ID.Key, verb: kit.VerbOf(s)}
 			if s.Target.Hold == stack.Counted {
 				w.owner, w.content = stack.Owner{}, contentOf(s)
 			}
@@ -79,20 +79,17 @@ func contentOf(s plan.Step) string {
 // do the same.
 type change struct {
 	*Session
-	ctx   context.Context
-	batch plan.Batch
-	step  plan.Step
-	steps []int // all that it stands for, by index in the batch
+	kit.Change[*Session]
 }
 
 func (c *change) outcomes() []plan.Outcome {
 	c.awaitNeeds()
-	id := c.step.ID
+	id := c.Step.ID
 	if id.Key.Kind == KindGroup && id.Action == plan.Update {
 		return c.changeMembers()
 	}
 	outcome := c.oneForAll()
-	out := make([]plan.Outcome, len(c.steps))
+	out := make([]plan.Outcome, len(c.Same))
 	for i := range out {
 		out[i] = outcome
 	}
@@ -105,8 +102,8 @@ func (c *change) oneForAll() plan.Outcome {
 	if !c.shared() {
 		return c.run()
 	}
-	id := c.step.ID
-	what := cmp.Or(contentOf(c.step), fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.step.Target.Spec))
+	id := c.Step.ID
+	what := cmp.Or(contentOf(c.Step), fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.Step.Target.Spec))
 	if id.Action == plan.Delete {
 		if c.claimed() {
 			return plan.Outcome{}
@@ -122,133 +119,115 @@ func (c *change) oneForAll() plan.Outcome {
 }
 
 func (c *change) run() plan.Outcome {
-	if c.shared() && c.step.ID.Action == plan.Delete {
+	if c.shared() && c.Step.ID.Action == plan.Delete {
 		return c.release()
 	}
-	run, ok := verbs()[verbOf(c.step)]
-	if !ok {
-		return plan.Failed(fault.New(fault.Internal, "%s: there is no call that does this", c.step.ID))
-	}
-	return run(c)
+	return c.call()
 }
 
-func (c *change) shared() bool { return c.step.Target.Hold == stack.Counted }
+// call makes the call of the step.
+func (c *change) call() plan.Outcome {
+	return verbs().Run(&kit.Change[*change]{Session: c, Step: c.Step})
+}
+
+func (c *change) shared() bool { return c.Step.Target.Hold == stack.Counted }
 
 // claimed tells whether at this moment another Service wants the shared thing,
 // which may have come since the plan was made.
 func (c *change) claimed() bool {
-	return c.batch.Claims != nil && slices.ContainsFunc(c.steps, func(i int) bool {
-		s := c.batch.Steps[i]
-		return len(c.batch.Claims.Others(s.ID.Owner, s.Target)) > 0
+	return c.Batch.Claims != nil && slices.ContainsFunc(c.Same, func(i int) bool {
+		s := c.Batch.Steps[i]
+		return len(c.Batch.Claims.Others(s.ID.Owner, s.Target)) > 0
 	})
 }
 
 // release deletes something shared. What others use, of whom nothing is known, stays.
 func (c *change) release() plan.Outcome {
-	if c.step.ID.Key.Kind == KindCheckFirewall {
+	if c.Step.ID.Key.Kind == KindCheckFirewall {
 		if used, err := c.checksExist(); used || err != nil {
 			return plan.Outcome{Used: used && err == nil, Err: err}
 		}
 	}
-	outcome := verbs()[verbOf(c.step)](c)
+	outcome := c.call()
 	if fault.Is(outcome.Err, fault.InUse) {
 		return plan.Outcome{Used: true}
 	}
 	return outcome
 }
 
-// verb is what a step does, down to the part that its call writes.
-type verb struct {
-	kind   stack.Kind
-	action plan.Action
-	part   string
-}
-
-// verbOf drops the number that the part of a set has from its second chunk on.
-func verbOf(s plan.Step) verb {
-	return verb{s.ID.Key.Kind, s.ID.Action, strings.TrimRight(s.ID.Part, "0123456789")}
-}
-
 // verbs is the table of all calls. What members groups have is changed for many
 // steps at once; see changeMembers.
-func verbs() map[verb]func(*change) plan.Outcome {
-	return map[verb]func(*change) plan.Outcome{
-		{KindExternalRule, plan.Create, ""}: with(createRule),
-		{KindExternalRule, plan.Update, ""}: with(updateRule),
-		{KindExternalRule, plan.Delete, ""}: deleteRule,
-		{KindInternalRule, plan.Create, ""}: with(createRule),
-		{KindInternalRule, plan.Update, ""}: with(updateRule),
-		{KindInternalRule, plan.Delete, ""}: deleteRule,
-		{KindAddress, plan.Create, ""}:      with(createAddress),
-		{KindAddress, plan.Delete, ""}:      deleteAddress,
+func verbs() kit.Verbs[*change] {
+	return kit.Verbs[*change]{
+		{Kind: KindExternalRule, Action: plan.Create}: with(createRule),
+		{Kind: KindExternalRule, Action: plan.Update}: with(updateRule),
+		{Kind: KindExternalRule, Action: plan.Delete}: alone(deleteRule),
+		{Kind: KindInternalRule, Action: plan.Create}: with(createRule),
+		{Kind: KindInternalRule, Action: plan.Update}: with(updateRule),
+		{Kind: KindInternalRule, Action: plan.Delete}: alone(deleteRule),
+		{Kind: KindAddress, Action: plan.Create}:      with(createAddress),
+		{Kind: KindAddress, Action: plan.Delete}:      alone(deleteAddress),
 
-		{KindPool, plan.Create, ""}:           with(createPool),
-		{KindPool, plan.Update, "instances+"}: addToPool,
-		{KindPool, plan.Update, "instances-"}: removeFromPool,
-		{KindPool, plan.Update, "checks+"}:    addPoolChecks,
-		{KindPool, plan.Update, "checks-"}:    removePoolChecks,
-		{KindPool, plan.Delete, ""}:           deletePool,
+		{Kind: KindPool, Action: plan.Create}:                     with(createPool),
+		{Kind: KindPool, Action: plan.Update, Part: "instances+"}: alone(addToPool),
+		{Kind: KindPool, Action: plan.Update, Part: "instances-"}: alone(removeFromPool),
+		{Kind: KindPool, Action: plan.Update, Part: "checks+"}:    alone(addPoolChecks),
+		{Kind: KindPool, Action: plan.Update, Part: "checks-"}:    alone(removePoolChecks),
+		{Kind: KindPool, Action: plan.Delete}:                     alone(deletePool),
 
-		{KindBackend, plan.Create, ""}:         with(createBackend),
-		{KindBackend, plan.Update, ""}:         with(updateBackend),
-		{KindBackend, plan.Update, "protocol"}: with(updateBackend),
-		{KindBackend, plan.Delete, ""}:         deleteBackend,
+		{Kind: KindBackend, Action: plan.Create}:                   with(createBackend),
+		{Kind: KindBackend, Action: plan.Update}:                   with(updateBackend),
+		{Kind: KindBackend, Action: plan.Update, Part: "protocol"}: with(updateBackend),
+		{Kind: KindBackend, Action: plan.Delete}:                   alone(deleteBackend),
 
-		{KindCheck, plan.Create, ""}:         with(createCheck),
-		{KindCheck, plan.Update, ""}:         with(updateCheck),
-		{KindCheck, plan.Delete, ""}:         deleteCheck,
-		{KindRegionalCheck, plan.Create, ""}: with(createRegionalCheck),
-		{KindRegionalCheck, plan.Update, ""}: with(updateRegionalCheck),
-		{KindRegionalCheck, plan.Delete, ""}: deleteRegionalCheck,
-		{KindHTTPCheck, plan.Create, ""}:     with(createHTTPCheck),
-		{KindHTTPCheck, plan.Update, ""}:     with(updateHTTPCheck),
-		{KindHTTPCheck, plan.Delete, ""}:     deleteHTTPCheck,
+		{Kind: KindCheck, Action: plan.Create}:         with(createCheck),
+		{Kind: KindCheck, Action: plan.Update}:         with(updateCheck),
+		{Kind: KindCheck, Action: plan.Delete}:         alone(deleteCheck),
+		{Kind: KindRegionalCheck, Action: plan.Create}: with(createRegionalCheck),
+		{Kind: KindRegionalCheck, Action: plan.Update}: with(updateRegionalCheck),
+		{Kind: KindRegionalCheck, Action: plan.Delete}: alone(deleteRegionalCheck),
+		{Kind: KindHTTPCheck, Action: plan.Create}:     with(createHTTPCheck),
+		{Kind: KindHTTPCheck, Action: plan.Update}:     with(updateHTTPCheck),
+		{Kind: KindHTTPCheck, Action: plan.Delete}:     alone(deleteHTTPCheck),
 
-		{KindGroup, plan.Create, ""}:         with(createGroup),
-		{KindGroup, plan.Delete, ""}:         deleteGroup,
-		{KindNEG, plan.Create, ""}:           with(createNEG),
-		{KindNEG, plan.Update, "endpoints+"}: attachEndpoints,
-		{KindNEG, plan.Update, "endpoints-"}: detachEndpoints,
-		{KindNEG, plan.Delete, ""}:           deleteNEG,
+		{Kind: KindGroup, Action: plan.Create}:                   with(createGroup),
+		{Kind: KindGroup, Action: plan.Delete}:                   alone(deleteGroup),
+		{Kind: KindNEG, Action: plan.Create}:                     with(createNEG),
+		{Kind: KindNEG, Action: plan.Update, Part: "endpoints+"}: alone(attachEndpoints),
+		{Kind: KindNEG, Action: plan.Update, Part: "endpoints-"}: alone(detachEndpoints),
+		{Kind: KindNEG, Action: plan.Delete}:                     alone(deleteNEG),
 
-		{KindFirewall, plan.Create, ""}:      with(createFirewall),
-		{KindFirewall, plan.Update, ""}:      with(updateFirewall),
-		{KindFirewall, plan.Delete, ""}:      deleteFirewall,
-		{KindCheckFirewall, plan.Create, ""}: with(createFirewall),
-		{KindCheckFirewall, plan.Update, ""}: with(updateFirewall),
-		{KindCheckFirewall, plan.Delete, ""}: deleteFirewall,
-		{KindDeny, plan.Create, ""}:          with(createFirewall),
-		{KindDeny, plan.Update, ""}:          with(updateFirewall),
-		{KindDeny, plan.Delete, ""}:          deleteFirewall,
+		{Kind: KindFirewall, Action: plan.Create}:      with(createFirewall),
+		{Kind: KindFirewall, Action: plan.Update}:      with(updateFirewall),
+		{Kind: KindFirewall, Action: plan.Delete}:      alone(deleteFirewall),
+		{Kind: KindCheckFirewall, Action: plan.Create}: with(createFirewall),
+		{Kind: KindCheckFirewall, Action: plan.Update}: with(updateFirewall),
+		{Kind: KindCheckFirewall, Action: plan.Delete}: alone(deleteFirewall),
+		{Kind: KindDeny, Action: plan.Create}:          with(createFirewall),
+		{Kind: KindDeny, Action: plan.Update}:          with(updateFirewall),
+		{Kind: KindDeny, Action: plan.Delete}:          alone(deleteFirewall),
 	}
 }
 
-// with hands a step to the function for its spec; a step with another spec is a
-// defect of the plan.
-func with[T any](run func(*change, T) plan.Outcome) func(*change) plan.Outcome {
-	return func(c *change) plan.Outcome {
-		spec, ok := c.step.Target.Spec.(T)
-		if !ok {
-			return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", c.step.ID, c.step.Target.Spec))
-		}
-		return run(c, spec)
-	}
+// with is a verb that gets the content of the step.
+func with[T any](f func(*change, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, spec) })
 }
 
-// id is the path of the step's resource.
-func (c *change) id() string {
-	return cmp.Or(c.step.Target.ID, c.batch.ID(c.step, stack.RefTo(c.step.Target.Key)))
+// alone is a verb that gets the step.
+func alone(f func(*change) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+	return func(c *kit.Change[*change]) plan.Outcome { return f(c.Session) }
 }
 
 // name is the name of the step's resource.
-func (c *change) name() string { return lastOf(c.id()) }
+func (c *change) name() string { return lastOf(c.ID()) }
 
 // link is the URL of what a reference leads to; empty for none.
 func (c *change) link(r stack.Ref) string {
 	if r.IsZero() {
 		return ""
 	}
-	return c.urlOf(c.batch.ID(c.step, r))
+	return c.urlOf(c.Batch.ID(c.Step, r))
 }
 
 func (c *change) links(refs []stack.Ref) []string {
@@ -272,44 +251,6 @@ func (s *Session) urlOf(path string) string {
 		return linkBase + path
 	}
 	return linkBase + "projects/" + s.config.Project + "/" + path
-}
-
-// created is the outcome of a creation.
-func (c *change) created(id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
-	r := c.step.Target
-	r.ID, r.Proof, r.Spec = id, proof, spec
-	return plan.Done(r)
-}
-
-// updated is the outcome of an update after which the resource has the spec.
-func (c *change) updated(spec stack.Spec, err error) plan.Outcome {
-	if err != nil {
-		return failed(err)
-	}
-	r := c.step.Target
-	r.ID, r.Spec = c.id(), spec
-	return plan.Done(r)
-}
-
-// deleted is the outcome of a deletion: what is not there is gone.
-func deleted(err error) plan.Outcome {
-	if err == nil || fault.Is(err, fault.NotFound) {
-		return plan.Outcome{Sent: plan.WasSent}
-	}
-	return failed(err)
-}
-
-// failed is the outcome of a call that ended with a fault, or whose operation has
-// not ended yet.
-func failed(err error) plan.Outcome {
-	var w *unfinished
-	switch {
-	case errors.As(err, &w):
-		return plan.Outcome{Wait: unfinishedDelay, Sent: plan.WasSent}
-	case fault.Is(err, fault.Ambiguous):
-		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
-	}
-	return plan.Outcome{Err: err}
 }
 
 // optional leaves empty texts out of a request.

@@ -7,6 +7,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -20,7 +21,7 @@ func createBackend(c *change, spec Backend) plan.Outcome {
 	for _, field := range []string{"Description", "Protocol", "Affinity", "Checks", "Groups", "Draining", "Locality", "ZoneAffinity", "Tracking", "Log"} {
 		c.putField(b, spec, plan.Change{Field: field})
 	}
-	err := tell(c.ctx, c.Session, c.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
+	err := tell(c.Ctx, c.Session, c.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
 		Project: c.config.Project, Region: c.config.Region, BackendServiceResource: b,
 	})
 	if c.shared() && fault.Is(err, fault.Exists) {
@@ -28,12 +29,12 @@ func createBackend(c *change, spec Backend) plan.Outcome {
 	}
 	if err != nil {
 		c.noteCrowded(err)
-		return failed(err)
+		return kit.Failed(err)
 	}
 	if len(spec.Groups) > 0 {
 		spec.Balancing = balancingConnection // what the cloud says of all of them
 	}
-	return c.created(c.backendPath(spec.Name), stack.Name, spec)
+	return c.Created(c.backendPath(spec.Name), stack.Name, spec)
 }
 
 // foundBackend is the outcome of making a shared one that another process has
@@ -41,10 +42,10 @@ func createBackend(c *change, spec Backend) plan.Outcome {
 func (c *change) foundBackend(spec Backend) plan.Outcome {
 	found, err := c.getBackend(spec.Name)
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	v := c.viewOf(slices.Concat(spec.Checks, spec.Groups))
-	return c.created(c.backendPath(spec.Name), stack.Name, v.backendOf(found, c.config.Network))
+	return c.Created(c.backendPath(spec.Name), stack.Name, v.backendOf(found, c.config.Network))
 }
 
 // viewOf is a view in which the references lead to what they say.
@@ -52,14 +53,14 @@ func (c *change) viewOf(refs []stack.Ref) *view {
 	v := &view{keys: map[string]stack.Key{}}
 	for _, r := range refs {
 		if r.ID == "" {
-			v.keys[c.batch.ID(c.step, r)] = r.To
+			v.keys[c.Batch.ID(c.Step, r)] = r.To
 		}
 	}
 	return v
 }
 
 func (c *change) getBackend(name string) (*computepb.BackendService, error) {
-	return ask(c.ctx, c.backendAPI.Get, &computepb.GetRegionBackendServiceRequest{Project: c.config.Project, Region: c.config.Region, BackendService: name})
+	return ask(c.Ctx, c.backendAPI.Get, &computepb.GetRegionBackendServiceRequest{Project: c.config.Project, Region: c.config.Region, BackendService: name})
 }
 
 // updateBackend puts the fields that differ into the object as it is now and
@@ -70,12 +71,12 @@ func updateBackend(c *change, spec Backend) plan.Outcome {
 	for range mergeTries {
 		var b *computepb.BackendService
 		if b, err = c.getBackend(spec.Name); err != nil {
-			return failed(err)
+			return kit.Failed(err)
 		}
-		for _, ch := range c.step.Changes {
+		for _, ch := range c.Step.Changes {
 			c.putField(b, spec, ch)
 		}
-		err = tell(c.ctx, c.Session, c.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{
+		err = tell(c.Ctx, c.Session, c.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{
 			Project: c.config.Project, Region: c.config.Region, BackendService: spec.Name, BackendServiceResource: b,
 		})
 		if !fault.Is(err, fault.Conflict) {
@@ -83,7 +84,7 @@ func updateBackend(c *change, spec Backend) plan.Outcome {
 		}
 	}
 	c.noteCrowded(err)
-	return c.updated(spec, err)
+	return c.Updated(spec, err)
 }
 
 // noteCrowded has machines looked up that are in groups of other load balancers; no
@@ -201,7 +202,7 @@ func (c *change) linksOf(list []any) []string {
 }
 
 func deleteBackend(c *change) plan.Outcome {
-	return deleted(tell(c.ctx, c.Session, c.backendAPI.Delete, &computepb.DeleteRegionBackendServiceRequest{
+	return kit.Deleted(tell(c.Ctx, c.Session, c.backendAPI.Delete, &computepb.DeleteRegionBackendServiceRequest{
 		Project: c.config.Project, Region: c.config.Region, BackendService: c.name(),
 	}))
 }

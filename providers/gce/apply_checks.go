@@ -43,47 +43,47 @@ func (c *change) checkMade(spec Check, err error, get func() (Check, error)) pla
 		spec, err = get()
 	}
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
-	return c.created(c.checkPath(c.step.ID.Key.Kind, spec.Name), stack.Name, spec)
+	return c.Created(c.checkPath(c.Step.ID.Key.Kind, spec.Name), stack.Name, spec)
 }
 
 func createCheck(c *change, spec Check) plan.Outcome {
-	err := tell(c.ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: c.config.Project, HealthCheckResource: wireCheck(spec)})
+	err := tell(c.Ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: c.config.Project, HealthCheckResource: wireCheck(spec)})
 	return c.checkMade(spec, err, func() (Check, error) {
-		found, err := ask(c.ctx, c.checkAPI.Get, &computepb.GetHealthCheckRequest{Project: c.config.Project, HealthCheck: spec.Name})
+		found, err := ask(c.Ctx, c.checkAPI.Get, &computepb.GetHealthCheckRequest{Project: c.config.Project, HealthCheck: spec.Name})
 		return checkOf(found), err
 	})
 }
 
 func createRegionalCheck(c *change, spec Check) plan.Outcome {
-	err := tell(c.ctx, c.Session, c.regionCheckAPI.Insert, &computepb.InsertRegionHealthCheckRequest{
+	err := tell(c.Ctx, c.Session, c.regionCheckAPI.Insert, &computepb.InsertRegionHealthCheckRequest{
 		Project: c.config.Project, Region: c.config.Region, HealthCheckResource: wireCheck(spec),
 	})
 	return c.checkMade(spec, err, func() (Check, error) {
-		found, err := ask(c.ctx, c.regionCheckAPI.Get, &computepb.GetRegionHealthCheckRequest{Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name})
+		found, err := ask(c.Ctx, c.regionCheckAPI.Get, &computepb.GetRegionHealthCheckRequest{Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name})
 		return checkOf(found), err
 	})
 }
 
 func updateCheck(c *change, spec Check) plan.Outcome {
-	return c.updated(spec, tell(c.ctx, c.Session, c.checkAPI.Patch, &computepb.PatchHealthCheckRequest{
+	return c.Updated(spec, tell(c.Ctx, c.Session, c.checkAPI.Patch, &computepb.PatchHealthCheckRequest{
 		Project: c.config.Project, HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec),
 	}))
 }
 
 func updateRegionalCheck(c *change, spec Check) plan.Outcome {
-	return c.updated(spec, tell(c.ctx, c.Session, c.regionCheckAPI.Patch, &computepb.PatchRegionHealthCheckRequest{
+	return c.Updated(spec, tell(c.Ctx, c.Session, c.regionCheckAPI.Patch, &computepb.PatchRegionHealthCheckRequest{
 		Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec),
 	}))
 }
 
 func deleteCheck(c *change) plan.Outcome {
-	return deleted(tell(c.ctx, c.Session, c.checkAPI.Delete, &computepb.DeleteHealthCheckRequest{Project: c.config.Project, HealthCheck: c.name()}))
+	return kit.Deleted(tell(c.Ctx, c.Session, c.checkAPI.Delete, &computepb.DeleteHealthCheckRequest{Project: c.config.Project, HealthCheck: c.name()}))
 }
 
 func deleteRegionalCheck(c *change) plan.Outcome {
-	return deleted(tell(c.ctx, c.Session, c.regionCheckAPI.Delete, &computepb.DeleteRegionHealthCheckRequest{
+	return kit.Deleted(tell(c.Ctx, c.Session, c.regionCheckAPI.Delete, &computepb.DeleteRegionHealthCheckRequest{
 		Project: c.config.Project, Region: c.config.Region, HealthCheck: c.name(),
 	}))
 }
@@ -97,7 +97,7 @@ func wireHTTPCheck(spec Check) *raw.HttpHealthCheck {
 
 // tellHTTP is tell for the collection that has another library.
 func (c *change) tellHTTP(call func(ctx context.Context, token string) (*raw.Operation, error)) error {
-	return c.send(c.ctx, func(ctx context.Context) (*computepb.Operation, error) {
+	return c.send(c.Ctx, func(ctx context.Context) (*computepb.Operation, error) {
 		op, err := call(ctx, uuid.NewString())
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func createHTTPCheck(c *change, spec Check) plan.Outcome {
 		return c.httpCheckAPI.Insert(c.config.Project, wireHTTPCheck(spec)).RequestId(token).Context(ctx).Do()
 	})
 	return c.checkMade(spec, err, func() (Check, error) {
-		found, err := c.httpCheckAPI.Get(c.config.Project, spec.Name).Context(c.ctx).Do()
+		found, err := c.httpCheckAPI.Get(c.config.Project, spec.Name).Context(c.Ctx).Do()
 		if err != nil {
 			return Check{}, faultOf(err, kit.Reading)
 		}
@@ -136,13 +136,13 @@ func createHTTPCheck(c *change, spec Check) plan.Outcome {
 }
 
 func updateHTTPCheck(c *change, spec Check) plan.Outcome {
-	return c.updated(spec, c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
+	return c.Updated(spec, c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Patch(c.config.Project, spec.Name, wireHTTPCheck(spec)).RequestId(token).Context(ctx).Do()
 	}))
 }
 
 func deleteHTTPCheck(c *change) plan.Outcome {
-	return deleted(c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
+	return kit.Deleted(c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Delete(c.config.Project, c.name()).RequestId(token).Context(ctx).Do()
 	}))
 }
@@ -150,16 +150,16 @@ func deleteHTTPCheck(c *change) plan.Outcome {
 // checksExist tells whether a check that the step's shared firewall is for is
 // still there, in either scope.
 func (c *change) checksExist() (bool, error) {
-	checks := firewallChecks(c.step.ID.Key.Name)
+	checks := firewallChecks(c.Step.ID.Key.Name)
 	if slices.ContainsFunc(checks, func(k stack.Key) bool { return k.Kind == KindHTTPCheck }) {
-		_, err := c.httpCheckAPI.Get(c.config.Project, checks[0].Name).Context(c.ctx).Do()
+		_, err := c.httpCheckAPI.Get(c.config.Project, checks[0].Name).Context(c.Ctx).Do()
 		if fault.Is(faultOf(err, kit.Reading), fault.NotFound) {
 			return false, nil
 		}
 		return err == nil, faultOf(err, kit.Reading)
 	}
 	there := false
-	it := c.checkAPI.AggregatedList(c.ctx, &computepb.AggregatedListHealthChecksRequest{
+	it := c.checkAPI.AggregatedList(c.Ctx, &computepb.AggregatedListHealthChecksRequest{
 		Project: c.config.Project, Filter: filterOf([]string{checks[0].Name}),
 	}, readOptions()...)
 	err := all(it.Next, func(p compute.HealthChecksScopedListPair) {

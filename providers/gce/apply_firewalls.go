@@ -6,6 +6,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -13,26 +14,26 @@ import (
 func createFirewall(c *change, spec Firewall) plan.Outcome {
 	spec, err := c.placed(spec)
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	f := &computepb.Firewall{
 		Name: &spec.Name, Description: optional(spec.Description), Network: optional(c.urlOf(spec.Network)),
 		Direction: new(computepb.Firewall_INGRESS.String()), Allowed: wireAllowed(spec.Allowed), Denied: wireDenied(spec.Denied),
 		SourceRanges: spec.Sources, DestinationRanges: destinations(spec), TargetTags: spec.Tags, Priority: priority(spec),
 	}
-	err = tell(c.ctx, c.Session, c.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: c.config.hostProject(), FirewallResource: f})
+	err = tell(c.Ctx, c.Session, c.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: c.config.hostProject(), FirewallResource: f})
 	if c.shared() && fault.Is(err, fault.Exists) {
 		var found *computepb.Firewall
-		if found, err = ask(c.ctx, c.firewallAPI.Get, &computepb.GetFirewallRequest{Project: c.config.hostProject(), Firewall: spec.Name}); err == nil {
+		if found, err = ask(c.Ctx, c.firewallAPI.Get, &computepb.GetFirewallRequest{Project: c.config.hostProject(), Firewall: spec.Name}); err == nil {
 			spec = firewallOf(found)
 		}
 	}
-	made := c.created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
+	made := c.Created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
 	switch {
 	case c.lacksRights(err):
 		made.Manual = c.errand("create", spec)
 	case err != nil:
-		return failed(err)
+		return kit.Failed(err)
 	}
 	return made
 }
@@ -54,7 +55,7 @@ func (c *change) errand(verb string, spec Firewall) string {
 // proofOf is what a read would find: of names that several Services may have, the
 // description.
 func (c *change) proofOf(spec Firewall) stack.Proof {
-	if n := knownNames(c.config, c.step.ID.Owner)[nameID{c.step.ID.Key.Kind, spec.Name}]; n.Ambiguous {
+	if n := knownNames(c.config, c.Step.ID.Owner)[nameID{c.Step.ID.Key.Kind, spec.Name}]; n.Ambiguous {
 		return stack.Description
 	}
 	return stack.Name
@@ -66,7 +67,7 @@ func (c *change) placed(spec Firewall) (Firewall, error) {
 	if spec.Destination.ID != "" || spec.Destination.IsZero() {
 		return spec, nil
 	}
-	ip, err := c.placeOfRule(c.batch.ID(c.step, spec.Destination))
+	ip, err := c.placeOfRule(c.Batch.ID(c.Step, spec.Destination))
 	if err != nil {
 		return spec, err
 	}
@@ -77,10 +78,10 @@ func (c *change) placed(spec Firewall) (Firewall, error) {
 func updateFirewall(c *change, spec Firewall) plan.Outcome {
 	spec, err := c.placed(spec)
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	f := &computepb.Firewall{Name: &spec.Name}
-	for _, ch := range c.step.Changes {
+	for _, ch := range c.Step.Changes {
 		switch ch.Field {
 		case "Description":
 			f.Description = &spec.Description
@@ -97,28 +98,28 @@ func updateFirewall(c *change, spec Firewall) plan.Outcome {
 		case "Priority":
 			f.Priority = priority(spec)
 		default:
-			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.step.ID, ch.Field))
+			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.Step.ID, ch.Field))
 		}
 	}
-	err = tell(c.ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
+	err = tell(c.Ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
 		Project: c.config.hostProject(), Firewall: spec.Name, FirewallResource: f,
 	})
 	if c.lacksRights(err) {
-		done := c.updated(spec, nil)
+		done := c.Updated(spec, nil)
 		done.Manual = c.errand("update", spec)
 		return done
 	}
-	return c.updated(spec, err)
+	return c.Updated(spec, err)
 }
 
 func deleteFirewall(c *change) plan.Outcome {
-	err := tell(c.ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.hostProject(), Firewall: c.name()})
+	err := tell(c.Ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.hostProject(), Firewall: c.name()})
 	if c.lacksRights(err) {
-		done := deleted(nil)
+		done := kit.Deleted(nil)
 		done.Manual = c.errand("delete", Firewall{Name: c.name()})
 		return done
 	}
-	return deleted(err)
+	return kit.Deleted(err)
 }
 
 func wireAllowed(list []Allowed) []*computepb.Allowed {

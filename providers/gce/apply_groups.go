@@ -19,62 +19,62 @@ func groupPath(zone, name string) string { return "zones/" + zone + "/instanceGr
 // plan adds.
 func createGroup(c *change, spec Group) plan.Outcome {
 	path := groupPath(spec.Zone, spec.Name)
-	err := tell(c.ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
+	err := tell(c.Ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
 		Project: c.config.Project, Zone: spec.Zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &spec.Name},
 	})
 	switch {
 	case fault.Is(err, fault.Exists):
 		c.groups.drop(path)
 	case err != nil:
-		return failed(err)
+		return kit.Failed(err)
 	default:
 		c.groups.made(path, c.now())
 	}
 	wanted := spec.Instances
-	for _, i := range c.steps {
-		if other, ok := c.batch.Steps[i].Target.Spec.(Group); ok {
+	for _, i := range c.Same {
+		if other, ok := c.Batch.Steps[i].Target.Spec.(Group); ok {
 			wanted = union(wanted, other.Instances)
 		}
 	}
 	refused, _ := c.addMembers(path, wanted)
 	if spec.Instances, err = c.currentMembers(path); err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
-	o := c.created(path, stack.Name, spec)
+	o := c.Created(path, stack.Name, spec)
 	o.Refused = refused
 	return o
 }
 
 func deleteGroup(c *change) plan.Outcome {
-	path := c.id()
-	err := tell(c.ctx, c.Session, c.groupAPI.Delete, &computepb.DeleteInstanceGroupRequest{
+	path := c.ID()
+	err := tell(c.Ctx, c.Session, c.groupAPI.Delete, &computepb.DeleteInstanceGroupRequest{
 		Project: c.config.Project, Zone: zoneOf(path), InstanceGroup: lastOf(path),
 	})
 	if err == nil {
 		c.groups.drop(path)
 	}
-	return deleted(err)
+	return kit.Deleted(err)
 }
 
 // changeMembers adds or removes what all steps of the batch want to: one call,
 // whatever the number of Services, and none for what another batch has done.
 func (c *change) changeMembers() []plan.Outcome {
 	var add, remove []string
-	for _, i := range c.steps {
-		a, r := plan.Members[string](c.batch.Steps[i])
+	for _, i := range c.Same {
+		a, r := plan.Members[string](c.Batch.Steps[i])
 		add, remove = union(add, a), union(remove, r)
 	}
-	path := c.id()
+	path := c.ID()
 	remove = slices.DeleteFunc(remove, func(m string) bool { return slices.Contains(add, m) })
 	refused, err := c.addMembers(path, add)
 	if err == nil && len(remove) > 0 {
 		err = c.removeMembers(path, remove)
 	}
-	out := make([]plan.Outcome, 0, len(c.steps))
-	for _, i := range c.steps {
-		step := c.batch.Steps[i]
+	out := make([]plan.Outcome, 0, len(c.Same))
+	for _, i := range c.Same {
+		step := c.Batch.Steps[i]
 		if err != nil {
-			out = append(out, failed(err))
+			out = append(out, kit.Failed(err))
 			continue
 		}
 		after := step.Target
@@ -102,7 +102,7 @@ func (c *change) currentMembers(group string) ([]string, error) {
 	if known, ok := c.groups.get(group, c.now(), 0); ok {
 		return known, nil
 	}
-	return c.membersOf(c.ctx, group)
+	return c.membersOf(c.Ctx, group)
 }
 
 // addMembers adds the instances that are not members yet. If the cloud says that
@@ -138,7 +138,7 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 func sameName(name string) string { return name }
 
 func (c *change) addInstances(group string, names []string) error {
-	err := tell(c.ctx, c.Session, c.groupAPI.AddInstances, &computepb.AddInstancesInstanceGroupRequest{
+	err := tell(c.Ctx, c.Session, c.groupAPI.AddInstances, &computepb.AddInstancesInstanceGroupRequest{
 		Project: c.config.Project, Zone: zoneOf(group), InstanceGroup: lastOf(group),
 		InstanceGroupsAddInstancesRequestResource: &computepb.InstanceGroupsAddInstancesRequest{Instances: c.instances(zoneOf(group), names)},
 	})
@@ -180,7 +180,7 @@ func (c *change) removeMembers(group string, names []string) error {
 }
 
 func (c *change) removeInstances(group string, names []string) error {
-	err := tell(c.ctx, c.Session, c.groupAPI.RemoveInstances, &computepb.RemoveInstancesInstanceGroupRequest{
+	err := tell(c.Ctx, c.Session, c.groupAPI.RemoveInstances, &computepb.RemoveInstancesInstanceGroupRequest{
 		Project: c.config.Project, Zone: zoneOf(group), InstanceGroup: lastOf(group),
 		InstanceGroupsRemoveInstancesRequestResource: &computepb.InstanceGroupsRemoveInstancesRequest{Instances: c.instances(zoneOf(group), names)},
 	})

@@ -18,51 +18,51 @@ func negPath(zone, name string) string { return "zones/" + zone + "/networkEndpo
 // be added.
 func createNEG(c *change, spec NEG) plan.Outcome {
 	path := negPath(spec.Zone, spec.Name)
-	err := tell(c.ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+	err := tell(c.Ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
 		Project: c.config.Project, Zone: spec.Zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
 			Name: &spec.Name, Description: optional(spec.Description), NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
 			Network: optional(c.urlOf(spec.Network)), Subnetwork: optional(c.urlOf(spec.Subnet)),
 		},
 	})
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	c.points.made(path, c.now())
 	refused, err := c.attach(path, spec.Endpoints)
 	if err != nil {
 		spec.Endpoints = nil
-		return c.created(path, stack.Description, spec)
+		return c.Created(path, stack.Description, spec)
 	}
 	spec.Endpoints = slices.DeleteFunc(slices.Clone(spec.Endpoints), func(e Endpoint) bool {
 		return slices.ContainsFunc(refused, func(r plan.Refusal) bool { return r.Member == any(e) })
 	})
-	o := c.created(path, stack.Description, spec)
+	o := c.Created(path, stack.Description, spec)
 	o.Refused = refused
 	return o
 }
 
 func deleteNEG(c *change) plan.Outcome {
-	path := c.id()
+	path := c.ID()
 	c.points.drop(path)
-	return deleted(tell(c.ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
+	return kit.Deleted(tell(c.Ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
 		Project: c.config.Project, Zone: zoneOf(path), NetworkEndpointGroup: lastOf(path),
 	}))
 }
 
 func attachEndpoints(c *change) plan.Outcome {
-	add, _ := plan.Members[Endpoint](c.step)
-	refused, err := c.attach(c.id(), add)
+	add, _ := plan.Members[Endpoint](c.Step)
+	refused, err := c.attach(c.ID(), add)
 	return c.memberOutcome(refused, err)
 }
 
 // memberOutcome is that of a step that adds to or removes from a set.
 func (c *change) memberOutcome(refused []plan.Refusal, err error) plan.Outcome {
 	if err != nil {
-		o := failed(err)
+		o := kit.Failed(err)
 		o.Refused = refused
 		return o
 	}
-	o := c.updated(c.step.Target.Spec, nil)
+	o := c.Updated(c.Step.Target.Spec, nil)
 	o.Refused = refused
 	return o
 }
@@ -72,7 +72,7 @@ func (c *change) attach(neg string, endpoints []Endpoint) ([]plan.Refusal, error
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(endpoints, negEndpointsPerCall) {
 		bad, err := kit.SplitAmong(&c.doubts.suspects, neg, chunk, Endpoint.name, exists, func(part []Endpoint) error {
-			err := tell(c.ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
+			err := tell(c.Ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
 				Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
 				NetworkEndpointGroupsAttachEndpointsRequestResource: &computepb.NetworkEndpointGroupsAttachEndpointsRequest{NetworkEndpoints: wireEndpoints(part)},
 			})
@@ -91,12 +91,12 @@ func (c *change) attach(neg string, endpoints []Endpoint) ([]plan.Refusal, error
 // detachEndpoints removes endpoints. If the cloud does not know one of them, the
 // group is read, and those that are there go.
 func detachEndpoints(c *change) plan.Outcome {
-	_, remove := plan.Members[Endpoint](c.step)
-	neg := c.id()
+	_, remove := plan.Members[Endpoint](c.Step)
+	neg := c.ID()
 	err := c.detach(neg, remove)
 	for try := 0; try < mergeTries && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)); try++ {
 		var there []Endpoint
-		if there, err = c.endpointsOf(c.ctx, neg); fault.Is(err, fault.NotFound) {
+		if there, err = c.endpointsOf(c.Ctx, neg); fault.Is(err, fault.NotFound) {
 			return c.memberOutcome(nil, nil) // with the group all its endpoints are gone
 		}
 		if err == nil {
@@ -108,7 +108,7 @@ func detachEndpoints(c *change) plan.Outcome {
 
 func (c *change) detach(neg string, endpoints []Endpoint) error {
 	for chunk := range slices.Chunk(endpoints, negEndpointsPerCall) {
-		err := tell(c.ctx, c.Session, c.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+		err := tell(c.Ctx, c.Session, c.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
 			Project: c.config.Project, Zone: zoneOf(neg), NetworkEndpointGroup: lastOf(neg),
 			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(chunk)},
 		})

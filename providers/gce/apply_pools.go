@@ -26,32 +26,32 @@ func createPool(c *change, spec Pool) plan.Outcome {
 	for _, i := range first {
 		p.Instances = append(p.Instances, c.urlOf(i))
 	}
-	err := tell(c.ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPoolResource: p})
+	err := tell(c.Ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPoolResource: p})
 	if err != nil {
 		c.doubts.note(err)
-		return failed(err)
+		return kit.Failed(err)
 	}
 	refused, err := c.addPoolMembers(spec.Name, spec.Instances[len(first):])
 	if err != nil {
 		spec.Instances = first
-		return c.created(c.poolPath(spec.Name), stack.Name, spec)
+		return c.Created(c.poolPath(spec.Name), stack.Name, spec)
 	}
 	spec.Instances = slices.DeleteFunc(slices.Clone(spec.Instances), func(i string) bool {
 		return slices.ContainsFunc(refused, func(r plan.Refusal) bool { return r.Member == any(i) })
 	})
-	o := c.created(c.poolPath(spec.Name), stack.Name, spec)
+	o := c.Created(c.poolPath(spec.Name), stack.Name, spec)
 	o.Refused = refused
 	return o
 }
 
 func deletePool(c *change) plan.Outcome {
-	return deleted(tell(c.ctx, c.Session, c.poolAPI.Delete, &computepb.DeleteTargetPoolRequest{
+	return kit.Deleted(tell(c.Ctx, c.Session, c.poolAPI.Delete, &computepb.DeleteTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 	}))
 }
 
 func addToPool(c *change) plan.Outcome {
-	add, _ := plan.Members[string](c.step)
+	add, _ := plan.Members[string](c.Step)
 	refused, err := c.addPoolMembers(c.name(), add)
 	return c.memberOutcome(refused, err)
 }
@@ -60,7 +60,7 @@ func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(instances, poolMembersPerCall) {
 		bad, err := kit.SplitAmong(&c.doubts.suspects, c.poolPath(pool), chunk, sameName, exists, func(part []string) error {
-			err := tell(c.ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
+			err := tell(c.Ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
 				Project: c.config.Project, Region: c.config.Region, TargetPool: pool,
 				TargetPoolsAddInstanceRequestResource: &computepb.TargetPoolsAddInstanceRequest{Instances: c.references(part)},
 			})
@@ -78,9 +78,9 @@ func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal
 // removeFromPool removes instances. Those that are not in the pool are removed;
 // of a pool that is gone all are.
 func removeFromPool(c *change) plan.Outcome {
-	_, remove := plan.Members[string](c.step)
+	_, remove := plan.Members[string](c.Step)
 	for chunk := range slices.Chunk(remove, poolMembersPerCall) {
-		err := tell(c.ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
+		err := tell(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
 			Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 			TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(chunk)},
 		})
@@ -88,7 +88,7 @@ func removeFromPool(c *change) plan.Outcome {
 			err = c.removePresent(chunk)
 		}
 		if err != nil {
-			return failed(err)
+			return kit.Failed(err)
 		}
 	}
 	return c.memberOutcome(nil, nil)
@@ -96,7 +96,7 @@ func removeFromPool(c *change) plan.Outcome {
 
 // removePresent reads the pool and removes what of the instances is in it.
 func (c *change) removePresent(instances []string) error {
-	found, err := ask(c.ctx, c.poolAPI.Get, &computepb.GetTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPool: c.name()})
+	found, err := ask(c.Ctx, c.poolAPI.Get, &computepb.GetTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPool: c.name()})
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *change) removePresent(instances []string) error {
 	if len(there) == 0 {
 		return nil
 	}
-	return tell(c.ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
+	return tell(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 		TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(there)},
 	})
@@ -124,8 +124,8 @@ func (s *Session) references(instances []string) []*computepb.InstanceReference 
 }
 
 func addPoolChecks(c *change) plan.Outcome {
-	add, _ := plan.Members[stack.Ref](c.step)
-	err := tell(c.ctx, c.Session, c.poolAPI.AddHealthCheck, &computepb.AddHealthCheckTargetPoolRequest{
+	add, _ := plan.Members[stack.Ref](c.Step)
+	err := tell(c.Ctx, c.Session, c.poolAPI.AddHealthCheck, &computepb.AddHealthCheckTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 		TargetPoolsAddHealthCheckRequestResource: &computepb.TargetPoolsAddHealthCheckRequest{HealthChecks: c.checkReferences(add)},
 	})
@@ -133,8 +133,8 @@ func addPoolChecks(c *change) plan.Outcome {
 }
 
 func removePoolChecks(c *change) plan.Outcome {
-	_, remove := plan.Members[stack.Ref](c.step)
-	err := tell(c.ctx, c.Session, c.poolAPI.RemoveHealthCheck, &computepb.RemoveHealthCheckTargetPoolRequest{
+	_, remove := plan.Members[stack.Ref](c.Step)
+	err := tell(c.Ctx, c.Session, c.poolAPI.RemoveHealthCheck, &computepb.RemoveHealthCheckTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 		TargetPoolsRemoveHealthCheckRequestResource: &computepb.TargetPoolsRemoveHealthCheckRequest{HealthChecks: c.checkReferences(remove)},
 	})

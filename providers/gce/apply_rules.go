@@ -7,6 +7,7 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -25,14 +26,14 @@ func createRule(c *change, spec Rule) plan.Outcome {
 		err = c.insertRule(spec)
 	}
 	if err != nil {
-		return failed(err)
+		return kit.Failed(err)
 	}
 	path := c.rulePath(spec.Name)
 	if after, all := spec.known(); all {
 		c.places.put(path, placeOf(after))
-		return c.created(path, stack.Name, after)
+		return c.Created(path, stack.Name, after)
 	}
-	found, err := c.newRule(c.ctx, spec.Name)
+	found, err := c.newRule(c.Ctx, spec.Name)
 	if err == nil && found == nil {
 		err = fault.New(fault.Ambiguous, "forwarding rule %s: is not there right after it was made", spec.Name)
 	}
@@ -43,7 +44,7 @@ func createRule(c *change, spec Rule) plan.Outcome {
 	after := (&view{}).ruleOf(found)
 	after.Target, after.Backend = spec.Target, spec.Backend
 	c.places.put(path, placeOf(after))
-	return c.created(path, stack.Name, after)
+	return c.Created(path, stack.Name, after)
 }
 
 // known is the rule as the cloud has it now, where nothing was left to the cloud.
@@ -79,7 +80,7 @@ func (c *change) insertRule(spec Rule) error {
 	if spec.IPVersion == versionIPv6 {
 		f.IpVersion = new(versionIPv6)
 	}
-	return tell(c.ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{
+	return tell(c.Ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRuleResource: f,
 	})
 }
@@ -96,7 +97,7 @@ func sentIP(spec Rule) string {
 func updateRule(c *change, spec Rule) plan.Outcome {
 	f := &computepb.ForwardingRule{Name: &spec.Name}
 	patch := false
-	for _, ch := range c.step.Changes {
+	for _, ch := range c.Step.Changes {
 		switch ch.Field {
 		case "GlobalAccess":
 			f.AllowGlobalAccess, patch = &spec.GlobalAccess, true
@@ -104,30 +105,30 @@ func updateRule(c *change, spec Rule) plan.Outcome {
 			f.NetworkTier, patch = optional(spec.Tier), true
 		case "Target":
 			if err := c.setTarget(spec); err != nil {
-				return failed(err)
+				return kit.Failed(err)
 			}
 		default:
-			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.step.ID, ch.Field))
+			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.Step.ID, ch.Field))
 		}
 	}
 	if !patch {
-		return c.updated(spec, nil)
+		return c.Updated(spec, nil)
 	}
-	return c.updated(spec, tell(c.ctx, c.Session, c.ruleAPI.Patch, &computepb.PatchForwardingRuleRequest{
+	return c.Updated(spec, tell(c.Ctx, c.Session, c.ruleAPI.Patch, &computepb.PatchForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: spec.Name, ForwardingRuleResource: f,
 	}))
 }
 
 func (c *change) setTarget(spec Rule) error {
-	return tell(c.ctx, c.Session, c.ruleAPI.SetTarget, &computepb.SetTargetForwardingRuleRequest{
+	return tell(c.Ctx, c.Session, c.ruleAPI.SetTarget, &computepb.SetTargetForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: spec.Name,
 		TargetReferenceResource: &computepb.TargetReference{Target: new(c.link(spec.Target))},
 	})
 }
 
 func deleteRule(c *change) plan.Outcome {
-	c.places.drop(c.id())
-	return deleted(tell(c.ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
+	c.places.drop(c.ID())
+	return kit.Deleted(tell(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: c.name(),
 	}))
 }
@@ -140,7 +141,7 @@ func (c *change) placeOfRule(path string) (string, error) {
 	if known, ok := c.places.get(path); ok {
 		return known, nil
 	}
-	found, err := c.newRule(c.ctx, lastOf(path))
+	found, err := c.newRule(c.Ctx, lastOf(path))
 	if err == nil && found == nil {
 		err = fault.New(fault.Conflict, "forwarding rule %s: is not there", lastOf(path))
 	}
@@ -169,16 +170,16 @@ func createAddress(c *change, spec Address) plan.Outcome {
 	if spec.IPVersion == versionIPv6 {
 		c.asIPv6(a, spec)
 	}
-	err := tell(c.ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
+	err := tell(c.Ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
 	switch {
 	case err == nil && spec.IP != "" && (spec.Type != schemeExternal || spec.IPVersion != versionIPv6): // whose subnet the cloud tells
-		return c.created(c.addressPath(spec.Name), stack.Name, spec.known())
+		return c.Created(c.addressPath(spec.Name), stack.Name, spec.known())
 	case err == nil:
 		return c.readAddress(spec)
 	case spec.IP != "" && refusesIP(err) && c.reservedByOther(spec): // nothing was made, so nothing can be read
-		return c.created(c.addressPath(spec.Name), stack.Name, spec)
+		return c.Created(c.addressPath(spec.Name), stack.Name, spec)
 	}
-	return failed(err)
+	return kit.Failed(err)
 }
 
 // known is the address with what the cloud says of all internal ones.
@@ -206,25 +207,25 @@ func (c *change) asIPv6(a *computepb.Address, spec Address) {
 }
 
 func (c *change) readAddress(spec Address) plan.Outcome {
-	found, err := ask(c.ctx, c.addressAPI.Get, &computepb.GetAddressRequest{Project: c.config.Project, Region: c.config.Region, Address: spec.Name})
+	found, err := ask(c.Ctx, c.addressAPI.Get, &computepb.GetAddressRequest{Project: c.config.Project, Region: c.config.Region, Address: spec.Name})
 	if err != nil {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
 	after := addressOf(found)
 	after.Subnet = cmp.Or(after.Subnet, spec.Subnet)
-	return c.created(c.addressPath(spec.Name), stack.Name, after)
+	return c.Created(c.addressPath(spec.Name), stack.Name, after)
 }
 
 // reservedByOther tells whether an address of another name has the IP.
 func (c *change) reservedByOther(spec Address) bool {
-	list, err := c.allAddresses(c.ctx)
+	list, err := c.allAddresses(c.Ctx)
 	return err == nil && slices.ContainsFunc(list, func(a *computepb.Address) bool {
 		return bareIP(a.GetAddress()) == spec.IP && a.GetName() != spec.Name
 	})
 }
 
 func deleteAddress(c *change) plan.Outcome {
-	return deleted(tell(c.ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{
+	return kit.Deleted(tell(c.Ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{
 		Project: c.config.Project, Region: c.config.Region, Address: c.name(),
 	}))
 }

@@ -3,11 +3,10 @@ package gce
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/meter"
 )
 
@@ -90,18 +89,10 @@ func refusalOf(status int, _ http.Header, body []byte) providers.Answer {
 			} `json:"errors"`
 		} `json:"error"`
 	}
-	a := providers.Answer{Code: strconv.Itoa(status)}
+	refused := kit.Refusal{Status: status}
 	// A body that is not JSON has no reason.
-	if json.Unmarshal(body, &said) == nil && len(said.Error.Errors) > 0 && said.Error.Errors[0].Reason != "" {
-		a.Code = said.Error.Errors[0].Reason
+	if json.Unmarshal(body, &said) == nil && len(said.Error.Errors) > 0 {
+		refused.Code = said.Error.Errors[0].Reason
 	}
-	m, mapped := meaningOf(a.Code)
-	if !mapped {
-		m, mapped = fault.OfStatus(status, fault.Exists)
-	}
-	if !mapped {
-		m = fault.Internal
-	}
-	a.Meaning = m
-	return a
+	return answers().Answer(refused)
 }

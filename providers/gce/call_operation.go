@@ -96,10 +96,6 @@ func (s *Session) send(ctx context.Context, call func(context.Context) (*compute
 	}
 }
 
-// unfinished is an operation that was accepted, and that was not waited for to its
-// end.
-type unfinished struct{ error }
-
 // await waits on an operation, which costs the cloud less than asking it again
 // and again. A wait that ends early, or without an answer, is repeated. Where waits
 // have used up their rate, which in regions and zones they share with all heavy reads,
@@ -130,7 +126,7 @@ func (s *Session) await(ctx context.Context, op *computepb.Operation) error {
 	case err == nil:
 		return faultOfOperation(op)
 	case kit.IsOver(err):
-		return &unfinished{err}
+		return &kit.UnendedError{What: "operation " + at.name, Again: unfinishedDelay}
 	}
 	// The operation is somewhere; what became of it only a read can tell.
 	return &fault.Fault{Meaning: fault.Ambiguous, Text: "operation " + at.name + ": its end cannot be read", Err: err}
@@ -231,16 +227,16 @@ func (c *change) awaitNeeds() {
 			paths = append(paths, projectPathOf(c.urlOf(id)))
 		}
 	}
-	for _, i := range c.steps {
-		step := c.batch.Steps[i]
+	for _, i := range c.Same {
+		step := c.Batch.Steps[i]
 		add(step.Target.ID)
-		add(c.batch.ID(step, stack.RefTo(step.Target.Key)))
+		add(c.Batch.ID(step, stack.RefTo(step.Target.Key)))
 		if step.ID.Action == plan.Delete {
 			continue
 		}
 		for _, ref := range stack.Refs(step.Target.Spec) {
-			add(c.batch.ID(step, ref))
+			add(c.Batch.ID(step, ref))
 		}
 	}
-	c.open.waitFor(c.ctx, paths)
+	c.open.waitFor(c.Ctx, paths)
 }

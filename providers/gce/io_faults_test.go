@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim"
@@ -126,7 +127,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 		svc := service(1, negClass, nil)
 		r.arrive(svc)
 		s, name := r.session, namesOf(r.config, ownerOf(svc)).v2(0)
-		c := &change{Session: s, ctx: t.Context()}
+		c := &change{Session: s, Change: kit.Change[*Session]{Ctx: t.Context()}}
 		b, err := c.getBackend(name)
 		if err != nil {
 			t.Fatal(err)
@@ -236,7 +237,7 @@ func TestMembersBehindOurBack(t *testing.T) {
 		other := newSessionOn(r)
 		zone := r.sim.Cloud.Seed.Nodes[8].Zone
 		path := groupPath(zone, r.config.groupName(InternalIG))
-		c := &change{Session: other, ctx: t.Context()}
+		c := &change{Session: other, Change: kit.Change[*Session]{Ctx: t.Context()}}
 		if err := c.addInstances(path, []string{whole[8].Name}); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/providers/kit"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -27,7 +28,7 @@ type options struct {
 func (r *rig) optionsOf(svc *corev1.Service) options {
 	r.Helper()
 	have := r.read(svc, false).Have
-	c := &change{Session: r.session, ctx: r.Context()}
+	c := &change{Session: r.session, Change: kit.Change[*Session]{Ctx: r.Context()}}
 	b, err := c.getBackend(namesOf(r.config, ownerOf(svc)).v2(0))
 	if err != nil {
 		r.Fatal(err)

@@ -48,7 +48,7 @@ func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*
 	if err != nil {
 		return nil, c, fmt.Errorf("gce: credentials: %w", err)
 	}
-	s, err := openOver(ctx, c, env, &oauth2.Transport{Source: source, Base: metered(transport(), env.Calls)})
+	s, err := openOver(ctx, c, env, &oauth2.Transport{Source: source, Base: metered(kit.Transport(), env.Calls)})
 	if err != nil {
 		return nil, c, fmt.Errorf("gce: %w", err)
 	}
@@ -102,19 +102,6 @@ func (s *Session) identify(ctx context.Context, env providers.Env) error {
 	id.ClusterUID = cmp.Or(id.ClusterUID, uid)
 	return nil
 }
-
-// transport keeps enough connections for many Services at once.
-func transport() *http.Transport {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return &http.Transport{MaxIdleConnsPerHost: keptConnections}
-	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = keptConnections
-	return kit.Alive(t)
-}
-
-const keptConnections = 64
 
 // agent says who is calling.
 type agent struct {

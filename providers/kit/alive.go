@@ -10,6 +10,21 @@ import (
 // kubernetes-sigs/cloud-provider-azure:pkg/azclient/utils/transport.go.
 const silence, signOfLife = 30 * time.Second, 15 * time.Second
 
+// KeptConnections is how many idle connections to one host are kept: enough for many
+// Services at once.
+const KeptConnections = 64
+
+// Transport returns a copy of the program's own transport for the calls of a cloud.
+func Transport() *http.Transport {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		t = &http.Transport{}
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = KeptConnections
+	return Alive(t)
+}
+
 // Alive makes a transport give up HTTP/2 connections that died silently, as they do
 // behind a firewall that forgets them, and returns it. All calls share such a connection,
 // and the deadline of a call does not end it: it would be used until TCP gives up, after

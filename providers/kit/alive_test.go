@@ -133,3 +133,10 @@ func TestAlive(t *testing.T) {
 		}
 	})
 }
+
+// TestConnectionsAreAsked: a connection of a cloud that gives no sign of life is not kept.
+func TestConnectionsAreAsked(t *testing.T) {
+	if c := kit.Transport().HTTP2; c == nil || c.SendPingTimeout != 30*time.Second || c.PingTimeout != 15*time.Second {
+		t.Errorf("HTTP/2 is %+v", c)
+	}
+}

@@ -1,12 +1,15 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http/httptrace"
+	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 )
 
@@ -88,10 +91,7 @@ func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 	if said.Text != "" {
 		f.Text = said.Text
 	}
-	m, mapped := e.Meaning(said)
-	if !mapped {
-		m, mapped = fault.OfStatus(said.Status, e.Conflict)
-	}
+	m, mapped := e.meaning(said)
 	if mapped && m != fault.Unavailable {
 		// Of a server that failed while it worked on the call nobody knows how far it came.
 		f.Meaning = m
@@ -100,6 +100,21 @@ func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 		f.After = e.Busy
 	}
 	return f
+}
+
+// meaning is that of the code, else of the status; false: of neither.
+func (e Errors) meaning(said Refusal) (fault.Meaning, bool) {
+	if m, mapped := e.Meaning(said); mapped {
+		return m, true
+	}
+	return fault.OfStatus(said.Status, e.Conflict)
+}
+
+// Answer returns what a refused call is counted as; the status stands for a code that
+// there is not.
+func (e Errors) Answer(said Refusal) providers.Answer {
+	m, _ := e.meaning(said)
+	return providers.Answer{Code: cmp.Or(said.Code, strconv.Itoa(said.Status)), Meaning: m}
 }
 
 // unanswered is the meaning of a call that got no answer, or none that says whether

@@ -3,7 +3,9 @@ package kit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
@@ -113,8 +115,21 @@ func Deleted(err error) plan.Outcome {
 	return Failed(err)
 }
 
-// Failed returns the outcome of a call that ended with a fault.
+// UnendedError is an operation that the cloud has accepted, and whose end was not waited for.
+type UnendedError struct {
+	What  string
+	Again time.Duration // after which to look what it came to
+}
+
+// Error implements error.
+func (u *UnendedError) Error() string { return u.What + " has not ended yet" }
+
+// Failed returns the outcome of a call that ended with a fault, or whose operation has
+// not ended yet.
 func Failed(err error) plan.Outcome {
+	if u, is := errors.AsType[*UnendedError](err); is {
+		return plan.Outcome{Wait: u.Again, Sent: plan.WasSent}
+	}
 	if fault.Is(err, fault.Ambiguous) {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}

@@ -198,27 +198,34 @@ func (w *world) ranges(ctx context.Context, groups []string) ([]string, error) {
 	}
 	var out []string
 	for _, g := range list.SecurityGroups {
-		out = append(out, rules(g)...)
+		out = append(out, rules(g, "")...)
 	}
 	slices.Sort(out)
 	return out, nil
 }
 
-func rules(g ec2types.SecurityGroup) []string {
+// clientRule is in the descriptions of rules that let clients in.
+const clientRule = "/client="
+
+// rules are those of a group by address whose descriptions have a word.
+func rules(g ec2types.SecurityGroup, word string) []string {
 	var out []string
 	for _, p := range g.IpPermissions {
 		if p.IpProtocol == nil || *p.IpProtocol == "icmp" || p.FromPort == nil {
 			continue
 		}
 		for _, r := range p.IpRanges {
-			out = append(out, fmt.Sprintf("%d %s", *p.FromPort, *r.CidrIp))
+			if strings.Contains(awssdk.ToString(r.Description), word) {
+				out = append(out, fmt.Sprintf("%d %s", *p.FromPort, *r.CidrIp))
+			}
 		}
 	}
 	return out
 }
 
-// nodeRules are the rules by address in the group of the nodes.
-func (w *world) nodeRules() ([]string, error) {
+// nodeRules are the rules by address in the group of the nodes whose descriptions have a
+// word.
+func (w *world) nodeRules(word string) ([]string, error) {
 	list, err := w.aws.ec2.DescribeSecurityGroups(w.t.Context(), &ec2.DescribeSecurityGroupsInput{
 		Filters: []ec2types.Filter{{Name: awssdk.String("group-name"), Values: []string{"berth-demo-nodes"}}},
 	})
@@ -227,7 +234,7 @@ func (w *world) nodeRules() ([]string, error) {
 	}
 	var out []string
 	for _, g := range list.SecurityGroups {
-		out = append(out, rules(g)...)
+		out = append(out, rules(g, word)...)
 	}
 	slices.Sort(out)
 	return out, nil

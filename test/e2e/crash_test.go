@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -93,40 +92,6 @@ func (w *world) oneOfEach(n int) {
 	}
 }
 
-// TestKilledInTheMiddle kills the controller again and again while it makes and
-// removes 30 load balancers.
-func TestKilledInTheMiddle(t *testing.T) {
-	const n = 30
-	w := start(t, 3, "--quota-factor=3")
-	before := w.state()
-	w.slowWrites()
-	fleet := w.fleet(n)
-	w.must(w.Create(t.Context(), fleet...))
-	meter := w.meter()
-	for _, writes := range []int{5, 40, 100} {
-		w.killAfter(w.controller(), meter, writes)
-		if w.Programmed(fleet...)(t.Context()) == nil {
-			t.Fatalf("everything was done after %d writes: nothing was interrupted", writes)
-		}
-	}
-	controller := w.controller()
-	w.programmed(fleet...)
-	w.onceEach(n)
-
-	meter = w.meter()
-	w.must(w.Delete(t.Context(), fleet...))
-	w.killAfter(controller, meter, 10)
-	w.killAfter(w.controller(), meter, 60)
-	if w.Gone(fleet...)(t.Context()) == nil {
-		t.Fatal("everything was gone: nothing was interrupted")
-	}
-	w.controller()
-	if err := harness.Eventually(t.Context(), limit, w.Gone(fleet...)); err != nil {
-		t.Fatal(err)
-	}
-	w.asBefore(before)
-}
-
 // TestChangedWhileDown changes everything that can be changed while no
 // controller runs: what was made before is found by its marks, not by what the
 // Service says now.
@@ -166,34 +131,6 @@ func TestChangedWhileDown(t *testing.T) {
 	}
 	w.remove(kept, port, kind)
 	w.asBefore(before)
-}
-
-// TestRestartWritesNothing restarts over Services that are as they should be.
-func TestRestartWritesNothing(t *testing.T) {
-	w := start(t, 3)
-	controller := w.controller()
-	fleet := w.fleet(6)
-	w.must(w.Create(t.Context(), fleet...))
-	w.programmed(fleet...)
-	w.settled(w.meter())
-	controller.Kill()
-	versions, told := w.versions(fleet), w.allEvents(fleet)
-	meter := w.meter()
-	w.controller()
-	w.eventually("the restarted controller reads", func() error {
-		calls, err := meter.Read(t.Context())
-		if err == nil && calls.All == 0 {
-			err = errors.New("no call yet")
-		}
-		return err
-	})
-	w.noWrites("restart", meter)
-	if err := differ("Services were written", versions, w.versions(fleet)); err != nil {
-		t.Error(err)
-	}
-	if err := differ("events", told, w.allEvents(fleet)); err != nil {
-		t.Error(err)
-	}
 }
 
 // allEvents are the events of several Services.

@@ -24,25 +24,6 @@ func (w *world) disarm() {
 	w.must(w.Sim.Disarm(w.t.Context()))
 }
 
-// TestThrottled refuses every write for a while, as AWS does when others use
-// the account's rate up.
-func TestThrottled(t *testing.T) {
-	w := start(t, 2)
-	w.controller()
-	fleet := w.fleet(4)
-	w.arm(sim.Fault{Kind: sim.FaultError, WritesOnly: true, Status: 400, Code: "Throttling", Message: "Rate exceeded"})
-	w.must(w.Create(t.Context(), fleet...))
-	w.refusedWrites(2)
-	w.disarm()
-	w.programmed(fleet...)
-	w.onceEach(len(fleet))
-	for _, svc := range fleet {
-		if warned := w.warnings(svc.Name); len(warned) > 0 {
-			t.Errorf("%s: a call that waits for its rate was told: %q", svc.Name, warned)
-		}
-	}
-}
-
 // refusedWrites waits until the cloud has refused so many writes: they wait and repeat
 // themselves, so that Services need not be told.
 func (w *world) refusedWrites(n int) {
@@ -76,56 +57,6 @@ func TestNarrowBucket(t *testing.T) {
 	t.Logf("%d of %d calls were refused", refused, len(w.written(0)))
 	if refused == 0 {
 		t.Error("no call was refused: the test tests nothing")
-	}
-}
-
-// TestDenied takes a right away: the message says what is missing, and giving
-// it back is enough.
-func TestDenied(t *testing.T) {
-	w := start(t, 2)
-	w.controller()
-	text := "User: arn:aws:sts::123456789012:assumed-role/nodes is not authorized to perform: elasticloadbalancing:CreateLoadBalancer"
-	w.arm(sim.Fault{Kind: sim.FaultError, Operation: "CreateLoadBalancer", Status: 403, Code: "AccessDenied", Message: text})
-	w.must(w.Create(t.Context(), w.service("classic"), w.service("network", network)))
-	for _, name := range []string{"classic", "network"} {
-		c := w.condition(name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDenied)
-		if err := mentions(c.Message, "elasticloadbalancing:CreateLoadBalancer"); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		w.toldOnce(name, "SyncLoadBalancerFailed", "elasticloadbalancing:CreateLoadBalancer")
-	}
-	w.disarm()
-	w.programmed(w.service("classic"), w.service("network"))
-	for _, name := range []string{"classic", "network"} {
-		w.toldOnce(name, "SyncLoadBalancerFailed")
-	}
-}
-
-// TestConnectionCut loses the answer to calls that took effect: nobody knows
-// whether they did, and a blind repeat would make a second one.
-func TestConnectionCut(t *testing.T) {
-	for _, operation := range []string{"CreateLoadBalancer", "CreateSecurityGroup", "CreateTargetGroup", "CreateListener", "Register*", "AuthorizeSecurityGroupIngress"} {
-		t.Run(operation, func(t *testing.T) {
-			w := start(t, 2)
-			before := w.state()
-			w.arm(sim.Fault{Kind: sim.FaultCutAfter, Operation: operation, Count: 2})
-			w.controller()
-			fleet := w.fleet(2)
-			w.must(w.Create(t.Context(), fleet...))
-			w.programmed(fleet...)
-			w.oneOfEach(2)
-			cut := 0
-			for _, e := range w.written(0) {
-				if len(e.Faults) > 0 {
-					cut++
-				}
-			}
-			if cut == 0 {
-				t.Error("no call was cut: the test tests nothing")
-			}
-			w.remove(fleet...)
-			w.asBefore(before)
-		})
 	}
 }
 
@@ -203,7 +134,7 @@ func TestTargetGroupLingers(t *testing.T) {
 	svc := w.create("web", network, ports(80, 31080))
 	w.update("web", ports(80, 31081))
 	w.condition("web", status.TypeReplacing, metav1.ConditionTrue, status.ReasonReplacing)
-	rules, err := w.nodeRules()
+	rules, err := w.nodeRules("")
 	w.must(err)
 	w.must(mentions(fmt.Sprint(rules), "31080", "31081"))
 	if n := w.committed("CreateTargetGroup") - w.committed("DeleteTargetGroup"); n != 2 {

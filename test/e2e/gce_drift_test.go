@@ -2,24 +2,16 @@ package e2e
 
 import (
 	"strings"
-	"testing"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 )
 
-// gceDrift takes away by hand what load balancers consist of: everything comes
-// back as it was, with the same addresses where nothing has released them.
-func (p *place) gceDrift(t *testing.T) {
-	w := p.start(t, 3)
-	ctx := t.Context()
-	before := w.dump()
+// spoilGCE takes away by hand what load balancers consist of, with the addresses that
+// nothing has reserved.
+func spoilGCE(w *world) {
+	ctx := w.t.Context()
 	nodes, err := w.SeedNodes()
 	w.must(err)
-	w.controller("--drift-interval=3s")
-	fleet := w.many(len(p.kinds))
-	w.must(w.Create(ctx, fleet...))
-	w.programmed(fleet...)
-	first := w.byName(fleet)
 	c, err := dialGCE(ctx, w.Sim.URL, gceProject)
 	w.must(err)
 
@@ -51,26 +43,6 @@ func (p *place) gceDrift(t *testing.T) {
 		w.must(err)
 		w.must(op.Wait(ctx))
 	}
-
-	w.eventually("everything is back", func() error {
-		for _, k := range p.kinds {
-			f, err := w.front(k.name)
-			if err != nil {
-				return err
-			}
-			f.Address = first[k.name].Address // a released address may have gone to somebody else
-			if err := differ(k.name, first[k.name], f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	w.settled(w.meter())
-	for _, k := range p.kinds {
-		w.addressed(k.name, k.name)
-	}
-	w.remove(fleet...)
-	w.nothingLeft(before)
 }
 
 // instanceURL is an instance as the API writes it, from gce://project/zone/name.

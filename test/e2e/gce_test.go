@@ -23,7 +23,6 @@ func TestGCE(t *testing.T) {
 	t.Parallel()
 	p := onGCE()
 	p.scenarios(t)
-	t.Run("drift", p.gceDrift)
 	t.Run("classes", p.gceClasses)
 	t.Run("shared network", gceSharedNetwork)
 }
@@ -43,7 +42,7 @@ func onGCE() *place {
 	everybody := []string{"0.0.0.0/0"}
 	internal := annotate("networking.gke.io/load-balancer-type", "Internal")
 	return &place{
-		cloud: "gce", plane: &gcePlane, fronts: gceFronts, key: gceKey, sim: []string{"--quota-factor=10"},
+		cloud: "gce", plane: &gcePlane, fronts: gceFronts, key: gceKey, spoil: spoilGCE, frees: true, sim: []string{"--quota-factor=10"},
 		kinds: []kind{
 			{name: "target-pool", ports: ranged, check: check, open: everybody,
 				parts: map[string]int{"/forwardingRules/": 1, "/targetPools/": 1, "/addresses/": 0}},
@@ -62,6 +61,7 @@ func onGCE() *place {
 			down:  sim.Fault{Status: 503, Code: "backendError", Message: "The service is currently unavailable"},
 		},
 		cuts:     []string{"forwardingRules.insert", "targetPools.insert", "regionBackendServices.insert", "firewalls.insert", "healthChecks.insert"},
+		slow:     []string{"--throttle", "--operation-delay=3s", "--operation-spread=2s"},
 		mistakes: gceMishaps(),
 	}
 }

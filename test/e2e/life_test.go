@@ -112,7 +112,7 @@ func (w *world) networkLife() {
 	})
 	w.update("web", func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} })
 	w.eventually("source ranges", func() error {
-		got, err := w.nodeRules()
+		got, err := w.nodeRules("")
 		if err != nil {
 			return err
 		}

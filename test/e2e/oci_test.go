@@ -30,26 +30,18 @@ const (
 
 // onOCI has both products; their rules are in security lists, which they share.
 func onOCI() *place {
-	listed := func(numbers ...int32) []string {
-		var out []string
-		for _, n := range numbers {
-			out = append(out, fmt.Sprintf("TCP %d", n))
-		}
-		slices.Sort(out)
-		return out
-	}
 	proxied := func(...int32) string { return "10256/healthz" }
 	everybody := []string{"0.0.0.0/0"}
 	return &place{
 		cloud: "oci", plane: &ociPlane, sim: []string{"--work=300ms"}, fronts: ociFronts, key: func(svc *corev1.Service) string { return string(svc.UID) },
 		kinds: []kind{
-			{name: "lb", ports: listed, check: proxied, open: everybody, parts: map[string]int{"/ocid1.loadbalancer.": 1}},
+			{name: "lb", ports: oneByOne, check: proxied, open: everybody, parts: map[string]int{"/ocid1.loadbalancer.": 1}},
 			{name: "nlb", asks: []change{annotate(ociShared+"load-balancer-type", "nlb"), annotate(ociNetwork+"security-list-management-mode", "All"), annotate(ociNetwork+"external-ip-only", "true")},
-				ports: listed, check: proxied, open: everybody, parts: map[string]int{"/ocid1.networkloadbalancer.": 1}},
+				ports: oneByOne, check: proxied, open: everybody, parts: map[string]int{"/ocid1.networkloadbalancer.": 1}},
 		},
 		answers: answers{
 			throttled: sim.Fault{Status: 429, Code: "TooManyRequests", Message: "Too many requests for the user"},
-			denied:    sim.Fault{Operation: "CreateLoadBalancer", Status: 401, Code: "NotAuthenticated", Message: "The required information to complete authentication was not provided"},
+			denied:    sim.Fault{Operation: "Create*LoadBalancer", Status: 401, Code: "NotAuthenticated", Message: "The required information to complete authentication was not provided"},
 			quota:     sim.Fault{Operation: "CreateLoadBalancer", Status: 400, Code: "LimitExceeded", Message: "The limit for load balancers is exceeded"},
 			down:      sim.Fault{Status: 503, Code: "ServiceUnavailable", Message: "The service is currently unavailable"},
 		},

@@ -26,30 +26,14 @@ func TestOpenStack(t *testing.T) {
 func openstackAnnotation(key string) string { return "loadbalancer.openstack.org/" + key }
 
 func onOpenStack() *place {
-	listed := func(numbers ...int32) []string {
-		var out []string
-		for _, n := range numbers {
-			out = append(out, fmt.Sprintf("TCP %d", n))
-		}
-		slices.Sort(out)
-		return out
-	}
-	checked := func(nodePorts ...int32) string {
-		var out []string
-		for _, n := range nodePorts {
-			out = append(out, fmt.Sprint(n))
-		}
-		slices.Sort(out)
-		return strings.Join(out, ",")
-	}
 	monitored := annotate(openstackAnnotation("enable-health-monitor"), "true")
 	everybody := []string{"0.0.0.0/0"}
 	return &place{
 		cloud: "openstack", plane: &openstackPlane, fronts: openstackFronts, key: openstackKey,
 		kinds: []kind{
-			{name: "external", asks: []change{monitored}, ports: listed, check: checked, open: everybody, parts: map[string]int{"loadbalancers/": 1, "floatingips/": 1}},
+			{name: "external", asks: []change{monitored}, ports: oneByOne, check: eachPort, open: everybody, parts: map[string]int{"loadbalancers/": 1, "floatingips/": 1}},
 			{name: "internal", asks: []change{monitored, annotate("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
-				ports: listed, check: checked, open: everybody, parts: map[string]int{"loadbalancers/": 1}},
+				ports: oneByOne, check: eachPort, open: everybody, parts: map[string]int{"loadbalancers/": 1}},
 		},
 		answers: answers{
 			throttled: sim.Fault{Status: 429, Message: "This request was rate-limited."},
@@ -57,7 +41,7 @@ func onOpenStack() *place {
 			quota:     sim.Fault{Operation: "CreateLoadBalancer", Status: 403, Message: "Quota has been met for resources: Load Balancer"},
 			down:      sim.Fault{Status: 503, Message: "The service is currently unavailable"},
 		},
-		kills: 2, // a load balancer is one call, and all of them are sent at once
+		kills: []int{1, 2}, // a load balancer is one call, and all of them are sent at once
 		cuts:  []string{"CreateLoadBalancer", "CreateFloatingIP"},
 		mistakes: []mishap{
 			mishapOf("method", "external", openstackAnnotation("lb-method"), "round-robin", "ROUND_ROBIN"),

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,7 +29,12 @@ type place struct {
 	answers  answers
 	cuts     []string // operations whose answer gets lost
 	mistakes []mishap
-	kills    int          // how often a controller can be killed before all is made; 0: 3
+	crowd    int          // Services in the scenario of kills; 0: 12
+	kills    []int        // after so many writes a controller is killed; nil: 1, 2 and 3
+	slow     []string     // flags of the simulator that make it as slow as the cloud
+	slowly   int          // Services that it then serves; 0: one of each kind
+	spoil    func(*world) // takes away by hand what load balancers consist of; nil: nothing does
+	frees    bool         // with it go addresses, which may be others afterwards
 	install  func(*world) // how the controller gets into the cluster; nil: it is only started
 }
 
@@ -62,6 +68,8 @@ type front struct {
 	Members []string // machines, by the names of their Nodes
 	Check   string   // ports and paths asked for
 	Sources []string // who may connect
+	// Settings are others that there are, by their names.
+	Settings map[string]string
 }
 
 func (p *place) networkProject() string {
@@ -135,6 +143,26 @@ func (w *world) shows(what string, field func(front) any, want func(i int, k kin
 	}
 }
 
+// oneByOne is how most kinds show their TCP ports.
+func oneByOne(numbers ...int32) []string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, fmt.Sprintf("TCP %d", n))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// eachPort is what kinds ask for that check every node port.
+func eachPort(nodePorts ...int32) string {
+	var out []string
+	for _, n := range nodePorts {
+		out = append(out, fmt.Sprint(n))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ",")
+}
+
 func frontPorts(f front) any   { return f.Ports }
 func frontMembers(f front) any { return f.Members }
 func frontCheck(f front) any   { return f.Check }
@@ -160,10 +188,31 @@ func (w *world) dump() map[string]any {
 	if compute, ok := out["compute"].(map[string]any); ok {
 		out = compute
 	}
+	if _, ok := out["elbv2"]; ok {
+		out = collections(out)
+	}
 	// Oracle Cloud remembers for a day what it was asked to do.
 	maps.DeleteFunc(out, func(list string, _ any) bool { return strings.HasSuffix(list, "workrequest") })
 	forget(out)
 	byID(out)
+	return out
+}
+
+// collections gives what services have a path of its own, without their counters.
+func collections(services map[string]any) map[string]any {
+	out := map[string]any{}
+	for service, lists := range services {
+		all, _ := lists.(map[string]any)
+		for list, things := range all {
+			byKey, keyed := things.(map[string]any)
+			for key, thing := range byKey {
+				out[service+"/"+list+"/"+key] = thing
+			}
+			if !keyed && list != "Seq" {
+				out[service+"/"+list] = things
+			}
+		}
+	}
 	return out
 }
 
@@ -172,8 +221,9 @@ func byID(dump map[string]any) {
 	for list, all := range maps.Clone(dump) {
 		things, _ := all.([]any)
 		for _, thing := range things {
-			if object, ok := thing.(map[string]any); ok && object["id"] != nil {
-				dump[fmt.Sprintf("%s/%v", list, object["id"])] = object
+			object, _ := thing.(map[string]any)
+			if id := cmp.Or(object["id"], object["ID"]); id != nil {
+				dump[fmt.Sprintf("%s/%v", list, id)] = object
 				delete(dump, list)
 			}
 		}
@@ -250,7 +300,7 @@ func (w *world) addressed(name, kind string) string {
 	f, err := w.front(name)
 	w.must(err)
 	ingress := w.get(name).Status.LoadBalancer.Ingress
-	if len(ingress) != 1 || ingress[0].IP != f.Address || f.Address == "" {
+	if len(ingress) != 1 || cmp.Or(ingress[0].IP, ingress[0].Hostname) != f.Address || f.Address == "" {
 		w.t.Errorf("%s: the status has %+v, the cloud %q", name, ingress, f.Address)
 	}
 	if f.Kind != kind {

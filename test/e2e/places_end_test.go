@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/harness"
 )
 
@@ -20,33 +22,24 @@ func (p *place) mistaken(t *testing.T) {
 	before := w.dump()
 	nodes := w.seed(2)
 	w.controller()
-	var live []corev1.Service
-	kinds := map[string]kind{}
-	for _, k := range p.kinds {
-		kinds[k.name] = k
-	}
-	for i, m := range p.mistakes {
-		svc := w.one(kinds[m.kind], i)
-		svc.Name = m.name
-		live = append(live, svc)
-	}
+	live := p.forMistakes(w, "", 0)
 	w.must(w.Create(t.Context(), live...))
 	w.programmed(live...)
 	w.settled(w.meter())
 	first := w.byName(live)
 
 	meter := w.meter()
-	var fresh []corev1.Service
+	fresh := p.forMistakes(w, "new-", len(live))
 	for i, m := range p.mistakes {
 		w.update(m.name, m.bad...)
-		svc := w.one(kinds[m.kind], len(live)+i, m.bad...)
-		svc.Name = "new-" + m.name
-		fresh = append(fresh, svc)
+		for _, c := range m.bad {
+			c(&fresh[i])
+		}
 	}
 	w.must(w.Create(t.Context(), fresh...))
 	for _, m := range p.mistakes {
-		w.told(mistake{name: m.name, words: m.words})
-		w.told(mistake{name: "new-" + m.name, words: m.words})
+		w.told(m.name, m.words...)
+		w.told("new-"+m.name, m.words...)
 	}
 	w.noWrites("mistakes", meter)
 	if diff := cmp.Diff(first, w.byName(live)); diff != "" {
@@ -62,6 +55,12 @@ func (p *place) mistaken(t *testing.T) {
 			t.Errorf("%s: the address is gone: %s", svc.Name, harness.Conditions(w.get(svc.Name)))
 		}
 	}
+	for _, m := range p.mistakes {
+		w.told(m.name, m.words...) // still, and not again
+		if got := w.get("new-" + m.name).Status.LoadBalancer.Ingress; len(got) > 0 {
+			t.Errorf("new-%s has an address: %v", m.name, got)
+		}
+	}
 	half := len(fresh) / 2
 	w.remove(fresh[:half]...)
 	for i, m := range p.mistakes {
@@ -72,8 +71,36 @@ func (p *place) mistaken(t *testing.T) {
 	}
 	both := append(slices.Clone(live), fresh[half:]...)
 	w.programmed(both...)
+	w.mended(live, first)
 	w.remove(both...)
 	w.nothingLeft(before)
+}
+
+// forMistakes are Services, one for each mistake, without it.
+func (p *place) forMistakes(w *world, prefix string, from int) []corev1.Service {
+	var out []corev1.Service
+	for i, m := range p.mistakes {
+		svc := w.one(p.kindOf(m), from+i)
+		svc.Name = prefix + m.name
+		out = append(out, svc)
+	}
+	return out
+}
+
+func (p *place) kindOf(m mishap) kind {
+	return p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.name == m.kind })]
+}
+
+// mended wants live Services to be as they were before their mistakes.
+func (w *world) mended(live []corev1.Service, first map[string]front) {
+	w.t.Helper()
+	for _, svc := range live {
+		w.condition(svc.Name, status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
+		w.eventually(svc.Name+" is as before the mistake", func() error {
+			f, err := w.front(svc.Name)
+			return errors.Join(err, differ("ports", first[svc.Name].Ports, f.Ports), differ("settings", first[svc.Name].Settings, f.Settings))
+		})
+	}
 }
 
 // byName are the fronts of Services.
@@ -126,5 +153,33 @@ func (p *place) finalizers(t *testing.T) {
 		})
 		w.update(k.name, func(svc *corev1.Service) { svc.Finalizers = nil })
 	}
+	w.nothingLeft(before)
+}
+
+// drift takes away by hand what load balancers consist of: everything comes back as it
+// was, with the same addresses where nothing has released them.
+func (p *place) drift(t *testing.T) {
+	w := p.start(t, 3)
+	before := w.dump()
+	w.controller("--drift-interval=3s")
+	fleet := w.many(len(p.kinds))
+	w.must(w.Create(t.Context(), fleet...))
+	w.programmed(fleet...)
+	first := w.byName(fleet)
+	p.spoil(w)
+	for _, k := range p.kinds {
+		w.eventually(k.name+" is back", func() error {
+			f, err := w.front(k.name)
+			if p.frees {
+				f.Address = first[k.name].Address
+			}
+			return errors.Join(err, differ(k.name, first[k.name], f))
+		})
+	}
+	w.settled(w.meter())
+	for _, k := range p.kinds {
+		w.addressed(k.name, k.name)
+	}
+	w.remove(fleet...)
 	w.nothingLeft(before)
 }

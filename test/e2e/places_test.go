@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,9 @@ func (p *place) scenarios(t *testing.T) {
 	t.Run("cut", p.cut)
 	t.Run("mistakes", p.mistaken)
 	t.Run("finalizers", p.finalizers)
+	if p.spoil != nil {
+		t.Run("drift", p.drift)
+	}
 }
 
 // life takes one Service of each kind through what can happen to it.
@@ -112,16 +116,16 @@ func (p *place) policies(w *world) {
 
 // kill kills the controller again and again while it makes and removes Services.
 func (p *place) kill(t *testing.T) {
-	const n = 12
+	n := cmp.Or(p.crowd, 12)
 	w := p.start(t, 3)
 	before := w.dump()
 	w.arm(sim.Fault{Kind: sim.FaultLatency, WritesOnly: true, Latency: 150 * time.Millisecond})
 	fleet := w.many(n)
 	w.must(w.Create(t.Context(), fleet...))
 	interrupted := 0
-	kills := []int{1, 2, 3}
-	if p.kills > 0 {
-		kills = kills[:p.kills]
+	kills := p.kills
+	if kills == nil {
+		kills = []int{1, 2, 3}
 	}
 	for _, writes := range kills {
 		w.killAfter(w.controller(), w.meter(), writes, w.Programmed(fleet...))
@@ -212,7 +216,7 @@ func (p *place) throttled(t *testing.T) {
 	w.programmed(fleet...)
 	w.oncePerService(before, fleet)
 	for _, svc := range fleet {
-		if warned := w.failures(svc.Name); len(warned) > 0 {
+		if warned := w.warnings(svc.Name); len(warned) > 0 {
 			t.Errorf("%s: a call that waits for its rate was told: %q", svc.Name, warned)
 		}
 	}
@@ -227,35 +231,39 @@ func (p *place) refused(t *testing.T) {
 	first := w.many(len(p.kinds))
 	w.must(w.Create(t.Context(), first...))
 	w.programmed(first...)
-	i := len(first)
-	for _, c := range []struct {
+	more := w.many(4 * len(first))[len(first):]
+	for n, c := range []struct {
 		what   string
 		fault  sim.Fault
 		reason status.Reason
+		kinds  int
 	}{
-		{"denied", p.answers.denied, status.ReasonDenied},
-		{"quota", p.answers.quota, status.ReasonQuotaExceeded},
-		{"down", p.answers.down, status.ReasonCloudUnavailable},
+		{"denied", p.answers.denied, status.ReasonDenied, len(p.kinds)},
+		{"quota", p.answers.quota, status.ReasonQuotaExceeded, 1}, // others have other ones
+		{"down", p.answers.down, status.ReasonCloudUnavailable, len(p.kinds)},
 	} {
-		svc := w.one(p.kinds[0], i)
-		i += len(p.kinds)
+		fresh := more[n*len(p.kinds):][:c.kinds]
 		c.fault.Kind = sim.FaultError
 		w.arm(c.fault)
-		w.must(w.Create(t.Context(), svc))
-		got := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, c.reason)
-		if err := mentions(got.Message, c.fault.Message); err != nil {
-			t.Errorf("%s: %v", c.what, err)
+		w.must(w.Create(t.Context(), fresh...))
+		for _, svc := range fresh {
+			got := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, c.reason)
+			if err := mentions(got.Message, c.fault.Message); err != nil {
+				t.Errorf("%s: %s: %v", c.what, svc.Name, err)
+			}
+			w.toldOnce(svc.Name, c.fault.Message)
 		}
-		w.toldOnce(svc.Name, c.fault.Message)
 		for _, live := range first {
 			if len(w.get(live.Name).Status.LoadBalancer.Ingress) == 0 {
 				t.Errorf("%s: %s has lost its address", c.what, live.Name)
 			}
 		}
 		w.disarm()
-		w.programmed(svc)
-		w.toldOnce(svc.Name)
-		w.remove(svc)
+		w.programmed(fresh...)
+		for _, svc := range fresh {
+			w.toldOnce(svc.Name)
+		}
+		w.remove(fresh...)
 	}
 	w.oncePerService(before, first)
 	w.remove(first...)

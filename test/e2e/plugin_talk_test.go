@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -17,15 +16,6 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 	"github.com/berth-lb/berth/test/sim"
 )
-
-// everything is the cloud as it is now.
-func (w *world) everything() map[string]any {
-	w.t.Helper()
-	if w.place == nil {
-		return w.state()
-	}
-	return w.dump()
-}
 
 // syncFailed waits until the stock loop has told what is wrong with a Service, and
 // the condition says the same.
@@ -38,31 +28,6 @@ func (w *world) syncFailed(name string, reason status.Reason, words ...string) {
 	w.eventually(name+": the event of the stock loop", func() error {
 		return mentions(strings.Join(w.warnings(name), "\n"), append([]string{"SyncLoadBalancerFailed"}, words...)...)
 	})
-}
-
-// TestPluginMistakes: what a user got wrong is told with key, value and what is
-// legal; nothing is made of it, and what is live stays and follows the nodes.
-func TestPluginMistakes(t *testing.T) {
-	const key = "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval"
-	words := []string{key, `"soon"`, "seconds"}
-	w := start(t, 3)
-	before, nodes := w.state(), w.seed(2)
-	w.plugin()
-	live := w.create("live")
-	meter := w.meter()
-	fresh := w.service("fresh", annotate(key, "soon"))
-	w.must(w.Create(t.Context(), fresh))
-	w.update("live", annotate(key, "soon"))
-	w.syncFailed("fresh", status.ReasonInvalidAnnotation, words...)
-	w.syncFailed("live", status.ReasonInvalidAnnotation, words...)
-	w.noWrites("mistakes", meter)
-	w.must(w.JoinNode(t.Context(), &nodes[2]))
-	w.becomes("live", members, inOrder(w.machines()...))
-	w.update("live", annotate(key, "20"))
-	w.update("fresh", annotate(key, ""))
-	w.programmed(live, fresh)
-	w.remove(live, fresh)
-	w.asBefore(before)
 }
 
 // TestPluginWarnings: an annotation that means nothing is told once, by an event
@@ -120,60 +85,12 @@ func TestPluginElsewhere(t *testing.T) {
 	w.asBefore(before)
 }
 
-// TestPluginThrottled: what the cloud asks to wait for is repeated after a time of
-// ours, and the stock loop hears nothing of it.
-func TestPluginThrottled(t *testing.T) {
-	w := start(t, 2)
-	before := w.state()
-	program := w.plugin()
-	w.arm(sim.Fault{Kind: sim.FaultError, WritesOnly: true, Status: 400, Code: "Throttling", Message: "Rate exceeded"})
-	web, db := w.service("web"), w.service("db", network)
-	w.must(w.Create(t.Context(), web, db))
-	w.refusedWrites(2)
-	w.disarm()
-	w.programmed(web, db)
-	w.quietly(program)
-	w.oneOfEach(2)
-	w.remove(web, db)
-	w.asBefore(before)
-}
-
 // quietly fails if the stock loop of a program has backed off.
 func (w *world) quietly(program *harness.Process) {
 	w.t.Helper()
 	if err := without(program.Output(), "retrying with exponential backoff"); err != nil {
 		w.t.Error("the stock loop backs off for what only takes time")
 	}
-}
-
-// TestPluginCrash kills the program again and again in the middle of its work.
-func TestPluginCrash(t *testing.T) {
-	const n = 12
-	w := start(t, 3)
-	before := w.state()
-	w.arm(sim.Fault{Kind: sim.FaultLatency, WritesOnly: true, Latency: 150 * time.Millisecond})
-	fleet := w.fleet(n)
-	w.must(w.Create(t.Context(), fleet...))
-	interrupted := 0
-	for _, writes := range []int{1, 2, 3} {
-		w.killAfter(w.plugin(), w.meter(), writes)
-		if w.Programmed(fleet...)(t.Context()) != nil {
-			interrupted++
-		}
-	}
-	if interrupted == 0 {
-		t.Error("everything was done at once: nothing was interrupted")
-	}
-	program := w.plugin()
-	w.programmed(fleet...)
-	w.oneOfEach(n)
-	meter := w.meter()
-	w.must(w.Delete(t.Context(), fleet...))
-	w.killAfter(program, meter, 3)
-	w.plugin()
-	w.gone(fleet...)
-	w.must(w.Sim.Disarm(t.Context()))
-	w.asBefore(before)
 }
 
 // TestPluginPolicy: the policy file holds under the stock loop as well, is read
@@ -216,13 +133,13 @@ func (w *world) takesOver(services []corev1.Service) {
 		w.must(err)
 		return p
 	}
-	before := w.everything()
+	before := w.dump()
 	first := own()
 	w.must(w.Create(t.Context(), services...))
 	w.programmed(services...)
 	w.settled(w.meter())
 	first.Kill()
-	made := w.everything()
+	made := w.dump()
 
 	told := w.ensured(services)
 	meter := w.meter()
@@ -245,13 +162,13 @@ func (w *world) takesOver(services []corev1.Service) {
 		return errors.Join(err, atLeast(1, calls.All))
 	})
 	w.noWrites("our loop takes over", meter)
-	w.must(differ("the cloud changed", made, w.everything()))
+	w.must(differ("the cloud changed", made, w.dump()))
 	w.programmed(services...)
 	third.Kill()
 
 	w.plugin()
 	w.remove(services...)
-	w.eventually("nothing is left", func() error { return differ("cloud", before, w.everything()) })
+	w.eventually("nothing is left", func() error { return differ("cloud", before, w.dump()) })
 }
 
 // ensured counts how often each Service was told to be done.
@@ -264,15 +181,9 @@ func (w *world) ensured(services []corev1.Service) []int {
 	return out
 }
 
-func TestPluginTakesOver(t *testing.T) {
-	w := start(t, 3)
-	w.takesOver(w.fleet(4))
-}
-
-// pluginTakesOver is the same on the other clouds.
 func (p *place) pluginTakesOver(t *testing.T) {
 	w := p.start(t, 3)
-	w.takesOver(w.many(len(p.kinds)))
+	w.takesOver(w.many(2 * len(p.kinds)))
 }
 
 // pluginThrottled refuses every write for a while.
@@ -294,10 +205,24 @@ func (p *place) pluginThrottled(t *testing.T) {
 	w.nothingLeft(before)
 }
 
-// pluginMistakes makes each mistake on a new Service and on one that is live.
+// mistakeOn is the first mistake on a kind.
+func (p *place) mistakeOn(k kind) mishap {
+	return p.mistakes[slices.IndexFunc(p.mistakes, func(m mishap) bool { return m.kind == k.name })]
+}
+
+// reason is that of the condition.
+func (m mishap) reason() status.Reason {
+	if m.field {
+		return status.ReasonUnsupportedSpec
+	}
+	return status.ReasonInvalidAnnotation
+}
+
+// pluginMistakes makes each mistake on a new Service, and one on a live one of every
+// kind, which stays and follows the nodes.
 func (p *place) pluginMistakes(t *testing.T) {
-	w := p.start(t, 2)
-	before := w.dump()
+	w := p.start(t, 3)
+	before, nodes := w.dump(), w.seed(2)
 	w.controller()
 	live := w.many(len(p.kinds))
 	w.must(w.Create(t.Context(), live...))
@@ -306,25 +231,32 @@ func (p *place) pluginMistakes(t *testing.T) {
 	first, meter := w.byName(live), w.meter()
 	var fresh []corev1.Service
 	for i, m := range p.mistakes {
-		k := p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.name == m.kind })]
-		svc := w.one(k, len(live)+i, m.bad...)
+		svc := w.one(p.kindOf(m), len(live)+i, m.bad...)
 		svc.Name = m.name
 		fresh = append(fresh, svc)
 	}
 	w.must(w.Create(t.Context(), fresh...))
+	for _, k := range p.kinds {
+		w.update(k.name, p.mistakeOn(k).bad...)
+	}
 	for _, m := range p.mistakes {
-		reason := status.ReasonInvalidAnnotation
-		if m.field {
-			reason = status.ReasonUnsupportedSpec
-		}
-		w.syncFailed(m.name, reason, m.words...)
+		w.syncFailed(m.name, m.reason(), m.words...)
+	}
+	for _, k := range p.kinds {
+		m := p.mistakeOn(k)
+		w.syncFailed(k.name, m.reason(), m.words...)
 	}
 	w.noWrites("mistakes", meter)
 	w.must(differ("live load balancers", first, w.byName(live)))
+	w.must(w.JoinNode(t.Context(), &nodes[2]))
+	w.shows("a node joins", frontMembers, func(int, kind) any { return names(nodes) })
+	for _, k := range p.kinds {
+		w.update(k.name, p.mistakeOn(k).fix...)
+	}
 	for _, m := range p.mistakes {
 		w.update(m.name, m.fix...)
 	}
-	w.programmed(fresh...)
+	w.programmed(append(fresh, live...)...)
 	w.remove(append(live, fresh...)...)
 	w.nothingLeft(before)
 }

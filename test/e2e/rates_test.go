@@ -10,34 +10,13 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// TestDocumentedRates makes load balancers of both kinds on AWS under the rates that it
-// documents, with states that last as they do there: all are served, and waiting for a
-// rate is no reason to warn.
-func TestDocumentedRates(t *testing.T) {
-	w := start(t, 3, "--throttle", "--provisioning-delay=3s", "--healthy-delay=2s", "--draining-delay=2s", "--release-delay=3s", "--group-release-delay=2s", "--new-group-delay=500ms")
-	before := w.state()
-	w.controller()
-	fleet := w.fleet(8)
-	w.must(w.Create(t.Context(), fleet...))
-	w.programmed(fleet...)
-	w.unwarned(fleet)
-	w.remove(fleet...)
-	w.asBefore(before)
-}
-
-// rates is the same on other clouds: in the order in which Services come and go nothing
-// depends on how long an operation takes, or on how soon the cloud takes the next call.
+// rates is under the rates that the cloud documents, with operations that take their time:
+// all are served, and waiting for a rate is no reason to warn.
 func (p *place) rates(t *testing.T) {
-	slow := map[string][]string{
-		"gce":   {"--throttle", "--operation-delay=3s", "--operation-spread=2s"},
-		"azure": {"--throttle", "--write-latency=2s", "--whole-seconds"},
-	}[p.cloud]
-	limited := *p
-	limited.sim = slices.Concat(p.sim, slow)
-	w := limited.start(t, 3)
+	w := p.start(t, 3, p.slow...)
 	before := w.dump()
 	w.controller()
-	fleet := w.many(len(p.kinds))
+	fleet := w.many(max(len(p.kinds), p.slowly))
 	w.must(w.Create(t.Context(), fleet...))
 	w.programmed(fleet...)
 	w.oncePerService(before, fleet)

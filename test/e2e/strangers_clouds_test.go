@@ -23,19 +23,6 @@ func elsewhereOn(number int32) change { return ports(number, 0) }
 // narrow lets few clients in, so that it shows when others are let in.
 func narrow(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }
 
-func onAWS(t *testing.T) *intrusion {
-	w := start(t, 3)
-	w.place = &place{plane: &plane}
-	return &intrusion{world: w, victims: []corev1.Service{w.service("classic", narrow), w.service("net", network, narrow)}, dump: w.state,
-		sees: func(name string) (seen any, err error) {
-			w.eventually("the load balancer of "+name, func() error { // others come and go while it is read
-				seen, err = w.balancer(name)
-				return err
-			})
-			return seen, nil
-		}}
-}
-
 // groupAsks name the security group of a victim.
 func groupAsks(w *world, victim *corev1.Service) []stranger {
 	group := w.groupOf(victim.Name)
@@ -46,7 +33,7 @@ func groupAsks(w *world, victim *corev1.Service) []stranger {
 }
 
 func TestStrangersAWS(t *testing.T) {
-	in := onAWS(t)
+	in := onAWS().among(t)
 	in.asks = func(victim *corev1.Service) []stranger {
 		service := "kubernetes.io/service-name=" + victim.Namespace + "/" + victim.Name
 		return append(groupAsks(in.world, victim),
@@ -58,7 +45,7 @@ func TestStrangersAWS(t *testing.T) {
 }
 
 func TestStrangersRefusedAWS(t *testing.T) {
-	in := onAWS(t)
+	in := onAWS().among(t)
 	in.asks = func(victim *corev1.Service) []stranger { return groupAsks(in.world, victim) }
 	in.refusedBy(t, noGroups)
 }

@@ -81,7 +81,7 @@ func (c *Control) serve(r *http.Request) (any, error) {
 	case "GET rates":
 		return append([]Bucket{}, c.Rates...), nil
 	case "POST rates":
-		return done, c.Throttle.Set(c.Rates...)
+		return done, c.Limit()
 	case "GET state":
 		if c.State == nil {
 			return struct{}{}, nil
@@ -90,6 +90,9 @@ func (c *Control) serve(r *http.Request) (any, error) {
 	}
 	return nil, nil
 }
+
+// Limit throttles at the rates that the vendor documents.
+func (c *Control) Limit() error { return c.Throttle.Set(c.Rates...) }
 
 func (c *Control) arm(r *http.Request) (any, error) {
 	var f Fault

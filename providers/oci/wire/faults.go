@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/oracle/oci-go-sdk/v65/common"
@@ -64,12 +63,5 @@ func refusalOf(status int, _ http.Header, body []byte) providers.Answer {
 		Code string `json:"code"`
 	}
 	_ = json.Unmarshal(body, &said) // what is no JSON says nothing more than the status
-	m, ok := meaningOf(kit.Refusal{Status: status, Code: said.Code})
-	if !ok {
-		m, _ = fault.OfStatus(status, fault.Pending)
-	}
-	if said.Code == "" {
-		said.Code = strconv.Itoa(status)
-	}
-	return providers.Answer{Code: said.Code, Meaning: m}
+	return errorTable().Answer(kit.Refusal{Status: status, Code: said.Code})
 }

@@ -121,15 +121,10 @@ type parsed struct {
 // PrivateRSAKey is the key that signs requests.
 func (p parsed) PrivateRSAKey() (*rsa.PrivateKey, error) { return p.key, nil }
 
-// keptConnections is how many idle connections to one host are kept.
-const keptConnections = 64
-
 // transport is that of the SDK's clients, which heeds its environment for certificates.
 func transport() http.RoundTripper {
-	if base, ok := http.DefaultTransport.(*http.Transport); ok && os.Getenv("OCI_DEFAULT_CERTS_PATH") == "" {
-		t := base.Clone()
-		t.MaxIdleConnsPerHost = keptConnections
-		return kit.Alive(t)
+	if os.Getenv("OCI_DEFAULT_CERTS_PATH") == "" {
+		return kit.Transport()
 	}
 	return &common.OciHTTPTransportWrapper{TLSConfigProvider: common.GetTLSConfigTemplateForTransport()}
 }

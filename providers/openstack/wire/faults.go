@@ -89,11 +89,5 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 
 // refusalOf is what metrics count of a refused call.
 func refusalOf(status int, header http.Header, body []byte) providers.Answer {
-	r := refusal(status, header, body)
-	code := first(r.Code, strconv.Itoa(status))
-	m, ok := meaningOf(r)
-	if !ok {
-		m, _ = fault.OfStatus(status, fault.Exists)
-	}
-	return providers.Answer{Code: code, Meaning: m}
+	return errorTable().Answer(refusal(status, header, body))
 }

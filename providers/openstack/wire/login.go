@@ -99,18 +99,9 @@ func fromClouds(l model.Login) (gophercloud.AuthOptions, gophercloud.EndpointOpt
 	return auth, endpoint, config, nil
 }
 
-// keptConnections is how many idle connections to one host are kept.
-const keptConnections = 64
-
 // transportOf is the transport with the certificates of the configuration.
 func transportOf(l model.Login) (*http.Transport, error) {
-	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		base = &http.Transport{}
-	}
-	t := base.Clone()
-	t.MaxIdleConnsPerHost = keptConnections
-	kit.Alive(t)
+	t := kit.Transport()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: l.Insecure} // #nosec G402 -- the key tls-insecure of the official file
 	if l.CAFile != "" {
 		pem, err := os.ReadFile(l.CAFile)

@@ -71,15 +71,6 @@ type Cloud struct {
 // New makes a cloud and seeds it. The error tells of options that do not fit
 // together, such as more nodes than the subnets have addresses.
 func New(opt Options) (*Cloud, error) {
-	if opt.Region == "" {
-		opt.Region = "us-east-1"
-	}
-	if opt.Account == "" {
-		opt.Account = "123456789012"
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
 	fill(&opt)
 	c := &Cloud{clock: opt.Clock, account: opt.Account, region: opt.Region, EC2: ec2.New(opt.EC2)}
 	c.ELB = elb.New(c.EC2, opt.ELB)
@@ -107,46 +98,33 @@ func New(opt Options) (*Cloud, error) {
 }
 
 func fill(opt *Options) {
-	for _, region := range []*string{&opt.EC2.Region, &opt.ELB.Region, &opt.ELBV2.Region} {
-		*region = opt.Region
-	}
-	for _, account := range []*string{&opt.EC2.Account, &opt.ELB.Account, &opt.ELBV2.Account} {
-		*account = opt.Account
-	}
-	for _, c := range []*clock.PassiveClock{&opt.EC2.Clock, &opt.ELB.Clock, &opt.ELBV2.Clock} {
-		*c = opt.Clock
-	}
-	for _, delay := range []*time.Duration{&opt.ELB.ReleaseDelay, &opt.ELBV2.Delays.Release} {
-		if *delay == 0 {
-			*delay = opt.ReleaseDelay
-		}
+	sim.Default(&opt.Region, "us-east-1")
+	sim.Default(&opt.Account, "123456789012")
+	sim.RealClock(&opt.Clock)
+	sim.Default(&opt.ELB.ReleaseDelay, opt.ReleaseDelay)
+	sim.Default(&opt.ELBV2.Delays.Release, opt.ReleaseDelay)
+	opt.EC2.Region, opt.EC2.Account, opt.EC2.Clock = opt.Region, opt.Account, opt.Clock
+	for _, o := range []*lbkit.Options{&opt.ELB.Options, &opt.ELBV2.Options} {
+		o.Region, o.Account, o.Clock = opt.Region, opt.Account, opt.Clock
 	}
 }
 
 // ServeHTTP answers the control API under /_sim/ and the three services everywhere else.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	form, err := query.ReadForm(r)
-	service := c.pick(form, r)
-	req := service.NewRequest(form, c.clock.Now())
-	if err == nil {
-		err = authenticate(r, form)
-	}
-	v := &visit{cloud: c, service: service, request: req}
-	if err != nil {
-		v.answer = service.Fail(req, err)
-	} else {
-		v.run(r.Context(), form)
-	}
-	c.Journal.Append(v.entry(form))
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	v.answer.Write(w)
+	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+		form, err := query.ReadForm(r)
+		service := c.pick(form, r)
+		v := c.visit(service, service.NewRequest(form, c.clock.Now()), form)
+		if err == nil {
+			err = authenticate(r, form)
+		}
+		if err != nil {
+			v.answer = service.Fail(v.request, err)
+		} else {
+			v.run(r.Context(), form)
+		}
+		return v.note(form), func(int) { v.answer.Write(w) }
+	})
 }
 
 // pick tells the services apart by version and, for versions that none of them

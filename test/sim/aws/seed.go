@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/aws/ec2"
 )
 
@@ -120,9 +121,7 @@ func buildSeed(opt Options) (Seed, ec2.World, error) {
 		b.zones = ec2.DefaultZones(opt.Region)
 	}
 	b.Region, b.Account, b.ClusterID = opt.Region, opt.Account, opt.Seed.ClusterID
-	if b.ClusterID == "" {
-		b.ClusterID = "berth-demo"
-	}
+	sim.Default(&b.ClusterID, "berth-demo")
 	b.world.Tags = map[string]ec2.Tags{}
 	b.network()
 	b.subnets()

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim"
@@ -14,31 +13,30 @@ import (
 
 // visit is one call on its way through the simulator.
 type visit struct {
-	cloud     *Cloud
-	service   *query.Service
-	request   *query.Request
-	answer    *query.Response
-	faults    []sim.FaultKind
-	throttled bool
-	committed bool
-	cut       bool
+	sim.Visit
+	cloud   *Cloud
+	service *query.Service
+	request *query.Request
+	answer  *query.Response
 }
 
-func (v *visit) write() bool {
-	_, known := v.service.Ops[v.request.Action]
-	return known && v.service.Writes != nil && v.service.Writes(v.request.Action)
+// visit is a call that has not been run yet.
+func (c *Cloud) visit(service *query.Service, request *query.Request, form url.Values) *visit {
+	_, known := service.Ops[request.Action]
+	return &visit{cloud: c, service: service, request: request, Visit: sim.Visit{Entry: sim.Entry{
+		Service: service.Name, Operation: request.Action, Write: known && service.Writes != nil && service.Writes(request.Action), Units: units(form),
+	}}}
 }
 
 // run takes the call through throttle and faults to the operation.
 func (v *visit) run(ctx context.Context, form url.Values) {
 	c := v.cloud
-	if c.Throttle.Take(sim.Call{Service: v.service.Name, Operation: throttledAs(v.service.Name, v.request.Action, form), Units: units(form)}, c.clock.Now()).Refused {
-		v.throttled = true
+	if c.Throttle.Take(sim.Call{Service: v.service.Name, Operation: throttledAs(v.service.Name, v.request.Action, form), Units: v.Units}, c.clock.Now()).Refused {
+		v.Throttled = true
 		v.answer = v.service.Fail(v.request, throttled(v.service))
 		return
 	}
-	met := c.Faults.Meet(ctx, v.service.Name, v.request.Action, v.write())
-	v.faults, v.cut = met.Kinds, met.Cut
+	met := v.Meet(ctx, &c.Faults)
 	if len(met.Errors) > 0 {
 		v.answer = v.service.Fail(v.request, faultError(met.Errors[0]))
 		return
@@ -51,7 +49,7 @@ func (v *visit) run(ctx context.Context, form url.Values) {
 
 func (v *visit) operate(stale *sim.Fault, form url.Values) {
 	c := v.cloud
-	if !v.write() {
+	if !v.Write {
 		c.running.RLock()
 		defer c.running.RUnlock()
 		if err := c.authorize(v.service.Name, v.request, form); err != nil {
@@ -59,7 +57,7 @@ func (v *visit) operate(stale *sim.Fault, form url.Values) {
 			return
 		}
 		v.answer = c.past[v.service.Name].At(v.service, stale, v.request.Now).Do(v.request)
-		v.committed = v.answer.Status == http.StatusOK
+		v.Committed = v.answer.Status == http.StatusOK
 		return
 	}
 	c.running.Lock()
@@ -76,30 +74,19 @@ func (v *visit) operate(stale *sim.Fault, form url.Values) {
 		c.past[v.service.Name].Forget()
 	}
 	v.answer = v.service.Do(v.request)
-	v.committed = v.answer.Status == http.StatusOK
-	c.linked = c.linked || (v.committed && v.request.Action == "CreateLoadBalancer")
-	if v.committed && before != nil {
+	v.Committed = v.answer.Status == http.StatusOK
+	c.linked = c.linked || (v.Committed && v.request.Action == "CreateLoadBalancer")
+	if v.Committed && before != nil {
 		c.past[v.service.Name].Keep(v.request.Now, before)
 	}
 }
 
-// entry is the call as the journal keeps it.
-func (v *visit) entry(form url.Values) sim.Entry {
-	e := sim.Entry{
-		Time: v.request.Now, Service: v.service.Name, Operation: v.request.Action, Write: v.write(), Status: v.answer.Status,
-		Code: v.answer.Code, Committed: v.committed, Throttled: v.throttled, Faults: v.faults, Request: map[string]string{},
-		Units: units(form),
-	}
-	if v.cut {
-		e.Status, e.Code = 0, ""
-	}
-	names := slices.Sorted(maps.Keys(form))
-	for _, name := range names[:min(len(names), sim.MaxEntryParams)] {
-		if !strings.HasPrefix(name, "X-Amz-") {
-			e.Request[name] = form.Get(name)
-		}
-	}
-	return e
+// note completes what the journal says of the call.
+func (v *visit) note(form url.Values) *sim.Visit {
+	v.Time, v.Status, v.Code = v.request.Now, v.answer.Status, v.answer.Code
+	v.Request = sim.Params(maps.Keys(form), form.Get)
+	maps.DeleteFunc(v.Request, func(name, _ string) bool { return strings.HasPrefix(name, "X-Amz-") })
+	return &v.Visit
 }
 
 // throttled is the refusal of each service. On the wire the load balancers' code

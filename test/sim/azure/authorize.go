@@ -73,7 +73,7 @@ func (v *visit) authorize() *arm.Error {
 		return arm.Failf(http.StatusForbidden, "AuthorizationFailed",
 			"The client 'simulated' with object id 'simulated' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid. If access was recently granted, please refresh your credentials.", action, v.request.Path)
 	}
-	if !v.write {
+	if !v.Write {
 		return nil
 	}
 	for _, link := range v.links() {
@@ -90,7 +90,7 @@ func (v *visit) authorize() *arm.Error {
 // Source: Azure permissions for Networking, for Compute and for Management.
 func (v *visit) action() string {
 	path := strings.Split(strings.Trim(v.request.Path, "/"), "/")
-	switch v.name {
+	switch v.Operation {
 	case "OperationResults.Get":
 		return ""
 	case "Operations.Get":

@@ -3,7 +3,6 @@ package azure
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -82,22 +81,11 @@ func New(opt Options) (*Cloud, error) {
 }
 
 func fill(opt *Options) {
-	for _, d := range []struct {
-		to    *string
-		value string
-	}{
-		{&opt.Location, "eastus"}, {&opt.Subscription, "11111111-2222-4333-8444-555555555555"}, {&opt.Tenant, "66666666-7777-4888-9999-aaaaaaaaaaaa"},
-	} {
-		if *d.to == "" {
-			*d.to = d.value
-		}
-	}
-	if opt.Display == "" {
-		opt.Display = map[bool]string{true: "East US", false: opt.Location}[opt.Location == "eastus"]
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
+	sim.Default(&opt.Location, "eastus")
+	sim.Default(&opt.Subscription, "11111111-2222-4333-8444-555555555555")
+	sim.Default(&opt.Tenant, "66666666-7777-4888-9999-aaaaaaaaaaaa")
+	sim.Default(&opt.Display, map[bool]string{true: "East US", false: opt.Location}[opt.Location == "eastus"])
+	sim.RealClock(&opt.Clock)
 	if opt.RetryAfter <= 0 {
 		opt.RetryAfter = 1
 	}
@@ -122,29 +110,24 @@ func (c *Cloud) dump() any {
 
 // ServeHTTP answers the control API under /_sim/ and the cloud everywhere else.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	req, bad := arm.ReadRequest(r)
-	req.Now = c.clock.Now()
-	v := &visit{cloud: c, request: req, raw: r}
-	v.find()
-	if bad == nil {
-		bad = v.authenticate()
-	}
-	if bad != nil {
-		v.answer = arm.Refuse(bad)
-	} else {
-		v.run(r.Context())
-	}
-	number := c.Journal.Append(v.entry())
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	v.headers(number)
-	v.answer.Send(w)
+	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+		req, bad := arm.ReadRequest(r)
+		req.Now = c.clock.Now()
+		v := &visit{cloud: c, request: req, raw: r}
+		v.find()
+		if bad == nil {
+			bad = v.authenticate()
+		}
+		if bad != nil {
+			v.answer = arm.Refuse(bad)
+		} else {
+			v.run(r.Context())
+		}
+		return v.note(), func(number int) {
+			v.headers(number)
+			v.answer.Send(w)
+		}
+	})
 }
 
 // settle ends the long running writes whose time has come.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
 
@@ -19,14 +20,9 @@ type Quotas struct {
 }
 
 func (q *Quotas) fill() {
-	for _, d := range []struct {
-		to    *int
-		value int
-	}{{&q.Reads, 12000}, {&q.Writes, 1200}, {&q.Deletes, 15000}} {
-		if *d.to == 0 {
-			*d.to = d.value
-		}
-	}
+	sim.Default(&q.Reads, 12000)
+	sim.Default(&q.Writes, 1200)
+	sim.Default(&q.Deletes, 15000)
 }
 
 // quota counts calls in windows of an hour.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/azure/compute"
 )
@@ -139,15 +140,9 @@ func buildSeed(svc *arm.Service, opt Options) (Seed, error) {
 		ResourceGroup: "MC_nodes", NetworkGroup: "rg-network", Network: "vnet", Subnet: "nodes", InternalSubnet: "internal", LinkSubnet: "links",
 		SecurityGroup: "nodes-nsg", RouteTable: "nodes-routes", PublicIPPrefix: "user-prefix", Nodes: []Node{}, Addresses: []Address{},
 	}}
-	if b.Cluster == "" {
-		b.Cluster = "kubernetes"
-	}
-	if b.NodesAs == "" {
-		b.NodesAs = VMSS
-	}
-	if b.Pools == "" {
-		b.Pools = NodeIP
-	}
+	sim.Default(&b.Cluster, "kubernetes")
+	sim.Default(&b.NodesAs, VMSS)
+	sim.Default(&b.Pools, NodeIP)
 	if b.Pools == PodIP && o.Pods == 0 {
 		o.Pods = 2
 	}

@@ -79,8 +79,8 @@ func computeBuckets() []sim.Bucket {
 
 // bucketed is the call as the buckets see it.
 func (v *visit) bucketed() sim.Call {
-	c := sim.Call{Service: v.service, Operation: v.name}
-	if v.call != nil && v.service == "compute" {
+	c := sim.Call{Service: v.Service, Operation: v.Operation}
+	if v.call != nil && v.Service == "compute" {
 		c.Resource = arm.Key(v.request.Path)
 	}
 	return c
@@ -102,12 +102,12 @@ func (v *visit) refusal() *arm.Error {
 		return nil
 	}
 	code := "TooManyRequests"
-	if v.service == "compute" {
+	if v.Service == "compute" {
 		// Compute names its throttling like its refusals. Source: Azure documentation, troubleshooting API throttling errors of Compute.
 		code = "OperationNotAllowed"
 	}
 	wait := int(min(v.taken.Wait, maxRetryAfter).Seconds())
-	return &arm.Error{Status: http.StatusTooManyRequests, Code: code, Message: "The request is being throttled as the limit has been reached for operation type - " + v.name + ".", RetryAfter: max(c.opt.RetryAfter, wait)}
+	return &arm.Error{Status: http.StatusTooManyRequests, Code: code, Message: "The request is being throttled as the limit has been reached for operation type - " + v.Operation + ".", RetryAfter: max(c.opt.RetryAfter, wait)}
 }
 
 // remainingOfCompute is how many calls the policies of Compute leave: those for the

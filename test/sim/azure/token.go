@@ -39,7 +39,7 @@ func (c *Cloud) others(v *visit) func() *arm.Response {
 	} {
 		whole := strings.HasPrefix(o.suffix, "/metadata") || o.suffix == "/msi/token"
 		if path == o.suffix || (!whole && strings.HasSuffix(path, o.suffix)) {
-			v.service, v.name = o.service, o.name
+			v.Service, v.Operation = o.service, o.name
 			return func() *arm.Response { return o.run(v) }
 		}
 	}

@@ -20,21 +20,16 @@ const AsyncPrefix = "async/"
 
 // visit is one call on its way through the simulator.
 type visit struct {
+	sim.Visit
 	cloud   *Cloud
 	request *arm.Request
 	raw     *http.Request
 	// call is nil for what is not Resource Manager; then other answers.
-	call          *arm.Call
-	other         func() *arm.Response
-	service, name string
-	write         bool
+	call  *arm.Call
+	other func() *arm.Response
 
-	answer    *arm.Response
-	faults    []sim.FaultKind
-	taken     sim.Taken
-	throttled bool
-	committed bool
-	cut       bool
+	answer *arm.Response
+	taken  sim.Taken
 }
 
 func (v *visit) find() {
@@ -43,7 +38,7 @@ func (v *visit) find() {
 		return
 	}
 	v.call = v.cloud.ARM.Find(v.request)
-	v.service, v.name, v.write = v.call.Service, v.call.Name, v.call.Write
+	v.Service, v.Operation, v.Write = v.call.Service, v.call.Name, v.call.Write
 }
 
 // authenticate wants a bearer token and accepts every one.
@@ -62,34 +57,33 @@ func (v *visit) authenticate() *arm.Error {
 func (v *visit) run(ctx context.Context) {
 	c := v.cloud
 	if err := v.refusal(); err != nil {
-		v.throttled = true
+		v.Throttled = true
 		v.answer = arm.Refuse(err)
 		return
 	}
-	met := c.Faults.Meet(ctx, v.service, v.name, v.write)
-	v.faults, v.cut = met.Kinds, met.Cut
+	met := v.Meet(ctx, &c.Faults)
 	if len(met.Errors) > 0 {
 		v.answer = arm.Refuse(c.faultError(met.Errors[0]))
 		return
 	}
 	v.asyncFault()
 	v.operate(met.Stale)
-	v.committed = v.answer.Status < http.StatusBadRequest
+	v.Committed = v.answer.Status < http.StatusBadRequest
 }
 
 // asyncFault asks the faults about the end of the operation. Only faults that
 // name it are asked, so that others do not count the call twice.
 func (v *visit) asyncFault() {
-	if v.call == nil || !v.write {
+	if v.call == nil || !v.Write {
 		return
 	}
 	armed := slices.ContainsFunc(slices.Collect(maps.Values(v.cloud.Faults.List())), func(f sim.Fault) bool { return strings.HasPrefix(f.Operation, AsyncPrefix) })
 	if !armed {
 		return
 	}
-	for _, f := range v.cloud.Faults.Take(v.service, AsyncPrefix+v.name, true) {
+	for _, f := range v.cloud.Faults.Take(v.Service, AsyncPrefix+v.Operation, true) {
 		if f.Kind == sim.FaultError && strings.HasPrefix(f.Operation, AsyncPrefix) {
-			v.faults = append(v.faults, f.Kind)
+			v.Faults = append(v.Faults, f.Kind)
 			v.call.AsyncError = v.cloud.faultError(f)
 		}
 	}
@@ -102,7 +96,7 @@ func (v *visit) operate(stale *sim.Fault) {
 		return
 	}
 	c.settle()
-	if !v.write {
+	if !v.Write {
 		c.running.RLock()
 		defer c.running.RUnlock()
 		// Latency may have passed meanwhile, and an operation must not see an
@@ -134,27 +128,21 @@ func (v *visit) operate(stale *sim.Fault) {
 	}
 }
 
-// entry is the call as the journal keeps it.
-func (v *visit) entry() sim.Entry {
-	e := sim.Entry{
-		Time: v.request.Now.UTC(), Service: v.service, Operation: v.name, Write: v.write, Status: v.answer.Status, Code: v.answer.Code,
-		Committed: v.committed, Throttled: v.throttled, Faults: v.faults, Request: map[string]string{"method": v.raw.Method, "path": v.raw.URL.Path},
-		Resource: v.bucketed().Resource,
-	}
-	if v.cut {
-		e.Status, e.Code = 0, ""
-	}
+// note completes what the journal says of the call.
+func (v *visit) note() *sim.Visit {
+	v.Time, v.Status, v.Code, v.Resource = v.request.Now.UTC(), v.answer.Status, v.answer.Code, v.bucketed().Resource
+	v.Request = map[string]string{"method": v.raw.Method, "path": v.raw.URL.Path}
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if value := v.raw.Header.Get(name); value != "" {
-			e.Request[strings.ToLower(name)] = value
+			v.Request[strings.ToLower(name)] = value
 		}
 	}
 	for name, values := range v.request.Query {
-		if len(e.Request) < sim.MaxEntryParams {
-			e.Request[name] = values[0]
+		if len(v.Request) < sim.MaxEntryParams {
+			v.Request[name] = values[0]
 		}
 	}
-	return e
+	return &v.Visit
 }
 
 // headers adds what every answer of Resource Manager carries.
@@ -179,8 +167,8 @@ func (v *visit) headers(number int) {
 	}
 	kind, left := v.remaining()
 	h.Set("X-Ms-Ratelimit-Remaining-Subscription-"+kind, strconv.Itoa(left))
-	if v.service == "compute" {
-		h.Set("X-Ms-Ratelimit-Remaining-Resource", fmt.Sprintf("Microsoft.Compute/%s;%d", strings.ReplaceAll(v.name, ".", ""), v.remainingOfCompute(left)))
+	if v.Service == "compute" {
+		h.Set("X-Ms-Ratelimit-Remaining-Resource", fmt.Sprintf("Microsoft.Compute/%s;%d", strings.ReplaceAll(v.Operation, ".", ""), v.remainingOfCompute(left)))
 	}
 	if v.answer.Status == http.StatusUnauthorized {
 		h.Set("Www-Authenticate", `Bearer authorization_uri="`+v.request.Base+"/"+v.cloud.opt.Tenant+`", error="invalid_token", error_description="The access token is missing"`)

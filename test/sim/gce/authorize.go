@@ -78,7 +78,7 @@ func (v *visit) uses() []string {
 	collection, method, _ := strings.Cut(v.request.ID, ".")
 	var out []string
 	switch {
-	case !v.write:
+	case !v.Write:
 		return nil
 	case collection == "firewalls":
 		out = append(out, "compute.networks.updatePolicy")

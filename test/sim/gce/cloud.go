@@ -76,20 +76,13 @@ func New(opt Options) (*Cloud, error) {
 const projectNumber, hostNumber = 123456789012, 210987654321
 
 func fill(opt *Options) {
-	for _, text := range []struct {
-		to    *string
-		value string
-	}{{&opt.Project, "berth-demo"}, {&opt.Region, "us-central1"}, {&opt.Seed.ClusterID, "berth-demo"}} {
-		if *text.to == "" {
-			*text.to = text.value
-		}
-	}
+	sim.Default(&opt.Project, "berth-demo")
+	sim.Default(&opt.Region, "us-central1")
+	sim.Default(&opt.Seed.ClusterID, "berth-demo")
 	if len(opt.Zones) == 0 {
 		opt.Zones = []string{"a", "b", "c", "f"}
 	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
+	sim.RealClock(&opt.Clock)
 	opt.Compute.Clock = opt.Clock
 	opt.Compute.Projects = []compute.Project{{ID: opt.Project, Number: projectNumber, Host: opt.NetworkProject}}
 	if opt.NetworkProject != "" {
@@ -109,22 +102,18 @@ func apiPath(path string) (version, rest string, ok bool) {
 
 // ServeHTTP answers the control API under /_sim/, and the three services.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	v := &visit{cloud: c, http: r, at: c.clock.Now().UTC()}
-	v.serve()
-	c.Journal.Append(v.entry())
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	if v.token != nil {
-		v.token.Write(w)
-		return
-	}
-	v.answer.Write(w, v.request.Version)
+	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+		v := &visit{cloud: c, http: r}
+		v.Time = c.clock.Now().UTC()
+		v.serve()
+		return v.note(), func(int) {
+			if v.token != nil {
+				v.token.Write(w)
+				return
+			}
+			v.answer.Write(w, v.request.Version)
+		}
+	})
 }
 
 // authenticate checks the token, if the cloud is told to.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/gce/compute"
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
@@ -88,9 +89,7 @@ func plant(api *compute.API, opt Options) (Seed, error) {
 	}
 	p := &planting{api: api, born: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)}
 	p.Project, p.NetworkProject, p.Region, p.ClusterID = opt.Project, opt.NetworkProject, opt.Region, opt.Seed.ClusterID
-	if p.NetworkProject == "" {
-		p.NetworkProject = p.Project
-	}
+	sim.Default(&p.NetworkProject, p.Project)
 	p.ClusterUID, p.NodeTag, p.NodePrefix = clusterUID(p.ClusterID), p.ClusterID+"-node", p.ClusterID
 	for _, z := range opt.Zones {
 		p.Zones = append(p.Zones, p.Region+"-"+z)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/gce/compute"
@@ -16,19 +14,13 @@ import (
 
 // visit is one call on its way through the simulator.
 type visit struct {
-	cloud     *Cloud
-	http      *http.Request
-	at        time.Time
-	service   string
-	request   wire.Request
-	known     bool
-	write     bool
-	answer    *wire.Answer
-	token     *identity.Answer
-	faults    []sim.FaultKind
-	throttled bool
-	committed bool
-	cut       bool
+	sim.Visit
+	cloud   *Cloud
+	http    *http.Request
+	request wire.Request
+	known   bool
+	answer  *wire.Answer
+	token   *identity.Answer
 }
 
 // serve finds out what the call is and takes it through authentication,
@@ -36,23 +28,23 @@ type visit struct {
 func (v *visit) serve() {
 	c := v.cloud
 	if service, operation := c.Identity.Name(v.http); service != "" {
-		v.service, v.request.ID = service, operation
+		v.Service, v.Operation = service, operation
 		// There is no earlier state of what never changes.
 		_ = v.pass(v.http.Context())
 		if v.answer != nil {
 			v.refuseToken()
 			return
 		}
-		v.token = c.Identity.Serve(v.http, v.at)
-		v.committed = v.token.Status == http.StatusOK
+		v.token = c.Identity.Serve(v.http, v.Time)
+		v.Committed = v.token.Status == http.StatusOK
 		return
 	}
-	v.service = "compute"
+	v.Service = "compute"
 	if err := v.read(); err != nil {
 		v.answer = wire.Refuse(err)
 		return
 	}
-	if err := c.authenticate(v.http, v.at); err != nil {
+	if err := c.authenticate(v.http, v.Time); err != nil {
 		v.answer = wire.Refuse(err)
 		return
 	}
@@ -74,7 +66,8 @@ func (v *visit) refuseToken() {
 
 // read finds the method and reads the body.
 func (v *visit) read() error {
-	v.request = wire.Request{ID: "unknown", Query: v.http.URL.Query(), Now: v.at, User: v.cloud.Identity.Email, Path: map[string]string{"path": v.http.URL.Path}}
+	v.request = wire.Request{ID: "unknown", Query: v.http.URL.Query(), Now: v.Time, User: v.cloud.Identity.Email, Path: map[string]string{"path": v.http.URL.Path}}
+	v.Operation = v.request.ID
 	version, path, ok := apiPath(v.http.URL.Path)
 	if !ok {
 		return noRoute(v.http)
@@ -83,8 +76,9 @@ func (v *visit) read() error {
 	if !ok {
 		return noRoute(v.http)
 	}
-	v.known, v.write = true, route.Write()
-	v.request.ID, v.request.Version, v.request.Path, v.request.Segments = route.ID, version, params, strings.Split(path, "/")
+	v.known, v.Write = true, route.Write()
+	v.Operation, v.request.ID = route.ID, route.ID
+	v.request.Version, v.request.Path, v.request.Segments = version, params, strings.Split(path, "/")
 	body, err := wire.ReadBody(v.http)
 	v.request.Body = body
 	return err
@@ -99,18 +93,17 @@ func noRoute(r *http.Request) error {
 // for an earlier state, if any, and sets the answer if there is nothing left to do.
 func (v *visit) pass(ctx context.Context) *sim.Fault {
 	c := v.cloud
-	if c.Throttle.Take(sim.Call{Service: v.service, Operation: v.request.ID}, c.clock.Now()).Refused {
-		v.throttled = true
-		v.answer = wire.Refuse(c.tooFast(v.request.ID))
+	if c.Throttle.Take(sim.Call{Service: v.Service, Operation: v.Operation}, c.clock.Now()).Refused {
+		v.Throttled = true
+		v.answer = wire.Refuse(c.tooFast(v.Operation))
 		return nil
 	}
-	met := c.Faults.Meet(ctx, v.service, v.request.ID, v.write)
-	v.faults, v.cut = met.Kinds, met.Cut
+	met := v.Meet(ctx, &c.Faults)
 	for _, f := range met.Errors {
 		v.fail(f)
 	}
-	v.at = c.clock.Now().UTC()
-	v.request.Now = v.at
+	v.Time = c.clock.Now().UTC()
+	v.request.Now = v.Time
 	return met.Stale
 }
 
@@ -122,7 +115,7 @@ func (v *visit) fail(f sim.Fault) {
 	switch {
 	case late && f.Code == "UNREACHABLE":
 		v.request.Unreachable = strings.Split(f.Message, ",")
-	case late && f.Status == http.StatusOK && v.write:
+	case late && f.Status == http.StatusOK && v.Write:
 		v.request.FailLate = faultError(f)
 	case v.answer == nil || f.Kind == sim.FaultCutBefore:
 		v.answer = wire.Refuse(faultError(f))
@@ -131,39 +124,30 @@ func (v *visit) fail(f sim.Fault) {
 
 func (v *visit) operate(stale *sim.Fault) {
 	c := v.cloud
-	if !v.write {
-		v.answer = c.Compute.Read(v.http.Context(), &v.request, c.past.At(nil, stale, v.at))
-		v.committed = v.answer.Status == http.StatusOK
+	if !v.Write {
+		v.answer = c.Compute.Read(v.http.Context(), &v.request, c.past.At(nil, stale, v.Time))
+		v.Committed = v.answer.Status == http.StatusOK
 		return
 	}
 	wanted := c.Faults.WantsHistory()
 	var before *compute.View
 	v.answer, before = c.Compute.Write(&v.request, wanted)
-	v.committed = v.answer.Status == http.StatusOK && v.request.FailLate == nil
+	v.Committed = v.answer.Status == http.StatusOK && v.request.FailLate == nil
 	if !wanted {
 		c.past.Forget()
-	} else if v.committed {
+	} else if v.Committed {
 		c.past.Keep(v.request.Now, before)
 	}
 }
 
-// entry is the call as the journal keeps it.
-func (v *visit) entry() sim.Entry {
-	e := sim.Entry{
-		Time: v.at, Service: v.service, Operation: v.request.ID, Write: v.write, Committed: v.committed, Throttled: v.throttled, Faults: v.faults,
-		Request: map[string]string{},
-	}
-	switch {
-	case v.cut:
-	case v.token != nil:
-		e.Status, e.Code = v.token.Status, v.token.Code
-	default:
-		e.Status, e.Code = v.answer.Status, v.answer.Reason
+// note completes what the journal says of the call.
+func (v *visit) note() *sim.Visit {
+	if v.token != nil {
+		v.Status, v.Code = v.token.Status, v.token.Code
+	} else {
+		v.Status, v.Code = v.answer.Status, v.answer.Reason
 	}
 	flat := v.request.Flat()
-	names := slices.Sorted(maps.Keys(flat))
-	for _, name := range names[:min(len(names), sim.MaxEntryParams)] {
-		e.Request[name] = flat[name]
-	}
-	return e
+	v.Request = sim.Params(maps.Keys(flat), func(name string) string { return flat[name] })
+	return &v.Visit
 }

@@ -13,7 +13,7 @@ import (
 // addresses of Oracle's pool or reserved ones; NetworkLoadBalancer.ipAddresses.
 func (v *visit) readdress(lb rest.Object, versions []string, reserved []rest.Object) (rest.Object, error) {
 	ids := append(lb.Texts("subnetIds"), lb.Text("subnetId"))
-	subnet, _ := v.state.Get(subnets, ids[0])
+	subnet, _ := v.State.Get(subnets, ids[0])
 	held, err := v.reserve(lb, subnet, reserved)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (v *visit) addresses(lb, subnet rest.Object, version string, held map[strin
 		if of := held[publicIPs]; of != nil {
 			add(of.Text("ipAddress"), true, of)
 		} else {
-			add(v.state.public().String(), true, nil)
+			add(v.State.public().String(), true, nil)
 		}
 	}
 	if version == "IPV4" && !private && !isNetwork {
@@ -80,7 +80,7 @@ func (v *visit) addresses(lb, subnet rest.Object, version string, held map[strin
 	if err != nil {
 		return nil, err
 	}
-	v.state.lend(lb.Text("id"), subnet, a, lb.Text("compartmentId"))
+	v.State.lend(lb.Text("id"), subnet, a, lb.Text("compartmentId"))
 	add(a.String(), version == "IPV6" && !private, nil)
 	return out, nil
 }
@@ -89,14 +89,14 @@ func (v *visit) addresses(lb, subnet rest.Object, version string, held map[strin
 // Source: API reference, CreateNetworkLoadBalancerDetails.assignedPrivateIpv4.
 func (v *visit) choose(subnet rest.Object, block, wish string) (netip.Addr, error) {
 	if wish == "" {
-		return v.state.private(subnet, subnet.Text(block))
+		return v.State.private(subnet, subnet.Text(block))
 	}
 	a, err := netip.ParseAddr(wish)
 	prefix, _ := netip.ParsePrefix(subnet.Text(block))
 	if err != nil || !prefix.Contains(a) {
 		return a, invalid("%q must be an address of the subnet's block %s", wish, subnet.Text(block))
 	}
-	if v.state.inUse(subnet.Text("id"), a) {
+	if v.State.inUse(subnet.Text("id"), a) {
 		return a, invalid("the address %s is in use", wish)
 	}
 	return a, nil
@@ -114,7 +114,7 @@ func (v *visit) reserve(lb, subnet rest.Object, reserved []rest.Object) (map[str
 			return nil, invalid("reservedIps: %q is no identifier", id)
 		}
 		table := parts[1]
-		o, ok := v.state.Get(table, id)
+		o, ok := v.State.Get(table, id)
 		switch {
 		case !ok || table != publicIPs && table != privateIPs && table != ipv6s:
 			return nil, related("reserved IP", id)
@@ -127,14 +127,14 @@ func (v *visit) reserve(lb, subnet rest.Object, reserved []rest.Object) (map[str
 		case table != publicIPs && o.Text("subnetId") != subnet.Text("id"):
 			return nil, invalid("reservedIps: %s is not of the subnet of the load balancer", id)
 		case o.Text("lifetime") != "RESERVED" || o.Text(holder) != "" || o.Text("vnicId") != "":
-			return nil, refuse(409, "Conflict", "The reserved IP %s is in use", id)
+			return nil, rest.Refuse(409, "Conflict", "The reserved IP %s is in use", id)
 		}
 		changes := rest.Object{holder: lb.Text("id"), "ipState": "ASSIGNED"}
 		if table == publicIPs {
 			delete(changes, "ipState")
-			changes = changes.With(rest.Object{lifecycle: "ASSIGNED", "assignedEntityType": "PRIVATE_IP", "assignedEntityId": v.state.idOf(privateIPs, lb.Text("id"))})
+			changes = changes.With(rest.Object{lifecycle: "ASSIGNED", "assignedEntityType": "PRIVATE_IP", "assignedEntityId": v.State.idOf(privateIPs, lb.Text("id"))})
 		}
-		out[table] = v.state.store(table, o.With(changes))
+		out[table] = v.State.store(table, o.With(changes))
 	}
 	return out, nil
 }

@@ -70,7 +70,7 @@ func setShape(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema{"shapeName": text().must(), "shapeDetails": object(bandwidth())}.read("", v.body)
+	body, err := schema{"shapeName": text().must(), "shapeDetails": object(bandwidth())}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -2,14 +2,13 @@ package oci
 
 import (
 	"crypto/rsa"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // The APIs, as the journal names them.
@@ -48,18 +47,14 @@ type Options struct {
 
 // Cloud is the simulated cloud. It is safe for concurrent use.
 type Cloud struct {
-	sim.Control
+	*rest.Server[*state, *visit]
 	Seed Seed
 
-	opt    Options
-	clock  clock.PassiveClock
-	routes []route
-	past   sim.History[*state]
+	opt Options
 
 	machine func() (machine, error) // made when it is first asked for
 
-	mu       sync.Mutex
-	state    *state
+	// Behind the lock:
 	tokens   map[string]seen // by retry token
 	keys     map[string]*rsa.PublicKey
 	sessions map[string]session // by token
@@ -69,45 +64,15 @@ type Cloud struct {
 
 // New makes a cloud and seeds it. The error tells of options that do not fit together.
 func New(opt Options) (*Cloud, error) {
-	if opt.Region == "" {
-		opt.Region = "eu-frankfurt-1"
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
-	if opt.Page == 0 {
-		opt.Page = 100
-	}
+	sim.Default(&opt.Region, "eu-frankfurt-1")
+	sim.RealClock(&opt.Clock)
+	sim.Default(&opt.Page, 100)
 	opt.Limits = opt.Limits.orDefault()
-	c := &Cloud{
-		opt: opt, clock: opt.Clock, routes: routes(),
-		state: newState(opt.Region), tokens: map[string]seen{}, keys: map[string]*rsa.PublicKey{}, sessions: map[string]session{},
-	}
+	c := &Cloud{opt: opt, tokens: map[string]seen{}, keys: map[string]*rsa.PublicKey{}, sessions: map[string]session{}}
+	c.Server = rest.Open(opt.Clock, newState(opt.Region), words(), routes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
 	c.Rates = RealThrottle()
-	c.State = func() any {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.state.settle(c.clock.Now())
-		return c.state.Dump()
-	}
-	seed, err := plant(c.state, opt)
+	seed, err := plant(c.Live, opt)
 	c.Seed = seed
-	c.machine = sync.OnceValues(func() (machine, error) { return newMachine(seed.Tenancy, c.clock.Now()) })
+	c.machine = sync.OnceValues(func() (machine, error) { return newMachine(seed.Tenancy, c.Clock.Now()) })
 	return c, err
-}
-
-// ServeHTTP answers the control API under /_sim/, and the APIs of the cloud.
-func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	v := &visit{cloud: c, http: r, at: c.clock.Now()}
-	v.serve()
-	seq := c.Journal.Append(v.entry())
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	v.write(w, seq)
 }

@@ -9,7 +9,7 @@ import (
 // coreRoutes are those of the Core Services. Source: API reference, version 20160918.
 func coreRoutes() []route {
 	show := func(name, path, table, what string) route {
-		return reads(apiCore, name, pathCore+path+"/{id}", one(table, what, asIs))
+		return rest.Reads(apiCore, name, pathCore+path+"/{id}", one(table, what, asIs))
 	}
 	return []route{
 		show("GetVcn", "vcns", vcns, "VCN"),
@@ -20,26 +20,26 @@ func coreRoutes() []route {
 		show("GetPublicIp", "publicIps", publicIPs, "public IP"),
 		show("GetPrivateIp", "privateIps", privateIPs, "private IP"),
 		show("GetIpv6", "ipv6", ipv6s, "IPv6"),
-		reads(apiCore, "ListSubnets", pathCore+"subnets", listOf(subnets, asIs, false, "vcnId", "displayName", lifecycle)),
-		reads(apiCore, "ListInstances", pathCore+"instances", listOf(instances, asIs, false, "availabilityDomain", "displayName", lifecycle)),
-		reads(apiCore, "ListVnicAttachments", pathCore+"vnicAttachments", listOf(attachments, asIs, false, "availabilityDomain", "instanceId", "vnicId")),
-		reads(apiCore, "ListPrivateIps", pathCore+"privateIps", addressesOf(privateIPs)),
-		reads(apiCore, "ListIpv6s", pathCore+"ipv6", addressesOf(ipv6s)),
+		rest.Reads(apiCore, "ListSubnets", pathCore+"subnets", listOf(subnets, asIs, false, "vcnId", "displayName", lifecycle)),
+		rest.Reads(apiCore, "ListInstances", pathCore+"instances", listOf(instances, asIs, false, "availabilityDomain", "displayName", lifecycle)),
+		rest.Reads(apiCore, "ListVnicAttachments", pathCore+"vnicAttachments", listOf(attachments, asIs, false, "availabilityDomain", "instanceId", "vnicId")),
+		rest.Reads(apiCore, "ListPrivateIps", pathCore+"privateIps", addressesOf(privateIPs)),
+		rest.Reads(apiCore, "ListIpv6s", pathCore+"ipv6", addressesOf(ipv6s)),
 		// It reads, though it is a POST.
-		{api: apiCore, name: "GetPublicIpByIpAddress", method: http.MethodPost, path: split(pathCore + "publicIps/actions/getByIpAddress"), status: http.StatusOK, run: publicByAddress},
+		{API: apiCore, Name: "GetPublicIpByIpAddress", Method: http.MethodPost, Path: pathCore + "publicIps/actions/getByIpAddress", Status: http.StatusOK, Run: publicByAddress},
 	}
 }
 
 // publicByAddress finds a public IP. Those of load balancers that are not reserved are
 // Oracle's, and are not found. Source: API reference, GetPublicIpByIpAddress.
 func publicByAddress(v *visit) (any, error) {
-	body, err := schema{"ipAddress": text().must()}.read("", v.body)
+	body, err := schema{"ipAddress": text().must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range v.state.All(publicIPs, rest.Where("ipAddress", body.Text("ipAddress"))) {
-		v.answer.header["Etag"] = o.Text(etag)
-		return asIs(v.state, o), nil
+	for _, o := range v.State.All(publicIPs, rest.Where("ipAddress", body.Text("ipAddress"))) {
+		v.Answer.Header.Set("Etag", o.Text(etag))
+		return asIs(v.State, o), nil
 	}
 	return nil, lost("public IP", body.Text("ipAddress"))
 }
@@ -48,11 +48,11 @@ func publicByAddress(v *visit) (any, error) {
 // Source: API reference, ListPrivateIps and ListIpv6s: a subnet or a VNIC must be given.
 func addressesOf(table string) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
-		query := v.http.URL.Query()
+		query := v.HTTP.URL.Query()
 		if query.Get("subnetId") == "" && query.Get("vnicId") == "" {
 			return nil, missing("subnetId or vnicId")
 		}
-		all := v.state.All(table, func(o rest.Object) bool {
+		all := v.State.All(table, func(o rest.Object) bool {
 			for _, name := range []string{"subnetId", "vnicId", "ipAddress"} {
 				if query.Has(name) && query.Get(name) != o.Text(name) {
 					return false

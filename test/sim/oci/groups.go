@@ -19,12 +19,12 @@ const rulesAtOnce = 25
 func groupRoutes() []route {
 	path := pathCore + "networkSecurityGroups"
 	return []route{
-		reads(apiCore, "ListNetworkSecurityGroups", path, listOf(groups, asIs, false, "vcnId", "displayName", lifecycle)),
-		reads(apiCore, "GetNetworkSecurityGroup", path+"/{id}", one(groups, "network security group", asIs)),
+		rest.Reads(apiCore, "ListNetworkSecurityGroups", path, listOf(groups, asIs, false, "vcnId", "displayName", lifecycle)),
+		rest.Reads(apiCore, "GetNetworkSecurityGroup", path+"/{id}", one(groups, "network security group", asIs)),
 		writes(apiCore, "CreateNetworkSecurityGroup", http.MethodPost, path, http.StatusOK, createGroup),
 		writes(apiCore, "UpdateNetworkSecurityGroup", http.MethodPut, path+"/{id}", http.StatusOK, updateGroup),
 		writes(apiCore, "DeleteNetworkSecurityGroup", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteGroup),
-		reads(apiCore, "ListNetworkSecurityGroupSecurityRules", path+"/{id}/securityRules", listRules),
+		rest.Reads(apiCore, "ListNetworkSecurityGroupSecurityRules", path+"/{id}/securityRules", listRules),
 		writes(apiCore, "AddNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/addSecurityRules", http.StatusOK, addRules),
 		writes(apiCore, "RemoveNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/removeSecurityRules", http.StatusNoContent, removeRules),
 		writes(apiCore, "UpdateSecurityList", http.MethodPut, pathCore+"securityLists/{id}", http.StatusOK, updateList),
@@ -36,24 +36,24 @@ func groupSchema() schema {
 }
 
 func createGroup(v *visit) (any, error) {
-	body, err := groupSchema().with(schema{"compartmentId": id().must(), "vcnId": id().must()}).read("", v.body)
+	body, err := groupSchema().with(schema{"compartmentId": id().must(), "vcnId": id().must()}).read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
 	for table, id := range map[string]string{compartments: body.Text("compartmentId"), vcns: body.Text("vcnId")} {
-		if _, ok := v.state.Get(table, id); !ok {
+		if _, ok := v.State.Get(table, id); !ok {
 			return nil, lost(table, id)
 		}
 	}
 	if body, err = v.checkTags(body); err != nil {
 		return nil, err
 	}
-	of := v.state.All(groups, rest.Where("vcnId", body.Text("vcnId")))
+	of := v.State.All(groups, rest.Where("vcnId", body.Text("vcnId")))
 	if most := v.cloud.opt.Limits.NetworkSecurityGroups; len(of) >= most {
 		return nil, tooMany("network security groups", most)
 	}
-	made := v.state.store(groups, rest.Object{"displayName": "networksecuritygroup"}.With(body).With(rest.Object{
-		"id": v.state.id(groups), lifecycle: "AVAILABLE", "timeCreated": moment(v.at),
+	made := v.State.store(groups, rest.Object{"displayName": "networksecuritygroup"}.With(body).With(rest.Object{
+		"id": v.State.id(groups), lifecycle: "AVAILABLE", "timeCreated": moment(v.Time),
 	}))
 	v.created = [2]string{groups, made.Text("id")}
 	return v.shown(made), nil
@@ -61,15 +61,15 @@ func createGroup(v *visit) (any, error) {
 
 // shown answers an object with its etag.
 func (v *visit) shown(o rest.Object) rest.Object {
-	v.answer.header["Etag"] = o.Text(etag)
-	return asIs(v.state, o)
+	v.Answer.Header.Set("Etag", o.Text(etag))
+	return asIs(v.State, o)
 }
 
 // group is the network security group that a call is about.
 func (v *visit) group() (rest.Object, error) {
-	g, ok := v.state.Get(groups, v.params["id"])
+	g, ok := v.State.Get(groups, v.Params["id"])
 	if !ok {
-		return nil, lost("network security group", v.params["id"])
+		return nil, lost("network security group", v.Params["id"])
 	}
 	return g, v.match(g)
 }
@@ -79,7 +79,7 @@ func updateGroup(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := groupSchema().read("", v.body)
+	body, err := groupSchema().read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func updateGroup(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.shown(v.state.store(groups, next)), nil
+	return v.shown(v.State.store(groups, next)), nil
 }
 
 // deleteGroup removes a group that nothing is in. Rules of other groups that name it stay,
@@ -100,21 +100,21 @@ func deleteGroup(v *visit) (any, error) {
 	}
 	id := g.Text("id")
 	for table, key := range map[string]string{balancers: "networkSecurityGroupIds", networkLBs: "networkSecurityGroupIds", vnics: "nsgIds"} {
-		for _, o := range v.state.All(table, nil) {
+		for _, o := range v.State.All(table, nil) {
 			if slices.Contains(o.Texts(key), id) {
-				return nil, refuse(http.StatusConflict, "IncorrectState", "Network security group %s has the VNIC of %s in it", id, o.Text("id"))
+				return nil, rest.Refuse(http.StatusConflict, "IncorrectState", "Network security group %s has the VNIC of %s in it", id, o.Text("id"))
 			}
 		}
 	}
-	for _, r := range v.state.All(rules, nil) {
+	for _, r := range v.State.All(rules, nil) {
 		switch {
 		case r.Text(holder) == id:
-			v.state.Drop(rules, r.Text("id"))
+			v.State.Drop(rules, r.Text("id"))
 		case r.Text("source") == id || r.Text("destination") == id:
-			v.state.Put(rules, r.With(rest.Object{"isValid": false}))
+			v.State.Put(rules, r.With(rest.Object{"isValid": false}))
 		}
 	}
-	v.state.Drop(groups, id)
+	v.State.Drop(groups, id)
 	return nil, nil
 }
 
@@ -123,8 +123,8 @@ func listRules(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	direction := v.http.URL.Query().Get("direction")
-	all := v.state.All(rules, func(o rest.Object) bool {
+	direction := v.HTTP.URL.Query().Get("direction")
+	all := v.State.All(rules, func(o rest.Object) bool {
 		return o.Text(holder) == g.Text("id") && (direction == "" || direction == o.Text("direction"))
 	})
 	return v.page(all, asIs, false)
@@ -139,7 +139,7 @@ func addRules(v *visit) (any, error) {
 		"direction": oneOf("INGRESS", "EGRESS").must(), "source": text(), "destination": text(),
 		"sourceType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"), "destinationType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"),
 	})
-	body, err := schema{"securityRules": list(object(one)).must()}.read("", v.body)
+	body, err := schema{"securityRules": list(object(one)).must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func addRules(v *visit) (any, error) {
 		return nil, invalid("securityRules: there are %d, and there may be 1 to %d", len(added), rulesAtOnce)
 	}
 	most := v.cloud.opt.Limits.GroupRules
-	if n := len(v.state.All(rules, rest.Where(holder, g.Text("id")))); n+len(added) > most {
+	if n := len(v.State.All(rules, rest.Where(holder, g.Text("id")))); n+len(added) > most {
 		return nil, tooMany("rules of a network security group", most)
 	}
 	out := []any{}
@@ -156,9 +156,9 @@ func addRules(v *visit) (any, error) {
 		if err := v.checkRule(r, r.Text("direction"), g.Text("vcnId")); err != nil {
 			return nil, err
 		}
-		v.state.made++
-		made := v.state.Put(rules, r.With(rest.Object{"id": fmt.Sprintf("%06X", v.state.made), "isValid": true, "timeCreated": moment(v.at), holder: g.Text("id")}))
-		out = append(out, asIs(v.state, made))
+		v.State.made++
+		made := v.State.Put(rules, r.With(rest.Object{"id": fmt.Sprintf("%06X", v.State.made), "isValid": true, "timeCreated": moment(v.Time), holder: g.Text("id")}))
+		out = append(out, asIs(v.State, made))
 	}
 	return rest.Object{"securityRules": out}, nil
 }
@@ -168,7 +168,7 @@ func removeRules(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema{"securityRuleIds": ids().must()}.read("", v.body)
+	body, err := schema{"securityRuleIds": ids().must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +177,10 @@ func removeRules(v *visit) (any, error) {
 		return nil, invalid("securityRuleIds: there are %d, and there may be 1 to %d", len(gone), rulesAtOnce)
 	}
 	for _, id := range gone {
-		if r, ok := v.state.Get(rules, id); !ok || r.Text(holder) != g.Text("id") {
+		if r, ok := v.State.Get(rules, id); !ok || r.Text(holder) != g.Text("id") {
 			return nil, related("security rule", id)
 		}
-		v.state.Drop(rules, id)
+		v.State.Drop(rules, id)
 	}
 	return nil, nil
 }
@@ -207,7 +207,7 @@ func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
 	}
 	switch peer, kind := r.Text(key), r.Text(key+"Type"); kind {
 	case "NETWORK_SECURITY_GROUP":
-		g, ok := v.state.Get(groups, peer)
+		g, ok := v.State.Get(groups, peer)
 		if !ok {
 			return related("network security group", peer)
 		}
@@ -239,9 +239,9 @@ func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
 // updateList replaces the rules that are given, all of a direction at once.
 // Source: API reference, UpdateSecurityList: other rules of that direction go.
 func updateList(v *visit) (any, error) {
-	l, ok := v.state.Get(lists, v.params["id"])
+	l, ok := v.State.Get(lists, v.Params["id"])
 	if !ok {
-		return nil, lost("security list", v.params["id"])
+		return nil, lost("security list", v.Params["id"])
 	}
 	if err := v.match(l); err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func updateList(v *visit) (any, error) {
 	peer := func(name string) schema {
 		return ruleSchema().with(schema{name: text().must(), name + "Type": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK").otherwise("CIDR_BLOCK")})
 	}
-	body, err := groupSchema().with(schema{"ingressSecurityRules": list(object(peer("source"))), "egressSecurityRules": list(object(peer("destination")))}).read("", v.body)
+	body, err := groupSchema().with(schema{"ingressSecurityRules": list(object(peer("source"))), "egressSecurityRules": list(object(peer("destination")))}).read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -267,5 +267,5 @@ func updateList(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.shown(v.state.store(lists, next)), nil
+	return v.shown(v.State.store(lists, next)), nil
 }

@@ -41,14 +41,14 @@ type machine struct {
 
 func identityRoutes() []route {
 	text := func(name, path string, of func(*visit) ([]byte, error)) route {
-		r := reads(apiAuth, name, path, func(v *visit) (any, error) {
-			if v.http.Header.Get("Authorization") != "Bearer Oracle" {
+		r := rest.Reads(apiAuth, name, path, func(v *visit) (any, error) {
+			if v.HTTP.Header.Get("Authorization") != "Bearer Oracle" {
 				return nil, notAuthenticated("the metadata service wants the header Authorization: Bearer Oracle")
 			}
 			body, err := of(v)
 			return body, err
 		})
-		r.open = true
+		r.Open = true
 		return r
 	}
 	of := func(pick func(machine) []byte) func(*visit) ([]byte, error) {
@@ -59,7 +59,7 @@ func identityRoutes() []route {
 	}
 	federate := writes(apiAuth, "CreateX509Token", http.MethodPost, "v1/x509", http.StatusOK, federate)
 	workload := writes(apiAuth, "CreateWorkloadToken", http.MethodPost, "resourcePrincipalSessionTokens", http.StatusOK, workloadToken)
-	federate.open, workload.open = true, true
+	federate.Open, workload.Open = true, true
 	return []route{
 		text("GetMetadataRegion", "opc/v2/instance/region", func(v *visit) ([]byte, error) { return []byte(v.cloud.opt.Region), nil }),
 		text("GetMetadataInstance", "opc/v2/instance", instanceOf),
@@ -106,7 +106,7 @@ func newMachine(tenancy string, now time.Time) (machine, error) {
 // federate gives an instance a token for a key of its own, which it asks for with its
 // certificate. Source: oracle/oci-go-sdk:common/auth, X509FederationDetails.
 func federate(v *visit) (any, error) {
-	body, err := schema{"certificate": text().must(), "publicKey": text().must(), "intermediateCertificates": list(text()), "fingerprintAlgorithm": text(), "purpose": text()}.read("", v.body)
+	body, err := schema{"certificate": text().must(), "publicKey": text().must(), "intermediateCertificates": list(text()), "fingerprintAlgorithm": text(), "purpose": text()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func federate(v *visit) (any, error) {
 	if err != nil || !m.certificate.Equal(&x509.Certificate{Raw: raw}) {
 		return nil, notAuthenticated("the certificate is of no instance")
 	}
-	s, err := readSignature(v.http.Header.Get("Authorization"))
+	s, err := readSignature(v.HTTP.Header.Get("Authorization"))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func federate(v *visit) (any, error) {
 // signature is not looked at: there is no cluster that would know its key. Source: oracle/oci-go-sdk:common/auth, the client of workload
 // identity: the answer is a JSON text that is base64 of JSON.
 func workloadToken(v *visit) (any, error) {
-	body, err := schema{"podKey": text().must()}.read("", v.body)
+	body, err := schema{"podKey": text().must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func workloadToken(v *visit) (any, error) {
 // serviceAccount is whose token a call carries: namespace and name.
 // Source: Kubernetes documentation, "Managing Service Accounts", claims of bound tokens.
 func (v *visit) serviceAccount() (string, error) {
-	bearer, ok := strings.CutPrefix(v.http.Header.Get("Authorization"), "Bearer ")
+	bearer, ok := strings.CutPrefix(v.HTTP.Header.Get("Authorization"), "Bearer ")
 	parts := strings.Split(bearer, ".")
 	if !ok || len(parts) != 3 {
 		return "", notAuthenticated("a token of a ServiceAccount is needed")
@@ -175,7 +175,7 @@ func (v *visit) serviceAccount() (string, error) {
 	if len(subject) != 4 || subject[0] != "system" || subject[1] != "serviceaccount" {
 		return "", notAuthenticated("the token is of %q, which is no ServiceAccount", claims.Subject)
 	}
-	if !v.at.Before(time.Unix(claims.Until, 0)) {
+	if !v.Time.Before(time.Unix(claims.Until, 0)) {
 		return "", notAuthenticated("the token of the ServiceAccount has expired")
 	}
 	return subject[2] + "/" + subject[3], nil
@@ -195,8 +195,8 @@ func (v *visit) session(public, who string) (string, error) {
 	if err != nil || !is {
 		return "", invalid("the public key is none of RSA")
 	}
-	until := v.at.Add(sessionAge)
-	claims, err := json.Marshal(map[string]any{"exp": until.Unix(), "iat": v.at.Unix(), "jti": v.state.id("token"), "sub": v.cloud.Seed.Tenancy, "tenant": v.cloud.Seed.Tenancy})
+	until := v.Time.Add(sessionAge)
+	claims, err := json.Marshal(map[string]any{"exp": until.Unix(), "iat": v.Time.Unix(), "jti": v.State.id("token"), "sub": v.cloud.Seed.Tenancy, "tenant": v.cloud.Seed.Tenancy})
 	if err != nil {
 		return "", err
 	}

@@ -1,5 +1,7 @@
 package oci
 
+import "github.com/berth-lb/berth/test/sim"
+
 // Limits are how much of a thing there may be; 0 is the default, and less than 0 none.
 // Sources: Service Limits; API reference, CreateLoadBalancerDetails.
 type Limits struct {
@@ -18,18 +20,13 @@ type Limits struct {
 func DefaultLimits() Limits { return Limits{}.orDefault() }
 
 func (l Limits) orDefault() Limits {
-	for _, d := range []struct {
-		of  *int
-		def int
-	}{
-		{&l.LoadBalancers, 1 << 20}, {&l.NetworkLoadBalancers, 1 << 20}, {&l.Listeners, 16}, {&l.BackendSets, 16}, {&l.Backends, 512},
-		{&l.NetworkListeners, 50}, {&l.NetworkBackendSets, 50}, {&l.NetworkBackends, 512}, {&l.Groups, 5}, {&l.ListRules, 200}, {&l.GroupRules, 120},
-		{&l.FreeformTags, 10}, {&l.DefinedTags, 64}, {&l.NetworkSecurityGroups, 1000},
+	for at, value := range map[*int]int{
+		&l.LoadBalancers: 1 << 20, &l.NetworkLoadBalancers: 1 << 20, &l.Listeners: 16, &l.BackendSets: 16, &l.Backends: 512,
+		&l.NetworkListeners: 50, &l.NetworkBackendSets: 50, &l.NetworkBackends: 512, &l.Groups: 5, &l.ListRules: 200, &l.GroupRules: 120,
+		&l.FreeformTags: 10, &l.DefinedTags: 64, &l.NetworkSecurityGroups: 1000,
 	} {
-		if *d.of == 0 {
-			*d.of = d.def
-		}
-		*d.of = max(*d.of, 0)
+		sim.Default(at, value)
+		*at = max(*at, 0)
 	}
 	return l
 }

@@ -12,15 +12,15 @@ import (
 // names are query parameters that must be equal to the key of that name if given.
 func listOf(collection string, show func(*state, rest.Object) rest.Object, wrapped bool, names ...string) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
-		query := v.http.URL.Query()
+		query := v.HTTP.URL.Query()
 		compartment := query.Get("compartmentId")
 		if compartment == "" {
 			return nil, missing("compartmentId")
 		}
-		if _, ok := v.state.Get(compartments, compartment); !ok {
+		if _, ok := v.State.Get(compartments, compartment); !ok {
 			return nil, lost("compartment", compartment)
 		}
-		all := v.state.All(collection, func(o rest.Object) bool {
+		all := v.State.All(collection, func(o rest.Object) bool {
 			return o.Text("compartmentId") == compartment && !slices.ContainsFunc(names, func(name string) bool {
 				return query.Has(name) && query.Get(name) != o.Text(name)
 			})
@@ -31,7 +31,7 @@ func listOf(collection string, show func(*state, rest.Object) rest.Object, wrapp
 
 // page answers the part of a list that is asked for.
 func (v *visit) page(all []rest.Object, show func(*state, rest.Object) rest.Object, wrapped bool) (any, error) {
-	query, limit, from := v.http.URL.Query(), v.cloud.opt.Page, 0
+	query, limit, from := v.HTTP.URL.Query(), v.cloud.opt.Page, 0
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 1000 {
@@ -51,11 +51,11 @@ func (v *visit) page(all []rest.Object, show func(*state, rest.Object) rest.Obje
 		}
 	}
 	if from+limit < len(all) {
-		v.answer.header["Opc-Next-Page"] = base64.RawURLEncoding.EncodeToString([]byte(all[from+limit].Text("id")))
+		v.Answer.Header.Set("Opc-Next-Page", base64.RawURLEncoding.EncodeToString([]byte(all[from+limit].Text("id"))))
 	}
 	items := []rest.Object{}
 	for _, o := range all[from:min(len(all), from+limit)] {
-		items = append(items, show(v.state, o))
+		items = append(items, show(v.State, o))
 	}
 	if wrapped {
 		return rest.Object{"items": items}, nil
@@ -66,12 +66,12 @@ func (v *visit) page(all []rest.Object, show func(*state, rest.Object) rest.Obje
 // one answers an object, with its etag.
 func one(collection, what string, show func(*state, rest.Object) rest.Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
-		o, ok := v.state.Get(collection, v.params["id"])
+		o, ok := v.State.Get(collection, v.Params["id"])
 		if !ok {
-			return nil, lost(what, v.params["id"])
+			return nil, lost(what, v.Params["id"])
 		}
-		v.answer.header["Etag"] = o.Text(etag)
-		return show(v.state, o), nil
+		v.Answer.Header.Set("Etag", o.Text(etag))
+		return show(v.State, o), nil
 	}
 }
 

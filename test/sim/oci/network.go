@@ -165,11 +165,11 @@ func (v *visit) backend(b rest.Object, version string) (rest.Object, error) {
 
 // addressOf is the address of an instance or of a private IP.
 func (v *visit) addressOf(target string) (string, error) {
-	if o, ok := v.state.Get(privateIPs, target); ok {
+	if o, ok := v.State.Get(privateIPs, target); ok {
 		return o.Text("ipAddress"), nil
 	}
-	for _, a := range v.state.All(attachments, rest.Where("instanceId", target)) {
-		if vnic, ok := v.state.Get(vnics, a.Text("vnicId")); ok && vnic.Truth("isPrimary") {
+	for _, a := range v.State.All(attachments, rest.Where("instanceId", target)) {
+		if vnic, ok := v.State.Get(vnics, a.Text("vnicId")); ok && vnic.Truth("isPrimary") {
 			return vnic.Text("privateIp"), nil
 		}
 	}

@@ -18,15 +18,15 @@ func (p product) partRoutes(of part, path string) []route {
 		out = append(out, writes(p.api, "Update"+of.op, http.MethodPut, item, p.accepted, func(v *visit) (any, error) { return p.setPart(v, of) }))
 	}
 	if of.key == "certificates" {
-		out = append(out, reads(p.api, "ListCertificates", path, func(v *visit) (any, error) { return p.listParts(v, of) }))
+		out = append(out, rest.Reads(p.api, "ListCertificates", path, func(v *visit) (any, error) { return p.listParts(v, of) }))
 	}
 	return out
 }
 
 func (p product) listParts(v *visit, of part) (any, error) {
-	lb, ok := v.state.Get(p.table, v.params["id"])
+	lb, ok := v.State.Get(p.table, v.Params["id"])
 	if !ok {
-		return nil, lost(p.what, v.params["id"])
+		return nil, lost(p.what, v.Params["id"])
 	}
 	out := []rest.Object{}
 	for name := range lb.Object(of.key) {
@@ -40,7 +40,7 @@ func (p product) addPart(v *visit, of part) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := of.body.with(schema{of.name: of.label}).read("", v.body)
+	o, err := of.body.with(schema{of.name: of.label}).read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func (p product) setPart(v *visit, of part) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := v.params["name"]
+	name := v.Params["name"]
 	old := lb.Object(of.key).Object(name)
 	if old == nil {
 		return nil, lost(of.op, name)
 	}
-	o, err := of.update.read("", v.body)
+	o, err := of.update.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (p product) dropPart(v *visit, of part) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := v.params["name"]
+	name := v.Params["name"]
 	if lb.Object(of.key).Object(name) == nil {
 		return nil, lost(of.op, name)
 	}

@@ -17,7 +17,7 @@ const holder = "holder"
 func (v *visit) checkSubnets(ids []string, private bool) ([]rest.Object, error) {
 	var out []rest.Object
 	for _, id := range ids {
-		s, ok := v.state.Get(subnets, id)
+		s, ok := v.State.Get(subnets, id)
 		if !ok {
 			return nil, related("subnet", id)
 		}
@@ -45,7 +45,7 @@ func (v *visit) checkSubnets(ids []string, private bool) ([]rest.Object, error) 
 // Source: API reference, CreateLoadBalancerDetails and Vnic: at most five.
 func (v *visit) checkGroups(ids []string, vcn string) error {
 	for i, id := range ids {
-		g, ok := v.state.Get(groups, id)
+		g, ok := v.State.Get(groups, id)
 		if !ok {
 			return related("network security group", id)
 		}
@@ -83,7 +83,7 @@ func (s *state) private(subnet rest.Object, cidr string) (netip.Addr, error) {
 			return a, nil
 		}
 	}
-	return a, refuse(400, "LimitExceeded", "subnet %s has no free address", subnet.Text("id"))
+	return a, rest.Refuse(400, "LimitExceeded", "subnet %s has no free address", subnet.Text("id"))
 }
 
 func (s *state) inUse(subnet string, a netip.Addr) bool {

@@ -42,9 +42,7 @@ func (c *Cloud) SetPolicy(text []byte) error {
 		}
 		granted[grant{who, m[3]}] = true
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.granted, c.judged = granted, text != nil
+	c.Locked(func() { c.granted, c.judged = granted, text != nil })
 	return nil
 }
 
@@ -70,21 +68,21 @@ const useNetwork = "use virtual-network-family"
 // Sources: policy references of the Load Balancer service, the Network Load Balancer
 // service and the Core Services, "Permissions Required for Each API Operation".
 func (v *visit) needs() []string {
-	name := v.route.name
-	switch v.route.api {
+	name := v.Operation
+	switch v.Service {
 	case apiAuth:
 		return nil
 	case apiCore:
 		return v.coreNeeds()
 	}
 	service := "LOAD_BALANCER_"
-	if v.route.api == apiNLB {
+	if v.Service == apiNLB {
 		service = "NETWORK_LOAD_BALANCER_"
 	}
 	switch {
 	case strings.HasPrefix(name, "List") && strings.HasSuffix(name, "LoadBalancers"):
 		return []string{service + "INSPECT"}
-	case !v.route.write:
+	case !v.Write:
 		return []string{service + "READ"}
 	case strings.HasPrefix(name, "Create") && strings.HasSuffix(name, "LoadBalancer"):
 		return []string{service + "CREATE", useNetwork}
@@ -99,7 +97,7 @@ func (v *visit) needs() []string {
 // coreNeeds are those of a call of the Core Services.
 func (v *visit) coreNeeds() []string {
 	const group = "NETWORK_SECURITY_GROUP_"
-	switch v.route.name {
+	switch v.Operation {
 	case "CreateNetworkSecurityGroup":
 		return []string{group + "CREATE", "VCN_ATTACH"}
 	case "DeleteNetworkSecurityGroup":
@@ -112,7 +110,7 @@ func (v *visit) coreNeeds() []string {
 		return []string{group + "UPDATE_SECURITY_RULES"}
 	case "AddNetworkSecurityGroupSecurityRules":
 		needs := []string{group + "UPDATE_SECURITY_RULES"}
-		if slices.ContainsFunc(v.body.Objects("securityRules"), namesGroup) {
+		if slices.ContainsFunc(v.Body.Objects("securityRules"), namesGroup) {
 			needs = append(needs, group+"INSPECT")
 		}
 		return needs
@@ -121,7 +119,7 @@ func (v *visit) coreNeeds() []string {
 	case "ListVnicAttachments":
 		return []string{"VNIC_ATTACHMENT_READ", "INSTANCE_INSPECT"}
 	}
-	return []string{readNeed(v.route.name)}
+	return []string{readNeed(v.Operation)}
 }
 
 // namesGroup tells whether the peer of a rule is a group.

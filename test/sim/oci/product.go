@@ -44,8 +44,8 @@ func balancerRoutes() []route {
 		}
 		item := p.path + "/{id}"
 		out = append(out,
-			reads(p.api, "List"+noun+"s", p.path, listOf(p.table, p.show, p.table == networkLBs, "displayName", lifecycle)),
-			reads(p.api, "Get"+noun, item, one(p.table, p.what, p.show)),
+			rest.Reads(p.api, "List"+noun+"s", p.path, listOf(p.table, p.show, p.table == networkLBs, "displayName", lifecycle)),
+			rest.Reads(p.api, "Get"+noun, item, one(p.table, p.what, p.show)),
 			writes(p.api, "Create"+noun, http.MethodPost, p.path, p.accepted, p.createOne),
 			writes(p.api, "Update"+noun, http.MethodPut, item, p.accepted, p.updateOne),
 			writes(p.api, "Delete"+noun, http.MethodDelete, item, p.accepted, p.deleteOne),
@@ -91,18 +91,18 @@ func (p product) show(_ *state, lb rest.Object) rest.Object {
 }
 
 func (p product) createOne(v *visit) (any, error) {
-	body, err := p.create.read("", v.body)
+	body, err := p.create.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := v.state.Get(compartments, body.Text("compartmentId")); !ok {
+	if _, ok := v.State.Get(compartments, body.Text("compartmentId")); !ok {
 		return nil, lost("compartment", body.Text("compartmentId"))
 	}
 	if body, err = v.checkTags(body); err != nil {
 		return nil, err
 	}
 	lb := body.Only("compartmentId", "displayName", "freeformTags", "definedTags").With(rest.Object{
-		"id": v.state.id(p.table), "timeCreated": moment(v.at), "systemTags": rest.Object{}, "networkSecurityGroupIds": rest.Anys(body.Texts("networkSecurityGroupIds")),
+		"id": v.State.id(p.table), "timeCreated": moment(v.Time), "systemTags": rest.Object{}, "networkSecurityGroupIds": rest.Anys(body.Texts("networkSecurityGroupIds")),
 	})
 	if lb, err = p.place(v, lb, body); err != nil {
 		return nil, err
@@ -119,14 +119,14 @@ func (p product) createOne(v *visit) (any, error) {
 	if p.table == balancers {
 		return nil, nil
 	}
-	made, _ := v.state.Get(p.table, lb.Text("id"))
-	v.answer.header["Etag"] = made.Text(etag)
-	return p.show(v.state, made), nil
+	made, _ := v.State.Get(p.table, lb.Text("id"))
+	v.Answer.Header.Set("Etag", made.Text(etag))
+	return p.show(v.State, made), nil
 }
 
 // place gives a new load balancer its place in the network and its addresses.
 func (p product) place(v *visit, lb, body rest.Object) (rest.Object, error) {
-	if most, n := p.most(v), len(v.state.All(p.table, nil)); n >= most {
+	if most, n := p.most(v), len(v.State.All(p.table, nil)); n >= most {
 		return nil, tooMany(p.what+"s", most)
 	}
 	if p.table == balancers {
@@ -193,7 +193,7 @@ func (p product) updateOne(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := p.update.read("", v.body)
+	body, err := p.update.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (p product) setGroups(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema{"networkSecurityGroupIds": ids()}.read("", v.body)
+	body, err := schema{"networkSecurityGroupIds": ids()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (p product) setGroups(v *visit) (any, error) {
 // vcnOf is the network that a load balancer is in.
 func (v *visit) vcnOf(lb rest.Object) string {
 	for _, id := range append(lb.Texts("subnetIds"), lb.Text("subnetId")) {
-		if s, ok := v.state.Get(subnets, id); ok {
+		if s, ok := v.State.Get(subnets, id); ok {
 			return s.Text("vcnId")
 		}
 	}

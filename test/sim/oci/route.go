@@ -1,62 +1,25 @@
 package oci
 
 import (
-	"net/http"
-	"strings"
+	"slices"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// route is one call of an API. Names are those of the operations in the API reference.
-type route struct {
-	api, name string
-	method    string
-	path      []string // parts in braces are parameters
-	write     bool
-	open      bool // needs no signature of a user
-	status    int  // of success
-	run       func(*visit) (any, error)
-}
-
-// find returns the route of a path, with the values of its parameters.
-func find(all []route, method, path string) (route, map[string]string, bool) {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
-	for _, r := range all {
-		if r.method != method {
-			continue
-		}
-		if params, ok := rest.Match(r.path, parts); ok {
-			return r, params, true
-		}
-	}
-	return route{}, nil, false
-}
+// route is one call of an API. Names are those of the operations in the API reference;
+// an open one needs no signature of a user.
+type route = rest.Route[*visit]
 
 // routes is the table of all calls: those that Berth or the official controller makes.
 func routes() []route {
-	var out []route
-	for _, of := range [][]route{balancerRoutes(), workRoutes(), coreRoutes(), groupRoutes(), identityRoutes()} {
-		out = append(out, of...)
-	}
-	return out
+	return slices.Concat(balancerRoutes(), workRoutes(), coreRoutes(), groupRoutes(), identityRoutes())
 }
 
-func split(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
-
-func reads(api, name, path string, run func(*visit) (any, error)) route {
-	return route{api: api, name: name, method: http.MethodGet, path: split(path), status: http.StatusOK, run: run}
-}
-
+// writes is a call that a retry token can repeat.
 func writes(api, name, method, path string, status int, run func(*visit) (any, error)) route {
-	return route{api: api, name: name, method: method, path: split(path), status: status, write: true, run: run}
+	return rest.Writes(api, name, method, path, status, once(status, run))
 }
 
 // Operations are all calls that the simulator knows, as the journal names them, with
 // the API before them.
-func Operations() []string {
-	var out []string
-	for _, r := range routes() {
-		out = append(out, r.api+"."+r.name)
-	}
-	return out
-}
+func Operations() []string { return rest.Operations(routes()) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
@@ -86,9 +87,7 @@ func plant(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
-	if opt.Seed.ClusterID == "" {
-		opt.Seed.ClusterID = "berth-demo"
-	}
+	sim.Default(&opt.Seed.ClusterID, "berth-demo")
 	// What is there was made before, so that the oldest of a thing is known.
 	p := &planting{state: s, dual: opt.Seed.DualStack, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	p.Region, p.ClusterID, p.TagNamespace = opt.Region, opt.Seed.ClusterID, tagNamespace

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // signature is the header Authorization. Source: API documentation, "Request Signatures".
@@ -19,8 +21,8 @@ type signature struct {
 	signature []byte
 }
 
-func notAuthenticated(format string, args ...any) *refusal {
-	return refuse(http.StatusUnauthorized, "NotAuthenticated", "The required information to complete authentication was not provided or was incorrect: "+format, args...)
+func notAuthenticated(format string, args ...any) *rest.Error {
+	return rest.Refuse(http.StatusUnauthorized, "NotAuthenticated", "The required information to complete authentication was not provided or was incorrect: "+format, args...)
 }
 
 // readSignature takes the header apart.
@@ -42,15 +44,13 @@ func readSignature(header string) (signature, error) {
 
 // Trust makes a key known: requests in its name must be signed with it from now on.
 func (c *Cloud) Trust(keyID string, key *rsa.PublicKey) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.keys[keyID] = key
+	c.Locked(func() { c.keys[keyID] = key })
 }
 
 // authenticate refuses a call that is not signed as its key asks for. A key that nobody
 // has made known is believed, unless all must be known.
 func (v *visit) authenticate() error {
-	s, err := readSignature(v.http.Header.Get("Authorization"))
+	s, err := readSignature(v.HTTP.Header.Get("Authorization"))
 	if err != nil {
 		if v.cloud.opt.RequireSignature {
 			return err
@@ -60,10 +60,11 @@ func (v *visit) authenticate() error {
 	key := v.cloud.keys[s.keyID]
 	if token, is := strings.CutPrefix(s.keyID, "ST$"); is {
 		session, ok := v.cloud.sessions[token]
-		if !ok || !v.at.Before(session.until) {
+		if !ok || !v.Time.Before(session.until) {
 			return notAuthenticated("the token is not known, or has expired")
 		}
 		key, v.workload = session.key, session.who
+		v.Request = map[string]string{"(workload)": v.workload} // sorts before all parameters
 	}
 	if key == nil && v.cloud.opt.RequireSignature {
 		return notAuthenticated("the key %s is not known", s.keyID)
@@ -77,13 +78,13 @@ func (v *visit) authenticate() error {
 // verify checks a signature, and that it covers what it must.
 func (v *visit) verify(s signature, key *rsa.PublicKey) error {
 	need := []string{"date", "(request-target)"}
-	if !v.route.open {
+	if !v.Open {
 		need = append(need, "host")
 	}
-	if slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, v.http.Method) {
+	if slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, v.HTTP.Method) {
 		need = append(need, "content-length", "content-type", "x-content-sha256")
-		sum := sha256.Sum256(v.raw)
-		if v.http.Header.Get("X-Content-Sha256") != base64.StdEncoding.EncodeToString(sum[:]) {
+		sum := sha256.Sum256(v.Raw)
+		if v.HTTP.Header.Get("X-Content-Sha256") != base64.StdEncoding.EncodeToString(sum[:]) {
 			return notAuthenticated("x-content-sha256 is not that of the body")
 		}
 	}
@@ -94,14 +95,14 @@ func (v *visit) verify(s signature, key *rsa.PublicKey) error {
 	}
 	var lines []string
 	for _, name := range s.headers {
-		value := v.http.Header.Get(name)
+		value := v.HTTP.Header.Get(name)
 		switch name {
 		case "(request-target)":
-			value = strings.ToLower(v.http.Method) + " " + v.http.URL.RequestURI()
+			value = strings.ToLower(v.HTTP.Method) + " " + v.HTTP.URL.RequestURI()
 		case "host":
-			value = v.http.Host
+			value = v.HTTP.Host
 		case "content-length":
-			value = strconv.Itoa(len(v.raw))
+			value = strconv.Itoa(len(v.Raw))
 		}
 		lines = append(lines, name+": "+value)
 	}

@@ -47,7 +47,7 @@ func newState(region string) *state {
 	return &state{Tables: rest.Tables{}, region: region, taken: map[string]bool{}, open: map[string]work{}}
 }
 
-func (s *state) clone() *state {
+func (s *state) Clone() *state {
 	return &state{Tables: s.Tables.Clone(), region: s.region, made: s.made, lent: s.lent, taken: maps.Clone(s.taken), open: maps.Clone(s.open)}
 }
 
@@ -78,16 +78,6 @@ func (s *state) store(c string, o rest.Object) rest.Object {
 
 // etag is the key of what is answered in the header of that name.
 const etag = "etag"
-
-// requestID is an answer's name, which begins with the one that the caller gave.
-func requestID(asked string, seq int) string {
-	sum := sha256.Sum256([]byte(strconv.Itoa(seq)))
-	own := strings.ToUpper(hex.EncodeToString(sum[:16]))
-	if asked == "" {
-		return own
-	}
-	return asked + "/" + own
-}
 
 // moment is a time as the APIs write it. Source: API reference, RFC 3339.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -38,7 +38,7 @@ type work struct {
 // accept begins the work request of a change, and answers its name. What the load
 // balancer is meanwhile has the state that the service shows.
 func (v *visit) accept(p product, operation string, lb, next rest.Object) {
-	s, during := v.state, active
+	s, during := v.State, active
 	switch {
 	case next == nil:
 		during = deleting
@@ -48,18 +48,18 @@ func (v *visit) accept(p product, operation string, lb, next rest.Object) {
 		during = updating
 	}
 	breaks := v.cloud.opt.Breaks
-	w := work{product: p, id: s.id(p.work), until: v.at.Add(v.cloud.opt.Work), next: next}
-	w.fails = next != nil && (v.breaks || breaks != "" && strings.Contains(next.Text("displayName"), breaks))
+	w := work{product: p, id: s.id(p.work), until: v.Time.Add(v.cloud.opt.Work), next: next}
+	w.fails = next != nil && (v.Breaks || breaks != "" && strings.Contains(next.Text("displayName"), breaks))
 	now := lb
 	if during == creating {
 		now = next.With(rest.Object{"ipAddresses": []any{}})
 	}
 	s.store(p.table, now.With(rest.Object{lifecycle: during}))
-	s.Put(p.work, p.request(w.id, operation, now, v.at))
+	s.Put(p.work, p.request(w.id, operation, now, v.Time))
 	s.open[now.Text("id")] = w
-	v.answer.header["Opc-Work-Request-Id"] = w.id
+	v.Answer.Header.Set("Opc-Work-Request-Id", w.id)
 	v.created = [2]string{p.table, now.Text("id")}
-	s.settle(v.at)
+	s.Settle(v.Time)
 }
 
 // request is a work request as its service shows it.
@@ -82,7 +82,7 @@ func (p product) request(id, operation string, lb rest.Object, at time.Time) res
 }
 
 // settle ends the work requests that have taken their time.
-func (s *state) settle(now time.Time) {
+func (s *state) Settle(now time.Time) {
 	for id, w := range s.open {
 		if now.Before(w.until) {
 			continue
@@ -132,28 +132,28 @@ func (s *state) finish(id string, w work) {
 // Sources: API reference, errors 409 IncorrectState and 412 NoEtagMatch; the text of the
 // network load balancer: oracle/terraform-provider-oci issue 1456.
 func (v *visit) mutable(p product) (rest.Object, error) {
-	lb, ok := v.state.Get(p.table, v.params["id"])
+	lb, ok := v.State.Get(p.table, v.Params["id"])
 	if !ok {
-		return nil, lost(p.what, v.params["id"])
+		return nil, lost(p.what, v.Params["id"])
 	}
 	if err := v.match(lb); err != nil {
 		return nil, err
 	}
-	_, busy := v.state.open[lb.Text("id")]
-	if !busy && (lb.Text(lifecycle) == active || v.http.Method == http.MethodDelete && v.params["name"] == "") {
+	_, busy := v.State.open[lb.Text("id")]
+	if !busy && (lb.Text(lifecycle) == active || v.HTTP.Method == http.MethodDelete && v.Params["name"] == "") {
 		return lb, nil
 	}
 	if p.table == networkLBs {
 		was := strings.ToLower(lb.Text(lifecycle))
-		return nil, refuse(http.StatusConflict, "Conflict", "Invalid State Transition of NLB lifeCycle state from %s to Updating", strings.ToUpper(was[:1])+was[1:])
+		return nil, rest.Refuse(http.StatusConflict, "Conflict", "Invalid State Transition of NLB lifeCycle state from %s to Updating", strings.ToUpper(was[:1])+was[1:])
 	}
-	return nil, refuse(http.StatusConflict, "IncorrectState", "Load balancer %s is %s and has a work request that is not finished", lb.Text("id"), lb.Text(lifecycle))
+	return nil, rest.Refuse(http.StatusConflict, "IncorrectState", "Load balancer %s is %s and has a work request that is not finished", lb.Text("id"), lb.Text(lifecycle))
 }
 
 // match refuses a call that is for another version of the object.
 func (v *visit) match(o rest.Object) error {
-	if want := v.http.Header.Get("If-Match"); want != "" && want != "*" && want != o.Text(etag) {
-		return refuse(http.StatusPreconditionFailed, "NoEtagMatch", "The ETag %s is not that of %s", want, o.Text("id"))
+	if want := v.HTTP.Header.Get("If-Match"); want != "" && want != "*" && want != o.Text(etag) {
+		return rest.Refuse(http.StatusPreconditionFailed, "NoEtagMatch", "The ETag %s is not that of %s", want, o.Text("id"))
 	}
 	return nil
 }
@@ -161,35 +161,35 @@ func (v *visit) match(o rest.Object) error {
 func workRoutes() []route {
 	one := func(table, what string) func(*visit) (any, error) {
 		return func(v *visit) (any, error) {
-			w, ok := v.state.Get(table, v.params["id"])
+			w, ok := v.State.Get(table, v.Params["id"])
 			if !ok {
-				return nil, lost(what, v.params["id"])
+				return nil, lost(what, v.Params["id"])
 			}
-			return showWork(v.state, w), nil
+			return showWork(v.State, w), nil
 		}
 	}
 	return []route{
-		reads(apiLB, "GetWorkRequest", pathLB+"loadBalancerWorkRequests/{id}", one(workLB, "work request")),
-		reads(apiLB, "ListWorkRequests", pathLB+"loadBalancers/{id}/workRequests", listWork),
-		reads(apiNLB, "GetWorkRequest", pathNLB+"workRequests/{id}", one(workNLB, "work request")),
-		reads(apiNLB, "ListWorkRequests", pathNLB+"workRequests", listOf(workNLB, showWork, true)),
-		reads(apiNLB, "ListWorkRequestErrors", pathNLB+"workRequests/{id}/errors", workErrors),
+		rest.Reads(apiLB, "GetWorkRequest", pathLB+"loadBalancerWorkRequests/{id}", one(workLB, "work request")),
+		rest.Reads(apiLB, "ListWorkRequests", pathLB+"loadBalancers/{id}/workRequests", listWork),
+		rest.Reads(apiNLB, "GetWorkRequest", pathNLB+"workRequests/{id}", one(workNLB, "work request")),
+		rest.Reads(apiNLB, "ListWorkRequests", pathNLB+"workRequests", listOf(workNLB, showWork, true)),
+		rest.Reads(apiNLB, "ListWorkRequestErrors", pathNLB+"workRequests/{id}/errors", workErrors),
 	}
 }
 
 func showWork(_ *state, o rest.Object) rest.Object { return o.Without("owner") }
 
 func listWork(v *visit) (any, error) {
-	if _, ok := v.state.Get(balancers, v.params["id"]); !ok {
-		return nil, lost("load balancer", v.params["id"])
+	if _, ok := v.State.Get(balancers, v.Params["id"]); !ok {
+		return nil, lost("load balancer", v.Params["id"])
 	}
-	return v.page(v.state.All(workLB, rest.Where("owner", v.params["id"])), showWork, false)
+	return v.page(v.State.All(workLB, rest.Where("owner", v.Params["id"])), showWork, false)
 }
 
 func workErrors(v *visit) (any, error) {
-	w, ok := v.state.Get(workNLB, v.params["id"])
+	w, ok := v.State.Get(workNLB, v.Params["id"])
 	if !ok {
-		return nil, lost("work request", v.params["id"])
+		return nil, lost("work request", v.Params["id"])
 	}
 	items := []any{}
 	if w.Text("status") == failed {

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // accessRule is one of an application credential: a call that it may be used for.
@@ -24,28 +26,26 @@ func (c *Cloud) SetAccessRules(list []byte) error {
 			return fmt.Errorf("access rules: %w", err)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.access, c.judged = rules, list != nil
+	c.Locked(func() { c.access, c.judged = rules, list != nil })
 	return nil
 }
 
 // mayCall refuses a call that no access rule is for. Logging in needs none.
 // Source: keystonemiddleware, auth_token (_validate_access_rules).
-func (c *Cloud) mayCall(v *visit) error {
-	if !c.judged || v.route.api == apiKeystone {
+func (v *visit) mayCall() error {
+	if !v.cloud.judged || v.Service == apiKeystone {
 		return nil
 	}
-	called := strings.TrimPrefix(v.http.URL.Path, "/"+v.route.api)
+	called := strings.TrimPrefix(v.HTTP.URL.Path, "/"+v.Service)
 	if called == "" {
 		called = "/"
 	}
-	allowed := slices.ContainsFunc(c.access, func(r accessRule) bool {
+	allowed := slices.ContainsFunc(v.cloud.access, func(r accessRule) bool {
 		fits, err := path.Match(r.Path, called)
-		return err == nil && fits && r.Service == v.route.api && r.Method == v.http.Method
+		return err == nil && fits && r.Service == v.Service && r.Method == v.HTTP.Method
 	})
 	if !allowed {
-		return refuse(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication.")
+		return rest.Refuse(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication.")
 	}
 	return nil
 }

@@ -1,14 +1,12 @@
 package openstack
 
 import (
-	"net/http"
-	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // The APIs, as the journal and the paths name them.
@@ -55,16 +53,12 @@ type Options struct {
 
 // Cloud is the simulated cloud. It is safe for concurrent use.
 type Cloud struct {
-	sim.Control
+	*rest.Server[*state, *visit]
 	Seed Seed
 
-	opt    Options
-	clock  clock.PassiveClock
-	routes []route
-	past   sim.History[*state]
+	opt Options
 
-	mu     sync.Mutex
-	state  *state
+	// Behind the lock:
 	tokens map[string]time.Time // until when
 	access []accessRule
 	judged bool // by the access rules
@@ -72,49 +66,18 @@ type Cloud struct {
 
 // New makes a cloud and seeds it. The error tells of options that do not fit together.
 func New(opt Options) (*Cloud, error) {
-	if opt.Region == "" {
-		opt.Region = "RegionOne"
-	}
-	if opt.Project == "" {
-		opt.Project = "berth"
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
-	if opt.TokenAge == 0 {
-		opt.TokenAge = time.Hour
-	}
-	if opt.Version == 0 {
-		opt.Version = 26
-	}
+	sim.Default(&opt.Region, "RegionOne")
+	sim.Default(&opt.Project, "berth")
+	sim.RealClock(&opt.Clock)
+	sim.Default(&opt.TokenAge, time.Hour)
+	sim.Default(&opt.Version, 26)
 	if len(opt.Providers) == 0 {
 		opt.Providers = []string{"amphora", "octavia", "ovn"}
 	}
-	c := &Cloud{opt: opt, clock: opt.Clock, routes: routes(), state: newState(), tokens: map[string]time.Time{}}
+	c := &Cloud{opt: opt, tokens: map[string]time.Time{}}
+	c.Server = rest.Open(opt.Clock, newState(), words(), routes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
 	c.Rates = RealThrottle()
-	c.State = func() any {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.state.settle(c.clock.Now())
-		return c.state.Dump()
-	}
-	seed, err := plant(c.state, opt)
+	seed, err := plant(c.Live, opt)
 	c.Seed = seed
 	return c, err
-}
-
-// ServeHTTP answers the control API under /_sim/, and the APIs of the cloud.
-func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
-		c.Control.ServeHTTP(w, r)
-		return
-	}
-	v := &visit{cloud: c, http: r, at: c.clock.Now()}
-	v.serve()
-	c.Journal.Append(v.entry())
-	if v.cut {
-		sim.HangUp(w)
-		return
-	}
-	v.write(w)
 }

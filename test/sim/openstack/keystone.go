@@ -26,21 +26,21 @@ func UserID() string { return idOf("user") }
 // identityRoutes are the calls of Keystone, and the version documents of all APIs.
 func identityRoutes() []route {
 	out := []route{
-		{api: apiKeystone, name: "ListVersions", method: http.MethodGet, path: "/identity", open: true, status: http.StatusMultipleChoices, run: keystoneVersions},
-		{api: apiKeystone, name: "ShowVersion", method: http.MethodGet, path: "/identity/v3", open: true, status: http.StatusOK, run: keystoneVersion},
-		{api: apiKeystone, name: "CreateToken", method: http.MethodPost, path: "/identity/v3/auth/tokens", open: true, status: http.StatusCreated, run: createToken},
+		{API: apiKeystone, Name: "ListVersions", Method: http.MethodGet, Path: "/identity", Open: true, Status: http.StatusMultipleChoices, Run: keystoneVersions},
+		{API: apiKeystone, Name: "ShowVersion", Method: http.MethodGet, Path: "/identity/v3", Open: true, Status: http.StatusOK, Run: keystoneVersion},
+		{API: apiKeystone, Name: "CreateToken", Method: http.MethodPost, Path: "/identity/v3/auth/tokens", Open: true, Status: http.StatusCreated, Run: createToken},
 	}
 	for _, api := range []string{apiOctavia, apiNeutron, apiBarbican, apiNova} {
-		out = append(out, reads(api, "ListVersions", "/"+api, apiVersions))
+		out = append(out, rest.Reads(api, "ListVersions", "/"+api, apiVersions))
 	}
 	return out
 }
 
 func (v *visit) base() string {
-	if v.http.TLS != nil {
-		return "https://" + v.http.Host
+	if v.HTTP.TLS != nil {
+		return "https://" + v.HTTP.Host
 	}
-	return "http://" + v.http.Host
+	return "http://" + v.HTTP.Host
 }
 
 func (v *visit) keystoneDocument() Object {
@@ -60,9 +60,9 @@ func keystoneVersion(v *visit) (any, error) { return Object{"version": v.keyston
 // Source: a real Octavia and Neutron; Barbican and Nova API references.
 func apiVersions(v *visit) (any, error) {
 	version := func(id, status, path string) Object {
-		return Object{"id": id, "status": status, "updated": "2021-01-01T00:00:00Z", "links": []any{Object{"rel": "self", "href": v.base() + "/" + v.route.api + path}}}
+		return Object{"id": id, "status": status, "updated": "2021-01-01T00:00:00Z", "links": []any{Object{"rel": "self", "href": v.base() + "/" + v.Service + path}}}
 	}
-	switch v.route.api {
+	switch v.Service {
 	case apiOctavia:
 		var all []any
 		for minor := range v.cloud.opt.Version + 1 {
@@ -87,8 +87,8 @@ func apiVersions(v *visit) (any, error) {
 // Source: Identity API v3 reference, password and application credential authentication,
 // OS-TRUST.
 func createToken(v *visit) (any, error) {
-	auth := v.body.Object("auth")
-	denied := refuse(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication.")
+	auth := v.Body.Object("auth")
+	denied := rest.Refuse(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication.")
 	identity := auth.Object("identity")
 	methods := identity.Texts("methods")
 	if len(methods) == 0 || !v.proves(methods[0], identity) {
@@ -100,11 +100,11 @@ func createToken(v *visit) (any, error) {
 	if given := auth.Object("scope").Object("OS-TRUST:trust"); given != nil && given.Text("id") != Trust {
 		return nil, denied
 	}
-	expires := v.at.Add(v.cloud.opt.TokenAge)
+	expires := v.Time.Add(v.cloud.opt.TokenAge)
 	token := idOf(fmt.Sprintf("token %d", len(v.cloud.tokens)))
 	v.cloud.tokens[token] = expires
-	v.answer = answer{status: http.StatusCreated, header: http.Header{"X-Subject-Token": {token}}, body: Object{"token": Object{
-		"methods": rest.Anys(methods), "issued_at": stamp(v.at), "expires_at": stamp(expires), "catalog": v.catalog(),
+	v.Answer = rest.Answer{Status: http.StatusCreated, Header: http.Header{"X-Subject-Token": {token}}, Body: Object{"token": Object{
+		"methods": rest.Anys(methods), "issued_at": stamp(v.Time), "expires_at": stamp(expires), "catalog": v.catalog(),
 		"user":    Object{"id": idOf("user"), "name": UserName, "domain": Object{"id": "default", "name": domain}},
 		"project": Object{"id": v.cloud.projectID(), "name": v.cloud.opt.Project, "domain": Object{"id": "default", "name": domain}},
 		"roles":   []any{Object{"id": idOf("role"), "name": "load-balancer_member"}, Object{"id": idOf("member"), "name": "member"}},
@@ -122,7 +122,7 @@ func (v *visit) proves(method string, identity Object) bool {
 		c := identity.Object("application_credential")
 		return c.Text("secret") == Credential && (c.Text("id") == CredentialID || c.Text("name") == "berth" && c.Object("user").Text("name") == UserName)
 	case "token":
-		return v.cloud.knows(identity.Object("token").Text("id"), v.at)
+		return v.cloud.knows(identity.Object("token").Text("id"), v.Time)
 	}
 	return false
 }

@@ -18,18 +18,18 @@ const pageSize = 1000
 // listOf answers a list call: what matches the query, page by page.
 func listOf(c collection, render func(*state, Object) Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
-		query := v.http.URL.Query()
-		if v.route.api == apiOctavia {
+		query := v.HTTP.URL.Query()
+		if v.Service == apiOctavia {
 			for key, values := range query {
 				if len(values) > 1 && key != "fields" {
 					// Source: a real Octavia, which hands a list to its database.
-					return nil, refuse(http.StatusInternalServerError, "InterfaceError", "Error binding parameter")
+					return nil, rest.Refuse(http.StatusInternalServerError, "InterfaceError", "Error binding parameter")
 				}
 			}
 		}
 		var found []Object
-		for _, o := range v.state.All(c, nil) {
-			shown := render(v.state, o)
+		for _, o := range v.State.All(c, nil) {
+			shown := render(v.State, o)
 			if matchesQuery(shown, query) {
 				found = append(found, shown)
 			}
@@ -41,7 +41,7 @@ func listOf(c collection, render func(*state, Object) Object) func(*visit) (any,
 // page is one page of a list, with a link to the next one.
 func (v *visit) page(c collection, found []Object, query url.Values) Object {
 	limit, _ := strconv.Atoi(query.Get("limit"))
-	if v.route.api == apiOctavia && (limit <= 0 || limit > pageSize) {
+	if v.Service == apiOctavia && (limit <= 0 || limit > pageSize) {
 		limit = pageSize
 	}
 	if marker := query.Get("marker"); marker != "" {
@@ -50,14 +50,14 @@ func (v *visit) page(c collection, found []Object, query url.Values) Object {
 	}
 	out := Object{}
 	key := strings.ReplaceAll(string(c), "-", "_")
-	if v.route.api == apiOctavia {
+	if v.Service == apiOctavia {
 		out[key+"_links"] = []any{}
 	}
 	// Octavia links to a next page when this one is full, which may be an empty one.
-	if full := limit > 0 && len(found) == limit && v.route.api == apiOctavia; full || limit > 0 && len(found) > limit {
+	if full := limit > 0 && len(found) == limit && v.Service == apiOctavia; full || limit > 0 && len(found) > limit {
 		found = found[:limit]
-		next := *v.http.URL
-		next.Scheme, next.Host = "http", v.http.Host
+		next := *v.HTTP.URL
+		next.Scheme, next.Host = "http", v.HTTP.Host
 		q := next.Query()
 		q.Set("marker", found[limit-1].Text("id"))
 		q.Set("limit", strconv.Itoa(limit))
@@ -131,18 +131,18 @@ func hasValue(o Object, key, want string) bool {
 // one answers a read of a single object.
 func one(c collection, key, what string, render func(*state, Object) Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
-		o, ok := v.state.Get(c, v.params["id"])
+		o, ok := v.State.Get(c, v.Params["id"])
 		if !ok {
-			return nil, v.missing(what, v.params["id"])
+			return nil, v.missing(what, v.Params["id"])
 		}
-		return Object{key: render(v.state, o)}, nil
+		return Object{key: render(v.State, o)}, nil
 	}
 }
 
 // missing is the API's answer to an id that is not there.
-func (v *visit) missing(what, id string) *refusal {
-	if v.route.api == apiNeutron {
-		return refuse(http.StatusNotFound, strings.ReplaceAll(what, " ", "")+"NotFound", "%s %s could not be found.", what, id)
+func (v *visit) missing(what, id string) *rest.Error {
+	if v.Service == apiNeutron {
+		return rest.Refuse(http.StatusNotFound, strings.ReplaceAll(what, " ", "")+"NotFound", "%s %s could not be found.", what, id)
 	}
 	return lost(what, id)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // The states of what Octavia provisions. Source: Octavia API reference, status codes.
@@ -26,31 +28,31 @@ const octaviaPath = "/load-balancer/v2.0/lbaas/"
 func balancerRoutes() []route {
 	path := octaviaPath + string(balancers)
 	return []route{
-		reads(apiOctavia, "ListLoadBalancers", path, listOf(balancers, showBalancer)),
-		reads(apiOctavia, "ShowLoadBalancer", path+"/{id}", one(balancers, "loadbalancer", "Load Balancer", showBalancer)),
-		reads(apiOctavia, "ShowLoadBalancerStatus", path+"/{id}/status", balancerStatus),
-		writes(apiOctavia, "CreateLoadBalancer", http.MethodPost, path, http.StatusCreated, createBalancer),
-		writes(apiOctavia, "UpdateLoadBalancer", http.MethodPut, path+"/{id}", http.StatusOK, updateBalancer),
-		writes(apiOctavia, "FailoverLoadBalancer", http.MethodPut, path+"/{id}/failover", http.StatusAccepted, failover),
-		writes(apiOctavia, "DeleteLoadBalancer", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteBalancer),
-		reads(apiOctavia, "ListFlavors", octaviaPath+string(flavors), listOf(flavors, asIs)),
-		reads(apiOctavia, "ListAvailabilityZones", octaviaPath+"availabilityzones", listOf(zones, showZone)),
+		rest.Reads(apiOctavia, "ListLoadBalancers", path, listOf(balancers, showBalancer)),
+		rest.Reads(apiOctavia, "ShowLoadBalancer", path+"/{id}", one(balancers, "loadbalancer", "Load Balancer", showBalancer)),
+		rest.Reads(apiOctavia, "ShowLoadBalancerStatus", path+"/{id}/status", balancerStatus),
+		rest.Writes(apiOctavia, "CreateLoadBalancer", http.MethodPost, path, http.StatusCreated, createBalancer),
+		rest.Writes(apiOctavia, "UpdateLoadBalancer", http.MethodPut, path+"/{id}", http.StatusOK, updateBalancer),
+		rest.Writes(apiOctavia, "FailoverLoadBalancer", http.MethodPut, path+"/{id}/failover", http.StatusAccepted, failover),
+		rest.Writes(apiOctavia, "DeleteLoadBalancer", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteBalancer),
+		rest.Reads(apiOctavia, "ListFlavors", octaviaPath+string(flavors), listOf(flavors, asIs)),
+		rest.Reads(apiOctavia, "ListAvailabilityZones", octaviaPath+"availabilityzones", listOf(zones, showZone)),
 	}
 }
 
 // touch makes a load balancer busy with a change, and what is touched below it with it.
 func (v *visit) touch(id, status string) {
-	v.state.Change(balancers, id, Object{provisioning: status})
-	v.state.busy[id] = v.at.Add(v.cloud.opt.Busy)
-	lb, _ := v.state.Get(balancers, id)
-	if v.breaks || v.cloud.opt.Breaks != "" && status != pendingDelete && strings.Contains(lb.Text("name"), v.cloud.opt.Breaks) {
-		v.state.fail[id] = true
+	v.State.Change(balancers, id, Object{provisioning: status})
+	v.State.busy[id] = v.Time.Add(v.cloud.opt.Busy)
+	lb, _ := v.State.Get(balancers, id)
+	if v.Breaks || v.cloud.opt.Breaks != "" && status != pendingDelete && strings.Contains(lb.Text("name"), v.cloud.opt.Breaks) {
+		v.State.fail[id] = true
 	}
-	v.state.settle(v.at)
+	v.State.Settle(v.Time)
 }
 
 // settle ends the changes that have taken their time.
-func (s *state) settle(now time.Time) {
+func (s *state) Settle(now time.Time) {
 	for id, until := range s.busy {
 		if now.Before(until) {
 			continue
@@ -126,7 +128,7 @@ func (s *state) removeBalancer(lb Object) {
 
 // mutable refuses a change below a load balancer that is busy or broken.
 func (v *visit) mutable(id string) (Object, error) {
-	lb, ok := v.state.Get(balancers, id)
+	lb, ok := v.State.Get(balancers, id)
 	if !ok {
 		return nil, lost("Load Balancer", id)
 	}
@@ -156,29 +158,29 @@ func (s *state) idsBelow(c collection, lb string) []any {
 }
 
 func updateBalancer(v *visit) (any, error) {
-	lb, ok := v.state.Get(balancers, v.params["id"])
+	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.params["id"])
+		return nil, lost("Load Balancer", v.Params["id"])
 	}
 	if err := v.idle(lb, active); err != nil {
 		return nil, err
 	}
 	id := lb.Text("id")
-	changes := v.body.Object("loadbalancer").Only("name", "description", "tags", "admin_state_up", "vip_qos_policy_id")
+	changes := v.Body.Object("loadbalancer").Only("name", "description", "tags", "admin_state_up", "vip_qos_policy_id")
 	if err := checkName(changes); err != nil {
 		return nil, err
 	}
-	v.state.Change(balancers, id, changes)
+	v.State.Change(balancers, id, changes)
 	v.touch(id, pendingUpdate)
-	lb, _ = v.state.Get(balancers, id)
-	return Object{"loadbalancer": showBalancer(v.state, lb)}, nil
+	lb, _ = v.State.Get(balancers, id)
+	return Object{"loadbalancer": showBalancer(v.State, lb)}, nil
 }
 
 // idle refuses a change of a load balancer itself unless it is in one of the states.
 // Source: a real Octavia, which words it otherwise than for what is below.
 func (v *visit) idle(lb Object, in ...string) error {
 	if now := lb.Text(provisioning); !slices.Contains(in, now) {
-		return refuse(http.StatusConflict, "LBPendingStateError", "Invalid state %s of loadbalancer resource %s", now, lb.Text("id"))
+		return rest.Refuse(http.StatusConflict, "LBPendingStateError", "Invalid state %s of loadbalancer resource %s", now, lb.Text("id"))
 	}
 	return nil
 }
@@ -189,29 +191,29 @@ func (v *visit) idle(lb Object, in ...string) error {
 // Octavia.
 func failover(v *visit) (any, error) {
 	if !v.cloud.opt.Administrator {
-		return nil, refuse(http.StatusForbidden, "PolicyForbidden", "Policy does not allow this request to be performed.")
+		return nil, rest.Refuse(http.StatusForbidden, "PolicyForbidden", "Policy does not allow this request to be performed.")
 	}
-	lb, ok := v.state.Get(balancers, v.params["id"])
+	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.params["id"])
+		return nil, lost("Load Balancer", v.Params["id"])
 	}
 	if err := v.idle(lb, active, broken); err != nil {
 		return nil, err
 	}
 	if lb.Text("provider") == "ovn" {
-		return nil, refuse(http.StatusNotImplemented, "ProviderNotImplementedError", "Provider 'ovn' does not support a requested action: This provider does not support failing over load balancers.")
+		return nil, rest.Refuse(http.StatusNotImplemented, "ProviderNotImplementedError", "Provider 'ovn' does not support a requested action: This provider does not support failing over load balancers.")
 	}
 	v.touch(lb.Text("id"), pendingUpdate)
 	return nil, nil
 }
 
 func deleteBalancer(v *visit) (any, error) {
-	lb, ok := v.state.Get(balancers, v.params["id"])
+	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.params["id"])
+		return nil, lost("Load Balancer", v.Params["id"])
 	}
 	id := lb.Text("id")
-	if v.http.URL.Query().Get("cascade") != "true" && len(v.state.idsBelow(listeners, id))+len(v.state.idsBelow(pools, id)) > 0 {
+	if v.HTTP.URL.Query().Get("cascade") != "true" && len(v.State.idsBelow(listeners, id))+len(v.State.idsBelow(pools, id)) > 0 {
 		return nil, invalid("Cannot delete Load Balancer %s - it has children", id)
 	}
 	if err := v.idle(lb, active, broken); err != nil {
@@ -223,9 +225,9 @@ func deleteBalancer(v *visit) (any, error) {
 
 // balancerStatus is the tree of all that is below a load balancer, in few words.
 func balancerStatus(v *visit) (any, error) {
-	lb, ok := v.state.Get(balancers, v.params["id"])
+	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.params["id"])
+		return nil, lost("Load Balancer", v.Params["id"])
 	}
 	brief := func(o Object, more ...string) Object {
 		return o.Only(append([]string{"id", "name", provisioning, "operating_status"}, more...)...)
@@ -233,27 +235,27 @@ func balancerStatus(v *visit) (any, error) {
 	poolTree := func(p Object) Object {
 		out := brief(p)
 		all := []any{}
-		for _, m := range v.state.Having(members, "pool", p.Text("id")) {
+		for _, m := range v.State.Having(members, "pool", p.Text("id")) {
 			all = append(all, brief(m, "address", "protocol_port"))
 		}
 		out["members"] = all
-		if m, ok := v.state.Get(monitors, p.Text("healthmonitor_id")); ok {
+		if m, ok := v.State.Get(monitors, p.Text("healthmonitor_id")); ok {
 			out["health_monitor"] = brief(m, "type")
 		}
 		return out
 	}
 	tree := brief(lb)
 	below, free := []any{}, []any{}
-	for _, l := range v.state.Having(listeners, "loadbalancer", lb.Text("id")) {
+	for _, l := range v.State.Having(listeners, "loadbalancer", lb.Text("id")) {
 		out, inner := brief(l), []any{}
-		if p, ok := v.state.Get(pools, l.Text("default_pool_id")); ok {
+		if p, ok := v.State.Get(pools, l.Text("default_pool_id")); ok {
 			inner = append(inner, poolTree(p))
 		}
 		out["pools"] = inner
 		below = append(below, out)
 	}
-	for _, p := range v.state.Having(pools, "loadbalancer", lb.Text("id")) {
-		if len(v.state.Having(listeners, "default_pool_id", p.Text("id"))) == 0 {
+	for _, p := range v.State.Having(pools, "loadbalancer", lb.Text("id")) {
+		if len(v.State.Having(listeners, "default_pool_id", p.Text("id"))) == 0 {
 			free = append(free, poolTree(p))
 		}
 	}

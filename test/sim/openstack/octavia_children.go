@@ -5,30 +5,32 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 func childRoutes() []route {
 	l, p, m := octaviaPath+string(listeners), octaviaPath+string(pools), octaviaPath+string(monitors)
 	return []route{
-		reads(apiOctavia, "ListListeners", l, listOf(listeners, showListener)),
-		reads(apiOctavia, "ShowListener", l+"/{id}", one(listeners, "listener", "Listener", showListener)),
-		writes(apiOctavia, "CreateListener", http.MethodPost, l, http.StatusCreated, createListener),
-		writes(apiOctavia, "UpdateListener", http.MethodPut, l+"/{id}", http.StatusOK, updateListener),
-		writes(apiOctavia, "DeleteListener", http.MethodDelete, l+"/{id}", http.StatusNoContent, deleteListener),
-		reads(apiOctavia, "ListPools", p, listOf(pools, showPool)),
-		reads(apiOctavia, "ShowPool", p+"/{id}", one(pools, "pool", "Pool", showPool)),
-		writes(apiOctavia, "CreatePool", http.MethodPost, p, http.StatusCreated, createPool),
-		writes(apiOctavia, "UpdatePool", http.MethodPut, p+"/{id}", http.StatusOK, updatePool),
-		writes(apiOctavia, "DeletePool", http.MethodDelete, p+"/{id}", http.StatusNoContent, deletePool),
-		reads(apiOctavia, "ListMembers", p+"/{pool}/members", listMembers),
-		writes(apiOctavia, "CreateMember", http.MethodPost, p+"/{pool}/members", http.StatusCreated, createMember),
-		writes(apiOctavia, "BatchUpdateMembers", http.MethodPut, p+"/{pool}/members", http.StatusAccepted, batchMembers),
-		writes(apiOctavia, "DeleteMember", http.MethodDelete, p+"/{pool}/members/{id}", http.StatusNoContent, deleteMember),
-		reads(apiOctavia, "ListHealthMonitors", m, listOf(monitors, showMonitor)),
-		reads(apiOctavia, "ShowHealthMonitor", m+"/{id}", one(monitors, "healthmonitor", "Health Monitor", showMonitor)),
-		writes(apiOctavia, "CreateHealthMonitor", http.MethodPost, m, http.StatusCreated, createMonitor),
-		writes(apiOctavia, "UpdateHealthMonitor", http.MethodPut, m+"/{id}", http.StatusOK, updateMonitor),
-		writes(apiOctavia, "DeleteHealthMonitor", http.MethodDelete, m+"/{id}", http.StatusNoContent, deleteMonitor),
+		rest.Reads(apiOctavia, "ListListeners", l, listOf(listeners, showListener)),
+		rest.Reads(apiOctavia, "ShowListener", l+"/{id}", one(listeners, "listener", "Listener", showListener)),
+		rest.Writes(apiOctavia, "CreateListener", http.MethodPost, l, http.StatusCreated, createListener),
+		rest.Writes(apiOctavia, "UpdateListener", http.MethodPut, l+"/{id}", http.StatusOK, updateListener),
+		rest.Writes(apiOctavia, "DeleteListener", http.MethodDelete, l+"/{id}", http.StatusNoContent, deleteListener),
+		rest.Reads(apiOctavia, "ListPools", p, listOf(pools, showPool)),
+		rest.Reads(apiOctavia, "ShowPool", p+"/{id}", one(pools, "pool", "Pool", showPool)),
+		rest.Writes(apiOctavia, "CreatePool", http.MethodPost, p, http.StatusCreated, createPool),
+		rest.Writes(apiOctavia, "UpdatePool", http.MethodPut, p+"/{id}", http.StatusOK, updatePool),
+		rest.Writes(apiOctavia, "DeletePool", http.MethodDelete, p+"/{id}", http.StatusNoContent, deletePool),
+		rest.Reads(apiOctavia, "ListMembers", p+"/{pool}/members", listMembers),
+		rest.Writes(apiOctavia, "CreateMember", http.MethodPost, p+"/{pool}/members", http.StatusCreated, createMember),
+		rest.Writes(apiOctavia, "BatchUpdateMembers", http.MethodPut, p+"/{pool}/members", http.StatusAccepted, batchMembers),
+		rest.Writes(apiOctavia, "DeleteMember", http.MethodDelete, p+"/{pool}/members/{id}", http.StatusNoContent, deleteMember),
+		rest.Reads(apiOctavia, "ListHealthMonitors", m, listOf(monitors, showMonitor)),
+		rest.Reads(apiOctavia, "ShowHealthMonitor", m+"/{id}", one(monitors, "healthmonitor", "Health Monitor", showMonitor)),
+		rest.Writes(apiOctavia, "CreateHealthMonitor", http.MethodPost, m, http.StatusCreated, createMonitor),
+		rest.Writes(apiOctavia, "UpdateHealthMonitor", http.MethodPut, m+"/{id}", http.StatusOK, updateMonitor),
+		rest.Writes(apiOctavia, "DeleteHealthMonitor", http.MethodDelete, m+"/{id}", http.StatusNoContent, deleteMonitor),
 	}
 }
 
@@ -73,8 +75,8 @@ func showPool(s *state, p Object) Object {
 
 func (v *visit) fresh(c collection, lb Object) Object {
 	return Object{
-		"id": v.state.id(c), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "admin_state_up": true, provisioning: pendingCreate,
-		"operating_status": "OFFLINE", "created_at": moment(v.at), "updated_at": nil, "loadbalancer": lb.Text("id"),
+		"id": v.State.id(c), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "admin_state_up": true, provisioning: pendingCreate,
+		"operating_status": "OFFLINE", "created_at": moment(v.Time), "updated_at": nil, "loadbalancer": lb.Text("id"),
 	}
 }
 
@@ -90,7 +92,7 @@ func listenerDefaults() Object {
 }
 
 func (v *visit) addListener(lb, wish Object) (Object, error) {
-	if n := v.cloud.opt.Limits.Listeners; n > 0 && len(v.state.All(listeners, nil)) >= n {
+	if n := v.cloud.opt.Limits.Listeners; n > 0 && len(v.State.All(listeners, nil)) >= n {
 		return nil, quotaMet("Listener")
 	}
 	l := listenerDefaults().With(v.fresh(listeners, lb)).With(wish.Only("name", "description", "protocol", "protocol_port", "default_pool_id", "sni_container_refs"))
@@ -98,7 +100,7 @@ func (v *visit) addListener(lb, wish Object) (Object, error) {
 	if err := v.checkListener(lb, l); err != nil {
 		return nil, err
 	}
-	return v.state.Put(listeners, l), nil
+	return v.State.Put(listeners, l), nil
 }
 
 func listenerMutable() []string {
@@ -122,10 +124,10 @@ func (v *visit) checkListener(lb, l Object) error {
 	}
 	protocol := l.Text("protocol")
 	if !slices.Contains([]string{"TCP", "UDP", "SCTP", "HTTP", "HTTPS", "TERMINATED_HTTPS"}, protocol) {
-		return refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute protocol. Value: '%s'.", protocol)
+		return rest.Refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute protocol. Value: '%s'.", protocol)
 	}
 	if lb.Text("provider") == "ovn" && !slices.Contains([]string{"TCP", "UDP", "SCTP"}, protocol) {
-		return refuse(http.StatusNotImplemented, "ProviderUnsupportedOptionError", "Provider 'ovn' does not support a requested option: OVN provider does not support %s protocol", protocol)
+		return rest.Refuse(http.StatusNotImplemented, "ProviderUnsupportedOptionError", "Provider 'ovn' does not support a requested option: OVN provider does not support %s protocol", protocol)
 	}
 	if port, _ := l.Number("protocol_port"); port < 1 || port > 65535 {
 		return unfit("protocol_port", strconv.Itoa(port), "should be greater or equal to 1")
@@ -134,15 +136,15 @@ func (v *visit) checkListener(lb, l Object) error {
 		return err
 	}
 	if len(l.Object("insert_headers")) > 0 && protocol != "HTTP" && protocol != "TERMINATED_HTTPS" {
-		return refuse(http.StatusBadRequest, "InvalidOption", "insert-headers is not a valid option for a %s protocol listener.", protocol)
+		return rest.Refuse(http.StatusBadRequest, "InvalidOption", "insert-headers is not a valid option for a %s protocol listener.", protocol)
 	}
-	for _, other := range v.state.Having(listeners, "loadbalancer", lb.Text("id")) {
+	for _, other := range v.State.Having(listeners, "loadbalancer", lb.Text("id")) {
 		if other.Text("id") != l.Text("id") && other["protocol_port"] == l["protocol_port"] && layer(other.Text("protocol")) == layer(protocol) {
-			return refuse(http.StatusConflict, "DuplicateListenerEntry", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v", layer(protocol), l["protocol_port"])
+			return rest.Refuse(http.StatusConflict, "DuplicateListenerEntry", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v", layer(protocol), l["protocol_port"])
 		}
 	}
 	if id := l.Text("default_pool_id"); id != "" {
-		p, ok := v.state.Get(pools, id)
+		p, ok := v.State.Get(pools, id)
 		if !ok {
 			return lost("Pool", id)
 		}
@@ -190,14 +192,14 @@ func partners() map[string][]string {
 func unsupported(wish Object, keys ...string) error {
 	for _, k := range keys {
 		if wish[k] != nil {
-			return refuse(http.StatusInternalServerError, "AttributeError", "'dict' object has no attribute '_sa_instance_state'")
+			return rest.Refuse(http.StatusInternalServerError, "AttributeError", "'dict' object has no attribute '_sa_instance_state'")
 		}
 	}
 	return nil
 }
 
 func createListener(v *visit) (any, error) {
-	wish := v.body.Object("listener")
+	wish := v.Body.Object("listener")
 	lb, err := v.mutable(wish.Text("loadbalancer_id"))
 	if err != nil {
 		return nil, err
@@ -210,42 +212,42 @@ func createListener(v *visit) (any, error) {
 		return nil, err
 	}
 	if id := l.Text("default_pool_id"); id != "" {
-		v.state.Change(pools, id, Object{provisioning: pendingUpdate})
+		v.State.Change(pools, id, Object{provisioning: pendingUpdate})
 	}
 	v.touch(lb.Text("id"), pendingUpdate)
-	l, _ = v.state.Get(listeners, l.Text("id"))
-	return Object{"listener": showListener(v.state, l)}, nil
+	l, _ = v.State.Get(listeners, l.Text("id"))
+	return Object{"listener": showListener(v.State, l)}, nil
 }
 
 func updateListener(v *visit) (any, error) {
-	l, ok := v.state.Get(listeners, v.params["id"])
+	l, ok := v.State.Get(listeners, v.Params["id"])
 	if !ok {
-		return nil, lost("Listener", v.params["id"])
+		return nil, lost("Listener", v.Params["id"])
 	}
 	lb, err := v.mutable(l.Text("loadbalancer"))
 	if err != nil {
 		return nil, err
 	}
-	changed := l.With(v.body.Object("listener").Only(listenerMutable()...))
+	changed := l.With(v.Body.Object("listener").Only(listenerMutable()...))
 	if err := v.checkListener(lb, changed); err != nil {
 		return nil, err
 	}
 	changed[provisioning] = pendingUpdate
-	v.state.Put(listeners, changed)
+	v.State.Put(listeners, changed)
 	v.touch(lb.Text("id"), pendingUpdate)
-	changed, _ = v.state.Get(listeners, l.Text("id"))
-	return Object{"listener": showListener(v.state, changed)}, nil
+	changed, _ = v.State.Get(listeners, l.Text("id"))
+	return Object{"listener": showListener(v.State, changed)}, nil
 }
 
 func deleteListener(v *visit) (any, error) {
-	l, ok := v.state.Get(listeners, v.params["id"])
+	l, ok := v.State.Get(listeners, v.Params["id"])
 	if !ok {
-		return nil, lost("Listener", v.params["id"])
+		return nil, lost("Listener", v.Params["id"])
 	}
 	if _, err := v.mutable(l.Text("loadbalancer")); err != nil {
 		return nil, err
 	}
-	v.state.Change(listeners, l.Text("id"), Object{provisioning: pendingDelete})
+	v.State.Change(listeners, l.Text("id"), Object{provisioning: pendingDelete})
 	v.touch(l.Text("loadbalancer"), pendingUpdate)
 	return nil, nil
 }

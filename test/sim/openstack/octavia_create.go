@@ -11,17 +11,17 @@ import (
 
 // createBalancer makes a load balancer, with all that the request has below it.
 func createBalancer(v *visit) (any, error) {
-	wish := v.body.Object("loadbalancer")
+	wish := v.Body.Object("loadbalancer")
 	if err := v.checkBalancer(wish); err != nil {
 		return nil, err
 	}
-	if n := v.cloud.opt.Limits.LoadBalancers; n > 0 && len(v.state.All(balancers, nil)) >= n {
+	if n := v.cloud.opt.Limits.LoadBalancers; n > 0 && len(v.State.All(balancers, nil)) >= n {
 		return nil, quotaMet("LoadBalancer")
 	}
-	id := v.state.id(balancers)
+	id := v.State.id(balancers)
 	lb := Object{
 		"id": id, "name": wish.Text("name"), "description": wish.Text("description"), "admin_state_up": true, "project_id": v.cloud.projectID(),
-		"tenant_id": v.cloud.projectID(), provisioning: pendingCreate, "operating_status": "OFFLINE", "created_at": moment(v.at), "updated_at": nil,
+		"tenant_id": v.cloud.projectID(), provisioning: pendingCreate, "operating_status": "OFFLINE", "created_at": moment(v.Time), "updated_at": nil,
 		"provider": wish.Text("provider"), "flavor_id": wish["flavor_id"], "availability_zone": wish["availability_zone"], "tags": rest.Anys(wish.Texts("tags")),
 		"vip_qos_policy_id": wish["vip_qos_policy_id"], "additional_vips": []any{},
 	}
@@ -34,27 +34,27 @@ func createBalancer(v *visit) (any, error) {
 	if err := v.placeVIP(lb, wish); err != nil {
 		return nil, err
 	}
-	v.state.Put(balancers, lb)
+	v.State.Put(balancers, lb)
 	if err := v.createGraph(lb, wish); err != nil {
 		return nil, err
 	}
 	v.touch(id, pendingCreate)
-	lb, _ = v.state.Get(balancers, id)
-	return Object{"loadbalancer": showGraph(v.state, lb)}, nil
+	lb, _ = v.State.Get(balancers, id)
+	return Object{"loadbalancer": showGraph(v.State, lb)}, nil
 }
 
 // vnicVersion is the minor version from which on answers tell of the port's sort and
 // groups. Source: Octavia release notes.
 const vnicVersion = 29
 
-func quotaMet(what string) *refusal {
-	return refuse(http.StatusForbidden, "QuotaException", "Quota has been met for resources: %s", what)
+func quotaMet(what string) *rest.Error {
+	return rest.Refuse(http.StatusForbidden, "QuotaException", "Quota has been met for resources: %s", what)
 }
 
 // checkName bounds a name. Source: Octavia API reference.
 func checkName(o Object) error {
 	if len(o.Text("name")) > 255 {
-		return refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute name. Value should have a maximum character requirement of 255")
+		return rest.Refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute name. Value should have a maximum character requirement of 255")
 	}
 	return nil
 }
@@ -64,14 +64,14 @@ func (v *visit) checkBalancer(wish Object) error {
 		return err
 	}
 	if p := wish.Text("provider"); p != "" && !slices.Contains(v.cloud.opt.Providers, p) {
-		return refuse(http.StatusBadRequest, "ProviderNotEnabledError", "Provider '%s' is not enabled.", p)
+		return rest.Refuse(http.StatusBadRequest, "ProviderNotEnabledError", "Provider '%s' is not enabled.", p)
 	}
 	if f := wish.Text("flavor_id"); f != "" {
-		if _, ok := v.state.Get(flavors, f); !ok {
+		if _, ok := v.State.Get(flavors, f); !ok {
 			return invalid("Invalid flavor_id.")
 		}
 	}
-	if z := wish.Text("availability_zone"); z != "" && len(v.state.Having(zones, "name", z)) == 0 {
+	if z := wish.Text("availability_zone"); z != "" && len(v.State.Having(zones, "name", z)) == 0 {
 		return invalid("Invalid availability zone.")
 	}
 	if wish.Text("vip_port_id") == "" && wish.Text("vip_network_id") == "" && wish.Text("vip_subnet_id") == "" {
@@ -83,9 +83,9 @@ func (v *visit) checkBalancer(wish Object) error {
 // placeVIP finds or makes the port of the address of a load balancer.
 func (v *visit) placeVIP(lb, wish Object) error {
 	if id := wish.Text("vip_port_id"); id != "" {
-		port, ok := v.state.Get(ports, id)
+		port, ok := v.State.Get(ports, id)
 		if !ok {
-			return refuse(http.StatusBadRequest, "InvalidSubresource", "Port %s not found.", id)
+			return rest.Refuse(http.StatusBadRequest, "InvalidSubresource", "Port %s not found.", id)
 		}
 		if port.Text("device_id") != "" {
 			return invalid("Port %s is already used by device %s ", id, port.Text("device_id"))
@@ -105,7 +105,7 @@ func (v *visit) placeVIP(lb, wish Object) error {
 			return err
 		}
 	} else if err := v.takes(subnet, address); err != nil {
-		err.text = fmt.Sprintf("Error creating neutron port on network %s due to %s\nNeutron server returns request_ids: ['req-%s'].", subnet.Text("network_id"), err.text, idOf("request"))
+		err.Text = fmt.Sprintf("Error creating neutron port on network %s due to %s\nNeutron server returns request_ids: ['req-%s'].", subnet.Text("network_id"), err.Text, idOf("request"))
 		return err
 	}
 	port := v.makePort(subnet, address, Object{"name": "octavia-lb-" + lb.Text("id"), "device_id": "lb-" + lb.Text("id"), "device_owner": "Octavia", "admin_state_up": false, "security_groups": []any{idOf("default")}})
@@ -118,17 +118,17 @@ func (v *visit) placeVIP(lb, wish Object) error {
 // IPv4 before one of IPv6. Source: Octavia, api/v2/controllers/load_balancer.py.
 func (v *visit) vipSubnet(wish Object) (Object, error) {
 	if id := wish.Text("vip_subnet_id"); id != "" {
-		subnet, ok := v.state.Get(subnets, id)
+		subnet, ok := v.State.Get(subnets, id)
 		if network := wish.Text("vip_network_id"); !ok || network != "" && network != subnet.Text("network_id") {
-			return nil, refuse(http.StatusBadRequest, "InvalidSubresource", "Subnet %s not found.", id)
+			return nil, rest.Refuse(http.StatusBadRequest, "InvalidSubresource", "Subnet %s not found.", id)
 		}
 		return subnet, nil
 	}
 	id := wish.Text("vip_network_id")
-	if _, ok := v.state.Get(networks, id); !ok {
-		return nil, refuse(http.StatusBadRequest, "InvalidSubresource", "Network %s not found.", id)
+	if _, ok := v.State.Get(networks, id); !ok {
+		return nil, rest.Refuse(http.StatusBadRequest, "InvalidSubresource", "Network %s not found.", id)
 	}
-	all := v.state.Having(subnets, "network_id", id)
+	all := v.State.Having(subnets, "network_id", id)
 	slices.SortStableFunc(all, func(a, b Object) int {
 		x, _ := a.Number("ip_version")
 		y, _ := b.Number("ip_version")
@@ -172,7 +172,7 @@ func (v *visit) createGraph(lb, wish Object) error {
 			return err
 		}
 		if made.Text("default_pool_id") != "" {
-			v.state.Change(listeners, made.Text("id"), Object{"updated_at": moment(v.at)})
+			v.State.Change(listeners, made.Text("id"), Object{"updated_at": moment(v.Time)})
 		}
 	}
 	return nil
@@ -191,7 +191,7 @@ func (v *visit) graphPool(lb, p Object, named map[string]string) (string, error)
 		if _, err := v.addMonitor(pool, m); err != nil {
 			return "", err
 		}
-		pool, _ = v.state.Get(pools, pool.Text("id"))
+		pool, _ = v.State.Get(pools, pool.Text("id"))
 	}
 	for _, m := range p.Objects("members") {
 		if _, err := v.addMember(pool, m); err != nil {

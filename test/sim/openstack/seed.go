@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
@@ -78,13 +79,9 @@ func plant(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
-	if opt.Seed.ClusterID == "" {
-		opt.Seed.ClusterID = "berth-demo"
-	}
-	if opt.Seed.Addresses == 0 {
-		opt.Seed.Addresses = 2
-	}
-	p := &planting{visit: &visit{cloud: &Cloud{opt: opt, state: s}, state: s, at: opt.Clock.Now()}, dual: opt.Seed.DualStack}
+	sim.Default(&opt.Seed.ClusterID, "berth-demo")
+	sim.Default(&opt.Seed.Addresses, 2)
+	p := &planting{visit: &visit{Visit: rest.Visit[*state]{Visit: sim.Visit{Entry: sim.Entry{Time: opt.Clock.Now()}}, State: s}, cloud: &Cloud{opt: opt}}, dual: opt.Seed.DualStack}
 	p.Region, p.Project, p.ClusterID = opt.Region, opt.Project, opt.Seed.ClusterID
 	p.Cluster = p.network("cluster", false)
 	p.subnet(&p.Cluster, "cluster", "10.0.0.0/16", nil)
@@ -98,30 +95,30 @@ func plant(s *state, opt Options) (Seed, error) {
 	p.subnet(&p.Public, "public-b", "198.51.100.0/24", []string{"internet", "partners"})
 	p.Second = p.network("second", true)
 	p.subnet(&p.Second, "second", "192.0.2.0/24", nil)
-	p.state.Put(groups, Object{"id": idOf("default"), "name": "default", "description": "Default security group", "project_id": p.cloud.projectID(), "tags": []any{}, "revision_number": float64(1)})
+	p.State.Put(groups, Object{"id": idOf("default"), "name": "default", "description": "Default security group", "project_id": p.cloud.projectID(), "tags": []any{}, "revision_number": float64(1)})
 	p.furnish(opt)
 	return p.Seed, nil
 }
 
 // furnish adds what Services can name.
 func (p *planting) furnish(opt Options) {
-	cluster, _ := p.state.Get(subnets, p.Cluster.Subnets[0].ID)
+	cluster, _ := p.State.Get(subnets, p.Cluster.Subnets[0].ID)
 	p.FreePort = p.makePort(cluster, "10.0.200.1", Object{"name": "reserved", "security_groups": []any{idOf("default")}}).Text("id")
-	public, _ := p.state.Get(subnets, p.Public.Subnets[0].ID)
+	public, _ := p.State.Get(subnets, p.Public.Subnets[0].ID)
 	for i := range opt.Seed.Addresses {
 		address := netip.AddrFrom4([4]byte{203, 0, 113, byte(200 + i)}).String()
-		p.state.Put(floating, Object{
+		p.State.Put(floating, Object{
 			"id": idOf("floating " + address), "floating_ip_address": address, "floating_network_id": p.Public.ID, "subnet": public.Text("id"), "description": "",
 			"project_id": p.cloud.projectID(), "tags": []any{}, "revision_number": float64(0),
 		}.With(unbound()))
 		p.Addresses = append(p.Addresses, address)
 	}
 	p.Flavor, p.Zone = idOf("flavor"), "az-1"
-	p.state.Put(flavors, Object{"id": p.Flavor, "name": "large", "description": "", "enabled": true, "flavor_profile_id": idOf("profile")})
-	p.state.Put(zones, Object{"id": idOf("zone"), "name": p.Zone, "description": "", "enabled": true, "availability_zone_profile_id": idOf("zones")})
+	p.State.Put(flavors, Object{"id": p.Flavor, "name": "large", "description": "", "enabled": true, "flavor_profile_id": idOf("profile")})
+	p.State.Put(zones, Object{"id": idOf("zone"), "name": p.Zone, "description": "", "enabled": true, "availability_zone_profile_id": idOf("zones")})
 	container := idOf("container")
 	p.Certificate = "/key-manager/v1/containers/" + container
-	p.state.Put(containers, Object{"id": container, "name": "certificate", "type": "certificate", "status": "ACTIVE", "secret_refs": []any{}})
+	p.State.Put(containers, Object{"id": container, "name": "certificate", "type": "certificate", "status": "ACTIVE", "secret_refs": []any{}})
 	for n := range opt.Seed.Nodes {
 		p.node(n)
 	}
@@ -129,7 +126,7 @@ func (p *planting) furnish(opt Options) {
 
 func (p *planting) network(name string, external bool) Network {
 	id := idOf("network " + name)
-	p.state.Put(networks, Object{
+	p.State.Put(networks, Object{
 		"id": id, "name": name, "admin_state_up": true, "status": "ACTIVE", "shared": external, "router:external": external, "mtu": float64(1500),
 		"project_id": p.owner(name), "tags": []any{}, "port_security_enabled": true,
 	})
@@ -161,7 +158,7 @@ func (p *planting) subnet(n *Network, name, cidr string, tags []string) {
 		end = end.Prev()
 	}
 	s := Subnet{ID: idOf("subnet " + name), Name: name, CIDR: cidr, Tags: tags}
-	p.state.Put(subnets, Object{
+	p.State.Put(subnets, Object{
 		"id": s.ID, "name": name, "network_id": n.ID, "cidr": cidr, "ip_version": float64(version), "gateway_ip": gateway.String(), "enable_dhcp": true,
 		"allocation_pools": []any{Object{"start": gateway.Next().String(), "end": end.String()}}, "dns_nameservers": []any{}, "host_routes": []any{},
 		"project_id": p.owner(n.Name), "tags": rest.Anys(tags),
@@ -180,12 +177,12 @@ func (p *planting) node(n int) {
 		node.IPv6 = fmt.Sprintf("fd00:10::100:%x", n+1)
 		fixed = append(fixed, Object{"subnet_id": p.Cluster.Subnets[1].ID, "ip_address": node.IPv6})
 	}
-	cluster, _ := p.state.Get(subnets, p.Cluster.Subnets[0].ID)
+	cluster, _ := p.State.Get(subnets, p.Cluster.Subnets[0].ID)
 	port := p.makePort(cluster, address, Object{
 		"device_id": server, "device_owner": "compute:nova", "status": "ACTIVE", "fixed_ips": fixed, "security_groups": []any{idOf("default")},
 	})
 	node.PortID = port.Text("id")
-	p.state.Put(servers, Object{
+	p.State.Put(servers, Object{
 		"id": server, "name": name, "status": "ACTIVE", "tenant_id": p.cloud.projectID(), "metadata": Object{}, "flavor": Object{"original_name": "m1.large"},
 		"OS-EXT-AZ:availability_zone": "nova", "addresses": Object{p.Cluster.Name: []any{Object{"addr": address, "version": float64(4), "OS-EXT-IPS:type": "fixed"}}},
 	})

@@ -45,7 +45,7 @@ func newState() *state {
 	return &state{Tables: rest.Tables{}, busy: map[string]time.Time{}, fail: map[string]bool{}}
 }
 
-func (s *state) clone() *state {
+func (s *state) Clone() *state {
 	return &state{Tables: s.Tables.Clone(), made: s.made, busy: maps.Clone(s.busy), fail: maps.Clone(s.fail)}
 }
 

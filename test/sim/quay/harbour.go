@@ -74,26 +74,24 @@ func (i inventory) copied() inventory {
 
 // ServeHTTP answers a call, unless a fault does.
 func (h *Harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	write := r.Method != http.MethodGet
-	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	operation := r.Method + " " + path[len(path)/3*2] // inventory, balancers, openings, machines or listeners
-	met := h.Faults.Meet(r.Context(), "quay", operation, write)
-	entry := sim.Entry{Time: time.Now(), Service: "quay", Operation: operation, Write: write, Faults: met.Kinds}
-	var answer any
-	if len(met.Errors) > 0 {
-		f := met.Errors[0]
-		entry.Status, answer = max(f.Status, http.StatusBadRequest), problem{Code: f.Code, Text: "injected"}
-	} else {
-		entry.Status, answer = h.serve(r, path, met.Stale)
-		entry.Committed = entry.Status == http.StatusOK
-	}
-	h.Journal.Append(entry)
-	if met.Cut {
-		sim.HangUp(w)
-		return
-	}
-	w.WriteHeader(entry.Status)
-	_ = json.NewEncoder(w).Encode(answer) // a client that has gone away is no fault of ours
+	h.Handle(w, r, func() (*sim.Visit, func(int)) {
+		path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+		v := &sim.Visit{Entry: sim.Entry{Time: time.Now(), Service: "quay", Write: r.Method != http.MethodGet}}
+		v.Operation = r.Method + " " + path[len(path)/3*2] // inventory, balancers, openings, machines or listeners
+		var answer any
+		if met := v.Meet(r.Context(), &h.Faults); len(met.Errors) > 0 {
+			f := met.Errors[0]
+			v.Status, answer = max(f.Status, http.StatusBadRequest), problem{Code: f.Code, Text: "injected"}
+		} else {
+			v.Status, answer = h.serve(r, path, met.Stale)
+			v.Committed = v.Status == http.StatusOK
+		}
+		status := v.Status
+		return v, func(int) {
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(answer) // a client that has gone away is no fault of ours
+		}
+	})
 }
 
 func (h *Harbour) serve(r *http.Request, path []string, stale *sim.Fault) (int, any) {

@@ -34,6 +34,16 @@ func Test(t *testing.T, body func(t *testing.T)) {
 	})
 }
 
+// Fresh makes a cloud for a test.
+func Fresh[Options any, Cloud http.Handler](t testing.TB, build func(Options) (Cloud, error), opt Options) Cloud {
+	t.Helper()
+	cloud, err := build(opt)
+	if err != nil {
+		t.Fatalf("simulator: %v", err)
+	}
+	return cloud
+}
+
 // Start serves a handler in memory until the test ends, and returns its URL.
 func Start(t testing.TB, h http.Handler) (url string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/aws/network"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
@@ -60,33 +61,19 @@ func New(opt Options) *API {
 }
 
 func withDefaults(opt Options) Options {
-	if opt.Region == "" {
-		opt.Region = "us-east-1"
-	}
-	if opt.Account == "" {
-		opt.Account = "123456789012"
-	}
+	sim.Default(&opt.Region, "us-east-1")
+	sim.Default(&opt.Account, "123456789012")
 	if len(opt.Zones) == 0 {
 		opt.Zones = DefaultZones(opt.Region)
 	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
-	if opt.TerminatedFor == 0 {
-		opt.TerminatedFor = time.Hour
-	}
+	sim.RealClock(&opt.Clock)
+	sim.Default(&opt.TerminatedFor, time.Hour)
 	if opt.Users == nil {
 		opt.Users = network.AllUsers{}
 	}
-	l := &opt.Limits
-	for _, d := range []struct {
-		to    *int
-		value int
-	}{{&l.RulesPerGroup, 60}, {&l.GroupsPerInterface, 5}, {&l.Groups, 2500}} {
-		if *d.to == 0 {
-			*d.to = d.value
-		}
-	}
+	sim.Default(&opt.Limits.RulesPerGroup, 60)
+	sim.Default(&opt.Limits.GroupsPerInterface, 5)
+	sim.Default(&opt.Limits.Groups, 2500)
 	return opt
 }
 

@@ -39,7 +39,7 @@ func registerInstances(c *call) (any, error) {
 		there[r.ID] = true
 	}
 	for _, id := range ids {
-		in, ok := c.dir.Instance(id)
+		in, ok := c.Dir.Instance(id)
 		switch {
 		case !ok || in.State == "terminated" || in.State == "shutting-down":
 			return nil, unknownInstance(id)
@@ -66,7 +66,7 @@ func deregisterInstances(c *call) (any, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		if _, ok := c.dir.Instance(id); !ok && !lb.registered(id) {
+		if _, ok := c.Dir.Instance(id); !ok && !lb.registered(id) {
 			return nil, unknownInstance(id)
 		}
 	}
@@ -104,7 +104,7 @@ func describeInstanceHealth(c *call) (any, error) {
 			return nil, unknownInstance(id)
 		}
 		s := instanceState{InstanceId: id, State: "InService", ReasonCode: "N/A", Description: "N/A"}
-		if in, _ := c.dir.Instance(id); in.State != "running" {
+		if in, _ := c.Dir.Instance(id); in.State != "running" {
 			s = instanceState{InstanceId: id, State: "OutOfService", ReasonCode: "Instance", Description: "Instance is in stopped state."}
 		}
 		out.InstanceStates.Member = append(out.InstanceStates.Member, s)

@@ -1,7 +1,6 @@
 package elb
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,14 +71,8 @@ func (c *call) checkListener(l *listener) error {
 	return c.checkCertificate(l.Certificate)
 }
 
-var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm|iam):[^/]*:(server-)?certificate/.+$`)
-
 func (c *call) checkCertificate(arn string) error {
-	known := certificateARN.MatchString(arn)
-	if c.opt.Certificates != nil {
-		known = slices.Contains(c.opt.Certificates, arn)
-	}
-	if !known {
+	if !c.opt.HasCertificate(arn) {
 		return query.Errorf("CertificateNotFound", "Server Certificate not found for the key: %s", arn)
 	}
 	return nil

@@ -44,7 +44,7 @@ func (c *call) target() (*loadBalancer, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	lb, ok := c.state.LoadBalancers[name]
+	lb, ok := c.State.LoadBalancers[name]
 	if !ok {
 		return nil, notFound(name)
 	}
@@ -58,7 +58,7 @@ type place struct {
 }
 
 func (c *call) subnets(ids, held []string) ([]network.Subnet, error) {
-	found, err := lbkit.Subnets(c.dir, ids, held)
+	found, err := lbkit.Subnets(c.Dir, ids, held)
 	return found, withStatus(err)
 }
 
@@ -110,19 +110,19 @@ func createLoadBalancer(c *call) (any, error) {
 	if err := c.furnish(lb, listeners, tags); err != nil {
 		return nil, err
 	}
-	if old, ok := c.state.LoadBalancers[name]; ok {
+	if old, ok := c.State.LoadBalancers[name]; ok {
 		if !sameCreation(old, lb) {
 			return nil, query.Errorf("DuplicateLoadBalancerName", "Load Balancer named %s already exists and it is configured with different parameters.", name)
 		}
 		return created{old.DNSName}, nil
 	}
-	if len(c.state.LoadBalancers) >= c.opt.Limits.LoadBalancers {
+	if len(c.State.LoadBalancers) >= c.opt.Limits.LoadBalancers {
 		return nil, query.Errorf("TooManyLoadBalancers", "Exceeded quota of account %s", c.opt.Account)
 	}
-	c.state.Seq++
-	lb.Seq = c.state.Seq
+	c.State.Seq++
+	lb.Seq = c.State.Seq
 	lb.DNSName = c.dnsName(lb)
-	c.state.LoadBalancers[name] = lb
+	c.State.LoadBalancers[name] = lb
 	c.hold(lb)
 	return created{lb.DNSName}, nil
 }
@@ -174,12 +174,12 @@ func sameCreation(a, b *loadBalancer) bool {
 }
 
 func (c *call) hold(lb *loadBalancer) {
-	c.uses.Set(lb.key(), lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
+	c.Hold(lb.key(), lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
 	var want []network.Interface
 	for _, id := range lb.Subnets {
 		want = append(want, network.Interface{Subnet: id, Description: "ELB " + lb.Name, Type: "interface", Groups: lb.Groups})
 	}
-	lbkit.Attach(c.dir, lb.key(), want)
+	lbkit.Attach(c.Dir, lb.key(), want)
 }
 
 func deleteLoadBalancer(c *call) (any, error) {
@@ -187,10 +187,10 @@ func deleteLoadBalancer(c *call) (any, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	if lb, ok := c.state.LoadBalancers[name]; ok {
-		delete(c.state.LoadBalancers, name)
-		c.uses.Release(lb.key(), c.opt.ReleaseDelay)
-		lbkit.Detach(c.dir, lb.key(), c.opt.ReleaseDelay)
+	if lb, ok := c.State.LoadBalancers[name]; ok {
+		delete(c.State.LoadBalancers, name)
+		c.Release(lb.key(), c.opt.ReleaseDelay)
+		lbkit.Detach(c.Dir, lb.key(), c.opt.ReleaseDelay)
 	}
 	return nil, nil
 }
@@ -208,10 +208,10 @@ func describeLoadBalancers(c *call) (any, error) {
 	}
 	var all []*loadBalancer
 	if len(names) == 0 {
-		all = slices.SortedFunc(maps.Values(c.state.LoadBalancers), func(a, b *loadBalancer) int { return a.Seq - b.Seq })
+		all = slices.SortedFunc(maps.Values(c.State.LoadBalancers), func(a, b *loadBalancer) int { return a.Seq - b.Seq })
 	}
 	for i, name := range names {
-		lb, ok := c.state.LoadBalancers[name]
+		lb, ok := c.State.LoadBalancers[name]
 		if !ok {
 			return nil, notFound(name)
 		}

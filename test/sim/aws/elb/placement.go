@@ -17,15 +17,15 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 		return conflict("A load balancer can have at most %d security groups", maxGroups)
 	}
 	if len(ids) == 0 {
-		ids = lbkit.DefaultGroups(c.dir, lb.VPC)
+		ids = lbkit.DefaultGroups(c.Dir, lb.VPC)
 	}
-	if err := lbkit.Groups(c.dir, lb.VPC, ids); err != nil {
+	if err := lbkit.Groups(c.Dir, lb.VPC, ids); err != nil {
 		return withStatus(err)
 	}
 	lb.Groups = slices.Clone(ids)
 	lb.Source = sourceGroup{OwnerAlias: c.opt.Account, GroupName: "default"}
 	if len(ids) > 0 {
-		g, _ := c.dir.Group(ids[0])
+		g, _ := c.Dir.Group(ids[0])
 		lb.Source.GroupName = g.Name
 	}
 	return nil

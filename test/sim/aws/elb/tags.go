@@ -24,7 +24,7 @@ func (c *call) named() ([]*loadBalancer, error) {
 	}
 	var out []*loadBalancer
 	for _, name := range names {
-		lb, ok := c.state.LoadBalancers[name]
+		lb, ok := c.State.LoadBalancers[name]
 		if !ok {
 			return nil, notFound(name)
 		}
@@ -40,16 +40,11 @@ func addTags(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	merged := make([][]lbkit.Tag, len(lbs))
-	for i, lb := range lbs {
-		if merged[i], err = lbkit.MergeTags(lb.Tags, tags, c.opt.Limits.Tags); err != nil {
-			return nil, err
-		}
+	var have []*[]lbkit.Tag
+	for _, lb := range lbs {
+		have = append(have, &lb.Tags)
 	}
-	for i, lb := range lbs {
-		lb.Tags = merged[i]
-	}
-	return nil, nil
+	return nil, lbkit.AddTags(have, tags, c.opt.Limits.Tags)
 }
 
 type tagDescription struct {
@@ -75,12 +70,12 @@ func describeTags(c *call) (any, error) {
 }
 
 // TagsOf gives the tags of a load balancer by its name, and whether it is there.
-func (a *API) TagsOf(name string) (map[string]string, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	lb := a.state.LoadBalancers[name]
-	if lb == nil {
-		return nil, false
-	}
-	return lbkit.TagMap(lb.Tags), true
+func (a *API) TagsOf(name string) (tags map[string]string, there bool) {
+	a.Locked(func() {
+		var lb *loadBalancer
+		if lb, there = a.State.LoadBalancers[name]; there {
+			tags = lbkit.TagMap(lb.Tags)
+		}
+	})
+	return tags, there
 }

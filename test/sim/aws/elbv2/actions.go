@@ -143,7 +143,7 @@ func (c *call) checkAssociation(l *listener, lb *loadBalancer, arn string) error
 	if tg.IPType == "ipv6" && lb.IPType == ipv4 {
 		return invalid("The target group '%s' has IP address type 'ipv6' and can be used only with dualstack load balancers", arn)
 	}
-	for _, other := range c.state.loadBalancersOf(arn) {
+	for _, other := range c.State.loadBalancersOf(arn) {
 		if other != lb.ARN {
 			return query.Errorf("TargetGroupAssociationLimit", "The following target groups cannot be associated with more than one load balancer: %s", arn)
 		}

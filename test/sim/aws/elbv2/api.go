@@ -1,13 +1,10 @@
 package elbv2
 
 import (
-	"encoding/json"
 	"strconv"
-	"sync"
 	"time"
 
-	"k8s.io/utils/clock"
-
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/network"
 	"github.com/berth-lb/berth/test/sim/aws/query"
@@ -46,58 +43,37 @@ type Delays struct {
 
 // Options configure the simulator. The zero value is us-east-1 without delays.
 type Options struct {
-	// Region is the region of names and ARNs, default us-east-1.
-	Region string
-	// Account is the twelve digit account, default 000000000000.
-	Account string
-	// Clock tells when delays end, default the real clock.
-	Clock  clock.PassiveClock
+	lbkit.Options
 	Limits Limits
 	Delays Delays
-	// Certificates are the only certificate ARNs accepted. Nil accepts any well-formed one.
-	Certificates []string
 }
 
 // API is the simulated service. It is safe for concurrent use.
 type API struct {
-	dir  network.Directory
-	opt  Options
-	uses *lbkit.Uses
-
-	mu    sync.Mutex
-	state *state
+	*lbkit.API[state]
+	opt Options
 }
 
 // New makes the service of an empty account, on the networks of dir.
 func New(dir network.Directory, opt Options) *API {
-	if opt.Region == "" {
-		opt.Region = "us-east-1"
-	}
-	if opt.Account == "" {
-		opt.Account = "000000000000"
-	}
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
 	opt.Limits.fill()
-	return &API{dir: dir, opt: opt, uses: lbkit.NewUses(opt.Clock.Now), state: newState()}
+	api := lbkit.New(dir, &opt.Options, newState())
+	return &API{api, opt}
 }
 
 // fill sets the default quotas; source: "quotas" pages of the load balancer guides.
 func (l *Limits) fill() {
-	for _, d := range []struct {
-		at    *int
-		value int
-	}{
-		{&l.NetworkLoadBalancers, 50}, {&l.TargetGroups, 3000}, {&l.Listeners, 50},
-		{&l.Certificates, 25}, {&l.TargetsPerGroup, 1000}, {&l.TargetsPerZone, 500},
-		{&l.TargetsPerLoadBalancer, 3000}, {&l.TargetsCrossZone, 500}, {&l.GroupsPerAction, 5},
-		{&l.Interfaces, 1200}, {&l.Tags, 50},
-	} {
-		if *d.at == 0 {
-			*d.at = d.value
-		}
-	}
+	sim.Default(&l.NetworkLoadBalancers, 50)
+	sim.Default(&l.TargetGroups, 3000)
+	sim.Default(&l.Listeners, 50)
+	sim.Default(&l.Certificates, 25)
+	sim.Default(&l.TargetsPerGroup, 1000)
+	sim.Default(&l.TargetsPerZone, 500)
+	sim.Default(&l.TargetsPerLoadBalancer, 3000)
+	sim.Default(&l.TargetsCrossZone, 500)
+	sim.Default(&l.GroupsPerAction, 5)
+	sim.Default(&l.Interfaces, 1200)
+	sim.Default(&l.Tags, 50)
 }
 
 // call is one operation at work: its parameters, its time, and the state under lock.
@@ -109,61 +85,11 @@ type call struct {
 
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
-	ops := operations()
-	s := &query.Service{
-		Name:      "elbv2",
-		Version:   "2015-12-01",
-		Namespace: "http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/",
-		Style:     query.AWSQuery,
-		Ops:       make(map[string]query.Op, len(ops)),
-		Writes:    func(action string) bool { return ops[action].write },
-		Freeze:    a.freeze,
-	}
-	for name, op := range ops {
-		s.Ops[name] = func(req *query.Request) (any, error) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.state.sweep(req.Now)
-			result, err := op.run(&call{Reader: lbkit.Read(req.Params), API: a, now: req.Now})
-			if err != nil {
-				return nil, err
-			}
-			return lbkit.Render(result)
-		}
-	}
-	return s
-}
-
-func (a *API) freeze() *query.Service {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return (&API{dir: a.dir, opt: a.opt, uses: lbkit.NewUses(a.opt.Clock.Now), state: a.state.clone()}).Service()
-}
-
-// Snapshot gives a copy of everything, to be written as JSON.
-func (a *API) Snapshot() any {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state.clone()
-}
-
-// GroupUsers lists the load balancers that use a security group.
-func (a *API) GroupUsers(id string) []string { return a.uses.GroupUsers(id) }
-
-// AddressUsers lists the load balancers that use an elastic IP address, by allocation id.
-func (a *API) AddressUsers(id string) []string { return a.uses.AddressUsers(id) }
-
-// clone copies the state through JSON; all of it is exported fields of plain values.
-func (s *state) clone() *state {
-	out := newState()
-	raw, err := json.Marshal(s)
-	if err == nil {
-		err = json.Unmarshal(raw, out)
-	}
-	if err != nil {
-		return newState()
-	}
-	return out
+	about := query.Service{Name: "elbv2", Version: "2015-12-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
+	return lbkit.Serve(a.API, about, operations(), func(r *lbkit.Reader, now time.Time) *call {
+		a.State.sweep(now)
+		return &call{r, a, now}
+	})
 }
 
 // arn makes the ARN of a resource of this service.
@@ -174,8 +100,8 @@ func (a *API) arn(resource string) string {
 // next gives a sequence number and 16 hexadecimal digits derived from it, which
 // are unique in this account and the same in every run.
 func (a *API) next(kind string) (seq int, id string) {
-	a.state.Seq++
-	return a.state.Seq, lbkit.Hex(16, a.opt.Account, a.opt.Region, kind, strconv.Itoa(a.state.Seq))
+	a.State.Seq++
+	return a.State.Seq, lbkit.Hex(16, a.opt.Account, a.opt.Region, kind, strconv.Itoa(a.State.Seq))
 }
 
 // sequence is a sort key for listings by age.

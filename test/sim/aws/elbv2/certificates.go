@@ -1,7 +1,6 @@
 package elbv2
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
@@ -24,16 +23,8 @@ func (c *call) readCertificates() []string {
 	return out
 }
 
-var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm|iam):[^/]*:(server-)?certificate/.+$`)
-
 func (c *call) checkCertificate(arn string) error {
-	if c.opt.Certificates != nil {
-		if slices.Contains(c.opt.Certificates, arn) {
-			return nil
-		}
-		return query.Errorf("CertificateNotFound", "Certificate '%s' not found", arn)
-	}
-	if !certificateARN.MatchString(arn) {
+	if !c.opt.HasCertificate(arn) {
 		return query.Errorf("CertificateNotFound", "Certificate '%s' not found", arn)
 	}
 	return nil
@@ -72,7 +63,7 @@ func addCertificates(c *call) (any, error) {
 	}
 	// The quota does not count default certificates; source: quotas page of the guide.
 	count := 0
-	for _, o := range c.state.listenersOf(l.LoadBalancer) {
+	for _, o := range c.State.listenersOf(l.LoadBalancer) {
 		list := o.Extra
 		if o == l {
 			list = all

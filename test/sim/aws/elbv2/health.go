@@ -74,12 +74,12 @@ func (c *call) verdict(tg *targetGroup, t target) verdict {
 	if !t.Draining.IsZero() || c.terminated(tg, t) {
 		return verdict{"draining", "Target.DeregistrationInProgress", "Target deregistration is in progress"}
 	}
-	users := c.state.loadBalancersOf(tg.ARN)
+	users := c.State.loadBalancersOf(tg.ARN)
 	if len(users) == 0 {
 		return verdict{"unused", "Target.NotInUse", "Target group is not configured to receive traffic from the load balancer"}
 	}
 	if tg.TargetType == targetInstance {
-		if in, _ := c.dir.Instance(t.ID); in.State != "running" {
+		if in, _ := c.Dir.Instance(t.ID); in.State != "running" {
 			return verdict{"unused", "Target.InvalidState", "Target is in the " + in.State + " state"}
 		}
 	}
@@ -100,14 +100,14 @@ func (c *call) terminated(tg *targetGroup, t target) bool {
 	if tg.TargetType != targetInstance {
 		return false
 	}
-	in, ok := c.dir.Instance(t.ID)
+	in, ok := c.Dir.Instance(t.ID)
 	return !ok || in.State == "terminated"
 }
 
 // serves tells whether one of the load balancers has the zone enabled.
 func (c *call) serves(arns []string, name string) bool {
 	return slices.ContainsFunc(arns, func(arn string) bool {
-		lb := c.state.LoadBalancers[arn]
+		lb := c.State.LoadBalancers[arn]
 		return lb != nil && slices.ContainsFunc(lb.Zones, func(z zone) bool { return z.Zone == name })
 	})
 }

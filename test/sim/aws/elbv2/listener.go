@@ -48,7 +48,7 @@ func createListener(c *call) (any, error) {
 	if l.Tags, err = lbkit.MergeTags(nil, tags, c.opt.Limits.Tags); err != nil {
 		return nil, err
 	}
-	for _, old := range c.state.listenersOf(lb.ARN) {
+	for _, old := range c.State.listenersOf(lb.ARN) {
 		if old.Port != l.Port {
 			continue
 		}
@@ -58,7 +58,7 @@ func createListener(c *call) (any, error) {
 		}
 		return nil, query.Errorf("DuplicateListener", "A listener already exists on this port for this load balancer '%s'", lb.ARN)
 	}
-	if len(c.state.listenersOf(lb.ARN)) >= c.opt.Limits.Listeners {
+	if len(c.State.listenersOf(lb.ARN)) >= c.opt.Limits.Listeners {
 		return nil, query.Errorf("TooManyListeners", "The maximum number of listeners has been reached on load balancer '%s'", lb.ARN)
 	}
 	base := strings.Replace(lb.ARN, ":loadbalancer/", ":listener/", 1)
@@ -67,7 +67,7 @@ func createListener(c *call) (any, error) {
 	_, l.Rule = c.next("rule")
 	l.Attributes = l.defaultAttributes()
 	l.Actions = w.actions
-	c.state.Listeners[l.ARN] = l
+	c.State.Listeners[l.ARN] = l
 	if err := c.used(l); err != nil {
 		c.dropListener(l)
 		return nil, err
@@ -77,13 +77,13 @@ func createListener(c *call) (any, error) {
 
 // used checks the quotas that depend on which groups are in use, and notes their use.
 func (c *call) used(l *listener) error {
-	c.state.users = nil
+	c.State.users = nil
 	for _, g := range groupsOf(l.Actions) {
 		if err := c.checkLoad(g); err != nil {
 			return err
 		}
 	}
-	c.state.markUse(c.now)
+	c.State.markUse(c.now)
 	return nil
 }
 
@@ -177,18 +177,15 @@ func (c *call) checkTLS(l *listener, w listenerWish) error {
 
 // listener reads ListenerArn and gives the listener with its load balancer.
 func (c *call) listener() (*listener, *loadBalancer, error) {
-	arn := c.Need("ListenerArn")
-	if err := c.Err(); err != nil {
+	l, err := named(c, "ListenerArn", (*call).listenerAt)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := malformed(arn, "listener", "listener"); err != nil {
-		return nil, nil, err
-	}
-	l, ok := c.state.Listeners[arn]
-	if !ok {
-		return nil, nil, query.Errorf("ListenerNotFound", "Listener '%s' not found", arn)
-	}
-	return l, c.state.LoadBalancers[l.LoadBalancer], nil
+	return l, c.State.LoadBalancers[l.LoadBalancer], nil
+}
+
+func (c *call) listenerAt(arn string) (*listener, error) {
+	return at(c.State.Listeners, arn, "listener", "listener", "ListenerNotFound")
 }
 
 func modifyListener(c *call) (any, error) {
@@ -204,7 +201,7 @@ func modifyListener(c *call) (any, error) {
 	if err := c.shape(&changed, lb, w); err != nil {
 		return nil, err
 	}
-	for _, o := range c.state.listenersOf(lb.ARN) {
+	for _, o := range c.State.listenersOf(lb.ARN) {
 		if o != l && o.Port == changed.Port {
 			return nil, query.Errorf("DuplicateListener", "A listener already exists on this port for this load balancer '%s'", lb.ARN)
 		}
@@ -226,7 +223,7 @@ func modifyListener(c *call) (any, error) {
 		l.Actions = w.actions
 	}
 	if err := c.used(l); err != nil {
-		*l, c.state.users = before, nil
+		*l, c.State.users = before, nil
 		return nil, err
 	}
 	return c.listeners(l), nil
@@ -238,14 +235,14 @@ func deleteListener(c *call) (any, error) {
 		return nil, err
 	}
 	c.dropListener(l)
-	c.state.markUse(c.now)
+	c.State.markUse(c.now)
 	return nil, nil
 }
 
 // dropListener removes a listener.
 func (c *call) dropListener(l *listener) {
-	delete(c.state.Listeners, l.ARN)
-	c.state.users = nil
+	delete(c.State.Listeners, l.ARN)
+	c.State.users = nil
 }
 
 func describeListeners(c *call) (any, error) {
@@ -266,13 +263,13 @@ func describeListeners(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = c.state.listenersOf(lb.ARN)
+		all = c.State.listenersOf(lb.ARN)
 	}
 	for _, arn := range arns {
 		if err := malformed(arn, "listener", "listener"); err != nil {
 			return nil, err
 		}
-		l, ok := c.state.Listeners[arn]
+		l, ok := c.State.Listeners[arn]
 		if !ok {
 			return nil, query.Errorf("ListenerNotFound", "One or more listeners not found")
 		}

@@ -42,24 +42,34 @@ func malformed(arn, kind, word string) error {
 	return query.Errorf("ValidationError", "'%s' is not a valid %s ARN", arn, word)
 }
 
-// loadBalancer reads LoadBalancerArn and gives the load balancer.
-func (c *call) loadBalancer() (*loadBalancer, error) {
-	arn := c.Need("LoadBalancerArn")
+// named reads the ARN of a member and finds what it names.
+func named[T any](c *call, member string, find func(*call, string) (*T, error)) (*T, error) {
+	arn := c.Need(member)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return c.loadBalancerAt(arn)
+	return find(c, arn)
+}
+
+// at finds what an ARN of a kind names.
+func at[T any](all map[string]*T, arn, kind, word, missing string) (*T, error) {
+	if err := malformed(arn, kind, word); err != nil {
+		return nil, err
+	}
+	found, ok := all[arn]
+	if !ok {
+		return nil, query.Errorf(missing, "%s '%s' not found", strings.ToUpper(word[:1])+word[1:], arn)
+	}
+	return found, nil
+}
+
+// loadBalancer reads LoadBalancerArn and gives the load balancer.
+func (c *call) loadBalancer() (*loadBalancer, error) {
+	return named(c, "LoadBalancerArn", (*call).loadBalancerAt)
 }
 
 func (c *call) loadBalancerAt(arn string) (*loadBalancer, error) {
-	if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
-		return nil, err
-	}
-	lb, ok := c.state.LoadBalancers[arn]
-	if !ok {
-		return nil, query.Errorf("LoadBalancerNotFound", "Load balancer '%s' not found", arn)
-	}
-	return lb, nil
+	return at(c.State.LoadBalancers, arn, "loadbalancer", "load balancer", "LoadBalancerNotFound")
 }
 
 func createLoadBalancer(c *call) (any, error) {
@@ -87,7 +97,7 @@ func createLoadBalancer(c *call) (any, error) {
 		// The account of this simulator may have network load balancers only.
 		return nil, query.Errorf("OperationNotPermitted", "This AWS account currently does not support creating load balancers. For more information, please contact AWS Support.")
 	}
-	old := c.state.byName(lb.Name)
+	old := c.State.byName(lb.Name)
 	if err := c.settle(lb, old, mappings); err != nil {
 		return nil, err
 	}
@@ -133,7 +143,7 @@ func (c *call) register(lb *loadBalancer) {
 	lb.ARN = c.arn("loadbalancer/net/" + lb.Name + "/" + lb.ID)
 	lb.DNSName = lb.Name + "-" + lb.ID + ".elb." + c.opt.Region + "." + lbkit.Suffix(c.opt.Region)
 	lb.Attributes = defaults(lb.settings())
-	c.state.LoadBalancers[lb.ARN] = lb
+	c.State.LoadBalancers[lb.ARN] = lb
 	c.hold(lb)
 }
 
@@ -145,8 +155,8 @@ func (c *call) hold(lb *loadBalancer) {
 			h.Addresses = append(h.Addresses, z.AllocationID)
 		}
 	}
-	c.uses.Set(lb.ARN, h)
-	lbkit.Attach(c.dir, lb.ARN, lb.interfaces())
+	c.Hold(lb.ARN, h)
+	lbkit.Attach(c.Dir, lb.ARN, lb.interfaces())
 }
 
 // interfaces are the network interfaces of a load balancer, one in each subnet.
@@ -162,7 +172,7 @@ func (lb *loadBalancer) interfaces() []network.Interface {
 // room checks the quotas of the account.
 func (c *call) room(lb *loadBalancer) error {
 	count, interfaces := 0, len(lb.Zones)
-	for _, o := range c.state.LoadBalancers {
+	for _, o := range c.State.LoadBalancers {
 		count++
 		if o.VPC == lb.VPC {
 			interfaces += len(o.Zones)
@@ -196,20 +206,20 @@ func deleteLoadBalancer(c *call) (any, error) {
 	if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
 		return nil, err
 	}
-	lb, ok := c.state.LoadBalancers[arn]
+	lb, ok := c.State.LoadBalancers[arn]
 	if !ok {
 		return nil, nil
 	}
 	if lb.Attributes["deletion_protection.enabled"] == "true" {
 		return nil, query.Errorf("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", arn)
 	}
-	for _, l := range c.state.listenersOf(arn) {
+	for _, l := range c.State.listenersOf(arn) {
 		c.dropListener(l)
 	}
-	delete(c.state.LoadBalancers, arn)
-	c.uses.Release(arn, c.opt.Delays.Release)
-	lbkit.Detach(c.dir, arn, c.opt.Delays.Release)
-	c.state.markUse(c.now)
+	delete(c.State.LoadBalancers, arn)
+	c.Release(arn, c.opt.Delays.Release)
+	lbkit.Detach(c.Dir, arn, c.opt.Delays.Release)
+	c.State.markUse(c.now)
 	return nil, nil
 }
 
@@ -235,21 +245,21 @@ func describeLoadBalancers(c *call) (any, error) {
 		if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
 			return nil, err
 		}
-		lb, ok := c.state.LoadBalancers[arn]
+		lb, ok := c.State.LoadBalancers[arn]
 		if !ok {
 			return nil, query.Errorf("LoadBalancerNotFound", "One or more load balancers not found")
 		}
 		add(lb)
 	}
 	for _, name := range names {
-		lb := c.state.byName(name)
+		lb := c.State.byName(name)
 		if lb == nil {
 			return nil, query.Errorf("LoadBalancerNotFound", "Load balancers '[%s]' not found", name)
 		}
 		add(lb)
 	}
 	if len(arns) == 0 && len(names) == 0 {
-		all = slices.Collect(maps.Values(c.state.LoadBalancers))
+		all = slices.Collect(maps.Values(c.State.LoadBalancers))
 	}
 	slices.SortFunc(all, func(a, b *loadBalancer) int { return a.Seq - b.Seq })
 	page, next, err := lbkit.Page(all, func(lb *loadBalancer) string { return sequence(lb.Seq) }, marker, size)

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/elbv2"
 )
 
@@ -79,7 +80,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestTLSListener(t *testing.T) {
-	r := newRig(t, elbv2.Options{Certificates: []string{"arn:aws:acm:us-east-1:000000000000:certificate/1", "arn:aws:acm:us-east-1:000000000000:certificate/2"}})
+	r := newRig(t, elbv2.Options{Options: lbkit.Options{Certificates: []string{"arn:aws:acm:us-east-1:000000000000:certificate/1", "arn:aws:acm:us-east-1:000000000000:certificate/2"}}})
 	one, two := "arn:aws:acm:us-east-1:000000000000:certificate/1", "arn:aws:acm:us-east-1:000000000000:certificate/2"
 	lb, tg := r.nlb("web"), r.group("tg", types.ProtocolEnumTcp)
 	in := &v2.CreateListenerInput{LoadBalancerArn: lb.LoadBalancerArn, Port: aws.Int32(443), Protocol: types.ProtocolEnumTls,

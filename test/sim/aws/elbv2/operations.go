@@ -1,44 +1,45 @@
 package elbv2
 
-type operation struct {
-	write bool
-	run   func(*call) (any, error)
-}
+import "github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 
-func operations() map[string]operation {
-	return map[string]operation{
-		"AddListenerCertificates":        {true, addCertificates},
-		"AddTags":                        {true, addTags},
-		"CreateListener":                 {true, createListener},
-		"CreateLoadBalancer":             {true, createLoadBalancer},
-		"CreateTargetGroup":              {true, createTargetGroup},
-		"DeleteListener":                 {true, deleteListener},
-		"DeleteLoadBalancer":             {true, deleteLoadBalancer},
-		"DeleteTargetGroup":              {true, deleteTargetGroup},
-		"DeregisterTargets":              {true, deregisterTargets},
-		"DescribeAccountLimits":          {false, describeLimits},
-		"DescribeCapacityReservation":    {false, describeCapacity},
-		"DescribeListenerAttributes":     {false, describeListenerAttributes},
-		"DescribeListenerCertificates":   {false, describeCertificates},
-		"DescribeListeners":              {false, describeListeners},
-		"DescribeLoadBalancerAttributes": {false, describeLoadBalancerAttributes},
-		"DescribeLoadBalancers":          {false, describeLoadBalancers},
-		"DescribeRules":                  {false, describeRules},
-		"DescribeTags":                   {false, describeTags},
-		"DescribeTargetGroupAttributes":  {false, describeTargetGroupAttributes},
-		"DescribeTargetGroups":           {false, describeTargetGroups},
-		"DescribeTargetHealth":           {false, describeTargetHealth},
-		"ModifyCapacityReservation":      {true, modifyCapacity},
-		"ModifyListener":                 {true, modifyListener},
-		"ModifyListenerAttributes":       {true, modifyListenerAttributes},
-		"ModifyLoadBalancerAttributes":   {true, modifyLoadBalancerAttributes},
-		"ModifyTargetGroup":              {true, modifyTargetGroup},
-		"ModifyTargetGroupAttributes":    {true, modifyTargetGroupAttributes},
-		"RegisterTargets":                {true, registerTargets},
-		"RemoveListenerCertificates":     {true, removeCertificates},
-		"RemoveTags":                     {true, removeTags},
-		"SetIpAddressType":               {true, setIPAddressType},
-		"SetSecurityGroups":              {true, setSecurityGroups},
-		"SetSubnets":                     {true, setSubnets},
+func operations() lbkit.Operations[*call] {
+	return lbkit.Operations[*call]{
+		Reads: map[string]func(*call) (any, error){
+			"DescribeAccountLimits":          describeLimits,
+			"DescribeCapacityReservation":    describeCapacity,
+			"DescribeListenerAttributes":     describeListenerAttributes,
+			"DescribeListenerCertificates":   describeCertificates,
+			"DescribeListeners":              describeListeners,
+			"DescribeLoadBalancerAttributes": describeLoadBalancerAttributes,
+			"DescribeLoadBalancers":          describeLoadBalancers,
+			"DescribeRules":                  describeRules,
+			"DescribeTags":                   describeTags,
+			"DescribeTargetGroupAttributes":  describeTargetGroupAttributes,
+			"DescribeTargetGroups":           describeTargetGroups,
+			"DescribeTargetHealth":           describeTargetHealth,
+		},
+		Writes: map[string]func(*call) (any, error){
+			"AddListenerCertificates":      addCertificates,
+			"AddTags":                      addTags,
+			"CreateListener":               createListener,
+			"CreateLoadBalancer":           createLoadBalancer,
+			"CreateTargetGroup":            createTargetGroup,
+			"DeleteListener":               deleteListener,
+			"DeleteLoadBalancer":           deleteLoadBalancer,
+			"DeleteTargetGroup":            deleteTargetGroup,
+			"DeregisterTargets":            deregisterTargets,
+			"ModifyCapacityReservation":    modifyCapacity,
+			"ModifyListener":               modifyListener,
+			"ModifyListenerAttributes":     modifyListenerAttributes,
+			"ModifyLoadBalancerAttributes": modifyLoadBalancerAttributes,
+			"ModifyTargetGroup":            modifyTargetGroup,
+			"ModifyTargetGroupAttributes":  modifyTargetGroupAttributes,
+			"RegisterTargets":              registerTargets,
+			"RemoveListenerCertificates":   removeCertificates,
+			"RemoveTags":                   removeTags,
+			"SetIpAddressType":             setIPAddressType,
+			"SetSecurityGroups":            setSecurityGroups,
+			"SetSubnets":                   setSubnets,
+		},
 	}
 }

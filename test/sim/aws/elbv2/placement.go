@@ -34,7 +34,7 @@ func (c *call) settle(lb, old *loadBalancer, want []zone) error {
 	if old != nil {
 		held = subnetIDs(old.Zones)
 	}
-	found, err := lbkit.Subnets(c.dir, subnetIDs(want), held)
+	found, err := lbkit.Subnets(c.Dir, subnetIDs(want), held)
 	switch {
 	case len(want) == 0:
 		return query.Errorf("ValidationError", "At least one subnet must be specified")
@@ -84,7 +84,7 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 	kept := func(o *loadBalancer) bool {
 		return o != nil && slices.ContainsFunc(o.Zones, func(h zone) bool { return h.PrivateIP == z.PrivateIP })
 	}
-	if z.PrivateIP != "" && !kept(old) && !kept(c.state.byName(lb.Name)) && lbkit.InUse(c.dir, s.ID, z.PrivateIP) {
+	if z.PrivateIP != "" && !kept(old) && !kept(c.State.byName(lb.Name)) && lbkit.InUse(c.Dir, s.ID, z.PrivateIP) {
 		return invalid("The private IPv4 address '%s' is already in use", z.PrivateIP)
 	}
 	return c.elastic(lb, old, z)
@@ -119,12 +119,12 @@ func (c *call) elastic(lb, old *loadBalancer, z *zone) error {
 	if lb.Scheme == internal {
 		return invalid("An allocation ID can be specified only for internet-facing load balancers")
 	}
-	ip, ok := c.dir.Address(z.AllocationID)
+	ip, ok := c.Dir.Address(z.AllocationID)
 	if !ok {
 		return query.Errorf("AllocationIdNotFound", "The allocation ID '%s' does not exist", z.AllocationID)
 	}
 	mine := old != nil && slices.ContainsFunc(old.Zones, func(o zone) bool { return o.AllocationID == z.AllocationID })
-	if !mine && (ip.AssociatedWith != "" || len(c.uses.AddressUsers(z.AllocationID)) > 0) {
+	if !mine && (ip.AssociatedWith != "" || len(c.AddressUsers(z.AllocationID)) > 0) {
 		return query.Errorf("ResourceInUse", "The allocation IDs are not available for use")
 	}
 	z.PublicIP = ip.PublicIP
@@ -146,7 +146,7 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 	if len(ids) > maxGroups {
 		return invalid("A load balancer can have at most '%d' security groups", maxGroups)
 	}
-	if err := lbkit.Groups(c.dir, lb.VPC, ids); err != nil {
+	if err := lbkit.Groups(c.Dir, lb.VPC, ids); err != nil {
 		return err
 	}
 	lb.Groups = slices.Clone(ids)
@@ -249,7 +249,7 @@ func setIPAddressType(c *call) (any, error) {
 		return nil, invalid("The IP address type '%s' is supported only for internet-facing load balancers with type 'application'", ip)
 	}
 	for _, z := range lb.Zones {
-		if s, _ := c.dir.Subnet(z.Subnet); ip != ipv4 && s.IPv6CIDR == "" {
+		if s, _ := c.Dir.Subnet(z.Subnet); ip != ipv4 && s.IPv6CIDR == "" {
 			return nil, query.Errorf("InvalidSubnet", "The subnet '%s' does not have an associated IPv6 CIDR block", z.Subnet)
 		}
 	}

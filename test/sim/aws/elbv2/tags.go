@@ -25,12 +25,13 @@ func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
 		}
 		return &tg.Tags, nil
 	case strings.Contains(arn, ":listener/"):
-		if l, ok := c.state.Listeners[arn]; ok {
-			return &l.Tags, nil
+		l, err := c.listenerAt(arn)
+		if err != nil {
+			return nil, err
 		}
-		return nil, query.Errorf("ListenerNotFound", "Listener '%s' not found", arn)
+		return &l.Tags, nil
 	case strings.Contains(arn, ":listener-rule/"):
-		for _, l := range c.state.Listeners {
+		for _, l := range c.State.Listeners {
 			if ruleARN(l) == arn {
 				return &l.RuleTags, nil
 			}
@@ -70,16 +71,7 @@ func addTags(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	merged := make([][]lbkit.Tag, len(have))
-	for i, at := range have {
-		if merged[i], err = lbkit.MergeTags(*at, add, c.opt.Limits.Tags); err != nil {
-			return nil, err
-		}
-	}
-	for i, at := range have {
-		*at = merged[i]
-	}
-	return nil, nil
+	return nil, lbkit.AddTags(have, add, c.opt.Limits.Tags)
 }
 
 func removeTags(c *call) (any, error) {
@@ -115,12 +107,11 @@ func describeTags(c *call) (any, error) {
 }
 
 // TagsOf gives the tags of a resource by its ARN, and whether it is there.
-func (a *API) TagsOf(arn string) (map[string]string, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	tags, err := (&call{API: a}).tagsAt(arn)
-	if err != nil {
-		return nil, false
-	}
-	return lbkit.TagMap(*tags), true
+func (a *API) TagsOf(arn string) (tags map[string]string, there bool) {
+	a.Locked(func() {
+		if at, err := (&call{API: a}).tagsAt(arn); err == nil {
+			tags, there = lbkit.TagMap(*at), true
+		}
+	})
+	return tags, there
 }

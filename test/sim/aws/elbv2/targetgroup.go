@@ -66,19 +66,19 @@ func createTargetGroup(c *call) (any, error) {
 		return nil, err
 	}
 	tg.Tags = merged
-	if old := c.state.groupByName(tg.Name); old != nil {
+	if old := c.State.groupByName(tg.Name); old != nil {
 		if !old.sameCreation(tg) {
 			return nil, query.Errorf("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", tg.Name)
 		}
 		return c.created(old), nil
 	}
-	if len(c.state.TargetGroups) >= c.opt.Limits.TargetGroups {
+	if len(c.State.TargetGroups) >= c.opt.Limits.TargetGroups {
 		return nil, query.Errorf("TooManyTargetGroups", "The maximum number of target groups has been reached")
 	}
 	tg.Seq, tg.ID = c.next("target group")
 	tg.ARN = c.arn("targetgroup/" + tg.Name + "/" + tg.ID)
 	tg.Attributes = defaults(tg.settings())
-	c.state.TargetGroups[tg.ARN] = tg
+	c.State.TargetGroups[tg.ARN] = tg
 	return c.created(tg), nil
 }
 
@@ -103,7 +103,7 @@ func (c *call) checkGroup(tg *targetGroup) error {
 			return query.Errorf("ValidationError", "A %s must be specified", need.word)
 		}
 	}
-	if _, ok := c.dir.VPC(tg.VPC); !ok {
+	if _, ok := c.Dir.VPC(tg.VPC); !ok {
 		return query.Errorf("ValidationError", "The VPC ID '%s' is not found", tg.VPC)
 	}
 	if tg.IPType == "" {
@@ -121,22 +121,11 @@ func (tg *targetGroup) sameCreation(o *targetGroup) bool {
 
 // group reads TargetGroupArn and gives the target group.
 func (c *call) group() (*targetGroup, error) {
-	arn := c.Need("TargetGroupArn")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	return c.groupAt(arn)
+	return named(c, "TargetGroupArn", (*call).groupAt)
 }
 
 func (c *call) groupAt(arn string) (*targetGroup, error) {
-	if err := malformed(arn, "targetgroup", "target group"); err != nil {
-		return nil, err
-	}
-	tg, ok := c.state.TargetGroups[arn]
-	if !ok {
-		return nil, query.Errorf("TargetGroupNotFound", "Target group '%s' not found", arn)
-	}
-	return tg, nil
+	return at(c.State.TargetGroups, arn, "targetgroup", "target group", "TargetGroupNotFound")
 }
 
 func modifyTargetGroup(c *call) (any, error) {
@@ -161,12 +150,12 @@ func deleteTargetGroup(c *call) (any, error) {
 	if err := malformed(arn, "targetgroup", "target group"); err != nil {
 		return nil, err
 	}
-	tg := c.state.TargetGroups[arn]
+	tg := c.State.TargetGroups[arn]
 	lingers := tg != nil && !tg.UsedUntil.IsZero() && c.now.Before(tg.UsedUntil.Add(c.opt.Delays.GroupRelease))
-	if lingers || len(c.state.loadBalancersOf(arn)) > 0 {
+	if lingers || len(c.State.loadBalancersOf(arn)) > 0 {
 		return nil, query.Errorf("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", arn)
 	}
-	delete(c.state.TargetGroups, arn)
+	delete(c.State.TargetGroups, arn)
 	return nil, nil
 }
 
@@ -205,10 +194,10 @@ func (c *call) selectGroups(arns, names []string, balancer string) ([]*targetGro
 		if err := malformed(arn, "targetgroup", "target group"); err != nil {
 			return nil, err
 		}
-		all = append(all, c.state.TargetGroups[arn])
+		all = append(all, c.State.TargetGroups[arn])
 	}
 	for _, name := range names {
-		all = append(all, c.state.groupByName(name))
+		all = append(all, c.State.groupByName(name))
 	}
 	if slices.Contains(all, nil) {
 		return nil, query.Errorf("TargetGroupNotFound", "One or more target groups not found")
@@ -221,8 +210,8 @@ func (c *call) selectGroups(arns, names []string, balancer string) ([]*targetGro
 	if len(arns) > 0 || len(names) > 0 {
 		return all, nil
 	}
-	for tg := range maps.Values(c.state.TargetGroups) {
-		if balancer == "" || slices.Contains(c.state.loadBalancersOf(tg.ARN), balancer) {
+	for tg := range maps.Values(c.State.TargetGroups) {
+		if balancer == "" || slices.Contains(c.State.loadBalancersOf(tg.ARN), balancer) {
 			all = append(all, tg)
 		}
 	}
@@ -268,7 +257,7 @@ func (c *call) groups(tgs ...*targetGroup) groupsAnswer {
 			HealthCheckProtocol: h.Protocol, HealthCheckPort: h.Port, HealthCheckEnabled: h.Enabled,
 			HealthCheckIntervalSeconds: h.Interval, HealthCheckTimeoutSeconds: h.Timeout,
 			HealthyThresholdCount: h.Healthy, UnhealthyThresholdCount: h.Unhealthy, HealthCheckPath: h.Path,
-			LoadBalancerArns: &query.Members[string]{Member: c.state.loadBalancersOf(tg.ARN)},
+			LoadBalancerArns: &query.Members[string]{Member: c.State.loadBalancersOf(tg.ARN)},
 			TargetType:       tg.TargetType, IpAddressType: tg.IPType,
 		}
 		if h.HTTPCode != "" {

@@ -116,7 +116,7 @@ func (c *call) checkInstance(tg *targetGroup, t *target) error {
 	if t.Zone != "" {
 		return query.Errorf("ValidationError", "An Availability Zone cannot be specified for targets of type 'instance'")
 	}
-	in, ok := c.dir.Instance(t.ID)
+	in, ok := c.Dir.Instance(t.ID)
 	switch {
 	case !ok:
 		return query.Errorf("InvalidTarget", "The following targets do not exist and cannot be registered: '%s'", t.ID)
@@ -140,7 +140,7 @@ func (c *call) checkIP(tg *targetGroup, t *target) error {
 	if err != nil || addr.Is4() == (family == "IPv6") || addr.Zone() != "" {
 		return query.Errorf("ValidationError", "The IP address '%s' is not a valid %s address", t.ID, family)
 	}
-	vpc, _ := c.dir.VPC(tg.VPC)
+	vpc, _ := c.Dir.VPC(tg.VPC)
 	if within(t.ID, vpc.CIDR) || within(t.ID, vpc.IPv6CIDR) {
 		return nil
 	}
@@ -156,14 +156,14 @@ func (c *call) checkIP(tg *targetGroup, t *target) error {
 
 // checkLoad checks the target quotas of the network load balancers that use a group.
 func (c *call) checkLoad(group string) error {
-	for _, arn := range c.state.loadBalancersOf(group) {
-		lb := c.state.LoadBalancers[arn]
+	for _, arn := range c.State.loadBalancersOf(group) {
+		lb := c.State.LoadBalancers[arn]
 		if lb == nil {
 			continue
 		}
 		zones, total := map[string]int{}, 0
-		for _, tg := range c.state.TargetGroups {
-			if !slices.Contains(c.state.loadBalancersOf(tg.ARN), arn) {
+		for _, tg := range c.State.TargetGroups {
+			if !slices.Contains(c.State.loadBalancersOf(tg.ARN), arn) {
 				continue
 			}
 			for _, t := range tg.Targets {
@@ -202,7 +202,7 @@ func deregisterTargets(c *call) (any, error) {
 		named := slices.ContainsFunc(gone, func(g target) bool { return g.ID == t.ID && (g.Port == 0 || g.Port == t.Port) })
 		if named && t.Draining.IsZero() {
 			// Targets of a group that no load balancer uses have nothing to drain.
-			if c.opt.Delays.Draining <= 0 || len(c.state.loadBalancersOf(tg.ARN)) == 0 {
+			if c.opt.Delays.Draining <= 0 || len(c.State.loadBalancersOf(tg.ARN)) == 0 {
 				continue
 			}
 			t.Draining = until
@@ -217,7 +217,7 @@ func deregisterTargets(c *call) (any, error) {
 // with, or that of the subnet which holds its address.
 func (c *call) zoneOf(tg *targetGroup, t target) string {
 	if tg.TargetType == targetInstance {
-		in, _ := c.dir.Instance(t.ID)
+		in, _ := c.Dir.Instance(t.ID)
 		return in.Zone
 	}
 	return t.Zone

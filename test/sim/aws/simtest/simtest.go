@@ -26,24 +26,15 @@ type Running struct {
 // Start serves a new cloud in memory.
 func Start(t testing.TB, opt simaws.Options) *Running {
 	t.Helper()
-	cloud := fresh(t, opt)
+	cloud := virtual.Fresh(t, simaws.New, opt)
 	return running(virtual.Start(t, cloud), cloud, opt)
 }
 
 // StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
 func StartLoopback(t testing.TB, opt simaws.Options) *Running {
 	t.Helper()
-	cloud := fresh(t, opt)
+	cloud := virtual.Fresh(t, simaws.New, opt)
 	return running(virtual.StartLoopback(t, cloud), cloud, opt)
-}
-
-func fresh(t testing.TB, opt simaws.Options) *simaws.Cloud {
-	t.Helper()
-	cloud, err := simaws.New(opt)
-	if err != nil {
-		t.Fatalf("aws simulator: %v", err)
-	}
-	return cloud
 }
 
 func running(url string, cloud *simaws.Cloud, opt simaws.Options) *Running {

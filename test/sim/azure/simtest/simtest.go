@@ -48,10 +48,7 @@ func StartLoopback(t testing.TB, opt simazure.Options) *Running {
 func start(t testing.TB, on net.Listener, host string, opt simazure.Options) *Running {
 	t.Helper()
 	opt.Hosts = append(opt.Hosts, host)
-	c, err := simazure.New(opt)
-	if err != nil {
-		t.Fatalf("azure simulator: %v", err)
-	}
+	c := virtual.Fresh(t, simazure.New, opt)
 	transport := virtual.Transport()
 	transport.TLSClientConfig = &tls.Config{RootCAs: c.Authority.Pool(), MinVersion: tls.VersionTLS12}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -22,21 +22,12 @@ func awsCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.DurationVar(&opt.ELBV2.Delays.Draining, "draining-delay", 0, "how long a deregistered target is draining")
 	flags.DurationVar(&opt.ELBV2.Delays.GroupRelease, "group-release-delay", 0, "how long a target group cannot be deleted after its last listener has left it")
 	quotas := flags.Int("quota-factor", 1, "how many times the default quotas the account has, for load balancers, machines, groups and rules")
-	throttle := flags.Bool("throttle", false, "throttle at the documented rates")
 	return func(c common) (simulator, error) {
 		opt.Region, opt.Account = c.region, c.account
 		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
 		raiseQuotas(&opt, *quotas)
 		cloud, err := simaws.New(opt)
-		if err != nil {
-			return nil, err
-		}
-		if *throttle {
-			if err := cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
-				return nil, err
-			}
-		}
-		return awsSimulator{cloud}, nil
+		return awsSimulator{cloud}, err
 	}
 }
 

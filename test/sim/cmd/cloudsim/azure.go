@@ -22,20 +22,10 @@ func azureCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.BoolVar(&opt.Quotas.Enforce, "quota", false, "refuse calls beyond the hourly quota of a subscription")
 	flags.IntVar(&opt.Seed.Pods, "pods", 0, "number of addresses of pods on every node; 0 for 2 with --pools=podIP, else none")
 	flags.BoolVar(&opt.Network.LateGateways, "late-gateways", false, "answer updates of service gateways with 202 and an operation, not with 200")
-	throttle := flags.Bool("throttle", false, "throttle at the documented rates")
 	return func(c common) (simulator, error) {
 		opt.Location, opt.Subscription = c.region, c.account
 		opt.Seed.Nodes, opt.Seed.Cluster = c.nodes, c.cluster
 		opt.Seed.NodesAs, opt.Seed.Pools = simazure.NodesAs(*nodesAs), simazure.PoolType(*pools)
-		cloud, err := simazure.New(opt)
-		if err != nil {
-			return nil, err
-		}
-		if *throttle {
-			if err := cloud.Throttle.Set(simazure.RealThrottle()...); err != nil {
-				return nil, err
-			}
-		}
-		return cloud, nil
+		return simazure.New(opt)
 	}
 }

@@ -17,19 +17,9 @@ func gceCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.DurationVar(&opt.Compute.DrainingDelay, "draining-delay", 0, "how long a detached endpoint of a draining backend is listed")
 	flags.BoolVar(&opt.Compute.LateFailures, "late-failures", false, "let operations fail for quota and for what is in use, instead of refusing the call")
 	flags.Float64Var(&opt.Compute.QuotaFactor, "quota-factor", 1, "how many times the default quotas the project has")
-	throttle := flags.Bool("throttle", false, "throttle at the documented rates")
 	return func(c common) (simulator, error) {
 		opt.Region, opt.Project = c.region, c.account
 		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
-		cloud, err := simgce.New(opt)
-		if err != nil {
-			return nil, err
-		}
-		if *throttle {
-			if err := cloud.Throttle.Set(simgce.RealThrottle()...); err != nil {
-				return nil, err
-			}
-		}
-		return cloud, nil
+		return simgce.New(opt)
 	}
 }

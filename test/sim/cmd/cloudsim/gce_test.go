@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,24 +10,7 @@ import (
 )
 
 func TestRunGCE(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	dir := filepath.Join(t.TempDir(), "seed")
-	in, out := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := run(ctx, []string{"--cloud", "gce", "--nodes", "2", "--account", "my-project", "--region", "europe-west1", "--out", dir, "--throttle"}, out)
-		out.CloseWithError(err)
-		done <- err
-	}()
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, ok := strings.CutPrefix(strings.TrimSpace(line), "gce simulator ready at ")
-	if !ok {
-		t.Fatalf("printed %q, want the URL", line)
-	}
+	url, dir := start(t, "gce", "--nodes", "2", "--account", "my-project", "--region", "europe-west1")
 	resp, err := http.Get(url + "/compute/v1/projects/my-project/zones/europe-west1-b/instances/berth-demo-node-2")
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +29,5 @@ func TestRunGCE(t *testing.T) {
 		if err != nil || !strings.Contains(string(conf), "api-endpoint = "+url+"/compute/v1/\n") {
 			t.Errorf("%s %s, %v, want the URL %s", name, conf, err, url)
 		}
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Errorf("stopped with %v, want no error", err)
 	}
 }

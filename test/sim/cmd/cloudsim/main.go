@@ -39,6 +39,8 @@ type simulator interface {
 	http.Handler
 	// WriteFiles writes the seed, with the URL that the cloud is served at.
 	WriteFiles(dir, url string) error
+	// Limit throttles at rates like those of the real cloud.
+	Limit() error
 }
 
 // maker declares a cloud's own flags and gives the function that builds the
@@ -69,6 +71,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&c.region, "region", "", "region; empty for the cloud's default")
 	flags.StringVar(&c.account, "account", "", "account id; empty for the cloud's default")
 	flags.StringVar(&c.cluster, "cluster-id", "berth-demo", "cluster id in tags")
+	throttle := flags.Bool("throttle", false, "throttle at the documented rates, or at usual ones where none are")
 	build := clouds()[name](flags)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -77,6 +80,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("argument %q: not known", flags.Arg(0))
 	}
 	cloud, err := build(c)
+	if err == nil && *throttle {
+		err = cloud.Limit()
+	}
 	if err != nil {
 		return err
 	}

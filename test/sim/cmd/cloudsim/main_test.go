@@ -13,25 +13,37 @@ import (
 	"testing"
 )
 
-func TestRun(t *testing.T) {
+// start runs a cloud until the test ends, and returns its URL and the folder of its seed.
+func start(t *testing.T, cloud string, args ...string) (url, dir string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	dir := filepath.Join(t.TempDir(), "seed")
+	dir = filepath.Join(t.TempDir(), "seed")
 	in, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := run(ctx, []string{"--cloud", "aws", "--nodes", "2", "--out", dir, "--throttle"}, out)
+		err := run(ctx, append([]string{"--cloud", cloud, "--out", dir, "--throttle"}, args...), out)
 		out.CloseWithError(err)
 		done <- err
 	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("stopped with %v, want no error", err)
+		}
+	})
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, ok := strings.CutPrefix(strings.TrimSpace(line), "aws simulator ready at ")
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), cloud+" simulator ready at ")
 	if !ok {
 		t.Fatalf("printed %q, want the URL", line)
 	}
+	return url, dir
+}
+
+func TestRun(t *testing.T) {
+	url, dir := start(t, "aws", "--nodes", "2")
 	resp, err := http.Get(url + "/_sim/throttle")
 	if err != nil {
 		t.Fatal(err)
@@ -47,31 +59,10 @@ func TestRun(t *testing.T) {
 	if err != nil || strings.Count(string(conf), "URL = "+url+"\n") != 3 {
 		t.Errorf("cloud.conf %s, %v, want the URL %s three times", conf, err, url)
 	}
-	stop()
-	if err := <-done; err != nil {
-		t.Errorf("stopped with %v, want no error", err)
-	}
 }
 
 func TestRunAzure(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	dir := t.TempDir()
-	in, out := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := run(ctx, []string{"--cloud", "azure", "--nodes", "2", "--nodes-as", "flex", "--outbound", "--out", dir, "--throttle"}, out)
-		out.CloseWithError(err)
-		done <- err
-	}()
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, ok := strings.CutPrefix(strings.TrimSpace(line), "azure simulator ready at ")
-	if !ok {
-		t.Fatalf("printed %q, want the URL", line)
-	}
+	url, dir := start(t, "azure", "--nodes", "2", "--nodes-as", "flex", "--outbound")
 	pem, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 	if err != nil {
 		t.Fatal(err)
@@ -93,31 +84,10 @@ func TestRunAzure(t *testing.T) {
 	if err != nil || !strings.Contains(string(conf), `"resourceManagerEndpoint": "`+url+`"`) || !strings.Contains(string(conf), `"vmType": "vmssflex"`) {
 		t.Errorf("cloud.conf %s, %v", conf, err)
 	}
-	stop()
-	if err := <-done; err != nil {
-		t.Errorf("stopped with %v, want no error", err)
-	}
 }
 
 func TestRunAzurePods(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	dir := t.TempDir()
-	in, out := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := run(ctx, []string{"--cloud", "azure", "--pools", "podIP", "--pods", "3", "--late-gateways", "--write-latency", "1h", "--out", dir}, out)
-		out.CloseWithError(err)
-		done <- err
-	}()
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, ok := strings.CutPrefix(strings.TrimSpace(line), "azure simulator ready at ")
-	if !ok {
-		t.Fatalf("printed %q, want the URL", line)
-	}
+	url, dir := start(t, "azure", "--pools", "podIP", "--pods", "3", "--late-gateways", "--write-latency", "1h")
 	resp, err := http.Get(url + "/_sim/state")
 	if err != nil {
 		t.Fatal(err)
@@ -130,10 +100,6 @@ func TestRunAzurePods(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: %s, %v, want %s", name, text, err, want)
 		}
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Errorf("stopped with %v, want no error", err)
 	}
 }
 

@@ -15,17 +15,12 @@ func ociCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.BoolVar(&opt.Seed.DualStack, "dual-stack", false, "give the subnets and the instances IPv6 addresses too")
 	flags.BoolVar(&opt.RequireSignature, "require-signature", false, "refuse calls that are not signed with the key of cloud.conf or of a principal")
 	quotas := flags.Int("quota-factor", 1, "how many times the default limits there are, for rules of security lists and of network security groups")
-	throttle := flags.Bool("throttle", false, "throttle at the rates of the official controller")
 	return func(c common) (simulator, error) {
 		opt.Region = c.region
 		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
 		opt.Limits = simoci.DefaultLimits()
 		opt.Limits.ListRules *= *quotas
 		opt.Limits.GroupRules *= *quotas
-		cloud, err := simoci.New(opt)
-		if err != nil || !*throttle {
-			return cloud, err
-		}
-		return cloud, cloud.Throttle.Set(simoci.RealThrottle()...)
+		return simoci.New(opt)
 	}
 }

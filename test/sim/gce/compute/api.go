@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
@@ -84,18 +85,14 @@ type call struct {
 
 // New makes an empty cloud: its projects, regions and zones, and nothing in them.
 func New(opt Options) *API {
-	if opt.Clock == nil {
-		opt.Clock = clock.RealClock{}
-	}
+	sim.RealClock(&opt.Clock)
 	if len(opt.Projects) == 0 {
 		opt.Projects = []Project{{ID: "berth-demo", Number: 123456789012}}
 	}
 	if len(opt.Regions) == 0 {
 		opt.Regions = []Region{{Name: "us-central1", Zones: []string{"a", "b", "c", "f"}}}
 	}
-	if opt.WaitLimit == 0 {
-		opt.WaitLimit = 2 * time.Minute
-	}
+	sim.Default(&opt.WaitLimit, 2*time.Minute)
 	a := &API{opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, handlers: map[string]handler{}}
 	for _, c := range collections() {
 		a.serveCollection(c)

@@ -18,7 +18,7 @@ type Running struct {
 // Start serves a new cloud in memory.
 func Start(t testing.TB, opt simgce.Options) *Running {
 	t.Helper()
-	cloud := fresh(t, opt)
+	cloud := virtual.Fresh(t, simgce.New, opt)
 	return &Running{URL: virtual.Start(t, cloud), Cloud: cloud}
 }
 
@@ -26,17 +26,8 @@ func Start(t testing.TB, opt simgce.Options) *Running {
 // connections, as those of the metadata server do.
 func StartLoopback(t testing.TB, opt simgce.Options) *Running {
 	t.Helper()
-	cloud := fresh(t, opt)
+	cloud := virtual.Fresh(t, simgce.New, opt)
 	return &Running{URL: virtual.StartLoopback(t, cloud), Cloud: cloud}
-}
-
-func fresh(t testing.TB, opt simgce.Options) *simgce.Cloud {
-	t.Helper()
-	cloud, err := simgce.New(opt)
-	if err != nil {
-		t.Fatalf("gce simulator: %v", err)
-	}
-	return cloud
 }
 
 // Options are for the clients of cloud.google.com/go/compute/apiv1, which add

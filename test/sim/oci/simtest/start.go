@@ -16,7 +16,7 @@ type Running struct {
 // Start serves a new cloud in memory.
 func Start(t testing.TB, opt simoci.Options) *Running {
 	t.Helper()
-	cloud := fresh(t, opt)
+	cloud := virtual.Fresh(t, simoci.New, opt)
 	return &Running{URL: virtual.Start(t, cloud), Cloud: cloud}
 }
 
@@ -24,15 +24,6 @@ func Start(t testing.TB, opt simoci.Options) *Running {
 // connections.
 func StartLoopback(t testing.TB, opt simoci.Options) *Running {
 	t.Helper()
-	cloud := fresh(t, opt)
+	cloud := virtual.Fresh(t, simoci.New, opt)
 	return &Running{URL: virtual.StartLoopback(t, cloud), Cloud: cloud}
-}
-
-func fresh(t testing.TB, opt simoci.Options) *simoci.Cloud {
-	t.Helper()
-	cloud, err := simoci.New(opt)
-	if err != nil {
-		t.Fatalf("oci simulator: %v", err)
-	}
-	return cloud
 }

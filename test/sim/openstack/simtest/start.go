@@ -16,9 +16,6 @@ type Running struct {
 // Start serves a new cloud in memory.
 func Start(t testing.TB, opt simopenstack.Options) *Running {
 	t.Helper()
-	cloud, err := simopenstack.New(opt)
-	if err != nil {
-		t.Fatalf("openstack simulator: %v", err)
-	}
+	cloud := virtual.Fresh(t, simopenstack.New, opt)
 	return &Running{URL: virtual.Start(t, cloud), Cloud: cloud}
 }

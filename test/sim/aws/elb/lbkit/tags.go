@@ -61,6 +61,21 @@ func MergeTags(old, add []Tag, limit int) ([]Tag, error) {
 	return out, nil
 }
 
+// AddTags adds tags to those that several resources have, to all of them or to none.
+func AddTags(have []*[]Tag, add []Tag, limit int) error {
+	merged := make([][]Tag, len(have))
+	for i, at := range have {
+		var err error
+		if merged[i], err = MergeTags(*at, add, limit); err != nil {
+			return err
+		}
+	}
+	for i, at := range have {
+		*at = merged[i]
+	}
+	return nil
+}
+
 // DropTags removes keys; keys that are not there do not matter.
 func DropTags(old []Tag, keys []string) []Tag {
 	return slices.DeleteFunc(slices.Clone(old), func(t Tag) bool { return slices.Contains(keys, t.Key) })

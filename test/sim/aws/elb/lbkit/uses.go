@@ -33,8 +33,8 @@ func NewUses(now func() time.Time) *Uses {
 	return &Uses{now: now, by: map[string]holding{}}
 }
 
-// Set replaces what the load balancer with this key holds.
-func (u *Uses) Set(key string, h Holding) {
+// Hold replaces what the load balancer with this key holds.
+func (u *Uses) Hold(key string, h Holding) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.by[key] = holding{Holding: h}
