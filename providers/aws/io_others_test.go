@@ -170,3 +170,162 @@ func TestOthersArePods(t *testing.T) {
 		}
 	})
 }
+
+// TestOthersAreNodePorts: with instances as targets the node port of the other Service is where
+// they are reached, and a load balancer without security groups is let in there.
+func TestOthersAreNodePorts(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		s := newSharing(t, "instance")
+		s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-disable-nlb-sg"] = "true"
+		s.settle(plan.OpenGates)
+		at := func(port int) (want []string) {
+			for _, n := range s.subject.running.Cloud.Seed.Nodes {
+				want = append(want, fmt.Sprint(n.InstanceID, ":", port))
+			}
+			slices.Sort(want)
+			return want
+		}
+		green := s.officialName("green", "instance", 31000)
+		s.expectTargets("made", green, at(31000)...)
+		s.expectLetIn("made", 31000)
+		if calls := s.settle(plan.OpenGates); len(calls) > 0 {
+			t.Errorf("a process that knows nothing makes %v", calls)
+		}
+		s.other("green", nil).Spec.Ports[0].NodePort = 31001
+		s.settle(plan.OpenGates)
+		s.expectTargets("another node port", green, at(31001)...)
+		s.expectLetIn("another node port", 31001)
+		delete(s.svc.Annotations, actions80)
+		s.settle(plan.OpenGates)
+		s.expectLetIn("without the action")
+	})
+}
+
+// expectLetIn compares the ports from 31000 on which the nodes let in somebody.
+func (s *sharing) expectLetIn(when string, want ...int32) {
+	s.Helper()
+	var got []int32
+	for _, g := range s.subject.running.Cloud.EC2.World().Groups {
+		for _, rule := range g.Ingress {
+			if g.ID == s.subject.running.Cloud.Seed.NodeGroup && rule.From >= 31000 && rule.From < 31010 {
+				got = append(got, int32(rule.From))
+			}
+		}
+	}
+	slices.Sort(got)
+	if got = slices.Compact(got); !slices.Equal(got, want) {
+		s.Errorf("%s: the nodes let in on %v, want %v", when, got, want)
+	}
+}
+
+// TestOthersOfOneName: the groups of two Services whose names begin alike are not mixed up, by a
+// process that knows nothing either, and all go with the Service.
+func TestOthersOfOneName(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		s := newSharing(t, "ip")
+		s.svc.Name = "frontend-a"
+		for i, name := range []string{"frontend-b", "frontend-c", "checkout"} {
+			s.other(name, s.pods(100+10*i, 101+10*i))
+		}
+		s.svc.Annotations[actions80] = shares("frontend-b", "frontend-c", "checkout")
+		s.settle(plan.OpenGates)
+		for i, name := range []string{"frontend-b", "frontend-c", "checkout"} {
+			s.expectTargets(name, s.officialName(name, "ip", 9090), fmt.Sprintf("pod %d:9090", 100+10*i))
+		}
+		if calls := s.settle(plan.OpenGates); len(calls) > 0 {
+			t.Errorf("a process that knows nothing makes %v", calls)
+		}
+		s.svc.Annotations[actions80] = shares("checkout", "frontend-c")
+		s.settle(plan.OpenGates)
+		if groups := s.groups(); len(groups) != 3 {
+			t.Errorf("with two of three there are %v", groups)
+		}
+		s.restart()
+		for range 12 {
+			d, err := s.r.Draft(t.Context(), reconcile.Job{Service: s.svc, Release: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.r.Run(t.Context(), d, plan.OpenGates).Released {
+				break
+			}
+			time.Sleep(time.Minute)
+		}
+		if groups := s.groups(); len(groups) > 0 {
+			t.Errorf("left: %v", groups)
+		}
+	})
+}
+
+// TestOthersThatAreRefused: what an action cannot mean is told, with what it can, and what serves
+// goes on.
+func TestOthersThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		action string
+		change func(s *sharing)
+		want   []string
+	}{
+		"not there":        {shares("blue"), nil, []string{`names the Service "blue", which is not known here`, "a Service of the namespace default"}},
+		"no such port":     {shares(`{"serviceName":"green","servicePort":81}`), nil, []string{"has no port 81 that speaks TCP", `8000 or "http" (TCP)`}},
+		"no such name":     {shares(`{"serviceName":"green","servicePort":"metrics"}`), nil, []string{"has no port metrics", `8000 or "http" (TCP)`}},
+		"itself":           {shares("pods"), nil, []string{"is the Service itself", "baseServiceWeight"}},
+		"twice":            {shares("green", `{"serviceName":"green","servicePort":"http","weight":1}`), nil, []string{"twice, by number and by name"}},
+		"too many":         {shares("a", "b", "c", "d", "e"), nil, []string{"has 5 target groups, at most 4"}},
+		"other speaks UDP": {shares("green"), func(s *sharing) { s.other("green", nil).Spec.Ports[0].Protocol = corev1.ProtocolUDP }, []string{"that speaks TCP", "(UDP)"}},
+		"outside":          {shares("green"), func(s *sharing) { s.other("green", nil).Spec.Type = corev1.ServiceTypeExternalName }, []string{"ExternalName"}},
+		"IPv6":             {shares("green"), func(s *sharing) { s.other("green", nil).Spec.IPFamilies[0] = corev1.IPv6Protocol }, []string{"IPv6", "dualstack"}},
+		"no node port": {shares("green"), func(s *sharing) {
+			s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] = "instance"
+			s.other("green", nil).Spec.Ports[0].NodePort = 0
+		}, []string{"has no node port", "NodePort or LoadBalancer"}},
+		"a check of its own": {shares("green"), func(s *sharing) {
+			s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-healthcheck-port"] = s.svc.Spec.Ports[0].Name
+			s.other("green", nil).Spec.Ports[0].Name = "web"
+		}, []string{`names no port of the Service "green"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual.Test(t, func(t *testing.T) {
+				s := newSharing(t, "ip")
+				s.svc.Annotations[actions80] = shares("green")
+				s.settle(plan.OpenGates)
+				if c.change != nil {
+					c.change(s)
+				}
+				s.svc.Annotations[actions80] = c.action
+				d := s.draft()
+				text := strings.Join(d.Problems.Strings(), "\n")
+				for _, want := range c.want {
+					if !strings.Contains(text, want) {
+						t.Errorf("problems are %q, want %q", text, want)
+					}
+				}
+				if !d.Problems.Errors() || d.Intent == reconcile.LeaveAlone {
+					t.Errorf("intent %v, problems %q", d.Intent, text)
+				}
+			})
+		})
+	}
+}
+
+// TestOtherGoesAndComes: while the other Service is away its pods get nothing, and the rest is
+// served; the one that comes in its place gets a target group of its own.
+func TestOtherGoesAndComes(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		s := newSharing(t, "ip")
+		s.settle(plan.OpenGates)
+		green := s.officialName("green", "ip", 9090)
+		s.objects[s.ref("green")] = providers.Object{Why: "is not there"}
+		d := s.draft()
+		if !d.Problems.Errors() {
+			t.Error("nothing is told of a Service that is away")
+		}
+		s.r.Run(t.Context(), d, plan.OpenGates)
+		s.expectTargets("away", green)
+		s.other("green", s.pods(110, 111)).UID = "another"
+		s.settle(plan.OpenGates)
+		groups := s.groups()
+		if _, there := groups[green]; there || len(groups) != 2 {
+			t.Errorf("back: %v", groups)
+		}
+	})
+}
