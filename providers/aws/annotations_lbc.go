@@ -88,7 +88,7 @@ var (
 		annotations.Form[listenerAction]{
 			Type: annotations.JSONOf("a forward action with baseServiceWeight and targetGroups, each by serviceName and servicePort, or by targetGroupARN", checkAction), Change: annotations.InPlace,
 			DefaultDoc: "all goes to the Service's own targets",
-			Doc:        "Weights are from 0 to 999. A Service of the namespace gets a target group, in which its pods or node ports are; servicePort is the number or name of one of its ports, and decrypt has a TLS listener send plain TCP there. " +
+			Doc: "Weights are from 0 to 999. A Service of the namespace gets a target group, in which its pods or node ports are; servicePort is the number or name of one of its ports, and decrypt has a TLS listener send plain TCP there. " +
 				"The targets of groups that are named by ARN are none of Berth's business.",
 		}))
 	proxyPortsKey = of(groupTLS, lbPrefix+"proxy-protocol-per-target-group", "Ports whose targets get the PROXY protocol, version 2; others do not.", "443", annotations.Form[annotations.Ports]{
