@@ -2,14 +2,14 @@ package aws
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/intstr"
-
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
@@ -43,11 +43,40 @@ type forwardConfig struct {
 }
 
 type targetTuple struct {
-	TargetGroupARN string              `json:"targetGroupARN"`
-	ServiceName    string              `json:"serviceName"`
-	Weight         *int32              `json:"weight"`
-	ServicePort    *intstr.IntOrString `json:"servicePort"`
-	Decrypt        *bool               `json:"decrypt"`
+	TargetGroupARN string    `json:"targetGroupARN"`
+	ServiceName    string    `json:"serviceName"`
+	Weight         *int32    `json:"weight"`
+	ServicePort    *portSaid `json:"servicePort"`
+	Decrypt        *bool     `json:"decrypt"`
+}
+
+// portSaid is a port by its number, or by its name.
+type portSaid struct {
+	number int32
+	name   string
+}
+
+// UnmarshalJSON takes a number, or a text, which is always a name.
+func (p *portSaid) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, &p.name) == nil || json.Unmarshal(raw, &p.number) == nil {
+		return nil
+	}
+	return fmt.Errorf("servicePort is %s, and is the number or name of a port", raw)
+}
+
+// String returns the number or the name.
+func (p portSaid) String() string { return cmp.Or(p.name, decimal(p.number)) }
+
+// among is the port that is meant; of two of a number the one that speaks one of the protocols.
+func (p portSaid) among(ports []nodeports.ServicePort, protocols []string) (nodeports.ServicePort, bool) {
+	i := slices.IndexFunc(ports, func(o nodeports.ServicePort) bool {
+		meant := p.name == "" && o.Port == p.number || p.name != "" && o.Name == p.name
+		return meant && slices.Contains(protocols, strings.ToLower(string(o.Protocol)))
+	})
+	if i < 0 {
+		return nodeports.ServicePort{}, false
+	}
+	return ports[i], true
 }
 
 // String returns what is named: the ARN, or the Service with its port.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
@@ -137,7 +136,7 @@ func (f *controlled) otherOf(p lbcPort, t targetTuple, from annotations.Origin) 
 	}
 	var there bool
 	if object.Service != nil {
-		o.ServicePort, there = portSaid(o.other.backends.Ports, *t.ServicePort, p.rawProtocols())
+		o.ServicePort, there = t.ServicePort.among(o.other.backends.Ports, p.rawProtocols())
 	} else {
 		o.other.service = &corev1.Service{}
 	}
@@ -169,19 +168,6 @@ func (f *controlled) unfit(p, o lbcPort, t targetTuple, object providers.Object,
 		return "and a listener that speaks QUIC sends to the Service's own pods alone in this version", "the ARN of a target group, as targetGroupARN"
 	}
 	return "", ""
-}
-
-// portSaid is the port that a number or name means; of two of a number the one that speaks one of
-// the protocols.
-func portSaid(ports []nodeports.ServicePort, said intstr.IntOrString, protocols []string) (nodeports.ServicePort, bool) {
-	i := slices.IndexFunc(ports, func(p nodeports.ServicePort) bool {
-		named := said.Type == intstr.String && p.Name == said.StrVal || said.Type == intstr.Int && p.Port == said.IntVal
-		return named && slices.Contains(protocols, strings.ToLower(string(p.Protocol)))
-	})
-	if i < 0 {
-		return nodeports.ServicePort{}, false
-	}
-	return ports[i], true
 }
 
 // portsText lists ports as an action can name them.
