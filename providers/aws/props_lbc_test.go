@@ -81,11 +81,6 @@ func controllerService(name string, annotations map[string]string, change func(*
 
 func controllerCases() []props.Case {
 	return []props.Case{
-		controllerService("lbc-shares", map[string]string{
-			"aws-load-balancer-nlb-target-type": "ip",
-			"actions.TCP-80":                    shares(`{"serviceName":"beside","servicePort":"http","weight":5}`, `{"serviceName":"beside","servicePort":8001,"weight":5}`),
-			"actions.TCP-443":                   shares(`{"serviceName":"beside","servicePort":8000}`),
-		}, nil),
 		controllerService("lbc-pods", map[string]string{"aws-load-balancer-nlb-target-type": "ip"}, nil),
 		controllerService("lbc-everything", map[string]string{
 			"aws-load-balancer-scheme": "internet-facing", "aws-load-balancer-name": "shop-web", "aws-load-balancer-target-node-labels": "",
@@ -125,9 +120,18 @@ func tcpUDP() props.Case {
 	})
 }
 
+// sharingCase shares the traffic of its ports with a Service beside it.
+func sharingCase() props.Case {
+	return controllerService("lbc-shares", map[string]string{
+		"aws-load-balancer-nlb-target-type": "ip",
+		"actions.TCP-80":                    shares(`{"serviceName":"beside","servicePort":"http","weight":5}`, `{"serviceName":"beside","servicePort":8001,"weight":5}`),
+		"actions.TCP-443":                   shares(`{"serviceName":"beside","servicePort":8000}`),
+	}, nil)
+}
+
 func TestPropertiesController(t *testing.T) {
 	credentials(t)
-	props.Run(t, freshController, append(controllerCases(), tcpUDP()))
+	props.Run(t, freshController, append(controllerCases(), tcpUDP(), sharingCase()))
 }
 
 func TestPropertiesControllerGroupless(t *testing.T) {
