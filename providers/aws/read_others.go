@@ -25,6 +25,13 @@ func (r *read) otherIn(v *view, arn string) string {
 	return otherMark + name + "/" + port
 }
 
+// forOther tells whether a target group was made for the Service of a view to send to another one,
+// and is on its load balancer, on none, or on one of several Services.
+func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
+	arn := awssdk.ToString(t.TargetGroupArn)
+	return r.otherIn(v, arn) != "" && (attached || len(t.LoadBalancerArns) == 0 || placeIn(r.cluster, r.tags[arn]) != "")
+}
+
 // isOther tells whether the key name of a target group is that of one for another Service.
 func isOther(name string) bool { return strings.Contains("/"+name, "/"+otherMark) }
 

@@ -119,7 +119,7 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 	for _, t := range r.targetGroups {
 		arn, attached := awssdk.ToString(t.TargetGroupArn), lb != "" && slices.Contains(t.LoadBalancerArns, lb)
 		if name := awssdk.ToString(t.TargetGroupName); !hasPrefix(name, prefixes) {
-			if hasPrefix(name, others) && (attached || len(t.LoadBalancerArns) == 0 || placeIn(r.cluster, r.tags[arn]) != "") && r.otherIn(v, arn) != "" {
+			if hasPrefix(name, others) && r.forOther(v, t, attached) {
 				out = append(out, t)
 			}
 			continue

@@ -40,7 +40,7 @@ func (c *Cloud) follow(cluster string, o *opened) (err error) {
 		if o.followed.endpoints, err = inputs.WatchEndpoints(from, inputs.Watch{Changed: changed, OwnPods: c.options.OwnPods}); err != nil {
 			return err
 		}
-		if err = f.watchServices(o); err != nil {
+		if err := f.watchServices(o); err != nil {
 			return err
 		}
 	}
