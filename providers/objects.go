@@ -5,6 +5,11 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/berth-lb/berth/nodeports"
 )
 
 // ObjectKind is a kind of objects of Kubernetes that Services may refer to.
@@ -14,6 +19,7 @@ type ObjectKind string
 const (
 	Secret    ObjectKind = "Secret"
 	ConfigMap ObjectKind = "ConfigMap"
+	Service   ObjectKind = "Service"
 )
 
 // Reference names an object of Kubernetes that a Service refers to.
@@ -28,14 +34,18 @@ func (r Reference) String() string { return string(r.Kind) + " " + r.Namespace +
 // Object is what is known of an object that a Service refers to. Its contents are never
 // shown: String says that there are some.
 type Object struct {
-	Data map[string][]byte // nil: it is not known
+	Data map[string][]byte // of a Secret or ConfigMap; nil: it is not known
+	// Service is one that another Service refers to, with its EndpointSlices where the cloud
+	// asks for endpoints; nil: it is not known.
+	Service *corev1.Service
+	Slices  []*discoveryv1.EndpointSlice
 	// Why says, for the user, why the object is not known; empty where it is.
 	Why string
 }
 
 // String returns no contents.
 func (o Object) String() string {
-	if o.Data == nil {
+	if o.Data == nil && o.Service == nil {
 		return "(" + o.Why + ")"
 	}
 	return "(contents)"
@@ -47,8 +57,18 @@ func (o Object) GoString() string { return o.String() }
 // MarshalText returns no contents.
 func (o Object) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
+// Backends returns what stands behind a Service, but for the nodes; nothing where it is not
+// known.
+func (o Object) Backends() nodeports.Backends {
+	if o.Service == nil {
+		return nodeports.Backends{}
+	}
+	return nodeports.BackendsOf(o.Service, nodeports.NodeSet{}, o.Slices, nodeports.FallbackOf(o.Service))
+}
+
 // Digest returns a hash of the contents in hex digits: equal digests, equal contents. An
-// object that is not known has that of its reason.
+// object that is not known has that of its reason. What a Service asks for, and what stands
+// behind it, is no part of it.
 func (o Object) Digest() string {
 	h := sha256.New()
 	add := func(b []byte) {

@@ -21,6 +21,9 @@ type PodGates struct {
 type PodGate struct {
 	Type string    // of the condition
 	Of   stack.Key // the found resource that has the members
+	// Service is, in the namespace of the owner, whose pods the members are; empty: the
+	// owner's.
+	Service string
 }
 
 // Covers tells whether a type of condition is one of the cloud's.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/inputs"
 	"github.com/berth-lb/berth/status"
 )
@@ -25,6 +26,9 @@ func (c *Controller) serviceChanged(old, now *corev1.Service) {
 		return // the informer only says that it is still there
 	}
 	key := now.Namespace + "/" + now.Name
+	if old.UID != now.UID || !equality.Semantic.DeepEqual(old.Spec, now.Spec) {
+		c.objects.changed(referenceTo(key), byUser)
+	}
 	answered := c.writes.newest(key, old)
 	if older(now.ResourceVersion, answered.ResourceVersion) {
 		answered = old
@@ -138,6 +142,23 @@ func (c *Controller) endpointsChanged(key string) {
 	if c.seen.get(key) != nil {
 		c.queue.Add(key, byEndpoints)
 	}
+	c.objects.changed(referenceTo(key), byEndpoints)
+}
+
+// referenceTo is how another Service refers to the one of a key.
+func referenceTo(key string) providers.Reference {
+	namespace, name, _ := strings.Cut(key, "/")
+	return providers.Reference{Kind: providers.Service, Namespace: namespace, Name: name}
+}
+
+// referredTo is what is known of a Service that another one refers to.
+func (c *Controller) referredTo(ref providers.Reference) providers.Object {
+	svc, err := c.services.Services(ref.Namespace).Get(ref.Name)
+	if err != nil { // of a running informer: it is not there
+		return providers.Object{Why: isAway}
+	}
+	slices, _ := c.endpoints.Of(svc)
+	return providers.Object{Service: svc, Slices: slices}
 }
 
 // namespaceChanged queues the Services of a namespace whose labels are new. Whoever has
@@ -154,5 +175,6 @@ func (c *Controller) namespaceChanged(namespace string) {
 func (c *Controller) serviceSeen(obj any) {
 	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 		c.queue.Add(key, byUser)
+		c.objects.changed(referenceTo(key), byUser)
 	}
 }

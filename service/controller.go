@@ -91,7 +91,7 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 		return nil, err
 	}
 	if r.WantsObjects() {
-		c.objects = newObjectView(client, func(key string) { c.queue.Add(key, byUser) })
+		c.objects = newObjectView(client, c.referredTo, c.queue.Add)
 	}
 	return c, nil
 }

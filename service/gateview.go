@@ -54,8 +54,9 @@ func slimGates(obj any) (any, error) {
 	}
 	out := &corev1.Service{}
 	out.Namespace, out.Name, out.UID, out.ResourceVersion = svc.Namespace, svc.Name, svc.UID, svc.ResourceVersion
+	out.Spec.Selector = svc.Spec.Selector
 	if gates := svc.Annotations[status.AnnotationPodGates]; gates != "" {
-		out.Annotations, out.Spec.Selector = map[string]string{status.AnnotationPodGates: gates}, svc.Spec.Selector
+		out.Annotations = map[string]string{status.AnnotationPodGates: gates}
 	}
 	return out, nil
 }

@@ -8,14 +8,17 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // objectPatience is how long a Service waits for what the API server says of an object
@@ -23,10 +26,12 @@ import (
 const objectPatience = 10 * time.Second
 
 // objectView watches the objects that Services refer to, each by its name alone: nothing
-// else is read, and the right to named objects is enough. A nil view knows none.
+// else is read, and the right to named objects is enough. Services, and what is behind them,
+// are known without that. A nil view knows none.
 type objectView struct {
-	client kubernetes.Interface
-	wake   func(key string)
+	client   kubernetes.Interface
+	wake     func(key string, why kit.Urgency)
+	services func(ref providers.Reference) providers.Object
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // watches live as long as the loop, not as a visit
@@ -35,8 +40,8 @@ type objectView struct {
 
 // watchedObject is one object, and who refers to it.
 type watchedObject struct {
-	informer cache.SharedIndexInformer
-	factory  informers.SharedInformerFactory
+	informer cache.SharedIndexInformer       // nil: it is a Service
+	factory  informers.SharedInformerFactory // of the informer
 	stop     context.CancelFunc
 	services map[string]bool // keys
 
@@ -45,8 +50,8 @@ type watchedObject struct {
 	known   chan struct{} // closed when it is known how it is
 }
 
-func newObjectView(client kubernetes.Interface, wake func(key string)) *objectView {
-	return &objectView{client: client, wake: wake, watched: map[providers.Reference]*watchedObject{}}
+func newObjectView(client kubernetes.Interface, services func(providers.Reference) providers.Object, wake func(string, kit.Urgency)) *objectView {
+	return &objectView{client: client, services: services, wake: wake, watched: map[providers.Reference]*watchedObject{}}
 }
 
 // begin says how long watches live.
@@ -68,8 +73,9 @@ func (v *objectView) end() {
 	all := slices.Collect(maps.Values(v.watched))
 	v.mu.Unlock()
 	for _, w := range all {
-		w.stop()
-		w.factory.Shutdown() // its handlers take the lock
+		if w.stop(); w.factory != nil {
+			w.factory.Shutdown() // its handlers take the lock
+		}
 	}
 }
 
@@ -84,6 +90,10 @@ func (v *objectView) of(ctx context.Context, key string, refers []providers.Refe
 	patience, done := context.WithTimeout(ctx, objectPatience)
 	defer done()
 	for ref, w := range watched {
+		if w.informer == nil {
+			out[ref] = v.services(ref)
+			continue
+		}
 		select {
 		case <-w.known:
 		case <-patience.Done():
@@ -128,6 +138,9 @@ func (v *objectView) forget(key string) {
 
 // watch begins to watch an object.
 func (v *objectView) watch(ref providers.Reference) *watchedObject {
+	if ref.Kind == providers.Service {
+		return &watchedObject{stop: func() {}, services: map[string]bool{}}
+	}
 	ctx, stop := context.WithCancel(v.ctx)
 	byName := func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, ref.Name).String()
@@ -142,19 +155,19 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 	_ = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			w.tell(err)
-			v.changed(ref)
+			v.changed(ref, byUser)
 		}
 	})
 	changed := func(any) {
 		w.tell(nil)
-		v.changed(ref)
+		v.changed(ref, byUser)
 	}
 	handler, _ := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: changed, DeleteFunc: changed, UpdateFunc: func(_, now any) { changed(now) }})
 	factory.StartWithContext(ctx)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
 			w.tell(nil)
-			v.changed(ref)
+			v.changed(ref, byUser)
 		}
 	}()
 	return w
@@ -173,12 +186,15 @@ func (w *watchedObject) tell(refused error) {
 }
 
 // changed queues the Services that refer to an object.
-func (v *objectView) changed(ref providers.Reference) {
+func (v *objectView) changed(ref providers.Reference, why kit.Urgency) {
+	if v == nil {
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if w := v.watched[ref]; w != nil {
 		for key := range w.services {
-			v.wake(key)
+			v.wake(key, why)
 		}
 	}
 }
@@ -208,23 +224,46 @@ func (w *watchedObject) object(ref providers.Reference) providers.Object {
 func ReadObjects(ctx context.Context, client kubernetes.Interface, refers []providers.Reference) map[providers.Reference]providers.Object {
 	out := map[providers.Reference]providers.Object{}
 	for _, ref := range refers {
-		var found any
-		var err error
-		if ref.Kind == providers.ConfigMap {
-			found, err = client.CoreV1().ConfigMaps(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-		} else {
-			found, err = client.CoreV1().Secrets(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-		}
+		object, err := readObject(ctx, client, ref)
 		switch {
 		case apierrors.IsNotFound(err):
-			out[ref] = providers.Object{Why: isAway}
+			object = providers.Object{Why: isAway}
 		case err != nil:
-			out[ref] = providers.Object{Why: "cannot be read: " + err.Error()}
-		default:
-			out[ref] = providers.Object{Data: contents(found)}
+			object = providers.Object{Why: "cannot be read: " + err.Error()}
 		}
+		out[ref] = object
 	}
 	return out
+}
+
+func readObject(ctx context.Context, client kubernetes.Interface, ref providers.Reference) (providers.Object, error) {
+	var found any
+	var err error
+	switch ref.Kind {
+	case providers.Service:
+		return readService(ctx, client, ref)
+	case providers.ConfigMap:
+		found, err = client.CoreV1().ConfigMaps(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	case providers.Secret:
+		found, err = client.CoreV1().Secrets(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	}
+	return providers.Object{Data: contents(found)}, err
+}
+
+// readService is a Service with its EndpointSlices.
+func readService(ctx context.Context, client kubernetes.Interface, ref providers.Reference) (out providers.Object, err error) {
+	if out.Service, err = client.CoreV1().Services(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
+		return out, err
+	}
+	of := labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: ref.Name}).String()
+	list, err := client.DiscoveryV1().EndpointSlices(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: of})
+	if err != nil {
+		return out, err
+	}
+	for i := range list.Items {
+		out.Slices = append(out.Slices, &list.Items[i])
+	}
+	return out, nil
 }
 
 // isAway is why nothing is known of an object that does not exist.

@@ -38,6 +38,9 @@ func (v *visit) gateMarks(marks map[string]string, result reconcile.Result) map[
 	var types []string
 	if v.gatesPods() {
 		for _, g := range v.reconciler.PodGates(result) {
+			if g.Service != "" {
+				g.Type += "=" + g.Service
+			}
 			types = append(types, g.Type)
 		}
 	}
@@ -63,11 +66,14 @@ func stands(pod *corev1.Pod, of corev1.PodConditionType) corev1.PodCondition {
 // tellPods sets the conditions by which pods wait for the load balancer of the Service, and
 // looks again as long as one waits. The cloud is asked only while any does.
 func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
-	pods := v.endpoints.Gated(v.svc)
-	if len(pods) == 0 || result.Draft.Intent == reconcile.LeaveAlone || v.options.DryRun {
+	if !v.gatesPods() || result.Draft.Intent == reconcile.LeaveAlone || v.options.DryRun {
 		return
 	}
 	gates := v.reconciler.PodGates(result)
+	pods := v.gated(gates)
+	if len(pods) == 0 {
+		return
+	}
 	v.known.stand(gates)
 	asked := v.waitedFor(pods, gates)
 	var health []providers.MemberHealth
@@ -89,6 +95,23 @@ func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
 	if waits {
 		v.queue.AddAfter(v.key, gatePause, byRetry)
 	}
+}
+
+// gated are the pods that have gates of the cloud: those of the Service, and of the others that
+// the load balancer sends to.
+func (v *visit) gated(gates []providers.PodGate) []inputs.GatedPod {
+	out := v.endpoints.Gated(v.svc)
+	var seen []string
+	for _, g := range gates {
+		if g.Service == "" || slices.Contains(seen, g.Service) {
+			continue
+		}
+		seen = append(seen, g.Service)
+		if other, err := v.services.Services(v.svc.Namespace).Get(g.Service); err == nil {
+			out = append(out, v.endpoints.Gated(other)...)
+		}
+	}
+	return out
 }
 
 // stand notes which conditions of pods the load balancer stands for.

@@ -36,7 +36,8 @@ const (
 const AnnotationApplied = Prefix + "applied"
 
 // AnnotationPodGates lists the conditions of pods that the load balancer stands for, with
-// commas between them, for the webhook that gives them to new pods.
+// commas between them, for the webhook that gives them to new pods: those of the Service, or
+// of the one that follows a condition after an equals sign.
 const AnnotationPodGates = Prefix + "pod-gates"
 
 // OwnAnnotations are those that the controller itself writes on every cloud.

@@ -37,15 +37,15 @@ func TestSharedTraffic(t *testing.T) {
 		name   string
 		change func(*networkPort)
 	}{
-		{"create", func(p *networkPort) { p.Shares = []Weighted{{"", 90}, {blue, 10}} }},
-		{"another share", func(p *networkPort) { p.Shares = []Weighted{{"", 0}, {blue, 100}} }},
+		{"create", func(p *networkPort) { p.Shares = []Weighted{{Weight: 90}, {Group: blue, Weight: 10}} }},
+		{"another share", func(p *networkPort) { p.Shares = []Weighted{{Weight: 0}, {Group: blue, Weight: 100}} }},
 		{"two others", func(p *networkPort) {
-			p.Sticks, p.Shares = stickinessOn, []Weighted{{"", 1}, {blue, 1}, {green, 2}}
+			p.Sticks, p.Shares = stickinessOn, []Weighted{{Weight: 1}, {Group: blue, Weight: 1}, {Group: green, Weight: 2}}
 			slices.SortFunc(p.Shares, compareWeighted)
 		}},
 		{"the node port changes meanwhile", func(p *networkPort) { p.group.Port = 30090 }},
 		{"all is the Service's", func(p *networkPort) { p.Sticks, p.Shares = "", nil }},
-		{"one again", func(p *networkPort) { p.Shares = []Weighted{{"", 5}, {green, 5}} }},
+		{"one again", func(p *networkPort) { p.Shares = []Weighted{{Weight: 5}, {Group: green, Weight: 5}} }},
 	} {
 		step.change(&w.ports[0])
 		t.Run(step.name, func(t *testing.T) {
@@ -91,14 +91,21 @@ func TestActions(t *testing.T) {
 		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"}]}`):                                                             "",
 		`{"type":"redirect"}`: "legal is forward",
 		`{`:                   "is not legal JSON",
-		with(`{"targetGroups":[{"targetGroupARN":"` + blue + `"}]}`):                                                                               "needs baseServiceWeight",
-		with(`{"baseServiceWeight":1000}`):                                                                                                         "from 0 to 999",
-		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":80}]}`):                                                    `names the Service "web"`,
-		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"blue"}]}`):                                                                 "not the ARN",
-		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"},{"targetGroupARN":"` + blue + `2"}]}`):                      "no weight",
-		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":-1}]}`):                                             "legal is 0 to 999",
-		with(`{"baseServiceWeight":1,"targetGroups":[` + strings.Repeat(`{"targetGroupARN":"`+blue+`","weight":1},`, 4) + `{}]}`):                  "at most 4",
-		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":1},{"targetGroupARN":"` + blue + `","weight":2}]}`): "twice",
+		with(`{"targetGroups":[{"targetGroupARN":"` + blue + `"}]}`):                            "needs baseServiceWeight",
+		with(`{"baseServiceWeight":1000}`):                                                      "from 0 to 999",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":80}]}`): "",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":"http","weight":5},{"serviceName":"web","servicePort":80,"weight":5}]}`): "",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web"}]}`):                                                                                   `names the Service "web" without servicePort`,
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":true}]}`):                                                                "is not legal JSON",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":80,"targetGroupARN":"` + blue + `"}]}`):                                  "one and only one",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"weight":1}]}`):                                                                                            "one and only one",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":80},{"serviceName":"web","servicePort":81,"weight":1}]}`):                `gives the Service "web" with port 80 no weight`,
+		with(`{"baseServiceWeight":1,"targetGroups":[{"serviceName":"web","servicePort":80,"weight":1},{"serviceName":"web","servicePort":80,"weight":1}]}`):     "twice",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"blue"}]}`):                                                                               "not the ARN",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"},{"targetGroupARN":"` + blue + `2"}]}`):                                    "no weight",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":-1}]}`):                                                           "legal is 0 to 999",
+		with(`{"baseServiceWeight":1,"targetGroups":[` + strings.Repeat(`{"targetGroupARN":"`+blue+`","weight":1},`, 4) + `{}]}`):                                "at most 4",
+		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":1},{"targetGroupARN":"` + blue + `","weight":2}]}`):               "twice",
 	} {
 		svc := loadCase(t, "testdata/lbc-pods").service.DeepCopy()
 		svc.Annotations[keyPrefix+"actions.TCP-80"] = value

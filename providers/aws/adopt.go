@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -64,6 +66,11 @@ func renamed(have *stack.Stack, names map[string]string) *stack.Stack {
 		r.Key, r.In = rename(r.Key), rename(r.In)
 		if l, ok := r.Spec.(Listener); ok {
 			l.TargetGroup.To = rename(l.TargetGroup.To)
+			l.Shares = slices.Clone(l.Shares)
+			for i := range l.Shares {
+				l.Shares[i].Of.To = rename(l.Shares[i].Of.To)
+			}
+			slices.SortFunc(l.Shares, compareWeighted)
 			r.Spec = l
 		}
 	}

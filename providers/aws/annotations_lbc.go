@@ -83,12 +83,13 @@ var (
 	listenerAttrKey = perListener(of(groupSettings, lbPrefix+"listener-attributes.<PROTOCOL>-<PORT>", "Attributes of one listener.", "tcp.idle_timeout.seconds=400", annotations.Form[map[string]string]{
 		Type: annotations.MapStrict(), DefaultDoc: "not managed", Doc: "TLS listeners have none. Taking one away leaves it as it is.",
 	}))
-	actionsKey = perListener(of(groupSettings, keyPrefix+"actions.<PROTOCOL>-<PORT>", "Shares the traffic of one listener with target groups of others, as JSON.",
-		`{"type":"forward","forwardConfig":{"baseServiceWeight":90,"targetGroups":[{"targetGroupARN":"arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071","weight":10}]}}`,
+	actionsKey = perListener(of(groupSettings, keyPrefix+"actions.<PROTOCOL>-<PORT>", "Shares the traffic of one listener with other Services, or with target groups of others, as JSON.",
+		`{"type":"forward","forwardConfig":{"baseServiceWeight":90,"targetGroups":[{"serviceName":"green","servicePort":80,"weight":10}]}}`,
 		annotations.Form[listenerAction]{
-			Type: annotations.JSONOf("a forward action with baseServiceWeight and targetGroups, each by targetGroupARN", checkAction), Change: annotations.InPlace,
+			Type: annotations.JSONOf("a forward action with baseServiceWeight and targetGroups, each by serviceName and servicePort, or by targetGroupARN", checkAction), Change: annotations.InPlace,
 			DefaultDoc: "all goes to the Service's own targets",
-			Doc:        "Weights are from 0 to 999. The targets of groups that are named are none of Berth's business. A group named by serviceName is refused: give its ARN.",
+			Doc: "Weights are from 0 to 999. A Service of the namespace gets a target group, in which its pods or node ports are; servicePort is the number or name of one of its ports, and decrypt has a TLS listener send plain TCP there. " +
+				"The targets of groups that are named by ARN are none of Berth's business.",
 		}))
 	proxyPortsKey = of(groupTLS, lbPrefix+"proxy-protocol-per-target-group", "Ports whose targets get the PROXY protocol, version 2; others do not.", "443", annotations.Form[annotations.Ports]{
 		Type: annotations.PortList(annotations.PortOptions{}),

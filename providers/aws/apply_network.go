@@ -196,6 +196,9 @@ func forward(c *change, l Listener) []elbv2types.Action {
 	var shares []elbv2types.TargetGroupTuple
 	for _, s := range l.Shares {
 		arn := cmp.Or(s.Group, group)
+		if !s.Of.IsZero() {
+			arn = c.Batch.ID(c.Step, s.Of)
+		}
 		shares = append(shares, elbv2types.TargetGroupTuple{TargetGroupArn: &arn, Weight: &s.Weight})
 	}
 	sticks := l.Sticks == stickinessOn

@@ -120,7 +120,7 @@ func (l Listener) leavesFor(next Listener) bool {
 		return false
 	}
 	return slices.ContainsFunc(l.Shares, func(w Weighted) bool {
-		stays := slices.ContainsFunc(next.Shares, func(n Weighted) bool { return n.Group == w.Group })
+		stays := slices.ContainsFunc(next.Shares, func(n Weighted) bool { return n.same(w) })
 		return w.Weight > 0 && !stays
 	})
 }
@@ -128,7 +128,7 @@ func (l Listener) leavesFor(next Listener) bool {
 // ownWeight is the share of the Service's own group.
 func (l Listener) ownWeight() int32 {
 	for _, w := range l.Shares {
-		if w.Group == "" {
+		if w.own() {
 			return w.Weight
 		}
 	}
@@ -151,7 +151,7 @@ func (l Listener) alone() Listener {
 	}
 	l.Leaving, l.Shares = "", nil
 	if len(out) > 1 {
-		out[slices.IndexFunc(out, func(w Weighted) bool { return w.Group == "" })].Weight = own
+		out[slices.IndexFunc(out, Weighted.own)].Weight = own
 		l.Shares = out
 	}
 	return l

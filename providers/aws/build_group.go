@@ -65,9 +65,10 @@ func (f *controlled) putBalancer(spec Network) {
 // groupNameOf is the name of a port's target group; a Service that moves between load
 // balancers has two of a port for a while.
 func (f *controlled) groupNameOf(p lbcPort, group TargetGroup) string {
-	name := lbcTargetGroupName(f.in.Cluster, f.in.Owner, p.Port, group)
+	owner := f.ownerOf(p)
+	name := lbcTargetGroupName(f.in.Cluster, owner, p.Port, group)
 	if f.ofGroup != "" {
-		name = shortNames(f.in.Owner) + hashed(name, " on ", f.ofGroup)
+		name = shortNames(owner) + hashed(name, " on ", f.ofGroup)
 	}
 	return name
 }

@@ -58,9 +58,10 @@ func (b *builder) controlled() {
 		f.settings()
 	}
 	ports := f.ports()
-	f.listeners(ports)
+	others := f.others(ports)
+	f.listeners(ports, others)
 	f.frontEntries()
-	f.nodeRules(ports)
+	f.nodeRules(slices.Concat(ports, others))
 }
 
 func (f *controlled) tagged(resource string) Tags {
@@ -239,11 +240,15 @@ type lbcPort struct {
 	listener, group string   // protocols
 	certs           []string // the default one first
 	of              string   // the group of the Service
+	other           *behind  // the Service that the port is of; nil: it is the Service's own
 }
 
 // key names the listener and all that hangs on it: TLS, TCP_UDP and TCP_QUIC are states of
 // the TCP listener, and QUIC is one of the UDP listener.
 func (p lbcPort) key() string {
+	if p.other != nil {
+		return partOf(p.of, otherKey(p.other.service.Name, p.Port))
+	}
 	if p.listener == string(corev1.ProtocolUDP) || p.listener == protocolQUIC {
 		return partOf(p.of, portKey(corev1.ProtocolUDP, p.Port))
 	}

@@ -185,8 +185,8 @@ func (f *controlled) source() (stack.Ref, string) {
 // addresses, else the load balancer's subnets, and the health checks from there.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go (buildTargetGroupBindingNetworkingLegacy).
 func (f *controlled) rangeRules(ports []lbcPort) {
-	subnets := f.balancerRanges()
 	for _, p := range ports {
+		subnets := f.balancerRanges(p)
 		from := subnets
 		if f.preserves(p) {
 			from = f.ranges
@@ -213,20 +213,20 @@ func (p lbcPort) rawProtocols() []string {
 	return []string{"tcp"}
 }
 
-// balancerRanges are the ranges of the load balancer's subnets, of the family of its
-// target groups.
-func (f *controlled) balancerRanges() []string {
+// balancerRanges are the ranges of the load balancer's subnets, of the family of a port's
+// target group.
+func (f *controlled) balancerRanges(p lbcPort) []string {
 	var out []string
 	for _, s := range f.chosen {
-		if cidr := f.rangeOf(s); cidr != "" {
+		if cidr := f.rangeOf(p, s); cidr != "" {
 			out = append(out, cidr)
 		}
 	}
 	return sortedSet(out)
 }
 
-func (f *controlled) rangeOf(s Subnet) string {
-	if f.overIPv6() {
+func (f *controlled) rangeOf(p lbcPort, s Subnet) string {
+	if f.overIPv6(p) {
 		return s.CIDR6
 	}
 	return s.CIDR

@@ -19,24 +19,33 @@ const (
 	zoneOutside = "all"
 )
 
-// listeners makes a listener and a target group of every port.
-func (f *controlled) listeners(ports []lbcPort) {
+// listeners makes a listener and a target group of every port, and target groups of the ports
+// of other Services that get a share.
+func (f *controlled) listeners(ports, others []lbcPort) {
 	var machines []string
 	if f.target == targetInstance {
-		machines = f.networkTargets(len(ports))
+		machines = f.networkTargets(len(ports) + len(others))
+	}
+	for _, p := range others {
+		f.targets(p, machines)
 	}
 	for _, p := range ports {
 		if f.target == targetInstance && p.NodePort == 0 {
 			f.tell(said("spec.ports", p.String(), "has no node port, and this load balancer sends to node ports", targetTypeKey.Name+`: "ip", or spec.allocateLoadBalancerNodePorts`, annotations.Error))
 			continue
 		}
-		key := stack.Key{Kind: KindTargetGroup, Name: p.key()}
-		f.put(KindTargetGroup, key.Name, stack.Key{}, f.group(p))
-		f.put(KindTargets, key.Name, key, Targets{Targets: f.targetsOf(p, machines), Own: f.shared})
-		f.put(KindTargetAttr, key.Name, key, Attributes{Values: f.targetAttributes(p), Type: f.target})
-		f.listener(p, key)
+		f.listener(p, f.targets(p, machines))
 	}
 	f.strayAttributes(ports)
+}
+
+// targets makes the target group of a port, and returns its key.
+func (f *controlled) targets(p lbcPort, machines []string) stack.Key {
+	key := stack.Key{Kind: KindTargetGroup, Name: p.key()}
+	f.put(KindTargetGroup, key.Name, stack.Key{}, f.group(p))
+	f.put(KindTargets, key.Name, key, Targets{Targets: f.targetsOf(p, machines), Own: f.shared})
+	f.put(KindTargetAttr, key.Name, key, Attributes{Values: f.targetAttributes(p), Type: f.target})
+	return key
 }
 
 func (f *controlled) listener(p lbcPort, group stack.Key) {
@@ -48,8 +57,11 @@ func (f *controlled) listener(p lbcPort, group stack.Key) {
 		l.ALPN = alpnKey.Get(f.in.Values)
 		f.put(KindCertificates, key.Name, key, Certificates{ARNs: slices.Sorted(slices.Values(p.certs[1:]))})
 	}
-	if action, _, said := actionsKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said {
-		l = l.share(action)
+	if action, from, said := actionsKey.LookupPortProtocol(f.in.Values, p.Port, p.listener); said {
+		l = l.share(action, func(t targetTuple) stack.Ref {
+			o, _ := f.otherOf(p, t, from)
+			return stack.RefTo(stack.Key{Kind: KindTargetGroup, Name: o.key()})
+		})
 	}
 	l = f.handOver(key.Name, l, p.NodePort)
 	f.out.Put(stack.Resource{Key: key, In: f.balancer, Slot: slotIn(f.ofGroup, p.Port), Spec: l})
@@ -75,10 +87,10 @@ func (f *controlled) strayAttributes(ports []lbcPort) {
 	}
 }
 
-// overIPv6 tells whether target groups have IPv6 addresses: that is so as soon as the
-// Service has one.
-func (f *controlled) overIPv6() bool {
-	return slices.Contains(f.in.Service.Spec.IPFamilies, corev1.IPv6Protocol)
+// overIPv6 tells whether the target group of a port has IPv6 addresses: that is so as soon as
+// its Service has one.
+func (f *controlled) overIPv6(p lbcPort) bool {
+	return slices.Contains(f.behind(p).service.Spec.IPFamilies, corev1.IPv6Protocol)
 }
 
 // group is the target group of a port. One that is there keeps its port, which only its
@@ -86,12 +98,12 @@ func (f *controlled) overIPv6() bool {
 func (f *controlled) group(p lbcPort) TargetGroup {
 	group := TargetGroup{
 		Protocol: p.group, Port: f.groupPort(p), VPC: f.facts.VPC, TargetType: f.target,
-		Tags: f.tagged(fmt.Sprintf("%s:%d", serviceName(f.in.Owner), p.Port)),
+		Tags: f.tagged(fmt.Sprintf("%s:%d", serviceName(f.ownerOf(p)), p.Port)),
 	}
-	if f.overIPv6() {
+	if f.overIPv6(p) {
 		group.Family = familyIPv6
 	}
-	check := f.check()
+	check := f.check(p)
 	group.CheckProtocol, group.CheckPort, group.CheckPath = check.protocol, check.port, check.path
 	group.CheckInterval, group.CheckTimeout = check.interval, &check.timeout
 	group.Healthy, group.Unhealthy = check.healthy, check.unhealthy
@@ -110,7 +122,7 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 	group.Name = f.groupNameOf(p, group)
 	if ok && old.Name == group.Name && old.Family != group.Family {
 		// The family is no part of the name, and both groups are there for a while.
-		group.Name = shortNames(f.in.Owner) + hashed(group.Name, old.Family, "/", group.Family)
+		group.Name = shortNames(f.ownerOf(p)) + hashed(group.Name, old.Family, "/", group.Family)
 	}
 	return group
 }
@@ -135,16 +147,16 @@ func podPort(p nodeports.ServicePort) int32 {
 
 // check is the health check of a port's target group.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go (buildTargetGroupHealthCheckConfig).
-func (f *controlled) check() targetCheck {
+func (f *controlled) check(p lbcPort) targetCheck {
 	v := f.in.Values
 	c := targetCheck{protocol: "TCP", port: trafficPort, path: "/", interval: 10, timeout: 10, healthy: 3, unhealthy: 3}
-	if f.target == targetInstance && nodeports.LocalOnly(f.in.Service) {
-		c = targetCheck{protocol: "HTTP", port: decimal(f.in.Backends.Health.Port), path: nodeports.HealthPath, interval: 10, timeout: 6, healthy: 2, unhealthy: 2}
+	if b := f.behind(p); f.target == targetInstance && nodeports.LocalOnly(b.service) && b.service.Spec.Type == corev1.ServiceTypeLoadBalancer {
+		c = targetCheck{protocol: "HTTP", port: decimal(b.backends.Health.Port), path: nodeports.HealthPath, interval: 10, timeout: 6, healthy: 2, unhealthy: 2}
 	}
 	override(v, checkProtocolKey, &c.protocol)
 	override(v, checkPathKey, &c.path)
 	if said, _, ok := checkPortKey.Lookup(v); ok {
-		c.port = f.checkPort(said)
+		c.port = f.checkPort(p, said)
 	}
 	if c.protocol == "TCP" {
 		c.path = ""
@@ -157,17 +169,22 @@ func (f *controlled) check() targetCheck {
 }
 
 // checkPort is the port of the health check on the targets; a name is that of a port.
-func (f *controlled) checkPort(text string) string {
-	i := slices.IndexFunc(f.in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.Name != "" && p.Name == text })
+func (f *controlled) checkPort(p lbcPort, text string) string {
+	ports := f.behind(p).backends.Ports
+	i := slices.IndexFunc(ports, func(p nodeports.ServicePort) bool { return p.Name != "" && p.Name == text })
+	_, err := strconv.ParseInt(text, 10, 32)
 	switch {
+	case i < 0 && p.other != nil && err != nil && text != trafficPort:
+		f.tell(checkPortKey.Refusal(f.in.Values, fmt.Sprintf("names no port of the Service %q, which gets a share of the traffic and is checked the same way", p.other.service.Name), "a number, "+trafficPort+", or a name that both Services have"))
+		return text
 	case i < 0:
 		return text
 	case f.target == targetInstance:
-		return decimal(f.in.Backends.Ports[i].NodePort)
-	case f.in.Backends.Ports[i].TargetPort.StrVal != "":
+		return decimal(ports[i].NodePort)
+	case ports[i].TargetPort.StrVal != "":
 		f.tell(checkPortKey.Refusal(f.in.Values, "names a port whose target port is a name itself, which may mean another number in each pod", "a port with a numeric target port"))
 	}
-	return decimal(podPort(f.in.Backends.Ports[i]))
+	return decimal(podPort(ports[i]))
 }
 
 // targetAttributes are those of a port's target group.
@@ -227,10 +244,10 @@ func (f *controlled) targetsThere(p lbcPort) map[Target]string {
 // none is, on whatever node: the traffic policy means nothing without a hop over nodes.
 func (f *controlled) pods(p lbcPort) []nodeports.Endpoint {
 	family := corev1.IPv4Protocol
-	if f.overIPv6() {
+	if f.overIPv6(p) {
 		family = corev1.IPv6Protocol
 	}
-	list := f.in.Backends.Endpoints.For(family, p.Name)
+	list := f.behind(p).backends.Endpoints.For(family, p.Name)
 	lingers := func(e nodeports.Endpoint) bool { return e.Terminating }
 	if ready := slices.DeleteFunc(slices.Clone(list), lingers); len(ready) > 0 {
 		return ready
@@ -267,7 +284,7 @@ func (f *controlled) backendPorts(p lbcPort) []int32 {
 
 // checkedPorts are the ports on which targets of a port are checked.
 func (f *controlled) checkedPorts(p lbcPort) []int32 {
-	if n, err := strconv.ParseInt(f.check().port, 10, 32); err == nil {
+	if n, err := strconv.ParseInt(f.check(p).port, 10, 32); err == nil {
 		return []int32{int32(n)}
 	}
 	return f.backendPorts(p)

@@ -105,7 +105,7 @@ func (l Listener) beside(old string) (Listener, bool) {
 	if len(shares) == 0 {
 		shares = []Weighted{{Weight: defaultWeight}}
 	}
-	own := slices.IndexFunc(shares, func(w Weighted) bool { return w.Group == "" })
+	own := slices.IndexFunc(shares, Weighted.own)
 	if own < 0 || shares[own].Weight == 0 || len(shares) == mostGroups {
 		return l, false
 	}

@@ -14,6 +14,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Config:       ReadConfig,
 		Choose:       choose,
 		Left:         left,
+		Refers:       refers,
 		Reach:        reach,
 		Becomes:      becomes,
 		Select:       selectNodes,

@@ -52,7 +52,7 @@ func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource
 func podsOn(in input, facts *Facts, name string, group TargetGroup, old []Target) []Target {
 	f := &controlled{builder: &builder{in: in}, target: targetIP}
 	for _, p := range in.Backends.Ports {
-		if portKey(p.Protocol, p.Port) != portIn(name) || f.overIPv6() != (group.Family == familyIPv6) {
+		if portKey(p.Protocol, p.Port) != portIn(name) || f.overIPv6(lbcPort{ServicePort: p}) != (group.Family == familyIPv6) {
 			continue
 		}
 		var out []Target

@@ -38,8 +38,9 @@ const (
 	byVPC         = "vpc"
 	byNodes       = "nodes"
 	byWanted      = "wanted"
-	byStack       = "stack" // the tag of the Service of the AWS Load Balancer Controller, namespace/name
-	byMoved       = "moved" // the tags of the Service of both kinds of Network Load Balancers, namespace/name
+	byNamespace   = "namespace" // what begins the names of the target groups of a namespace
+	byStack       = "stack"     // the tag of the Service of the AWS Load Balancer Controller, namespace/name
+	byMoved       = "moved"     // the tags of the Service of both kinds of Network Load Balancers, namespace/name
 	byAddress     = "address"
 	bySelector    = "selector"
 	byUID         = "uid"

@@ -86,9 +86,10 @@ func managedGroupName(cluster string, o stack.Owner) string {
 // of other clusters, or with similar names, may share it.
 func targetGroupPrefix(o stack.Owner) string { return shortNames(o) }
 
-func shortNames(o stack.Owner) string {
-	return "k8s-" + alnum(o.Namespace) + "-" + alnum(o.Name) + "-"
-}
+func shortNames(o stack.Owner) string { return namespacePrefix(o) + alnum(o.Name) + "-" }
+
+// namespacePrefix begins the names of all target groups of the Services of a namespace.
+func namespacePrefix(o stack.Owner) string { return "k8s-" + alnum(o.Namespace) + "-" }
 
 // alnum keeps ASCII letters and digits, at most eight.
 func alnum(s string) string {

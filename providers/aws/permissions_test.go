@@ -71,7 +71,7 @@ func TestPermissionsController(t *testing.T) {
 	}, nil)
 	checks := controllerService("lbc-checks", map[string]string{"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-healthcheck-interval": "20"}, nil)
 	permissions.Check(t, permissions.AWSController(), permissions.Walk{
-		Fresh: withBranches("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], checks, all[2]),
+		Fresh: withBranches("BackendSecurityGroup = " + group + "\n"), Cases: append(all, all[1], more, all[0], checks, sharingCase(), all[2]),
 	})
 }
 

@@ -16,7 +16,7 @@ func podGates(have *stack.Stack) []providers.PodGate {
 	var out []providers.PodGate
 	for _, r := range have.Of(KindTargetGroup) {
 		if spec, ok := r.Spec.(TargetGroup); ok && spec.TargetType == targetIP && r.ID != "" && r.Proof != stack.None {
-			out = append(out, providers.PodGate{Type: gatePrefix + spec.Name, Of: r.Key})
+			out = append(out, providers.PodGate{Type: gatePrefix + spec.Name, Of: r.Key, Service: otherNamed(r.Key.Name)})
 		}
 	}
 	return out

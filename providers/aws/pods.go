@@ -25,7 +25,7 @@ func podLookups(in input) []providers.Lookup {
 		return nil
 	}
 	on := map[string][]string{}
-	for _, port := range in.Backends.Endpoints.ByPort {
+	for _, port := range endpointsOf(in) {
 		for _, e := range port.List {
 			on[e.Node] = append(on[e.Node], e.Addr.String())
 		}
@@ -61,7 +61,7 @@ func (f *controlled) podGroups() {
 	}
 	var chosen []string
 	doubts := map[string][]string{}
-	for _, port := range f.in.Backends.Endpoints.ByPort {
+	for _, port := range endpointsOf(f.in) {
 		for _, e := range port.List {
 			group, among := nodeGroup(f.facts.PodGroups[e.Addr.String()], byID, f.facts.Cluster)
 			if group == "" {

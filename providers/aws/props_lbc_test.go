@@ -8,8 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/berth-lb/berth/providers"
 	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/test/props"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
@@ -46,6 +48,19 @@ func (p podded) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice {
 		out = append(out, slice)
 	}
 	return out
+}
+
+// Objects is another Service, beside the one of a case.
+func (p podded) Objects() map[providers.Reference]providers.Object {
+	beside := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "beside", UID: "uid-of-beside"}, Spec: corev1.ServiceSpec{
+		Type: corev1.ServiceTypeNodePort, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
+		Ports: []corev1.ServicePort{
+			{Name: "http", Protocol: corev1.ProtocolTCP, Port: 8000, TargetPort: intstr.FromInt32(16000), NodePort: 31000},
+			{Name: "admin", Protocol: corev1.ProtocolTCP, Port: 8001, TargetPort: intstr.FromString("admin"), NodePort: 31001},
+		},
+	}}
+	ref := providers.Reference{Kind: providers.Service, Namespace: beside.Namespace, Name: beside.Name}
+	return map[providers.Reference]providers.Object{ref: {Service: beside, Slices: p.Slices(beside)}}
 }
 
 func freshController(t testing.TB) props.Subject { return controllerWith("")(t) }
@@ -105,9 +120,18 @@ func tcpUDP() props.Case {
 	})
 }
 
+// sharingCase shares the traffic of its ports with a Service beside it.
+func sharingCase() props.Case {
+	return controllerService("lbc-shares", map[string]string{
+		"aws-load-balancer-nlb-target-type": "ip",
+		"actions.TCP-80":                    shares(`{"serviceName":"beside","servicePort":"http","weight":5}`, `{"serviceName":"beside","servicePort":8001,"weight":5}`),
+		"actions.TCP-443":                   shares(`{"serviceName":"beside","servicePort":8000}`),
+	}, nil)
+}
+
 func TestPropertiesController(t *testing.T) {
 	credentials(t)
-	props.Run(t, freshController, append(controllerCases(), tcpUDP()))
+	props.Run(t, freshController, append(controllerCases(), tcpUDP(), sharingCase()))
 }
 
 func TestPropertiesControllerGroupless(t *testing.T) {

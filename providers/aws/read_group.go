@@ -192,6 +192,7 @@ func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
 	}
 	own := r.ownARNs(v)
 	places := r.groupPlaces(group, own)
+	maps.Copy(places, r.otherPlaces(v, arn, group))
 	for _, l := range r.listeners[arn] {
 		listener := r.groupListener(group, l, places, own)
 		out = append(out, listener)
@@ -228,6 +229,7 @@ func (r *read) inGroups(v *view, places map[string]string) map[string]string {
 			out = map[string]string{}
 		}
 		maps.Copy(out, r.groupPlaces(group, r.ownARNs(v)))
+		maps.Copy(out, r.otherPlaces(v, arnOf(r.groupLBs[group]), group))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -60,6 +61,12 @@ func (r *read) networkJobs() []kit.Detail {
 			jobs = append(jobs, kit.Detail{Of: []string{lb}, Run: run})
 		}
 	}
+	on := map[string][]elbv2types.TargetGroup{}
+	for _, t := range r.targetGroups {
+		for _, lb := range t.LoadBalancerArns {
+			on[lb] = append(on[lb], t)
+		}
+	}
 	for _, scope := range r.scopes {
 		if scope.Depth != providers.Deep {
 			continue
@@ -75,7 +82,7 @@ func (r *read) networkJobs() []kit.Detail {
 		if !ok {
 			continue
 		}
-		tagged = append(tagged, lb)
+		tagged = append(append(tagged, lb), r.mayBeForOthers(scope, on[lb])...)
 		add(reads(scope, KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
 		add(reads(scope, KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 	}
@@ -162,6 +169,7 @@ func (r *read) networkStack(v *view) []stack.Resource {
 	}
 	own := r.ownARNs(v)
 	places := r.places(arn, own)
+	maps.Copy(places, r.otherPlaces(v, arn, ""))
 	for _, l := range r.listeners[arn] {
 		listener := r.listenerOf(l, places, own)
 		out = append(append(out, listener), r.listenerParts(listener)...)
@@ -228,11 +236,13 @@ func (r *read) places(lb string, own []string) map[string]string {
 	return out
 }
 
-// ownARNs are the Service's own target groups.
+// ownARNs are the Service's target groups for its own pods.
 func (r *read) ownARNs(v *view) []string {
 	var out []string
 	for _, t := range r.ownTargetGroups(v) {
-		out = append(out, awssdk.ToString(t.TargetGroupArn))
+		if arn := awssdk.ToString(t.TargetGroupArn); r.otherIn(v, arn) == "" {
+			out = append(out, arn)
+		}
 	}
 	return out
 }
@@ -287,7 +297,7 @@ func ownOfListener(l elbv2types.Listener, own []string) []elbv2types.TargetGroup
 }
 
 // shared adds to a listener the shares of its groups, if it has several.
-func (l Listener) shared(found elbv2types.Listener, own string) Listener {
+func (l Listener) shared(found elbv2types.Listener, own string, places map[string]string) Listener {
 	groups := forwardedTo(found)
 	if len(groups) < 2 {
 		return l
@@ -297,11 +307,13 @@ func (l Listener) shared(found elbv2types.Listener, own string) Listener {
 		if g.Weight != nil {
 			weight = *g.Weight
 		}
-		arn := awssdk.ToString(g.TargetGroupArn)
-		if arn == own {
-			arn = ""
+		w := Weighted{Group: awssdk.ToString(g.TargetGroupArn), Weight: weight}
+		if name := places[w.Group]; isOther(name) {
+			w.Group, w.Of = "", stack.RefTo(stack.Key{Kind: KindTargetGroup, Name: name})
+		} else if w.Group == own {
+			w.Group = ""
 		}
-		l.Shares = append(l.Shares, Weighted{Group: arn, Weight: weight})
+		l.Shares = append(l.Shares, w)
 	}
 	slices.SortFunc(l.Shares, compareWeighted)
 	for _, a := range found.DefaultActions {
@@ -333,7 +345,7 @@ func (r *read) listenerOf(l elbv2types.Listener, places map[string]string, own [
 		spec.Certificate = awssdk.ToString(l.Certificates[0].CertificateArn)
 	}
 	if arn := targetOf(l, own); arn != "" {
-		spec = spec.shared(l, arn)
+		spec = spec.shared(l, arn, places)
 		spec.TargetGroup = stack.RefID(arn)
 		if name, ok := places[arn]; ok {
 			spec.TargetGroup = stack.RefTo(stack.Key{Kind: KindTargetGroup, Name: name})

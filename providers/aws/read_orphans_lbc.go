@@ -125,7 +125,8 @@ func (o *orphan) controlledLookups(cluster string, c Controller) []providers.Loo
 		return append(out, providers.Lookup{Kind: KindNetwork, By: byMoved, Value: serviceName(o.owner)})
 	}
 	out = append(out,
-		providers.Lookup{Kind: KindNetwork, By: byStack, Value: serviceName(o.owner)}, providers.Lookup{Kind: KindTargetGroup, By: byStack, Value: serviceName(o.owner)})
+		providers.Lookup{Kind: KindNetwork, By: byStack, Value: serviceName(o.owner)}, providers.Lookup{Kind: KindTargetGroup, By: byStack, Value: serviceName(o.owner)},
+		providers.Lookup{Kind: KindTargetGroup, By: byNamespace, Value: namespacePrefix(o.owner)})
 	for _, place := range sortedSet(o.places) {
 		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: place})
 	}

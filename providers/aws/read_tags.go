@@ -13,7 +13,11 @@ import (
 func (r *read) tagJobs() []kit.Detail {
 	var arns []string
 	for _, scope := range r.scopes {
-		if scope.Depth != providers.Deep || !r.tagsFollow(scope) {
+		if scope.Depth != providers.Deep {
+			continue
+		}
+		if !r.tagsFollow(scope) {
+			arns = append(arns, r.mixed(scope)...)
 			continue
 		}
 		own := r.ownARNs(r.view(scope))

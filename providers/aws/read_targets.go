@@ -65,7 +65,7 @@ func (r *read) deepPrefixes() []string {
 	var out []string
 	for _, s := range r.scopes {
 		if s.Depth == providers.Deep {
-			out = append(out, lookups(s.Own, KindTargetGroup, byPrefix)...)
+			out = append(append(out, lookups(s.Own, KindTargetGroup, byPrefix)...), lookups(s.Own, KindTargetGroup, byNamespace)...)
 		}
 	}
 	return out
@@ -107,20 +107,23 @@ func (r *read) describeTargets() {
 
 // ownTargetGroups are those that hang on the Service's load balancer and have a
 // name of its kind, and those on no load balancer whose tags name the Service.
-// A group of another name was put there by somebody else and is left alone.
+// A group of another name was put there by somebody else and is left alone, unless it was made
+// for this Service to send to another one of its namespace.
 func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 	prefixes := lookups(v.scope.Own, KindTargetGroup, byPrefix)
 	if !v.deep || len(prefixes) == 0 {
 		return nil
 	}
-	lb := arnOf(r.networkLBs[v.balancer])
+	lb, others := arnOf(r.networkLBs[v.balancer]), lookups(v.scope.Own, KindTargetGroup, byNamespace)
 	var out []elbv2types.TargetGroup
 	for _, t := range r.targetGroups {
-		if !hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
+		arn, attached := awssdk.ToString(t.TargetGroupArn), lb != "" && slices.Contains(t.LoadBalancerArns, lb)
+		if name := awssdk.ToString(t.TargetGroupName); !hasPrefix(name, prefixes) {
+			if hasPrefix(name, others) && r.forOther(v, t, attached) {
+				out = append(out, t)
+			}
 			continue
 		}
-		attached := lb != "" && slices.Contains(t.LoadBalancerArns, lb)
-		arn := awssdk.ToString(t.TargetGroupArn)
 		member := len(t.LoadBalancerArns) > 0 && placeIn(r.cluster, r.tags[arn]) != ""
 		if attached || (len(t.LoadBalancerArns) == 0 || member) && r.marks(v, arn) {
 			out = append(out, t)

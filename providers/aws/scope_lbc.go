@@ -20,6 +20,7 @@ func controllerLookups(id identity) []providers.Lookup {
 	out := []providers.Lookup{
 		{Kind: KindNetwork, By: byStack, Value: serviceName(id.Owner)},
 		{Kind: KindTargetGroup, By: byStack, Value: serviceName(id.Owner)},
+		{Kind: KindTargetGroup, By: byNamespace, Value: namespacePrefix(id.Owner)},
 	}
 	if place := placeOf(id.Owner.Namespace, id.Places[groupKey.Name], id.Places[adoptKey.Name]); place != "" {
 		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: place})

@@ -20,6 +20,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 	"github.com/berth-lb/berth/test/sim/aws/simtest"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -32,7 +33,17 @@ const officialState = "testdata/official-lbc/"
 // official is a cloud in which that controller has served until now.
 type official struct {
 	subject
-	slices map[string][]*discoveryv1.EndpointSlice // by Service
+	slices   map[string][]*discoveryv1.EndpointSlice // by Service
+	services []*corev1.Service
+}
+
+// Objects are the Services as others refer to them.
+func (o official) Objects() map[providers.Reference]providers.Object {
+	out := map[providers.Reference]providers.Object{}
+	for _, svc := range o.services {
+		out[providers.Reference{Kind: providers.Service, Namespace: svc.Namespace, Name: svc.Name}] = providers.Object{Service: svc, Slices: o.slices[svc.Name]}
+	}
+	return out
 }
 
 func (o official) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice { return o.slices[svc.Name] }
@@ -89,6 +100,36 @@ func repeat(t *testing.T, running *simtest.Running, name string) {
 	}
 }
 
+// builtBy is the cloud after the calls of some files, with the Services and what is behind them.
+func builtBy(t *testing.T, files ...string) (official, []*corev1.Service) {
+	t.Helper()
+	running := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, Pods: 20}})
+	for _, name := range files {
+		repeat(t, running, name)
+	}
+	notes := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "aws-lbc-targets-k8s-shop-multi-bd59d016c5"},
+		Data:       map[string]string{"targets": "10.0.143.246:8080,10.0.159.246:8080"},
+	}
+	o := official{subject: subject{running: running, notes: berth.NewNotes(fake.NewClientset(notes))}, slices: map[string][]*discoveryv1.EndpointSlice{}}
+	for _, slice := range props.Documents[discoveryv1.EndpointSlice](t, officialState+"slices.yaml") {
+		name := slice.Labels[discoveryv1.LabelServiceName]
+		o.slices[name] = append(o.slices[name], slice)
+	}
+	o.services = props.Documents[corev1.Service](t, officialState+"services.yaml")
+	return o, o.services
+}
+
+// expectOnlyRules tells of all calls but those that let the shared group in on the nodes.
+func (o official) expectOnlyRules(t *testing.T, writes []sim.Entry) {
+	t.Helper()
+	for _, call := range writes {
+		if call.Operation != "AuthorizeSecurityGroupIngress" || call.Request["GroupId"] != o.running.Cloud.Seed.NodeGroup {
+			t.Errorf("%s %v", call.Operation, call.Request)
+		}
+	}
+}
+
 // TestTakeOverOfTheController: of what the AWS Load Balancer Controller has built nothing is
 // written anew but the rules that let the shared group in on the nodes, which that
 // controller narrows as soon as it serves no Services of its own; and once the Services go
@@ -96,29 +137,35 @@ func repeat(t *testing.T, running *simtest.Running, name string) {
 func TestTakeOverOfTheController(t *testing.T) {
 	credentials(t)
 	virtual.Test(t, func(t *testing.T) {
-		running := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, Pods: 20}})
-		repeat(t, running, "requests.txt")
-		notes := &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "aws-lbc-targets-k8s-shop-multi-bd59d016c5"},
-			Data:       map[string]string{"targets": "10.0.143.246:8080,10.0.159.246:8080"},
-		}
-		o := official{subject: subject{running: running, notes: berth.NewNotes(fake.NewClientset(notes))}, slices: map[string][]*discoveryv1.EndpointSlice{}}
-		for _, slice := range props.Documents[discoveryv1.EndpointSlice](t, officialState+"slices.yaml") {
-			name := slice.Labels[discoveryv1.LabelServiceName]
-			o.slices[name] = append(o.slices[name], slice)
-		}
-		services := props.Documents[corev1.Service](t, officialState+"services.yaml")
+		o, services := builtBy(t, "requests.txt")
 		writes, rest := props.TakeOver(t, o, services)
-		for _, call := range writes {
-			if call.Operation != "AuthorizeSecurityGroupIngress" || call.Request["GroupId"] != running.Cloud.Seed.NodeGroup {
-				t.Errorf("%s %v", call.Operation, call.Request)
-			}
-		}
+		o.expectOnlyRules(t, writes)
 		t.Logf("%d Services taken over with %d writes", len(services), len(writes))
 		if len(services) < 40 || len(writes) > 4 {
 			t.Errorf("%d Services, %d writes", len(services), len(writes))
 		}
 		if strings.Contains(rest, "loadbalancer/net/") || strings.Contains(rest, "targetgroup/") || strings.Contains(rest, "berth-lb.io/targets") {
+			t.Errorf("left:\n%s", rest)
+		}
+	})
+}
+
+// TestTakeOverOfNamedServices: the target group that the AWS Load Balancer Controller makes for a
+// Service which the action of another one names is taken as it is, and goes with that one. Its
+// calls are written as the source of that controller has them.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go.
+func TestTakeOverOfNamedServices(t *testing.T) {
+	credentials(t)
+	virtual.Test(t, func(t *testing.T) {
+		o, services := builtBy(t, "requests.txt", "others.txt")
+		for _, svc := range services {
+			if svc.Name == "ip" {
+				svc.Annotations[actions80] = shares(`{"serviceName":"ip-public","servicePort":"tcp-80","weight":10}`)
+			}
+		}
+		writes, rest := props.TakeOver(t, o, services)
+		o.expectOnlyRules(t, writes)
+		if strings.Contains(rest, "targetgroup/") {
 			t.Errorf("left:\n%s", rest)
 		}
 	})

@@ -33,7 +33,14 @@ func (c *Cloud) follow(cluster string, o *opened) (err error) {
 		return c.balancers.UpdateLoadBalancer(ctx, cluster, svc, nil)
 	})
 	if o.WantsEndpoints() {
-		if o.followed.endpoints, err = inputs.WatchEndpoints(from, inputs.Watch{Changed: f.wake, OwnPods: c.options.OwnPods}); err != nil {
+		changed := func(key string) {
+			f.wake(key)
+			f.wakeReferring(o, key)
+		}
+		if o.followed.endpoints, err = inputs.WatchEndpoints(from, inputs.Watch{Changed: changed, OwnPods: c.options.OwnPods}); err != nil {
+			return err
+		}
+		if err := f.watchServices(o); err != nil {
 			return err
 		}
 	}

@@ -32,6 +32,7 @@ func TestGates(t *testing.T) {
 	services := []*corev1.Service{
 		selecting("web", "web", "example.com/web-80,example.com/web-443"), selecting("also", "web", "example.com/also"), selecting("other", "db", "example.com/db"),
 		selecting("nobody", "", "example.com/nobody"), selecting("node ports", "web", ""),
+		selecting("shares", "db", "example.com/shares-80,example.com/for-node-ports=node ports,example.com/for-nobody=nobody,example.com/for-none=none"),
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web", "tier": "front"}}}
 	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/own"}, {ConditionType: "example.com/also"}}
@@ -40,7 +41,7 @@ func TestGates(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"op":"add","path":"/spec/readinessGates","value":[{"conditionType":"example.com/own"},{"conditionType":"example.com/also"},` +
-		`{"conditionType":"example.com/web-443"},{"conditionType":"example.com/web-80"}]}]`
+		`{"conditionType":"example.com/for-node-ports"},{"conditionType":"example.com/web-443"},{"conditionType":"example.com/web-80"}]}]`
 	if d := cmp.Diff(want, string(patch)); d != "" {
 		t.Errorf("patch (-want +got):\n%s", d)
 	}

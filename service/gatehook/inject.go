@@ -11,15 +11,28 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// gatesFor lists the conditions that the Services which select a pod stand for, sorted.
+// gatesFor lists the conditions that the Services of a namespace stand for of a pod, sorted:
+// their own if they select it, and those that they name another one for which selects it.
 func gatesFor(pod *corev1.Pod, services []*corev1.Service) []string {
+	selects := map[string]bool{}
+	for _, svc := range services {
+		selects[svc.Name] = len(svc.Spec.Selector) > 0 && labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels))
+	}
 	var out []string
 	for _, svc := range services {
 		stands := svc.Annotations[status.AnnotationPodGates]
-		if stands == "" || len(svc.Spec.Selector) == 0 || !labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels)) {
+		if stands == "" {
 			continue
 		}
-		out = append(out, strings.Split(stands, ",")...)
+		for entry := range strings.SplitSeq(stands, ",") {
+			gate, of, named := strings.Cut(entry, "=")
+			if !named {
+				of = svc.Name
+			}
+			if selects[of] {
+				out = append(out, gate)
+			}
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -98,6 +98,7 @@ func (p *planning) point(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.slices, p.pods = known, kept
 	for i := range p.tasks {
 		if t := &p.tasks[i]; t.job != nil && !t.job.Release {
 			t.job.Slices, t.job.Strays = kept(t.item.Service.Namespace, known[t.item.Service.Namespace+"/"+t.item.Service.Name])

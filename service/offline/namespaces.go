@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -90,17 +89,4 @@ func (p *planning) label(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// refer gives the Services that are planned what is known of the objects that they refer
-// to, where there is a cluster to ask: with the rights of whoever asks, by name.
-func (p *planning) refer(ctx context.Context) {
-	if p.world.live == nil || !p.reconciler.WantsObjects() {
-		return
-	}
-	for _, t := range p.tasks {
-		if t.job != nil && !t.job.Release {
-			t.job.Objects = service.ReadObjects(ctx, p.world.live, p.reconciler.Refers(*t.job))
-		}
-	}
 }

@@ -146,6 +146,8 @@ type planning struct {
 	target     Target
 	reconciler *reconcile.Reconciler
 	tasks      []task
+	slices     slicesByService // those of all, where anybody follows pods
+	pods       keeper          // of those; nil: nobody does
 }
 
 // task is one item and what became of it.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,7 +21,23 @@ func inputDigest(asked string, req providers.Request) string {
 	if asked == "" {
 		return ""
 	}
-	return shortHash(asked, req.Backends.Digest())
+	parts := []string{asked, req.Backends.Digest()}
+	for _, ref := range others(req.Objects) {
+		parts = append(parts, ref.Name+"="+req.Objects[ref].Backends().Digest())
+	}
+	return shortHash(parts...)
+}
+
+// others are the Services among objects, in order.
+func others(objects map[providers.Reference]providers.Object) []providers.Reference {
+	var out []providers.Reference
+	for ref, object := range objects {
+		if object.Service != nil {
+			out = append(out, ref)
+		}
+	}
+	slices.SortFunc(out, func(a, b providers.Reference) int { return cmp.Compare(a.String(), b.String()) })
+	return out
 }
 
 // askedDigest returns a short hash of what the Service itself asks for, without the
@@ -30,9 +47,7 @@ func inputDigest(asked string, req providers.Request) string {
 // What we write on the Service ourselves is none: it follows from the stack.
 func askedDigest(cloud providers.Bound, req providers.Request) string {
 	svc := req.Service
-	spec := svc.Spec.DeepCopy()
-	forget(spec)
-	body, err := json.Marshal(spec)
+	body, err := askedBy(svc)
 	if err != nil {
 		return "" // never equal to a recorded one: the Service is worked on
 	}
@@ -52,10 +67,23 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 func objectsOf(objects map[providers.Reference]providers.Object) []string {
 	var out []string
 	for ref, object := range objects {
-		out = append(out, ref.String()+"="+object.Digest())
+		text := ref.String() + "=" + object.Digest()
+		if object.Service != nil {
+			body, _ := askedBy(object.Service) // a spec that was read can be written
+			text += string(object.Service.UID) + body
+		}
+		out = append(out, text)
 	}
 	slices.Sort(out)
 	return out
+}
+
+// askedBy is what the fields of a Service ask for.
+func askedBy(svc *corev1.Service) (string, error) {
+	spec := svc.Spec.DeepCopy()
+	forget(spec)
+	body, err := json.Marshal(spec)
+	return string(body), err
 }
 
 // shortHash returns 64 bits of a hash in hex digits.

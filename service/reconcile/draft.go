@@ -163,6 +163,7 @@ func (r *Reconciler) fallBack(d *Draft) {
 	switch {
 	case good != nil && !r.refusals(*good).Errors():
 		d.Request = *good
+		d.Request.Objects = refreshed(good.Objects, d.Job.Objects)
 	case r.cloud.Follow != nil:
 		d.Intent = KeepServing
 	default:

@@ -159,34 +159,6 @@ func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Nam
 // WantsObjects tells whether Services may refer to objects that Jobs must bring.
 func (r *Reconciler) WantsObjects() bool { return r.cloud.Refers != nil }
 
-// Refers lists the objects that a Service refers to, of which Jobs must say what is known.
-func (r *Reconciler) Refers(job Job) []providers.Reference {
-	if r.cloud.Refers == nil {
-		return nil
-	}
-	svc := job.Service
-	kind := r.cloud.Choose(svc).Kind
-	bag, _ := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc)) // the draft tells what is wrong
-	return r.cloud.Refers(providers.Request{Owner: OwnerOf(svc), Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.labels(job)})
-}
-
-// objects are what is known of the objects that a request refers to; nil if there are
-// none. One that the job does not bring is not known.
-func (r *Reconciler) objects(req providers.Request, job Job) map[providers.Reference]providers.Object {
-	if r.cloud.Refers == nil {
-		return nil
-	}
-	out := map[providers.Reference]providers.Object{}
-	for _, ref := range r.cloud.Refers(req) {
-		object, known := job.Objects[ref]
-		if !known {
-			object.Why = "is not known here"
-		}
-		out[ref] = object
-	}
-	return out
-}
-
 // labels are those of the namespace that decide; nil if none do. Others are left
 // out, so that their changes are none of the Service.
 func (r *Reconciler) labels(job Job) map[string]string {

@@ -84,6 +84,9 @@ func (w Walk) walk(t *testing.T, seen map[string]bool, role []byte) {
 		if p, ok := subject.(props.Podded); ok {
 			job.Slices = p.Slices(job.Service)
 		}
+		if o, ok := subject.(props.Referring); ok {
+			job.Objects = o.Objects()
+		}
 		converge(t, r, job)
 	}
 	converge(t, begin(), reconcile.Job{Service: neighbour, NeverProvisioned: true})

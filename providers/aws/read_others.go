@@ -1,0 +1,97 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// otherIn is the key name of a target group that was made for the Service of a view to send to
+// another one, by its tags, which never change; empty: it was not.
+func (r *read) otherIn(v *view, arn string) string {
+	tags := r.tags[arn]
+	if len(lookups(v.scope.Own, KindTargetGroup, byNamespace)) == 0 || !lbcMarks(r.cluster, v.scope.Owner, tags) {
+		return ""
+	}
+	service, port, ported := strings.Cut(tags[tagLBCResource], ":")
+	name, same := strings.CutPrefix(service, v.scope.Owner.Namespace+"/")
+	if !ported || !same || name == v.scope.Owner.Name {
+		return ""
+	}
+	return otherMark + name + "/" + port
+}
+
+// forOther tells whether a target group was made for the Service of a view to send to another one,
+// and is on its load balancer, on none, or on one of several Services.
+func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
+	arn := awssdk.ToString(t.TargetGroupArn)
+	return r.otherIn(v, arn) != "" && (attached || len(t.LoadBalancerArns) == 0 || placeIn(r.cluster, r.tags[arn]) != "")
+}
+
+// isOther tells whether the key name of a target group is that of one for another Service.
+func isOther(name string) bool { return strings.Contains("/"+name, "/"+otherMark) }
+
+// otherNamed is the Service that the key name of a target group names; empty: it is not for
+// another one.
+func otherNamed(name string) string {
+	_, rest, _ := strings.Cut("/"+name, "/"+otherMark)
+	service, _, _ := strings.Cut(rest, "/")
+	return service
+}
+
+// otherPlaces are the key names of the target groups for other Services by ARN, as far as they
+// are on a load balancer. Of two for one port, of which one takes the place of the other, the
+// second has a name that nobody wants, until the wish tells which one it is.
+func (r *read) otherPlaces(v *view, lb, group string) map[string]string {
+	out, taken := map[string]string{}, map[string]bool{}
+	for _, t := range r.ownTargetGroups(v) {
+		arn := awssdk.ToString(t.TargetGroupArn)
+		name := r.otherIn(v, arn)
+		if name == "" || !slices.Contains(t.LoadBalancerArns, lb) {
+			continue
+		}
+		if taken[name] {
+			name = otherMark + "old-" + awssdk.ToString(t.TargetGroupName)
+		}
+		taken[name] = true
+		out[arn] = partOf(group, name)
+	}
+	return out
+}
+
+// mayBeForOthers are, of the target groups on the load balancer of a scope, those that may have
+// been made to send to another Service: they have the name of one of the namespace.
+func (r *read) mayBeForOthers(scope providers.Scope, on []elbv2types.TargetGroup) []string {
+	own, all := lookups(scope.Own, KindTargetGroup, byPrefix), lookups(scope.Own, KindTargetGroup, byNamespace)
+	var out []string
+	for _, t := range on {
+		if name := awssdk.ToString(t.TargetGroupName); hasPrefix(name, all) && !hasPrefix(name, own) {
+			out = append(out, awssdk.ToString(t.TargetGroupArn))
+		}
+	}
+	return out
+}
+
+// mixed are the target groups of a scope behind listeners that send to several: only their tags
+// tell which of them are for other Services.
+func (r *read) mixed(scope providers.Scope) []string {
+	if len(lookups(scope.Own, KindTargetGroup, byNamespace)) == 0 {
+		return nil
+	}
+	own := r.ownARNs(r.view(scope))
+	var out []string
+	for _, l := range r.listeners[arnOf(r.networkLBs[r.balancerOf(scope)])] {
+		if groups := forwardedTo(l); len(groups) > 1 {
+			for _, g := range groups {
+				if arn := awssdk.ToString(g.TargetGroupArn); slices.Contains(own, arn) {
+					out = append(out, arn)
+				}
+			}
+		}
+	}
+	return out
+}

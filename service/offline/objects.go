@@ -1,0 +1,54 @@
+package offline
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service"
+)
+
+// refer gives the Services that are planned what is known of the objects that they refer
+// to: other Services as they are here, the rest where there is a cluster to ask, with the rights
+// of whoever asks, by name.
+func (p *planning) refer(ctx context.Context) {
+	if !p.reconciler.WantsObjects() {
+		return
+	}
+	for _, t := range p.tasks {
+		if t.job == nil || t.job.Release {
+			continue
+		}
+		objects := map[providers.Reference]providers.Object{}
+		var asked []providers.Reference
+		for _, ref := range p.reconciler.Refers(*t.job) {
+			if ref.Kind == providers.Service {
+				objects[ref] = p.referredTo(ref)
+			} else {
+				asked = append(asked, ref)
+			}
+		}
+		if p.world.live != nil {
+			for ref, object := range service.ReadObjects(ctx, p.world.live, asked) {
+				objects[ref] = object
+			}
+		}
+		t.job.Objects = objects
+	}
+}
+
+// referredTo is a Service that another one refers to.
+func (p *planning) referredTo(ref providers.Reference) providers.Object {
+	all := p.world.in(ref.Namespace)
+	i := slices.IndexFunc(all, func(svc *corev1.Service) bool { return svc.Name == ref.Name })
+	if i < 0 {
+		return providers.Object{Why: "is not there"}
+	}
+	out := providers.Object{Service: all[i]}
+	if p.pods != nil {
+		out.Slices, _ = p.pods(ref.Namespace, p.slices[ref.Namespace+"/"+ref.Name])
+	}
+	return out
+}
