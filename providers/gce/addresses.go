@@ -21,6 +21,7 @@ func canonicalIP(text string) string {
 
 func isIPv6(ip string) bool { return strings.Contains(ip, ":") }
 
+// versionOf is the IP version of an address, in the words of Compute Engine.
 func versionOf(ip string) string {
 	if isIPv6(ip) {
 		return versionIPv6

@@ -23,7 +23,7 @@ func (r *rig) together(svcs []*corev1.Service) {
 	r.Helper()
 	var scopes []providers.Scope
 	for _, svc := range svcs {
-		s, err := scope(r.input(svc))
+		s, err := contents().Scope(r.input(svc))
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestReadOfMany(t *testing.T) {
 			r.together(many(n, classes()[kind]))
 			var scopes []providers.Scope
 			for _, svc := range many(n, classes()[kind]) {
-				s, err := scope(r.input(svc))
+				s, err := contents().Scope(r.input(svc))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -149,7 +149,7 @@ func TestShallowRead(t *testing.T) {
 		r.together(svcs)
 		var scopes []providers.Scope
 		for _, svc := range svcs {
-			s, err := scope(r.input(svc))
+			s, err := contents().Scope(r.input(svc))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,8 +49,8 @@ func TestFaultsOfCalls(t *testing.T) {
 			tc.fault.Operation = "firewalls.insert"
 			r.fault(tc.fault)
 			step := plan.Step{
-				ID: plan.StepID{Owner: stack.Owner{Name: "x"}, Key: stack.Key{Kind: KindFirewall, Name: keyLegacy}, Action: plan.Create},
-				Target: stack.Resource{Key: stack.Key{Kind: KindFirewall, Name: keyLegacy}, Spec: Firewall{
+				ID: plan.StepID{Owner: stack.Owner{Name: "x"}, Key: stack.Key{Kind: KindFirewall, Name: "legacy"}, Action: plan.Create},
+				Target: stack.Resource{Key: stack.Key{Kind: KindFirewall, Name: "legacy"}, Spec: Firewall{
 					Name: "k8s-fw-x", Network: r.config.Network, Allowed: []Allowed{{Protocol: "tcp", Ports: []string{"80"}}}, Sources: []string{"0.0.0.0/0"}, Priority: 1000,
 				}},
 			}
@@ -125,8 +125,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		svc := service(1, negClass, nil)
-		r.arrive(svc)
-		s, name := r.session, namesOf(r.config, ownerOf(svc)).v2(0)
+		s, name := r.session, backendOf(r.arrive(svc))
 		c := &change{Session: s, Change: kit.Change[*Session]{Ctx: t.Context()}}
 		b, err := c.getBackend(name)
 		if err != nil {
@@ -148,7 +147,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.GetTimeoutSec() != 77 || b.GetConnectionDraining().GetDrainingTimeoutSec() != 99 || b.GetSessionAffinity() != affinityClientIP {
+		if b.GetTimeoutSec() != 77 || b.GetConnectionDraining().GetDrainingTimeoutSec() != 99 || b.GetSessionAffinity() != "CLIENT_IP" {
 			t.Errorf("got timeout %d, draining %v, affinity %s", b.GetTimeoutSec(), b.GetConnectionDraining(), b.GetSessionAffinity())
 		}
 	})
@@ -186,7 +185,7 @@ func TestReadFails(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		svc := service(1, netlbClass, nil)
-		s, err := scope(r.input(svc))
+		s, err := contents().Scope(r.input(svc))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func (r *rig) optionsOf(svc *corev1.Service) options {
 	r.Helper()
 	have := r.read(svc, false).Have
 	c := &change{Session: r.session, Change: kit.Change[*Session]{Ctx: r.Context()}}
-	b, err := c.getBackend(namesOf(r.config, ownerOf(svc)).v2(0))
+	b, err := c.getBackend(backendOf(have))
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -67,29 +67,29 @@ func TestOptionsAreWritten(t *testing.T) {
 	}
 	for class, stages := range map[string][]stage{
 		netlbClass: {
-			{"nothing", nil, 0, options{Affinity: affinityNone, Tier: tierPremium}},
+			{"nothing", nil, 0, options{Affinity: "NONE", Tier: "PREMIUM"}},
 			{"all", map[string]string{logs: "0.5", weighted: "pods-per-node", strong: "enabled"}, 600, options{
-				Log: Logging{Enable: true, Rate: 0.5, Mode: logNoOptional}, Logs: true, Locality: localityWeightedMaglev, Affinity: affinityClientIP, Strong: true, Idle: 600, Tier: tierPremium,
+				Log: Logging{Enable: true, Rate: 0.5, Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Locality: "WEIGHTED_MAGLEV", Affinity: "CLIENT_IP", Strong: true, Idle: 600, Tier: "PREMIUM",
 			}},
 			{"other numbers", map[string]string{logs: "0.25", weighted: "pods-per-node", strong: "enabled"}, 57600, options{
-				Log: Logging{Enable: true, Rate: 0.25, Mode: logNoOptional}, Logs: true, Locality: localityWeightedMaglev, Affinity: affinityClientIP, Strong: true, Idle: 57600, Tier: tierPremium,
+				Log: Logging{Enable: true, Rate: 0.25, Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Locality: "WEIGHTED_MAGLEV", Affinity: "CLIENT_IP", Strong: true, Idle: 57600, Tier: "PREMIUM",
 			}},
 			{"no logs, no strong affinity, another tier", map[string]string{logs: "0", tier: "Standard"}, 57600, options{
-				Log: Logging{Mode: logNoOptional}, Logs: true, Locality: localityMaglev, Affinity: affinityClientIP, Tier: tierStandard,
+				Log: Logging{Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Locality: "MAGLEV", Affinity: "CLIENT_IP", Tier: "STANDARD",
 			}},
 			{"nothing again", nil, 0, options{
-				Log: Logging{Mode: logNoOptional}, Logs: true, Locality: localityMaglev, Affinity: affinityNone, Tier: tierStandard,
+				Log: Logging{Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Locality: "MAGLEV", Affinity: "NONE", Tier: "STANDARD",
 			}},
 		},
 		negClass: {
 			{"all", map[string]string{logs: "1", weighted: "pods-per-node", global: "true"}, 10800, options{
-				Log: Logging{Enable: true, Rate: 1, Mode: logNoOptional}, Logs: true, Locality: localityWeightedRendezvous, Affinity: affinityClientIP, Global: true, Tier: tierPremium,
+				Log: Logging{Enable: true, Rate: 1, Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Locality: "WEIGHTED_GCP_RENDEZVOUS", Affinity: "CLIENT_IP", Global: true, Tier: "PREMIUM",
 			}},
 			{"no global access", map[string]string{logs: "1", weighted: "pods-per-node"}, 0, options{
-				Log: Logging{Enable: true, Rate: 1, Mode: logNoOptional}, Logs: true, Locality: localityWeightedRendezvous, Affinity: affinityNone, Tier: tierPremium,
+				Log: Logging{Enable: true, Rate: 1, Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Locality: "WEIGHTED_GCP_RENDEZVOUS", Affinity: "NONE", Tier: "PREMIUM",
 			}},
 			{"no weights", map[string]string{logs: "1"}, 0, options{
-				Log: Logging{Enable: true, Rate: 1, Mode: logNoOptional}, Logs: true, Affinity: affinityNone, Tier: tierPremium,
+				Log: Logging{Enable: true, Rate: 1, Mode: "EXCLUDE_ALL_OPTIONAL"}, Logs: true, Affinity: "NONE", Tier: "PREMIUM",
 			}},
 		},
 	} {

@@ -108,7 +108,7 @@ func collect(v any, out map[string]string) {
 // loop is a process on the cloud that knows which Services live.
 func (r *rig) loop(alive []*corev1.Service) (*reconcile.Reconciler, providers.Live) {
 	r.Helper()
-	loop := reconcile.New(providers.Bind(Cloud(), r.config, "kubernetes", r.session), reconcile.Options{GatherReleases: time.Millisecond})
+	loop := reconcile.New(providers.Bind(contents(), r.config, "kubernetes", r.session), reconcile.Options{GatherReleases: time.Millisecond})
 	live := providers.Live{}
 	for _, n := range r.nodes {
 		live.Nodes = append(live.Nodes, nodeports.Project(&n, func(string) bool { return true }))
@@ -199,7 +199,7 @@ func TestOrphans(t *testing.T) {
 		}
 		after := r.state()
 		for _, path := range slices.Sorted(maps.Keys(after)) {
-			if name := lastOf(path); strings.Contains(name, namesOf(r.config, stack.Owner{}).u) || strings.Contains(name, r.config.ClusterID) && !strings.Contains(path, "/instanceGroups/") {
+			if name := lastOf(path); strings.Contains(name, namesOf(r.config, stack.Owner{}).clusterHash()) || strings.Contains(name, r.config.ClusterID) && !strings.Contains(path, "/instanceGroups/") {
 				t.Errorf("left: %s", path)
 			}
 		}
@@ -250,7 +250,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 		tags := made.GetTargetTags()
 		add := func(name string, tags []string) {
 			t.Helper()
-			text := legacyDescription("shop/gone")
+			text := `{"kubernetes.io/service-name":"shop/gone"}`
 			err := tell(t.Context(), r.session, r.session.firewallAPI.Insert, &computepb.InsertFirewallRequest{
 				Project: r.config.Project, FirewallResource: &computepb.Firewall{
 					Name: &name, Description: &text, Network: new(r.session.urlOf(r.config.Network)), SourceRanges: []string{"0.0.0.0/0"}, TargetTags: tags,
@@ -263,10 +263,10 @@ func TestOrphanedFirewalls(t *testing.T) {
 		}
 		lb := func(n int) string { return loadBalancerName(string(service(n, poolClass, nil).UID)) }
 		add("k8s-fw-"+lb(31), []string{"somebody"})
-		add("k8s-"+lb(32)+suffixHTTPHC, nil)
-		add("k8s-"+lb(33)+suffixHTTPHC+"-x", tags)
+		add("k8s-"+lb(32)+"-http-hc", nil)
+		add("k8s-"+lb(33)+"-http-hc"+"-x", tags)
 		kept := r.state()
-		add("k8s-"+lb(1)+suffixHTTPHC, tags)
+		add("k8s-"+lb(1)+"-http-hc", tags)
 		add("k8s-fw-"+lb(2), tags)
 		if d := cmp.Diff([]string{"shop/gone " + lb(1)[1:], "shop/gone " + lb(2)[1:]}, r.sweep(alive)); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
@@ -275,7 +275,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 			t.Errorf("the cloud (-before +after):\n%s", d)
 		}
 		// Machines of others have the tag as well: whose the firewall is, nobody can say.
-		add("k8s-"+lb(1)+suffixHTTPHC, tags)
+		add("k8s-"+lb(1)+"-http-hc", tags)
 		r.nodes = r.nodes[1:]
 		if got := r.sweep(alive); len(got) > 0 {
 			t.Errorf("with a machine that is no node of the cluster: %v", got)
@@ -295,7 +295,7 @@ func TestOrphansShared(t *testing.T) {
 		empty := r.state()
 		pool := service(1, poolClass, nil)
 		r.runEach([]*corev1.Service{pool})
-		firewall := namesOf(r.config, stack.Owner{}).legacyCheck() + suffixHTTPHC
+		firewall := "k8s-" + r.config.ClusterID + "-node-http-hc"
 		made, err := ask(t.Context(), r.session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.config.Project, Firewall: firewall})
 		if err != nil {
 			t.Fatal(err)

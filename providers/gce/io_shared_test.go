@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -21,10 +22,18 @@ func TestInternalIPv6IsHeld(t *testing.T) {
 			s.Annotations["networking.gke.io/load-balancer-subnet"] = "berth-demo-dual-internal"
 			s.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 		})
-		before := ipsOf(r.arrive(svc))
+		ips := func(have *stack.Stack) (out []string) {
+			for _, r := range have.Of(KindInternalRule) {
+				rule, _ := r.Spec.(Rule)
+				out = append(out, rule.IP)
+			}
+			slices.Sort(out)
+			return out
+		}
+		before := ips(r.arrive(svc))
 		svc.Spec.Ports[1].Port = 8443
 		svc.Spec.Ports[0].Protocol, svc.Spec.Ports[1].Protocol = corev1.ProtocolUDP, corev1.ProtocolUDP
-		if after := ipsOf(r.arrive(svc)); len(after) != 2 || !slices.Equal(before, after) {
+		if after := ips(r.arrive(svc)); len(after) != 2 || !slices.Equal(before, after) {
 			t.Errorf("the addresses were %v and are %v", before, after)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/gce/simtest"
@@ -124,13 +126,25 @@ func ownerOf(svc *corev1.Service) stack.Owner {
 	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
 }
 
-func (r *rig) input(svc *corev1.Service) input {
+// backendOf is the name of the only backend service of a stack.
+func backendOf(have *stack.Stack) string {
+	spec, _ := have.Of(KindBackend)[0].Spec.(Backend)
+	return spec.Name
+}
+
+func (r *rig) input(svc *corev1.Service) providers.Input[Config] {
 	r.Helper()
-	var pods []pod
-	for i, n := range r.nodes {
-		pods = append(pods, pod{Node: n.Name, IP: fmt.Sprintf("10.8.0.%d", i+1)})
+	pods := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
+	for _, p := range svc.Spec.Ports {
+		pods.Ports = append(pods.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port, Protocol: &p.Protocol})
 	}
-	in, problems := inputOf(r.config, svc, r.nodes, pods)
+	for i, n := range r.nodes {
+		pods.Endpoints = append(pods.Endpoints, discoveryv1.Endpoint{
+			Addresses: []string{fmt.Sprintf("10.8.0.%d", i+1)}, NodeName: &n.Name, TargetRef: &corev1.ObjectReference{Kind: "Pod", Name: n.Name},
+		})
+	}
+	cloud := contents()
+	in, problems := cases.Input(&cloud, r.config, svc, cases.Around{Cluster: "kubernetes", Nodes: r.nodes, Slices: []*discoveryv1.EndpointSlice{pods}})
 	if problems.Errors() {
 		r.Fatal(problems.Strings())
 	}
@@ -299,7 +313,7 @@ func (r *rig) foreignBackend(name, group string) {
 	err := tell(r.Context(), s, s.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
 		Project: r.config.Project, Region: r.config.Region,
 		BackendServiceResource: &computepb.BackendService{
-			Name: &name, Protocol: new(protocolTCP), LoadBalancingScheme: new(schemeInternal), HealthChecks: []string{s.urlOf(s.checkPath(KindCheck, name))},
+			Name: &name, Protocol: new("TCP"), LoadBalancingScheme: new("INTERNAL"), HealthChecks: []string{s.urlOf(s.checkPath(KindCheck, name))},
 			Backends: []*computepb.Backend{{Group: new(s.urlOf(group))}},
 		},
 	})

@@ -42,6 +42,9 @@ func memberOf(n nodeports.Node) member {
 	return m
 }
 
+// whyCrowded says why Compute Engine refuses machines that are in groups of others.
+const whyCrowded = "are in an instance group of another load balancer, and Compute Engine balances to each machine by one group only"
+
 // members finds the nodes and the network tags of their instances. Nodes whose
 // zone nobody knows are left out by name.
 func (b *builder) members() {
@@ -249,3 +252,12 @@ func decimal(n int) string { return strconv.Itoa(n) }
 
 // decimal32 is decimal for ports.
 func decimal32(n int32) string { return strconv.Itoa(int(n)) }
+
+// zoneOf is the zone in the path of a zonal thing.
+func zoneOf(path string) string {
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
+}

@@ -82,6 +82,7 @@ type names struct {
 	clusterID string
 }
 
+// namesOf are the names of a Service of a cluster.
 func namesOf(c Config, o stack.Owner) names {
 	u := shortHash(c.SystemUID, v2HashLength)
 	return names{
@@ -90,6 +91,9 @@ func namesOf(c Config, o stack.Owner) names {
 		clusterID: c.ClusterID,
 	}
 }
+
+// clusterHash is the part of names that tells clusters apart.
+func (n names) clusterHash() string { return n.u }
 
 // shortHash is the first n bytes of SHA-256, each as one character of 0-9a-z.
 func shortHash(s string, n int) string {

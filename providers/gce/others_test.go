@@ -1,9 +1,7 @@
 package gce
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
@@ -68,34 +66,6 @@ func TestGroupsOfOthers(t *testing.T) {
 	})
 }
 
-// TestMoreNodesThanAGroupTakes: the rest is named, and nobody of the first
-// thousand moves.
-func TestMoreNodesThanAGroupTakes(t *testing.T) {
-	b := builderOf(1003)
-	refs := b.groups()
-	group, _ := b.out.Get(refs[0].To)
-	spec, _ := group.Spec.(Group)
-	if len(refs) != 1 || len(spec.Instances) != maxGroupMembers {
-		t.Errorf("%d groups with %d members", len(refs), len(spec.Instances))
-	}
-	if len(b.problems) != 1 || !strings.Contains(b.problems[0].String(), "n-1000, n-1001, n-1002") {
-		t.Errorf("problems %v", b.problems.Strings())
-	}
-}
-
-// builderOf is a build with so many nodes of one zone.
-func builderOf(nodes int) *builder {
-	svc := service(1, igClass, nil)
-	in := input{Service: svc, Kind: InternalIG}
-	in.Config.ClusterID = "c"
-	b := newBuilder(in, &Facts{}, &stack.Stack{})
-	for i := range nodes {
-		name := fmt.Sprintf("n-%04d", i)
-		b.nodes = append(b.nodes, member{node: name, instance: name, zone: "z-1-a"})
-	}
-	return b
-}
-
 // TestNewBesideAStranger: a new Service finds an endpoint group of its name that
 // somebody else has made: in its first run that is held and told, not an error, and
 // the group stays as it is.
@@ -104,8 +74,13 @@ func TestNewBesideAStranger(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		svc := service(1, negClass, nil)
 		owner := stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
-		name, zone := namesOf(r.config, owner).neg(""), r.nodes[0].Labels[corev1.LabelTopologyZone]
-		text := negDescription{ClusterUID: "another", Namespace: "x", ServiceName: "y", Port: "0"}.String()
+		name, zone := "", r.nodes[0].Labels[corev1.LabelTopologyZone]
+		for _, n := range ownNames(r.config, owner) {
+			if n.Key.Kind == KindNEG && !n.Pattern {
+				name = n.Name
+			}
+		}
+		text := `{"cluster-uid":"another","namespace":"x","service-name":"y","port":"0"}`
 		err := tell(t.Context(), r.session, r.session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
 			Project: r.config.Project, Zone: zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
 				Name: &name, Description: &text, NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
@@ -115,7 +90,7 @@ func TestNewBesideAStranger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loop := reconcile.New(providers.Bind(Cloud(), r.config, "kubernetes", r.session), reconcile.Options{})
+		loop := reconcile.New(providers.Bind(contents(), r.config, "kubernetes", r.session), reconcile.Options{})
 		var nodes []nodeports.Node
 		for _, n := range r.nodes {
 			nodes = append(nodes, nodeports.Project(&n, func(string) bool { return true }))

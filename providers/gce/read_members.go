@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
@@ -44,15 +43,6 @@ func (r *read) readMembers(views []*view) {
 		}
 		r.members[id], r.endpoints[id] = names, endpoints
 	})
-}
-
-// zoneOf is the zone in the path of a zonal thing.
-func zoneOf(path string) string {
-	parts := strings.Split(path, "/")
-	if len(parts) < 2 {
-		return ""
-	}
-	return parts[1]
 }
 
 // membersYoung are the instances of a group, from memory if that is young.

@@ -106,7 +106,7 @@ type orphan struct {
 // scope looks the orphan's things up, and with them what is shared, by its use.
 func (o *orphan) scope(c Config) providers.Scope {
 	own := slices.Clone(o.own)
-	for _, l := range ownLookups(identity{Owner: o.owner, Config: c}, nil) {
+	for _, l := range ownLookups(providers.Identity[Config]{Owner: o.owner, Config: c}, nil) {
 		if l.By == byUse {
 			own = append(own, l)
 		}

@@ -126,7 +126,7 @@ func (w *sweep) marked(lb string) (bool, error) {
 func (w *sweep) refersToOurs(urls ...string) bool {
 	return slices.ContainsFunc(urls, func(url string) bool {
 		name := lastOf(url)
-		if w.config.SystemUID != "" && strings.HasPrefix(name, strings.Join([]string{v2Prefix, w.known.u, ""}, "-")) {
+		if w.config.SystemUID != "" && strings.HasPrefix(name, strings.Join([]string{v2Prefix, w.known.clusterHash(), ""}, "-")) {
 			return true
 		}
 		return w.config.ClusterID != "" && slices.ContainsFunc(sharedNames(w.config), func(n Name) bool { return n.Name == name })

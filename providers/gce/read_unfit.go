@@ -24,7 +24,6 @@ const (
 
 	whyMissing = "have no instance that Compute Engine knows"
 	whyStopped = "have an instance that is stopped"
-	whyCrowded = "are in an instance group of another load balancer, and Compute Engine balances to each machine by one group only"
 )
 
 // doubts are what refusals of the cloud say of machines: only then are they looked up,

@@ -28,7 +28,7 @@ func TestPodsMatter(t *testing.T) {
 		"internal, has instance groups":     {annotations: internal, finalizers: []string{finalizerInternalIG}},
 		"internal, has endpoint groups":     {annotations: internal, finalizers: []string{finalizerInternalNEG}, local: true},
 	} {
-		svc := service(1, tt.class, nil)
+		svc := &corev1.Service{Spec: corev1.ServiceSpec{LoadBalancerClass: &tt.class}}
 		svc.Annotations, svc.Finalizers = tt.annotations, tt.finalizers
 		if tt.class == "" {
 			svc.Spec.LoadBalancerClass = nil
@@ -51,6 +51,7 @@ func TestAffinity(t *testing.T) {
 		return &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: &n}}
 	}
 	strong := map[string]string{strongKey.Name: "enabled"}
+	classes := map[string]string{TargetPool: classExternalLegacy, NetLB: classExternal, InternalIG: classInternalLegacy, InternalNEG: classInternal}
 	for name, tt := range map[string]struct {
 		kind     string
 		says     map[string]string
@@ -76,7 +77,7 @@ func TestAffinity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := loadCase(t, "testdata/tp-basic")
 			svc := c.service
-			svc.Annotations, svc.Spec.LoadBalancerClass = tt.says, new(classes()[tt.kind])
+			svc.Annotations, svc.Spec.LoadBalancerClass = tt.says, new(classes[tt.kind])
 			svc.Spec.SessionAffinity, svc.Spec.SessionAffinityConfig = tt.affinity, tt.config
 			in, _ := inputOf(c.config, svc, c.world.Nodes, nil)
 			want, problems, err := build(in, &c.world.Facts, nil)

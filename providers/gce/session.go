@@ -48,14 +48,18 @@ func Open(ctx context.Context, c Config, env providers.Env) (providers.Session[*
 	if err != nil {
 		return nil, c, fmt.Errorf("gce: credentials: %w", err)
 	}
-	s, err := openOver(ctx, c, env, &oauth2.Transport{Source: source, Base: metered(kit.Transport(), env.Calls)})
+	return OpenOver(ctx, c, env, &oauth2.Transport{Source: source, Base: metered(kit.Transport(), env.Calls)})
+}
+
+// OpenOver is Open with a transport that adds credentials.
+func OpenOver(ctx context.Context, c Config, env providers.Env, next http.RoundTripper) (providers.Session[*Facts], Config, error) {
+	s, err := openOver(ctx, c, env, next)
 	if err != nil {
 		return nil, c, fmt.Errorf("gce: %w", err)
 	}
 	return s, s.config, nil
 }
 
-// openOver returns a session whose calls go over a transport that adds credentials.
 func openOver(ctx context.Context, c Config, env providers.Env, next http.RoundTripper) (*Session, error) {
 	c, err := locate(ctx, c)
 	if err != nil {

@@ -130,6 +130,7 @@ func (b *builder) negs() []stack.Ref {
 // name tells endpoints apart.
 func (e Endpoint) name() string { return e.Instance + " " + e.IP }
 
+// compare orders endpoints by instance, then by address.
 func (e Endpoint) compare(f Endpoint) int {
 	return cmp.Or(cmp.Compare(e.Instance, f.Instance), cmp.Compare(e.IP, f.IP))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack"
 )
@@ -138,7 +139,7 @@ func TestLocalLimit(t *testing.T) {
 		{InternalNEG, 249, 249}, {InternalNEG, 300, maxLocalEndpoints},
 		{NetLB, 300, 300}, {NetLB, 3100, maxNetLBLocal},
 	} {
-		svc := service(1, negClass, localPolicy)
+		svc := &corev1.Service{Spec: corev1.ServiceSpec{ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal}}
 		b := newBuilder(input{Service: svc, Kind: tt.kind}, &Facts{}, &stack.Stack{})
 		for i := range tt.nodes + 7 { // the last seven have no pods
 			name := fmt.Sprintf("n-%04d", i)
