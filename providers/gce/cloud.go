@@ -2,11 +2,13 @@ package gce
 
 import (
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/providers/gce/wire"
 )
 
 // Cloud is the provider.
-func Cloud() providers.Cloud[Config, *Facts] {
-	cloud := contents()
-	cloud.Open = Open
+func Cloud() providers.Cloud[model.Config, *model.Facts] {
+	cloud := model.Cloud()
+	cloud.Open = wire.Open
 	return cloud
 }

@@ -25,10 +25,7 @@
 // with their firewalls, are shared by the Services of the cluster and go with the
 // last one.
 //
-// Everything but session, read and apply is pure. The package must not write an
-// object whose name is neither the Service's nor the cluster's.
-//
-// Start with cloud.go, the table of contents; then kinds.go (what there is, and
-// what the pure half and the session agree on), names.go, build.go (what is
-// wanted) and diff.go (how it is compared).
+// What a Service wants is in model, what talks to the cloud in wire; this package
+// joins them. No object is written whose name is neither the Service's nor the
+// cluster's.
 package gce

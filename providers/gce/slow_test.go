@@ -18,6 +18,8 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/providers/gce/wire"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
@@ -63,8 +65,8 @@ func nearCloud(t *testing.T, nodes int, delay time.Duration) near {
 func (n near) process(t *testing.T, services ...*corev1.Service) *reconcile.Reconciler {
 	t.Helper()
 	entry := gce.Cloud()
-	entry.Open = func(ctx context.Context, c gce.Config, env providers.Env) (providers.Session[*gce.Facts], gce.Config, error) {
-		return gce.OpenOver(ctx, c, env, n)
+	entry.Open = func(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
+		return wire.OpenOver(ctx, c, env, n)
 	}
 	file := string(n.cloud.Seed.CloudConf("http://compute.test")) + cluster
 	cloud, problems, err := providers.EntryOf(entry).Open(t.Context(), bytes.NewReader([]byte(file)), providers.Env{Cluster: "kubernetes", Now: time.Now})

@@ -57,7 +57,7 @@ func core() []row {
 
 // clouds is the contract's other side: what talks to clouds.
 func clouds() []row {
-	return []row{
+	shared := []row{
 		{dir: "providers/all", local: []string{"providers", "providers/*"},
 			reason: "the one list of clouds"},
 		{dir: "providers/kit", others: []string{"golang.org/x/time/rate", "golang.org/x/sync/"},
@@ -67,24 +67,26 @@ func clouds() []row {
 			reason: "it counts requests of any cloud and knows none"},
 		cloud("aws", "github.com/aws/", "gopkg.in/gcfg.v1"),
 		cloud("azure", "github.com/Azure/", "sigs.k8s.io/yaml"),
-		cloud("gce", "cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "gopkg.in/gcfg.v1"),
-		{dir: "providers/openstack", local: []string{"providers", "providers/openstack/model", "providers/openstack/wire"},
-			reason: "the table of contents of a cloud: it joins what is wanted with what talks"},
-		{dir: "providers/openstack/model", pure: true, std: []string{"io"},
-			others: []string{corev1, multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers"},
+	}
+	return slices.Concat(shared,
+		halves("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
+		halves("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
+		halves("oci", []string{"k8s.io/apimachinery/pkg/labels", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
+	)
+}
+
+// halves are the rows of a cloud: its table of contents, what is pure with the
+// packages that it reads values by, and what talks with its SDK.
+func halves(name string, values, sdk []string) []row {
+	dir := "providers/" + name
+	return []row{
+		{dir: dir, local: []string{"providers", dir + "/model", dir + "/wire"},
+			reason: "a cloud joins what is wanted with what talks"},
+		{dir: dir + "/model", pure: true, std: []string{"io"}, others: append(values, corev1),
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault"},
 			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
-		{dir: "providers/openstack/wire", others: []string{"github.com/gophercloud/", "golang.org/x/sync/"},
-			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", "providers/openstack/model"},
-			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
-		{dir: "providers/oci", local: []string{"providers", "providers/oci/model", "providers/oci/wire"},
-			reason: "the table of contents of a cloud: it joins what is wanted with what talks"},
-		{dir: "providers/oci/model", pure: true, std: []string{"io"},
-			others: []string{corev1, "k8s.io/apimachinery/pkg/labels", "sigs.k8s.io/yaml"},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers"},
-			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
-		{dir: "providers/oci/wire", others: []string{"github.com/oracle/oci-go-sdk/v65/"},
-			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", "providers/oci/model"},
+		{dir: dir + "/wire", others: sdk,
+			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", dir + "/model"},
 			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
 	}
 }

@@ -2,5 +2,5 @@
 // annotations, the load balancer of Octavia with all that is below it, a floating IP,
 // and the rules by which wanted and found are compared.
 //
-// It talks to nothing; providers/openstack/wire does. Start at [Build].
+// It talks to nothing; providers/openstack/wire does. Start at [Cloud], the table of contents, then [Build].
 package model

@@ -1,0 +1,28 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// adopt leaves shared firewalls out whose check the Service goes on to use: one of
+// the other IP family, which other Services may need and which goes with the
+// check. Nothing else has to be put into place, since names are keys.
+func adopt(want, have *stack.Stack) *stack.Stack {
+	if want == nil || have == nil {
+		return have
+	}
+	out := have.Clone()
+	out.Resources = slices.DeleteFunc(out.Resources, func(r stack.Resource) bool {
+		if r.Key.Kind != KindCheckFirewall || r.Hold != stack.Counted {
+			return false
+		}
+		_, wanted := want.Get(r.Key)
+		return !wanted && slices.ContainsFunc(FirewallChecks(r.Key.Name), func(k stack.Key) bool {
+			_, used := want.Get(k)
+			return used
+		})
+	})
+	return out
+}

@@ -1,0 +1,240 @@
+package model
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
+)
+
+// TestUnchangedMakesNoAddress: what runs and is not changed never holds an IP.
+func TestUnchangedMakesNoAddress(t *testing.T) {
+	for _, c := range loadCases(t) {
+		if !c.world.TakeOver {
+			continue
+		}
+		if r := c.run(t); len(r.want.Of(KindAddress)) > 0 {
+			t.Errorf("%s: %v", c.Name, r.want.Of(KindAddress))
+		}
+	}
+}
+
+// TestShared: what the Services of a cluster share has one identity and content,
+// whichever Service wants it, and goes with the last one.
+func TestShared(t *testing.T) {
+	c := loadCase(t, "testdata/ilb-ig-basic")
+	other := c.service.DeepCopy()
+	other.Name, other.UID = "other", "1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
+	wants := map[string]*stack.Stack{}
+	for _, svc := range []*corev1.Service{c.service, other} {
+		in, _ := inputOf(c.config, svc, c.world.Nodes, nil)
+		want, problems, err := build(in, &c.world.Facts, nil)
+		if err != nil || problems.Errors() {
+			t.Fatal(err, problems)
+		}
+		wants[svc.Name] = want
+	}
+	shared := func(s *stack.Stack) map[stack.Key]stack.Spec {
+		out := map[stack.Key]stack.Spec{}
+		for _, r := range s.Resources {
+			if r.Hold == stack.Counted {
+				out[r.Key] = r.Spec
+			}
+		}
+		return out
+	}
+	if d := cmp.Diff(shared(wants["name"]), shared(wants["other"])); d != "" || len(shared(wants["name"])) != 4 {
+		t.Errorf("(-name +other)\n%s", d)
+	}
+	l := ledger.New()
+	l.SetReady()
+	l.Enter(wants["other"].Owner, wants["other"].Resources)
+	p := diff.Compare(&stack.Stack{Owner: wants["name"].Owner}, asFound(wants["name"], nil), Rules(), l)
+	for _, s := range p.Steps {
+		_, isShared := shared(wants["name"])[s.ID.Key]
+		if isShared != (s.ID.Action == plan.Forget) {
+			t.Errorf("%s: shared is %t", s.ID, isShared)
+		}
+	}
+}
+
+// TestFollow: a Service that cannot be understood keeps what it has, with the
+// nodes of today.
+func TestFollow(t *testing.T) {
+	for _, name := range []string{"tp-basic", "ilb-ig-basic", "netlb-basic", "takeover-ilb-neg"} {
+		t.Run(name, func(t *testing.T) {
+			c := loadCase(t, "testdata/"+name)
+			r := c.run(t)
+			have := asFound(r.want, r.have)
+			in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
+			if p := diff.Compare(follow(in, &c.world.Facts, have), have, Rules(), cases.ReadyLedger()); !p.Empty() {
+				t.Errorf("nothing has changed:\n%s", planText(p))
+			}
+			fewer := c.world.Nodes[:2] // zone b has none any more
+			facts := c.world.Facts
+			in, _ = inputOf(c.config, c.service, fewer, c.world.Pods)
+			p := diff.Compare(follow(in, &facts, have), have, Rules(), cases.ReadyLedger())
+			if name == "tp-basic" {
+				return // the instance is still there
+			}
+			if len(p.Steps) == 0 || len(p.Held) > 0 {
+				t.Errorf("a node has gone:\n%s", planText(p))
+			}
+		})
+	}
+}
+
+// TestStatusWhileMoving: until the new load balancer is there the old one is named.
+func TestStatusWhileMoving(t *testing.T) {
+	c := loadCase(t, "testdata/tp-to-ilb-neg")
+	have := c.have(t)
+	in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
+	if got := addresses(in, have).Ingress; len(got) != 1 || got[0].IP != "203.0.113.77" {
+		t.Errorf("before: %v", got)
+	}
+	want, _, err := build(in, &c.world.Facts, have)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range asFound(want, have).Resources {
+		have.Put(r)
+	}
+	if got := addresses(in, have).Ingress; len(got) != 1 || got[0].IP != "10.128.0.77" {
+		t.Errorf("after: %v", got)
+	}
+}
+
+func TestLegacyOutputs(t *testing.T) {
+	for name, key := range map[string]string{"tp-basic": outLegacyPool, "ilb-ig-basic": outLegacyBackend} {
+		c := loadCase(t, "testdata/"+name)
+		r := c.run(t)
+		have := asFound(r.want, r.have)
+		if _, touched := addresses(r.in, have).Annotations[key]; touched {
+			t.Errorf("%s: %s is written though it is not configured", name, key)
+		}
+		r.in.Config.LegacyOutputs = true
+		if got := addresses(r.in, have).Annotations[key]; got != "a0f1e2d3c4b5a69788796a5b4c3d2e1f" {
+			t.Errorf("%s: %s is %q", name, key, got)
+		}
+	}
+}
+
+// TestRange: a range that spans the wanted list serves it; nothing else does.
+func TestSamePorts(t *testing.T) {
+	for _, tt := range []struct {
+		want, have Ports
+		same       bool
+	}{
+		{Ports{Range: "80-443"}, Ports{Range: "80-443"}, true},
+		{Ports{List: []string{"80", "443"}}, Ports{Range: "80-443"}, true},
+		{Ports{Range: "80-443"}, Ports{List: []string{"80", "443"}}, false},
+		{Ports{List: []string{"80", "443"}}, Ports{List: []string{"443", "80"}}, true},
+		{Ports{List: []string{"80"}}, Ports{List: []string{"80", "81"}}, false},
+		{Ports{All: true}, Ports{All: true}, true},
+		{Ports{All: true}, Ports{Range: "1-65535"}, false},
+	} {
+		if got := samePorts(tt.want, tt.have); got != tt.same {
+			t.Errorf("%+v and %+v: %t", tt.want, tt.have, got)
+		}
+	}
+}
+
+func TestSameAllowed(t *testing.T) {
+	a := []Allowed{{Protocol: "UDP", Ports: []string{"53"}}, {Protocol: "TCP", Ports: []string{"80", "81", "82"}}}
+	b := []Allowed{{Protocol: "tcp", Ports: []string{"80-82"}}, {Protocol: "udp", Ports: []string{"53"}}}
+	if !sameAllowed(a, b) {
+		t.Error("ports one by one are the same as a range")
+	}
+	if sameAllowed(a, b[:1]) || sameAllowed([]Allowed{{Protocol: "all"}}, []Allowed{{Protocol: "tcp"}}) {
+		t.Error("others are not")
+	}
+}
+
+// TestCommand: somebody with the rights can make the firewall by hand.
+func TestCommand(t *testing.T) {
+	r := loadCase(t, "testdata/tp-deny-on").run(t)
+	allow, _ := r.want.Get(stack.Key{Kind: KindFirewall, Name: keyLegacy})
+	deny, _ := r.want.Get(stack.Key{Kind: KindDeny, Name: keyLegacy})
+	got := allow.Spec.(Firewall).Command("create", "host") + "\n" + deny.Spec.(Firewall).Command("delete", "host")
+	want := `gcloud compute firewall-rules create k8s-fw-a0f1e2d3c4b5a69788796a5b4c3d2e1f --project host --network net ` +
+		`--description "{\"kubernetes.io/service-name\":\"namespace/name\", \"kubernetes.io/service-ip\":\"203.0.113.77\"}" ` +
+		`--allow tcp:80,tcp:443 --source-ranges 0.0.0.0/0 --destination-ranges 203.0.113.77 --target-tags gke-c1-node --priority 999` + "\n" +
+		`gcloud compute firewall-rules delete k8s-fw-a0f1e2d3c4b5a69788796a5b4c3d2e1f-deny --project host`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// TestLongNamesKeepOfficial: an official firewall whose name has lost its hash
+// stays where it names this Service, and is left alone where it names another.
+func TestLongNamesKeepOfficial(t *testing.T) {
+	c := loadCase(t, "testdata/ilb-neg-dual-long-name")
+	have := c.have(t)
+	name, _ := NamesOf(c.config, stack.Owner{Namespace: c.service.Namespace, Name: c.service.Name}).checkFirewallIPv6()
+	for _, proof := range []stack.Proof{stack.None, stack.Description} {
+		have.Put(stack.Resource{Key: stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6}, Proof: proof, Spec: Firewall{Name: name}})
+		in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
+		want, _, err := build(in, &c.world.Facts, have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, official := want.Get(stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6})
+		_, whole := want.Get(stack.Key{Kind: KindCheckFirewall, Name: keyV2Whole})
+		if ours := proof != stack.None; official != ours || whole == ours {
+			t.Errorf("ours %t: official name %t, whole name %t", ours, official, whole)
+		}
+		if p := diff.Compare(want, have, Rules(), cases.ReadyLedger()); proof == stack.None && strings.Contains(planText(p), name) {
+			t.Errorf("another Service's firewall is in the plan:\n%s", planText(p))
+		}
+	}
+}
+
+// TestScope: a Service asks for what it may want of the shared things by name,
+// and for the rest by use; addresses are asked for only where somebody named one.
+func TestScope(t *testing.T) {
+	c := loadCase(t, "testdata/takeover-ilb-neg")
+	in, _ := inputOf(c.config, c.service, c.world.Nodes, nil)
+	s, err := Scope(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted, facts []string
+	shared := map[string]bool{}
+	for _, n := range SharedNames(c.config) {
+		shared[string(n.Key.Kind)+" "+n.Name] = true
+	}
+	for _, l := range s.Own {
+		if name := string(l.Kind) + " " + l.Value; shared[name] && l.By == ByName {
+			wanted = append(wanted, name)
+		}
+	}
+	for _, l := range s.Facts {
+		facts = append(facts, string(l.Kind))
+	}
+	if d := cmp.Diff([]string{"health-check k8s2-7kpbhpki-l4-shared-hc", "health-check-firewall k8s2-7kpbhpki-l4-shared-hc-fw"}, wanted); d != "" {
+		t.Errorf("wanted (-want +got)\n%s", d)
+	}
+	if d := cmp.Diff([]string{"zones", "subnetworks"}, facts); d != "" {
+		t.Errorf("facts (-want +got)\n%s", d)
+	}
+	if own := len(Trace(in.Identity).Own); own != len(s.Own) {
+		t.Errorf("trace looks for %d names, scope for %d", own, len(s.Own))
+	}
+}
+
+// TestIdentity: without the ids that names are made of nothing is built.
+func TestIdentity(t *testing.T) {
+	c := loadCase(t, "testdata/tp-basic")
+	c.config.Identity = Identity{}
+	in, _ := inputOf(c.config, c.service, c.world.Nodes, nil)
+	if _, _, err := build(in, &c.world.Facts, nil); err == nil {
+		t.Error("built without ids")
+	}
+}

@@ -1,0 +1,37 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// Cloud is the provider without what talks to the cloud: every function that the
+// program calls, in the order in which it calls them for a Service.
+func Cloud() providers.Cloud[Config, *Facts] {
+	return providers.Cloud[Config, *Facts]{
+		Name:         "gce",
+		Kinds:        []string{TargetPool, NetLB, InternalIG, InternalNEG},
+		Capabilities: capabilities(),
+		Classes:      []string{classExternal, classInternal, classExternalLegacy, classInternalLegacy},
+		Annotations:  Annotations(),
+		Config:       ReadConfig,
+		Choose:       choose,
+		Reach:        reach,
+		Select:       selectNodes,
+		Trace:        Trace,
+		Scope:        Scope,
+		Fresh:        fresh,
+		Build:        build,
+		Follow:       follow,
+		Adopt:        adopt,
+		Shadow:       shadow,
+		Rules:        Rules(),
+		Status:       addresses,
+		Outputs:      claims(),
+		Endpoints:    true,
+		EndpointsOf:  func(_ Config, svc *corev1.Service) bool { return podsMatter(svc) },
+
+		NamedMembers: true,
+	}
+}

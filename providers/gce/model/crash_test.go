@@ -1,0 +1,356 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
+)
+
+// strict is a cloud that does what a plan says and refuses what Google would.
+type strict struct {
+	t     *testing.T
+	have  *stack.Stack
+	fresh int
+}
+
+// step runs one step; the error is what Google would not do.
+func (s *strict) step(p plan.Step) error {
+	s.t.Helper()
+	switch p.ID.Action {
+	case plan.Create:
+		if _, there := s.have.Get(p.ID.Key); there {
+			return fmt.Errorf("%s: the name is taken", p.ID)
+		}
+		return s.create(p.Target)
+	case plan.Update:
+		return s.update(p)
+	case plan.Delete:
+		return s.remove(p.ID.Key)
+	case plan.Forget:
+		s.have.Drop(p.ID.Key)
+	}
+	return nil
+}
+
+func (s *strict) create(r stack.Resource) error {
+	for _, ref := range stack.Refs(r.Spec) {
+		if _, there := s.have.Get(ref.To); ref.ID == "" && !there {
+			return fmt.Errorf("%s: %s is not there", r.Key, ref.To)
+		}
+	}
+	r.ID, r.Proof = "id-of-"+r.Key.String(), stack.Name
+	switch spec := r.Spec.(type) {
+	case Address:
+		if spec.IP == "" {
+			spec.IP = s.freshIP(spec.IPVersion)
+		}
+		r.Spec = spec
+	case Rule:
+		if err := s.fits(spec); err != nil {
+			return err
+		}
+		r.Spec = s.placed(spec)
+	case Firewall:
+		r.Spec = s.resolved(spec)
+	}
+	s.have.Put(r)
+	return nil
+}
+
+// fits: two rules have one IP only for different protocols; the protocol is that
+// of the backend service; and an IP can be asked for only while something has it.
+func (s *strict) fits(spec Rule) error {
+	if b, ok := s.have.Get(spec.Backend.To); ok {
+		backend, _ := b.Spec.(Backend)
+		if backend.Protocol != protocolAny && backend.Protocol != spec.Protocol || backend.Scheme != spec.Scheme {
+			return fmt.Errorf("rule %s: protocol %s %s, backend service %s %s", spec.Name, spec.Scheme, spec.Protocol, backend.Scheme, backend.Protocol)
+		}
+	}
+	if spec.IP == "" || spec.Wish {
+		return nil
+	}
+	held := slices.Contains([]string{"203.0.113.9", "10.128.0.99", "2001:db8:9::"}, spec.IP) || spec.Scheme == SchemeInternal
+	for _, r := range s.have.Resources {
+		switch other := r.Spec.(type) {
+		case Rule:
+			if other.Name == spec.Name {
+				return fmt.Errorf("rule %s: the name is taken", spec.Name)
+			}
+			if other.IP == spec.IP && other.Protocol == spec.Protocol {
+				return fmt.Errorf("rule %s: %s %s is taken by %s", spec.Name, spec.IP, spec.Protocol, other.Name)
+			}
+			held = held || other.IP == spec.IP
+		case Address:
+			held = held || other.IP == spec.IP
+		}
+	}
+	if !held {
+		return fmt.Errorf("rule %s: nobody holds %s", spec.Name, spec.IP)
+	}
+	return nil
+}
+
+func (s *strict) placed(spec Rule) Rule {
+	if a, ok := s.have.Get(spec.Address.To); ok && spec.IP == "" {
+		address, _ := a.Spec.(Address)
+		spec.IP = address.IP
+	}
+	if spec.IP == "" {
+		spec.IP = s.freshIP(spec.IPVersion)
+	}
+	spec.Wish, spec.Address = false, stack.Ref{}
+	return spec
+}
+
+func (s *strict) resolved(f Firewall) Firewall {
+	if r, ok := s.have.Get(f.Destination.To); ok {
+		rule, _ := r.Spec.(Rule)
+		return f.At(rule.IP)
+	}
+	return f
+}
+
+func (s *strict) freshIP(version string) string {
+	s.fresh++
+	if version == VersionIPv6 {
+		return fmt.Sprintf("2001:db8:%d::", s.fresh)
+	}
+	return fmt.Sprintf("192.0.2.%d", s.fresh)
+}
+
+func (s *strict) update(p plan.Step) error {
+	now, there := s.have.Get(p.ID.Key)
+	if !there {
+		return fmt.Errorf("%s: is not there", p.ID)
+	}
+	for _, ch := range p.Changes {
+		if ch.Field == "Protocol" {
+			if by := s.users(p.ID.Key); len(by) > 0 {
+				return fmt.Errorf("%s: the protocol is used by %v", p.ID, by)
+			}
+		}
+		for _, f := range stack.Fields(p.Target.Spec) {
+			if f.Name == ch.Field {
+				now.Spec = stack.With(now.Spec, ch.Field, f.Value)
+			}
+		}
+	}
+	if f, ok := now.Spec.(Firewall); ok {
+		now.Spec = s.resolved(f)
+	}
+	s.have.Put(now)
+	return nil
+}
+
+func (s *strict) remove(k stack.Key) error {
+	if by := s.users(k); len(by) > 0 && k.Kind != KindExternalRule && k.Kind != KindInternalRule && k.Kind != KindAddress {
+		return fmt.Errorf("delete %s: in use by %v", k, by)
+	}
+	s.have.Drop(k)
+	return nil
+}
+
+func (s *strict) users(k stack.Key) []stack.Key {
+	var out []stack.Key
+	for _, r := range s.have.Resources {
+		if slices.ContainsFunc(stack.Refs(r.Spec), func(ref stack.Ref) bool { return ref.To == k }) {
+			out = append(out, r.Key)
+		}
+	}
+	return out
+}
+
+// converge builds and runs plans until there is nothing to do; the first plan is
+// cut after some steps, as by a crash. It tells how many steps the first plan had.
+func (s *strict) converge(c testCase, cut int) (first int) {
+	s.t.Helper()
+	var last plan.Plan
+	for round := range 6 {
+		in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
+		want, problems, err := build(in, &c.world.Facts, s.have)
+		if err != nil || problems.Errors() {
+			s.t.Fatalf("%s round %d: %v %v", c.Name, round, err, problems.Strings())
+		}
+		p := diff.Compare(want, adopt(want, s.have), Rules(), cases.ReadyLedger())
+		if p.Empty() {
+			return first
+		}
+		last = p
+		if len(p.Held) > 0 {
+			s.t.Fatalf(c.Name+" round %d: held:\n%s", round, planText(p))
+		}
+		for i, step := range p.Steps {
+			if round == 0 {
+				first = len(p.Steps)
+				if i == cut {
+					break
+				}
+			}
+			if err := s.step(step); err != nil {
+				s.t.Fatalf(c.Name+" round %d, cut after %d: %v\n%s", round, cut, err, planText(p))
+			}
+		}
+	}
+	s.t.Fatalf(c.Name+" cut after %d: no end:\n%s", cut, planText(last))
+	return 0
+}
+
+func ipsOf(have *stack.Stack) []string {
+	var out []string
+	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
+		for _, r := range have.Of(kind) {
+			rule, _ := r.Spec.(Rule)
+			out = append(out, rule.IP)
+		}
+	}
+	return sortedSet(out)
+}
+
+// TestCrash: wherever a run ends, the next one comes to the same, nothing is left
+// over, no step is one that Google refuses, and an IP that the uninterrupted run
+// keeps is kept.
+func TestCrash(t *testing.T) {
+	for _, c := range loadCases(t) {
+		r := c.run(t)
+		if r.want == nil || c.world.Deleted {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			whole := &strict{t: t, have: c.have(t)}
+			before := ipsOf(whole.have)
+			steps := whole.converge(c, -1)
+			for cut := range steps {
+				got := &strict{t: t, have: c.have(t)}
+				got.converge(c, cut)
+				if d := cmp.Diff(keysOf(whole.have), keysOf(got.have)); d != "" {
+					t.Errorf("cut after %d: (-whole +got)\n%s", cut, d)
+				}
+				if kept := slices.Equal(before, ipsOf(whole.have)); kept && !slices.Equal(before, ipsOf(got.have)) {
+					t.Errorf("cut after %d: IPs %v, want %v", cut, ipsOf(got.have), before)
+				}
+			}
+			if len(whole.have.Of(KindAddress)) > 0 {
+				t.Errorf("held in the end: %v", whole.have.Of(KindAddress))
+			}
+		})
+	}
+}
+
+func keysOf(s *stack.Stack) []string {
+	var out []string
+	for _, r := range s.Resources {
+		out = append(out, r.Key.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestCrashBetween: the same from whatever one case leaves to whatever another
+// wants, cut at a few places.
+func TestCrashBetween(t *testing.T) {
+	var cases []testCase
+	left := map[string]*stack.Stack{}
+	for _, c := range loadCases(t) {
+		if r := c.run(t); r.want != nil && !c.world.Deleted {
+			cases = append(cases, c)
+			left[c.Name] = asFound(r.want, r.have)
+		}
+	}
+	const every = 5 // pairs that are tried: enough to meet each move of kinds
+	for i, from := range cases {
+		for j, to := range cases {
+			if (i+3*j)%every == 0 && from.service.Name == to.service.Name {
+				between(t, from.Name, left[from.Name], to)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestFirewallsOverlap: in no plan, from whatever one case leaves to whatever another
+// wants, does a firewall that lets clients in go before those that take its place are
+// there.
+func TestFirewallsOverlap(t *testing.T) {
+	met := 0
+	next := loadCases(t) // by themselves, and only read
+	for _, from := range loadCases(t) {
+		r := from.run(t)
+		if r.want == nil || from.world.Deleted {
+			continue
+		}
+		left := asFound(r.want, r.have)
+		for _, to := range next {
+			in, _ := inputOf(to.config, to.service, to.world.Nodes, to.world.Pods)
+			want, _, err := build(in, &to.world.Facts, left)
+			if err != nil || want == nil || from.service.Name != to.service.Name {
+				continue
+			}
+			met += overlap(t, from.Name+" to "+to.Name, diff.Compare(want, adopt(want, left), Rules(), cases.ReadyLedger()))
+		}
+	}
+	if met == 0 {
+		t.Error("no plan exchanges a firewall")
+	}
+}
+
+// overlap returns how many firewalls a plan takes away while it makes others.
+func overlap(t *testing.T, name string, p plan.Plan) int {
+	t.Helper()
+	graph := plan.NewGraph(p.Steps)
+	var before func(at int, seen map[int]bool)
+	before = func(at int, seen map[int]bool) {
+		for _, n := range graph.Needs[at] {
+			if !seen[n] {
+				seen[n] = true
+				before(n, seen)
+			}
+		}
+	}
+	met := 0
+	for i, s := range p.Steps {
+		if s.ID.Key.Kind != KindFirewall || s.ID.Action != plan.Delete {
+			continue
+		}
+		seen := map[int]bool{}
+		before(i, seen)
+		for j, other := range p.Steps {
+			if other.ID.Key.Kind == KindFirewall && other.ID.Action == plan.Create {
+				met++
+				if !seen[j] {
+					t.Errorf("%s: %s does not wait for %s", name, s.ID, other.ID)
+				}
+			}
+		}
+	}
+	return met
+}
+
+func between(t *testing.T, from string, start *stack.Stack, to testCase) {
+	t.Helper()
+	in, _ := inputOf(to.config, to.service, to.world.Nodes, to.world.Pods)
+	if want, _, err := build(in, &to.world.Facts, start); err != nil || want == nil {
+		return // refused: what is there stays
+	}
+	// The loop has written the finalizers of what it makes before anything fails.
+	svc := to.service.DeepCopy()
+	svc.Finalizers = append(svc.Finalizers, finalizers(settle(in, start), start)...)
+	to.service = svc
+	whole := &strict{t: t, have: start.Clone()}
+	steps := whole.converge(to, -1)
+	for _, cut := range slices.Compact([]int{steps / 4, steps / 2, steps * 3 / 4}) {
+		got := &strict{t: t, have: start.Clone()}
+		got.converge(to, cut)
+		if d := cmp.Diff(keysOf(whole.have), keysOf(got.have)); d != "" {
+			t.Errorf("%s to %s, cut after %d: (-whole +got)\n%s", from, to.Name, cut, d)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package model
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Rules says how resources of every kind are compared and written.
+func Rules() diff.Rules {
+	kinds := map[stack.Kind]diff.Rule{
+		KindExternalRule: ruleRule(),
+		KindInternalRule: ruleRule(),
+		KindAddress: {
+			// Names and descriptions are what addresses are found by.
+			Immutable: []string{"Type", "IPVersion", "IP", "Tier", "Subnet", "IPCollection"},
+			Ignore:    []string{"Name", "Description"},
+			Sticky:    []string{"IP", "Tier", "Subnet", "IPCollection"}, // the cloud fills them in
+			Equal:     map[string]diff.Equal{"IPCollection": samePath},
+			Replace:   diff.DeleteFirst,
+			Clash:     diff.Refused,
+			Pending:   diff.Settle, // what is not reserved yet may still be lost with its rule
+		},
+		KindPool: {
+			FollowsBackends: true,
+			Immutable:       []string{"Affinity"},
+			Ignore:          []string{"Name", "Description"},
+			// A pool takes one check at most, so the old one has to go first; meanwhile
+			// all instances count as healthy, and nobody is cut off.
+			Sets:    map[string]diff.Set{"Instances": {Chunk: PoolMembersPerCall}, "Checks": {RemoveFirst: true}},
+			Equal:   map[string]diff.Equal{"Affinity": sameAffinity},
+			Replace: diff.DeleteFirst,
+			Clash:   diff.Refused,
+			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+		},
+		KindBackend:       backendRule(),
+		KindCheck:         checkRule(),
+		KindRegionalCheck: checkRule(),
+		KindHTTPCheck:     checkRule(),
+		KindGroup: {
+			FollowsBackends: true,
+			Ignore:          []string{"Name", "Zone"},
+			Sets:            map[string]diff.Set{"Instances": {Chunk: GroupMembersPerCall}},
+			Clash:           diff.Refused,
+			Batch:           sharedBatch,
+		},
+		KindNEG: {
+			FollowsBackends: true,
+			// Where a group is cannot be changed and follows from its name.
+			Ignore: []string{"Name", "Zone", "Description", "Network", "Subnet"},
+			Sets:   map[string]diff.Set{"Endpoints": {Chunk: NegEndpointsPerCall}},
+			Clash:  diff.Refused,
+		},
+		KindFirewall:      firewallRule(),
+		KindCheckFirewall: checkFirewallRule(),
+		KindDeny:          firewallRule(),
+	}
+	return diff.Rules{Kinds: kinds, Edges: edges()}
+}
+
+func ruleRule() diff.Rule {
+	return diff.Rule{
+		Immutable: []string{"Scheme", "IPVersion", "IP", "Protocol", "Ports", "Target", "Backend", "Network", "Subnet", "Tier", "IPCollection"},
+		// A description is that of the creation; the IP in it may be an older one.
+		Ignore: []string{"Name", "Description", "Address", "Wish"},
+		// Empty: not known, or as the cloud chooses.
+		Sticky:  []string{"IP", "Network", "Subnet", "Tier", "IPCollection"},
+		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": sameFold, "IPCollection": samePath},
+		Replace: diff.DeleteFirst, // both have one name
+		Clash:   diff.Refused,
+		Serving: true,
+		Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+	}
+}
+
+func backendRule() diff.Rule {
+	return diff.Rule{
+		FollowsBackends: true, // its groups are those of the nodes' zones
+		Immutable:       []string{"Scheme", "Network"},
+		Ignore:          []string{"Name", "Balancing"}, // the mode follows from the groups
+		Sticky:          []string{"Network"},
+		Equal: map[string]diff.Equal{
+			"Affinity": sameAffinity, "Locality": sameLocality, "ZoneAffinity": sameSpillover,
+			"Tracking": sameManaged, "Log": sameManaged, "Draining": sameDraining,
+		},
+		// The protocol changes only while no rule refers to the backend service.
+		// How long connections drain goes with it: UDP has none.
+		Parts:   map[string]string{"Protocol": "protocol", "Draining": "protocol"},
+		Replace: diff.DeleteFirst, // both have one name
+		Clash:   diff.Refused,
+		Impact:  map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts, "Affinity": plan.Brief},
+		Batch:   sharedBatch,
+	}
+}
+
+func checkRule() diff.Rule {
+	return diff.Rule{Ignore: []string{"Name"}, Clash: diff.Refused, Batch: sharedBatch, Keeps: checkFirewalls}
+}
+
+func firewallRule() diff.Rule {
+	return diff.Rule{
+		FollowsBackends: true, // it is for the tags of the nodes
+		// The network cannot be changed and follows from the configuration.
+		Ignore: []string{"Name", "Network"},
+		Equal: map[string]diff.Equal{
+			"Allowed": sameAllowed, "Denied": sameAllowed, "Destination": sameDestination, "Tags": sameTexts, "Sources": sameTexts,
+		},
+		Clash: diff.Refused,
+		Batch: sharedBatch,
+	}
+}
+
+// checkFirewallRule does not compare what the official controller writes once and
+// never looks at again: the IP of the Service that made a shared one.
+func checkFirewallRule() diff.Rule {
+	r := firewallRule()
+	r.Ignore = append(r.Ignore, "Description", "Destination")
+	return r
+}
+
+// sharedBatch lets steps of all Services on one shared resource become one call.
+func sharedBatch(r stack.Resource, _ plan.Action, _ string) string {
+	if r.Hold != stack.Counted {
+		return ""
+	}
+	return r.Key.String()
+}
+
+// edges order steps that no reference orders.
+func edges() []diff.Edge {
+	step := func(a plan.Action, k stack.Kind, name, part string) diff.Match {
+		return diff.Match{Action: a, Kind: k, Name: name, Part: part}
+	}
+	var out []diff.Edge
+	add := func(first, then diff.Match, why string) {
+		out = append(out, diff.Edge{First: first, Then: then, Reason: why})
+	}
+	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
+		add(step(plan.Create, KindAddress, "", ""), step(plan.Delete, kind, "", ""), "the IP is held before its rule goes")
+		add(step(plan.Delete, kind, "", ""), step(plan.Update, KindBackend, "", "protocol"), "a backend service that a rule refers to keeps its protocol")
+		add(step(plan.Update, KindBackend, "", "protocol"), step(plan.Create, kind, "", ""), "a rule has the protocol of its backend service")
+	}
+	const same = "two rules cannot have one IP and port"
+	add(step(plan.Delete, KindInternalRule, "", ""), step(plan.Create, KindInternalRule, "", ""), same)
+	for _, name := range []string{ruleIPv4, ruleL3, ruleIPv6, ruleL3IPv6} {
+		add(step(plan.Delete, KindExternalRule, name, ""), step(plan.Create, KindExternalRule, "", ""), same)
+	}
+	for _, name := range []string{ruleTCP, ruleUDP} {
+		add(step(plan.Delete, KindExternalRule, name, ""), step(plan.Create, KindExternalRule, ruleIPv4, ""), same)
+		add(step(plan.Create, KindExternalRule, ruleL3, ""), step(plan.Delete, KindExternalRule, name, ""),
+			"a rule for all of IP may stand beside others, so no client is cut off")
+	}
+	for _, a := range []plan.Action{plan.Create, plan.Update} {
+		add(step(a, KindFirewall, "", ""), step(plan.Delete, KindFirewall, "", ""), "clients are let in before the firewall goes that did so")
+	}
+	for _, a := range []plan.Action{plan.Create, plan.Update} {
+		add(step(plan.Update, KindGroup, "", "instances-"), step(a, KindBackend, "", ""), "a machine in two groups with load balancers is refused, and with it the backend service")
+	}
+	for _, kind := range []stack.Kind{KindCheck, KindRegionalCheck, KindHTTPCheck} {
+		add(step(plan.Delete, kind, "", ""), step(plan.Delete, KindCheckFirewall, "", ""), "nodes would be unhealthy while the check is there without its firewall")
+	}
+	for _, then := range []diff.Match{step(plan.Update, KindPool, "", "checks"), step(plan.Update, KindBackend, "", "")} {
+		add(step(plan.Create, KindCheckFirewall, "", ""), then, "nodes must let the new check in before they are judged by it")
+	}
+	for _, a := range []plan.Action{plan.Create, plan.Update} {
+		for _, kind := range []stack.Kind{KindFirewall, KindCheckFirewall} {
+			add(step(a, kind, "", ""), step(plan.Create, KindDeny, "", ""), "what is allowed must be stronger before everything else is denied")
+			add(step(plan.Delete, KindDeny, "", ""), step(a, kind, "", ""), "what is allowed may be as weak as the denial only once that is gone")
+		}
+	}
+	return out
+}
+
+// table asks the rules.
+type table struct{ diff.Rules }
+
+func (t table) replaces(want, found stack.Resource) bool { return diff.Replaces(t.Rules, want, found) }
+
+// sameFold ignores case.
+func sameFold(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return strings.EqualFold(w, h)
+}
+
+// samePath compares resources, whatever host their URLs have.
+func samePath(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return ProjectPathOf(w) == ProjectPathOf(h)
+}
+
+// samePorts: a range that is there serves a list from the same first to the same
+// last port as well, and replacing the rule would cut clients off.
+// Source: kubernetes/ingress-gce:pkg/l4/forwardingrules/equal.go.
+func samePorts(want, have any) bool {
+	w, _ := want.(Ports)
+	h, _ := have.(Ports)
+	if w.All != h.All {
+		return false
+	}
+	if len(w.List) > 0 && len(h.List) > 0 {
+		return sameTexts(w.List, h.List)
+	}
+	if len(w.List) == 0 && len(h.List) > 0 {
+		return false
+	}
+	return w.span() == h.span()
+}
+
+// span is from the first to the last port.
+func (p Ports) span() string {
+	if len(p.List) > 0 {
+		return p.List[0] + "-" + p.List[len(p.List)-1]
+	}
+	return p.Range
+}
+
+// sameAffinity: nothing said means none.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_external.go.
+func sameAffinity(want, have any) bool {
+	h, _ := have.(string)
+	return h == "" || want == have
+}
+
+// sameLocality: nothing wanted leaves what is there, and the cloud's default has
+// two names. Source: kubernetes/ingress-gce:pkg/l4/backends/backends.go.
+func sameLocality(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	plain := func(s string) bool { return s == "" || s == localityMaglev || s == LocalityRendezvous }
+	return w == "" || w == h || plain(w) && plain(h)
+}
+
+// sameSpillover: nothing said means disabled.
+func sameSpillover(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return w == "" || w == h || w == spillDisabled && h == ""
+}
+
+// sameDraining: users may change how long connections drain, but UDP, which has none,
+// must not have any. Source: kubernetes/ingress-gce:pkg/l4/backends/backends.go.
+func sameDraining(want, have any) bool {
+	w, _ := want.(int64)
+	h, _ := have.(int64)
+	return w > 0 || h == 0
+}
+
+// sameManaged: a wanted nil leaves what is there.
+func sameManaged(want, have any) bool {
+	w := reflect.ValueOf(want)
+	return !w.IsValid() || w.IsNil() || reflect.DeepEqual(want, have)
+}
+
+// sameTexts compares lists as sets.
+func sameTexts(want, have any) bool {
+	w, _ := want.([]string)
+	h, _ := have.([]string)
+	return slices.Equal(sortedSet(w), sortedSet(h))
+}
+
+// sameDestination compares references, and IPs with and without a length.
+func sameDestination(want, have any) bool {
+	w, _ := want.(stack.Ref)
+	h, _ := have.(stack.Ref)
+	return w == h || w.ID != "" && h.ID != "" && sameIPs(w.ID, h.ID)
+}
+
+// sameAllowed compares protocols and ports one by one: ranges and single ports
+// that mean the same are the same.
+func sameAllowed(want, have any) bool {
+	w, _ := want.([]Allowed)
+	h, _ := have.([]Allowed)
+	return reflect.DeepEqual(expanded(w), expanded(h))
+}
+
+func expanded(list []Allowed) map[string]bool {
+	out := map[string]bool{}
+	for _, a := range list {
+		protocol := lower(a.Protocol)
+		if len(a.Ports) == 0 {
+			out[protocol] = true
+		}
+		for _, p := range a.Ports {
+			for _, one := range portsIn(p) {
+				out[protocol+" "+one] = true
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// reach says how far a Service reaches: its scheme, and what it names of the
+// project. The kind is the one of a new load balancer; a live one may be of an
+// older kind, always of the same scheme.
+func reach(in input) providers.Reach {
+	in = settle(in, &stack.Stack{})
+	r := providers.Reach{
+		Kind: in.Kind, Internet: in.Kind == TargetPool || in.Kind == NetLB, Internal: "Internal",
+		Names: slices.Concat(
+			providers.NamedByList(in.Values, providers.ThingAddress, addressesKey),
+			providers.AddressField(in.Service),
+			providers.NamedBy(in.Values, providers.ThingAddressPrefix, collectionKey),
+			providers.NamedBy(in.Values, providers.ThingSubnet, internalSubnetKey, subnetKeyV2),
+		),
+		Size: sizeOf(in),
+	}
+	_, origin, said := typeKeyOf(in.Service.Annotations).Lookup(in.Values)
+	switch class := in.Service.Spec.LoadBalancerClass; {
+	case class != nil && settledByClass(*class):
+		r.Scheme, r.Internal = annotations.Origin{Source: annotations.FromClass, Key: "spec.loadBalancerClass", Raw: *class}, classInternal
+	case said:
+		r.Scheme = origin
+	default:
+		r.Scheme = annotations.Origin{Source: annotations.FromDefault, Key: typeKey.Name}
+	}
+	return r
+}
+
+// sizeOf counts a firewall for each family, which has all ports and ranges.
+func sizeOf(in input) providers.Size {
+	c, _ := providers.CapabilityOf(capabilities(), in.Kind)
+	size := providers.SizeOf(c, in.Service)
+	size.Rules = max(1, len(in.Service.Spec.IPFamilies))
+	return size
+}
+
+// settledByClass tells whether the class is one that says which scheme is meant.
+func settledByClass(class string) bool {
+	return slices.Contains([]string{classExternal, classInternal, classExternalLegacy, classInternalLegacy}, class)
+}

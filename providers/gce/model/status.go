@@ -1,0 +1,240 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/status"
+)
+
+// claims are the annotations and finalizers that a Service may carry from us or
+// from the official controllers.
+func claims() providers.Outputs {
+	var keys []string
+	for _, o := range outputs() {
+		keys = append(keys, o[0])
+	}
+	return providers.Outputs{
+		Annotations: keys,
+		Finalizers:  []string{finalizerInternalIG, finalizerInternalNEG, finalizerPool, finalizerNetLBIG, finalizerNetLBNEG},
+		ClassFinalizers: map[string][]string{
+			classExternal: {finalizerNetLBIG, finalizerNetLBNEG}, classExternalLegacy: {finalizerPool},
+			classInternal: {finalizerInternalNEG}, classInternalLegacy: {finalizerInternalIG},
+		},
+	}
+}
+
+// addresses says where clients reach the Service, IPv4 first: at the rules of the
+// wanted kind, and while none is there at those of the other scheme, which serve
+// until the switch. Names of what was made go into annotations, as the official
+// controllers write them, and finalizers say who made it.
+func addresses(in input, have *stack.Stack) status.Result {
+	in = settle(in, have)
+	wanted, other := KindInternalRule, KindExternalRule
+	if in.Kind == TargetPool || in.Kind == NetLB {
+		wanted, other = other, wanted
+	}
+	result := status.Result{Ingress: ingress(have, wanted), Annotations: told(in, have), Finalizers: finalizers(in, have)}
+	if len(result.Ingress) == 0 {
+		result.Ingress = ingress(have, other)
+	}
+	return result
+}
+
+func ingress(have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
+	var out []corev1.LoadBalancerIngress
+	for _, version := range []string{VersionIPv4, VersionIPv6} {
+		for _, r := range have.Of(kind) {
+			rule, _ := r.Spec.(Rule)
+			if r.Proof == stack.None || r.State == stack.Failed || rule.IPVersion != version || rule.IP == "" {
+				continue
+			}
+			entry := status.IP(rule.IP, corev1.LoadBalancerIPModeVIP)
+			if !slices.ContainsFunc(out, func(o corev1.LoadBalancerIngress) bool { return o.IP == entry.IP }) {
+				out = append(out, entry)
+			}
+		}
+	}
+	return out
+}
+
+// finalizers name the official controller whose load balancer this is, so that it
+// would know its own. Source: kubernetes/ingress-gce:pkg/utils/common/finalizer.go.
+func finalizers(in input, have *stack.Stack) []string {
+	switch in.Kind {
+	case TargetPool:
+		return poolFinalizers(in)
+	case InternalIG:
+		return []string{finalizerInternalIG}
+	case InternalNEG:
+		return []string{finalizerInternalNEG}
+	}
+	if usesNEG(in, have) {
+		return []string{finalizerNetLBNEG}
+	}
+	return []string{finalizerNetLBIG}
+}
+
+// poolFinalizers are the one of target pools where it is already, and where without it
+// the Service would be another controller's; else none, since the rule with its target
+// says the same, and releases up to v0.28 never take that finalizer off.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_util.go (shouldProcessNetLB).
+func poolFinalizers(in input) []string {
+	svc := in.Service
+	carried := func(f string) bool { return slices.Contains(svc.Finalizers, f) }
+	if svc.Spec.LoadBalancerClass != nil || in.Config.NetLBDefault || optedIn(svc) || slices.ContainsFunc([]string{finalizerPool, finalizerNetLBIG, finalizerNetLBNEG}, carried) {
+		return []string{finalizerPool}
+	}
+	return nil
+}
+
+// told are all annotations with what they say now; empty ones are taken off. The
+// older kinds write theirs only if that is configured, and leave them alone else.
+func told(in input, have *stack.Stack) map[string]string {
+	out := map[string]string{}
+	for _, o := range outputs() {
+		if o[0] != outLegacyBackend && o[0] != outLegacyPool {
+			out[o[0]] = ""
+		}
+	}
+	if isNewer(in.Kind) {
+		tellNewer(in, have, out)
+		return out
+	}
+	if !in.Config.LegacyOutputs {
+		return out
+	}
+	out[outLegacyBackend], out[outLegacyPool] = "", ""
+	if p, ok := have.Get(stack.Key{Kind: KindPool}); ok && in.Kind == TargetPool {
+		spec, _ := p.Spec.(Pool)
+		out[outLegacyPool] = spec.Name
+	}
+	for _, r := range have.Of(KindBackend) {
+		if spec, _ := r.Spec.(Backend); in.Kind == InternalIG && referred(have, r.Key) {
+			out[outLegacyBackend] = spec.Name
+		}
+	}
+	return out
+}
+
+// referred tells whether a rule sends to the backend service.
+func referred(have *stack.Stack, backend stack.Key) bool {
+	return slices.ContainsFunc(have.Of(KindInternalRule), func(r stack.Resource) bool {
+		rule, _ := r.Spec.(Rule)
+		return rule.Backend.To == backend
+	})
+}
+
+func tellNewer(in input, have *stack.Stack, out map[string]string) {
+	for _, r := range have.Resources {
+		if r.Proof == stack.None && r.Hold != stack.Counted {
+			continue
+		}
+		switch spec := r.Spec.(type) {
+		case Backend:
+			if r.Key.Name == keyV2 {
+				out[outBackend] = spec.Name
+				tellChecks(spec, have, out)
+			}
+		case Rule:
+			if spec.Scheme == schemeOf(in.Kind) {
+				out[ruleOutput(spec)] = spec.Name
+			}
+		case Firewall:
+			if key := firewallOutput(r.Key); key != "" {
+				out[key] = spec.Name
+			}
+		}
+	}
+	out[outNEGStatus] = negStatus(have)
+}
+
+// tellChecks names the check that the backend service has, and its firewalls.
+func tellChecks(backend Backend, have *stack.Stack, out map[string]string) {
+	for _, ref := range backend.Checks {
+		r, ok := have.Get(ref.To)
+		check, isCheck := r.Spec.(Check)
+		if !ok || !isCheck {
+			continue
+		}
+		out[outCheck] = check.Name
+		for _, f := range have.Of(KindCheckFirewall) {
+			spec, _ := f.Spec.(Firewall)
+			shared := strings.HasPrefix(f.Key.Name, check.Name)
+			own := ref.To.Name == keyV2 && (f.Key.Name == keyV2 || f.Key.Name == keyV2IPv6 || f.Key.Name == keyV2Whole)
+			switch {
+			case !shared && !own:
+			case strings.HasSuffix(spec.Name, SuffixIPv6):
+				out[outCheckFWIPv6] = spec.Name
+			default:
+				out[outCheckFW] = spec.Name
+			}
+		}
+	}
+}
+
+func schemeOf(kind string) string {
+	if kind == TargetPool || kind == NetLB {
+		return SchemeExternal
+	}
+	return SchemeInternal
+}
+
+// ruleOutput is the annotation for a rule: by protocol and family.
+func ruleOutput(r Rule) string {
+	word := "udp" // for every protocol that is neither TCP nor all
+	switch r.Protocol {
+	case protocolTCP:
+		word = "tcp"
+	case protocolL3:
+		word = "l3"
+	}
+	key := fmt.Sprintf(outRule, word)
+	if r.IPVersion == VersionIPv6 {
+		key += SuffixIPv6
+	}
+	return key
+}
+
+func firewallOutput(k stack.Key) string {
+	switch k {
+	case stack.Key{Kind: KindFirewall, Name: keyV2}:
+		return outFirewall
+	case stack.Key{Kind: KindFirewall, Name: keyV2IPv6}:
+		return outFirewallIPv6
+	case stack.Key{Kind: KindDeny, Name: keyV2}:
+		return outDeny
+	case stack.Key{Kind: KindDeny, Name: keyV2IPv6}:
+		return outDenyIPv6
+	}
+	return ""
+}
+
+// negStatus names the endpoint groups and their zones.
+// Source: kubernetes/ingress-gce:pkg/negannotation.
+func negStatus(have *stack.Stack) string {
+	var text struct {
+		Groups map[string]string `json:"network_endpoint_groups"`
+		Zones  []string          `json:"zones"`
+	}
+	for _, r := range have.Of(KindNEG) {
+		spec, _ := r.Spec.(NEG)
+		if r.Proof == stack.None || strings.Contains(r.Key.Name, "/") {
+			continue
+		}
+		text.Groups = map[string]string{"0": spec.Name}
+		text.Zones = append(text.Zones, spec.Zone)
+	}
+	if text.Groups == nil {
+		return ""
+	}
+	text.Zones = sortedSet(text.Zones)
+	raw, _ := json.Marshal(text) // texts cannot fail
+	return string(raw)
+}

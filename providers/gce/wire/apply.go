@@ -1,0 +1,271 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// mergeTries is how often an object that somebody else changes at the same time is
+// read again before a step gives up.
+const mergeTries = 3
+
+// Apply performs the steps of one batch and returns one outcome per step. Steps
+// of several Services that do the same to something shared become one call.
+func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	out := make([]plan.Outcome, len(b.Steps))
+	for _, same := range alike(b) {
+		lead := &change{s, kit.Change[*Session]{Session: s, Ctx: ctx, Batch: b, Step: b.Steps[same[0]], Same: same}}
+		for i, outcome := range lead.outcomes() {
+			out[same[i]] = outcome
+		}
+	}
+	return out
+}
+
+// alike groups the steps of a batch, by index, that do the same to one resource.
+// What is made comes first, and what is removed last.
+func alike(b plan.Batch) [][]int {
+	type work struct {
+		owner   stack.Owner // zero for what is shared
+		key     stack.Key
+		verb    kit.Verb
+		content string // of what is shared
+	}
+	var order []work
+	groups := map[work][]int{}
+	for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
+		for i, s := range b.Steps {
+			if s.ID.Action != action {
+				continue
+			}
+			w := work{owner: s.ID.Owner, key: s.ID.Key, verb: kit.VerbOf(s)}
+			if s.Target.Hold == stack.Counted {
+				w.owner, w.content = stack.Owner{}, contentOf(s)
+			}
+			if groups[w] == nil {
+				order = append(order, w)
+			}
+			groups[w] = append(groups[w], i)
+		}
+	}
+	out := make([][]int, 0, len(order))
+	for _, w := range order {
+		out = append(out, groups[w])
+	}
+	return out
+}
+
+// contentOf is what a step writes, whoever wants it: Services that have seen the
+// cloud at different times may want different things of what they share. It is empty
+// for deletions, which are all the same, and for instance groups, where the members
+// that all steps want are put together.
+func contentOf(s plan.Step) string {
+	if s.ID.Action == plan.Delete || s.ID.Key.Kind == model.KindGroup {
+		return ""
+	}
+	s.ID.Owner = stack.Owner{}
+	return s.Digest()
+}
+
+// change is a step at work, and for something shared all steps of the batch that
+// do the same.
+type change struct {
+	*Session
+	kit.Change[*Session]
+}
+
+func (c *change) outcomes() []plan.Outcome {
+	c.awaitNeeds()
+	id := c.Step.ID
+	if id.Key.Kind == model.KindGroup && id.Action == plan.Update {
+		return c.changeMembers()
+	}
+	outcome := c.oneForAll()
+	out := make([]plan.Outcome, len(c.Same))
+	for i := range out {
+		out[i] = outcome
+	}
+	return out
+}
+
+// oneForAll does something to a shared thing once for all that want the same of
+// it, also for those whose steps gathered while another batch did it.
+func (c *change) oneForAll() plan.Outcome {
+	if !c.shared() {
+		return c.run()
+	}
+	id := c.Step.ID
+	what := cmp.Or(contentOf(c.Step), fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.Step.Target.Spec))
+	if id.Action == plan.Delete {
+		if c.claimed() {
+			return plan.Outcome{}
+		}
+		what = string(plan.Delete)
+	}
+	if o, ok := c.done.again(id.Key, what, c.now()); ok {
+		return o
+	}
+	o := c.run()
+	c.done.note(id.Key, what, c.now(), o)
+	return o
+}
+
+func (c *change) run() plan.Outcome {
+	if c.shared() && c.Step.ID.Action == plan.Delete {
+		return c.release()
+	}
+	return c.call()
+}
+
+// call makes the call of the step.
+func (c *change) call() plan.Outcome {
+	return verbs().Run(&kit.Change[*change]{Session: c, Step: c.Step})
+}
+
+func (c *change) shared() bool { return c.Step.Target.Hold == stack.Counted }
+
+// claimed tells whether at this moment another Service wants the shared thing,
+// which may have come since the plan was made.
+func (c *change) claimed() bool {
+	return c.Batch.Claims != nil && slices.ContainsFunc(c.Same, func(i int) bool {
+		s := c.Batch.Steps[i]
+		return len(c.Batch.Claims.Others(s.ID.Owner, s.Target)) > 0
+	})
+}
+
+// release deletes something shared. What others use, of whom nothing is known, stays.
+func (c *change) release() plan.Outcome {
+	if c.Step.ID.Key.Kind == model.KindCheckFirewall {
+		if used, err := c.checksExist(); used || err != nil {
+			return plan.Outcome{Used: used && err == nil, Err: err}
+		}
+	}
+	outcome := c.call()
+	if fault.Is(outcome.Err, fault.InUse) {
+		return plan.Outcome{Used: true}
+	}
+	return outcome
+}
+
+// verbs is the table of all calls. What members groups have is changed for many
+// steps at once; see changeMembers.
+func verbs() kit.Verbs[*change] {
+	return kit.Verbs[*change]{
+		{Kind: model.KindExternalRule, Action: plan.Create}: with(createRule),
+		{Kind: model.KindExternalRule, Action: plan.Update}: with(updateRule),
+		{Kind: model.KindExternalRule, Action: plan.Delete}: alone(deleteRule),
+		{Kind: model.KindInternalRule, Action: plan.Create}: with(createRule),
+		{Kind: model.KindInternalRule, Action: plan.Update}: with(updateRule),
+		{Kind: model.KindInternalRule, Action: plan.Delete}: alone(deleteRule),
+		{Kind: model.KindAddress, Action: plan.Create}:      with(createAddress),
+		{Kind: model.KindAddress, Action: plan.Delete}:      alone(deleteAddress),
+
+		{Kind: model.KindPool, Action: plan.Create}:                     with(createPool),
+		{Kind: model.KindPool, Action: plan.Update, Part: "instances+"}: alone(addToPool),
+		{Kind: model.KindPool, Action: plan.Update, Part: "instances-"}: alone(removeFromPool),
+		{Kind: model.KindPool, Action: plan.Update, Part: "checks+"}:    alone(addPoolChecks),
+		{Kind: model.KindPool, Action: plan.Update, Part: "checks-"}:    alone(removePoolChecks),
+		{Kind: model.KindPool, Action: plan.Delete}:                     alone(deletePool),
+
+		{Kind: model.KindBackend, Action: plan.Create}:                   with(createBackend),
+		{Kind: model.KindBackend, Action: plan.Update}:                   with(updateBackend),
+		{Kind: model.KindBackend, Action: plan.Update, Part: "protocol"}: with(updateBackend),
+		{Kind: model.KindBackend, Action: plan.Delete}:                   alone(deleteBackend),
+
+		{Kind: model.KindCheck, Action: plan.Create}:         with(createCheck),
+		{Kind: model.KindCheck, Action: plan.Update}:         with(updateCheck),
+		{Kind: model.KindCheck, Action: plan.Delete}:         alone(deleteCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Create}: with(createRegionalCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Update}: with(updateRegionalCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Delete}: alone(deleteRegionalCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Create}:     with(createHTTPCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Update}:     with(updateHTTPCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Delete}:     alone(deleteHTTPCheck),
+
+		{Kind: model.KindGroup, Action: plan.Create}:                   with(createGroup),
+		{Kind: model.KindGroup, Action: plan.Delete}:                   alone(deleteGroup),
+		{Kind: model.KindNEG, Action: plan.Create}:                     with(createNEG),
+		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints+"}: alone(attachEndpoints),
+		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints-"}: alone(detachEndpoints),
+		{Kind: model.KindNEG, Action: plan.Delete}:                     alone(deleteNEG),
+
+		{Kind: model.KindFirewall, Action: plan.Create}:      with(createFirewall),
+		{Kind: model.KindFirewall, Action: plan.Update}:      with(updateFirewall),
+		{Kind: model.KindFirewall, Action: plan.Delete}:      alone(deleteFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Create}: with(createFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Update}: with(updateFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Delete}: alone(deleteFirewall),
+		{Kind: model.KindDeny, Action: plan.Create}:          with(createFirewall),
+		{Kind: model.KindDeny, Action: plan.Update}:          with(updateFirewall),
+		{Kind: model.KindDeny, Action: plan.Delete}:          alone(deleteFirewall),
+	}
+}
+
+// with is a verb that gets the content of the step.
+func with[T any](f func(*change, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, spec) })
+}
+
+// alone is a verb that gets the step.
+func alone(f func(*change) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+	return func(c *kit.Change[*change]) plan.Outcome { return f(c.Session) }
+}
+
+// name is the name of the step's resource.
+func (c *change) name() string { return model.LastOf(c.ID()) }
+
+// link is the URL of what a reference leads to; empty for none.
+func (c *change) link(r stack.Ref) string {
+	if r.IsZero() {
+		return ""
+	}
+	return c.urlOf(c.Batch.ID(c.Step, r))
+}
+
+func (c *change) links(refs []stack.Ref) []string {
+	var out []string
+	for _, r := range refs {
+		out = append(out, c.link(r))
+	}
+	return out
+}
+
+// linkBase is how the cloud writes links to its resources, whatever the address
+// that it is called at. Both official controllers compare some of them as texts.
+const linkBase = "https://www.googleapis.com/compute/v1/"
+
+// urlOf is the URL of a path of ours, or of a path that names its project.
+func (s *Session) urlOf(path string) string {
+	switch {
+	case path == "" || strings.Contains(path, "://"):
+		return path
+	case strings.HasPrefix(path, "projects/"):
+		return linkBase + path
+	}
+	return linkBase + "projects/" + s.config.Project + "/" + path
+}
+
+// optional leaves empty texts out of a request.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// orNil leaves zeros out of a request.
+func orNil[N ~int32 | ~int64](n N) *int32 {
+	if n == 0 {
+		return nil
+	}
+	return new(int32(n))
+}

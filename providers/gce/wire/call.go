@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/googleapis/gax-go/v2"
+	"google.golang.org/api/iterator"
+
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/providers/kit"
+)
+
+const (
+	// callLimit bounds one call, from the moment at which the limits let it through.
+	callLimit = 30 * time.Second
+	// attempts is how often a reading call is made that a server failed to answer.
+	attempts = 3
+	// page is the largest page that lists give.
+	page = 500
+)
+
+// method is a reading method of any of the library's clients.
+type method[R, A any] func(context.Context, *R, ...gax.CallOption) (*A, error)
+
+// ask makes a reading call. Errors are faults.
+func ask[R, A any](ctx context.Context, call method[R, A], request *R) (*A, error) {
+	out, err := call(ctx, request, readOptions()...)
+	return out, faultOf(err, kit.Reading)
+}
+
+// readOptions replace the library's retries, which go on for minutes: longer
+// waits are the business of those who plan. Its deadlines would begin before the
+// limits let a call through.
+func readOptions() []gax.CallOption {
+	return []gax.CallOption{gax.WithTimeout(0), gax.WithRetry(func() gax.Retryer {
+		return &retryer{Retryer: gax.OnHTTPCodes(gax.Backoff{Initial: 100 * time.Millisecond, Max: time.Second, Multiplier: 2},
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout)}
+	})}
+}
+
+// retryer bounds the tries of another one.
+type retryer struct {
+	gax.Retryer
+	made int
+}
+
+// Retry says when to try again, if at all.
+func (r *retryer) Retry(err error) (time.Duration, bool) {
+	r.made++
+	if r.made >= attempts {
+		return 0, false
+	}
+	return r.Retryer.Retry(err)
+}
+
+// each walks a list. seen gets every raw page that was fetched, which says what
+// could not be reached.
+func each[T any](next func() (T, error), seen func(), use func(T)) error {
+	for {
+		item, err := next()
+		seen()
+		if errors.Is(err, iterator.Done) {
+			return nil
+		}
+		if err != nil {
+			return faultOf(err, kit.Reading)
+		}
+		use(item)
+	}
+}
+
+// all walks a list of which every page is complete.
+func all[T any](next func() (T, error), use func(T)) error { return each(next, func() {}, use) }
+
+// gatherer puts questions together: one call is under way at a time, and what is
+// asked meanwhile goes out together in the next one.
+type gatherer[Q, A any] struct {
+	call  func(context.Context, []Q) []A // one answer for each, in order
+	pause time.Duration                  // how long a question waits for company
+
+	mu      sync.Mutex
+	busy    bool
+	waiting []asked[Q, A]
+}
+
+type asked[Q, A any] struct {
+	question Q
+	answer   chan A
+}
+
+func gather[Q, A any](pause time.Duration, call func(context.Context, []Q) []A) *gatherer[Q, A] {
+	return &gatherer[Q, A]{call: call, pause: pause}
+}
+
+// ask waits for the answer; an error is that nobody waits any longer.
+func (g *gatherer[Q, A]) ask(ctx context.Context, question Q) (A, error) {
+	a := asked[Q, A]{question: question, answer: make(chan A, 1)}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, a)
+	if !g.busy {
+		g.busy = true
+		go g.drain(context.WithoutCancel(ctx))
+	}
+	g.mu.Unlock()
+	select {
+	case answer := <-a.answer:
+		return answer, nil
+	case <-ctx.Done():
+		var none A
+		return none, faultOf(ctx.Err(), kit.Reading)
+	}
+}
+
+func (g *gatherer[Q, A]) drain(ctx context.Context) {
+	for {
+		time.Sleep(g.pause)
+		g.mu.Lock()
+		batch := g.waiting
+		g.waiting, g.busy = nil, len(batch) > 0
+		g.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		questions := make([]Q, 0, len(batch))
+		for _, a := range batch {
+			questions = append(questions, a.question)
+		}
+		for i, answer := range g.call(ctx, questions) {
+			batch[i].answer <- answer
+		}
+	}
+}
+
+// projectOf is the project in a URL or path.
+func projectOf(url string) string {
+	_, rest, _ := strings.Cut(model.ProjectPathOf(url), "projects/")
+	project, _, _ := strings.Cut(rest, "/")
+	return project
+}

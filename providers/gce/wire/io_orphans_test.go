@@ -1,0 +1,339 @@
+package wire
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+const otherIdentity = "\n[berth]\ncluster-id = fedcba9876543210\ncluster-uid = fedcba9876543210\nkube-system-uid = 99999999-2222-3333-4444-555555555555\n"
+
+// another opens the process of another cluster in the same project and network, on
+// machines of its own.
+func (r *rig) another(nodes []corev1.Node) *rig {
+	r.Helper()
+	text := string(r.sim.Cloud.Seed.CloudConf(r.sim.URL)) + otherIdentity
+	config, _, err := model.ReadConfig(strings.NewReader(text))
+	if err != nil {
+		r.Fatal(err)
+	}
+	other := *r
+	other.config, other.nodes, other.book = config, nodes, ledger.New()
+	other.book.SetReady()
+	other.session = newSessionOn(&other)
+	other.config = other.session.config
+	other.engine = engine.New(other.session.Apply, other.book, engine.Options{})
+	return &other
+}
+
+// fleet are Services of every kind and policy, numbered from first on.
+func fleet(first int, change func(*corev1.Service)) []*corev1.Service {
+	var out []*corev1.Service
+	for _, kind := range []string{model.TargetPool, model.NetLB, model.InternalIG, model.InternalNEG} {
+		for _, policy := range []func(*corev1.Service){nil, localPolicy} {
+			out = append(out, service(first+len(out), classes()[kind], func(svc *corev1.Service) {
+				if policy != nil {
+					policy(svc)
+				}
+				if change != nil {
+					change(svc)
+				}
+			}))
+		}
+	}
+	return out
+}
+
+func (r *rig) runEach(svcs []*corev1.Service) {
+	r.Helper()
+	for _, svc := range svcs {
+		if _, err := r.run(svc, false); err != nil {
+			r.Fatalf("%s: %v", svc.Name, err)
+		}
+	}
+}
+
+// state is all that is in the cloud, by path.
+func (r *rig) state() map[string]string {
+	r.Helper()
+	body, err := json.Marshal(r.sim.Cloud.Control.State())
+	if err != nil {
+		r.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(body, &tree); err != nil {
+		r.Fatal(err)
+	}
+	out := map[string]string{}
+	collect(tree, out)
+	return out
+}
+
+func collect(v any, out map[string]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		if link, ok := v["selfLink"].(string); ok && !strings.Contains(link, "/operations/") {
+			text, _ := json.Marshal(v)
+			out[model.PathOf(link)] = string(text)
+		}
+		for _, more := range v {
+			collect(more, out)
+		}
+	case []any:
+		for _, more := range v {
+			collect(more, out)
+		}
+	}
+}
+
+// loop is a process on the cloud that knows which Services live.
+func (r *rig) loop(alive []*corev1.Service) (*reconcile.Reconciler, providers.Live) {
+	r.Helper()
+	loop := reconcile.New(providers.Bind(model.Cloud(), r.config, "kubernetes", r.session), reconcile.Options{GatherReleases: time.Millisecond})
+	live := providers.Live{}
+	for _, n := range r.nodes {
+		live.Nodes = append(live.Nodes, nodeports.Project(&n, func(string) bool { return true }))
+	}
+	loop.SetNodes(live.Nodes)
+	for _, svc := range alive {
+		live.Services = append(live.Services, ownerOf(svc))
+		if _, err := loop.Draft(r.Context(), reconcile.Job{Service: svc}); err != nil {
+			r.Fatal(err)
+		}
+	}
+	loop.AllKnown()
+	return loop, live
+}
+
+// sweep deletes all orphans, as the command does, and returns whose they were.
+func (r *rig) sweep(alive []*corev1.Service) []string {
+	r.Helper()
+	var out []string
+	for range 4 {
+		loop, live := r.loop(alive)
+		drafts, err := loop.Orphans(r.Context(), live)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if len(drafts) == 0 {
+			return out
+		}
+		if out == nil {
+			for _, d := range drafts {
+				out = append(out, d.Owner.String()+" "+d.Owner.UID)
+			}
+		}
+		for _, d := range drafts {
+			if res := loop.Run(r.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
+				r.Fatalf("%s: %v", d.Owner, res.Err)
+			}
+		}
+	}
+	r.Fatal("orphans are left after four rounds")
+	return nil
+}
+
+// TestOrphans: what Services of every kind leave behind is found and deleted, in
+// any order of what others use as well; what belongs to Services that live, to
+// another cluster or to a person stays exactly as it was.
+func TestOrphans(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 8}}, "")
+		all := r.nodes
+		r.nodes = all[:5]
+		other := r.another(all[5:])
+		alive := fleet(11, nil)
+		// Another cluster's Services, of which one half has the names of ours that are gone.
+		foreign := fleet(21, nil)
+		for i, svc := range foreign {
+			if i%2 == 0 {
+				svc.Name = "web-" + svc.Name[len("web-2"):]
+			}
+		}
+		r.runEach(alive)
+		other.runEach(foreign)
+		r.foreignBackend("somebodys", groupPath(r.nodes[0].Labels[corev1.LabelTopologyZone], r.config.GroupName(model.InternalIG)))
+		before := r.state()
+
+		gone := fleet(1, nil)
+		r.runEach(gone)
+		for _, svc := range gone {
+			r.book.Leave(ownerOf(svc))
+		}
+		var want []string
+		for i, svc := range gone {
+			uid := model.LoadBalancerName(string(svc.UID))[1:]
+			if i >= 6 { // the names of internal load balancers with endpoint groups do not tell it
+				uid = ""
+			}
+			want = append(want, "shop/"+svc.Name+" "+uid)
+		}
+		if d := cmp.Diff(want, r.sweep(alive)); d != "" {
+			t.Errorf("orphans (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(before, r.state()); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+		// The last ones of a cluster take along what only they shared.
+		if len(r.sweep(nil)) != len(alive) {
+			t.Error("with no Service left all that lived are orphans")
+		}
+		after := r.state()
+		for _, path := range slices.Sorted(maps.Keys(after)) {
+			if name := model.LastOf(path); strings.Contains(name, model.NamesOf(r.config, stack.Owner{}).ClusterHash()) || strings.Contains(name, r.config.ClusterID) && !strings.Contains(path, "/instanceGroups/") {
+				t.Errorf("left: %s", path)
+			}
+		}
+		if len(other.sweep(nil)) != len(foreign) {
+			t.Error("the other cluster's are found by itself")
+		}
+	})
+}
+
+// TestOrphansOfASuccessor: the Service of that name lives, but under another UID: the
+// older names of the one before are orphans, the newer names belong to the one that lives.
+func TestOrphansOfASuccessor(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		for i, class := range []string{poolClass, netlbClass, igClass} {
+			old, now := service(1+i, class, nil), service(11+i, class, nil)
+			now.Name = old.Name
+			r.runEach([]*corev1.Service{now})
+			before := r.state()
+			r.runEach([]*corev1.Service{old})
+			r.book.Leave(ownerOf(old))
+			got := r.sweep([]*corev1.Service{now})
+			if d := cmp.Diff([]string{model.LoadBalancerName(string(old.UID)) + " " + model.LoadBalancerName(string(old.UID))[1:]}, got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", class, d)
+			}
+			if _, err := r.run(now, false); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(r.state()))); d != "" {
+				t.Errorf("%s: the cloud (-before +after):\n%s", class, d)
+			}
+			r.leave(now)
+		}
+	})
+}
+
+// TestOrphanedFirewalls: a firewall that was left alone is this cluster's if it is for
+// its nodes and nobody else's.
+func TestOrphanedFirewalls(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		alive := []*corev1.Service{service(11, poolClass, nil)}
+		r.runEach(alive)
+		made, err := ask(t.Context(), r.session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.config.Project, Firewall: "k8s-fw-" + model.LoadBalancerName(string(alive[0].UID))})
+		if err != nil || len(made.GetTargetTags()) == 0 {
+			t.Fatal(made, err)
+		}
+		tags := made.GetTargetTags()
+		add := func(name string, tags []string) {
+			t.Helper()
+			text := `{"kubernetes.io/service-name":"shop/gone"}`
+			err := tell(t.Context(), r.session, r.session.firewallAPI.Insert, &computepb.InsertFirewallRequest{
+				Project: r.config.Project, FirewallResource: &computepb.Firewall{
+					Name: &name, Description: &text, Network: new(r.session.urlOf(r.config.Network)), SourceRanges: []string{"0.0.0.0/0"}, TargetTags: tags,
+					Allowed: []*computepb.Allowed{{IPProtocol: new("tcp")}},
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		lb := func(n int) string { return model.LoadBalancerName(string(service(n, poolClass, nil).UID)) }
+		add("k8s-fw-"+lb(31), []string{"somebody"})
+		add("k8s-"+lb(32)+"-http-hc", nil)
+		add("k8s-"+lb(33)+"-http-hc"+"-x", tags)
+		kept := r.state()
+		add("k8s-"+lb(1)+"-http-hc", tags)
+		add("k8s-fw-"+lb(2), tags)
+		if d := cmp.Diff([]string{"shop/gone " + lb(1)[1:], "shop/gone " + lb(2)[1:]}, r.sweep(alive)); d != "" {
+			t.Errorf("orphans (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(kept, r.state()); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+		// Machines of others have the tag as well: whose the firewall is, nobody can say.
+		add("k8s-"+lb(1)+"-http-hc", tags)
+		r.nodes = r.nodes[1:]
+		if got := r.sweep(alive); len(got) > 0 {
+			t.Errorf("with a machine that is no node of the cluster: %v", got)
+		}
+		r.session.config.SystemUID, r.session.config.ClusterID = "", ""
+		if _, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
+			t.Error("without an identity everything would be an orphan, and no error said so")
+		}
+	})
+}
+
+// TestOrphansShared: what Services shared and nobody refers to any more is left over
+// too, unless a Service lives that wants it.
+func TestOrphansShared(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		empty := r.state()
+		pool := service(1, poolClass, nil)
+		r.runEach([]*corev1.Service{pool})
+		firewall := "k8s-" + r.config.ClusterID + "-node-http-hc"
+		made, err := ask(t.Context(), r.session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.config.Project, Firewall: firewall})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.leave(pool)
+		if got := r.sweep(nil); len(got) > 0 {
+			t.Errorf("after a release: %v", got)
+		}
+		err = tell(t.Context(), r.session, r.session.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: r.config.Project, FirewallResource: &computepb.Firewall{
+			Name: made.Name, Description: made.Description, Network: made.Network, SourceRanges: made.SourceRanges, TargetTags: made.TargetTags, Allowed: made.Allowed,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.sweep([]*corev1.Service{pool}); len(got) > 0 {
+			t.Errorf("a Service lives that wants it: %v", got)
+		}
+		if d := cmp.Diff([]string{sharedOrphan + " "}, r.sweep(nil)); d != "" {
+			t.Errorf("orphans (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(slices.Sorted(maps.Keys(empty)), slices.Sorted(maps.Keys(r.state()))); d != "" {
+			t.Errorf("the cloud (-before +after):\n%s", d)
+		}
+	})
+}
+
+// TestOrphansUnseen: who cannot see everything deletes nothing.
+func TestOrphansUnseen(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		r.runEach([]*corev1.Service{service(1, poolClass, nil)})
+		for _, operation := range []string{"forwardingRules.list", "firewalls.list", "healthChecks.aggregatedList"} {
+			r.fault(sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "forbidden"})
+			if found, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
+				t.Errorf("%s is denied: found %d orphans, no error", operation, len(found))
+			}
+			r.sim.Cloud.Faults.Clear()
+		}
+	})
+}

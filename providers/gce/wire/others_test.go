@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"slices"
+	"testing"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	simgce "github.com/berth-lb/berth/test/sim/gce"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// TestGroupsOfOthers: with SkipIGsManagement all groups stand behind the load
+// balancer that begin with the name of ours, and none is made, filled or deleted.
+func TestGroupsOfOthers(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		zones := map[string]bool{}
+		for _, n := range r.nodes {
+			zones[n.Labels[corev1.LabelTopologyZone]] = true
+		}
+		var want []string
+		for zone := range zones {
+			for _, suffix := range []string{"", "-workers", "-x"} {
+				name := "k8s-ig--0123456789abcdef" + suffix
+				if suffix == "-x" {
+					name = "other-group"
+				} else {
+					want = append(want, groupPath(zone, name))
+				}
+				err := tell(t.Context(), r.session, r.session.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
+					Project: r.config.Project, Zone: zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &name},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		slices.Sort(want)
+		file := "alpha-features = SkipIGsManagement\n"
+		r.open(file)
+		svc := service(1, igClass, nil)
+		before := r.groupNames()
+		have := r.arrive(svc)
+		var got []string
+		for _, b := range have.Of(model.KindBackend) {
+			spec, _ := b.Spec.(model.Backend)
+			for _, ref := range spec.Groups {
+				got = append(got, ref.ID)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(want, got) {
+			t.Errorf("behind it are %v, want %v", got, want)
+		}
+		r.leave(svc)
+		if after := r.groupNames(); !slices.Equal(before, after) {
+			t.Errorf("groups were %v and are %v", before, after)
+		}
+	})
+}
+
+// TestNewBesideAStranger: a new Service finds an endpoint group of its name that
+// somebody else has made: in its first run that is held and told, not an error, and
+// the group stays as it is.
+func TestNewBesideAStranger(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simgce.Options{}, "")
+		svc := service(1, negClass, nil)
+		owner := stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
+		name, zone := "", r.nodes[0].Labels[corev1.LabelTopologyZone]
+		for _, n := range model.OwnNames(r.config, owner) {
+			if n.Key.Kind == model.KindNEG && !n.Pattern {
+				name = n.Name
+			}
+		}
+		text := `{"cluster-uid":"another","namespace":"x","service-name":"y","port":"0"}`
+		err := tell(t.Context(), r.session, r.session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+			Project: r.config.Project, Zone: zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
+				Name: &name, Description: &text, NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
+				Network: new(r.session.urlOf(r.config.Network)), Subnetwork: new(r.session.urlOf(r.config.Subnet)),
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loop := reconcile.New(providers.Bind(model.Cloud(), r.config, "kubernetes", r.session), reconcile.Options{})
+		var nodes []nodeports.Node
+		for _, n := range r.nodes {
+			nodes = append(nodes, nodeports.Project(&n, func(string) bool { return true }))
+		}
+		loop.SetNodes(nodes)
+		loop.AllKnown()
+		d, err := loop.Draft(t.Context(), reconcile.Job{Service: svc, NeverProvisioned: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := loop.Run(t.Context(), d, nil)
+		held := slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By == "proof" && h.Step.ID.Key.Kind == model.KindNEG })
+		if res.Err != nil || res.Clean || !held {
+			t.Errorf("error %v, clean %t, held %v", res.Err, res.Clean, res.Draft.Plan.Held)
+		}
+		got, err := ask(t.Context(), r.session.negAPI.Get, &computepb.GetNetworkEndpointGroupRequest{Project: r.config.Project, Zone: zone, NetworkEndpointGroup: name})
+		if err != nil || got.GetDescription() != text || got.GetSize() != 0 {
+			t.Errorf("%v, the stranger's group is now %v", err, got)
+		}
+	})
+}

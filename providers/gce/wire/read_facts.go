@@ -1,0 +1,340 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	compute "cloud.google.com/go/compute/apiv1"
+	"cloud.google.com/go/compute/apiv1/computepb"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// factFamily is the list that a kind of facts comes from.
+func factFamily(kind stack.Kind) family {
+	switch kind {
+	case model.FactSubnets:
+		return familySubnets
+	case model.FactZones:
+		return familyZones
+	case model.FactInstances:
+		return familyInstances
+	case model.FactAddresses:
+		return familyReserved
+	case model.FactGroups:
+		return familyOthers
+	}
+	return ""
+}
+
+// learnFacts brings the facts that the scopes need: zones first, since they say
+// where instances and groups are looked for.
+func (r *read) learnFacts() {
+	r.factTask(familyZones, r.needsZones(), func() (err error) {
+		r.zones, err = r.facts.zones.Get(r.ctx, r.now(), placeAge, r.managedZones)
+		return err
+	})
+	kit.ForEach([]func(){
+		func() {
+			r.factTask(familySubnets, r.needs(model.FactSubnets), func() (err error) {
+				r.subnets, err = r.facts.subnets.Get(r.ctx, r.now(), placeAge, r.networkSubnets)
+				return err
+			})
+		},
+		func() {
+			r.factTask(familyInstances, r.needs(model.FactInstances), func() (err error) {
+				r.machines, err = r.learnInstances()
+				return err
+			})
+		},
+		func() {
+			r.factTask(familyInstances, r.needs(model.FactZones), func() (err error) {
+				r.unfit, err = r.learnUnfit()
+				return err
+			})
+		},
+		func() {
+			r.factTask(familyOthers, r.needs(model.FactGroups), func() (err error) {
+				r.others, err = r.facts.groups.Get(r.ctx, r.now(), addressAge, r.groupsOfOthers)
+				return err
+			})
+		},
+	}, func(f func()) { f() })
+}
+
+// groupsOfOthers are the instance groups of the region whose names begin as ours
+// would. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_internal.go.
+func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
+	var out []string
+	lost := ""
+	filter := `name eq "` + s.config.GroupName(model.InternalIG) + `.*"`
+	it := s.groupAPI.AggregatedList(ctx, &computepb.AggregatedListInstanceGroupsRequest{
+		Project: s.config.Project, Filter: &filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
+	}, readOptions()...)
+	err := each(it.Next, func() {}, func(p compute.InstanceGroupsScopedListPair) {
+		region, err := model.RegionOf(strings.TrimPrefix(p.Key, scopesZones))
+		if err != nil || region != s.config.Region {
+			return
+		}
+		if p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String() {
+			lost = p.Key
+		}
+		for _, g := range p.Value.GetInstanceGroups() {
+			out = append(out, model.PathOf(g.GetSelfLink()))
+		}
+	})
+	if err == nil && lost != "" {
+		err = fault.New(fault.Unavailable, "%s: its instance groups cannot be listed", lost)
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+// learnReserved comes after the lists, one of which may have brought the addresses.
+func (r *read) learnReserved() {
+	r.factTask(familyReserved, r.needs(model.FactAddresses), func() (err error) {
+		r.reserved, err = r.facts.addresses.Get(r.ctx, r.now(), addressAge, r.allAddresses)
+		return err
+	})
+}
+
+func (r *read) factTask(f family, needed bool, run func() error) {
+	if !needed {
+		return
+	}
+	if err := run(); err != nil {
+		r.fail(f, err)
+	}
+}
+
+// needs tells whether a scope asks for facts of the kind. Shallow ones get them as
+// well: Build must not be told that the region has no zones.
+func (r *read) needs(kind stack.Kind) bool {
+	return slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
+		return slices.ContainsFunc(s.Facts, func(l providers.Lookup) bool { return l.Kind == kind })
+	})
+}
+
+func (r *read) needsZones() bool {
+	return r.needs(model.FactZones) || r.needs(model.FactInstances)
+}
+
+// managedZones are those whose instances may be backends. Source:
+// kubernetes/cloud-provider-gcp:providers/gce/gce.go (managedZones).
+func (s *Session) managedZones(ctx context.Context) ([]string, error) {
+	if !s.config.Multizone {
+		return []string{s.config.Zone}, nil
+	}
+	var out []string
+	it := s.placeAPI.zones.List(ctx, &computepb.ListZonesRequest{Project: s.config.Project, MaxResults: new(uint32(page))}, readOptions()...)
+	err := all(it.Next, func(z *computepb.Zone) {
+		if model.LastOf(z.GetRegion()) == s.config.Region {
+			out = append(out, z.GetName())
+		}
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+// networkSubnets returns the subnets of the region in the cluster's network. In a
+// shared VPC a cluster may be allowed to use subnets and not to list them: then it is
+// the configured one, or none if that may not be read either.
+func (s *Session) networkSubnets(ctx context.Context) ([]model.Subnet, error) {
+	found, err := s.listSubnets(ctx)
+	if fault.Is(err, fault.Denied) {
+		found, err = s.configuredSubnet(ctx)
+	}
+	out := make([]model.Subnet, 0, len(found))
+	for _, n := range found {
+		out = append(out, model.Subnet{
+			Name: n.GetName(), Path: model.ProjectPathOf(n.GetSelfLink()), Network: model.ProjectPathOf(n.GetNetwork()), CIDR: n.GetIpCidrRange(),
+			StackType: cmp.Or(n.GetStackType(), computepb.Subnetwork_IPV4_ONLY.String()), IPv6Access: n.GetIpv6AccessType(),
+			Ready: n.GetState() == "" || n.GetState() == computepb.Subnetwork_READY.String(),
+		})
+	}
+	slices.SortFunc(out, func(a, b model.Subnet) int { return cmp.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+func (s *Session) configuredSubnet(ctx context.Context) ([]*computepb.Subnetwork, error) {
+	if s.config.Subnet == "" {
+		return nil, nil
+	}
+	found, err := ask(ctx, s.placeAPI.subnets.Get, &computepb.GetSubnetworkRequest{
+		Project: projectOf(s.config.Subnet), Region: s.config.Region, Subnetwork: model.LastOf(s.config.Subnet),
+	})
+	if fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return []*computepb.Subnetwork{found}, err
+}
+
+// listSubnets are the subnets of the region that are in the cluster's network.
+func (s *Session) listSubnets(ctx context.Context) ([]*computepb.Subnetwork, error) {
+	var out []*computepb.Subnetwork
+	filter := `network eq ".*/` + model.LastOf(s.config.Network) + `"`
+	it := s.placeAPI.subnets.List(ctx, &computepb.ListSubnetworksRequest{
+		Project: s.config.HostProject(), Region: s.config.Region, Filter: &filter, MaxResults: new(uint32(page)),
+	}, readOptions()...)
+	err := all(it.Next, func(n *computepb.Subnetwork) {
+		if model.ProjectPathOf(n.GetNetwork()) == s.config.Network {
+			out = append(out, n)
+		}
+	})
+	return out, err
+}
+
+// learnInstances returns the instances of the managed zones, from memory if every node
+// of the scopes is there, or was missing a moment ago.
+func (r *read) learnInstances() (map[string]model.Instance, error) {
+	list := func() (instanceList, error) {
+		return r.facts.instances.Get(r.ctx, r.now(), instanceAge, func(ctx context.Context) (instanceList, error) {
+			by, err := r.managedInstances(ctx)
+			return instanceList{by, r.now()}, err
+		})
+	}
+	known, err := list()
+	if err == nil && r.now().Sub(known.at) >= absentAge && r.hasNewNode(known.by) {
+		r.facts.instances.Forget()
+		known, err = list()
+	}
+	return known.by, err
+}
+
+// allNodesHave tells whether the names of all nodes of the scopes have a prefix: with
+// one that has not, the official controller looks for all instances as well.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_instances.go (getFoundInstanceByNames).
+func (r *read) allNodesHave(prefix string) bool {
+	for _, s := range r.scopes {
+		for n := range s.Nodes.All() {
+			if !strings.HasPrefix(n.Name, prefix) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (r *read) hasNewNode(known map[string]model.Instance) bool {
+	for _, s := range r.scopes {
+		for n := range s.Nodes.All() {
+			name, _, _ := strings.Cut(n.Name, ".")
+			if _, ok := known[name]; !ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// managedInstances are the instances of the managed zones by name. A zone that
+// cannot be reached makes the whole answer an error: whoever took its instances
+// for gone would empty load balancers.
+func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance, error) {
+	out := map[string]model.Instance{}
+	var lost string
+	var filter *string
+	if r.config.NodePrefix != "" && r.allNodesHave(r.config.NodePrefix) {
+		filter = new(`name eq "` + r.config.NodePrefix + `.*"`)
+	}
+	note := func(zone string, unreachable bool) {
+		if _, ours := r.ownZone(zone); ours && unreachable {
+			lost = zone
+		}
+	}
+	it := r.placeAPI.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{
+		Project: r.config.Project, Filter: filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
+	}, readOptions()...)
+	err := each(it.Next, func() {
+		if list, ok := it.Response.(*computepb.InstanceAggregatedList); ok {
+			for _, where := range list.GetUnreachables() {
+				note(model.PathOf(where), true)
+			}
+		}
+	}, func(p compute.InstancesScopedListPair) {
+		note(p.Key, p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String())
+		zone, ours := r.ownZone(p.Key)
+		for _, i := range p.Value.GetInstances() {
+			if ours {
+				out[i.GetName()] = model.Instance{Zone: zone, Tags: i.GetTags().GetItems(), Stopped: stopped(i.GetStatus())}
+			}
+		}
+	})
+	if err == nil && lost != "" {
+		err = fault.New(fault.Unavailable, "%s: its instances cannot be listed", lost)
+	}
+	return out, err
+}
+
+// stopped tells whether an instance of the status runs neither now nor soon.
+// Source: Compute Engine documentation, instance life cycle.
+func stopped(status string) bool {
+	return slices.Contains([]string{"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}, status)
+}
+
+// reservedOf are the addresses that a scope asks for, sorted by name.
+func (r *read) reservedOf(scope providers.Scope) []model.Reserved {
+	var out []model.Reserved
+	for _, a := range r.reserved {
+		found := reservedOf(a)
+		if slices.ContainsFunc(scope.Facts, func(l providers.Lookup) bool {
+			return l.Kind == model.FactAddresses && (l.By == model.ByName && l.Value == found.Name || l.By == model.ByIP && l.Value == found.IP)
+		}) {
+			out = append(out, found)
+		}
+	}
+	slices.SortFunc(out, func(a, b model.Reserved) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// factsOf are shared between all scopes but for the addresses.
+func (r *read) factsOf(scope providers.Scope) *model.Facts {
+	return &model.Facts{
+		Zones: r.zones, Network: r.config.Network, Subnet: r.config.Subnet, Legacy: r.legacy,
+		Subnets: r.subnets, Instances: r.machines, Groups: r.others, Unfit: r.unfit, Addresses: r.reservedOf(scope),
+	}
+}
+
+// projectID is a project's id, also where the configuration has its number.
+func (s *Session) projectID(ctx context.Context, project string) (string, error) {
+	if !number(project) {
+		return project, nil
+	}
+	p, err := ask(ctx, s.placeAPI.projects.Get, &computepb.GetProjectRequest{Project: project})
+	return p.GetName(), err
+}
+
+// findSubnet finds the cluster's subnet where the configuration has none: in an
+// automatic network the one subnet of the region that the network made itself.
+// Others remain without, and legacy networks have none.
+// Source: kubernetes/cloud-provider-gcp:providers/gce/gce.go (determineSubnetURL, findSubnetForRegion).
+func (s *Session) findSubnet(ctx context.Context) error {
+	_, path, _ := strings.Cut(s.config.Network, "/")
+	project, _, _ := strings.Cut(path, "/")
+	network, err := ask(ctx, s.placeAPI.networks.Get, &computepb.GetNetworkRequest{Project: project, Network: model.LastOf(s.config.Network)})
+	if err != nil {
+		return err
+	}
+	s.legacy = network.GetIPv4Range() != ""
+	if !network.GetAutoCreateSubnetworks() {
+		return nil
+	}
+	subnets, err := s.listSubnets(ctx)
+	if err != nil {
+		return err
+	}
+	automatic := netip.MustParsePrefix("10.128.0.0/9")
+	for _, n := range subnets {
+		if p, err := netip.ParsePrefix(n.GetIpCidrRange()); err == nil && automatic.Contains(p.Addr()) {
+			s.config.Subnet = model.ProjectPathOf(n.GetSelfLink())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"cloud.google.com/go/compute/apiv1/computepb"
+	raw "google.golang.org/api/compute/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/gce/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// found puts together what was read for one scope.
+func (r *read) found(v *view) providers.Found[*model.Facts] {
+	out := providers.Found[*model.Facts]{At: r.now(), Facts: r.factsOf(v.scope)}
+	out.Have = &stack.Stack{Owner: v.scope.Owner}
+	for _, t := range v.things {
+		out.Have.Put(r.resource(v, t))
+	}
+	out.Have.Sort()
+	out.Blind, out.Err = r.faults(v)
+	return out
+}
+
+func (r *read) resource(v *view, t thing) stack.Resource {
+	res := stack.Resource{Key: t.key, ID: t.id, Proof: stack.Name}
+	if t.name.Shared {
+		res.Hold = stack.Counted
+	}
+	switch o := t.object.(type) {
+	case *computepb.ForwardingRule:
+		res.Spec, res.Slot = v.ruleOf(o), model.RuleSlot(o.GetName())
+	case *computepb.Address:
+		res.Spec = addressOf(o)
+		if o.GetStatus() == computepb.Address_RESERVING.String() {
+			res.State = stack.Pending
+		}
+	case *computepb.TargetPool:
+		res.Spec = v.poolOf(o)
+	case *computepb.BackendService:
+		res.Spec = v.backendOf(o, r.config.Network)
+	case *computepb.HealthCheck:
+		res.Spec = checkOf(o)
+	case *raw.HttpHealthCheck:
+		res.Spec = httpCheckOf(o)
+	case *computepb.Firewall:
+		spec := firewallOf(o)
+		res.Spec = spec
+		if t.name.Ambiguous {
+			res.Proof = proofIf(model.NamesService(spec.Description, v.scope.Owner))
+		}
+	case *computepb.InstanceGroup:
+		res.Spec = model.Group{Name: o.GetName(), Zone: model.LastOf(o.GetZone()), Instances: r.members[t.id]}
+	case *computepb.NetworkEndpointGroup:
+		res.Spec = negOf(o, r.endpoints[t.id])
+		res.Proof = proofIf(model.NegIsOurs(r.config, v.scope.Owner, o.GetDescription()))
+	}
+	return res
+}
+
+func proofIf(ours bool) stack.Proof {
+	if ours {
+		return stack.Description
+	}
+	return stack.None
+}
+
+// ref points to a thing in the answer, or to any other by its path.
+func (v *view) ref(url string) stack.Ref {
+	if url == "" {
+		return stack.Ref{}
+	}
+	path := model.PathOf(url)
+	if k, ok := v.keys[path]; ok {
+		return stack.RefTo(k)
+	}
+	return stack.RefID(path)
+}
+
+func (v *view) refs(urls []string) []stack.Ref {
+	var out []stack.Ref
+	for _, u := range urls {
+		out = append(out, v.ref(u))
+	}
+	slices.SortFunc(out, stack.Ref.Compare)
+	return out
+}
+
+// faults are those that the scope's answer suffers from. What was denied, or is
+// in a place that could not be reached, leaves its kinds blind, so that nobody
+// takes "not shown" for "not there"; the rest goes on.
+func (r *read) faults(v *view) ([]stack.Kind, error) {
+	var all []error
+	blind := maps.Clone(r.blind)
+	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
+		if !r.dependsOn(v, f) {
+			continue
+		}
+		if kinds := f.kinds(); fault.Is(r.failed[f], fault.Denied) && len(kinds) > 0 {
+			for _, k := range kinds {
+				blind[k] = true
+			}
+			continue
+		}
+		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
+	}
+	for _, t := range v.things {
+		if err := r.broken[t.id]; err != nil {
+			all = append(all, fmt.Errorf("%s: %w", t.id, err))
+		}
+	}
+	if len(v.scope.Own) == 0 || !v.deep {
+		blind = nil
+	}
+	return slices.Sorted(maps.Keys(blind)), fault.Listed(all...)
+}
+
+// dependsOn tells whether the scope's answer depends on a list.
+func (r *read) dependsOn(v *view, f family) bool {
+	if kinds := f.lookedUp(); len(kinds) > 0 {
+		return slices.ContainsFunc(v.scope.Own, func(l providers.Lookup) bool { return slices.Contains(kinds, l.Kind) && (v.deep || f == familyRules) })
+	}
+	return slices.ContainsFunc(v.scope.Facts, func(l providers.Lookup) bool { return factFamily(l.Kind) == f })
+}

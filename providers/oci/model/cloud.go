@@ -1,0 +1,30 @@
+package model
+
+import "github.com/berth-lb/berth/providers"
+
+// Cloud is the provider without what talks to the cloud: every function that the
+// program calls, in the order in which it calls them for a Service.
+func Cloud() providers.Cloud[Config, *Facts] {
+	return providers.Cloud[Config, *Facts]{
+		Name:         "oci",
+		Kinds:        []string{LB, NLB},
+		Capabilities: Capabilities(),
+		Annotations:  Annotations(),
+		Config:       ReadConfig,
+		Choose:       Choose,
+		Left:         Left,
+		Refers:       Refers,
+		Reach:        Reach,
+		Becomes:      Becomes,
+		Select:       SelectNodes,
+		Trace:        Trace,
+		OnDelete:     OnDelete(),
+		Scope:        Scope,
+		Fresh:        Fresh,
+		Build:        Build,
+		Follow:       Follow,
+		Shadow:       Shadow,
+		Rules:        Rules(),
+		Status:       Addresses,
+	}
+}

@@ -1,0 +1,28 @@
+package model
+
+import "github.com/berth-lb/berth/providers"
+
+// Cloud is the provider without what talks to the cloud: every function that the
+// program calls, in the order in which it calls them for a Service.
+func Cloud() providers.Cloud[Config, *Facts] {
+	return providers.Cloud[Config, *Facts]{
+		Name:         "openstack",
+		Kinds:        []string{Octavia},
+		Capabilities: Capabilities(),
+		Annotations:  Annotations(),
+		Config:       ReadConfig,
+		Choose:       Choose,
+		Reach:        Reach,
+		Select:       SelectNodes,
+		Trace:        Trace,
+		OnDelete:     OnDelete(),
+		Scope:        Scope,
+		Fresh:        Fresh,
+		Build:        Build,
+		Follow:       Follow,
+		Shadow:       Shadow,
+		Rules:        Rules(),
+		Status:       Addresses,
+		Outputs:      Outputs(),
+	}
+}
