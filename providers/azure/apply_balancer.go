@@ -2,6 +2,7 @@ package azure
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -123,7 +124,7 @@ func (c *change) balancerOutcome(step plan.Step, lb Object, pools map[string]poo
 		if step.ID.Action == plan.Delete {
 			return gone()
 		}
-		return pools[lower(spec.Name)].outcome(step, lb.text("id")+"/"+listPools+"/"+spec.Name, spec)
+		return pools[strings.ToLower(spec.Name)].outcome(step, lb.text("id")+"/"+listPools+"/"+spec.Name, spec)
 	}
 	return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
 }

@@ -25,7 +25,7 @@ func (c *change) removeBalancer(lb Object) error {
 	}
 	for _, set := range sets {
 		for _, pool := range lb.props().list(listPools) {
-			if err := c.leave(ScaleSet{ID: lower(set.text("id")), Flex: isFlexible(set)}, id+"/"+listPools+"/"+pool.text("name")); err != nil {
+			if err := c.leave(ScaleSet{ID: strings.ToLower(set.text("id")), Flex: isFlexible(set)}, id+"/"+listPools+"/"+pool.text("name")); err != nil {
 				return err
 			}
 		}
@@ -39,7 +39,7 @@ func (c *change) setsNear(lb Object) ([]Object, error) {
 	groups := map[string]bool{c.config.Group: true}
 	for _, pool := range lb.props().list(listPools) {
 		for _, member := range pool.props().list(listMembers) {
-			if id := lower(member.text("id")); strings.Contains(id, "/virtualmachinescalesets/") {
+			if id := strings.ToLower(member.text("id")); strings.Contains(id, "/virtualmachinescalesets/") {
 				groups[groupOf(id)] = true
 			}
 		}
@@ -70,7 +70,7 @@ func usesBalancer(set, lb Object) bool {
 	}
 	isMember := func(pool Object) bool {
 		return slices.ContainsFunc(pool.props().list(listMembers), func(o Object) bool {
-			return strings.HasPrefix(lower(o.text("id")), lower(set.text("id"))+"/")
+			return strings.HasPrefix(strings.ToLower(o.text("id")), strings.ToLower(set.text("id"))+"/")
 		})
 	}
 	return slices.ContainsFunc(lb.props().list(listPools), func(pool Object) bool { return inModel(pool) || isMember(pool) })

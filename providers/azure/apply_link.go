@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"strings"
+
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
@@ -62,7 +64,7 @@ func (c *change) writePolicy(step plan.Step, spec Policy) plan.Outcome {
 		if found, err = c.put(c.ctx, id, body, ""); err != nil {
 			return kit.Failed(err)
 		}
-		c.facts.subnet(lower(spec.Subnet)).Forget()
+		c.facts.subnet(strings.ToLower(spec.Subnet)).Forget()
 	}
 	return after(step, found.text("id"), stack.None, spec)
 }

@@ -199,7 +199,7 @@ func (c *crowd) write() map[string]error {
 	var mu sync.Mutex
 	errs := map[string]error{}
 	kit.ForAll(ids, func(id string) {
-		seen := c.seen[lower(id)]
+		seen := c.seen[strings.ToLower(id)]
 		err := kit.Merge(mergeTries, func() error {
 			err := c.writeMember(id, seen)
 			seen = nil
@@ -225,7 +225,7 @@ func (m membership) joins() bool {
 func (c *crowd) glance(ids []string) {
 	places := map[string]int{}
 	for _, id := range ids {
-		if c.seen[lower(id)] == nil {
+		if c.seen[strings.ToLower(id)] == nil {
 			places[id[:strings.LastIndex(id, "/")]]++
 		}
 	}
@@ -245,7 +245,7 @@ func (c *crowd) show(list []Object) {
 		c.seen = map[string]Object{}
 	}
 	for _, o := range list {
-		c.seen[lower(o.text("id"))] = o
+		c.seen[strings.ToLower(o.text("id"))] = o
 	}
 }
 

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -39,8 +40,8 @@ func (c *change) writePools(name string, lb Object) map[string]poolWrite {
 		if !ok || step.ID.Action == plan.Delete {
 			continue
 		}
-		if _, done := out[lower(spec.Name)]; !done {
-			out[lower(spec.Name)] = c.writePool(name, lb, spec)
+		if _, done := out[strings.ToLower(spec.Name)]; !done {
+			out[strings.ToLower(spec.Name)] = c.writePool(name, lb, spec)
 		}
 	}
 	return out
@@ -78,7 +79,7 @@ func (c *change) writeAddresses(id string, lb Object, name string) poolWrite {
 		return err
 	}
 	whole := func(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Quota) }
-	refused, err := kit.SplitAmong(&c.facts.suspects, lower(id), distinct(add), PoolAddress.text, whole, put)
+	refused, err := kit.SplitAmong(&c.facts.suspects, strings.ToLower(id), distinct(add), memberText, whole, put)
 	if err == nil && !written {
 		err = put(nil) // what leaves
 	}
@@ -92,4 +93,4 @@ func distinct(all []PoolAddress) []PoolAddress {
 	return slices.Compact(all)
 }
 
-func (a PoolAddress) text() string { return a.Name + " " + a.IP }
+func memberText(a PoolAddress) string { return a.Name + " " + a.IP }

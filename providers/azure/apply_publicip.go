@@ -221,7 +221,7 @@ func (c *change) holds(found Object) (bool, error) {
 	if holder == "" {
 		return false, nil
 	}
-	balancer, frontend, is := strings.Cut(holder, "/"+lower(listFrontends)+"/")
+	balancer, frontend, is := strings.Cut(holder, "/"+strings.ToLower(listFrontends)+"/")
 	if !is || groupOf(balancer) != c.config.balancerGroup() || !containsFold(c.config.balancers(c.cluster), lastSegment(balancer)) {
 		return true, nil
 	}

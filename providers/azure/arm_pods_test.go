@@ -34,9 +34,7 @@ func (a *arm) setGateway(w gatewayWorld) {
 
 // podWorld is what the lists of a read show.
 func (a *arm) podWorld() podWorld {
-	return podWorldOf(a.c, lists{
-		balancers: slices.Collect(maps.Values(a.lbs)), byGroup: map[string][]Object{a.c.Group: slices.Collect(maps.Values(a.pips))}, gateway: a.gateway,
-	})
+	return podWorldOf(slices.Collect(maps.Values(a.lbs)), slices.Collect(maps.Values(a.pips)), a.gateway)
 }
 
 func (a *arm) applyContainer(s plan.Step, spec Container) map[int]error {

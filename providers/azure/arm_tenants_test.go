@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -51,7 +52,7 @@ func (a *arm) together(tenants map[stack.Owner]*tenant, book *ledger.Book, calls
 				if ended[s.ID] || waits {
 					continue
 				}
-				key := orElse(s.Batch, s.ID.String()+s.ID.Owner.String())
+				key := cmp.Or(s.Batch, s.ID.String()+s.ID.Owner.String())
 				if batches[key] == nil {
 					order = append(order, key)
 				}

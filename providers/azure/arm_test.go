@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -257,7 +258,7 @@ func (a *arm) applyLB(b plan.Batch) map[int]error {
 		}
 		delete(a.lbs, lower(name))
 	case edit.Changed:
-		edit.Object["name"] = orElse(edit.Object.text("name"), name)
+		edit.Object["name"] = cmp.Or(edit.Object.text("name"), name)
 		a.putLB(edit.Object)
 	}
 	for _, s := range b.Steps {

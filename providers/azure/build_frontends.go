@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func (b *builder) privateFrontend(f Frontend, family corev1.IPFamily) (Frontend,
 		b.fail(subnetKey.Name, name, "is no subnet of the virtual network "+b.in.Config.VNet, "the name of a subnet")
 		return f, false
 	}
-	f.Subnet = orElse(subnet.ID, b.in.Config.subnetID(name))
+	f.Subnet = cmp.Or(subnet.ID, b.in.Config.subnetID(name))
 	if b.in.Config.ExtendedLocation.Name == "" {
 		f.Zones = b.facts.Zones
 	}
@@ -120,7 +121,7 @@ func (s FoundSubnet) holds(address string) bool {
 
 // publicFrontend finds or makes the public IP of a family.
 func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
-	group := lower(orElse(groupKey.Get(b.in.Values), b.in.Config.Group))
+	group := lower(cmp.Or(groupKey.Get(b.in.Values), b.in.Config.Group))
 	name, ip, ok := b.publicIP(group, family)
 	if !ok {
 		return f, false

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func (b *builder) link() {
 		b.tell(linkCreateKey.Refusal(b.in.Values, "needs pools of interfaces: Azure has no private link services on load balancers with pools of addresses (loadBalancerBackendPoolConfigurationType "+poolNodeIP+")", ""))
 		return
 	}
-	group := lower(orElse(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
+	group := lower(cmp.Or(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
 	name, mine := b.linkName(group, lower(b.lb+"/"+frontend.Name), frontend.Name)
 	if !mine {
 		return
@@ -70,7 +71,7 @@ func (b *builder) linkName(group, frontend, frontendName string) (string, bool) 
 		found, _ := had.Spec.(Link)
 		return found.Name, true
 	}
-	name := orElse(wanted, linkName(frontendName))
+	name := cmp.Or(wanted, linkName(frontendName))
 	for _, l := range b.facts.Links {
 		if l.Group == group && strings.EqualFold(l.Name, name) && !b.isMyLink(l.Tags) {
 			b.fail(linkNameKey.Name, l.Name, "is the name of a private link service on another frontend", "a name that is free")

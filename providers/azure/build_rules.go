@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -171,5 +172,5 @@ func (b *builder) probeProtocol(port nodeports.ServicePort) (protocol string, gu
 		}
 		return probeTCP, false
 	}
-	return orElse(probeProtocolKey.Get(b.in.Values), probeTCP), false
+	return cmp.Or(probeProtocolKey.Get(b.in.Values), probeTCP), false
 }

@@ -32,12 +32,6 @@ type lists struct {
 	gateway   gatewayLists
 }
 
-// gatewayLists are what a service gateway knows, where pools are of pods.
-type gatewayLists struct {
-	services, locations []Object
-	missing             bool // there is no such gateway
-}
-
 // listMemory remembers the lists between reads. It is safe for concurrent use.
 type listMemory struct {
 	mu      sync.Mutex
@@ -197,7 +191,7 @@ func (l lists) with(w write) (lists, bool) {
 	if w.apart {
 		return l.edited(w.edits), true
 	}
-	group, rest, found := strings.Cut(lower(w.path), "/providers/microsoft.network/")
+	group, rest, found := strings.Cut(strings.ToLower(w.path), "/providers/microsoft.network/")
 	parts := strings.Split(rest, "/")
 	switch {
 	case parts[0] == "virtualnetworks":
@@ -282,10 +276,10 @@ func recallable(scope providers.Scope, known lists) bool {
 	named := func(l providers.Lookup) bool {
 		switch l.Kind {
 		case KindPublicIP:
-			_, listed := known.byGroup[lower(l.Value)]
+			_, listed := known.byGroup[strings.ToLower(l.Value)]
 			return l.By != byGroup || l.Value != "" && !listed
 		case KindLink:
-			_, listed := known.linksIn[lower(l.Value)]
+			_, listed := known.linksIn[strings.ToLower(l.Value)]
 			return l.By != byGroup || l.Value != "" && !listed
 		case KindAccess:
 			return true

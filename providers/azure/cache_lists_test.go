@@ -135,7 +135,7 @@ func TestFactsComeFromMemory(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
 		svc := numbered(1, Public, nil)
 		facts := func() *Facts {
-			s, err := scope(r.input(svc))
+			s, err := contents().Scope(r.input(svc))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,8 @@ func TestFactsComeFromMemory(t *testing.T) {
 		if d := cmp.Diff(before, again, cmpopts.IgnoreFields(FoundIP{}, "Attached")); d != "" {
 			t.Errorf("(-read anew +remembered):\n%s", d)
 		}
-		if lb, ok := again.balancer("kubernetes"); !ok || len(lb.Frontends) != 2 || len(again.PublicIPs) < 2 {
+		both := func(lb FoundBalancer) bool { return lb.Name == "kubernetes" && len(lb.Frontends) == 2 }
+		if !slices.ContainsFunc(again.Balancers, both) || len(again.PublicIPs) < 2 {
 			t.Errorf("what was written is not there: %+v", again)
 		}
 		mine, err := r.session.put(t.Context(), r.config.publicIPID(stack.Key{Kind: KindPublicIP, Name: r.config.Group + "/mine"}), Object{
@@ -172,11 +173,11 @@ func TestFactsComeFromMemory(t *testing.T) {
 		if now := facts(); calls() != n || !slices.ContainsFunc(now.PublicIPs, func(ip FoundIP) bool { return ip.Name == "mine" }) {
 			t.Errorf("%d calls; what this process has made since is known: %+v", calls()-n, now.PublicIPs)
 		}
-		svc.Annotations[keyPrefix+"azure-pip-name"] = mine.text("name")
+		svc.Annotations["service.beta.kubernetes.io/azure-pip-name"] = mine.text("name")
 		if facts(); calls() == n {
 			t.Error("the public IP that the user names was not looked for")
 		}
-		delete(svc.Annotations, keyPrefix+"azure-pip-name")
+		delete(svc.Annotations, "service.beta.kubernetes.io/azure-pip-name")
 		third := numbered(3, Public, nil)
 		for i, made := range []bool{false, true} {
 			n = calls()

@@ -28,7 +28,7 @@ func (s *Session) moved(path string, moves []move, err error) {
 	}
 	w := write{path: path, apart: true}
 	for _, m := range moves {
-		w.edits = append(w.edits, edit{key: lower(m.member + " " + m.pool), balancer: balancerOfPool(m.pool), with: m.upon, at: s.now(), in: m.configuration != ""})
+		w.edits = append(w.edits, edit{key: strings.ToLower(m.member + " " + m.pool), balancer: balancerOfPool(m.pool), with: m.upon, at: s.now(), in: m.configuration != ""})
 	}
 	s.memory.enter(w, s.now())
 }
@@ -37,7 +37,7 @@ func (s *Session) moved(path string, moves []move, err error) {
 func (m *listMemory) unsettle(member string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.late, func(key string, _ edit) bool { return strings.HasPrefix(key, lower(member)+" ") })
+	maps.DeleteFunc(m.late, func(key string, _ edit) bool { return strings.HasPrefix(key, strings.ToLower(member)+" ") })
 }
 
 // settled tells whether this process has left a member as it is wished, and has read no
@@ -46,7 +46,7 @@ func (m *listMemory) settled(member string, wish membership) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for pool, join := range wish {
-		if e, known := m.late[lower(member+" "+pool)]; !known || e.in != join || !e.at.After(m.began) {
+		if e, known := m.late[strings.ToLower(member+" "+pool)]; !known || e.in != join || !e.at.After(m.began) {
 			return false
 		}
 	}
@@ -79,7 +79,9 @@ func (m move) upon(balancer Object) Object {
 		if p == nil {
 			p = Object{}
 		}
-		members := slices.DeleteFunc(p.list(listMembers), func(o Object) bool { return strings.HasPrefix(lower(o.text("id")), lower(m.member)+"/") })
+		members := slices.DeleteFunc(p.list(listMembers), func(o Object) bool {
+			return strings.HasPrefix(strings.ToLower(o.text("id")), strings.ToLower(m.member)+"/")
+		})
 		if m.configuration != "" {
 			members = append(members, idObject(m.configuration))
 		}
@@ -115,13 +117,13 @@ func poolEdit(w write, at time.Time) (edit, bool) {
 	upon := func(lb Object) Object {
 		return withPool(lb, lastSegment(w.path), func(Object) Object { return w.object })
 	}
-	return edit{key: lower(w.path), balancer: balancer, with: upon, at: at}, true
+	return edit{key: strings.ToLower(w.path), balancer: balancer, with: upon, at: at}, true
 }
 
 // balancerOfPool is the id, in lower case, of the load balancer of a pool; "" if the id is of
 // something else.
 func balancerOfPool(id string) string {
-	balancer, pool, found := strings.Cut(lower(id), "/"+lower(listPools)+"/")
+	balancer, pool, found := strings.Cut(strings.ToLower(id), "/"+strings.ToLower(listPools)+"/")
 	if !found || strings.Contains(pool, "/") {
 		return ""
 	}

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,7 +55,7 @@ func (q *queue) enter(scopes []providers.Scope, placed map[string]bool, now time
 		q.list = append(q.list, n)
 	}
 	q.list = slices.DeleteFunc(q.list, func(n newcomer) bool {
-		return gone[n.owner] || placed[lower(baseName(n.owner.UID))] || now.Sub(n.seen) > placeAge
+		return gone[n.owner] || placed[strings.ToLower(baseName(n.owner.UID))] || now.Sub(n.seen) > placeAge
 	})
 }
 
@@ -84,7 +85,7 @@ func placedOn(balancers []Object) map[string]bool {
 	out := map[string]bool{}
 	for _, lb := range balancers {
 		for _, r := range lb.props().list(listRules) {
-			out[lower(baseOf(r.text("name")))] = true
+			out[strings.ToLower(baseOf(r.text("name")))] = true
 		}
 	}
 	return out

@@ -251,7 +251,7 @@ func sameHost(a, b string) bool {
 
 func portOf(u *url.URL) string {
 	if u.Port() == "" {
-		return map[string]string{"https": "443", "http": "80"}[lower(u.Scheme)]
+		return map[string]string{"https": "443", "http": "80"}[strings.ToLower(u.Scheme)]
 	}
 	return u.Port()
 }

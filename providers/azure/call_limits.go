@@ -26,7 +26,7 @@ const (
 // managerBuckets are the limits of Resource Manager for a principal in a subscription.
 // Source: learn.microsoft.com/azure/azure-resource-manager/management/request-limits-and-throttling.
 func managerBuckets(subscription string) []kit.Bucket {
-	name := managerPrefix + lower(subscription) + " "
+	name := managerPrefix + strings.ToLower(subscription) + " "
 	return []kit.Bucket{
 		{Name: name + reads, Rate: 25, Burst: 250}, {Name: name + writes, Rate: 10, Burst: 200}, {Name: name + deletes, Rate: 10, Burst: 200},
 	}
@@ -65,7 +65,7 @@ const (
 // configuration sets it.
 func newLimits(c Config, env providers.Env) *kit.Limits {
 	buckets := providerBuckets()
-	for _, subscription := range slices.Compact([]string{lower(c.Subscription), lower(c.networkSubscription())}) {
+	for _, subscription := range slices.Compact([]string{strings.ToLower(c.Subscription), strings.ToLower(c.networkSubscription())}) {
 		buckets = append(buckets, managerBuckets(subscription)...)
 	}
 	for _, kind := range limitedTypes() {
@@ -78,7 +78,8 @@ func newLimits(c Config, env providers.Env) *kit.Limits {
 	}
 	share := cmp.Or(env.Share, kit.DefaultShare)
 	for i, b := range buckets {
-		if own, ok := c.Rates.of(b.Name); ok && !math.IsInf(share, 1) {
+		kind, class, _ := strings.Cut(b.Name, " ")
+		if own, ok := c.Rates.of(kind, class == writes); ok && !math.IsInf(share, 1) {
 			// What the configuration says is for this program alone.
 			buckets[i].Rate, buckets[i].Burst = own.Rate/share, max(1, int(float64(own.Burst)/share+0.5))
 		}
@@ -145,7 +146,7 @@ func bucketsOf(method, path string) []string {
 // typeSegments are the types in a path, in lower case, and whether it names no
 // resource of the last of them.
 func typeSegments(path string) (kinds []string, list bool) {
-	path, _, _ = strings.Cut(lower(path), "?")
+	path, _, _ = strings.Cut(strings.ToLower(path), "?")
 	_, rest, _ := strings.Cut(path, "/providers/")
 	parts := strings.Split(strings.Trim(rest, "/"), "/")[1:]
 	for i := 0; i < len(parts); i += 2 {

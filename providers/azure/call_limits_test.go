@@ -40,7 +40,7 @@ func TestBucketsOf(t *testing.T) {
 // TestRatesOfConfig: the official keys limit the calls; what one client has of its own
 // counts for it alone, and none where it is switched off there.
 func TestRatesOfConfig(t *testing.T) {
-	c := parseConfig(t, `{"subscriptionId": "s", "cloudProviderRateLimit": true, "cloudProviderRateLimitQPS": 3, "cloudProviderRateLimitBucketWrite": 7,
+	c := readConfig(t, `{"subscriptionId": "s", "cloudProviderRateLimit": true, "cloudProviderRateLimitQPS": 3, "cloudProviderRateLimitBucketWrite": 7,
 		"loadBalancerRateLimit": {"cloudProviderRateLimit": true, "cloudProviderRateLimitQPSWrite": 0.5},
 		"interfaceRateLimit": {"cloudProviderRateLimit": false}}`)
 	all := TypeRates{Reads: Rate{3, 5}, Writes: Rate{3, 7}}
@@ -53,7 +53,7 @@ func TestRatesOfConfig(t *testing.T) {
 	if d := cmp.Diff(want, c.Rates); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := parseConfig(t, `{"loadBalancerRateLimit": {"cloudProviderRateLimitQPS": 3}}`).Rates; got != nil {
+	if got := readConfig(t, `{"loadBalancerRateLimit": {"cloudProviderRateLimitQPS": 3}}`).Rates; got != nil {
 		t.Errorf("limits that are not switched on: %v", got)
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -24,11 +24,11 @@ func nameOf(r *http.Request) providers.Call {
 	if at < 0 {
 		return providers.Call{API: "resources", Operation: "unknown"}
 	}
-	namespace, rest := lower(path[at]), path[at+1:]
+	namespace, rest := strings.ToLower(path[at]), path[at+1:]
 	call := providers.Call{API: strings.TrimPrefix(namespace, "microsoft."), Operation: "unknown"}
 	var kinds []string
 	for i := 0; i < len(rest); i += 2 {
-		kinds = append(kinds, lower(rest[i]))
+		kinds = append(kinds, strings.ToLower(rest[i]))
 	}
 	list, kind := len(rest)%2 == 1, strings.Join(kinds, "/")
 	switch {

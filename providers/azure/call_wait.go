@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
@@ -79,7 +80,7 @@ func (s *Session) await(ctx context.Context, method string, a answer, path, vers
 
 // endOf reads the state of an operation.
 func endOf(now answer, path string) (bool, http.Header, error) {
-	switch lower(now.body.text("status")) {
+	switch strings.ToLower(now.body.text("status")) {
 	case "succeeded":
 		return true, nil, nil
 	case "failed", "canceled":

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -130,7 +131,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 
 func (f configFile) config() Config {
 	c := Config{
-		Cloud: orElse(f.Cloud, "AzurePublicCloud"), Endpoint: f.ResourceManagerEndpoint, NotStack: f.DisableAzureStackCloud, Auth: f.auth(),
+		Cloud: cmp.Or(f.Cloud, "AzurePublicCloud"), Endpoint: f.ResourceManagerEndpoint, NotStack: f.DisableAzureStackCloud, Auth: f.auth(),
 		Subscription: f.SubscriptionID, NetworkTenant: f.NetworkResourceTenantID, NetworkSubscription: f.NetworkResourceSubscriptionID,
 		Group: lower(f.ResourceGroup), Location: f.Location,
 		ExtendedLocation: ExtendedLocation{f.ExtendedLocationName, f.ExtendedLocationType},
@@ -141,7 +142,7 @@ func (f configFile) config() Config {
 		WithMasters: f.ExcludeMasterFromStandardLB != nil && !*f.ExcludeMasterFromStandardLB,
 		NoSNAT:      f.DisableOutboundSNAT != nil && *f.DisableOutboundSNAT,
 		SharedProbe: strings.EqualFold(f.ClusterServiceLoadBalancerHealthProbeMode, probeShared),
-		ProbePort:   defaultProbePort, ProbePath: orElse(f.ClusterServiceSharedLoadBalancerHealthProbePath, defaultProbePath),
+		ProbePort:   defaultProbePort, ProbePath: cmp.Or(f.ClusterServiceSharedLoadBalancerHealthProbePath, defaultProbePath),
 		Tags: configTags(f.Tags, f.TagsMap), SystemTags: splitTrimmed(f.SystemTags),
 		MutateIPTag: f.EnableIPTagMutationForExistingPublicIP, UserAgent: f.UserAgent, Rates: f.rates(),
 	}
@@ -167,17 +168,26 @@ func (f configFile) auth() Auth {
 	}
 }
 
-func (c Config) networkSubscription() string { return orElse(c.NetworkSubscription, c.Subscription) }
-func (c Config) networkGroup() string        { return lower(orElse(c.VNetGroup, c.Group)) }
-func (c Config) balancerGroup() string       { return lower(orElse(c.BalancerGroup, c.Group)) }
-func (c Config) securityGroup() string       { return lower(orElse(c.SecurityGroup, c.Group)) }
-func (c Config) linkGroup() string           { return lower(orElse(c.LinkGroup, c.Group)) }
+// networkSubscription is where what belongs to the network is.
+func (c Config) networkSubscription() string { return cmp.Or(c.NetworkSubscription, c.Subscription) }
+
+// networkGroup is the resource group of the virtual network.
+func (c Config) networkGroup() string { return lower(cmp.Or(c.VNetGroup, c.Group)) }
+
+// balancerGroup is the resource group of the load balancers.
+func (c Config) balancerGroup() string { return lower(cmp.Or(c.BalancerGroup, c.Group)) }
+
+// securityGroup is the resource group of the security group.
+func (c Config) securityGroup() string { return lower(cmp.Or(c.SecurityGroup, c.Group)) }
+
+// linkGroup is the resource group of private link services.
+func (c Config) linkGroup() string { return lower(cmp.Or(c.LinkGroup, c.Group)) }
 
 // balancers lists the exact names of the load balancers that can have parts of
 // Services. The official controller also takes any other load balancer of the
 // group while none of these exists; that edits what is not the cluster's.
 func (c Config) balancers(cluster string) []string {
-	names := []string{orElse(c.BalancerName, cluster)}
+	names := []string{cmp.Or(c.BalancerName, cluster)}
 	if len(c.Multi) > 0 {
 		names = nil
 		for _, m := range c.Multi {
@@ -202,11 +212,4 @@ func (c Config) preConfigured(kind string) bool {
 		return kind == Public
 	}
 	return false
-}
-
-func orElse(text, fallback string) string {
-	if text == "" {
-		return fallback
-	}
-	return text
 }

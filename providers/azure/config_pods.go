@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,10 +23,10 @@ func (f configFile) checkPods() error {
 		{"serviceGatewayEnabled", "true", "false", f.ServiceGatewayEnabled},
 	} {
 		if k.is {
-			said = orElse(said, fmt.Sprintf("%s: %q", k.key, k.want))
+			said = cmp.Or(said, fmt.Sprintf("%s: %q", k.key, k.want))
 			continue
 		}
-		missing = orElse(missing, fmt.Sprintf("%s %q, which is %q", k.key, k.want, k.got))
+		missing = cmp.Or(missing, fmt.Sprintf("%s %q, which is %q", k.key, k.want, k.got))
 	}
 	switch {
 	case said == "":

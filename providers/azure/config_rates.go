@@ -2,7 +2,6 @@ package azure
 
 import (
 	"cmp"
-	"strings"
 )
 
 // Rates are the limits that the configuration sets on calls, by type of resource in
@@ -18,11 +17,10 @@ type Rate struct {
 	Burst int     // calls at once
 }
 
-// of is the limit of a bucket that is named "<type> <class of calls>".
-func (r Rates) of(bucket string) (Rate, bool) {
-	kind, class, _ := strings.Cut(bucket, " ")
+// of is the limit on calls about a type of resource, in lower case.
+func (r Rates) of(kind string, writing bool) (Rate, bool) {
 	limits, set := r[kind]
-	if class == writes {
+	if writing {
 		return limits.Writes, set
 	}
 	return limits.Reads, set

@@ -15,8 +15,8 @@ import (
 )
 
 func linked(s *corev1.Service) {
-	s.Annotations[keyPrefix+"azure-pls-create"] = "true"
-	s.Annotations[keyPrefix+"azure-pls-ip-configuration-subnet"] = "links"
+	s.Annotations["service.beta.kubernetes.io/azure-pls-create"] = "true"
+	s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
 }
 
 // TestFailedOperations: Azure accepts a write, and its operation fails. The error
@@ -31,11 +31,11 @@ func TestFailedOperations(t *testing.T) {
 	}{
 		{"LoadBalancers.CreateOrUpdate", Internal, nil, func(r *rig, _ *corev1.Service) string { return r.config.balancerID("kubernetes-internal") }},
 		{"PublicIPAddresses.CreateOrUpdate", Public, nil, func(r *rig, s *corev1.Service) string {
-			return r.config.publicIPID(publicIPKey(r.config.Group, publicIPName("kubernetes", baseName(string(s.UID)), "", "")))
+			return r.config.publicIPID(publicIPKey(r.config.Group, "kubernetes-"+baseName(string(s.UID))))
 		}},
 		{"SecurityGroups.CreateOrUpdate", Public, nil, func(r *rig, _ *corev1.Service) string { return r.config.securityID() }},
 		{"PrivateLinkServices.CreateOrUpdate", Internal, linked, func(r *rig, s *corev1.Service) string {
-			return armID(r.config.Subscription, r.config.Group, "privateLinkServices", linkName(baseName(string(s.UID))))
+			return armID(r.config.Subscription, r.config.Group, "privateLinkServices", "pls-"+baseName(string(s.UID)))
 		}},
 	} {
 		virtual.Run(t, c.operation, func(t *testing.T) {

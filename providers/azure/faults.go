@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -47,7 +48,7 @@ type refusal kit.Refusal
 // refusalIn is what a refused call says.
 func refusalIn(status int, header http.Header, body Object, now time.Time) kit.Refusal {
 	said := body.in("error")
-	out := refusal{Code: orElse(header.Get("X-Ms-Error-Code"), said.text("code")), Status: status, Text: orElse(said.text("message"), http.StatusText(status))}
+	out := refusal{Code: cmp.Or(header.Get("X-Ms-Error-Code"), said.text("code")), Status: status, Text: cmp.Or(said.text("message"), http.StatusText(status))}
 	out.After = retryAfter(header, now)
 	return out.busy()
 }
@@ -63,7 +64,7 @@ func (r refusal) busy() kit.Refusal {
 
 // faultOfOperation is what an operation says that was accepted and went wrong.
 func faultOfOperation(said Object, name string) error {
-	r := refusal{Code: said.text("code"), Text: name + ": " + orElse(said.text("message"), "the operation failed")}
+	r := refusal{Code: said.text("code"), Text: name + ": " + cmp.Or(said.text("message"), "the operation failed")}
 	return errorsOf().Refused(r.busy(), kit.Sent)
 }
 
@@ -109,7 +110,7 @@ func meaningOf(code string, status int) (fault.Meaning, bool) {
 			return meaning, true
 		}
 	}
-	if strings.HasSuffix(lower(code), "limitreached") || strings.HasSuffix(lower(code), "limitexceeded") {
+	if strings.HasSuffix(strings.ToLower(code), "limitreached") || strings.HasSuffix(strings.ToLower(code), "limitexceeded") {
 		return fault.Quota, true
 	}
 	return fault.OfStatus(status, fault.Pending)

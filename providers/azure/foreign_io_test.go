@@ -25,7 +25,7 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 		r.Fatal(err)
 	}
 	if lb == nil {
-		lb = LBMerge{Config: r.config}.fresh()
+		lb = Object{"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
 	}
 	p := lb.props()
 	add := func(list, name string, properties map[string]any) map[string]any {
@@ -41,13 +41,13 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 		front := add(listFrontends, fmt.Sprintf("my-front-%d", n), where)
 		probe := add(listProbes, fmt.Sprintf("my-probe-%d", n), map[string]any{"protocol": "Tcp", "port": 22, "intervalInSeconds": 15, "numberOfProbes": 1 + rng.IntN(3)})
 		if rng.IntN(2) == 0 {
-			add(listRules, fmt.Sprintf("my-rule-%d", n), map[string]any{toFrontend: front, toPool: pool, toProbe: probe, "protocol": "Tcp", "frontendPort": 22, "backendPort": 2200 + n, "disableOutboundSnat": true})
+			add(listRules, fmt.Sprintf("my-rule-%d", n), map[string]any{"frontendIPConfiguration": front, "backendAddressPool": pool, "probe": probe, "protocol": "Tcp", "frontendPort": 22, "backendPort": 2200 + n, "disableOutboundSnat": true})
 		}
 		if rng.IntN(2) == 0 {
-			add(listNAT, fmt.Sprintf("my-nat-%d", n), map[string]any{toFrontend: front, "protocol": "Tcp", "frontendPort": 5000 + n, "backendPort": 22})
+			add("inboundNatRules", fmt.Sprintf("my-nat-%d", n), map[string]any{"frontendIPConfiguration": front, "protocol": "Tcp", "frontendPort": 5000 + n, "backendPort": 22})
 		}
 	}
-	lb.setTags(Tags{"team": "strangers"})
+	lb["tags"] = map[string]any{"team": "strangers"}
 	if _, err := r.session.put(ctx, id, lb, lb.text("etag")); err != nil {
 		r.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (r *rig) notOurs(balancers ...string) string {
 		r.Fatal(err)
 	}
 	nsg.props().setList(listSecurity, slices.DeleteFunc(nsg.props().list(listSecurity), func(o Object) bool {
-		return strings.HasPrefix(o.text("name"), rulePrefix) && !strings.HasSuffix(o.text("name"), "of-somebody")
+		return strings.HasPrefix(o.text("name"), "k8s-azure-lb") && !strings.HasSuffix(o.text("name"), "of-somebody")
 	}))
 	show(nsg)
 	ips, _, err := r.session.list(r.Context(), groupPath(r.config.Subscription, r.config.Group, "publicIPAddresses"), networkVersion, nil)
@@ -143,7 +143,7 @@ func wishes() []func(*corev1.Service) {
 	set := func(values map[string]string) func(*corev1.Service) {
 		return func(s *corev1.Service) {
 			for k, v := range values {
-				s.Annotations[keyPrefix+k] = v
+				s.Annotations["service.beta.kubernetes.io/"+k] = v
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func TestForeignContentOverHTTP(t *testing.T) {
 		virtual.Run(t, fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
-			balancers := []string{"kubernetes", "kubernetes" + suffixInternal}
+			balancers := []string{"kubernetes", "kubernetes" + "-internal"}
 			for _, name := range balancers {
 				r.strangers(rng, name)
 			}

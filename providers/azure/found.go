@@ -248,6 +248,7 @@ func poolSpecOf(c Config, lb Object, name string) (Pool, bool) {
 	return out, true
 }
 
+// compare orders members by name, then by IP.
 func (a PoolAddress) compare(b PoolAddress) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.IP, b.IP))
 }

@@ -54,6 +54,7 @@ func prefixes(r Object, field string) []string {
 	return out
 }
 
+// destinations are the addresses to which a rule lets in.
 func destinations(r Object) []string { return prefixes(r, "destinationAddressPrefix") }
 
 // AccessSeeker is whose entries are looked for in a security group.

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,9 +13,9 @@ func publicIPOf(o Object) FoundIP {
 	p, tags := o.props(), o.tags()
 	out := FoundIP{
 		Group: groupOf(o.text("id")), Name: o.text("name"), Address: canonical(p.text("ipAddress")),
-		Version: orElse(p.text("publicIPAddressVersion"), ipv4), SKU: o.in("sku").text("name"), Tags: tags,
+		Version: cmp.Or(p.text("publicIPAddressVersion"), ipv4), SKU: o.in("sku").text("name"), Tags: tags,
 		DNSLabel: p.in("dnsSettings").text("domainNameLabel"), IPTags: Tags{},
-		Attached: lower(orElse(p.in("ipConfiguration").text("id"), p.in("natGateway").text("id"))),
+		Attached: lower(cmp.Or(p.in("ipConfiguration").text("id"), p.in("natGateway").text("id"))),
 		Services: slices.Clip(tags.owners()), Cluster: tags.cluster(), DNSService: tags.dnsService(),
 	}
 	for _, t := range p.list("ipTags") {

@@ -25,9 +25,17 @@ type podWorld struct {
 	pods                     map[string][]PodAddress // by service, sorted
 }
 
-func podWorldOf(c Config, l lists) podWorld {
-	w := podWorld{balancers: keyed(l.balancers), ips: keyed(l.byGroup[c.Group]), services: keyed(l.gateway.services), pods: map[string][]PodAddress{}}
-	for _, location := range l.gateway.locations {
+// gatewayLists are what a service gateway knows, where pools are of pods.
+type gatewayLists struct {
+	services, locations []Object
+	missing             bool // there is no such gateway
+}
+
+// podWorldOf is what the lists of load balancers, of public IPs of the group, and of
+// the gateway show.
+func podWorldOf(balancers, ips []Object, gateway gatewayLists) podWorld {
+	w := podWorld{balancers: keyed(balancers), ips: keyed(ips), services: keyed(gateway.services), pods: map[string][]PodAddress{}}
+	for _, location := range gateway.locations {
 		at := canonical(location.text(fieldLocation))
 		for _, address := range location.list(fieldAddresses) {
 			place := PodAddress{Location: at, Address: canonical(address.text(fieldAddress))}
@@ -80,6 +88,7 @@ func (w podWorld) stack(c Config, owner stack.Owner) *stack.Stack {
 	return out
 }
 
+// containerOf is a load balancer of one Service, as found.
 func containerOf(c Config, lb Object, uid string) Container {
 	out := Container{Group: groupOf(lb.text("id")), Name: lb.text("name"), SKU: lb.in("sku").text("name"), Trouble: troubleOf(lb)}
 	frontends := lb.props().list(listFrontends)
@@ -100,6 +109,7 @@ func containerOf(c Config, lb Object, uid string) Container {
 	return out
 }
 
+// containerIPOf is the public IP of such a load balancer, as found.
 func containerIPOf(o Object) ContainerIP {
 	f := publicIPOf(o)
 	return ContainerIP{Group: f.Group, Name: f.Name, Version: f.Version, Address: f.Address, SKU: f.SKU, Trouble: troubleOf(o)}

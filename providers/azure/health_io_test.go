@@ -17,9 +17,9 @@ func TestHealth(t *testing.T) {
 		options simazure.Options
 		pools   string
 	}{
-		"interfaces":          {pools: poolNIC},
+		"interfaces":          {pools: "nodeIPConfiguration"},
 		"addresses":           {pools: poolNodeIP},
-		"answered a bit late": {options: simazure.Options{ARM: simarm.Options{Latency: 20 * time.Millisecond, PollAfter: 5 * time.Millisecond}}, pools: poolNIC},
+		"answered a bit late": {options: simazure.Options{ARM: simarm.Options{Latency: 20 * time.Millisecond, PollAfter: 5 * time.Millisecond}}, pools: "nodeIPConfiguration"},
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, tc.options)

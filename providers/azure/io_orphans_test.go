@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ import (
 // loop is a process on the cloud that has drafted what lives.
 func (r *rig) loop(cluster string, alive []*corev1.Service) (*reconcile.Reconciler, providers.Live) {
 	r.Helper()
-	loop := reconcile.New(providers.Bind(Cloud(), r.config, cluster, r.session), reconcile.Options{GatherReleases: time.Millisecond})
+	loop := reconcile.New(providers.Bind(contents(), r.config, cluster, r.session), reconcile.Options{GatherReleases: time.Millisecond})
 	live := providers.Live{}
 	for _, n := range r.nodes {
 		live.Nodes = append(live.Nodes, nodeports.Project(&n, func(string) bool { return true }))
@@ -101,8 +102,8 @@ func collect(v any, out map[string]string) {
 		if id, ok := v["id"].(string); ok && v["properties"] != nil {
 			dropEtags(v)
 			text, _ := json.Marshal(v)
-			if len(text) > len(out[lower(id)]) { // some are shown in others as well, in part
-				out[lower(id)] = string(text)
+			if len(text) > len(out[strings.ToLower(id)]) { // some are shown in others as well, in part
+				out[strings.ToLower(id)] = string(text)
 			}
 		}
 		for _, more := range v {
@@ -228,7 +229,7 @@ func TestOrphansThatShare(t *testing.T) {
 		first := numbered(1, Public, nil)
 		r.runAll(false, first)
 		r.runAll(false, first)
-		address := addresses(r.input(first), r.read(false, first)[0].Have).Ingress[0].IP
+		address := contents().Status(r.input(first), r.read(false, first)[0].Have).Ingress[0].IP
 		second := numbered(2, Public, func(s *corev1.Service) {
 			s.Spec.LoadBalancerIP, s.Spec.Ports = address, []corev1.ServicePort{port(8080, 32080)}
 		})
@@ -247,7 +248,7 @@ func TestOrphansThatShare(t *testing.T) {
 		if d := cmp.Diff([]string{ownerText(first, true)}, r.sweep("kubernetes", second)); d != "" {
 			t.Errorf("orphans with the second alive (-want +got):\n%s", d)
 		}
-		if now := addresses(r.input(second), r.read(false, second)[0].Have).Ingress; len(now) != 1 || now[0].IP != address {
+		if now := contents().Status(r.input(second), r.read(false, second)[0].Have).Ingress; len(now) != 1 || now[0].IP != address {
 			t.Errorf("the second has %v, want %s", now, address)
 		}
 		r.forget(first, second)

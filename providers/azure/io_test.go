@@ -2,6 +2,7 @@ package azure
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	"github.com/berth-lb/berth/test/sim/azure/simtest"
@@ -63,7 +65,7 @@ func (r *rig) open() {
 		r.Fatal(err)
 	}
 	text := string(bytes.Replace(conf, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1))
-	r.config = parseConfig(r.TB, strings.Replace(text, r.edit[0], r.edit[1], 1))
+	r.config = readConfig(r.TB, strings.Replace(text, r.edit[0], r.edit[1], 1))
 	if r.session, err = open(r.Context(), r.config, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: func() time.Time { return r.now }}); err != nil {
 		r.Fatalf("open: %v", err)
 	}
@@ -101,9 +103,13 @@ func ownerOf(svc *corev1.Service) stack.Owner {
 	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
 }
 
-func (r *rig) input(svc *corev1.Service) input {
+// readConfig reads a configuration that is right.
+func readConfig(t testing.TB, text string) Config { return cases.Config(t, contents().Config, text) }
+
+func (r *rig) input(svc *corev1.Service) providers.Input[Config] {
 	r.Helper()
-	in, problems := inputOf(r.config, orElse(r.cluster, "kubernetes"), svc, r.nodes)
+	cloud := contents()
+	in, problems := cases.Input(&cloud, r.config, svc, cases.Around{Cluster: cmp.Or(r.cluster, "kubernetes"), Nodes: r.nodes})
 	if problems.Errors() {
 		r.Fatal(problems.Strings())
 	}
@@ -117,12 +123,12 @@ func (r *rig) read(release bool, svcs ...*corev1.Service) []providers.Found[*Fac
 	r.Helper()
 	var scopes []providers.Scope
 	for _, svc := range svcs {
-		s, err := scope(r.input(svc))
+		s, err := contents().Scope(r.input(svc))
 		if err != nil {
 			r.Fatal(err)
 		}
 		if release {
-			s = trace(r.input(svc).Identity)
+			s = contents().Trace(r.input(svc).Identity)
 		}
 		scopes = append(scopes, s)
 	}
@@ -143,13 +149,13 @@ func (r *rig) draft(svc *corev1.Service, release bool, have *stack.Stack, facts 
 		r.book.Leave(ownerOf(svc))
 		return diff.Compare(&stack.Stack{Owner: ownerOf(svc)}, have, Rules(), r.book)
 	}
-	want, problems, err := build(r.input(svc), facts, have)
+	want, problems, err := contents().Build(r.input(svc), facts, have)
 	if err != nil || problems.Errors() {
 		r.Fatalf("build: %v %v", err, problems.Strings())
 	}
 	want.Owner = ownerOf(svc)
 	r.book.Enter(ownerOf(svc), want.Resources)
-	return diff.Compare(want, adopt(want, have), Rules(), r.book)
+	return diff.Compare(want, contents().Adopt(want, have), Rules(), r.book)
 }
 
 var errWaits = errors.New("not done yet")
@@ -166,7 +172,7 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 		if !p.Writes() && len(p.Held) == 0 {
 			return have, nil // what is only forgotten stays for others
 		}
-		plans = append(plans, planText(p))
+		plans = append(plans, cases.PlanText("azure", p))
 		report := r.engine.Run(r.Context(), p, found.Have, nil)
 		have = report.Have
 		if err := report.Err(); err != nil {

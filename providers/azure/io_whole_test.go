@@ -240,7 +240,7 @@ func TestBlind(t *testing.T) {
 		scopes := func() []providers.Scope {
 			var out []providers.Scope
 			for _, svc := range []*corev1.Service{one, two} {
-				s, err := scope(r.input(svc))
+				s, err := contents().Scope(r.input(svc))
 				if err != nil {
 					t.Fatal(err)
 				}

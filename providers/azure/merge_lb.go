@@ -118,7 +118,7 @@ func (in LBMerge) fresh() Object {
 }
 
 func extendedLocation(c Config) map[string]any {
-	return map[string]any{"name": c.ExtendedLocation.Name, "type": orElse(c.ExtendedLocation.Type, "EdgeZone")}
+	return map[string]any{"name": c.ExtendedLocation.Name, "type": cmp.Or(c.ExtendedLocation.Type, "EdgeZone")}
 }
 
 // lbMerge is the state of one run.
@@ -180,7 +180,7 @@ func (g *lbMerge) writeEntries(s plan.Step, want Entries) error {
 	}
 	rules := slices.Clone(want.Rules)
 	for i := range rules {
-		rules[i].Frontend = orElse(names[lower(rules[i].Frontend)], rules[i].Frontend)
+		rules[i].Frontend = cmp.Or(names[lower(rules[i].Frontend)], rules[i].Frontend)
 	}
 	if err := cmp.Or(g.conflict(base, rules), g.fits(base, rules, names)); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (g *lbMerge) childID(list, name string) string {
 	if i := named(items, name); i >= 0 && items[i].text("id") != "" {
 		return items[i].text("id")
 	}
-	return g.Config.balancerID(orElse(g.lb.text("name"), g.Name)) + "/" + list + "/" + name
+	return g.Config.balancerID(cmp.Or(g.lb.text("name"), g.Name)) + "/" + list + "/" + name
 }
 
 func (g *lbMerge) ensurePool(name string) {

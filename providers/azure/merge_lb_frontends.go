@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -154,7 +155,7 @@ func (g *lbMerge) hand(name, holder string) {
 	rules := g.props().list(listRules)
 	for _, r := range rules {
 		if strings.EqualFold(r.refName(toFrontend), name) {
-			r.props()[toFrontend] = idObject(g.Config.balancerID(orElse(g.lb.text("name"), g.Name)) + "/" + listFrontends + "/" + holder)
+			r.props()[toFrontend] = idObject(g.Config.balancerID(cmp.Or(g.lb.text("name"), g.Name)) + "/" + listFrontends + "/" + holder)
 		}
 	}
 	g.put(listRules, rules)
@@ -272,7 +273,7 @@ func (in LBMerge) onlyIPv6(lb Object, b plan.Batch) bool {
 		if known := versions[lower(f.Name)]; known != "" {
 			version = known
 		} else if !f.PublicIP.IsZero() && in.Version != nil {
-			version = orElse(in.Version(f.PublicIP.To), version)
+			version = cmp.Or(in.Version(f.PublicIP.To), version)
 		}
 		six, four = six || version == ipv6, four || version != ipv6
 	}

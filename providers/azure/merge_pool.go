@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -65,7 +66,7 @@ func poolEdits(name string, b plan.Batch) (add, remove []PoolAddress, network st
 		if !ok || lower(spec.Name) != lower(name) || s.ID.Action == plan.Delete {
 			continue
 		}
-		network = orElse(spec.Network, network)
+		network = cmp.Or(spec.Network, network)
 		if s.ID.Action == plan.Create {
 			add = append(add, spec.Addresses...)
 			continue

@@ -48,7 +48,7 @@ func TestOneWriteForMany(t *testing.T) {
 // nothing else is.
 func TestSharedIP(t *testing.T) {
 	for _, kind := range []string{Public, Internal} {
-		for _, order := range permutations([]int{0, 1, 2}) {
+		for _, order := range cases.Orders(3) {
 			t.Run(fmt.Sprint(kind, order), func(t *testing.T) {
 				a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 				tenants := a.sharing(kind, book)
@@ -122,20 +122,6 @@ func (a *arm) served() []string {
 		}
 	}
 	slices.Sort(out)
-	return out
-}
-
-func permutations(in []int) [][]int {
-	if len(in) < 2 {
-		return [][]int{in}
-	}
-	var out [][]int
-	for i := range in {
-		rest := append(slices.Clone(in[:i]), in[i+1:]...)
-		for _, p := range permutations(rest) {
-			out = append(out, append([]int{in[i]}, p...))
-		}
-	}
 	return out
 }
 

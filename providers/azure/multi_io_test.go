@@ -111,7 +111,7 @@ func TestSeveralBalancers(t *testing.T) {
 		r.open()
 		r.nodes = all
 		r.runAll(false, svcs...)
-		for _, suffix := range []string{"", suffixInternal} {
+		for _, suffix := range []string{"", "-internal"} {
 			want["kubernetes"+suffix] = []string{name(0), name(4), name(7)}
 			want["fourth"+suffix] = []string{name(3), name(6)}
 		}
@@ -162,7 +162,7 @@ func (r *rig) restThenLeave(svcs ...*corev1.Service) {
 func slice(svc *corev1.Service, nodes ...string) *discoveryv1.EndpointSlice {
 	port, protocol, name := int32(8080), corev1.ProtocolTCP, "http"
 	s := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Namespace: svc.Namespace, Name: svc.Name + "-x", Labels: map[string]string{labelSlice: svc.Name}},
+		ObjectMeta:  metav1.ObjectMeta{Namespace: svc.Namespace, Name: svc.Name + "-x", Labels: map[string]string{"kubernetes.io/service-name": svc.Name}},
 		AddressType: discoveryv1.AddressTypeIPv4, Ports: []discoveryv1.EndpointPort{{Name: &name, Port: &port, Protocol: &protocol}},
 	}
 	for i, n := range nodes {
@@ -250,7 +250,7 @@ func TestPrimarySets(t *testing.T) {
 
 // TestNotNamedAsCluster: one of several load balancers must have the cluster's name.
 func TestNotNamedAsCluster(t *testing.T) {
-	c := testConfig()
+	c := Config{}
 	c.Multi = []MultiBalancer{{Name: "other", PrimaryVMSet: "x"}}
 	if err := c.hasCluster("kubernetes"); err == nil || fault.Of(err) != fault.Internal {
 		t.Errorf("got %v", err)

@@ -118,6 +118,7 @@ func publicIPName(cluster, base, prefixID, suffix string) string {
 	return name[:min(len(name), nameLimit)] + suffix
 }
 
+// lastSegment is what an ARM id ends with: the name.
 func lastSegment(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 
 // poolName is the name of the pool of a family, for all Services.
@@ -162,17 +163,28 @@ func denyName(family string) string { return denyPrefix + family }
 
 // Keys.
 
+// balancerKey is that of a load balancer.
 func balancerKey(lb string) stack.Key { return stack.Key{Kind: KindBalancer, Name: lower(lb)} }
-func entriesKey(lb string) stack.Key  { return stack.Key{Kind: KindEntries, Name: lower(lb)} }
+
+// entriesKey is that of what a Service has on a load balancer.
+func entriesKey(lb string) stack.Key { return stack.Key{Kind: KindEntries, Name: lower(lb)} }
+
+// poolKey is that of a pool of addresses.
 func poolKey(lb, pool string) stack.Key {
 	return stack.Key{Kind: KindPool, Name: lower(lb + "/" + pool)}
 }
+
+// nicsKey is that of a pool of network interfaces.
 func nicsKey(lb, pool string) stack.Key {
 	return stack.Key{Kind: KindNICs, Name: lower(lb + "/" + pool)}
 }
+
+// scaleSetKey is that of what a scale set says of a pool.
 func scaleSetKey(lb, pool, scaleSetID string) stack.Key {
 	return stack.Key{Kind: KindScaleSet, Name: lower(lb + "/" + pool + "/" + groupOf(scaleSetID) + "/" + lastSegment(scaleSetID))}
 }
+
+// publicIPKey is that of a public IP.
 func publicIPKey(group, name string) stack.Key {
 	return stack.Key{Kind: KindPublicIP, Name: lower(group + "/" + name)}
 }
@@ -185,7 +197,11 @@ func securityKey(group, name string) stack.Key {
 func accessKey(rule, destination string) stack.Key {
 	return stack.Key{Kind: KindAccess, Name: rule + "/" + lower(destination)}
 }
+
+// linkKey is that of a private link service.
 func linkKey() stack.Key { return stack.Key{Kind: KindLink} }
+
+// policyKey is that of the network policy of a subnet.
 func policyKey(group, network, subnet string) stack.Key {
 	return stack.Key{Kind: KindPolicy, Name: lower(group + "/" + network + "/" + subnet)}
 }
@@ -193,17 +209,25 @@ func policyKey(group, network, subnet string) stack.Key {
 // ARM ids. They are compared without case: ARM answers them in the case that the
 // service likes. Source: Azure Resource Manager reference.
 
+// armID is that of something of the network.
 func armID(subscription, group, kind, name string) string {
 	return "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Network/" + kind + "/" + name
 }
 
+// balancerID is the ARM id of a load balancer.
 func (c Config) balancerID(lb string) string {
 	return armID(c.networkSubscription(), c.balancerGroup(), "loadBalancers", lb)
 }
 
+// publicIPID is the ARM id of a public IP.
 func (c Config) publicIPID(k stack.Key) string {
 	group, name, _ := strings.Cut(k.Name, "/")
 	return armID(c.networkSubscription(), group, "publicIPAddresses", name)
+}
+
+// securityID is the ARM id of the security group.
+func (c Config) securityID() string {
+	return armID(c.networkSubscription(), c.securityGroup(), "networkSecurityGroups", c.Security)
 }
 
 func (c Config) networkID() string {
@@ -213,6 +237,7 @@ func (c Config) networkID() string {
 	return armID(c.networkSubscription(), c.networkGroup(), "virtualNetworks", c.VNet)
 }
 
+// subnetID is the ARM id of a subnet of the virtual network.
 func (c Config) subnetID(subnet string) string { return c.networkID() + "/subnets/" + subnet }
 
 // groupOf is the resource group in an ARM id, in lower case.

@@ -30,6 +30,7 @@ const finalizerPods = "servicegateway.azure.com/service-cleanup"
 // containerName names the load balancer, its pool and the service of the gateway.
 func containerName(uid string) string { return lower(uid) }
 
+// containerIPName names the public IP of the load balancer.
 func containerIPName(uid string) string { return containerName(uid) + containerIPSuffix }
 
 // containerRuleName is the name of the rule of a port.
@@ -59,6 +60,7 @@ func podsKey(uid string) stack.Key { return stack.Key{Kind: KindPods, Name: cont
 // ARM ids. The resource group is the cluster's, whatever the configuration says of
 // load balancers, as in the official controller.
 
+// containerID is the ARM id of the load balancer of a Service.
 func (c Config) containerID(name string) string {
 	return armID(c.networkSubscription(), c.Group, "loadBalancers", name)
 }
@@ -67,10 +69,12 @@ func (c Config) containerPoolID(name string) string {
 	return c.containerID(name) + "/" + listPools + "/" + name
 }
 
+// containerIPID is the ARM id of its public IP.
 func (c Config) containerIPID(name string) string {
 	return armID(c.networkSubscription(), c.Group, "publicIPAddresses", name)
 }
 
+// gatewayID is the ARM id of the service gateway.
 func (c Config) gatewayID() string {
 	return armID(c.networkSubscription(), c.Group, "serviceGateways", gatewayName)
 }

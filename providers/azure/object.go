@@ -98,11 +98,13 @@ func (o Object) make(path ...string) Object {
 	return o
 }
 
+// text is a field; "" where it is none, or no text.
 func (o Object) text(key string) string {
 	s, _ := o[key].(string)
 	return s
 }
 
+// flag is a field; false where it is none, or neither true nor false.
 func (o Object) flag(key string) bool {
 	b, _ := o[key].(bool)
 	return b
@@ -123,6 +125,7 @@ func (o Object) number(key string) int32 {
 	return 0
 }
 
+// texts is a list of texts; what is none of them is left out.
 func (o Object) texts(key string) []string {
 	list, _ := o[key].([]any)
 	var out []string
@@ -149,6 +152,7 @@ func (o Object) list(key string) []Object {
 	return out
 }
 
+// setList writes a list of objects.
 func (o Object) setList(key string, list []Object) {
 	out := make([]any, 0, len(list))
 	for _, e := range list {
@@ -157,6 +161,7 @@ func (o Object) setList(key string, list []Object) {
 	o[key] = out
 }
 
+// setTexts writes a list of texts.
 func (o Object) setTexts(key string, list []string) {
 	out := make([]any, 0, len(list))
 	for _, s := range list {
@@ -165,6 +170,7 @@ func (o Object) setTexts(key string, list []string) {
 	o[key] = out
 }
 
+// tags are the tags of the object.
 func (o Object) tags() Tags {
 	out := Tags{}
 	for k, v := range o.in("tags") {
@@ -193,11 +199,13 @@ func (o Object) props() Object { return o.in("properties") }
 // ref is the id of a reference among the properties.
 func (o Object) ref(key string) string { return o.props().in(key).text("id") }
 
+// idObject refers to something by its ARM id.
 func idObject(id string) map[string]any { return map[string]any{"id": id} }
 
 // refName is the name at the end of a reference's id; "" without one.
 func (o Object) refName(key string) string { return lastSegment(o.ref(key)) }
 
+// named is where in a list the object of a name is, whatever its case; -1: nowhere.
 func named(list []Object, name string) int {
 	return slices.IndexFunc(list, func(o Object) bool { return strings.EqualFold(o.text("name"), name) })
 }

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (b *builder) placed() placement {
 
 // mayHold lists the load balancers that a node may be on.
 func (b *builder) mayHold(n nodeports.Node) []string {
-	set := orElse(setOf(n.ProviderID), b.facts.Machines[lower(n.ProviderID)].Set)
+	set := cmp.Or(setOf(n.ProviderID), b.facts.Machines[lower(n.ProviderID)].Set)
 	var fit, open []string
 	for _, m := range b.in.Config.Multi {
 		selector, err := metav1.LabelSelectorAsSelector(m.Nodes)

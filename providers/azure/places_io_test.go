@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestNewcomersSpread(t *testing.T) {
 				case 2:
 					front(s)
 				case 3: // as if it were on its way to the load balancer of all that have labels
-					s.Annotations[configurationsKey.Name] = "kubernetes,fourth"
+					s.Annotations["service.beta.kubernetes.io/azure-load-balancer-configurations"] = "kubernetes,fourth"
 				}
 			}))
 		}
@@ -120,6 +121,6 @@ func TestQueue(t *testing.T) {
 	check("one wants something else", map[string][]Wish{"a": {}, "b": {three}, "c": {three, two}, "i": {}})
 	q.enter([]providers.Scope{public("b", "2/x"), public("c", "")}, nil, now.Add(placeAge))
 	check("one is released", map[string][]Wish{"a": {}, "b": {three}, "i": {}})
-	q.enter([]providers.Scope{public("a", "3/y")}, map[string]bool{lower(baseName("a")): true}, now.Add(placeAge+1))
+	q.enter([]providers.Scope{public("a", "3/y")}, map[string]bool{strings.ToLower(baseName("a")): true}, now.Add(placeAge+1))
 	check("one has come, one was not seen", map[string][]Wish{"b": {}})
 }

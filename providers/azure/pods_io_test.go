@@ -63,7 +63,7 @@ func (r *rig) podPlaces() map[string][]string {
 	out := map[string][]string{}
 	for _, l := range locations {
 		for _, a := range l.list(fieldAddresses) {
-			out[l.text(fieldLocation)+" "+a.text(fieldAddress)] = a.texts(fieldServices)
+			out[l.text("addressLocation")+" "+a.text("address")] = a.texts(fieldServices)
 		}
 	}
 	return out
@@ -91,7 +91,7 @@ func TestPodsKnownIsFound(t *testing.T) {
 			if d := cmp.Diff(known.Resources, found.Have.Resources, options...); d != "" {
 				t.Errorf("(-known after the run +read):\n%s", d)
 			}
-			if a := addresses(r.input(svc), found.Have).Ingress; len(a) != 1 || a[0].IP == "" {
+			if a := contents().Status(r.input(svc), found.Have).Ingress; len(a) != 1 || a[0].IP == "" {
 				t.Errorf("addresses %v", a)
 			}
 			if n := len(r.podPlaces()); n != 4 {
@@ -125,7 +125,7 @@ func TestPodsIPv6(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := addresses(r.input(svc), have).Ingress; len(a) != 1 || !strings.Contains(a[0].IP, ":") {
+		if a := contents().Status(r.input(svc), have).Ingress; len(a) != 1 || !strings.Contains(a[0].IP, ":") {
 			t.Errorf("addresses %v", a)
 		}
 		if d := cmp.Diff(want, slices.Sorted(maps.Keys(r.podPlaces()))); d != "" {
@@ -274,7 +274,7 @@ func TestPodsNoGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := r.read(false, svc)[0]
-		_, problems, err := build(r.input(svc), found.Facts, found.Have)
+		_, problems, err := contents().Build(r.input(svc), found.Facts, found.Have)
 		if err != nil || !problems.Errors() || !strings.Contains(strings.Join(problems.Strings(), " "), "service gateway servicegateway: does not exist") {
 			t.Errorf("%v, %v", err, problems.Strings())
 		}

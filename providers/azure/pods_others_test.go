@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ import (
 // egress enters a service for outbound traffic on the pods, as others do.
 func (r *rig) egress(pods *discoveryv1.EndpointSlice) {
 	r.Helper()
-	entry := Object{"service": map[string]any{"name": "blue", "properties": map[string]any{fieldType: "Outbound"}}}
+	entry := Object{"service": map[string]any{"name": "blue", "properties": map[string]any{"serviceType": "Outbound"}}}
 	body := Object{"action": partialUpdate}
 	body.setList("serviceRequests", []Object{entry})
 	if err := r.session.post(r.Context(), r.config.gatewayID()+"/updateServices", body); err != nil {
@@ -28,8 +29,8 @@ func (r *rig) egress(pods *discoveryv1.EndpointSlice) {
 	}
 	var list []Object
 	for i, node := range r.sim.Cloud.Seed.Nodes {
-		o := Object{fieldLocation: node.PrivateIP, "addressUpdateAction": partialUpdate}
-		o.setList(fieldAddresses, []Object{{fieldAddress: pods.Endpoints[i].Addresses[0], fieldServices: []any{"blue"}}})
+		o := Object{"addressLocation": node.PrivateIP, "addressUpdateAction": partialUpdate}
+		o.setList(fieldAddresses, []Object{{"address": pods.Endpoints[i].Addresses[0], fieldServices: []any{"blue"}}})
 		list = append(list, o)
 	}
 	body = Object{"action": partialUpdate}
@@ -101,12 +102,12 @@ func TestPodsDrift(t *testing.T) {
 	for name, change := range map[string]func(r *rig) error{
 		"address taken out": func(r *rig) error {
 			body := Object{"action": partialUpdate}
-			body.setList("addressLocations", []Object{{fieldLocation: r.sim.Cloud.Seed.Nodes[0].PrivateIP}})
+			body.setList("addressLocations", []Object{{"addressLocation": r.sim.Cloud.Seed.Nodes[0].PrivateIP}})
 			return r.session.post(r.Context(), r.config.gatewayID()+"/updateAddressLocations", body)
 		},
 		"pool taken out": func(r *rig) error {
 			body := Object{"action": partialUpdate}
-			body.setList("serviceRequests", []Object{{"service": map[string]any(newRegistration(uid, nil))}})
+			body.setList("serviceRequests", []Object{{"service": map[string]any{"name": uid, "properties": map[string]any{"serviceType": "Inbound", "loadBalancerBackendPools": []any{}}}}})
 			return r.session.post(r.Context(), r.config.gatewayID()+"/updateServices", body)
 		},
 		"rules changed": func(r *rig) error {
@@ -115,7 +116,7 @@ func TestPodsDrift(t *testing.T) {
 				return err
 			}
 			rules := o.props().list(listRules)
-			rules[0].props()["backendPort"] = number(1)
+			rules[0].props()["backendPort"] = json.Number("1")
 			o.props().setList(listRules, rules[:1])
 			_, err = r.session.put(r.Context(), r.config.containerID(uid), o, "")
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -105,7 +106,7 @@ func (r *read) noteFor(l providers.Lookup, err error) {
 func (r *read) faults(scope providers.Scope) ([]stack.Kind, error) {
 	blind, err := maps.Clone(r.blind), r.err
 	for _, l := range scope.Facts {
-		l.Value = lower(l.Value)
+		l.Value = strings.ToLower(l.Value)
 		failure := r.failed[l]
 		switch {
 		case failure == nil, fault.Is(failure, fault.Denied) && l.By == byToldGroup:
@@ -140,7 +141,7 @@ func values(scope providers.Scope, kind stack.Kind, by string) []string {
 	var out []string
 	for _, l := range scope.Facts {
 		if l.Kind == kind && l.By == by && l.Value != "" {
-			out = append(out, lower(l.Value))
+			out = append(out, strings.ToLower(l.Value))
 		}
 	}
 	return out
@@ -163,10 +164,6 @@ func (r *read) readSecurity() error {
 	return nil
 }
 
-func (c Config) securityID() string {
-	return armID(c.networkSubscription(), c.securityGroup(), "networkSecurityGroups", c.Security)
-}
-
 func (r *read) listBalancers() error {
 	c := r.config
 	items, _, err := r.list(r.ctx, groupPath(c.networkSubscription(), c.balancerGroup(), "loadBalancers"), networkVersion, nil)
@@ -183,7 +180,7 @@ func (r *read) listBalancers() error {
 }
 
 func byNameAndID(a, b Object) int {
-	return cmp.Or(cmp.Compare(groupOf(a.text("id")), groupOf(b.text("id"))), cmp.Compare(lower(a.text("name")), lower(b.text("name"))))
+	return cmp.Or(cmp.Compare(groupOf(a.text("id")), groupOf(b.text("id"))), cmp.Compare(strings.ToLower(a.text("name")), strings.ToLower(b.text("name"))))
 }
 
 func (r *read) listPublicIPs(group string) error {
@@ -223,7 +220,7 @@ func (r *read) frontendAddresses() error {
 	for _, lb := range r.balancers {
 		for _, f := range lb.props().list(listFrontends) {
 			id := f.ref("publicIPAddress")
-			if id == "" || segmentAfter(id, "subscriptions") != lower(r.config.networkSubscription()) {
+			if id == "" || segmentAfter(id, "subscriptions") != strings.ToLower(r.config.networkSubscription()) {
 				continue // what is in another subscription is nobody's here
 			}
 			if ip, known := r.Session.facts.ip(publicIPKeyOf(id)); !known || ip.address == "" && r.at.Sub(ip.denied) >= deniedAge {
@@ -287,7 +284,7 @@ func (r *read) putBalancers(scope providers.Scope, have *stack.Stack) []Entries 
 			all = append(all, e)
 			have.Put(stack.Resource{Key: entriesKey(name), ID: lb.text("id"), In: balancerKey(name), Proof: stack.Name, Spec: e})
 		}
-		if (there || slices.Contains(wanted, lower(name))) && !r.config.preConfigured(kindOf(name)) {
+		if (there || slices.Contains(wanted, strings.ToLower(name))) && !r.config.preConfigured(kindOf(name)) {
 			r.putPools(scope, have, lb, there)
 		}
 	}
@@ -327,7 +324,7 @@ func (r *read) putPublicIPs(scope providers.Scope, have *stack.Stack) {
 	known := r.ipsOf(groupsOf(scope))
 	for i, o := range r.publicIPs(scope) {
 		f := known[i]
-		asked := slices.Contains(addresses, f.Address) || slices.Contains(names, lower(f.Name))
+		asked := slices.Contains(addresses, f.Address) || slices.Contains(names, strings.ToLower(f.Name))
 		for _, res := range publicIPResources(o, f, r.cluster, scope.Owner, asked) {
 			have.Put(res)
 		}

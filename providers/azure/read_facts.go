@@ -146,7 +146,7 @@ func (r *read) readZones() error {
 
 func zonesOf(o Object, location string) []string {
 	// Locations come as names for people here.
-	plain := func(s string) string { return lower(strings.ReplaceAll(s, " ", "")) }
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
 	for _, kind := range o.list("resourceTypes") {
 		if !strings.EqualFold(kind.text("resourceType"), "virtualMachines") {
 			continue

@@ -107,7 +107,7 @@ func (s *Session) listFleet(ctx context.Context, groups []string) (*fleet, error
 		mu.Lock()
 		defer mu.Unlock()
 		first = cmp.Or(first, err)
-		out.instances[lower(set.text("id"))] = list
+		out.instances[strings.ToLower(set.text("id"))] = list
 	})
 	return out, first
 }
@@ -124,12 +124,12 @@ func (f *fleet) machineFacts() map[string]Machine {
 	}
 	for id, list := range f.instances {
 		for _, o := range list {
-			out["azure://"+lower(o.text("id"))] = Machine{ScaleSet: id, Set: lastSegment(id), Instance: o.text("instanceId"), Out: whyOut(o)}
+			out["azure://"+strings.ToLower(o.text("id"))] = Machine{ScaleSet: id, Set: lastSegment(id), Instance: o.text("instanceId"), Out: whyOut(o)}
 		}
 	}
 	for _, o := range f.machines {
 		set := o.ref("virtualMachineScaleSet")
-		out["azure://"+lower(o.text("id"))] = Machine{NIC: lower(primaryInterface(o)), ScaleSet: lower(set), Flex: set != "", Set: lower(lastSegment(orElse(set, o.ref("availabilitySet")))), Out: whyOut(o)}
+		out["azure://"+strings.ToLower(o.text("id"))] = Machine{NIC: strings.ToLower(primaryInterface(o)), ScaleSet: strings.ToLower(set), Flex: set != "", Set: strings.ToLower(lastSegment(cmp.Or(set, o.ref("availabilitySet")))), Out: whyOut(o)}
 	}
 	return out
 }
@@ -158,7 +158,7 @@ func whyOut(o Object) string {
 		return "is being deleted"
 	}
 	for _, status := range o.props().in("instanceView").list("statuses") {
-		state, is := strings.CutPrefix(lower(status.text("code")), "powerstate/")
+		state, is := strings.CutPrefix(strings.ToLower(status.text("code")), "powerstate/")
 		if is && (state == "stopped" || state == "stopping" || state == "deallocated" || state == "deallocating") {
 			return "is " + state
 		}
@@ -171,7 +171,7 @@ func nodeNames(scopes []providers.Scope) map[string]string {
 	out := map[string]string{}
 	for _, scope := range scopes {
 		for n := range scope.Nodes.All() {
-			out[lower(n.ProviderID)] = n.Name
+			out[strings.ToLower(n.ProviderID)] = n.Name
 		}
 	}
 	return out
@@ -186,7 +186,7 @@ func (r *read) putMembers(have *stack.Stack, lb, pool Object, proof stack.Proof)
 	ref := stack.RefTo(poolKey(lb.text("name"), name))
 	nics, sets := NICs{Pool: ref}, map[string]ScaleSet{}
 	for _, member := range pool.props().list(listMembers) {
-		id := lower(member.text("id"))
+		id := strings.ToLower(member.text("id"))
 		if set, _, is := strings.Cut(id, "/virtualmachines/"); is && strings.Contains(set, "/virtualmachinescalesets/") {
 			s := sets[set]
 			s.Instances = append(s.Instances, Instance{Node: r.nameOf("azure://" + set + "/virtualmachines/" + segmentAfter(id, "virtualmachines")), ID: segmentAfter(id, "virtualmachines")})
@@ -197,7 +197,7 @@ func (r *read) putMembers(have *stack.Stack, lb, pool Object, proof stack.Proof)
 		nics.Members = append(nics.Members, NIC{Node: r.nameOfInterface(nic), ID: nic})
 	}
 	for _, set := range r.fleet.sets {
-		id := lower(set.text("id"))
+		id := strings.ToLower(set.text("id"))
 		s, hasInstances := sets[id]
 		if configuration := configurationOf(modelInterfaces(set), name); !hasInstances && !inPool(configuration, poolID(lb, name)) {
 			continue
@@ -221,13 +221,13 @@ func poolID(lb Object, pool string) string { return lb.text("id") + "/" + listPo
 
 // nameOf is the name of a node, or the end of its machine's id if it has none.
 func (r *read) nameOf(providerID string) string {
-	return orElse(r.names[providerID], lastSegment(providerID))
+	return cmp.Or(r.names[providerID], lastSegment(providerID))
 }
 
 func (r *read) nameOfInterface(nic string) string {
 	for _, o := range r.fleet.machines {
 		if sameID(primaryInterface(o), nic) {
-			return r.nameOf("azure://" + lower(o.text("id")))
+			return r.nameOf("azure://" + strings.ToLower(o.text("id")))
 		}
 	}
 	return lastSegment(nic)
@@ -251,7 +251,7 @@ func configurationOf(interfaces []Object, pool string) Object {
 func familyConfiguration(nic Object, pool string) Object {
 	list := nic.props().list("ipConfigurations")
 	i := primary(list)
-	if strings.HasSuffix(lower(pool), lower(suffixIPv6)) {
+	if strings.HasSuffix(strings.ToLower(pool), strings.ToLower(suffixIPv6)) {
 		i = slices.IndexFunc(list, func(o Object) bool { return strings.EqualFold(o.props().text("privateIPAddressVersion"), ipv6) })
 	}
 	if i < 0 {

@@ -29,7 +29,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	orphans := w.sorted()
 	scopes := make([]providers.Scope, 0, len(orphans))
 	for _, o := range orphans {
-		scope := trace(identity{Owner: o.owner, Cluster: s.cluster, Config: s.config})
+		scope := trace(providers.Identity[Config]{Owner: o.owner, Cluster: s.cluster, Config: s.config})
 		scope.Nodes = nodeports.Select(live.Nodes, nodeports.Filter{}) // their addresses are somebody's
 		scopes = append(scopes, scope)
 	}
@@ -74,7 +74,7 @@ type sweep struct {
 func newSweep(s *Session, live providers.Live) *sweep {
 	w := &sweep{Session: s, bases: map[string]bool{}, uids: map[string]bool{}, services: map[string]bool{}, nodes: map[string]bool{}, found: map[string]*orphan{}}
 	for _, o := range live.Services {
-		w.bases[lower(baseName(o.UID))], w.uids[lower(o.UID)], w.services[serviceKey(o)] = true, true, true
+		w.bases[strings.ToLower(baseName(o.UID))], w.uids[strings.ToLower(o.UID)], w.services[serviceKey(o)] = true, true, true
 	}
 	for _, n := range live.Nodes {
 		for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
@@ -89,7 +89,7 @@ func newSweep(s *Session, live providers.Live) *sweep {
 // look reads what could carry marks. What cannot be seen as a whole is an error,
 // since marks of one thing may be on another.
 func (w *sweep) look(ctx context.Context) error {
-	scope := trace(identity{Cluster: w.cluster, Config: w.config})
+	scope := trace(providers.Identity[Config]{Cluster: w.cluster, Config: w.config})
 	w.read = newRead(ctx, w.Session, []providers.Scope{scope})
 	if w.config.podIP() {
 		kit.Together(
@@ -193,7 +193,7 @@ func (w *sweep) tagged() {
 func (w *sweep) basesOn(frontend, name string) []string {
 	names := []string{name, lastSegment(frontend)}
 	for _, lb := range w.read.balancers {
-		if strings.EqualFold(lastSegment(strings.TrimSuffix(lower(frontend), "/"+lower(listFrontends)+"/"+lower(lastSegment(frontend)))), lb.text("name")) {
+		if strings.EqualFold(lastSegment(strings.TrimSuffix(strings.ToLower(frontend), "/"+strings.ToLower(listFrontends)+"/"+strings.ToLower(lastSegment(frontend)))), lb.text("name")) {
 			rules, _ := usersOf(lb, lastSegment(frontend))
 			names = append(names, rules...)
 		}
@@ -237,7 +237,7 @@ func (w *sweep) alone(service string) {
 func (w *sweep) containers() {
 	uid := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	note := func(name string) {
-		if name = lower(name); uid.MatchString(name) && !w.uids[name] {
+		if name = strings.ToLower(name); uid.MatchString(name) && !w.uids[name] {
 			w.found[name] = &orphan{owner: stack.Owner{Name: name, UID: name}}
 		}
 	}

@@ -30,7 +30,7 @@ func (r *read) readPods() []providers.Found[*Facts] {
 		)
 		r.memory.end(mark, r.lists, r.at, r.whole())
 	}
-	world := podWorldOf(r.config, r.lists)
+	world := podWorldOf(r.lists.balancers, r.lists.byGroup[r.config.Group], r.lists.gateway)
 	facts := &Facts{NoGateway: r.gateway.missing}
 	out := make([]providers.Found[*Facts], 0, len(r.scopes))
 	for _, scope := range r.scopes {

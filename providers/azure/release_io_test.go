@@ -19,7 +19,7 @@ import (
 // publicIP is the body of the Service's public IP; nil if there is none.
 func (r *rig) publicIP(svc *corev1.Service) Object {
 	r.Helper()
-	key := publicIPKey(r.config.Group, publicIPName("kubernetes", baseName(string(svc.UID)), "", ""))
+	key := publicIPKey(r.config.Group, "kubernetes-"+baseName(string(svc.UID)))
 	o, err := r.session.get(r.Context(), r.config.publicIPID(key), networkVersion)
 	if err != nil {
 		r.Fatal(err)
@@ -71,8 +71,8 @@ func TestPublicIPHeld(t *testing.T) {
 		}
 		r.editBalancer("kubernetes", func(lb Object, id string) {
 			front := id + "/" + listFrontends + "/" + baseName(string(svc.UID))
-			lb.props().setList(listOutbound, []Object{{"name": "my-outbound", "properties": map[string]any{
-				"frontendIPConfigurations": []any{idObject(front)}, toPool: idObject(id + "/" + listPools + "/kubernetes"), "protocol": "All",
+			lb.props().setList("outboundRules", []Object{{"name": "my-outbound", "properties": map[string]any{
+				"frontendIPConfigurations": []any{idObject(front)}, "backendAddressPool": idObject(id + "/" + listPools + "/kubernetes"), "protocol": "All",
 			}}})
 			for _, rule := range lb.props().list(listRules) {
 				rule.props()["disableOutboundSnat"] = true
@@ -88,7 +88,7 @@ func TestPublicIPHeld(t *testing.T) {
 		if left := r.read(true, svc)[0].Have; slices.ContainsFunc(left.Resources, func(res stack.Resource) bool { return res.Key.Kind == KindPublicIP }) {
 			t.Errorf("the Service cannot go: %+v", left.Resources)
 		}
-		r.editBalancer("kubernetes", func(lb Object, _ string) { lb.props().setList(listOutbound, nil) })
+		r.editBalancer("kubernetes", func(lb Object, _ string) { lb.props().setList("outboundRules", nil) })
 		if got := r.sweep("kubernetes"); len(got) == 0 {
 			t.Error("there are no orphans")
 		}

@@ -16,7 +16,7 @@ func TestWhatIsWrittenOfMachines(t *testing.T) {
 		}}}}}
 	}
 	edge := map[string]any{"name": "losangeles", "type": "EdgeZone"}
-	model := func(mode string, pools ...any) Object {
+	scaleSet := func(mode string, pools ...any) Object {
 		return Object{
 			"location": "westus", "extendedLocation": edge, "sku": map[string]any{"name": "Standard_D2", "capacity": 4}, "properties": map[string]any{
 				"orchestrationMode": mode, "upgradePolicy": map[string]any{"mode": "Manual"}, "virtualMachineProfile": map[string]any{"networkProfile": map[string]any{
@@ -34,10 +34,10 @@ func TestWhatIsWrittenOfMachines(t *testing.T) {
 		return Object{"location": "westus", "extendedLocation": edge, "properties": p}
 	}
 	for _, mode := range []string{"Uniform", "Flexible"} {
-		if d := cmp.Diff(wantModel(mode, idObject(pool)), modelBody(model(mode), membership{pool: true})); d != "" {
+		if d := cmp.Diff(wantModel(mode, idObject(pool)), modelBody(scaleSet(mode), membership{pool: true})); d != "" {
 			t.Errorf("%s (-want +got):\n%s", mode, d)
 		}
-		if got := modelBody(model(mode, idObject(pool)), membership{pool: true}); got != nil {
+		if got := modelBody(scaleSet(mode, idObject(pool)), membership{pool: true}); got != nil {
 			t.Errorf("%s: in the pool already, and %v is written", mode, got)
 		}
 	}

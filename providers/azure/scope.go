@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -130,19 +131,19 @@ func askedAddresses(in input) []string {
 
 // clusterName is that of the flag, or the flag's default.
 // Source: kubernetes/cloud-provider:options/kubecloudshared.go.
-func clusterName(id identity) string { return orElse(id.Cluster, "kubernetes") }
+func clusterName(id identity) string { return cmp.Or(id.Cluster, "kubernetes") }
 
 func singleBalancer(in input) string {
-	name := orElse(in.Config.BalancerName, clusterName(in.Identity))
+	name := cmp.Or(in.Config.BalancerName, clusterName(in.Identity))
 	if in.Kind == Internal {
 		name += suffixInternal
 	}
 	return name
 }
 
-func subnetName(in input) string { return orElse(subnetKey.Get(in.Values), in.Config.Subnet) }
+func subnetName(in input) string { return cmp.Or(subnetKey.Get(in.Values), in.Config.Subnet) }
 
-func linkSubnet(in input) string { return orElse(linkSubnetKey.Get(in.Values), subnetName(in)) }
+func linkSubnet(in input) string { return cmp.Or(linkSubnetKey.Get(in.Values), subnetName(in)) }
 
 // wantedIP is the address that the user asks for in a family: the annotation of
 // the family, else the field if it is of the family.

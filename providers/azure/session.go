@@ -1,11 +1,11 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +54,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	if err := c.hasCluster(orElse(env.Cluster, "kubernetes")); err != nil {
+	if err := c.hasCluster(cmp.Or(env.Cluster, "kubernetes")); err != nil {
 		return nil, err
 	}
 	place, err := environment(ctx, c)
@@ -64,7 +64,7 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 	if env.Now == nil {
 		env.Now = time.Now
 	}
-	s := &Session{config: c, cluster: orElse(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), limits: newLimits(c, env), patience: patience}
+	s := &Session{config: c, cluster: cmp.Or(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), limits: newLimits(c, env), patience: patience}
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
 	options := clientOptions(place)
 	options.Transport = &http.Client{Transport: metered(kit.Transport(), env.Calls)}
@@ -72,28 +72,6 @@ func open(ctx context.Context, c Config, env providers.Env) (*Session, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// complete refuses a configuration in which something is missing without which
-// nothing works, or that asks for what is not there yet.
-func (c Config) complete() error {
-	for _, k := range []struct{ key, value string }{
-		{"subscriptionId", c.Subscription}, {"resourceGroup", c.Group}, {"location", c.Location}, {"vnetName", c.VNet}, {"securityGroupName", c.Security},
-	} {
-		if k.value == "" && !(k.key == "securityGroupName" && c.podIP()) {
-			return fmt.Errorf("%s: is missing", k.key)
-		}
-	}
-	return c.checkTenants()
-}
-
-// hasCluster: of several load balancers one has the name of the cluster.
-// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
-func (c Config) hasCluster(cluster string) error {
-	if len(c.Multi) > 0 && !slices.ContainsFunc(c.Multi, func(m MultiBalancer) bool { return strings.EqualFold(m.Name, cluster) }) {
-		return fmt.Errorf("multipleStandardLoadBalancerConfigurations: none of them has the name of the cluster, %q", cluster)
-	}
-	return nil
 }
 
 // pipelineOf is what every call goes through. Nothing is repeated here, where no limit

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,7 +32,7 @@ func environment(ctx context.Context, c Config) (cloud.Configuration, error) {
 		return environmentAt(ctx, c)
 	}
 	place := cloud.AzurePublic
-	switch lower(c.Cloud) {
+	switch strings.ToLower(c.Cloud) {
 	case "", "azurepubliccloud", "azurecloud":
 	case "azurechinacloud":
 		place = cloud.AzureChina
@@ -77,27 +78,12 @@ func environmentAt(ctx context.Context, c Config) (cloud.Configuration, error) {
 			return cloud.Configuration{
 				ActiveDirectoryAuthorityHost: e.Authentication.LoginEndpoint,
 				Services: map[cloud.ServiceName]cloud.ServiceConfiguration{
-					cloud.ResourceManager: {Endpoint: orElse(e.ResourceManager, c.Endpoint), Audience: e.Authentication.Audiences[0]},
+					cloud.ResourceManager: {Endpoint: cmp.Or(e.ResourceManager, c.Endpoint), Audience: e.Authentication.Audiences[0]},
 				},
 			}, nil
 		}
 	}
 	return cloud.Configuration{}, fmt.Errorf("%s: %s does not know the cloud %q", key, c.Endpoint, c.Cloud)
-}
-
-// withEnvironment lays the variables that the webhook of workload identity sets, and
-// those of a secret, over the file. A file with a token is a workload identity,
-// whatever the file says. Source: kubernetes-sigs/cloud-provider-azure:pkg/azclient/auth_conf.go.
-func (a Auth) withEnvironment(lookup func(string) (string, bool)) Auth {
-	for name, field := range map[string]*string{
-		"AZURE_TENANT_ID": &a.Tenant, "AZURE_CLIENT_ID": &a.ClientID, "AZURE_CLIENT_SECRET": &a.ClientSecret, "AZURE_FEDERATED_TOKEN_FILE": &a.WorkloadToken,
-	} {
-		if value, set := lookup(name); set && value != "" {
-			*field = value
-			a.Workload = a.Workload || name == "AZURE_FEDERATED_TOKEN_FILE"
-		}
-	}
-	return a
 }
 
 // credentialOf is the first way to log in that the configuration has.
@@ -120,7 +106,7 @@ func credentialOf(c Config, place cloud.Configuration, alsoTenants ...string) (a
 	case a.ManagedIdentity:
 		o := &azidentity.ManagedIdentityCredentialOptions{ClientOptions: options}
 		switch {
-		case strings.HasPrefix(lower(a.IdentityID), "/subscriptions/"):
+		case strings.HasPrefix(strings.ToLower(a.IdentityID), "/subscriptions/"):
 			o.ID = azidentity.ResourceID(a.IdentityID)
 		case a.IdentityID != "":
 			o.ID = azidentity.ClientID(a.IdentityID)

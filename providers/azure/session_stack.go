@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,7 +55,7 @@ func stackEnvironment(ctx context.Context, c Config) (cloud.Configuration, error
 	if file.ResourceManager != "" && file.Audience != "" {
 		place.Services = map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: file.ResourceManager, Audience: file.Audience}}
 	}
-	place.ActiveDirectoryAuthorityHost = orElse(file.Login, place.ActiveDirectoryAuthorityHost)
+	place.ActiveDirectoryAuthorityHost = cmp.Or(file.Login, place.ActiveDirectoryAuthorityHost)
 	if place.Services == nil {
 		return place, fmt.Errorf("cloud: %s: resourceManagerEndpoint or tokenAudience is missing", environmentFile)
 	}

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
@@ -42,28 +41,8 @@ func (s *Session) connect(place cloud.Configuration, client azpolicy.ClientOptio
 
 // pipelineFor is the way to the tenant of a path's subscription.
 func (s *Session) pipelineFor(path string) runtime.Pipeline {
-	if segmentAfter(path, "subscriptions") == lower(s.config.networkSubscription()) {
+	if segmentAfter(path, "subscriptions") == strings.ToLower(s.config.networkSubscription()) {
 		return s.network
 	}
 	return s.pipeline
-}
-
-// twoTenants tells whether network resources are in another tenant.
-func (c Config) twoTenants() bool {
-	return c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant)
-}
-
-// checkTenants refuses what has no token for a second tenant. A subscription is of
-// one tenant, so two tenants are two subscriptions.
-// Source: kubernetes-sigs/cloud-provider-azure:pkg/azclient/auth_func.go.
-func (c Config) checkTenants() error {
-	const key = "networkResourceTenantID"
-	switch {
-	case !c.twoTenants():
-	case c.Auth.Workload, c.Auth.ManagedIdentity:
-		return fmt.Errorf("%s: another tenant than tenantId needs aadClientSecret or aadClientCertPath; workload and managed identities have tokens for one tenant", key)
-	case strings.EqualFold(c.networkSubscription(), c.Subscription):
-		return fmt.Errorf("%s: another tenant than tenantId needs networkResourceSubscriptionID, another subscription than subscriptionId", key)
-	}
-	return nil
 }

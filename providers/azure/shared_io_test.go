@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -21,7 +22,7 @@ import (
 // and the user's public IP is in the end what it was.
 func TestSharedAddressOverHTTP(t *testing.T) {
 	for _, kind := range []string{Public, Internal} {
-		for _, order := range permutations([]int{0, 1, 2}) {
+		for _, order := range cases.Orders(3) {
 			virtual.Run(t, fmt.Sprint(kind, order), func(t *testing.T) {
 				r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Addresses: 1}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 				user := r.sim.Cloud.Seed.Addresses[0]
@@ -36,9 +37,9 @@ func TestSharedAddressOverHTTP(t *testing.T) {
 						case kind == Internal:
 							s.Spec.LoadBalancerIP = "10.240.7.7"
 						case n == 0:
-							s.Annotations[keyPrefix+"azure-pip-name"] = user.Name
+							s.Annotations["service.beta.kubernetes.io/azure-pip-name"] = user.Name
 						default:
-							s.Annotations[keyPrefix+"azure-load-balancer-ipv4"] = user.IP
+							s.Annotations["service.beta.kubernetes.io/azure-load-balancer-ipv4"] = user.IP
 						}
 					}))
 				}
@@ -69,21 +70,24 @@ func (r *rig) ports(kind string) (served, open []string) {
 	r.Helper()
 	name := "kubernetes"
 	if kind == Internal {
-		name += suffixInternal
+		name += "-internal"
 	}
 	lb, err := r.session.get(r.Context(), r.config.balancerID(name), networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
 	for _, rule := range lb.props().list(listRules) {
-		served = append(served, fmt.Sprint(rule.props().number("frontendPort")))
+		served = append(served, fmt.Sprint(rule.props()["frontendPort"]))
 	}
 	nsg, err := r.session.get(r.Context(), r.config.securityID(), networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
 	for _, rule := range nsg.props().list(listSecurity) {
-		open = append(open, portsOf(rule.props())...)
+		open = append(open, rule.props().texts("destinationPortRanges")...)
+		if one := rule.props().text("destinationPortRange"); one != "" {
+			open = append(open, one)
+		}
 	}
 	slices.Sort(served)
 	slices.Sort(open)

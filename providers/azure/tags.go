@@ -98,6 +98,7 @@ func mergeTags(found, wanted Tags, systemTags []string, kept ...string) Tags {
 	return out
 }
 
+// containsFold tells whether a list has a text, whatever its case.
 func containsFold(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) })
 }
@@ -128,6 +129,7 @@ func (t Tags) owners() []string {
 	return out
 }
 
+// cluster is the cluster that has written the tags; "" if none has.
 func (t Tags) cluster() string    { return t.either(tagCluster, tagClusterLegacy) }
 func (t Tags) dnsService() string { return t.either(tagDNS, tagDNSLegacy) }
 

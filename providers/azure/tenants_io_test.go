@@ -85,7 +85,7 @@ func TestTwoTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	more := `{"networkResourceTenantID": "` + far.Seed.Tenant + `", "networkResourceSubscriptionID": "` + far.Seed.Subscription + `",`
-	r.config = parseConfig(t, strings.Replace(string(conf), "{", more, 1))
+	r.config = readConfig(t, strings.Replace(string(conf), "{", more, 1))
 	if r.session, err = open(t.Context(), r.config, providers.Env{Cluster: "kubernetes", Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestOwnCloud(t *testing.T) {
 				write(c.file)
 				t.Setenv(environmentFile, file)
 			}
-			s, err := open(t.Context(), parseConfig(t, c.conf), providers.Env{})
+			s, err := open(t.Context(), readConfig(t, c.conf), providers.Env{})
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q in it", err, c.want)

@@ -140,14 +140,14 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 }
 
 func value(key, text string) func(*corev1.Service) {
-	return func(s *corev1.Service) { s.Annotations[keyPrefix+key] = text }
+	return func(s *corev1.Service) { s.Annotations["service.beta.kubernetes.io/"+key] = text }
 }
 
 // tryDraft is draft for a Service that the user may have to be told of.
 func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *Facts) (p plan.Plan, problems bool) {
 	r.Helper()
 	have.Owner = ownerOf(svc)
-	_, told, err := build(r.input(svc), facts, have)
+	_, told, err := contents().Build(r.input(svc), facts, have)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func (r *rig) portOfStranger() {
 			"subnet": idObject(r.config.subnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": "10.240.200.10"}}})
 		p.setList(listPools, []Object{{"name": "my-pool"}})
 		p.setList(listRules, []Object{{"name": "my-rule", "properties": map[string]any{
-			toFrontend: idObject(id + "/" + listFrontends + "/my-front"), toPool: idObject(id + "/" + listPools + "/my-pool"), "protocol": "Tcp", "frontendPort": 80, "backendPort": 80}}})
+			"frontendIPConfiguration": idObject(id + "/" + listFrontends + "/my-front"), "backendAddressPool": idObject(id + "/" + listPools + "/my-pool"), "protocol": "Tcp", "frontendPort": 80, "backendPort": 80}}})
 	})
 }
 
@@ -174,9 +174,9 @@ func (r *rig) fullBalancer() {
 	r.portOfStranger()
 	r.editBalancer("kubernetes-internal", func(lb Object, id string) {
 		rules := lb.props().list(listRules)
-		for n := len(rules); n < mostRules-10; n++ {
+		for n := len(rules); n < 1500-10; n++ {
 			rules = append(rules, Object{"name": fmt.Sprint("my-rule-", n), "properties": map[string]any{
-				toFrontend: idObject(id + "/" + listFrontends + "/my-front"), toPool: idObject(id + "/" + listPools + "/my-pool"),
+				"frontendIPConfiguration": idObject(id + "/" + listFrontends + "/my-front"), "backendAddressPool": idObject(id + "/" + listPools + "/my-pool"),
 				"protocol": "Tcp", "frontendPort": 10000 + n, "backendPort": 10000 + n}})
 		}
 		lb.props().setList(listRules, rules)
@@ -191,7 +191,7 @@ func (r *rig) editBalancer(name string, edit func(lb Object, id string)) {
 		r.Fatal(err)
 	}
 	if lb == nil {
-		lb = LBMerge{Config: r.config}.fresh()
+		lb = Object{"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
 	}
 	edit(lb, id)
 	if _, err := r.session.put(r.Context(), id, lb, lb.text("etag")); err != nil {
@@ -212,7 +212,7 @@ func (r *rig) fullSecurity() {
 		r.Fatal(err)
 	}
 	rules := nsg.props().list(listSecurity)
-	for n := len(rules); n < mostSecurityRules; n++ {
+	for n := len(rules); n < 1000; n++ {
 		rules = append(rules, Object{"name": fmt.Sprint("my-rule-", n), "properties": map[string]any{
 			"priority": 1000 + n, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "sourcePortRange": "*", "sourceAddressPrefix": "10.0.0.0/8",
 			"destinationAddressPrefix": netip.AddrFrom4([4]byte{10, 9, byte(n / 250), byte(n % 250)}).String(), "destinationPortRange": "22",

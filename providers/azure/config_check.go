@@ -1,0 +1,64 @@
+package azure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// complete refuses a configuration in which something is missing without which
+// nothing works, or that asks for what is not there yet.
+func (c Config) complete() error {
+	for _, k := range []struct{ key, value string }{
+		{"subscriptionId", c.Subscription}, {"resourceGroup", c.Group}, {"location", c.Location}, {"vnetName", c.VNet}, {"securityGroupName", c.Security},
+	} {
+		if k.value == "" && !(k.key == "securityGroupName" && c.podIP()) {
+			return fmt.Errorf("%s: is missing", k.key)
+		}
+	}
+	return c.checkTenants()
+}
+
+// hasCluster: of several load balancers one has the name of the cluster.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func (c Config) hasCluster(cluster string) error {
+	if len(c.Multi) > 0 && !slices.ContainsFunc(c.Multi, func(m MultiBalancer) bool { return strings.EqualFold(m.Name, cluster) }) {
+		return fmt.Errorf("multipleStandardLoadBalancerConfigurations: none of them has the name of the cluster, %q", cluster)
+	}
+	return nil
+}
+
+// twoTenants tells whether network resources are in another tenant.
+func (c Config) twoTenants() bool {
+	return c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant)
+}
+
+// checkTenants refuses what has no token for a second tenant. A subscription is of
+// one tenant, so two tenants are two subscriptions.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/azclient/auth_func.go.
+func (c Config) checkTenants() error {
+	const key = "networkResourceTenantID"
+	switch {
+	case !c.twoTenants():
+	case c.Auth.Workload, c.Auth.ManagedIdentity:
+		return fmt.Errorf("%s: another tenant than tenantId needs aadClientSecret or aadClientCertPath; workload and managed identities have tokens for one tenant", key)
+	case strings.EqualFold(c.networkSubscription(), c.Subscription):
+		return fmt.Errorf("%s: another tenant than tenantId needs networkResourceSubscriptionID, another subscription than subscriptionId", key)
+	}
+	return nil
+}
+
+// withEnvironment lays the variables that the webhook of workload identity sets, and
+// those of a secret, over the file. A file with a token is a workload identity,
+// whatever the file says. Source: kubernetes-sigs/cloud-provider-azure:pkg/azclient/auth_conf.go.
+func (a Auth) withEnvironment(lookup func(string) (string, bool)) Auth {
+	for name, field := range map[string]*string{
+		"AZURE_TENANT_ID": &a.Tenant, "AZURE_CLIENT_ID": &a.ClientID, "AZURE_CLIENT_SECRET": &a.ClientSecret, "AZURE_FEDERATED_TOKEN_FILE": &a.WorkloadToken,
+	} {
+		if value, set := lookup(name); set && value != "" {
+			*field = value
+			a.Workload = a.Workload || name == "AZURE_FEDERATED_TOKEN_FILE"
+		}
+	}
+	return a
+}
