@@ -2,11 +2,13 @@ package azure
 
 import (
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/azure/wire"
 )
 
 // Cloud is the provider.
-func Cloud() providers.Cloud[Config, *Facts] {
-	cloud := contents()
-	cloud.Open = Open
+func Cloud() providers.Cloud[model.Config, *model.Facts] {
+	cloud := model.Cloud()
+	cloud.Open = wire.Open
 	return cloud
 }

@@ -29,15 +29,11 @@
 //	    gateway-addresses                addresses of pods by those of nodes                > gateway-service
 //
 // The load balancer and the security group are written whole, once for many
-// Services: merge_lb.go and merge_nsg.go put the edits of all of them onto the
-// object as just read, and whatever is in there besides goes back unchanged.
-//
-// Everything but session, read and apply is pure: those files are the only ones
-// that know an SDK. The package must not write an object or an entry that it
-// cannot prove to be the Service's: the name holds the UID, or tags name the
+// Services: the edits of all of them are put onto the object as just read, and
+// whatever is in there besides goes back unchanged. No object or entry is written
+// that is not proven to be the Service's: the name holds the UID, or tags name the
 // Service.
 //
-// Start with cloud.go, the table of contents; then kinds.go (what there is),
-// contract.go (what a read and a write of each kind do), names.go (what it is
-// called), build.go (what is wanted) and diff.go (how it is compared).
+// What a Service wants is in model, what talks to the cloud in wire; this package
+// joins them.
 package azure

@@ -16,6 +16,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure"
+	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
@@ -265,7 +266,7 @@ func TestLinkElsewhere(t *testing.T) {
 			}
 			return reconcile.Result{}
 		}
-		if made := run(false); !made.Clean || len(made.Draft.Have.Of(azure.KindLink)) != 1 {
+		if made := run(false); !made.Clean || len(made.Draft.Have.Of(model.KindLink)) != 1 {
 			t.Fatalf("no private link service was made: %+v", made.Err)
 		}
 		if !run(true).Released {

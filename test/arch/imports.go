@@ -130,7 +130,7 @@ func cloudSDK(s Source) []Finding {
 func isCloud(dir string) bool {
 	shared := []string{"providers/all", "providers/plugin", "providers/fault", "providers/kit", "providers/meter"}
 	// A cloud of two packages keeps its purity by them, not by the names of files.
-	split := strings.HasPrefix(dir, "providers/openstack") || strings.HasPrefix(dir, "providers/oci") || strings.HasPrefix(dir, "providers/gce")
+	split := strings.HasPrefix(dir, "providers/openstack") || strings.HasPrefix(dir, "providers/oci") || strings.HasPrefix(dir, "providers/gce") || strings.HasPrefix(dir, "providers/azure")
 	return covers("providers/*", dir) && !slices.Contains(shared, dir) && !split
 }
 

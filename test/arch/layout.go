@@ -66,9 +66,9 @@ func clouds() []row {
 		{dir: "providers/meter", local: []string{"providers", "providers/fault"},
 			reason: "it counts requests of any cloud and knows none"},
 		cloud("aws", "github.com/aws/", "gopkg.in/gcfg.v1"),
-		cloud("azure", "github.com/Azure/", "sigs.k8s.io/yaml"),
 	}
 	return slices.Concat(shared,
+		halves("azure", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", "sigs.k8s.io/yaml"}, []string{"github.com/Azure/"}),
 		halves("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
 		halves("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
 		halves("oci", []string{"k8s.io/apimachinery/pkg/labels", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
@@ -85,7 +85,7 @@ func halves(name string, values, sdk []string) []row {
 		{dir: dir + "/model", pure: true, std: []string{"io"}, others: append(values, corev1),
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault"},
 			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
-		{dir: dir + "/wire", others: sdk,
+		{dir: dir + "/wire", others: append(sdk, corev1),
 			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", dir + "/model"},
 			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
 	}

@@ -1,0 +1,33 @@
+package model
+
+import "github.com/berth-lb/berth/stack"
+
+// adopt gives a proof to found things that only the wish shows to be the
+// Service's: pools, memberships, entries of the security group and public IPs that
+// a controller made are everybody's
+// who wants them, by content, and the ledger decides when they go. What is not
+// wanted keeps no proof, so that pools which others filled are never emptied.
+func adopt(want, have *stack.Stack) *stack.Stack {
+	if want == nil || have == nil {
+		return have
+	}
+	out := have.Clone()
+	for i := range out.Resources {
+		r := &out.Resources[i]
+		if r.Proof != stack.None || !claimable(r.Key.Kind) {
+			continue
+		}
+		if _, wanted := want.Get(r.Key); wanted {
+			r.Proof = stack.Derived
+		}
+	}
+	return out
+}
+
+func claimable(k stack.Kind) bool {
+	switch k {
+	case KindPool, KindNICs, KindScaleSet, KindAccess, KindPublicIP:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Keys for the security group.
+var (
+	serviceTagsKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "allowed-service-tags", Group: groupAccess, Example: "AzureCloud,AzureFrontDoor.Backend",
+		Doc: "Azure service tags whose addresses may connect; others may not.",
+		Forms: []annotations.Form[[]string]{{
+			Type:       annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, serviceTag()),
+			DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
+			Doc: "What cannot be a tag, and an empty value, is refused; the official controller hands it to Azure, which refuses the security group, or closes the Service with it.",
+		}},
+	}
+	allowedRangesKey = &annotations.Key[[]netip.Prefix]{
+		Name: azurePrefix + "allowed-ip-ranges", Group: groupAccess, Example: "10.0.0.0/8,2001:db8::/32",
+		Doc: "Addresses that may connect; kube-proxy lets others pass.",
+		Forms: []annotations.Form[[]netip.Prefix]{{
+			Type: strictRanges(), DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
+			Doc: "Entries that are no ranges, and an empty value, are refused and what is there stays; the official controller closes the Service with them.",
+		}},
+	}
+	rangesKey = &annotations.Key[[]netip.Prefix]{
+		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Group: groupAccess, Example: "10.0.0.0/8",
+		Doc: "Addresses that may connect, together with those of " + azurePrefix + "allowed-ip-ranges.",
+		Forms: []annotations.Form[[]netip.Prefix]{{
+			Type: strictRanges(), Source: cpaAccess, Doc: "kube-proxy reads it as well.",
+		}},
+	}
+	denyAllKey = &annotations.Key[bool]{
+		Name: azurePrefix + "deny-all-except-load-balancer-source-ranges", Group: groupAccess, Example: "true",
+		Doc:   "Closes the Service for everybody else, the virtual network included, while ranges are given.",
+		Forms: flag("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go"),
+	}
+	noAccessKey = &annotations.Key[bool]{
+		Name: azurePrefix + "disable-load-balancer-nsg-rule", Group: groupAccess, Example: "true",
+		Doc:   "Writes nothing for the Service into the network security group.",
+		Forms: flag(cpaHelpers),
+	}
+	sharedRuleKey = &annotations.Key[bool]{
+		Name: azurePrefix + "shared-securityrule", Group: groupAccess, Example: "true", Doc: "Shares security rules between Services.",
+		Forms: []annotations.Form[bool]{{
+			Type: truth(), Bad: annotations.AsAbsent, Support: annotations.Accepted, Source: cpaDocs,
+			Reason: "rules of the same protocol, sources and ports are always shared, as in the official controller today",
+		}},
+	}
+)
+
+// strictRanges is a list without empty entries and host bits: what the official
+// controller takes for invalid must not pass here for something else.
+func strictRanges() annotations.Type[[]netip.Prefix] {
+	const legal = "a comma separated list of CIDRs without host bits, such as 10.0.0.0/8"
+	return annotations.Custom("cidr list", legal, func(raw string) ([]netip.Prefix, error) {
+		var out []netip.Prefix
+		for _, part := range strings.Split(raw, ",") {
+			p, err := netip.ParsePrefix(strings.TrimSpace(part))
+			switch {
+			case strings.TrimSpace(raw) == "":
+				return nil, errors.New("is empty, which would close the Service for everybody")
+			case err != nil:
+				return nil, fmt.Errorf("has the entry %q, which is no range", strings.TrimSpace(part))
+			case p != p.Masked():
+				return nil, fmt.Errorf("has the entry %s with host bits, %s is meant", p, p.Masked())
+			}
+			out = append(out, p)
+		}
+		return out, nil
+	})
+}
+
+// serviceTag is the name of one: whether Azure has it, only Azure knows. Refusing the
+// others here keeps what cannot be one out of the security group that all Services
+// share. Source: learn.microsoft.com/azure/virtual-network/service-tags-overview.
+func serviceTag() annotations.Type[string] {
+	form := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	return annotations.Custom("service tag", "a service tag of Azure, such as AzureCloud.WestEurope; ranges belong to "+azurePrefix+"allowed-ip-ranges", func(raw string) (string, error) {
+		if tag := strings.TrimSpace(raw); form.MatchString(tag) {
+			return tag, nil
+		}
+		return "", fmt.Errorf("%q is no service tag", raw)
+	})
+}
+
+func accessKeys() []annotations.Declaration {
+	return []annotations.Declaration{serviceTagsKey, allowedRangesKey, rangesKey, denyAllKey, noAccessKey, sharedRuleKey}
+}

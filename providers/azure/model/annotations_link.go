@@ -1,0 +1,125 @@
+package model
+
+import (
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Keys of private link services.
+var (
+	linkCreateKey = &annotations.Key[bool]{
+		Name: azurePrefix + "pls-create", Group: groupLink, Example: "true",
+		Doc: "Makes a private link service on the IPv4 frontend.",
+		Forms: []annotations.Form[bool]{{
+			Type: truth(), Bad: annotations.AsAbsent, Source: cpaLink,
+			Doc: "Without it a private link service that carries the Service's mark is deleted; the official controller leaves it until the frontend goes.",
+		}},
+	}
+	linkGroupKey = &annotations.Key[string]{
+		Name: azurePrefix + "pls-resource-group", Group: groupLink, Example: "links",
+		Doc:   "Resource group of the private link service.",
+		Forms: words("privateLinkServiceResourceGroup of the cloud configuration, else resourceGroup", cpaLink),
+	}
+	linkNameKey = &annotations.Key[string]{
+		Name: azurePrefix + "pls-name", Group: groupLink, Example: "shop-link",
+		Doc:   "Name of the private link service; it cannot change.",
+		Forms: words("pls-<frontend>", cpaLink),
+	}
+	linkSubnetKey = &annotations.Key[string]{
+		Name: azurePrefix + "pls-ip-configuration-subnet", Group: groupLink, Example: "links",
+		Doc:   "Subnet that the translated addresses are from.",
+		Forms: words(azurePrefix+"load-balancer-internal-subnet, else subnetName of the cloud configuration", cpaLink),
+	}
+	linkCountKey = &annotations.Key[int]{
+		Name: azurePrefix + "pls-ip-configuration-ip-address-count", Group: groupLink, Example: "2", Doc: "Number of translated addresses.",
+		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, 8).In("addresses").Trimmed(), Default: 1, Source: cpaLink}},
+	}
+	linkIPsKey = &annotations.Key[[]netip.Addr]{
+		Name: azurePrefix + "pls-ip-configuration-ip-address", Group: groupLink, Example: "10.240.0.7 10.240.0.8", Doc: "Static translated addresses, the first is the primary; the rest up to the count are dynamic.",
+		Forms: []annotations.Form[[]netip.Addr]{{
+			Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.IP(annotations.IPv4)), DefaultDoc: "all dynamic", Source: cpaLink,
+		}},
+	}
+	linkNamesKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "pls-fqdns", Group: groupLink, Example: "shop.example.com",
+		Doc:   "Names by which clients know the service.",
+		Forms: linkList(),
+	}
+	linkProxyKey = &annotations.Key[bool]{
+		Name: azurePrefix + "pls-proxy-protocol", Group: groupLink, Example: "true",
+		Doc:   "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.",
+		Forms: flag(cpaLink),
+	}
+	linkVisibilityKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "pls-visibility", Group: groupLink, Example: "*",
+		Doc:   `Subscriptions that may see the service; "*" means all.`,
+		Forms: linkList(),
+	}
+	linkApprovalKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "pls-auto-approval", Group: groupLink, Example: "0a1b2c3d-0000-0000-0000-000000000000",
+		Doc:   "Subscriptions whose connections are approved at once.",
+		Forms: linkList(),
+	}
+)
+
+func linkList() []annotations.Form[[]string] {
+	return []annotations.Form[[]string]{{
+		Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.NonEmpty()), Source: cpaLink,
+	}}
+}
+
+// linkDetails are the keys that describe a private link service.
+func linkDetails(bag *annotations.Bag) []annotations.Origin {
+	var out []annotations.Origin
+	add := func(_ any, from annotations.Origin, ok bool) {
+		if ok {
+			out = append(out, from)
+		}
+	}
+	for _, k := range []*annotations.Key[string]{linkNameKey, linkSubnetKey} {
+		v, from, ok := k.Lookup(bag)
+		add(v, from, ok)
+	}
+	for _, k := range []*annotations.Key[[]string]{linkNamesKey, linkVisibilityKey, linkApprovalKey} {
+		v, from, ok := k.Lookup(bag)
+		add(v, from, ok)
+	}
+	count, from, ok := linkCountKey.Lookup(bag)
+	add(count, from, ok)
+	ips, from, ok := linkIPsKey.Lookup(bag)
+	add(ips, from, ok)
+	proxy, from, ok := linkProxyKey.Lookup(bag)
+	add(proxy, from, ok)
+	return out
+}
+
+// checkLink: where a private link service can be, and how many addresses it has.
+func checkLink(kind string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+	if bag.Refused(linkCreateKey, linkCountKey, linkIPsKey) {
+		return nil
+	}
+	if !linkCreateKey.Get(bag) {
+		var out annotations.Problems
+		for _, from := range linkDetails(bag) {
+			out = append(out, annotations.Problem{Key: from.Key, Value: from.Raw, Message: "has no effect without " + linkCreateKey.Name, Severity: annotations.Warning})
+		}
+		return out
+	}
+	var out annotations.Problems
+	if kind == Public && !noFloatingKey.Get(bag) {
+		out = append(out, linkCreateKey.Refusal(bag, "needs "+internalKey.Name+" or "+noFloatingKey.Name, ""))
+	}
+	if n := len(linkIPsKey.Get(bag)); n > linkCountKey.Get(bag) {
+		out = append(out, linkIPsKey.Refusal(bag, "has more addresses than "+linkCountKey.Name+" says", ""))
+	}
+	return out
+}
+
+func linkKeys() []annotations.Declaration {
+	return []annotations.Declaration{
+		linkCreateKey, linkGroupKey, linkNameKey, linkSubnetKey, linkCountKey, linkIPsKey, linkNamesKey, linkProxyKey, linkVisibilityKey, linkApprovalKey,
+	}
+}

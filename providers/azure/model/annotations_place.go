@@ -1,0 +1,49 @@
+package model
+
+import "github.com/berth-lb/berth/annotations"
+
+// Keys that choose the kind of load balancer and which one.
+var (
+	internalKey = &annotations.Key[bool]{
+		Name: azurePrefix + "load-balancer-internal", Group: groupPlace, Example: "true",
+		Doc: "Gives the Service an address of the virtual network instead of a public one.",
+		Forms: []annotations.Form[bool]{{
+			Type: truth(), Bad: annotations.AsAbsent, Change: annotations.Replaced, Source: cpaBalancer,
+			Doc: `"True" means internal here. The official controller makes a public load balancer of it whose security group stays closed. ` +
+				"After a change the Service is on the new load balancer before it leaves the old one; its address changes.",
+		}},
+	}
+	subnetKey = &annotations.Key[string]{
+		Name: azurePrefix + "load-balancer-internal-subnet", Group: groupPlace, Example: "backend",
+		Doc: "Name of the subnet, in the cluster's virtual network, that the address is from.",
+		Forms: []annotations.Form[string]{{
+			Kinds: onInternal(), Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent,
+			DefaultDoc: "subnetName of the cloud configuration", Change: annotations.Brief, Source: cpaBalancer,
+			Doc: "It is a part of the names of the frontend, rules and probes, so they are made anew, in one write.",
+		}},
+	}
+	configurationsKey = &annotations.Key[[]string]{
+		Name: azurePrefix + "load-balancer-configurations", AnyCase: true, Group: groupPlace, Example: "lb1,lb2",
+		Doc: "Which of several load balancers the Service may be on.",
+		Forms: []annotations.Form[[]string]{{
+			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.NonEmpty()), DefaultDoc: "all of them", Change: annotations.Replaced,
+			Doc: "Without several load balancers in the cloud configuration it has no effect.", Source: cpaHelpers,
+		}},
+	}
+	groupKey = &annotations.Key[string]{
+		Name: azurePrefix + "load-balancer-resource-group", Group: groupPlace, Example: "network-group",
+		Doc:   "Resource group of the public IP; the load balancer is never moved by it.",
+		Forms: words("resourceGroup of the cloud configuration", cpaBalancer, Public),
+	}
+	modeKey = &annotations.Key[string]{
+		Name: azurePrefix + "load-balancer-mode", Group: groupPlace, Example: "__auto__", Doc: "Which Basic load balancer the Service is on.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.String(), Support: annotations.Accepted, Source: cpaBalancer,
+			Reason: "it chooses between load balancers of the Basic SKU, which Azure has retired; Standard ones ignore it in the official controller as well",
+		}},
+	}
+)
+
+func placeKeys() []annotations.Declaration {
+	return []annotations.Declaration{internalKey, subnetKey, configurationsKey, groupKey, modeKey}
+}

@@ -1,0 +1,274 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+)
+
+// sourceInternet is the service tag for everybody outside of the network.
+const sourceInternet = "Internet"
+
+// whoMay is who may connect: one decision for all rules.
+type whoMay struct {
+	tags   []string
+	ranges []netip.Prefix // merged
+	open   bool           // the Internet as well
+	deny   bool           // nobody else, the virtual network included
+}
+
+// clients decides who may connect. Ranges that hold everybody of a family stand
+// for the Internet, in that family alone; an internal Service without ranges has
+// no rule, since the network's own default lets the network in. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go.
+func clients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll bool) whoMay {
+	all := slices.Concat(spec, allowed)
+	w := whoMay{tags: tags, ranges: mergeRanges(all), deny: denyAll && len(all) > 0}
+	everybody := slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Bits() == 0 })
+	w.open = kind == Public && len(tags) == 0 && len(all) == 0 && !everybody
+	return w
+}
+
+// mergeRanges leaves out ranges that others hold and puts neighbours together. What is
+// merged so far has neither, so one look at its end for each range is enough.
+func mergeRanges(in []netip.Prefix) []netip.Prefix {
+	sorted := slices.Clone(in)
+	slices.SortFunc(sorted, func(a, b netip.Prefix) int { return cmp.Or(a.Addr().Compare(b.Addr()), a.Bits()-b.Bits()) })
+	out := sorted[:0]
+	for _, p := range sorted {
+		if n := len(out); n > 0 && out[n-1].Overlaps(p) {
+			continue // the wider one of two comes first
+		}
+		out = append(out, p)
+		for n := len(out); n > 1 && siblings(out[n-2], out[n-1]); n = len(out) {
+			out = append(out[:n-2], parent(out[n-2]))
+		}
+	}
+	return out
+}
+
+// siblings tells whether two ranges are the halves of one.
+func siblings(a, b netip.Prefix) bool {
+	return a.Bits() == b.Bits() && a.Bits() > 0 && parent(a) == parent(b)
+}
+
+// parent is the range of twice the size.
+func parent(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Bits()-1).Masked() }
+
+// access wants the entries of the security group.
+func (b *builder) access() {
+	b.refuseForeign()
+	if noAccessKey.Get(b.in.Values) {
+		return
+	}
+	if !b.facts.Security {
+		b.fail("securityGroupName", b.in.Config.Security, "of the cloud configuration names no network security group that exists", "the name of one")
+		return
+	}
+	spec, allowed, ok := b.clientRanges()
+	if !ok {
+		return
+	}
+	tags := serviceTagsKey.Get(b.in.Values)
+	who := clients(b.in.Kind, tags, spec, allowed, denyAllKey.Get(b.in.Values))
+	if len(tags) > 0 && len(spec) > 0 {
+		b.tell(serviceTagsKey.Warning(b.in.Values, "lets clients in that kube-proxy turns away, because spec.loadBalancerSourceRanges is set", ""))
+	}
+	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+		b.keepAccess(family)
+		destinations := b.destinations(family)
+		if len(destinations) == 0 {
+			continue
+		}
+		if entries := (len(tags) + 1) * len(destinations); len(tags) > 0 && entries > mostPrefixes {
+			b.tell(serviceTagsKey.Refusal(b.in.Values, fmt.Sprintf("has %d tags, which with %d addresses take %d entries of the network security group, more than the %d that it can have",
+				len(tags), len(destinations), entries, mostPrefixes), "fewer tags"))
+			return
+		}
+		for rank, protocol := range []string{"Tcp", "Udp", "*"} {
+			if ports := b.openPorts(protocol); len(ports) > 0 {
+				b.allow(who, string(family), protocol, ports, destinations, rank)
+			}
+		}
+		if who.deny {
+			b.enter(Access{Rule: denyName(string(family)), Deny: true, Family: string(family), Protocol: "*", Rank: denyRank}, destinations)
+		}
+	}
+}
+
+// Ranks keep the order in which new rules get priorities: by protocol, then
+// family, tags before ranges, deny rules at the end. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go.
+const (
+	rankProtocol = 10000
+	rankFamily   = 1000
+	denyRank     = 100000
+)
+
+func (b *builder) allow(who whoMay, family, protocol string, ports, destinations []string, rank int) {
+	rank *= rankProtocol
+	if family == IPv6 {
+		rank += rankFamily
+	}
+	one := func(sources ...string) {
+		slices.Sort(sources)
+		rank++
+		b.enter(Access{
+			Rule: allowName(family, protocol, sources, ports), Family: family, Protocol: protocol, Sources: sources, Ports: ports, Rank: rank,
+		}, destinations)
+	}
+	for _, tag := range who.tags {
+		one(tag)
+	}
+	var texts []string
+	for _, p := range nodeports.OfFamily(who.ranges, corev1.IPFamily(family)) {
+		texts = append(texts, p.String())
+	}
+	if len(texts) > 0 {
+		one(texts...)
+	}
+	if who.open {
+		one(sourceInternet)
+	}
+}
+
+// enter wants one rule for each destination.
+func (b *builder) enter(a Access, destinations []string) {
+	a.Group, a.Security = b.in.Config.securityGroup(), b.in.Config.Security
+	for _, d := range destinations {
+		a.Destination, a.Alone = d, b.isAlone(d)
+		b.out.Put(stack.Resource{Key: accessKey(a.Rule, d), In: securityKey(a.Group, a.Security), Hold: stack.Counted, Spec: a})
+	}
+}
+
+// isAlone tells whether only this Service has the address, as far as is known.
+func (b *builder) isAlone(address string) bool {
+	for _, lb := range b.facts.Balancers {
+		for _, f := range lb.Frontends {
+			others := !ownedBy(b.base, f.Name) || slices.ContainsFunc(f.Users, func(u string) bool { return !ownedBy(b.base, u) })
+			if f.Address == address && others {
+				return false
+			}
+		}
+	}
+	return slices.ContainsFunc(b.families, func(f corev1.IPFamily) bool { return b.addresses[f] == address })
+}
+
+// clientRanges are the ranges of the field and those of the annotations. Both at
+// once are refused, as by the official controller: nobody can tell which is meant.
+func (b *builder) clientRanges() (spec, allowed []netip.Prefix, ok bool) {
+	const field = "spec.loadBalancerSourceRanges"
+	for _, text := range b.in.Service.Spec.LoadBalancerSourceRanges {
+		p, err := netip.ParsePrefix(strings.TrimSpace(text))
+		if err != nil || p != p.Masked() {
+			b.fail(field, text, "is no range without host bits", "CIDRs such as 10.0.0.0/8")
+			return nil, nil, false
+		}
+		spec = append(spec, p)
+	}
+	allowed = slices.Concat(allowedRangesKey.Get(b.in.Values), rangesKey.Get(b.in.Values))
+	if len(spec) > 0 && len(allowed) > 0 {
+		b.fail(field, "", "cannot be set together with "+allowedRangesKey.Name+" or "+rangesKey.Name, "one of them")
+		return nil, nil, false
+	}
+	return spec, allowed, true
+}
+
+// openPorts are the ports that clients use, as texts in the order of texts: those
+// of the Service, or its node ports while floating IP is off. Ports without a rule
+// are open as well.
+func (b *builder) openPorts(protocol string) []string {
+	var out []string
+	for _, p := range b.in.Backends.Ports {
+		if b.in.Ended() {
+			break
+		}
+		wire := wireProtocol(p.Protocol)
+		if wire == protocolAll {
+			wire = "*"
+		}
+		port := p.Port
+		if noFloatingKey.Get(b.in.Values) {
+			port = p.NodePort
+		}
+		if wire == protocol && port != 0 {
+			out = append(out, string(number(port)))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// destinations are the addresses that clients send to. While one is not known yet,
+// those of the frontends before stay open.
+func (b *builder) destinations(family corev1.IPFamily) []string {
+	var out []string
+	for _, a := range additionalKey.Get(b.in.Values) {
+		if nodeports.FamilyOf(a) == family && !noFloatingKey.Get(b.in.Values) {
+			out = append(out, a.Unmap().String())
+		}
+	}
+	switch {
+	case noFloatingKey.Get(b.in.Values):
+		out = b.nodeAddresses(family)
+	case !slices.Contains(b.families, family):
+	case b.addressOf(family) != "":
+		out = append(out, b.addressOf(family))
+	case b.foresees:
+		out = append(out, unknownAddress(family))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// keepAccess wants what lets clients in to the address before, while the new one is not
+// known: it goes with the run that follows, and nothing is opened for an address that
+// goes.
+func (b *builder) keepAccess(family corev1.IPFamily) {
+	if noFloatingKey.Get(b.in.Values) || b.foresees || !slices.Contains(b.families, family) || b.addressOf(family) != "" {
+		return
+	}
+	before := b.addressesBefore(family)
+	for _, r := range b.have.Of(KindAccess) {
+		entry, _ := r.Spec.(Access)
+		if entry.Family == string(family) && r.Proof != stack.None && slices.Contains(before, entry.Destination) {
+			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Hold: stack.Counted, Spec: entry})
+		}
+	}
+}
+
+// addressOf is the address of a family: as chosen, else as it was given to the
+// frontend of that name.
+func (b *builder) addressOf(family corev1.IPFamily) string {
+	if a := b.addresses[family]; a != "" {
+		return a
+	}
+	for _, want := range b.entries.Frontends {
+		for _, had := range b.foundEntries().Frontends {
+			if want.Version == string(family) && sameFrontend(want, had) {
+				return had.Address
+			}
+		}
+	}
+	return ""
+}
+
+func (b *builder) addressesBefore(family corev1.IPFamily) []string {
+	var out []string
+	for _, r := range b.have.Of(KindEntries) {
+		e, _ := r.Spec.(Entries)
+		for _, f := range e.Frontends {
+			if f.Version == string(family) && f.Address != "" && r.Proof != stack.None {
+				out = append(out, f.Address)
+			}
+		}
+	}
+	return out
+}

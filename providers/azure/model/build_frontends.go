@@ -1,0 +1,254 @@
+package model
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
+)
+
+// frontend adds the frontend of a family and the public IP that it needs.
+func (b *builder) frontend(family corev1.IPFamily) {
+	f := Frontend{Name: frontendName(b.base, b.subnetPart(), b.suffix(family)), Version: string(family)}
+	ok := false
+	if b.in.Kind == Internal {
+		f, ok = b.privateFrontend(f, family)
+	} else {
+		f, ok = b.publicFrontend(f, family)
+	}
+	if ok {
+		b.entries.Frontends = append(b.entries.Frontends, b.named(f))
+	}
+}
+
+// named gives the frontend the name of the one that has its address already: the
+// name of another Service's, or its own.
+func (b *builder) named(f Frontend) Frontend {
+	lb, _ := b.onBalancer()
+	for _, there := range lb.Frontends {
+		samePlace := !f.PublicIP.IsZero() && there.PublicIP == f.PublicIP ||
+			f.PublicIP.IsZero() && f.Address != "" && there.Address == f.Address
+		others := slices.ContainsFunc(there.Users, func(u string) bool { return !ownedBy(b.base, u) })
+		if samePlace && (!ownedBy(b.base, there.Name) || others || there.Held) {
+			f.Name, f.Subnet = there.Name, there.Subnet
+		}
+	}
+	return f
+}
+
+// nameFor is the name of the frontend of a family as it is wanted.
+func (b *builder) nameFor(family corev1.IPFamily) string {
+	for _, f := range b.entries.Frontends {
+		if f.Version == string(family) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// privateFrontend chooses the subnet and, as far as somebody said or had one, the
+// address: the user's, that of the frontend that is there, that of the status
+// before. The last only if no other frontend has it: a status can be old.
+func (b *builder) privateFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
+	name := subnetName(b.in)
+	subnet, ok := b.facts.Subnets[lower(name)]
+	if !ok {
+		b.fail(subnetKey.Name, name, "is no subnet of the virtual network "+b.in.Config.VNet, "the name of a subnet")
+		return f, false
+	}
+	f.Subnet = cmp.Or(subnet.ID, b.in.Config.SubnetID(name))
+	if b.in.Config.ExtendedLocation.Name == "" {
+		f.Zones = b.facts.Zones
+	}
+	f.Address, f.Static = b.privateAddress(f, subnet, family)
+	b.addresses[family] = f.Address
+	return f, true
+}
+
+//nolint:gocyclo // The ways to an address, each in a line or two, in the order in which they count.
+func (b *builder) privateAddress(f Frontend, subnet FoundSubnet, family corev1.IPFamily) (string, bool) {
+	wanted, asked := wantedIP(b.in, family)
+	had := b.foundEntries().Frontends
+	for _, old := range had {
+		if !strings.EqualFold(old.Name, f.Name) && old.Version != f.Version {
+			continue
+		}
+		kept := asked && old.Address == wanted.String() || !asked && (SameID(old.Subnet, f.Subnet) || subnet.holds(old.Address))
+		if kept && old.PublicIP.IsZero() && (ownedBy(b.base, old.Name) || asked) {
+			return old.Address, old.Static
+		}
+	}
+	if asked {
+		return wanted.String(), true
+	}
+	for _, in := range b.in.Service.Status.LoadBalancer.Ingress {
+		a, err := netip.ParseAddr(in.IP)
+		if err == nil && nodeports.FamilyOf(a) == family && subnet.holds(a.String()) && !b.isHeld(a.String()) {
+			return a.Unmap().String(), true
+		}
+	}
+	return "", false
+}
+
+// isHeld tells whether a frontend that is not the Service's has the address.
+func (b *builder) isHeld(address string) bool {
+	for _, lb := range b.facts.Balancers {
+		for _, f := range lb.Frontends {
+			if f.Address == address && !ownedBy(b.base, f.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s FoundSubnet) holds(address string) bool {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Prefixes, func(text string) bool {
+		p, err := netip.ParsePrefix(text)
+		return err == nil && p.Contains(a)
+	})
+}
+
+// publicFrontend finds or makes the public IP of a family.
+func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
+	group := lower(cmp.Or(groupKey.Get(b.in.Values), b.in.Config.Group))
+	name, ip, ok := b.publicIP(group, family)
+	if !ok {
+		return f, false
+	}
+	switch {
+	case ip == nil:
+		b.newPublicIP(group, name, family)
+	case !b.fits(*ip, family):
+		return f, false
+	case ip.Managed() && ip.Tags.OfCluster(b.cluster):
+		b.managedIP(*ip, family)
+	default:
+		b.userIP(*ip)
+	}
+	key := PublicIPKey(group, name)
+	f.PublicIP = stack.RefTo(key)
+	b.addresses[family] = b.publicAddress(key, ip)
+	f.Address = b.addresses[family]
+	return f, true
+}
+
+// publicIP finds which public IP the family has, by what the user says in this
+// order: a name, a prefix, an address; else the Service has one of its own. Nil:
+// it is not there yet.
+func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *FoundIP, bool) {
+	if name, key := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family); name != "" {
+		ip := b.facts.publicIP(group, name)
+		if ip == nil {
+			b.fail(key.either(pipNameKey.Name, pipNameV6Key.Name), name, "is no public IP of the resource group "+group, "the name of one that exists")
+			return "", nil, false
+		}
+		b.tellOtherIP(ip, family, key.either(pipNameKey.Name, pipNameV6Key.Name))
+		return ip.Name, ip, true
+	}
+	prefix, key := b.perFamily(pipPrefixKey.Get(b.in.Values), pipPrefixV6Key.Get(b.in.Values), family)
+	if wanted, asked := wantedIP(b.in, family); asked && prefix == "" {
+		return b.publicIPOfAddress(group, wanted, wantedBy(b.in, family))
+	}
+	name := publicIPName(b.cluster, b.base, prefix, b.suffix(family))
+	ip := b.facts.publicIP(group, name)
+	if _, there := b.have.Get(PublicIPKey(group, name)); ip != nil && b.mine(*ip) && !there {
+		ip = nil // deleted since the facts were read
+	}
+	if prefix != "" {
+		b.tellOtherIP(ip, family, key.either(pipPrefixKey.Name, pipPrefixV6Key.Name))
+	}
+	return name, ip, true
+}
+
+// tellOtherIP warns where the Service asks for an address, and a stronger key leads
+// to a public IP that has another one.
+func (b *builder) tellOtherIP(ip *FoundIP, family corev1.IPFamily, by string) {
+	if wanted, asked := wantedIP(b.in, family); asked && (ip == nil || ip.Address != wanted.String()) {
+		b.tell(said(wantedBy(b.in, family), wanted.String(), "has no effect, because "+by+" says which public IP it is", "", annotations.Warning))
+	}
+}
+
+// publicIPOfAddress finds the public IP with the address that a key asks for.
+func (b *builder) publicIPOfAddress(group string, wanted netip.Addr, key string) (string, *FoundIP, bool) {
+	if !isPublic(wanted) {
+		b.fail(key, wanted.String(), "is no public address", "the address of a public IP, or "+internalKey.Name)
+		return "", nil, false
+	}
+	for i, ip := range b.facts.PublicIPs {
+		if ip.Group == group && ip.Address == wanted.String() {
+			return ip.Name, &b.facts.PublicIPs[i], true
+		}
+	}
+	b.fail(key, wanted.String(), "is the address of no public IP of the resource group "+group, "the address of one that exists; "+groupKey.Name+" names another group")
+	return "", nil, false
+}
+
+// isPublic tells whether clients of the Internet can reach the address.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_utils.go.
+func isPublic(a netip.Addr) bool {
+	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10)
+	platform := netip.AddrFrom4([4]byte{168, 63, 129, 16})
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !shared.Contains(a) && a != platform
+}
+
+// whichKey tells which of two keys gave a value.
+type whichKey bool
+
+func (k whichKey) either(first, second string) string {
+	if k {
+		return second
+	}
+	return first
+}
+
+// perFamily picks between the key of both families and that of IPv6. A Service
+// with IPv6 alone may use either.
+func (b *builder) perFamily(one, six string, family corev1.IPFamily) (string, whichKey) {
+	switch {
+	case family != corev1.IPv6Protocol:
+		return one, false
+	case b.dual() || six != "":
+		return six, true
+	default:
+		return one, false
+	}
+}
+
+func (f *Facts) publicIP(group, name string) *FoundIP {
+	for i, ip := range f.PublicIPs {
+		if ip.Group == group && strings.EqualFold(ip.Name, name) {
+			return &f.PublicIPs[i]
+		}
+	}
+	return nil
+}
+
+// publicAddress is the address as far as it is known: of what was found, or of
+// what has just been made.
+func (b *builder) publicAddress(key stack.Key, ip *FoundIP) string {
+	if ip != nil && ip.Address != "" {
+		return ip.Address
+	}
+	if r, ok := b.have.Get(key); ok {
+		if spec, ok := r.Spec.(PublicIP); ok && spec.Address != "" {
+			return spec.Address
+		}
+	}
+	for _, f := range b.foundEntries().Frontends {
+		if f.PublicIP.To == key {
+			return f.Address
+		}
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package model
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// TestLater: what is foretold before the first write is what the security group
+// has for the new addresses at the end, and nothing is foretold then.
+func TestLater(t *testing.T) {
+	foretold := 0
+	for _, c := range good(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			a, book := c.arm(t)
+			tn := c.tenant(c.service)
+			first, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
+			got := later(tn.in, a.read(), a.have(tn.in.Owner))
+			_, refused := a.settle(tn.in.Owner, tn, book)
+			if len(refused) > 0 {
+				return // waits for others
+			}
+			last, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
+			now := map[string]bool{}
+			for _, r := range last.Of(KindAccess) {
+				spec, _ := r.Spec.(Access)
+				if _, known := first.Get(r.Key); !known {
+					now["once "+unknownAddress(corev1.IPFamily(spec.Family))+" is known, "+spec.inWords()] = true
+				}
+			}
+			told := map[string]bool{}
+			for _, text := range got {
+				told[text] = true
+			}
+			if len(first.Resources) == 0 || moves(first, last) {
+				return // one thing goes before another comes: addresses that are known, or rules that are kept
+			}
+			if d := cmp.Diff(now, told); d != "" {
+				t.Errorf("(-what came +what was foretold):\n%s", d)
+			}
+			foretold += len(told)
+			if still := later(tn.in, a.read(), a.have(tn.in.Owner)); len(still) > 0 {
+				t.Errorf("foretold at the end: %q", still)
+			}
+		})
+	}
+	if foretold < 30 {
+		t.Errorf("%d rules were foretold: the cases show too little", foretold)
+	}
+}
+
+// TestLaterWords shows what the user reads.
+func TestLaterWords(t *testing.T) {
+	want := map[string][]string{
+		"public-basic": {"once the IPv4 address is known, security group nsg opens TCP 80 of it to Internet"},
+		"public-ranges-deny": {
+			"once the IPv4 address is known, security group nsg opens TCP 80 of it to 203.0.113.0/24",
+			"once the IPv4 address is known, security group nsg denies it to everybody else",
+		},
+		"public-no-security-rules": nil,
+		"internal-basic":           nil,
+	}
+	for _, c := range loadCases(t) {
+		if _, listed := want[c.Name]; !listed {
+			continue
+		}
+		a, _ := c.arm(t)
+		tn := c.tenant(c.service)
+		if d := cmp.Diff(want[c.Name], later(tn.in, a.read(), a.have(tn.in.Owner))); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.Name, d)
+		}
+		delete(want, c.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no such case: %v", want)
+	}
+}
+
+// moves tells whether what is wanted at first is left again.
+func moves(first, last *stack.Stack) bool {
+	return slices.ContainsFunc(first.Resources, func(r stack.Resource) bool {
+		_, wanted := last.Get(r.Key)
+		return !wanted
+	})
+}

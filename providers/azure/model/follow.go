@@ -1,0 +1,87 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// follow keeps what is there of a Service that cannot be understood, with today's
+// nodes in its pools. Entries of addresses that are nobody's any more are no part of
+// it, but for those of nodes that may come back: every Service finds them, and one that
+// kept them would keep them open for good. A pool that another controller has filled, such as that of
+// the nodes' way out, carries no proof: it is the Service's if its rules use it.
+func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
+	if in.Config.PodIP() {
+		return followPods(in, have)
+	}
+	out := &stack.Stack{Owner: in.Owner}
+	for _, r := range have.Resources {
+		if r.Proof == stack.Leftover && !toNodes(have, r) {
+			continue
+		}
+		if r.Proof != stack.None {
+			out.Put(r)
+		}
+	}
+	for _, r := range have.Of(KindEntries) {
+		if e, ok := r.Spec.(Entries); ok && r.Proof != stack.None && in.Backends.Nodes.Len() > 0 {
+			followPools(in, facts, have, e, out)
+		}
+	}
+	out.Sort()
+	return out
+}
+
+// toNodes tells whether an entry of the security group lets packets to a node's port in
+// for a found rule of the Service.
+func toNodes(have *stack.Stack, r stack.Resource) bool {
+	a, ok := r.Spec.(Access)
+	return ok && slices.ContainsFunc(have.Of(KindEntries), func(found stack.Resource) bool {
+		e, _ := found.Spec.(Entries)
+		return found.Proof != stack.None && slices.ContainsFunc(e.Rules, func(rule Rule) bool {
+			return toNode(rule) && (a.Deny || slices.Contains(a.Ports, string(number(rule.BackendPort))))
+		})
+	})
+}
+
+// followPools wants today's nodes in the pools of found entries.
+func followPools(in input, facts *Facts, have *stack.Stack, e Entries, out *stack.Stack) {
+	b := &builder{in: in, facts: facts, have: have, lb: e.Balancer, cluster: clusterName(in.Identity), base: BaseName(in.Owner.UID), entries: e, out: out}
+	if in.Config.FilledByOthers(KindOf(e.Balancer)) {
+		return
+	}
+	for _, name := range e.Pools {
+		found, ok := have.Get(PoolKey(e.Balancer, name))
+		if !ok {
+			continue
+		}
+		family := corev1.IPv4Protocol
+		if strings.HasSuffix(lower(name), lower(SuffixIPv6)) {
+			family = corev1.IPv6Protocol
+		}
+		b.fill(found, name, family)
+	}
+}
+
+// fill wants today's nodes in a found pool. One that no node fits stays as it is.
+func (b *builder) fill(found stack.Resource, name string, family corev1.IPFamily) {
+	spec, ok := found.Spec.(Pool)
+	if !ok {
+		return
+	}
+	if b.in.Config.PoolType == PoolNodeIP {
+		list := b.poolAddresses(found.Key, family)
+		if len(list) == 0 {
+			return
+		}
+		spec.Addresses = list
+	} else {
+		b.machines(name)
+	}
+	found.Spec = spec
+	b.out.Put(found)
+}

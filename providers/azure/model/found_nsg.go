@@ -1,0 +1,204 @@
+package model
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// ContentOf reads a rule that is ours by name and priority. Rules with ranges of
+// ports are not made here and are left alone.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/securitygroup/securitygroup.go.
+func ContentOf(r Object) (Access, bool) {
+	p, name := r.Props(), r.Text("name")
+	priority := p.number("priority")
+	if !strings.HasPrefix(name, rulePrefix) || priority < firstPriority || priority > lastPriority || !strings.EqualFold(p.Text("direction"), "Inbound") {
+		return Access{}, false
+	}
+	a := Access{Protocol: p.Text("protocol"), Family: ipv4}
+	if strings.Contains(name, "_"+IPv6) {
+		a.Family = IPv6
+	}
+	if strings.HasPrefix(name, denyPrefix) {
+		a.Deny, a.Rule = true, denyName(a.Family)
+		return a, strings.EqualFold(p.Text("access"), "Deny")
+	}
+	a.Sources, a.Ports = prefixes(r, "sourceAddressPrefix"), portsOf(p)
+	for _, port := range a.Ports {
+		if strings.ContainsAny(port, "-*") {
+			return Access{}, false
+		}
+	}
+	slices.Sort(a.Sources)
+	slices.Sort(a.Ports)
+	a.Rule = allowName(a.Family, a.Protocol, a.Sources, a.Ports)
+	return a, strings.EqualFold(p.Text("access"), "Allow")
+}
+
+func portsOf(p Object) []string {
+	out := p.Texts("destinationPortRanges")
+	if one := p.Text("destinationPortRange"); one != "" {
+		out = append(out, one)
+	}
+	return out
+}
+
+// prefixes is a field that has a singular and a plural form.
+func prefixes(r Object, field string) []string {
+	out := r.Props().Texts(field + "es")
+	if one := r.Props().Text(field); one != "" {
+		out = append(out, one)
+	}
+	return out
+}
+
+// Destinations are the addresses to which a rule lets in.
+func Destinations(r Object) []string { return prefixes(r, "destinationAddressPrefix") }
+
+// AccessSeeker is whose entries are looked for in a security group.
+type AccessSeeker struct {
+	Own    map[string]bool // addresses that only this Service has
+	Shared map[string]bool // addresses that it has with other Services
+	Nodes  map[string]bool // addresses of nodes
+	InUse  map[string]bool // every address that is somebody's, those above included
+	Asked  map[string]bool // addresses that the scope asked for
+	Rules  []Rule          // that the Service has, with the address in place of the frontend's name
+	Going  bool            // the Service is being released
+}
+
+// SeekerOf gathers the addresses of the Service with the base name.
+func SeekerOf(base string, entries []Entries, balancers []FoundBalancer, publicIPs []FoundIP, nodes, asked []string, owner stack.Owner) AccessSeeker {
+	s := AccessSeeker{Own: map[string]bool{}, Shared: map[string]bool{}, Nodes: map[string]bool{}, InUse: map[string]bool{}, Asked: map[string]bool{}}
+	for _, ip := range publicIPs {
+		s.InUse[ip.Address] = true
+		if slices.Contains(ip.Services, ServiceKey(owner)) {
+			s.have(ip.Address, len(ip.Services) > 1)
+		}
+	}
+	for _, lb := range balancers {
+		for _, f := range lb.Frontends {
+			s.InUse[f.Address] = true
+			mine := ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return ownedBy(base, r) })
+			if mine {
+				s.have(f.Address, !ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return !ownedBy(base, r) }))
+			}
+		}
+	}
+	for _, e := range entries {
+		for _, r := range e.Rules {
+			for _, f := range e.Frontends {
+				if strings.EqualFold(f.Name, r.Frontend) {
+					r.Frontend = f.Address
+				}
+			}
+			s.Rules = append(s.Rules, r)
+		}
+	}
+	for _, n := range nodes {
+		s.Nodes[n], s.InUse[n] = true, true
+	}
+	for _, a := range asked {
+		s.Asked[a] = true
+	}
+	return s
+}
+
+func (s AccessSeeker) have(address string, shared bool) {
+	if address == "" {
+		return
+	}
+	if shared || s.Shared[address] {
+		s.Shared[address] = true
+		delete(s.Own, address)
+		return
+	}
+	s.Own[address] = true
+}
+
+// AccessOf lists the entries of a security group that concern the Service.
+func AccessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
+	var out []stack.Resource
+	in := securityKey(c.securityGroup(), c.Security)
+	seen := map[stack.Key]bool{}
+	for _, r := range nsg.Props().List(ListSecurity) {
+		a, ok := ContentOf(r)
+		if !ok {
+			continue
+		}
+		a.Group, a.Security = c.securityGroup(), c.Security
+		for _, d := range Destinations(r) {
+			a.Destination = Canonical(d)
+			key := accessKey(a.Rule, a.Destination)
+			proof, concerns := who.proof(a)
+			a.Alone = who.Own[a.Destination] || who.leftover(a.Destination)
+			if concerns && !seen[key] {
+				seen[key] = true
+				out = append(out, stack.Resource{Key: key, ID: r.Text("id"), In: in, Hold: stack.Counted, Proof: proof, Spec: a})
+			}
+		}
+	}
+	return out
+}
+
+// leftover tells whether an address was a frontend's and is nobody's any more: a Service
+// that cannot be read has its frontends, and asks for public addresses beside them only.
+func (s AccessSeeker) leftover(address string) bool {
+	at, err := netip.ParseAddr(address)
+	return err == nil && at.IsPrivate() && !s.InUse[address]
+}
+
+// proof tells why an entry is the Service's to remove, once nobody wants it. An
+// address that is nobody's any more is left over, as what the official controller
+// takes out of its rules at every change.
+func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
+	d := a.Destination
+	if _, err := netip.ParseAddr(d); err != nil {
+		return stack.None, false
+	}
+	switch {
+	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a):
+		return stack.Derived, true
+	case !s.InUse[d]:
+		return stack.Leftover, true
+	}
+	return stack.None, s.Asked[d] || s.Nodes[d] && slices.ContainsFunc(s.Rules, toNode)
+}
+
+// ofNodes tells whether an entry for a node is the Service's too: packets for it
+// come with the nodes' own addresses. Where nodes have both families, the official
+// controller enters both of them for a Service of one; those entries stay until
+// the Service goes, so that taking over writes nothing. Internal rules of IPv6
+// cannot tell, since none of them has a floating address. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func (s AccessSeeker) ofNodes(a Access) bool {
+	tells := func(r Rule) bool {
+		six := strings.HasSuffix(lower(r.Pool), lower(SuffixIPv6))
+		at, err := netip.ParseAddr(r.Frontend)
+		internal := err == nil && at.IsPrivate()
+		return toNode(r) && (s.Going || six == (a.Family == IPv6) && !(six && internal))
+	}
+	return slices.ContainsFunc(s.Rules, tells) && (a.Deny || s.serves(a))
+}
+
+// toNode tells whether a rule puts the node's address in place of the frontend's.
+// The rule for all ports never does, although in IPv6 it has no floating address.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func toNode(r Rule) bool { return !r.FloatingIP && r.BackendPort != 0 }
+
+// serves tells whether a rule of the Service needs the entry: on a frontend for
+// its port, or on nodes for its node port.
+func (s AccessSeeker) serves(a Access) bool {
+	return slices.ContainsFunc(s.Rules, func(r Rule) bool {
+		port, node := r.FrontendPort, s.Nodes[a.Destination]
+		if node {
+			port = r.BackendPort
+		}
+		if node && !toNode(r) || !node && r.Frontend != a.Destination {
+			return false
+		}
+		protocol := r.Protocol == protocolAll || a.Protocol == "*" || strings.EqualFold(r.Protocol, a.Protocol)
+		return protocol && (port == 0 || slices.Contains(a.Ports, string(number(port))))
+	})
+}

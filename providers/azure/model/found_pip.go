@@ -1,0 +1,80 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// PublicIPOf is a public IP as Build knows it. It is shared and must not be written to.
+func PublicIPOf(o Object) FoundIP {
+	p, tags := o.Props(), o.Tags()
+	out := FoundIP{
+		Group: GroupOf(o.Text("id")), Name: o.Text("name"), Address: Canonical(p.Text("ipAddress")),
+		Version: cmp.Or(p.Text("publicIPAddressVersion"), ipv4), SKU: o.In("sku").Text("name"), Tags: tags,
+		DNSLabel: p.In("dnsSettings").Text("domainNameLabel"), IPTags: Tags{},
+		Attached: lower(cmp.Or(p.In("ipConfiguration").Text("id"), p.In("natGateway").Text("id"))),
+		Services: slices.Clip(tags.owners()), Cluster: tags.Cluster(), DNSService: tags.dnsService(),
+	}
+	for _, t := range p.List("ipTags") {
+		out.IPTags[t.Text("ipTagType")] = t.Text("tag")
+	}
+	return out
+}
+
+// PublicIPResources are a managed public IP and its binding, as found for the
+// Service; f is what is known of it. One whose tag does not list the Service is
+// found without proof and binding if the scope asked for it, by name or address;
+// adopt proves it if it is wanted. One that the Service gave up while something held
+// it is the Service's again once it is free, by its name.
+func PublicIPResources(o Object, f FoundIP, cluster string, owner stack.Owner, asked bool) []stack.Resource {
+	listed, binding := slices.Contains(f.Services, ServiceKey(owner)), ServiceKey(owner)
+	if f.Attached == "" && f.GivenUp(cluster, owner) {
+		listed, binding = true, ""
+	}
+	if !listed && (!asked || !f.Managed()) || !f.Tags.OfCluster(cluster) {
+		return nil
+	}
+	key := PublicIPKey(f.Group, f.Name)
+	ip := PublicIP{
+		Group: f.Group, Name: f.Name, Version: f.Version, Prefix: o.Ref("publicIPPrefix"), IPTags: &f.IPTags,
+		Zones: o.Texts("zones"), Tags: withoutBinding(f.Tags), Address: f.Address, SKU: f.SKU, Services: f.Services,
+		Trouble: TroubleOf(o),
+	}
+	found := stack.Resource{Key: key, ID: o.Text("id"), Hold: stack.Counted, State: StateOf(o), Spec: ip}
+	if !listed {
+		return []stack.Resource{found}
+	}
+	found.Proof = stack.Tag
+	return []stack.Resource{
+		found,
+		{Key: bindingKey(f.Group, f.Name), ID: o.Text("id"), In: key, Proof: stack.Tag, Spec: Binding{
+			PublicIP: stack.RefTo(key), Service: binding, DNSLabel: &f.DNSLabel,
+		}},
+	}
+}
+
+// GivenUp tells whether a public IP was made for the Service, which went off it as the
+// last one because something held it. The name tells whose it was.
+func (f FoundIP) GivenUp(cluster string, owner stack.Owner) bool {
+	return len(f.Services) == 0 && f.Cluster != "" && f.Tags.OfCluster(cluster) && owner.UID != "" && ownedBy(BaseName(owner.UID), f.BaseIn(cluster))
+}
+
+// BaseIn is the part of its name that is of the Service it was made for.
+func (f FoundIP) BaseIn(cluster string) string {
+	name, _ := strings.CutPrefix(lower(f.Name), lower(cluster)+"-")
+	return name
+}
+
+// withoutBinding are the tags less those that bindings write.
+func withoutBinding(t Tags) Tags {
+	out := Tags{}
+	for k, v := range t {
+		if !ContainsFold([]string{tagService, tagServiceLegacy, tagDNS, tagDNSLegacy}, k) {
+			out[k] = v
+		}
+	}
+	return out
+}

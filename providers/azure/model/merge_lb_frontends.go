@@ -1,0 +1,281 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// place finds, for each wanted frontend, the name under which it will be: there
+// is one frontend for one address, whoever made it. It changes nothing yet.
+func (g *lbMerge) place(base string, want Entries) (map[string]string, error) {
+	names := map[string]string{}
+	list := g.props().List(ListFrontends)
+	for _, f := range want.Frontends {
+		names[lower(f.Name)] = f.Name
+		for _, there := range list {
+			name := there.Text("name")
+			if g.samePlace(f, there) && (!ownedBy(base, name) || usedByOthers(g.lb, name, base)) {
+				names[lower(f.Name)] = name
+			}
+		}
+		taken := Named(list, f.Name)
+		if names[lower(f.Name)] != f.Name || taken < 0 || g.samePlace(f, list[taken]) || !usedByOthers(g.lb, f.Name, base) {
+			continue
+		}
+		if _, err := g.newHolder(f.Name, base); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// samePlace tells whether a frontend that is there has the wanted address.
+func (g *lbMerge) samePlace(want Frontend, there Object) bool {
+	if !want.PublicIP.IsZero() {
+		id := there.Ref("publicIPAddress")
+		return id != "" && PublicIPKeyOf(id) == want.PublicIP.To
+	}
+	if !SameID(there.Ref("subnet"), want.Subnet) {
+		return false
+	}
+	if want.Address == "" { // any address will do, so only the name tells
+		return strings.EqualFold(there.Text("name"), want.Name)
+	}
+	return Canonical(there.Props().Text("privateIPAddress")) == Canonical(want.Address)
+}
+
+// newHolder is the name that a frontend gets which must leave its name to its
+// former owner and is still used by others: the base name of the first of them.
+func (g *lbMerge) newHolder(name, base string) (string, error) {
+	users, held := UsersOf(g.lb, name)
+	refuse := func(by string) error {
+		return fault.New(fault.InUse, "frontend %s of load balancer %s cannot move to another address while it is used by %s", name, g.Name, by)
+	}
+	if held {
+		return "", refuse("outbound or NAT rules or a private link service")
+	}
+	suffix := ""
+	if strings.HasSuffix(name, SuffixIPv6) {
+		suffix = SuffixIPv6
+	}
+	var bases []string
+	for _, rule := range users {
+		if ownedBy(base, rule) {
+			continue
+		}
+		b := BaseOf(rule)
+		if b == "" {
+			return "", refuse("rule " + rule)
+		}
+		bases = append(bases, b+suffix)
+	}
+	slices.Sort(bases)
+	for _, b := range bases {
+		if Named(g.props().List(ListFrontends), b) < 0 {
+			return b, nil
+		}
+	}
+	return "", refuse("other Services")
+}
+
+// settle makes the wanted frontends be there. One that has another address is
+// made anew under its name in the same PUT; if others still use the old address,
+// that goes on under one of their names.
+func (g *lbMerge) settle(base string, want Entries, names map[string]string) error {
+	for _, f := range want.Frontends {
+		if names[lower(f.Name)] != f.Name {
+			continue // somebody else's
+		}
+		list := g.props().List(ListFrontends)
+		i := Named(list, f.Name)
+		switch {
+		case i < 0:
+			before := g.before(base, f, names)
+			g.leavePlace(base, f)
+			g.put(ListFrontends, append(g.props().List(ListFrontends), newFrontend(f, before, g.Config)))
+		case g.samePlace(f, list[i]):
+		case usedByOthers(g.lb, f.Name, base):
+			holder, err := g.newHolder(f.Name, base)
+			if err != nil {
+				return err
+			}
+			g.hand(f.Name, holder)
+			fallthrough
+		default:
+			list = g.props().List(ListFrontends)
+			list[i] = newFrontend(f, list[i], g.Config)
+			g.put(ListFrontends, list)
+		}
+	}
+	return nil
+}
+
+// before is the internal frontend of the Service that one under another name takes the
+// place of; nil: there is none.
+func (g *lbMerge) before(base string, f Frontend, names map[string]string) Object {
+	if f.Subnet == "" {
+		return nil
+	}
+	list := g.props().List(ListFrontends)
+	i := slices.IndexFunc(list, func(o Object) bool {
+		was := frontendOf(o, nil)
+		return ownedBy(base, was.Name) && names[lower(was.Name)] == "" && was.Subnet != "" && was.Version == f.Version
+	})
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// leavePlace takes away a frontend of the Service that has the wanted place under
+// another name, since no address can be on two frontends.
+func (g *lbMerge) leavePlace(base string, f Frontend) {
+	g.put(ListFrontends, slices.DeleteFunc(g.props().List(ListFrontends), func(o Object) bool {
+		return ownedBy(base, o.Text("name")) && f.Address+f.PublicIP.To.Name != "" && g.samePlace(f, o)
+	}))
+}
+
+// hand gives a frontend with its address and its users another name.
+func (g *lbMerge) hand(name, holder string) {
+	list := g.props().List(ListFrontends)
+	copied := list[Named(list, name)].Clone()
+	for _, readOnly := range []string{"id", "etag", "type"} {
+		delete(copied, readOnly)
+	}
+	for _, readOnly := range []string{"provisioningState", ListRules, listOutbound, listNAT, listNATPools} {
+		delete(copied.Props(), readOnly)
+	}
+	copied["name"] = holder
+	g.put(ListFrontends, append(list, copied))
+	rules := g.props().List(ListRules)
+	for _, r := range rules {
+		if strings.EqualFold(r.refName(toFrontend), name) {
+			r.Props()[toFrontend] = IDObject(g.Config.BalancerID(cmp.Or(g.lb.Text("name"), g.Name)) + "/" + ListFrontends + "/" + holder)
+		}
+	}
+	g.put(ListRules, rules)
+}
+
+// newFrontend is the body of a frontend. Zones cannot change, so one that is made
+// in the place of another keeps that one's, also if it has none.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+func newFrontend(f Frontend, before Object, c Config) Object {
+	p := map[string]any{}
+	out := Object{"name": f.Name, "properties": p}
+	if !f.PublicIP.IsZero() {
+		p["publicIPAddress"] = IDObject(c.PublicIPID(f.PublicIP.To))
+		return out
+	}
+	p["subnet"] = IDObject(f.Subnet)
+	p["privateIPAllocationMethod"] = "Dynamic"
+	if f.Address != "" {
+		p["privateIPAllocationMethod"], p["privateIPAddress"] = "Static", f.Address
+	}
+	if f.Version == IPv6 {
+		p["privateIPAddressVersion"] = IPv6
+	}
+	zones := f.Zones
+	if before != nil {
+		zones = before.Texts("zones")
+	}
+	if len(zones) > 0 {
+		out.SetTexts("zones", zones)
+	}
+	return out
+}
+
+// dropFrontends takes away the frontends that the Service does not want any more
+// and that nobody uses: its own, and another Service's that it was the last to use.
+func (g *lbMerge) dropFrontends(s plan.Step, base string, had []Frontend, keep map[string]string) {
+	g.put(ListFrontends, slices.DeleteFunc(g.props().List(ListFrontends), func(o Object) bool {
+		name := o.Text("name")
+		for _, k := range keep {
+			if strings.EqualFold(k, name) {
+				return false
+			}
+		}
+		own := ownedBy(base, name)
+		was := slices.ContainsFunc(had, func(f Frontend) bool { return strings.EqualFold(f.Name, name) })
+		if !own && !was || usedByOthers(g.lb, name, "") {
+			return false
+		}
+		return own || BaseOf(name) != "" && !g.claimed(s, o)
+	}))
+}
+
+// claimed tells whether another Service still wants the public IP of a frontend.
+func (g *lbMerge) claimed(s plan.Step, frontend Object) bool {
+	id := frontend.Ref("publicIPAddress")
+	if id == "" || g.batch.Claims == nil {
+		return false
+	}
+	entry := stack.Resource{Key: PublicIPKeyOf(id), Hold: stack.Counted, Spec: PublicIP{Group: GroupOf(id), Name: LastSegment(id)}}
+	return len(g.batch.Claims.Others(s.ID.Owner, entry)) > 0
+}
+
+// conflict tells who has one of the wanted ports already: who is there keeps it.
+func (g *lbMerge) conflict(base string, rules []Rule) error {
+	for _, list := range []string{ListRules, listNAT, listNATPools} {
+		for _, o := range g.props().List(list) {
+			p := o.Props()
+			from, to := p.number("frontendPort"), p.number("frontendPort")
+			if from == 0 && list != ListRules {
+				from, to = p.number("frontendPortRangeStart"), p.number("frontendPortRangeEnd")
+			}
+			for _, want := range rules {
+				// The ports are compared first, because they differ nearly always.
+				clash := overlaps(want, p.Text("protocol"), from, to) && strings.EqualFold(o.refName(toFrontend), want.Frontend)
+				if !clash || list == ListRules && ownedBy(base, o.Text("name")) {
+					continue
+				}
+				if list == ListRules {
+					return g.taken(want, "rule "+o.Text("name"))
+				}
+				return g.taken(want, "inbound NAT rule "+o.Text("name"))
+			}
+		}
+	}
+	return nil
+}
+
+func (g *lbMerge) taken(want Rule, by string) error {
+	return fault.New(fault.Taken, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
+}
+
+// overlaps tells whether a rule and a range of ports cannot be on one frontend. A
+// rule for all protocols on port 0 takes every port.
+func overlaps(r Rule, protocol string, from, to int32) bool {
+	if r.FrontendPort != 0 && from != 0 && (r.FrontendPort < from || to < r.FrontendPort) {
+		return false
+	}
+	return r.Protocol == protocolAll || strings.EqualFold(protocol, protocolAll) || strings.EqualFold(r.Protocol, protocol)
+}
+
+// onlyIPv6 tells whether the load balancer has IPv6 frontends and none of IPv4.
+func (in LBMerge) onlyIPv6(lb Object, b plan.Batch) bool {
+	versions := map[string]string{}
+	for _, s := range b.Steps {
+		if e, ok := s.Target.Spec.(Entries); ok {
+			for _, f := range e.Frontends {
+				versions[lower(f.Name)] = f.Version
+			}
+		}
+	}
+	six, four := false, false
+	for _, o := range lb.Props().List(ListFrontends) {
+		f := frontendOf(o, nil)
+		version := f.Version
+		if known := versions[lower(f.Name)]; known != "" {
+			version = known
+		} else if !f.PublicIP.IsZero() && in.Version != nil {
+			version = cmp.Or(in.Version(f.PublicIP.To), version)
+		}
+		six, four = six || version == IPv6, four || version != IPv6
+	}
+	return six && !four
+}

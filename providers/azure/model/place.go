@@ -1,0 +1,204 @@
+package model
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// mostPlaced is how many rules a load balancer has before no new Service comes to
+// it. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+const mostPlaced = 300
+
+// chosen is the load balancer of a Service where there are several: the one with
+// the address that it asks for; else the one that it is on, if it still may; else
+// one that is free; else one of those with the fewest rules.
+func (b *builder) chosen() string {
+	b.tellUnknownNames()
+	may := b.mayBeOn()
+	if pinned, by := b.pinned(); by != "" {
+		if _, said, _ := configurationsKey.Lookup(b.in.Values); said.Key != "" {
+			b.tell(configurationsKey.Refusal(b.in.Values, "cannot be set together with an address or the name of a public IP", "one of them"))
+		}
+		if pinned != "" && !ContainsFold(may, pinned) {
+			b.fail(by, "", "asks for an address on the load balancer "+pinned+", which the Service may not be on", "")
+		}
+		if pinned != "" {
+			return b.full(pinned)
+		}
+	}
+	legal := b.fitting(nil)
+	if len(legal) == 0 {
+		b.fail("labels", "", "of the Service and of its namespace fit no load balancer of the cloud configuration that takes it", "")
+		return b.full(b.cluster)
+	}
+	if len(may) == 0 {
+		b.fail(configurationsKey.Name, strings.Join(configurationsKey.Get(b.in.Values), ","), "leaves no load balancer that the Service may be on", strings.Join(legal, ", "))
+		return b.full(b.cluster)
+	}
+	for _, r := range b.have.Of(KindEntries) {
+		e, _ := r.Spec.(Entries)
+		name := strings.TrimSuffix(e.Balancer, suffixInternal)
+		if KindOf(e.Balancer) == b.in.Kind && ContainsFold(may, name) {
+			return e.Balancer
+		}
+	}
+	return b.full(b.emptiest(may))
+}
+
+func (b *builder) names() []string {
+	var out []string
+	for _, m := range b.in.Config.Multi {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// full is the name of the load balancer of the Service's kind.
+func (b *builder) full(name string) string {
+	if b.in.Kind == Internal {
+		return name + suffixInternal
+	}
+	return name
+}
+
+func (b *builder) tellUnknownNames() {
+	for _, n := range configurationsKey.Get(b.in.Values) {
+		if !ContainsFold(b.names(), n) {
+			b.tell(configurationsKey.Refusal(b.in.Values, "names "+n+", which the cloud configuration does not", strings.Join(b.names(), ", ")))
+		}
+	}
+}
+
+// mayBeOn lists the load balancers that the Service may be on.
+func (b *builder) mayBeOn() []string { return b.fitting(configurationsKey.Get(b.in.Values)) }
+
+// fitting lists those of the named load balancers, or of all if none is named,
+// whose selectors fit, without those closed to new Services unless this one is
+// there. If any selector fits, load balancers without one are none of them.
+func (b *builder) fitting(named []string) []string {
+	var fit, open []string
+	for _, m := range b.in.Config.Multi {
+		_, there := b.found(EntriesKey(b.full(m.Name)))
+		if len(named) > 0 && !ContainsFold(named, m.Name) || m.NoPlacement && !there {
+			continue
+		}
+		switch selected, selects := b.selected(m); {
+		case selects && selected:
+			fit = append(fit, m.Name)
+		case !selects:
+			open = append(open, m.Name)
+		}
+	}
+	if len(fit) > 0 {
+		return fit
+	}
+	return open
+}
+
+// selected tells whether the selectors of a load balancer fit, and whether it has
+// any.
+func (b *builder) selected(m MultiBalancer) (fits, selects bool) {
+	match := func(s *LabelSelector, of map[string]string) bool {
+		selector, err := metav1.LabelSelectorAsSelector(s)
+		return err == nil && selector.Matches(labels.Set(of))
+	}
+	fits = true
+	if m.ServiceLabels != nil {
+		selects, fits = true, match(m.ServiceLabels, b.in.Service.Labels)
+	}
+	if m.ServiceNamespaces != nil {
+		namespace := map[string]string{labelNamespace: b.in.Owner.Namespace}
+		maps.Copy(namespace, b.in.NamespaceLabels)
+		selects, fits = true, fits && match(m.ServiceNamespaces, namespace)
+	}
+	return fits, selects
+}
+
+// pinned is the load balancer that has the address the user asks for, "" while
+// none has it, and the key that asks, "" if none does.
+func (b *builder) pinned() (on, by string) {
+	for _, family := range b.families {
+		a, ok := wantedIP(b.in, family)
+		name, key := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family)
+		if !ok && name == "" {
+			continue
+		}
+		by = wantedBy(b.in, family)
+		if name != "" {
+			by = key.either(pipNameKey.Name, pipNameV6Key.Name)
+		}
+		for _, lb := range b.facts.Balancers {
+			for _, f := range lb.Frontends {
+				same := ok && f.Address == a.String() || name != "" && strings.EqualFold(LastSegment(f.PublicIP.To.Name), name)
+				if same && KindOf(lb.Name) == b.in.Kind {
+					return strings.TrimSuffix(lb.Name, suffixInternal), by
+				}
+			}
+		}
+	}
+	return "", by
+}
+
+// emptiest is the load balancer with the fewest rules, once those that came before
+// and are not there yet have taken their places by the same rule. Among equals the
+// order of the configuration decides, for all alike.
+func (b *builder) emptiest(may []string) string {
+	taken := map[string]int{} // rules, by name in lower case
+	for _, w := range b.facts.Ahead {
+		if name, ok := b.roomiest(w.On, taken); ok {
+			taken[lower(name)] += w.Rules
+		}
+	}
+	name, ok := b.roomiest(may, taken)
+	if !ok {
+		b.fail(configurationsKey.Name, "", "finds every load balancer full, with more than 300 rules", "more load balancers in the cloud configuration")
+		return may[0]
+	}
+	return name
+}
+
+// roomiest is the first with the fewest rules; false if all are full. One that is
+// there without rules comes before one that is not there yet.
+func (b *builder) roomiest(names []string, taken map[string]int) (string, bool) {
+	best, least := "", mostPlaced+1
+	for _, name := range names {
+		rank := taken[lower(name)]
+		if lb, there := b.facts.balancer(b.full(name)); there {
+			rank += lb.Rules
+			if rank == 0 {
+				rank = -1
+			}
+		}
+		if rank < least {
+			best, least = name, rank
+		}
+	}
+	return best, best != ""
+}
+
+// wish says what a new Service would put where, as a look-up has it; "" if an
+// address that the user asks for decides.
+func wish(in input) string {
+	b := newBuilder(in, &Facts{}, &stack.Stack{})
+	if _, by := b.pinned(); by != "" {
+		return ""
+	}
+	rules := len(in.Backends.Ports)
+	if haKey.Get(in.Values) && in.Kind == Internal {
+		rules = 1
+	}
+	return strconv.Itoa(rules*len(in.Backends.Families)) + "/" + lower(strings.Join(b.mayBeOn(), ","))
+}
+
+// WishOf reads what wish wrote.
+func WishOf(text string) Wish {
+	rules, names, _ := strings.Cut(text, "/")
+	n, _ := strconv.Atoi(rules) // it was written as a number
+	return Wish{Rules: n, On: strings.Split(names, ",")}
+}

@@ -1,0 +1,55 @@
+package model
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+)
+
+// reach says how far a Service reaches: its scheme, and what it names of the
+// subscription. A private link service lets other subscriptions in, not the
+// internet; it can be told by the name of its key.
+func reach(in input) providers.Reach {
+	_, origin, said := internalKey.Lookup(in.Values)
+	if !said {
+		origin = annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name}
+	}
+	return providers.Reach{
+		Kind: in.Kind, Internet: in.Kind != Internal, Scheme: origin, Internal: "true",
+		Names: slices.Concat(
+			providers.NamedBy(in.Values, providers.ThingAddress, pipNameKey, pipNameV6Key),
+			providers.NamedBy(in.Values, providers.ThingAddress, ipv4Key, ipv6Key),
+			providers.NamedByList(in.Values, providers.ThingAddress, additionalKey, linkIPsKey),
+			providers.AddressField(in.Service),
+			providers.NamedBy(in.Values, providers.ThingAddressPrefix, pipPrefixKey, pipPrefixV6Key),
+			providers.NamedBy(in.Values, providers.ThingDNSLabel, dnsKey),
+			providers.NamedBy(in.Values, providers.ThingLink, linkNameKey),
+			providers.NamedByList(in.Values, providers.ThingLoadBalancer, configurationsKey),
+			providers.NamedBy(in.Values, providers.ThingResourceGroup, groupKey, linkGroupKey),
+			providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, linkSubnetKey),
+		),
+		Size: sizeOf(in),
+	}
+}
+
+// sizeOf counts an entry of the network security group for every source, that is each
+// service tag and all ranges together, for every protocol, family and address.
+func sizeOf(in input) providers.Size {
+	size := providers.SizeOf(capability(in.Kind), in.Service)
+	if in.Service.Spec.LoadBalancerSourceRanges == nil {
+		size.Ranges += len(allowedRangesKey.Get(in.Values))
+	}
+	if in.Config.PodIP() || noAccessKey.Get(in.Values) {
+		return size
+	}
+	protocols := map[corev1.Protocol]bool{}
+	for _, p := range in.Service.Spec.Ports {
+		protocols[p.Protocol] = true
+	}
+	families := max(1, len(in.Service.Spec.IPFamilies))
+	size.Rules = (len(serviceTagsKey.Get(in.Values)) + 1) * len(protocols) * families * (1 + len(additionalKey.Get(in.Values)))
+	return size
+}

@@ -1,0 +1,207 @@
+package model
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+type (
+	input    = providers.Input[Config]
+	identity = providers.Identity[Config]
+)
+
+// By what a look-up asks.
+const (
+	byBase        = "base"
+	byService     = "service"
+	byAll         = "all"
+	ByWanted      = "wanted"
+	ByGroup       = "group"
+	ByToldGroup   = "group-of-user" // by what the Service says while it goes
+	ByName        = "name"
+	ByDestination = "destination"
+	ByRegion      = "region"
+	ByAddress     = "address"
+	ByPlace       = "place"
+
+	KindZones  stack.Kind = "zones"
+	KindSubnet stack.Kind = "subnet"
+)
+
+// Trace says where anything that the Service may own can be found, from its
+// identity alone: in every load balancer of the cluster, in the security group,
+// and by tags among the public IPs and private link services of the cluster's
+// groups, and of those that the user has named.
+func Trace(id identity) providers.Scope {
+	if id.Config.PodIP() {
+		return tracePods(id)
+	}
+	base, key := BaseName(id.Owner.UID), ServiceKey(id.Owner)
+	s := providers.Scope{
+		Owner: id.Owner,
+		Own: []providers.Lookup{
+			{Kind: KindEntries, By: byBase, Value: base},
+			{Kind: KindPublicIP, By: byService, Value: key},
+			{Kind: KindLink, By: byService, Value: key},
+			{Kind: KindAccess, By: byBase, Value: base},
+		},
+		Facts: []providers.Lookup{
+			{Kind: KindBalancer, By: byAll},
+			{Kind: KindPublicIP, By: ByGroup, Value: id.Config.Group},
+			{Kind: KindLink, By: ByGroup, Value: id.Config.linkGroup()},
+			{Kind: KindSecurity, By: ByName, Value: id.Config.Security},
+		},
+	}
+	told := func(kind stack.Kind, key string) {
+		group := lower(strings.TrimSpace(id.Places[key]))
+		if group != "" && !strings.ContainsAny(group, "/?#%") { // no group has those in its name
+			s.Facts = append(s.Facts, providers.Lookup{Kind: kind, By: ByToldGroup, Value: group})
+		}
+	}
+	told(KindPublicIP, groupKey.Name)
+	told(KindLink, linkGroupKey.Name)
+	return s
+}
+
+// scope says besides what Build must know: zones, subnets, public IPs of a group
+// that the user names, and who is behind the nodes.
+func scope(in input) (providers.Scope, error) {
+	s := Trace(in.Identity)
+	if in.Config.PodIP() {
+		return wantingPods(s, in), nil
+	}
+	s.Nodes = in.Backends.Nodes
+	fact := func(kind stack.Kind, by, value string) {
+		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); value != "" && !slices.Contains(s.Facts, l) {
+			s.Facts = append(s.Facts, l)
+		}
+	}
+	fact(KindZones, ByRegion, in.Config.Location)
+	fact(KindPublicIP, ByGroup, lower(groupKey.Get(in.Values)))
+	fact(KindLink, ByGroup, lower(linkGroupKey.Get(in.Values)))
+	if in.Kind == Internal {
+		fact(KindSubnet, ByName, lower(subnetName(in)))
+	}
+	if linkCreateKey.Get(in.Values) {
+		fact(KindSubnet, ByName, lower(linkSubnet(in)))
+		fact(KindLink, ByWanted, "any")
+	}
+	if len(in.Config.Multi) == 0 {
+		fact(KindBalancer, ByWanted, lower(singleBalancer(in)))
+	} else {
+		for _, name := range in.Config.Balancers(clusterName(in.Identity)) {
+			if KindOf(name) == in.Kind {
+				fact(KindBalancer, ByWanted, lower(name))
+			}
+		}
+		fact(KindBalancer, ByPlace, wish(in))
+	}
+	for _, address := range askedAddresses(in) {
+		fact(KindAccess, ByDestination, address)
+		fact(KindPublicIP, ByAddress, address)
+	}
+	for _, name := range []string{pipNameKey.Get(in.Values), pipNameV6Key.Get(in.Values)} {
+		fact(KindPublicIP, ByName, lower(name))
+	}
+	return s, nil
+}
+
+// askedAddresses are destinations that the Service may share with others.
+func askedAddresses(in input) []string {
+	var out []string
+	for _, a := range additionalKey.Get(in.Values) {
+		out = append(out, a.String())
+	}
+	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+		if a, ok := wantedIP(in, family); ok {
+			out = append(out, a.String())
+		}
+	}
+	return out
+}
+
+// clusterName is that of the flag, or the flag's default.
+// Source: kubernetes/cloud-provider:options/kubecloudshared.go.
+func clusterName(id identity) string { return cmp.Or(id.Cluster, "kubernetes") }
+
+func singleBalancer(in input) string {
+	name := cmp.Or(in.Config.BalancerName, clusterName(in.Identity))
+	if in.Kind == Internal {
+		name += suffixInternal
+	}
+	return name
+}
+
+func subnetName(in input) string { return cmp.Or(subnetKey.Get(in.Values), in.Config.Subnet) }
+
+func linkSubnet(in input) string { return cmp.Or(linkSubnetKey.Get(in.Values), subnetName(in)) }
+
+// wantedIP is the address that the user asks for in a family: the annotation of
+// the family, else the field if it is of the family.
+func wantedIP(in input, family corev1.IPFamily) (netip.Addr, bool) {
+	if a, _, ok := addressKey(family).Lookup(in.Values); ok {
+		return a.Unmap(), true
+	}
+	a, err := netip.ParseAddr(strings.TrimSpace(in.Service.Spec.LoadBalancerIP))
+	return a.Unmap(), err == nil && nodeports.FamilyOf(a) == family
+}
+
+// wantedBy names what wantedIP has read.
+func wantedBy(in input, family corev1.IPFamily) string {
+	key := addressKey(family)
+	if _, _, ok := key.Lookup(in.Values); ok {
+		return key.Name
+	}
+	return "spec.loadBalancerIP"
+}
+
+func addressKey(family corev1.IPFamily) *annotations.Key[netip.Addr] {
+	if family == corev1.IPv6Protocol {
+		return ipv6Key
+	}
+	return ipv4Key
+}
+
+// selectNodes leaves out what the official controller leaves out: the control
+// plane, nodes that somebody else manages, nodes of other groups and machines
+// that are not Azure's. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure.go.
+func selectNodes(in input) nodeports.Filter {
+	if in.Config.PodIP() {
+		return nodeports.Filter{Everyone: true}
+	}
+	group := lower(in.Config.Group)
+	f := nodeports.Filter{
+		ExcludeOnPresence: true,
+		Also: []nodeports.Predicate{
+			{Name: "azure machine", Keep: func(n nodeports.Node) bool {
+				return strings.HasPrefix(lower(n.ProviderID), "azure://") || n.ProviderID == ""
+			}},
+			{Name: "managed", Keep: func(n nodeports.Node) bool { return !strings.EqualFold(n.Labels[labelManaged], "false") }},
+			{Name: "group " + group, Keep: func(n nodeports.Node) bool {
+				g := n.Labels[labelGroup]
+				return g == "" || group == "" || strings.EqualFold(g, group)
+			}},
+		},
+	}
+	for _, m := range in.Config.Multi {
+		f.Keep = append(f.Keep, labelsOf(m.Nodes)...)
+	}
+	if !in.Config.WithMasters || in.Config.PoolType == PoolNodeIP {
+		f.Without = append(f.Without, labelControl, labelMaster, labelRole+"=master")
+	}
+	return f
+}
+
+// said makes a problem about something else than an annotation.
+func said(key, value, message, legal string, severity annotations.Severity) annotations.Problem {
+	return annotations.Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
+}

@@ -1,0 +1,202 @@
+package wire
+
+import (
+	"context"
+	"slices"
+
+	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// mergeTries is how often an object that somebody else changes at the same time is
+// read again before a step gives up.
+const mergeTries = 8
+
+// Apply performs the steps of one batch and returns one outcome per step. Steps
+// of a batch are about the same object, which is written once for all of them.
+func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	c := &change{Session: s, ctx: ctx, batch: b, out: make([]plan.Outcome, len(b.Steps))}
+	var balancers, entries, interfaces, gateway []int
+	sets := map[string][]int{}
+	for i, step := range b.Steps {
+		switch step.ID.Key.Kind {
+		case model.KindEntries, model.KindPool:
+			balancers = append(balancers, i)
+		case model.KindNICs:
+			interfaces = append(interfaces, i)
+		case model.KindScaleSet:
+			id := scaleSetOf(step)
+			sets[id] = append(sets[id], i)
+		case model.KindAccess:
+			entries = append(entries, i)
+		case model.KindRegistered, model.KindAttached, model.KindPods:
+			gateway = append(gateway, i)
+		default:
+			c.out[i] = c.one(step)
+		}
+	}
+	if len(balancers) > 0 {
+		c.part(balancers).writeBalancer()
+	}
+	if len(interfaces) > 0 {
+		c.part(interfaces).writeInterfaces()
+	}
+	for _, steps := range sets {
+		c.part(steps).writeScaleSet()
+	}
+	if len(entries) > 0 {
+		c.part(entries).writeSecurity()
+	}
+	if len(gateway) > 0 {
+		c.part(gateway).writeGateway()
+	}
+	return c.out
+}
+
+// change is a batch at work.
+type change struct {
+	*Session
+	ctx   context.Context // lives for one batch
+	batch plan.Batch
+	out   []plan.Outcome
+	at    []int // where the outcomes go; nil: in order
+	// balancers are those that were read for this batch, by id.
+	balancers map[string]model.Object
+}
+
+// part is the change of some steps of the batch.
+func (c *change) part(steps []int) *change {
+	if len(steps) == len(c.batch.Steps) {
+		return c
+	}
+	p := &change{Session: c.Session, ctx: c.ctx, batch: c.batch, out: c.out}
+	p.batch.Steps = nil
+	for _, i := range steps {
+		p.batch.Steps = append(p.batch.Steps, c.batch.Steps[i])
+		if c.at != nil {
+			i = c.at[i]
+		}
+		p.at = append(p.at, i)
+	}
+	return p
+}
+
+func (c *change) set(i int, o plan.Outcome) {
+	if c.at != nil {
+		i = c.at[i]
+	}
+	c.out[i] = o
+}
+
+// all gives every step that has no outcome of its own the same one.
+func (c *change) all(refused map[int]error, o plan.Outcome) {
+	for i := range c.batch.Steps {
+		if err := refused[i]; err != nil {
+			c.set(i, plan.Failed(err))
+			continue
+		}
+		c.set(i, o)
+	}
+}
+
+// one performs a step that is written alone.
+func (c *change) one(step plan.Step) plan.Outcome {
+	return verbs().Run(&kit.Change[*change]{Session: c, Ctx: c.ctx, Batch: c.batch, Step: step})
+}
+
+// verbs are the calls for what is written alone; they see themselves what the action is.
+func verbs() kit.Verbs[*change] {
+	out := kit.Verbs[*change]{}
+	for kind, run := range map[stack.Kind]func(*kit.Change[*change]) plan.Outcome{
+		model.KindPublicIP: with((*change).writePublicIP), model.KindBinding: with((*change).writeBinding), model.KindLink: with((*change).writeLink), model.KindPolicy: with((*change).writePolicy),
+		model.KindContainer: with((*change).writeContainer), model.KindContainerIP: with((*change).writeContainerIP),
+	} {
+		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
+			out[kit.Verb{Kind: kind, Action: action}] = run
+		}
+	}
+	return out
+}
+
+// with is a verb that gets the step and its content.
+func with[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, c.Step, spec) })
+}
+
+// after is the outcome of a step after which the resource has the spec.
+func after(step plan.Step, id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
+	r := step.Target
+	r.ID, r.Proof, r.Spec = id, proof, spec
+	return plan.Done(r)
+}
+
+// gone is the outcome of a deletion that is done.
+func gone() plan.Outcome { return plan.Outcome{Sent: plan.WasSent} }
+
+// fields are those that an update writes.
+func fields(step plan.Step) []string {
+	var out []string
+	for _, c := range step.Changes {
+		out = append(out, c.Field)
+	}
+	return out
+}
+
+// writeSecurity writes the entries of all steps with one PUT.
+func (c *change) writeSecurity() {
+	var refused map[int]error
+	var object model.Object
+	path := c.config.SecurityID()
+	err := kit.Merge(mergeTries, func() error {
+		found, err := c.current(c.ctx, path, networkVersion)
+		if err != nil {
+			return err
+		}
+		edit := model.MergeSecurity(c.config, found, c.batch)
+		refused, object = edit.Refused, edit.Object
+		if !edit.Changed && model.StateOf(found) != stack.Failed || len(refused) == len(c.batch.Steps) {
+			return nil
+		}
+		object, err = c.put(c.ctx, path, edit.Object, found.Text("etag"))
+		return err
+	})
+	if err != nil {
+		c.all(refused, kit.Failed(err))
+		return
+	}
+	for i, step := range c.batch.Steps {
+		switch {
+		case refused[i] != nil:
+			c.set(i, plan.Failed(refused[i]))
+		case step.ID.Action == plan.Delete:
+			c.set(i, gone())
+		default:
+			c.set(i, after(step, ruleID(object, step.Target.Spec), stack.Derived, written(step.Target.Spec)))
+		}
+	}
+}
+
+// written is an entry as it is found later: nothing says in which order it came.
+func written(spec stack.Spec) stack.Spec {
+	if entry, ok := spec.(model.Access); ok {
+		entry.Rank = 0
+		return entry
+	}
+	return spec
+}
+
+// ruleID is the id of the rule that an entry is in.
+func ruleID(nsg model.Object, spec stack.Spec) string {
+	want, _ := spec.(model.Access)
+	rules := nsg.Props().List(model.ListSecurity)
+	i := slices.IndexFunc(rules, func(r model.Object) bool {
+		content, ok := model.ContentOf(r)
+		return ok && content.Rule == want.Rule && model.ContainsFold(model.Destinations(r), want.Destination)
+	})
+	if i < 0 {
+		return ""
+	}
+	return rules[i].Text("id")
+}

@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+const (
+	// zoneAge is how long the zones of a region are believed; they never change in
+	// the life of most clusters.
+	zoneAge = time.Hour
+	// subnetAge is how long a subnet is believed. It is short, for a user who makes
+	// one waits for it, and long enough for the Services of one burst.
+	subnetAge = 30 * time.Second
+	// fleetAge is how long the lists of machines are believed, for all Services that
+	// hear of a new node at the same time.
+	fleetAge = 2 * time.Second
+	// deniedAge is how long a public IP that must not be read is not asked for again.
+	deniedAge = 10 * time.Minute
+)
+
+// factCache remembers facts between reads. It is safe for concurrent use.
+type factCache struct {
+	zones  kit.Aged[[]string]
+	fleets map[string]*kit.Aged[*fleet] // by the groups in which the machines are
+	// suspects are the addresses that Azure did not take, by pool.
+	suspects fault.Suspects
+
+	mu      sync.Mutex
+	subnets map[string]*kit.Aged[*model.FoundSubnet] // by name in lower case
+	ips     map[stack.Key]knownIP
+	nodes   map[string]bool // addresses of the nodes that were last asked about
+}
+
+// knownIP is what never changes of a public IP.
+type knownIP struct {
+	address, version string
+	denied           time.Time // when it could not be read; zero: it could
+}
+
+func newFactCache() *factCache {
+	return &factCache{subnets: map[string]*kit.Aged[*model.FoundSubnet]{}, fleets: map[string]*kit.Aged[*fleet]{}, ips: map[stack.Key]knownIP{}}
+}
+
+func (c *factCache) subnet(name string) *kit.Aged[*model.FoundSubnet] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.subnets[name] == nil {
+		c.subnets[name] = &kit.Aged[*model.FoundSubnet]{}
+	}
+	return c.subnets[name]
+}
+
+func (c *factCache) fleet(groups string) *kit.Aged[*fleet] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fleets[groups] == nil {
+		c.fleets[groups] = &kit.Aged[*fleet]{}
+	}
+	return c.fleets[groups]
+}
+
+// forgetFleet makes the next read list the machines again.
+func (c *factCache) forgetFleet() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.fleets)
+}
+
+// learnIP notes a public IP; one that is gone is forgotten by its address being empty.
+func (c *factCache) learnIP(o model.Object) {
+	f := model.PublicIPOf(o)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ips[model.PublicIPKey(f.Group, f.Name)] = knownIP{address: f.Address, version: f.Version}
+}
+
+// learnDenied notes that a public IP must not be read.
+func (c *factCache) learnDenied(k stack.Key, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ips[k] = knownIP{denied: now}
+}
+
+func (c *factCache) forgetIP(k stack.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.ips, k)
+}
+
+func (c *factCache) ip(k stack.Key) (knownIP, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ip, ok := c.ips[k]
+	return ip, ok
+}
+
+func (c *factCache) address(k stack.Key) string {
+	ip, _ := c.ip(k)
+	return ip.address
+}
+
+func (c *factCache) version(k stack.Key) string {
+	ip, _ := c.ip(k)
+	return ip.version
+}
+
+// seeNodes notes the addresses of nodes and returns those noted last. A Service
+// that is released is looked at without nodes, whose addresses are in use all
+// the same.
+func (c *factCache) seeNodes(now map[string]bool) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(now) > 0 {
+		c.nodes = now
+	}
+	var out []string
+	for a := range maps.Keys(c.nodes) {
+		out = append(out, a)
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/azure/model"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// TestHundredOnMachines: a hundred Services on pools of interfaces, which a hundred
+// machines join, cost few calls each, whichever kind of machines they are. Every
+// machine is written once, and is not looked at alone.
+func TestHundredOnMachines(t *testing.T) {
+	const services, machines, most = 100, 100, 6
+	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.Flex, simazure.VM} {
+		virtual.Run(t, string(as), func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: as, Nodes: machines}})
+			r.slow()
+			var svcs []*corev1.Service
+			for i := range services {
+				svcs = append(svcs, numbered(i+1, model.Public, nil))
+			}
+			before := r.calls()
+			r.together(false, svcs) // an address is known after the first run
+			r.together(false, svcs) // and opened by the second
+			counts := r.sim.Cloud.Journal.Counts()
+			if n := r.calls() - before; n > most*services {
+				t.Errorf("%d calls for %d Services, want at most %d each: %v", n, services, most, counts)
+			}
+			for _, alone := range []string{"compute.VirtualMachineScaleSetVMs.Get", "network.Interfaces.Get"} {
+				if n := counts[alone]; n > 0 {
+					t.Errorf("%s: %d calls, want none", alone, n)
+				}
+			}
+			for i, f := range r.read(false, svcs...) {
+				if again := r.draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
+					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
+				}
+			}
+			before = r.calls()
+			r.together(true, svcs)
+			if n := r.calls() - before; n > most*services {
+				t.Errorf("%d calls for the deletion of %d Services, want at most %d each: %v", n, services, most, r.sim.Cloud.Journal.Counts())
+			}
+		})
+	}
+}
+
+// calls counts all calls so far.
+func (r *rig) calls() int { return len(r.sim.Cloud.Journal.Entries()) }
+
+// TestMachineWrittenOnce: Services that let a machine go one after the other, all by what
+// they saw before, look at it once; one that has seen since that somebody has put it back
+// takes it out again.
+func TestMachineWrittenOnce(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		const services = 5
+		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: simazure.VMSS}})
+		began, start := time.Now(), r.now
+		r.session.now = func() time.Time { return start.Add(time.Since(began)) }
+		var svcs []*corev1.Service
+		for i := range services {
+			svcs = append(svcs, numbered(i+1, model.Internal, nil))
+		}
+		r.together(false, svcs)
+		all := r.nodes
+		r.nodes = r.nodes[1:]
+		found := r.read(false, svcs...)
+		before := r.writes("compute.VirtualMachineScaleSetVMs.Get")
+		for i, svc := range svcs {
+			p := r.draft(svc, false, found[i].Have, found[i].Facts)
+			if p.Empty() {
+				t.Fatal("the test is wrong: nobody lets the machine go")
+			}
+			if err := r.engine.Run(t.Context(), p, found[i].Have, nil).Err(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := r.writes("compute.VirtualMachineScaleSetVMs.Get") - before; n != 1 {
+			t.Errorf("the machine was looked at %d times, want once", n)
+		}
+		stranger := r.another("kubernetes")
+		stranger.nodes = all
+		stranger.together(false, svcs[:1])
+		put := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate")
+		time.Sleep(time.Second)
+		if _, err := r.run(svcs[0], false); err != nil {
+			t.Error(err)
+		}
+		if n := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate") - put; n != 1 {
+			t.Errorf("%d writes take out a machine that somebody has put back, want one", n)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+func linked(s *corev1.Service) {
+	s.Annotations["service.beta.kubernetes.io/azure-pls-create"] = "true"
+	s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
+}
+
+// TestFailedOperations: Azure accepts a write, and its operation fails. The error
+// is told as Azure says it, and the next plan writes again, also where the content
+// is already as wanted.
+func TestFailedOperations(t *testing.T) {
+	for _, c := range []struct {
+		operation string
+		kind      string
+		change    func(*corev1.Service)
+		path      func(*rig, *corev1.Service) string
+	}{
+		{"LoadBalancers.CreateOrUpdate", model.Internal, nil, func(r *rig, _ *corev1.Service) string { return r.config.BalancerID("kubernetes-internal") }},
+		{"PublicIPAddresses.CreateOrUpdate", model.Public, nil, func(r *rig, s *corev1.Service) string {
+			return r.config.PublicIPID(model.PublicIPKey(r.config.Group, "kubernetes-"+model.BaseName(string(s.UID))))
+		}},
+		{"SecurityGroups.CreateOrUpdate", model.Public, nil, func(r *rig, _ *corev1.Service) string { return r.config.SecurityID() }},
+		{"PrivateLinkServices.CreateOrUpdate", model.Internal, linked, func(r *rig, s *corev1.Service) string {
+			return model.ARMID(r.config.Subscription, r.config.Group, "privateLinkServices", "pls-"+model.BaseName(string(s.UID)))
+		}},
+	} {
+		virtual.Run(t, c.operation, func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC}})
+			svc := numbered(1, c.kind, c.change)
+			if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "async/" + c.operation, Kind: sim.FaultError, Code: "InternalServerError", Message: "the fabric said no", Count: 1}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := r.run(svc, false)
+			if err == nil || fault.Of(err) != fault.Ambiguous || !strings.Contains(err.Error(), "the fabric said no") {
+				t.Fatalf("got %v, want what the operation said", err)
+			}
+			o, err := r.session.get(t.Context(), c.path(r, svc), networkVersion)
+			if err != nil || model.StateOf(o) != stack.Failed {
+				t.Fatalf("the test is wrong: %v, state %v of %s", err, model.StateOf(o), o.Bytes())
+			}
+			found := r.read(false, svc)[0]
+			p := r.draft(svc, false, found.Have, found.Facts)
+			if report := r.engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || !writesAgain(report) {
+				t.Errorf("the next plan: %v, %v", p.Steps, report.Err())
+			}
+			if o, err = r.session.get(t.Context(), c.path(r, svc), networkVersion); err != nil || model.StateOf(o) != stack.Ready {
+				t.Errorf("after the next plan: %v, %s", err, o.Props().Text("provisioningState"))
+			}
+			if _, err := r.run(svc, false); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func writesAgain(report engine.Report) bool {
+	for _, res := range report.Results {
+		if res.State == engine.Done {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"github.com/berth-lb/berth/providers/azure/model"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// egress enters a service for outbound traffic on the pods, as others do.
+func (r *rig) egress(pods *discoveryv1.EndpointSlice) {
+	r.Helper()
+	entry := model.Object{"service": map[string]any{"name": "blue", "properties": map[string]any{"serviceType": "Outbound"}}}
+	body := model.Object{"action": model.PartialUpdate}
+	body.SetList("serviceRequests", []model.Object{entry})
+	if err := r.session.post(r.Context(), r.config.GatewayID()+"/updateServices", body); err != nil {
+		r.Fatal(err)
+	}
+	var list []model.Object
+	for i, node := range r.sim.Cloud.Seed.Nodes {
+		o := model.Object{"addressLocation": node.PrivateIP, "addressUpdateAction": model.PartialUpdate}
+		o.SetList(model.FieldAddresses, []model.Object{{"address": pods.Endpoints[i].Addresses[0], model.FieldServices: []any{"blue"}}})
+		list = append(list, o)
+	}
+	body = model.Object{"action": model.PartialUpdate}
+	body.SetList("addressLocations", list)
+	if err := r.session.post(r.Context(), r.config.GatewayID()+"/updateAddressLocations", body); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// gatewayServices are the services of the gateway as they are answered, but for etags.
+func (r *rig) gatewayServices() []string {
+	r.Helper()
+	services, _, err := r.session.list(r.Context(), r.config.GatewayID()+"/"+pathServices, networkVersion, nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var out []string
+	for _, o := range services {
+		dropEtags(map[string]any(o))
+		out = append(out, string(o.Bytes()))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestPodsOfOthers: what others have in the gateway, on the same pods too, is the
+// same after a Service has come, changed and gone, whether or not a process knew it.
+func TestPodsOfOthers(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := podRig(t, simazure.Options{})
+		svc := toPods(1)
+		r.egress(r.pods(0))
+		before := r.gatewayServices()
+		if _, err := r.run(svc, false); err != nil {
+			t.Fatal(err)
+		}
+		for at, services := range r.podPlaces() {
+			if d := cmp.Diff([]string{model.ContainerName(string(svc.UID)), "blue"}, services, cmpopts.SortSlices(strings.Compare)); d != "" {
+				t.Errorf("%s (-want +got):\n%s", at, d)
+			}
+		}
+		// They enter more behind our back: the next write is put onto what is there then.
+		found := r.read(false, svc)[0]
+		r.slices = []*discoveryv1.EndpointSlice{r.pods(1)}
+		p := r.draft(svc, false, found.Have, found.Facts)
+		r.egress(r.pods(1))
+		if err := r.engine.Run(t.Context(), p, found.Have, nil).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.run(svc, true); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]string{}
+		for _, node := range r.sim.Cloud.Seed.Nodes {
+			want[node.PrivateIP+" "+node.Pods[0]], want[node.PrivateIP+" "+node.Pods[1]] = []string{"blue"}, []string{"blue"}
+		}
+		if d := cmp.Diff(want, r.podPlaces()); d != "" {
+			t.Errorf("places in the end (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(before, r.gatewayServices()); d != "" {
+			t.Errorf("services in the end (-before +after):\n%s", d)
+		}
+	})
+}
+
+// TestPodsDrift: what somebody else has changed is put right by the next look.
+func TestPodsDrift(t *testing.T) {
+	uid := model.ContainerName(string(toPods(1).UID))
+	for name, change := range map[string]func(r *rig) error{
+		"address taken out": func(r *rig) error {
+			body := model.Object{"action": model.PartialUpdate}
+			body.SetList("addressLocations", []model.Object{{"addressLocation": r.sim.Cloud.Seed.Nodes[0].PrivateIP}})
+			return r.session.post(r.Context(), r.config.GatewayID()+"/updateAddressLocations", body)
+		},
+		"pool taken out": func(r *rig) error {
+			body := model.Object{"action": model.PartialUpdate}
+			body.SetList("serviceRequests", []model.Object{{"service": map[string]any{"name": uid, "properties": map[string]any{"serviceType": "Inbound", "loadBalancerBackendPools": []any{}}}}})
+			return r.session.post(r.Context(), r.config.GatewayID()+"/updateServices", body)
+		},
+		"rules changed": func(r *rig) error {
+			o, err := r.session.get(r.Context(), r.config.ContainerID(uid), networkVersion)
+			if err != nil {
+				return err
+			}
+			rules := o.Props().List(model.ListRules)
+			rules[0].Props()["backendPort"] = json.Number("1")
+			o.Props().SetList(model.ListRules, rules[:1])
+			_, err = r.session.put(r.Context(), r.config.ContainerID(uid), o, "")
+			return err
+		},
+	} {
+		virtual.Run(t, name, func(t *testing.T) {
+			r := podRig(t, simazure.Options{})
+			svc := toPods(1)
+			if _, err := r.run(svc, false); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("%+v", r.read(true, svc)[0].Have)
+			if err := change(r); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%+v", r.read(true, svc)[0].Have); got == want {
+				t.Fatal("nothing has changed")
+			}
+			r.now = r.now.Add(time.Minute)
+			if _, err := r.run(svc, false); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%+v", r.read(true, svc)[0].Have); got != want {
+				t.Errorf("want\n%s\ngot\n%s", want, got)
+			}
+		})
+	}
+}
+
+// faultsOf makes or releases Services at the same time and returns what went wrong.
+func (r *rig) faultsOf(release bool, svcs []*corev1.Service) []error {
+	r.Helper()
+	found := r.read(release, svcs...)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var out []error
+	for i, svc := range svcs {
+		p := r.draft(svc, release, found[i].Have, found[i].Facts)
+		all.Go(func() {
+			report := r.engine.Run(r.Context(), p, found[i].Have, nil)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, res := range report.Results {
+				if res.Outcome.Err != nil {
+					out = append(out, res.Outcome.Err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return out
+}

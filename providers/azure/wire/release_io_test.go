@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	simnetwork "github.com/berth-lb/berth/test/sim/azure/network"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// publicIP is the body of the Service's public IP; nil if there is none.
+func (r *rig) publicIP(svc *corev1.Service) model.Object {
+	r.Helper()
+	key := model.PublicIPKey(r.config.Group, "kubernetes-"+model.BaseName(string(svc.UID)))
+	o, err := r.session.get(r.Context(), r.config.PublicIPID(key), networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return o
+}
+
+// TestPublicIPShownTooLong: a public IP that Azure still shows on the frontend that has
+// just gone is waited for. It is the Service's until it is deleted.
+func TestPublicIPShownTooLong(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}, Network: simnetwork.Options{AttachedReads: 8}})
+		svc := numbered(1, model.Public, nil)
+		if _, err := r.run(svc, false); err != nil {
+			t.Fatal(err)
+		}
+		waits := 0
+		for range 10 {
+			_, err := r.run(svc, true)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errWaits) {
+				t.Fatal(err)
+			}
+			waits++
+			if ip := model.PublicIPOf(r.publicIP(svc)); !slices.Equal(ip.Services, []string{"shop/web-1"}) {
+				t.Errorf("it is of %v while it is waited for, want the Service", ip.Services)
+			}
+			r.now = r.now.Add(time.Minute)
+		}
+		if waits == 0 {
+			t.Error("the test is wrong: Azure did not lag")
+		}
+		if r.publicIP(svc) != nil {
+			t.Error("the public IP is left")
+		}
+	})
+}
+
+// TestPublicIPHeld: a frontend that an outbound rule uses keeps its public IP when the
+// Service goes. When the rule is gone, both are orphans.
+func TestPublicIPHeld(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		svc := numbered(1, model.Public, nil)
+		if _, err := r.run(svc, false); err != nil {
+			t.Fatal(err)
+		}
+		r.editBalancer("kubernetes", func(lb model.Object, id string) {
+			front := id + "/" + model.ListFrontends + "/" + model.BaseName(string(svc.UID))
+			lb.Props().SetList("outboundRules", []model.Object{{"name": "my-outbound", "properties": map[string]any{
+				"frontendIPConfigurations": []any{model.IDObject(front)}, "backendAddressPool": model.IDObject(id + "/" + model.ListPools + "/kubernetes"), "protocol": "All",
+			}}})
+			for _, rule := range lb.Props().List(model.ListRules) {
+				rule.Props()["disableOutboundSnat"] = true
+			}
+		})
+		r.now = r.now.Add(time.Minute)
+		if _, err := r.run(svc, true); err != nil {
+			t.Fatal(err)
+		}
+		if ip := model.PublicIPOf(r.publicIP(svc)); ip.Attached == "" || len(ip.Services) > 0 {
+			t.Fatalf("held by %q, of %v; want it held and of nobody", ip.Attached, ip.Services)
+		}
+		if left := r.read(true, svc)[0].Have; slices.ContainsFunc(left.Resources, func(res stack.Resource) bool { return res.Key.Kind == model.KindPublicIP }) {
+			t.Errorf("the Service cannot go: %+v", left.Resources)
+		}
+		r.editBalancer("kubernetes", func(lb model.Object, _ string) { lb.Props().SetList("outboundRules", nil) })
+		if got := r.sweep("kubernetes"); len(got) == 0 {
+			t.Error("there are no orphans")
+		}
+		if r.publicIP(svc) != nil {
+			t.Error("the public IP is left")
+		}
+	})
+}
+
+// TestForeignAddressDenied: the address of somebody else's frontend that may not be
+// read stays unknown; nobody is blind for it, and it is not asked for again soon.
+func TestForeignAddressDenied(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		svc := numbered(1, model.Public, nil)
+		if _, err := r.run(svc, false); err != nil {
+			t.Fatal(err)
+		}
+		foreign := model.ARMID(r.config.Subscription, "rg-network", "publicIPAddresses", "theirs")
+		if _, err := r.session.put(t.Context(), foreign, model.Object{
+			"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
+		}, ""); err != nil {
+			t.Fatal(err)
+		}
+		r.editBalancer("kubernetes", func(lb model.Object, _ string) {
+			lb.Props().SetList(model.ListFrontends, append(lb.Props().List(model.ListFrontends), model.Object{"name": "theirs", "properties": map[string]any{"publicIPAddress": model.IDObject(foreign)}}))
+		})
+		if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "PublicIPAddresses.Get", Kind: sim.FaultError, Status: 403}); err != nil {
+			t.Fatal(err)
+		}
+		before := r.writes("network.PublicIPAddresses.Get")
+		for range 3 {
+			r.now = r.now.Add(time.Minute)
+			found := r.read(false, svc)[0]
+			if len(found.Blind) > 0 {
+				t.Errorf("blind for %v", found.Blind)
+			}
+			if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
+				t.Errorf("the plan is not empty: %v", p.Steps)
+			}
+		}
+		if n := r.writes("network.PublicIPAddresses.Get") - before; n != 1 {
+			t.Errorf("it was asked for %d times, want once", n)
+		}
+	})
+}
+
+// TestAddressElsewhere: the public IP of somebody else's frontend that is in another
+// subscription is not asked for, neither there nor under its name in ours.
+func TestAddressElsewhere(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		look := newRead(t.Context(), r.session, nil)
+		for subscription, want := range map[string]int{"00000000-0000-4000-8000-000000000000": 0, r.config.Subscription: 1} {
+			frontends := model.Object{}
+			frontends.SetList(model.ListFrontends, []model.Object{{"name": "theirs", "properties": map[string]any{
+				"publicIPAddress": model.IDObject(model.ARMID(subscription, "rg-network", "publicIPAddresses", "theirs")),
+			}}})
+			look.balancers = []model.Object{{"name": "kubernetes", "properties": map[string]any(frontends)}}
+			before := r.calls()
+			if err := look.frontendAddresses(); err != nil {
+				t.Error(err)
+			}
+			if n := r.calls() - before; n != want {
+				t.Errorf("subscription %s: %d calls, want %d", subscription, n, want)
+			}
+		}
+	})
+}

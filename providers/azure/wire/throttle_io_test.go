@@ -1,0 +1,226 @@
+package wire
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// TestThrottled: after a 429 no write of that kind is sent until Azure allows it,
+// whatever many Services want; then all of them are done. Writes of other kinds and
+// all reads go on meanwhile.
+func TestThrottled(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		const put, services, refill = "LoadBalancers.CreateOrUpdate", 5, 0.2 // a second: Azure says to wait five seconds
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		r.session.limits = newLimits(r.config, providers.Env{Share: 1, Now: time.Now})
+		if err := r.sim.Cloud.Throttle.Set(sim.Bucket{Name: "writes", Service: "network", Operations: []string{put}, Capacity: 0, Refill: refill}); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for n := range services {
+			all.Go(func() {
+				if _, err := r.run(numbered(n+1, model.Public, nil), false); err != nil {
+					t.Errorf("Service %d: %v", n+1, err)
+				}
+			})
+		}
+		const deadline = time.Minute
+		began := time.Now()
+		for r.throttled(put) == 0 || r.writes("network.PublicIPAddresses.CreateOrUpdate") < services {
+			if time.Since(began) > deadline {
+				t.Fatalf("after %v: %v; want public IPs written while load balancers wait", deadline, r.sim.Cloud.Journal.Counts())
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if n, most := r.throttled(put), 1+int(time.Since(began).Seconds()*refill); n > most {
+			t.Errorf("%d writes of load balancers were sent, want at most %d", n, most)
+		}
+		if err := r.sim.Cloud.Throttle.Set(); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+	})
+}
+
+// throttled counts the calls of an operation that were refused by a bucket.
+func (r *rig) throttled(operation string) int {
+	n := 0
+	for _, e := range r.sim.Cloud.Journal.Entries() {
+		if e.Throttled && e.Operation == operation {
+			n++
+		}
+	}
+	return n
+}
+
+// TestOneFailsOthersGoOn: one Service cannot be done, for many reasons; four more on
+// the same load balancer, made at the same time, are all there afterwards.
+func TestOneFailsOthersGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kind   string
+		bad    func(*corev1.Service)
+		before func(*rig)
+		want   fault.Meaning // of the fault; Internal: the user is told before anything is done
+	}{
+		{"public IP that is not there", model.Public, value("azure-pip-name", "nowhere"), nil, fault.Internal},
+		{"address of nobody", model.Public, value("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
+		{"subnet that is not there", model.Internal, value("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
+		{"address outside of the subnet", model.Internal, value("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
+		{"port of a stranger", model.Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Taken},
+		{"more rules than fit", model.Internal, nil, (*rig).fullBalancer, fault.Quota},
+		{"no room in the security group", model.Public, value("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
+	} {
+		virtual.Run(t, c.name, func(t *testing.T) {
+			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+			if c.before != nil {
+				c.before(r)
+			}
+			bad := numbered(1, c.kind, c.bad)
+			if c.bad == nil {
+				bad.Spec.Ports = nil
+				for n := range int32(20) {
+					bad.Spec.Ports = append(bad.Spec.Ports, corev1.ServicePort{Protocol: corev1.ProtocolTCP, Port: 7000 + n, NodePort: 32000 + n})
+				}
+			}
+			var all sync.WaitGroup
+			var refused error
+			for round := range 3 { // an address, then its rule, then nothing
+				var svcs []*corev1.Service
+				for n := range 4 {
+					svcs = append(svcs, numbered(2+n, c.kind, nil))
+				}
+				for i, svc := range append(svcs, bad) {
+					found := r.read(false, svc)[0]
+					p, problems := r.tryDraft(svc, found.Have, found.Facts)
+					if svc == bad && c.want == fault.Internal && !problems {
+						t.Fatal("the test is wrong: there is no problem")
+					}
+					if problems {
+						continue
+					}
+					all.Go(func() {
+						report := r.engine.Run(t.Context(), p, found.Have, nil)
+						switch err := report.Err(); {
+						case svc == bad && err != nil:
+							refused = err
+						case svc != bad && err != nil:
+							t.Errorf("round %d, Service %d: %v", round, i, err)
+						}
+					})
+				}
+				all.Wait()
+			}
+			if c.want != fault.Internal && fault.Of(refused) != c.want {
+				t.Errorf("the bad one: %v, want %v", refused, c.want)
+			}
+			for n := range 4 {
+				svc := numbered(2+n, c.kind, nil)
+				found := r.read(false, svc)[0]
+				if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
+					t.Errorf("%s is not there: %v", svc.Name, p.Steps)
+				}
+			}
+		})
+	}
+}
+
+func value(key, text string) func(*corev1.Service) {
+	return func(s *corev1.Service) { s.Annotations["service.beta.kubernetes.io/"+key] = text }
+}
+
+// tryDraft is draft for a Service that the user may have to be told of.
+func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *model.Facts) (p plan.Plan, problems bool) {
+	r.Helper()
+	have.Owner = ownerOf(svc)
+	_, told, err := model.Cloud().Build(r.input(svc), facts, have)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if told.Errors() {
+		return p, true
+	}
+	return r.draft(svc, false, have, facts), false
+}
+
+// portOfStranger makes somebody else's frontend with a rule for port 80.
+func (r *rig) portOfStranger() {
+	r.editBalancer("kubernetes-internal", func(lb model.Object, id string) {
+		p := lb.Props()
+		p.SetList(model.ListFrontends, []model.Object{{"name": "my-front", "properties": map[string]any{
+			"subnet": model.IDObject(r.config.SubnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": "10.240.200.10"}}})
+		p.SetList(model.ListPools, []model.Object{{"name": "my-pool"}})
+		p.SetList(model.ListRules, []model.Object{{"name": "my-rule", "properties": map[string]any{
+			"frontendIPConfiguration": model.IDObject(id + "/" + model.ListFrontends + "/my-front"), "backendAddressPool": model.IDObject(id + "/" + model.ListPools + "/my-pool"), "protocol": "Tcp", "frontendPort": 80, "backendPort": 80}}})
+	})
+}
+
+// fullBalancer leaves room for ten rules: enough for four Services with two ports.
+func (r *rig) fullBalancer() {
+	r.portOfStranger()
+	r.editBalancer("kubernetes-internal", func(lb model.Object, id string) {
+		rules := lb.Props().List(model.ListRules)
+		for n := len(rules); n < 1500-10; n++ {
+			rules = append(rules, model.Object{"name": fmt.Sprint("my-rule-", n), "properties": map[string]any{
+				"frontendIPConfiguration": model.IDObject(id + "/" + model.ListFrontends + "/my-front"), "backendAddressPool": model.IDObject(id + "/" + model.ListPools + "/my-pool"),
+				"protocol": "Tcp", "frontendPort": 10000 + n, "backendPort": 10000 + n}})
+		}
+		lb.Props().SetList(model.ListRules, rules)
+	})
+}
+
+func (r *rig) editBalancer(name string, edit func(lb model.Object, id string)) {
+	r.Helper()
+	id := r.config.BalancerID(name)
+	lb, err := r.session.get(r.Context(), id, networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if lb == nil {
+		lb = model.Object{"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
+	}
+	edit(lb, id)
+	if _, err := r.session.put(r.Context(), id, lb, lb.Text("etag")); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// fullSecurity leaves room for the one rule that the good ones share.
+func (r *rig) fullSecurity() {
+	r.Helper()
+	good := numbered(2, model.Public, nil)
+	if _, err := r.run(good, false); err != nil {
+		r.Fatal(err)
+	}
+	id := r.config.SecurityID()
+	nsg, err := r.session.get(r.Context(), id, networkVersion)
+	if err != nil {
+		r.Fatal(err)
+	}
+	rules := nsg.Props().List(model.ListSecurity)
+	for n := len(rules); n < 1000; n++ {
+		rules = append(rules, model.Object{"name": fmt.Sprint("my-rule-", n), "properties": map[string]any{
+			"priority": 1000 + n, "direction": "Inbound", "access": "Allow", "protocol": "Tcp", "sourcePortRange": "*", "sourceAddressPrefix": "10.0.0.0/8",
+			"destinationAddressPrefix": netip.AddrFrom4([4]byte{10, 9, byte(n / 250), byte(n % 250)}).String(), "destinationPortRange": "22",
+		}})
+	}
+	nsg.Props().SetList(model.ListSecurity, rules)
+	if _, err := r.session.put(r.Context(), id, nsg, nsg.Text("etag")); err != nil {
+		r.Fatal(err)
+	}
+}
