@@ -134,6 +134,11 @@ func TestSlowOperationsCostNothing(t *testing.T) {
 						all.Go(func() { arrive(t, r, svc, reconcile.Job{NeverProvisioned: true}) })
 					}
 					all.Wait()
+					for _, svc := range services {
+						if next := r.NextRead(reconcile.OwnerOf(svc)); next < time.Minute {
+							t.Errorf("operations of %v: %s is read again after %v", delay, svc.Name, next)
+						}
+					}
 					time.Sleep(time.Minute) // what gathers calls ends
 					waits := 0
 					for op, count := range n.cloud.Journal.Counts() {

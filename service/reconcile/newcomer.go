@@ -20,13 +20,16 @@ type newcomer struct {
 	made map[entry]bool
 }
 
+// longRun is how much later than the read that it began with a run may make things.
+const longRun = 10 * time.Minute
+
 func newNewcomer(started time.Time) *newcomer {
 	return &newcomer{until: started.Add(shownFor), made: map[entry]bool{}}
 }
 
 // note enters what a batch has made.
 func (n *newcomer) note(b plan.Batch, outcomes []plan.Outcome, now time.Time) {
-	if !now.Before(n.until) {
+	if !now.Before(n.until.Add(longRun)) {
 		return
 	}
 	n.mu.Lock()
