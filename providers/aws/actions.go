@@ -171,6 +171,7 @@ func stickiness(on bool) string {
 	return ""
 }
 
+// compareWeighted orders shares by their target group.
 func compareWeighted(a, b Weighted) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), a.Of.Compare(b.Of))
 }

@@ -96,20 +96,6 @@ func setClassicAttributes(c *change, want ClassicAttributes) plan.Outcome {
 	return updatedPart(c, want, err)
 }
 
-// over fills what is not wanted with what was found.
-func (a ClassicAttributes) over(found ClassicAttributes) ClassicAttributes {
-	return ClassicAttributes{
-		CrossZone:       cmp.Or(a.CrossZone, found.CrossZone),
-		DrainingEnabled: cmp.Or(a.DrainingEnabled, found.DrainingEnabled),
-		DrainingTimeout: cmp.Or(a.DrainingTimeout, found.DrainingTimeout),
-		IdleTimeout:     cmp.Or(a.IdleTimeout, found.IdleTimeout),
-		LogEnabled:      cmp.Or(a.LogEnabled, found.LogEnabled),
-		LogBucket:       cmp.Or(a.LogBucket, found.LogBucket),
-		LogPrefix:       cmp.Or(a.LogPrefix, found.LogPrefix),
-		LogEmitInterval: cmp.Or(a.LogEmitInterval, found.LogEmitInterval),
-	}
-}
-
 func setClassicCheck(c *change, spec ClassicHealthCheck) plan.Outcome {
 	in := &elb.ConfigureHealthCheckInput{LoadBalancerName: balancer(c), HealthCheck: &elbtypes.HealthCheck{
 		Target: &spec.Target, Interval: &spec.Interval, Timeout: &spec.Timeout,

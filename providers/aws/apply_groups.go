@@ -16,9 +16,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// protocolICMP is that of rules about the size of packets.
-const protocolICMP = "icmp"
-
 const (
 	// settleDelay is how long a new security group may be unknown elsewhere.
 	settleDelay = 2 * time.Second
@@ -90,13 +87,6 @@ func fill(c *change, group string, missing []Permission, full error) ([]plan.Ref
 	}
 	rest := missing[min(room+1, len(missing)):]
 	return split(rest, func(part []Permission) error { return authorize(c, group, rules(c, part)) })
-}
-
-// byNeed orders permissions for a group that has not room for all: what lets clients
-// in goes before what tells them the size of packets.
-func (p Permission) byNeed(q Permission) int {
-	rank := map[bool]int{true: 1}
-	return rank[p.Protocol == protocolICMP] - rank[q.Protocol == protocolICMP]
 }
 
 func revokeIngress(c *change) plan.Outcome {

@@ -145,7 +145,7 @@ func createListener(c *change, spec Listener) plan.Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, spec.after(out.Listeners[0]))
+	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, listenerAfter(spec, out.Listeners[0]))
 }
 
 // updateListener leaves a target group once another one can serve. Where AWS refuses two groups
@@ -170,16 +170,16 @@ func updateListener(c *change, spec Listener) plan.Outcome {
 		return failed(err)
 	}
 	if len(out.Listeners) > 0 {
-		spec = spec.after(out.Listeners[0])
+		spec = listenerAfter(spec, out.Listeners[0])
 	}
 	o := c.Updated(spec, nil)
 	o.Manual = manual
 	return o
 }
 
-// after is the listener with what AWS chose where nobody else did, and without tags that no
+// listenerAfter is a listener with what AWS chose where nobody else did, and without tags that no
 // read shows.
-func (l Listener) after(answer elbv2types.Listener) Listener {
+func listenerAfter(l Listener, answer elbv2types.Listener) Listener {
 	l.Tags, l.Leaving = l.Tags.shown(), ""
 	if answer.Protocol != "" {
 		l.Protocol = string(answer.Protocol)

@@ -66,9 +66,8 @@ func (w *nodeRuleWork) expectable(found []FoundRule) bool {
 	for _, r := range found {
 		there[r.Permission] = true
 	}
-	g := merging{group: w.group, batch: w.batch}
 	return !slices.ContainsFunc(w.batch.Steps, func(s plan.Step) bool {
-		rule, ok := g.rule(s)
+		rule, ok := ruleOf(w.group, w.batch, s)
 		return !ok || there[rule.Permission] != (s.ID.Action == plan.Delete)
 	})
 }
@@ -157,10 +156,9 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 	for _, r := range w.found {
 		there[r.Permission] = r
 	}
-	g := merging{group: w.group, batch: w.batch}
 	out := make([]plan.Outcome, 0, len(w.batch.Steps))
 	for i, step := range w.batch.Steps {
-		rule, _ := g.rule(step)
+		rule, _ := ruleOf(w.group, w.batch, step)
 		switch {
 		case step.ID.Action == plan.Delete:
 			out = append(out, kit.Deleted(w.revoking))

@@ -45,7 +45,7 @@ func deregisterOwn(c *change, remove []Target, call func([]Target) error) plan.O
 	if podTargets(own) {
 		o = removePods(c, own, call)
 	} else {
-		o = removeMachines(c, own, Target.instance, call)
+		o = removeMachines(c, own, targetID, call)
 	}
 	if o.Err != nil {
 		return o

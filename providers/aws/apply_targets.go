@@ -32,7 +32,7 @@ func createTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 		return failed(err)
 	}
 	arn := awssdk.ToString(out.TargetGroups[0].TargetGroupArn)
-	o := c.Created(arn, stack.Tag, spec.after(out.TargetGroups[0]))
+	o := c.Created(arn, stack.Tag, groupAfter(spec, out.TargetGroups[0]))
 	if c.Step.Reason == plan.Replaced {
 		o.Parts = emptied(o.After)
 	}
@@ -79,9 +79,9 @@ func codesOf(t elbv2types.TargetGroup) string {
 	return awssdk.ToString(t.Matcher.HttpCode)
 }
 
-// after is the group with what AWS answered about its health check, and without tags
+// groupAfter is a group with what AWS answered about its health check, and without tags
 // that no read shows.
-func (t TargetGroup) after(answer elbv2types.TargetGroup) TargetGroup {
+func groupAfter(t TargetGroup, answer elbv2types.TargetGroup) TargetGroup {
 	t.Tags = t.Tags.shown()
 	t.CheckProtocol = string(answer.HealthCheckProtocol)
 	t.CheckPort = awssdk.ToString(answer.HealthCheckPort)
@@ -107,7 +107,7 @@ func updateTargetGroup(c *change, spec TargetGroup) plan.Outcome {
 		return failed(err)
 	}
 	if len(out.TargetGroups) > 0 {
-		spec = spec.after(out.TargetGroups[0])
+		spec = groupAfter(spec, out.TargetGroups[0])
 	}
 	return c.Updated(spec, nil)
 }
@@ -130,9 +130,9 @@ func registerTargets(c *change) plan.Outcome {
 		return failed(err)
 	}
 	if podTargets(add) {
-		return c.Members(changePods(add, among[Target]{&c.Session.facts.suspects, group, Target.text}, call))
+		return c.Members(changePods(add, among[Target]{&c.Session.facts.suspects, group, targetText}, call))
 	}
-	o := addMachines(c, group, Target.instance, call)
+	o := addMachines(c, group, targetID, call)
 	if slices.ContainsFunc(o.Refused, func(r plan.Refusal) bool { return fault.Is(r.Err, fault.Quota) }) {
 		learnTargetQuota(c, group)
 	}
@@ -170,17 +170,17 @@ func deregisterTargets(c *change) plan.Outcome {
 	if podTargets(remove) {
 		return removePods(c, remove, call)
 	}
-	return removeMachines(c, remove, Target.instance, call)
+	return removeMachines(c, remove, targetID, call)
 }
 
 func removePods(c *change, remove []Target, call func([]Target) error) plan.Outcome {
-	refused, err := changePods(remove, among[Target]{name: Target.text}, call)
+	refused, err := changePods(remove, among[Target]{name: targetText}, call)
 	return c.Removed(refused, err)
 }
 
-func (t Target) instance() string { return t.ID }
+func targetID(t Target) string { return t.ID }
 
-func (t Target) text() string { return fmt.Sprint(t.ID, " ", t.Port, " ", t.Zone, " ", t.Server) }
+func targetText(t Target) string { return fmt.Sprint(t.ID, " ", t.Port, " ", t.Zone, " ", t.Server) }
 
 func wireTargets(targets []Target) []elbv2types.TargetDescription {
 	out := make([]elbv2types.TargetDescription, 0, len(targets))

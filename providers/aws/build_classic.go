@@ -117,6 +117,9 @@ func (b *builder) clientRules(protocol string, port int32) []Permission {
 	return out
 }
 
+// protocolICMP is that of rules about the size of packets.
+const protocolICMP = "icmp"
+
 // sizeRule lets in ICMP "fragmentation needed": type 3, code 4.
 func sizeRule(cidr string) Permission {
 	return Permission{Protocol: protocolICMP, FromPort: 3, ToPort: 4, CIDR: cidr}

@@ -177,3 +177,44 @@ func later(in input, facts *Facts, have *stack.Stack) []string {
 	}
 	return out
 }
+
+// leavesFor tells whether a found listener gives nothing to the group that is to get its
+// traffic, and all to one that is to get none.
+func (l Listener) leavesFor(next Listener) bool {
+	if l.TargetGroup != next.TargetGroup || l.ownWeight() > 0 || next.ownWeight() == 0 {
+		return false
+	}
+	return slices.ContainsFunc(l.Shares, func(w Weighted) bool {
+		stays := slices.ContainsFunc(next.Shares, func(n Weighted) bool { return n.same(w) })
+		return w.Weight > 0 && !stays
+	})
+}
+
+// ownWeight is the share of the Service's own group.
+func (l Listener) ownWeight() int32 {
+	for _, w := range l.Shares {
+		if w.own() {
+			return w.Weight
+		}
+	}
+	return defaultWeight
+}
+
+// alone is the listener once it has left the group that it is about to leave.
+func (l Listener) alone() Listener {
+	var out []Weighted
+	own := int32(defaultWeight)
+	for _, w := range l.Shares {
+		if w.Group == l.Leaving {
+			own = w.Weight
+			continue
+		}
+		out = append(out, w)
+	}
+	l.Leaving, l.Shares = "", nil
+	if len(out) > 1 {
+		out[slices.IndexFunc(out, Weighted.own)].Weight = own
+		l.Shares = out
+	}
+	return l
+}

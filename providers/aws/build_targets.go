@@ -180,3 +180,8 @@ func (b *builder) expectQuota(zones map[string][]string, ports int) {
 		b.tell(said("nodes", "", fmt.Sprintf("in zone %s make %d targets with %d ports, above %d, the quota of accounts that have not raised it; beyond the quota only some get traffic", fullest, most, ports, defaultZoneTargets), "", annotations.Warning))
 	}
 }
+
+// compareTargets orders targets by what they are and their port.
+func compareTargets(a, b Target) int {
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Port, b.Port))
+}

@@ -1,6 +1,10 @@
 package aws
 
-import "github.com/berth-lb/berth/stack"
+import (
+	"cmp"
+
+	"github.com/berth-lb/berth/stack"
+)
 
 // What AWS gives to things that were just made, so that a setting which is
 // already as wanted costs no call.
@@ -10,6 +14,20 @@ func defaultClassicAttributes(stack.Resource) stack.Spec {
 	return ClassicAttributes{
 		CrossZone: new(false), DrainingEnabled: new(false), DrainingTimeout: new(int32(300)),
 		IdleTimeout: new(int32(60)), LogEnabled: new(false),
+	}
+}
+
+// over fills what is not wanted with what was found.
+func (a ClassicAttributes) over(found ClassicAttributes) ClassicAttributes {
+	return ClassicAttributes{
+		CrossZone:       cmp.Or(a.CrossZone, found.CrossZone),
+		DrainingEnabled: cmp.Or(a.DrainingEnabled, found.DrainingEnabled),
+		DrainingTimeout: cmp.Or(a.DrainingTimeout, found.DrainingTimeout),
+		IdleTimeout:     cmp.Or(a.IdleTimeout, found.IdleTimeout),
+		LogEnabled:      cmp.Or(a.LogEnabled, found.LogEnabled),
+		LogBucket:       cmp.Or(a.LogBucket, found.LogBucket),
+		LogPrefix:       cmp.Or(a.LogPrefix, found.LogPrefix),
+		LogEmitInterval: cmp.Or(a.LogEmitInterval, found.LogEmitInterval),
 	}
 }
 

@@ -70,22 +70,24 @@ func (g *merging) wishes() {
 	}
 }
 
-// rule is the step's rule with a literal source; false if its source does not
-// exist or the step is none of this group.
-func (g *merging) rule(s plan.Step) (FoundRule, bool) {
+// ruleOf is the rule of a step of a batch on a group, with a literal source; false if its
+// source does not exist or the step is none of this group.
+func ruleOf(group string, b plan.Batch, s plan.Step) (FoundRule, bool) {
 	spec, ok := s.Target.Spec.(NodeRule)
-	if !ok || spec.Group != g.group {
+	if !ok || spec.Group != group {
 		return FoundRule{}, false
 	}
 	p := normal(spec.Permission)
 	if !p.Source.IsZero() {
-		p.Source = stack.RefID(g.batch.ID(s, spec.Source))
+		p.Source = stack.RefID(b.ID(s, spec.Source))
 		if p.Source.IsZero() {
 			return FoundRule{}, false
 		}
 	}
 	return FoundRule{Permission: p, Description: spec.Description}, true
 }
+
+func (g *merging) rule(s plan.Step) (FoundRule, bool) { return ruleOf(g.group, g.batch, s) }
 
 func (g *merging) revoke() {
 	for _, s := range g.batch.Steps {
@@ -159,6 +161,14 @@ func (p Permission) compare(q Permission) int {
 	)
 }
 
+// byNeed orders permissions for a group that has not room for all: what lets clients
+// in goes before what tells them the size of packets.
+func (p Permission) byNeed(q Permission) int {
+	rank := map[bool]int{true: 1}
+	return rank[p.Protocol == protocolICMP] - rank[q.Protocol == protocolICMP]
+}
+
+// compare orders rules by their permission, then by their description.
 func (r FoundRule) compare(s FoundRule) int {
 	return cmp.Or(r.Permission.compare(s.Permission), cmp.Compare(r.Description, s.Description))
 }

@@ -115,9 +115,11 @@ func targetGroupName(cluster string, o stack.Owner, port int32, t TargetGroup) s
 // sslPolicyName is the name of the policy made for a predefined one.
 func sslPolicyName(predefined string) string { return sslPolicyNamePrefix + predefined }
 
-// clientDescription and healthDescription mark the rules of a Network Load
-// Balancer in the groups of the nodes; the mark names the load balancer.
+// clientDescription marks the rules of a Network Load Balancer for its clients in the
+// groups of the nodes; the mark names the load balancer.
 func clientDescription(lbName string) string { return ruleClientPrefix + lbName }
+
+// healthDescription marks those for its health checks in the same way.
 func healthDescription(lbName string) string { return ruleHealthPrefix + lbName }
 
 // portKey names listeners, target groups and what hangs on them: "tcp-80" also
@@ -162,4 +164,5 @@ func partID(lbName string, part stack.Kind, keyName string) string {
 	return lbName
 }
 
+// decimal is how names have a number.
 func decimal(n int32) string { return strconv.Itoa(int(n)) }

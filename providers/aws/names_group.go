@@ -61,8 +61,10 @@ func groupOwner(group string) stack.Owner {
 	return stack.Owner{Namespace: namespace, Name: name, UID: "load-balancer-group"}
 }
 
+// sharedNetworkKey is the key of the load balancer of a group.
 func sharedNetworkKey(group string) stack.Key { return stack.Key{Kind: KindSharedNetwork, Name: group} }
 
+// frontKey is the key of the security group by which clients come to it.
 func frontKey(group string) stack.Key { return stack.Key{Kind: KindFrontGroup, Name: group} }
 
 // groupName is the name of the load balancer of a group. Its scheme is no part of the name:

@@ -31,6 +31,17 @@ const otherMark = "service/"
 
 func otherKey(service string, port int32) string { return otherMark + service + "/" + decimal(port) }
 
+// isOther tells whether the key name of a target group is that of one for another Service.
+func isOther(name string) bool { return strings.Contains("/"+name, "/"+otherMark) }
+
+// otherNamed is the Service that the key name of a target group names; empty: it is not for
+// another one.
+func otherNamed(name string) string {
+	_, rest, _ := strings.Cut("/"+name, "/"+otherMark)
+	service, _, _ := strings.Cut(rest, "/")
+	return service
+}
+
 // behind is the Service that a port is of.
 func (f *controlled) behind(p lbcPort) behind {
 	if p.other != nil {

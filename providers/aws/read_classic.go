@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func contains(sorted []string, s string) bool {
 func (r *read) classicJobs() []kit.Detail {
 	var jobs []kit.Detail
 	var deep []string
-	for _, name := range sortedKeys(r.classicLBs) {
+	for _, name := range slices.Sorted(maps.Keys(r.classicLBs)) {
 		if !r.deep(KindClassic, byName, name) {
 			continue
 		}

@@ -169,7 +169,6 @@ func (r *read) makeFacts(scope providers.Scope) *Facts {
 			f.Instances[id] = i
 		}
 	}
-	f.members = membersOf(scope.Nodes, f.Instances)
-	f.members.groups, f.members.doubts = nodeGroups(f.members.ids, f)
+	f.Prepare(scope.Nodes)
 	return f
 }

@@ -72,7 +72,7 @@ func (r *read) mayBeIn(scope providers.Scope) []string {
 			out = append(out, group)
 		}
 	}
-	return sortedSet(out)
+	return eachOnce(out)
 }
 
 // groupsOf lists the groups in which a scope has something, or wants to.
@@ -83,7 +83,7 @@ func (r *read) groupsOf(v *view) []string {
 			out = append(out, group)
 		}
 	}
-	return sortedSet(out)
+	return eachOnce(out)
 }
 
 // isMember tells whether a scope has a target group that is marked as of a group.
@@ -121,7 +121,7 @@ func (r *read) frontJobs() []kit.Detail {
 			}
 		}
 	}
-	if names = sortedSet(names); len(names) == 0 {
+	if names = eachOnce(names); len(names) == 0 {
 		return nil
 	}
 	return []kit.Detail{{Of: names, Run: func() error {

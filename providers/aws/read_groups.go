@@ -78,13 +78,6 @@ func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
 	return res
 }
 
-// ofOtherController tells what the AWS Load Balancer Controller made, for which
-// nothing else counts: its users may have it set the cluster's tag as well.
-func ofOtherController(tags Tags) bool {
-	_, marked := tags[tagOtherController]
-	return marked
-}
-
 func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.Resource {
 	var rules []Permission
 	for _, found := range rulesOf(g.IpPermissions) {

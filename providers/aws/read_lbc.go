@@ -18,7 +18,7 @@ import (
 // of the Services. Which Service a load balancer is of is asked once: tags that tell it
 // are made with it and never change.
 func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
-	wanted := sortedSet(append(r.values(KindNetwork, byStack), r.values(KindNetwork, byMoved)...))
+	wanted := eachOnce(append(r.values(KindNetwork, byStack), r.values(KindNetwork, byMoved)...))
 	r.stackLBs = map[string]string{}
 	if len(all) == 0 {
 		return nil
@@ -150,11 +150,11 @@ func (r *read) listNamedGroups() error {
 	if len(names) == 0 {
 		return nil
 	}
-	found, err := r.groupsBy(r.ctx, "tag:Name", sortedSet(names))
+	found, err := r.groupsBy(r.ctx, "tag:Name", eachOnce(names))
 	r.namedGroupIDs = map[string][]string{}
 	for _, g := range found {
 		name := tagsOfEC2(g.Tags)["Name"]
-		r.namedGroupIDs[name] = sortedSet(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
+		r.namedGroupIDs[name] = eachOnce(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func (r *read) readCertificates(l elbv2types.Listener) error {
 	if err != nil {
 		return err
 	}
-	r.Keep(func() { r.certificates[awssdk.ToString(l.ListenerArn)] = sortedSet(found) })
+	r.Keep(func() { r.certificates[awssdk.ToString(l.ListenerArn)] = eachOnce(found) })
 	return nil
 }
 

@@ -91,7 +91,7 @@ func (r *read) networkJobs() []kit.Detail {
 			tagged = append(tagged, awssdk.ToString(t.TargetGroupArn))
 		}
 	}
-	tagged = sortedSet(tagged)
+	tagged = eachOnce(tagged)
 	for chunk := range slices.Chunk(tagged, tagsPerCall) {
 		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})
 	}
@@ -296,8 +296,8 @@ func ownOfListener(l elbv2types.Listener, own []string) []elbv2types.TargetGroup
 	return mine
 }
 
-// shared adds to a listener the shares of its groups, if it has several.
-func (l Listener) shared(found elbv2types.Listener, own string, places map[string]string) Listener {
+// withShares adds to a listener the shares of its groups, if it has several.
+func withShares(l Listener, found elbv2types.Listener, own string, places map[string]string) Listener {
 	groups := forwardedTo(found)
 	if len(groups) < 2 {
 		return l
@@ -345,7 +345,7 @@ func (r *read) listenerOf(l elbv2types.Listener, places map[string]string, own [
 		spec.Certificate = awssdk.ToString(l.Certificates[0].CertificateArn)
 	}
 	if arn := targetOf(l, own); arn != "" {
-		spec = spec.shared(l, arn, places)
+		spec = withShares(spec, l, arn, places)
 		spec.TargetGroup = stack.RefID(arn)
 		if name, ok := places[arn]; ok {
 			spec.TargetGroup = stack.RefTo(stack.Key{Kind: KindTargetGroup, Name: name})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -191,7 +192,7 @@ func (w *sweep) knows(service string) bool {
 
 func (w *sweep) sorted() []*orphan {
 	var out []*orphan
-	for _, name := range sortedKeys(w.found) {
+	for _, name := range slices.Sorted(maps.Keys(w.found)) {
 		out = append(out, w.found[name])
 	}
 	slices.SortStableFunc(out, func(a, b *orphan) int { return a.owner.Compare(b.owner) })

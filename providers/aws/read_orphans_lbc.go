@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -100,7 +101,7 @@ func (w *sweep) controlled(m *marks, cluster string) {
 
 // ofService returns the orphan of a Service's name.
 func (w *sweep) ofService(service string) *orphan {
-	for _, name := range sortedKeys(w.found) {
+	for _, name := range slices.Sorted(maps.Keys(w.found)) {
 		if o := w.found[name]; serviceName(o.owner) == service {
 			return o
 		}
@@ -118,7 +119,7 @@ func (o *orphan) controlledLookups(cluster string, c Controller) []providers.Loo
 		return nil
 	}
 	var out []providers.Lookup
-	for _, name := range sortedSet(o.groups) {
+	for _, name := range eachOnce(o.groups) {
 		out = append(out, providers.Lookup{Kind: KindGroup, By: byName, Value: name})
 	}
 	if !c.Serve {
@@ -127,7 +128,7 @@ func (o *orphan) controlledLookups(cluster string, c Controller) []providers.Loo
 	out = append(out,
 		providers.Lookup{Kind: KindNetwork, By: byStack, Value: serviceName(o.owner)}, providers.Lookup{Kind: KindTargetGroup, By: byStack, Value: serviceName(o.owner)},
 		providers.Lookup{Kind: KindTargetGroup, By: byNamespace, Value: namespacePrefix(o.owner)})
-	for _, place := range sortedSet(o.places) {
+	for _, place := range eachOnce(o.places) {
 		out = append(out, providers.Lookup{Kind: KindSharedNetwork, By: byGroup, Value: place})
 	}
 	if c.BackendGroup == "" {

@@ -32,17 +32,6 @@ func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
 	return r.otherIn(v, arn) != "" && (attached || len(t.LoadBalancerArns) == 0 || placeIn(r.cluster, r.tags[arn]) != "")
 }
 
-// isOther tells whether the key name of a target group is that of one for another Service.
-func isOther(name string) bool { return strings.Contains("/"+name, "/"+otherMark) }
-
-// otherNamed is the Service that the key name of a target group names; empty: it is not for
-// another one.
-func otherNamed(name string) string {
-	_, rest, _ := strings.Cut("/"+name, "/"+otherMark)
-	service, _, _ := strings.Cut(rest, "/")
-	return service
-}
-
 // otherPlaces are the key names of the target groups for other Services by ARN, as far as they
 // are on a load balancer. Of two for one port, of which one takes the place of the other, the
 // second has a name that nobody wants, until the wish tells which one it is.

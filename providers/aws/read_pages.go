@@ -2,6 +2,7 @@ package aws
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -57,7 +58,7 @@ func (r *read) leanClassic(names []string) error {
 	if err := r.allClassic(names, withoutMachines); err != nil {
 		return err
 	}
-	found := slices.DeleteFunc(sortedKeys(r.classicLBs), func(name string) bool { return !r.deepClassic(name) })
+	found := slices.DeleteFunc(slices.Sorted(maps.Keys(r.classicLBs)), func(name string) bool { return !r.deepClassic(name) })
 	return r.namedClassic(found, nil)
 }
 
@@ -160,4 +161,10 @@ func instancesOfClassic(list []elbtypes.Instance) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// eachOnce returns values sorted, each once. It changes the list that it is given.
+func eachOnce(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
 }

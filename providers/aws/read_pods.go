@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func (r *read) podAddresses() []string {
 			}
 		}
 	}
-	return sortedSet(out)
+	return eachOnce(out)
 }
 
 // groupsByAddress are the groups of network interfaces of our VPC, by each of their addresses. An
@@ -64,7 +65,7 @@ func (s *Session) groupsByAddress(ctx context.Context, addresses []string) (map[
 		families[by] = append(families[by], a)
 	}
 	out := map[string][]string{}
-	for _, by := range sortedKeys(families) {
+	for _, by := range slices.Sorted(maps.Keys(families)) {
 		for chunk := range slices.Chunk(families[by], filterValues-1) {
 			in := &ec2.DescribeNetworkInterfacesInput{
 				Filters: []ec2types.Filter{filter("vpc-id", s.config.VPC), filter(by, chunk...)}, MaxResults: awssdk.Int32(ec2Page),

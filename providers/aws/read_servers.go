@@ -29,8 +29,8 @@ func (r *read) listServers() error {
 		return nil
 	}
 	var err error
-	_, r.serversAt, err = r.Session.facts.servers.Get(r.ctx, r.now(), sortedSet(uids), func(ctx context.Context, unknown []string) (map[string]Servers, error) {
-		return r.serversBy(ctx, sortedSet(selectors), unknown)
+	_, r.serversAt, err = r.Session.facts.servers.Get(r.ctx, r.now(), eachOnce(uids), func(ctx context.Context, unknown []string) (map[string]Servers, error) {
+		return r.serversBy(ctx, eachOnce(selectors), unknown)
 	})
 	if err != nil {
 		return fmt.Errorf("pods: %w", err)

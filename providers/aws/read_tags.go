@@ -31,7 +31,7 @@ func (r *read) tagJobs() []kit.Detail {
 		}
 		arns = append(arns, own...)
 	}
-	arns = slices.DeleteFunc(sortedSet(arns), func(arn string) bool { return r.tags[arn] != nil })
+	arns = slices.DeleteFunc(eachOnce(arns), func(arn string) bool { return r.tags[arn] != nil })
 	var jobs []kit.Detail
 	for chunk := range slices.Chunk(arns, tagsPerCall) {
 		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})

@@ -181,10 +181,6 @@ func leaving(h elbv2types.TargetHealth) bool {
 	return h.State == elbv2types.TargetHealthStateEnumDraining || h.Reason == elbv2types.TargetHealthReasonEnumDeregistrationInProgress
 }
 
-func compareTargets(a, b Target) int {
-	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Port, b.Port))
-}
-
 func (r *read) readTargetAttributes(group string) error {
 	out, err := ask(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
 	if err != nil {

@@ -136,6 +136,13 @@ type members struct {
 	doubts       annotations.Problems // about the choice of groups
 }
 
+// Prepare keeps what follows from the nodes of a scope, once for all Services that have
+// the same.
+func (f *Facts) Prepare(nodes nodeports.NodeSet) {
+	f.members = membersOf(nodes, f.Instances)
+	f.members.groups, f.members.doubts = nodeGroups(f.members.ids, f)
+}
+
 func membersOf(nodes nodeports.NodeSet, known map[string]Instance) *members {
 	m := &members{digest: nodes.Digest()}
 	for n := range nodes.All() {
