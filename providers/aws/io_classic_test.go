@@ -31,13 +31,13 @@ func (r *rig) classicWish(o stack.Owner) classicWish {
 	public := r.seed.PublicSubnets()
 	return classicWish{
 		owner: o,
-		group: Group{Name: ownGroupName(lb), Description: ownGroupDescription(lb, o), VPC: r.seed.VPC, Tags: r.config.Cluster.owned(nil)},
+		group: Group{Name: ownGroupName(lb), Description: "Security group for Kubernetes ELB " + lb + " (" + serviceName(o) + ")", VPC: r.seed.VPC, Tags: r.owned()},
 		ingress: []Permission{
 			{Protocol: "icmp", FromPort: 3, ToPort: 4, CIDR: "0.0.0.0/0"},
 			{Protocol: "tcp", FromPort: 80, ToPort: 80, CIDR: "0.0.0.0/0"},
 		},
 		lb: Classic{
-			Name: lb, Scheme: schemePublic, Subnets: slices.Sorted(slices.Values(public[:2])), Tags: r.config.Cluster.ownedBy(o, map[string]string{"team": "shop"}),
+			Name: lb, Scheme: "internet-facing", Subnets: slices.Sorted(slices.Values(public[:2])), Tags: r.teamTags(o, "shop"),
 			Groups: []stack.Ref{stack.RefTo(stack.Key{Kind: KindGroup})},
 		},
 		ports: []ClassicPort{{Balancer: lb, Port: 80, Protocol: "TCP", InstancePort: 30080, InstanceProtocol: "TCP"}},
@@ -48,6 +48,13 @@ func (r *rig) classicWish(o stack.Owner) classicWish {
 		instances: slices.Sorted(slices.Values(r.seed.InstanceIDs()[:3])),
 		nodeGroup: r.seed.NodeGroup,
 	}
+}
+
+// teamTags are the tags of a load balancer with one of the user's.
+func (r *rig) teamTags(o stack.Owner, team string) Tags {
+	tags := r.ownedBy(o)
+	tags["team"] = team
+	return tags
 }
 
 func (w classicWish) stack() *stack.Stack {
@@ -65,14 +72,14 @@ func (w classicWish) stack() *stack.Stack {
 		s.Put(stack.Resource{Key: stack.Key{Kind: KindClassicPort, Name: decimal(p.Port)}, In: lb, Slot: portSlot(p.Port), Spec: p})
 		back[p.InstancePort] = nil
 		if w.ssl != "" && p.Certificate != "" {
-			name := sslPolicyName(w.ssl)
-			put(KindClassicPol, name, lb, ClassicPolicy{Name: name, Type: sslPolicyType, Attributes: Tags{sslPolicyAttr: w.ssl}})
+			name := sslPolicyNamePrefix + w.ssl
+			put(KindClassicPol, name, lb, ClassicPolicy{Name: name, Type: "SSLNegotiationPolicyType", Attributes: Tags{"Reference-Security-Policy": w.ssl}})
 			put(KindClassicSSL, decimal(p.Port), stack.Key{Kind: KindClassicPort, Name: decimal(p.Port)},
 				ClassicPolicies{Port: p.Port, Policies: []stack.Ref{stack.RefTo(stack.Key{Kind: KindClassicPol, Name: name})}})
 		}
 	}
 	if w.proxy {
-		put(KindClassicPol, proxyPolicyName, lb, ClassicPolicy{Name: proxyPolicyName, Type: proxyPolicyType, Attributes: Tags{proxyPolicyAttr: "true"}})
+		put(KindClassicPol, proxyPolicyName, lb, ClassicPolicy{Name: proxyPolicyName, Type: "ProxyProtocolPolicyType", Attributes: Tags{"ProxyProtocol": "true"}})
 	}
 	for port := range back {
 		spec := ClassicPolicies{Port: port}
@@ -139,7 +146,7 @@ func TestClassicRoundTrips(t *testing.T) {
 			}},
 			{"subnets", func(w *classicWish) { w.lb.Subnets = slices.Sorted(slices.Values(r.seed.PublicSubnets()[1:3])) }},
 			{"groups", func(w *classicWish) { w.lb.Groups = append(w.lb.Groups, stack.RefID(r.seed.DefaultGroup)) }},
-			{"tags", func(w *classicWish) { w.lb.Tags = r.config.Cluster.ownedBy(w.owner, map[string]string{"team": "web"}) }},
+			{"tags", func(w *classicWish) { w.lb.Tags = r.teamTags(w.owner, "web") }},
 			{"no node rule", func(w *classicWish) { w.nodeGroup = "" }},
 		} {
 			step.change(&w)

@@ -191,7 +191,7 @@ func TestForeign(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		for n, tags := range []Tags{
 			{tagServiceName: "shop/another"},
-			{tagServiceName: serviceName(owner(1)), tagClusterPrefix + "another": tagOwned},
+			{tagServiceName: serviceName(owner(1)), tagClusterPrefix + "another": "owned"},
 		} {
 			w := r.networkWish(owner(n))
 			w.lb.Tags = tags
@@ -221,8 +221,8 @@ func TestOtherController(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		for name, tags := range map[string]Tags{
-			"its tag alone":          {tagOtherController: "kubernetes"},
-			"and the cluster's tags": r.config.Cluster.owned(Tags{tagOtherController: "kubernetes"}),
+			"its tag alone":          {tagLBCCluster: "kubernetes"},
+			"and the cluster's tags": {r.config.Cluster.Key(): "owned", tagLBCCluster: "kubernetes"},
 		} {
 			w := r.networkWish(owner(len(tags)))
 			r.arrive(w.owner, w.stack())

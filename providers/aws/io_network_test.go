@@ -32,12 +32,12 @@ type networkPort struct {
 }
 
 func (r *rig) networkWish(o stack.Owner) networkWish {
-	tags := r.config.Cluster.ownedBy(o, nil)
+	tags := r.ownedBy(o)
 	w := networkWish{
 		owner: o, cluster: r.seed.ClusterID,
-		lb: Network{Name: loadBalancerName(o.UID), Scheme: schemePublic, Tags: tags},
+		lb: Network{Name: loadBalancerName(o.UID), Scheme: "internet-facing", Tags: tags},
 		attrs: Tags{
-			attrCrossZone: "false", attrLogs: "false",
+			"load_balancing.cross_zone.enabled": "false", "access_logs.s3.enabled": "false",
 		},
 		targets: slices.Sorted(slices.Values(r.seed.InstanceIDs()[:3])),
 		ports:   []networkPort{r.networkPort(80, "TCP", 30080, tags)},
@@ -54,7 +54,7 @@ func (r *rig) networkPort(port int32, protocol string, nodePort int32, tags Tags
 		Listener: Listener{Port: port, Protocol: protocol, Tags: tags},
 		group: TargetGroup{
 			Protocol: protocol, Port: nodePort, VPC: r.seed.VPC, TargetType: "instance",
-			CheckProtocol: "TCP", CheckPort: trafficPort, CheckInterval: 30, Healthy: 3, Unhealthy: 3, Tags: tags,
+			CheckProtocol: "TCP", CheckPort: "traffic-port", CheckInterval: 30, Healthy: 3, Unhealthy: 3, Tags: tags,
 		},
 	}
 }
@@ -132,11 +132,13 @@ func TestNetworkRoundTrips(t *testing.T) {
 				w.ports = append(w.ports, p)
 			}},
 			{"tls policy", func(w *networkWish) { w.ports[2].SSLPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06" }},
-			{"attributes", func(w *networkWish) { w.attrs = Tags{attrCrossZone: "true", attrLogs: "false"} }},
-			{"logs", func(w *networkWish) {
-				w.attrs = Tags{attrCrossZone: "true", attrLogs: "true", attrLogsBucket: "logs", attrLogsPrefix: "web"}
+			{"attributes", func(w *networkWish) {
+				w.attrs = Tags{"load_balancing.cross_zone.enabled": "true", "access_logs.s3.enabled": "false"}
 			}},
-			{"target group attributes", func(w *networkWish) { w.ports[0].attrs = Tags{attrProxyV2: "true"} }},
+			{"logs", func(w *networkWish) {
+				w.attrs = Tags{"load_balancing.cross_zone.enabled": "true", "access_logs.s3.enabled": "true", "access_logs.s3.bucket": "logs", "access_logs.s3.prefix": "web"}
+			}},
+			{"target group attributes", func(w *networkWish) { w.ports[0].attrs = Tags{"proxy_protocol_v2.enabled": "true"} }},
 			{"health check in place", func(w *networkWish) { w.ports[0].group.CheckPort, w.ports[0].group.Unhealthy = "10256", 5 }},
 			{"health check replaces", func(w *networkWish) {
 				g := &w.ports[0].group
@@ -156,7 +158,7 @@ func TestNetworkRoundTrips(t *testing.T) {
 				w.rules = []NodeRule{
 					r.nodeRule("tcp", 30090, "10.1.0.0/16", clientDescription(w.lb.Name)),
 					r.nodeRule("tcp", 10256, "10.0.0.0/20", healthDescription(w.lb.Name)),
-					{Group: r.seed.NodeGroup, Permission: sizeRule("10.1.0.0/16"), Description: ruleMTU},
+					{Group: r.seed.NodeGroup, Permission: Permission{Protocol: "icmp", FromPort: 3, ToPort: 4, CIDR: "10.1.0.0/16"}, Description: ruleMTU},
 				}
 			}},
 		} {
@@ -182,7 +184,7 @@ func TestNetworkWithGroup(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}, ELBV2: elbv2.Options{Delays: elbv2.Delays{Provisioning: time.Hour}}})
 		w := r.networkWish(owner(1))
 		w.managed = &Group{
-			Name: managedGroupName("kubernetes", w.owner), Description: managedGroupDescription, VPC: r.seed.VPC, Tags: r.config.Cluster.owned(nil),
+			Name: managedGroupName("kubernetes", w.owner), Description: managedGroupDescription, VPC: r.seed.VPC, Tags: r.owned(),
 		}
 		w.ingress = []Permission{{Protocol: "tcp", FromPort: 80, ToPort: 80, CIDR: "0.0.0.0/0"}}
 		for i := range w.lb.Mappings {

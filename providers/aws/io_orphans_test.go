@@ -35,10 +35,9 @@ func TestOrphans(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cluster := r.config.Cluster
-		build(gone, cluster.ownedBy(gone, nil), cluster.owned(nil))
-		build(alive, cluster.ownedBy(alive, nil), cluster.owned(nil))
-		build(foreign, ClusterTag{ID: "another"}.ownedBy(foreign, nil), Tags{cluster.Key(): "shared"})
+		build(gone, r.ownedBy(gone), r.owned())
+		build(alive, r.ownedBy(alive), r.owned())
+		build(foreign, Tags{"kubernetes.io/cluster/another": "owned", "kubernetes.io/service-name": serviceName(foreign)}, Tags{r.config.Cluster.Key(): "shared"})
 
 		found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{alive}})
 		if err != nil {

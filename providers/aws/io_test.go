@@ -33,6 +33,7 @@ type rig struct {
 	book    *ledger.Book
 	engine  *engine.Engine
 	config  Config
+	cloud   providers.Cloud[Config, *Facts] // what is pure of it
 }
 
 func newRig(t testing.TB, opt simaws.Options) *rig {
@@ -57,7 +58,7 @@ func newRig(t testing.TB, opt simaws.Options) *rig {
 	if !ok {
 		t.Fatalf("open: got a %T", opened)
 	}
-	r := &rig{TB: t, sim: running, session: session, seed: seed, book: ledger.New(), config: completed}
+	r := &rig{TB: t, sim: running, session: session, seed: seed, book: ledger.New(), config: completed, cloud: contents()}
 	r.book.SetReady()
 	r.engine = engine.New(session.Apply, r.book, engine.Options{})
 	return r
@@ -68,8 +69,18 @@ func owner(n int) stack.Owner {
 	return stack.Owner{Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: fmt.Sprintf("%08d-1234-1234-1234-123456789012", n)}
 }
 
-func (r *rig) identity(o stack.Owner) identity {
-	return identity{Owner: o, Cluster: "kubernetes", Config: r.config}
+func (r *rig) identity(o stack.Owner) providers.Identity[Config] {
+	return providers.Identity[Config]{Owner: o, Cluster: "kubernetes", Config: r.config}
+}
+
+// owned are the tags of what the cluster makes.
+func (r *rig) owned() Tags { return Tags{r.config.Cluster.Key(): "owned"} }
+
+// ownedBy are the tags of what it makes for a Service.
+func (r *rig) ownedBy(o stack.Owner) Tags {
+	tags := r.owned()
+	tags["kubernetes.io/service-name"] = o.Namespace + "/" + o.Name
+	return tags
 }
 
 // nodes are the first n of the seeded ones.
@@ -83,7 +94,7 @@ func (r *rig) nodes(n int) nodeports.NodeSet {
 
 // scope is what a deep read of a Service looks up.
 func (r *rig) scope(o stack.Owner) providers.Scope {
-	s := trace(r.identity(o))
+	s := r.cloud.Trace(r.identity(o))
 	s.Nodes = r.nodes(len(r.seed.Nodes))
 	s.Facts = append(s.Facts,
 		providers.Lookup{Kind: kindSubnets, By: byVPC},
@@ -105,7 +116,7 @@ func (r *rig) read(o stack.Owner) *stack.Stack {
 // known then.
 func (r *rig) walk(o stack.Owner, want *stack.Stack) engine.Report {
 	r.Helper()
-	have := adopt(want, r.read(o))
+	have := r.cloud.Adopt(want, r.read(o))
 	if want != nil {
 		r.book.Enter(o, want.Resources)
 	} else {
@@ -126,7 +137,7 @@ func (r *rig) arrive(o stack.Owner, want *stack.Stack) {
 	if err := report.Err(); err != nil || !report.Clean() {
 		r.Fatalf("run: %v %+v", err, report.Results)
 	}
-	have := adopt(want, r.read(o))
+	have := r.cloud.Adopt(want, r.read(o))
 	if again := diff.Compare(want, have, Rules(), r.book); !again.Empty() {
 		r.Errorf("a second plan is not empty: %s", steps(again))
 	}

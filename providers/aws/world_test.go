@@ -86,7 +86,7 @@ func parseConfig(t testing.TB, text string) Config { return cases.Config(t, Read
 
 // bundle saves thousands of runs the making of the set.
 var bundle = sync.OnceValue(func() *providers.Cloud[Config, *Facts] {
-	cloud := Cloud()
+	cloud := contents()
 	return &cloud
 })
 
