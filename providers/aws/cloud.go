@@ -1,10 +1,14 @@
 package aws
 
-import "github.com/berth-lb/berth/providers"
+import (
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/aws/wire"
+)
 
 // Cloud is the provider.
-func Cloud() providers.Cloud[Config, *Facts] {
-	cloud := contents()
-	cloud.Open = Open
+func Cloud() providers.Cloud[model.Config, *model.Facts] {
+	cloud := model.Cloud()
+	cloud.Open = wire.Open
 	return cloud
 }

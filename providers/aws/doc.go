@@ -29,12 +29,7 @@
 //	node-security-group                  of the nodes, never ours
 //	    node-security-group-rule         clients, health checks, ICMP; shared by all Services
 //
-// Everything but session, read and apply is pure: those files and what they use
-// for wire formats are the only ones that know an SDK. The package must not
-// write an object that it cannot prove to be the Service's: the name holds the
-// UID, or tags or descriptions name the Service.
-//
-// Start with cloud.go, the table of contents; then kinds.go (what there is),
-// names.go (what it is called), build.go (what is wanted) and diff.go (how it is
-// compared).
+// What a Service wants is in model, what talks to the cloud in wire; this package
+// joins them. Nothing is written that cannot be proven to be the Service's: the
+// name holds the UID, or tags or descriptions name the Service.
 package aws

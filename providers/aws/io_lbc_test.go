@@ -10,7 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -78,8 +78,8 @@ func (o *rollout) registered() []string {
 		o.Fatal(err)
 	}
 	var out []string
-	for _, r := range d.Have.Of(aws.KindTargets) {
-		targets, _ := r.Spec.(aws.Targets)
+	for _, r := range d.Have.Of(model.KindTargets) {
+		targets, _ := r.Spec.(model.Targets)
 		for _, t := range targets.Targets {
 			out = append(out, t.ID)
 		}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -109,10 +109,10 @@ func (s *sharing) groups() map[string][]string {
 		s.Fatal(err)
 	}
 	out := map[string][]string{}
-	for _, r := range d.Have.Of(aws.KindTargetGroup) {
-		group, _ := r.Spec.(aws.TargetGroup)
-		res, _ := d.Have.Get(stack.Key{Kind: aws.KindTargets, Name: r.Key.Name})
-		targets, _ := res.Spec.(aws.Targets)
+	for _, r := range d.Have.Of(model.KindTargetGroup) {
+		group, _ := r.Spec.(model.TargetGroup)
+		res, _ := d.Have.Get(stack.Key{Kind: model.KindTargets, Name: r.Key.Name})
+		targets, _ := res.Spec.(model.Targets)
 		list := []string{}
 		for _, t := range targets.Targets {
 			if a, err := netip.ParseAddr(t.ID); err == nil {
@@ -131,8 +131,8 @@ func (s *sharing) expectProtocol(want string) {
 	s.Helper()
 	s.groups()
 	var got []string
-	for _, r := range s.draft().Have.Of(aws.KindTargetGroup) {
-		if group, _ := r.Spec.(aws.TargetGroup); strings.Contains(r.Key.Name, "green") {
+	for _, r := range s.draft().Have.Of(model.KindTargetGroup) {
+		if group, _ := r.Spec.(model.TargetGroup); strings.Contains(r.Key.Name, "green") {
 			got = append(got, group.Protocol)
 		}
 	}
@@ -163,8 +163,8 @@ func TestOthersArePods(t *testing.T) {
 		s.settle(plan.OpenGates)
 		green := s.officialName("green", "ip", 9090)
 		s.expectTargets("made", green, "pod 100:9090", "pod 101:9090", "pod 102:9090")
-		for _, r := range s.draft().Have.Of(aws.KindTargetGroup) {
-			group, _ := r.Spec.(aws.TargetGroup)
+		for _, r := range s.draft().Have.Of(model.KindTargetGroup) {
+			group, _ := r.Spec.(model.TargetGroup)
 			if want := s.svc.Namespace + "/green:8000"; group.Name == green && group.Tags["service.k8s.aws/resource"] != want {
 				t.Errorf("tags are %v, want the resource %s", group.Tags, want)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/aws/model"
 	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -132,7 +132,7 @@ func TestSharedBeforeKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(d.Have.Of(aws.KindTargets)); n != 1 {
+		if n := len(d.Have.Of(model.KindTargets)); n != 1 {
 			t.Fatalf("%d sets of targets found, want 1", n)
 		}
 		a.svc.Annotations[multiKey] = "true"

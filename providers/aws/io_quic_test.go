@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/aws/model"
 	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -77,11 +77,11 @@ func TestQUIC(t *testing.T) {
 		var ids []string
 		for _, r := range d.Have.Resources {
 			switch spec := r.Spec.(type) {
-			case aws.Listener:
+			case model.Listener:
 				if spec.Protocol != "QUIC" {
 					t.Errorf("listener speaks %s", spec.Protocol)
 				}
-			case aws.Targets:
+			case model.Targets:
 				for _, target := range spec.Targets {
 					if strings.HasPrefix(target.Server, "0x") {
 						ids = append(ids, target.Server)

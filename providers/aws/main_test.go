@@ -1,17 +1,10 @@
-package aws
+package aws_test
 
 import (
-	"fmt"
 	"os"
 	"testing"
+
+	"github.com/berth-lb/berth/test/sim/aws/simtest"
 )
 
-// TestMain takes the machine's own bundle of roots out of the environment: every session
-// would read it, and the simulators have no use for one.
-func TestMain(m *testing.M) {
-	if err := os.Unsetenv("AWS_CA_BUNDLE"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(simtest.Main(m)) }

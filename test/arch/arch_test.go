@@ -105,7 +105,12 @@ func TestImports(t *testing.T) {
 		"a program and one cloud":             {"cmd/berth/x.go", Module + "/providers/aws", 1},
 		"a program and the list of clouds":    {"cmd/berth/x.go", Module + "/providers/all", 0},
 		"a cloud and the loop":                {"providers/aws/x.go", Module + "/service", 1},
-		"a cloud and its SDK":                 {"providers/aws/read.go", "github.com/aws/aws-sdk-go-v2/service/ec2", 0},
+		"a cloud and its SDK":                 {"providers/aws/cloud.go", "github.com/aws/aws-sdk-go-v2/service/ec2", 1},
+		"what talks and its SDK":              {"providers/aws/wire/read.go", "github.com/aws/aws-sdk-go-v2/service/ec2", 0},
+		"what is wanted and an SDK":           {"providers/aws/model/read.go", "github.com/aws/aws-sdk-go-v2/service/ec2/types", 1},
+		"what is wanted and the network":      {"providers/aws/model/read.go", "net/http", 1},
+		"what is wanted and what talks":       {"providers/aws/model/x.go", Module + "/providers/aws/wire", 1},
+		"a test of what is wanted and a file": {"providers/aws/model/x_test.go", "os", 0},
 		"a simulator and the product":         {"test/sim/aws/x.go", Module + "/providers/aws", 1},
 		"a simulator and its neighbour":       {"test/sim/aws/elb/x.go", Module + "/test/sim/aws/query", 0},
 		"a test of the whole and the product": {"test/e2e/x.go", Module + "/service", 0},
@@ -118,32 +123,6 @@ func TestImports(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := imports(s); len(got) != c.want {
-				t.Errorf("got %q, want %d findings", got, c.want)
-			}
-		})
-	}
-}
-
-func TestCloudSDK(t *testing.T) {
-	cases := map[string]struct {
-		path, name string
-		want       int
-	}{
-		"client in a reading file":        {"providers/aws/read_facts.go", "github.com/aws/aws-sdk-go-v2/service/ec2", 0},
-		"client in a pure file":           {"providers/aws/build_classic.go", "github.com/aws/aws-sdk-go-v2/service/ec2", 1},
-		"client in a translating file":    {"providers/aws/tags.go", "github.com/aws/aws-sdk-go-v2/service/ec2", 1},
-		"types in a translating file":     {"providers/aws/tags.go", "github.com/aws/aws-sdk-go-v2/service/ec2/types", 0},
-		"http in the table of rules":      {"providers/aws/diff.go", "net/http", 1},
-		"context in the list of contents": {"providers/aws/cloud.go", "context", 0},
-		"a test":                          {"providers/aws/build_test.go", "context", 0},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			s, err := Parse(c.path, []byte("package aws\n\nimport _ \""+c.name+"\"\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := cloudSDK(s); len(got) != c.want {
 				t.Errorf("got %q, want %d findings", got, c.want)
 			}
 		})

@@ -2,7 +2,6 @@ package arch
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -102,59 +101,4 @@ func localRoot(first string) bool {
 func isLocal(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return localRoot(first)
-}
-
-// Files of a provider by what they may know. Every file that is not named here
-// is pure, so a new file is pure until somebody says otherwise.
-func talkingFiles() []string {
-	return []string{"session*.go", "read*.go", "apply*.go", "endpoints*.go", "faults*.go", "cache*.go", "call*.go", "identity*.go"}
-}
-
-// translating files turn SDK types into ours and back, without a client.
-func translatingFiles() []string { return []string{"tags.go", "permissions.go"} }
-
-// cloudSDK keeps I/O and the SDK in the files of a provider that are made for it.
-func cloudSDK(s Source) []Finding {
-	if !isCloud(s.Dir()) || s.IsTest() || matches(talkingFiles(), s.Name()) {
-		return nil
-	}
-	var out []Finding
-	for _, name := range s.Imports() {
-		if talks(s.Name(), name) {
-			out = append(out, Finding(fmt.Sprintf("%s: imports %s: only %s may", s.Path, name, strings.Join(talkingFiles(), ", "))))
-		}
-	}
-	return out
-}
-
-func isCloud(dir string) bool {
-	shared := []string{"providers/all", "providers/plugin", "providers/fault", "providers/kit", "providers/meter"}
-	// A cloud of two packages keeps its purity by them, not by the names of files.
-	split := strings.HasPrefix(dir, "providers/openstack") || strings.HasPrefix(dir, "providers/oci") || strings.HasPrefix(dir, "providers/gce") || strings.HasPrefix(dir, "providers/azure")
-	return covers("providers/*", dir) && !slices.Contains(shared, dir) && !split
-}
-
-// sdks are how the import paths of the clouds' SDKs begin.
-func sdks() []string {
-	return []string{"github.com/aws/", "github.com/Azure/", "cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/"}
-}
-
-// talks tells whether an import is for talking to a cloud, in a file of a name.
-func talks(file, name string) bool {
-	switch {
-	case name == "context":
-		return file != "cloud.go" // the list of contents names functions that take one
-	case !slices.ContainsFunc(sdks(), func(p string) bool { return strings.HasPrefix(name, p) }):
-		return slices.Contains(noIO(), name)
-	case matches(translatingFiles(), file):
-		return !strings.HasSuffix(name, "/types") && name != "github.com/aws/aws-sdk-go-v2/aws"
-	}
-	return true
-}
-
-func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, err := path.Match(p, name)
-		return err == nil && ok
-	})
 }

@@ -16,7 +16,7 @@ func clockUses() map[string]string {
 		"service/reconcile/reader.go Sleep":       "the first read of a batch waits some milliseconds for company; nothing is tested by how long",
 		"service/reconcile/reader.go NewTimer":    "a read that nobody waits for urgently waits longer; hurry ends it",
 		"service/reconcile/reconciler.go Now":     "the default of an option that tests set",
-		"providers/aws/session.go Now":            "the default of an option that tests set",
+		"providers/aws/wire/session.go Now":       "the default of an option that tests set",
 		"providers/kit/bucket.go AfterFunc":       "the next token of a bucket comes with time; tests run it on a virtual clock",
 		"providers/kit/wait.go NewTimer":          "the pause before a cloud is asked again about a change; tests run it on a virtual clock",
 		"providers/kit/settle.go NewTimer":        "the pause before a cloud is asked again how busy things are; tests run it on a virtual clock",

@@ -25,11 +25,6 @@ func Rules() []Rule {
 			Bad:    Example{"stack/bad.go", "package stack\n\nimport _ \"net/http\"\n"},
 		},
 		{
-			Name: "sdk", Check: cloudSDK,
-			Reason: "what can be tested without a cloud must not need one: only the files that talk to the cloud know its SDK",
-			Bad:    Example{"providers/aws/build.go", "package aws\n\nimport _ \"context\"\n"},
-		},
-		{
 			Name: "file size", Check: fileSize,
 			Reason: "a file is read in one sitting; only outliers rot",
 			Bad:    Example{"stack/long.go", "package stack\n" + lines(maxFile)},

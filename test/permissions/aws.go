@@ -56,7 +56,7 @@ func AWS() Cloud {
 			"elb.CreateLoadBalancer":                {firstBalancer(), tagged + "; Elastic Load Balancing user guide, service-linked role; kubernetes-sigs/aws-load-balancer-controller, IAM policy"},
 			"elbv2.CreateLoadBalancer":              {firstBalancer(), tagged + "; the same"},
 			"elbv2.CreateListener":                  {[]string{elbActions + "AddTags" + atCreation}, tagged},
-			"elb.RegisterInstancesWithLoadBalancer": {quotas(), "providers/aws/read_limits.go: clusters of more than 500 nodes"},
+			"elb.RegisterInstancesWithLoadBalancer": {quotas(), "providers/aws/wire/read_limits.go: clusters of more than 500 nodes"},
 			"elbv2.RegisterTargets":                 {quotas(), "the same"},
 			"elbv2.CreateTargetGroup":               {[]string{elbActions + "AddTags" + atCreation}, tagged},
 		},

@@ -61,7 +61,7 @@ const forPeople = "read_health.go"
 // inSource finds the controller's calls in the source of a provider.
 func inSource(t *testing.T, cloud string, call *regexp.Regexp) [][]string {
 	t.Helper()
-	files, err := filepath.Glob("../../providers/" + cloud + "/*.go")
+	files, err := filepath.Glob("../../providers/" + cloud + "/wire/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

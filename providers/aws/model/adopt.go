@@ -1,0 +1,79 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// adopt gives target groups that were found without a listener the place that
+// their name says. The name is a hash of what cannot be changed, so a group of
+// the wanted name is the wanted group: after a stop between making the new group
+// and switching the listener, it is what the next plan goes on with.
+//
+// The group that the listener still sends to has that place until now. It gets a
+// place of its own, which nobody wants, and goes once the listener has left it.
+func adopt(want, have *stack.Stack) *stack.Stack {
+	if want == nil || have == nil {
+		return have
+	}
+	have = claimed(want, have)
+	names := map[string]string{} // new key name by old one
+	for _, w := range want.Of(KindTargetGroup) {
+		wanted, _ := w.Spec.(TargetGroup)
+		holder, taken := have.Get(w.Key)
+		if held, _ := holder.Spec.(TargetGroup); taken && held.Name == wanted.Name {
+			continue
+		}
+		from, ok := targetGroupNamed(have, wanted.Name)
+		if !ok {
+			continue
+		}
+		names[from] = w.Key.Name
+		if _, placed := names[w.Key.Name]; taken && !placed {
+			held, _ := holder.Spec.(TargetGroup)
+			names[w.Key.Name] = "old-" + held.Name
+		}
+	}
+	if len(names) == 0 {
+		return have
+	}
+	return renamed(have, names)
+}
+
+// targetGroupNamed finds the key name of the found target group of a name.
+func targetGroupNamed(have *stack.Stack, name string) (string, bool) {
+	for _, r := range have.Of(KindTargetGroup) {
+		if spec, _ := r.Spec.(TargetGroup); spec.Name == name && r.Proof != stack.None {
+			return r.Key.Name, true
+		}
+	}
+	return "", false
+}
+
+// renamed gives target groups, and all that hangs on them or points to them,
+// other key names, all at once.
+func renamed(have *stack.Stack, names map[string]string) *stack.Stack {
+	rename := func(k stack.Key) stack.Key {
+		if name, ok := names[k.Name]; ok && (k.Kind == KindTargetGroup || k.Kind == KindTargets || k.Kind == KindTargetAttr) {
+			k.Name = name
+		}
+		return k
+	}
+	out := have.Clone()
+	for i := range out.Resources {
+		r := &out.Resources[i]
+		r.Key, r.In = rename(r.Key), rename(r.In)
+		if l, ok := r.Spec.(Listener); ok {
+			l.TargetGroup.To = rename(l.TargetGroup.To)
+			l.Shares = slices.Clone(l.Shares)
+			for i := range l.Shares {
+				l.Shares[i].Of.To = rename(l.Shares[i].Of.To)
+			}
+			slices.SortFunc(l.Shares, CompareWeighted)
+			r.Spec = l
+		}
+	}
+	out.Sort()
+	return out
+}

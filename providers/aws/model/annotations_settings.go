@@ -1,0 +1,102 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Keys of settings, logs and target group attributes.
+var (
+	crossZoneKey = &annotations.Key[bool]{
+		Name: lbPrefix + "cross-zone-load-balancing-enabled", Group: groupSettings, Example: "true",
+		Doc: "Spreads over the targets of all zones instead of the own one.",
+		Forms: []annotations.Form[bool]{
+			{Kinds: onCPA(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key it is switched off, even if it was switched on by hand."},
+			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Source: lbcGuide, Doc: "Wins over " + lbPrefix + "attributes. Taking the key away changes nothing."},
+		},
+	}
+	idleTimeoutKey = &annotations.Key[int]{
+		Name: lbPrefix + "connection-idle-timeout", Group: groupSettings, Example: "60",
+		Doc: "Time after which a silent connection is closed.",
+		Forms: []annotations.Form[int]{{
+			Kinds: onCLB(), Type: annotations.IntRange(1, 4000).In("seconds"), Default: 60, Empty: annotations.EmptyAbsent, Source: cpaMain,
+		}},
+	}
+	drainingKey = &annotations.Key[bool]{
+		Name: lbPrefix + "connection-draining-enabled", Group: groupSettings, Example: "true",
+		Doc: "Lets connections of instances that leave come to their end.",
+		Forms: []annotations.Form[bool]{{
+			Kinds: onCLB(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaMain,
+		}},
+	}
+	drainingTimeoutKey = &annotations.Key[int]{
+		Name: lbPrefix + "connection-draining-timeout", Group: groupSettings, Example: "300",
+		Doc: "How long connections of instances that leave may last.",
+		Forms: []annotations.Form[int]{{
+			Kinds: onCLB(), Type: annotations.IntRange(1, 3600).In("seconds"), DefaultDoc: "as it is, 300 for a new load balancer", Empty: annotations.EmptyAbsent, Source: cpaMain,
+		}},
+	}
+	targetAttrKey = &annotations.Key[map[string]string]{
+		Name: lbPrefix + "target-group-attributes", Group: groupBackends, Example: "preserve_client_ip.enabled=true,proxy_protocol_v2.enabled=true",
+		Doc: "Attributes of all target groups of the Service.",
+		Forms: []annotations.Form[map[string]string]{
+			{Kinds: onCLB(), Type: annotations.Forbidden[map[string]string]("a Classic Load Balancer has no target groups"), Change: annotations.Refused, Source: cpaValidation},
+			{Kinds: onNLB(), Type: annotations.MapLenient().Checked(targetAttributes).Legally(
+				attrPreserveIP + " and " + attrProxyV2 + ", each =true or =false"), DefaultDoc: "not managed", Source: cpaValidation,
+				Doc: "Taking the key away leaves the attributes as they are."},
+			{Kinds: onLBC(), Type: annotations.MapStrict().Checked(preserveIsBool), DefaultDoc: "proxy_protocol_v2.enabled=false, others not managed", Source: lbcGuide,
+				Doc: "Any attribute that AWS knows. Taking one away leaves it as it is. The keys about the PROXY protocol win over it."},
+		},
+	}
+	logsKey = &annotations.Key[bool]{
+		Name: lbPrefix + "access-log-enabled", Group: groupLogs, Example: "true",
+		Doc: "Writes access logs to an S3 bucket.",
+		Forms: []annotations.Form[bool]{
+			{Kinds: onCPA(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key logs are switched off, even if they were switched on by hand."},
+			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Source: lbcGuide,
+				Doc: "Wins over " + lbPrefix + `attributes. "false" switches logs off; the official controller leaves them on.`},
+		},
+	}
+	logsBucketKey = &annotations.Key[string]{
+		Name: lbPrefix + "access-log-s3-bucket-name", Group: groupLogs, Example: "shop-logs",
+		Doc: "S3 bucket of the access logs.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: cpaBalancer,
+		}},
+	}
+	logsPrefixKey = &annotations.Key[string]{
+		Name: lbPrefix + "access-log-s3-bucket-prefix", Group: groupLogs, Example: "shop/prod",
+		Doc: "Folder of the access logs in their S3 bucket.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: cpaBalancer,
+		}},
+	}
+	logsIntervalKey = &annotations.Key[int]{
+		Name: lbPrefix + "access-log-emit-interval", Group: groupLogs, Example: "5",
+		Doc: "Time between two access log files.",
+		Forms: []annotations.Form[int]{{
+			Kinds: onCLB(), Type: annotations.IntOneOf(5, 60).In("minutes"), DefaultDoc: "as it is, 60 for a new load balancer", Empty: annotations.EmptyAbsent, Source: cpaMain,
+		}},
+	}
+)
+
+// targetAttributes knows the two attributes that the official controller takes.
+func targetAttributes(values map[string]string) error {
+	if err := annotations.Only(attrPreserveIP, attrProxyV2)(values); err != nil {
+		return err
+	}
+	for _, key := range sortedKeys(values) {
+		if v := values[key]; v != "true" && v != "false" {
+			return fmt.Errorf("sets %s to %q, only true and false are possible", key, v)
+		}
+	}
+	return nil
+}
+
+func settingKeys() []annotations.Declaration {
+	return []annotations.Declaration{
+		crossZoneKey, idleTimeoutKey, drainingKey, drainingTimeoutKey, targetAttrKey,
+		logsKey, logsBucketKey, logsPrefixKey, logsIntervalKey,
+	}
+}

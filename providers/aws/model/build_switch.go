@@ -1,0 +1,220 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// LeavingMark begins the key name of a target group that a listener is about to leave; that
+// of its listener follows.
+const LeavingMark = "leaving/"
+
+// Targets of a group that no listener sends to are not checked, and a Network Load Balancer
+// sends to no target before its first checks are over. So a listener takes a new group beside
+// the one that it sends to, with the weight 0, and goes over to it once a target of it is
+// healthy: the first plan makes the group and has it join, the second one gives it the traffic,
+// the third one deletes the old group. What the listener forwards to tells which plan is next.
+// Sources: AWS, User Guide for Network Load Balancers: "Distribute traffic to multiple target
+// groups" (weights from 0 to 999, of which 0 gets nothing, since November 2025; new connections
+// follow new weights, old ones stay), "Health checks" (targets are checked as soon as a listener
+// names their group), and "Target health status" (unused, initial, healthy).
+
+// handOver has a listener keep the target group that it sends to, if that can still serve,
+// until the wanted one can; nodePort is where today's instances are reached.
+func (b *builder) handOver(name string, l Listener, nodePort int32) Listener {
+	old, joined := b.sendsTo(name)
+	was, isGroup := old.Spec.(TargetGroup)
+	res, _ := b.out.Get(stack.Key{Kind: KindTargetGroup, Name: name})
+	wanted, _ := res.Spec.(TargetGroup)
+	if !isGroup || b.in.Config.Controller.NoWeights {
+		return l
+	}
+	if was.served(wanted) {
+		if joined { // what was about to be left is wanted again
+			wanted.Name = was.Name
+			res.Spec = wanted
+			b.out.Put(res)
+		}
+		return l
+	}
+	newcomer, _ := b.found(res.Key)
+	fresh, _ := newcomer.Spec.(TargetGroup)
+	next, fits := l.beside(old.ID)
+	switch {
+	case joined && fresh.served(wanted):
+		next = l
+	case !fits, !joined && !b.serves(old, was, nodePort), was.VPC != wanted.VPC, was.Family != wanted.Family, b.protocolOf(name) != l.Protocol:
+		return l
+	}
+	b.keep(name, old, wanted)
+	return next
+}
+
+// served tells whether a wanted group is the one that was found.
+func (t TargetGroup) served(wanted TargetGroup) bool {
+	return t.Protocol == wanted.Protocol && t.Port == wanted.Port && t.TargetType == wanted.TargetType && t.Family == wanted.Family && t.VPC == wanted.VPC
+}
+
+// sendsTo is the target group of the Service that gets the traffic of a listener; joined
+// tells that another one stands beside it and gets none.
+func (b *builder) sendsTo(name string) (group stack.Resource, joined bool) {
+	res, _ := b.found(stack.Key{Kind: KindListener, Name: name})
+	l, ok := res.Spec.(Listener)
+	if !ok {
+		return stack.Resource{}, false
+	}
+	leaving, there := b.found(stack.Key{Kind: KindTargetGroup, Name: LeavingMark + name})
+	if there && slices.ContainsFunc(l.Shares, func(w Weighted) bool { return w.Group == leaving.ID }) {
+		return leaving, true
+	}
+	group, _ = b.found(l.TargetGroup.To)
+	return group, false
+}
+
+// protocolOf is that of the found listener.
+func (b *builder) protocolOf(name string) string {
+	res, _ := b.found(stack.Key{Kind: KindListener, Name: name})
+	l, _ := res.Spec.(Listener)
+	return l.Protocol
+}
+
+// serves tells whether the targets of a found group can be reached still: a node port that the
+// Service has no more is closed on all nodes at once.
+func (b *builder) serves(res stack.Resource, group TargetGroup, nodePort int32) bool {
+	targets := b.targetsIn(res)
+	if group.TargetType == targetIP {
+		return len(targets) > 0
+	}
+	return slices.ContainsFunc(targets, func(t Target) bool { return t.Port == nodePort })
+}
+
+// targetsIn are the found targets of a found target group.
+func (b *builder) targetsIn(group stack.Resource) []Target {
+	res, _ := b.found(stack.Key{Kind: KindTargets, Name: group.Key.Name})
+	targets, _ := res.Spec.(Targets)
+	return targets.Targets
+}
+
+// beside is the listener with a group of the Service that keeps its whole share for now;
+// false: one group more is not possible, or there is no share.
+func (l Listener) beside(old string) (Listener, bool) {
+	shares := slices.Clone(l.Shares)
+	if len(shares) == 0 {
+		shares = []Weighted{{Weight: DefaultWeight}}
+	}
+	own := slices.IndexFunc(shares, Weighted.own)
+	if own < 0 || shares[own].Weight == 0 || len(shares) == mostGroups {
+		return l, false
+	}
+	shares = append(shares, Weighted{Group: old, Weight: shares[own].Weight})
+	shares[own].Weight = 0
+	slices.SortFunc(shares, CompareWeighted)
+	l.Shares, l.Leaving = shares, old
+	return l, true
+}
+
+// keep wants a found group as it is, with today's targets where they are the same as those of
+// the group that takes its place.
+func (b *builder) keep(name string, old stack.Resource, next TargetGroup) {
+	was, _ := old.Spec.(TargetGroup)
+	was.Tags = nil
+	key := stack.Key{Kind: KindTargetGroup, Name: LeavingMark + name}
+	b.put(KindTargetGroup, key.Name, stack.Key{}, was)
+	if was.TargetType == next.TargetType && !speaksQUIC(was.Protocol) && !speaksQUIC(next.Protocol) {
+		res, _ := b.out.Get(stack.Key{Kind: KindTargets, Name: name})
+		b.put(KindTargets, key.Name, key, res.Spec)
+	}
+	b.leaving = append(b.leaving, old)
+}
+
+// keepRules leaves the nodes open for the targets of groups that are about to be left. Who may
+// come to a port that is still wanted is decided at once.
+func (b *builder) keepRules() {
+	var ports []int32
+	for _, group := range b.leaving {
+		spec, _ := group.Spec.(TargetGroup)
+		if n, err := strconv.ParseInt(spec.CheckPort, 10, 32); err == nil {
+			ports = append(ports, int32(n))
+		}
+		for _, t := range b.targetsIn(group) {
+			ports = append(ports, t.Port)
+		}
+	}
+	ports = slices.DeleteFunc(sortedSet(ports), func(port int32) bool {
+		return slices.ContainsFunc(b.out.Of(KindNodeRule), func(r stack.Resource) bool { return admits(r, port) })
+	})
+	if len(ports) == 0 {
+		return
+	}
+	for _, r := range b.have.Of(KindNodeRule) {
+		rule, _ := r.Spec.(NodeRule)
+		if r.Proof != stack.None && rule.Permission.Source.IsZero() && slices.ContainsFunc(ports, func(port int32) bool { return admits(r, port) }) {
+			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Hold: r.Hold, Spec: rule})
+		}
+	}
+}
+
+// admits tells whether a rule of the nodes lets in what comes to a port.
+func admits(r stack.Resource, port int32) bool {
+	rule, ok := r.Spec.(NodeRule)
+	return ok && rule.FromPort <= port && port <= rule.ToPort
+}
+
+// later says what follows once new target groups can serve.
+func later(in input, facts *Facts, have *stack.Stack) []string {
+	want, _, err := build(in, facts, have)
+	if err != nil || want == nil {
+		return nil
+	}
+	var out []string
+	for _, r := range want.Of(KindListener) {
+		if l, _ := r.Spec.(Listener); l.Leaving != "" {
+			out = append(out, fmt.Sprintf("once a target of target-group/%s is healthy, %s sends to it alone, without an interruption; %v later the old target group is deleted", r.Key.Name, r.Key, groupLinger))
+		}
+	}
+	return out
+}
+
+// LeavesFor tells whether a found listener gives nothing to the group that is to get its
+// traffic, and all to one that is to get none.
+func (l Listener) LeavesFor(next Listener) bool {
+	if l.TargetGroup != next.TargetGroup || l.ownWeight() > 0 || next.ownWeight() == 0 {
+		return false
+	}
+	return slices.ContainsFunc(l.Shares, func(w Weighted) bool {
+		stays := slices.ContainsFunc(next.Shares, func(n Weighted) bool { return n.same(w) })
+		return w.Weight > 0 && !stays
+	})
+}
+
+// ownWeight is the share of the Service's own group.
+func (l Listener) ownWeight() int32 {
+	for _, w := range l.Shares {
+		if w.own() {
+			return w.Weight
+		}
+	}
+	return DefaultWeight
+}
+
+// Alone is the listener once it has left the group that it is about to leave.
+func (l Listener) Alone() Listener {
+	var out []Weighted
+	own := int32(DefaultWeight)
+	for _, w := range l.Shares {
+		if w.Group == l.Leaving {
+			own = w.Weight
+			continue
+		}
+		out = append(out, w)
+	}
+	l.Leaving, l.Shares = "", nil
+	if len(out) > 1 {
+		out[slices.IndexFunc(out, Weighted.own)].Weight = own
+		l.Shares = out
+	}
+	return l
+}

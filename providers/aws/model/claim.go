@@ -1,0 +1,42 @@
+package model
+
+import (
+	"github.com/berth-lb/berth/stack"
+)
+
+// claimed gives a proof to found things that only the wish shows to be the
+// Service's: they carry no mark of one Service, but are made by load balancers
+// and are exactly what this one wants.
+//
+// A policy's name says all that is in it. Policies that nobody wants have no
+// proof, whoever made them, since the official controller leaves its old ones
+// behind and taking it over must change nothing.
+//
+// Rules in node groups that are marked as a load balancer's are shared by all
+// that want them, whichever of them came first and is named in the mark. The
+// ledger decides when they go.
+func claimed(want, have *stack.Stack) *stack.Stack {
+	out := have.Clone()
+	for i := range out.Resources {
+		r := &out.Resources[i]
+		switch _, wanted := want.Get(r.Key); {
+		case !wanted && r.Key.Kind == KindClassicPol:
+			r.Proof = stack.None
+		case wanted && r.Proof == stack.None && claimable(*r):
+			r.Proof = stack.Derived
+		}
+	}
+	return out
+}
+
+func claimable(r stack.Resource) bool {
+	if r.Hold == stack.Borrowed {
+		return false
+	}
+	switch r.Key.Kind {
+	case KindClassicPol, KindSharedNetwork, KindFrontGroup: // found only with the marks of the cluster and the group
+		return true
+	}
+	rule, ok := r.Spec.(NodeRule)
+	return ok && OfBalancer(rule.Description)
+}

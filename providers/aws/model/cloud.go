@@ -1,0 +1,38 @@
+package model
+
+import "github.com/berth-lb/berth/providers"
+
+// Cloud is the table of contents, without what talks to the cloud: every function that
+// the program calls, in the order in which it calls them for a Service.
+func Cloud() providers.Cloud[Config, *Facts] {
+	return providers.Cloud[Config, *Facts]{
+		Name:         "aws",
+		Kinds:        []string{CLB, NLB, LBC},
+		Classes:      []string{classLBC},
+		Capabilities: capabilities(),
+		Annotations:  Annotations(),
+		Config:       ReadConfig,
+		Choose:       choose,
+		Left:         left,
+		Refers:       refers,
+		Reach:        reach,
+		Becomes:      becomes,
+		Select:       selectNodes,
+		Trace:        trace,
+		OnDelete:     []string{groupKey.Name, adoptKey.Name},
+		Scope:        scope,
+		Fresh:        fresh,
+		Build:        build,
+		Later:        later,
+		Follow:       follow,
+		Adopt:        adopt,
+		Shadow:       shadow,
+		Rules:        Rules(),
+		Status:       addresses,
+		Outputs:      outputs(),
+		EndpointsIf:  func(c Config) bool { return c.Controller.Serve },
+		EndpointsOf:  podsMatter,
+		Gates:        providers.PodGates{Prefix: gatePrefix, Of: podGates},
+		EachRead:     true, // of target health and attributes
+	}
+}

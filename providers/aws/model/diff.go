@@ -1,0 +1,304 @@
+package model
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// targetsPerCall is how many targets one call takes.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/targetgroupbinding/targets_manager.go.
+const targetsPerCall = 200
+
+// Rules says how resources of every kind are compared and written.
+func Rules() diff.Rules {
+	kinds := map[stack.Kind]diff.Rule{
+		KindGroup: {
+			// AWS cannot change these; the name is what the group was found by.
+			Immutable: []string{"Name", "VPC"},
+			Ignore:    []string{"Description"},
+			Equal:     map[string]diff.Equal{"Tags": sameMarkedTags},
+			Subset:    []string{"Tags"},
+			Parts:     map[string]string{"Tags": PartTags},
+			Clash:     diff.Refused,
+			Batch:     tagBatch,
+		},
+		KindIngress: {
+			Within: diff.Within{Inherent: true},
+			Sets:   map[string]diff.Set{"Rules": {}},
+		},
+		KindNodeRule: {
+			FollowsBackends: true, // the groups of the nodes
+			// The key is the content. A description is no part of a rule's identity.
+			Ignore: []string{"Description", "Permission", "Group"},
+			Clash:  diff.Refused,
+			Batch:  nodeRuleBatch,
+		},
+	}
+	for kind, rule := range classicRules() {
+		kinds[kind] = rule
+	}
+	for kind, rule := range networkRules() {
+		kinds[kind] = rule
+	}
+	for kind, rule := range controllerRules() {
+		kinds[kind] = rule
+	}
+	for kind, rule := range groupRules() {
+		kinds[kind] = rule
+	}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), controllerEdges(), groupEdges()), Lock: lockGroup}
+}
+
+func classicRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
+		KindClassic: {
+			// The scheme can never change; Build keeps the one found, so a
+			// difference would be a misreading and must not replace anything.
+			Ignore:  []string{"Name", "Scheme"},
+			Sticky:  []string{"DNSName"},
+			Equal:   map[string]diff.Equal{"Groups": sameRefs},
+			Subset:  []string{"Tags"},
+			Parts:   map[string]string{"Subnets": "subnets", "Groups": "groups", "Tags": "tags"},
+			Clash:   diff.Returned,
+			Serving: true,
+			Impact:  map[string]plan.Impact{"Subnets": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
+		},
+		KindClassicPort: {
+			Within:    diff.Within{Inline: true, Cascade: true},
+			Immutable: []string{"Protocol", "InstancePort", "InstanceProtocol"},
+			Ignore:    []string{"Port", "Balancer"},
+			Equal:     map[string]diff.Equal{"Protocol": sameFold, "InstanceProtocol": sameFold, "Certificate": sameFold},
+			Replace:   diff.DeleteFirst,
+			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+			Batch:     classicPortBatch,
+		},
+		// Policies of a name cannot be changed, and their content follows from the name.
+		KindClassicPol: {Within: diff.Within{Cascade: true}, Ignore: []string{"Type", "Attributes"}},
+		KindClassicSSL: {
+			Within: diff.Within{Inherent: true}, Ignore: []string{"Port"},
+			Equal: map[string]diff.Equal{"Policies": samePolicies}, Default: defaultPolicies,
+		},
+		KindClassicBack: {
+			Within: diff.Within{Inherent: true}, Ignore: []string{"Port"},
+			Equal: map[string]diff.Equal{"Policies": samePolicies}, Default: defaultPolicies,
+		},
+		KindClassicAttr: {
+			Within: diff.Within{Inherent: true}, Default: defaultClassicAttributes,
+			Equal: map[string]diff.Equal{
+				"CrossZone": samePointed, "DrainingEnabled": samePointed, "DrainingTimeout": samePointed, "IdleTimeout": samePointed,
+				"LogEnabled": samePointed, "LogBucket": samePointed, "LogPrefix": samePointed, "LogEmitInterval": samePointed,
+			},
+		},
+		// What AWS puts there at creation is not documented, so it is always written.
+		KindClassicCheck: {Within: diff.Within{Inherent: true}, Equal: map[string]diff.Equal{"Target": sameFold}},
+		KindClassicInst:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Instances": {}}},
+	}
+}
+
+func networkRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
+		KindNetwork: {
+			// The scheme stays as created, and so do the addresses in a subnet; Build says
+			// so to the user.
+			Ignore: []string{"Name", "Scheme"},
+			Sticky: []string{"DNSName", "AddressType", "SourceNAT", "PrivateLink"},
+			Equal:  map[string]diff.Equal{"Groups": sameRefs, "Mappings": sameMappings},
+			Subset: []string{"Tags"},
+			Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": PartTags,
+				"AddressType": "address-type"},
+			Batch:   tagBatch,
+			Clash:   diff.Returned,
+			Failed:  diff.Report, // "could not be set up": it never serves
+			Serving: true,
+			Impact:  map[string]plan.Impact{"Mappings": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
+		},
+		KindNetworkAttr: {
+			Within: diff.Within{Inherent: true}, Default: defaultNetworkAttributes,
+			Subset: []string{"Values"},
+		},
+		KindTargetGroup: {
+			// The name tells protocol and interval of the check it was made with, and stays.
+			Immutable: []string{"Protocol", "Port", "TargetType", "Family", "VPC"},
+			Ignore:    []string{"Name"},
+			Equal:     map[string]diff.Equal{"CheckTimeout": samePointed, "Codes": sameCodes, "Tags": sameMarkedTags},
+			Subset:    []string{"Tags"},
+			Parts:     map[string]string{"Tags": PartTags},
+			Batch:     tagBatch,
+			Replace:   diff.CreateFirst,
+			Clash:     diff.Returned,
+			// Targets of the new group are checked anew before they get connections.
+			Impact: map[string]plan.Impact{"replace": plan.Brief},
+			Linger: &diff.Linger{After: groupLinger, Since: "the listener sends to the new target group", With: letsIn},
+		},
+		KindTargets: {
+			FollowsBackends: true,
+			Within:          diff.Within{Inherent: true},
+			Sets:            map[string]diff.Set{"Targets": {Chunk: targetsPerCall}},
+		},
+		KindTargetAttr: {
+			Within: diff.Within{Inherent: true}, Default: defaultTargetAttributes, Ignore: []string{"Type"},
+			Subset: []string{"Values"},
+		},
+		KindListener: {
+			Within: diff.Within{Cascade: true},
+			Ignore: []string{"Port"},
+			Sticky: []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
+			Equal:  map[string]diff.Equal{"Certificate": sameFold, "Tags": sameMarkedTags},
+			Subset: []string{"Tags"},
+			Parts:  map[string]string{"Tags": PartTags},
+			Batch:  tagBatch,
+			Clash:  diff.Refused,
+			Impact: map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts},
+		},
+	}
+}
+
+// edges are the orders that no reference says.
+func edges() []diff.Edge {
+	step := func(a plan.Action, k stack.Kind, part string) diff.Match {
+		return diff.Match{Action: a, Kind: k, Part: part}
+	}
+	return []diff.Edge{
+		{First: step(plan.Create, KindNodeRule, ""), Then: step(plan.Delete, KindNodeRule, ""),
+			Reason: "traffic that is allowed before and after must be allowed in between"},
+		{First: step(plan.Create, KindClassic, ""), Then: step(plan.Create, KindNodeRule, ""),
+			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
+		{First: step(plan.Create, KindNetwork, ""), Then: step(plan.Create, KindNodeRule, ""),
+			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
+		{First: step(plan.Delete, KindNodeRule, ""), Then: step(plan.Delete, KindClassic, ""),
+			Reason: "the load balancer is the evidence that the rule is ours"},
+		{First: step(plan.Delete, KindNodeRule, ""), Then: step(plan.Delete, KindNetwork, ""),
+			Reason: "the load balancer is the evidence that the rule is ours"},
+		{First: step(plan.Create, KindNodeRule, ""), Then: step(plan.Update, KindClassic, "groups"),
+			Reason: "nodes must let the new group in before the load balancer sends from it"},
+		{First: step(plan.Update, KindClassic, "groups"), Then: step(plan.Delete, KindNodeRule, ""),
+			Reason: "nodes must let the old group in until the load balancer has left it"},
+		{First: step(plan.Update, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
+			Reason: "the listener uses the old node port until it is switched"},
+		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
+			Reason: "clients of the old port are served until its listener goes"},
+		{First: step(plan.Update, KindTargetGroup, ""), Then: step(plan.Delete, KindNodeRule, ""),
+			Reason: "the old port is checked until the target group has the new one"},
+		{First: step(plan.Update, KindTargets, "targets+"), Then: step(plan.Create, KindListener, ""), Same: true,
+			Reason: "a listener must not send to an empty target group"},
+		{First: step(plan.Update, KindTargets, "targets+"), Then: step(plan.Update, KindListener, ""), Same: true,
+			Reason: "a listener must not be switched to an empty target group"},
+		{First: step(plan.Delete, KindNetwork, ""), Then: step(plan.Delete, KindTargetGroup, ""),
+			Reason: "the listeners go with the load balancer, and they hold the target group"},
+		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicBack, ""), Same: true,
+			Reason: "an instance port has policies only while a listener uses it"},
+		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicCheck, ""), Same: true,
+			Reason: "the check may move to the instance port of a new listener"},
+		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Create, KindListener, ""),
+			Reason: "clients of the new port are let in first"},
+		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Create, KindClassicPort, ""),
+			Reason: "clients of the new port are let in first"},
+	}
+}
+
+// groupLinger is how long a target group stays when its listener has been switched to
+// another: a Network Load Balancer goes on sending new flows to the old targets for more
+// than a minute, and new targets get none for about two.
+// Source: aws/containers-roadmap#469, #470.
+const groupLinger = 2 * time.Minute
+
+// letsIn tells whether a rule of the nodes lets in the traffic of an old target group
+// alone: who may come to a node port that is still wanted, is decided at once.
+func letsIn(old, other stack.Resource, want []stack.Resource) bool {
+	group, isGroup := old.Spec.(TargetGroup)
+	rule, isRule := other.Spec.(NodeRule)
+	wanted := slices.ContainsFunc(want, func(r stack.Resource) bool {
+		spec, is := r.Spec.(TargetGroup)
+		return is && spec.Port == group.Port
+	})
+	return isGroup && !wanted && isRule && rule.FromPort <= group.Port && group.Port <= rule.ToPort
+}
+
+// nodeRuleBatch: one call grants and one revokes for all Services, per group.
+func nodeRuleBatch(r stack.Resource, _ plan.Action, _ string) string {
+	if rule, ok := r.Spec.(NodeRule); ok {
+		return "sg/" + rule.Group
+	}
+	return ""
+}
+
+// classicPortBatch: listeners of one load balancer are made in one call and
+// removed in one call.
+func classicPortBatch(r stack.Resource, a plan.Action, _ string) string {
+	port, ok := r.Spec.(ClassicPort)
+	if !ok || port.Balancer == "" {
+		return ""
+	}
+	sign := map[plan.Action]string{plan.Create: "+", plan.Delete: "-"}[a]
+	if sign == "" {
+		return ""
+	}
+	return "clb/" + port.Balancer + "/listeners" + sign
+}
+
+// sameFold ignores case: protocols come back in upper case, and certificates are
+// the same in any. Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
+func sameFold(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return strings.EqualFold(w, h)
+}
+
+// sameRefs ignores the order, which AWS does not keep for groups.
+func sameRefs(want, have any) bool {
+	w, _ := want.([]stack.Ref)
+	h, _ := have.([]stack.Ref)
+	return slices.Equal(sortedRefs(w), sortedRefs(h))
+}
+
+func sortedRefs(in []stack.Ref) []stack.Ref {
+	out := slices.Clone(in)
+	slices.SortFunc(out, stack.Ref.Compare)
+	return slices.Compact(out)
+}
+
+// samePolicies compares policies by name, since a policy of ours may be found
+// before anybody knows that it is; the order has no meaning.
+func samePolicies(want, have any) bool {
+	w, _ := want.([]stack.Ref)
+	h, _ := have.([]stack.Ref)
+	return slices.Equal(policyNames(w), policyNames(h))
+}
+
+func policyNames(refs []stack.Ref) []string {
+	var out []string
+	for _, r := range refs {
+		name := r.ID
+		if name == "" {
+			name = r.To.Name
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// sameMappings compares the subnets, and addresses where somebody chose one.
+func sameMappings(want, have any) bool {
+	w, _ := want.([]Mapping)
+	h, _ := have.([]Mapping)
+	return slices.EqualFunc(w, h, func(x, y Mapping) bool {
+		return x.Subnet == y.Subnet && (x.Allocation == "" || x.Allocation == y.Allocation) && (x.PrivateIP == "" || x.PrivateIP == y.PrivateIP) &&
+			(x.IPv6 == "" || x.IPv6 == y.IPv6) && (x.SourceNAT == "" || x.SourceNAT == y.SourceNAT)
+	})
+}
+
+// samePointed compares what pointers point to; a wanted nil means "leave it".
+func samePointed(want, have any) bool {
+	w, h := reflect.ValueOf(want), reflect.ValueOf(have)
+	if !w.IsValid() || w.IsNil() {
+		return true
+	}
+	return h.IsValid() && !h.IsNil() && w.Elem().Equal(h.Elem())
+}

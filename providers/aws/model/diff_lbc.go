@@ -1,0 +1,105 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// controllerRules are for what only load balancers of kind LBC have.
+func controllerRules() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
+		KindSharedGroup: {
+			// The name is what it is found by, and one group is everybody's.
+			Ignore: []string{"Name", "VPC", "Description", "Tags"},
+			Clash:  diff.Refused,
+		},
+		KindListenerAttr: {
+			Within: diff.Within{Inherent: true}, Default: defaultListenerAttributes, Ignore: []string{"Type"},
+			Subset: []string{"Values"},
+		},
+		// AWS takes one certificate a call. Source: API reference, AddListenerCertificates.
+		KindCertificates: {Within: diff.Within{Inherent: true}, Default: noCertificates, Sets: map[string]diff.Set{"ARNs": {Chunk: 1}}},
+		KindCapacity:     {Within: diff.Within{Inherent: true}, Default: noCapacity},
+	}
+}
+
+// groupRules are for what the Services of a group have together. What cannot change is as
+// of any Network Load Balancer; what can is the say of the oldest member.
+func groupRules() map[stack.Kind]diff.Rule {
+	balancer := networkRules()[KindNetwork]
+	balancer.Ignore = append(slices.Clone(balancer.Ignore), "Members")
+	balancer.Single = true
+	balancer.Batch = nil // each waits for those who come before it
+	return map[stack.Kind]diff.Rule{
+		KindSharedNetwork: balancer,
+		KindFrontGroup:    {Ignore: []string{"Name", "VPC", "Description", "Tags"}, Clash: diff.Refused},
+		// The key is the content.
+		KindFrontRule: {Ignore: []string{"Permission", "Listener", "Group"}, Clash: diff.Refused, Batch: frontBatch},
+	}
+}
+
+// frontBatch: one call lets in and one shuts out for all members of a group.
+func frontBatch(r stack.Resource, a plan.Action, _ string) string {
+	return r.In.String() + " " + string(a)
+}
+
+// lockGroup lets one member at a time make, change or remove what a group has together.
+func lockGroup(_ stack.Owner, r stack.Resource, _ func(stack.Key) (stack.Resource, bool)) []string {
+	switch r.Key.Kind {
+	case KindSharedNetwork, KindFrontGroup:
+		return []string{r.Key.String()}
+	}
+	return nil
+}
+
+// groupEdges are the orders of groups that no reference says.
+func groupEdges() []diff.Edge {
+	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
+	return []diff.Edge{
+		{First: step(plan.Create, KindTargetGroup), Then: step(plan.Create, KindSharedNetwork),
+			Reason: "a target group says who is a member, so a crash in between must leave one"},
+		{First: step(plan.Create, KindTargetGroup), Then: step(plan.Create, KindFrontGroup),
+			Reason: "a target group says who is a member, so a crash in between must leave one"},
+		{First: step(plan.Delete, KindSharedNetwork), Then: step(plan.Delete, KindTargetGroup),
+			Reason: "the listeners go with the load balancer, and the target group says who was a member"},
+		{First: step(plan.Delete, KindFrontGroup), Then: step(plan.Delete, KindTargetGroup),
+			Reason: "the target group says who was a member"},
+		{First: step(plan.Delete, KindListener), Then: step(plan.Delete, KindFrontRule),
+			Reason: "clients of the old port are served until its listener goes"},
+		{First: step(plan.Delete, KindFrontRule), Then: step(plan.Delete, KindTargetGroup),
+			Reason: "the target group says who was a member"},
+		{First: step(plan.Create, KindSharedNetwork), Then: step(plan.Create, KindNodeRule),
+			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
+		{First: step(plan.Delete, KindNodeRule), Then: step(plan.Delete, KindSharedNetwork),
+			Reason: "the load balancer is the evidence that the rule is ours"},
+		{First: step(plan.Create, KindNodeRule), Then: diff.Match{Action: plan.Update, Kind: KindSharedNetwork, Part: "groups"},
+			Reason: "nodes must let the new group in before the load balancer sends from it"},
+	}
+}
+
+// controllerEdges are the orders of kind LBC that no reference says.
+func controllerEdges() []diff.Edge {
+	return []diff.Edge{
+		{First: diff.Match{Action: plan.Create, Kind: KindNodeRule}, Then: diff.Match{Action: plan.Update, Kind: KindNetwork, Part: "groups"},
+			Reason: "nodes must let the new group in before the load balancer sends from it"},
+		{First: diff.Match{Action: plan.Update, Kind: KindNetwork, Part: "groups"}, Then: diff.Match{Action: plan.Delete, Kind: KindNodeRule},
+			Reason: "nodes must let the old group in until the load balancer has left it"},
+		{First: diff.Match{Action: plan.Update, Kind: KindNetwork, Part: "address-type"}, Then: diff.Match{Action: plan.Update, Kind: KindNetwork, Part: "subnets"},
+			Reason: "IPv6 addresses and prefixes go to a load balancer of both families"},
+	}
+}
+
+// DefaultCodes are the HTTP codes that count as healthy where nobody says anything.
+// Source: API reference, Matcher.
+const DefaultCodes = "200-399"
+
+// sameCodes compares the codes where somebody chose some; found, none are the usual ones.
+func sameCodes(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return w == "" || w == cmp.Or(h, DefaultCodes)
+}

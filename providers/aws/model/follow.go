@@ -1,0 +1,84 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// follow is what is there, with today's nodes behind it.
+func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	ids, _ := instances(in, facts)
+	running := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
+	for _, r := range have.Resources {
+		if r.Proof == stack.None && r.Hold != stack.Borrowed {
+			continue
+		}
+		switch spec := r.Spec.(type) {
+		case ClassicInstances:
+			spec.Instances = ids
+			r.Spec = spec
+		case Targets:
+			spec.Targets = targetsOn(in, facts, have, r, running)
+			r.Spec = spec
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+// targetsOn are today's targets of a target group that is there: the instances on the
+// port that its targets have, or the pods of its port.
+func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource, ids []string) []Target {
+	found, _ := have.Get(targets.In)
+	group, ok := found.Spec.(TargetGroup)
+	old, _ := targets.Spec.(Targets)
+	if !ok {
+		return nil
+	}
+	if group.TargetType == targetIP {
+		return podsOn(in, facts, targets.Key.Name, group, old.Targets)
+	}
+	port := group.Port
+	if len(old.Targets) > 0 {
+		port = old.Targets[0].Port
+	}
+	return targetsAt(ids, port)
+}
+
+// podsOn are today's pods of the port that a target group is for; those that it has where
+// no port of the Service is.
+func podsOn(in input, facts *Facts, name string, group TargetGroup, old []Target) []Target {
+	f := &controlled{builder: &builder{in: in}, target: targetIP}
+	for _, p := range in.Backends.Ports {
+		if PortKey(p.Protocol, p.Port) != portIn(name) || f.overIPv6(lbcPort{ServicePort: p}) != (group.Family == FamilyIPv6) {
+			continue
+		}
+		var out []Target
+		for _, e := range f.pods(lbcPort{ServicePort: p}) {
+			t := Target{ID: e.Addr.String(), Port: e.Port}
+			if slices.ContainsFunc(old, func(o Target) bool { return o.Zone == ZoneOutside }) {
+				t.Zone = ZoneOutside
+			}
+			if speaksQUIC(group.Protocol) {
+				if t.Server = serverLike(t, old, facts.Servers[e.Pod]); t.Server == "" {
+					continue // AWS takes none without
+				}
+			}
+			out = append(out, t)
+		}
+		slices.SortFunc(out, CompareTargets)
+		return out
+	}
+	return old
+}
+
+// serverLike is the id for QUIC with which a target is registered, else that of its pod.
+func serverLike(t Target, old []Target, of Servers) string {
+	i := slices.IndexFunc(old, func(o Target) bool { return o.ID == t.ID && o.Port == t.Port })
+	if i >= 0 {
+		return old[i].Server
+	}
+	return of.at(t.Port)
+}

@@ -1,0 +1,79 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+)
+
+// Pods may have network interfaces of their own, with other security groups than their node:
+// on nodes with a trunk interface those that a SecurityGroupPolicy selects, and all that run on
+// no instance, such as on Fargate. What the annotation vpc.amazonaws.com/pod-eni says of the
+// former EC2 says as well, by the address of the pod, so no pod has to be watched.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/pod_eni_info_resolver.go;
+// Amazon EKS user guide, security groups for pods.
+
+// NoMachine stands for the instance of a node that is none.
+const NoMachine = "-"
+
+// podLookups ask for the groups of a Service's pods, node by node.
+func podLookups(in input) []providers.Lookup {
+	if in.Config.DisableNodeRules || targetTypeOf(in.Config, in.Service) != targetIP {
+		return nil
+	}
+	on := map[string][]string{}
+	for _, port := range endpointsOf(in) {
+		for _, e := range port.List {
+			on[e.Node] = append(on[e.Node], e.Addr.String())
+		}
+	}
+	var out []providers.Lookup
+	for _, name := range slices.Sorted(maps.Keys(on)) {
+		node, ok := in.Backends.Nodes.Get(name)
+		if !ok {
+			continue
+		}
+		id, machine := InstanceID(node.ProviderID)
+		if !machine {
+			id = NoMachine
+		}
+		out = append(out, providers.Lookup{Kind: KindNodeGroup, By: ByAddress, Value: id + " " + strings.Join(sortedSet(on[name]), " ")})
+	}
+	return out
+}
+
+// podGroups adds the groups that let the load balancer in on pods with network interfaces of
+// their own: of each the one with the cluster's tag, else the only one.
+func (f *controlled) podGroups() {
+	if f.facts.PodsUnseen {
+		f.tell(said("pods", "", "may have network interfaces of their own, which cannot be looked up: those with other security groups than the nodes get no traffic",
+			"the right ec2:DescribeNetworkInterfaces", annotations.Warning))
+	}
+	if len(f.facts.PodGroups) == 0 {
+		return
+	}
+	byID := map[string]NodeGroup{}
+	for _, g := range f.facts.NodeGroups {
+		byID[g.ID] = g
+	}
+	var chosen []string
+	doubts := map[string][]string{}
+	for _, port := range endpointsOf(f.in) {
+		for _, e := range port.List {
+			group, among := nodeGroup(f.facts.PodGroups[e.Addr.String()], byID, f.facts.Cluster)
+			if group == "" {
+				continue
+			}
+			chosen = append(chosen, group)
+			if len(among) > 1 {
+				key := group + " out of " + strings.Join(among, ", ")
+				doubts[key] = sortedSet(append(doubts[key], e.Addr.String()))
+			}
+		}
+	}
+	f.tell(doubtful(doubts, f.facts.Cluster, "pod")...)
+	f.builder.groups = sortedSet(slices.Concat(f.builder.groups, chosen))
+}

@@ -1,0 +1,137 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// reach says how far a Service reaches: its scheme, and what it names of the
+// account.
+func reach(in input) providers.Reach {
+	internal, origin, said := internalSaid(in.Values)
+	if in.Kind == LBC {
+		var scheme string
+		if scheme, origin, said = schemeSaid(in.Values); !said {
+			scheme = in.Config.Controller.completed().Scheme
+		}
+		internal = scheme == SchemeInternal
+	}
+	if !said {
+		origin = annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name}
+	}
+	return providers.Reach{
+		Kind: in.Kind, Internet: !internal, Scheme: origin, Internal: "true",
+		Names: slices.Concat(
+			providers.NamedByList(in.Values, providers.ThingAddress, eipKey),
+			providers.NamedByList(in.Values, providers.ThingAddress, privateIPKey),
+			providers.NamedBy(in.Values, providers.ThingBucket, logsBucketKey),
+			providers.NamedByList(in.Values, providers.ThingAddress, ipv6Key),
+			providers.NamedBy(in.Values, providers.ThingCertificate, certKey),
+			providers.NamedByList(in.Values, providers.ThingCertificate, certsKey),
+			providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, extraGroupsKey),
+			providers.NamedByList(in.Values, providers.ThingSubnet, subnetsKey),
+			namedGroups(in.Values),
+			joined(in),
+		),
+		Opens:  opens(in),
+		Beyond: beyond(in),
+		Size:   sizeOf(in),
+	}
+}
+
+// joined is the group that a Service names, namespace/name, or the load balancer of others
+// by its name, whether it is given by that or by its ARN.
+func joined(in input) []providers.Naming {
+	if value, origin, said := adoptKey.Lookup(in.Values); said {
+		return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: adoptedName(value)}}
+	}
+	value, origin, said := groupKey.Lookup(in.Values)
+	if !said {
+		return nil
+	}
+	return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: groupOf(in.Owner.Namespace, value)}}
+}
+
+// beyond is the group of another namespace that a Service joins.
+func beyond(in input) []providers.Naming {
+	value, origin, said := groupKey.Lookup(in.Values)
+	if !said || strings.HasPrefix(groupOf(in.Owner.Namespace, value), in.Owner.Namespace+"/") {
+		return nil
+	}
+	return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: value}}
+}
+
+// opens is the group that the nodes let in on all ports: the first one that a Classic
+// Load Balancer is given. Which of several it is shows with their tags only, so it is
+// all of them.
+// Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws.go (updateInstanceSecurityGroupsForLoadBalancer).
+func opens(in input) []providers.Naming {
+	if in.Kind != CLB || in.Config.DisableNodeRules {
+		return nil
+	}
+	return providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey)
+}
+
+// becomes is reach with what a live load balancer keeps although the Service no longer
+// asks for it: its scheme, and the addresses in its subnets, which AWS cannot change; and
+// with the group that the nodes do let in on all ports, now that the tags are known.
+func becomes(in input, want *stack.Stack) providers.Reach {
+	r := reach(in)
+	public := func(scheme string) {
+		if scheme == schemePublic && !r.Internet {
+			r.Internet, r.Internal = true, SchemeInternal
+			r.Scheme = annotations.Origin{Source: annotations.FromDefault, Key: "scheme of the load balancer", Raw: scheme}
+		}
+	}
+	asked := func(m Mapping) bool {
+		return slices.ContainsFunc(r.Names, func(n providers.Naming) bool { return n.Value == m.Allocation })
+	}
+	r.Opens = nil
+	for _, res := range want.Resources {
+		switch spec := res.Spec.(type) {
+		case NodeRule:
+			if id := spec.Permission.Source.ID; id != "" && id != in.Config.SharedGroup && spec.Permission.Protocol == "-1" {
+				r.Opens = append(r.Opens, namingOf(r.Names, id))
+			}
+		case Classic:
+			public(spec.Scheme)
+		case Network:
+			public(spec.Scheme)
+			for _, m := range spec.Mappings {
+				if m.Allocation != "" && !asked(m) && res.Hold != stack.Borrowed {
+					r.Names = append(r.Names, providers.Naming{Thing: providers.ThingAddress, Key: "address of the load balancer in " + m.Subnet, Value: m.Allocation})
+				}
+			}
+		}
+	}
+	return r
+}
+
+// namingOf is how a Service names a group.
+func namingOf(names []providers.Naming, id string) providers.Naming {
+	for _, n := range names {
+		if n.Thing == providers.ThingSecurityGroup && n.Value == id {
+			return n
+		}
+	}
+	return providers.Naming{Thing: providers.ThingSecurityGroup, Key: groupsKey.Name, Value: id}
+}
+
+// sizeOf counts a rule for every port and every range of clients, and one for each
+// range that lets messages about packet sizes in, where groups get such rules: that of
+// a Classic Load Balancer of its own, and those of the nodes or of a Network Load
+// Balancer.
+func sizeOf(in input) providers.Size {
+	size := providers.SizeOf(capability(in.Kind), in.Service)
+	named := len(groupsKey.Get(in.Values)) > 0
+	if in.Kind == LBC && named || in.Kind == CLB && (named || in.Config.SharedGroup != "") ||
+		in.Kind == NLB && in.Config.DisableNodeRules && in.Config.GroupMode != groupModeManaged {
+		return size
+	}
+	size.Rules = (len(in.Service.Spec.Ports) + 1) * max(1, size.Ranges)
+	return size
+}

@@ -1,0 +1,76 @@
+package model
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/status"
+)
+
+// addresses says by which name clients reach the Service: that of the load
+// balancer of the wanted kind, as soon as it can be used. While it is not there
+// yet, or is not ready, one of the other kind still serves and is named.
+//
+// A Classic Load Balancer can be used at once. A new Network Load Balancer is
+// named while it is still being made, as the official controller does, unless
+// another one serves; one that has failed is not.
+func addresses(in input, have *stack.Stack) status.Result {
+	wanted := wantedKey(in)
+	name, state := endpoint(have, wanted)
+	if name == "" || state != stack.Ready {
+		for _, other := range balancers(have) {
+			if old, oldState := endpoint(have, other); other != wanted && old != "" && oldState == stack.Ready {
+				name, state = old, oldState
+			}
+		}
+	}
+	if name == "" || state == stack.Failed {
+		return controlledResult(in, have, status.Result{})
+	}
+	return controlledResult(in, have, status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(name)}})
+}
+
+// wantedKey is the load balancer that the Service asks for.
+func wantedKey(in input) stack.Key {
+	switch place := placeOf(in.Owner.Namespace, groupKey.Get(in.Values), adoptKey.Get(in.Values)); {
+	case in.Kind == CLB:
+		return ClassicKey()
+	case in.Kind == LBC && place != "":
+		return SharedNetworkKey(place)
+	}
+	return networkKey()
+}
+
+// balancers are the keys of all load balancers that were found.
+func balancers(have *stack.Stack) []stack.Key {
+	var out []stack.Key
+	for _, kind := range []stack.Kind{KindClassic, KindNetwork, KindSharedNetwork} {
+		for _, r := range have.Of(kind) {
+			out = append(out, r.Key)
+		}
+	}
+	return out
+}
+
+// listens tells whether a load balancer of a group has a listener of the Service: without
+// one its name leads to others alone.
+func listens(have *stack.Stack, lb stack.Key) bool {
+	return lb.Kind != KindSharedNetwork || slices.ContainsFunc(have.Of(KindListener), func(r stack.Resource) bool { return r.In == lb && r.Proof != stack.None })
+}
+
+// endpoint is the DNS name of a found load balancer that is ours or lent, and its state.
+func endpoint(have *stack.Stack, k stack.Key) (string, stack.State) {
+	r, ok := have.Get(k)
+	if !ok || r.Proof == stack.None && r.Hold != stack.Borrowed || !listens(have, k) {
+		return "", stack.Failed
+	}
+	switch spec := r.Spec.(type) {
+	case Classic:
+		return spec.DNSName, r.State
+	case Network:
+		return spec.DNSName, r.State
+	}
+	return "", stack.Failed
+}

@@ -1,0 +1,108 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+)
+
+// validate judges what is not an annotation: fields of the Service and the modes
+// of the cloud configuration. All problems come at once.
+func validate(in input) annotations.Problems {
+	out := capability(in.Kind).Judge(in.Service, in.Backends)
+	if in.Kind == LBC {
+		return softened(out)
+	}
+	out = append(out, validateHealth(in)...)
+	if in.Kind == NLB {
+		out = append(out, validateModes(in.Config)...)
+	}
+	return out
+}
+
+// softened are problems of which those about fields that the AWS Load Balancer Controller
+// passes over do not stop a Service that it would serve.
+func softened(problems annotations.Problems) annotations.Problems {
+	for i, p := range problems {
+		if p.Code == annotations.CodeAffinity || p.Code == annotations.CodeAddress {
+			problems[i].Severity = annotations.Warning
+			problems[i].Message += "; it has no effect"
+		}
+	}
+	return problems
+}
+
+// validateHealth: traffic policy Local without a check node port leaves nothing
+// that tells nodes with endpoints from those without.
+func validateHealth(in input) annotations.Problems {
+	if in.Backends.Health.Source != nodeports.HealthMissing {
+		return nil
+	}
+	if _, _, said := checkPortKey.Lookup(in.Values); said {
+		return nil
+	}
+	return annotations.Problems{said("spec.healthCheckNodePort", "",
+		"is 0 though spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be told from those with", "a port, which the API server allocates", annotations.Error)}
+}
+
+// validateModes: the official controller refuses Network Load Balancers, and
+// only them, while a mode of its configuration is unknown.
+func validateModes(c Config) annotations.Problems {
+	out := c.odd()
+	for i := range out {
+		out[i].Severity = annotations.Error
+		out[i].Key += " of the cloud config"
+	}
+	return out
+}
+
+// clientRanges are the clients that may connect. These load balancers have IPv4
+// addresses only, so IPv6 ranges mean nobody; alone they would mean nobody at all.
+func (b *builder) clientRanges() []string {
+	svc := b.in.Service
+	prefixes, source, err := nodeports.SourceRanges(svc)
+	if bad, ok := errors.AsType[*nodeports.RangesError](err); ok {
+		b.tell(said(string(bad.Source), strings.Join(bad.Bad, ", "), "is not a list of ranges of addresses", "CIDRs such as 10.0.0.0/8", annotations.Error))
+		return nil
+	}
+	if _, both := svc.Annotations[rangesKey.Name]; both && source == nodeports.RangesFromSpec {
+		b.tell(said(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", annotations.Warning))
+	}
+	kept := nodeports.OfFamily(prefixes, corev1.IPv4Protocol)
+	if len(kept) < len(prefixes) {
+		severity := annotations.Warning
+		if len(kept) == 0 {
+			severity = annotations.Error
+		}
+		others := nodeports.OfFamily(prefixes, corev1.IPv6Protocol)
+		b.tell(said(string(source), texts(others), "has ranges of IPv6, but load balancers of this kind have IPv4 addresses only", "IPv4 CIDRs", severity))
+	}
+	return sortedTexts(kept)
+}
+
+func texts(prefixes []netip.Prefix) string { return strings.Join(sortedTexts(prefixes), ", ") }
+
+func sortedTexts(prefixes []netip.Prefix) []string {
+	out := make([]string, 0, len(prefixes))
+	for _, p := range prefixes {
+		out = append(out, p.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shortList shows the first names of a list and counts the others.
+func shortList(names []string) string {
+	const shown = 3
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}

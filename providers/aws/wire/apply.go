@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"context"
+	"maps"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Apply performs the steps of one batch and returns one outcome per step.
+// Rules of node groups, listeners of Classic Load Balancers and tags go out together;
+// every other step is a call of its own.
+func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	if len(b.Steps) == 0 {
+		return nil
+	}
+	first := b.Steps[0].ID
+	switch {
+	case first.Key.Kind == model.KindNodeRule:
+		return s.applyNodeRules(ctx, b)
+	case b.Key != "" && first.Part == model.PartTags:
+		return s.applyTags(ctx, b)
+	case first.Key.Kind == model.KindFrontRule:
+		return s.applyFrontRules(ctx, b)
+	case first.Key.Kind == model.KindClassicPort && first.Action == plan.Create:
+		return s.createClassicListeners(ctx, b)
+	case first.Key.Kind == model.KindClassicPort && first.Action == plan.Delete:
+		return s.deleteClassicListeners(ctx, b)
+	}
+	table := verbs()
+	maps.Copy(table, controllerVerbs())
+	maps.Copy(table, groupVerbs())
+	return table.Apply(ctx, s, b)
+}
+
+// change is one step at work.
+type change = kit.Change[*Session]
+
+// verbs is the table of all single calls.
+func verbs() kit.Verbs[*Session] {
+	return kit.Verbs[*Session]{
+		{Kind: model.KindGroup, Action: plan.Create}:                   kit.With(createGroup),
+		{Kind: model.KindGroup, Action: plan.Delete}:                   deleteGroup,
+		{Kind: model.KindIngress, Action: plan.Update, Part: "rules+"}: grantIngress,
+		{Kind: model.KindIngress, Action: plan.Update, Part: "rules-"}: revokeIngress,
+
+		{Kind: model.KindClassic, Action: plan.Create}:                         kit.With(createClassic),
+		{Kind: model.KindClassic, Action: plan.Update, Part: "subnets"}:        kit.With(setClassicSubnets),
+		{Kind: model.KindClassic, Action: plan.Update, Part: "groups"}:         kit.With(setClassicGroups),
+		{Kind: model.KindClassic, Action: plan.Update, Part: "tags"}:           kit.With(tagClassic),
+		{Kind: model.KindClassic, Action: plan.Delete}:                         deleteClassic,
+		{Kind: model.KindClassicPort, Action: plan.Update}:                     kit.With(setClassicCertificate),
+		{Kind: model.KindClassicPol, Action: plan.Create}:                      kit.With(createClassicPolicy),
+		{Kind: model.KindClassicPol, Action: plan.Delete}:                      deleteClassicPolicy,
+		{Kind: model.KindClassicSSL, Action: plan.Update}:                      kit.With(setListenerPolicies),
+		{Kind: model.KindClassicBack, Action: plan.Update}:                     kit.With(setBackendPolicies),
+		{Kind: model.KindClassicAttr, Action: plan.Update}:                     kit.With(setClassicAttributes),
+		{Kind: model.KindClassicCheck, Action: plan.Update}:                    kit.With(setClassicCheck),
+		{Kind: model.KindClassicInst, Action: plan.Update, Part: "instances+"}: registerInstances,
+		{Kind: model.KindClassicInst, Action: plan.Update, Part: "instances-"}: deregisterInstances,
+
+		{Kind: model.KindNetwork, Action: plan.Create}:                   kit.With(createNetwork),
+		{Kind: model.KindNetwork, Action: plan.Update, Part: "subnets"}:  kit.With(setNetworkSubnets),
+		{Kind: model.KindNetwork, Action: plan.Update, Part: "groups"}:   kit.With(setNetworkGroups),
+		{Kind: model.KindNetwork, Action: plan.Delete}:                   deleteNetwork,
+		{Kind: model.KindNetworkAttr, Action: plan.Update}:               kit.With(setNetworkAttributes),
+		{Kind: model.KindTargetGroup, Action: plan.Create}:               kit.With(createTargetGroup),
+		{Kind: model.KindTargetGroup, Action: plan.Update}:               kit.With(updateTargetGroup),
+		{Kind: model.KindTargetGroup, Action: plan.Delete}:               deleteTargetGroup,
+		{Kind: model.KindTargets, Action: plan.Update, Part: "targets+"}: registerTargets,
+		{Kind: model.KindTargets, Action: plan.Update, Part: "targets-"}: deregisterTargets,
+		{Kind: model.KindTargetAttr, Action: plan.Update}:                kit.With(setTargetAttributes),
+		{Kind: model.KindListener, Action: plan.Create}:                  kit.With(createListener),
+		{Kind: model.KindListener, Action: plan.Update}:                  kit.With(updateListener),
+		{Kind: model.KindListener, Action: plan.Delete}:                  deleteListener,
+	}
+}
+
+// updatedPart is the outcome of an update of a part of a Classic Load Balancer, which is
+// known by the load balancer and its own name.
+func updatedPart(c *change, spec stack.Spec, err error) plan.Outcome {
+	return asPart(c, c.Updated(spec, err))
+}
+
+func asPart(c *change, o plan.Outcome) plan.Outcome {
+	if o.Err == nil {
+		k := c.Step.Target.Key
+		o.After.ID = model.PartID(*balancer(c), k.Kind, k.Name)
+	}
+	return o
+}
+
+// failed is the outcome of a call that ended with a fault.
+func failed(err error) plan.Outcome { return kit.Failed(err) }

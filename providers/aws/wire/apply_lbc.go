@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// createSharedGroup makes the group that all load balancers of the kind send from, unless
+// another Service, or the official controller, has made it meanwhile.
+func createSharedGroup(c *change, g model.Group) plan.Outcome {
+	o := createGroup(c, g)
+	if !fault.Is(o.Err, fault.Exists) {
+		return marked(o)
+	}
+	in := &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("vpc-id", g.VPC), filter("group-name", g.Name)}}
+	out, err := ask(c.Ctx, c.Session.ec2.DescribeSecurityGroups, in)
+	if err != nil || len(out.SecurityGroups) != 1 {
+		return o
+	}
+	tags := tagsOfEC2(out.SecurityGroups[0].Tags)
+	if tags[model.TagLBCCluster] != g.Tags[model.TagLBCCluster] || tags[model.TagLBCShared] != g.Tags[model.TagLBCShared] || tags[model.TagGroup] != g.Tags[model.TagGroup] {
+		return o
+	}
+	return c.Created(awssdk.ToString(out.SecurityGroups[0].GroupId), stack.Tag, g)
+}
+
+// marked has the proof of a thing that was made with its marks.
+func marked(o plan.Outcome) plan.Outcome {
+	if o.Err == nil {
+		o.After.Proof = stack.Tag
+	}
+	return o
+}
+
+// deleteSharedGroup leaves the group alone when another Service has come that wants it.
+func deleteSharedGroup(c *change) plan.Outcome {
+	if c.Batch.Claims != nil && len(c.Batch.Claims.Others(c.Step.ID.Owner, c.Step.Target)) > 0 {
+		return plan.Outcome{}
+	}
+	return deleteGroup(c)
+}
+
+// setAddressType chooses the families. A load balancer that loses IPv6 first gives up the
+// prefixes that it sends from, without which AWS does not let it go.
+func setAddressType(c *change, spec model.Network) plan.Outcome {
+	found, _ := c.Step.Found.(model.Network)
+	if spec.AddressType == model.AddressIPv4 && found.SourceNAT == "on" {
+		in := &elbv2.SetSubnetsInput{
+			LoadBalancerArn: awssdk.String(c.ID()), SubnetMappings: wireMappings(found.Mappings),
+			EnablePrefixForIpv6SourceNat: elbv2types.EnablePrefixForIpv6SourceNatEnumOff,
+		}
+		for i := range in.SubnetMappings {
+			in.SubnetMappings[i].SourceNatIpv6Prefix = nil
+		}
+		if _, err := tell(c.Ctx, c.Session.network.SetSubnets, in); err != nil {
+			return failed(err)
+		}
+	}
+	in := &elbv2.SetIpAddressTypeInput{LoadBalancerArn: awssdk.String(c.ID()), IpAddressType: elbv2types.IpAddressType(spec.AddressType)}
+	_, err := tell(c.Ctx, c.Session.network.SetIpAddressType, in)
+	return c.Updated(spec, err)
+}
+
+func setListenerAttributes(c *change, want model.Attributes) plan.Outcome {
+	differing, all := attributes(c, want)
+	in := &elbv2.ModifyListenerAttributesInput{
+		ListenerArn: awssdk.String(c.ID()),
+		Attributes: tagList(differing, func(k, v *string) elbv2types.ListenerAttribute {
+			return elbv2types.ListenerAttribute{Key: k, Value: v}
+		}),
+	}
+	_, err := tell(c.Ctx, c.Session.network.ModifyListenerAttributes, in)
+	return c.Updated(all, err)
+}
+
+func addCertificates(c *change) plan.Outcome {
+	add, _ := plan.Members[string](c.Step)
+	_, err := tell(c.Ctx, c.Session.network.AddListenerCertificates, &elbv2.AddListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(add)})
+	return c.Members(nil, err)
+}
+
+func removeCertificates(c *change) plan.Outcome {
+	_, remove := plan.Members[string](c.Step)
+	_, err := tell(c.Ctx, c.Session.network.RemoveListenerCertificates, &elbv2.RemoveListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(remove)})
+	return c.Removed(nil, err)
+}
+
+func wireCertificates(arns []string) []elbv2types.Certificate {
+	out := make([]elbv2types.Certificate, 0, len(arns))
+	for _, arn := range arns {
+		out = append(out, elbv2types.Certificate{CertificateArn: awssdk.String(arn)})
+	}
+	return out
+}
+
+// setCapacity reserves capacity; none takes the reservation back.
+func setCapacity(c *change, spec model.Capacity) plan.Outcome {
+	in := &elbv2.ModifyCapacityReservationInput{LoadBalancerArn: awssdk.String(c.ID())}
+	if spec.Units == 0 {
+		in.ResetCapacityReservation = awssdk.Bool(true)
+	} else {
+		in.MinimumLoadBalancerCapacity = &elbv2types.MinimumLoadBalancerCapacity{CapacityUnits: awssdk.Int32(spec.Units)}
+	}
+	_, err := tell(c.Ctx, c.Session.network.ModifyCapacityReservation, in)
+	return c.Updated(spec, err)
+}
+
+// controllerVerbs are the calls for kinds that only load balancers of kind LBC have.
+func controllerVerbs() kit.Verbs[*Session] {
+	update := func(k stack.Kind, part string) kit.Verb { return kit.Verb{Kind: k, Action: plan.Update, Part: part} }
+	return kit.Verbs[*Session]{
+		{Kind: model.KindSharedGroup, Action: plan.Create}: kit.With(createSharedGroup),
+		{Kind: model.KindSharedGroup, Action: plan.Delete}: deleteSharedGroup,
+		update(model.KindNetwork, "address-type"):          kit.With(setAddressType),
+		update(model.KindListenerAttr, ""):                 kit.With(setListenerAttributes),
+		update(model.KindCertificates, "arns+"):            addCertificates,
+		update(model.KindCertificates, "arns-"):            removeCertificates,
+		update(model.KindCapacity, ""):                     kit.With(setCapacity),
+	}
+}
+
+// podTargets tells whether the members of a step are addresses of pods, which EC2 knows
+// nothing of.
+func podTargets(list []model.Target) bool {
+	return slices.ContainsFunc(list, func(t model.Target) bool { _, machine := model.InstanceID(t.ID); return !machine })
+}
+
+// changePods registers or deregisters addresses, and looks for the guilty one where AWS
+// refuses them together. Who was refused before goes after the others, alone.
+func changePods(list []model.Target, hunt among[model.Target], call func([]model.Target) error) ([]plan.Refusal, error) {
+	var full error
+	refused, err := hunt.split(list, func(part []model.Target) error {
+		err := call(part)
+		if fault.Is(err, fault.Quota) {
+			full = err // the next plan chooses among them
+			return &fault.Fault{Meaning: fault.Conflict, Err: err}
+		}
+		return err
+	})
+	if full != nil {
+		refused, err = everyOne(list, full), nil
+	}
+	return refused, err
+}

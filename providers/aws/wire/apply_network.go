@@ -1,0 +1,238 @@
+package wire
+
+import (
+	"cmp"
+	"maps"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func createNetwork(c *change, spec model.Network) plan.Outcome {
+	in := &elbv2.CreateLoadBalancerInput{
+		Name: &spec.Name, Type: elbv2types.LoadBalancerTypeEnumNetwork,
+		SecurityGroups: c.IDs(spec.Groups), Tags: tagList(spec.Tags, networkTag),
+	}
+	if spec.Scheme == model.SchemeInternal {
+		in.Scheme = elbv2types.LoadBalancerSchemeEnumInternal
+	}
+	if _, controlled := spec.Tags[model.TagLBCCluster]; controlled && spec.Scheme != model.SchemeInternal {
+		in.Scheme = elbv2types.LoadBalancerSchemeEnumInternetFacing
+	}
+	in.SubnetMappings, in.IpAddressType = wireMappings(spec.Mappings), elbv2types.IpAddressType(spec.AddressType)
+	in.EnablePrefixForIpv6SourceNat = elbv2types.EnablePrefixForIpv6SourceNatEnum(spec.SourceNAT)
+	out, err := tell(c.Ctx, c.Session.network.CreateLoadBalancer, in, onceNetwork)
+	if err == nil && len(out.LoadBalancers) == 0 {
+		err = noAnswer("CreateLoadBalancer")
+	}
+	if err != nil {
+		return failed(notYet(err, refersToOwn(spec.Groups)))
+	}
+	lb := out.LoadBalancers[0]
+	spec.DNSName = awssdk.ToString(lb.DNSName)
+	spec.AddressType, spec.SourceNAT = string(lb.IpAddressType), string(lb.EnablePrefixForIpv6SourceNat)
+	if len(spec.Groups) > 0 {
+		spec.PrivateLink = "on" // as AWS makes it; a call of its own changes it
+	}
+	o := c.Created(arnOf(lb), stack.Name, spec)
+	o.After.State = stateOf(lb)
+	return o
+}
+
+func wireMappings(list []model.Mapping) []elbv2types.SubnetMapping {
+	out := make([]elbv2types.SubnetMapping, 0, len(list))
+	for _, m := range list {
+		out = append(out, elbv2types.SubnetMapping{
+			SubnetId: awssdk.String(m.Subnet), AllocationId: optional(m.Allocation), PrivateIPv4Address: optional(m.PrivateIP),
+			IPv6Address: optional(m.IPv6), SourceNatIpv6Prefix: optional(m.SourceNAT),
+		})
+	}
+	return out
+}
+
+// optional leaves empty texts out of a request.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// noAnswer is an answer without what it must carry: the call went through, and
+// nobody knows to what end.
+func noAnswer(operation string) error {
+	return fault.New(fault.Ambiguous, "%s: the answer names nothing", operation)
+}
+
+func setNetworkGroups(c *change, spec model.Network) plan.Outcome {
+	in := &elbv2.SetSecurityGroupsInput{
+		LoadBalancerArn: awssdk.String(c.ID()), SecurityGroups: c.IDs(spec.Groups),
+		EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: elbv2types.EnforceSecurityGroupInboundRulesOnPrivateLinkTrafficEnum(spec.PrivateLink),
+	}
+	_, err := tell(c.Ctx, c.Session.network.SetSecurityGroups, in)
+	return c.Updated(spec, notYet(err, refersToOwn(spec.Groups)))
+}
+
+func deleteNetwork(c *change) plan.Outcome {
+	_, err := tell(c.Ctx, c.Session.network.DeleteLoadBalancer, &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: awssdk.String(c.ID())})
+	return kit.Deleted(err)
+}
+
+// setNetworkAttributes sends the attributes that differ, and no others.
+func setNetworkAttributes(c *change, want model.Attributes) plan.Outcome {
+	differing, all := attributes(c, want)
+	in := &elbv2.ModifyLoadBalancerAttributesInput{
+		LoadBalancerArn: awssdk.String(c.ID()),
+		Attributes: tagList(differing, func(k, v *string) elbv2types.LoadBalancerAttribute {
+			return elbv2types.LoadBalancerAttribute{Key: k, Value: v}
+		}),
+	}
+	out, err := tell(c.Ctx, c.Session.network.ModifyLoadBalancerAttributes, in)
+	if err != nil {
+		return failed(err)
+	}
+	for _, a := range out.Attributes {
+		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	return c.Updated(all, nil)
+}
+
+func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
+	differing, all := attributes(c, want)
+	in := &elbv2.ModifyTargetGroupAttributesInput{
+		TargetGroupArn: awssdk.String(c.ID()),
+		Attributes: tagList(differing, func(k, v *string) elbv2types.TargetGroupAttribute {
+			return elbv2types.TargetGroupAttribute{Key: k, Value: v}
+		}),
+	}
+	out, err := tell(c.Ctx, c.Session.network.ModifyTargetGroupAttributes, in)
+	if err != nil {
+		return failed(err)
+	}
+	for _, a := range out.Attributes {
+		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	return c.Updated(all, nil)
+}
+
+// attributes are those that the step must write, and all that are known then;
+// the answer adds those that nobody has asked for yet.
+func attributes(c *change, want model.Attributes) (differing model.Tags, all model.Attributes) {
+	found, _ := c.Step.Found.(model.Attributes)
+	all.Values = maps.Clone(found.Values)
+	if all.Values == nil {
+		all.Values = model.Tags{}
+	}
+	maps.Copy(all.Values, want.Values)
+	return model.MissingTags(want.Values, found.Values), all
+}
+
+func createListener(c *change, spec model.Listener) plan.Outcome {
+	in := &elbv2.CreateListenerInput{
+		LoadBalancerArn: awssdk.String(c.Parent()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
+		DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec), Tags: tagList(spec.Tags, networkTag),
+	}
+	out, err := tell(c.Ctx, c.Session.network.CreateListener, in)
+	if err == nil && len(out.Listeners) == 0 {
+		err = noAnswer("CreateListener")
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, listenerAfter(spec, out.Listeners[0]))
+}
+
+// updateListener leaves a target group once another one can serve. Where AWS refuses two groups
+// the listener goes over at once.
+func updateListener(c *change, spec model.Listener) plan.Outcome {
+	manual, err := awaitHealthy(c, spec)
+	if err != nil {
+		return failed(err)
+	}
+	modify := func() (*elbv2.ModifyListenerOutput, error) {
+		return tell(c.Ctx, c.Session.network.ModifyListener, &elbv2.ModifyListenerInput{
+			ListenerArn: awssdk.String(c.ID()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
+			DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
+		})
+	}
+	out, err := modify()
+	if spec.Leaving != "" && withoutWeights(err) {
+		spec = spec.Alone()
+		out, err = modify()
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if len(out.Listeners) > 0 {
+		spec = listenerAfter(spec, out.Listeners[0])
+	}
+	o := c.Updated(spec, nil)
+	o.Manual = manual
+	return o
+}
+
+// listenerAfter is a listener with what AWS chose where nobody else did, and without tags that no
+// read shows.
+func listenerAfter(l model.Listener, answer elbv2types.Listener) model.Listener {
+	l.Tags, l.Leaving = l.Tags.Shown(), ""
+	if answer.Protocol != "" {
+		l.Protocol = string(answer.Protocol)
+	}
+	l.SSLPolicy = awssdk.ToString(answer.SslPolicy)
+	return l
+}
+
+func forward(c *change, l model.Listener) []elbv2types.Action {
+	group := c.Batch.ID(c.Step, l.TargetGroup)
+	if len(l.Shares) == 0 {
+		return []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, TargetGroupArn: &group}}
+	}
+	var shares []elbv2types.TargetGroupTuple
+	for _, s := range l.Shares {
+		arn := cmp.Or(s.Group, group)
+		if !s.Of.IsZero() {
+			arn = c.Batch.ID(c.Step, s.Of)
+		}
+		shares = append(shares, elbv2types.TargetGroupTuple{TargetGroupArn: &arn, Weight: &s.Weight})
+	}
+	sticks := l.Sticks == model.StickinessOn
+	return []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, ForwardConfig: &elbv2types.ForwardActionConfig{
+		TargetGroups: shares, TargetGroupStickinessConfig: &elbv2types.TargetGroupStickinessConfig{Enabled: &sticks},
+	}}}
+}
+
+func certificates(l model.Listener) []elbv2types.Certificate {
+	if l.Certificate == "" {
+		return nil
+	}
+	return []elbv2types.Certificate{{CertificateArn: awssdk.String(l.Certificate)}}
+}
+
+// policyOf leaves the policy to AWS if nobody chose one. Without TLS there is
+// none, whatever was found before the protocol changed.
+func policyOf(l model.Listener) *string {
+	if l.Protocol != string(elbv2types.ProtocolEnumTls) {
+		return nil
+	}
+	return optional(l.SSLPolicy)
+}
+
+func deleteListener(c *change) plan.Outcome {
+	_, err := tell(c.Ctx, c.Session.network.DeleteListener, &elbv2.DeleteListenerInput{ListenerArn: awssdk.String(c.ID())})
+	return kit.Deleted(err)
+}
+
+// alpnOf: only TLS listeners have one, and AWS refuses it elsewhere.
+func alpnOf(l model.Listener) []string {
+	if l.ALPN == "" || l.Protocol != model.ProtocolTLS {
+		return nil
+	}
+	return []string{l.ALPN}
+}

@@ -1,0 +1,220 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+const (
+	// balancerPage is the largest page of both ELB APIs.
+	balancerPage = 400
+	// tagsPerCall is how many names or ARNs one DescribeTags takes, in both APIs.
+	tagsPerCall = 20
+)
+
+// contains looks up a sorted list.
+func contains(sorted []string, s string) bool {
+	_, ok := slices.BinarySearch(sorted, s)
+	return ok
+}
+
+// classicJobs read tags, twenty load balancers a call, and attributes of each.
+func (r *read) classicJobs() []kit.Detail {
+	var jobs []kit.Detail
+	var deep []string
+	for _, name := range slices.Sorted(maps.Keys(r.classicLBs)) {
+		if !r.deep(model.KindClassic, model.ByName, name) {
+			continue
+		}
+		deep = append(deep, name)
+		if r.deepPart(model.KindClassic, model.ByName, name, model.KindClassicAttr) {
+			jobs = append(jobs, kit.Detail{Of: []string{name}, Run: func() error { return r.readClassicAttributes(name) }})
+		}
+	}
+	for chunk := range slices.Chunk(deep, tagsPerCall) {
+		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readClassicTags(chunk) }})
+	}
+	return jobs
+}
+
+func (r *read) readClassicTags(names []string) error {
+	out, err := ask(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
+	if fault.Is(err, fault.NotFound) && len(names) > 1 {
+		return oneByOne(names, r.readClassicTags)
+	}
+	if err != nil {
+		return err
+	}
+	r.Keep(func() {
+		for _, d := range out.TagDescriptions {
+			r.tags[awssdk.ToString(d.LoadBalancerName)] = tagsOfClassic(d.Tags)
+		}
+	})
+	return nil
+}
+
+// oneByOne asks for each of several things alone, after one of them has just gone and
+// the call for all was refused.
+func oneByOne(names []string, ask func([]string) error) error {
+	for _, name := range names {
+		if err := ask([]string{name}); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *read) readClassicAttributes(name string) error {
+	out, err := ask(r.ctx, r.classic.DescribeLoadBalancerAttributes, &elb.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
+	if err != nil {
+		return err
+	}
+	r.Keep(func() { r.classicAttr[name] = classicAttributesOf(out.LoadBalancerAttributes) })
+	return nil
+}
+
+func classicAttributesOf(a *elbtypes.LoadBalancerAttributes) model.ClassicAttributes {
+	var out model.ClassicAttributes
+	if a == nil {
+		return out
+	}
+	if c := a.CrossZoneLoadBalancing; c != nil {
+		out.CrossZone = &c.Enabled
+	}
+	if d := a.ConnectionDraining; d != nil {
+		out.DrainingEnabled, out.DrainingTimeout = &d.Enabled, d.Timeout
+	}
+	if s := a.ConnectionSettings; s != nil {
+		out.IdleTimeout = s.IdleTimeout
+	}
+	if l := a.AccessLog; l != nil {
+		out.LogEnabled, out.LogBucket, out.LogPrefix, out.LogEmitInterval = &l.Enabled, l.S3BucketName, l.S3BucketPrefix, l.EmitInterval
+	}
+	return out
+}
+
+// proofOf judges a load balancer that has the Service's name: its name is made
+// from the Service's UID, unless its tags say that it is somebody else's.
+func (r *read) proofOf(o stack.Owner, tags model.Tags) stack.Proof {
+	if name, ok := tags[model.TagServiceName]; ok && name != model.ServiceName(o) {
+		return stack.None
+	}
+	if (r.config.Controller.Serve || r.movedIn(tags) != "") && model.LBCMarks(r.cluster, o, tags) {
+		return stack.Tag
+	}
+	if model.OfOtherController(tags) || r.config.Cluster.Other(tags) != "" {
+		return stack.None
+	}
+	return stack.Name
+}
+
+// classicStack is the Classic Load Balancer of the view, with all its parts.
+func (r *read) classicStack(v *view) []stack.Resource {
+	d, ok := r.classicLBs[v.classic]
+	if !ok || r.Gone(v.classic) {
+		return nil
+	}
+	v.seen = append(v.seen, v.classic)
+	proof := r.proofOf(v.scope.Owner, r.tags[v.classic])
+	lb := stack.Resource{
+		Key: stack.Key{Kind: model.KindClassic}, ID: v.classic, Proof: proof,
+		Spec: model.Classic{
+			Name: v.classic, Scheme: awssdk.ToString(d.Scheme), Subnets: slices.Sorted(slices.Values(d.Subnets)),
+			Groups: v.refs(d.SecurityGroups), Tags: r.tags[v.classic], DNSName: awssdk.ToString(d.DNSName),
+		},
+	}
+	if !v.deep || proof == stack.None {
+		return []stack.Resource{lb}
+	}
+	parts := classicParts(v.classic, d, r.classicMachines[v.classic])
+	if a, ok := r.classicAttr[v.classic]; ok {
+		parts = append(parts, classicPart(v.classic, model.KindClassicAttr, "", a))
+	}
+	return append([]stack.Resource{lb}, parts...)
+}
+
+// classicPart is a part of a Classic Load Balancer of ours, by which it is
+// proven to be ours as well.
+func classicPart(lb string, kind stack.Kind, name string, spec stack.Spec) stack.Resource {
+	return stack.Resource{
+		Key: stack.Key{Kind: kind, Name: name}, ID: model.PartID(lb, kind, name),
+		In: stack.Key{Kind: model.KindClassic}, Proof: stack.Derived, Spec: spec,
+	}
+}
+
+func classicParts(lb string, d elbtypes.LoadBalancerDescription, machines []string) []stack.Resource {
+	out := []stack.Resource{classicPart(lb, model.KindClassicInst, "", model.ClassicInstances{Instances: machines})}
+	if h := d.HealthCheck; h != nil {
+		out = append(out, classicPart(lb, model.KindClassicCheck, "", model.ClassicHealthCheck{
+			Target: awssdk.ToString(h.Target), Interval: awssdk.ToInt32(h.Interval), Timeout: awssdk.ToInt32(h.Timeout),
+			Healthy: awssdk.ToInt32(h.HealthyThreshold), Unhealthy: awssdk.ToInt32(h.UnhealthyThreshold),
+		}))
+	}
+	if d.Policies != nil {
+		for _, name := range d.Policies.OtherPolicies {
+			// A policy's name says what it is for but not who made it.
+			pol := classicPart(lb, model.KindClassicPol, name, model.ClassicPolicy{Name: name})
+			pol.Proof = stack.None
+			out = append(out, pol)
+		}
+	}
+	backends := map[int32][]string{}
+	for _, l := range d.ListenerDescriptions {
+		if l.Listener == nil {
+			continue
+		}
+		port := classicPortOf(lb, *l.Listener)
+		backends[port.InstancePort] = nil
+		out = append(out, classicListener(port), classicSSL(lb, port.Port, l.PolicyNames))
+	}
+	for _, b := range d.BackendServerDescriptions {
+		backends[awssdk.ToInt32(b.InstancePort)] = b.PolicyNames
+	}
+	for port, names := range backends {
+		out = append(out, classicPart(lb, model.KindClassicBack, model.Decimal(port), model.ClassicPolicies{Port: port, Policies: policyRefs(names)}))
+	}
+	return out
+}
+
+func classicPortOf(lb string, l elbtypes.Listener) model.ClassicPort {
+	return model.ClassicPort{
+		Balancer: lb, Port: l.LoadBalancerPort, Protocol: strings.ToUpper(awssdk.ToString(l.Protocol)),
+		InstancePort: awssdk.ToInt32(l.InstancePort), InstanceProtocol: strings.ToUpper(awssdk.ToString(l.InstanceProtocol)),
+		Certificate: awssdk.ToString(l.SSLCertificateId),
+	}
+}
+
+func classicListener(p model.ClassicPort) stack.Resource {
+	out := classicPart(p.Balancer, model.KindClassicPort, model.Decimal(p.Port), p)
+	out.Slot = model.PortSlot(p.Port)
+	return out
+}
+
+func classicSSL(lb string, port int32, names []string) stack.Resource {
+	out := classicPart(lb, model.KindClassicSSL, model.Decimal(port), model.ClassicPolicies{Port: port, Policies: policyRefs(names)})
+	out.In = stack.Key{Kind: model.KindClassicPort, Name: model.Decimal(port)}
+	return out
+}
+
+// policyRefs points to policies of ours by key, to others by name.
+func policyRefs(names []string) []stack.Ref {
+	var out []stack.Ref
+	for _, n := range names {
+		if n == model.ProxyPolicyName || strings.HasPrefix(n, model.SSLPolicyNamePrefix) {
+			out = append(out, stack.RefTo(stack.Key{Kind: model.KindClassicPol, Name: n}))
+			continue
+		}
+		out = append(out, stack.RefID(n))
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// found puts together what was read for one scope.
+func (r *read) found(scope providers.Scope) providers.Found[*model.Facts] {
+	out := providers.Found[*model.Facts]{At: r.now(), Facts: r.factsOf(scope)}
+	v := r.view(scope)
+	have := &stack.Stack{Owner: scope.Owner}
+	have.Resources = append(have.Resources, r.sharedStack(v)...)
+	have.Resources = append(have.Resources, r.groupStack(v)...)
+	var groups []string
+	if v.deep {
+		groups = r.groupsOf(v)
+	}
+	for _, group := range groups {
+		have.Resources = append(have.Resources, r.frontStack(v, group)...)
+	}
+	have.Resources = append(have.Resources, r.classicStack(v)...)
+	have.Resources = append(have.Resources, r.networkStack(v)...)
+	for _, group := range groups {
+		have.Resources = append(have.Resources, r.groupNetworkStack(v, group)...)
+	}
+	have.Resources = append(have.Resources, r.nodeRuleStack(v)...)
+	r.settle(v, have)
+	have.Sort()
+	out.Have = have
+	out.Blind, out.Err = r.faults(scope, v)
+	return out
+}
+
+// settle takes a Network Load Balancer that has none but unchecked targets in one of its
+// groups for one that is still being made, where a Classic Load Balancer of the Service serves.
+func (r *read) settle(v *view, have *stack.Stack) {
+	if classic, ok := have.Get(model.ClassicKey()); !ok || classic.Proof == stack.None {
+		return
+	}
+	checked := true
+	for _, t := range r.ownTargetGroups(v) {
+		checked = checked && !r.checking[awssdk.ToString(t.TargetGroupArn)]
+	}
+	for i := range have.Resources {
+		if kind := have.Resources[i].Key.Kind; !checked && have.Resources[i].State == stack.Ready && (kind == model.KindNetwork || kind == model.KindSharedNetwork) {
+			have.Resources[i].State = stack.Pending
+		}
+	}
+}
+
+// view is what one Service may see of what was read.
+type view struct {
+	scope   providers.Scope
+	deep    bool
+	classic string // its load balancers' names; empty: not asked for
+	network string
+	// balancer is the name of its Network Load Balancer as found, which may be another.
+	balancer string
+	own      map[string]stack.Key // its own security groups by id
+	seen     []string             // names and ARNs of what it looked at closer
+}
+
+func (r *read) view(scope providers.Scope) *view {
+	v := &view{scope: scope, deep: scope.Depth == providers.Deep, own: map[string]stack.Key{}}
+	if names := lookups(scope.Own, model.KindClassic, model.ByName); len(names) > 0 {
+		v.classic = names[0]
+	}
+	if names := lookups(scope.Own, model.KindNetwork, model.ByName); len(names) > 0 {
+		v.network = names[0]
+	}
+	v.balancer = r.balancerOf(scope)
+	return v
+}
+
+// ref points to the Service's own group, or to any other by its id.
+func (v *view) ref(group string) stack.Ref {
+	if k, ok := v.own[group]; ok {
+		return stack.RefTo(k)
+	}
+	return stack.RefID(group)
+}
+
+func (v *view) refs(groups []string) []stack.Ref {
+	var out []stack.Ref
+	for _, g := range groups {
+		out = append(out, v.ref(g))
+	}
+	return out
+}
+
+// asks tells which lists the scope's answer depends on.
+func (r *read) asks(scope providers.Scope) map[string]bool {
+	out := map[string]bool{}
+	deep := scope.Depth == providers.Deep
+	for _, l := range scope.Own {
+		switch l.Kind {
+		case model.KindClassic:
+			out[string(familyClassic)] = true
+		case model.KindNetwork:
+			out[string(familyNetwork)] = true
+		case model.KindTargetGroup:
+			out[string(familyTargets)] = deep
+		case model.KindGroup, model.KindSharedGroup:
+			out[string(familyGroups)] = true
+		}
+		out[string(familyNodes)] = deep
+	}
+	if !deep {
+		return out
+	}
+	for _, l := range scope.Facts {
+		switch l.Kind {
+		case model.KindGroup:
+			out[string(familyGroups)] = out[string(familyGroups)] || l.By == model.ByTagName
+		case model.KindSharedNetwork:
+			out[string(familyNetwork)] = true
+		case model.KindSubnets:
+			out[string(familySubnets)] = true
+		case model.KindNodeGroup:
+			out[string(familyNodes)] = true
+		case model.KindPods:
+			out[string(familyPods)] = true
+		}
+	}
+	return out
+}
+
+// faults are those that the scope's answer suffers from. A list that was denied
+// leaves its kinds blind, so that nobody takes "not shown" for "not there"; the
+// rest goes on, for accounts that allow one sort of load balancer only.
+func (r *read) faults(scope providers.Scope, v *view) ([]stack.Kind, error) {
+	return r.Faults(r.asks(scope), slices.AppendSeq(v.seen, maps.Keys(v.own)))
+}
+
+// factsOf are shared between all scopes with the same nodes, and with those of the
+// read before if nothing has changed: in a large cluster their instances are most
+// of what a read holds.
+func (r *read) factsOf(scope providers.Scope) *model.Facts {
+	digest := scope.Nodes.Digest()
+	if f, ok := r.factsFor[digest]; ok {
+		return f
+	}
+	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given)}
+	f := r.facts.same(of, func() *model.Facts { return r.makeFacts(scope) })
+	r.factsFor[digest] = f
+	return f
+}
+
+// first points to the beginning of a list.
+func first[T any](list []T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+func (r *read) makeFacts(scope providers.Scope) *model.Facts {
+	f := &model.Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames, NamedGroups: r.namedGroupIDs, Given: r.given, PodGroups: r.facts.pods.All(), PodsUnseen: r.podsUnseen, Servers: r.facts.servers.All()}
+	f.Instances, f.Quota = map[string]model.Instance{}, r.facts.targetQuota()
+	for _, id := range instanceIDs(scope.Nodes) {
+		if i, ok := r.machines[id]; ok {
+			f.Instances[id] = i
+		}
+	}
+	f.Prepare(scope.Nodes)
+	return f
+}

@@ -1,0 +1,227 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// listGroups finds the Services' own security groups by name, in our VPC.
+func (r *read) listGroups() error {
+	r.ownGroups = map[string]ec2types.SecurityGroup{}
+	found, err := r.groupsBy(r.ctx, "group-name", slices.Concat(r.values(model.KindGroup, model.ByName), r.values(model.KindSharedGroup, model.ByName)))
+	err = cmp.Or(err, r.listNamedGroups())
+	for _, g := range found {
+		r.ownGroups[awssdk.ToString(g.GroupName)] = g
+	}
+	return err
+}
+
+// groupStack is the Service's own groups with their rules. It also fills in
+// which groups the view may call its own.
+func (r *read) groupStack(v *view) []stack.Resource {
+	var out []stack.Resource
+	var groups []ec2types.SecurityGroup
+	for _, name := range lookups(v.scope.Own, model.KindGroup, model.ByName) {
+		g, ok := r.ownGroups[name]
+		if !ok {
+			continue
+		}
+		key := stack.Key{Kind: model.KindGroup}
+		if name != model.OwnGroupName(v.classic) {
+			key.Name = model.ManagedNLBName
+		}
+		res := r.groupOf(key, g)
+		if tags := res.Spec.(model.Group).Tags; !model.OfOtherController(tags) {
+			v.own[res.ID] = key
+		} else if (v.controllerServes() || r.hasMoved(v, res.ID) || r.movedIn(tags) != "") && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
+			v.own[res.ID], res.Proof = key, stack.Tag
+		}
+		out, groups = append(out, res), append(groups, g)
+	}
+	if !v.deep {
+		return out
+	}
+	// Rules may name any of the groups, so they come when all are known.
+	for i, g := range groups {
+		out = append(out, v.ingressOf(out[i], g))
+	}
+	return out
+}
+
+func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
+	tags := tagsOfEC2(g.Tags)
+	res := stack.Resource{
+		Key: key, ID: awssdk.ToString(g.GroupId), Proof: stack.Name,
+		Spec: model.Group{
+			Name: awssdk.ToString(g.GroupName), Description: awssdk.ToString(g.Description),
+			VPC: awssdk.ToString(g.VpcId), Tags: tags,
+		},
+	}
+	switch {
+	case model.OfOtherController(tags):
+		res.Proof = stack.None
+	case r.config.Cluster.Owns(tags):
+		res.Proof = stack.Tag
+	case r.config.Cluster.ID != "" && r.config.Cluster.Marks(tags), r.config.Cluster.Other(tags) != "":
+		// It belongs to another cluster, or is shared with one: that is not ours to delete.
+		res.Proof = stack.None
+	}
+	return res
+}
+
+func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.Resource {
+	var rules []model.Permission
+	for _, found := range rulesOf(g.IpPermissions) {
+		p := found.Permission
+		if !p.Source.IsZero() {
+			p.Source = v.ref(p.Source.ID)
+		}
+		rules = append(rules, p)
+	}
+	slices.SortFunc(rules, model.Permission.Compare)
+	return stack.Resource{
+		Key: stack.Key{Kind: model.KindIngress, Name: group.Key.Name}, ID: group.ID, In: group.Key,
+		Proof: group.Proof, Spec: model.Ingress{Rules: rules},
+	}
+}
+
+// listSubnets reads the VPC's subnets if any scope has them as a fact.
+func (r *read) listSubnets() error {
+	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
+		return len(lookups(s.Facts, model.KindSubnets, model.ByVPC)) > 0
+	})
+	if !wanted {
+		return nil
+	}
+	var err error
+	r.subnetList, err = r.facts.network.Get(r.ctx, r.now(), networkAge, r.subnets)
+	return err
+}
+
+// listNodes reads the groups of the nodes, with their rules. They are facts for
+// those who build, for whom what is remembered will do, and where a Service's
+// rules are for those who read all of it. What is only looked at is built too,
+// to know which shared rules it wants, and needs the same facts.
+func (r *read) listNodes() error {
+	ids, needed, anew := r.nodesOfScopes()
+	named := r.namedGroups()
+	if !needed {
+		return nil
+	}
+	var err error
+	r.machines, r.machinesAt, err = r.facts.machines.Get(r.ctx, r.now(), ids, r.instancesByID)
+	if err != nil {
+		return fmt.Errorf("instances: %w", err)
+	}
+	if r.config.DisableNodeRules {
+		return nil
+	}
+	if err := r.listPods(); err != nil {
+		return fmt.Errorf("network interfaces of pods: %w", err)
+	}
+	if known, ok := r.facts.nodeGroups(r.now(), r.machines, r.podGroups, named); ok && !anew {
+		r.groups, r.groupNames = known, r.facts.groupNames()
+		return nil
+	}
+	groups, names, err := r.nodeGroups(r.ctx, r.machines, r.podGroups)
+	if err != nil {
+		return err
+	}
+	r.facts.learnGroups(r.now(), groups, names, named)
+	r.groups, r.groupNames = groups, r.facts.groupNames()
+	return nil
+}
+
+// namedGroups are the groups that Services name in annotations.
+func (r *read) namedGroups() []string {
+	var out []string
+	for _, s := range r.scopes {
+		out = append(out, lookups(s.Facts, model.KindGroup, model.ByWanted)...)
+	}
+	return out
+}
+
+// nodesOfScopes are the instances whose groups matter. Who is released comes
+// without nodes; its rules can be in the group of any.
+func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
+	listed := map[string]bool{} // digests of node sets
+	for _, s := range r.scopes {
+		owns := len(s.Own) > 0 && s.Depth == providers.Deep
+		if !owns && len(lookups(s.Facts, model.KindNodeGroup, model.ByNodes)) == 0 {
+			continue
+		}
+		needed, anew = true, anew || owns
+		if digest := s.Nodes.Digest(); !listed[digest] {
+			listed[digest] = true
+			ids = append(ids, instanceIDs(s.Nodes)...)
+		}
+		if owns && s.Nodes.Len() == 0 {
+			ids = append(ids, r.facts.remembered()...)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), needed, anew
+}
+
+// referringJobs find groups that let a released Service's own group in. They are
+// groups of nodes without our tag, which nobody else would lead us to; as long
+// as their rules are there, the Service's group cannot go.
+func (r *read) referringJobs() []kit.Detail {
+	if r.config.DisableNodeRules {
+		return nil
+	}
+	var own []string
+	for _, s := range r.scopes {
+		if s.Depth != providers.Deep || s.Nodes.Len() > 0 {
+			continue
+		}
+		for _, name := range lookups(s.Own, model.KindGroup, model.ByName) {
+			if g, ok := r.ownGroups[name]; ok {
+				own = append(own, awssdk.ToString(g.GroupId))
+			}
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return []kit.Detail{{Of: own, Run: func() error { return r.readReferring(own) }}}
+}
+
+func (r *read) readReferring(own []string) error {
+	found, err := r.groupsBy(r.ctx, "ip-permission.group-id", own)
+	if err != nil {
+		return err
+	}
+	r.Keep(func() {
+		all := slices.Clone(r.groups)
+		for _, g := range found {
+			i, known := groupAt(all, awssdk.ToString(g.GroupId))
+			if !known && !slices.Contains(own, awssdk.ToString(g.GroupId)) {
+				all = slices.Insert(all, i, nodeGroupOf(g))
+			}
+		}
+		r.groups = all
+	})
+	return nil
+}
+
+// instanceIDs are the instances of a set of nodes; nodes that run elsewhere have none.
+func instanceIDs(nodes nodeports.NodeSet) []string {
+	var out []string
+	for n := range nodes.All() {
+		if id, ok := model.InstanceID(n.ProviderID); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,302 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// findStacks finds, among all Network Load Balancers of the VPC, those whose tags name one
+// of the Services. Which Service a load balancer is of is asked once: tags that tell it
+// are made with it and never change.
+func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
+	wanted := eachOnce(append(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved)...))
+	r.stackLBs = map[string]string{}
+	if len(all) == 0 {
+		return nil
+	}
+	byARN := map[string]elbv2types.LoadBalancer{}
+	for _, lb := range all {
+		if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork && awssdk.ToString(lb.VpcId) == r.config.VPC && r.mayBeOfStack(lb) {
+			byARN[arnOf(lb)] = lb
+		}
+	}
+	arns := slices.Sorted(maps.Keys(byARN))
+	for chunk := range slices.Chunk(r.facts.unknownStacks(arns), tagsPerCall) {
+		if err := r.readNetworkTags(chunk); err != nil {
+			return err
+		}
+		for _, arn := range chunk {
+			r.facts.learnStack(arn, r.stackIn(r.tags[arn]))
+		}
+	}
+	r.facts.keepStacks(arns)
+	if r.config.Controller.Serve {
+		r.keepGroups(arns, byARN)
+		r.keepGiven(all)
+	}
+	for _, arn := range arns {
+		if name := r.facts.stackOf(arn); name != "" && contains(wanted, name) {
+			lb := byARN[arn]
+			r.networkLBs[awssdk.ToString(lb.LoadBalancerName)] = lb
+			r.stackLBs[name] = awssdk.ToString(lb.LoadBalancerName)
+		}
+	}
+	return nil
+}
+
+// mayBeOfStack tells whether the tags of a load balancer have to be known. Where kind LBC is
+// not served none that has been of it has a name that is made of a UID.
+func (r *read) mayBeOfStack(lb elbv2types.LoadBalancer) bool {
+	return r.config.Controller.Serve || !uidName(awssdk.ToString(lb.LoadBalancerName))
+}
+
+// stackIn is the Service of this cluster that tags name, namespace/name, or what stands for
+// a group, or for another controller that has made the load balancer; empty: none has.
+func (r *read) stackIn(tags model.Tags) string {
+	if !r.config.Controller.Serve {
+		return r.movedIn(tags)
+	}
+	if group := model.GroupIn(r.cluster, tags); group != "" {
+		return model.GroupStack + group
+	}
+	switch cluster, service := tags[model.TagLBCCluster], tags[model.TagServiceName]; {
+	case cluster == r.cluster && tags[model.TagLBCStack] != "":
+		return tags[model.TagLBCStack]
+	case cluster != "":
+		return model.MadeElsewhere + "by the AWS Load Balancer Controller of the cluster " + cluster
+	case service != "":
+		return model.MadeElsewhere + "for Service " + service
+	}
+	return ""
+}
+
+// movedIn is the Service, namespace/name, of which tags of both kinds of Network Load Balancers
+// say that it has the load balancer, or a part of it: it was of kind LBC and is of kind NLB.
+// Empty: none.
+func (s *Session) movedIn(tags model.Tags) string {
+	name := tags[model.TagServiceName]
+	if tags[model.TagLBCCluster] == s.cluster && tags[model.TagLBCStack] == name && s.config.Cluster.Marks(tags) {
+		return name
+	}
+	return ""
+}
+
+// moved is the load balancer of a view that has been of kind LBC, and is found by that alone.
+func (r *read) moved(v *view) (elbv2types.LoadBalancer, bool) {
+	lb, ok := r.networkLBs[v.balancer]
+	return lb, ok && contains(lookups(v.scope.Own, model.KindNetwork, model.ByMoved), r.facts.stackOf(arnOf(lb)))
+}
+
+// hasMoved tells whether a security group is on such a load balancer.
+func (r *read) hasMoved(v *view, group string) bool {
+	lb, ok := r.moved(v)
+	return ok && slices.Contains(lb.SecurityGroups, group)
+}
+
+// movedPorts are the ports to which such a load balancer sends, and asks whether targets are
+// healthy. They are node ports, of which no other Service has the same.
+func (r *read) movedPorts(v *view) map[int32]bool {
+	out := map[int32]bool{}
+	if _, ok := r.moved(v); !ok {
+		return out
+	}
+	for _, group := range r.ownTargetGroups(v) {
+		if port, err := strconv.ParseInt(awssdk.ToString(group.HealthCheckPort), 10, 32); err == nil {
+			out[int32(port)] = true
+		}
+		for _, t := range r.targets[awssdk.ToString(group.TargetGroupArn)] {
+			out[t.Port] = true
+		}
+	}
+	return out
+}
+
+// balancerOf is the name of the found Network Load Balancer of a scope, by the tags of kind
+// LBC before names, and by the tags of both kinds after them; empty if there is none.
+func (r *read) balancerOf(scope providers.Scope) string {
+	for _, name := range lookups(scope.Own, model.KindNetwork, model.ByStack) {
+		if lb, ok := r.stackLBs[name]; ok {
+			return lb
+		}
+	}
+	for _, name := range lookups(scope.Own, model.KindNetwork, model.ByName) {
+		if _, ok := r.networkLBs[name]; ok {
+			return name
+		}
+	}
+	for _, name := range lookups(scope.Own, model.KindNetwork, model.ByMoved) {
+		if lb, ok := r.stackLBs[name]; ok {
+			return lb
+		}
+	}
+	return ""
+}
+
+// listNamedGroups finds the groups of our VPC that Services name by the tag Name.
+func (r *read) listNamedGroups() error {
+	var names []string
+	for _, s := range r.scopes {
+		names = append(names, lookups(s.Facts, model.KindGroup, model.ByTagName)...)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	found, err := r.groupsBy(r.ctx, "tag:Name", eachOnce(names))
+	r.namedGroupIDs = map[string][]string{}
+	for _, g := range found {
+		name := tagsOfEC2(g.Tags)["Name"]
+		r.namedGroupIDs[name] = eachOnce(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
+	}
+	return err
+}
+
+// wants tells whether a scope asks for what takes calls of its own.
+func wants(scope providers.Scope, kind stack.Kind) bool {
+	return reads(scope, kind) && len(lookups(scope.Facts, kind, model.ByWanted)) > 0
+}
+
+// listenerJobs read what listeners do not show of themselves.
+func (r *read) listenerJobs(scope providers.Scope, planned map[string]bool) []kit.Detail {
+	var jobs []kit.Detail
+	if scope.Depth != providers.Deep {
+		return nil
+	}
+	add := func(kind stack.Kind, arn string, run func() error) {
+		if name := string(kind) + " of " + arn; wants(scope, kind) && !planned[name] {
+			planned[name] = true
+			jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: run})
+		}
+	}
+	lbs, _ := r.sharedBalancers(scope)
+	if lb := arnOf(r.networkLBs[r.balancerOf(scope)]); lb != "" {
+		lbs = append(lbs, lb)
+	}
+	var listeners []elbv2types.Listener
+	for _, lb := range lbs {
+		add(model.KindCapacity, lb, func() error { return r.readCapacity(lb) })
+		listeners = append(listeners, r.listeners[lb]...)
+	}
+	for _, l := range listeners {
+		arn := awssdk.ToString(l.ListenerArn)
+		if l.Protocol == elbv2types.ProtocolEnumTls {
+			add(model.KindCertificates, arn, func() error { return r.readCertificates(l) })
+		} else {
+			add(model.KindListenerAttr, arn, func() error { return r.readListenerAttributes(arn) })
+		}
+	}
+	return jobs
+}
+
+func (r *read) readListenerAttributes(arn string) error {
+	out, err := ask(r.ctx, r.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: &arn})
+	if err != nil {
+		return err
+	}
+	values := model.Tags{}
+	for _, a := range out.Attributes {
+		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	r.Keep(func() { r.attributes[arn] = values })
+	return nil
+}
+
+// readCertificates reads the certificates of a listener besides its default one, which the
+// official controller lists a second time.
+func (r *read) readCertificates(l elbv2types.Listener) error {
+	main := ""
+	if len(l.Certificates) > 0 {
+		main = awssdk.ToString(l.Certificates[0].CertificateArn)
+	}
+	found := []string{}
+	in := &elbv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
+	err := pages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) bool {
+		for _, c := range o.Certificates {
+			if arn := awssdk.ToString(c.CertificateArn); arn != main && !awssdk.ToBool(c.IsDefault) {
+				found = append(found, arn)
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if err != nil {
+		return err
+	}
+	r.Keep(func() { r.certificates[awssdk.ToString(l.ListenerArn)] = eachOnce(found) })
+	return nil
+}
+
+func (r *read) readCapacity(lb string) error {
+	out, err := ask(r.ctx, r.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
+	if err != nil {
+		return err
+	}
+	units := int32(0)
+	if m := out.MinimumLoadBalancerCapacity; m != nil {
+		units = awssdk.ToInt32(m.CapacityUnits)
+	}
+	r.Keep(func() { r.capacity[lb] = units })
+	return nil
+}
+
+// listenerParts are what was read of a listener besides itself.
+func (r *read) listenerParts(listener stack.Resource) []stack.Resource {
+	part := func(kind stack.Kind, spec stack.Spec) stack.Resource {
+		return stack.Resource{Key: stack.Key{Kind: kind, Name: listener.Key.Name}, ID: listener.ID, In: listener.Key, Proof: stack.Derived, Spec: spec}
+	}
+	var out []stack.Resource
+	if values, ok := r.attributes[listener.ID]; ok {
+		out = append(out, part(model.KindListenerAttr, model.Attributes{Values: values}))
+	}
+	if arns, ok := r.certificates[listener.ID]; ok {
+		out = append(out, part(model.KindCertificates, model.Certificates{ARNs: arns}))
+	}
+	return out
+}
+
+// sharedStack is the group that all load balancers of kind LBC send from. While the AWS
+// Load Balancer Controller lets load balancers of its own in from it, it is not ours to
+// delete.
+func (r *read) sharedStack(v *view) []stack.Resource {
+	var out []stack.Resource
+	for _, name := range lookups(v.scope.Own, model.KindSharedGroup, model.ByName) {
+		g, ok := r.ownGroups[name]
+		if !ok {
+			continue
+		}
+		key := stack.Key{Kind: model.KindSharedGroup, Name: name}
+		res := r.groupOf(key, g)
+		res.Hold, res.Proof = stack.Counted, stack.None
+		tags := res.Spec.(model.Group).Tags
+		if tags[model.TagLBCCluster] == r.cluster && tags[model.TagLBCShared] == model.ResourceShared {
+			v.own[res.ID] = key
+			if !r.usedElsewhere(res.ID) {
+				res.Proof = stack.Tag
+			}
+		}
+		out = append(out, res)
+	}
+	return out
+}
+
+func (r *read) usedElsewhere(group string) bool {
+	return slices.ContainsFunc(r.groups, func(g model.NodeGroup) bool {
+		return slices.ContainsFunc(g.Rules, func(rule model.FoundRule) bool {
+			return rule.Source.ID == group && rule.Description == model.LBCRuleDescription
+		})
+	})
+}
+
+// controllerServes tells whether the scope asks for what kind LBC has.
+func (v *view) controllerServes() bool {
+	return len(lookups(v.scope.Own, model.KindNetwork, model.ByStack)) > 0
+}

@@ -1,0 +1,79 @@
+package wire
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+const (
+	// manyNodes is how many nodes there must be before anybody asks how many targets
+	// the account may have: as many as the smallest of the quotas.
+	manyNodes = model.DefaultZoneTargets
+	// limitsAge is how long quotas are believed; they change by hand, and only up.
+	limitsAge = time.Hour
+)
+
+// listLimits asks for the quotas of targets where there are so many nodes that they can
+// matter. An account that does not let us ask is tried out.
+func (r *read) listLimits() error {
+	most := 0
+	for _, scope := range r.scopes {
+		most = max(most, scope.Nodes.Len())
+	}
+	if most <= manyNodes {
+		return nil
+	}
+	_, err := r.facts.limits.Get(r.ctx, r.now(), limitsAge, func(ctx context.Context) (model.TargetQuota, error) {
+		q, err := r.accountLimits(ctx)
+		if fault.Is(err, fault.Denied) {
+			return model.TargetQuota{}, nil // nor will it in the next minute
+		}
+		return q, err
+	})
+	return err
+}
+
+// accountLimits are the quotas that AWS tells. Sources: API references of Elastic Load
+// Balancing, 2012-06-01 and 2015-12-01, DescribeAccountLimits; AWS CLI reference,
+// elbv2 describe-account-limits (names).
+func (s *Session) accountLimits(ctx context.Context) (model.TargetQuota, error) {
+	var q model.TargetQuota
+	to := map[string]*int{
+		"targets-per-target-group":                                &q.Group,
+		"targets-per-availability-zone-per-network-load-balancer": &q.Zone,
+		"targets-per-network-load-balancer":                       &q.Balancer,
+		"classic-registered-instances":                            &q.Classic,
+	}
+	note := func(name, most *string) {
+		if n, err := strconv.Atoi(awssdk.ToString(most)); err == nil && to[awssdk.ToString(name)] != nil {
+			*to[awssdk.ToString(name)] = n
+		}
+	}
+	network := &elbv2.DescribeAccountLimitsInput{}
+	err := pages(ctx, s.network.DescribeAccountLimits, network, func(o *elbv2.DescribeAccountLimitsOutput) bool {
+		for _, l := range o.Limits {
+			note(l.Name, l.Max)
+		}
+		network.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if err != nil {
+		return q, err
+	}
+	classic := &elb.DescribeAccountLimitsInput{}
+	return q, pages(ctx, s.classic.DescribeAccountLimits, classic, func(o *elb.DescribeAccountLimitsOutput) bool {
+		for _, l := range o.Limits {
+			note(l.Name, l.Max)
+		}
+		classic.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+}

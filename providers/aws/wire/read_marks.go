@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+)
+
+// marks lists all load balancers, free target groups and security groups with
+// the cluster's tag, and reads the tags of those that may be orphans.
+func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
+	r, m := newRead(ctx, s, nil), &marks{}
+	for _, list := range []struct {
+		family family
+		run    func(*read, *marks, *sweep) error
+	}{
+		{familyClassic, (*read).markedClassic}, {familyNetwork, (*read).markedNetwork}, {familyTargets, (*read).markedTargets},
+	} {
+		if err := list.run(r, m, w); err != nil {
+			return nil, fmt.Errorf("%s: %w", list.family, err)
+		}
+	}
+	var err error
+	if m.groups, err = s.taggedGroups(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", familyGroups, err)
+	}
+	if err := s.controlledMarks(ctx, r, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", model.LBC, err)
+	}
+	m.sort()
+	return m, nil
+}
+
+func (r *read) markedClassic(m *marks, w *sweep) error {
+	var found []markedBalancer
+	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+		for _, d := range o.LoadBalancerDescriptions {
+			found = append(found, markedBalancer{name: awssdk.ToString(d.LoadBalancerName), groups: d.SecurityGroups})
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, lb := range found {
+		if w.orphaned(lb.name) {
+			names = append(names, lb.name)
+		}
+	}
+	for chunk := range slices.Chunk(names, tagsPerCall) {
+		if err := r.readClassicTags(chunk); err != nil {
+			return err
+		}
+	}
+	for _, lb := range found {
+		lb.tags = r.tags[lb.name]
+		m.balancers = append(m.balancers, lb)
+	}
+	return nil
+}
+
+func (r *read) markedNetwork(m *marks, w *sweep) error {
+	var found []markedBalancer
+	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+		for _, lb := range o.LoadBalancers {
+			if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
+				found = append(found, markedBalancer{name: awssdk.ToString(lb.LoadBalancerName), arn: arnOf(lb), groups: lb.SecurityGroups})
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if err != nil {
+		return err
+	}
+	var arns []string
+	for _, lb := range found {
+		if w.orphaned(lb.name) {
+			arns = append(arns, lb.arn)
+		}
+	}
+	if err := r.tagsOfAll(arns); err != nil {
+		return err
+	}
+	for _, lb := range found {
+		lb.tags = r.tags[lb.arn]
+		m.balancers = append(m.balancers, lb)
+	}
+	return nil
+}
+
+func (r *read) markedTargets(m *marks, _ *sweep) error {
+	var free []string
+	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
+	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+		for _, t := range o.TargetGroups {
+			if !strings.HasPrefix(awssdk.ToString(t.TargetGroupName), namePrefix) {
+				continue
+			}
+			m.groupARNs = append(m.groupARNs, awssdk.ToString(t.TargetGroupArn))
+			if len(t.LoadBalancerArns) == 0 {
+				free = append(free, awssdk.ToString(t.TargetGroupArn))
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.tagsOfAll(free); err != nil {
+		return err
+	}
+	for _, arn := range free {
+		m.targetGroups = append(m.targetGroups, r.tags[arn])
+	}
+	return nil
+}
+
+func (r *read) tagsOfAll(arns []string) error {
+	for chunk := range slices.Chunk(arns, tagsPerCall) {
+		if err := r.readNetworkTags(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namePrefix begins the names of target groups and of managed security groups.
+const namePrefix = "k8s-"

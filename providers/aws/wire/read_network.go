@@ -1,0 +1,359 @@
+package wire
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+func arnOf(lb elbv2types.LoadBalancer) string { return awssdk.ToString(lb.LoadBalancerArn) }
+
+// listNetwork finds the load balancers by name. Of several names one that is
+// absent would fail the whole call, so then all of the account are listed.
+func (r *read) listNetwork() error {
+	r.networkLBs = map[string]elbv2types.LoadBalancer{}
+	names := r.values(model.KindNetwork, model.ByName)
+	stacks := slices.Concat(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved), r.givenNames())
+	if len(names)+len(stacks) == 0 {
+		return nil
+	}
+	var all []elbv2types.LoadBalancer
+	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	if len(names) == 1 && len(stacks) == 0 {
+		in = &elbv2.DescribeLoadBalancersInput{Names: names}
+	}
+	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+		if len(stacks) > 0 {
+			all = append(all, o.LoadBalancers...)
+		}
+		for _, lb := range o.LoadBalancers {
+			if name := awssdk.ToString(lb.LoadBalancerName); contains(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
+				r.networkLBs[name] = lb
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return cmp.Or(err, r.findStacks(all))
+}
+
+// networkJobs read listeners and attributes of each load balancer, and tags,
+// twenty a call, of load balancers and of target groups that may be orphans.
+func (r *read) networkJobs() []kit.Detail {
+	var jobs []kit.Detail
+	var tagged []string
+	planned := map[string]bool{}
+	add := func(wanted bool, lb, part string, run func() error) {
+		if name := part + " of " + lb; wanted && !planned[name] {
+			planned[name] = true
+			jobs = append(jobs, kit.Detail{Of: []string{lb}, Run: run})
+		}
+	}
+	on := map[string][]elbv2types.TargetGroup{}
+	for _, t := range r.targetGroups {
+		for _, lb := range t.LoadBalancerArns {
+			on[lb] = append(on[lb], t)
+		}
+	}
+	for _, scope := range r.scopes {
+		if scope.Depth != providers.Deep {
+			continue
+		}
+		shared, members := r.sharedBalancers(scope)
+		tagged = append(append(tagged, shared...), members...)
+		for _, lb := range shared {
+			add(reads(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
+			add(reads(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
+		}
+		found, ok := r.networkLBs[r.balancerOf(scope)]
+		lb := arnOf(found)
+		if !ok {
+			continue
+		}
+		tagged = append(append(tagged, lb), r.mayBeForOthers(scope, on[lb])...)
+		add(reads(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
+		add(reads(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
+	}
+	for _, t := range r.targetGroups {
+		if len(t.LoadBalancerArns) == 0 {
+			tagged = append(tagged, awssdk.ToString(t.TargetGroupArn))
+		}
+	}
+	tagged = eachOnce(tagged)
+	for chunk := range slices.Chunk(tagged, tagsPerCall) {
+		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})
+	}
+	return jobs
+}
+
+func (r *read) readNetworkTags(arns []string) error {
+	out, err := ask(r.ctx, r.network.DescribeTags, &elbv2.DescribeTagsInput{ResourceArns: arns})
+	if fault.Is(err, fault.NotFound) && len(arns) > 1 {
+		return oneByOne(arns, r.readNetworkTags)
+	}
+	if err != nil {
+		return err
+	}
+	r.Keep(func() {
+		for _, d := range out.TagDescriptions {
+			r.tags[awssdk.ToString(d.ResourceArn)] = tagsOfNetwork(d.Tags)
+		}
+	})
+	return nil
+}
+
+func (r *read) readListeners(lb string) error {
+	var all []elbv2types.Listener
+	in := &elbv2.DescribeListenersInput{LoadBalancerArn: &lb, PageSize: awssdk.Int32(balancerPage)}
+	err := pages(r.ctx, r.network.DescribeListeners, in, func(o *elbv2.DescribeListenersOutput) bool {
+		all = append(all, o.Listeners...)
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	slices.SortFunc(all, func(a, b elbv2types.Listener) int {
+		return cmp.Or(cmp.Compare(awssdk.ToInt32(a.Port), awssdk.ToInt32(b.Port)), cmp.Compare(a.Protocol, b.Protocol))
+	})
+	r.Keep(func() { r.listeners[lb] = all })
+	return err
+}
+
+func (r *read) readNetworkAttributes(lb string) error {
+	out, err := ask(r.ctx, r.network.DescribeLoadBalancerAttributes, &elbv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &lb})
+	if err != nil {
+		return err
+	}
+	values := model.Tags{}
+	for _, a := range out.Attributes {
+		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	r.Keep(func() { r.attributes[lb] = values })
+	return nil
+}
+
+// networkStack is the Network Load Balancer of the view with all its parts, and
+// the Service's target groups.
+func (r *read) networkStack(v *view) []stack.Resource {
+	lb, ok := r.networkLBs[v.balancer]
+	arn := arnOf(lb)
+	if !ok || r.Gone(arn) {
+		return r.targetStack(v, r.inGroups(v, nil))
+	}
+	v.seen = append(v.seen, arn)
+	res := stack.Resource{
+		Key: stack.Key{Kind: model.KindNetwork}, ID: arn,
+		Proof: r.proofOf(v.scope.Owner, r.tags[arn]), State: stateOf(lb), Spec: r.networkOf(v, lb),
+	}
+	if !v.deep || res.Proof == stack.None {
+		return []stack.Resource{res}
+	}
+	out := []stack.Resource{res}
+	if values, ok := r.attributes[arn]; ok {
+		out = append(out, stack.Resource{
+			Key: stack.Key{Kind: model.KindNetworkAttr}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: model.Attributes{Values: values},
+		})
+	}
+	if units, ok := r.capacity[arn]; ok {
+		out = append(out, stack.Resource{Key: stack.Key{Kind: model.KindCapacity}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: model.Capacity{Units: units}})
+	}
+	own := r.ownARNs(v)
+	places := r.places(arn, own)
+	maps.Copy(places, r.otherPlaces(v, arn, ""))
+	for _, l := range r.listeners[arn] {
+		listener := r.listenerOf(l, places, own)
+		out = append(append(out, listener), r.listenerParts(listener)...)
+	}
+	return append(out, r.targetStack(v, r.inGroups(v, places))...)
+}
+
+func stateOf(lb elbv2types.LoadBalancer) stack.State {
+	if lb.State == nil {
+		return stack.Ready
+	}
+	switch lb.State.Code {
+	case elbv2types.LoadBalancerStateEnumProvisioning:
+		return stack.Pending
+	case elbv2types.LoadBalancerStateEnumFailed:
+		return stack.Failed
+	default: // active_impaired serves traffic
+		return stack.Ready
+	}
+}
+
+func (r *read) networkOf(v *view, lb elbv2types.LoadBalancer) model.Network {
+	out := model.Network{
+		Name: v.balancer, Scheme: string(lb.Scheme), Groups: v.refs(lb.SecurityGroups),
+		Tags: r.tags[arnOf(lb)], DNSName: awssdk.ToString(lb.DNSName),
+		AddressType: string(lb.IpAddressType), SourceNAT: string(lb.EnablePrefixForIpv6SourceNat),
+		PrivateLink: awssdk.ToString(lb.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic),
+	}
+	out.Mappings = mappingsOf(lb.AvailabilityZones)
+	return out
+}
+
+func mappingsOf(zones []elbv2types.AvailabilityZone) []model.Mapping {
+	var out []model.Mapping
+	for _, z := range zones {
+		m := model.Mapping{Subnet: awssdk.ToString(z.SubnetId)}
+		for _, a := range z.LoadBalancerAddresses {
+			m.Allocation = cmp.Or(m.Allocation, awssdk.ToString(a.AllocationId))
+			m.PrivateIP = cmp.Or(m.PrivateIP, awssdk.ToString(a.PrivateIPv4Address))
+			m.IPv6 = cmp.Or(m.IPv6, awssdk.ToString(a.IPv6Address))
+		}
+		if len(z.SourceNatIpv6Prefixes) > 0 {
+			m.SourceNAT = z.SourceNatIpv6Prefixes[0]
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b model.Mapping) int { return cmp.Compare(a.Subnet, b.Subnet) })
+	return out
+}
+
+// places are the key names of target groups by ARN: that of the listener which
+// sends to it, the lowest port first.
+func (r *read) places(lb string, own []string) map[string]string {
+	out := map[string]string{}
+	for _, l := range r.listeners[lb] {
+		arn := targetOf(l, own)
+		if _, taken := out[arn]; arn != "" && !taken {
+			out[arn] = listenerName(l)
+		}
+		if old := leftBy(l, own); old != "" && out[old] == "" {
+			out[old] = model.LeavingMark + listenerName(l)
+		}
+	}
+	return out
+}
+
+// ownARNs are the Service's target groups for its own pods.
+func (r *read) ownARNs(v *view) []string {
+	var out []string
+	for _, t := range r.ownTargetGroups(v) {
+		if arn := awssdk.ToString(t.TargetGroupArn); r.otherIn(v, arn) == "" {
+			out = append(out, arn)
+		}
+	}
+	return out
+}
+
+// forwardedTo are the target groups that a listener forwards to, each once; none for
+// listeners that do something else, which nobody makes here.
+func forwardedTo(l elbv2types.Listener) []elbv2types.TargetGroupTuple {
+	for _, a := range l.DefaultActions {
+		if a.ForwardConfig != nil && len(a.ForwardConfig.TargetGroups) > 0 {
+			return a.ForwardConfig.TargetGroups
+		}
+		if awssdk.ToString(a.TargetGroupArn) != "" {
+			return []elbv2types.TargetGroupTuple{{TargetGroupArn: a.TargetGroupArn}}
+		}
+	}
+	return nil
+}
+
+// targetOf is the target group of the Service that a listener forwards to, else the first
+// one; empty if there is none. Of two it is the one that gets nothing yet.
+func targetOf(l elbv2types.Listener, own []string) string {
+	if mine := ownOfListener(l, own); len(mine) > 0 {
+		return awssdk.ToString(mine[0].TargetGroupArn)
+	}
+	groups := forwardedTo(l)
+	if len(groups) == 0 {
+		return ""
+	}
+	return awssdk.ToString(groups[0].TargetGroupArn)
+}
+
+// leftBy is the target group of the Service that a listener is about to leave for another
+// one of the Service; empty if it has one at most.
+func leftBy(l elbv2types.Listener, own []string) string {
+	mine := ownOfListener(l, own)
+	if len(mine) < 2 {
+		return ""
+	}
+	return awssdk.ToString(mine[len(mine)-1].TargetGroupArn)
+}
+
+// ownOfListener are the target groups of the Service that a listener forwards to, those with
+// less traffic first.
+func ownOfListener(l elbv2types.Listener, own []string) []elbv2types.TargetGroupTuple {
+	mine := slices.DeleteFunc(slices.Clone(forwardedTo(l)), func(g elbv2types.TargetGroupTuple) bool {
+		return !slices.Contains(own, awssdk.ToString(g.TargetGroupArn))
+	})
+	slices.SortStableFunc(mine, func(a, b elbv2types.TargetGroupTuple) int {
+		return cmp.Compare(awssdk.ToInt32(a.Weight), awssdk.ToInt32(b.Weight))
+	})
+	return mine
+}
+
+// withShares adds to a listener the shares of its groups, if it has several.
+func withShares(l model.Listener, found elbv2types.Listener, own string, places map[string]string) model.Listener {
+	groups := forwardedTo(found)
+	if len(groups) < 2 {
+		return l
+	}
+	for _, g := range groups {
+		weight := int32(model.DefaultWeight)
+		if g.Weight != nil {
+			weight = *g.Weight
+		}
+		w := model.Weighted{Group: awssdk.ToString(g.TargetGroupArn), Weight: weight}
+		if name := places[w.Group]; model.IsOther(name) {
+			w.Group, w.Of = "", stack.RefTo(stack.Key{Kind: model.KindTargetGroup, Name: name})
+		} else if w.Group == own {
+			w.Group = ""
+		}
+		l.Shares = append(l.Shares, w)
+	}
+	slices.SortFunc(l.Shares, model.CompareWeighted)
+	for _, a := range found.DefaultActions {
+		if a.ForwardConfig != nil && a.ForwardConfig.TargetGroupStickinessConfig != nil {
+			l.Sticks = model.Stickiness(awssdk.ToBool(a.ForwardConfig.TargetGroupStickinessConfig.Enabled))
+		}
+	}
+	return l
+}
+
+// listenerName is the key name of a listener: TLS and TCP_UDP are states of the
+// TCP listener of that port.
+func listenerName(l elbv2types.Listener) string {
+	if l.Protocol == elbv2types.ProtocolEnumUdp {
+		return model.PortKey("udp", awssdk.ToInt32(l.Port))
+	}
+	return model.PortKey("tcp", awssdk.ToInt32(l.Port))
+}
+
+func (r *read) listenerOf(l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
+	spec := model.Listener{
+		Port: awssdk.ToInt32(l.Port), Protocol: string(l.Protocol), SSLPolicy: awssdk.ToString(l.SslPolicy),
+		Tags: r.tags[awssdk.ToString(l.ListenerArn)].Shown(),
+	}
+	if len(l.AlpnPolicy) > 0 {
+		spec.ALPN = l.AlpnPolicy[0]
+	}
+	if len(l.Certificates) > 0 {
+		spec.Certificate = awssdk.ToString(l.Certificates[0].CertificateArn)
+	}
+	if arn := targetOf(l, own); arn != "" {
+		spec = withShares(spec, l, arn, places)
+		spec.TargetGroup = stack.RefID(arn)
+		if name, ok := places[arn]; ok {
+			spec.TargetGroup = stack.RefTo(stack.Key{Kind: model.KindTargetGroup, Name: name})
+		}
+	}
+	return stack.Resource{
+		Key: stack.Key{Kind: model.KindListener, Name: listenerName(l)}, ID: awssdk.ToString(l.ListenerArn),
+		In: stack.Key{Kind: model.KindNetwork}, Slot: model.PortSlot(spec.Port), Proof: stack.Derived, Spec: spec,
+	}
+}

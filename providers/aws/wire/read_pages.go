@@ -1,0 +1,171 @@
+package wire
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+)
+
+const (
+	// pageMachines is how many machines the load balancers of one page may name
+	// together. A description lists every machine, so that a whole page of a large
+	// cluster would be hundreds of megabytes.
+	pageMachines = 400_000
+	// smallestPage keeps the number of calls bearable in a very large cluster.
+	smallestPage = 20
+	// pageWorth is how many load balancers are rather asked for by name than a page
+	// listed that is so full of machines: it is some thirty megabytes.
+	pageWorth = 8
+)
+
+// listClassic finds the load balancers, by name where that is cheaper than to list
+// all that the account has.
+func (r *read) listClassic() error {
+	r.classicLBs, r.classicMachines = map[string]elbtypes.LoadBalancerDescription{}, map[string][]string{}
+	names := r.values(model.KindClassic, model.ByName)
+	if len(names) == 0 {
+		return nil
+	}
+	page := r.classicPage()
+	there, others, calls := r.facts.classicKnown(names)
+	named, list, full := len(others)+(len(there)+page-1)/page, calls, page < balancerPage
+	if full {
+		list *= pageWorth
+	}
+	switch {
+	case len(names) == 1, calls > 1 && named < list:
+		return r.namedClassic(there, others)
+	case calls > 1 && full:
+		return r.leanClassic(names)
+	case slices.ContainsFunc(names, r.deepClassic):
+		return r.allClassic(names)
+	}
+	return r.allClassic(names, withoutMachines)
+}
+
+func (r *read) deepClassic(name string) bool { return r.deep(model.KindClassic, model.ByName, name) }
+
+// leanClassic lists the account without machines, and asks for those whose
+// machines are wanted by name.
+func (r *read) leanClassic(names []string) error {
+	if err := r.allClassic(names, withoutMachines); err != nil {
+		return err
+	}
+	found := slices.DeleteFunc(slices.Sorted(maps.Keys(r.classicLBs)), func(name string) bool { return !r.deepClassic(name) })
+	return r.namedClassic(found, nil)
+}
+
+// namedClassic asks for load balancers by name: those that were there the last
+// time many at once, the others one by one, since AWS refuses a call for several
+// names if one of them is absent.
+func (r *read) namedClassic(there, others []string) error {
+	for chunk := range slices.Chunk(there, r.classicPage()) {
+		err := r.askClassic(chunk...)
+		if fault.Is(err, fault.NotFound) {
+			others = append(slices.Clone(others), chunk...)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var failed error
+	kit.ForEach(others, func(name string) {
+		err := r.askClassic(name)
+		if fault.Is(err, fault.NotFound) {
+			r.facts.forgetClassic(name)
+			r.Keep(func() { delete(r.classicLBs, name) })
+			return
+		}
+		r.Keep(func() { failed = cmp.Or(failed, err) })
+	})
+	return failed
+}
+
+func (r *read) askClassic(names ...string) error {
+	var options []func(*elb.Options)
+	if !slices.ContainsFunc(names, r.deepClassic) {
+		options = append(options, withoutMachines)
+	}
+	out, err := ask(r.ctx, r.classic.DescribeLoadBalancers, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}, options...)
+	if err != nil {
+		return err
+	}
+	r.facts.learnClassic(names)
+	r.Keep(func() {
+		for _, d := range out.LoadBalancerDescriptions {
+			r.keepClassic(awssdk.ToString(d.LoadBalancerName), d)
+		}
+	})
+	return nil
+}
+
+// allClassic lists the load balancers of the account and keeps those with the
+// names, which are sorted.
+func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
+	var there []string
+	in, calls := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(int32(r.classicPage()))}, 0
+	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+		for _, d := range o.LoadBalancerDescriptions {
+			name := awssdk.ToString(d.LoadBalancerName)
+			there = append(there, name)
+			if contains(names, name) {
+				r.keepClassic(name, d)
+			}
+		}
+		calls++
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	}, options...)
+	if err == nil {
+		r.facts.listedClassic(there, calls)
+	}
+	return err
+}
+
+// classicPage is how many Classic Load Balancers to ask for at a time.
+func (r *read) classicPage() int {
+	machines := len(r.facts.remembered())
+	for _, s := range r.scopes {
+		machines = max(machines, s.Nodes.Len())
+	}
+	return max(smallestPage, min(balancerPage, pageMachines/max(machines, 1)))
+}
+
+// keepClassic remembers a load balancer, its machines as a list that many of them
+// share. Who only looks whether it is there needs no machines.
+func (r *read) keepClassic(name string, d elbtypes.LoadBalancerDescription) {
+	if r.deepClassic(name) {
+		machines := instancesOfClassic(d.Instances)
+		if slices.Equal(machines, r.lastMachines) {
+			machines = r.lastMachines
+		}
+		r.lastMachines = machines
+		r.classicMachines[name] = machines
+	}
+	d.Instances = nil
+	r.classicLBs[name] = d
+}
+
+func instancesOfClassic(list []elbtypes.Instance) []string {
+	out := make([]string, 0, len(list))
+	for _, i := range list {
+		out = append(out, awssdk.ToString(i.InstanceId))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// eachOnce returns values sorted, each once. It changes the list that it is given.
+func eachOnce(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/fault"
+)
+
+const (
+	// trunkType is the type of the interface of an instance that carries those of pods.
+	// Source: Amazon EC2 API reference, InstanceNetworkInterface.
+	trunkType = "trunk"
+	// branchType is that of an interface that is a pod's own.
+	branchType = ec2types.NetworkInterfaceTypeBranch
+	// podAge is how long the groups of a pod's interface are believed.
+	podAge = 10 * time.Minute
+	// absentPodAge is how long it is believed that the pod of an address has no interface
+	// of its own: the address may soon be that of another pod.
+	absentPodAge = 10 * time.Second
+)
+
+// listPods reads the groups of the pods that have network interfaces of their own, of the
+// nodes on which there may be any.
+func (r *read) listPods() error {
+	addresses := r.podAddresses()
+	var err error
+	r.podGroups, r.podsAt, err = r.facts.pods.Get(r.ctx, r.now(), addresses, r.groupsByAddress)
+	if fault.Is(err, fault.Denied) {
+		r.podsUnseen = true // the others are served, and Build says what is missing
+		return nil
+	}
+	return err
+}
+
+func (r *read) podAddresses() []string {
+	var out []string
+	for _, s := range r.scopes {
+		for _, value := range lookups(s.Facts, model.KindNodeGroup, model.ByAddress) {
+			machine, addresses, _ := strings.Cut(value, " ")
+			if machine == model.NoMachine || r.machines[machine].Trunk {
+				out = append(out, strings.Fields(addresses)...)
+			}
+		}
+	}
+	return eachOnce(out)
+}
+
+// groupsByAddress are the groups of network interfaces of our VPC, by each of their addresses. An
+// interface of an instance is none of a pod's: it may have addresses of pods, with the groups of the node.
+func (s *Session) groupsByAddress(ctx context.Context, addresses []string) (map[string][]string, error) {
+	families := map[string][]string{}
+	for _, a := range addresses {
+		by := "addresses.private-ip-address"
+		if strings.Contains(a, ":") {
+			by = "ipv6-addresses.ipv6-address"
+		}
+		families[by] = append(families[by], a)
+	}
+	out := map[string][]string{}
+	for _, by := range slices.Sorted(maps.Keys(families)) {
+		for chunk := range slices.Chunk(families[by], filterValues-1) {
+			in := &ec2.DescribeNetworkInterfacesInput{
+				Filters: []ec2types.Filter{filter("vpc-id", s.config.VPC), filter(by, chunk...)}, MaxResults: awssdk.Int32(ec2Page),
+			}
+			err := pages(ctx, s.ec2.DescribeNetworkInterfaces, in, func(o *ec2.DescribeNetworkInterfacesOutput) bool {
+				for _, i := range o.NetworkInterfaces {
+					learnInterface(out, i)
+				}
+				in.NextToken = o.NextToken
+				return awssdk.ToString(o.NextToken) != ""
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func learnInterface(out map[string][]string, i ec2types.NetworkInterface) {
+	if i.InterfaceType != branchType && i.Attachment != nil && awssdk.ToString(i.Attachment.InstanceId) != "" {
+		return
+	}
+	var groups []string
+	for _, g := range i.Groups {
+		groups = append(groups, awssdk.ToString(g.GroupId))
+	}
+	slices.Sort(groups)
+	for _, a := range i.PrivateIpAddresses {
+		out[awssdk.ToString(a.PrivateIpAddress)] = groups
+	}
+	for _, a := range i.Ipv6Addresses {
+		out[awssdk.ToString(a.Ipv6Address)] = groups
+	}
+}

@@ -1,0 +1,247 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// orphanMark begins the key name of a target group that no listener sends to,
+// until the wish tells which one it was meant to be.
+const orphanMark = "orphan-"
+
+// listTargetGroups lists all of the account, because those whose load balancer
+// is gone can be found no other way, and keeps what has a name of a Service's.
+func (r *read) listTargetGroups() error {
+	prefixes := r.deepPrefixes()
+	if len(prefixes) == 0 {
+		return nil
+	}
+	var all []elbv2types.TargetGroup
+	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
+	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+		for _, t := range o.TargetGroups {
+			if hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
+				r.targetGroups = append(r.targetGroups, t)
+			}
+			if len(t.LoadBalancerArns) > 0 {
+				all = append(all, t)
+			}
+		}
+		in.Marker = o.NextMarker
+		return awssdk.ToString(o.NextMarker) != ""
+	})
+	slices.SortFunc(r.targetGroups, func(a, b elbv2types.TargetGroup) int {
+		return cmp.Compare(awssdk.ToString(a.TargetGroupArn), awssdk.ToString(b.TargetGroupArn))
+	})
+	r.inUse = all
+	return err
+}
+
+// attach keeps, of all target groups in use, those on load balancers of groups.
+func (r *read) attach() {
+	r.attached = map[string][]elbv2types.TargetGroup{}
+	shared := map[string]bool{}
+	for _, lb := range r.groupLBs {
+		shared[arnOf(lb)] = true
+	}
+	for _, t := range r.inUse {
+		if lb := t.LoadBalancerArns[0]; shared[lb] {
+			r.attached[lb] = append(r.attached[lb], t)
+		}
+	}
+	r.inUse = nil
+}
+
+func (r *read) deepPrefixes() []string {
+	var out []string
+	for _, s := range r.scopes {
+		if s.Depth == providers.Deep {
+			out = append(append(out, lookups(s.Own, model.KindTargetGroup, model.ByPrefix)...), lookups(s.Own, model.KindTargetGroup, model.ByNamespace)...)
+		}
+	}
+	return out
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// describeTargets reads the targets of every target group that is some
+// Service's, and the attributes where they are wanted: nobody else compares them.
+func (r *read) describeTargets() {
+	var jobs []kit.Detail
+	planned := map[string]bool{}
+	for _, scope := range r.scopes {
+		namespace := ""
+		if wants(scope, model.KindTargets) {
+			namespace = scope.Owner.Namespace
+		}
+		attributes := reads(scope, model.KindTargetAttr) && len(lookups(scope.Facts, model.KindTargetAttr, model.ByWanted))+len(lookups(scope.Own, model.KindTargetAttr, model.ByWanted)) > 0
+		for _, t := range r.ownTargetGroups(r.view(scope)) {
+			arn := awssdk.ToString(t.TargetGroupArn)
+			if !planned[arn] {
+				planned[arn] = true
+				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargets(arn, namespace) }})
+			}
+			if attributes && !planned["attributes of "+arn] {
+				planned["attributes of "+arn] = true
+				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargetAttributes(arn) }})
+			}
+		}
+	}
+	for _, scope := range r.scopes {
+		jobs = append(jobs, r.listenerJobs(scope, planned)...)
+	}
+	jobs = append(append(jobs, r.tagJobs()...), r.frontJobs()...)
+	r.Details(jobs)
+}
+
+// ownTargetGroups are those that hang on the Service's load balancer and have a
+// name of its kind, and those on no load balancer whose tags name the Service.
+// A group of another name was put there by somebody else and is left alone, unless it was made
+// for this Service to send to another one of its namespace.
+func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
+	prefixes := lookups(v.scope.Own, model.KindTargetGroup, model.ByPrefix)
+	if !v.deep || len(prefixes) == 0 {
+		return nil
+	}
+	lb, others := arnOf(r.networkLBs[v.balancer]), lookups(v.scope.Own, model.KindTargetGroup, model.ByNamespace)
+	var out []elbv2types.TargetGroup
+	for _, t := range r.targetGroups {
+		arn, attached := awssdk.ToString(t.TargetGroupArn), lb != "" && slices.Contains(t.LoadBalancerArns, lb)
+		if name := awssdk.ToString(t.TargetGroupName); !hasPrefix(name, prefixes) {
+			if hasPrefix(name, others) && r.forOther(v, t, attached) {
+				out = append(out, t)
+			}
+			continue
+		}
+		member := len(t.LoadBalancerArns) > 0 && model.PlaceIn(r.cluster, r.tags[arn]) != ""
+		if attached || (len(t.LoadBalancerArns) == 0 || member) && r.marks(v, arn) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// marks tells whether the tags name this Service of this cluster.
+func (r *read) marks(v *view, arn string) bool {
+	tags := r.tags[arn]
+	if len(lookups(v.scope.Own, model.KindTargetGroup, model.ByStack)) > 0 && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
+		return true
+	}
+	names := append(lookups(v.scope.Own, model.KindTargetGroup, model.ByServiceName), model.ServiceName(v.scope.Owner))
+	return slices.Contains(names, tags[model.TagServiceName]) && r.config.Cluster.Marks(tags)
+}
+
+// readTargets reads which targets are registered. Those on their way out are
+// not: to have them back they must be registered again. With a namespace, in which the notes
+// of the Service are, only those that this cluster has registered are read.
+func (r *read) readTargets(group, namespace string) error {
+	out, err := ask(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
+	if err != nil {
+		return err
+	}
+	found := []model.Target{}
+	for _, d := range out.TargetHealthDescriptions {
+		if d.Target == nil || d.TargetHealth != nil && leaving(*d.TargetHealth) {
+			continue
+		}
+		t := model.Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port), Server: awssdk.ToString(d.Target.QuicServerId)}
+		if zone := awssdk.ToString(d.Target.AvailabilityZone); zone == model.ZoneOutside {
+			t.Zone = zone
+		}
+		found = append(found, t)
+	}
+	slices.SortFunc(found, model.CompareTargets)
+	if namespace != "" {
+		if r.notes == nil {
+			return noCluster()
+		}
+		note, err := r.notes.Read(r.ctx, namespace, model.NoteOf(group))
+		if err != nil {
+			return err
+		}
+		found = model.OwnOf(found, note)
+	}
+	healthy, checking := firstHealth(out.TargetHealthDescriptions)
+	r.Keep(func() { r.targets[group], r.checking[group] = found, checking && !healthy })
+	return nil
+}
+
+func leaving(h elbv2types.TargetHealth) bool {
+	return h.State == elbv2types.TargetHealthStateEnumDraining || h.Reason == elbv2types.TargetHealthReasonEnumDeregistrationInProgress
+}
+
+func (r *read) readTargetAttributes(group string) error {
+	out, err := ask(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
+	if err != nil {
+		return err
+	}
+	values := model.Tags{}
+	for _, a := range out.Attributes {
+		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
+	}
+	r.Keep(func() { r.attributes[group] = values })
+	return nil
+}
+
+// targetStack is the Service's target groups with their targets. places are
+// their key names, by ARN, as far as listeners tell.
+func (r *read) targetStack(v *view, places map[string]string) []stack.Resource {
+	var out []stack.Resource
+	for _, t := range r.ownTargetGroups(v) {
+		arn := awssdk.ToString(t.TargetGroupArn)
+		if r.Gone(arn) {
+			continue
+		}
+		v.seen = append(v.seen, arn)
+		name, attached := places[arn]
+		if !attached {
+			name = orphanMark + awssdk.ToString(t.TargetGroupName)
+		}
+		group := stack.Resource{
+			Key: stack.Key{Kind: model.KindTargetGroup, Name: name}, ID: arn, Proof: stack.Tag, Spec: r.targetGroupOf(t),
+		}
+		out = append(out, group)
+		if found, ok := r.targets[arn]; ok {
+			out = append(out, inGroup(group, model.KindTargets, model.Targets{Targets: found}))
+		}
+		if values, ok := r.attributes[arn]; ok {
+			out = append(out, inGroup(group, model.KindTargetAttr, model.Attributes{Values: values}))
+		}
+	}
+	return out
+}
+
+func inGroup(group stack.Resource, kind stack.Kind, spec stack.Spec) stack.Resource {
+	return stack.Resource{
+		Key: stack.Key{Kind: kind, Name: group.Key.Name}, ID: group.ID, In: group.Key, Proof: group.Proof, Spec: spec,
+	}
+}
+
+func (r *read) targetGroupOf(t elbv2types.TargetGroup) model.TargetGroup {
+	out := model.TargetGroup{
+		Name: awssdk.ToString(t.TargetGroupName), Protocol: string(t.Protocol), Port: awssdk.ToInt32(t.Port),
+		VPC: awssdk.ToString(t.VpcId), TargetType: string(t.TargetType),
+		CheckProtocol: string(t.HealthCheckProtocol), CheckPort: awssdk.ToString(t.HealthCheckPort),
+		CheckPath: awssdk.ToString(t.HealthCheckPath), CheckInterval: awssdk.ToInt32(t.HealthCheckIntervalSeconds),
+		CheckTimeout: t.HealthCheckTimeoutSeconds,
+		Healthy:      awssdk.ToInt32(t.HealthyThresholdCount), Unhealthy: awssdk.ToInt32(t.UnhealthyThresholdCount),
+	}
+	if t.IpAddressType == elbv2types.TargetGroupIpAddressTypeEnumIpv6 {
+		out.Family = model.FamilyIPv6
+	}
+	out.Codes = codesOf(t)
+	out.Tags = r.tags[awssdk.ToString(t.TargetGroupArn)].Shown()
+	return out
+}
