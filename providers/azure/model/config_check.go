@@ -19,7 +19,7 @@ func (c Config) Complete() error {
 	return c.CheckTenants()
 }
 
-// HasCluster: of several load balancers one has the name of the cluster.
+// HasCluster refuses several load balancers of which none has the name of the cluster.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (c Config) HasCluster(cluster string) error {
 	if len(c.Multi) > 0 && !slices.ContainsFunc(c.Multi, func(m MultiBalancer) bool { return strings.EqualFold(m.Name, cluster) }) {
