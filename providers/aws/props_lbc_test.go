@@ -101,6 +101,7 @@ func controllerCases() []props.Case {
 			s.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
 			s.Ports[1].Protocol = corev1.ProtocolUDP
 		}),
+		controllerService("lbc-pods-after-ipv6", map[string]string{"aws-load-balancer-nlb-target-type": "ip"}, nil),
 	}
 }
 

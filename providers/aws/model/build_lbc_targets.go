@@ -110,7 +110,7 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 	if check.protocol != string(corev1.ProtocolTCP) {
 		group.Codes = codesKey.Get(f.in.Values)
 	}
-	have, ok := f.found(stack.Key{Kind: KindTargetGroup, Name: p.key()})
+	have, _ := f.found(stack.Key{Kind: KindTargetGroup, Name: p.key()})
 	old, _ := have.Spec.(TargetGroup)
 	sent, _ := f.sendsTo(p.key())
 	sends, _ := sent.Spec.(TargetGroup)
@@ -120,11 +120,30 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 		}
 	}
 	group.Name = f.groupNameOf(p, group)
-	if ok && old.Name == group.Name && old.Family != group.Family {
-		// The family is no part of the name, and both groups are there for a while.
-		group.Name = shortNames(f.ownerOf(p)) + hashed(group.Name, old.Family, "/", group.Family)
-	}
+	group.Name = f.nameBeside(p, group)
 	return group
+}
+
+// nameBeside is the name of a group, of which the family is no part: one that is there
+// beside the group of the other family, or comes beside it, has a name of its own, and
+// keeps it.
+func (f *controlled) nameBeside(p lbcPort, group TargetGroup) string {
+	second := shortNames(f.ownerOf(p)) + hashed(group.Name, otherFamily(group.Family), "/", group.Family)
+	for _, r := range f.have.Of(KindTargetGroup) {
+		there, _ := r.Spec.(TargetGroup)
+		same := there.Family == group.Family
+		if r.Proof != stack.None && (there.Name == group.Name && !same || there.Name == second && same) {
+			return second
+		}
+	}
+	return group.Name
+}
+
+func otherFamily(family string) string {
+	if family == FamilyIPv6 {
+		return ""
+	}
+	return FamilyIPv6
 }
 
 func (f *controlled) groupPort(p lbcPort) int32 {
