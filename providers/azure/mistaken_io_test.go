@@ -1,7 +1,11 @@
 package azure_test
 
 import (
+	"fmt"
+	"maps"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/test/props"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
@@ -9,29 +13,26 @@ import (
 
 // TestMistaken: what annotations name and Azure does not have takes nothing away.
 func TestMistaken(t *testing.T) {
-	internal := func(more ...string) map[string]string {
-		out := map[string]string{"load-balancer-internal": "true"}
-		for i := 0; i < len(more); i += 2 {
-			out[more[i]] = more[i+1]
-		}
-		return out
+	const subnet, linkSubnet = "load-balancer-internal-subnet", "pls-ip-configuration-subnet"
+	internal := func(name string, change func(*corev1.ServiceSpec), more map[string]string) props.Case {
+		values := map[string]string{"load-balancer-internal": "true"}
+		maps.Copy(values, more)
+		return service(name, values, change)
 	}
-	for _, c := range []struct {
-		props.Case
-		key, value string
-	}{
-		{service("internal", internal(), nil), "load-balancer-internal-subnet", "nowhere"},
-		{service("internal-subnet", internal("load-balancer-internal-subnet", "internal"), props.Local), "load-balancer-internal-subnet", "nowhere"},
-		{service("internal-dual", internal(), props.Dual), "load-balancer-internal-subnet", "nowhere"},
-		{service("public", nil, nil), "pip-name", "nowhere"},
-		{service("public", nil, nil), "load-balancer-ipv4", "192.0.2.1"},
-		{service("public", nil, nil), "load-balancer-resource-group", "nowhere"},
-	} {
-		for name, pools := range map[string]simazure.PoolType{"addresses": simazure.NodeIP, "interfaces": simazure.NodeNIC} {
-			t.Run(name, func(t *testing.T) {
-				seed := simazure.SeedOptions{Nodes: 3, Pools: pools, DualStack: true}
-				props.Mistaken(t, fresh(seed), c.Case, prefix+c.key, c.value)
-			})
-		}
+	public := service("public", nil, nil)
+	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
+		t.Run(fmt.Sprint("pools ", pools), func(t *testing.T) {
+			mistaken := func(c props.Case, key, value string) {
+				props.Mistaken(t, fresh(simazure.SeedOptions{Nodes: 3, Pools: pools, DualStack: true}), c, prefix+key, value)
+			}
+			mistaken(internal("internal", nil, nil), subnet, "nowhere")
+			mistaken(internal("subnet", props.Local, map[string]string{subnet: "internal"}), subnet, "nowhere")
+			mistaken(internal("dual", props.Dual, nil), subnet, "nowhere")
+			mistaken(public, "pip-name", "nowhere")
+			mistaken(public, "load-balancer-ipv4", "192.0.2.1")
+			if pools == simazure.NodeNIC {
+				mistaken(internal("link", nil, map[string]string{"pls-create": "true", linkSubnet: "links"}), linkSubnet, "nowhere")
+			}
+		})
 	}
 }
