@@ -3,6 +3,7 @@ package providers
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +91,14 @@ type Scope struct {
 	// is; empty: all. Things come with those that they are in, by identifier and name
 	// at least. A session may bring more.
 	Only []stack.Kind
+}
+
+// Within tells whether a read for another scope brings all that one for this scope would.
+func (s Scope) Within(other Scope) bool {
+	in := func(part, all []Lookup) bool {
+		return !slices.ContainsFunc(part, func(l Lookup) bool { return !slices.Contains(all, l) })
+	}
+	return in(s.Own, other.Own) && in(s.Facts, other.Facts) && s.Nodes.Equal(other.Nodes)
 }
 
 // Found is what a read brought for one scope. A call that failed is in the Err of the

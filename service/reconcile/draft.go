@@ -61,7 +61,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 // judge builds from what is known, compares, and does both again from a new read where
 // what is known does not suffice.
 func (r *Reconciler) judge(ctx context.Context, d *Draft) error {
-	if err := r.build(d); err != nil || d.Intent == LeaveAlone {
+	if err := r.build(ctx, d); err != nil || d.Intent == LeaveAlone {
 		return err
 	}
 	if err := r.loadRemoved(ctx, d); err != nil || d.Intent == LeaveAlone {
@@ -102,7 +102,7 @@ func (r *Reconciler) buildAnew(ctx context.Context, d *Draft) error {
 	if err := r.loadAnew(ctx, d); err != nil {
 		return err
 	}
-	return r.build(d)
+	return r.build(ctx, d)
 }
 
 // draftRelease plans the end of everything that the Service owns.
@@ -198,7 +198,7 @@ func (r *Reconciler) backends(d *Draft) nodeports.Backends {
 }
 
 // build says what is wanted and enters it into the ledger.
-func (r *Reconciler) build(d *Draft) error {
+func (r *Reconciler) build(ctx context.Context, d *Draft) error {
 	if d.Intent == KeepServing {
 		r.follow(d)
 		return nil
@@ -209,7 +209,7 @@ func (r *Reconciler) build(d *Draft) error {
 	}
 	d.Problems = append(d.Problems, problems...)
 	if problems.Errors() {
-		return r.buildLastGood(d)
+		return r.buildLastGood(ctx, d)
 	}
 	if r.admitWant(d, want) {
 		r.takeDesired(d, want)
@@ -217,8 +217,9 @@ func (r *Reconciler) build(d *Draft) error {
 	return nil
 }
 
-// buildLastGood builds from the last request that was fine when today's is not.
-func (r *Reconciler) buildLastGood(d *Draft) error {
+// buildLastGood builds from the last request that was fine when today's is not. Where
+// that is fine no longer, what is there goes on.
+func (r *Reconciler) buildLastGood(ctx context.Context, d *Draft) error {
 	switch r.fallBack(d); d.Intent {
 	case LeaveAlone:
 		return nil
@@ -228,16 +229,23 @@ func (r *Reconciler) buildLastGood(d *Draft) error {
 	case Serve, Release:
 	}
 	d.Request.Backends = r.backends(d)
+	if err := r.loadBeyond(ctx, d); err != nil {
+		return err
+	}
 	want, problems, err := r.wants(d, d.Have)
 	if err != nil {
 		return fmt.Errorf("build the last good state: %w", err)
 	}
-	if problems.Errors() {
+	switch {
+	case !problems.Errors():
+		if r.admitWant(d, want) {
+			r.takeDesired(d, want)
+		}
+	case r.cloud.Follow != nil:
+		d.Intent = KeepServing
+		r.follow(d)
+	default:
 		d.Intent = LeaveAlone
-		return nil
-	}
-	if r.admitWant(d, want) {
-		r.takeDesired(d, want)
 	}
 	return nil
 }

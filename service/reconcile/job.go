@@ -100,7 +100,8 @@ type Draft struct {
 	Found      []stack.Key // what clients could connect to before the run
 	Plan       plan.Plan
 
-	origin  Basis // of Have, when it was not yet Remembered
+	scope   providers.Scope // what was to be known when Have and Facts were loaded
+	origin  Basis           // of Have, when it was not yet Remembered
 	looked  []stack.Kind
 	manual  errands   // what earlier runs on the same read have left to others
 	read    time.Time // when the cloud was asked for Have

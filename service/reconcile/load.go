@@ -20,6 +20,7 @@ func (r *Reconciler) load(ctx context.Context, d *Draft) error {
 		return err
 	}
 	scope.Owner = d.Owner
+	d.scope = scope
 	snap, known := r.snapshots.get(d.Owner)
 	// What could not be seen may be seen by now.
 	if known && len(snap.blind) == 0 && !r.cameBack(d, snap) && !r.isElsewhere(d, snap) && (snap.basis != Glimpsed || r.mayGlimpse(d, snap, known)) {
@@ -40,6 +41,16 @@ func (r *Reconciler) load(ctx context.Context, d *Draft) error {
 		}
 	}
 	return r.read(ctx, d, scope)
+}
+
+// loadBeyond brings what another request than the one that all was loaded for asks for
+// besides, such as the subnet that the Service has, and not the one that it names now.
+func (r *Reconciler) loadBeyond(ctx context.Context, d *Draft) error {
+	scope, err := r.cloud.Scope(d.Request)
+	if err != nil || scope.Within(d.scope) {
+		return err
+	}
+	return r.load(ctx, d)
 }
 
 // isElsewhere tells whether the user has said since the last good request that something

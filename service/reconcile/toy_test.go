@@ -79,6 +79,8 @@ type world struct {
 	state stack.State
 	// refusesTaken makes a second load balancer of one owner fail.
 	refusesTaken bool
+	// asked is told the scopes of reads.
+	asked func(providers.Scope)
 	// slow is called when a read has been answered, before the answer arrives.
 	slow func()
 	// refuse answers a step instead of the cloud.
@@ -206,6 +208,9 @@ func (w *world) Read(_ context.Context, scopes []providers.Scope) []providers.Fo
 	out := make([]providers.Found[struct{}], len(scopes))
 	for i, s := range scopes {
 		out[i].Blind = w.blind
+		if w.asked != nil {
+			w.asked(s)
+		}
 		switch {
 		case len(s.Own) == 0:
 			w.facts++

@@ -26,7 +26,7 @@ type LBMerge struct {
 type LBEdit struct {
 	Object  Object
 	Changed bool // a PUT is due
-	Delete  bool // nothing of anybody is left: DELETE instead
+	Delete  bool // no frontend is left, without which nobody is served: DELETE instead
 	// Refused has the fault of each step that was left out, by index in the batch.
 	Refused map[int]error
 }
@@ -327,18 +327,11 @@ func (g *lbMerge) result() LBEdit {
 		// Nothing is made for pools alone.
 		return LBEdit{Refused: g.refused}
 	}
-	edit.Delete = edit.Changed && !g.Config.FilledByOthers(KindOf(g.Name)) && !slices.ContainsFunc(g.props().List(ListPools), g.isForeignPool)
+	// Azure never lets the last frontend go alone, whatever pools there are. The official
+	// controller leaves those of Services with traffic policy Local behind.
+	// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+	edit.Delete = edit.Changed && !g.Config.FilledByOthers(KindOf(g.Name))
 	return edit
-}
-
-// isForeignPool tells whether a pool is somebody else's: of another name, or with
-// interfaces in it that only their machines can take out.
-func (g *lbMerge) isForeignPool(p Object) bool {
-	name := p.Text("name")
-	if IsClusterPool(g.Cluster, name) {
-		return false
-	}
-	return !slices.ContainsFunc(g.removed, func(r string) bool { return strings.EqualFold(r, name) })
 }
 
 // KindOf tells the kind of a load balancer by its name, as everybody does.

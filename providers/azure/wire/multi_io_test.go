@@ -230,6 +230,33 @@ func TestLocalPool(t *testing.T) {
 	})
 }
 
+// TestPoolsWithoutFrontend: a load balancer goes with its last frontend, which Azure lets go
+// in no other way, whatever pools are left in it: the official controller leaves those of
+// Services with traffic policy Local, with whatever was in them.
+func TestPoolsWithoutFrontend(t *testing.T) {
+	member := model.Object{"name": "node", "properties": map[string]any{"ipAddress": "10.240.0.4"}}
+	for name, members := range map[string][]model.Object{"empty": {}, "with a node": {member}} {
+		virtual.Run(t, name, func(t *testing.T) {
+			r := newMulti(t, simazure.SeedOptions{})
+			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Internal, nil)}
+			r.runAll(false, svcs...)
+			for _, svc := range svcs {
+				id := r.config.BalancerID(r.where(svc)) + "/" + model.ListPools + "/shop-gone"
+				pool := model.Object{"name": "shop-gone", "properties": map[string]any{}}
+				pool.Props().SetList("loadBalancerBackendAddresses", members)
+				pool.Props()["virtualNetwork"] = model.IDObject(strings.TrimSuffix(r.config.SubnetID(""), "/subnets/"))
+				if _, err := r.session.put(t.Context(), id, pool, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.runAll(true, svcs...)
+			if left := r.members(); len(left) > 0 {
+				t.Errorf("load balancers that are left: %v", left)
+			}
+		})
+	}
+}
+
 // TestPrimarySets: nodes whose provider ids do not name their set are on the load
 // balancer of the set that Azure says they are in.
 func TestPrimarySets(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // TakeOver lets the official controller build, Berth take over, the official one
-// come back, and Berth delete.
+// come back and delete every second Service, and Berth delete the others.
 func (s *Suite) TakeOver(t *testing.T, config string, results *Table) {
 	w := s.NewWorld(t, config)
 	services := w.Services(config)
@@ -22,18 +22,18 @@ func (s *Suite) TakeOver(t *testing.T, config string, results *Table) {
 	made := w.State()
 
 	w.taken(config, services, made, results)
-	w.back(config, services, made, results)
+	rest := w.back(config, services, made, results)
 
 	berth := w.Berth()
-	w.Eventually("Berth takes over again", w.Programmed(services...))
-	w.Must(w.Delete(t.Context(), services...))
-	w.Eventually("Berth deletes", w.Gone(services...))
+	w.Eventually("Berth takes over again", w.Programmed(rest...))
+	w.Must(w.Delete(t.Context(), rest...))
+	w.Eventually("Berth deletes", w.Gone(rest...))
 	w.Stop(berth)
 	left := cmp.Diff(start, w.State())
 	if left != "" {
 		t.Errorf("left after deletion (-want +got):\n%s", left)
 	}
-	results.Add("deletion "+config, all(services), left != "", "the cloud is as it was before the first Service")
+	results.Add("deletion "+config, all(rest), left != "", "the cloud is as it was before the first Service")
 }
 
 // taken sees that the plan is empty, that Berth takes over without a writing call,
@@ -73,14 +73,14 @@ func (w *World) taken(config string, services []corev1.Service, made string, res
 }
 
 // back starts the official controller on what Berth has held and sees that it cuts
-// nothing.
-func (w *World) back(config string, services []corev1.Service, made string, results *Table) {
+// nothing, and that a Service goes whose deletion it handles: nothing of Berth holds it
+// back. It returns the Services that stay.
+func (w *World) back(config string, services []corev1.Service, made string, results *Table) []corev1.Service {
 	w.T.Helper()
 	mark, looked := w.Mark(), w.suite.Watch(w, services)
 	official := w.Official()
 	w.Eventually("the official controller looks at all", looked)
 	calls := w.Settle(mark)
-	official.Kill()
 	cuts := 0
 	for _, e := range Writes(calls) {
 		if w.suite.Cuts(e) {
@@ -92,6 +92,21 @@ func (w *World) back(config string, services []corev1.Service, made string, resu
 		w.T.Errorf("the cloud changed when the official controller came back (-want +got):\n%s", diff)
 	}
 	results.Add("back "+config, all(services), cuts > 0, "no call that cuts traffic; its own habit: "+habits(calls))
+	var gone, stay []corev1.Service
+	for i, s := range services {
+		if i%2 == 0 {
+			gone = append(gone, s)
+		} else {
+			stay = append(stay, s)
+		}
+	}
+	mark = w.Mark()
+	w.Must(w.Delete(w.T.Context(), gone...))
+	w.Eventually("the official controller deletes", w.Gone(gone...))
+	w.Settle(mark)
+	official.Kill()
+	results.Add("back "+config, all(gone), false, "gone after a deletion that the official controller handles")
+	return stay
 }
 
 // touch changes what means nothing to a load balancer, and returns how many cloud

@@ -1,0 +1,95 @@
+package reconcile_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+)
+
+// places is a cloud in which Services name a place, which is known if it was read and is
+// there.
+type places struct {
+	there map[string]bool
+	read  string // the place that the last read asked for
+}
+
+func (p *places) cloud(w *world) providers.Cloud[string, struct{}] {
+	cloud := toyCloud()
+	place := func(in providers.Input[string]) string { return labelAnnotation.Get(in.Values) }
+	cloud.Select = func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} }
+	cloud.Scope = func(in providers.Input[string]) (providers.Scope, error) {
+		s := trace(in.Identity)
+		s.Facts = []providers.Lookup{{By: "place", Value: place(in)}}
+		return s, nil
+	}
+	w.asked = func(s providers.Scope) {
+		for _, l := range s.Facts {
+			p.read = l.Value
+		}
+	}
+	cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+		if name := place(in); !p.there[name] || p.read != name {
+			return nil, annotations.Problems{{Key: labelAnnotation.Name, Value: name, Message: "is nowhere"}}, nil
+		}
+		return build(in, facts, have)
+	}
+	cloud.Follow = func(in providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
+		out := have.Clone()
+		for i := range out.Resources {
+			if _, ok := out.Resources[i].Spec.(members); ok {
+				out.Resources[i].Spec = members{Nodes: in.Backends.Nodes.Names()}
+			}
+		}
+		return out
+	}
+	return cloud
+}
+
+// TestMistakeThatTheCloudShows: a Service that names what is not there is told, keeps what
+// it has and follows its nodes, by the last request that was fine; where that is fine no
+// longer, or nobody knows it, by what is there.
+func TestMistakeThatTheCloudShows(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone, anew, alone bool
+	}{
+		"it was fine": {}, "it is fine no longer": {gone: true}, "after a restart": {anew: true},
+		"it is fine no longer, and the cloud cannot follow": {gone: true, alone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(), &places{there: map[string]bool{"here": true}}
+			cloud := p.cloud(w)
+			if c.alone {
+				cloud.Follow = nil
+			}
+			begin := func() *process {
+				p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+				p.AllKnown()
+				return p
+			}
+			proc := begin()
+			proc.settle(t, want(shop("a", one, "node-label=here")))
+			if c.anew {
+				proc = begin()
+			}
+			p.there["here"] = !c.gone
+			proc.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("n3")})
+			res, err := proc.once(want(shop("a", one, "node-label=there")))
+			if err != nil || res.Err != nil {
+				t.Fatal(err, res.Err)
+			}
+			same(t, c.alone, res.Draft.Intent == reconcile.LeaveAlone)
+			same(t, !c.alone, slices.Contains(w.show(t), "a pool 30080 [n1 n2 n3]"))
+			if len(res.Draft.Problems) != 1 || res.Draft.Problems[0].Value != "there" {
+				t.Errorf("told: %v", res.Draft.Problems.Strings())
+			}
+		})
+	}
+}
