@@ -62,9 +62,9 @@ type Bound struct {
 	Fresh        func(Request) (Scope, error)
 	Build        func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
 	Later        func(Request, Facts, *stack.Stack) []string
-	Follow       func(Request, Facts, *stack.Stack) *stack.Stack
-	Adopt        func(want, have *stack.Stack) *stack.Stack
-	Shadow       func(stack.Owner, stack.Resource) bool
+	KeepServing  func(Request, Facts, *stack.Stack) *stack.Stack
+	MatchFound   func(want, have *stack.Stack) *stack.Stack
+	MayWant      func(stack.Owner, stack.Resource) bool
 	Status       func(Request, *stack.Stack) status.Result
 	Outputs      Outputs
 	Endpoints    bool
@@ -89,7 +89,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	input := func(r Request) Input[C] {
 		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels, Over: r.Over, Objects: r.Objects}
 	}
-	follow, later := followOf(cloud, input), laterOf(cloud, input)
+	keepServing, later := keepServingOf(cloud, input), laterOf(cloud, input)
 	var fresh func(Request) (Scope, error)
 	if cloud.Fresh != nil {
 		fresh = func(r Request) (Scope, error) { return cloud.Fresh(input(r)) }
@@ -117,9 +117,9 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Becomes:     becomes,
 		Fresh:       fresh,
 		Later:       later,
-		Follow:      follow,
-		Adopt:       cloud.Adopt,
-		Shadow:      func(o stack.Owner, entry stack.Resource) bool { return cloud.Shadow(identity(o), entry) },
+		KeepServing: keepServing,
+		MatchFound:  cloud.MatchFound,
+		MayWant:     func(o stack.Owner, entry stack.Resource) bool { return cloud.MayWant(identity(o), entry) },
 		Status:      func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
 		Outputs:     cloud.Outputs,
 		Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
@@ -142,14 +142,14 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	}
 }
 
-// followOf is Cloud.Follow, if it has one.
-func followOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) *stack.Stack {
-	if cloud.Follow == nil {
+// keepServingOf is Cloud.KeepServing, if it has one.
+func keepServingOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) *stack.Stack {
+	if cloud.KeepServing == nil {
 		return nil
 	}
 	return func(r Request, f Facts, have *stack.Stack) *stack.Stack {
 		facts, _ := f.(F)
-		return cloud.Follow(input(r), facts, have)
+		return cloud.KeepServing(input(r), facts, have)
 	}
 }
 

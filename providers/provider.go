@@ -252,16 +252,16 @@ type Cloud[C, F any] struct {
 	// Build cannot know, such as an address. It is called after Build, with the same
 	// arguments. Nil: every plan says all.
 	Later func(in Input[C], facts F, have *stack.Stack) []string
-	// Follow says what is wanted of a Service that cannot be understood and never
+	// KeepServing says what is wanted of a Service that cannot be understood and never
 	// was since the process started: what is there, with today's backends. Nil: such
 	// a Service is left alone.
-	Follow func(in Input[C], facts F, have *stack.Stack) *stack.Stack
-	// Adopt gives found resources, whose place only the wish can tell, the key
+	KeepServing func(in Input[C], facts F, have *stack.Stack) *stack.Stack
+	// MatchFound gives found resources, whose place only the wish can tell, the key
 	// of the wanted resource that they are.
-	Adopt func(want, have *stack.Stack) *stack.Stack
-	// Shadow errs on yes: might this Service, which cannot be built, want the entry?
-	Shadow func(Identity[C], stack.Resource) bool
-	Rules  diff.Rules
+	MatchFound func(want, have *stack.Stack) *stack.Stack
+	// MayWant errs on yes: might this Service, which cannot be built, want the entry?
+	MayWant func(Identity[C], stack.Resource) bool
+	Rules   diff.Rules
 	// Status says what clients may use, from what exists.
 	Status func(Input[C], *stack.Stack) status.Result
 	// Outputs are what Status may write on a Service besides its addresses: they

@@ -213,7 +213,7 @@ func (c *Controller) begin() error {
 				cause = byUser
 			}
 		case Disowned: // its load balancer stays, with all that is shared
-			c.reconciler.Shadow(reconcile.OwnerOf(svc))
+			c.reconciler.EnterUnknown(reconcile.OwnerOf(svc))
 		case Released:
 			cause = byUser
 		case Ignored: // wants nothing from us

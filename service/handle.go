@@ -135,7 +135,7 @@ func (c *Controller) settled(key string) {
 // unknown counts a Service of the start as known although it is not known what it
 // wants: it might want anything that is shared, and must not stop all others.
 func (v *visit) unknown() {
-	v.reconciler.Shadow(v.known.owner)
+	v.reconciler.EnterUnknown(v.known.owner)
 	v.settled(v.key)
 }
 

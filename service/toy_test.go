@@ -180,7 +180,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 			out.Put(stack.Resource{Key: toyKey(toyIn), In: toyKey(toyLB), Spec: toyMembers{in.Backends.Nodes.Names()}})
 			return out, nil, nil
 		},
-		Shadow: func(providers.Identity[string], stack.Resource) bool { return false },
+		MayWant: func(providers.Identity[string], stack.Resource) bool { return false },
 		Rules: diff.Rules{Kinds: map[stack.Kind]diff.Rule{
 			toyLB:    {Serving: true, Batch: batchToy},
 			toyPlace: {},

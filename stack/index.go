@@ -111,4 +111,4 @@ func (x *index) count(r Resource, by int) {
 func (x *index) doubled() bool { return len(x.at) != x.n }
 
 // isPart tells whether a resource goes with the one that it is In.
-func isPart(r Resource) bool { return r.In != (Key{}) && r.Hold != Counted }
+func isPart(r Resource) bool { return r.In != (Key{}) && r.Ownership != Shared }

@@ -37,7 +37,7 @@ func (p plainStack) drop(k stack.Key) plainStack {
 	gone := map[stack.Key]bool{k: true}
 	for range p {
 		for _, r := range p {
-			if r.In != (stack.Key{}) && gone[r.In] && r.Hold != stack.Counted {
+			if r.In != (stack.Key{}) && gone[r.In] && r.Ownership != stack.Shared {
 				gone[r.Key] = true
 			}
 		}
@@ -54,7 +54,7 @@ func TestLookups(t *testing.T) {
 		s, plain := &stack.Stack{}, plainStack{}
 		for step := range 300 {
 			k := name()
-			r := stack.Resource{Key: k, ID: strconv.Itoa(step), Hold: stack.Hold(random.IntN(2))}
+			r := stack.Resource{Key: k, ID: strconv.Itoa(step), Ownership: stack.Ownership(random.IntN(2))}
 			if random.IntN(4) == 0 {
 				r.In = name()
 			}

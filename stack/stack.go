@@ -87,16 +87,16 @@ func (r Ref) String() string {
 // Compare orders references by identifier, then key.
 func (r Ref) Compare(s Ref) int { return cmp.Or(cmp.Compare(r.ID, s.ID), r.To.Compare(s.To)) }
 
-// Hold says how a stack holds a resource.
-type Hold int
+// Ownership says whose a resource of a stack is.
+type Ownership int
 
 const (
 	// Owned resources are made, changed and deleted with their stack.
-	Owned Hold = iota
-	// Counted resources may be wanted by several owners and go with the last one.
-	Counted
-	// Borrowed resources belong to somebody else and are never written.
-	Borrowed
+	Owned Ownership = iota
+	// Shared resources may be wanted by several owners and go with the last one.
+	Shared
+	// External resources belong to somebody else and are never written.
+	External
 )
 
 // Proof is the reason to believe that a found resource is ours. It is found in
@@ -140,14 +140,14 @@ type Spec any
 
 // Resource is one cloud resource, wanted or found.
 type Resource struct {
-	Key   Key
-	ID    string // the cloud's identifier; empty while only wanted
-	In    Key    // the resource of the same stack that this is a part of; zero: stands alone
-	Hold  Hold
-	Slot  string // a place that only one can have, for example "port 80"; equal slots are never held twice
-	Proof Proof  // found only
-	State State  // found only; never compared
-	Spec  Spec
+	Key       Key
+	ID        string // the cloud's identifier; empty while only wanted
+	In        Key    // the resource of the same stack that this is a part of; zero: stands alone
+	Ownership Ownership
+	Slot      string // a place that only one can have, for example "port 80"; equal slots are never held twice
+	Proof     Proof  // found only
+	State     State  // found only; never compared
+	Spec      Spec
 }
 
 // Stack is everything that one owner wants, or everything found of it. Resources
@@ -197,7 +197,7 @@ func (s *Stack) Put(r Resource) {
 }
 
 // Drop removes the resource with the key and everything that is a part of it,
-// parts of parts included. Counted entries stay: they may be others' as well.
+// parts of parts included. Shared entries stay: they may be others' as well.
 func (s *Stack) Drop(k Key) {
 	i := s.find(k)
 	known := s.index.Load()

@@ -24,7 +24,7 @@ func TestDrop(t *testing.T) {
 			{Key: key("lb", "")},
 			{Key: key("listener", "80"), In: key("lb", "")},
 			{Key: key("policy", "80"), In: key("listener", "80")},
-			{Key: key("entry", "a"), In: key("lb", ""), Hold: stack.Counted},
+			{Key: key("entry", "a"), In: key("lb", ""), Ownership: stack.Shared},
 			{Key: key("group", "")},
 		}}
 	}
@@ -32,10 +32,10 @@ func TestDrop(t *testing.T) {
 		drop stack.Key
 		want []string
 	}{
-		"a leaf":                              {key("policy", "80"), []string{"lb", "listener/80", "entry/a", "group"}},
-		"parts of parts go, counted ones not": {key("lb", ""), []string{"entry/a", "group"}},
-		"nothing is In the zero key":          {key("none", ""), []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
-		"the zero key itself":                 {stack.Key{}, []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
+		"a leaf":                             {key("policy", "80"), []string{"lb", "listener/80", "entry/a", "group"}},
+		"parts of parts go, shared ones not": {key("lb", ""), []string{"entry/a", "group"}},
+		"nothing is In the zero key":         {key("none", ""), []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
+		"the zero key itself":                {stack.Key{}, []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := whole()

@@ -78,10 +78,10 @@ func TestOrphans(t *testing.T) {
 	}
 	ours := stack.Resource{Key: key("ours"), Proof: stack.Tag}
 	theirs := stack.Resource{Key: key("theirs"), Proof: stack.None}
-	under := stack.Resource{Key: key("under"), Hold: stack.Borrowed, Proof: stack.None}
+	under := stack.Resource{Key: key("under"), Ownership: stack.External, Proof: stack.None}
 	here := func(s *stack.Stack) (bool, error) { return s.Owner.UID != "another cluster's", nil }
 	got, err := Orphans([]providers.Found[int]{
-		one("whole", ours, theirs), one("on a borrowed one", ours, under), one("nothing of it", under, theirs), one("another cluster's", ours),
+		one("whole", ours, theirs), one("on an external one", ours, under), one("nothing of it", under, theirs), one("another cluster's", ours),
 	}, here)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestOrphans(t *testing.T) {
 		}
 		slices.Sort(listed[s.Owner.UID])
 	}
-	if d := cmp.Diff(map[string][]string{"whole": {"ours"}, "on a borrowed one": {"ours", "under"}}, listed); d != "" {
+	if d := cmp.Diff(map[string][]string{"whole": {"ours"}, "on an external one": {"ours", "under"}}, listed); d != "" {
 		t.Errorf("listed (-want +got):\n%s", d)
 	}
 	unread := errors.New("cannot be read")

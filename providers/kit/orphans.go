@@ -22,8 +22,8 @@ func Orphans[F any](found []providers.Found[F], ours func(*stack.Stack) (bool, e
 		}
 		// A load balancer of others on which the Service stands stays in the list: what is
 		// below it is known by it.
-		f.Have.Resources = slices.DeleteFunc(f.Have.Resources, func(r stack.Resource) bool { return r.Proof == stack.None && r.Hold != stack.Borrowed })
-		if is && slices.ContainsFunc(f.Have.Resources, func(r stack.Resource) bool { return r.Hold != stack.Borrowed }) {
+		f.Have.Resources = slices.DeleteFunc(f.Have.Resources, func(r stack.Resource) bool { return r.Proof == stack.None && r.Ownership != stack.External })
+		if is && slices.ContainsFunc(f.Have.Resources, func(r stack.Resource) bool { return r.Ownership != stack.External }) {
 			out = append(out, f.Have)
 		}
 	}

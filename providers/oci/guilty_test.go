@@ -43,7 +43,7 @@ func TestGuiltyListRules(t *testing.T) {
 				if wrong {
 					entry.Peer = bad
 				}
-				target := stack.Resource{Key: stack.Key{Kind: model.KindEntry, Name: fmt.Sprint(n)}, Hold: stack.Counted, Spec: entry}
+				target := stack.Resource{Key: stack.Key{Kind: model.KindEntry, Name: fmt.Sprint(n)}, Ownership: stack.Shared, Spec: entry}
 				o := stack.Owner{Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: fmt.Sprintf("uid-%d", n)}
 				return plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: plan.Create}, Target: target, Batch: model.Rules().Kinds[model.KindEntry].Batch(target, plan.Create, "")}
 			},

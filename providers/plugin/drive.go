@@ -90,7 +90,7 @@ func (o *opened) release(ctx context.Context, svc *corev1.Service) error {
 func (o *opened) drive(ctx context.Context, job reconcile.Job) (res reconcile.Result, err error) {
 	if defect := fault.Guarded(fault.Internal, func() { res, err = o.tries(ctx, job) }); defect != nil {
 		err = defect
-		o.Shadow(reconcile.OwnerOf(job.Service))
+		o.EnterUnknown(reconcile.OwnerOf(job.Service))
 		_ = o.known(job.Service) // it must not stop all others
 	}
 	if defect, found := errors.AsType[*fault.Defect](err); found {

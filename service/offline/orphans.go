@@ -45,7 +45,7 @@ func FindOrphans(ctx context.Context, in Input, t Target) (*Orphans, error) {
 	}
 	o := &Orphans{run: run, input: in, notes: run.world.Notes}
 	for _, u := range o.Unjudged() {
-		run.reconciler.Shadow(u.Owner) // it might want anything that is shared
+		run.reconciler.EnterUnknown(u.Owner) // it might want anything that is shared
 	}
 	if err := o.look(ctx, liveOwners(run.world.Items, t)); err != nil {
 		return nil, err

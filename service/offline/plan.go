@@ -220,7 +220,7 @@ func sharing(p plan.Plan) bool {
 }
 
 func deletesShared(s plan.Step) bool {
-	return s.ID.Action == plan.Delete && s.Target.Hold == stack.Counted
+	return s.ID.Action == plan.Delete && s.Target.Ownership == stack.Shared
 }
 
 // each drafts the chosen tasks. The error is that of the context; every other

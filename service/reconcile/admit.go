@@ -49,9 +49,9 @@ func (r *Reconciler) admitWant(d *Draft, want *stack.Stack) bool {
 	}
 	d.Refused = append(d.Refused, refused...).Distinct()
 	d.Problems = append(d.Problems, refused...).Distinct()
-	if d.Intent = LeaveAlone; r.cloud.Follow != nil {
+	if d.Intent = LeaveAlone; r.cloud.KeepServing != nil {
 		d.Intent = KeepServing
-		r.follow(d)
+		r.keepServing(d)
 	}
 	return false
 }

@@ -30,7 +30,7 @@ func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) error {
 	if err := r.read(ctx, d, scope); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(d.Have.Resources, func(res stack.Resource) bool { return res.Hold == stack.Owned }) {
+	if slices.ContainsFunc(d.Have.Resources, func(res stack.Resource) bool { return res.Ownership == stack.Owned }) {
 		d.Job.NeverProvisioned = false // something of a name is there after all
 		return r.load(ctx, d)
 	}
@@ -49,7 +49,7 @@ func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) error {
 // dropUnwanted takes out of have what others share and this Service does not want,
 // where nothing was ever made for it: it is there for those who do.
 func (d *Draft) dropUnwanted() {
-	owned := func(res stack.Resource) bool { return res.Hold == stack.Owned && res.Proof != stack.None }
+	owned := func(res stack.Resource) bool { return res.Ownership == stack.Owned && res.Proof != stack.None }
 	untouched := d.Job.NeverProvisioned && d.Job.Look && !slices.ContainsFunc(d.Have.Resources, owned)
 	if d.Basis != Assumed && !untouched || d.Want == nil {
 		return
@@ -132,7 +132,7 @@ func (r *Reconciler) runAnew(ctx context.Context, d *Draft, gates engine.Gates) 
 
 // shareable resources are the cluster's as a whole, not an entry in something else.
 func shareable(res stack.Resource) bool {
-	return res.Hold == stack.Counted && res.In == (stack.Key{})
+	return res.Ownership == stack.Shared && res.In == (stack.Key{})
 }
 
 // commons remember the shared things that any Service was seen to have, so that a

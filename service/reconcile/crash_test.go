@@ -249,7 +249,7 @@ func TestSharedEntries(t *testing.T) {
 	t.Run("a Service of unknown wishes", func(t *testing.T) {
 		p := both()
 		p.Forget(reconcile.OwnerOf(b))
-		p.Shadow(reconcile.OwnerOf(b))
+		p.EnterUnknown(reconcile.OwnerOf(b))
 		p.settle(t, release(a))
 		same(t, true, slices.Contains(p.w.show(t), "rule health"))
 	})
@@ -260,7 +260,7 @@ func TestAShadowDoesNotHideWhatIsKnown(t *testing.T) {
 	p := startKnown(newWorld())
 	p.settle(t, want(a))
 	p.settle(t, want(b))
-	p.Shadow(reconcile.OwnerOf(b)) // a fault in between
+	p.EnterUnknown(reconcile.OwnerOf(b)) // a fault in between
 	p.settle(t, release(b))
 	p.settle(t, release(a))
 	same(t, []string{}, p.w.show(t))
@@ -300,7 +300,7 @@ func TestRefusedUsesWhatWasFound(t *testing.T) {
 	} {
 		a, bad := shop("a", map[int32]int32{80: 30080}), shop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
 		w, cloud := newWorld(), toyCloud()
-		cloud.Follow = func(_ providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
+		cloud.KeepServing = func(_ providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
 			out := &stack.Stack{Owner: have.Owner}
 			for _, res := range have.Resources {
 				if res.Proof != stack.None || tc.finds {

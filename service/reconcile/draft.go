@@ -28,7 +28,7 @@ func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 			// a Service full of mistakes would keep everything that is shared.
 			r.book.Enter(d.Owner, nil)
 		}
-		r.Shadow(d.Owner)
+		r.EnterUnknown(d.Owner)
 	}
 	return d, err
 }
@@ -164,18 +164,18 @@ func (r *Reconciler) fallBack(d *Draft) {
 	case good != nil && !r.refusals(*good).Errors():
 		d.Request = *good
 		d.Request.Objects = refreshed(good.Objects, d.Job.Objects)
-	case r.cloud.Follow != nil:
+	case r.cloud.KeepServing != nil:
 		d.Intent = KeepServing
 	default:
 		d.Intent = LeaveAlone
 	}
 }
 
-// follow wants what is there, with today's backends. If nothing serves, nothing is wanted,
+// keepServing wants what is there, with today's backends. If nothing serves, nothing is wanted,
 // and of what is shared the Service uses what was found of it, no more: what it may want
 // one day is made when it is built.
-func (r *Reconciler) follow(d *Draft) {
-	found := r.cloud.Follow(d.Request, d.Facts, d.Have)
+func (r *Reconciler) keepServing(d *Draft) {
+	found := r.cloud.KeepServing(d.Request, d.Facts, d.Have)
 	if r.serving(d.Have) {
 		r.takeDesired(d, found)
 		return
@@ -200,7 +200,7 @@ func (r *Reconciler) backends(d *Draft) nodeports.Backends {
 // build says what is wanted and enters it into the ledger.
 func (r *Reconciler) build(ctx context.Context, d *Draft) error {
 	if d.Intent == KeepServing {
-		r.follow(d)
+		r.keepServing(d)
 		return nil
 	}
 	want, problems, err := r.wants(d, d.Have)
@@ -224,7 +224,7 @@ func (r *Reconciler) buildLastGood(ctx context.Context, d *Draft) error {
 	case LeaveAlone:
 		return nil
 	case KeepServing:
-		r.follow(d)
+		r.keepServing(d)
 		return nil
 	case Serve, Release:
 	}
@@ -241,9 +241,9 @@ func (r *Reconciler) buildLastGood(ctx context.Context, d *Draft) error {
 		if r.admitWant(d, want) {
 			r.takeDesired(d, want)
 		}
-	case r.cloud.Follow != nil:
+	case r.cloud.KeepServing != nil:
 		d.Intent = KeepServing
-		r.follow(d)
+		r.keepServing(d)
 	default:
 		d.Intent = LeaveAlone
 	}
@@ -253,8 +253,8 @@ func (r *Reconciler) buildLastGood(ctx context.Context, d *Draft) error {
 // takeDesired takes over what is wanted.
 func (r *Reconciler) takeDesired(d *Draft, want *stack.Stack) {
 	want.Owner = d.Owner
-	if r.cloud.Adopt != nil {
-		d.Have = r.cloud.Adopt(want, d.Have)
+	if r.cloud.MatchFound != nil {
+		d.Have = r.cloud.MatchFound(want, d.Have)
 	}
 	d.Want = want
 	d.dropUnwanted()
@@ -266,11 +266,11 @@ func (r *Reconciler) kept(wanted []stack.Resource) []stack.Resource {
 	out := slices.Clip(wanted)
 	for _, res := range wanted {
 		keeps := r.cloud.Rules.Kinds[res.Key.Kind].Keeps
-		if keeps == nil || res.Hold != stack.Counted {
+		if keeps == nil || res.Ownership != stack.Shared {
 			continue
 		}
 		for _, key := range keeps(res.Key) {
-			out = append(out, stack.Resource{Key: key, Hold: stack.Counted})
+			out = append(out, stack.Resource{Key: key, Ownership: stack.Shared})
 		}
 	}
 	return out

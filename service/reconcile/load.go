@@ -72,7 +72,7 @@ func (r *Reconciler) isElsewhere(d *Draft, snap snapshot) bool {
 func unprovenBeyond(want, have *stack.Stack, strange map[stack.Key]bool) bool {
 	return slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
 		_, wanted := want.Get(res.Key)
-		return res.Hold == stack.Counted && res.Proof == stack.None && !wanted && !strange[res.Key]
+		return res.Ownership == stack.Shared && res.Proof == stack.None && !wanted && !strange[res.Key]
 	})
 }
 
@@ -85,7 +85,7 @@ func (r *Reconciler) strangers(d *Draft) map[stack.Key]bool {
 	out := map[stack.Key]bool{}
 	for _, res := range d.Have.Resources {
 		_, wanted := d.Want.Get(res.Key)
-		if res.Hold == stack.Counted && res.Proof == stack.None && !wanted && (d.Basis == Read || d.strange[res.Key]) {
+		if res.Ownership == stack.Shared && res.Proof == stack.None && !wanted && (d.Basis == Read || d.strange[res.Key]) {
 			out[res.Key] = true
 		}
 	}
@@ -97,7 +97,7 @@ func (r *Reconciler) strangers(d *Draft) map[stack.Key]bool {
 func (r *Reconciler) madeByOthers(d *Draft) bool {
 	snap, known := r.snapshots.get(d.Owner)
 	return d.Intent == Serve && d.Basis == Remembered && known && snap.asked != d.Asked && slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
-		return s.ID.Action == plan.Create && s.Target.Hold == stack.Counted && len(r.book.Others(d.Owner, s.Target)) > 0
+		return s.ID.Action == plan.Create && s.Target.Ownership == stack.Shared && len(r.book.Others(d.Owner, s.Target)) > 0
 	})
 }
 

@@ -41,7 +41,7 @@ func (p *places) cloud(w *world) providers.Cloud[string, struct{}] {
 		}
 		return build(in, facts, have)
 	}
-	cloud.Follow = func(in providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
+	cloud.KeepServing = func(in providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
 		out := have.Clone()
 		for i := range out.Resources {
 			if _, ok := out.Resources[i].Spec.(members); ok {
@@ -67,7 +67,7 @@ func TestMistakeThatTheCloudShows(t *testing.T) {
 			w, p := newWorld(), &places{there: map[string]bool{"here": true}}
 			cloud := p.cloud(w)
 			if c.alone {
-				cloud.Follow = nil
+				cloud.KeepServing = nil
 			}
 			begin := func() *process {
 				p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))

@@ -67,7 +67,7 @@ func (n *newcomer) doubts(d *Draft, have *stack.Stack) time.Time {
 	defer n.mu.Unlock()
 	for _, res := range have.Resources {
 		_, wanted := d.Want.Get(res.Key)
-		if wanted && res.Hold == stack.Counted && res.Proof != stack.None && !n.made[entryOf(res)] {
+		if wanted && res.Ownership == stack.Shared && res.Proof != stack.None && !n.made[entryOf(res)] {
 			return n.until
 		}
 	}

@@ -129,11 +129,11 @@ func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.distrust(o) }
 // does when its time has come.
 func (r *Reconciler) Recheck(o stack.Owner) { r.snapshots.age(o) }
 
-// Shadow enters a Service of which nobody knows what it wants, so that nothing
+// EnterUnknown enters a Service of which nobody knows what it wants, so that nothing
 // shared is removed that it might use. What it is known to want stays entered.
-func (r *Reconciler) Shadow(o stack.Owner) {
+func (r *Reconciler) EnterUnknown(o stack.Owner) {
 	if !r.book.Knows(o) {
-		r.book.Shadow(o, func(entry stack.Resource) bool { return r.cloud.Shadow(o, entry) })
+		r.book.EnterUnknown(o, func(entry stack.Resource) bool { return r.cloud.MayWant(o, entry) })
 	}
 }
 

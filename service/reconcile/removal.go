@@ -35,7 +35,7 @@ func (r *Reconciler) noteRemovals(apply engine.Apply) engine.Apply {
 }
 
 func removesShared(s plan.Step) bool {
-	return s.ID.Action == plan.Delete && s.Target.Hold == stack.Counted
+	return s.ID.Action == plan.Delete && s.Target.Ownership == stack.Shared
 }
 
 // loadRemoved reads again if something shared that the draft wants and has found has
@@ -44,7 +44,7 @@ func removesShared(s plan.Step) bool {
 func (r *Reconciler) loadRemoved(ctx context.Context, d *Draft) error {
 	again := false
 	for _, want := range d.Want.Resources {
-		if _, found := d.Have.Get(want.Key); !found || want.Hold != stack.Counted {
+		if _, found := d.Have.Get(want.Key); !found || want.Ownership != stack.Shared {
 			continue
 		}
 		ongoing, removed := r.book.RemovedSince(want, d.read)

@@ -46,7 +46,7 @@ type removal struct {
 func newRemoved() *removed { return &removed{all: map[place]removal{}, made: map[place]made{}} }
 
 func placeOf(o stack.Owner, res stack.Resource) place {
-	if res.Hold == stack.Counted {
+	if res.Ownership == stack.Shared {
 		o = stack.Owner{}
 	}
 	return place{o, entryOf(res)}
@@ -84,7 +84,7 @@ func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book
 			r.fill(step, r.all[placeOf(step.ID.Owner, step.Target)].id == id)
 			continue
 		}
-		left := step.Target.Hold == stack.Counted && len(book.Others(step.ID.Owner, step.Target)) > 0
+		left := step.Target.Ownership == stack.Shared && len(book.Others(step.ID.Owner, step.Target)) > 0
 		if step.ID.Action != plan.Delete || left || o.Sent != plan.WasSent || o.Err != nil {
 			continue
 		}
@@ -100,7 +100,7 @@ func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book
 // noteMade enters what a step has made, or may have made, for its owner alone. What is in
 // something else goes with that.
 func (r *removed) noteMade(step plan.Step, o plan.Outcome, now time.Time) {
-	if step.ID.Action != plan.Create || o.Sent == plan.NotSent || step.Target.Hold != stack.Owned || step.Target.In != (stack.Key{}) {
+	if step.ID.Action != plan.Create || o.Sent == plan.NotSent || step.Target.Ownership != stack.Owned || step.Target.In != (stack.Key{}) {
 		return
 	}
 	maps.DeleteFunc(r.made, func(_ place, m made) bool { return now.Sub(m.at) > shownFor })

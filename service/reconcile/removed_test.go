@@ -26,7 +26,7 @@ func TestWhatWasRemovedIsNotBelieved(t *testing.T) {
 	a, b := stack.Owner{Namespace: "shop", Name: "a", UID: "a"}, stack.Owner{Namespace: "shop", Name: "b", UID: "b"}
 	balancer := stack.Resource{Key: stack.Key{Kind: lb}, ID: "lb-1", Proof: stack.Tag}
 	listener := stack.Resource{Key: stack.Key{Kind: port, Name: "80"}, ID: "port-1", In: balancer.Key, Proof: stack.Derived}
-	group := stack.Resource{Key: stack.Key{Kind: shared}, ID: "group-1", Hold: stack.Counted, Proof: stack.Name}
+	group := stack.Resource{Key: stack.Key{Kind: shared}, ID: "group-1", Ownership: stack.Shared, Proof: stack.Name}
 	another := func(change func(*stack.Resource)) stack.Resource {
 		res := balancer
 		change(&res)
@@ -93,7 +93,7 @@ func TestWhatWasMadeMayNotBeShown(t *testing.T) {
 	a, b := stack.Owner{Namespace: "shop", Name: "a", UID: "a"}, stack.Owner{Namespace: "shop", Name: "b", UID: "b"}
 	balancer := stack.Resource{Key: stack.Key{Kind: "lb"}, ID: "lb-1"}
 	listener := stack.Resource{Key: stack.Key{Kind: "port"}, ID: "port-1", In: balancer.Key}
-	shared := stack.Resource{Key: stack.Key{Kind: "group"}, ID: "group-1", Hold: stack.Counted}
+	shared := stack.Resource{Key: stack.Key{Kind: "group"}, ID: "group-1", Ownership: stack.Shared}
 	done := plan.Outcome{Sent: plan.WasSent}
 	lost := plan.Outcome{Sent: plan.MaybeSent, Err: fault.New(fault.Ambiguous, "cut")}
 	for name, tc := range map[string]struct {
@@ -146,7 +146,7 @@ func TestWhatWasMadeMayNotBeShown(t *testing.T) {
 // what a predecessor has removed; it is looked for again when no read shows that any more.
 func TestANewcomerLooksAgain(t *testing.T) {
 	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	group := stack.Resource{Key: stack.Key{Kind: "group"}, ID: "group-1", Hold: stack.Counted, Proof: stack.Name}
+	group := stack.Resource{Key: stack.Key{Kind: "group"}, ID: "group-1", Ownership: stack.Shared, Proof: stack.Name}
 	own := stack.Resource{Key: stack.Key{Kind: "lb"}, ID: "lb-1", Proof: stack.Tag}
 	unproven := group
 	unproven.Proof = stack.None

@@ -137,8 +137,8 @@ func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 		return true // the next draft says what is wrong
 	}
 	want.Owner = d.Owner
-	if r.cloud.Adopt != nil {
-		have = r.cloud.Adopt(want, have)
+	if r.cloud.MatchFound != nil {
+		have = r.cloud.MatchFound(want, have)
 	}
 	p, err := r.difference(d, want, have)
 	return err != nil || !p.Empty()
@@ -186,7 +186,7 @@ func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snaps
 func ours(have, want *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, res := range have.Resources {
-		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Hold == stack.Counted {
+		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Ownership == stack.Shared {
 			if _, wanted := want.Get(res.Key); !wanted {
 				continue
 			}
@@ -254,7 +254,7 @@ func (r *Reconciler) isLastReferrer(o stack.Owner, report engine.Report) bool {
 func ownKinds(d *Draft, report engine.Report) []stack.Kind {
 	var out []stack.Kind
 	add := func(res stack.Resource) {
-		if res.Hold == stack.Owned && !slices.Contains(out, res.Key.Kind) {
+		if res.Ownership == stack.Owned && !slices.Contains(out, res.Key.Kind) {
 			out = append(out, res.Key.Kind)
 		}
 	}
@@ -284,10 +284,10 @@ func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.Resources, func(res stack.Resource) bool {
-		if res.Proof == stack.None || res.Hold == stack.Borrowed || r.cloud.Rules.Kinds[res.Key.Kind].Within.Inherent {
+		if res.Proof == stack.None || res.Ownership == stack.External || r.cloud.Rules.Kinds[res.Key.Kind].Within.Inherent {
 			return false
 		}
-		return res.Hold == stack.Owned || len(r.book.Others(o, res)) == 0
+		return res.Ownership == stack.Owned || len(r.book.Others(o, res)) == 0
 	})
 }
 

@@ -21,9 +21,9 @@ func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
 	return slices.Compact(out)
 }
 
-// lends tells whether a found thing is borrowed, and something of the Service is in it.
+// lends tells whether a found thing is external, and something of the Service is in it.
 func (r *Reconciler) lends(have *stack.Stack, res stack.Resource) bool {
-	return res.Hold == stack.Borrowed && slices.ContainsFunc(have.Resources, func(part stack.Resource) bool {
+	return res.Ownership == stack.External && slices.ContainsFunc(have.Resources, func(part stack.Resource) bool {
 		return part.In == res.Key && part.Proof != stack.None && !r.cloud.Rules.Kinds[part.Key.Kind].Within.Inherent
 	})
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func ruleOf(name string) stack.Resource {
-	return stack.Resource{Key: stack.Key{Kind: kindRule, Name: name}, In: nodesKey, Hold: stack.Counted, Spec: rule{Allow: name}}
+	return stack.Resource{Key: stack.Key{Kind: kindRule, Name: name}, In: nodesKey, Ownership: stack.Shared, Spec: rule{Allow: name}}
 }
 
 func toyRules() diff.Rules {
@@ -58,12 +58,12 @@ func toyCloud() providers.Cloud[string, struct{}] {
 			}
 			return nodeports.Filter{}
 		},
-		Trace:  trace,
-		Scope:  func(in providers.Input[string]) (providers.Scope, error) { return trace(in.Identity), nil },
-		Build:  build,
-		Adopt:  func(_, have *stack.Stack) *stack.Stack { return have },
-		Shadow: func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
-		Rules:  toyRules(),
+		Trace:      trace,
+		Scope:      func(in providers.Input[string]) (providers.Scope, error) { return trace(in.Identity), nil },
+		Build:      build,
+		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
+		MayWant:    func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
+		Rules:      toyRules(),
 		Status: func(_ providers.Input[string], have *stack.Stack) status.Result {
 			if lb, ok := have.Get(lbKey); ok {
 				return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}

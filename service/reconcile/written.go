@@ -38,7 +38,7 @@ func (w *written) note(report engine.Report, now time.Time) {
 	defer w.mu.Unlock()
 	for _, res := range report.Results {
 		step := res.Step
-		if step.Target.Hold != stack.Counted || step.ID.Action == plan.Forget {
+		if step.Target.Ownership != stack.Shared || step.ID.Action == plan.Forget {
 			continue
 		}
 		of := entryOf(step.Target)
@@ -66,7 +66,7 @@ func (w *written) upon(have *stack.Stack, at time.Time) *stack.Stack {
 	defer w.mu.Unlock()
 	out := have
 	for _, res := range have.Resources {
-		if res.Hold != stack.Counted {
+		if res.Ownership != stack.Shared {
 			continue
 		}
 		for _, late := range w.log[entryOf(res)] {

@@ -16,7 +16,7 @@ type crew struct{ Nodes []string }
 var poolKey = stack.Key{Kind: "pool", Name: "all nodes"}
 
 func poolOf(nodes ...string) stack.Resource {
-	return stack.Resource{Key: poolKey, Hold: stack.Counted, Proof: stack.Name, Spec: crew{Nodes: nodes}}
+	return stack.Resource{Key: poolKey, Ownership: stack.Shared, Proof: stack.Name, Spec: crew{Nodes: nodes}}
 }
 
 // wrote is the report of a run that has done one step on the pool.

@@ -14,7 +14,7 @@ import (
 // same time, their Needs say.
 //
 // A found resource without proof is never changed or deleted, whatever the
-// ledger says; a counted one is forgotten instead of deleted while anybody else
+// ledger says; a shared one is forgotten instead of deleted while anybody else
 // wants it, and held while the ledger does not yet know everybody. With a held
 // step goes everything that needs it and its whole replacement.
 func Compare(want, have *stack.Stack, rules Rules, l ledger.Ledger) plan.Plan {
@@ -109,7 +109,7 @@ func (c *comparison) toReplace() {
 		for _, k := range c.parents {
 			w, rule := c.want.byKey[k], c.rules.Kinds[k.Kind]
 			found, exists := c.have.byKey[k]
-			if !exists || c.replaced[k] || w.Hold == stack.Borrowed || rule.Within.Inherent || c.isForeign(w) {
+			if !exists || c.replaced[k] || w.Ownership == stack.External || rule.Within.Inherent || c.isForeign(w) {
 				continue
 			}
 			if c.replaced[w.In] || forced(c.changes(w, found, rule)) || found.State == stack.Failed && rule.Failed == Remake {
@@ -146,7 +146,7 @@ func (c *comparison) wanted() {
 		if c.rules.over() {
 			return
 		}
-		if w := c.want.byKey[k]; w.Hold != stack.Borrowed {
+		if w := c.want.byKey[k]; w.Ownership != stack.External {
 			c.wantedOne(w)
 		}
 	}
@@ -175,14 +175,14 @@ func (c *comparison) wantedOne(w stack.Resource) {
 }
 
 // isForeign tells whether the wanted resource's place is taken by one that
-// nothing proves to be ours. A counted one that is as wanted may be anybody's.
+// nothing proves to be ours. A shared one that is as wanted may be anybody's.
 func (c *comparison) isForeign(w stack.Resource) bool {
 	found, exists := c.have.byKey[w.Key]
 	rule := c.rules.Kinds[w.Key.Kind]
 	if !exists || found.Proof != stack.None || rule.Within.Inherent {
 		return false
 	}
-	return w.Hold == stack.Owned || len(rule.differences(w.Spec, found.Spec)) > 0
+	return w.Ownership == stack.Owned || len(rule.differences(w.Spec, found.Spec)) > 0
 }
 
 // taken plans the creation of a resource whose place somebody else's has, and
@@ -289,10 +289,10 @@ func (c *comparison) unwanted() {
 			continue
 		}
 		found, rule := c.have.byKey[k], c.rules.Kinds[k.Kind]
-		if found.Hold == stack.Borrowed || found.Proof == stack.None || rule.Within.Inherent {
+		if found.Ownership == stack.External || found.Proof == stack.None || rule.Within.Inherent {
 			continue
 		}
-		if found.Hold == stack.Owned && c.isForeign(c.want.byKey[found.In]) {
+		if found.Ownership == stack.Owned && c.isForeign(c.want.byKey[found.In]) {
 			continue // a part of what is not ours is not ours
 		}
 		if rule.Within.Cascade && c.goes(found.In) {
@@ -306,14 +306,14 @@ func (c *comparison) unwanted() {
 // by a step of its own or with its parent.
 func (c *comparison) goes(k stack.Key) bool {
 	found, exists := c.have.byKey[k]
-	if !exists || found.Proof == stack.None || found.Hold == stack.Borrowed {
+	if !exists || found.Proof == stack.None || found.Ownership == stack.External {
 		return false
 	}
 	within := c.rules.Kinds[k.Kind].Within
 	if _, wanted := c.want.byKey[k]; wanted && !within.Inherent {
 		return c.replaced[k]
 	}
-	if found.Hold == stack.Counted && len(c.ledger.Others(c.owner, found)) > 0 {
+	if found.Ownership == stack.Shared && len(c.ledger.Others(c.owner, found)) > 0 {
 		return false // it stays for others
 	}
 	return !within.Inherent || c.goes(found.In)
@@ -332,7 +332,7 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 	if why == plan.Replaced {
 		step.Impact = rule.Impact["replace"]
 	}
-	if found.Hold == stack.Counted {
+	if found.Ownership == stack.Shared {
 		others := c.ledger.Others(c.owner, found)
 		switch {
 		case len(others) > 0 && found.Proof == stack.Leftover:

@@ -244,15 +244,15 @@ func TestParts(t *testing.T) {
 			rules: func(r *diff.Rules) { r.Kinds["uses"] = diff.Rule{Within: diff.Within{Inherent: true}} },
 			plan:  []string{"create group/80", "update uses <- create group/80", "delete group/80 <- create group/80, update uses"},
 		},
-		"borrowed ones are never written": {
-			want: wish(stack.Resource{Key: theLB, Hold: stack.Borrowed, Spec: lb{Scheme: "a"}}),
-			have: found(stack.Resource{Key: theLB, Hold: stack.Borrowed, Spec: lb{Scheme: "b"}}),
+		"external ones are never written": {
+			want: wish(stack.Resource{Key: theLB, Ownership: stack.External, Spec: lb{Scheme: "a"}}),
+			have: found(stack.Resource{Key: theLB, Ownership: stack.External, Spec: lb{Scheme: "b"}}),
 		},
 		"nor missed": {
-			want: wish(stack.Resource{Key: theLB, Hold: stack.Borrowed}), have: found(),
+			want: wish(stack.Resource{Key: theLB, Ownership: stack.External}), have: found(),
 		},
 		"nor released": {
-			want: wish(), have: found(stack.Resource{Key: theLB, Hold: stack.Borrowed}),
+			want: wish(), have: found(stack.Resource{Key: theLB, Ownership: stack.External}),
 		},
 	})
 }

@@ -54,12 +54,12 @@ func (c *comparison) isSwitch(s plan.Step) bool {
 	return (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && c.servedElsewhere(s.ID.Key.Kind)
 }
 
-// leavesLent tells whether the step takes what is ours off a borrowed thing of a serving
+// leavesLent tells whether the step takes what is ours off an external thing of a serving
 // kind, which stays without a step of its own, while another one is wanted.
 func (c *comparison) leavesLent(s plan.Step) bool {
 	lent, exists := c.have.byKey[s.Target.In]
 	_, wanted := c.want.byKey[s.Target.In]
-	return exists && !wanted && lent.Hold == stack.Borrowed && s.Reason == plan.Unwanted && c.servedElsewhere(lent.Key.Kind)
+	return exists && !wanted && lent.Ownership == stack.External && s.Reason == plan.Unwanted && c.servedElsewhere(lent.Key.Kind)
 }
 
 // servedElsewhere tells whether the kind serves, is wanted no more, and another one that
@@ -264,7 +264,7 @@ func (c *comparison) slots() {
 // yield holds a step that takes a place in something shared for which an older owner asks
 // as well. Who has a place is found there, and keeps it.
 func (c *comparison) yield(s plan.Step) {
-	if in := c.want.byKey[s.Target.In]; in.Hold == stack.Owned {
+	if in := c.want.byKey[s.Target.In]; in.Ownership == stack.Owned {
 		return
 	}
 	if o, older := c.ledger.Older(c.owner, s.Target); older {

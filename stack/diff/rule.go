@@ -69,7 +69,7 @@ type Rule struct {
 	Linger  *Linger      // nil: what is replaced goes as soon as it may
 	Pending WhilePending // of a found one that the cloud is still making or changing
 	Failed  OnceFailed   // of a found one that the cloud has given up
-	// Keeps lists what else stays as long as somebody wants a counted resource, such as
+	// Keeps lists what else stays as long as somebody wants a shared resource, such as
 	// the firewall of a health check: who wants the one counts as wanting the others.
 	Keeps func(stack.Key) []stack.Key
 	// Serving kinds are what clients connect to. A found one that is not wanted

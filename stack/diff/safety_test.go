@@ -13,12 +13,12 @@ import (
 
 func TestCounted(t *testing.T) {
 	base := owned(theLB, stack.Key{}, lb{})
-	shadowed := knowing(nil)
-	shadowed.Shadow(stack.Owner{Name: "other", UID: "9"}, func(stack.Resource) bool { return true })
+	unsure := knowing(nil)
+	unsure.EnterUnknown(stack.Owner{Name: "other", UID: "9"}, func(stack.Resource) bool { return true })
 	runCompare(t, map[string]compareCase{
 		"deleted with the last one":  {want: wish(), have: found(ruleFor("80")), plan: []string{"delete rule/80"}},
 		"forgotten while others use": {want: wish(), have: found(ruleFor("80")), ledger: knowing(map[string][]string{"b": {"80"}}), plan: []string{"forget rule/80"}},
-		"or might use":               {want: wish(), have: found(ruleFor("80")), ledger: shadowed, plan: []string{"forget rule/80"}},
+		"or might use":               {want: wish(), have: found(ruleFor("80")), ledger: unsure, plan: []string{"forget rule/80"}},
 		"another entry is no use":    {want: wish(), have: found(ruleFor("80")), ledger: knowing(map[string][]string{"b": {"81"}}), plan: []string{"delete rule/80"}},
 		"held until everybody is known, and with it what it is the evidence of": {
 			want: wish(), have: found(base, ruleFor("80")), ledger: ledger.New(),
@@ -36,7 +36,7 @@ func TestCounted(t *testing.T) {
 			want: wish(ruleFor("81")), have: found(ruleFor("80")), plan: []string{"create rule/81", "delete rule/80 <- create rule/81"},
 		},
 		"what others use is not replaced": {
-			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Hold: stack.Counted, Spec: rule{Allow: "other"}}), have: found(ruleFor("80")),
+			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: found(ruleFor("80")),
 			ledger: knowing(map[string][]string{"b": {"80"}}),
 			rules:  func(r *diff.Rules) { r.Kinds["rule"] = diff.Rule{Immutable: []string{"Allow"}} },
 			plan:   []string{"held create rule/80: needs delete rule/80", "held delete rule/80: ledger"},
@@ -45,7 +45,7 @@ func TestCounted(t *testing.T) {
 			want: wish(ruleFor("80")), have: foreign(found(ruleFor("80")), key("rule", "80")),
 		},
 		"somebody else's rule that differs is left alone": {
-			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Hold: stack.Counted, Spec: rule{Allow: "other"}}), have: foreign(found(ruleFor("80")), key("rule", "80")),
+			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: foreign(found(ruleFor("80")), key("rule", "80")),
 			plan: []string{"held create rule/80: proof"},
 		},
 		"what is nobody's is removed by whoever finds it": {want: wish(), have: leftover(found(ruleFor("80"))), plan: []string{"delete rule/80"}},

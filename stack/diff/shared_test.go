@@ -13,7 +13,7 @@ import (
 // shared is a load balancer of several Services.
 func shared(name string) stack.Resource {
 	r := owned(key("lb", name), stack.Key{}, lb{})
-	r.Hold = stack.Counted
+	r.Ownership = stack.Shared
 	return r
 }
 
@@ -44,7 +44,7 @@ func TestYield(t *testing.T) {
 // the load balancer stays without a step.
 func TestSwitchFromLent(t *testing.T) {
 	lent := shared("shop")
-	lent.Hold, lent.Proof = stack.Borrowed, stack.None
+	lent.Ownership, lent.Proof = stack.External, stack.None
 	part := owned(key("listener", "old"), lent.Key, listener{})
 	for _, single := range []bool{true, false} {
 		rules := toyRules()

@@ -108,7 +108,7 @@ func unproven(r stack.Resource) stack.Resource {
 }
 
 func ruleFor(name string) stack.Resource {
-	return stack.Resource{Key: key("rule", name), In: theNodes, Hold: stack.Counted, Spec: rule{Allow: name}}
+	return stack.Resource{Key: key("rule", name), In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: name}}
 }
 
 func wish(rs ...stack.Resource) *stack.Stack { return &stack.Stack{Owner: me, Resources: rs} }
@@ -118,7 +118,7 @@ func found(rs ...stack.Resource) *stack.Stack {
 	out := &stack.Stack{Owner: me}
 	for _, r := range rs {
 		r.ID = "id-of-" + r.Key.String()
-		if r.Hold != stack.Borrowed {
+		if r.Ownership != stack.External {
 			r.Proof = stack.Tag
 		}
 		out.Resources = append(out.Resources, r)

@@ -49,7 +49,7 @@ func placed(after, target stack.Resource) stack.Resource {
 	if after.Spec == nil {
 		after.Spec = target.Spec
 	}
-	after.Key, after.In, after.Hold, after.Slot = target.Key, target.In, target.Hold, target.Slot
+	after.Key, after.In, after.Ownership, after.Slot = target.Key, target.In, target.Ownership, target.Slot
 	if after.Proof == stack.None {
 		after.Proof = stack.Derived // we have just made it
 	}

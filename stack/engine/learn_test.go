@@ -73,12 +73,12 @@ func TestOnlyWrittenFieldsAreLearnt(t *testing.T) {
 func TestCreationsAreLearnt(t *testing.T) {
 	child, silent := key("child"), key("silent")
 	s := step(owner(1), "a")
-	s.Target.Slot, s.Target.Hold = "port 80", stack.Counted
+	s.Target.Slot, s.Target.Ownership = "port 80", stack.Shared
 	s.With = []stack.Resource{{Key: child, In: key("a"), Slot: "x", Spec: thing{Name: "child"}}, {Key: silent, In: key("a"), Spec: thing{Name: "silent"}}}
 	have := &stack.Stack{}
 	Learn(have, s, plan.Outcome{After: stack.Resource{ID: "1"}, Parts: []stack.Resource{{Key: child, ID: "2", Spec: thing{Name: "as found"}}}})
 	want := []stack.Resource{
-		{Key: key("a"), ID: "1", Slot: "port 80", Hold: stack.Counted, Proof: stack.Derived, Spec: thing{Name: "a"}},
+		{Key: key("a"), ID: "1", Slot: "port 80", Ownership: stack.Shared, Proof: stack.Derived, Spec: thing{Name: "a"}},
 		{Key: child, ID: "2", In: key("a"), Slot: "x", Proof: stack.Derived, Spec: thing{Name: "as found"}},
 		{Key: silent, In: key("a"), Proof: stack.Derived, Spec: thing{Name: "silent"}},
 	}

@@ -15,17 +15,17 @@ type Ledger interface {
 	// Ready tells whether every LoadBalancer Service of the cluster is entered.
 	// Until then nobody knows that an entry is unwanted, so none is removed.
 	Ready() bool
-	// Others lists the other owners that want the counted entry, in order.
+	// Others lists the other owners that want the shared entry, in order.
 	Others(me stack.Owner, entry stack.Resource) []stack.Owner
-	// Older is the oldest of the other owners that want the same counted entry, or the same
-	// slot in the same counted or borrowed resource, and that are older than the owner; of
+	// Older is the oldest of the other owners that want the same shared entry, or the same
+	// slot in the same shared or external resource, and that are older than the owner; of
 	// equally old ones the first by name. False: there is none.
 	Older(me stack.Owner, entry stack.Resource) (stack.Owner, bool)
 	// Entries lists what all owners want in an object, in the order of owners.
 	Entries(object stack.Key) []stack.Resource
 }
 
-// entryID identifies a counted entry across owners: its object and its key,
+// entryID identifies a shared entry across owners: its object and its key,
 // both made from content, never from an owner.
 type entryID struct{ object, entry stack.Key }
 
@@ -44,9 +44,9 @@ type Book struct {
 	// slots are who wants a place in something shared, that only one can have.
 	slots map[slotID]map[stack.Owner]bool
 	since map[stack.Owner]time.Time // when owners were made, as far as it was said
-	// shadows are owners whose entries cannot be computed: for each, a test
+	// unknown are owners whose entries cannot be computed: for each, a test
 	// that errs on yes decides whether it might want an entry.
-	shadows map[stack.Owner]func(stack.Resource) bool
+	unknown map[stack.Owner]func(stack.Resource) bool
 	// removals are the entries that calls remove or have removed.
 	removals map[entryID]*removal
 }
@@ -56,7 +56,7 @@ func New() *Book {
 	return &Book{
 		owners:  map[stack.Owner][]stack.Resource{},
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
-		shadows: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
+		unknown: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
 	}
 }
 
@@ -82,16 +82,16 @@ func (b *Book) EnterSince(owner stack.Owner, since time.Time, resources []stack.
 	b.since[owner] = since
 }
 
-// Enter replaces what the owner wants: the counted entries among the resources.
-// It ends a shadow of the same owner.
+// Enter replaces what the owner wants: the shared entries among the resources.
+// The owner is unknown no longer.
 func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.drop(owner)
-	var counted []stack.Resource
+	var entries []stack.Resource
 	shared := map[stack.Key]bool{}
 	for _, r := range resources {
-		shared[r.Key] = r.Hold != stack.Owned
+		shared[r.Key] = r.Ownership != stack.Owned
 	}
 	for _, r := range resources {
 		if r.Slot != "" && shared[r.In] {
@@ -101,29 +101,29 @@ func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
 			}
 			b.slots[at][owner] = true
 		}
-		if r.Hold != stack.Counted {
+		if r.Ownership != stack.Shared {
 			continue
 		}
-		counted = append(counted, r)
+		entries = append(entries, r)
 		id := entryID{r.In, r.Key}
 		if b.wanting[id] == nil {
 			b.wanting[id] = map[stack.Owner]bool{}
 		}
 		b.wanting[id][owner] = true
 	}
-	b.owners[owner] = counted
+	b.owners[owner] = entries
 }
 
-// Shadow enters an owner whose wishes cannot be computed; might must err on yes.
+// EnterUnknown enters an owner whose wishes cannot be computed; might must err on yes.
 // What the owner wanted before stays entered as well.
-func (b *Book) Shadow(owner stack.Owner, might func(stack.Resource) bool) {
+func (b *Book) EnterUnknown(owner stack.Owner, might func(stack.Resource) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.shadows[owner] = might
+	b.unknown[owner] = might
 }
 
-// Knows tells whether the wishes of the owner are entered. A shadow is no
-// knowledge.
+// Knows tells whether the wishes of the owner are entered. Those of one that is
+// unknown are not.
 func (b *Book) Knows(owner stack.Owner) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -152,7 +152,7 @@ func (b *Book) drop(owner stack.Owner) {
 		}
 	}
 	delete(b.owners, owner)
-	delete(b.shadows, owner)
+	delete(b.unknown, owner)
 	delete(b.since, owner)
 }
 
@@ -181,7 +181,7 @@ func (b *Book) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 	for o := range b.wanting[entryID{entry.In, entry.Key}] {
 		found[o] = true
 	}
-	for o, might := range b.shadows {
+	for o, might := range b.unknown {
 		if might(entry) {
 			found[o] = true
 		}

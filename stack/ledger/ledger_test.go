@@ -20,7 +20,7 @@ var (
 )
 
 func entry(name string) stack.Resource {
-	return stack.Resource{Key: stack.Key{Kind: "rule", Name: name}, In: object, Hold: stack.Counted}
+	return stack.Resource{Key: stack.Key{Kind: "rule", Name: name}, In: object, Ownership: stack.Shared}
 }
 
 func names(owners []stack.Owner) []string {
@@ -50,9 +50,9 @@ func TestOthers(t *testing.T) {
 			l.Enter(b, []stack.Resource{entry("80")})
 			l.Enter(b, []stack.Resource{entry("81")})
 		}, entry("80"), []string{}},
-		"owned ones are not counted": {func(l *ledger.Book) {
+		"owned ones are not shared": {func(l *ledger.Book) {
 			owned := entry("80")
-			owned.Hold = stack.Owned
+			owned.Ownership = stack.Owned
 			l.Enter(b, []stack.Resource{owned})
 		}, entry("80"), []string{}},
 		"the same key in another object is another entry": {func(l *ledger.Book) {
@@ -64,17 +64,17 @@ func TestOthers(t *testing.T) {
 			l.Enter(b, []stack.Resource{entry("80")})
 			l.Leave(b)
 		}, entry("80"), []string{}},
-		"a shadow errs on yes": {func(l *ledger.Book) { l.Shadow(b, yes) }, entry("80"), []string{"b"}},
-		"a shadow keeps what was entered before": {func(l *ledger.Book) {
+		"an unknown owner errs on yes": {func(l *ledger.Book) { l.EnterUnknown(b, yes) }, entry("80"), []string{"b"}},
+		"an unknown owner keeps what was entered before": {func(l *ledger.Book) {
 			l.Enter(b, []stack.Resource{entry("80")})
-			l.Shadow(b, func(stack.Resource) bool { return false })
+			l.EnterUnknown(b, func(stack.Resource) bool { return false })
 		}, entry("80"), []string{"b"}},
-		"entering ends the shadow": {func(l *ledger.Book) {
-			l.Shadow(b, yes)
+		"entering ends that": {func(l *ledger.Book) {
+			l.EnterUnknown(b, yes)
 			l.Enter(b, nil)
 		}, entry("80"), []string{}},
-		"leaving ends the shadow": {func(l *ledger.Book) {
-			l.Shadow(b, yes)
+		"leaving ends that": {func(l *ledger.Book) {
+			l.EnterUnknown(b, yes)
 			l.Leave(b)
 		}, entry("80"), []string{}},
 	} {
@@ -90,11 +90,11 @@ func TestOthers(t *testing.T) {
 
 func TestKnows(t *testing.T) {
 	l := ledger.New()
-	l.Shadow(a, func(stack.Resource) bool { return true })
+	l.EnterUnknown(a, func(stack.Resource) bool { return true })
 	l.Enter(b, nil)
 	got := []bool{l.Knows(a), l.Knows(b), l.Knows(c)}
 	if diff := cmp.Diff([]bool{false, true, false}, got); diff != "" {
-		t.Errorf("shadow, entered, never seen (-want +got):\n%s", diff)
+		t.Errorf("unknown, entered, never seen (-want +got):\n%s", diff)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestRemovedSince(t *testing.T) {
 // to all others, equally old ones by name; nobody is told of who came later, or of places
 // in what is one's own.
 func TestOlder(t *testing.T) {
-	lb := stack.Resource{Key: stack.Key{Kind: "lb", Name: "shop"}, Hold: stack.Counted}
+	lb := stack.Resource{Key: stack.Key{Kind: "lb", Name: "shop"}, Ownership: stack.Shared}
 	port := stack.Resource{Key: stack.Key{Kind: "listener"}, In: lb.Key, Slot: "port 80"}
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
 	l := ledger.New()
@@ -207,7 +207,7 @@ func TestOlder(t *testing.T) {
 	check(b, port, "a")
 	check(a, port, "")
 	own := lb
-	own.Hold = stack.Owned
+	own.Ownership = stack.Owned
 	l.EnterSince(a, at(1), []stack.Resource{own, port})
 	check(b, port, "")
 	l.Leave(a)

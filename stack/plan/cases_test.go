@@ -144,7 +144,7 @@ func created() plan.Plan {
 		},
 		{
 			ID: id(o, plan.Create, nodeRule, ""), Reason: plan.Missing, Needs: []plan.StepID{createGroup}, Batch: "authorize/sg-0f3e9",
-			Target: stack.Resource{Key: nodeRule, Hold: stack.Counted, Spec: ruleSpec{Group: stack.RefID("sg-0f3e9"), Protocol: "tcp", From: 31380, To: 31380, Source: stack.RefTo(group)}},
+			Target: stack.Resource{Key: nodeRule, Ownership: stack.Shared, Spec: ruleSpec{Group: stack.RefID("sg-0f3e9"), Protocol: "tcp", From: 31380, To: 31380, Source: stack.RefTo(group)}},
 		},
 	}}
 }
@@ -237,7 +237,7 @@ func moved() plan.Plan {
 	p := plan.Plan{Owner: o, Steps: []plan.Step{
 		{
 			ID: id(o, plan.Forget, nodeRule, ""), Reason: plan.Shared, Why: "stays, used by shop/api, shop/cart, shop/pay and 11 more",
-			Target: stack.Resource{Key: nodeRule, ID: "sg-0f3e9/tcp/31380", Hold: stack.Counted, Spec: ruleSpec{}},
+			Target: stack.Resource{Key: nodeRule, ID: "sg-0f3e9/tcp/31380", Ownership: stack.Shared, Spec: ruleSpec{}},
 		},
 		{ID: deleteLB, Reason: plan.Unwanted, Impact: plan.Interrupts, Target: stack.Resource{Key: classic, ID: lbName, Spec: classicSpec{Name: lbName}}},
 		{ID: id(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},

@@ -19,7 +19,7 @@ type members struct {
 }
 
 // maxMembers bounds the lines of one sign: a cluster of a thousand nodes has
-// its instances counted, not listed; JSON has all.
+// its instances shared, not listed; JSON has all.
 const maxMembers = 12
 
 // membersOf compares member by member where both values have members. A step

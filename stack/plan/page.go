@@ -23,7 +23,7 @@ type span struct {
 func plain(text string) span { return span{text: text} }
 func faint(text string) span { return span{text: text, style: dim} }
 
-// page collects lines. Widths are counted before colours are added, and no line
+// page collects lines. Widths are shared before colours are added, and no line
 // is longer than the width, unless values are shown whole.
 type page struct {
 	out   strings.Builder

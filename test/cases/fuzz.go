@@ -187,8 +187,8 @@ func (z Fuzzer[C, F]) Read(f *testing.F) {
 			}
 		}
 		have = ScrambleStack(have, found)
-		if z.Cloud.Follow != nil {
-			z.Cloud.Follow(in, c.Facts, have)
+		if z.Cloud.KeepServing != nil {
+			z.Cloud.KeepServing(in, c.Facts, have)
 		}
 		z.Cloud.Status(in, have)
 		want, more, err := z.Cloud.Build(in, c.Facts, have)
@@ -243,8 +243,8 @@ func (z Fuzzer[C, F]) distort(c Fuzzed[C, F], data []byte) *corev1.Service {
 }
 
 func (z Fuzzer[C, F]) compare(c Fuzzed[C, F], want, have *stack.Stack) plan.Plan {
-	if z.Cloud.Adopt != nil {
-		have = z.Cloud.Adopt(want, have)
+	if z.Cloud.MatchFound != nil {
+		have = z.Cloud.MatchFound(want, have)
 	}
 	return diff.Compare(want, have, z.Cloud.Rules, c.Book)
 }

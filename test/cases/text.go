@@ -21,11 +21,11 @@ func Text(s *stack.Stack, field func(any) string) string {
 		if r.In != (stack.Key{}) {
 			fmt.Fprintf(&b, "  in %s", r.In)
 		}
-		switch r.Hold {
-		case stack.Counted:
-			b.WriteString("  (counted)")
-		case stack.Borrowed:
-			b.WriteString("  (borrowed)")
+		switch r.Ownership {
+		case stack.Shared:
+			b.WriteString("  (shared)")
+		case stack.External:
+			b.WriteString("  (external)")
 		case stack.Owned:
 		}
 		if r.Slot != "" {

@@ -163,7 +163,7 @@ func unnoted(apply func(context.Context, plan.Batch) []plan.Outcome) func(contex
 	var ongoing sync.Map
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 		step := batch.Steps[0]
-		if step.ID.Action != plan.Delete || step.Target.Hold != stack.Counted {
+		if step.ID.Action != plan.Delete || step.Target.Ownership != stack.Shared {
 			return apply(ctx, batch)
 		}
 		if _, begun := ongoing.LoadOrStore(step.ID, true); !begun {

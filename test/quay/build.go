@@ -68,15 +68,15 @@ func build(in providers.Input[Config], _ struct{}, _ *stack.Stack) (*stack.Stack
 		l := Listener{Protocol: string(p.Protocol), Port: p.Port, NodePort: p.NodePort}
 		key := listenerKey(l.Protocol, l.Port)
 		out.Put(stack.Resource{Key: key, In: balancerKey(), Slot: key.Name, Spec: l})
-		out.Put(stack.Resource{Key: openingKey(strings.ToLower(l.Protocol)), Hold: stack.Counted, Spec: Opening{strings.ToLower(l.Protocol)}})
+		out.Put(stack.Resource{Key: openingKey(strings.ToLower(l.Protocol)), Ownership: stack.Shared, Spec: Opening{strings.ToLower(l.Protocol)}})
 	}
 	problems := append(capability().Judge(in.Service, in.Backends), capability().Exceeds(providers.SizeOf(capability(), in.Service))...)
 	return out, problems, nil
 }
 
-// follow says what is wanted of a Service that cannot be built, because of a typing error
+// keepServing says what is wanted of a Service that cannot be built, because of a typing error
 // of its user for example: what is there, with today's machines behind it.
-func follow(in providers.Input[Config], _ struct{}, have *stack.Stack) *stack.Stack {
+func keepServing(in providers.Input[Config], _ struct{}, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{}
 	for _, r := range have.Resources {
 		if r.Key.Kind == kindMachines {

@@ -32,18 +32,18 @@ func Cloud() providers.Cloud[Config, struct{}] {
 		Reach: func(in providers.Input[Config]) providers.Reach {
 			return providers.Reach{Kind: in.Kind, Size: providers.SizeOf(capability(), in.Service)}
 		},
-		Select: func(providers.Input[Config]) nodeports.Filter { return nodeports.Filter{} },
-		Trace:  trace,
-		Scope:  func(in providers.Input[Config]) (providers.Scope, error) { return trace(in.Identity), nil },
-		Build:  build,
-		Follow: follow,
+		Select:      func(providers.Input[Config]) nodeports.Filter { return nodeports.Filter{} },
+		Trace:       trace,
+		Scope:       func(in providers.Input[Config]) (providers.Scope, error) { return trace(in.Identity), nil },
+		Build:       build,
+		KeepServing: keepServing,
 		// What is found has the key of what is wanted already: names say it all.
-		Adopt: func(_, have *stack.Stack) *stack.Stack { return have },
+		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
 		// A Service that cannot be built may want any opening.
-		Shadow: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Hold == stack.Counted },
-		Rules:  rules(),
-		Status: show,
-		Open:   open,
+		MayWant: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Ownership == stack.Shared },
+		Rules:   rules(),
+		Status:  show,
+		Open:    open,
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		}
 		for _, name := range all.Openings {
 			if protocol, ours := strings.CutPrefix(name, openingOf(s.cluster, "")); ours {
-				out[i].Have.Put(stack.Resource{Key: openingKey(protocol), ID: name, Hold: stack.Counted, Proof: stack.Name, Spec: Opening{protocol}})
+				out[i].Have.Put(stack.Resource{Key: openingKey(protocol), ID: name, Ownership: stack.Shared, Proof: stack.Name, Spec: Opening{protocol}})
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func TestAdoptRefused(t *testing.T) {
 		svc.Spec.Ports, svc.Spec.SessionAffinity = svc.Spec.Ports[:1], ""
 		facts := w.Facts
 		facts.Given = map[string]Given{"edge": c.there}
-		have := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: edgeARN, Hold: stack.Borrowed, Spec: Network{Name: "edge", Groups: c.groups}}}}
+		have := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: edgeARN, Ownership: stack.External, Spec: Network{Name: "edge", Groups: c.groups}}}}
 		in, problems := inputOf(parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n"), w.ClusterName, svc, w.Nodes)
 		_, more, err := build(in, &facts, have)
 		problems = append(problems, more...)

@@ -172,15 +172,15 @@ func (b *builder) classicNodeRules(first stack.Ref) {
 }
 
 // putNodeRule wants a rule in a group of the nodes. A rule that somebody made by
-// hand serves as well and stays theirs: it is borrowed.
+// hand serves as well and stays theirs: it is external.
 func (b *builder) putNodeRule(r NodeRule, sourceName string) {
 	key := NodeRuleKey(r.Group, r.Permission, sourceName)
 	if _, twice := b.out.Get(key); twice {
 		return
 	}
-	res := stack.Resource{Key: key, In: stack.Key{Kind: KindNodeGroup, Name: r.Group}, Hold: stack.Counted, Spec: r}
+	res := stack.Resource{Key: key, In: stack.Key{Kind: KindNodeGroup, Name: r.Group}, Ownership: stack.Shared, Spec: r}
 	if b.byHand(r) {
-		res.Hold = stack.Borrowed
+		res.Ownership = stack.External
 	}
 	b.out.Put(res)
 }

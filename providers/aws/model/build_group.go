@@ -54,10 +54,10 @@ func (f *controlled) created() string {
 func (f *controlled) putBalancer(spec Network) {
 	r := stack.Resource{Key: f.balancer, Spec: spec}
 	if f.adopts {
-		r.Hold, r.ID = stack.Borrowed, f.facts.Given[f.ofGroup].ARN
+		r.Ownership, r.ID = stack.External, f.facts.Given[f.ofGroup].ARN
 	} else if f.ofGroup != "" {
 		spec.Members = nil
-		r.Hold, r.Spec = stack.Counted, spec
+		r.Ownership, r.Spec = stack.Shared, spec
 	}
 	f.out.Put(r)
 }
@@ -76,7 +76,7 @@ func (f *controlled) groupNameOf(p lbcPort, group TargetGroup) string {
 // commonFront is the security group by which clients of all members come in.
 func (f *controlled) commonFront() stack.Ref {
 	key := FrontKey(f.ofGroup)
-	f.out.Put(stack.Resource{Key: key, Hold: stack.Counted, Spec: Group{
+	f.out.Put(stack.Resource{Key: key, Ownership: stack.Shared, Spec: Group{
 		Name: FrontName(f.in.Cluster, f.ofGroup), Description: ManagedGroupDescription, VPC: f.facts.VPC, Tags: f.tagged(resourceGroup),
 	}})
 	return stack.RefTo(key)
@@ -115,7 +115,7 @@ func (f *controlled) frontEntries() {
 		} else if !served {
 			continue
 		}
-		f.out.Put(stack.Resource{Key: FrontRuleKey(front.Name, p), In: front, Hold: stack.Counted, Spec: FrontRule{Permission: p, Listener: ref}})
+		f.out.Put(stack.Resource{Key: FrontRuleKey(front.Name, p), In: front, Ownership: stack.Shared, Spec: FrontRule{Permission: p, Listener: ref}})
 	}
 }
 

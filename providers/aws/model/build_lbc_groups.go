@@ -127,7 +127,7 @@ func (f *controlled) sharedGroup() stack.Ref {
 		return stack.RefID(id)
 	}
 	key := sharedGroupKey(f.in.Cluster)
-	f.out.Put(stack.Resource{Key: key, Hold: stack.Counted, Spec: Group{
+	f.out.Put(stack.Resource{Key: key, Ownership: stack.Shared, Spec: Group{
 		Name: key.Name, Description: sharedGroupDescription, VPC: f.facts.VPC, Tags: sharedGroupTags(f.in.Cluster, f.c.Tags),
 	}})
 	return stack.RefTo(key)

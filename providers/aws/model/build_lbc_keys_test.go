@@ -126,7 +126,7 @@ func (w world) wish(t *testing.T, svc *corev1.Service) *stack.Stack {
 	t.Helper()
 	config := parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n")
 	in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)
-	lent := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: "arn:edge", Hold: stack.Borrowed, Spec: Network{Name: "edge"}}}}
+	lent := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: "arn:edge", Ownership: stack.External, Spec: Network{Name: "edge"}}}}
 	want, more, err := build(in, &w.Facts, lent)
 	if problems = append(problems, more...); err != nil || problems.Errors() {
 		t.Fatalf("%v: %v %v", svc.Annotations, err, problems.Strings())

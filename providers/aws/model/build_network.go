@@ -141,7 +141,7 @@ func (b *builder) keepGroups(old []stack.Ref) {
 	}
 	for _, ref := range old {
 		if shared, ok := b.have.Get(ref.To); ok && ref.To.Kind == KindSharedGroup {
-			b.out.Put(stack.Resource{Key: shared.Key, Hold: stack.Counted, Spec: shared.Spec})
+			b.out.Put(stack.Resource{Key: shared.Key, Ownership: stack.Shared, Spec: shared.Spec})
 		}
 	}
 }

@@ -19,7 +19,7 @@ const LeavingMark = "leaving/"
 // the third one deletes the old group. What the listener forwards to tells which plan is next.
 // Sources: AWS, User Guide for Network Load Balancers: "Distribute traffic to multiple target
 // groups" (weights from 0 to 999, of which 0 gets nothing, since November 2025; new connections
-// follow new weights, old ones stay), "Health checks" (targets are checked as soon as a listener
+// keepServing new weights, old ones stay), "Health checks" (targets are checked as soon as a listener
 // names their group), and "Target health status" (unused, initial, healthy).
 
 // handOver has a listener keep the target group that it sends to, if that can still serve,
@@ -152,7 +152,7 @@ func (b *builder) keepRules() {
 	for _, r := range b.have.Of(KindNodeRule) {
 		rule, _ := r.Spec.(NodeRule)
 		if r.Proof != stack.None && rule.Permission.Source.IsZero() && slices.ContainsFunc(ports, func(port int32) bool { return admits(r, port) }) {
-			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Hold: r.Hold, Spec: rule})
+			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: r.Ownership, Spec: rule})
 		}
 	}
 }

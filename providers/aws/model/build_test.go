@@ -243,12 +243,12 @@ func TestShadow(t *testing.T) {
 		{"no rule", stack.Resource{Key: ClassicKey(), Spec: Classic{}}, false},
 	}
 	for _, tt := range tests {
-		if got := shadow(id, tt.entry); got != tt.want {
+		if got := mayWant(id, tt.entry); got != tt.want {
 			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
 		}
 	}
 	id.Config.DisableNodeRules = true
-	if shadow(id, rule(sizeRule("0.0.0.0/0"), RuleMTU, "")) {
+	if mayWant(id, rule(sizeRule("0.0.0.0/0"), RuleMTU, "")) {
 		t.Error("rules are wanted although they are switched off")
 	}
 }

@@ -51,7 +51,7 @@ func TestIdempotent(t *testing.T) {
 			if d := cmp.Diff(r.want.Resources, again.Resources); d != "" {
 				t.Errorf("build on its own result differs (-first +again):\n%s", d)
 			}
-			p := diff.Compare(again, adopt(again, have), Rules(), cases.ReadyLedger())
+			p := diff.Compare(again, matchFound(again, have), Rules(), cases.ReadyLedger())
 			if !p.Empty() {
 				t.Errorf("plan is not empty:\n%s", planText(p))
 			}
@@ -122,7 +122,7 @@ func TestMoves(t *testing.T) {
 	}
 	for i, from := range stacks {
 		for j, to := range stacks {
-			have := adopt(to, asFound(from))
+			have := matchFound(to, asFound(from))
 			p := diff.Compare(to, have, Rules(), cases.ReadyLedger())
 			for _, h := range p.Held {
 				t.Errorf("%s to %s: held by %s: %s: %s", names[i], names[j], h.By, h.Step.ID, h.Why)

@@ -30,7 +30,7 @@ func claimed(want, have *stack.Stack) *stack.Stack {
 }
 
 func claimable(r stack.Resource) bool {
-	if r.Hold == stack.Borrowed {
+	if r.Ownership == stack.External {
 		return false
 	}
 	switch r.Key.Kind {

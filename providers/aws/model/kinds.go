@@ -19,7 +19,7 @@ const (
 	KindGroup        stack.Kind = "security-group"            // our own group, on the load balancer
 	KindIngress      stack.Kind = "security-group-ingress"    // the rules of our own group; inherent in it
 	KindNodeGroup    stack.Kind = "node-security-group"       // an object that is never ours: the group of the nodes
-	KindNodeRule     stack.Kind = "node-security-group-rule"  // an entry in it; counted
+	KindNodeRule     stack.Kind = "node-security-group-rule"  // an entry in it; shared
 	KindClassic      stack.Kind = "classic-load-balancer"     // key name: empty
 	KindClassicPort  stack.Kind = "classic-listener"          // key name: the port; inline in the load balancer
 	KindClassicPol   stack.Kind = "classic-policy"            // key name: the policy's name
@@ -37,11 +37,11 @@ const (
 	KindListenerAttr stack.Kind = "listener-attributes"       // inherent in the listener, same name
 	KindCertificates stack.Kind = "listener-certificates"     // besides the default one; inherent in the listener, same name
 	KindCapacity     stack.Kind = "capacity-reservation"      // inherent in the load balancer
-	KindSharedGroup  stack.Kind = "shared-security-group"     // of all load balancers of kind nlb-lbc; counted
+	KindSharedGroup  stack.Kind = "shared-security-group"     // of all load balancers of kind nlb-lbc; shared
 
-	KindSharedNetwork stack.Kind = "shared-network-load-balancer" // key name: the group of Services; counted; or the name of one of others; borrowed
-	KindFrontGroup    stack.Kind = "front-security-group"         // on it; the same name; counted
-	KindFrontRule     stack.Kind = "front-security-group-rule"    // an entry in it; counted
+	KindSharedNetwork stack.Kind = "shared-network-load-balancer" // key name: the group of Services; shared; or the name of one of others; external
+	KindFrontGroup    stack.Kind = "front-security-group"         // on it; the same name; shared
+	KindFrontRule     stack.Kind = "front-security-group-rule"    // an entry in it; shared
 )
 
 // Tags are AWS tags by key.

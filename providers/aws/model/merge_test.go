@@ -24,7 +24,7 @@ func fromGroup(id string) Permission {
 
 func ruleStep(owner string, a plan.Action, p Permission) plan.Step {
 	target := stack.Resource{
-		Key: NodeRuleKey(nodesGroup, Normal(p), ""), Hold: stack.Counted,
+		Key: NodeRuleKey(nodesGroup, Normal(p), ""), Ownership: stack.Shared,
 		Spec: NodeRule{Group: nodesGroup, Permission: p, Description: "of " + owner},
 	}
 	return plan.Step{ID: plan.StepID{Owner: stack.Owner{Name: owner}, Key: target.Key, Action: a}, Target: target}

@@ -102,7 +102,7 @@ func becomes(in input, want *stack.Stack) providers.Reach {
 		case Network:
 			public(spec.Scheme)
 			for _, m := range spec.Mappings {
-				if m.Allocation != "" && !asked(m) && res.Hold != stack.Borrowed {
+				if m.Allocation != "" && !asked(m) && res.Ownership != stack.External {
 					r.Names = append(r.Names, providers.Naming{Thing: providers.ThingAddress, Key: "address of the load balancer in " + m.Subnet, Value: m.Allocation})
 				}
 			}

@@ -63,7 +63,7 @@ func listens(have *stack.Stack, lb stack.Key) bool {
 // endpoint is the DNS name of a found load balancer that is ours or lent, and its state.
 func endpoint(have *stack.Stack, k stack.Key) (string, stack.State) {
 	r, ok := have.Get(k)
-	if !ok || r.Proof == stack.None && r.Hold != stack.Borrowed || !listens(have, k) {
+	if !ok || r.Proof == stack.None && r.Ownership != stack.External || !listens(have, k) {
 		return "", stack.Failed
 	}
 	switch spec := r.Spec.(type) {

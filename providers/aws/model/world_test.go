@@ -34,14 +34,14 @@ type world struct {
 }
 
 type haveYAML struct {
-	Key   stack.Key
-	ID    string
-	In    stack.Key
-	Hold  stack.Hold
-	Slot  string
-	Proof stack.Proof
-	State stack.State
-	Spec  json.RawMessage
+	Key       stack.Key
+	ID        string
+	In        stack.Key
+	Ownership stack.Ownership
+	Slot      string
+	Proof     stack.Proof
+	State     stack.State
+	Spec      json.RawMessage
 }
 
 // testCase is one case of testdata.
@@ -119,7 +119,7 @@ func (c testCase) have(t testing.TB) *stack.Stack {
 		have.Drop(k)
 	}
 	for _, h := range c.world.Have {
-		have.Put(stack.Resource{Key: h.Key, ID: h.ID, In: h.In, Hold: h.Hold, Slot: h.Slot, Proof: h.Proof, State: h.State, Spec: specOf(t, h)})
+		have.Put(stack.Resource{Key: h.Key, ID: h.ID, In: h.In, Ownership: h.Ownership, Slot: h.Slot, Proof: h.Proof, State: h.State, Spec: specOf(t, h)})
 	}
 	have.Owner = cases.OwnerOf(c.service)
 	return have
@@ -158,7 +158,7 @@ func decode[T any](t testing.TB, raw json.RawMessage) T {
 func asFound(want *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: want.Owner}
 	for _, r := range want.Resources {
-		if r.Hold == stack.Borrowed {
+		if r.Ownership == stack.External {
 			if r.Key.Kind == KindSharedNetwork {
 				out.Put(r) // it is read, because others decide what it is like
 			}
@@ -203,7 +203,7 @@ func (c testCase) run(t testing.TB) result {
 	if problems.Errors() {
 		want = nil
 	}
-	r.want, r.have = want, adopt(want, r.have)
+	r.want, r.have = want, matchFound(want, r.have)
 	return r
 }
 

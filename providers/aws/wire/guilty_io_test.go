@@ -29,7 +29,7 @@ func TestGuiltyNodeRules(t *testing.T) {
 				if bad {
 					rule := step.Target.Spec.(model.NodeRule)
 					rule.CIDR, rule.Source = "", stack.RefID(gone)
-					step.Target = counted(rule)
+					step.Target = sharedRule(rule)
 					step.ID.Key = step.Target.Key
 				}
 				return step
@@ -49,7 +49,7 @@ func TestGroupOfNodesGone(t *testing.T) {
 		for i := range steps {
 			rule := steps[i].Target.Spec.(model.NodeRule)
 			rule.Group = gone
-			steps[i].Target = counted(rule)
+			steps[i].Target = sharedRule(rule)
 			steps[i].ID.Key = steps[i].Target.Key
 			steps[i].Batch = "sg/" + gone
 		}

@@ -24,7 +24,7 @@ func (r *rig) ruleSteps(action plan.Action, from, to int) []plan.Step {
 	var out []plan.Step
 	for n := from; n < to; n++ {
 		o := owner(n)
-		target := counted(r.nodeRule("tcp", int32(30000+n), "0.0.0.0/0", model.ClientDescription(model.LoadBalancerName(o.UID))))
+		target := sharedRule(r.nodeRule("tcp", int32(30000+n), "0.0.0.0/0", model.ClientDescription(model.LoadBalancerName(o.UID))))
 		out = append(out, plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: action}, Target: target, Batch: "sg/" + r.seed.NodeGroup})
 	}
 	return out

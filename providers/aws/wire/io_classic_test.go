@@ -95,7 +95,7 @@ func (w classicWish) stack() *stack.Stack {
 	if w.nodeGroup != "" {
 		p := model.Permission{Protocol: "-1", Source: stack.RefTo(group)}
 		s.Put(stack.Resource{
-			Key: model.NodeRuleKey(w.nodeGroup, p, w.group.Name), In: stack.Key{Kind: model.KindNodeGroup, Name: w.nodeGroup}, Hold: stack.Counted,
+			Key: model.NodeRuleKey(w.nodeGroup, p, w.group.Name), In: stack.Key{Kind: model.KindNodeGroup, Name: w.nodeGroup}, Ownership: stack.Shared,
 			Spec: model.NodeRule{Group: w.nodeGroup, Permission: p},
 		})
 	}

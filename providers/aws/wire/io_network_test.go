@@ -67,10 +67,10 @@ func (r *rig) nodeRule(protocol string, port int32, cidr, description string) mo
 	}
 }
 
-func counted(rule model.NodeRule) stack.Resource {
+func sharedRule(rule model.NodeRule) stack.Resource {
 	return stack.Resource{
 		Key: model.NodeRuleKey(rule.Group, rule.Permission, ""), In: stack.Key{Kind: model.KindNodeGroup, Name: rule.Group},
-		Hold: stack.Counted, Spec: rule,
+		Ownership: stack.Shared, Spec: rule,
 	}
 }
 
@@ -108,7 +108,7 @@ func (w networkWish) stack() *stack.Stack {
 		s.Put(stack.Resource{Key: stack.Key{Kind: model.KindListener, Name: name}, In: lb, Slot: model.PortSlot(p.Port), Spec: p.Listener})
 	}
 	for _, rule := range w.rules {
-		s.Put(counted(rule))
+		s.Put(sharedRule(rule))
 	}
 	s.Sort()
 	return s

@@ -54,7 +54,7 @@ func TestSharedTraffic(t *testing.T) {
 	}
 	r.TB = t
 	r.turnAround(w.owner)
-	if p := diff.Compare(w.stack(), r.cloud.Adopt(w.stack(), r.read(w.owner)), model.Rules(), r.book); !p.Empty() {
+	if p := diff.Compare(w.stack(), r.cloud.MatchFound(w.stack(), r.read(w.owner)), model.Rules(), r.book); !p.Empty() {
 		t.Errorf("another order of the groups is taken for a difference: %s", steps(p))
 	}
 	r.arrive(w.owner, nil)

@@ -117,7 +117,7 @@ func (r *rig) read(o stack.Owner) *stack.Stack {
 // known then.
 func (r *rig) walk(o stack.Owner, want *stack.Stack) engine.Report {
 	r.Helper()
-	have := r.cloud.Adopt(want, r.read(o))
+	have := r.cloud.MatchFound(want, r.read(o))
 	if want != nil {
 		r.book.Enter(o, want.Resources)
 	} else {
@@ -138,7 +138,7 @@ func (r *rig) arrive(o stack.Owner, want *stack.Stack) {
 	if err := report.Err(); err != nil || !report.Clean() {
 		r.Fatalf("run: %v %+v", err, report.Results)
 	}
-	have := r.cloud.Adopt(want, r.read(o))
+	have := r.cloud.MatchFound(want, r.read(o))
 	if again := diff.Compare(want, have, model.Rules(), r.book); !again.Empty() {
 		r.Errorf("a second plan is not empty: %s", steps(again))
 	}

@@ -150,7 +150,7 @@ func (r *read) frontStack(v *view, group string) []stack.Resource {
 		return nil
 	}
 	res := r.groupOf(model.FrontKey(group), g)
-	res.Hold, res.Proof = stack.Counted, stack.None
+	res.Ownership, res.Proof = stack.Shared, stack.None
 	if r.isMember(v, group) {
 		res.Proof = stack.Tag
 	}
@@ -162,7 +162,7 @@ func (r *read) frontStack(v *view, group string) []stack.Resource {
 			continue // made by hand
 		}
 		key := model.FrontRuleKey(res.Key.Name, p)
-		out = append(out, stack.Resource{Key: key, ID: key.Name, In: res.Key, Hold: stack.Counted, Proof: stack.Leftover, Spec: model.FrontRule{Permission: p, Group: res.ID}})
+		out = append(out, stack.Resource{Key: key, ID: key.Name, In: res.Key, Ownership: stack.Shared, Proof: stack.Leftover, Spec: model.FrontRule{Permission: p, Group: res.ID}})
 	}
 	return out
 }
@@ -177,10 +177,10 @@ func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
 	v.seen = append(v.seen, arn)
 	spec := r.networkOf(v, lb)
 	spec.Name, spec.Members = awssdk.ToString(lb.LoadBalancerName), r.membersOn(arn)
-	res := stack.Resource{Key: model.SharedNetworkKey(group), ID: arn, Hold: stack.Counted, State: stateOf(lb), Spec: spec}
+	res := stack.Resource{Key: model.SharedNetworkKey(group), ID: arn, Ownership: stack.Shared, State: stateOf(lb), Spec: spec}
 	if model.IsAdopted(group) {
 		spec.Members = nil
-		res.Hold, res.Spec = stack.Borrowed, spec
+		res.Ownership, res.Spec = stack.External, spec
 	} else if r.isMember(v, group) {
 		res.Proof = stack.Tag
 	}

@@ -275,7 +275,7 @@ func (r *read) sharedStack(v *view) []stack.Resource {
 		}
 		key := stack.Key{Kind: model.KindSharedGroup, Name: name}
 		res := r.groupOf(key, g)
-		res.Hold, res.Proof = stack.Counted, stack.None
+		res.Ownership, res.Proof = stack.Shared, stack.None
 		tags := res.Spec.(model.Group).Tags
 		if tags[model.TagLBCCluster] == r.cluster && tags[model.TagLBCShared] == model.ResourceShared {
 			v.own[res.ID] = key

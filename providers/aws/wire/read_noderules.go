@@ -118,10 +118,10 @@ func (j judge) resource(group string, rule model.FoundRule) stack.Resource {
 		p.Source = j.view.ref(rule.Source.ID)
 	}
 	return stack.Resource{
-		Key:  model.NodeRuleKey(group, p, cmp.Or(j.names[rule.Source.ID], j.others[rule.Source.ID])),
-		ID:   model.NodeRuleID(group, rule.Permission, sourceText(rule.Permission)),
-		In:   stack.Key{Kind: model.KindNodeGroup, Name: group},
-		Hold: stack.Counted, Proof: j.proof(group, rule),
+		Key:       model.NodeRuleKey(group, p, cmp.Or(j.names[rule.Source.ID], j.others[rule.Source.ID])),
+		ID:        model.NodeRuleID(group, rule.Permission, sourceText(rule.Permission)),
+		In:        stack.Key{Kind: model.KindNodeGroup, Name: group},
+		Ownership: stack.Shared, Proof: j.proof(group, rule),
 		Spec: model.NodeRule{Group: group, Permission: p, Description: rule.Description},
 	}
 }

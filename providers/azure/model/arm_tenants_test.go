@@ -129,5 +129,5 @@ func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Book) plan.Plan {
 		want = built
 		book.Enter(owner, want.Resources)
 	}
-	return diff.Compare(want, adopt(want, have), Rules(), book)
+	return diff.Compare(want, matchFound(want, have), Rules(), book)
 }

@@ -173,7 +173,7 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			n := pool.Text("name")
 			own := strings.EqualFold(n, LocalPoolName(o, "IPv4")) || strings.EqualFold(n, LocalPoolName(o, "IPv6"))
 			if spec, ok := PoolSpecOf(a.c, lb, n); ok && (own || strings.EqualFold(n, a.cluster) || strings.EqualFold(n, a.cluster+SuffixIPv6)) {
-				out.Put(stack.Resource{Key: PoolKey(name, n), In: BalancerKey(name), Hold: stack.Counted, Proof: PoolProof(a.cluster, base, lb, n, there), Spec: spec})
+				out.Put(stack.Resource{Key: PoolKey(name, n), In: BalancerKey(name), Ownership: stack.Shared, Proof: PoolProof(a.cluster, base, lb, n, there), Spec: spec})
 			}
 		}
 		for _, m := range a.members {
@@ -201,7 +201,7 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 	for _, s := range a.facts.Subnets {
 		if s.PolicyDisabled {
 			key := PolicyKey(a.c.NetworkGroup(), a.c.VNet, s.Name)
-			out.Put(stack.Resource{Key: key, Hold: stack.Counted, Spec: Policy{Group: a.c.NetworkGroup(), Network: a.c.VNet, Subnet: s.Name, Disabled: true}})
+			out.Put(stack.Resource{Key: key, Ownership: stack.Shared, Spec: Policy{Group: a.c.NetworkGroup(), Network: a.c.VNet, Subnet: s.Name, Disabled: true}})
 		}
 	}
 	out.Sort()
@@ -329,7 +329,7 @@ func (a *arm) applyIP(b plan.Batch) map[int]error {
 // shared tells whether others are named on the public IP or want it.
 func (a *arm) shared(key string, s plan.Step, b plan.Batch) bool {
 	_, remove := Unbound(a.pips[key], s.ID.Owner)
-	entry := stack.Resource{Key: stack.Key{Kind: KindPublicIP, Name: key}, Hold: stack.Counted, Spec: PublicIP{}}
+	entry := stack.Resource{Key: stack.Key{Kind: KindPublicIP, Name: key}, Ownership: stack.Shared, Spec: PublicIP{}}
 	return !remove || len(b.Claims.Others(s.ID.Owner, entry)) > 0
 }
 

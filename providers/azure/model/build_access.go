@@ -144,7 +144,7 @@ func (b *builder) enter(a Access, destinations []string) {
 	a.Group, a.Security = b.in.Config.securityGroup(), b.in.Config.Security
 	for _, d := range destinations {
 		a.Destination, a.Alone = d, b.isAlone(d)
-		b.out.Put(stack.Resource{Key: accessKey(a.Rule, d), In: securityKey(a.Group, a.Security), Hold: stack.Counted, Spec: a})
+		b.out.Put(stack.Resource{Key: accessKey(a.Rule, d), In: securityKey(a.Group, a.Security), Ownership: stack.Shared, Spec: a})
 	}
 }
 
@@ -239,7 +239,7 @@ func (b *builder) keepAccess(family corev1.IPFamily) {
 	for _, r := range b.have.Of(KindAccess) {
 		entry, _ := r.Spec.(Access)
 		if entry.Family == string(family) && r.Proof != stack.None && slices.Contains(before, entry.Destination) {
-			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Hold: stack.Counted, Spec: entry})
+			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: stack.Shared, Spec: entry})
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (b *builder) link() {
 		return
 	}
 	policy := PolicyKey(b.in.Config.NetworkGroup(), b.in.Config.VNet, subnet)
-	b.out.Put(stack.Resource{Key: policy, Hold: stack.Counted, Spec: Policy{
+	b.out.Put(stack.Resource{Key: policy, Ownership: stack.Shared, Spec: Policy{
 		Group: b.in.Config.NetworkGroup(), Network: b.in.Config.VNet, Subnet: subnet, Disabled: true,
 	}})
 	b.out.Put(stack.Resource{Key: LinkKey(), Spec: Link{

@@ -34,10 +34,10 @@ func (b *builder) pool(family corev1.IPFamily) {
 	if b.in.Config.PoolType == PoolNodeIP {
 		pool.Network = b.in.Config.networkID()
 		pool.Addresses = b.poolAddresses(key, family)
-		b.out.Put(stack.Resource{Key: key, In: in, Hold: stack.Counted, Spec: pool})
+		b.out.Put(stack.Resource{Key: key, In: in, Ownership: stack.Shared, Spec: pool})
 		return
 	}
-	b.out.Put(stack.Resource{Key: key, In: in, Hold: stack.Counted, Spec: pool})
+	b.out.Put(stack.Resource{Key: key, In: in, Ownership: stack.Shared, Spec: pool})
 	b.machines(name)
 }
 
@@ -109,11 +109,11 @@ func (b *builder) machines(pool string) {
 	b.keepMembers(pool, &nics, sets, len(unknown) > 0)
 	slices.SortFunc(nics.Members, func(a, c NIC) int { return cmp.Compare(a.ID, c.ID) })
 	if len(nics.Members) > 0 {
-		b.out.Put(stack.Resource{Key: NICsKey(b.lb, pool), In: in, Hold: stack.Counted, Spec: nics})
+		b.out.Put(stack.Resource{Key: NICsKey(b.lb, pool), In: in, Ownership: stack.Shared, Spec: nics})
 	}
 	for id, set := range sets {
 		slices.SortFunc(set.Instances, func(a, c Instance) int { return cmp.Compare(a.ID, c.ID) })
-		b.out.Put(stack.Resource{Key: ScaleSetKey(b.lb, pool, id), In: in, Hold: stack.Counted, Spec: set})
+		b.out.Put(stack.Resource{Key: ScaleSetKey(b.lb, pool, id), In: in, Ownership: stack.Shared, Spec: set})
 	}
 }
 

@@ -82,7 +82,7 @@ func (b *builder) managedIP(ip FoundIP, family corev1.IPFamily) {
 
 func (b *builder) putPublicIP(spec PublicIP, label *string) {
 	key := PublicIPKey(spec.Group, spec.Name)
-	b.out.Put(stack.Resource{Key: key, Hold: stack.Counted, Spec: spec})
+	b.out.Put(stack.Resource{Key: key, Ownership: stack.Shared, Spec: spec})
 	b.out.Put(stack.Resource{Key: bindingKey(spec.Group, spec.Name), In: key, Spec: Binding{
 		PublicIP: stack.RefTo(key), Service: ServiceKey(b.in.Owner), DNSLabel: label,
 	}})
@@ -92,7 +92,7 @@ func (b *builder) putPublicIP(spec PublicIP, label *string) {
 // deleted. Only a DNS label that the user asks for is written.
 func (b *builder) userIP(ip FoundIP) {
 	key := PublicIPKey(ip.Group, ip.Name)
-	b.out.Put(stack.Resource{Key: key, Hold: stack.Borrowed, Spec: PublicIP{
+	b.out.Put(stack.Resource{Key: key, Ownership: stack.External, Spec: PublicIP{
 		Group: ip.Group, Name: ip.Name, Version: ip.Version, Address: ip.Address, SKU: ip.SKU, Tags: ip.Tags,
 	}})
 	b.tellUnused(pipTagsKey, ip)

@@ -51,7 +51,7 @@ package model
 //
 // Read: the pools named PoolName or LocalPoolName in load balancers where the
 // Service has entries (Proof Derived) or that are looked up as wanted (Proof
-// None; adopt proves wanted ones). Counted. Addresses only in the mode nodeIP. None
+// None; adopt proves wanted ones). Shared. Addresses only in the mode nodeIP. None
 // of load balancers for which Config.PreConfigured holds, nor members of them.
 // The name alone is nobody's proof: clusters have pools that they share with AKS.
 // Where strangers use the load balancer as well the pool of all Services has no
@@ -71,7 +71,7 @@ package model
 // Read: where the pool is read. Flexible scale sets and single machines are in
 // pool-nics, their scale set's model in pool-scale-set with Flex and no Instances.
 // A scale set is found by its model, whatever its capacity, or by its instances.
-// Hold Counted, Proof as the pool's.
+// Ownership Shared, Proof as the pool's.
 //
 // Batch "nics": one lane for all; Apply groups by interface: one list where there are
 // many, else GET; merge pool ids of all pools, PUT with etag, interfaces in parallel;
@@ -84,9 +84,9 @@ package model
 // # public-ip
 //
 // Read: PublicIPResources: managed ones that list the Service in their tag and are
-// of this cluster: Counted, Proof Tag, Services filled; those asked for by name or
+// of this cluster: Shared, Proof Tag, Services filled; those asked for by name or
 // address (the last segment of the name counts, in any group) that do not list it:
-// Counted, Proof None (adopt proves wanted ones). All others are facts only, even
+// Shared, Proof None (adopt proves wanted ones). All others are facts only, even
 // those with our name: without the tag they are the user's. ID PublicIPID(key).
 //
 // Batch pip/<group>/<name>, with its binding. Create: GET first (PUT overwrites),
@@ -130,7 +130,7 @@ package model
 //
 // # subnet-policy
 //
-// Read: only if already Disabled: Proof None, Counted, so that it is never undone.
+// Read: only if already Disabled: Proof None, Shared, so that it is never undone.
 // Create: GET the subnet, set privateLinkServiceNetworkPolicies, PUT.
 //
 // # Where pools are of pods

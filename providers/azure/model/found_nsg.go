@@ -135,7 +135,7 @@ func AccessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
 			a.Alone = who.Own[a.Destination] || who.leftover(a.Destination)
 			if concerns && !seen[key] {
 				seen[key] = true
-				out = append(out, stack.Resource{Key: key, ID: r.Text("id"), In: in, Hold: stack.Counted, Proof: proof, Spec: a})
+				out = append(out, stack.Resource{Key: key, ID: r.Text("id"), In: in, Ownership: stack.Shared, Proof: proof, Spec: a})
 			}
 		}
 	}

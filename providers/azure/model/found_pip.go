@@ -27,7 +27,7 @@ func PublicIPOf(o Object) FoundIP {
 // PublicIPResources are a managed public IP and its binding, as found for the
 // Service; f is what is known of it. One whose tag does not list the Service is
 // found without proof and binding if the scope asked for it, by name or address;
-// adopt proves it if it is wanted. One that the Service gave up while something held
+// matchFound proves it if it is wanted. One that the Service gave up while something held
 // it is the Service's again once it is free, by its name.
 func PublicIPResources(o Object, f FoundIP, cluster string, owner stack.Owner, asked bool) []stack.Resource {
 	listed, binding := slices.Contains(f.Services, ServiceKey(owner)), ServiceKey(owner)
@@ -43,7 +43,7 @@ func PublicIPResources(o Object, f FoundIP, cluster string, owner stack.Owner, a
 		Zones: o.Texts("zones"), Tags: withoutBinding(f.Tags), Address: f.Address, SKU: f.SKU, Services: f.Services,
 		Trouble: TroubleOf(o),
 	}
-	found := stack.Resource{Key: key, ID: o.Text("id"), Hold: stack.Counted, State: StateOf(o), Spec: ip}
+	found := stack.Resource{Key: key, ID: o.Text("id"), Ownership: stack.Shared, State: StateOf(o), Spec: ip}
 	if !listed {
 		return []stack.Resource{found}
 	}

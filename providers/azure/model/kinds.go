@@ -21,15 +21,15 @@ const (
 const (
 	KindBalancer stack.Kind = "load-balancer"          // an object; In of entries and of what hangs on pools; name: <lb>
 	KindEntries  stack.Kind = "load-balancer-entries"  // owned; name: <lb>; frontends, rules and probes of one Service
-	KindPool     stack.Kind = "backend-pool"           // counted, In the load balancer; name: <lb>/<pool>
-	KindNICs     stack.Kind = "pool-nics"              // counted, In the load balancer; name: <lb>/<pool>; interfaces of machines
-	KindScaleSet stack.Kind = "pool-scale-set"         // counted, In the load balancer; name: <lb>/<pool>/<group>/<scale set>
-	KindPublicIP stack.Kind = "public-ip"              // counted (made by a controller) or borrowed (the user's); name: <group>/<public ip>
+	KindPool     stack.Kind = "backend-pool"           // shared, In the load balancer; name: <lb>/<pool>
+	KindNICs     stack.Kind = "pool-nics"              // shared, In the load balancer; name: <lb>/<pool>; interfaces of machines
+	KindScaleSet stack.Kind = "pool-scale-set"         // shared, In the load balancer; name: <lb>/<pool>/<group>/<scale set>
+	KindPublicIP stack.Kind = "public-ip"              // shared (made by a controller) or external (the user's); name: <group>/<public ip>
 	KindBinding  stack.Kind = "public-ip-binding"      // owned, In the public IP; name: as the public IP's
 	KindSecurity stack.Kind = "network-security-group" // an object; name: <group>/<nsg>
-	KindAccess   stack.Kind = "security-rule-entry"    // counted, In the security group; name: <rule name>/<destination>
+	KindAccess   stack.Kind = "security-rule-entry"    // shared, In the security group; name: <rule name>/<destination>
 	KindLink     stack.Kind = "private-link-service"   // owned; name: empty
-	KindPolicy   stack.Kind = "subnet-policy"          // counted; name: <group>/<vnet>/<subnet>
+	KindPolicy   stack.Kind = "subnet-policy"          // shared; name: <group>/<vnet>/<subnet>
 )
 
 // Tags are Azure tags by key. Keys are compared without case.

@@ -214,7 +214,7 @@ func (g *lbMerge) claimed(s plan.Step, frontend Object) bool {
 	if id == "" || g.batch.Claims == nil {
 		return false
 	}
-	entry := stack.Resource{Key: PublicIPKeyOf(id), Hold: stack.Counted, Spec: PublicIP{Group: GroupOf(id), Name: LastSegment(id)}}
+	entry := stack.Resource{Key: PublicIPKeyOf(id), Ownership: stack.Shared, Spec: PublicIP{Group: GroupOf(id), Name: LastSegment(id)}}
 	return len(g.batch.Claims.Others(s.ID.Owner, entry)) > 0
 }
 

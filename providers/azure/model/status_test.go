@@ -69,7 +69,7 @@ func TestShadow(t *testing.T) {
 		{"a policy, which is never undone", Policy{}, false},
 	}
 	for _, tt := range tests {
-		if got := shadow(id, stack.Resource{Spec: tt.spec}); got != tt.want {
+		if got := mayWant(id, stack.Resource{Spec: tt.spec}); got != tt.want {
 			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
 		}
 	}
@@ -81,11 +81,11 @@ func TestFollow(t *testing.T) {
 	tn := tenantOf(t, a, service(0, nil, 80))
 	a.settle(tn.in.Owner, tn, book)
 	have := a.have(tn.in.Owner)
-	if d := cmp.Diff(have.Resources, follow(tn.in, a.read(), have).Resources); d != "" {
+	if d := cmp.Diff(have.Resources, keepServing(tn.in, a.read(), have).Resources); d != "" {
 		t.Errorf("with the same nodes (-have +follow):\n%s", d)
 	}
 	in, _ := inputOf(a.c, a.cluster, service(0, nil, 80), testNodes()[:1])
-	pool, _ := follow(in, a.read(), have).Get(PoolKey("kubernetes", "kubernetes"))
+	pool, _ := keepServing(in, a.read(), have).Get(PoolKey("kubernetes", "kubernetes"))
 	if d := cmp.Diff([]PoolAddress{{Name: "node-0", IP: "10.240.0.4"}}, pool.Spec.(Pool).Addresses); d != "" {
 		t.Errorf("with one node (-want +got):\n%s", d)
 	}

@@ -178,7 +178,7 @@ func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
 func (c *change) claimed(step plan.Step) bool {
 	key := step.ID.Key
 	key.Kind = model.KindPublicIP
-	entry := stack.Resource{Key: key, Hold: stack.Counted, Spec: model.PublicIP{}}
+	entry := stack.Resource{Key: key, Ownership: stack.Shared, Spec: model.PublicIP{}}
 	return c.batch.Claims != nil && len(c.batch.Claims.Others(step.ID.Owner, entry)) > 0
 }
 

@@ -158,7 +158,7 @@ func (r *rig) draft(svc *corev1.Service, release bool, have *stack.Stack, facts 
 	}
 	want.Owner = ownerOf(svc)
 	r.book.Enter(ownerOf(svc), want.Resources)
-	return diff.Compare(want, model.Cloud().Adopt(want, have), model.Rules(), r.book)
+	return diff.Compare(want, model.Cloud().MatchFound(want, have), model.Rules(), r.book)
 }
 
 var errWaits = errors.New("not done yet")

@@ -44,7 +44,7 @@ func TestKnownIsFound(t *testing.T) {
 			options := []cmp.Option{
 				cmpopts.IgnoreFields(model.Entries{}, "Expect"), cmpopts.IgnoreFields(model.Access{}, "Rank", "Alone"), cmpopts.IgnoreFields(model.PublicIP{}, "Services"),
 				cmpopts.IgnoreFields(model.Place{}, "Address"),
-				cmpopts.IgnoreFields(stack.Resource{}, "Proof", "Hold"), cmpopts.EquateEmpty(),
+				cmpopts.IgnoreFields(stack.Resource{}, "Proof", "Ownership"), cmpopts.EquateEmpty(),
 			}
 			if d := cmp.Diff(known.Resources, found.Have.Resources, options...); d != "" {
 				t.Errorf("(-known after the run +read):\n%s", d)

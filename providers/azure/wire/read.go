@@ -267,7 +267,7 @@ func (r *read) found(scope providers.Scope) providers.Found[*model.Facts] {
 	for _, s := range facts.Subnets {
 		if s.PolicyDisabled {
 			spec := model.Policy{Group: r.config.NetworkGroup(), Network: r.config.VNet, Subnet: s.Name, Disabled: true}
-			out.Have.Put(stack.Resource{Key: model.PolicyKey(spec.Group, spec.Network, spec.Subnet), ID: s.ID, Hold: stack.Counted, Spec: spec})
+			out.Have.Put(stack.Resource{Key: model.PolicyKey(spec.Group, spec.Network, spec.Subnet), ID: s.ID, Ownership: stack.Shared, Spec: spec})
 		}
 	}
 	out.Have.Sort()
@@ -310,7 +310,7 @@ func (r *read) putPool(have *stack.Stack, lb model.Object, name string, proof st
 	}
 	have.Put(stack.Resource{
 		Key: model.PoolKey(lb.Text("name"), name), ID: lb.Text("id") + "/" + model.ListPools + "/" + spec.Name, In: model.BalancerKey(lb.Text("name")),
-		Hold: stack.Counted, Proof: proof, Spec: spec,
+		Ownership: stack.Shared, Proof: proof, Spec: spec,
 	})
 	pools := lb.Props().List(model.ListPools)
 	r.putMembers(have, lb, pools[model.Named(pools, name)], proof)

@@ -208,13 +208,13 @@ func (r *read) putMembers(have *stack.Stack, lb, pool model.Object, proof stack.
 	}
 	if len(nics.Members) > 0 {
 		slices.SortFunc(nics.Members, func(a, b model.NIC) int { return cmp.Compare(a.ID, b.ID) })
-		have.Put(stack.Resource{Key: model.NICsKey(lb.Text("name"), name), In: in, Hold: stack.Counted, Proof: proof, Spec: nics})
+		have.Put(stack.Resource{Key: model.NICsKey(lb.Text("name"), name), In: in, Ownership: stack.Shared, Proof: proof, Spec: nics})
 	}
 	for _, id := range slices.Sorted(maps.Keys(sets)) {
 		s := sets[id]
 		s.ID, s.Pool = id, ref
 		slices.SortFunc(s.Instances, func(a, b model.Instance) int { return cmp.Compare(a.ID, b.ID) })
-		have.Put(stack.Resource{Key: model.ScaleSetKey(lb.Text("name"), name, id), ID: id, In: in, Hold: stack.Counted, Proof: proof, Spec: s})
+		have.Put(stack.Resource{Key: model.ScaleSetKey(lb.Text("name"), name, id), ID: id, In: in, Ownership: stack.Shared, Proof: proof, Spec: s})
 	}
 }
 

@@ -119,7 +119,7 @@ func (b *builder) put(k stack.Key, spec stack.Spec) { b.out.Put(stack.Resource{K
 
 // share wants what the Services of the cluster have together.
 func (b *builder) share(k stack.Key, spec stack.Spec) {
-	b.out.Put(stack.Resource{Key: k, Hold: stack.Counted, Spec: spec})
+	b.out.Put(stack.Resource{Key: k, Ownership: stack.Shared, Spec: spec})
 }
 
 // network finds tier and subnets.

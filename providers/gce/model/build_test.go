@@ -44,7 +44,7 @@ func TestShared(t *testing.T) {
 	shared := func(s *stack.Stack) map[stack.Key]stack.Spec {
 		out := map[stack.Key]stack.Spec{}
 		for _, r := range s.Resources {
-			if r.Hold == stack.Counted {
+			if r.Ownership == stack.Shared {
 				out[r.Key] = r.Spec
 			}
 		}
@@ -74,13 +74,13 @@ func TestFollow(t *testing.T) {
 			r := c.run(t)
 			have := asFound(r.want, r.have)
 			in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
-			if p := diff.Compare(follow(in, &c.world.Facts, have), have, Rules(), cases.ReadyLedger()); !p.Empty() {
+			if p := diff.Compare(keepServing(in, &c.world.Facts, have), have, Rules(), cases.ReadyLedger()); !p.Empty() {
 				t.Errorf("nothing has changed:\n%s", planText(p))
 			}
 			fewer := c.world.Nodes[:2] // zone b has none any more
 			facts := c.world.Facts
 			in, _ = inputOf(c.config, c.service, fewer, c.world.Pods)
-			p := diff.Compare(follow(in, &facts, have), have, Rules(), cases.ReadyLedger())
+			p := diff.Compare(keepServing(in, &facts, have), have, Rules(), cases.ReadyLedger())
 			if name == "tp-basic" {
 				return // the instance is still there
 			}

@@ -24,7 +24,7 @@ func TestCases(t *testing.T) {
 				return
 			}
 			c.Check(t, "stack.golden", out+text(r.want))
-			p := diff.Compare(r.want, adopt(r.want, r.have), Rules(), cases.ReadyLedger())
+			p := diff.Compare(r.want, matchFound(r.want, r.have), Rules(), cases.ReadyLedger())
 			c.Check(t, "plan.golden", planText(p))
 			if !c.world.Deleted {
 				c.Check(t, "status.golden", statusText(r.in, asFound(r.want, r.have)))
@@ -52,7 +52,7 @@ func TestIdempotent(t *testing.T) {
 				if err != nil || problems.Errors() {
 					t.Fatalf("build again: %v %v", err, problems.Strings())
 				}
-				p := diff.Compare(again, adopt(again, have), Rules(), cases.ReadyLedger())
+				p := diff.Compare(again, matchFound(again, have), Rules(), cases.ReadyLedger())
 				if onlyReleases(p) {
 					have, want = asFound(again, have), again
 					continue
@@ -128,11 +128,11 @@ func TestMoves(t *testing.T) {
 			if want == nil || problems.Errors() || more.Errors() || from.service.Name != to.service.Name {
 				continue
 			}
-			p := diff.Compare(want, adopt(want, have), Rules(), cases.ReadyLedger())
+			p := diff.Compare(want, matchFound(want, have), Rules(), cases.ReadyLedger())
 			for _, h := range p.Held {
 				t.Errorf("%s to %s: held by %s: %s: %s", from.Name, to.Name, h.By, h.Step.ID, h.Why)
 			}
-			if left := cases.LeftOver(want, adopt(want, have), p, Rules()); len(left) > 0 {
+			if left := cases.LeftOver(want, matchFound(want, have), p, Rules()); len(left) > 0 {
 				t.Errorf("%s to %s: left over: %v", from.Name, to.Name, left)
 			}
 		}

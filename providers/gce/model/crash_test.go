@@ -178,7 +178,7 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 		if err != nil || problems.Errors() {
 			s.t.Fatalf("%s round %d: %v %v", c.Name, round, err, problems.Strings())
 		}
-		p := diff.Compare(want, adopt(want, s.have), Rules(), cases.ReadyLedger())
+		p := diff.Compare(want, matchFound(want, s.have), Rules(), cases.ReadyLedger())
 		if p.Empty() {
 			return first
 		}
@@ -294,7 +294,7 @@ func TestFirewallsOverlap(t *testing.T) {
 			if err != nil || want == nil || from.service.Name != to.service.Name {
 				continue
 			}
-			met += overlap(t, from.Name+" to "+to.Name, diff.Compare(want, adopt(want, left), Rules(), cases.ReadyLedger()))
+			met += overlap(t, from.Name+" to "+to.Name, diff.Compare(want, matchFound(want, left), Rules(), cases.ReadyLedger()))
 		}
 	}
 	if met == 0 {

@@ -124,7 +124,7 @@ func checkFirewallRule() diff.Rule {
 
 // sharedBatch lets steps of all Services on one shared resource become one call.
 func sharedBatch(r stack.Resource, _ plan.Action, _ string) string {
-	if r.Hold != stack.Counted {
+	if r.Ownership != stack.Shared {
 		return ""
 	}
 	return r.Key.String()

@@ -25,7 +25,7 @@ const (
 // functions PathOf and ProjectPathOf make both out of any URL.
 //
 // Names are the key. Every name that a Service may use is in OwnNames, every
-// name that the cluster shares in SharedNames; both tell key and Hold. A found
+// name that the cluster shares in SharedNames; both tell key and ownership. A found
 // object of a name has that key, whatever kind of load balancer is wanted. A
 // forwarding rule's kind follows from its scheme (RuleKind).
 //
@@ -77,10 +77,10 @@ const (
 // an empty Locality, nil Tracking or Log leave what is there.
 // Updates of firewalls, checks and rules are patches of the fields in Changes.
 //
-// Batches. Steps on counted resources of any Services come together under
+// Batches. Steps on shared resources of any Services come together under
 // "<kind>/<key name>": one call does it for all, and each gets the same After. A
 // group's members are in one call for adding and one for removing; Draft plans
-// are equal since all Services want the same members. Before a counted resource
+// are equal since all Services want the same members. Before a shared resource
 // is deleted Claims.Others is asked again; an answer that it is in use means
 // that the step is done. A shared firewall of checks is deleted only if no check
 // of its name is left in either scope (FirewallChecks); else the step is done.
@@ -95,7 +95,7 @@ const (
 	KindCheck         stack.Kind = "health-check"             // global; key name: "legacy", "v2", or a shared name
 	KindRegionalCheck stack.Kind = "regional-health-check"    // key name: "v2" or a shared name
 	KindHTTPCheck     stack.Kind = "http-health-check"        // legacy and global, of target pools; key name: "legacy" or a shared name
-	KindGroup         stack.Kind = "instance-group"           // counted; key name: zone/name
+	KindGroup         stack.Kind = "instance-group"           // shared; key name: zone/name
 	KindNEG           stack.Kind = "network-endpoint-group"   // key name: zone, or zone/<hash of the subnet>
 	KindFirewall      stack.Kind = "firewall"                 // clients to nodes; key name: "legacy", "v2", "v2-ipv6", "old"
 	KindCheckFirewall stack.Kind = "health-check-firewall"    // checks to nodes; key name: "legacy-pool", "legacy", "v2", "v2-ipv6", "v2-ipv6-whole", or a shared name

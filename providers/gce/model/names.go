@@ -59,7 +59,7 @@ const (
 type Name struct {
 	Key  stack.Key // of zonal kinds without a name: that follows from the zone
 	Name string
-	// Shared names are the cluster's: what has them is counted.
+	// Shared names are the cluster's: what has them is shared.
 	Shared bool
 	// Ambiguous names have lost the hash that tells Services apart, so that two
 	// Services may have the same; only the description says whose it is.

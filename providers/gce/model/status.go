@@ -133,7 +133,7 @@ func referred(have *stack.Stack, backend stack.Key) bool {
 
 func tellNewer(in input, have *stack.Stack, out map[string]string) {
 	for _, r := range have.Resources {
-		if r.Proof == stack.None && r.Hold != stack.Counted {
+		if r.Proof == stack.None && r.Ownership != stack.Shared {
 			continue
 		}
 		switch spec := r.Spec.(type) {

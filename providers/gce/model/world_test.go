@@ -45,12 +45,12 @@ type pod struct {
 }
 
 type haveYAML struct {
-	Key   stack.Key
-	ID    string
-	Hold  stack.Hold
-	Proof stack.Proof
-	State stack.State
-	Spec  json.RawMessage
+	Key       stack.Key
+	ID        string
+	Ownership stack.Ownership
+	Proof     stack.Proof
+	State     stack.State
+	Spec      json.RawMessage
 }
 
 // testCase is one case of testdata.
@@ -157,7 +157,7 @@ func (c testCase) have(t testing.TB) *stack.Stack {
 		have.Drop(k)
 	}
 	for _, h := range c.world.Have {
-		r := stack.Resource{Key: h.Key, ID: h.ID, Hold: h.Hold, Proof: h.Proof, State: h.State, Spec: specOf(t, h)}
+		r := stack.Resource{Key: h.Key, ID: h.ID, Ownership: h.Ownership, Proof: h.Proof, State: h.State, Spec: specOf(t, h)}
 		if rule, ok := r.Spec.(Rule); ok {
 			r.Slot = RuleSlot(rule.Name)
 		}
@@ -215,7 +215,7 @@ func asFound(want, before *stack.Stack) *stack.Stack {
 		return ips[version]
 	}
 	for _, r := range want.Resources {
-		if r.Hold == stack.Borrowed {
+		if r.Ownership == stack.External {
 			continue
 		}
 		r.ID, r.Proof = "id-of-"+r.Key.String(), stack.Name

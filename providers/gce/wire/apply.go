@@ -48,7 +48,7 @@ func alike(b plan.Batch) [][]int {
 				continue
 			}
 			w := work{owner: s.ID.Owner, key: s.ID.Key, verb: kit.VerbOf(s)}
-			if s.Target.Hold == stack.Counted {
+			if s.Target.Ownership == stack.Shared {
 				w.owner, w.content = stack.Owner{}, contentOf(s)
 			}
 			if groups[w] == nil {
@@ -131,7 +131,7 @@ func (c *change) call() plan.Outcome {
 	return verbs().Run(&kit.Change[*change]{Session: c, Step: c.Step})
 }
 
-func (c *change) shared() bool { return c.Step.Target.Hold == stack.Counted }
+func (c *change) shared() bool { return c.Step.Target.Ownership == stack.Shared }
 
 // claimed tells whether at this moment another Service wants the shared thing,
 // which may have come since the plan was made.

@@ -70,7 +70,7 @@ func TestGuiltyInstances(t *testing.T) {
 		}
 		name := r.config.GroupName(model.InternalIG)
 		key := stack.Key{Kind: model.KindGroup, Name: zone + "/" + name}
-		group := stack.Resource{Key: key, Hold: stack.Counted, ID: groupPath(zone, name), Spec: model.Group{Name: name, Zone: zone}}
+		group := stack.Resource{Key: key, Ownership: stack.Shared, ID: groupPath(zone, name), Spec: model.Group{Name: name, Zone: zone}}
 		made := plan.Step{ID: plan.StepID{Owner: ownerOf(service(1, igClass, nil)), Key: key, Action: plan.Create}, Target: group, Batch: key.String()}
 		if out := r.session.Apply(t.Context(), plan.Batch{Key: made.Batch, Steps: []plan.Step{made}}); out[0].Err != nil {
 			t.Fatal(out[0].Err)

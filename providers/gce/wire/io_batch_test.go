@@ -296,7 +296,7 @@ func TestSharedContentDiffers(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			found := r.arrive(service(1, netlbClass, nil))
 			i := slices.IndexFunc(found.Resources, func(res stack.Resource) bool {
-				return res.Key.Kind == model.KindCheckFirewall && res.Hold == stack.Counted
+				return res.Key.Kind == model.KindCheckFirewall && res.Ownership == stack.Shared
 			})
 			if i < 0 {
 				t.Fatal("the test is wrong: there is no shared firewall")

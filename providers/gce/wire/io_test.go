@@ -244,7 +244,7 @@ func (r *rig) leave(svc *corev1.Service) {
 	}
 	r.now = r.now.Add(time.Minute)
 	for _, res := range r.read(svc, true).Have.Resources {
-		if res.Hold == stack.Owned || len(r.book.Others(ownerOf(svc), res)) == 0 {
+		if res.Ownership == stack.Owned || len(r.book.Others(ownerOf(svc), res)) == 0 {
 			r.Errorf("%s: is still there", res.Key)
 		}
 	}

@@ -29,7 +29,7 @@ func (r *read) found(v *view) providers.Found[*model.Facts] {
 func (r *read) resource(v *view, t thing) stack.Resource {
 	res := stack.Resource{Key: t.key, ID: t.id, Proof: stack.Name}
 	if t.name.Shared {
-		res.Hold = stack.Counted
+		res.Ownership = stack.Shared
 	}
 	switch o := t.object.(type) {
 	case *computepb.ForwardingRule:

@@ -59,7 +59,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 		have.Resources = slices.DeleteFunc(have.Resources, func(res stack.Resource) bool {
 			return res.Proof == stack.None || shared && res.Key.Kind == model.KindGroup // other controllers keep them
 		})
-		owned := slices.ContainsFunc(have.Resources, func(res stack.Resource) bool { return res.Hold == stack.Owned })
+		owned := slices.ContainsFunc(have.Resources, func(res stack.Resource) bool { return res.Ownership == stack.Owned })
 		if owned || shared && len(out) == 0 && len(have.Resources) > 0 {
 			out = append(out, have)
 		}

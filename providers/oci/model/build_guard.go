@@ -181,7 +181,7 @@ func (b *builder) entry(in Subnet, direction, peer string, port int32) {
 		return // Build has told that the subnet is not there
 	}
 	e := Entry{List: in.List, Direction: direction, Peer: peer, Port: port}
-	b.out.Put(stack.Resource{Key: e.Key(), Hold: stack.Counted, Spec: e})
+	b.out.Put(stack.Resource{Key: e.Key(), Ownership: stack.Shared, Spec: e})
 }
 
 // Key is the key of a rule, which says all of it.

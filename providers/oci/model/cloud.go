@@ -22,8 +22,8 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Scope:        Scope,
 		Fresh:        Fresh,
 		Build:        Build,
-		Follow:       Follow,
-		Shadow:       Shadow,
+		KeepServing:  KeepServing,
+		MayWant:      MayWant,
 		Rules:        Rules(),
 		Status:       Addresses,
 	}

@@ -71,11 +71,11 @@ func sizeOf(in Input) providers.Size {
 	return size
 }
 
-// Follow is what is there, with today's nodes behind it.
-func Follow(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+// KeepServing is what is there, with today's nodes behind it.
+func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
-		if r.Proof == stack.None && r.Hold != stack.Borrowed {
+		if r.Proof == stack.None && r.Ownership != stack.External {
 			continue
 		}
 		if spec, ok := r.Spec.(BackendSet); ok && len(spec.Backends) > 0 {
@@ -103,6 +103,6 @@ func followers(in Input, found []Backend) []Backend {
 	return keepSettings(out, found)
 }
 
-// Shadow tells whether a Service that cannot be built might want a shared rule: any that
+// MayWant tells whether a Service that cannot be built might want a shared rule: any that
 // is there may be one of its own.
-func Shadow(_ Identity, entry stack.Resource) bool { return entry.Key.Kind == KindEntry }
+func MayWant(_ Identity, entry stack.Resource) bool { return entry.Key.Kind == KindEntry }

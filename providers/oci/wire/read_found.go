@@ -137,9 +137,9 @@ func (f *finder) parts(p model.Product, in stack.Key, d balancerDoc) error {
 // they go with it.
 func (f *finder) certificates(in stack.Key, d balancerDoc) {
 	for name, c := range d.Certs {
-		r := stack.Resource{Key: stack.Key{Kind: model.KindCertificate, Name: name}, ID: name, In: in, Hold: stack.Borrowed, Spec: model.Certificate{Name: name, Public: c.Public, Authority: c.Authority}}
+		r := stack.Resource{Key: stack.Key{Kind: model.KindCertificate, Name: name}, ID: name, In: in, Ownership: stack.External, Spec: model.Certificate{Name: name, Public: c.Public, Authority: c.Authority}}
 		if model.IsOwnCertificate(name) {
-			r.Hold, r.Proof = stack.Owned, stack.Derived
+			r.Ownership, r.Proof = stack.Owned, stack.Derived
 		}
 		f.out.Put(r)
 	}
@@ -312,7 +312,7 @@ func (f *finder) entries() {
 	}{{f.front, inFront}, {f.behind, beforeNodes}} {
 		for _, sub := range at.subnets {
 			for _, e := range f.view.lists[sub.List].entries() {
-				r := stack.Resource{Key: e.Key(), ID: fmt.Sprint(e.Key()), Hold: stack.Counted, Spec: e.Entry}
+				r := stack.Resource{Key: e.Key(), ID: fmt.Sprint(e.Key()), Ownership: stack.Shared, Spec: e.Entry}
 				if at.ours(e) && e.Description == "" {
 					r.Proof = stack.Leftover
 				}

@@ -191,7 +191,7 @@ func (b *builder) share(spec Balancer, there stack.Resource) {
 		return
 	}
 	b.subnet = firstOf(memberSubnet(in), spec.Subnet)
-	b.out.Put(stack.Resource{Key: balancerKey(), ID: there.ID, Hold: stack.Borrowed, Spec: spec})
+	b.out.Put(stack.Resource{Key: balancerKey(), ID: there.ID, Ownership: stack.External, Spec: spec})
 	b.out.Put(stack.Resource{Key: shareKey(), Spec: Share{Balancer: there.ID, Tag: b.name}})
 }
 
@@ -214,7 +214,7 @@ func (b *builder) address() {
 		return
 	}
 	lb := b.front()
-	if _, there, ok := b.found(); ok && there.Hold == stack.Borrowed {
+	if _, there, ok := b.found(); ok && there.Ownership == stack.External {
 		return // its owner's affair
 	}
 	if r, ok := b.have.Get(stack.Key{Kind: KindBinding}); ok && in.Service.Spec.LoadBalancerIP == "" {

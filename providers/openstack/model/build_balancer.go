@@ -11,7 +11,7 @@ import (
 // names.
 func (b *builder) balancer() {
 	spec, there, ok := b.found()
-	if ok && there.Hold == stack.Borrowed {
+	if ok && there.Ownership == stack.External {
 		b.share(spec, there)
 		return
 	}

@@ -80,7 +80,7 @@ func (b *builder) taken(p nodeports.ServicePort, why string) {
 // that asks for its port; empty where nobody else can ask for it.
 func (b *builder) claim(key string) string {
 	spec, there, ok := b.found()
-	if !ok || !b.in.Config.Features.Tags || there.Hold != stack.Borrowed && len(OtherTags(spec.Tags, b.name)) == 0 {
+	if !ok || !b.in.Config.Features.Tags || there.Ownership != stack.External && len(OtherTags(spec.Tags, b.name)) == 0 {
 		return ""
 	}
 	if r, has := b.have.Get(stack.Key{Kind: KindListener, Name: key}); has && r.Proof != stack.None {

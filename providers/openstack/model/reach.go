@@ -37,11 +37,11 @@ func sizeOf(in Input) providers.Size {
 	return size
 }
 
-// Follow is what is there, with today's nodes behind it.
-func Follow(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+// KeepServing is what is there, with today's nodes behind it.
+func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
-		if r.Proof == stack.None && r.Hold != stack.Borrowed {
+		if r.Proof == stack.None && r.Ownership != stack.External {
 			continue
 		}
 		if spec, ok := r.Spec.(Members); ok && len(spec.Members) > 0 {
@@ -68,6 +68,6 @@ func followers(in Input, like Member) []Member {
 	return out
 }
 
-// Shadow tells whether a Service that cannot be built might want a shared entry: no
+// MayWant tells whether a Service that cannot be built might want a shared entry: no
 // kind of this cloud has any.
-func Shadow(Identity, stack.Resource) bool { return false }
+func MayWant(Identity, stack.Resource) bool { return false }

@@ -27,7 +27,7 @@ func Addresses(in Input, have *stack.Stack) status.Result {
 	address := ""
 	for _, kind := range []stack.Kind{KindFloatingIP, KindBinding} {
 		for _, r := range have.Of(kind) {
-			if ip := floatingAddress(r); ip != "" && r.Key.Name == "" && (r.Proof != stack.None || r.Hold == stack.Borrowed) {
+			if ip := floatingAddress(r); ip != "" && r.Key.Name == "" && (r.Proof != stack.None || r.Ownership == stack.External) {
 				address = ip
 			}
 		}

@@ -56,7 +56,7 @@ func (f *finder) former(now *loadbalancers.LoadBalancer, names []string) {
 				}
 			}
 		case tagged:
-			f.out.Put(stack.Resource{Key: key, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Hold: stack.Borrowed, Spec: f.spec(lb)})
+			f.out.Put(stack.Resource{Key: key, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Ownership: stack.External, Spec: f.spec(lb)})
 			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindShare, Name: key.Name}, ID: lb.ID, Proof: stack.Tag, Spec: model.Share{Balancer: lb.ID, Tag: f.name}})
 			f.formerParts(lb, key)
 		}

@@ -105,7 +105,7 @@ func (f *finder) balancer(names []string, id string) (*loadbalancers.LoadBalance
 	f.claim(lb, names)
 	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)}
 	if !f.own {
-		r.Hold, r.Proof = stack.Borrowed, stack.None
+		r.Ownership, r.Proof = stack.External, stack.None
 		if slices.Contains(lb.Tags, f.name) {
 			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindShare}, ID: lb.ID, Proof: stack.Tag, Spec: model.Share{Balancer: lb.ID, Tag: f.name}})
 		}
@@ -272,7 +272,7 @@ func (f *finder) floating(lb *loadbalancers.LoadBalancer, description string, ke
 			r = f.made(ip, kept, true)
 		}
 		if !f.own {
-			r.Hold, r.Proof = stack.Borrowed, stack.None
+			r.Ownership, r.Proof = stack.External, stack.None
 		}
 		f.out.Put(r)
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// adopt gives target groups that were found without a listener the place that
+// matchFound gives target groups that were found without a listener the place that
 // their name says. The name is a hash of what cannot be changed, so a group of
 // the wanted name is the wanted group: after a stop between making the new group
 // and switching the listener, it is what the next plan goes on with.
 //
 // The group that the listener still sends to has that place until now. It gets a
 // place of its own, which nobody wants, and goes once the listener has left it.
-func adopt(want, have *stack.Stack) *stack.Stack {
+func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have
 	}

@@ -6,16 +6,16 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// adopt leaves shared firewalls out whose check the Service goes on to use: one of
+// matchFound leaves shared firewalls out whose check the Service goes on to use: one of
 // the other IP family, which other Services may need and which goes with the
 // check. Nothing else has to be put into place, since names are keys.
-func adopt(want, have *stack.Stack) *stack.Stack {
+func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have
 	}
 	out := have.Clone()
 	out.Resources = slices.DeleteFunc(out.Resources, func(r stack.Resource) bool {
-		if r.Key.Kind != KindCheckFirewall || r.Hold != stack.Counted {
+		if r.Key.Kind != KindCheckFirewall || r.Ownership != stack.Shared {
 			return false
 		}
 		_, wanted := want.Get(r.Key)

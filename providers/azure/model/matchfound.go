@@ -2,12 +2,12 @@ package model
 
 import "github.com/berth-lb/berth/stack"
 
-// adopt gives a proof to found things that only the wish shows to be the
+// matchFound gives a proof to found things that only the wish shows to be the
 // Service's: pools, memberships, entries of the security group and public IPs that
 // a controller made are everybody's
 // who wants them, by content, and the ledger decides when they go. What is not
 // wanted keeps no proof, so that pools which others filled are never emptied.
-func adopt(want, have *stack.Stack) *stack.Stack {
+func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// follow is what is there, with today's nodes behind it.
-func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
+// keepServing is what is there, with today's nodes behind it.
+func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	ids, _ := instances(in, facts)
 	running := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
 	for _, r := range have.Resources {
-		if r.Proof == stack.None && r.Hold != stack.Borrowed {
+		if r.Proof == stack.None && r.Ownership != stack.External {
 			continue
 		}
 		switch spec := r.Spec.(type) {

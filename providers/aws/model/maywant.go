@@ -14,10 +14,10 @@ const (
 	lastNodePort  int32 = 32767
 )
 
-// shadow tells whether a Service that cannot be built might want a rule in a
+// mayWant tells whether a Service that cannot be built might want a rule in a
 // group of the nodes. It errs on yes, except where the rule can only be that of
 // another Service: a node port is never shared, and neither is an own group.
-func shadow(id identity, entry stack.Resource) bool {
+func mayWant(id identity, entry stack.Resource) bool {
 	switch entry.Key.Kind {
 	case KindSharedNetwork:
 		return isMember(id, entry)
@@ -31,11 +31,11 @@ func shadow(id identity, entry stack.Resource) bool {
 	if rule.Description == OwnRuleDescription {
 		return id.Config.Controller.Serve
 	}
-	return mayWant(id, entry.Key, rule)
+	return mayWantRule(id, entry.Key, rule)
 }
 
-// mayWant is shadow for a rule in a group of the nodes.
-func mayWant(id identity, key stack.Key, rule NodeRule) bool {
+// mayWantRule is mayWant for a rule in a group of the nodes.
+func mayWantRule(id identity, key stack.Key, rule NodeRule) bool {
 	lb := LoadBalancerName(id.Owner.UID)
 	if strings.HasSuffix(rule.Description, "="+lb) || strings.HasSuffix(key.Name, "/"+OwnGroupName(lb)) {
 		return true

@@ -6,9 +6,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// follow is what is there, with today's nodes behind it: members of the target
+// keepServing is what is there, with today's nodes behind it: members of the target
 // pool, or groups and the backend service's links to them.
-func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
+func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	if facts == nil {
 		return have
 	}

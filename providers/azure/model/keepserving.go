@@ -9,12 +9,12 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// follow keeps what is there of a Service that cannot be understood, with today's
+// keepServing keeps what is there of a Service that cannot be understood, with today's
 // nodes in its pools. Entries of addresses that are nobody's any more are no part of
 // it, but for those of nodes that may come back: every Service finds them, and one that
 // kept them would keep them open for good. A pool that another controller has filled, such as that of
 // the nodes' way out, carries no proof: it is the Service's if its rules use it.
-func follow(in input, facts *Facts, have *stack.Stack) *stack.Stack {
+func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	if in.Config.PodIP() {
 		return followPods(in, have)
 	}

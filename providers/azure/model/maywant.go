@@ -7,10 +7,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// shadow tells whether a Service that cannot be built might want something that
+// mayWant tells whether a Service that cannot be built might want something that
 // is shared. It errs on yes, except where the thing says whose it is: a public IP
 // lists its Services, and an address that one Service has alone is that one's.
-func shadow(id identity, entry stack.Resource) bool {
+func mayWant(id identity, entry stack.Resource) bool {
 	base := BaseName(id.Owner.UID)
 	switch spec := entry.Spec.(type) {
 	case PublicIP:
