@@ -92,6 +92,30 @@ func (w *World) built(services []corev1.Service) {
 	}
 }
 
+// deleted deletes Services and waits until the official controller has let them go: all
+// at once, but for those that name a load balancer, which go one after the other. OpenStack's
+// reads the marks of a load balancer when it begins with a Service, and writes them without
+// that Service's own when it ends, with no lock: of two that go at once the second one puts
+// back what the first one has taken off, for good. Source:
+// kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go (ensureLoadBalancerDeleted).
+func (w *World) deleted(services []corev1.Service) {
+	w.T.Helper()
+	var one, all []corev1.Service
+	for _, s := range services {
+		if s.Annotations[w.suite.Refers] != "" {
+			one = append(one, s)
+		} else {
+			all = append(all, s)
+		}
+	}
+	for _, s := range one {
+		w.Must(w.Delete(w.T.Context(), s))
+		w.Eventually("the official controller deletes "+s.Name, w.Gone(s))
+	}
+	w.Must(w.Delete(w.T.Context(), all...))
+	w.Eventually("the official controller deletes", w.Gone(all...))
+}
+
 // Pick returns the Services of the names.
 func Pick(t *testing.T, all []corev1.Service, names ...string) []corev1.Service {
 	t.Helper()

@@ -101,8 +101,7 @@ func (w *World) back(config string, services []corev1.Service, made string, resu
 		}
 	}
 	mark = w.Mark()
-	w.Must(w.Delete(w.T.Context(), gone...))
-	w.Eventually("the official controller deletes", w.Gone(gone...))
+	w.deleted(gone)
 	w.Settle(mark)
 	official.Kill()
 	results.Add("back "+config, all(gone), false, "gone after a deletion that the official controller handles")
