@@ -81,14 +81,18 @@ func (tn *tenancy) run(elsewhere string) {
 	calm := tn.serve(ordinary[:len(ordinary)/2])
 
 	hostile := tn.flood()
+	flooded := time.Now()
 	tn.lap("the flood is written")
 	stormy := tn.serve(ordinary[len(ordinary)/2:])
 	tn.t.Logf("%s: %d ordinary Services alone: half within %s, all within %s; %d more beside %d hostile ones: half within %s, all within %s",
 		tn.Cloud, len(calm), calm[len(calm)/2], calm[len(calm)-1], len(stormy), len(hostile), stormy[len(stormy)/2], stormy[len(stormy)-1])
-	if usual := 5*calm[len(calm)-1] + limit/2; stormy[len(stormy)-1] > usual {
-		tn.t.Errorf("an ordinary Service beside hostile ones took %s; alone all were served within %s", stormy[len(stormy)-1], calm[len(calm)-1])
-	}
 	tn.answered(hostile)
+	// On a machine that others slow down all takes longer: what counts then is that nobody
+	// waits for the hostile ones.
+	usual, judged := 5*calm[len(calm)-1]+limit/2, time.Since(flooded)
+	if last := stormy[len(stormy)-1]; last > usual && last > judged*3/4 {
+		tn.t.Errorf("an ordinary Service beside hostile ones took %s, and those %s; alone all were served within %s", last, judged, calm[len(calm)-1])
+	}
 	tn.lap("every hostile Service is judged")
 	tn.programmed(ordinary...)
 	page.answers("/healthz", http.StatusOK)
