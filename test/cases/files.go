@@ -26,8 +26,8 @@ func decode(t testing.TB, file, text string, into any) {
 	}
 }
 
-// World reads the surroundings of a case that replaces nothing of them.
-func World(t testing.TB, into any) {
+// ReadWorld reads the surroundings of a case that replaces nothing of them.
+func ReadWorld(t testing.TB, into any) {
 	t.Helper()
 	Unmarshal(t, worldFile, into)
 }

@@ -34,7 +34,7 @@ func TestActions(t *testing.T) {
 		with(`{"baseServiceWeight":1,"targetGroups":[` + strings.Repeat(`{"targetGroupARN":"`+blue+`","weight":1},`, 4) + `{}]}`):                                "at most 4",
 		with(`{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `","weight":1},{"targetGroupARN":"` + blue + `","weight":2}]}`):               "twice",
 	} {
-		svc := loadCase(t, "testdata/lbc-pods").service.DeepCopy()
+		svc := suite().Open(t, "lbc-pods").Service.DeepCopy()
 		svc.Annotations[keyPrefix+"actions.TCP-80"] = value
 		_, problems := inputOf(parseConfig(t, "[Berth]\nLoadBalancerController = true\n"), "kubernetes", svc, nil)
 		said := strings.Join(problems.Strings(), "\n")
@@ -46,7 +46,7 @@ func TestActions(t *testing.T) {
 
 // TestNamedTargetGroups: a policy knows which groups a Service names.
 func TestNamedTargetGroups(t *testing.T) {
-	svc := loadCase(t, "testdata/lbc-pods").service.DeepCopy()
+	svc := suite().Open(t, "lbc-pods").Service.DeepCopy()
 	const blue = "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071"
 	svc.Annotations[keyPrefix+"actions.TCP-80"] = `{"type":"forward","forwardConfig":{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"}]}}`
 	in, _ := inputOf(parseConfig(t, "[Berth]\nLoadBalancerController = true\n"), "kubernetes", svc, nil)

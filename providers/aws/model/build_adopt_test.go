@@ -36,13 +36,13 @@ func TestAdoptRefused(t *testing.T) {
 		"is possible with load balancers of kind":     {value: "edge", values: map[string]string{typeKey.Name: "nlb"}},
 		"who may connect is the say":                  {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{rangesKey.Name: "192.0.2.0/24"}, groups: []stack.Ref{stack.RefID("sg-1")}},
 	} {
-		svc := loadCase(t, "testdata/lbc-instances").service.DeepCopy()
+		svc := suite().Open(t, "lbc-instances").Service.DeepCopy()
 		svc.Annotations = map[string]string{typeKey.Name: typeExternal, targetTypeKey.Name: targetInstance, adoptKey.Name: c.value}
 		for key, value := range c.values {
 			svc.Annotations[key] = value
 		}
 		svc.Spec.Ports, svc.Spec.SessionAffinity = svc.Spec.Ports[:1], ""
-		facts := w.Facts
+		facts := *w.Facts
 		facts.Given = map[string]Given{"edge": c.there}
 		have := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: edgeARN, Ownership: stack.External, Spec: Network{Name: "edge", Groups: c.groups}}}}
 		in, problems := inputOf(parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n"), w.ClusterName, svc, w.Nodes)

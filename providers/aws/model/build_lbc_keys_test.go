@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 const testCertificate = "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b"
@@ -107,9 +108,9 @@ func spelled(name string) string {
 }
 
 // keyWorld is the world of testdata with IPv6 in all subnets and a named group.
-func keyWorld(t *testing.T) world {
+func keyWorld(t *testing.T) cases.World[*Facts] {
 	t.Helper()
-	w := loadWorld(t)
+	w := suite().Bare(t).World
 	for i := range w.Facts.Subnets {
 		s := &w.Facts.Subnets[i]
 		s.CIDR6 = "2001:db8:0:" + s.CIDR[5:6] + "::/64"
@@ -122,12 +123,12 @@ func keyWorld(t *testing.T) world {
 	return w
 }
 
-func (w world) wish(t *testing.T, svc *corev1.Service) *stack.Stack {
+func wish(t *testing.T, w cases.World[*Facts], svc *corev1.Service) *stack.Stack {
 	t.Helper()
 	config := parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n")
 	in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)
 	lent := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: "arn:edge", Ownership: stack.External, Spec: Network{Name: "edge"}}}}
-	want, more, err := build(in, &w.Facts, lent)
+	want, more, err := build(in, w.Facts, lent)
 	if problems = append(problems, more...); err != nil || problems.Errors() {
 		t.Fatalf("%v: %v %v", svc.Annotations, err, problems.Strings())
 	}
@@ -159,7 +160,7 @@ func TestEveryControllerKey(t *testing.T) {
 		if !declared[name] {
 			t.Errorf("%s: has a case and is not declared for kind %s", name, LBC)
 		}
-		svc := loadCase(t, "testdata/lbc-instances").service.DeepCopy()
+		svc := suite().Open(t, "lbc-instances").Service.DeepCopy()
 		svc.Spec.LoadBalancerClass = new(classLBC)
 		svc.Spec.Ports = svc.Spec.Ports[:2]
 		svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = "", 0
@@ -170,9 +171,9 @@ func TestEveryControllerKey(t *testing.T) {
 		if c.change != nil {
 			c.change(svc)
 		}
-		without := w.wish(t, svc)
+		without := wish(t, w, svc)
 		svc.Annotations[spelled(name)] = c.with
-		if cmp.Equal(without.Resources, w.wish(t, svc).Resources) {
+		if cmp.Equal(without.Resources, wish(t, w, svc).Resources) {
 			t.Errorf("%s: %q changes nothing", name, c.with)
 		}
 	}
@@ -226,7 +227,7 @@ func TestControllerConfig(t *testing.T) {
 // TestLeft: Services of the AWS Load Balancer Controller are left to it until the cloud
 // config says otherwise.
 func TestLeft(t *testing.T) {
-	svc := loadCase(t, "testdata/lbc-pods").service
+	svc := suite().Open(t, "lbc-pods").Service
 	if why := left(Config{}, svc); why == "" {
 		t.Error("served without being told")
 	}

@@ -14,13 +14,13 @@ import (
 // TestPodGroups: a pod with a network interface of its own is let in by the group with the
 // cluster's tag, or the only one; the nodes' group stays.
 func TestPodGroups(t *testing.T) {
-	c := loadCase(t, "testdata/lbc-pods")
-	c.world.Facts.NodeGroups = append(slices.Clone(c.world.Facts.NodeGroups), NodeGroup{ID: "sg-pods", Tags: Tags{"kubernetes.io/cluster/shop": "shared"}}, NodeGroup{ID: "sg-team"})
+	c := suite().Open(t, "lbc-pods")
+	c.World.Facts.NodeGroups = append(slices.Clone(c.World.Facts.NodeGroups), NodeGroup{ID: "sg-pods", Tags: Tags{"kubernetes.io/cluster/shop": "shared"}}, NodeGroup{ID: "sg-team"})
 	groups := func(of map[string][]string) (out []string) {
-		w := c.world
+		w := c.World
 		w.Facts.PodGroups = of
-		in, _ := inputOf(c.config, w.ClusterName, c.service, w.Nodes, w.Slices...)
-		want, problems, err := build(in, &w.Facts, nil)
+		in, _ := inputOf(c.Config, w.ClusterName, c.Service, w.Nodes, w.Slices...)
+		want, problems, err := build(in, w.Facts, nil)
 		if err != nil || problems.Errors() {
 			t.Fatal(err, problems.Strings())
 		}
@@ -50,10 +50,10 @@ func TestPodGroups(t *testing.T) {
 // TestPodLookups: pods are looked up node by node, those on no instance by themselves, and
 // none where nodes are targets or have no rules.
 func TestPodLookups(t *testing.T) {
-	c := loadCase(t, "testdata/lbc-pods")
-	c.world.Nodes[1].Spec.ProviderID = "aws:///eu-west-1b/0a1b/fargate-ip-10-0-4-10.eu-west-1.compute.internal"
-	in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
-	id, _ := InstanceID(c.world.Nodes[0].Spec.ProviderID)
+	c := suite().Open(t, "lbc-pods")
+	c.World.Nodes[1].Spec.ProviderID = "aws:///eu-west-1b/0a1b/fargate-ip-10-0-4-10.eu-west-1.compute.internal"
+	in, _ := c.Input(c.Service)
+	id, _ := InstanceID(c.World.Nodes[0].Spec.ProviderID)
 	want := []providers.Lookup{{Kind: KindNodeGroup, By: ByAddress, Value: id + " 10.0.2.10"}, {Kind: KindNodeGroup, By: ByAddress, Value: NoMachine + " 10.0.4.10"}}
 	if got := podLookups(in); !cmp.Equal(got[:min(2, len(got))], want) {
 		t.Errorf("looked up are %v, want %v", got, want)
@@ -67,12 +67,12 @@ func TestPodLookups(t *testing.T) {
 // TestZoneOfTargets: an address in no subnet is registered with the zone "all", unless it is
 // there without one already, or with one that it would not get today.
 func TestZoneOfTargets(t *testing.T) {
-	c := loadCase(t, "testdata/lbc-pods")
-	in, _ := inputOf(c.config, c.world.ClusterName, c.service, c.world.Nodes, c.world.Slices...)
+	c := suite().Open(t, "lbc-pods")
+	in, _ := c.Input(c.Service)
 	key := stack.Key{Kind: KindTargets, Name: PortKey(corev1.ProtocolTCP, 80)}
 	zones := func(there ...Target) map[string]string {
 		have := &stack.Stack{Owner: in.Owner, Resources: []stack.Resource{{Key: key, ID: "arn", Proof: stack.Derived, Spec: Targets{Targets: there}}}}
-		want, problems, err := build(in, &c.world.Facts, have)
+		want, problems, err := build(in, c.World.Facts, have)
 		if err != nil || problems.Errors() {
 			t.Fatal(err, problems.Strings())
 		}

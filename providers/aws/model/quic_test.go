@@ -11,7 +11,7 @@ import (
 // TestQUICPorts: UDP becomes QUIC, and both protocols on a port TCP_QUIC; what carries no UDP, and
 // what sends to nodes, is refused.
 func TestQUICPorts(t *testing.T) {
-	c := loadCase(t, "testdata/lbc-pods")
+	c := suite().Open(t, "lbc-pods")
 	for name, tc := range map[string]struct {
 		keys    map[string]string
 		ports   []corev1.ServicePort
@@ -25,13 +25,13 @@ func TestQUICPorts(t *testing.T) {
 		"tcp":       {map[string]string{"quic-enabled-ports": "443"}, []corev1.ServicePort{{Port: 443, Protocol: corev1.ProtocolTCP}}, "", "QUIC goes over UDP"},
 		"instances": {map[string]string{"quic-enabled-ports": "443", "nlb-target-type": "instance"}, []corev1.ServicePort{{Port: 443, Protocol: corev1.ProtocolUDP, NodePort: 30443}}, "", "needs pods"},
 	} {
-		svc := c.service.DeepCopy()
+		svc := c.Service.DeepCopy()
 		svc.Spec.Ports = tc.ports
 		for key, value := range tc.keys {
 			svc.Annotations[lbPrefix+key] = value
 		}
-		in, problems := inputOf(c.config, c.world.ClusterName, svc, c.world.Nodes)
-		want, more, err := build(in, &c.world.Facts, nil)
+		in, problems := c.Input(svc)
+		want, more, err := build(in, c.World.Facts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

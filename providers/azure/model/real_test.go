@@ -13,7 +13,7 @@ import (
 // The addresses that they name are there.
 func TestRealServices(t *testing.T) {
 	var w world
-	cases.World(t, &w)
+	cases.ReadWorld(t, &w)
 	config := parseConfig(t, w.Config)
 	cases.RealServices(t, bundle(), 7, func(svc *corev1.Service) (cases.Built, error) {
 		in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)

@@ -16,12 +16,12 @@ import (
 
 // TestUnchangedMakesNoAddress: what runs and is not changed never holds an IP.
 func TestUnchangedMakesNoAddress(t *testing.T) {
-	for _, c := range loadCases(t) {
-		if !c.world.TakeOver {
+	for _, c := range suite().All(t) {
+		if !c.World.TakeOver {
 			continue
 		}
-		if r := c.run(t); len(r.want.Of(KindAddress)) > 0 {
-			t.Errorf("%s: %v", c.Name, r.want.Of(KindAddress))
+		if r := c.Run(t); len(r.Want.Of(KindAddress)) > 0 {
+			t.Errorf("%s: %v", c.Name, r.Want.Of(KindAddress))
 		}
 	}
 }
@@ -29,13 +29,13 @@ func TestUnchangedMakesNoAddress(t *testing.T) {
 // TestShared: what the Services of a cluster share has one identity and content,
 // whichever Service wants it, and goes with the last one.
 func TestShared(t *testing.T) {
-	c := loadCase(t, "testdata/ilb-ig-basic")
-	other := c.service.DeepCopy()
+	c := suite().Open(t, "ilb-ig-basic")
+	other := c.Service.DeepCopy()
 	other.Name, other.UID = "other", "1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 	wants := map[string]*stack.Stack{}
-	for _, svc := range []*corev1.Service{c.service, other} {
-		in, _ := inputOf(c.config, svc, c.world.Nodes, nil)
-		want, problems, err := build(in, &c.world.Facts, nil)
+	for _, svc := range []*corev1.Service{c.Service, other} {
+		in, _ := inputOf(c.Config, svc, c.World.Nodes)
+		want, problems, err := build(in, c.World.Facts, nil)
 		if err != nil || problems.Errors() {
 			t.Fatal(err, problems)
 		}
@@ -70,17 +70,16 @@ func TestShared(t *testing.T) {
 func TestFollow(t *testing.T) {
 	for _, name := range []string{"tp-basic", "ilb-ig-basic", "netlb-basic", "takeover-ilb-neg"} {
 		t.Run(name, func(t *testing.T) {
-			c := loadCase(t, "testdata/"+name)
-			r := c.run(t)
-			have := asFound(r.want, r.have)
-			in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
-			if p := diff.Compare(keepServing(in, &c.world.Facts, have), have, Rules(), cases.ReadyLedger()); !p.Empty() {
+			c := suite().Open(t, name)
+			r := c.Run(t)
+			have := asFound(r.Want, r.Have)
+			in, _ := c.Input(c.Service)
+			if p := diff.Compare(keepServing(in, c.World.Facts, have), have, Rules(), cases.ReadyLedger()); !p.Empty() {
 				t.Errorf("nothing has changed:\n%s", planText(p))
 			}
-			fewer := c.world.Nodes[:2] // zone b has none any more
-			facts := c.world.Facts
-			in, _ = inputOf(c.config, c.service, fewer, c.world.Pods)
-			p := diff.Compare(keepServing(in, &facts, have), have, Rules(), cases.ReadyLedger())
+			c.World.Nodes = c.World.Nodes[:2] // zone b has none any more
+			in, _ = c.Input(c.Service)
+			p := diff.Compare(keepServing(in, c.World.Facts, have), have, Rules(), cases.ReadyLedger())
 			if name == "tp-basic" {
 				return // the instance is still there
 			}
@@ -93,13 +92,13 @@ func TestFollow(t *testing.T) {
 
 // TestStatusWhileMoving: until the new load balancer is there the old one is named.
 func TestStatusWhileMoving(t *testing.T) {
-	c := loadCase(t, "testdata/tp-to-ilb-neg")
-	have := c.have(t)
-	in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
+	c := suite().Open(t, "tp-to-ilb-neg")
+	have := c.Have(t)
+	in, _ := c.Input(c.Service)
 	if got := addresses(in, have).Ingress; len(got) != 1 || got[0].IP != "203.0.113.77" {
 		t.Errorf("before: %v", got)
 	}
-	want, _, err := build(in, &c.world.Facts, have)
+	want, _, err := build(in, c.World.Facts, have)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,14 +112,14 @@ func TestStatusWhileMoving(t *testing.T) {
 
 func TestLegacyOutputs(t *testing.T) {
 	for name, key := range map[string]string{"tp-basic": outLegacyPool, "ilb-ig-basic": outLegacyBackend} {
-		c := loadCase(t, "testdata/"+name)
-		r := c.run(t)
-		have := asFound(r.want, r.have)
-		if _, touched := addresses(r.in, have).Annotations[key]; touched {
+		c := suite().Open(t, name)
+		r := c.Run(t)
+		have := asFound(r.Want, r.Have)
+		if _, touched := addresses(r.In, have).Annotations[key]; touched {
 			t.Errorf("%s: %s is written though it is not configured", name, key)
 		}
-		r.in.Config.LegacyOutputs = true
-		if got := addresses(r.in, have).Annotations[key]; got != "a0f1e2d3c4b5a69788796a5b4c3d2e1f" {
+		r.In.Config.LegacyOutputs = true
+		if got := addresses(r.In, have).Annotations[key]; got != "a0f1e2d3c4b5a69788796a5b4c3d2e1f" {
 			t.Errorf("%s: %s is %q", name, key, got)
 		}
 	}
@@ -159,9 +158,9 @@ func TestSameAllowed(t *testing.T) {
 
 // TestCommand: somebody with the rights can make the firewall by hand.
 func TestCommand(t *testing.T) {
-	r := loadCase(t, "testdata/tp-deny-on").run(t)
-	allow, _ := r.want.Get(stack.Key{Kind: KindFirewall, Name: keyLegacy})
-	deny, _ := r.want.Get(stack.Key{Kind: KindDeny, Name: keyLegacy})
+	r := suite().Open(t, "tp-deny-on").Run(t)
+	allow, _ := r.Want.Get(stack.Key{Kind: KindFirewall, Name: keyLegacy})
+	deny, _ := r.Want.Get(stack.Key{Kind: KindDeny, Name: keyLegacy})
 	got := allow.Spec.(Firewall).Command("create", "host") + "\n" + deny.Spec.(Firewall).Command("delete", "host")
 	want := `gcloud compute firewall-rules create k8s-fw-a0f1e2d3c4b5a69788796a5b4c3d2e1f --project host --network net ` +
 		`--description "{\"kubernetes.io/service-name\":\"namespace/name\", \"kubernetes.io/service-ip\":\"203.0.113.77\"}" ` +
@@ -175,13 +174,13 @@ func TestCommand(t *testing.T) {
 // TestLongNamesKeepOfficial: an official firewall whose name has lost its hash
 // stays where it names this Service, and is left alone where it names another.
 func TestLongNamesKeepOfficial(t *testing.T) {
-	c := loadCase(t, "testdata/ilb-neg-dual-long-name")
-	have := c.have(t)
-	name, _ := NamesOf(c.config, stack.Owner{Namespace: c.service.Namespace, Name: c.service.Name}).checkFirewallIPv6()
+	c := suite().Open(t, "ilb-neg-dual-long-name")
+	have := c.Have(t)
+	name, _ := NamesOf(c.Config, stack.Owner{Namespace: c.Service.Namespace, Name: c.Service.Name}).checkFirewallIPv6()
 	for _, proof := range []stack.Proof{stack.None, stack.Description} {
 		have.Put(stack.Resource{Key: stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6}, Proof: proof, Spec: Firewall{Name: name}})
-		in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
-		want, _, err := build(in, &c.world.Facts, have)
+		in, _ := c.Input(c.Service)
+		want, _, err := build(in, c.World.Facts, have)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,15 +198,15 @@ func TestLongNamesKeepOfficial(t *testing.T) {
 // TestScope: a Service asks for what it may want of the shared things by name,
 // and for the rest by use; addresses are asked for only where somebody named one.
 func TestScope(t *testing.T) {
-	c := loadCase(t, "testdata/takeover-ilb-neg")
-	in, _ := inputOf(c.config, c.service, c.world.Nodes, nil)
+	c := suite().Open(t, "takeover-ilb-neg")
+	in, _ := inputOf(c.Config, c.Service, c.World.Nodes)
 	s, err := Scope(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wanted, facts []string
 	shared := map[string]bool{}
-	for _, n := range SharedNames(c.config) {
+	for _, n := range SharedNames(c.Config) {
 		shared[string(n.Key.Kind)+" "+n.Name] = true
 	}
 	for _, l := range s.Own {
@@ -231,10 +230,10 @@ func TestScope(t *testing.T) {
 
 // TestIdentity: without the ids that names are made of nothing is built.
 func TestIdentity(t *testing.T) {
-	c := loadCase(t, "testdata/tp-basic")
-	c.config.Identity = Identity{}
-	in, _ := inputOf(c.config, c.service, c.world.Nodes, nil)
-	if _, _, err := build(in, &c.world.Facts, nil); err == nil {
+	c := suite().Open(t, "tp-basic")
+	c.Config.Identity = Identity{}
+	in, _ := inputOf(c.Config, c.Service, c.World.Nodes)
+	if _, _, err := build(in, c.World.Facts, nil); err == nil {
 		t.Error("built without ids")
 	}
 }

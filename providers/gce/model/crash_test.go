@@ -173,8 +173,8 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 	s.t.Helper()
 	var last plan.Plan
 	for round := range 6 {
-		in, _ := inputOf(c.config, c.service, c.world.Nodes, c.world.Pods)
-		want, problems, err := build(in, &c.world.Facts, s.have)
+		in, _ := c.Input(c.Service)
+		want, problems, err := build(in, c.World.Facts, s.have)
 		if err != nil || problems.Errors() {
 			s.t.Fatalf("%s round %d: %v %v", c.Name, round, err, problems.Strings())
 		}
@@ -217,17 +217,17 @@ func ipsOf(have *stack.Stack) []string {
 // over, no step is one that Google refuses, and an IP that the uninterrupted run
 // keeps is kept.
 func TestCrash(t *testing.T) {
-	for _, c := range loadCases(t) {
-		r := c.run(t)
-		if r.want == nil || c.world.Deleted {
+	for _, c := range suite().All(t) {
+		r := c.Run(t)
+		if r.Want == nil || c.World.Deleted {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			whole := &strict{t: t, have: c.have(t)}
+			whole := &strict{t: t, have: c.Have(t)}
 			before := ipsOf(whole.have)
 			steps := whole.converge(c, -1)
 			for cut := range steps {
-				got := &strict{t: t, have: c.have(t)}
+				got := &strict{t: t, have: c.Have(t)}
 				got.converge(c, cut)
 				if d := cmp.Diff(keysOf(whole.have), keysOf(got.have)); d != "" {
 					t.Errorf("cut after %d: (-whole +got)\n%s", cut, d)
@@ -257,16 +257,16 @@ func keysOf(s *stack.Stack) []string {
 func TestCrashBetween(t *testing.T) {
 	var cases []testCase
 	left := map[string]*stack.Stack{}
-	for _, c := range loadCases(t) {
-		if r := c.run(t); r.want != nil && !c.world.Deleted {
+	for _, c := range suite().All(t) {
+		if r := c.Run(t); r.Want != nil && !c.World.Deleted {
 			cases = append(cases, c)
-			left[c.Name] = asFound(r.want, r.have)
+			left[c.Name] = asFound(r.Want, r.Have)
 		}
 	}
 	const every = 5 // pairs that are tried: enough to meet each move of kinds
 	for i, from := range cases {
 		for j, to := range cases {
-			if (i+3*j)%every == 0 && from.service.Name == to.service.Name {
+			if (i+3*j)%every == 0 && from.Service.Name == to.Service.Name {
 				between(t, from.Name, left[from.Name], to)
 			}
 		}
@@ -281,17 +281,17 @@ func TestCrashBetween(t *testing.T) {
 // there.
 func TestFirewallsOverlap(t *testing.T) {
 	met := 0
-	next := loadCases(t) // by themselves, and only read
-	for _, from := range loadCases(t) {
-		r := from.run(t)
-		if r.want == nil || from.world.Deleted {
+	next := suite().All(t) // by themselves, and only read
+	for _, from := range suite().All(t) {
+		r := from.Run(t)
+		if r.Want == nil || from.World.Deleted {
 			continue
 		}
-		left := asFound(r.want, r.have)
+		left := asFound(r.Want, r.Have)
 		for _, to := range next {
-			in, _ := inputOf(to.config, to.service, to.world.Nodes, to.world.Pods)
-			want, _, err := build(in, &to.world.Facts, left)
-			if err != nil || want == nil || from.service.Name != to.service.Name {
+			in, _ := to.Input(to.Service)
+			want, _, err := build(in, to.World.Facts, left)
+			if err != nil || want == nil || from.Service.Name != to.Service.Name {
 				continue
 			}
 			met += overlap(t, from.Name+" to "+to.Name, diff.Compare(want, matchFound(want, left), Rules(), cases.ReadyLedger()))
@@ -336,14 +336,14 @@ func overlap(t *testing.T, name string, p plan.Plan) int {
 
 func between(t *testing.T, from string, start *stack.Stack, to testCase) {
 	t.Helper()
-	in, _ := inputOf(to.config, to.service, to.world.Nodes, to.world.Pods)
-	if want, _, err := build(in, &to.world.Facts, start); err != nil || want == nil {
+	in, _ := to.Input(to.Service)
+	if want, _, err := build(in, to.World.Facts, start); err != nil || want == nil {
 		return // refused: what is there stays
 	}
 	// The loop has written the finalizers of what it makes before anything fails.
-	svc := to.service.DeepCopy()
+	svc := to.Service.DeepCopy()
 	svc.Finalizers = append(svc.Finalizers, finalizers(settle(in, start), start)...)
-	to.service = svc
+	to.Service = svc
 	whole := &strict{t: t, have: start.Clone()}
 	steps := whole.converge(to, -1)
 	for _, cut := range slices.Compact([]int{steps / 4, steps / 2, steps * 3 / 4}) {

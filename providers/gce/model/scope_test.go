@@ -75,12 +75,12 @@ func TestAffinity(t *testing.T) {
 		"strong, where there is none": {kind: InternalNEG, says: strong, affinity: "ClientIP", config: seconds(60), want: affinityClientIP},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := loadCase(t, "testdata/tp-basic")
-			svc := c.service
+			c := suite().Open(t, "tp-basic")
+			svc := c.Service
 			svc.Annotations, svc.Spec.LoadBalancerClass = tt.says, new(classes[tt.kind])
 			svc.Spec.SessionAffinity, svc.Spec.SessionAffinityConfig = tt.affinity, tt.config
-			in, _ := inputOf(c.config, svc, c.world.Nodes, nil)
-			want, problems, err := build(in, &c.world.Facts, nil)
+			in, _ := inputOf(c.Config, svc, c.World.Nodes)
+			want, problems, err := build(in, c.World.Facts, nil)
 			if err != nil || problems.Errors() != tt.refused {
 				t.Fatal(err, problems.Strings())
 			}
