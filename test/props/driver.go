@@ -49,7 +49,7 @@ func (p *process) work(ctx context.Context, job reconcile.Job) (reconcile.Result
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return p.r.Run(ctx, d, func(plan.Gate) time.Duration { return 0 }), nil
+	return p.r.Run(ctx, d, Pass), nil
 }
 
 // rounds is how often a Service may be looked at until it is as wanted.

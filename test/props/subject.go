@@ -98,23 +98,24 @@ func StateOf(c *sim.Control) (string, error) {
 	if err := json.Unmarshal(body, &tree); err != nil {
 		return "", fmt.Errorf("state: %w", err)
 	}
-	dropCounters(tree)
+	Drop(tree, "Seq", "revision_number", "updated_at", "etag")
 	out, err := json.MarshalIndent(tree, "", " ")
 	return string(out), err
 }
 
-func dropCounters(tree any) {
+// Drop takes fields of these names out of a tree of JSON.
+func Drop(tree any, fields ...string) {
 	switch v := tree.(type) {
 	case map[string]any:
-		for _, counter := range []string{"Seq", "revision_number", "updated_at", "etag"} {
-			delete(v, counter)
+		for _, field := range fields {
+			delete(v, field)
 		}
 		for _, child := range v {
-			dropCounters(child)
+			Drop(child, fields...)
 		}
 	case []any:
 		for _, child := range v {
-			dropCounters(child)
+			Drop(child, fields...)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
@@ -136,25 +135,25 @@ func TestFactsComeFromMemory(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
 		svc := numbered(1, model.Public, nil)
 		facts := func() *model.Facts {
-			s, err := model.Cloud().Scope(r.input(svc))
+			s, err := model.Cloud().Scope(r.Input(svc))
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.Own = nil
-			found := r.session.Read(t.Context(), []providers.Scope{s})[0]
+			found := r.Session.Read(t.Context(), []providers.Scope{s})[0]
 			if found.Err != nil {
 				t.Fatal(found.Err)
 			}
 			return found.Facts
 		}
 		calls := func() int { return len(r.sim.Cloud.Journal.Entries()) }
-		r.together(false, []*corev1.Service{svc, numbered(2, model.Public, nil)})
+		r.AllTogether(false, svc, numbered(2, model.Public, nil))
 		n := calls()
 		again := facts()
 		if made := calls() - n; made != 0 {
 			t.Errorf("%d calls for facts that are known", made)
 		}
-		r.session.memory = listMemory{}
+		r.Session.memory = listMemory{}
 		before := facts() // from a new read
 		// What uses a public IP counts only where no Service does, and that is a write of its own.
 		if d := cmp.Diff(before, again, cmpopts.IgnoreFields(model.FoundIP{}, "Attached")); d != "" {
@@ -163,8 +162,8 @@ func TestFactsComeFromMemory(t *testing.T) {
 		if !slices.ContainsFunc(again.Balancers, func(lb model.FoundBalancer) bool { return lb.Name == "kubernetes" && len(lb.Frontends) == 2 }) || len(again.PublicIPs) < 2 {
 			t.Errorf("what was written is not there: %+v", again)
 		}
-		mine, err := r.session.put(t.Context(), r.config.PublicIPID(stack.Key{Kind: model.KindPublicIP, Name: r.config.Group + "/mine"}), model.Object{
-			"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
+		mine, err := r.Session.put(t.Context(), r.Config.PublicIPID(stack.Key{Kind: model.KindPublicIP, Name: r.Config.Group + "/mine"}), model.Object{
+			"location": r.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
 		}, "")
 		if err != nil {
 			t.Fatal(err)
@@ -181,14 +180,14 @@ func TestFactsComeFromMemory(t *testing.T) {
 		third := numbered(3, model.Public, nil)
 		for i, made := range []bool{false, true} {
 			n = calls()
-			if r.read(false, third); (calls() != n) != made {
+			if r.Read(false, third); (calls() != n) != made {
 				t.Errorf("look %d of a new Service: %d calls; the first needs none, the second is a doubt", i+1, calls()-n)
 			}
 		}
-		if n = calls(); len(r.read(true, third)[0].Have.Resources) > 0 || calls() == n {
+		if n = calls(); len(r.Read(true, third)[0].Have.Resources) > 0 || calls() == n {
 			t.Error("that nothing is left was not read")
 		}
-		n, r.now = calls(), r.now.Add(listAge)
+		n, r.Now = calls(), r.Now.Add(listAge)
 		if facts(); calls() == n {
 			t.Error("what is too old was not read again")
 		}

@@ -132,21 +132,21 @@ func TestMembersComeFromMemory(t *testing.T) {
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: seed, ARM: simarm.Options{Latency: 4 * time.Second}})
-			began, start := time.Now(), r.now
-			r.session.now = func() time.Time { return start.Add(time.Since(began)) }
+			began, start := time.Now(), r.Now
+			r.Session.now = func() time.Time { return start.Add(time.Since(began)) }
 			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Public, nil)}
-			r.together(false, svcs)
+			r.AllTogether(false, svcs...)
 			found := func() []providers.Found[*model.Facts] {
 				var scopes []providers.Scope
 				for _, svc := range svcs {
-					s, err := model.Cloud().Scope(r.input(svc))
+					s, err := model.Cloud().Scope(r.Input(svc))
 					if err != nil {
 						t.Fatal(err)
 					}
 					s.Own = nil
 					scopes = append(scopes, s)
 				}
-				return r.session.Read(t.Context(), scopes)
+				return r.Session.Read(t.Context(), scopes)
 			}
 			lists := func() (n int) {
 				for _, op := range []string{"network.LoadBalancers.List", "network.PublicIPAddresses.List", "network.PrivateLinkServices.List", "network.SecurityGroups.Get"} {
@@ -164,13 +164,13 @@ func TestMembersComeFromMemory(t *testing.T) {
 			if found(); r.calls() != n {
 				t.Errorf("%d calls while writes have just ended, want none", r.calls()-n)
 			}
-			r.nodes = slices.Clone(r.nodes)
-			r.nodes[0].Status.NodeInfo.BootID = "another"
+			r.Nodes = slices.Clone(r.Nodes)
+			r.Nodes[0].Status.NodeInfo.BootID = "another"
 			if found(); (r.calls() == n) != (seed.Pools == simazure.NodeIP) {
 				t.Errorf("%d calls for a machine that has started anew; want those that list machines, where it matters", r.calls()-n)
 			}
-			r.nodes[0].Status.NodeInfo.BootID = ""
-			r.session.memory, r.session.facts = listMemory{}, newFactCache()
+			r.Nodes[0].Status.NodeInfo.BootID = ""
+			r.Session.memory, r.Session.facts = listMemory{}, newFactCache()
 			for i, anew := range found() {
 				if d := cmp.Diff(stackText(anew.Have), stackText(remembered[i].Have)); d != "" {
 					t.Errorf("%s (-read anew +remembered):\n%s", svcs[i].Name, d)

@@ -25,8 +25,8 @@ func TestHundredOnMachines(t *testing.T) {
 				svcs = append(svcs, numbered(i+1, model.Public, nil))
 			}
 			before := r.calls()
-			r.together(false, svcs) // an address is known after the first run
-			r.together(false, svcs) // and opened by the second
+			r.AllTogether(false, svcs...) // an address is known after the first run
+			r.AllTogether(false, svcs...) // and opened by the second
 			counts := r.sim.Cloud.Journal.Counts()
 			if n := r.calls() - before; n > most*services {
 				t.Errorf("%d calls for %d Services, want at most %d each: %v", n, services, most, counts)
@@ -36,13 +36,13 @@ func TestHundredOnMachines(t *testing.T) {
 					t.Errorf("%s: %d calls, want none", alone, n)
 				}
 			}
-			for i, f := range r.read(false, svcs...) {
-				if again := r.draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
+			for i, f := range r.Read(false, svcs...) {
+				if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
 					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
 				}
 			}
 			before = r.calls()
-			r.together(true, svcs)
+			r.AllTogether(true, svcs...)
 			if n := r.calls() - before; n > most*services {
 				t.Errorf("%d calls for the deletion of %d Services, want at most %d each: %v", n, services, most, r.sim.Cloud.Journal.Counts())
 			}
@@ -60,23 +60,23 @@ func TestMachineWrittenOnce(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const services = 5
 		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: simazure.VMSS}})
-		began, start := time.Now(), r.now
-		r.session.now = func() time.Time { return start.Add(time.Since(began)) }
+		began, start := time.Now(), r.Now
+		r.Session.now = func() time.Time { return start.Add(time.Since(began)) }
 		var svcs []*corev1.Service
 		for i := range services {
 			svcs = append(svcs, numbered(i+1, model.Internal, nil))
 		}
-		r.together(false, svcs)
-		all := r.nodes
-		r.nodes = r.nodes[1:]
-		found := r.read(false, svcs...)
+		r.AllTogether(false, svcs...)
+		all := r.Nodes
+		r.Nodes = r.Nodes[1:]
+		found := r.Read(false, svcs...)
 		before := r.writes("compute.VirtualMachineScaleSetVMs.Get")
 		for i, svc := range svcs {
-			p := r.draft(svc, false, found[i].Have, found[i].Facts)
+			p := r.Draft(svc, false, found[i].Have, found[i].Facts)
 			if p.Empty() {
 				t.Fatal("the test is wrong: nobody lets the machine go")
 			}
-			if err := r.engine.Run(t.Context(), p, found[i].Have, nil).Err(); err != nil {
+			if err := r.Engine.Run(t.Context(), p, found[i].Have, nil).Err(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -84,8 +84,8 @@ func TestMachineWrittenOnce(t *testing.T) {
 			t.Errorf("the machine was looked at %d times, want once", n)
 		}
 		stranger := r.another("kubernetes")
-		stranger.nodes = all
-		stranger.together(false, svcs[:1])
+		stranger.Nodes = all
+		stranger.AllTogether(false, svcs[:1]...)
 		put := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate")
 		time.Sleep(time.Second)
 		if _, err := r.run(svcs[0], false); err != nil {

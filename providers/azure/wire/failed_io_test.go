@@ -30,13 +30,13 @@ func TestFailedOperations(t *testing.T) {
 		change    func(*corev1.Service)
 		path      func(*rig, *corev1.Service) string
 	}{
-		{"LoadBalancers.CreateOrUpdate", model.Internal, nil, func(r *rig, _ *corev1.Service) string { return r.config.BalancerID("kubernetes-internal") }},
+		{"LoadBalancers.CreateOrUpdate", model.Internal, nil, func(r *rig, _ *corev1.Service) string { return r.Config.BalancerID("kubernetes-internal") }},
 		{"PublicIPAddresses.CreateOrUpdate", model.Public, nil, func(r *rig, s *corev1.Service) string {
-			return r.config.PublicIPID(model.PublicIPKey(r.config.Group, "kubernetes-"+model.BaseName(string(s.UID))))
+			return r.Config.PublicIPID(model.PublicIPKey(r.Config.Group, "kubernetes-"+model.BaseName(string(s.UID))))
 		}},
-		{"SecurityGroups.CreateOrUpdate", model.Public, nil, func(r *rig, _ *corev1.Service) string { return r.config.SecurityID() }},
+		{"SecurityGroups.CreateOrUpdate", model.Public, nil, func(r *rig, _ *corev1.Service) string { return r.Config.SecurityID() }},
 		{"PrivateLinkServices.CreateOrUpdate", model.Internal, linked, func(r *rig, s *corev1.Service) string {
-			return model.ARMID(r.config.Subscription, r.config.Group, "privateLinkServices", "pls-"+model.BaseName(string(s.UID)))
+			return model.ARMID(r.Config.Subscription, r.Config.Group, "privateLinkServices", "pls-"+model.BaseName(string(s.UID)))
 		}},
 	} {
 		virtual.Run(t, c.operation, func(t *testing.T) {
@@ -49,16 +49,16 @@ func TestFailedOperations(t *testing.T) {
 			if err == nil || fault.Of(err) != fault.Ambiguous || !strings.Contains(err.Error(), "the fabric said no") {
 				t.Fatalf("got %v, want what the operation said", err)
 			}
-			o, err := r.session.get(t.Context(), c.path(r, svc), networkVersion)
+			o, err := r.Session.get(t.Context(), c.path(r, svc), networkVersion)
 			if err != nil || model.StateOf(o) != stack.Failed {
 				t.Fatalf("the test is wrong: %v, state %v of %s", err, model.StateOf(o), o.Bytes())
 			}
-			found := r.read(false, svc)[0]
-			p := r.draft(svc, false, found.Have, found.Facts)
-			if report := r.engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || !writesAgain(report) {
+			found := r.Read(false, svc)[0]
+			p := r.Draft(svc, false, found.Have, found.Facts)
+			if report := r.Engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || !writesAgain(report) {
 				t.Errorf("the next plan: %v, %v", p.Steps, report.Err())
 			}
-			if o, err = r.session.get(t.Context(), c.path(r, svc), networkVersion); err != nil || model.StateOf(o) != stack.Ready {
+			if o, err = r.Session.get(t.Context(), c.path(r, svc), networkVersion); err != nil || model.StateOf(o) != stack.Ready {
 				t.Errorf("after the next plan: %v, %s", err, o.Props().Text("provisioningState"))
 			}
 			if _, err := r.run(svc, false); err != nil {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/test/props"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -20,13 +21,13 @@ import (
 // security group: frontends, rules, probes, pools, NAT and outbound rules.
 func (r *rig) strangers(rng *rand.Rand, balancer string) {
 	r.Helper()
-	ctx, id := r.Context(), r.config.BalancerID(balancer)
-	lb, err := r.session.get(ctx, id, networkVersion)
+	ctx, id := r.Context(), r.Config.BalancerID(balancer)
+	lb, err := r.Session.get(ctx, id, networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
 	if lb == nil {
-		lb = model.Object{"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
+		lb = model.Object{"location": r.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
 	}
 	p := lb.Props()
 	add := func(list, name string, properties map[string]any) map[string]any {
@@ -35,7 +36,7 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 	}
 	pool := add(model.ListPools, "my-pool", map[string]any{})
 	for n := range 1 + rng.IntN(3) {
-		where := map[string]any{"subnet": model.IDObject(r.config.SubnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": fmt.Sprintf("10.240.200.%d", 10+n)}
+		where := map[string]any{"subnet": model.IDObject(r.Config.SubnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": fmt.Sprintf("10.240.200.%d", 10+n)}
 		if model.KindOf(balancer) == model.Public {
 			where = map[string]any{"publicIPAddress": model.IDObject(r.sim.Cloud.Seed.Addresses[n].ID)}
 		}
@@ -49,15 +50,15 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 		}
 	}
 	lb["tags"] = map[string]any{"team": "strangers"}
-	if _, err := r.session.put(ctx, id, lb, lb.Text("etag")); err != nil {
+	if _, err := r.Session.put(ctx, id, lb, lb.Text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }
 
 func (r *rig) strangeRules(rng *rand.Rand) {
 	r.Helper()
-	id := r.config.SecurityID()
-	nsg, err := r.session.get(r.Context(), id, networkVersion)
+	id := r.Config.SecurityID()
+	nsg, err := r.Session.get(r.Context(), id, networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func (r *rig) strangeRules(rng *rand.Rand) {
 		"destinationAddressPrefix": "192.0.2.9", "destinationPortRanges": []any{"80-90"},
 	}})
 	nsg.Props().SetList(model.ListSecurity, rules)
-	if _, err := r.session.put(r.Context(), id, nsg, nsg.Text("etag")); err != nil {
+	if _, err := r.Session.put(r.Context(), id, nsg, nsg.Text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -90,11 +91,11 @@ func (r *rig) notOurs(balancers ...string) string {
 	var out []string
 	show := func(o model.Object) {
 		tree := map[string]any(o.Clone())
-		dropEtags(tree)
+		props.Drop(tree, "etag")
 		out = append(out, string(model.Object(tree).Bytes()))
 	}
 	for _, name := range balancers {
-		lb, err := r.session.get(r.Context(), r.config.BalancerID(name), networkVersion)
+		lb, err := r.Session.get(r.Context(), r.Config.BalancerID(name), networkVersion)
 		if err != nil || lb == nil {
 			r.Fatalf("load balancer %s: %v", name, err)
 		}
@@ -105,7 +106,7 @@ func (r *rig) notOurs(balancers ...string) string {
 		}
 		show(lb)
 	}
-	nsg, err := r.session.get(r.Context(), r.config.SecurityID(), networkVersion)
+	nsg, err := r.Session.get(r.Context(), r.Config.SecurityID(), networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func (r *rig) notOurs(balancers ...string) string {
 		return strings.HasPrefix(o.Text("name"), "k8s-azure-lb") && !strings.HasSuffix(o.Text("name"), "of-somebody")
 	}))
 	show(nsg)
-	ips, _, err := r.session.list(r.Context(), groupPath(r.config.Subscription, r.config.Group, "publicIPAddresses"), networkVersion, nil)
+	ips, _, err := r.Session.list(r.Context(), groupPath(r.Config.Subscription, r.Config.Group, "publicIPAddresses"), networkVersion, nil)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -123,20 +124,6 @@ func (r *rig) notOurs(balancers ...string) string {
 		}
 	}
 	return strings.Join(out, "\n")
-}
-
-func dropEtags(tree any) {
-	switch v := tree.(type) {
-	case map[string]any:
-		delete(v, "etag")
-		for _, child := range v {
-			dropEtags(child)
-		}
-	case []any:
-		for _, child := range v {
-			dropEtags(child)
-		}
-	}
 }
 
 // wishes are what a Service of a test may ask for.
@@ -217,12 +204,12 @@ func TestPoolsBeforeUsStay(t *testing.T) {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			pools := func() string {
-				lb, err := r.session.get(t.Context(), r.config.BalancerID("kubernetes"), networkVersion)
+				lb, err := r.Session.get(t.Context(), r.Config.BalancerID("kubernetes"), networkVersion)
 				if err != nil || lb == nil {
 					t.Fatal(err)
 				}
 				out := model.Object{"pools": lb.Props()[model.ListPools]}
-				dropEtags(map[string]any(out))
+				props.Drop(map[string]any(out), "etag")
 				return string(out.Bytes())
 			}
 			before := pools()

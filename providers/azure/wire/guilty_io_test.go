@@ -24,8 +24,8 @@ func (r *rig) stepOf(n int, kind stack.Kind) plan.Step {
 		s.Spec.LoadBalancerIP = fmt.Sprintf("10.240.3.%d", n+10)
 		s.Spec.LoadBalancerSourceRanges = []string{fmt.Sprintf("198.51.100.%d/32", n)}
 	})
-	found := r.read(false, svc)[0]
-	for _, step := range r.draft(svc, false, found.Have, found.Facts).Steps {
+	found := r.Read(false, svc)[0]
+	for _, step := range r.Draft(svc, false, found.Have, found.Facts).Steps {
 		if step.ID.Key.Kind == kind {
 			step.Needs, step.Behind, step.Gate = nil, nil, plan.Gate{}
 			return step
@@ -42,7 +42,7 @@ func guiltyOn(kind stack.Kind, operation, mark string, spoil func(stack.Spec) st
 		t.Helper()
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
 		return props.Shared{
-			Engine: engine.New(r.session.Apply, r.book, engine.Options{PerOwner: 100}), Mark: mark,
+			Engine: engine.New(r.Session.Apply, r.Book, engine.Options{PerOwner: 100}), Mark: mark,
 			Calls: func() int { return r.writes(operation) },
 			Step: func(n int, bad bool) plan.Step {
 				step := r.stepOf(n, kind)
@@ -86,15 +86,15 @@ func TestGuiltyPods(t *testing.T) {
 	props.Guilty(t, func(t *testing.T) props.Shared {
 		r := podRig(t, simazure.Options{})
 		return props.Shared{
-			Engine: engine.New(r.session.Apply, r.book, engine.Options{PerOwner: 100}), Mark: bad,
+			Engine: engine.New(r.Session.Apply, r.Book, engine.Options{PerOwner: 100}), Mark: bad,
 			Calls: func() int { return r.writes("network.ServiceGateways.UpdateAddressLocations") },
 			Step: func(n int, wrong bool) plan.Step {
 				svc := toPods(n)
-				r.slices = nil
-				r.together(false, []*corev1.Service{svc})
-				r.slices = []*discoveryv1.EndpointSlice{r.pods(0)}
-				found := r.read(false, svc)[0]
-				step := r.draft(svc, false, found.Have, found.Facts).Steps[0]
+				r.Slices = nil
+				r.AllTogether(false, svc)
+				r.Slices = []*discoveryv1.EndpointSlice{r.pods(0)}
+				found := r.Read(false, svc)[0]
+				step := r.Draft(svc, false, found.Have, found.Facts).Steps[0]
 				if wrong {
 					pods := step.Target.Spec.(model.Pods)
 					pods.Addresses = []model.PodAddress{{Location: pods.Addresses[0].Location, Address: bad}}

@@ -24,26 +24,26 @@ func TestHealth(t *testing.T) {
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, tc.options)
-			r.config.PoolType, r.session.config.PoolType = tc.pools, tc.pools
+			r.Config.PoolType, r.Session.config.PoolType = tc.pools, tc.pools
 			svc := numbered(1, model.Public, nil)
 			if _, err := r.run(svc, false); err != nil {
 				t.Fatal(err)
 			}
 			r.powerOff(0)
-			health, err := r.session.Health(t.Context(), r.read(false, svc)[0].Have)
+			health, err := r.Session.Health(t.Context(), r.Read(false, svc)[0].Have)
 			if err != nil {
 				t.Fatal(err)
 			}
 			parts := map[string]int{}
-			off := r.nodes[0].Status.Addresses[0].Address
+			off := r.Nodes[0].Status.Addresses[0].Address
 			for _, h := range health {
 				parts[h.Part]++
 				if is := h.Member == off; h.Healthy == is || h.Of.Kind != model.KindEntries || is != (h.Why != "") {
 					t.Errorf("%+v; switched off is %s", h, off)
 				}
 			}
-			if len(parts) != 2 || len(health) != 2*len(r.nodes) {
-				t.Errorf("%d members of the rules %v, want %d nodes behind 2 rules", len(health), parts, len(r.nodes))
+			if len(parts) != 2 || len(health) != 2*len(r.Nodes) {
+				t.Errorf("%d members of the rules %v, want %d nodes behind 2 rules", len(health), parts, len(r.Nodes))
 			}
 		})
 	}
@@ -52,7 +52,7 @@ func TestHealth(t *testing.T) {
 // powerOff switches the machine of a node off.
 func (r *rig) powerOff(n int) {
 	r.Helper()
-	if _, err := r.session.send(r.Context(), request{method: http.MethodPost, path: r.sim.Cloud.Seed.Nodes[n].ID + "/poweroff", version: computeVersion}); err != nil {
+	if _, err := r.Session.send(r.Context(), request{method: http.MethodPost, path: r.sim.Cloud.Seed.Nodes[n].ID + "/poweroff", version: computeVersion}); err != nil {
 		r.Fatal(err)
 	}
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,130 +12,45 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
-	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/engine"
-	"github.com/berth-lb/berth/stack/ledger"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/sessions"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// loop is a process on the cloud that has drafted what lives.
-func (r *rig) loop(cluster string, alive []*corev1.Service) (*reconcile.Reconciler, providers.Live) {
-	r.Helper()
-	loop := reconcile.New(providers.Bind(model.Cloud(), r.config, cluster, r.session), reconcile.Options{GatherReleases: time.Millisecond})
-	live := providers.Live{}
-	for _, n := range r.nodes {
-		live.Nodes = append(live.Nodes, nodeports.Project(&n, func(string) bool { return true }))
-	}
-	loop.SetNodes(live.Nodes)
-	for _, svc := range alive {
-		live.Services = append(live.Services, ownerOf(svc))
-		var epslices []*discoveryv1.EndpointSlice
-		if r.slices != nil {
-			epslices = r.slices
-		}
-		if _, err := loop.Draft(r.Context(), reconcile.Job{Service: svc, Slices: epslices}); err != nil {
-			r.Fatal(err)
-		}
-	}
-	loop.AllKnown()
-	return loop, live
-}
-
-// sweep deletes all orphans, as the command does, and returns whose they were.
-func (r *rig) sweep(cluster string, alive ...*corev1.Service) []string {
-	r.Helper()
-	var out []string
-	for range 5 {
-		loop, live := r.loop(cluster, alive)
-		drafts, err := loop.Orphans(r.Context(), live)
-		if err != nil {
-			r.Fatal(err)
-		}
-		if len(drafts) == 0 {
-			return out
-		}
-		if out == nil {
-			for _, d := range drafts {
-				out = append(out, d.Owner.String()+" "+d.Owner.UID)
-			}
-		}
-		for _, d := range drafts {
-			if res := loop.Run(r.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
-				r.Fatalf("%s: %v", d.Owner, res.Err)
-			}
-		}
-		r.now = r.now.Add(time.Minute)
-	}
-	r.Fatal("orphans are left after five rounds")
-	return nil
-}
-
 // state is all that is in the cloud, by id, without etags.
 func (r *rig) state() map[string]string {
 	r.Helper()
-	body, err := json.Marshal(r.sim.Cloud.Control.State())
-	if err != nil {
-		r.Fatal(err)
-	}
-	var tree any
-	if err := json.Unmarshal(body, &tree); err != nil {
-		r.Fatal(err)
-	}
-	out := map[string]string{}
-	collect(tree, out)
-	return out
-}
-
-func collect(v any, out map[string]string) {
-	switch v := v.(type) {
-	case map[string]any:
-		if id, ok := v["id"].(string); ok && v["properties"] != nil {
-			dropEtags(v)
-			text, _ := json.Marshal(v)
-			if len(text) > len(out[strings.ToLower(id)]) { // some are shown in others as well, in part
-				out[strings.ToLower(id)] = string(text)
-			}
+	return sessions.State(r, &r.sim.Cloud.Control, func(object map[string]any) string {
+		id, _ := object["id"].(string)
+		if object["properties"] == nil {
+			return ""
 		}
-		for _, more := range v {
-			collect(more, out)
-		}
-	case []any:
-		for _, more := range v {
-			collect(more, out)
-		}
-	}
+		return strings.ToLower(id)
+	})
 }
 
 // forget lets Services go without the program: nobody wants their things any more.
 func (r *rig) forget(svcs ...*corev1.Service) {
 	for _, svc := range svcs {
-		r.book.Leave(ownerOf(svc))
+		r.Book.Leave(cases.OwnerOf(svc))
 	}
-	r.now = r.now.Add(time.Minute)
+	r.Now = r.Now.Add(time.Minute)
 }
 
 // another opens the process of another cluster in the same group and network.
 func (r *rig) another(cluster string) *rig {
 	r.Helper()
 	other := *r
-	other.cluster, other.book = cluster, ledger.New()
-	other.book.SetReady()
-	var err error
-	if other.session, err = open(r.Context(), r.config, providers.Env{Cluster: cluster, UserAgent: "berth-test", Now: func() time.Time { return r.now }}); err != nil {
-		r.Fatalf("open: %v", err)
-	}
-	other.session.limits = r.session.limits
-	other.engine = engine.New(other.session.Apply, other.book, engine.Options{})
+	other.Cluster, other.Book = cluster, cases.ReadyLedger()
+	other.openAs(cluster, r.Config)
+	other.Session.limits = r.Session.limits
 	return &other
 }
 
@@ -182,13 +96,13 @@ func TestOrphans(t *testing.T) {
 		r.forget(gone...)
 		// An internal frontend does not tell the Service's name, unless it has a link.
 		want := []string{ownerText(gone[2], false), ownerText(gone[0], true), ownerText(gone[1], true), ownerText(gone[3], true), ownerText(gone[4], true)}
-		if d := cmp.Diff(want, r.sweep("kubernetes", alive...)); d != "" {
+		if d := cmp.Diff(want, r.Sweep(alive...)); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(before, r.state()); d != "" {
 			t.Errorf("the cloud (-before +after):\n%s", d)
 		}
-		if again := r.sweep("kubernetes", alive...); len(again) > 0 {
+		if again := r.Sweep(alive...); len(again) > 0 {
 			t.Errorf("still orphans: %v", again)
 		}
 	})
@@ -205,17 +119,17 @@ func TestOrphansOfAnother(t *testing.T) {
 		r.runAll(false, mine)
 		before := slices.Sorted(maps.Keys(r.state()))
 		other.runAll(false, theirs)
-		if got := r.sweep("kubernetes", mine); len(got) > 0 {
+		if got := r.Sweep(mine); len(got) > 0 {
 			t.Errorf("orphans of the first: %v", got)
 		}
 		r.forget(mine)
-		if d := cmp.Diff([]string{ownerText(theirs, true)}, other.sweep("other")); d != "" {
+		if d := cmp.Diff([]string{ownerText(theirs, true)}, other.Sweep()); d != "" {
 			t.Errorf("orphans of the other (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(before, slices.Sorted(maps.Keys(r.state()))); d != "" {
 			t.Errorf("the cloud (-before +after):\n%s", d)
 		}
-		if d := cmp.Diff([]string{ownerText(mine, true)}, r.sweep("kubernetes")); d != "" {
+		if d := cmp.Diff([]string{ownerText(mine, true)}, r.Sweep()); d != "" {
 			t.Errorf("orphans of the first (-want +got):\n%s", d)
 		}
 	})
@@ -230,7 +144,7 @@ func TestOrphansThatShare(t *testing.T) {
 		first := numbered(1, model.Public, nil)
 		r.runAll(false, first)
 		r.runAll(false, first)
-		address := model.Cloud().Status(r.input(first), r.read(false, first)[0].Have).Ingress[0].IP
+		address := model.Cloud().Status(r.Input(first), r.Read(false, first)[0].Have).Ingress[0].IP
 		second := numbered(2, model.Public, func(s *corev1.Service) {
 			s.Spec.LoadBalancerIP, s.Spec.Ports = address, []corev1.ServicePort{port(8080, 32080)}
 		})
@@ -238,7 +152,7 @@ func TestOrphansThatShare(t *testing.T) {
 		r.runAll(false, second)
 		r.runAll(false, second)
 		r.forget(second)
-		if d := cmp.Diff([]string{ownerText(second, true)}, r.sweep("kubernetes", first)); d != "" {
+		if d := cmp.Diff([]string{ownerText(second, true)}, r.Sweep(first)); d != "" {
 			t.Errorf("orphans with the first alive (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(before, r.state()); d != "" {
@@ -246,14 +160,14 @@ func TestOrphansThatShare(t *testing.T) {
 		}
 		r.runAll(false, second)
 		r.forget(first)
-		if d := cmp.Diff([]string{ownerText(first, true)}, r.sweep("kubernetes", second)); d != "" {
+		if d := cmp.Diff([]string{ownerText(first, true)}, r.Sweep(second)); d != "" {
 			t.Errorf("orphans with the second alive (-want +got):\n%s", d)
 		}
-		if now := model.Cloud().Status(r.input(second), r.read(false, second)[0].Have).Ingress; len(now) != 1 || now[0].IP != address {
+		if now := model.Cloud().Status(r.Input(second), r.Read(false, second)[0].Have).Ingress; len(now) != 1 || now[0].IP != address {
 			t.Errorf("the second has %v, want %s", now, address)
 		}
 		r.forget(first, second)
-		r.sweep("kubernetes")
+		r.Sweep()
 		if d := cmp.Diff(empty, slices.Sorted(maps.Keys(r.state()))); d != "" {
 			t.Errorf("the cloud (-empty +after):\n%s", d)
 		}
@@ -269,7 +183,7 @@ func TestOrphansOfSeveral(t *testing.T) {
 		r.runAll(false, gone...)
 		r.runAll(false, gone...)
 		r.forget(gone...)
-		if got := r.sweep("kubernetes"); len(got) != len(gone) {
+		if got := r.Sweep(); len(got) != len(gone) {
 			t.Errorf("orphans: %v", got)
 		}
 		if d := cmp.Diff(empty, slices.Sorted(maps.Keys(r.state()))); d != "" {
@@ -289,7 +203,7 @@ func TestOrphansOfPods(t *testing.T) {
 		r.runAll(false, gone...)
 		r.forget(gone...)
 		want := []string{fmt.Sprintf("%s %[1]s", gone[0].UID), fmt.Sprintf("%s %[1]s", gone[1].UID)}
-		if d := cmp.Diff(want, r.sweep("kubernetes", alive)); d != "" {
+		if d := cmp.Diff(want, r.Sweep(alive)); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(r.state()))); d != "" {
@@ -308,14 +222,14 @@ func TestOrphansUnseen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.now = r.now.Add(time.Minute)
-			found, err := r.session.Orphans(t.Context(), providers.Live{})
+			r.Now = r.Now.Add(time.Minute)
+			found, err := r.Session.Orphans(t.Context(), providers.Live{})
 			if err == nil && operation != "NetworkSecurityGroups.Get" {
 				t.Errorf("%s is denied: found %d orphans, no error", operation, len(found))
 			}
 			r.sim.Cloud.Faults.Remove(id)
 		}
-		if found, err := r.session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{ownerOf(numbered(1, model.Public, nil))}}); err != nil || len(found) > 0 {
+		if found, err := r.Session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{cases.OwnerOf(numbered(1, model.Public, nil))}}); err != nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}
 	})

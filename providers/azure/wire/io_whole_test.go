@@ -17,6 +17,7 @@ import (
 	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
@@ -39,8 +40,8 @@ func TestKnownIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			known.Sort()
-			r.now = r.now.Add(time.Minute)
-			found := r.read(false, svc)[0]
+			r.Now = r.Now.Add(time.Minute)
+			found := r.Read(false, svc)[0]
 			options := []cmp.Option{
 				cmpopts.IgnoreFields(model.Entries{}, "Expect"), cmpopts.IgnoreFields(model.Access{}, "Rank", "Alone"), cmpopts.IgnoreFields(model.PublicIP{}, "Services"),
 				cmpopts.IgnoreFields(model.Place{}, "Address"),
@@ -52,7 +53,7 @@ func TestKnownIsFound(t *testing.T) {
 			if _, err := r.run(svc, true); err != nil {
 				t.Fatal(err)
 			}
-			if left := r.read(true, svc)[0].Have; len(left.Resources) > 0 && name != "link" {
+			if left := r.Read(true, svc)[0].Have; len(left.Resources) > 0 && name != "link" {
 				t.Errorf("left over: %+v", left.Resources)
 			}
 		})
@@ -71,8 +72,8 @@ func TestHundredTogether(t *testing.T) {
 				svcs = append(svcs, numbered(i+1, kind, nil))
 			}
 			// An address is known after the first run; the second opens it.
-			r.together(false, svcs)
-			r.together(false, svcs)
+			r.AllTogether(false, svcs...)
+			r.AllTogether(false, svcs...)
 			t.Log(r.sim.Cloud.Journal.Counts())
 			for _, operation := range []string{"LoadBalancers.CreateOrUpdate", "SecurityGroups.CreateOrUpdate", "LoadBalancerBackendAddressPools.CreateOrUpdate"} {
 				if got := r.writes("network." + operation); got >= most {
@@ -82,13 +83,13 @@ func TestHundredTogether(t *testing.T) {
 			if r.writes("network.LoadBalancers.CreateOrUpdate") == 0 {
 				t.Errorf("no load balancer was written: %v", r.sim.Cloud.Journal.Counts())
 			}
-			for i, f := range r.read(false, svcs...) {
-				if again := r.draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
+			for i, f := range r.Read(false, svcs...) {
+				if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
 					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
 				}
 			}
-			r.together(true, svcs)
-			for i, f := range r.read(true, svcs...) {
+			r.AllTogether(true, svcs...)
+			for i, f := range r.Read(true, svcs...) {
 				if len(f.Have.Resources) > 0 {
 					t.Fatalf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
 				}
@@ -108,12 +109,12 @@ func TestOthersStay(t *testing.T) {
 		r.strangeRules(rng)
 		all := func() string {
 			var out []string
-			for _, id := range []string{r.config.BalancerID("kubernetes"), r.config.SecurityID()} {
-				o, err := r.session.get(t.Context(), id, networkVersion)
+			for _, id := range []string{r.Config.BalancerID("kubernetes"), r.Config.SecurityID()} {
+				o, err := r.Session.get(t.Context(), id, networkVersion)
 				if err != nil || o == nil {
 					t.Fatal(err)
 				}
-				dropEtags(map[string]any(o))
+				props.Drop(map[string]any(o), "etag")
 				out = append(out, string(o.Bytes()))
 			}
 			return strings.Join(out, "\n")
@@ -159,8 +160,8 @@ func TestFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := r.read(false, svc)[0]
-			report := r.engine.Run(t.Context(), r.draft(svc, false, found.Have, found.Facts), found.Have, nil)
+			found := r.Read(false, svc)[0]
+			report := r.Engine.Run(t.Context(), r.Draft(svc, false, found.Have, found.Facts), found.Have, nil)
 			got := report.Err()
 			switch {
 			case c.ok && got != nil:
@@ -169,7 +170,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("got %v, want %v after %v", got, c.want, c.after)
 			}
 			r.sim.Cloud.Faults.Remove(id)
-			r.now = r.now.Add(c.after)
+			r.Now = r.Now.Add(c.after)
 			if _, err := r.run(svc, false); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
@@ -188,14 +189,14 @@ func TestLongOperations(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			r.session.now = func() time.Time { return r.now.Add(time.Since(began)) }
-			r.session.patience = time.Millisecond
-			found := r.read(true, svc)[0]
-			p := r.draft(svc, true, found.Have, found.Facts)
-			if report := r.engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || report.Clean() {
+			r.Session.now = func() time.Time { return r.Now.Add(time.Since(began)) }
+			r.Session.patience = time.Millisecond
+			found := r.Read(true, svc)[0]
+			p := r.Draft(svc, true, found.Have, found.Facts)
+			if report := r.Engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || report.Clean() {
 				t.Errorf("with little patience: got %v, clean %v, want a wait", report.Err(), report.Clean())
 			}
-			r.session.patience = patience
+			r.Session.patience = patience
 			if _, err := r.run(svc, true); err != nil {
 				t.Fatal(err)
 			}
@@ -212,12 +213,12 @@ func TestPoolOfInterfaces(t *testing.T) {
 		if _, err := r.run(svc, false); err != nil {
 			t.Fatal(err)
 		}
-		r.config.PoolType, r.session.config.PoolType = model.PoolNodeIP, model.PoolNodeIP
+		r.Config.PoolType, r.Session.config.PoolType = model.PoolNodeIP, model.PoolNodeIP
 		_, err := r.run(svc, false)
 		if fault.Of(err) != fault.Invalid || !strings.Contains(err.Error(), "enableMigrateToIPBasedBackendPoolAPI") {
 			t.Fatalf("got %v, want Invalid with the key", err)
 		}
-		r.config.Migrate, r.session.config.Migrate = true, true
+		r.Config.Migrate, r.Session.config.Migrate = true, true
 		if _, err = r.run(svc, false); !errors.Is(err, errWaits) {
 			t.Fatalf("got %v, want a wait", err)
 		}
@@ -241,7 +242,7 @@ func TestBlind(t *testing.T) {
 		scopes := func() []providers.Scope {
 			var out []providers.Scope
 			for _, svc := range []*corev1.Service{one, two} {
-				s, err := model.Cloud().Scope(r.input(svc))
+				s, err := model.Cloud().Scope(r.Input(svc))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -249,21 +250,21 @@ func TestBlind(t *testing.T) {
 			}
 			return out
 		}
-		if found := r.session.Read(t.Context(), scopes()[:1]); found[0].Err != nil || len(found[0].Blind) > 0 {
+		if found := r.Session.Read(t.Context(), scopes()[:1]); found[0].Err != nil || len(found[0].Blind) > 0 {
 			t.Fatalf("got %v, blind %v", found[0].Err, found[0].Blind)
 		}
 		denied, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "Subnets.Get", Kind: sim.FaultError, Status: 403})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := r.session.Read(t.Context(), scopes()); found[0].Err != nil || !fault.Is(found[1].Err, fault.Denied) {
+		if found := r.Session.Read(t.Context(), scopes()); found[0].Err != nil || !fault.Is(found[1].Err, fault.Denied) {
 			t.Errorf("subnet refused: got %v and %v, want nothing and Denied", found[0].Err, found[1].Err)
 		}
 		r.sim.Cloud.Faults.Remove(denied)
 		if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "LoadBalancers.List", Kind: sim.FaultError, Status: 403}); err != nil {
 			t.Fatal(err)
 		}
-		found := r.session.Read(t.Context(), scopes())[0]
+		found := r.Session.Read(t.Context(), scopes())[0]
 		if want := []stack.Kind{model.KindPool, model.KindEntries, model.KindNICs, model.KindScaleSet, model.KindAccess}; found.Err != nil || !cmp.Equal(want, found.Blind) {
 			t.Errorf("load balancers refused: %v (-want +got)\n%s", found.Err, cmp.Diff(want, found.Blind))
 		}
@@ -277,13 +278,13 @@ func TestGoTogether(t *testing.T) {
 		virtual.Run(t, string(as), func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: as}})
 			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Public, nil), numbered(3, model.Internal, nil), numbered(4, model.Internal, local)}
-			r.together(false, svcs)
-			r.together(false, svcs)
+			r.AllTogether(false, svcs...)
+			r.AllTogether(false, svcs...)
 			if n := r.writes("network.LoadBalancers.CreateOrUpdate"); n == 0 {
 				t.Fatal("no load balancer was written")
 			}
-			r.together(true, svcs)
-			for i, f := range r.read(true, svcs...) {
+			r.AllTogether(true, svcs...)
+			for i, f := range r.Read(true, svcs...) {
 				if len(f.Have.Resources) > 0 {
 					t.Errorf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
 				}

@@ -38,8 +38,8 @@ func front(s *corev1.Service) { s.Labels = map[string]string{"tier": "front"} }
 func (r *rig) members() map[string][]string {
 	r.Helper()
 	out := map[string][]string{}
-	for _, name := range r.config.Balancers("kubernetes") {
-		lb, err := r.session.get(r.Context(), r.config.BalancerID(name), networkVersion)
+	for _, name := range r.Config.Balancers("kubernetes") {
+		lb, err := r.Session.get(r.Context(), r.Config.BalancerID(name), networkVersion)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func (r *rig) members() map[string][]string {
 		}
 		out[name] = []string{}
 		for _, ip := range model.MembersOf(lb) {
-			for _, n := range r.nodes {
+			for _, n := range r.Nodes {
 				if n.Status.Addresses[0].Address == ip {
 					out[name] = append(out[name], n.Name)
 				}
@@ -63,7 +63,7 @@ func (r *rig) members() map[string][]string {
 func (r *rig) where(svc *corev1.Service) string {
 	r.Helper()
 	var out []string
-	for _, res := range r.read(false, svc)[0].Have.Of(model.KindEntries) {
+	for _, res := range r.Read(false, svc)[0].Have.Of(model.KindEntries) {
 		if e, ok := res.Spec.(model.Entries); ok {
 			out = append(out, e.Balancer)
 		}
@@ -86,9 +86,9 @@ func (r *rig) runAll(release bool, svcs ...*corev1.Service) {
 func TestSeveralBalancers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newMulti(t, simazure.SeedOptions{})
-		all := r.nodes
-		r.nodes = all[:5]
-		r.nodes[1].Labels["tier"] = "front"
+		all := r.Nodes
+		r.Nodes = all[:5]
+		r.Nodes[1].Labels["tier"] = "front"
 		svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Public, nil), numbered(3, model.Internal, nil), numbered(4, model.Internal, nil), numbered(5, model.Public, front)}
 		r.runAll(false, svcs...)
 		r.runAll(false, svcs...)
@@ -110,7 +110,7 @@ func TestSeveralBalancers(t *testing.T) {
 		}
 
 		r.open()
-		r.nodes = all
+		r.Nodes = all
 		r.runAll(false, svcs...)
 		for _, suffix := range []string{"", "-internal"} {
 			want["kubernetes"+suffix] = []string{name(0), name(4), name(7)}
@@ -125,8 +125,8 @@ func TestSeveralBalancers(t *testing.T) {
 			}
 		}
 
-		delete(r.nodes[1].Labels, "tier")
-		r.nodes[0].Labels["tier"] = "front"
+		delete(r.Nodes[1].Labels, "tier")
+		r.Nodes[0].Labels["tier"] = "front"
 		svcs[0].Labels = map[string]string{"tier": "front"}
 		r.runAll(false, svcs...)
 		r.runAll(false, svcs...)
@@ -148,8 +148,8 @@ func TestSeveralBalancers(t *testing.T) {
 func (r *rig) restThenLeave(svcs ...*corev1.Service) {
 	r.Helper()
 	for _, svc := range svcs {
-		found := r.read(false, svc)[0]
-		if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
+		found := r.Read(false, svc)[0]
+		if p := r.Draft(svc, false, found.Have, found.Facts); !p.Empty() {
 			r.Errorf("%s is not at rest: %v", svc.Name, p.Steps)
 		}
 	}
@@ -182,9 +182,9 @@ func TestLocalPool(t *testing.T) {
 		r := newMulti(t, simazure.SeedOptions{})
 		svc := numbered(1, model.Public, func(s *corev1.Service) { local(s); front(s) })
 		for _, i := range []int{0, 1, 2} {
-			r.nodes[i].Labels["tier"] = "front"
+			r.Nodes[i].Labels["tier"] = "front"
 		}
-		name := func(i int) string { return r.nodes[i].Name }
+		name := func(i int) string { return r.Nodes[i].Name }
 		for _, c := range []struct {
 			what string
 			on   []string // nodes with endpoints
@@ -195,14 +195,14 @@ func TestLocalPool(t *testing.T) {
 			{"no pod is left", nil, []string{}},
 			{"one is back", []string{name(0)}, []string{name(0)}},
 		} {
-			r.slices = []*discoveryv1.EndpointSlice{slice(svc, c.on...)}
+			r.Slices = []*discoveryv1.EndpointSlice{slice(svc, c.on...)}
 			r.runAll(false, svc)
 			if d := cmp.Diff(c.want, r.members()["second"]); d != "" {
 				t.Errorf("%s (-want +got):\n%s", c.what, d)
 			}
 		}
 		pools := func() []string {
-			lb, err := r.session.get(t.Context(), r.config.BalancerID("second"), networkVersion)
+			lb, err := r.Session.get(t.Context(), r.Config.BalancerID("second"), networkVersion)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,11 +241,11 @@ func TestPoolsWithoutFrontend(t *testing.T) {
 			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Internal, nil)}
 			r.runAll(false, svcs...)
 			for _, svc := range svcs {
-				id := r.config.BalancerID(r.where(svc)) + "/" + model.ListPools + "/shop-gone"
+				id := r.Config.BalancerID(r.where(svc)) + "/" + model.ListPools + "/shop-gone"
 				pool := model.Object{"name": "shop-gone", "properties": map[string]any{}}
 				pool.Props().SetList("loadBalancerBackendAddresses", members)
-				pool.Props()["virtualNetwork"] = model.IDObject(strings.TrimSuffix(r.config.SubnetID(""), "/subnets/"))
-				if _, err := r.session.put(t.Context(), id, pool, ""); err != nil {
+				pool.Props()["virtualNetwork"] = model.IDObject(strings.TrimSuffix(r.Config.SubnetID(""), "/subnets/"))
+				if _, err := r.Session.put(t.Context(), id, pool, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -268,7 +268,7 @@ func TestPrimarySets(t *testing.T) {
 			svcs := []*corev1.Service{numbered(1, model.Public, value("azure-load-balancer-configurations", "fourth")), numbered(2, model.Public, value("azure-load-balancer-configurations", "kubernetes"))}
 			r.runAll(false, svcs...)
 			got := r.members()
-			if len(got["fourth"]) != len(r.nodes) || len(got["kubernetes"]) != 0 {
+			if len(got["fourth"]) != len(r.Nodes) || len(got["kubernetes"]) != 0 {
 				t.Errorf("%v, want all nodes on the fourth", got)
 			}
 			r.runAll(true, svcs...)

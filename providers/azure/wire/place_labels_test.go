@@ -32,7 +32,7 @@ func TestNamespaceLabelChanges(t *testing.T) {
 			{"where they are still fits", "prod", []string{"second", "second-internal", "second"}},
 			{"nothing fits any more", "test", []string{"kubernetes", "kubernetes-internal", "kubernetes"}},
 		} {
-			r.labels = map[string]string{"env": step.label}
+			r.Labels = map[string]string{"env": step.label}
 			r.runAll(false, svcs...)
 			r.runAll(false, svcs...)
 			for i, svc := range svcs {
@@ -54,7 +54,7 @@ func TestNamespaceLabelChanges(t *testing.T) {
 // address is what clients of a Service use.
 func (r *rig) address(svc *corev1.Service) string {
 	r.Helper()
-	result := model.Cloud().Status(r.input(svc), r.read(false, svc)[0].Have)
+	result := model.Cloud().Status(r.Input(svc), r.Read(false, svc)[0].Have)
 	if len(result.Ingress) != 1 {
 		r.Fatalf("%s: addresses %v", svc.Name, result.Ingress)
 	}

@@ -40,20 +40,20 @@ func TestNewcomersSpread(t *testing.T) {
 		plans, found := map[*corev1.Service]plan.Plan{}, map[*corev1.Service]providers.Found[*model.Facts]{}
 		for some := range 3 {
 			part := svcs[some*n/3 : (some+1)*n/3]
-			for i, f := range r.read(false, part...) {
-				plans[part[i]], found[part[i]] = r.draft(part[i], false, f.Have, f.Facts), f
+			for i, f := range r.Read(false, part...) {
+				plans[part[i]], found[part[i]] = r.Draft(part[i], false, f.Have, f.Facts), f
 			}
 		}
 		var all sync.WaitGroup
 		for _, svc := range svcs {
 			all.Go(func() {
-				if err := r.engine.Run(t.Context(), plans[svc], found[svc].Have, nil).Err(); err != nil {
+				if err := r.Engine.Run(t.Context(), plans[svc], found[svc].Have, nil).Err(); err != nil {
 					t.Errorf("%s: %v", svc.Name, err)
 				}
 			})
 		}
 		all.Wait()
-		facts := r.read(false, svcs[0])[0].Facts
+		facts := r.Read(false, svcs[0])[0].Facts
 		rules := map[string]int{}
 		for _, lb := range facts.Balancers {
 			rules[lb.Name] = lb.Rules
@@ -64,7 +64,7 @@ func TestNewcomersSpread(t *testing.T) {
 		}
 		before := r.places(svcs)
 		r.open()
-		r.together(false, svcs)
+		r.AllTogether(false, svcs...)
 		if d := cmp.Diff(before, r.places(svcs)); d != "" {
 			t.Errorf("who is where, after a restart (-before +after):\n%s", d)
 		}
@@ -75,7 +75,7 @@ func TestNewcomersSpread(t *testing.T) {
 func (r *rig) places(svcs []*corev1.Service) map[string]string {
 	r.Helper()
 	out := map[string]string{}
-	for i, f := range r.read(false, svcs...) {
+	for i, f := range r.Read(false, svcs...) {
 		for _, res := range f.Have.Of(model.KindEntries) {
 			out[svcs[i].Name] += res.Key.Name
 		}

@@ -31,7 +31,7 @@ func podRig(t *testing.T, opt simazure.Options) *rig {
 	t.Helper()
 	opt.Seed.Pools, opt.Seed.Nodes = simazure.PodIP, 4
 	r := newRig(t, opt)
-	r.slices = []*discoveryv1.EndpointSlice{r.pods(0)}
+	r.Slices = []*discoveryv1.EndpointSlice{r.pods(0)}
 	return r
 }
 
@@ -57,7 +57,7 @@ func toPods(n int) *corev1.Service {
 // podPlaces are the services of all addresses of the gateway, by address.
 func (r *rig) podPlaces() map[string][]string {
 	r.Helper()
-	locations, _, err := r.session.list(r.Context(), r.config.GatewayID()+"/"+pathLocations, networkVersion, nil)
+	locations, _, err := r.Session.list(r.Context(), r.Config.GatewayID()+"/"+pathLocations, networkVersion, nil)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -86,13 +86,13 @@ func TestPodsKnownIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			known.Sort()
-			r.now = r.now.Add(time.Minute)
-			found := r.read(false, svc)[0]
+			r.Now = r.Now.Add(time.Minute)
+			found := r.Read(false, svc)[0]
 			options := []cmp.Option{cmpopts.IgnoreFields(stack.Resource{}, "Proof", "ID"), cmpopts.IgnoreFields(model.Rule{}, "Distribution"), cmpopts.EquateEmpty()}
 			if d := cmp.Diff(known.Resources, found.Have.Resources, options...); d != "" {
 				t.Errorf("(-known after the run +read):\n%s", d)
 			}
-			if a := model.Cloud().Status(r.input(svc), found.Have).Ingress; len(a) != 1 || a[0].IP == "" {
+			if a := model.Cloud().Status(r.Input(svc), found.Have).Ingress; len(a) != 1 || a[0].IP == "" {
 				t.Errorf("addresses %v", a)
 			}
 			if n := len(r.podPlaces()); n != 4 {
@@ -101,7 +101,7 @@ func TestPodsKnownIsFound(t *testing.T) {
 			if _, err := r.run(svc, true); err != nil {
 				t.Fatal(err)
 			}
-			if left := r.read(true, svc)[0].Have; len(left.Resources) > 0 || len(r.podPlaces()) > 0 {
+			if left := r.Read(true, svc)[0].Have; len(left.Resources) > 0 || len(r.podPlaces()) > 0 {
 				t.Errorf("left over: %+v, %v", left.Resources, r.podPlaces())
 			}
 		})
@@ -113,11 +113,11 @@ func TestPodsKnownIsFound(t *testing.T) {
 func TestPodsIPv6(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := podRig(t, simazure.Options{Seed: simazure.SeedOptions{DualStack: true}})
-		r.slices[0].AddressType = discoveryv1.AddressTypeIPv6
+		r.Slices[0].AddressType = discoveryv1.AddressTypeIPv6
 		var want []string
 		for i, node := range r.sim.Cloud.Seed.Nodes {
 			pod := node.Pods[len(node.Pods)/2] // those of IPv4 come first
-			r.slices[0].Endpoints[i].Addresses = []string{pod}
+			r.Slices[0].Endpoints[i].Addresses = []string{pod}
 			want = append(want, node.PrivateIP6+" "+pod)
 		}
 		svc := toPods(1)
@@ -126,7 +126,7 @@ func TestPodsIPv6(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := model.Cloud().Status(r.input(svc), have).Ingress; len(a) != 1 || !strings.Contains(a[0].IP, ":") {
+		if a := model.Cloud().Status(r.Input(svc), have).Ingress; len(a) != 1 || !strings.Contains(a[0].IP, ":") {
 			t.Errorf("addresses %v", a)
 		}
 		if d := cmp.Diff(want, slices.Sorted(maps.Keys(r.podPlaces()))); d != "" {
@@ -167,11 +167,11 @@ func TestPodsTogether(t *testing.T) {
 				r.sim.Cloud.Journal.Reset()
 			}
 			r.sim.Cloud.Journal.Reset()
-			r.together(false, svcs)
+			r.AllTogether(false, svcs...)
 			check("create", map[string]int{"LoadBalancers.CreateOrUpdate": 1, "PublicIPAddresses.CreateOrUpdate": 1},
 				map[string]int{"ServiceGateways.UpdateServices": most, "ServiceGateways.UpdateAddressLocations": most, "LoadBalancers.List": 1, "PublicIPAddresses.List": 1})
-			for i, f := range r.read(false, svcs...) {
-				if again := r.draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
+			for i, f := range r.Read(false, svcs...) {
+				if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
 					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
 				}
 			}
@@ -180,15 +180,15 @@ func TestPodsTogether(t *testing.T) {
 					t.Fatalf("%s has %d services, want %d", at, len(services), n)
 				}
 			}
-			r.slices = []*discoveryv1.EndpointSlice{r.pods(1)}
+			r.Slices = []*discoveryv1.EndpointSlice{r.pods(1)}
 			r.sim.Cloud.Journal.Reset()
-			r.together(false, svcs)
+			r.AllTogether(false, svcs...)
 			check("other pods", map[string]int{"LoadBalancers.CreateOrUpdate": 0, "PublicIPAddresses.CreateOrUpdate": 0, "ServiceGateways.UpdateServices": 0},
 				map[string]int{"ServiceGateways.UpdateAddressLocations": most})
-			r.together(true, svcs)
+			r.AllTogether(true, svcs...)
 			check("delete", map[string]int{"LoadBalancers.Delete": 1, "PublicIPAddresses.Delete": 1},
 				map[string]int{"ServiceGateways.UpdateServices": 2 * most, "ServiceGateways.UpdateAddressLocations": most})
-			for i, f := range r.read(true, svcs...) {
+			for i, f := range r.Read(true, svcs...) {
 				if len(f.Have.Resources) > 0 {
 					t.Fatalf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
 				}
@@ -202,13 +202,13 @@ func TestPodsTogether(t *testing.T) {
 func TestPodsOneWrong(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := podRig(t, simazure.Options{})
-		r.slices = nil
+		r.Slices = nil
 		svcs := []*corev1.Service{toPods(1), toPods(2), toPods(3)}
-		r.together(false, svcs)
-		r.slices = []*discoveryv1.EndpointSlice{r.pods(0)}
+		r.AllTogether(false, svcs...)
+		r.Slices = []*discoveryv1.EndpointSlice{r.pods(0)}
 		var steps []plan.Step
-		for i, f := range r.read(false, svcs...) {
-			steps = append(steps, r.draft(svcs[i], false, f.Have, f.Facts).Steps...)
+		for i, f := range r.Read(false, svcs...) {
+			steps = append(steps, r.Draft(svcs[i], false, f.Have, f.Facts).Steps...)
 		}
 		if len(steps) != 3 {
 			t.Fatalf("%d steps, want those of three Services: %v", len(steps), steps)
@@ -216,7 +216,7 @@ func TestPodsOneWrong(t *testing.T) {
 		wrong, _ := steps[1].Target.Spec.(model.Pods)
 		wrong.Addresses = []model.PodAddress{{Location: wrong.Addresses[0].Location, Address: "fd00::1"}}
 		steps[1].Target.Spec = wrong
-		out := r.session.Apply(t.Context(), plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: r.book})
+		out := r.Session.Apply(t.Context(), plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: r.Book})
 		if out[0].Err != nil || out[2].Err != nil || !fault.Is(out[1].Err, fault.Invalid) {
 			t.Errorf("got %v, %v, %v, want only the second refused", out[0].Err, out[1].Err, out[2].Err)
 		}
@@ -245,7 +245,7 @@ func TestPodsFaults(t *testing.T) {
 			r := podRig(t, simazure.Options{})
 			svcs := []*corev1.Service{toPods(1), toPods(2), toPods(3)}
 			if c.want == fault.InUse {
-				r.together(false, svcs)
+				r.AllTogether(false, svcs...)
 			}
 			if _, err := r.sim.Cloud.Faults.Add(c.fault); err != nil {
 				t.Fatal(err)
@@ -256,7 +256,7 @@ func TestPodsFaults(t *testing.T) {
 				t.Errorf("got %v, want %v", failed, c.want)
 			}
 			r.sim.Cloud.Faults.Clear()
-			r.now = r.now.Add(time.Minute)
+			r.Now = r.Now.Add(time.Minute)
 			for _, svc := range svcs {
 				if _, err := r.run(svc, false); err != nil {
 					t.Errorf("afterwards: %v", err)
@@ -274,8 +274,8 @@ func TestPodsNoGateway(t *testing.T) {
 		if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "ServiceGateways.*", Kind: sim.FaultError, Status: 404, Code: "ResourceNotFound"}); err != nil {
 			t.Fatal(err)
 		}
-		found := r.read(false, svc)[0]
-		_, problems, err := model.Cloud().Build(r.input(svc), found.Facts, found.Have)
+		found := r.Read(false, svc)[0]
+		_, problems, err := model.Cloud().Build(r.Input(svc), found.Facts, found.Have)
 		if err != nil || !problems.Errors() || !strings.Contains(strings.Join(problems.Strings(), " "), "service gateway servicegateway: does not exist") {
 			t.Errorf("%v, %v", err, problems.Strings())
 		}

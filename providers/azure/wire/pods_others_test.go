@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/test/props"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -25,7 +25,7 @@ func (r *rig) egress(pods *discoveryv1.EndpointSlice) {
 	entry := model.Object{"service": map[string]any{"name": "blue", "properties": map[string]any{"serviceType": "Outbound"}}}
 	body := model.Object{"action": model.PartialUpdate}
 	body.SetList("serviceRequests", []model.Object{entry})
-	if err := r.session.post(r.Context(), r.config.GatewayID()+"/updateServices", body); err != nil {
+	if err := r.Session.post(r.Context(), r.Config.GatewayID()+"/updateServices", body); err != nil {
 		r.Fatal(err)
 	}
 	var list []model.Object
@@ -36,7 +36,7 @@ func (r *rig) egress(pods *discoveryv1.EndpointSlice) {
 	}
 	body = model.Object{"action": model.PartialUpdate}
 	body.SetList("addressLocations", list)
-	if err := r.session.post(r.Context(), r.config.GatewayID()+"/updateAddressLocations", body); err != nil {
+	if err := r.Session.post(r.Context(), r.Config.GatewayID()+"/updateAddressLocations", body); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -44,13 +44,13 @@ func (r *rig) egress(pods *discoveryv1.EndpointSlice) {
 // gatewayServices are the services of the gateway as they are answered, but for etags.
 func (r *rig) gatewayServices() []string {
 	r.Helper()
-	services, _, err := r.session.list(r.Context(), r.config.GatewayID()+"/"+pathServices, networkVersion, nil)
+	services, _, err := r.Session.list(r.Context(), r.Config.GatewayID()+"/"+pathServices, networkVersion, nil)
 	if err != nil {
 		r.Fatal(err)
 	}
 	var out []string
 	for _, o := range services {
-		dropEtags(map[string]any(o))
+		props.Drop(map[string]any(o), "etag")
 		out = append(out, string(o.Bytes()))
 	}
 	slices.Sort(out)
@@ -74,11 +74,11 @@ func TestPodsOfOthers(t *testing.T) {
 			}
 		}
 		// They enter more behind our back: the next write is put onto what is there then.
-		found := r.read(false, svc)[0]
-		r.slices = []*discoveryv1.EndpointSlice{r.pods(1)}
-		p := r.draft(svc, false, found.Have, found.Facts)
+		found := r.Read(false, svc)[0]
+		r.Slices = []*discoveryv1.EndpointSlice{r.pods(1)}
+		p := r.Draft(svc, false, found.Have, found.Facts)
 		r.egress(r.pods(1))
-		if err := r.engine.Run(t.Context(), p, found.Have, nil).Err(); err != nil {
+		if err := r.Engine.Run(t.Context(), p, found.Have, nil).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := r.run(svc, true); err != nil {
@@ -104,22 +104,22 @@ func TestPodsDrift(t *testing.T) {
 		"address taken out": func(r *rig) error {
 			body := model.Object{"action": model.PartialUpdate}
 			body.SetList("addressLocations", []model.Object{{"addressLocation": r.sim.Cloud.Seed.Nodes[0].PrivateIP}})
-			return r.session.post(r.Context(), r.config.GatewayID()+"/updateAddressLocations", body)
+			return r.Session.post(r.Context(), r.Config.GatewayID()+"/updateAddressLocations", body)
 		},
 		"pool taken out": func(r *rig) error {
 			body := model.Object{"action": model.PartialUpdate}
 			body.SetList("serviceRequests", []model.Object{{"service": map[string]any{"name": uid, "properties": map[string]any{"serviceType": "Inbound", "loadBalancerBackendPools": []any{}}}}})
-			return r.session.post(r.Context(), r.config.GatewayID()+"/updateServices", body)
+			return r.Session.post(r.Context(), r.Config.GatewayID()+"/updateServices", body)
 		},
 		"rules changed": func(r *rig) error {
-			o, err := r.session.get(r.Context(), r.config.ContainerID(uid), networkVersion)
+			o, err := r.Session.get(r.Context(), r.Config.ContainerID(uid), networkVersion)
 			if err != nil {
 				return err
 			}
 			rules := o.Props().List(model.ListRules)
 			rules[0].Props()["backendPort"] = json.Number("1")
 			o.Props().SetList(model.ListRules, rules[:1])
-			_, err = r.session.put(r.Context(), r.config.ContainerID(uid), o, "")
+			_, err = r.Session.put(r.Context(), r.Config.ContainerID(uid), o, "")
 			return err
 		},
 	} {
@@ -129,18 +129,18 @@ func TestPodsDrift(t *testing.T) {
 			if _, err := r.run(svc, false); err != nil {
 				t.Fatal(err)
 			}
-			want := fmt.Sprintf("%+v", r.read(true, svc)[0].Have)
+			want := fmt.Sprintf("%+v", r.Read(true, svc)[0].Have)
 			if err := change(r); err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprintf("%+v", r.read(true, svc)[0].Have); got == want {
+			if got := fmt.Sprintf("%+v", r.Read(true, svc)[0].Have); got == want {
 				t.Fatal("nothing has changed")
 			}
-			r.now = r.now.Add(time.Minute)
+			r.Now = r.Now.Add(time.Minute)
 			if _, err := r.run(svc, false); err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprintf("%+v", r.read(true, svc)[0].Have); got != want {
+			if got := fmt.Sprintf("%+v", r.Read(true, svc)[0].Have); got != want {
 				t.Errorf("want\n%s\ngot\n%s", want, got)
 			}
 		})
@@ -150,23 +150,13 @@ func TestPodsDrift(t *testing.T) {
 // faultsOf makes or releases Services at the same time and returns what went wrong.
 func (r *rig) faultsOf(release bool, svcs []*corev1.Service) []error {
 	r.Helper()
-	found := r.read(release, svcs...)
-	var all sync.WaitGroup
-	var mu sync.Mutex
 	var out []error
-	for i, svc := range svcs {
-		p := r.draft(svc, release, found[i].Have, found[i].Facts)
-		all.Go(func() {
-			report := r.engine.Run(r.Context(), p, found[i].Have, nil)
-			mu.Lock()
-			defer mu.Unlock()
-			for _, res := range report.Results {
-				if res.Outcome.Err != nil {
-					out = append(out, res.Outcome.Err)
-				}
+	for _, report := range r.Together(release, svcs...) {
+		for _, res := range report.Results {
+			if res.Outcome.Err != nil {
+				out = append(out, res.Outcome.Err)
 			}
-		})
+		}
 	}
-	all.Wait()
 	return out
 }

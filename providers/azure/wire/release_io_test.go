@@ -20,8 +20,8 @@ import (
 // publicIP is the body of the Service's public IP; nil if there is none.
 func (r *rig) publicIP(svc *corev1.Service) model.Object {
 	r.Helper()
-	key := model.PublicIPKey(r.config.Group, "kubernetes-"+model.BaseName(string(svc.UID)))
-	o, err := r.session.get(r.Context(), r.config.PublicIPID(key), networkVersion)
+	key := model.PublicIPKey(r.Config.Group, "kubernetes-"+model.BaseName(string(svc.UID)))
+	o, err := r.Session.get(r.Context(), r.Config.PublicIPID(key), networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestPublicIPShownTooLong(t *testing.T) {
 			if ip := model.PublicIPOf(r.publicIP(svc)); !slices.Equal(ip.Services, []string{"shop/web-1"}) {
 				t.Errorf("it is of %v while it is waited for, want the Service", ip.Services)
 			}
-			r.now = r.now.Add(time.Minute)
+			r.Now = r.Now.Add(time.Minute)
 		}
 		if waits == 0 {
 			t.Error("the test is wrong: Azure did not lag")
@@ -79,18 +79,18 @@ func TestPublicIPHeld(t *testing.T) {
 				rule.Props()["disableOutboundSnat"] = true
 			}
 		})
-		r.now = r.now.Add(time.Minute)
+		r.Now = r.Now.Add(time.Minute)
 		if _, err := r.run(svc, true); err != nil {
 			t.Fatal(err)
 		}
 		if ip := model.PublicIPOf(r.publicIP(svc)); ip.Attached == "" || len(ip.Services) > 0 {
 			t.Fatalf("held by %q, of %v; want it held and of nobody", ip.Attached, ip.Services)
 		}
-		if left := r.read(true, svc)[0].Have; slices.ContainsFunc(left.Resources, func(res stack.Resource) bool { return res.Key.Kind == model.KindPublicIP }) {
+		if left := r.Read(true, svc)[0].Have; slices.ContainsFunc(left.Resources, func(res stack.Resource) bool { return res.Key.Kind == model.KindPublicIP }) {
 			t.Errorf("the Service cannot go: %+v", left.Resources)
 		}
 		r.editBalancer("kubernetes", func(lb model.Object, _ string) { lb.Props().SetList("outboundRules", nil) })
-		if got := r.sweep("kubernetes"); len(got) == 0 {
+		if got := r.Sweep(); len(got) == 0 {
 			t.Error("there are no orphans")
 		}
 		if r.publicIP(svc) != nil {
@@ -108,9 +108,9 @@ func TestForeignAddressDenied(t *testing.T) {
 		if _, err := r.run(svc, false); err != nil {
 			t.Fatal(err)
 		}
-		foreign := model.ARMID(r.config.Subscription, "rg-network", "publicIPAddresses", "theirs")
-		if _, err := r.session.put(t.Context(), foreign, model.Object{
-			"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
+		foreign := model.ARMID(r.Config.Subscription, "rg-network", "publicIPAddresses", "theirs")
+		if _, err := r.Session.put(t.Context(), foreign, model.Object{
+			"location": r.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{"publicIPAllocationMethod": "Static"},
 		}, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -122,12 +122,12 @@ func TestForeignAddressDenied(t *testing.T) {
 		}
 		before := r.writes("network.PublicIPAddresses.Get")
 		for range 3 {
-			r.now = r.now.Add(time.Minute)
-			found := r.read(false, svc)[0]
+			r.Now = r.Now.Add(time.Minute)
+			found := r.Read(false, svc)[0]
 			if len(found.Blind) > 0 {
 				t.Errorf("blind for %v", found.Blind)
 			}
-			if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
+			if p := r.Draft(svc, false, found.Have, found.Facts); !p.Empty() {
 				t.Errorf("the plan is not empty: %v", p.Steps)
 			}
 		}
@@ -142,8 +142,8 @@ func TestForeignAddressDenied(t *testing.T) {
 func TestAddressElsewhere(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-		look := newRead(t.Context(), r.session, nil)
-		for subscription, want := range map[string]int{"00000000-0000-4000-8000-000000000000": 0, r.config.Subscription: 1} {
+		look := newRead(t.Context(), r.Session, nil)
+		for subscription, want := range map[string]int{"00000000-0000-4000-8000-000000000000": 0, r.Config.Subscription: 1} {
 			frontends := model.Object{}
 			frontends.SetList(model.ListFrontends, []model.Object{{"name": "theirs", "properties": map[string]any{
 				"publicIPAddress": model.IDObject(model.ARMID(subscription, "rg-network", "publicIPAddresses", "theirs")),

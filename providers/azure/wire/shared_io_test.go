@@ -3,14 +3,12 @@ package wire
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers/azure/model"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
@@ -73,14 +71,14 @@ func (r *rig) ports(kind string) (served, open []string) {
 	if kind == model.Internal {
 		name += "-internal"
 	}
-	lb, err := r.session.get(r.Context(), r.config.BalancerID(name), networkVersion)
+	lb, err := r.Session.get(r.Context(), r.Config.BalancerID(name), networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
 	for _, rule := range lb.Props().List(model.ListRules) {
 		served = append(served, fmt.Sprint(rule.Props()["frontendPort"]))
 	}
-	nsg, err := r.session.get(r.Context(), r.config.SecurityID(), networkVersion)
+	nsg, err := r.Session.get(r.Context(), r.Config.SecurityID(), networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -106,7 +104,7 @@ func TestInterfacesLeaveTogether(t *testing.T) {
 			for range 4 {
 				r.tryTogether(svcs)
 			}
-			for i, f := range r.read(true, svcs...) {
+			for i, f := range r.Read(true, svcs...) {
 				if len(f.Have.Resources) > 0 {
 					t.Errorf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
 				}
@@ -119,21 +117,8 @@ func TestInterfacesLeaveTogether(t *testing.T) {
 // others may fail.
 func (r *rig) tryTogether(svcs []*corev1.Service) {
 	r.Helper()
-	found := r.read(true, svcs...)
-	var plans []plan.Plan
 	for _, svc := range svcs {
-		r.book.Leave(ownerOf(svc))
+		r.Book.Leave(cases.OwnerOf(svc))
 	}
-	for i, svc := range svcs {
-		plans = append(plans, r.draft(svc, true, found[i].Have, found[i].Facts))
-	}
-	var all sync.WaitGroup
-	for i := range svcs {
-		all.Go(func() {
-			if err := r.engine.Run(r.Context(), plans[i], found[i].Have, nil).Err(); err != nil {
-				r.Logf("%s: %v", svcs[i].Name, err)
-			}
-		})
-	}
-	all.Wait()
+	r.Together(true, svcs...)
 }

@@ -21,14 +21,14 @@ func TestSlowWritesCostNoCalls(t *testing.T) {
 		calls := func(latency time.Duration, seconds bool) (all int, counts map[string]int) {
 			// Azure's answers name whole seconds, or nothing that is of use.
 			r := newRig(t, simazure.Options{ARM: simarm.Options{Latency: latency, PollAfter: time.Millisecond, WholeSeconds: seconds}})
-			began, start := time.Now(), r.now
-			r.session.now = func() time.Time { return start.Add(time.Since(began)) }
+			began, start := time.Now(), r.Now
+			r.Session.now = func() time.Time { return start.Add(time.Since(began)) }
 			var svcs []*corev1.Service
 			for i := range services {
 				svcs = append(svcs, numbered(i+1, model.Public, nil))
 			}
 			for _, release := range []bool{false, false, true} {
-				r.together(release, svcs)
+				r.AllTogether(release, svcs...)
 			}
 			return r.calls(), r.sim.Cloud.Journal.Counts()
 		}

@@ -14,7 +14,7 @@ import (
 
 // addressed is a node of the seed with another name and address.
 func (r *rig) addressed(name, address string) corev1.Node {
-	node := r.nodes[0].DeepCopy()
+	node := r.Nodes[0].DeepCopy()
 	node.Name = name
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
 	return *node
@@ -23,8 +23,8 @@ func (r *rig) addressed(name, address string) corev1.Node {
 // once makes one plan for a Service and runs it.
 func (r *rig) once(svc *corev1.Service) []plan.Refusal {
 	r.Helper()
-	found := r.read(false, svc)[0]
-	report := r.engine.Run(r.Context(), r.draft(svc, false, found.Have, found.Facts), found.Have, nil)
+	found := r.Read(false, svc)[0]
+	report := r.Engine.Run(r.Context(), r.Draft(svc, false, found.Have, found.Facts), found.Have, nil)
 	var refused []plan.Refusal
 	for _, res := range report.Results {
 		refused = append(refused, res.Outcome.Refused...)
@@ -38,7 +38,7 @@ func (r *rig) once(svc *corev1.Service) []plan.Refusal {
 // pooled are the addresses in the pool of all Services.
 func (r *rig) pooled(svc *corev1.Service) map[string]bool {
 	out := map[string]bool{}
-	for _, res := range r.read(false, svc)[0].Have.Of(model.KindPool) {
+	for _, res := range r.Read(false, svc)[0].Have.Of(model.KindPool) {
 		for _, a := range res.Spec.(model.Pool).Addresses {
 			out[a.IP] = true
 		}
@@ -59,7 +59,7 @@ func TestBadAddresses(t *testing.T) {
 	for n := range bad {
 		nodes = append(nodes, r.addressed(fmt.Sprintf("good-%d-not", 20*n), fmt.Sprintf("192.0.2.%d", n+1)))
 	}
-	r.nodes = nodes
+	r.Nodes = nodes
 	svc := numbered(1, model.Internal, nil)
 	if got := r.once(svc); len(got) != bad {
 		t.Errorf("refused at first: %v, want %d", got, bad)
@@ -71,7 +71,7 @@ func TestBadAddresses(t *testing.T) {
 		t.Errorf("%d are members, want %d", len(got), good)
 	}
 
-	r.nodes = append(r.nodes, r.addressed("late", "10.240.9.200"))
+	r.Nodes = append(r.Nodes, r.addressed("late", "10.240.9.200"))
 	r.sim.Cloud.Journal.Reset()
 	for _, refusal := range r.once(svc) {
 		if !fault.Is(refusal.Err, fault.Invalid) {
@@ -85,7 +85,7 @@ func TestBadAddresses(t *testing.T) {
 		t.Errorf("%d calls for a node that came and %d that are known, want %d", n, bad, 1+bad)
 	}
 
-	r.nodes = r.nodes[1:]
+	r.Nodes = r.Nodes[1:]
 	r.once(svc)
 	if got := r.pooled(svc); len(got) != good {
 		t.Errorf("%d are members after one has gone, want %d", len(got), good)

@@ -17,8 +17,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
-	"github.com/berth-lb/berth/stack/engine"
-	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/test/sessions"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/azure/simtest"
@@ -79,19 +78,19 @@ func TestTwoTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &tenants{near: near, far: far, tokens: map[string]map[string]bool{}}
-	r := &rig{TB: t, sim: &simtest.Running{Cloud: far}, book: ledger.New(), nodes: near.Seed.KubernetesNodes()}
+	r := &rig{Rig: sessions.New[model.Config, *model.Facts, *Session](t, model.Cloud(), near.Seed.KubernetesNodes()), sim: &simtest.Running{Cloud: far}}
 	url := trusted(t, w)
 	conf, err := near.Seed.CloudConf(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	more := `{"networkResourceTenantID": "` + far.Seed.Tenant + `", "networkResourceSubscriptionID": "` + far.Seed.Subscription + `",`
-	r.config = readConfig(t, strings.Replace(string(conf), "{", more, 1))
-	if r.session, err = open(t.Context(), r.config, providers.Env{Cluster: "kubernetes", Now: time.Now}); err != nil {
+	config := readConfig(t, strings.Replace(string(conf), "{", more, 1))
+	session, err := open(t.Context(), config, providers.Env{Cluster: "kubernetes", Now: time.Now})
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.engine = engine.New(r.session.Apply, r.book, engine.Options{})
-	r.book.SetReady()
+	r.Use(session, config)
 	for n, kind := range []string{model.Public, model.Internal} {
 		r.runAll(false, numbered(n, kind, nil))
 		r.runAll(true, numbered(n, kind, nil))

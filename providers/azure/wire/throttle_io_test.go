@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/sim"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 	simarm "github.com/berth-lb/berth/test/sim/azure/arm"
@@ -27,7 +28,7 @@ func TestThrottled(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const put, services, refill = "LoadBalancers.CreateOrUpdate", 5, 0.2 // a second: Azure says to wait five seconds
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-		r.session.limits = newLimits(r.config, providers.Env{Share: 1, Now: time.Now})
+		r.Session.limits = newLimits(r.Config, providers.Env{Share: 1, Now: time.Now})
 		if err := r.sim.Cloud.Throttle.Set(sim.Bucket{Name: "writes", Service: "network", Operations: []string{put}, Capacity: 0, Refill: refill}); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 					svcs = append(svcs, numbered(2+n, c.kind, nil))
 				}
 				for i, svc := range append(svcs, bad) {
-					found := r.read(false, svc)[0]
+					found := r.Read(false, svc)[0]
 					p, problems := r.tryDraft(svc, found.Have, found.Facts)
 					if svc == bad && c.want == fault.Internal && !problems {
 						t.Fatal("the test is wrong: there is no problem")
@@ -115,7 +116,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 						continue
 					}
 					all.Go(func() {
-						report := r.engine.Run(t.Context(), p, found.Have, nil)
+						report := r.Engine.Run(t.Context(), p, found.Have, nil)
 						switch err := report.Err(); {
 						case svc == bad && err != nil:
 							refused = err
@@ -131,8 +132,8 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 			}
 			for n := range 4 {
 				svc := numbered(2+n, c.kind, nil)
-				found := r.read(false, svc)[0]
-				if p := r.draft(svc, false, found.Have, found.Facts); !p.Empty() {
+				found := r.Read(false, svc)[0]
+				if p := r.Draft(svc, false, found.Have, found.Facts); !p.Empty() {
 					t.Errorf("%s is not there: %v", svc.Name, p.Steps)
 				}
 			}
@@ -147,15 +148,15 @@ func value(key, text string) func(*corev1.Service) {
 // tryDraft is draft for a Service that the user may have to be told of.
 func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *model.Facts) (p plan.Plan, problems bool) {
 	r.Helper()
-	have.Owner = ownerOf(svc)
-	_, told, err := model.Cloud().Build(r.input(svc), facts, have)
+	have.Owner = cases.OwnerOf(svc)
+	_, told, err := model.Cloud().Build(r.Input(svc), facts, have)
 	if err != nil {
 		r.Fatal(err)
 	}
 	if told.Errors() {
 		return p, true
 	}
-	return r.draft(svc, false, have, facts), false
+	return r.Draft(svc, false, have, facts), false
 }
 
 // portOfStranger makes somebody else's frontend with a rule for port 80.
@@ -163,7 +164,7 @@ func (r *rig) portOfStranger() {
 	r.editBalancer("kubernetes-internal", func(lb model.Object, id string) {
 		p := lb.Props()
 		p.SetList(model.ListFrontends, []model.Object{{"name": "my-front", "properties": map[string]any{
-			"subnet": model.IDObject(r.config.SubnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": "10.240.200.10"}}})
+			"subnet": model.IDObject(r.Config.SubnetID("nodes")), "privateIPAllocationMethod": "Static", "privateIPAddress": "10.240.200.10"}}})
 		p.SetList(model.ListPools, []model.Object{{"name": "my-pool"}})
 		p.SetList(model.ListRules, []model.Object{{"name": "my-rule", "properties": map[string]any{
 			"frontendIPConfiguration": model.IDObject(id + "/" + model.ListFrontends + "/my-front"), "backendAddressPool": model.IDObject(id + "/" + model.ListPools + "/my-pool"), "protocol": "Tcp", "frontendPort": 80, "backendPort": 80}}})
@@ -186,16 +187,16 @@ func (r *rig) fullBalancer() {
 
 func (r *rig) editBalancer(name string, edit func(lb model.Object, id string)) {
 	r.Helper()
-	id := r.config.BalancerID(name)
-	lb, err := r.session.get(r.Context(), id, networkVersion)
+	id := r.Config.BalancerID(name)
+	lb, err := r.Session.get(r.Context(), id, networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
 	if lb == nil {
-		lb = model.Object{"location": r.config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
+		lb = model.Object{"location": r.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
 	}
 	edit(lb, id)
-	if _, err := r.session.put(r.Context(), id, lb, lb.Text("etag")); err != nil {
+	if _, err := r.Session.put(r.Context(), id, lb, lb.Text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }
@@ -207,8 +208,8 @@ func (r *rig) fullSecurity() {
 	if _, err := r.run(good, false); err != nil {
 		r.Fatal(err)
 	}
-	id := r.config.SecurityID()
-	nsg, err := r.session.get(r.Context(), id, networkVersion)
+	id := r.Config.SecurityID()
+	nsg, err := r.Session.get(r.Context(), id, networkVersion)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func (r *rig) fullSecurity() {
 		}})
 	}
 	nsg.Props().SetList(model.ListSecurity, rules)
-	if _, err := r.session.put(r.Context(), id, nsg, nsg.Text("etag")); err != nil {
+	if _, err := r.Session.put(r.Context(), id, nsg, nsg.Text("etag")); err != nil {
 		r.Fatal(err)
 	}
 }

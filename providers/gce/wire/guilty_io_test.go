@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/props"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -24,8 +25,8 @@ func TestGuiltyFirewalls(t *testing.T) {
 		var steps []plan.Step
 		for n := range of {
 			svc := service(n, netlbClass, nil)
-			found := r.read(svc, false)
-			_, p := r.draft(svc, false, found.Have, found.Facts)
+			found := r.Read(false, svc)[0]
+			p := r.Draft(svc, false, found.Have, found.Facts)
 			for _, step := range p.Steps {
 				spec, ok := step.Target.Spec.(model.Firewall)
 				if !ok || step.ID.Key.Kind != model.KindFirewall {
@@ -43,7 +44,7 @@ func TestGuiltyFirewalls(t *testing.T) {
 			}
 		}
 		r.reset()
-		report := engine.New(r.session.Apply, r.book, engine.Options{PerOwner: of}).Run(t.Context(), plan.Plan{Owner: steps[0].ID.Owner, Steps: steps}, nil, nil)
+		report := engine.New(r.Session.Apply, r.Book, engine.Options{PerOwner: of}).Run(t.Context(), plan.Plan{Owner: steps[0].ID.Owner, Steps: steps}, nil, nil)
 		for i, res := range report.Results {
 			if want := map[bool]engine.State{true: engine.Failed, false: engine.Done}[i < bad]; res.State != want {
 				t.Errorf("%d: %s, want %s: %v", i, res.State, want, res.Outcome.Err)
@@ -68,23 +69,23 @@ func TestGuiltyInstances(t *testing.T) {
 				there = append(there, n.Name)
 			}
 		}
-		name := r.config.GroupName(model.InternalIG)
+		name := r.Config.GroupName(model.InternalIG)
 		key := stack.Key{Kind: model.KindGroup, Name: zone + "/" + name}
 		group := stack.Resource{Key: key, Ownership: stack.Shared, ID: groupPath(zone, name), Spec: model.Group{Name: name, Zone: zone}}
-		made := plan.Step{ID: plan.StepID{Owner: ownerOf(service(1, igClass, nil)), Key: key, Action: plan.Create}, Target: group, Batch: key.String()}
-		if out := r.session.Apply(t.Context(), plan.Batch{Key: made.Batch, Steps: []plan.Step{made}}); out[0].Err != nil {
+		made := plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(service(1, igClass, nil)), Key: key, Action: plan.Create}, Target: group, Batch: key.String()}
+		if out := r.Session.Apply(t.Context(), plan.Batch{Key: made.Batch, Steps: []plan.Step{made}}); out[0].Err != nil {
 			t.Fatal(out[0].Err)
 		}
-		apply := refusedMembers(r.session.Apply)
+		apply := refusedMembers(r.Session.Apply)
 		return props.Shared{
-			Engine: engine.New(apply, r.book, engine.Options{PerOwner: 100}), Mark: gone,
+			Engine: engine.New(apply, r.Book, engine.Options{PerOwner: 100}), Mark: gone,
 			Calls: func() int { return r.calls()["instanceGroups.addInstances"] },
 			Step: func(n int, bad bool) plan.Step {
 				member := there[n]
 				if bad {
 					member = fmt.Sprint(gone, n)
 				}
-				step := plan.Step{ID: plan.StepID{Owner: ownerOf(service(n, igClass, nil)), Key: key, Action: plan.Update, Part: "instances+"}, Target: group, Found: group.Spec, Batch: key.String()}
+				step := plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(service(n, igClass, nil)), Key: key, Action: plan.Update, Part: "instances+"}, Target: group, Found: group.Spec, Batch: key.String()}
 				step.Changes = []plan.Change{{Field: "Instances", Added: []any{member}}}
 				return step
 			},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"testing"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
@@ -15,39 +14,16 @@ import (
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// together makes all Services of one kind at the same time, from one read.
+// together makes all Services of one kind at the same time, and lets what was read age.
 func (r *rig) together(svcs []*corev1.Service) {
 	r.Helper()
-	var scopes []providers.Scope
-	for _, svc := range svcs {
-		s, err := model.Cloud().Scope(r.input(svc))
-		if err != nil {
-			r.Fatal(err)
-		}
-		scopes = append(scopes, s)
-	}
-	found := r.session.Read(r.Context(), scopes)
-	plans := make([]plan.Plan, len(svcs))
-	for i, svc := range svcs {
-		if found[i].Err != nil {
-			r.Fatal(found[i].Err)
-		}
-		_, plans[i] = r.draft(svc, false, found[i].Have, found[i].Facts)
-	}
-	var all sync.WaitGroup
-	for i := range svcs {
-		all.Go(func() {
-			if err := r.engine.Run(r.Context(), plans[i], found[i].Have, nil).Err(); err != nil {
-				r.Errorf("%s: %v", svcs[i].Name, err)
-			}
-		})
-	}
-	all.Wait()
-	r.now = r.now.Add(1e10)
+	r.AllTogether(false, svcs...)
+	r.Now = r.Now.Add(1e10)
 }
 
 func many(n int, class string) []*corev1.Service {
@@ -84,8 +60,8 @@ func TestTogether(t *testing.T) {
 				t.Errorf("writes (-want +got):\n%s", d)
 			}
 			for _, svc := range many(n, classes()[kind]) {
-				found := r.read(svc, false)
-				if _, again := r.draft(svc, false, found.Have, found.Facts); !again.Empty() {
+				found := r.Read(false, svc)[0]
+				if again := r.Draft(svc, false, found.Have, found.Facts); !again.Empty() {
 					t.Errorf("a second plan is not empty: %s", stepsOf(again))
 				}
 			}
@@ -118,7 +94,7 @@ func TestReadOfMany(t *testing.T) {
 			r.together(many(n, classes()[kind]))
 			var scopes []providers.Scope
 			for _, svc := range many(n, classes()[kind]) {
-				s, err := model.Cloud().Scope(r.input(svc))
+				s, err := model.Cloud().Scope(r.Input(svc))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,10 +103,10 @@ func TestReadOfMany(t *testing.T) {
 			r.open("") // zones and subnets are asked for at the start
 			for _, s := range scopes[:1] {
 				s.Own = nil
-				r.session.Read(t.Context(), []providers.Scope{s})
+				r.Session.Read(t.Context(), []providers.Scope{s})
 			}
 			r.reset()
-			for i, f := range r.session.Read(t.Context(), scopes) {
+			for i, f := range r.Session.Read(t.Context(), scopes) {
 				if f.Err != nil || f.Have.Empty() || len(f.Blind) > 0 {
 					t.Errorf("%d: got %+v", i, f)
 				}
@@ -150,7 +126,7 @@ func TestShallowRead(t *testing.T) {
 		r.together(svcs)
 		var scopes []providers.Scope
 		for _, svc := range svcs {
-			s, err := model.Cloud().Scope(r.input(svc))
+			s, err := model.Cloud().Scope(r.Input(svc))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +134,7 @@ func TestShallowRead(t *testing.T) {
 			scopes = append(scopes, s)
 		}
 		r.reset()
-		for i, f := range r.session.Read(t.Context(), scopes) {
+		for i, f := range r.Session.Read(t.Context(), scopes) {
 			if f.Err != nil || len(f.Have.Of(model.KindExternalRule)) != 1 {
 				t.Errorf("%d: got %+v", i, f)
 			}
@@ -175,15 +151,15 @@ func TestNodeChange(t *testing.T) {
 	for _, kind := range []string{model.NetLB, model.InternalIG} {
 		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
-			whole := r.nodes
-			r.nodes = whole[:8]
+			whole := r.Nodes
+			r.Nodes = whole[:8]
 			svcs := many(8, classes()[kind])
 			r.together(svcs)
 			for _, stage := range []struct {
 				nodes []corev1.Node
 				call  string
 			}{{whole, "instanceGroups.addInstances"}, {whole[:8], "instanceGroups.removeInstances"}} {
-				r.nodes = stage.nodes
+				r.Nodes = stage.nodes
 				r.reset()
 				r.together(svcs)
 				if d := cmp.Diff(map[string]int{stage.call: 1}, r.writes()); d != "" {
@@ -205,8 +181,8 @@ func TestLastOneSwitchesTheLightOff(t *testing.T) {
 			for i, svc := range svcs {
 				r.leave(svc)
 				for _, other := range svcs[i+1:] {
-					found := r.read(other, false)
-					if _, p := r.draft(other, false, found.Have, found.Facts); !p.Empty() {
+					found := r.Read(false, other)[0]
+					if p := r.Draft(other, false, found.Have, found.Facts); !p.Empty() {
 						t.Fatalf("%s lost something: %s", other.Name, stepsOf(p))
 					}
 				}
@@ -223,7 +199,7 @@ func (r *rig) left() []string {
 	r.Helper()
 	svc := service(99, netlbClass, nil)
 	var out []string
-	for _, res := range r.read(svc, true).Have.Resources {
+	for _, res := range r.Read(true, svc)[0].Have.Resources {
 		out = append(out, res.Key.String())
 	}
 	return out
@@ -244,7 +220,7 @@ func TestForeignUserOfAShared(t *testing.T) {
 		if _, err := r.run(svc, true); err != nil {
 			t.Fatalf("release: %v", err)
 		}
-		r.now = r.now.Add(1e11)
+		r.Now = r.Now.Add(1e11)
 		if left := r.left(); len(left) != 0 {
 			t.Errorf("nothing that is left is ours to see, got %v", left)
 		}
@@ -263,7 +239,7 @@ func TestEndpointsAreRemembered(t *testing.T) {
 		r.arrive(svc)
 		count := func() int { return r.calls()["networkEndpointGroups.listNetworkEndpoints"] }
 		before := count()
-		first := r.read(svc, false).Have
+		first := r.Read(false, svc)[0].Have
 		if n := count() - before; n != 0 {
 			t.Errorf("%d calls for endpoints that we have attached", n)
 		}
@@ -274,13 +250,13 @@ func TestEndpointsAreRemembered(t *testing.T) {
 			}
 		}
 		spec, _ := group.Spec.(model.NEG)
-		if err := tell(t.Context(), r.session, r.session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
-			Project: r.config.Project, Zone: spec.Zone, NetworkEndpointGroup: spec.Name,
+		if err := tell(t.Context(), r.Session, r.Session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+			Project: r.Config.Project, Zone: spec.Zone, NetworkEndpointGroup: spec.Name,
 			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(spec.Endpoints[:1])},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		again, _ := r.read(svc, false).Have.Get(group.Key)
+		again, _ := r.Read(false, svc)[0].Have.Get(group.Key)
 		got, _ := again.Spec.(model.NEG)
 		if n := count() - before; n != 1 || len(got.Endpoints) != len(spec.Endpoints)-1 {
 			t.Errorf("%d calls show %d endpoints; want one call, and one endpoint less than %d", n, len(got.Endpoints), len(spec.Endpoints))
@@ -307,7 +283,7 @@ func TestSharedContentDiffers(t *testing.T) {
 			target := shared
 			target.Spec = spec
 			step := func(n int, changes ...plan.Change) plan.Step {
-				return plan.Step{ID: plan.StepID{Owner: ownerOf(service(n, netlbClass, nil)), Key: shared.Key, Action: plan.Update}, Target: target, Found: shared.Spec, Batch: shared.Key.String(), Changes: changes}
+				return plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(service(n, netlbClass, nil)), Key: shared.Key, Action: plan.Update}, Target: target, Found: shared.Spec, Batch: shared.Key.String(), Changes: changes}
 			}
 			tags := plan.Change{Field: "Tags", To: spec.Tags}
 			steps := []plan.Step{step(1, tags), step(2, tags, plan.Change{Field: "Sources", To: spec.Sources})}
@@ -316,13 +292,13 @@ func TestSharedContentDiffers(t *testing.T) {
 				batches = [][]plan.Step{steps[:1], steps[1:]}
 			}
 			for _, some := range batches {
-				for _, out := range r.session.Apply(t.Context(), plan.Batch{Key: shared.Key.String(), Steps: some}) {
+				for _, out := range r.Session.Apply(t.Context(), plan.Batch{Key: shared.Key.String(), Steps: some}) {
 					if out.Err != nil {
 						t.Fatal(out.Err)
 					}
 				}
 			}
-			after := r.read(service(1, netlbClass, nil), false).Have
+			after := r.Read(false, service(1, netlbClass, nil))[0].Have
 			got, _ := after.Get(shared.Key)
 			if diff := cmp.Diff(spec, got.Spec); diff != "" {
 				t.Errorf("both were told that it is as they want (-want +got):\n%s", diff)

@@ -17,6 +17,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/gce/compute"
@@ -52,7 +53,7 @@ func TestFaultsOfCalls(t *testing.T) {
 			step := plan.Step{
 				ID: plan.StepID{Owner: stack.Owner{Name: "x"}, Key: stack.Key{Kind: model.KindFirewall, Name: "legacy"}, Action: plan.Create},
 				Target: stack.Resource{Key: stack.Key{Kind: model.KindFirewall, Name: "legacy"}, Spec: model.Firewall{
-					Name: "k8s-fw-x", Network: r.config.Network, Allowed: []model.Allowed{{Protocol: "tcp", Ports: []string{"80"}}}, Sources: []string{"0.0.0.0/0"}, Priority: 1000,
+					Name: "k8s-fw-x", Network: r.Config.Network, Allowed: []model.Allowed{{Protocol: "tcp", Ports: []string{"80"}}}, Sources: []string{"0.0.0.0/0"}, Priority: 1000,
 				}},
 			}
 			ctx := t.Context()
@@ -61,7 +62,7 @@ func TestFaultsOfCalls(t *testing.T) {
 				defer cancel()
 				ctx = limited
 			}
-			o := r.session.Apply(ctx, plan.Batch{Steps: []plan.Step{step}})[0]
+			o := r.Session.Apply(ctx, plan.Batch{Steps: []plan.Step{step}})[0]
 			if o.Err == nil || fault.Of(o.Err) != tc.want || o.Sent != tc.sent {
 				t.Errorf("got %v (%v), sent %v; want %v, sent %v", o.Err, fault.Of(o.Err), o.Sent, tc.want, tc.sent)
 			}
@@ -81,9 +82,9 @@ func TestThrottled(t *testing.T) {
 			refusal.Operation = "targetPools.insert"
 			r.fault(refusal)
 			svc := service(1, poolClass, nil)
-			found := r.read(svc, false)
-			_, p := r.draft(svc, false, found.Have, found.Facts)
-			report := r.engine.Run(t.Context(), p, found.Have, nil)
+			found := r.Read(false, svc)[0]
+			p := r.Draft(svc, false, found.Have, found.Facts)
+			report := r.Engine.Run(t.Context(), p, found.Have, nil)
 			if got := r.calls()["targetPools.insert"]; report.Err() != nil || got != 2 {
 				t.Errorf("%d calls, %v; want the second one to succeed", got, report.Err())
 			}
@@ -97,23 +98,23 @@ func TestSlowOperation(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Compute: compute.Options{OperationDelay: 100 * time.Millisecond}}, "")
 		svc := service(1, poolClass, nil)
-		found := r.read(svc, false)
-		_, p := r.draft(svc, false, found.Have, found.Facts)
-		report := r.engine.Run(t.Context(), p, found.Have, nil)
+		found := r.Read(false, svc)[0]
+		p := r.Draft(svc, false, found.Have, found.Facts)
+		report := r.Engine.Run(t.Context(), p, found.Have, nil)
 		if _, waits := report.Wait(); waits || report.Err() != nil {
 			t.Errorf("waits %v, error %v", waits, report.Err())
 		}
 		if got := r.writes(); got["forwardingRules.insert"] != 1 || got["targetPools.insert"] != 1 {
 			t.Errorf("calls %v", got)
 		}
-		_, p = r.draft(svc, true, report.Have, found.Facts)
+		p = r.Draft(svc, true, report.Have, found.Facts)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		for _, s := range p.Steps {
 			if s.ID.Key.Kind != model.KindExternalRule {
 				continue
 			}
-			if o := r.session.Apply(ctx, plan.Batch{Steps: []plan.Step{s}, IDs: func(stack.Owner, stack.Ref) (string, bool) { return "", false }})[0]; o.Wait == 0 || o.Sent != plan.WasSent || o.Err != nil {
+			if o := r.Session.Apply(ctx, plan.Batch{Steps: []plan.Step{s}, IDs: func(stack.Owner, stack.Ref) (string, bool) { return "", false }})[0]; o.Wait == 0 || o.Sent != plan.WasSent || o.Err != nil {
 				t.Errorf("%s: %+v", s.ID, o)
 			}
 		}
@@ -126,7 +127,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		svc := service(1, negClass, nil)
-		s, name := r.session, backendOf(r.arrive(svc))
+		s, name := r.Session, backendOf(r.arrive(svc))
 		c := &change{Session: s, Change: kit.Change[*Session]{Ctx: t.Context()}}
 		b, err := c.getBackend(name)
 		if err != nil {
@@ -134,7 +135,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 		}
 		b.TimeoutSec = new(int32(77))
 		b.ConnectionDraining = &computepb.ConnectionDraining{DrainingTimeoutSec: new(int32(99))}
-		if err := tell(t.Context(), s, s.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{Project: r.config.Project, Region: r.config.Region, BackendService: name, BackendServiceResource: b}); err != nil {
+		if err := tell(t.Context(), s, s.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{Project: r.Config.Project, Region: r.Config.Region, BackendService: name, BackendServiceResource: b}); err != nil {
 			t.Fatal(err)
 		}
 		r.reset()
@@ -172,9 +173,9 @@ func TestBlind(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			svc := service(1, netlbClass, nil)
 			r.arrive(svc)
-			r.now = r.now.Add(time.Minute)
+			r.Now = r.Now.Add(time.Minute)
 			r.fault(tc.fault)
-			if d := cmp.Diff(tc.want, r.read(svc, true).Blind); d != "" {
+			if d := cmp.Diff(tc.want, r.Read(true, svc)[0].Blind); d != "" {
 				t.Errorf("blind (-want +got):\n%s", d)
 			}
 		})
@@ -186,12 +187,12 @@ func TestReadFails(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		svc := service(1, netlbClass, nil)
-		s, err := model.Cloud().Scope(r.input(svc))
+		s, err := model.Cloud().Scope(r.Input(svc))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.fault(sim.Fault{Operation: "forwardingRules.list", Kind: sim.FaultError, Status: http.StatusServiceUnavailable})
-		found := r.session.Read(t.Context(), []providers.Scope{s})
+		found := r.Session.Read(t.Context(), []providers.Scope{s})
 		if !fault.Is(found[0].Err, fault.Unavailable) {
 			t.Errorf("got %v", found[0].Err)
 		}
@@ -204,19 +205,19 @@ func TestRefusedMembers(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
 		svc := service(1, igClass, nil)
 		r.arrive(svc)
-		have := r.read(svc, false).Have
+		have := r.Read(false, svc)[0].Have
 		group := have.Of(model.KindGroup)[0]
 		old, _ := group.Spec.(model.Group)
 		wanted := old
 		wanted.Instances = append(slices.Clone(old.Instances), "ghost-1", "ghost-2")
 		group.Spec = wanted
 		step := plan.Step{
-			ID:     plan.StepID{Owner: ownerOf(svc), Key: group.Key, Action: plan.Update, Part: "instances+"},
+			ID:     plan.StepID{Owner: cases.OwnerOf(svc), Key: group.Key, Action: plan.Update, Part: "instances+"},
 			Target: group, Found: old,
 			Changes: []plan.Change{{Field: "Instances", Added: []any{"ghost-1", "ghost-2"}}},
 			Batch:   group.Key.String(),
 		}
-		o := r.session.Apply(t.Context(), plan.Batch{Key: step.Batch, Steps: []plan.Step{step}})[0]
+		o := r.Session.Apply(t.Context(), plan.Batch{Key: step.Batch, Steps: []plan.Step{step}})[0]
 		if o.Err != nil || len(o.Refused) != 2 {
 			t.Errorf("got %+v", o)
 		}
@@ -228,31 +229,31 @@ func TestRefusedMembers(t *testing.T) {
 func TestMembersBehindOurBack(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
-		whole := r.nodes
-		r.nodes = whole[:8]
+		whole := r.Nodes
+		r.Nodes = whole[:8]
 		svc := service(1, igClass, nil)
 		r.arrive(svc)
-		found := r.read(svc, false)
+		found := r.Read(false, svc)[0]
 		// The console does what we are about to do, without our memory knowing.
 		other := newSessionOn(r)
 		zone := r.sim.Cloud.Seed.Nodes[8].Zone
-		path := groupPath(zone, r.config.GroupName(model.InternalIG))
+		path := groupPath(zone, r.Config.GroupName(model.InternalIG))
 		c := &change{Session: other, Change: kit.Change[*Session]{Ctx: t.Context()}}
 		if err := c.addInstances(path, []string{whole[8].Name}); err != nil {
 			t.Fatal(err)
 		}
-		r.nodes = whole
-		_, p := r.draft(svc, false, found.Have, found.Facts)
-		report := r.engine.Run(t.Context(), p, found.Have, nil)
+		r.Nodes = whole
+		p := r.Draft(svc, false, found.Have, found.Facts)
+		report := r.Engine.Run(t.Context(), p, found.Have, nil)
 		if err := report.Err(); err != nil || !report.Clean() {
 			t.Fatalf("added already: %v", err)
 		}
 		if err := c.removeInstances(path, []string{whole[8].Name}); err != nil {
 			t.Fatal(err)
 		}
-		r.nodes = whole[:8]
-		_, p = r.draft(svc, false, report.Have, found.Facts)
-		report = r.engine.Run(t.Context(), p, report.Have, nil)
+		r.Nodes = whole[:8]
+		p = r.Draft(svc, false, report.Have, found.Facts)
+		report = r.Engine.Run(t.Context(), p, report.Have, nil)
 		if err := report.Err(); err != nil || !report.Clean() {
 			t.Fatalf("removed already: %v", err)
 		}

@@ -18,7 +18,7 @@ import (
 // balancer, by the pool or group that has them.
 func TestHealth(t *testing.T) {
 	r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}}, "")
-	stopped := r.nodes[0].Name
+	stopped := r.Nodes[0].Name
 	behind := map[string]string{model.TargetPool: "target-pool", model.NetLB: "instance-group", model.InternalIG: "instance-group", model.InternalNEG: "network-endpoint-group"}
 	kinds := slices.Sorted(maps.Keys(classes()))
 	for n, kind := range kinds {
@@ -51,7 +51,7 @@ func TestHealth(t *testing.T) {
 
 func (r *rig) health(n int, kind string) []providers.MemberHealth {
 	r.Helper()
-	out, err := r.session.Health(r.Context(), r.read(service(n, classes()[kind], nil), false).Have)
+	out, err := r.Session.Health(r.Context(), r.Read(false, service(n, classes()[kind], nil))[0].Have)
 	if err != nil {
 		r.Fatal(kind, err)
 	}
@@ -65,12 +65,12 @@ func (r *rig) stop(name string) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	for _, n := range r.nodes {
+	for _, n := range r.Nodes {
 		if n.Name != name {
 			continue
 		}
 		zone := strings.Split(strings.TrimPrefix(n.Spec.ProviderID, "gce://"), "/")[1]
-		if _, err := client.Stop(r.Context(), &computepb.StopInstanceRequest{Project: r.config.Project, Zone: zone, Instance: name}); err != nil {
+		if _, err := client.Stop(r.Context(), &computepb.StopInstanceRequest{Project: r.Config.Project, Zone: zone, Instance: name}); err != nil {
 			r.Fatal(err)
 		}
 	}

@@ -28,8 +28,8 @@ type options struct {
 // optionsOf asks the cloud past the reading half.
 func (r *rig) optionsOf(svc *corev1.Service) options {
 	r.Helper()
-	have := r.read(svc, false).Have
-	c := &change{Session: r.session, Change: kit.Change[*Session]{Ctx: r.Context()}}
+	have := r.Read(false, svc)[0].Have
+	c := &change{Session: r.Session, Change: kit.Change[*Session]{Ctx: r.Context()}}
 	b, err := c.getBackend(backendOf(have))
 	if err != nil {
 		r.Fatal(err)

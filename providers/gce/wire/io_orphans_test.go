@@ -1,26 +1,21 @@
 package wire
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce/model"
-	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/engine"
-	"github.com/berth-lb/berth/stack/ledger"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/sessions"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -38,11 +33,9 @@ func (r *rig) another(nodes []corev1.Node) *rig {
 		r.Fatal(err)
 	}
 	other := *r
-	other.config, other.nodes, other.book = config, nodes, ledger.New()
-	other.book.SetReady()
-	other.session = newSessionOn(&other)
-	other.config = other.session.config
-	other.engine = engine.New(other.session.Apply, other.book, engine.Options{})
+	other.Config, other.Nodes, other.Book = config, nodes, cases.ReadyLedger()
+	session := newSessionOn(&other)
+	other.Use(session, session.config)
 	return &other
 }
 
@@ -76,81 +69,13 @@ func (r *rig) runEach(svcs []*corev1.Service) {
 // state is all that is in the cloud, by path.
 func (r *rig) state() map[string]string {
 	r.Helper()
-	body, err := json.Marshal(r.sim.Cloud.Control.State())
-	if err != nil {
-		r.Fatal(err)
-	}
-	var tree any
-	if err := json.Unmarshal(body, &tree); err != nil {
-		r.Fatal(err)
-	}
-	out := map[string]string{}
-	collect(tree, out)
-	return out
-}
-
-func collect(v any, out map[string]string) {
-	switch v := v.(type) {
-	case map[string]any:
-		if link, ok := v["selfLink"].(string); ok && !strings.Contains(link, "/operations/") {
-			text, _ := json.Marshal(v)
-			out[model.PathOf(link)] = string(text)
+	return sessions.State(r, &r.sim.Cloud.Control, func(object map[string]any) string {
+		link, _ := object["selfLink"].(string)
+		if link == "" || strings.Contains(link, "/operations/") {
+			return ""
 		}
-		for _, more := range v {
-			collect(more, out)
-		}
-	case []any:
-		for _, more := range v {
-			collect(more, out)
-		}
-	}
-}
-
-// loop is a process on the cloud that knows which Services live.
-func (r *rig) loop(alive []*corev1.Service) (*reconcile.Reconciler, providers.Live) {
-	r.Helper()
-	loop := reconcile.New(providers.Bind(model.Cloud(), r.config, "kubernetes", r.session), reconcile.Options{GatherReleases: time.Millisecond})
-	live := providers.Live{}
-	for _, n := range r.nodes {
-		live.Nodes = append(live.Nodes, nodeports.Project(&n, func(string) bool { return true }))
-	}
-	loop.SetNodes(live.Nodes)
-	for _, svc := range alive {
-		live.Services = append(live.Services, ownerOf(svc))
-		if _, err := loop.Draft(r.Context(), reconcile.Job{Service: svc}); err != nil {
-			r.Fatal(err)
-		}
-	}
-	loop.AllKnown()
-	return loop, live
-}
-
-// sweep deletes all orphans, as the command does, and returns whose they were.
-func (r *rig) sweep(alive []*corev1.Service) []string {
-	r.Helper()
-	var out []string
-	for range 4 {
-		loop, live := r.loop(alive)
-		drafts, err := loop.Orphans(r.Context(), live)
-		if err != nil {
-			r.Fatal(err)
-		}
-		if len(drafts) == 0 {
-			return out
-		}
-		if out == nil {
-			for _, d := range drafts {
-				out = append(out, d.Owner.String()+" "+d.Owner.UID)
-			}
-		}
-		for _, d := range drafts {
-			if res := loop.Run(r.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
-				r.Fatalf("%s: %v", d.Owner, res.Err)
-			}
-		}
-	}
-	r.Fatal("orphans are left after four rounds")
-	return nil
+		return model.PathOf(link)
+	})
 }
 
 // TestOrphans: what Services of every kind leave behind is found and deleted, in
@@ -159,8 +84,8 @@ func (r *rig) sweep(alive []*corev1.Service) []string {
 func TestOrphans(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 8}}, "")
-		all := r.nodes
-		r.nodes = all[:5]
+		all := r.Nodes
+		r.Nodes = all[:5]
 		other := r.another(all[5:])
 		alive := fleet(11, nil)
 		// Another cluster's Services, of which one half has the names of ours that are gone.
@@ -172,13 +97,13 @@ func TestOrphans(t *testing.T) {
 		}
 		r.runEach(alive)
 		other.runEach(foreign)
-		r.foreignBackend("somebodys", groupPath(r.nodes[0].Labels[corev1.LabelTopologyZone], r.config.GroupName(model.InternalIG)))
+		r.foreignBackend("somebodys", groupPath(r.Nodes[0].Labels[corev1.LabelTopologyZone], r.Config.GroupName(model.InternalIG)))
 		before := r.state()
 
 		gone := fleet(1, nil)
 		r.runEach(gone)
 		for _, svc := range gone {
-			r.book.Leave(ownerOf(svc))
+			r.Book.Leave(cases.OwnerOf(svc))
 		}
 		var want []string
 		for i, svc := range gone {
@@ -188,23 +113,23 @@ func TestOrphans(t *testing.T) {
 			}
 			want = append(want, "shop/"+svc.Name+" "+uid)
 		}
-		if d := cmp.Diff(want, r.sweep(alive)); d != "" {
+		if d := cmp.Diff(want, r.Sweep(alive...)); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(before, r.state()); d != "" {
 			t.Errorf("the cloud (-before +after):\n%s", d)
 		}
 		// The last ones of a cluster take along what only they shared.
-		if len(r.sweep(nil)) != len(alive) {
+		if len(r.Sweep()) != len(alive) {
 			t.Error("with no Service left all that lived are orphans")
 		}
 		after := r.state()
 		for _, path := range slices.Sorted(maps.Keys(after)) {
-			if name := model.LastOf(path); strings.Contains(name, model.NamesOf(r.config, stack.Owner{}).ClusterHash()) || strings.Contains(name, r.config.ClusterID) && !strings.Contains(path, "/instanceGroups/") {
+			if name := model.LastOf(path); strings.Contains(name, model.NamesOf(r.Config, stack.Owner{}).ClusterHash()) || strings.Contains(name, r.Config.ClusterID) && !strings.Contains(path, "/instanceGroups/") {
 				t.Errorf("left: %s", path)
 			}
 		}
-		if len(other.sweep(nil)) != len(foreign) {
+		if len(other.Sweep()) != len(foreign) {
 			t.Error("the other cluster's are found by itself")
 		}
 	})
@@ -221,8 +146,8 @@ func TestOrphansOfASuccessor(t *testing.T) {
 			r.runEach([]*corev1.Service{now})
 			before := r.state()
 			r.runEach([]*corev1.Service{old})
-			r.book.Leave(ownerOf(old))
-			got := r.sweep([]*corev1.Service{now})
+			r.Book.Leave(cases.OwnerOf(old))
+			got := r.Sweep(now)
 			if d := cmp.Diff([]string{model.LoadBalancerName(string(old.UID)) + " " + model.LoadBalancerName(string(old.UID))[1:]}, got); d != "" {
 				t.Errorf("%s (-want +got):\n%s", class, d)
 			}
@@ -244,7 +169,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		alive := []*corev1.Service{service(11, poolClass, nil)}
 		r.runEach(alive)
-		made, err := ask(t.Context(), r.session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.config.Project, Firewall: "k8s-fw-" + model.LoadBalancerName(string(alive[0].UID))})
+		made, err := ask(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: "k8s-fw-" + model.LoadBalancerName(string(alive[0].UID))})
 		if err != nil || len(made.GetTargetTags()) == 0 {
 			t.Fatal(made, err)
 		}
@@ -252,9 +177,9 @@ func TestOrphanedFirewalls(t *testing.T) {
 		add := func(name string, tags []string) {
 			t.Helper()
 			text := `{"kubernetes.io/service-name":"shop/gone"}`
-			err := tell(t.Context(), r.session, r.session.firewallAPI.Insert, &computepb.InsertFirewallRequest{
-				Project: r.config.Project, FirewallResource: &computepb.Firewall{
-					Name: &name, Description: &text, Network: new(r.session.urlOf(r.config.Network)), SourceRanges: []string{"0.0.0.0/0"}, TargetTags: tags,
+			err := tell(t.Context(), r.Session, r.Session.firewallAPI.Insert, &computepb.InsertFirewallRequest{
+				Project: r.Config.Project, FirewallResource: &computepb.Firewall{
+					Name: &name, Description: &text, Network: new(r.Session.urlOf(r.Config.Network)), SourceRanges: []string{"0.0.0.0/0"}, TargetTags: tags,
 					Allowed: []*computepb.Allowed{{IPProtocol: new("tcp")}},
 				},
 			})
@@ -269,7 +194,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 		kept := r.state()
 		add("k8s-"+lb(1)+"-http-hc", tags)
 		add("k8s-fw-"+lb(2), tags)
-		if d := cmp.Diff([]string{"shop/gone " + lb(1)[1:], "shop/gone " + lb(2)[1:]}, r.sweep(alive)); d != "" {
+		if d := cmp.Diff([]string{"shop/gone " + lb(1)[1:], "shop/gone " + lb(2)[1:]}, r.Sweep(alive...)); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(kept, r.state()); d != "" {
@@ -277,12 +202,12 @@ func TestOrphanedFirewalls(t *testing.T) {
 		}
 		// Machines of others have the tag as well: whose the firewall is, nobody can say.
 		add("k8s-"+lb(1)+"-http-hc", tags)
-		r.nodes = r.nodes[1:]
-		if got := r.sweep(alive); len(got) > 0 {
+		r.Nodes = r.Nodes[1:]
+		if got := r.Sweep(alive...); len(got) > 0 {
 			t.Errorf("with a machine that is no node of the cluster: %v", got)
 		}
-		r.session.config.SystemUID, r.session.config.ClusterID = "", ""
-		if _, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
+		r.Session.config.SystemUID, r.Session.config.ClusterID = "", ""
+		if _, err := r.Session.Orphans(t.Context(), providers.Live{}); err == nil {
 			t.Error("without an identity everything would be an orphan, and no error said so")
 		}
 	})
@@ -296,25 +221,25 @@ func TestOrphansShared(t *testing.T) {
 		empty := r.state()
 		pool := service(1, poolClass, nil)
 		r.runEach([]*corev1.Service{pool})
-		firewall := "k8s-" + r.config.ClusterID + "-node-http-hc"
-		made, err := ask(t.Context(), r.session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.config.Project, Firewall: firewall})
+		firewall := "k8s-" + r.Config.ClusterID + "-node-http-hc"
+		made, err := ask(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: firewall})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.leave(pool)
-		if got := r.sweep(nil); len(got) > 0 {
+		if got := r.Sweep(); len(got) > 0 {
 			t.Errorf("after a release: %v", got)
 		}
-		err = tell(t.Context(), r.session, r.session.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: r.config.Project, FirewallResource: &computepb.Firewall{
+		err = tell(t.Context(), r.Session, r.Session.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: r.Config.Project, FirewallResource: &computepb.Firewall{
 			Name: made.Name, Description: made.Description, Network: made.Network, SourceRanges: made.SourceRanges, TargetTags: made.TargetTags, Allowed: made.Allowed,
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.sweep([]*corev1.Service{pool}); len(got) > 0 {
+		if got := r.Sweep(pool); len(got) > 0 {
 			t.Errorf("a Service lives that wants it: %v", got)
 		}
-		if d := cmp.Diff([]string{sharedOrphan + " "}, r.sweep(nil)); d != "" {
+		if d := cmp.Diff([]string{sharedOrphan + " "}, r.Sweep()); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff(slices.Sorted(maps.Keys(empty)), slices.Sorted(maps.Keys(r.state()))); d != "" {
@@ -330,7 +255,7 @@ func TestOrphansUnseen(t *testing.T) {
 		r.runEach([]*corev1.Service{service(1, poolClass, nil)})
 		for _, operation := range []string{"forwardingRules.list", "firewalls.list", "healthChecks.aggregatedList"} {
 			r.fault(sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "forbidden"})
-			if found, err := r.session.Orphans(t.Context(), providers.Live{}); err == nil {
+			if found, err := r.Session.Orphans(t.Context(), providers.Live{}); err == nil {
 				t.Errorf("%s is denied: found %d orphans, no error", operation, len(found))
 			}
 			r.sim.Cloud.Faults.Clear()

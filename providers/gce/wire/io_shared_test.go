@@ -46,8 +46,8 @@ func TestPrefixThatNotAllHave(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "\n[global]\nnode-instance-prefix = berth-demo-node-1\n")
 		have := r.arrive(service(1, poolClass, nil))
-		if p, _ := have.Of(model.KindPool)[0].Spec.(model.Pool); len(p.Instances) != len(r.nodes) {
-			t.Errorf("%d of %d nodes are in the pool: %v", len(p.Instances), len(r.nodes), p.Instances)
+		if p, _ := have.Of(model.KindPool)[0].Spec.(model.Pool); len(p.Instances) != len(r.Nodes) {
+			t.Errorf("%d of %d nodes are in the pool: %v", len(p.Instances), len(r.Nodes), p.Instances)
 		}
 	})
 }

@@ -14,17 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/diff"
-	"github.com/berth-lb/berth/stack/engine"
-	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/sessions"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/gce/simtest"
@@ -33,18 +29,11 @@ import (
 // identityConf is what the cluster would say of itself.
 const identityConf = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"
 
-// rig is a session on a simulator of its own, and the tools to walk from one
-// wish to the next.
+// rig is a session on a simulator of its own.
 type rig struct {
-	testing.TB
-	sim     *simtest.Running
-	session *Session
-	config  model.Config
-	book    *ledger.Book
-	engine  *engine.Engine
-	nodes   []corev1.Node
-	now     time.Time // what the session takes for the time when the test begins
-	began   time.Time
+	sessions.Rig[model.Config, *model.Facts, *Session]
+	sim   *simtest.Running
+	began time.Time // from which on the time goes on by itself
 }
 
 func newRig(t testing.TB, opt simgce.Options, conf string) *rig {
@@ -55,56 +44,43 @@ func newRig(t testing.TB, opt simgce.Options, conf string) *rig {
 	if opt.Compute.QuotaFactor == 0 {
 		opt.Compute.QuotaFactor = 100
 	}
-	r := &rig{TB: t, sim: simtest.Start(t, opt), book: ledger.New(), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), began: time.Now()}
-	r.nodes = r.sim.Cloud.Seed.KubernetesNodes()
+	running := simtest.Start(t, opt)
+	r := &rig{Rig: sessions.New[model.Config, *model.Facts, *Session](t, model.Cloud(), running.Cloud.Seed.KubernetesNodes()), sim: running, began: time.Now()}
+	r.Endpoints = podsOn
 	r.open(conf)
-	r.book.SetReady()
 	return r
+}
+
+// podsOn are a pod on each node.
+func podsOn(svc *corev1.Service, nodes []corev1.Node) []*discoveryv1.EndpointSlice {
+	var pods []cases.Pod
+	for i, n := range nodes {
+		pods = append(pods, cases.Pod{Node: n.Name, IP: fmt.Sprintf("10.8.0.%d", i+1)})
+	}
+	return cases.SlicesOf(svc, pods)
 }
 
 // open starts a process.
 func (r *rig) open(conf string) {
 	r.Helper()
-	t := r.TB
 	file := slices.Concat(r.sim.Cloud.Seed.CloudConf(r.sim.URL), []byte(conf), []byte(identityConf))
 	config, problems, err := model.ReadConfig(bytes.NewReader(file))
 	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems.Strings())
+		r.Fatal(err, problems.Strings())
 	}
-	opened, completed, err := Open(t.Context(), config, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: func() time.Time { return r.now.Add(time.Since(r.began)) }})
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	session, ok := opened.(*Session)
-	if !ok {
-		t.Fatalf("open: got a %T", opened)
-	}
-	r.session, r.config = session, completed
-	r.engine = engine.New(session.Apply, r.book, engine.Options{})
+	r.Config = config
+	session := newSessionOn(r)
+	r.Use(session, session.config)
 }
 
-// service is the n-th Service of a test, as the API server would have completed it.
+// service is the n-th Service of a test.
 func service(n int, class string, change func(*corev1.Service)) *corev1.Service {
-	svc := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: types.UID(fmt.Sprintf("%08d-1234-1234-1234-123456789012", n)), Annotations: map[string]string{},
-		},
-		Spec: corev1.ServiceSpec{
-			Type:                  corev1.ServiceTypeLoadBalancer,
-			LoadBalancerClass:     &class,
-			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyCluster,
-			SessionAffinity:       corev1.ServiceAffinityNone,
-			IPFamilies:            []corev1.IPFamily{corev1.IPv4Protocol},
-			Ports: []corev1.ServicePort{
-				{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080},
-				{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, NodePort: 30443},
-			},
-		},
-	}
-	if change != nil {
-		change(svc)
-	}
-	return svc
+	return sessions.Numbered(n, func(svc *corev1.Service) {
+		svc.Spec.LoadBalancerClass = &class
+		if change != nil {
+			change(svc)
+		}
+	})
 }
 
 const (
@@ -119,13 +95,7 @@ func classes() map[string]string {
 	return map[string]string{model.TargetPool: poolClass, model.NetLB: netlbClass, model.InternalIG: igClass, model.InternalNEG: negClass}
 }
 
-func localPolicy(svc *corev1.Service) {
-	svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
-}
-
-func ownerOf(svc *corev1.Service) stack.Owner {
-	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
-}
+func localPolicy(svc *corev1.Service) { sessions.Local(svc) }
 
 // backendOf is the name of the only backend service of a stack.
 func backendOf(have *stack.Stack) string {
@@ -133,75 +103,22 @@ func backendOf(have *stack.Stack) string {
 	return spec.Name
 }
 
-func (r *rig) input(svc *corev1.Service) providers.Input[model.Config] {
-	r.Helper()
-	pods := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
-	for _, p := range svc.Spec.Ports {
-		pods.Ports = append(pods.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port, Protocol: &p.Protocol})
-	}
-	for i, n := range r.nodes {
-		pods.Endpoints = append(pods.Endpoints, discoveryv1.Endpoint{
-			Addresses: []string{fmt.Sprintf("10.8.0.%d", i+1)}, NodeName: &n.Name, TargetRef: &corev1.ObjectReference{Kind: "Pod", Name: n.Name},
-		})
-	}
-	cloud := model.Cloud()
-	in, problems := cases.Input(&cloud, r.config, svc, cases.Around{Cluster: "kubernetes", Nodes: r.nodes, Slices: []*discoveryv1.EndpointSlice{pods}})
-	if problems.Errors() {
-		r.Fatal(problems.Strings())
-	}
-	return in
-}
-
-// read reads all of a Service, or of one that is released.
-func (r *rig) read(svc *corev1.Service, release bool) providers.Found[*model.Facts] {
-	r.Helper()
-	in := r.input(svc)
-	s, err := model.Scope(in)
-	if err != nil {
-		r.Fatal(err)
-	}
-	if release {
-		s = model.Trace(in.Identity)
-	}
-	found := r.session.Read(r.Context(), []providers.Scope{s})
-	if len(found) != 1 || found[0].Err != nil {
-		r.Fatalf("read: got %+v", found)
-	}
-	return found[0]
-}
-
-// draft plans for a Service from what is there.
-func (r *rig) draft(svc *corev1.Service, release bool, have *stack.Stack, facts *model.Facts) (*stack.Stack, plan.Plan) {
-	r.Helper()
-	if release {
-		r.book.Leave(ownerOf(svc))
-		return nil, diff.Compare(&stack.Stack{Owner: ownerOf(svc)}, have, model.Rules(), r.book)
-	}
-	want, problems, err := model.Cloud().Build(r.input(svc), facts, have)
-	if err != nil || problems.Errors() {
-		r.Fatalf("build: %v %v", err, problems.Strings())
-	}
-	want.Owner = ownerOf(svc)
-	r.book.Enter(ownerOf(svc), want.Resources)
-	return want, diff.Compare(want, have, model.Rules(), r.book)
-}
-
 // run makes plans and runs them until there is nothing left to do, as the loop
 // does, and returns what is known then.
 func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	r.Helper()
-	found := r.read(svc, release)
+	found := r.Read(release, svc)[0]
 	have := found.Have
-	have.Owner = ownerOf(svc)
+	have.Owner = cases.OwnerOf(svc)
 	for range 4 {
-		_, p := r.draft(svc, release, have, found.Facts)
+		p := r.Draft(svc, release, have, found.Facts)
 		if len(p.Held) > 0 {
 			r.Fatalf("plan holds steps: %s", stepsOf(p))
 		}
 		if p.Empty() {
 			return have, nil
 		}
-		report := r.engine.Run(r.Context(), p, have, nil)
+		report := r.Engine.Run(r.Context(), p, have, nil)
 		if err := report.Err(); err != nil || !report.Clean() {
 			if err == nil {
 				err = fmt.Errorf("not clean: %+v", report.Results)
@@ -221,12 +138,12 @@ func (r *rig) arrive(svc *corev1.Service) *stack.Stack {
 	if err != nil {
 		r.Fatalf("run: %v", err)
 	}
-	r.now = r.now.Add(time.Minute)
-	found := r.read(svc, false)
+	r.Now = r.Now.Add(time.Minute)
+	found := r.Read(false, svc)[0]
 	if len(found.Blind) > 0 {
 		r.Fatalf("blind: %v", found.Blind)
 	}
-	_, again := r.draft(svc, false, found.Have, found.Facts)
+	again := r.Draft(svc, false, found.Have, found.Facts)
 	if !again.Empty() {
 		r.Errorf("a second plan is not empty: %s", stepsOf(again))
 	}
@@ -242,9 +159,9 @@ func (r *rig) leave(svc *corev1.Service) {
 	if _, err := r.run(svc, true); err != nil {
 		r.Fatalf("release: %v", err)
 	}
-	r.now = r.now.Add(time.Minute)
-	for _, res := range r.read(svc, true).Have.Resources {
-		if res.Ownership == stack.Owned || len(r.book.Others(ownerOf(svc), res)) == 0 {
+	r.Now = r.Now.Add(time.Minute)
+	for _, res := range r.Read(true, svc)[0].Have.Resources {
+		if res.Ownership == stack.Owned || len(r.Book.Others(cases.OwnerOf(svc), res)) == 0 {
 			r.Errorf("%s: is still there", res.Key)
 		}
 	}
@@ -307,12 +224,12 @@ func (r *rig) fault(f sim.Fault) {
 // foreignBackend makes a backend service of somebody else that uses a group.
 func (r *rig) foreignBackend(name, group string) {
 	r.Helper()
-	s, check := r.session, wireCheck(model.Check{Name: name, Port: 80, Path: "/"})
-	if err := tell(r.Context(), s, s.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: r.config.Project, HealthCheckResource: check}); err != nil {
+	s, check := r.Session, wireCheck(model.Check{Name: name, Port: 80, Path: "/"})
+	if err := tell(r.Context(), s, s.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: r.Config.Project, HealthCheckResource: check}); err != nil {
 		r.Fatal(err)
 	}
 	err := tell(r.Context(), s, s.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
-		Project: r.config.Project, Region: r.config.Region,
+		Project: r.Config.Project, Region: r.Config.Region,
 		BackendServiceResource: &computepb.BackendService{
 			Name: &name, Protocol: new("TCP"), LoadBalancingScheme: new("INTERNAL"), HealthChecks: []string{s.urlOf(s.checkPath(model.KindCheck, name))},
 			Backends: []*computepb.Backend{{Group: new(s.urlOf(group))}},
@@ -326,7 +243,7 @@ func (r *rig) foreignBackend(name, group string) {
 func (r *rig) groupNames() []string {
 	r.Helper()
 	var out []string
-	it := r.session.groupAPI.AggregatedList(r.Context(), &computepb.AggregatedListInstanceGroupsRequest{Project: r.config.Project})
+	it := r.Session.groupAPI.AggregatedList(r.Context(), &computepb.AggregatedListInstanceGroupsRequest{Project: r.Config.Project})
 	err := all(it.Next, func(p compute.InstanceGroupsScopedListPair) {
 		for _, g := range p.Value.GetInstanceGroups() {
 			out = append(out, model.PathOf(g.GetSelfLink()))
@@ -341,7 +258,7 @@ func (r *rig) groupNames() []string {
 // newSessionOn is another process on the same cloud.
 func newSessionOn(r *rig) *Session {
 	r.Helper()
-	opened, _, err := Open(r.Context(), r.config, providers.Env{Cluster: "kubernetes", Now: func() time.Time { return r.now.Add(time.Since(r.began)) }})
+	opened, _, err := Open(r.Context(), r.Config, providers.Env{Cluster: "kubernetes", UserAgent: "berth-test", Now: func() time.Time { return r.Now.Add(time.Since(r.began)) }})
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestGroupsOfOthers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		zones := map[string]bool{}
-		for _, n := range r.nodes {
+		for _, n := range r.Nodes {
 			zones[n.Labels[corev1.LabelTopologyZone]] = true
 		}
 		var want []string
@@ -35,8 +35,8 @@ func TestGroupsOfOthers(t *testing.T) {
 				} else {
 					want = append(want, groupPath(zone, name))
 				}
-				err := tell(t.Context(), r.session, r.session.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
-					Project: r.config.Project, Zone: zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &name},
+				err := tell(t.Context(), r.Session, r.Session.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
+					Project: r.Config.Project, Zone: zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &name},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -75,25 +75,25 @@ func TestNewBesideAStranger(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		svc := service(1, negClass, nil)
 		owner := stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
-		name, zone := "", r.nodes[0].Labels[corev1.LabelTopologyZone]
-		for _, n := range model.OwnNames(r.config, owner) {
+		name, zone := "", r.Nodes[0].Labels[corev1.LabelTopologyZone]
+		for _, n := range model.OwnNames(r.Config, owner) {
 			if n.Key.Kind == model.KindNEG && !n.Pattern {
 				name = n.Name
 			}
 		}
 		text := `{"cluster-uid":"another","namespace":"x","service-name":"y","port":"0"}`
-		err := tell(t.Context(), r.session, r.session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
-			Project: r.config.Project, Zone: zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
+		err := tell(t.Context(), r.Session, r.Session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+			Project: r.Config.Project, Zone: zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
 				Name: &name, Description: &text, NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
-				Network: new(r.session.urlOf(r.config.Network)), Subnetwork: new(r.session.urlOf(r.config.Subnet)),
+				Network: new(r.Session.urlOf(r.Config.Network)), Subnetwork: new(r.Session.urlOf(r.Config.Subnet)),
 			},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		loop := reconcile.New(providers.Bind(model.Cloud(), r.config, "kubernetes", r.session), reconcile.Options{})
+		loop := reconcile.New(providers.Bind(model.Cloud(), r.Config, "kubernetes", r.Session), reconcile.Options{})
 		var nodes []nodeports.Node
-		for _, n := range r.nodes {
+		for _, n := range r.Nodes {
 			nodes = append(nodes, nodeports.Project(&n, func(string) bool { return true }))
 		}
 		loop.SetNodes(nodes)
@@ -107,7 +107,7 @@ func TestNewBesideAStranger(t *testing.T) {
 		if res.Err != nil || res.Clean || !held {
 			t.Errorf("error %v, clean %t, held %v", res.Err, res.Clean, res.Draft.Plan.Held)
 		}
-		got, err := ask(t.Context(), r.session.negAPI.Get, &computepb.GetNetworkEndpointGroupRequest{Project: r.config.Project, Zone: zone, NetworkEndpointGroup: name})
+		got, err := ask(t.Context(), r.Session.negAPI.Get, &computepb.GetNetworkEndpointGroupRequest{Project: r.Config.Project, Zone: zone, NetworkEndpointGroup: name})
 		if err != nil || got.GetDescription() != text || got.GetSize() != 0 {
 			t.Errorf("%v, the stranger's group is now %v", err, got)
 		}
