@@ -185,7 +185,7 @@ func moveTo(w *groupWorld, mover *corev1.Service, to string) {
 			w.Errorf("to %q: %s went before the switch, there is %v", to, kept, all)
 		}
 	}
-	w.gates = func(plan.Gate) time.Duration { return 0 }
+	w.gates = props.Pass
 	w.good(mover)
 	if host := hostOf(mover); to != "" && to != "group" && !strings.HasPrefix(host, to+"-") {
 		w.Errorf("to %q: served at %q", to, host)

@@ -2,12 +2,10 @@ package aws_test
 
 import (
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -22,14 +20,11 @@ func TestFollowsNodesWithoutUnderstanding(t *testing.T) {
 			nodes := s.Nodes()
 			run := func(svc *corev1.Service, last int) reconcile.Result {
 				t.Helper()
-				r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-				r.SetNodes(nodes[:last])
-				r.AllKnown()
-				d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
+				res, err := props.Work(t.Context(), props.Process(t, s.Open(t), nodes[:last]), reconcile.Job{Service: svc})
 				if err != nil {
 					t.Fatal(err)
 				}
-				return r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
+				return res
 			}
 			if res := run(c.Service, len(nodes)-1); !res.Clean {
 				t.Fatalf("not made: %v", res.Err)

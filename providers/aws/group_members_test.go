@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 )
 
 // TestGroupPort: of two that want a port the older one gets it, the other one is told and
@@ -102,7 +103,7 @@ func TestGroupMove(t *testing.T) {
 			if len(both.Serves) != 2 {
 				t.Errorf("to group %q: %v serve", group, both.Serves)
 			}
-			w.gates = func(plan.Gate) time.Duration { return 0 }
+			w.gates = props.Pass
 			w.good(mover)
 			if diff := cmp.Diff(still, append(w.has(front), w.has(back)...)); diff != "" {
 				t.Errorf("to group %q: others notice (-before +after):\n%s", group, diff)

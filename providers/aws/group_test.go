@@ -32,7 +32,7 @@ type groupWorld struct {
 func inWorld(t *testing.T, body func(w *groupWorld)) {
 	t.Helper()
 	virtual.Test(t, func(t *testing.T) {
-		w := &groupWorld{T: t, s: freshController(t).(podded), gates: func(plan.Gate) time.Duration { return 0 }}
+		w := &groupWorld{T: t, s: freshController(t).(podded), gates: props.Pass}
 		w.restart()
 		body(w)
 	})
@@ -41,12 +41,11 @@ func inWorld(t *testing.T, body func(w *groupWorld)) {
 // restart forgets all and learns of the Services that are there.
 func (w *groupWorld) restart() {
 	w.Helper()
-	w.r = reconcile.New(w.s.Open(w), reconcile.Options{GatherReleases: time.Millisecond})
-	w.r.SetNodes(w.s.Nodes())
+	var jobs []reconcile.Job
 	for _, svc := range w.live {
-		_, _ = w.r.Draft(w.Context(), w.job(svc))
+		jobs = append(jobs, w.job(svc))
 	}
-	w.r.AllKnown()
+	w.r = props.Process(w, w.s.Open(w), w.s.Nodes(), jobs...)
 }
 
 func (w *groupWorld) job(svc *corev1.Service) reconcile.Job {

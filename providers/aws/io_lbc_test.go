@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -32,10 +31,8 @@ func newRollout(t *testing.T) *rollout {
 		t.Fatal("no subject with pods")
 	}
 	c := controllerService("pods", map[string]string{"aws-load-balancer-nlb-target-type": "ip"}, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
-	o := &rollout{T: t, subject: subject, svc: c.Service, r: reconcile.New(subject.Open(t), reconcile.Options{GatherReleases: time.Millisecond})}
+	o := &rollout{T: t, subject: subject, svc: c.Service, r: props.Process(t, subject.Open(t), subject.Nodes())}
 	o.first = netip.MustParsePrefix(subject.running.Cloud.Seed.Subnets[0].CIDR).Addr()
-	o.r.SetNodes(subject.Nodes())
-	o.r.AllKnown()
 	return o
 }
 
@@ -57,11 +54,9 @@ func (o *rollout) pods(from, to int) []*discoveryv1.EndpointSlice {
 func (o *rollout) serve(pods []*discoveryv1.EndpointSlice) {
 	o.Helper()
 	for range 12 {
-		d, err := o.r.Draft(o.Context(), reconcile.Job{Service: o.svc, Slices: pods})
-		if err != nil {
+		if res, err := props.Work(o.Context(), o.r, reconcile.Job{Service: o.svc, Slices: pods}); err != nil {
 			o.Fatal(err)
-		}
-		if o.r.Run(o.Context(), d, func(plan.Gate) time.Duration { return 0 }).Clean {
+		} else if res.Clean {
 			return
 		}
 	}

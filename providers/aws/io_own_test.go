@@ -4,13 +4,13 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/berth-lb/berth/providers/aws/model"
 	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -27,9 +27,7 @@ func (o *rollout) another() *rollout {
 // restart begins with a process that knows nothing but its notes.
 func (o *rollout) restart() {
 	o.Helper()
-	o.r = reconcile.New(o.subject.Open(o), reconcile.Options{GatherReleases: time.Millisecond})
-	o.r.SetNodes(o.subject.Nodes())
-	o.r.AllKnown()
+	o.r = props.Process(o, o.subject.Open(o), o.subject.Nodes())
 }
 
 // all are the numbers of all pods that are registered, whoever has registered them.

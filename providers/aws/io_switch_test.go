@@ -47,9 +47,7 @@ func newTraffic(t *testing.T, config string, checks time.Duration) *traffic {
 
 // restart begins a process that knows nothing but the nodes.
 func (f *traffic) restart() {
-	f.r = reconcile.New(f.subject.Open(f), reconcile.Options{GatherReleases: time.Millisecond})
-	f.r.SetNodes(f.subject.Nodes())
-	f.r.AllKnown()
+	f.r = props.Process(f, f.subject.Open(f), f.subject.Nodes())
 }
 
 // gates count from when the first one is met.

@@ -85,11 +85,9 @@ func (f *traffic) state() string {
 func (f *traffic) release(svc *corev1.Service) {
 	f.Helper()
 	for range 20 {
-		d, err := f.r.Draft(f.Context(), reconcile.Job{Service: svc, Release: true})
-		if err != nil {
+		if res, err := props.Work(f.Context(), f.r, reconcile.Job{Service: svc, Release: true}); err != nil {
 			f.Fatal(err)
-		}
-		if res := f.r.Run(f.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Released {
+		} else if res.Released {
 			return
 		}
 		time.Sleep(time.Minute)
@@ -150,18 +148,7 @@ func TestMovedIsFoundWithoutTheKind(t *testing.T) {
 }
 
 // sweep removes what belongs to no Service that lives, and there is none.
-func (f *traffic) sweep() {
-	f.Helper()
-	drafts, err := f.r.Orphans(f.Context(), providers.Live{Services: []stack.Owner{}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, d := range drafts {
-		if res := f.r.Run(f.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
-			f.Error(d.Owner, res.Err)
-		}
-	}
-}
+func (f *traffic) sweep() { props.Sweep(f, f.r, providers.Live{Services: []stack.Owner{}}) }
 
 // TestOthersAreNotTakenForMoved: what the AWS Load Balancer Controller has of a Service that came
 // from it is not the Service's, where kind LBC is not served.

@@ -3,14 +3,13 @@ package aws_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 )
 
 // TestOrphansController: what Services of the kind nlb-lbc have left is found by its tags:
@@ -59,17 +58,9 @@ func (w *groupWorld) sweep(live ...*corev1.Service) []string {
 	for _, svc := range live {
 		owners = append(owners, stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)})
 	}
-	drafts, err := w.r.Orphans(w.Context(), providers.Live{Services: owners})
-	if err != nil {
-		w.Fatal(err)
-	}
 	var out []string
-	for _, d := range drafts {
-		out = append(out, d.Owner.String())
-		res := w.r.Run(w.Context(), d, func(plan.Gate) time.Duration { return 0 })
-		if res.Err != nil {
-			w.Error(d.Owner, res.Err)
-		}
+	for _, owner := range props.Sweep(w, w.r, providers.Live{Services: owners}) {
+		out = append(out, owner.String())
 	}
 	slices.Sort(out)
 	return out

@@ -50,15 +50,7 @@ func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 // SetRole has the cloud judge by an IAM policy for the cluster.
 func (s subject) SetRole(t testing.TB, role []byte) {
 	t.Helper()
-	if role == nil {
-		s.running.Cloud.SetRole(nil)
-		return
-	}
-	policy, err := iam.Parse(bytes.ReplaceAll(role, []byte("CLUSTER_ID"), []byte(s.running.Cloud.Seed.ClusterID)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.running.Cloud.SetRole(policy)
+	props.Judge(t, bytes.ReplaceAll(role, []byte("CLUSTER_ID"), []byte(s.running.Cloud.Seed.ClusterID)), iam.Parse, s.running.Cloud.SetRole)
 }
 
 func fresh(config string) props.New {

@@ -65,15 +65,7 @@ func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 // SetRole has the cloud judge by the definition of a role.
 func (s subject) SetRole(t testing.TB, role []byte) {
 	t.Helper()
-	if role == nil {
-		s.running.Cloud.SetRole(nil)
-		return
-	}
-	parsed, err := simazure.ParseRole(role)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.running.Cloud.SetRole(parsed)
+	props.Judge(t, role, simazure.ParseRole, s.running.Cloud.SetRole)
 }
 
 func fresh(seed simazure.SeedOptions) props.New { return freshWith(seed, "") }
@@ -81,40 +73,9 @@ func fresh(seed simazure.SeedOptions) props.New { return freshWith(seed, "") }
 func freshWith(seed simazure.SeedOptions, more string) props.New {
 	return func(t testing.TB) props.Subject {
 		running := simtest.Start(t, simazure.Options{Seed: seed, ARM: simarm.Options{Async: simarm.AsyncNone}}) // TestLongOperations has the other ways
-		state := running.Cloud.State
-		running.Cloud.State = func() any { return withoutEtags(t, state()) }
 		s := subject{running: running, more: more}
 		s.SetRole(t, props.Role(t, "azure.json"))
 		return s
-	}
-}
-
-// withoutEtags drops what counts writes and says nothing about what is there.
-func withoutEtags(t testing.TB, state any) any {
-	t.Helper()
-	text, err := json.Marshal(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out any
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
-	dropEtags(out)
-	return out
-}
-
-func dropEtags(tree any) {
-	switch v := tree.(type) {
-	case map[string]any:
-		delete(v, "etag")
-		for _, child := range v {
-			dropEtags(child)
-		}
-	case []any:
-		for _, child := range v {
-			dropEtags(child)
-		}
 	}
 }
 

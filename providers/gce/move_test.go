@@ -16,7 +16,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -52,20 +52,12 @@ type mover struct {
 
 func (m *mover) process() *reconcile.Reconciler {
 	m.Helper()
-	r := reconcile.New(m.s.Open(m.T), reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(m.s.Nodes())
-	_, _ = r.Draft(m.Context(), reconcile.Job{Service: m.svc}) // the run that follows shows a failure
-	r.AllKnown()
-	return r
+	return props.Process(m, m.s.Open(m.T), m.s.Nodes(), reconcile.Job{Service: m.svc})
 }
 
 func (m *mover) work(r *reconcile.Reconciler, release bool) (reconcile.Result, error) {
 	m.Helper()
-	d, err := r.Draft(m.Context(), reconcile.Job{Service: m.svc, Release: release})
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	return r.Run(m.Context(), d, func(plan.Gate) time.Duration { return 0 }), nil
+	return props.Work(m.Context(), r, reconcile.Job{Service: m.svc, Release: release})
 }
 
 // converge runs until nothing is left to do, and puts on the Service what each run
@@ -218,9 +210,7 @@ func TestForgottenKind(t *testing.T) {
 				m.die(k)
 				m.svc.Annotations = kinds[to]
 
-				r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-				r.SetNodes(s.Nodes())
-				r.AllKnown()
+				r := props.Process(t, s.Open(t), s.Nodes())
 				d, err := r.Draft(t.Context(), reconcile.Job{Service: m.svc, NeverProvisioned: true})
 				if err != nil {
 					t.Fatal(err)

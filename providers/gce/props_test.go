@@ -48,15 +48,7 @@ func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 // SetRole has the cloud judge by a custom role.
 func (s subject) SetRole(t testing.TB, role []byte) {
 	t.Helper()
-	if role == nil {
-		s.running.Cloud.SetRole(nil)
-		return
-	}
-	parsed, err := simgce.ParseRole(role)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.running.Cloud.SetRole(parsed)
+	props.Judge(t, role, simgce.ParseRole, s.running.Cloud.SetRole)
 }
 
 func fresh(config string) props.New {

@@ -21,7 +21,6 @@ import (
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/providers/gce/wire"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
@@ -73,13 +72,11 @@ func (n near) process(t *testing.T, services ...*corev1.Service) *reconcile.Reco
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	r := reconcile.New(cloud, reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(props.Project(n.cloud.Seed.KubernetesNodes()))
+	var jobs []reconcile.Job
 	for _, svc := range services {
-		_, _ = r.Draft(t.Context(), reconcile.Job{Service: svc, NeverProvisioned: true}) // the run that follows shows a failure
+		jobs = append(jobs, reconcile.Job{Service: svc, NeverProvisioned: true})
 	}
-	r.AllKnown()
-	return r
+	return props.Process(t, cloud, props.Project(n.cloud.Seed.KubernetesNodes()), jobs...)
 }
 
 // numbered is the k-th of several Services.
@@ -95,12 +92,11 @@ func arrive(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service, job reco
 	t.Helper()
 	for range 40 {
 		job.Service = svc
-		d, err := r.Draft(t.Context(), job)
+		res, err := props.Work(t.Context(), r, job)
 		if err != nil {
 			t.Error(err)
-			return reconcile.Result{}
+			return res
 		}
-		res := r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
 		svc.Status.LoadBalancer.Ingress = res.Status.Ingress
 		svc.Finalizers = res.Status.Finalizers
 		if res.Released || !job.Release && res.Clean {

@@ -14,7 +14,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 )
 
 const demo = "berth-demo"
@@ -114,14 +114,13 @@ func takeAway(t *testing.T, n near, api *raw.Service, count int) map[string]bool
 func untilClean(t *testing.T, r *reconcile.Reconciler, job reconcile.Job, after func(run int)) string {
 	t.Helper()
 	for run := 1; run <= 5; run++ {
-		d, err := r.Draft(t.Context(), job)
+		res, err := props.Work(t.Context(), r, job)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
 		after(run)
 		if res.Clean {
-			return strings.Join(d.Problems.Strings(), "\n")
+			return strings.Join(res.Draft.Problems.Strings(), "\n")
 		}
 		job.NeverProvisioned = false
 		time.Sleep(max(2*time.Second, res.Wait))

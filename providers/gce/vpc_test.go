@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/gce/simtest"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
-
-func open(plan.Gate) time.Duration { return 0 }
 
 // work plans and runs a Service until it is clean or released.
 func work(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Result {
@@ -25,7 +23,7 @@ func work(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Re
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last = r.Run(context.Background(), d, open); last.Clean || last.Released {
+		if last = r.Run(context.Background(), d, props.Pass); last.Clean || last.Released {
 			return last
 		}
 	}
@@ -92,7 +90,7 @@ func TestFirewallsOfTheOwnProject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := r.Run(t.Context(), d, open); res.Err == nil || res.Clean || len(res.Manual) > 0 {
+		if res := r.Run(t.Context(), d, props.Pass); res.Err == nil || res.Clean || len(res.Manual) > 0 {
 			t.Errorf("error %v, clean %t, to do by hand %q", res.Err, res.Clean, res.Manual)
 		}
 	})

@@ -57,10 +57,7 @@ func delegated(t *testing.T, there ...string) (subject, *accounts, *reconcile.Re
 		t.Fatal(err)
 	}
 	running.Cloud.Trust(running.Cloud.Seed.Tenancy+"/"+running.Cloud.Seed.User+"/20:3b:97:13:55:1c", &own.PublicKey)
-	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(s.Nodes())
-	r.AllKnown()
-	return s, a, r
+	return s, a, props.Process(t, s.Open(t), s.Nodes())
 }
 
 // callers are those who have made calls of an operation, without repetitions; empty is the
@@ -153,9 +150,7 @@ func TestServiceAccountGone(t *testing.T) {
 	second := named("second", "balancers", 10)
 	until(t, s, r, reconcile.Job{Service: second})
 	a.there = nil
-	again := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	again.SetNodes(s.Nodes())
-	again.AllKnown()
+	again := props.Process(t, s.Open(t), s.Nodes())
 	s.Control().Journal.Reset()
 	until(t, s, again, reconcile.Job{Service: svc, Release: true})
 	until(t, s, r, reconcile.Job{Service: second, Release: true}) // by the process that has served it
@@ -174,10 +169,7 @@ func TestServiceAccountGoesMeanwhile(t *testing.T) {
 	bound := s.Open(t)
 	logins := func() int { return s.Control().Journal.Counts()["auth.CreateWorkloadToken"] }
 	try := func() error {
-		r := reconcile.New(bound, reconcile.Options{GatherReleases: time.Millisecond})
-		r.SetNodes(s.Nodes())
-		r.AllKnown()
-		_, err := r.Draft(t.Context(), reconcile.Job{Service: named("web", "balancers", 0)})
+		_, err := props.Process(t, bound, s.Nodes()).Draft(t.Context(), reconcile.Job{Service: named("web", "balancers", 0)})
 		return err
 	}
 	for _, c := range []struct {

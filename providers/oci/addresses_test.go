@@ -3,7 +3,6 @@ package oci_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,10 +21,7 @@ func dual(s *corev1.ServiceSpec) {
 func reserving(t *testing.T) (subject, *reconcile.Reconciler) {
 	t.Helper()
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 3, DualStack: true}})}
-	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(s.Nodes())
-	r.AllKnown()
-	return s, r
+	return s, props.Process(t, s.Open(t), s.Nodes())
 }
 
 // renamed is a Service of another name, with other ports.

@@ -29,9 +29,7 @@ type crowd struct {
 func gather(t *testing.T, n int, kind, mode string, work time.Duration) *crowd {
 	t.Helper()
 	c := &crowd{subject: subject{running: simtest.Start(t, simoci.Options{Work: work, Seed: simoci.SeedOptions{Nodes: 4}, Limits: simoci.Limits{ListRules: 10_000}})}}
-	c.process = reconcile.New(c.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	c.process.SetNodes(c.Nodes())
-	c.process.AllKnown()
+	c.process = props.Process(t, c.Open(t), c.Nodes())
 	svc := props.Service("web", with(prefix+"load-balancer-type", kind, prefix+"security-rule-management-mode", mode)).Service
 	for i := range n {
 		one := renamed(svc, fmt.Sprintf("web-%d", i), int32(3*i))

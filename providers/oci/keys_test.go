@@ -3,20 +3,18 @@ package oci_test
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
+	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/props"
 	simoci "github.com/berth-lb/berth/test/sim/oci"
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
@@ -25,22 +23,13 @@ import (
 // TestEveryKeyIsDeclared: testdata/keys.txt has every key that the official controller
 // reads, or Oracle documents.
 func TestEveryKeyIsDeclared(t *testing.T) {
-	official, err := os.ReadFile("testdata/keys.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
+	keys := common.KeysOf(model.Annotations())
 	for _, r := range annotations.Rows(model.Annotations()) {
-		got = append(got, r.Key)
-		if r.Group == "" || r.Source == "" {
-			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
-		}
-		got = append(got, r.Aliases...)
+		keys = append(keys, r.Aliases...)
 	}
-	slices.Sort(got)
-	if d := cmp.Diff(strings.Fields(string(official)), slices.Compact(got)); d != "" {
-		t.Errorf("keys (-official +declared):\n%s", d)
-	}
+	slices.Sort(keys)
+	common.Declared(t, slices.Compact(keys))
+	common.Described(t, model.Annotations())
 }
 
 // keyCase is a key at work: with it the cloud, or the status, is not what it is without.
@@ -172,18 +161,14 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 			c.change(spec)
 		}
 	}).Service
-	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(s.Nodes())
-	_, _ = r.Draft(t.Context(), reconcile.Job{Service: svc}) // the run below shows a failure
-	r.AllKnown()
+	r := props.Process(t, s.Open(t), s.Nodes(), reconcile.Job{Service: svc})
 	known := secrets(map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]})
 	maps.Copy(known, certificateMap(map[string]string{"80": `["ocid1.certificate.oc1..web"]`}))
 	for range 12 {
-		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc, Objects: known})
+		res, err := props.Work(t.Context(), r, reconcile.Job{Service: svc, Objects: known})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
 		if res.Clean {
 			text, err := json.Marshal([]any{s.Control().State(), res.Status.Ingress})
 			if err != nil {
@@ -191,8 +176,8 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 			}
 			return string(text)
 		}
-		if d.Problems.Errors() || res.Err != nil {
-			t.Fatalf("not served: %v, %v", d.Problems, res.Err)
+		if res.Draft.Problems.Errors() || res.Err != nil {
+			t.Fatalf("not served: %v, %v", res.Draft.Problems, res.Err)
 		}
 	}
 	t.Fatal("not served after many rounds")

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +15,6 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	simoci "github.com/berth-lb/berth/test/sim/oci"
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
@@ -25,26 +23,13 @@ import (
 // serve works on Services until all is as wanted, in one process with some of the nodes.
 func serve(t *testing.T, s subject, nodes []nodeports.Node, services ...*corev1.Service) *reconcile.Reconciler {
 	t.Helper()
-	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(nodes)
+	var jobs []reconcile.Job
 	for _, svc := range services {
-		_, _ = r.Draft(t.Context(), reconcile.Job{Service: svc}) // the run below shows a failure
+		jobs = append(jobs, reconcile.Job{Service: svc})
 	}
-	r.AllKnown()
-	for _, svc := range services {
-		var last reconcile.Result
-		for range 12 {
-			d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if last = r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 }); last.Clean {
-				break
-			}
-		}
-		if !last.Clean {
-			t.Fatalf("%s is not served: %v, %v", svc.Name, last.Err, last.Draft.Problems)
-		}
+	r := props.Process(t, s.Open(t), nodes, jobs...)
+	for _, job := range jobs {
+		until(t, s, r, job)
 	}
 	return r
 }
@@ -103,22 +88,13 @@ func TestOrphans(t *testing.T) {
 
 	live := providers.Live{Services: []stack.Owner{{Namespace: lives.Namespace, Name: lives.Name, UID: string(lives.UID)}}, Nodes: nodes[:2]}
 	r := serve(t, s, nodes[:2], lives)
-	drafts, err := r.Orphans(t.Context(), live)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var owners []string
-	for _, d := range drafts {
-		owners = append(owners, d.Owner.String())
+	for _, owner := range props.Sweep(t, r, live) {
+		owners = append(owners, owner.String())
 	}
 	slices.Sort(owners)
 	if d := cmp.Diff([]string{"00000000-0000-4000-8000-000000000003", "shop/group", "shop/network"}, owners); d != "" {
 		t.Errorf("orphans (-want +got):\n%s", d)
-	}
-	for _, d := range drafts {
-		if res := r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
-			t.Error(d.Owner, res.Err)
-		}
 	}
 	if d := cmp.Diff(before, s.dump(t)); d != "" {
 		t.Errorf("the cloud is not as it was (-before +after):\n%s", d)

@@ -22,7 +22,6 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	simoci "github.com/berth-lb/berth/test/sim/oci"
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
@@ -85,11 +84,10 @@ func until(t *testing.T, s subject, r *reconcile.Reconciler, job reconcile.Job) 
 	before := s.Control().Journal.Writes()
 	var last reconcile.Result
 	for range 12 {
-		d, err := r.Draft(t.Context(), job)
-		if err != nil {
+		var err error
+		if last, err = props.Work(t.Context(), r, job); err != nil {
 			t.Fatal(err)
 		}
-		last = r.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
 		if last.Clean || last.Released {
 			return s.Control().Journal.Writes() - before
 		}
@@ -144,10 +142,7 @@ func (e encrypted) public() map[string]string {
 func beginTLS(t *testing.T) (subject, *reconcile.Reconciler) {
 	t.Helper()
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 3}})}
-	r := reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})
-	r.SetNodes(s.Nodes())
-	r.AllKnown()
-	return s, r
+	return s, props.Process(t, s.Open(t), s.Nodes())
 }
 
 // TestCertificates: listeners and backend sets have the certificates of the Secrets. When

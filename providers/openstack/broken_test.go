@@ -161,9 +161,7 @@ func TestBusySeen(t *testing.T) {
 		one := w.process
 		go func() {
 			defer close(done)
-			if d, err := one.Draft(t.Context(), reconcile.Job{Service: first}); err == nil {
-				one.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 })
-			}
+			_, _ = props.Work(t.Context(), one, reconcile.Job{Service: first}) // both at once
 		}()
 		for w.Control().Journal.Counts()["load-balancer.UpdateListener"] == 0 {
 			time.Sleep(time.Millisecond)

@@ -2,17 +2,15 @@ package openstack_test
 
 import (
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/golden"
 	"github.com/berth-lb/berth/test/props"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
@@ -21,21 +19,8 @@ import (
 // TestEveryKeyIsDeclared: testdata/keys.txt has every key that the official controller
 // reads or writes.
 func TestEveryKeyIsDeclared(t *testing.T) {
-	text, err := os.ReadFile("testdata/keys.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range annotations.Rows(model.Annotations()) {
-		got = append(got, r.Key)
-		if r.Group == "" || r.Source == "" {
-			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
-		}
-	}
-	slices.Sort(got)
-	if d := cmp.Diff(strings.Fields(string(text)), got); d != "" {
-		t.Errorf("keys (-official +declared):\n%s", d)
-	}
+	common.Declared(t, common.KeysOf(model.Annotations()))
+	common.Described(t, model.Annotations())
 }
 
 // keyCase is a key at work: with it the cloud, or what the Service says, is not what it

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -45,28 +44,19 @@ func TestOrphans(t *testing.T) {
 
 		live := providers.Live{Services: []stack.Owner{{Namespace: host.Namespace, Name: host.Name, UID: string(host.UID)}}, Nodes: w.nodes}
 		w.restart()
-		drafts, err := w.process.Orphans(t.Context(), live)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var owners []string
-		for _, d := range drafts {
-			owners = append(owners, d.Owner.String())
+		for _, owner := range props.Sweep(t, w.process, live) {
+			owners = append(owners, owner.String())
 		}
 		slices.Sort(owners)
 		if d := cmp.Diff([]string{"shop/gone", "shop/guest", "shop/host"}, owners); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
-		for _, d := range drafts {
-			if res := w.process.Run(t.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Err != nil {
-				t.Error(d.Owner, res.Err)
-			}
-		}
 		if d := difference(with, w.portrait()); d != "" {
 			t.Errorf("besides the orphans something has changed:\n%s", d)
 		}
 		live.Services = nil
-		if drafts, err = w.process.Orphans(t.Context(), live); err != nil || len(drafts) != 1 {
+		if drafts, err := w.process.Orphans(t.Context(), live); err != nil || len(drafts) != 1 {
 			t.Errorf("%d orphans where one Service was forgotten, %v", len(drafts), err)
 		}
 		other.release(foreign)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
@@ -100,7 +99,7 @@ func TestSharedGoAtOnce(t *testing.T) {
 				}
 			}
 			for _, i := range order {
-				if res := w.process.Run(t.Context(), drafts[i], func(plan.Gate) time.Duration { return 0 }); !res.Released {
+				if res := w.process.Run(t.Context(), drafts[i], props.Pass); !res.Released {
 					w.release(all[i])
 				}
 			}
@@ -323,7 +322,7 @@ func TestSharedPortRace(t *testing.T) {
 				slices.Reverse(order)
 			}
 			for _, name := range order {
-				w.process.Run(t.Context(), drafts[name], func(plan.Gate) time.Duration { return 0 })
+				w.process.Run(t.Context(), drafts[name], props.Pass)
 			}
 			w.serve(older)
 			res, err := w.once(younger, false)

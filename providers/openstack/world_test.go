@@ -5,13 +5,12 @@ import (
 	stderrors "errors"
 	"maps"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/props"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
 	"github.com/berth-lb/berth/test/sim/openstack/simtest"
 )
@@ -40,24 +39,19 @@ func begin(t testing.TB, opt simopenstack.Options, config string) *world {
 // restart begins a new process, which knows nothing.
 func (w *world) restart(known ...*corev1.Service) {
 	w.Helper()
-	w.process = reconcile.New(w.Open(w.TB), reconcile.Options{GatherReleases: time.Millisecond})
-	w.process.SetNodes(w.nodes)
+	var jobs []reconcile.Job
 	for _, svc := range known {
-		_, _ = w.process.Draft(w.Context(), reconcile.Job{Service: svc}) // the run that follows shows a failure
+		jobs = append(jobs, reconcile.Job{Service: svc})
 	}
-	w.process.AllKnown()
+	w.process = props.Process(w, w.Open(w.TB), w.nodes, jobs...)
 }
 
 // once plans and runs a Service one time, and writes on it what the loop would write.
 func (w *world) once(svc *corev1.Service, release bool) (reconcile.Result, error) {
 	w.Helper()
-	d, err := w.process.Draft(w.Context(), reconcile.Job{Service: svc.DeepCopy(), Release: release})
-	if err != nil {
-		return reconcile.Result{Draft: d}, err
-	}
-	res := w.process.Run(w.Context(), d, func(plan.Gate) time.Duration { return 0 })
-	if release || d.Want == nil {
-		return res, nil
+	res, err := props.Work(w.Context(), w.process, reconcile.Job{Service: svc.DeepCopy(), Release: release})
+	if err != nil || release || res.Draft.Want == nil {
+		return res, err
 	}
 	svc.Status.LoadBalancer.Ingress = res.Status.Ingress
 	for k, v := range res.Status.Annotations {

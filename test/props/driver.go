@@ -3,7 +3,6 @@ package props
 import (
 	"context"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -27,13 +26,12 @@ func (p *process) job(svc *corev1.Service) reconcile.Job {
 // begin starts a process that knows the nodes and these Services.
 func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.Service) *process {
 	t.Helper()
-	p := &process{t: t, s: s, r: reconcile.New(s.Open(t), reconcile.Options{GatherReleases: time.Millisecond})}
-	p.r.SetNodes(nodes)
+	p := &process{t: t, s: s}
+	var jobs []reconcile.Job
 	for _, svc := range services {
-		// A failing draft is not counted as known; the run that follows shows it.
-		_, _ = p.r.Draft(t.Context(), p.job(svc))
+		jobs = append(jobs, p.job(svc))
 	}
-	p.r.AllKnown()
+	p.r = Process(t, s.Open(t), nodes, jobs...)
 	return p
 }
 
@@ -41,15 +39,7 @@ func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.
 func (p *process) once(ctx context.Context, svc *corev1.Service, release bool) (reconcile.Result, error) {
 	job := p.job(svc)
 	job.Release = release
-	return p.work(ctx, job)
-}
-
-func (p *process) work(ctx context.Context, job reconcile.Job) (reconcile.Result, error) {
-	d, err := p.r.Draft(ctx, job)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	return p.r.Run(ctx, d, Pass), nil
+	return Work(ctx, p.r, job)
 }
 
 // rounds is how often a Service may be looked at until it is as wanted.

@@ -31,7 +31,7 @@ func restarted(t *testing.T, fresh New, c Case) {
 			job := p.job(c.Service)
 			job.Applied = record
 			for range rounds {
-				if res, err = p.work(t.Context(), job); err != nil || res.Err != nil {
+				if res, err = Work(t.Context(), p.r, job); err != nil || res.Err != nil {
 					t.Fatal(err, res.Err)
 				}
 				if res.Clean {

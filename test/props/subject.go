@@ -119,3 +119,16 @@ func Drop(tree any, fields ...string) {
 		}
 	}
 }
+
+// Judge has a cloud judge by a role that it parses, or by none.
+func Judge[R any](t testing.TB, role []byte, parse func([]byte) (R, error), set func(R)) {
+	t.Helper()
+	var parsed R
+	if role != nil {
+		var err error
+		if parsed, err = parse(role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(parsed)
+}

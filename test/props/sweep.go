@@ -2,12 +2,10 @@ package props
 
 import (
 	"testing"
-	"time"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/plan"
 )
 
 // Sweep deletes what belongs to none of the live Services, as berth orphans does, and
@@ -27,6 +25,3 @@ func Sweep(t testing.TB, r *reconcile.Reconciler, live providers.Live) []stack.O
 	}
 	return out
 }
-
-// Pass lets every gate pass.
-func Pass(plan.Gate) time.Duration { return 0 }

@@ -17,7 +17,7 @@ func unread(t *testing.T, fresh New, c Case) {
 	empty := fresh(t)
 	before := state(t, empty)
 	p := begin(t, empty, empty.Nodes())
-	res, err := p.work(t.Context(), unseen(p, c.Service))
+	res, err := Work(t.Context(), p.r, unseen(p, c.Service))
 	if err != nil || res.Err != nil {
 		t.Fatal(err, res.Err)
 	}
@@ -33,7 +33,7 @@ func unread(t *testing.T, fresh New, c Case) {
 		before := state(t, s)
 		die(t, s, c.Service, false, k, sim.FaultCutAfter)
 		p := begin(t, s, s.Nodes())
-		if _, err := p.work(t.Context(), unseen(p, c.Service)); err != nil {
+		if _, err := Work(t.Context(), p.r, unseen(p, c.Service)); err != nil {
 			t.Fatal(err)
 		}
 		p.converge(c.Service, false)
@@ -47,7 +47,7 @@ func unread(t *testing.T, fresh New, c Case) {
 	begin(t, whole, whole.Nodes(), c.Service).converge(c.Service, false)
 	was := shape(t, whole, c.Service)
 	q := begin(t, whole, whole.Nodes())
-	res, err = q.work(t.Context(), unseen(q, c.Service))
+	res, err = Work(t.Context(), q.r, unseen(q, c.Service))
 	if err != nil || res.Err != nil || !res.Clean {
 		t.Fatalf("new though all is there: clean %v, errors %v, %v", res.Clean, err, res.Err)
 	}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,19 +11,13 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestEveryKeyIsDeclared: testdata/keys.txt has every key that one of the
 // official controllers reads.
 func TestEveryKeyIsDeclared(t *testing.T) {
-	text, err := os.ReadFile("testdata/keys.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := func(key string) bool { return strings.HasPrefix(key, "berth-lb.io/") }
-	if d := cmp.Diff(strings.Fields(string(text)), slices.DeleteFunc(Annotations().Names(), ours)); d != "" {
-		t.Errorf("keys (-official +declared):\n%s", d)
-	}
+	cases.Declared(t, slices.DeleteFunc(Annotations().Names(), cases.Ours))
 }
 
 func TestDeclarations(t *testing.T) {
@@ -32,14 +25,7 @@ func TestDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range annotations.Rows(set) {
-		if r.Group == "" || r.Source == "" {
-			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
-		}
-	}
-	if d := cmp.Diff([]string{CLB, NLB, LBC}, set.Kinds()); d != "" {
-		t.Errorf("kinds (-want +got):\n%s", d)
-	}
+	cases.Described(t, set, CLB, NLB, LBC)
 }
 
 func parse(kind string, values map[string]string, ports ...corev1.ServicePort) (*annotations.Bag, []string) {

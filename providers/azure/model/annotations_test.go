@@ -1,7 +1,6 @@
 package model
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,20 +12,13 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestEveryKeyIsDeclared: testdata/keys.txt has every key that the official
 // controller reads.
 func TestEveryKeyIsDeclared(t *testing.T) {
-	text, err := os.ReadFile("testdata/keys.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := Annotations().Names()
-	slices.Sort(got)
-	if d := cmp.Diff(strings.Split(strings.TrimSpace(string(text)), "\n"), got); d != "" {
-		t.Errorf("keys (-official +declared):\n%s", d)
-	}
+	cases.Declared(t, Annotations().Names())
 }
 
 func TestDeclarations(t *testing.T) {
@@ -34,14 +26,7 @@ func TestDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range annotations.Rows(set) {
-		if r.Group == "" || r.Source == "" {
-			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
-		}
-	}
-	if d := cmp.Diff([]string{Internal, Public}, set.Kinds()); d != "" {
-		t.Errorf("kinds (-want +got):\n%s", d)
-	}
+	cases.Described(t, set, Internal, Public)
 }
 
 // TestOneTruth: every boolean is read in one way, the kind included.

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,28 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/test/cases"
 )
 
 // TestEveryKeyIsDeclared: testdata/keys.txt has every key that one of the
 // official controllers reads or writes, each declared by its own name; only those
 // of our own domain come besides.
 func TestEveryKeyIsDeclared(t *testing.T) {
-	text, err := os.ReadFile("testdata/keys.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var declared []string
-	for _, r := range annotations.Rows(Annotations()) {
-		if !strings.HasPrefix(r.Key, "berth-lb.io/") {
-			declared = append(declared, r.Key)
-		}
-	}
-	slices.Sort(declared)
-	official := strings.Fields(string(text))
-	slices.Sort(official)
-	if d := cmp.Diff(official, declared); d != "" {
-		t.Errorf("keys (-official +declared):\n%s", d)
-	}
+	cases.Declared(t, slices.DeleteFunc(cases.KeysOf(Annotations()), cases.Ours))
 }
 
 func TestDeclarations(t *testing.T) {
@@ -40,14 +24,7 @@ func TestDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range annotations.Rows(set) {
-		if r.Group == "" || r.Source == "" {
-			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
-		}
-	}
-	if d := cmp.Diff([]string{InternalIG, InternalNEG, NetLB, TargetPool}, set.Kinds()); d != "" {
-		t.Errorf("kinds (-want +got):\n%s", d)
-	}
+	cases.Described(t, set, InternalIG, InternalNEG, NetLB, TargetPool)
 }
 
 func TestParse(t *testing.T) {
