@@ -138,14 +138,7 @@ func (w *groupWorld) has(svc *corev1.Service) []string {
 	return out
 }
 
-func (w *groupWorld) state() string {
-	w.Helper()
-	out, err := props.StateOf(w.s.Control())
-	if err != nil {
-		w.Fatal(err)
-	}
-	return out
-}
+func (w *groupWorld) state() string { return props.State(w, w.s.Control()) }
 
 func hostOf(svc *corev1.Service) string {
 	if len(svc.Status.LoadBalancer.Ingress) == 0 {

@@ -72,14 +72,7 @@ func (f *traffic) writes() []string {
 }
 
 // state is what there is in the cloud.
-func (f *traffic) state() string {
-	f.Helper()
-	out, err := props.StateOf(f.subject.Control())
-	if err != nil {
-		f.Fatal(err)
-	}
-	return out
-}
+func (f *traffic) state() string { return props.State(f, f.subject.Control()) }
 
 // release has a Service go.
 func (f *traffic) release(svc *corev1.Service) {

@@ -99,10 +99,7 @@ func TestTakeOverOfTheController(t *testing.T) {
 			theirs := set.flags
 			theirs.t, theirs.running = t, running
 			theirs.insert(l4Region+"/addresses", wire.Object{"name": "user-premium", "networkTier": "PREMIUM"})
-			before, err := props.StateOf(o.Control())
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := props.State(t, o.Control())
 			served := servedByL4()
 			for _, svc := range served {
 				theirs.serve(svc, []string{running.Cloud.Seed.Nodes[0].Name, running.Cloud.Seed.Nodes[1].Name})

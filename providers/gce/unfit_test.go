@@ -14,6 +14,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
+	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -131,16 +132,11 @@ func untilClean(t *testing.T, r *reconcile.Reconciler, job reconcile.Job, after 
 
 // slicesOn is a ready pod of the Service on every node.
 func slicesOn(n near, svc *corev1.Service) []*discoveryv1.EndpointSlice {
-	out := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
-	for _, p := range svc.Spec.Ports {
-		out.Ports = append(out.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port, Protocol: &p.Protocol})
-	}
+	var pods []common.Pod
 	for i, m := range n.cloud.Seed.Nodes {
-		out.Endpoints = append(out.Endpoints, discoveryv1.Endpoint{
-			Addresses: []string{fmt.Sprintf("10.8.0.%d", i+1)}, NodeName: &m.Name, Conditions: discoveryv1.EndpointConditions{Ready: new(true), Serving: new(true)},
-		})
+		pods = append(pods, common.Pod{Node: m.Name, IP: fmt.Sprintf("10.8.0.%d", i+1)})
 	}
-	return []*discoveryv1.EndpointSlice{out}
+	return common.SlicesOf(svc, pods)
 }
 
 func allIn(t *testing.T, n near, api *raw.Service, missing map[string]bool) {

@@ -6,28 +6,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/providers/oci/model"
-	"github.com/berth-lb/berth/stack"
 	common "github.com/berth-lb/berth/test/cases"
 )
-
-type fuzzed = common.Fuzzed[model.Config, *model.Facts]
 
 const configText = "compartment: ocid1.compartment.oc1..c\nvcn: ocid1.vcn.oc1..v\nloadBalancer: {subnet1: ocid1.subnet.oc1..a}\n"
 
 // fuzzer is one Service in a cluster of three nodes.
-func fuzzer(testing.TB) common.Fuzzer[model.Config, *model.Facts] {
-	cloud := oci.Cloud()
-	return common.Fuzzer[model.Config, *model.Facts]{
-		Cloud: &cloud, Cases: 1, Case: func(t testing.TB, _ int) fuzzed { return fuzzWorld(t) },
-		Found: func(want, _ *stack.Stack) *stack.Stack { return common.AsFound(want) },
-	}
-}
-
-func fuzzWorld(t testing.TB) fuzzed {
+func fuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
 	config := common.Config(t, model.ReadConfig, configText)
 	tcp := corev1.ProtocolTCP
 	service, nodes := common.Web("ocid1.instance.oc1..", [2]corev1.Protocol{tcp, tcp})
@@ -39,13 +26,7 @@ func fuzzWorld(t testing.TB) fuzzed {
 		Subnets: map[string]model.Subnet{front.ID: front, behind.ID: behind}, Machines: []model.Subnet{behind},
 		Addresses: map[string]model.ReservedIP{"192.0.2.7": {ID: "ocid1.publicip.oc1..p", Available: true}},
 	}
-	cloud := oci.Cloud()
-	return fuzzed{
-		Name: "web", Service: service, Facts: facts, Have: &stack.Stack{}, Book: common.ReadyLedger(),
-		Input: func(svc *corev1.Service) (providers.Input[model.Config], annotations.Problems) {
-			return common.Input(&cloud, config, svc, common.Around{Cluster: "kubernetes", Nodes: nodes})
-		},
-	}
+	return common.Single(oci.Cloud(), config, service, nodes, facts)
 }
 
 func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }

@@ -101,10 +101,7 @@ func TestTakeOverOfTheController(t *testing.T) {
 		simtest.ForgetWork(running.Cloud)
 		known := map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]}
 		o := official{subject: subject{running: running}, secrets: secrets(known)}
-		before, err := props.StateOf(o.Control())
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := props.State(t, o.Control())
 		repeat(t, running, known)
 		served := props.Documents[corev1.Service](t, officialState+"services.yaml")
 		writes, _ := props.TakeOver(t, o, served)

@@ -6,29 +6,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/openstack"
 	"github.com/berth-lb/berth/providers/openstack/model"
-	"github.com/berth-lb/berth/stack"
 	common "github.com/berth-lb/berth/test/cases"
 )
-
-type fuzzed = common.Fuzzed[model.Config, *model.Facts]
 
 const configText = "[LoadBalancer]\nsubnet-id = s-1\nfloating-network-id = n-1\nmanage-security-groups = true\ncreate-monitor = true\n" +
 	"[LoadBalancerClass \"public\"]\nfloating-subnet-tags = fast\n"
 
 // fuzzer is one Service in a cluster of three nodes.
-func fuzzer(testing.TB) common.Fuzzer[model.Config, *model.Facts] {
-	cloud := openstack.Cloud()
-	return common.Fuzzer[model.Config, *model.Facts]{
-		Cloud: &cloud, Cases: 1, Case: func(t testing.TB, _ int) fuzzed { return fuzzWorld(t) },
-		Found: func(want, _ *stack.Stack) *stack.Stack { return common.AsFound(want) },
-	}
-}
-
-func fuzzWorld(t testing.TB) fuzzed {
+func fuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
 	config := common.Config(t, model.ReadConfig, configText)
 	config.Features = model.Features{Tags: true, Ranges: true, Timeouts: true, Flavors: true, Zones: true}
 	service, nodes := common.Web("openstack:///", [2]corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP})
@@ -38,13 +25,7 @@ func fuzzWorld(t testing.TB) fuzzed {
 	for i := range nodes {
 		facts.NodeSubnets[nodes[i].Status.Addresses[0].Address] = "s-1"
 	}
-	cloud := openstack.Cloud()
-	return fuzzed{
-		Name: "web", Service: service, Facts: facts, Have: &stack.Stack{}, Book: common.ReadyLedger(),
-		Input: func(svc *corev1.Service) (providers.Input[model.Config], annotations.Problems) {
-			return common.Input(&cloud, config, svc, common.Around{Cluster: "kubernetes", Nodes: nodes})
-		},
-	}
+	return common.Single(openstack.Cloud(), config, service, nodes, facts)
 }
 
 func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }

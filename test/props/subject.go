@@ -80,7 +80,13 @@ type Case struct {
 // state is everything in the cloud, as comparable text.
 func state(t testing.TB, s Subject) string {
 	t.Helper()
-	out, err := StateOf(s.Control())
+	return State(t, s.Control())
+}
+
+// State is StateOf without an error.
+func State(t testing.TB, c *sim.Control) string {
+	t.Helper()
+	out, err := StateOf(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,10 @@ package sessions
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
+	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 )
@@ -43,4 +45,16 @@ func collect(tree any, id func(map[string]any) string, out map[string]string) {
 			collect(more, id, out)
 		}
 	}
+}
+
+// Steps are the steps of a plan, a line each.
+func Steps(p plan.Plan) string {
+	out := ""
+	for _, s := range p.Steps {
+		out += fmt.Sprintf("\n  %s: %+v", s.ID, s.Changes)
+	}
+	for _, h := range p.Held {
+		out += fmt.Sprintf("\n  held %s: %s", h.Step.ID, h.Why)
+	}
+	return out
 }

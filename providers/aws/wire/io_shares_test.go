@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/test/sessions"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 )
 
@@ -55,7 +56,7 @@ func TestSharedTraffic(t *testing.T) {
 	r.TB = t
 	r.turnAround(w.owner)
 	if p := diff.Compare(w.stack(), r.cloud.MatchFound(w.stack(), r.read(w.owner)), model.Rules(), r.book); !p.Empty() {
-		t.Errorf("another order of the groups is taken for a difference: %s", steps(p))
+		t.Errorf("another order of the groups is taken for a difference: %s", sessions.Steps(p))
 	}
 	r.arrive(w.owner, nil)
 	for _, arn := range []string{blue, green} {

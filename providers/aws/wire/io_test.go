@@ -16,7 +16,7 @@ import (
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/ledger"
-	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sessions"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 	"github.com/berth-lb/berth/test/sim/aws/elb"
@@ -140,22 +140,11 @@ func (r *rig) arrive(o stack.Owner, want *stack.Stack) {
 	}
 	have := r.cloud.MatchFound(want, r.read(o))
 	if again := diff.Compare(want, have, model.Rules(), r.book); !again.Empty() {
-		r.Errorf("a second plan is not empty: %s", steps(again))
+		r.Errorf("a second plan is not empty: %s", sessions.Steps(again))
 	}
 	if want != nil {
 		sameStack(r, want, report.Have, have)
 	}
-}
-
-func steps(p plan.Plan) string {
-	out := ""
-	for _, s := range p.Steps {
-		out += fmt.Sprintf("\n  %s: %+v", s.ID, s.Changes)
-	}
-	for _, h := range p.Held {
-		out += fmt.Sprintf("\n  held %s: %s", h.Step.ID, h.Why)
-	}
-	return out
 }
 
 // sameStack compares what a run knows with what a read finds: of every wanted

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -136,34 +137,20 @@ func fieldText(value any) string {
 }
 
 func lines(v any) ([]string, bool) {
-	var out []string
-	each := func(one any) {
-		raw, _ := json.Marshal(one)
-		out = append(out, short(string(raw)))
-	}
-	switch list := v.(type) {
-	case []Frontend:
-		for _, x := range list {
-			each(x)
-		}
-	case []Rule:
-		for _, x := range list {
-			each(x)
-		}
-	case []Probe:
-		for _, x := range list {
-			each(x)
-		}
-	case []PoolAddress:
-		for _, x := range list {
-			each(x)
-		}
-	case []PodAddress:
-		for _, x := range list {
-			out = append(out, x.Location+" "+x.Address)
-		}
+	switch v.(type) {
+	case []Frontend, []Rule, []Probe, []PoolAddress, []PodAddress:
 	default:
 		return nil, false
+	}
+	var out []string
+	for list, i := reflect.ValueOf(v), 0; i < list.Len(); i++ {
+		one := list.Index(i).Interface()
+		if pod, ok := one.(PodAddress); ok {
+			out = append(out, pod.Location+" "+pod.Address)
+			continue
+		}
+		raw, _ := json.Marshal(one)
+		out = append(out, short(string(raw)))
 	}
 	return out, true
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/sessions"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -62,7 +63,7 @@ func TestTogether(t *testing.T) {
 			for _, svc := range many(n, classes()[kind]) {
 				found := r.Read(false, svc)[0]
 				if again := r.Draft(svc, false, found.Have, found.Facts); !again.Empty() {
-					t.Errorf("a second plan is not empty: %s", stepsOf(again))
+					t.Errorf("a second plan is not empty: %s", sessions.Steps(again))
 				}
 			}
 		})
@@ -183,7 +184,7 @@ func TestLastOneSwitchesTheLightOff(t *testing.T) {
 				for _, other := range svcs[i+1:] {
 					found := r.Read(false, other)[0]
 					if p := r.Draft(other, false, found.Have, found.Facts); !p.Empty() {
-						t.Fatalf("%s lost something: %s", other.Name, stepsOf(p))
+						t.Fatalf("%s lost something: %s", other.Name, sessions.Steps(p))
 					}
 				}
 			}

@@ -18,7 +18,6 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/sessions"
 	"github.com/berth-lb/berth/test/sim"
@@ -113,7 +112,7 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	for range 4 {
 		p := r.Draft(svc, release, have, found.Facts)
 		if len(p.Held) > 0 {
-			r.Fatalf("plan holds steps: %s", stepsOf(p))
+			r.Fatalf("plan holds steps: %s", sessions.Steps(p))
 		}
 		if p.Empty() {
 			return have, nil
@@ -145,7 +144,7 @@ func (r *rig) arrive(svc *corev1.Service) *stack.Stack {
 	}
 	again := r.Draft(svc, false, found.Have, found.Facts)
 	if !again.Empty() {
-		r.Errorf("a second plan is not empty: %s", stepsOf(again))
+		r.Errorf("a second plan is not empty: %s", sessions.Steps(again))
 	}
 	if d := cmp.Diff(known.Resources, found.Have.Resources, specOptions()...); d != "" {
 		r.Errorf("(-known after the run +read):\n%s", d)
@@ -165,17 +164,6 @@ func (r *rig) leave(svc *corev1.Service) {
 			r.Errorf("%s: is still there", res.Key)
 		}
 	}
-}
-
-func stepsOf(p plan.Plan) string {
-	out := ""
-	for _, s := range p.Steps {
-		out += fmt.Sprintf("\n  %s: %+v", s.ID, s.Changes)
-	}
-	for _, h := range p.Held {
-		out += fmt.Sprintf("\n  held %s: %s", h.Step.ID, h.Why)
-	}
-	return out
 }
 
 // specOptions leave out what the run cannot know better than the plan: how sure
