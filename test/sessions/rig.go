@@ -181,3 +181,30 @@ func (r *Rig[C, F, S]) Sweep(alive ...*corev1.Service) []string {
 	r.Fatal("orphans are left after five rounds")
 	return nil
 }
+
+// Plan reads and drafts for one Service.
+func (r *Rig[C, F, S]) Plan(svc *corev1.Service, release bool) (*stack.Stack, plan.Plan) {
+	r.Helper()
+	found := r.Read(release, svc)[0]
+	return found.Have, r.Draft(svc, release, found.Have, found.Facts)
+}
+
+// AtRest fails unless nothing is to do for Services.
+func (r *Rig[C, F, S]) AtRest(svcs ...*corev1.Service) {
+	r.Helper()
+	for i, f := range r.Read(false, svcs...) {
+		if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
+			r.Fatalf("%s: a second plan is not empty: %s", svcs[i].Name, Steps(again))
+		}
+	}
+}
+
+// Gone fails unless nothing is left of Services.
+func (r *Rig[C, F, S]) Gone(svcs ...*corev1.Service) {
+	r.Helper()
+	for i, f := range r.Read(true, svcs...) {
+		if len(f.Have.Resources) > 0 {
+			r.Errorf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
+		}
+	}
+}

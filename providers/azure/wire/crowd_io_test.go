@@ -36,11 +36,7 @@ func TestHundredOnMachines(t *testing.T) {
 					t.Errorf("%s: %d calls, want none", alone, n)
 				}
 			}
-			for i, f := range r.Read(false, svcs...) {
-				if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
-					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
-				}
-			}
+			r.AtRest(svcs...)
 			before = r.calls()
 			r.AllTogether(true, svcs...)
 			if n := r.calls() - before; n > most*services {

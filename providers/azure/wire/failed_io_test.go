@@ -53,9 +53,8 @@ func TestFailedOperations(t *testing.T) {
 			if err != nil || model.StateOf(o) != stack.Failed {
 				t.Fatalf("the test is wrong: %v, state %v of %s", err, model.StateOf(o), o.Bytes())
 			}
-			found := r.Read(false, svc)[0]
-			p := r.Draft(svc, false, found.Have, found.Facts)
-			if report := r.Engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || !writesAgain(report) {
+			have, p := r.Plan(svc, false)
+			if report := r.Engine.Run(t.Context(), p, have, nil); report.Err() != nil || !writesAgain(report) {
 				t.Errorf("the next plan: %v, %v", p.Steps, report.Err())
 			}
 			if o, err = r.Session.get(t.Context(), c.path(r, svc), networkVersion); err != nil || model.StateOf(o) != stack.Ready {

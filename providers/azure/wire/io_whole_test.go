@@ -83,17 +83,9 @@ func TestHundredTogether(t *testing.T) {
 			if r.writes("network.LoadBalancers.CreateOrUpdate") == 0 {
 				t.Errorf("no load balancer was written: %v", r.sim.Cloud.Journal.Counts())
 			}
-			for i, f := range r.Read(false, svcs...) {
-				if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
-					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
-				}
-			}
+			r.AtRest(svcs...)
 			r.AllTogether(true, svcs...)
-			for i, f := range r.Read(true, svcs...) {
-				if len(f.Have.Resources) > 0 {
-					t.Fatalf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
-				}
-			}
+			r.Gone(svcs...)
 		})
 	}
 }
@@ -191,9 +183,8 @@ func TestLongOperations(t *testing.T) {
 			began := time.Now()
 			r.Session.now = func() time.Time { return r.Now.Add(time.Since(began)) }
 			r.Session.patience = time.Millisecond
-			found := r.Read(true, svc)[0]
-			p := r.Draft(svc, true, found.Have, found.Facts)
-			if report := r.Engine.Run(t.Context(), p, found.Have, nil); report.Err() != nil || report.Clean() {
+			have, p := r.Plan(svc, true)
+			if report := r.Engine.Run(t.Context(), p, have, nil); report.Err() != nil || report.Clean() {
 				t.Errorf("with little patience: got %v, clean %v, want a wait", report.Err(), report.Clean())
 			}
 			r.Session.patience = patience
@@ -284,11 +275,7 @@ func TestGoTogether(t *testing.T) {
 				t.Fatal("no load balancer was written")
 			}
 			r.AllTogether(true, svcs...)
-			for i, f := range r.Read(true, svcs...) {
-				if len(f.Have.Resources) > 0 {
-					t.Errorf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
-				}
-			}
+			r.Gone(svcs...)
 			state, err := json.Marshal(r.sim.Cloud.State())
 			if err != nil {
 				t.Fatal(err)

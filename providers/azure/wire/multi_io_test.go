@@ -148,8 +148,7 @@ func TestSeveralBalancers(t *testing.T) {
 func (r *rig) restThenLeave(svcs ...*corev1.Service) {
 	r.Helper()
 	for _, svc := range svcs {
-		found := r.Read(false, svc)[0]
-		if p := r.Draft(svc, false, found.Have, found.Facts); !p.Empty() {
+		if _, p := r.Plan(svc, false); !p.Empty() {
 			r.Errorf("%s is not at rest: %v", svc.Name, p.Steps)
 		}
 	}

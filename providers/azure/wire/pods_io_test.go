@@ -170,11 +170,7 @@ func TestPodsTogether(t *testing.T) {
 			r.AllTogether(false, svcs...)
 			check("create", map[string]int{"LoadBalancers.CreateOrUpdate": 1, "PublicIPAddresses.CreateOrUpdate": 1},
 				map[string]int{"ServiceGateways.UpdateServices": most, "ServiceGateways.UpdateAddressLocations": most, "LoadBalancers.List": 1, "PublicIPAddresses.List": 1})
-			for i, f := range r.Read(false, svcs...) {
-				if again := r.Draft(svcs[i], false, f.Have, f.Facts); !again.Empty() {
-					t.Fatalf("%s: a second plan is not empty: %+v", svcs[i].Name, again.Steps)
-				}
-			}
+			r.AtRest(svcs...)
 			for at, services := range r.podPlaces() {
 				if len(services) != n {
 					t.Fatalf("%s has %d services, want %d", at, len(services), n)
@@ -188,11 +184,7 @@ func TestPodsTogether(t *testing.T) {
 			r.AllTogether(true, svcs...)
 			check("delete", map[string]int{"LoadBalancers.Delete": 1, "PublicIPAddresses.Delete": 1},
 				map[string]int{"ServiceGateways.UpdateServices": 2 * most, "ServiceGateways.UpdateAddressLocations": most})
-			for i, f := range r.Read(true, svcs...) {
-				if len(f.Have.Resources) > 0 {
-					t.Fatalf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
-				}
-			}
+			r.Gone(svcs...)
 		})
 	}
 }

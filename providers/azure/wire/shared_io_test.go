@@ -104,11 +104,7 @@ func TestInterfacesLeaveTogether(t *testing.T) {
 			for range 4 {
 				r.tryTogether(svcs)
 			}
-			for i, f := range r.Read(true, svcs...) {
-				if len(f.Have.Resources) > 0 {
-					t.Errorf("%s: left over: %+v", svcs[i].Name, f.Have.Resources)
-				}
-			}
+			r.Gone(svcs...)
 		})
 	}
 }

@@ -132,8 +132,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 			}
 			for n := range 4 {
 				svc := numbered(2+n, c.kind, nil)
-				found := r.Read(false, svc)[0]
-				if p := r.Draft(svc, false, found.Have, found.Facts); !p.Empty() {
+				if _, p := r.Plan(svc, false); !p.Empty() {
 					t.Errorf("%s is not there: %v", svc.Name, p.Steps)
 				}
 			}

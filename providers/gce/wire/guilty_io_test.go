@@ -25,8 +25,7 @@ func TestGuiltyFirewalls(t *testing.T) {
 		var steps []plan.Step
 		for n := range of {
 			svc := service(n, netlbClass, nil)
-			found := r.Read(false, svc)[0]
-			p := r.Draft(svc, false, found.Have, found.Facts)
+			_, p := r.Plan(svc, false)
 			for _, step := range p.Steps {
 				spec, ok := step.Target.Spec.(model.Firewall)
 				if !ok || step.ID.Key.Kind != model.KindFirewall {

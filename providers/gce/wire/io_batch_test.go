@@ -61,8 +61,7 @@ func TestTogether(t *testing.T) {
 				t.Errorf("writes (-want +got):\n%s", d)
 			}
 			for _, svc := range many(n, classes()[kind]) {
-				found := r.Read(false, svc)[0]
-				if again := r.Draft(svc, false, found.Have, found.Facts); !again.Empty() {
+				if _, again := r.Plan(svc, false); !again.Empty() {
 					t.Errorf("a second plan is not empty: %s", sessions.Steps(again))
 				}
 			}
@@ -182,8 +181,7 @@ func TestLastOneSwitchesTheLightOff(t *testing.T) {
 			for i, svc := range svcs {
 				r.leave(svc)
 				for _, other := range svcs[i+1:] {
-					found := r.Read(false, other)[0]
-					if p := r.Draft(other, false, found.Have, found.Facts); !p.Empty() {
+					if _, p := r.Plan(other, false); !p.Empty() {
 						t.Fatalf("%s lost something: %s", other.Name, sessions.Steps(p))
 					}
 				}

@@ -82,9 +82,8 @@ func TestThrottled(t *testing.T) {
 			refusal.Operation = "targetPools.insert"
 			r.fault(refusal)
 			svc := service(1, poolClass, nil)
-			found := r.Read(false, svc)[0]
-			p := r.Draft(svc, false, found.Have, found.Facts)
-			report := r.Engine.Run(t.Context(), p, found.Have, nil)
+			have, p := r.Plan(svc, false)
+			report := r.Engine.Run(t.Context(), p, have, nil)
 			if got := r.calls()["targetPools.insert"]; report.Err() != nil || got != 2 {
 				t.Errorf("%d calls, %v; want the second one to succeed", got, report.Err())
 			}
