@@ -29,9 +29,12 @@ func TestMistaken(t *testing.T) {
 			mistaken(internal("subnet", props.Local, map[string]string{subnet: "internal"}), subnet, "nowhere")
 			mistaken(internal("dual", props.Dual, nil), subnet, "nowhere")
 			mistaken(public, "pip-name", "nowhere")
+			mistaken(public, "load-balancer-resource-group", "nowhere")
+			mistaken(service("named", map[string]string{"load-balancer-resource-group": "rg-network"}, nil), "load-balancer-resource-group", "nowhere")
 			mistaken(public, "load-balancer-ipv4", "192.0.2.1")
 			if pools == simazure.NodeNIC {
 				mistaken(internal("link", nil, map[string]string{"pls-create": "true", linkSubnet: "links"}), linkSubnet, "nowhere")
+				mistaken(internal("link", nil, map[string]string{"pls-create": "true", linkSubnet: "links"}), "pls-resource-group", "nowhere")
 			}
 		})
 	}

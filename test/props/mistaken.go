@@ -16,6 +16,16 @@ import (
 // follows the nodes, for the process that has served the Service as for a new one; put
 // right, nothing has to be done.
 func Mistaken(t *testing.T, fresh New, c Case, key, value string) {
+	mistaken(t, fresh, c, key, value, annotations.Error)
+}
+
+// Unheeded is Mistaken for a key that is not heeded any more once the load balancer is
+// there: the Service is warned.
+func Unheeded(t *testing.T, fresh New, c Case, key, value string) {
+	mistaken(t, fresh, c, key, value, annotations.Warning)
+}
+
+func mistaken(t *testing.T, fresh New, c Case, key, value string, severity annotations.Severity) {
 	virtually(t, c.Name+" "+key, func(t *testing.T) {
 		s := fresh(t)
 		served := begin(t, s, s.Nodes(), c.Service)
@@ -32,7 +42,7 @@ func Mistaken(t *testing.T, fresh New, c Case, key, value string) {
 			"a new process":                  func() *process { return begin(t, s, s.Nodes(), bad) },
 		} {
 			p := start()
-			p.told(bad, key, value)
+			p.told(bad, key, value, severity)
 			if p.without(s, bad) != moves {
 				t.Errorf("%s: the Service does not follow the nodes as it did before", who)
 			}
@@ -44,9 +54,8 @@ func Mistaken(t *testing.T, fresh New, c Case, key, value string) {
 	})
 }
 
-// told works on a Service and wants an error about a key and its value, and nothing
-// written.
-func (p *process) told(svc *corev1.Service, key, value string) {
+// told works on a Service and wants it told of a key and its value, and nothing written.
+func (p *process) told(svc *corev1.Service, key, value string, severity annotations.Severity) {
 	p.t.Helper()
 	p.s.Control().Journal.Reset()
 	res, err := p.once(p.t.Context(), svc, false)
@@ -57,7 +66,7 @@ func (p *process) told(svc *corev1.Service, key, value string) {
 		p.t.Errorf("%s is left alone", svc.Name)
 	}
 	if !slices.ContainsFunc(res.Draft.Problems, func(problem annotations.Problem) bool {
-		return problem.Key == key && problem.Value == value && problem.Severity == annotations.Error
+		return problem.Key == key && problem.Value == value && problem.Severity == severity
 	}) {
 		p.t.Errorf("nobody is told of %s: %s: %v", key, value, res.Draft.Problems.Strings())
 	}

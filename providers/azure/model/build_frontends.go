@@ -122,6 +122,9 @@ func (s FoundSubnet) holds(address string) bool {
 // publicFrontend finds or makes the public IP of a family.
 func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
 	group := lower(cmp.Or(groupKey.Get(b.in.Values), b.in.Config.Group))
+	if !b.there(groupKey, b.facts.Groups) {
+		return f, false
+	}
 	name, ip, ok := b.publicIP(group, family)
 	if !ok {
 		return f, false
@@ -141,6 +144,17 @@ func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, 
 	b.addresses[family] = b.publicAddress(key, ip)
 	f.Address = b.addresses[family]
 	return f, true
+}
+
+// there tells whether the resource group that a key names exists, and if not, says so. One
+// that is not named is the configuration's.
+func (b *builder) there(key *annotations.Key[string], exist []string) bool {
+	said := key.Get(b.in.Values)
+	ok := said == "" || slices.Contains(exist, lower(said))
+	if !ok {
+		b.fail(key.Name, said, "is no resource group of the subscription, or it may not be seen", "the name of one that exists")
+	}
+	return ok
 }
 
 // publicIP finds which public IP the family has, by what the user says in this

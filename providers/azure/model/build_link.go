@@ -32,6 +32,9 @@ func (b *builder) link() {
 		return
 	}
 	group := lower(cmp.Or(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
+	if !b.there(linkGroupKey, b.facts.LinkGroups) {
+		return
+	}
 	name, mine := b.linkName(group, lower(b.lb+"/"+frontend.Name), frontend.Name)
 	if !mine {
 		return

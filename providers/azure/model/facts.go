@@ -20,6 +20,8 @@ type Facts struct {
 	// case. Only read in the mode nodeIPConfiguration, and where there are several
 	// load balancers and a node whose provider id does not name its scale set.
 	Machines map[string]Machine
+	// LinkGroups are the groups whose private link services were listed, as Groups.
+	LinkGroups []string
 	// Links are the private link services of the group that the scope asked for.
 	Links []FoundLink
 	// NoGateway tells that a look has shown no service gateway. Only looked for where

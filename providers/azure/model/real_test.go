@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,8 +29,9 @@ func TestRealServices(t *testing.T) {
 	})
 }
 
-// realFacts has the subnets that the Services name.
+// realFacts has the subnets and resource groups that the Services name.
 func realFacts(f Facts) Facts {
+	f.Groups = append(slices.Clone(f.Groups), "mc_mapreduce_group_mapreduce_eastus", "my-rg")
 	f.Subnets = maps.Clone(f.Subnets)
 	f.Subnets["backend-subnet"] = FoundSubnet{Name: "backend-subnet", ID: testConfig().SubnetID("backend-subnet"), Prefixes: []string{"10.240.0.0/24"}}
 	return f

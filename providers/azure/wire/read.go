@@ -203,9 +203,12 @@ func (r *read) listPublicIPs(group string) error {
 }
 
 func (r *read) listLinks(group string) error {
-	items, _, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, "privateLinkServices"), networkVersion, nil)
+	items, exists, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, "privateLinkServices"), networkVersion, nil)
 	if err != nil {
 		return fmt.Errorf("private link services of %s: %w", group, err)
+	}
+	if !exists {
+		return nil
 	}
 	slices.SortFunc(items, byNameAndID)
 	r.mu.Lock()

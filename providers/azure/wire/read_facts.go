@@ -22,6 +22,7 @@ func (r *read) facts() {
 		f.Balancers = append(f.Balancers, found)
 	}
 	for _, group := range slices.Sorted(maps.Keys(r.linksIn)) {
+		f.LinkGroups = append(f.LinkGroups, group)
 		for _, o := range r.linksIn[group] {
 			l := model.FoundLink{Group: model.GroupOf(o.Text("id")), Name: o.Text("name"), Tags: o.Tags()}
 			for _, x := range o.Props().List("loadBalancerFrontendIpConfigurations") {

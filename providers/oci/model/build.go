@@ -72,6 +72,9 @@ func (b *builder) check() {
 	if compartmentOf(in) == "" {
 		b.refuse(compartmentKey.Name, "", "is nowhere said, and the metadata of the machine do not tell it", "the OCID of a compartment here, or compartment of the configuration")
 	}
+	if said := compartmentKey.Get(in.Values); b.facts.Unseen[said] {
+		b.refuse(compartmentKey.Name, said, "is not there, or may not be seen", "the OCID of a compartment")
+	}
 	if keep, origin, said := preserveKey.Lookup(in.Values); in.Kind == NLB && said && !nodeports.LocalOnly(in.Service) {
 		_ = keep
 		b.refuse(preserveKey.Name, origin.Raw, "goes with externalTrafficPolicy Local only: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
@@ -111,6 +114,11 @@ func (b *builder) balancer() {
 	}
 	want.Freeform, want.Defined = tagsOf(in)
 	spec, _, there := b.found()
+	groups := groupsKey
+	if in.Kind == NLB {
+		groups = netGroupsKey
+	}
+	b.known(groups, want.Groups, func(group string) bool { return slices.Contains(spec.Groups, group) })
 	if there {
 		b.keep(&want, spec)
 	} else {
@@ -144,6 +152,16 @@ func (b *builder) balancer() {
 		}
 	}
 	b.out.Put(stack.Resource{Key: b.product.key(), Spec: want})
+}
+
+// known refuses groups of a key that are not there. One in use is not asked about: its
+// compartment need not be one that may be looked into.
+func (b *builder) known(key *annotations.Key[[]string], groups []string, used func(string) bool) {
+	for _, g := range groups {
+		if !b.facts.Groups[g] && !used(g) {
+			b.refuse(key.Name, g, "is not there, or may not be seen", "the OCIDs of network security groups")
+		}
+	}
 }
 
 // single says that a subnet has no IPv6 for a Service that would have both.
@@ -187,6 +205,9 @@ func (b *builder) keep(want *Balancer, found Balancer) {
 	first, second := subnetsAsked(b.in)
 	if first != "" && !slices.Contains(found.Subnets, first) && (second == "" || !slices.Contains(found.Subnets, second)) {
 		b.warn(subnetNameOf(b.in), first, stays, "")
+	}
+	if _, known := b.facts.Subnets[second]; second != "" && !known {
+		b.warn(secondSubnetKey.Name, second, "is not there, or may not be seen; the load balancer keeps the subnets that it has", "the OCID of a subnet")
 	}
 	addresses, where := addressesAsked(b.in)
 	for _, ip := range addresses {

@@ -197,6 +197,10 @@ func (b *builder) groups() {
 	vcn := firstOf(in.Config.VCN, b.subnets[0].VCN)
 	b.out.Put(stack.Resource{Key: groupKey(), Spec: Group{Name: GroupName(in.Owner), Compartment: compartmentOf(in), VCN: vcn, Tags: GroupTags(in.Owner)}})
 	backends := slices.Sorted(slices.Values(backendGroupsKey.Get(in.Values)))
+	b.known(backendGroupsKey, backends, func(g string) bool {
+		_, ruled := b.have.Get(stack.Key{Kind: KindGroupRules, Name: g})
+		return ruled
+	})
 	own := GroupRules{Group: stack.RefTo(groupKey())}
 	for _, p := range in.Backends.Ports {
 		if in.Ended() {

@@ -11,12 +11,16 @@ import (
 const (
 	// FactSubnet is a subnet by its OCID, with the security list that rules go to.
 	FactSubnet stack.Kind = "subnet"
+	// FactGroup tells whether a network security group is there, by its OCID.
+	FactGroup stack.Kind = "network-security-group"
 	// FactMachines are the subnets that instances are in: Value is the compartment. Those
 	// of the nodes of Scope.Nodes are among them.
 	FactMachines stack.Kind = "machine-subnets"
 	// FactAddress is a reserved address: Value is the address, or the OCID of a private
 	// one. One of IPv6, and a private one, is of a subnet, whose OCID is By.
 	FactAddress stack.Kind = "reserved-ip"
+	// FactCompartment is a compartment that the Service names, by its OCID.
+	FactCompartment stack.Kind = "compartment"
 	// FactAccount is the ServiceAccount that calls for the Service are made as: Value is
 	// its name, in the Service's namespace. By is ByOwner where those of the controller
 	// itself serve if it is not there, else ByWanted.
@@ -46,7 +50,11 @@ type ReservedIP struct {
 // Facts is what Build may know of the cloud. It is shared between Services and never
 // written to after a read.
 type Facts struct {
-	Subnets   map[string]Subnet     // by OCID; those that were asked for and exist
+	// Subnets are by OCID: those that were asked for and exist, and those that the Services'
+	// load balancers are in, whatever annotations name.
+	Subnets   map[string]Subnet
+	Groups    map[string]bool       // network security groups by OCID; those that were asked for and exist
+	Unseen    map[string]bool       // compartments by OCID; those that were asked for and are not there, or may not be seen
 	Machines  []Subnet              // those that instances are in, by OCID
 	Addresses map[string]ReservedIP // by the Value of the look-up
 }

@@ -97,9 +97,15 @@ func Scope(in Input) (providers.Scope, error) {
 	for i := range s.Facts {
 		s.Facts[i].By = ByWanted // the ServiceAccount is needed
 	}
+	if said := compartmentKey.Get(in.Values); said != in.Config.Compartment {
+		ask(FactCompartment, ByID, said)
+	}
 	first, second := subnetsAsked(in)
 	ask(FactSubnet, ByID, first)
 	ask(FactSubnet, ByID, second)
+	for _, g := range slices.Concat(pick(in, groupsKey, netGroupsKey), backendGroupsKey.Get(in.Values)) {
+		ask(FactGroup, ByID, g)
+	}
 	if kept := mode(in); kept == modeAll || kept == modeFrontend {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindEntry, By: ByWanted})
 	}

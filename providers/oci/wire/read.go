@@ -60,6 +60,9 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			finders[i].find()
 		}
 	}
+	for _, f := range finders {
+		f.homes(ctx)
+	}
 	s.lookFurther(ctx, v, finders)
 	out := make([]providers.Found[*model.Facts], len(scopes))
 	for i, f := range finders {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -27,7 +28,7 @@ type subnetDoc struct {
 
 // factsOf answers the look-ups of all scopes, each once. What failed is by look-up.
 func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, kit.Unanswered) {
-	facts := &model.Facts{Subnets: map[string]model.Subnet{}, Addresses: map[string]model.ReservedIP{}}
+	facts := &model.Facts{Subnets: s.seenSubnets(), Groups: map[string]bool{}, Unseen: map[string]bool{}, Addresses: map[string]model.ReservedIP{}}
 	failed := kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
 	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return compareText(a.ID, b.ID) })
 	return facts, failed
@@ -36,14 +37,17 @@ func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model
 // fact answers one look-up with what enters it into the facts.
 func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
 	switch l.Kind {
-	case model.FactAccount:
-		return nil, nil // it said who asks
+	case model.FactAccount, model.FactCompartment:
+		return nil, nil // one said who asks, and of the other one the lists tell
 	case model.FactSubnet:
 		sub, err := s.subnet(ctx, l.Value)
 		if fault.Is(err, fault.NotFound) {
-			return nil, nil
+			return func() { delete(facts.Subnets, l.Value) }, nil
 		}
 		return func() { facts.Subnets[l.Value] = sub }, err
+	case model.FactGroup:
+		there, err := s.groupThere(ctx, l.Value)
+		return func() { facts.Groups[l.Value] = there }, err
 	case model.FactMachines:
 		var nodes []providers.Scope
 		for _, sc := range scopes {
@@ -152,6 +156,9 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	}
 	doc, ok := known[id]
 	if !ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.seen, id)
 		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not there, or may not be seen", id)
 	}
 	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: first(s.config.LoadBalancer.Lists[id], doc.Oldest)}
@@ -161,7 +168,39 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	if out.CIDR6 = prefixes(doc.CIDRs6); len(out.CIDR6) == 0 {
 		out.CIDR6 = prefixes([]string{doc.CIDR6})
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[id] = out
 	return out, nil
+}
+
+// seenSubnets are those that were read before: what is read for facts alone does not say
+// which ones the load balancers are in.
+func (s *Session) seenSubnets() map[string]model.Subnet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.seen)
+}
+
+// groupThere tells whether a network security group is there and may be seen.
+// Source: Core Services API reference, GetNetworkSecurityGroup.
+func (s *Session) groupThere(ctx context.Context, id string) (bool, error) {
+	known, _, err := s.groups.Get(ctx, s.now(), []string{id}, func(ctx context.Context, ids []string) (map[string]groupDoc, error) {
+		out := map[string]groupDoc{}
+		for _, id := range ids {
+			var doc groupDoc
+			_, err := s.get(ctx, s.core, "/networkSecurityGroups/"+id, &doc)
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				return nil, err
+			}
+			if err == nil && doc.State != terminating && doc.State != terminated {
+				out[id] = doc
+			}
+		}
+		return out, nil
+	})
+	_, there := known[id]
+	return there, err
 }
 
 // getSubnet reads a subnet, and which of its security lists is the oldest.

@@ -37,6 +37,10 @@ func (f *finder) find() {
 		if l.Kind == model.KindGroup && fault.Is(err, fault.NotFound) {
 			continue // who has no right to groups has none made
 		}
+		if isPlace(l.Kind) && fault.Is(err, fault.NotFound) && slices.Contains(f.scope.Facts, providers.Lookup{Kind: model.FactCompartment, By: model.ByID, Value: l.By}) {
+			f.facts.Unseen[l.By] = true // the Service is told, and goes on with what is elsewhere
+			continue
+		}
 		if err != nil {
 			f.err = err
 			return
@@ -218,6 +222,28 @@ func (f *finder) places(ctx context.Context) {
 		return
 	}
 	f.behind = model.Of(machines, f.front[0].VCN, addresses)
+}
+
+// homes enters the subnets of the load balancers that were found into the facts of who
+// asks for subnets: a live one stays where it is, whatever the Service names.
+func (f *finder) homes(ctx context.Context) {
+	if !slices.ContainsFunc(f.scope.Facts, func(l providers.Lookup) bool { return l.Kind == model.FactSubnet }) {
+		return
+	}
+	for _, p := range model.Products() {
+		for _, r := range f.out.Of(p.Balancer) {
+			spec, _ := r.Spec.(model.Balancer)
+			for _, id := range spec.Subnets {
+				sub, err := f.session.subnet(ctx, id)
+				switch {
+				case err == nil:
+					f.facts.Subnets[id] = sub
+				case !fault.Is(err, fault.NotFound):
+					f.err = cmp.Or(f.err, err)
+				}
+			}
+		}
+	}
 }
 
 // spots are the subnets that the Service's load balancers are in or come to, in order,

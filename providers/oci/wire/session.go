@@ -30,11 +30,13 @@ type Session struct {
 	subnets  *kit.Known[string, subnetDoc]
 	machines *kit.Known[string, []string] // subnets that instances are in, by compartment
 	homes    *kit.Known[string, string]   // compartments of instances
+	groups   *kit.Known[string, groupDoc]
 
 	mu     sync.Mutex
-	tokens map[string]string // retry tokens of steps without an answer, by step
-	places map[string]string // compartments of load balancers
-	lists  map[string]list   // security lists as they were read or written last
+	tokens map[string]string       // retry tokens of steps without an answer, by step
+	places map[string]string       // compartments of load balancers
+	lists  map[string]list         // security lists as they were read or written last
+	seen   map[string]model.Subnet // as they were read last
 }
 
 // factAge is how long networks are remembered; they seldom change.
@@ -77,10 +79,11 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 // locks, and nothing that they have been told.
 func newSession(c model.Config, now func() time.Time, limits *kit.Limits, locks *kit.Locks) *Session {
 	return &Session{
-		config: c, now: now, limits: limits, locks: locks, tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{},
+		config: c, now: now, limits: limits, locks: locks, tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
 		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
 		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),
+		groups:   kit.NewKnown[string, groupDoc](factAge, absentAge, nil),
 	}
 }
 

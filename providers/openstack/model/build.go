@@ -82,6 +82,11 @@ func (b *builder) check() {
 	if ref := tlsRef(in); ref != "" && !c.ExternalStore && !b.facts.Secrets[ref] {
 		b.refuse(tlsKey.Name, ref, "is not there, or the key manager cannot be asked", "the address of a container or secret of Barbican")
 	}
+	if id := memberSubnetKey.Get(in.Values); id != "" {
+		if _, there := b.facts.Subnets[id]; !there {
+			b.refuse(memberSubnetKey.Name, id, "is not there, or may not be seen", "the id of a subnet")
+		}
+	}
 	b.driver()
 	b.unsupported()
 }
@@ -239,6 +244,10 @@ func (b *builder) address() {
 		b.warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
 		return
 	}
+	if want.Network == floatingNetworkKey.Get(in.Values) && !b.facts.Externals[want.Network] {
+		b.refuse(floatingNetworkKey.Name, want.Network, "is not there, may not be seen, or is not external", "the id of an external network")
+		return
+	}
 	want.Subnets = b.floatingSubnets(place)
 	b.out.Put(stack.Resource{Key: stack.Key{Kind: KindFloatingIP}, Slot: SlotFloating, Spec: want})
 }
@@ -261,15 +270,28 @@ func (b *builder) floatingSubnets(place floating) []string {
 		return nil
 	}
 	var out []string
-	for _, s := range b.facts.FloatingSubnets[place.network+" "+place.tags] {
+	tagged := b.facts.FloatingSubnets[place.network+" "+place.tags]
+	for _, s := range tagged {
 		if matches(s.Name) {
 			out = append(out, s.ID)
 		}
 	}
-	if len(out) == 0 {
-		b.refuse(floatingNameKey.Name, strings.TrimSpace(place.name+" "+place.tags), "matches no subnet of the external network", "a name or tag that one of its subnets has")
+	switch {
+	case len(out) > 0:
+	case len(tagged) == 0 && place.tags != "":
+		b.refuse(floatingTagsKey.Name, place.tags, "matches no subnet of the external network", "tags that one of its subnets has")
+	default:
+		b.refuse(floatingNameKey.Name, place.name, "matches no subnet of the external network"+tagsToo(place.tags), "the name of one of its subnets, or a pattern of it")
 	}
 	return out
+}
+
+// tagsToo says which subnets alone have been looked through.
+func tagsToo(tags string) string {
+	if tags == "" {
+		return ""
+	}
+	return " that has the tags " + tags
 }
 
 // namePattern reads a pattern: a glob, or a regular expression after "~", either

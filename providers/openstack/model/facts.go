@@ -15,6 +15,8 @@ const (
 	FactSubnet stack.Kind = "subnet"
 	// FactExternal is the first external network with IPv4.
 	FactExternal stack.Kind = "external-network"
+	// FactExternalNetwork is an external network by its id.
+	FactExternalNetwork stack.Kind = "external-network-id"
 	// FactFloatingSubnets are the subnets of an external network: By is the network's
 	// id, or empty for the first external one, Value the tags that are asked for.
 	FactFloatingSubnets stack.Kind = "floating-subnets"
@@ -55,6 +57,7 @@ type Facts struct {
 	NodeSubnets     map[string]string     // id of the subnet by address of a node
 	Subnets         map[string]Subnet     // by id; those that were asked for and exist
 	External        string                // id of the first external network
+	Externals       map[string]bool       // external networks by id; those that were asked for and exist
 	FloatingSubnets map[string][]Subnet   // by By and Value of the look-up, with a blank between
 	Addresses       map[string]Address    // by IP
 	Secrets         map[string]bool       // by address

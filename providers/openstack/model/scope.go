@@ -67,7 +67,12 @@ func Fresh(in Input) (providers.Scope, error) {
 func factsFor(in Input) []providers.Lookup {
 	out := claims(in)
 	ask := func(kind stack.Kind, by, value string) {
-		out = append(out, providers.Lookup{Kind: kind, By: by, Value: value})
+		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	if members := memberSubnetKey.Get(in.Values); members != "" {
+		ask(FactSubnet, ByID, members)
 	}
 	network, subnet := vip(in)
 	if network == "" && subnet == "" {
@@ -103,8 +108,11 @@ func floatingFacts(in Input) []providers.Lookup {
 		out = append(out, providers.Lookup{Kind: kind, By: by, Value: value})
 	}
 	place := floatingPlace(in)
-	if place.network == "" {
+	switch place.network {
+	case "":
 		ask(FactExternal, "", "")
+	case floatingNetworkKey.Get(in.Values):
+		ask(FactExternalNetwork, ByID, place.network)
 	}
 	if place.subnet != "" {
 		ask(FactSubnet, ByID, place.subnet)

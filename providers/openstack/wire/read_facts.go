@@ -3,7 +3,9 @@ package wire
 import (
 	"context"
 	"net/netip"
+	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -24,6 +26,7 @@ func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model
 	facts := &model.Facts{
 		NodeSubnets: map[string]string{}, Subnets: map[string]model.Subnet{}, FloatingSubnets: map[string][]model.Subnet{},
 		Addresses: map[string]model.Address{}, Secrets: map[string]bool{}, NetworkSubnets: map[string][]model.Subnet{}, Claims: map[string]model.Claim{},
+		Externals: map[string]bool{},
 	}
 	s.claims.enter(scopes, s.now())
 	return facts, kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
@@ -43,6 +46,9 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 	case model.FactExternal:
 		id, err := remembered(ctx, s, l, func() (string, error) { return s.external(ctx) })
 		return func() { facts.External = id }, err
+	case model.FactExternalNetwork:
+		there, err := remembered(ctx, s, l, func() (bool, error) { return s.isExternal(ctx, l.Value) })
+		return func() { facts.Externals[l.Value] = there }, err
 	case model.FactNodePorts:
 		known, err := s.nodePorts(ctx, scopes)
 		return func() { facts.NodePorts = known }, err
@@ -128,9 +134,13 @@ func (s *Session) nodeSubnet(ctx context.Context, server, address string) (id st
 	return id, err
 }
 
+// subnet is one by its id, which a user may have written.
 func (s *Session) subnet(ctx context.Context, id string) (out model.Subnet, err error) {
 	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		found, err := subnets.Get(ctx, s.network, id).Extract()
+		found, err := subnets.Get(ctx, s.network, url.PathEscape(id)).Extract()
+		if err == nil && (found == nil || found.ID != id) {
+			return fault.New(fault.NotFound, "%q is the id of no subnet", id) // but a path to something else
+		}
 		if err == nil {
 			out = asSubnet(*found)
 		}
@@ -144,11 +154,23 @@ func asSubnet(s subnets.Subnet) model.Subnet {
 	return model.Subnet{ID: s.ID, Name: s.Name, Network: s.NetworkID, CIDR: prefix}
 }
 
-// onlyExternal asks for external networks.
-type onlyExternal struct{}
+// onlyExternal asks for external networks: that of an id, or all if none is said.
+type onlyExternal struct{ id string }
 
 // ToNetworkListQuery implements networks.ListOptsBuilder.
-func (onlyExternal) ToNetworkListQuery() (string, error) { return "?router:external=true", nil }
+func (o onlyExternal) ToNetworkListQuery() (string, error) {
+	query := "?router:external=true"
+	if o.id != "" {
+		query += "&id=" + url.QueryEscape(o.id)
+	}
+	return query, nil
+}
+
+// isExternal tells whether an id is that of an external network.
+func (s *Session) isExternal(ctx context.Context, id string) (bool, error) {
+	found, err := listAll[networks.Network](ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{id: id}), "networks")
+	return slices.ContainsFunc(found, func(n networks.Network) bool { return n.ID == id }), err
+}
 
 // external is the first external network that has a subnet of IPv4, or one that may not
 // be seen.
@@ -215,7 +237,7 @@ func (s *Session) secret(ctx context.Context, ref string) (bool, error) {
 	}
 	err := s.read(ctx, bucketKeys, func(ctx context.Context) error {
 		var body any
-		_, err := s.keys.Get(ctx, s.keys.ServiceURL(kind, id), &body, &gophercloud.RequestOpts{OkCodes: []int{200}})
+		_, err := s.keys.Get(ctx, s.keys.ServiceURL(kind, url.PathEscape(id)), &body, &gophercloud.RequestOpts{OkCodes: []int{200}})
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {

@@ -1,0 +1,23 @@
+package gce_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestMistaken: what annotations name and Google Cloud does not have takes nothing away.
+func TestMistaken(t *testing.T) {
+	const prefix = "networking.gke.io/"
+	const external, internal, nowhere = "l4-regional-external", "l4-regional-internal", "nowhere"
+	mistaken := func(c props.Case, key, value string) { props.Mistaken(t, fresh(""), c, prefix+key, value) }
+	mistaken(service("ilb-ig", "l4-regional-internal-legacy", nil), "internal-load-balancer-subnet", nowhere)
+	mistaken(service("ilb-neg", internal, nil), "internal-load-balancer-subnet", nowhere)
+	mistaken(service("ilb-neg-local", internal, nil, props.Local), "load-balancer-subnet", nowhere)
+	mistaken(service("ilb-neg-dual", internal, map[string]string{prefix + "load-balancer-subnet": "berth-demo-dual-internal"}, props.Dual), "load-balancer-subnet", nowhere)
+	mistaken(service("netlb-dual", external, map[string]string{prefix + "load-balancer-subnet": "berth-demo-dual"}, props.Dual), "load-balancer-subnet", nowhere)
+	mistaken(service("netlb", external, nil), "ip-collection-v6", "projects/p/regions/r/publicDelegatedPrefixes/nowhere")
+	for name, class := range map[string]string{"netlb": external, "ilb-neg": internal} {
+		props.Unheeded(t, fresh(""), service(name, class, nil), prefix+"load-balancer-ip-addresses", nowhere)
+	}
+}

@@ -1,0 +1,38 @@
+package oci_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestMistaken: what annotations name and the cloud does not have takes nothing away.
+func TestMistaken(t *testing.T) {
+	const subnet, group, private = "ocid1.subnet.oc1.iad.nowhere", "ocid1.networksecuritygroup.oc1.iad.nowhere", "ocid1.privateip.oc1.iad.nowhere"
+	nlb := with(prefix+"load-balancer-type", "nlb")
+	own := with(prefix+"security-rule-management-mode", "NSG")
+	ownNLB := maps.Clone(nlb)
+	maps.Copy(ownNLB, own)
+	for _, c := range []struct {
+		name, prefix string
+		subnets      []string
+		with, own    map[string]string
+	}{
+		{"lb", prefix, []string{oldPrefix + "subnet1", oldPrefix + "subnet2"}, nil, own},
+		{"nlb", netPrefix, []string{netPrefix + "subnet"}, nlb, ownNLB},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plain, guarded := props.Service(c.name, c.with), props.Service(c.name+"-own", c.own)
+			for _, key := range c.subnets {
+				props.Unheeded(t, fresh, plain, key, subnet)
+			}
+			props.Unheeded(t, fresh, plain, prefix+"reserved-ips", "203.0.113.99")
+			props.Unheeded(t, fresh, props.Service(c.name+"-internal", with(prefix+"load-balancer-type", c.name, oldPrefix+"internal", "true", netPrefix+"internal", "true")), prefix+"reserved-private-ips", private)
+			props.Mistaken(t, fresh, plain, c.prefix+"oci-network-security-groups", group)
+			props.Mistaken(t, fresh, guarded, c.prefix+"oci-network-security-groups", group)
+			props.Mistaken(t, fresh, plain, prefix+"compartment-id", "ocid1.compartment.oc1..nowhere")
+			props.Mistaken(t, fresh, guarded, prefix+"oci-backend-network-security-group", group)
+		})
+	}
+}

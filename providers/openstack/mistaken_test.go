@@ -1,0 +1,35 @@
+package openstack_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestMistaken: what annotations name and the cloud does not have takes nothing away.
+func TestMistaken(t *testing.T) {
+	const nowhere = "11111111-2222-3333-4444-555555555555"
+	const keyManager = "https://barbican.example/v1/containers/"
+	for name, config := range map[string]string{
+		"plain": "", "serial": "provider-requires-serial-api-calls = true\ncascade-delete = false\n", "groups": managed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain := props.Service("plain", nil)
+			mistaken := func(c props.Case, key, value string) {
+				props.Mistaken(t, fresh(config), c, prefix+key, value)
+			}
+			mistaken(plain, "member-subnet-id", nowhere)
+			mistaken(props.Service("local", keys("enable-health-monitor", "true"), props.Local), "member-subnet-id", "?")
+			mistaken(plain, "floating-subnet-id", nowhere)
+			mistaken(plain, "floating-subnet-id", "?")
+			mistaken(plain, "floating-subnet", "private-*")
+			mistaken(plain, "floating-subnet-tags", "nobody-has-it")
+			mistaken(plain, "default-tls-container-ref", keyManager+nowhere)
+			mistaken(plain, "default-tls-container-ref", keyManager+"?")
+			mistaken(plain, "floating-network-id", nowhere)
+			for _, key := range []string{"subnet-id", "network-id", "flavor-id", "availability-zone", "port-id"} {
+				props.Unheeded(t, fresh(config), plain, prefix+key, nowhere)
+			}
+		})
+	}
+}
