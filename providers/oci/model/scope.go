@@ -97,9 +97,7 @@ func Scope(in Input) (providers.Scope, error) {
 	for i := range s.Facts {
 		s.Facts[i].By = ByWanted // the ServiceAccount is needed
 	}
-	if said := compartmentKey.Get(in.Values); said != in.Config.Compartment {
-		ask(FactCompartment, ByID, said)
-	}
+	ask(FactCompartment, ByID, compartmentKey.Get(in.Values))
 	first, second := subnetsAsked(in)
 	ask(FactSubnet, ByID, first)
 	ask(FactSubnet, ByID, second)
