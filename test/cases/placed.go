@@ -2,6 +2,7 @@ package cases
 
 import (
 	"cmp"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,7 +101,7 @@ func (c Placed[C, F]) Run(t testing.TB) Result[C] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Problems = append(problems, more...)
+	r.Problems = slices.Concat(problems, more)
 	if !problems.Errors() {
 		r.Want = want
 	}
