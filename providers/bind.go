@@ -46,33 +46,33 @@ type Read struct {
 // Bound is a cloud with its configuration and its session: what the loop, the
 // command line and the tests work with. Functions mean what those of Cloud do.
 type Bound struct {
-	Name         string
-	Capabilities []Capability
-	Annotations  *annotations.Set
-	Rules        diff.Rules
-	Choose       func(*corev1.Service) Choice
-	Reach        func(Request) Reach
-	Refers       func(Request) []Reference          // nil: Services refer to nothing
-	Exposed      func(Request) annotations.Problems // nil: nothing is known of other clouds
-	Becomes      func(Request, *stack.Stack) Reach  // nil: what is wanted reaches as far as what is asked for
-	Select       func(Request) nodeports.Filter
-	Trace        func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
-	OnDelete     []string                                 // as of the Cloud
-	Scope        func(Request) (Scope, error)
-	Fresh        func(Request) (Scope, error)
-	Build        func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
-	Later        func(Request, Facts, *stack.Stack) []string
-	KeepServing  func(Request, Facts, *stack.Stack) *stack.Stack
-	MatchFound   func(want, have *stack.Stack) *stack.Stack
-	MayWant      func(stack.Owner, stack.Resource) bool
-	Status       func(Request, *stack.Stack) status.Result
-	Outputs      Outputs
-	Endpoints    bool
-	EndpointsOf  func(*corev1.Service) bool // nil: of all
-	Labels       Labels
-	Gates        PodGates
-	Read         func(context.Context, []Scope) []Read
-	Apply        func(context.Context, plan.Batch) []plan.Outcome
+	Name           string
+	Capabilities   []Capability
+	Annotations    *annotations.Set
+	Rules          diff.Rules
+	Choose         func(*corev1.Service) Choice
+	Reach          func(Request) Reach
+	Refers         func(Request) []Reference          // nil: Services refer to nothing
+	Exposed        func(Request) annotations.Problems // nil: nothing is known of other clouds
+	Becomes        func(Request, *stack.Stack) Reach  // nil: what is wanted reaches as far as what is asked for
+	Select         func(Request) nodeports.Filter
+	OwnedScope     func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
+	OnDelete       []string                                 // as of the Cloud
+	Scope          func(Request) (Scope, error)
+	ScopeForCreate func(Request) (Scope, error)
+	Build          func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	Forecast       func(Request, Facts, *stack.Stack) []string
+	KeepServing    func(Request, Facts, *stack.Stack) *stack.Stack
+	MatchFound     func(want, have *stack.Stack) *stack.Stack
+	MayWant        func(stack.Owner, stack.Resource) bool
+	Status         func(Request, *stack.Stack) status.Result
+	Outputs        Outputs
+	Endpoints      bool
+	EndpointsOf    func(*corev1.Service) bool // nil: of all
+	Labels         Labels
+	Gates          PodGates
+	Read           func(context.Context, []Scope) []Read
+	Apply          func(context.Context, plan.Batch) []plan.Outcome
 	// NamedMembers and EachRead are those of the Cloud.
 	NamedMembers, EachRead bool
 	// Orphans is that of a Sweeper; nil if the session is none.
@@ -89,10 +89,10 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	input := func(r Request) Input[C] {
 		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels, Over: r.Over, Objects: r.Objects}
 	}
-	keepServing, later := keepServingOf(cloud, input), laterOf(cloud, input)
+	keepServing, forecast := keepServingOf(cloud, input), forecastOf(cloud, input)
 	var fresh func(Request) (Scope, error)
-	if cloud.Fresh != nil {
-		fresh = func(r Request) (Scope, error) { return cloud.Fresh(input(r)) }
+	if cloud.ScopeForCreate != nil {
+		fresh = func(r Request) (Scope, error) { return cloud.ScopeForCreate(input(r)) }
 	}
 	var becomes func(Request, *stack.Stack) Reach
 	if cloud.Becomes != nil {
@@ -107,25 +107,25 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Choose:       chooseUnder(cloud, config),
 		Reach:        func(r Request) Reach { return cloud.Reach(input(r)) },
 		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
-		Trace:        traceOf(cloud, identity),
+		OwnedScope:   ownedScopeOf(cloud, identity),
 		OnDelete:     cloud.OnDelete,
 		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
 		},
-		Becomes:     becomes,
-		Fresh:       fresh,
-		Later:       later,
-		KeepServing: keepServing,
-		MatchFound:  cloud.MatchFound,
-		MayWant:     func(o stack.Owner, entry stack.Resource) bool { return cloud.MayWant(identity(o), entry) },
-		Status:      func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
-		Outputs:     cloud.Outputs,
-		Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
-		EndpointsOf: endpointsOf(cloud, config),
-		Labels:      labelsOf(cloud, config),
-		Gates:       cloud.Gates,
+		Becomes:        becomes,
+		ScopeForCreate: fresh,
+		Forecast:       forecast,
+		KeepServing:    keepServing,
+		MatchFound:     cloud.MatchFound,
+		MayWant:        func(o stack.Owner, entry stack.Resource) bool { return cloud.MayWant(identity(o), entry) },
+		Status:         func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
+		Outputs:        cloud.Outputs,
+		Endpoints:      cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
+		EndpointsOf:    endpointsOf(cloud, config),
+		Labels:         labelsOf(cloud, config),
+		Gates:          cloud.Gates,
 		Read: guardedRead(func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))
@@ -153,23 +153,23 @@ func keepServingOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) fu
 	}
 }
 
-// laterOf is Cloud.Later, if it has one.
-func laterOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) []string {
-	if cloud.Later == nil {
+// forecastOf is Cloud.Forecast, if it has one.
+func forecastOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) []string {
+	if cloud.Forecast == nil {
 		return nil
 	}
 	return func(r Request, f Facts, have *stack.Stack) []string {
 		facts, _ := f.(F)
-		return cloud.Later(input(r), facts, have)
+		return cloud.Forecast(input(r), facts, have)
 	}
 }
 
-// traceOf tells Trace what of the user's words it may know.
-func traceOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service) Scope {
+// ownedScopeOf tells OwnedScope what of the user's words it may know.
+func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service) Scope {
 	return func(o stack.Owner, svc *corev1.Service) Scope {
 		id := identity(o)
 		id.Places = placesOf(svc, cloud.OnDelete)
-		return cloud.Trace(id)
+		return cloud.OwnedScope(id)
 	}
 }
 

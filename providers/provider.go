@@ -230,28 +230,28 @@ type Cloud[C, F any] struct {
 	Becomes func(in Input[C], want *stack.Stack) Reach
 	// Select says which nodes may be backends; Backends of the input are not set yet.
 	Select func(Input[C]) nodeports.Filter
-	// Trace says where anything that the Service may own can be found, of every
+	// OwnedScope says where anything that the Service may own can be found, of every
 	// kind, from its identity alone.
-	Trace func(Identity[C]) Scope
+	OwnedScope func(Identity[C]) Scope
 	// OnDelete are the keys of annotations by which users put something of a Service
-	// where its identity does not lead, such as into a group of their own. Trace is
+	// where its identity does not lead, such as into a group of their own. OwnedScope is
 	// told their values as they are, unchecked.
 	OnDelete []string
-	// Scope says where resources of the Service may be, as Trace does, and which
+	// Scope says where resources of the Service may be, as OwnedScope does, and which
 	// facts Build needs.
 	Scope func(Input[C]) (Scope, error)
-	// Fresh is Scope for a Service for which nothing was ever made: Own has only what
+	// ScopeForCreate is Scope for a Service for which nothing was ever made: Own has only what
 	// must be looked at nevertheless, because a creation would not be refused if
 	// something of its name were there. What others share is known without being
 	// looked up, or its creation succeeds where it is there. Nil: Scope serves.
-	Fresh func(Input[C]) (Scope, error)
+	ScopeForCreate func(Input[C]) (Scope, error)
 	// Build says what is wanted. Problems are the user's; an error is a fault.
 	// have is what was found, for choices that stay as they are.
 	Build func(in Input[C], facts F, have *stack.Stack) (*stack.Stack, annotations.Problems, error)
-	// Later says in words what another plan will do once the cloud has chosen what
+	// Forecast says in words what another plan will do once the cloud has chosen what
 	// Build cannot know, such as an address. It is called after Build, with the same
 	// arguments. Nil: every plan says all.
-	Later func(in Input[C], facts F, have *stack.Stack) []string
+	Forecast func(in Input[C], facts F, have *stack.Stack) []string
 	// KeepServing says what is wanted of a Service that cannot be understood and never
 	// was since the process started: what is there, with today's backends. Nil: such
 	// a Service is left alone.

@@ -122,11 +122,11 @@ func (c *Controller) forget(key string) {
 		c.reconciler.Forget(known.owner)
 		c.seen.drop(key)
 	}
-	c.settled(key)
+	c.markKnown(key)
 }
 
-// settled counts a Service of the start as known.
-func (c *Controller) settled(key string) {
+// markKnown counts a Service of the start as known.
+func (c *Controller) markKnown(key string) {
 	if c.start.planned(key) {
 		c.allKnown()
 	}
@@ -136,7 +136,7 @@ func (c *Controller) settled(key string) {
 // wants: it might want anything that is shared, and must not stop all others.
 func (v *visit) unknown() {
 	v.reconciler.EnterUnknown(v.known.owner)
-	v.settled(v.key)
+	v.markKnown(v.key)
 }
 
 // rescue keeps a defect that one Service brings to light with that Service.
@@ -195,7 +195,7 @@ func (v *visit) serve(ctx context.Context) {
 		v.unread(ctx, draft, err)
 		return
 	}
-	v.settled(v.key)
+	v.markKnown(v.key)
 	v.run(ctx, draft)
 }
 
@@ -265,7 +265,7 @@ func (v *visit) elsewhere(ctx context.Context, why string) {
 	}
 	v.talk.say(status.EventServedElsewhere, why).keep()
 	v.known.served = nil
-	v.settled(v.key)
+	v.markKnown(v.key)
 }
 
 // patch writes what is wanted on the Service, if it differs.

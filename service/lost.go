@@ -114,7 +114,7 @@ func (c *Controller) releaseUnbound(ctx context.Context, svc *corev1.Service) (r
 func (v *visit) release(ctx context.Context, elsewhere string) {
 	draft, err := v.draft(ctx, reconcile.Job{Service: v.svc, Release: true})
 	// It wants nothing any more, whatever becomes of the attempt.
-	v.settled(v.key)
+	v.markKnown(v.key)
 	switch {
 	case errors.Is(err, errOvertaken):
 		noted(ctx).err, noted(ctx).again = err, true

@@ -144,22 +144,22 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := func(id providers.Identity[string]) providers.Scope {
+	ownedScope := func(id providers.Identity[string]) providers.Scope {
 		return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{By: "mark", Value: id.Owner.UID}}}
 	}
 	return providers.Bind(providers.Cloud[string, struct{}]{
 		Name: "toy", Annotations: set,
-		Choose: chooseToy,
-		Reach:  func(providers.Input[string]) providers.Reach { return providers.Reach{} },
-		Select: func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} },
-		Trace:  trace,
+		Choose:     chooseToy,
+		Reach:      func(providers.Input[string]) providers.Reach { return providers.Reach{} },
+		Select:     func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} },
+		OwnedScope: ownedScope,
 		Refers: func(in providers.Input[string]) []providers.Reference {
 			if name := in.Service.Annotations[toyPort]; name != "" {
 				return []providers.Reference{{Kind: providers.Secret, Namespace: in.Service.Namespace, Name: name}}
 			}
 			return nil
 		},
-		Scope: func(in providers.Input[string]) (providers.Scope, error) { return trace(in.Identity), nil },
+		Scope: func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
 		Build: func(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			poisoned(in.Service, "build")
 			out := &stack.Stack{}

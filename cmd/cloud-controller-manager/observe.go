@@ -83,7 +83,7 @@ func (m *manager) join() func([]context.Context) context.Context {
 // every provider can do and that takes credentials.
 func (m *manager) probe(ctx context.Context) error {
 	nobody := stack.Owner{Namespace: "kube-system", Name: "berth-readyz", UID: "00000000-0000-0000-0000-000000000000"}
-	for _, found := range m.cloud.Read(ctx, []providers.Scope{m.cloud.Trace(nobody, nil)}) {
+	for _, found := range m.cloud.Read(ctx, []providers.Scope{m.cloud.OwnedScope(nobody, nil)}) {
 		if found.Err != nil {
 			return found.Err
 		}

@@ -262,7 +262,7 @@ func (p *planning) report() Report {
 		if p.world.Alone && slices.ContainsFunc(t.draft.Plan.Steps, deletesShared) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: the plan deletes what Services outside the files may share; if one does, it stays (with --kubeconfig they are known)", t.item.Owner()))
 		}
-		for _, text := range p.reconciler.Later(t.draft) {
+		for _, text := range p.reconciler.Forecast(t.draft) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", t.item.Owner(), text))
 		}
 		if t.item.MadeUp != "" {

@@ -16,13 +16,13 @@ import (
 
 // mayAssume tells whether the draft may do without looking for what was never made.
 func (r *Reconciler) mayAssume(d *Draft) bool {
-	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.Fresh != nil && !r.snapshots.seen(d.Owner)
+	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.ScopeForCreate != nil && !r.snapshots.seen(d.Owner)
 }
 
 // assumeAbsent brings what must be known of a Service for which nothing was ever made,
 // and what is known of the things that all Services share.
 func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) error {
-	scope, err := r.cloud.Fresh(d.Request)
+	scope, err := r.cloud.ScopeForCreate(d.Request)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (c *commons) all(now time.Time) []stack.Resource {
 }
 
 // see notes what a read that began at a time has shown, but for what was removed since.
-func (c *commons) see(have *stack.Stack, began time.Time, book *ledger.Book) {
+func (c *commons) see(have *stack.Stack, began time.Time, book *ledger.Ledger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, res := range have.Resources {

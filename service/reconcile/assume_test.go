@@ -23,7 +23,7 @@ func begun(w *world, change func(*providers.Bound)) *process { return begunAt(w,
 func begunAt(w *world, now func() time.Time, change func(*providers.Bound)) *process {
 	w.refusesTaken = true
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
-	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
 	if change != nil {
 		change(&bound)
 	}
@@ -103,7 +103,7 @@ func TestFreshLooksBeforeItTakes(t *testing.T) {
 	w = newWorld()
 	w.refusesTaken = true
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
-	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
 	dry := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: []plan.Policy{plan.DryRun}}), w: w}
 	dry.SetNodes(twoNodes())
 	if _, err := dry.once(asNew(shop("a", one))); err != nil {

@@ -32,7 +32,7 @@ func (r *Reconciler) wants(d *Draft, have *stack.Stack) (*stack.Stack, annotatio
 func (r *Reconciler) difference(d *Draft, want, have *stack.Stack) (plan.Plan, error) {
 	rules := r.cloud.Rules
 	rules.Over = r.until(d)
-	p := diff.Compare(want, have, rules, r.book)
+	p := diff.Compare(want, have, rules, r.ledger)
 	if rules.Over() {
 		return plan.Plan{}, r.late(d)
 	}

@@ -26,7 +26,7 @@ func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 		if job.NeverProvisioned || job.NothingMade {
 			// Nothing was ever made for it, so it can miss nothing. Else whoever writes
 			// a Service full of mistakes would keep everything that is shared.
-			r.book.Enter(d.Owner, nil)
+			r.ledger.Enter(d.Owner, nil)
 		}
 		r.EnterUnknown(d.Owner)
 	}
@@ -108,14 +108,14 @@ func (r *Reconciler) buildAnew(ctx context.Context, d *Draft) error {
 // draftRelease plans the end of everything that the Service owns.
 func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
-	r.book.Leave(d.Owner)
+	r.ledger.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have, snap.strange) {
 		if len(snap.strange) > 0 {
 			r.gatherRelease(ctx, d)
 		}
 		d.remembered(snap)
 		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
-	} else if err := r.read(ctx, d, r.cloud.Trace(d.Owner, d.Job.Service)); err != nil {
+	} else if err := r.read(ctx, d, r.cloud.OwnedScope(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}
 	d.Want = &stack.Stack{Owner: d.Owner}
@@ -126,7 +126,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 // shared with them is written by one call for all. It asks for facts alone, mostly from
 // memory, and whatever is wrong the calls of the plan will meet.
 func (r *Reconciler) gatherRelease(ctx context.Context, d *Draft) {
-	scope := r.cloud.Trace(d.Owner, d.Job.Service)
+	scope := r.cloud.OwnedScope(d.Owner, d.Job.Service)
 	scope.Own = nil
 	r.reader.Read(ctx, scope)
 }
@@ -182,7 +182,7 @@ func (r *Reconciler) keepServing(d *Draft) {
 	}
 	d.Intent = LeaveAlone
 	if len(d.Blind) == 0 && d.Basis >= Remembered {
-		r.book.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.kept(found.Resources))
+		r.ledger.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.kept(found.Resources))
 	}
 }
 
@@ -258,7 +258,7 @@ func (r *Reconciler) takeDesired(d *Draft, want *stack.Stack) {
 	}
 	d.Want = want
 	d.dropUnwanted()
-	r.book.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.kept(want.Resources))
+	r.ledger.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.kept(want.Resources))
 }
 
 // kept are the resources that an owner wants, and those that stay with them.

@@ -97,7 +97,7 @@ func (r *Reconciler) strangers(d *Draft) map[stack.Key]bool {
 func (r *Reconciler) madeByOthers(d *Draft) bool {
 	snap, known := r.snapshots.get(d.Owner)
 	return d.Intent == Serve && d.Basis == Remembered && known && snap.asked != d.Asked && slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
-		return s.ID.Action == plan.Create && s.Target.Ownership == stack.Shared && len(r.book.Others(d.Owner, s.Target)) > 0
+		return s.ID.Action == plan.Create && s.Target.Ownership == stack.Shared && len(r.ledger.Others(d.Owner, s.Target)) > 0
 	})
 }
 
@@ -119,7 +119,7 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	if d.Intent != Release {
 		r.removed.outOf(d.Have, d.Owner, began)
 	}
-	r.shared.see(d.Have, d.read, r.book)
+	r.shared.see(d.Have, d.read, r.ledger)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (p *places) cloud(w *world) providers.Cloud[string, struct{}] {
 	place := func(in providers.Input[string]) string { return labelAnnotation.Get(in.Values) }
 	cloud.Select = func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} }
 	cloud.Scope = func(in providers.Input[string]) (providers.Scope, error) {
-		s := trace(in.Identity)
+		s := ownedScope(in.Identity)
 		s.Facts = []providers.Lookup{{By: "place", Value: place(in)}}
 		return s, nil
 	}

@@ -55,7 +55,7 @@ const LeaderLateness = 10 * time.Second
 type Reconciler struct {
 	cloud     providers.Bound
 	options   Options
-	book      *ledger.Book
+	ledger    *ledger.Ledger
 	engine    *engine.Engine
 	reader    *reader
 	snapshots *snapshots
@@ -90,11 +90,11 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	if o.Engine.Before == nil {
 		o.Engine.Before = func(a, b context.Context) bool { return kit.TurnOf(a).Before(kit.TurnOf(b)) }
 	}
-	book := ledger.New()
+	counts := ledger.New()
 	r := &Reconciler{
 		cloud:     cloud,
 		options:   o,
-		book:      book,
+		ledger:    counts,
 		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		shared:    newCommons(o.DriftInterval),
@@ -105,7 +105,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		started:   o.Now().Truncate(time.Second),
 	}
 	r.reader.each = cloud.EachRead
-	r.engine = engine.New(r.noteRemovals(cloud.Apply), book, o.Engine)
+	r.engine = engine.New(r.noteRemovals(cloud.Apply), counts, o.Engine)
 	return r
 }
 
@@ -114,12 +114,12 @@ func (r *Reconciler) SetNodes(nodes []nodeports.Node) { r.nodes.Update(nodes) }
 
 // AllKnown declares that every LoadBalancer Service of the cluster has been
 // drafted once; from now on shared entries may be removed.
-func (r *Reconciler) AllKnown() { r.book.SetReady() }
+func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 
 // Forget drops all that is remembered of a Service that is gone.
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.drop(o)
-	r.book.Leave(o)
+	r.ledger.Leave(o)
 }
 
 // Distrust drops what is known of a Service, so that the next draft reads all.
@@ -132,8 +132,8 @@ func (r *Reconciler) Recheck(o stack.Owner) { r.snapshots.age(o) }
 // EnterUnknown enters a Service of which nobody knows what it wants, so that nothing
 // shared is removed that it might use. What it is known to want stays entered.
 func (r *Reconciler) EnterUnknown(o stack.Owner) {
-	if !r.book.Knows(o) {
-		r.book.EnterUnknown(o, func(entry stack.Resource) bool { return r.cloud.MayWant(o, entry) })
+	if !r.ledger.Knows(o) {
+		r.ledger.EnterUnknown(o, func(entry stack.Resource) bool { return r.cloud.MayWant(o, entry) })
 	}
 }
 

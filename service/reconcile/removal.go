@@ -17,18 +17,18 @@ func (r *Reconciler) noteRemovals(apply engine.Apply) engine.Apply {
 		for _, s := range b.Steps {
 			if removesShared(s) {
 				removed = append(removed, s.Target)
-				r.book.BeginRemoval(s.Target)
+				r.ledger.BeginRemoval(s.Target)
 				r.shared.drop(s.Target.Key)
 			}
 		}
 		defer func() {
 			for _, target := range removed {
-				r.book.EndRemoval(target, r.options.Now())
+				r.ledger.EndRemoval(target, r.options.Now())
 			}
 		}()
 		r.removed.begin(b)
 		outcomes := apply(ctx, b)
-		r.removed.end(b, outcomes, r.options.Now(), r.book)
+		r.removed.end(b, outcomes, r.options.Now(), r.ledger)
 		r.newcomer.note(b, outcomes, r.options.Now())
 		return outcomes
 	}
@@ -47,7 +47,7 @@ func (r *Reconciler) loadRemoved(ctx context.Context, d *Draft) error {
 		if _, found := d.Have.Get(want.Key); !found || want.Ownership != stack.Shared {
 			continue
 		}
-		ongoing, removed := r.book.RemovedSince(want, d.read)
+		ongoing, removed := r.ledger.RemovedSince(want, d.read)
 		again = again || removed
 		if ongoing == nil {
 			continue

@@ -74,7 +74,7 @@ func (r *removed) fill(step plan.Step, again bool) {
 
 // end takes over what became of a batch. What is shared may have been left to others, who
 // wanted it when the call was made.
-func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book *ledger.Book) {
+func (r *removed) end(b plan.Batch, outcomes []plan.Outcome, now time.Time, book *ledger.Ledger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, o := range outcomes[:min(len(outcomes), len(b.Steps))] {

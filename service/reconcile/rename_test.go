@@ -31,7 +31,7 @@ func (a answers) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return
 func lingering(w *world, takes time.Duration) *process {
 	w.refusesTaken = true
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
-	bound.Fresh = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+	bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
 	read, apply := bound.Read, bound.Apply
 	bound.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
 		found := read(ctx, scopes)

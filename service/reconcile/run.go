@@ -81,7 +81,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 // wait is when to look again, and whether at all, after a run.
 func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
 	switch wait, waits = report.Wait(); {
-	case d.Plan.HeldBy(plan.ByLedger) && r.book.Ready():
+	case d.Plan.HeldBy(plan.ByLedger) && r.ledger.Ready():
 		return sharedWait, true
 	case d.Plan.HeldBy(plan.ByLedger):
 		return ledgerWait, true
@@ -234,7 +234,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 
 // readLeft reads what is left of a Service after a run that released it.
 func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Report) providers.Read {
-	scope := r.cloud.Trace(d.Owner, d.Job.Service)
+	scope := r.cloud.OwnedScope(d.Owner, d.Job.Service)
 	if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, report) {
 		scope.Only = ownKinds(d, report)
 	}
@@ -245,7 +245,7 @@ func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Repor
 // since: they could not remove what this Service still used, and nobody else will.
 func (r *Reconciler) isLastReferrer(o stack.Owner, report engine.Report) bool {
 	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
-		return res.Step.ID.Action == plan.Forget && len(r.book.Others(o, res.Step.Target)) == 0
+		return res.Step.ID.Action == plan.Forget && len(r.ledger.Others(o, res.Step.Target)) == 0
 	})
 }
 
@@ -270,7 +270,7 @@ func ownKinds(d *Draft, report engine.Report) []stack.Kind {
 // Exists asks the cloud whether anything is left that is proven to be the Service's.
 func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, error) {
 	o := OwnerOf(svc)
-	found := r.reader.Read(ctx, r.cloud.Trace(o, svc))
+	found := r.reader.Read(ctx, r.cloud.OwnedScope(o, svc))
 	if found.Err != nil {
 		return false, found.Err
 	}
@@ -287,7 +287,7 @@ func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
 		if res.Proof == stack.None || res.Ownership == stack.External || r.cloud.Rules.Kinds[res.Key.Kind].Within.Inherent {
 			return false
 		}
-		return res.Ownership == stack.Owned || len(r.book.Others(o, res)) == 0
+		return res.Ownership == stack.Owned || len(r.ledger.Others(o, res)) == 0
 	})
 }
 

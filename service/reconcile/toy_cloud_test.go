@@ -58,8 +58,8 @@ func toyCloud() providers.Cloud[string, struct{}] {
 			}
 			return nodeports.Filter{}
 		},
-		Trace:      trace,
-		Scope:      func(in providers.Input[string]) (providers.Scope, error) { return trace(in.Identity), nil },
+		OwnedScope: ownedScope,
+		Scope:      func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
 		Build:      build,
 		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
 		MayWant:    func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
@@ -73,7 +73,7 @@ func toyCloud() providers.Cloud[string, struct{}] {
 	}
 }
 
-func trace(id providers.Identity[string]) providers.Scope {
+func ownedScope(id providers.Identity[string]) providers.Scope {
 	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{By: "mark", Value: id.Owner.UID}}}
 }
 

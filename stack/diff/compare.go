@@ -17,7 +17,7 @@ import (
 // ledger says; a shared one is forgotten instead of deleted while anybody else
 // wants it, and held while the ledger does not yet know everybody. With a held
 // step goes everything that needs it and its whole replacement.
-func Compare(want, have *stack.Stack, rules Rules, l ledger.Ledger) plan.Plan {
+func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c := comparison{
 		rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have),
 		fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, holds: map[plan.StepID]plan.Verdict{},
@@ -45,7 +45,7 @@ func Compare(want, have *stack.Stack, rules Rules, l ledger.Ledger) plan.Plan {
 // comparison is the state of one Compare.
 type comparison struct {
 	rules      Rules
-	ledger     ledger.Ledger
+	ledger     ledger.View
 	owner      stack.Owner
 	want, have resources
 	parents    []stack.Key // the wanted keys, what a resource is In before it
@@ -260,7 +260,7 @@ func (c *comparison) replace(w, found stack.Resource, rule Rule) {
 // update makes one step for every call that the differing fields need.
 func (c *comparison) update(w, found stack.Resource, rule Rule, diffs []plan.Change) {
 	w.ID, w.Proof, w.State = found.ID, found.Proof, found.State
-	w.Spec = rule.settled(w.Spec, found.Spec)
+	w.Spec = rule.keepSticky(w.Spec, found.Spec)
 	w, diffs = c.leaveFixed(w, found, rule, diffs)
 	reason := plan.Changed
 	if c.fresh[w.In] {

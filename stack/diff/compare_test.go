@@ -13,7 +13,7 @@ import (
 
 type compareCase struct {
 	want, have *stack.Stack
-	ledger     *ledger.Book
+	ledger     *ledger.Ledger
 	rules      func(*diff.Rules)
 	plan       []string
 }

@@ -84,9 +84,9 @@ func isEmpty(v any) bool {
 // isUnset tells whether a value says nothing: its zero value, or an empty list.
 func isUnset(v any) bool { return isEmpty(v) || reflect.ValueOf(v).IsZero() }
 
-// settled fills sticky fields of the wanted spec with what was found, so that a
+// keepSticky fills sticky fields of the wanted spec with what was found, so that a
 // call that writes several fields does not reset them.
-func (r Rule) settled(want, found stack.Spec) stack.Spec {
+func (r Rule) keepSticky(want, found stack.Spec) stack.Spec {
 	for _, f := range stack.Fields(found) {
 		if !slices.Contains(r.Sticky, f.Name) {
 			continue

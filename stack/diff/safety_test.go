@@ -25,7 +25,7 @@ func TestCounted(t *testing.T) {
 			plan: []string{"held delete rule/80: ledger", "held delete lb: needs delete rule/80"},
 		},
 		"a use that is known is enough": {
-			want: wish(), have: found(base, ruleFor("80")), ledger: func() *ledger.Book {
+			want: wish(), have: found(base, ruleFor("80")), ledger: func() *ledger.Ledger {
 				l := ledger.New()
 				l.Enter(stack.Owner{Name: "b"}, []stack.Resource{ruleFor("80")})
 				return l

@@ -23,7 +23,7 @@ func TestYield(t *testing.T) {
 	port := slot(owned(key("listener", "80"), key("lb", "shop"), listener{}), "port 80")
 	want := wish(shared("shop"), port)
 	older, younger := ledger.New(), ledger.New()
-	for book, at := range map[*ledger.Book]int64{older: 1, younger: 3} {
+	for book, at := range map[*ledger.Ledger]int64{older: 1, younger: 3} {
 		book.SetReady()
 		book.EnterSince(me, time.Unix(2, 0), want.Resources)
 		book.EnterSince(stack.Owner{Namespace: "ns", Name: "other", UID: "2"}, time.Unix(at, 0), want.Resources)

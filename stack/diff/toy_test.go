@@ -141,7 +141,7 @@ func leftover(s *stack.Stack) *stack.Stack {
 	return s
 }
 
-func knowing(others map[string][]string) *ledger.Book {
+func knowing(others map[string][]string) *ledger.Ledger {
 	l := ledger.New()
 	l.SetReady()
 	for owner, rules := range others {
@@ -184,4 +184,4 @@ func lines(p plan.Plan) []string {
 	return out
 }
 
-func unready() *ledger.Book { return ledger.New() }
+func unready() *ledger.Ledger { return ledger.New() }

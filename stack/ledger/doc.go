@@ -3,5 +3,5 @@
 // It is the memory behind shared entries: an entry of a shared object, such as
 // a firewall rule, goes only with the last Service that wants it. The ledger is
 // in memory and is filled from the Services of the cluster; pure code gets it
-// as the interface [Ledger]. Start there.
+// as the interface [View]. Start there.
 package ledger

@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Ledger tells who else wants what is shared.
-type Ledger interface {
+// View tells who else wants what is shared.
+type View interface {
 	// Ready tells whether every LoadBalancer Service of the cluster is entered.
 	// Until then nobody knows that an entry is unwanted, so none is removed.
 	Ready() bool
@@ -35,8 +35,8 @@ type slotID struct {
 	slot   string
 }
 
-// Book is the ledger of one process. The zero value is not usable; see New.
-type Book struct {
+// Ledger is the ledger of one process, a [View] that is written as well. The zero value is not usable; see New.
+type Ledger struct {
 	mu      sync.RWMutex
 	ready   bool
 	owners  map[stack.Owner][]stack.Resource
@@ -51,9 +51,9 @@ type Book struct {
 	removals map[entryID]*removal
 }
 
-// New returns an empty book that is not ready.
-func New() *Book {
-	return &Book{
+// New returns an empty ledger that is not ready.
+func New() *Ledger {
+	return &Ledger{
 		owners:  map[stack.Owner][]stack.Resource{},
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		unknown: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
@@ -61,33 +61,33 @@ func New() *Book {
 }
 
 // SetReady declares that every Service of the cluster is entered.
-func (b *Book) SetReady() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ready = true
+func (l *Ledger) SetReady() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ready = true
 }
 
-// Ready implements Ledger.
-func (b *Book) Ready() bool {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.ready
+// Ready implements View.
+func (l *Ledger) Ready() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.ready
 }
 
 // EnterSince is Enter of an owner that was made at a time.
-func (b *Book) EnterSince(owner stack.Owner, since time.Time, resources []stack.Resource) {
-	b.Enter(owner, resources)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.since[owner] = since
+func (l *Ledger) EnterSince(owner stack.Owner, since time.Time, resources []stack.Resource) {
+	l.Enter(owner, resources)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.since[owner] = since
 }
 
 // Enter replaces what the owner wants: the shared entries among the resources.
 // The owner is unknown no longer.
-func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.drop(owner)
+func (l *Ledger) Enter(owner stack.Owner, resources []stack.Resource) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(owner)
 	var entries []stack.Resource
 	shared := map[stack.Key]bool{}
 	for _, r := range resources {
@@ -96,75 +96,75 @@ func (b *Book) Enter(owner stack.Owner, resources []stack.Resource) {
 	for _, r := range resources {
 		if r.Slot != "" && shared[r.In] {
 			at := slotID{r.In, r.Slot}
-			if b.slots[at] == nil {
-				b.slots[at] = map[stack.Owner]bool{}
+			if l.slots[at] == nil {
+				l.slots[at] = map[stack.Owner]bool{}
 			}
-			b.slots[at][owner] = true
+			l.slots[at][owner] = true
 		}
 		if r.Ownership != stack.Shared {
 			continue
 		}
 		entries = append(entries, r)
 		id := entryID{r.In, r.Key}
-		if b.wanting[id] == nil {
-			b.wanting[id] = map[stack.Owner]bool{}
+		if l.wanting[id] == nil {
+			l.wanting[id] = map[stack.Owner]bool{}
 		}
-		b.wanting[id][owner] = true
+		l.wanting[id][owner] = true
 	}
-	b.owners[owner] = entries
+	l.owners[owner] = entries
 }
 
 // EnterUnknown enters an owner whose wishes cannot be computed; might must err on yes.
 // What the owner wanted before stays entered as well.
-func (b *Book) EnterUnknown(owner stack.Owner, might func(stack.Resource) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.unknown[owner] = might
+func (l *Ledger) EnterUnknown(owner stack.Owner, might func(stack.Resource) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unknown[owner] = might
 }
 
 // Knows tells whether the wishes of the owner are entered. Those of one that is
 // unknown are not.
-func (b *Book) Knows(owner stack.Owner) bool {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	_, ok := b.owners[owner]
+func (l *Ledger) Knows(owner stack.Owner) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, ok := l.owners[owner]
 	return ok
 }
 
 // Leave removes the owner: it wants nothing any more.
-func (b *Book) Leave(owner stack.Owner) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.drop(owner)
+func (l *Ledger) Leave(owner stack.Owner) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(owner)
 }
 
-func (b *Book) drop(owner stack.Owner) {
-	for _, r := range b.owners[owner] {
+func (l *Ledger) drop(owner stack.Owner) {
+	for _, r := range l.owners[owner] {
 		id := entryID{r.In, r.Key}
-		delete(b.wanting[id], owner)
-		if len(b.wanting[id]) == 0 {
-			delete(b.wanting, id)
+		delete(l.wanting[id], owner)
+		if len(l.wanting[id]) == 0 {
+			delete(l.wanting, id)
 		}
 	}
-	for at, owners := range b.slots {
+	for at, owners := range l.slots {
 		if delete(owners, owner); len(owners) == 0 {
-			delete(b.slots, at)
+			delete(l.slots, at)
 		}
 	}
-	delete(b.owners, owner)
-	delete(b.unknown, owner)
-	delete(b.since, owner)
+	delete(l.owners, owner)
+	delete(l.unknown, owner)
+	delete(l.since, owner)
 }
 
-// Older implements Ledger.
-func (b *Book) Older(me stack.Owner, entry stack.Resource) (oldest stack.Owner, found bool) {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	wanting := b.wanting[entryID{entry.In, entry.Key}]
+// Older implements View.
+func (l *Ledger) Older(me stack.Owner, entry stack.Resource) (oldest stack.Owner, found bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	wanting := l.wanting[entryID{entry.In, entry.Key}]
 	if entry.Slot != "" {
-		wanting = b.slots[slotID{entry.In, entry.Slot}]
+		wanting = l.slots[slotID{entry.In, entry.Slot}]
 	}
-	before := func(a, o stack.Owner) bool { return cmp.Or(b.since[a].Compare(b.since[o]), a.Compare(o)) < 0 }
+	before := func(a, o stack.Owner) bool { return cmp.Or(l.since[a].Compare(l.since[o]), a.Compare(o)) < 0 }
 	for o := range wanting {
 		if o != me && before(o, me) && (!found || before(o, oldest)) {
 			oldest, found = o, true
@@ -173,15 +173,15 @@ func (b *Book) Older(me stack.Owner, entry stack.Resource) (oldest stack.Owner, 
 	return oldest, found
 }
 
-// Others implements Ledger.
-func (b *Book) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
+// Others implements View.
+func (l *Ledger) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	found := map[stack.Owner]bool{}
-	for o := range b.wanting[entryID{entry.In, entry.Key}] {
+	for o := range l.wanting[entryID{entry.In, entry.Key}] {
 		found[o] = true
 	}
-	for o, might := range b.unknown {
+	for o, might := range l.unknown {
 		if might(entry) {
 			found[o] = true
 		}
@@ -190,13 +190,13 @@ func (b *Book) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 	return slices.SortedFunc(maps.Keys(found), stack.Owner.Compare)
 }
 
-// Entries implements Ledger.
-func (b *Book) Entries(object stack.Key) []stack.Resource {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
+// Entries implements View.
+func (l *Ledger) Entries(object stack.Key) []stack.Resource {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	var out []stack.Resource
-	for _, o := range slices.SortedFunc(maps.Keys(b.owners), stack.Owner.Compare) {
-		for _, r := range b.owners[o] {
+	for _, o := range slices.SortedFunc(maps.Keys(l.owners), stack.Owner.Compare) {
+		for _, r := range l.owners[o] {
 			if r.In == object {
 				out = append(out, r)
 			}

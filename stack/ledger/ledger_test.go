@@ -34,46 +34,46 @@ func names(owners []stack.Owner) []string {
 func TestOthers(t *testing.T) {
 	yes := func(stack.Resource) bool { return true }
 	for name, tc := range map[string]struct {
-		fill  func(*ledger.Book)
+		fill  func(*ledger.Ledger)
 		entry stack.Resource
 		want  []string
 	}{
-		"nobody": {func(*ledger.Book) {}, entry("80"), []string{}},
-		"never oneself": {func(l *ledger.Book) {
+		"nobody": {func(*ledger.Ledger) {}, entry("80"), []string{}},
+		"never oneself": {func(l *ledger.Ledger) {
 			l.Enter(a, []stack.Resource{entry("80")})
 		}, entry("80"), []string{}},
-		"in order": {func(l *ledger.Book) {
+		"in order": {func(l *ledger.Ledger) {
 			l.Enter(c, []stack.Resource{entry("80")})
 			l.Enter(b, []stack.Resource{entry("80")})
 		}, entry("80"), []string{"b", "c"}},
-		"entering replaces": {func(l *ledger.Book) {
+		"entering replaces": {func(l *ledger.Ledger) {
 			l.Enter(b, []stack.Resource{entry("80")})
 			l.Enter(b, []stack.Resource{entry("81")})
 		}, entry("80"), []string{}},
-		"owned ones are not shared": {func(l *ledger.Book) {
+		"owned ones are not shared": {func(l *ledger.Ledger) {
 			owned := entry("80")
 			owned.Ownership = stack.Owned
 			l.Enter(b, []stack.Resource{owned})
 		}, entry("80"), []string{}},
-		"the same key in another object is another entry": {func(l *ledger.Book) {
+		"the same key in another object is another entry": {func(l *ledger.Ledger) {
 			elsewhere := entry("80")
 			elsewhere.In.Name = "sg-2"
 			l.Enter(b, []stack.Resource{elsewhere})
 		}, entry("80"), []string{}},
-		"leaving": {func(l *ledger.Book) {
+		"leaving": {func(l *ledger.Ledger) {
 			l.Enter(b, []stack.Resource{entry("80")})
 			l.Leave(b)
 		}, entry("80"), []string{}},
-		"an unknown owner errs on yes": {func(l *ledger.Book) { l.EnterUnknown(b, yes) }, entry("80"), []string{"b"}},
-		"an unknown owner keeps what was entered before": {func(l *ledger.Book) {
+		"an unknown owner errs on yes": {func(l *ledger.Ledger) { l.EnterUnknown(b, yes) }, entry("80"), []string{"b"}},
+		"an unknown owner keeps what was entered before": {func(l *ledger.Ledger) {
 			l.Enter(b, []stack.Resource{entry("80")})
 			l.EnterUnknown(b, func(stack.Resource) bool { return false })
 		}, entry("80"), []string{"b"}},
-		"entering ends that": {func(l *ledger.Book) {
+		"entering ends that": {func(l *ledger.Ledger) {
 			l.EnterUnknown(b, yes)
 			l.Enter(b, nil)
 		}, entry("80"), []string{}},
-		"leaving ends that": {func(l *ledger.Book) {
+		"leaving ends that": {func(l *ledger.Ledger) {
 			l.EnterUnknown(b, yes)
 			l.Leave(b)
 		}, entry("80"), []string{}},
@@ -116,13 +116,13 @@ func TestEntriesAreThoseOfTheObject(t *testing.T) {
 func TestReadyStays(t *testing.T) {
 	l := ledger.New()
 	if l.Ready() {
-		t.Error("an empty book is ready")
+		t.Error("an empty ledger is ready")
 	}
 	l.SetReady()
 	l.Enter(a, nil)
 	l.Leave(a)
 	if !l.Ready() {
-		t.Error("a ready book is not ready any more")
+		t.Error("a ready ledger is not ready any more")
 	}
 }
 

@@ -20,14 +20,14 @@ type removal struct {
 // BeginRemoval notes that a call is about to remove the entry. It is to be called
 // before the last look at who else wants it: whoever enters after that look then finds
 // the removal, and whoever entered before it is found by the look.
-func (b *Book) BeginRemoval(entry stack.Resource) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (l *Ledger) BeginRemoval(entry stack.Resource) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	id := entryID{entry.In, entry.Key}
-	r := b.removals[id]
+	r := l.removals[id]
 	if r == nil {
 		r = &removal{}
-		b.removals[id] = r
+		l.removals[id] = r
 	}
 	if r.calls == 0 {
 		r.done = make(chan struct{})
@@ -36,10 +36,10 @@ func (b *Book) BeginRemoval(entry stack.Resource) {
 }
 
 // EndRemoval notes that the call has ended, whatever became of it.
-func (b *Book) EndRemoval(entry stack.Resource, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	r := b.removals[entryID{entry.In, entry.Key}]
+func (l *Ledger) EndRemoval(entry stack.Resource, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.removals[entryID{entry.In, entry.Key}]
 	if r == nil || r.calls == 0 {
 		return
 	}
@@ -47,9 +47,9 @@ func (b *Book) EndRemoval(entry stack.Resource, now time.Time) {
 	if r.calls--; r.calls == 0 {
 		close(r.done)
 	}
-	for id, old := range b.removals {
+	for id, old := range l.removals {
 		if old.calls == 0 && now.Sub(old.ended) > removalAge {
-			delete(b.removals, id)
+			delete(l.removals, id)
 		}
 	}
 }
@@ -57,10 +57,10 @@ func (b *Book) EndRemoval(entry stack.Resource, now time.Time) {
 // RemovedSince tells whether what was known of the entry at a time may be wrong,
 // because a call has been removing it since. The channel is closed when that call has
 // ended; nil: it has.
-func (b *Book) RemovedSince(entry stack.Resource, known time.Time) (<-chan struct{}, bool) {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	r := b.removals[entryID{entry.In, entry.Key}]
+func (l *Ledger) RemovedSince(entry stack.Resource, known time.Time) (<-chan struct{}, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	r := l.removals[entryID{entry.In, entry.Key}]
 	switch {
 	case r == nil:
 		return nil, false

@@ -24,10 +24,10 @@ type Fuzzed[C, F any] struct {
 	Name    string
 	Service *corev1.Service
 	// Input is what the loop hands to Build for what the Service has become.
-	Input func(*corev1.Service) (providers.Input[C], annotations.Problems)
-	Facts F
-	Have  *stack.Stack
-	Book  ledger.Ledger
+	Input  func(*corev1.Service) (providers.Input[C], annotations.Problems)
+	Facts  F
+	Have   *stack.Stack
+	Ledger ledger.View
 }
 
 // Fuzzer are the fuzz tests of the pure half of a cloud.
@@ -197,7 +197,7 @@ func (z Fuzzer[C, F]) Read(f *testing.F) {
 				t.Errorf("%s: %v", c.Name, err)
 			}
 		}
-		if err := Sound(diff.Compare(&stack.Stack{Owner: in.Owner}, have, z.Cloud.Rules, c.Book)); err != nil {
+		if err := Sound(diff.Compare(&stack.Stack{Owner: in.Owner}, have, z.Cloud.Rules, c.Ledger)); err != nil {
 			t.Errorf("%s: release: %v", c.Name, err)
 		}
 	})
@@ -246,5 +246,5 @@ func (z Fuzzer[C, F]) compare(c Fuzzed[C, F], want, have *stack.Stack) plan.Plan
 	if z.Cloud.MatchFound != nil {
 		have = z.Cloud.MatchFound(want, have)
 	}
-	return diff.Compare(want, have, z.Cloud.Rules, c.Book)
+	return diff.Compare(want, have, z.Cloud.Rules, c.Ledger)
 }

@@ -55,7 +55,7 @@ func Input[C, F any](cloud *providers.Cloud[C, F], config C, svc *corev1.Service
 }
 
 // ReadyLedger is a ledger of a cluster in which all Services are entered.
-func ReadyLedger() *ledger.Book {
+func ReadyLedger() *ledger.Ledger {
 	l := ledger.New()
 	l.SetReady()
 	return l

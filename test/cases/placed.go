@@ -110,5 +110,5 @@ func (c Placed[C, F]) Run(t testing.TB) Result[C] {
 
 // Fuzzed is the case as a fuzz test begins with it.
 func (c Placed[C, F]) Fuzzed(t testing.TB) Fuzzed[C, F] {
-	return Fuzzed[C, F]{Name: c.Name, Service: c.Service, Facts: c.World.Facts, Have: c.Have(t), Book: ReadyLedger(), Input: c.Input}
+	return Fuzzed[C, F]{Name: c.Name, Service: c.Service, Facts: c.World.Facts, Have: c.Have(t), Ledger: ReadyLedger(), Input: c.Input}
 }

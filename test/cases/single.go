@@ -18,7 +18,7 @@ func Single[C, F any](cloud providers.Cloud[C, F], config C, svc *corev1.Service
 	return Fuzzer[C, F]{
 		Cloud: &cloud, Cases: 1, Found: func(want, _ *stack.Stack) *stack.Stack { return AsFound(want) },
 		Case: func(testing.TB, int) Fuzzed[C, F] {
-			return Fuzzed[C, F]{Name: svc.Name, Service: svc, Facts: facts, Have: &stack.Stack{}, Book: ReadyLedger(), Input: input}
+			return Fuzzed[C, F]{Name: svc.Name, Service: svc, Facts: facts, Have: &stack.Stack{}, Ledger: ReadyLedger(), Input: input}
 		},
 	}
 }

@@ -33,8 +33,8 @@ func Cloud() providers.Cloud[Config, struct{}] {
 			return providers.Reach{Kind: in.Kind, Size: providers.SizeOf(capability(), in.Service)}
 		},
 		Select:      func(providers.Input[Config]) nodeports.Filter { return nodeports.Filter{} },
-		Trace:       trace,
-		Scope:       func(in providers.Input[Config]) (providers.Scope, error) { return trace(in.Identity), nil },
+		OwnedScope:  ownedScope,
+		Scope:       func(in providers.Input[Config]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
 		Build:       build,
 		KeepServing: keepServing,
 		// What is found has the key of what is wanted already: names say it all.
@@ -84,9 +84,9 @@ func readConfig(file io.Reader) (Config, annotations.Problems, error) {
 	return c, nil, nil
 }
 
-// trace says where all that a Service owns can be: at the load balancers that carry
+// ownedScope says where all that a Service owns can be: at the load balancers that carry
 // its mark, and at the openings of its cluster. It needs nothing that the user has written.
-func trace(id providers.Identity[Config]) providers.Scope {
+func ownedScope(id providers.Identity[Config]) providers.Scope {
 	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{
 		{Kind: kindBalancer, By: "owner", Value: markOf(id.Cluster, id.Owner)}, {Kind: kindOpening, By: "cluster", Value: id.Cluster},
 	}}

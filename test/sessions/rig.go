@@ -29,7 +29,7 @@ type Rig[C, F any, S providers.Session[F]] struct {
 	Cloud   providers.Cloud[C, F] // what is pure of it
 	Session S
 	Config  C
-	Book    *ledger.Book
+	Ledger  *ledger.Ledger
 	Engine  *engine.Engine
 	Nodes   []corev1.Node
 	Slices  []*discoveryv1.EndpointSlice
@@ -42,12 +42,12 @@ type Rig[C, F any, S providers.Session[F]] struct {
 
 // New returns a Rig that still needs a session, with some time for now.
 func New[C, F any, S providers.Session[F]](t testing.TB, cloud providers.Cloud[C, F], nodes []corev1.Node) Rig[C, F, S] {
-	return Rig[C, F, S]{TB: t, Cloud: cloud, Nodes: nodes, Book: cases.ReadyLedger(), Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	return Rig[C, F, S]{TB: t, Cloud: cloud, Nodes: nodes, Ledger: cases.ReadyLedger(), Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 }
 
 // Use goes on with a session.
 func (r *Rig[C, F, S]) Use(session S, config C) {
-	r.Session, r.Config, r.Engine = session, config, engine.New(session.Apply, r.Book, engine.Options{})
+	r.Session, r.Config, r.Engine = session, config, engine.New(session.Apply, r.Ledger, engine.Options{})
 }
 
 // Numbered is the n-th Service of a test, as the API server would have completed it. A
@@ -92,7 +92,7 @@ func (r *Rig[C, F, S]) Read(release bool, svcs ...*corev1.Service) []providers.F
 			r.Fatal(err)
 		}
 		if release {
-			s = r.Cloud.Trace(in.Identity)
+			s = r.Cloud.OwnedScope(in.Identity)
 		}
 		scopes = append(scopes, s)
 	}
@@ -111,16 +111,16 @@ func (r *Rig[C, F, S]) Draft(svc *corev1.Service, release bool, have *stack.Stac
 	owner := cases.OwnerOf(svc)
 	have.Owner = owner
 	if release {
-		r.Book.Leave(owner)
-		return diff.Compare(&stack.Stack{Owner: owner}, have, r.Cloud.Rules, r.Book)
+		r.Ledger.Leave(owner)
+		return diff.Compare(&stack.Stack{Owner: owner}, have, r.Cloud.Rules, r.Ledger)
 	}
 	want, problems, err := r.Cloud.Build(r.Input(svc), facts, have)
 	if err != nil || problems.Errors() {
 		r.Fatalf("build: %v %v", err, problems.Strings())
 	}
 	want.Owner = owner
-	r.Book.Enter(owner, want.Resources)
-	return diff.Compare(want, r.Cloud.MatchFound(want, have), r.Cloud.Rules, r.Book)
+	r.Ledger.Enter(owner, want.Resources)
+	return diff.Compare(want, r.Cloud.MatchFound(want, have), r.Cloud.Rules, r.Ledger)
 }
 
 // Together makes or releases all Services at the same time, from one read, and returns

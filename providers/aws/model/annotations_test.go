@@ -138,7 +138,7 @@ func TestInstanceID(t *testing.T) {
 func TestTrace(t *testing.T) {
 	id := identity{Owner: stack.Owner{Namespace: "shop", Name: "web", UID: "u-1"}, Cluster: "kubernetes"}
 	var got []string
-	for _, l := range trace(id).Own {
+	for _, l := range ownedScope(id).Own {
 		got = append(got, string(l.Kind)+" "+l.By+" "+l.Value)
 	}
 	want := []string{

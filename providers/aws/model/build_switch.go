@@ -163,8 +163,8 @@ func admits(r stack.Resource, port int32) bool {
 	return ok && rule.FromPort <= port && port <= rule.ToPort
 }
 
-// later says what follows once new target groups can serve.
-func later(in input, facts *Facts, have *stack.Stack) []string {
+// forecast says what follows once new target groups can serve.
+func forecast(in input, facts *Facts, have *stack.Stack) []string {
 	want, _, err := build(in, facts, have)
 	if err != nil || want == nil {
 		return nil

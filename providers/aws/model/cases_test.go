@@ -43,15 +43,15 @@ func leaves(want *stack.Stack) bool {
 	})
 }
 
-// TestLater: a plan by which a target group joins a listener says what follows.
-func TestLater(t *testing.T) {
+// TestForecast: a plan by which a target group joins a listener says what follows.
+func TestForecast(t *testing.T) {
 	for name, want := range map[string]string{
 		"lbc-nodes-to-pods": "once a target of target-group/tcp-80 is healthy, listener/tcp-80 sends to it alone, without an interruption; 2m0s later the old target group is deleted",
 		"lbc-pods":          "",
 	} {
 		c := suite().Open(t, name)
 		in, _ := c.Input(c.Service)
-		if got := strings.Join(later(in, c.World.Facts, c.Have(t)), "\n"); got != want {
+		if got := strings.Join(forecast(in, c.World.Facts, c.Have(t)), "\n"); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -14,11 +14,11 @@ type (
 	identity = providers.Identity[Config]
 )
 
-// trace says where anything that the Service may own can be found: both kinds of
+// ownedScope says where anything that the Service may own can be found: both kinds of
 // load balancers under their one name, both groups, and the target groups, which
 // outlive their load balancer and are then found by prefix and tag alone. The
 // groups of the nodes are read as well, because rules are left in them.
-func trace(id identity) providers.Scope {
+func ownedScope(id identity) providers.Scope {
 	return providers.Scope{
 		Owner: id.Owner,
 		Own:   ownLookups(id),
@@ -39,14 +39,14 @@ func ownLookups(id identity) []providers.Lookup {
 }
 
 // scope says what Build must know: the subnets of the VPC, the instances of the
-// nodes and the groups they are in. Owned things are those of trace, whatever
+// nodes and the groups they are in. Owned things are those of ownedScope, whatever
 // kind is wanted, so that a load balancer of the other kind is seen and goes.
 func scope(in input) (providers.Scope, error) {
 	id := in.Identity
 	if in.Kind == LBC {
 		id.Places = map[string]string{groupKey.Name: groupKey.Get(in.Values), adoptKey.Name: adoptKey.Get(in.Values)}
 	}
-	s := trace(id)
+	s := ownedScope(id)
 	s.Nodes = in.Backends.Nodes
 	s.Facts = append(s.Facts, providers.Lookup{Kind: KindSubnets, By: ByVPC, Value: in.Config.VPC})
 	if in.Kind == LBC {
@@ -64,12 +64,12 @@ func scope(in input) (providers.Scope, error) {
 	return s, nil
 }
 
-// fresh is scope for a Service for which nothing was ever made. Creating a load
+// scopeForCreate is scope for a Service for which nothing was ever made. Creating a load
 // balancer or a target group answers with the one that has the name if there is
 // one, so these are looked up; a security group of a taken name is refused.
 // Source: API references of Elastic Load Balancing (CreateLoadBalancer,
 // CreateTargetGroup) and EC2 (CreateSecurityGroup).
-func fresh(in input) (providers.Scope, error) {
+func scopeForCreate(in input) (providers.Scope, error) {
 	s, err := scope(in)
 	balancer := KindClassic
 	if in.Kind != CLB {

@@ -291,7 +291,7 @@ func TestReleaseWithoutNodes(t *testing.T) {
 		w := r.classicWish(owner(1))
 		w.nodeGroup = r.seed.DefaultGroup // it has no tag of the cluster
 		r.walk(w.owner, w.stack())
-		trace := r.cloud.Trace(r.identity(w.owner))
+		trace := r.cloud.OwnedScope(r.identity(w.owner))
 		found := r.session.Read(t.Context(), []providers.Scope{trace})
 		noFaults(t, found)
 		rules := found[0].Have.Of(model.KindNodeRule)

@@ -31,7 +31,7 @@ type rig struct {
 	sim     *simtest.Running
 	session *Session
 	seed    simaws.Seed
-	book    *ledger.Book
+	book    *ledger.Ledger
 	engine  *engine.Engine
 	config  model.Config
 	cloud   providers.Cloud[model.Config, *model.Facts] // what is pure of it
@@ -95,7 +95,7 @@ func (r *rig) nodes(n int) nodeports.NodeSet {
 
 // scope is what a deep read of a Service looks up.
 func (r *rig) scope(o stack.Owner) providers.Scope {
-	s := r.cloud.Trace(r.identity(o))
+	s := r.cloud.OwnedScope(r.identity(o))
 	s.Nodes = r.nodes(len(r.seed.Nodes))
 	s.Facts = append(s.Facts,
 		providers.Lookup{Kind: model.KindSubnets, By: model.ByVPC},

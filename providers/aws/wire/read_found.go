@@ -32,16 +32,16 @@ func (r *read) found(scope providers.Scope) providers.Found[*model.Facts] {
 		have.Resources = append(have.Resources, r.groupNetworkStack(v, group)...)
 	}
 	have.Resources = append(have.Resources, r.nodeRuleStack(v)...)
-	r.settle(v, have)
+	r.pendWhileUnchecked(v, have)
 	have.Sort()
 	out.Have = have
 	out.Blind, out.Err = r.faults(scope, v)
 	return out
 }
 
-// settle takes a Network Load Balancer that has none but unchecked targets in one of its
+// pendWhileUnchecked takes a Network Load Balancer that has none but unchecked targets in one of its
 // groups for one that is still being made, where a Classic Load Balancer of the Service serves.
-func (r *read) settle(v *view, have *stack.Stack) {
+func (r *read) pendWhileUnchecked(v *view, have *stack.Stack) {
 	if classic, ok := have.Get(model.ClassicKey()); !ok || classic.Proof == stack.None {
 		return
 	}

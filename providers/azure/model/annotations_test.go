@@ -75,7 +75,7 @@ func TestProbePort(t *testing.T) {
 func TestTrace(t *testing.T) {
 	id := identity{Owner: stack.Owner{Namespace: "shop", Name: "web", UID: "257b9655-5137-4ad2-b091-ef3f07043ad3"}, Cluster: "kubernetes", Config: testConfig()}
 	var got []string
-	for _, l := range Trace(id).Own {
+	for _, l := range OwnedScope(id).Own {
 		got = append(got, string(l.Kind)+" "+l.By+" "+l.Value)
 	}
 	const base = "a257b965551374ad2b091ef3f07043ad"
@@ -84,7 +84,7 @@ func TestTrace(t *testing.T) {
 		t.Errorf("own (-want +got):\n%s", d)
 	}
 	id.Places = map[string]string{groupKey.Name: " Theirs ", linkGroupKey.Name: "a/b"}
-	told := slices.DeleteFunc(Trace(id).Facts, func(l providers.Lookup) bool { return l.By != ByToldGroup })
+	told := slices.DeleteFunc(OwnedScope(id).Facts, func(l providers.Lookup) bool { return l.By != ByToldGroup })
 	if d := cmp.Diff([]providers.Lookup{{Kind: KindPublicIP, By: ByToldGroup, Value: "theirs"}}, told); d != "" {
 		t.Errorf("groups of the user (-want +got):\n%s", d)
 	}

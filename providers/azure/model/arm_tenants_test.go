@@ -21,7 +21,7 @@ type tenant struct {
 // together plans several Services at once and does what is ready of all of them in
 // shared batches, until nothing is left to do. Nil tenants are released. With a
 // budget of calls it stops when that is spent, as a process that dies.
-func (a *arm) together(tenants map[stack.Owner]*tenant, book *ledger.Book, calls int) {
+func (a *arm) together(tenants map[stack.Owner]*tenant, book *ledger.Ledger, calls int) {
 	a.t.Helper()
 	for round := 0; calls > 0; round++ {
 		if round > 8 {
@@ -78,7 +78,7 @@ func (a *arm) together(tenants map[stack.Owner]*tenant, book *ledger.Book, calls
 
 // settle plans and runs a Service until nothing is left to do, and returns the
 // first plan. wanted nil: the Service is released.
-func (a *arm) settle(owner stack.Owner, tn *tenant, book *ledger.Book) (first plan.Plan, refused []error) {
+func (a *arm) settle(owner stack.Owner, tn *tenant, book *ledger.Ledger) (first plan.Plan, refused []error) {
 	a.t.Helper()
 	for round := 0; ; round++ {
 		if round > 6 {
@@ -111,7 +111,7 @@ func (a *arm) settle(owner stack.Owner, tn *tenant, book *ledger.Book) (first pl
 	}
 }
 
-func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Book) plan.Plan {
+func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Ledger) plan.Plan {
 	a.t.Helper()
 	have := a.have(owner)
 	want := &stack.Stack{Owner: owner}

@@ -30,7 +30,7 @@ func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 func (c testCase) fuzzed(t testing.TB) fuzzed {
 	a, book := c.arm(t)
 	return fuzzed{
-		Name: c.Name, Service: c.service, Facts: a.read(), Have: a.have(cases.OwnerOf(c.service)), Book: book,
+		Name: c.Name, Service: c.service, Facts: a.read(), Have: a.have(cases.OwnerOf(c.service)), Ledger: book,
 		Input: func(svc *corev1.Service) (providers.Input[Config], annotations.Problems) {
 			tn := c.tenant(svc)
 			return tn.in, tn.problems

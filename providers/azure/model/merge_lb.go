@@ -186,7 +186,7 @@ func (g *lbMerge) writeEntries(s plan.Step, want Entries) error {
 		return err
 	}
 	g.keepRules(base, rules)
-	if err := g.settle(base, want, names); err != nil {
+	if err := g.putFrontends(base, want, names); err != nil {
 		return err
 	}
 	for _, pool := range want.Pools {

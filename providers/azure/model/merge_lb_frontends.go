@@ -83,10 +83,10 @@ func (g *lbMerge) newHolder(name, base string) (string, error) {
 	return "", refuse("other Services")
 }
 
-// settle makes the wanted frontends be there. One that has another address is
+// putFrontends makes the wanted frontends be there. One that has another address is
 // made anew under its name in the same PUT; if others still use the old address,
 // that goes on under one of their names.
-func (g *lbMerge) settle(base string, want Entries, names map[string]string) error {
+func (g *lbMerge) putFrontends(base string, want Entries, names map[string]string) error {
 	for _, f := range want.Frontends {
 		if names[lower(f.Name)] != f.Name {
 			continue // somebody else's

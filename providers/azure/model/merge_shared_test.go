@@ -82,7 +82,7 @@ func TestSharedIP(t *testing.T) {
 }
 
 // sharing makes three Services on one address: the first has it, the others ask for it.
-func (a *arm) sharing(kind string, book *ledger.Book) []*tenant {
+func (a *arm) sharing(kind string, book *ledger.Ledger) []*tenant {
 	a.t.Helper()
 	var out []*tenant
 	values := map[string]string{}

@@ -37,11 +37,11 @@ const (
 	KindSubnet stack.Kind = "subnet"
 )
 
-// Trace says where anything that the Service may own can be found, from its
+// OwnedScope says where anything that the Service may own can be found, from its
 // identity alone: in every load balancer of the cluster, in the security group,
 // and by tags among the public IPs and private link services of the cluster's
 // groups, and of those that the user has named.
-func Trace(id identity) providers.Scope {
+func OwnedScope(id identity) providers.Scope {
 	if id.Config.PodIP() {
 		return tracePods(id)
 	}
@@ -75,7 +75,7 @@ func Trace(id identity) providers.Scope {
 // scope says besides what Build must know: zones, subnets, public IPs of a group
 // that the user names, and who is behind the nodes.
 func scope(in input) (providers.Scope, error) {
-	s := Trace(in.Identity)
+	s := OwnedScope(in.Identity)
 	if in.Config.PodIP() {
 		return wantingPods(s, in), nil
 	}

@@ -77,7 +77,7 @@ func inputOf(config Config, cluster string, svc *corev1.Service, nodes []corev1.
 }
 
 // arm builds what is there before the case's Service is looked at.
-func (c testCase) arm(t testing.TB) (*arm, *ledger.Book) {
+func (c testCase) arm(t testing.TB) (*arm, *ledger.Ledger) {
 	t.Helper()
 	a, book := newARM(t, c.config, c.world.ClusterName, c.world.Facts), cases.ReadyLedger()
 	a.facts.Subnets = maps.Clone(a.facts.Subnets)

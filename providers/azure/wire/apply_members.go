@@ -195,7 +195,7 @@ type crowd struct {
 // write writes each member once, all at a time since writes take long and the limits
 // keep the calls apart, and returns the faults by its id.
 func (c *crowd) write() map[string]error {
-	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(c.wishes)), func(id string) bool { return c.memory.settled(id, c.wishes[id]) })
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(c.wishes)), func(id string) bool { return c.memory.leftAs(id, c.wishes[id]) })
 	c.glance(ids)
 	var mu sync.Mutex
 	errs := map[string]error{}

@@ -24,7 +24,7 @@ type edit struct {
 // is not known.
 func (s *Session) moved(path string, moves []move, err error) {
 	if err != nil {
-		s.memory.unsettle(path)
+		s.memory.forgetMember(path)
 		s.memory.note(path, nil, err, s.now())
 		return
 	}
@@ -35,16 +35,16 @@ func (s *Session) moved(path string, moves []move, err error) {
 	s.memory.enter(w, s.now())
 }
 
-// unsettle forgets how a member stands to pools.
-func (m *listMemory) unsettle(member string) {
+// forgetMember forgets how a member stands to pools.
+func (m *listMemory) forgetMember(member string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.late, func(key string, _ edit) bool { return strings.HasPrefix(key, strings.ToLower(member)+" ") })
 }
 
-// settled tells whether this process has left a member as it is wished, and has read no
+// leftAs tells whether this process has left a member as it is wished, and has read no
 // list since: whoever wishes it still has looked before that.
-func (m *listMemory) settled(member string, wish membership) bool {
+func (m *listMemory) leftAs(member string, wish membership) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for pool, join := range wish {

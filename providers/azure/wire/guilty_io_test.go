@@ -42,7 +42,7 @@ func guiltyOn(kind stack.Kind, operation, mark string, spoil func(stack.Spec) st
 		t.Helper()
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
 		return props.Shared{
-			Engine: engine.New(r.Session.Apply, r.Book, engine.Options{PerOwner: 100}), Mark: mark,
+			Engine: engine.New(r.Session.Apply, r.Ledger, engine.Options{PerOwner: 100}), Mark: mark,
 			Calls: func() int { return r.writes(operation) },
 			Step: func(n int, bad bool) plan.Step {
 				step := r.stepOf(n, kind)
@@ -86,7 +86,7 @@ func TestGuiltyPods(t *testing.T) {
 	props.Guilty(t, func(t *testing.T) props.Shared {
 		r := podRig(t, simazure.Options{})
 		return props.Shared{
-			Engine: engine.New(r.Session.Apply, r.Book, engine.Options{PerOwner: 100}), Mark: bad,
+			Engine: engine.New(r.Session.Apply, r.Ledger, engine.Options{PerOwner: 100}), Mark: bad,
 			Calls: func() int { return r.writes("network.ServiceGateways.UpdateAddressLocations") },
 			Step: func(n int, wrong bool) plan.Step {
 				svc := toPods(n)

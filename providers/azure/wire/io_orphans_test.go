@@ -39,7 +39,7 @@ func (r *rig) state() map[string]string {
 // forget lets Services go without the program: nobody wants their things any more.
 func (r *rig) forget(svcs ...*corev1.Service) {
 	for _, svc := range svcs {
-		r.Book.Leave(cases.OwnerOf(svc))
+		r.Ledger.Leave(cases.OwnerOf(svc))
 	}
 	r.Now = r.Now.Add(time.Minute)
 }
@@ -48,7 +48,7 @@ func (r *rig) forget(svcs ...*corev1.Service) {
 func (r *rig) another(cluster string) *rig {
 	r.Helper()
 	other := *r
-	other.Cluster, other.Book = cluster, cases.ReadyLedger()
+	other.Cluster, other.Ledger = cluster, cases.ReadyLedger()
 	other.openAs(cluster, r.Config)
 	other.Session.limits = r.Session.limits
 	return &other

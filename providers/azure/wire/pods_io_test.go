@@ -208,7 +208,7 @@ func TestPodsOneWrong(t *testing.T) {
 		wrong, _ := steps[1].Target.Spec.(model.Pods)
 		wrong.Addresses = []model.PodAddress{{Location: wrong.Addresses[0].Location, Address: "fd00::1"}}
 		steps[1].Target.Spec = wrong
-		out := r.Session.Apply(t.Context(), plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: r.Book})
+		out := r.Session.Apply(t.Context(), plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: r.Ledger})
 		if out[0].Err != nil || out[2].Err != nil || !fault.Is(out[1].Err, fault.Invalid) {
 			t.Errorf("got %v, %v, %v, want only the second refused", out[0].Err, out[1].Err, out[2].Err)
 		}

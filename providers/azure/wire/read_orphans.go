@@ -30,7 +30,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	orphans := w.sorted()
 	scopes := make([]providers.Scope, 0, len(orphans))
 	for _, o := range orphans {
-		scope := model.Trace(providers.Identity[model.Config]{Owner: o.owner, Cluster: s.cluster, Config: s.config})
+		scope := model.OwnedScope(providers.Identity[model.Config]{Owner: o.owner, Cluster: s.cluster, Config: s.config})
 		scope.Nodes = nodeports.Select(live.Nodes, nodeports.Filter{}) // their addresses are somebody's
 		scopes = append(scopes, scope)
 	}
@@ -90,7 +90,7 @@ func newSweep(s *Session, live providers.Live) *sweep {
 // look reads what could carry marks. What cannot be seen as a whole is an error,
 // since marks of one thing may be on another.
 func (w *sweep) look(ctx context.Context) error {
-	scope := model.Trace(providers.Identity[model.Config]{Cluster: w.cluster, Config: w.config})
+	scope := model.OwnedScope(providers.Identity[model.Config]{Cluster: w.cluster, Config: w.config})
 	w.read = newRead(ctx, w.Session, []providers.Scope{scope})
 	if w.config.PodIP() {
 		kit.Together(

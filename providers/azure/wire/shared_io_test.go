@@ -114,7 +114,7 @@ func TestInterfacesLeaveTogether(t *testing.T) {
 func (r *rig) tryTogether(svcs []*corev1.Service) {
 	r.Helper()
 	for _, svc := range svcs {
-		r.Book.Leave(cases.OwnerOf(svc))
+		r.Ledger.Leave(cases.OwnerOf(svc))
 	}
 	r.Together(true, svcs...)
 }

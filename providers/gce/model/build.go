@@ -86,7 +86,7 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 	if have == nil {
 		have = &stack.Stack{}
 	}
-	in = settle(in, have)
+	in = withEffectiveKind(in, have)
 	b := &builder{
 		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{Rules()},
 		scheme: SchemeInternal, neg: usesNEG(in, have), ips: map[string]ipChoice{},

@@ -223,8 +223,8 @@ func TestScope(t *testing.T) {
 	if d := cmp.Diff([]string{"zones", "subnetworks"}, facts); d != "" {
 		t.Errorf("facts (-want +got)\n%s", d)
 	}
-	if own := len(Trace(in.Identity).Own); own != len(s.Own) {
-		t.Errorf("trace looks for %d names, scope for %d", own, len(s.Own))
+	if own := len(OwnedScope(in.Identity).Own); own != len(s.Own) {
+		t.Errorf("ownedScope looks for %d names, scope for %d", own, len(s.Own))
 	}
 }
 

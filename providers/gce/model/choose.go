@@ -168,9 +168,9 @@ func partFound(chosen string, have *stack.Stack) string {
 	return ""
 }
 
-// settle puts the kind into the input; if it is another than the Service chose,
+// withEffectiveKind puts the kind into the input; if it is another than the Service chose,
 // the annotations are read anew as those of that kind.
-func settle(in input, have *stack.Stack) input {
+func withEffectiveKind(in input, have *stack.Stack) input {
 	kind := kindOf(in, have)
 	if kind != in.Kind {
 		in.Kind = kind

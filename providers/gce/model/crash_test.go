@@ -342,7 +342,7 @@ func between(t *testing.T, from string, start *stack.Stack, to testCase) {
 	}
 	// The loop has written the finalizers of what it makes before anything fails.
 	svc := to.Service.DeepCopy()
-	svc.Finalizers = append(svc.Finalizers, finalizers(settle(in, start), start)...)
+	svc.Finalizers = append(svc.Finalizers, finalizers(withEffectiveKind(in, start), start)...)
 	to.Service = svc
 	whole := &strict{t: t, have: start.Clone()}
 	steps := whole.converge(to, -1)

@@ -12,7 +12,7 @@ import (
 // project. The kind is the one of a new load balancer; a live one may be of an
 // older kind, always of the same scheme.
 func reach(in input) providers.Reach {
-	in = settle(in, &stack.Stack{})
+	in = withEffectiveKind(in, &stack.Stack{})
 	r := providers.Reach{
 		Kind: in.Kind, Internet: in.Kind == TargetPool || in.Kind == NetLB, Internal: "Internal",
 		Names: slices.Concat(

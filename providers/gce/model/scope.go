@@ -16,9 +16,9 @@ type (
 	identity = providers.Identity[Config]
 )
 
-// Trace says where anything that the Service may own can be found: under all of
+// OwnedScope says where anything that the Service may own can be found: under all of
 // its names, of every kind, and the shared things that its own refer to.
-func Trace(id identity) providers.Scope {
+func OwnedScope(id identity) providers.Scope {
 	return providers.Scope{Owner: id.Owner, Own: OwnLookups(id, nil), Facts: []providers.Lookup{{Kind: FactZones, By: byRegion}}}
 }
 
@@ -53,11 +53,11 @@ func Scope(in input) (providers.Scope, error) {
 	return s, nil
 }
 
-// fresh is scope for a Service of which nothing can be there: its kind is what it
+// scopeForCreate is scope for a Service of which nothing can be there: its kind is what it
 // asks for. Nothing is looked up, since every creation is refused that would take
 // a name.
-func fresh(in input) (providers.Scope, error) {
-	in = settle(in, nil)
+func scopeForCreate(in input) (providers.Scope, error) {
+	in = withEffectiveKind(in, nil)
 	return factsFor(in, func(in input, kind string) bool { return in.Kind == kind }), nil
 }
 
@@ -100,7 +100,7 @@ func mayBe(in input, kind string) bool {
 // before anything is read. Those that turn out to be wanted besides come with
 // what refers to them.
 func wantedShared(in input) []string {
-	in = settle(in, nil)
+	in = withEffectiveKind(in, nil)
 	n := NamesOf(in.Config, in.Owner)
 	var out []string
 	add := func(kind stack.Kind, name string) { out = append(out, string(kind)+" "+name) }
@@ -193,7 +193,7 @@ func knownIPs(svc *corev1.Service) []string {
 // Source: kubernetes/cloud-provider:controllers/service/controller.go;
 // kubernetes/ingress-gce:pkg/utils/zonegetter/zone_getter.go.
 func selectNodes(in input) nodeports.Filter {
-	if !usesNEG(settle(in, nil), nil) {
+	if !usesNEG(withEffectiveKind(in, nil), nil) {
 		return nodeports.Filter{UntilGone: true}
 	}
 	f := nodeports.Filter{UntilGone: true, ExcludeOnPresence: true, Without: []string{labelOldExclude, labelMaster}}

@@ -35,7 +35,7 @@ func claims() providers.Outputs {
 // until the switch. Names of what was made go into annotations, as the official
 // controllers write them, and finalizers say who made it.
 func addresses(in input, have *stack.Stack) status.Result {
-	in = settle(in, have)
+	in = withEffectiveKind(in, have)
 	wanted, other := KindInternalRule, KindExternalRule
 	if in.Kind == TargetPool || in.Kind == NetLB {
 		wanted, other = other, wanted

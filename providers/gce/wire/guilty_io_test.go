@@ -43,7 +43,7 @@ func TestGuiltyFirewalls(t *testing.T) {
 			}
 		}
 		r.reset()
-		report := engine.New(r.Session.Apply, r.Book, engine.Options{PerOwner: of}).Run(t.Context(), plan.Plan{Owner: steps[0].ID.Owner, Steps: steps}, nil, nil)
+		report := engine.New(r.Session.Apply, r.Ledger, engine.Options{PerOwner: of}).Run(t.Context(), plan.Plan{Owner: steps[0].ID.Owner, Steps: steps}, nil, nil)
 		for i, res := range report.Results {
 			if want := map[bool]engine.State{true: engine.Failed, false: engine.Done}[i < bad]; res.State != want {
 				t.Errorf("%d: %s, want %s: %v", i, res.State, want, res.Outcome.Err)
@@ -77,7 +77,7 @@ func TestGuiltyInstances(t *testing.T) {
 		}
 		apply := refusedMembers(r.Session.Apply)
 		return props.Shared{
-			Engine: engine.New(apply, r.Book, engine.Options{PerOwner: 100}), Mark: gone,
+			Engine: engine.New(apply, r.Ledger, engine.Options{PerOwner: 100}), Mark: gone,
 			Calls: func() int { return r.calls()["instanceGroups.addInstances"] },
 			Step: func(n int, bad bool) plan.Step {
 				member := there[n]

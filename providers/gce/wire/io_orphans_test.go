@@ -33,7 +33,7 @@ func (r *rig) another(nodes []corev1.Node) *rig {
 		r.Fatal(err)
 	}
 	other := *r
-	other.Config, other.Nodes, other.Book = config, nodes, cases.ReadyLedger()
+	other.Config, other.Nodes, other.Ledger = config, nodes, cases.ReadyLedger()
 	session := newSessionOn(&other)
 	other.Use(session, session.config)
 	return &other
@@ -103,7 +103,7 @@ func TestOrphans(t *testing.T) {
 		gone := fleet(1, nil)
 		r.runEach(gone)
 		for _, svc := range gone {
-			r.Book.Leave(cases.OwnerOf(svc))
+			r.Ledger.Leave(cases.OwnerOf(svc))
 		}
 		var want []string
 		for i, svc := range gone {
@@ -146,7 +146,7 @@ func TestOrphansOfASuccessor(t *testing.T) {
 			r.runEach([]*corev1.Service{now})
 			before := r.state()
 			r.runEach([]*corev1.Service{old})
-			r.Book.Leave(cases.OwnerOf(old))
+			r.Ledger.Leave(cases.OwnerOf(old))
 			got := r.Sweep(now)
 			if d := cmp.Diff([]string{model.LoadBalancerName(string(old.UID)) + " " + model.LoadBalancerName(string(old.UID))[1:]}, got); d != "" {
 				t.Errorf("%s (-want +got):\n%s", class, d)

@@ -160,7 +160,7 @@ func (r *rig) leave(svc *corev1.Service) {
 	}
 	r.Now = r.Now.Add(time.Minute)
 	for _, res := range r.Read(true, svc)[0].Have.Resources {
-		if res.Ownership == stack.Owned || len(r.Book.Others(cases.OwnerOf(svc), res)) == 0 {
+		if res.Ownership == stack.Owned || len(r.Ledger.Others(cases.OwnerOf(svc), res)) == 0 {
 			r.Errorf("%s: is still there", res.Key)
 		}
 	}

@@ -70,8 +70,8 @@ func (d *doubts) open() (machines, crowded bool) {
 	return d.machines, d.crowded
 }
 
-// settled ends doubts of which nothing is left.
-func (d *doubts) settled(found map[string]string) {
+// narrow ends doubts of which nothing is left.
+func (d *doubts) narrow(found map[string]string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.machines, d.crowded = false, false
@@ -103,7 +103,7 @@ func (r *read) learnUnfit() (map[string]string, error) {
 				return nil, err
 			}
 		}
-		r.doubts.settled(out)
+		r.doubts.narrow(out)
 		return out, nil
 	})
 }

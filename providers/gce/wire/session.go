@@ -80,7 +80,7 @@ func openOver(ctx context.Context, c model.Config, env providers.Env, next http.
 		return nil, err
 	}
 	s.rules = gather(company, s.answerRules)
-	if err := s.settle(ctx); err != nil {
+	if err := s.resolveConfig(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -148,8 +148,8 @@ func locate(ctx context.Context, c model.Config) (model.Config, error) {
 	return c, nil
 }
 
-// settle completes projects, network and subnet by asking the cloud.
-func (s *Session) settle(ctx context.Context) error {
+// resolveConfig completes projects, network and subnet by asking the cloud.
+func (s *Session) resolveConfig(ctx context.Context) error {
 	c := &s.config
 	var err error
 	if c.Project, err = s.projectID(ctx, c.Project); err != nil {

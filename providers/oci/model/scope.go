@@ -17,8 +17,8 @@ const (
 	ByWanted = "wanted"
 )
 
-// Trace says where anything that the Service may own can be found.
-func Trace(id Identity) providers.Scope {
+// OwnedScope says where anything that the Service may own can be found.
+func OwnedScope(id Identity) providers.Scope {
 	out := providers.Scope{Owner: id.Owner}
 	for _, c := range compartments(id) {
 		for _, p := range Products() {
@@ -87,7 +87,7 @@ func Scope(in Input) (providers.Scope, error) {
 	for _, key := range OnDelete() {
 		id.Places[key] = in.Service.Annotations[key]
 	}
-	s := Trace(id)
+	s := OwnedScope(id)
 	s.Nodes = in.Backends.Nodes
 	ask := func(kind stack.Kind, by, value string) {
 		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); value != "" && !slices.Contains(s.Facts, l) {
@@ -125,10 +125,10 @@ func Scope(in Input) (providers.Scope, error) {
 	return s, nil
 }
 
-// Fresh is Scope for a Service for which nothing was ever made: a group and rules come
+// ScopeForCreate is Scope for a Service for which nothing was ever made: a group and rules come
 // with a load balancer. One of the product that is asked for is looked for, because a
 // second one of its name could be made; of the other one none will be.
-func Fresh(in Input) (providers.Scope, error) {
+func ScopeForCreate(in Input) (providers.Scope, error) {
 	s, err := Scope(in)
 	grouped := mode(in) == modeGroup
 	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {

@@ -47,7 +47,7 @@ func (s *Session) nobodys(ctx context.Context, live providers.Live) ([]providers
 				return nil, err
 			}
 			if ours {
-				out = append(out, model.Trace(providers.Identity[model.Config]{Owner: owner, Config: s.config}))
+				out = append(out, model.OwnedScope(providers.Identity[model.Config]{Owner: owner, Config: s.config}))
 			}
 		}
 	}

@@ -19,8 +19,8 @@ const (
 	ByServed = "served"
 )
 
-// Trace says where anything that the Service may own can be found.
-func Trace(id Identity) providers.Scope {
+// OwnedScope says where anything that the Service may own can be found.
+func OwnedScope(id Identity) providers.Scope {
 	own := BalancerName(id.Cluster, id.Owner)
 	out := []providers.Lookup{
 		{Kind: KindBalancer, By: ByName, Value: own}, {Kind: KindBalancer, By: ByName, Value: LegacyName(id.Owner)},
@@ -48,15 +48,15 @@ func kept(text string) bool { return text != "" && text != "false" }
 func Scope(in Input) (providers.Scope, error) {
 	id := in.Identity
 	id.Places = map[string]string{idKey.Name: idKey.Get(in.Values), keepKey.Name: in.Service.Annotations[keepKey.Name]}
-	s := Trace(id)
+	s := OwnedScope(id)
 	s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByServed})
 	s.Nodes = in.Backends.Nodes
 	s.Facts = factsFor(in)
 	return s, nil
 }
 
-// Fresh is Scope for a Service for which nothing was ever made.
-func Fresh(in Input) (providers.Scope, error) {
+// ScopeForCreate is Scope for a Service for which nothing was ever made.
+func ScopeForCreate(in Input) (providers.Scope, error) {
 	s, err := Scope(in)
 	if !in.Config.ManageGroups {
 		s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool { return l.Kind == KindGroup })

@@ -56,7 +56,7 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 		}
 	}
 	for _, id := range m.dead {
-		out = append(out, model.Trace(*id))
+		out = append(out, model.OwnedScope(*id))
 	}
 	slices.SortFunc(out, func(a, b providers.Scope) int { return a.Owner.Compare(b.Owner) })
 	return out, nil

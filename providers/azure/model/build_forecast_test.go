@@ -10,16 +10,16 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// TestLater: what is foretold before the first write is what the security group
+// TestForecast: what is foretold before the first write is what the security group
 // has for the new addresses at the end, and nothing is foretold then.
-func TestLater(t *testing.T) {
+func TestForecast(t *testing.T) {
 	foretold := 0
 	for _, c := range good(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			a, book := c.arm(t)
 			tn := c.tenant(c.service)
 			first, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
-			got := later(tn.in, a.read(), a.have(tn.in.Owner))
+			got := forecast(tn.in, a.read(), a.have(tn.in.Owner))
 			_, refused := a.settle(tn.in.Owner, tn, book)
 			if len(refused) > 0 {
 				return // waits for others
@@ -43,7 +43,7 @@ func TestLater(t *testing.T) {
 				t.Errorf("(-what came +what was foretold):\n%s", d)
 			}
 			foretold += len(told)
-			if still := later(tn.in, a.read(), a.have(tn.in.Owner)); len(still) > 0 {
+			if still := forecast(tn.in, a.read(), a.have(tn.in.Owner)); len(still) > 0 {
 				t.Errorf("foretold at the end: %q", still)
 			}
 		})
@@ -53,8 +53,8 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// TestLaterWords shows what the user reads.
-func TestLaterWords(t *testing.T) {
+// TestForecastWords shows what the user reads.
+func TestForecastWords(t *testing.T) {
 	want := map[string][]string{
 		"public-basic": {"once the IPv4 address is known, security group nsg opens TCP 80 of it to Internet"},
 		"public-ranges-deny": {
@@ -70,7 +70,7 @@ func TestLaterWords(t *testing.T) {
 		}
 		a, _ := c.arm(t)
 		tn := c.tenant(c.service)
-		if d := cmp.Diff(want[c.Name], later(tn.in, a.read(), a.have(tn.in.Owner))); d != "" {
+		if d := cmp.Diff(want[c.Name], forecast(tn.in, a.read(), a.have(tn.in.Owner))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.Name, d)
 		}
 		delete(want, c.Name)

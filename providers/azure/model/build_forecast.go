@@ -13,9 +13,9 @@ import (
 // unknownAddress stands for an address that Azure has not chosen yet.
 func unknownAddress(family corev1.IPFamily) string { return "the " + string(family) + " address" }
 
-// later says which rules of the security group follow once Azure has chosen the
+// forecast says which rules of the security group follow once Azure has chosen the
 // addresses. They cannot be in the plan: an entry is known by its address.
-func later(in input, facts *Facts, have *stack.Stack) []string {
+func forecast(in input, facts *Facts, have *stack.Stack) []string {
 	if facts == nil || in.Config.PodIP() {
 		return nil
 	}
