@@ -115,7 +115,7 @@ verify: docs lint ## what must be true before a commit: generated files, formats
 	go test -run TestPermissions ./providers/...
 	go test -count=1 ./test/docs
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
-	go vet ./... && for m in . $(NESTED); do go -C $$m mod tidy -diff || exit 1; done
+	for m in . $(NESTED); do go -C $$m vet ./... && go -C $$m mod tidy -diff || exit 1; done
 
 fuzz: ## every fuzz test for FUZZTIME (30s)
 	@grep -ro --include='*_test.go' '^func Fuzz[A-Za-z]*' . | sed 's|/[^/]*:func | |' | while read -r dir name; do \

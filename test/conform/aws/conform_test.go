@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers/aws"
+	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/test/conform/kit"
 )
 
@@ -17,7 +17,7 @@ func unread(row annotations.Row) bool {
 		forms = []annotations.Facts{row.Facts}
 	}
 	read := slices.ContainsFunc(forms, func(f annotations.Facts) bool {
-		return f.Support == annotations.Works && slices.ContainsFunc(f.Kinds, func(kind string) bool { return kind != aws.LBC })
+		return f.Support == annotations.Works && slices.ContainsFunc(f.Kinds, func(kind string) bool { return kind != model.LBC })
 	})
 	return !read || row.Key == "service.beta.kubernetes.io/aws-load-balancer-scheme"
 }
@@ -26,7 +26,7 @@ func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
 	t.Run("coverage", func(t *testing.T) {
-		kit.Coverage(t, aws.Annotations(), unread)
+		kit.Coverage(t, model.Annotations(), unread)
 	})
 	t.Run("beside/stock", func(t *testing.T) {
 		suite.Beside(t, "stock", []string{"clb-plain", "clb-local", "clb-ranges", "nlb-plain", "nlb-ranges", "nlb-udp"}, results)

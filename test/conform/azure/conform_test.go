@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers/azure"
+	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/test/conform/kit"
 )
 
 func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
-	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, azure.Annotations(), unread) })
+	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), unread) })
 	for _, config := range []string{"stock", "aks-scale-set", machines, "other-keys", "several"} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers/gce"
+	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/test/conform/kit"
 )
 
@@ -16,7 +16,7 @@ const oneZone = "one-zone"
 func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
-	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, gce.Annotations(), unread) })
+	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), unread) })
 	t.Run("beside/stock", func(t *testing.T) {
 		suite.Beside(t, "stock", []string{"tp-plain", "tp-local", "tp-ranges", "ilb-plain", "ilb-local"}, results)
 	})
