@@ -110,7 +110,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.ledger.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have, snap.strange) {
-		if len(snap.strange) > 0 {
+		if r.sharesCalls(snap.have) {
 			r.gatherRelease(ctx, d)
 		}
 		d.remembered(snap)
@@ -120,6 +120,14 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	}
 	d.Want = &stack.Stack{Owner: d.Owner}
 	return r.compare(d)
+}
+
+// sharesCalls tells whether something of what is known is shared, and written by one call for
+// all who share it.
+func (r *Reconciler) sharesCalls(have *stack.Stack) bool {
+	return slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
+		return res.Ownership == stack.Shared && r.cloud.Rules.Kinds[res.Key.Kind].Batch != nil
+	})
 }
 
 // gatherRelease waits as a read does for others that are released as well, where what is

@@ -17,7 +17,7 @@ type Apply func(ctx context.Context, b plan.Batch) []plan.Outcome
 // defaults. Calls of the process are not bounded here: a call that waits for its
 // turn at the cloud, or for the end of an operation, stands in nobody's way.
 type Options struct {
-	PerOwner int // steps in flight of one owner; default 4
+	PerOwner int // calls in flight of one owner; default 4
 	// CallTimeout ends a batch that hangs; default 30 minutes. The deadlines of single
 	// calls are the provider's. It does not follow from the caller's context, because
 	// a call that has begun is better finished.
@@ -81,7 +81,7 @@ func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates 
 		if ctx.Err() == nil {
 			r.start()
 		}
-		if r.inFlight == 0 {
+		if len(r.calls) == 0 {
 			break
 		}
 		r.finish(<-r.completed)

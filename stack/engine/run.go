@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -18,11 +19,11 @@ type run struct {
 	engine    *Engine
 	steps     []plan.Step
 	graph     *plan.Graph
-	open      []int     // by node of the graph: how many of its needs are not done
-	blocked   []*Result // by node: the first of its needs that ended otherwise
-	results   []*Result // by step; nil: not ended
-	ready     []int     // steps that can start, in the order of the plan
-	inFlight  int
+	open      []int          // by node of the graph: how many of its needs are not done
+	blocked   []*Result      // by node: the first of its needs that ended otherwise
+	results   []*Result      // by step; nil: not ended
+	ready     []int          // steps that can start, in the order of the plan
+	calls     map[string]int // steps in flight, by call
 	completed chan completion
 
 	mu   sync.RWMutex
@@ -47,6 +48,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		open:      make([]int, len(graph.Needs)),
 		blocked:   make([]*Result, len(graph.Needs)),
 		results:   make([]*Result, len(p.Steps)),
+		calls:     map[string]int{},
 		completed: make(chan completion, len(p.Steps)),
 		have:      known,
 	}
@@ -92,45 +94,43 @@ func (r *run) closeGates(gates Gates) {
 	}
 }
 
-// start sends off every step that can go now, those of one batch together.
+// start sends off every step that can go now, those of one call together. A step that goes
+// into a call which is under way, or waits its turn, takes no room of its own.
 func (r *run) start() {
 	groups := map[string][]item{}
 	var order []string
-	launch := func(i int) {
-		s := r.steps[i]
-		r.inFlight++
-		key := s.Batch
-		if key == "" {
-			key = "\x00" + s.ID.String() // a group of its own
+	for at := 0; at < len(r.ready); {
+		i := r.ready[at]
+		s, call := r.steps[i], r.callOf(i)
+		ends := r.results[i] != nil || s.ID.Action == plan.Forget
+		if !ends && r.calls[call] == 0 && len(r.calls) >= r.engine.options.PerOwner {
+			at++
+			continue
 		}
-		if groups[key] == nil {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], item{ctx: r.ctx, step: s, place: i, ids: r.resolve, completed: r.completed})
-	}
-	for len(r.ready) > 0 && r.inFlight < r.engine.options.PerOwner {
-		i := r.ready[0]
-		r.ready = r.ready[1:]
+		r.ready = slices.Delete(r.ready, at, at+1)
 		switch {
 		case r.results[i] != nil: // a closed gate
-		case r.steps[i].ID.Action == plan.Forget:
-			r.conclude(i, Result{Step: r.steps[i], State: Done})
+		case ends:
+			r.conclude(i, Result{Step: s, State: Done})
 		default:
-			launch(i)
+			r.calls[call]++
+			if groups[call] == nil {
+				order = append(order, call)
+			}
+			groups[call] = append(groups[call], item{ctx: r.ctx, step: s, place: i, ids: r.resolve, completed: r.completed})
 		}
 	}
-	if slices.ContainsFunc(order, func(key string) bool { return key[0] != 0 }) {
-		r.ready = slices.DeleteFunc(r.ready, func(i int) bool {
-			joins := r.results[i] == nil && r.steps[i].Batch != "" && groups[r.steps[i].Batch] != nil
-			if joins { // a call that is about to be made anyway costs nothing more
-				launch(i)
-			}
-			return joins
-		})
+	for _, call := range order {
+		r.engine.batcher.submit(groups[call][0].step.Batch, groups[call])
 	}
-	for _, key := range order {
-		r.engine.batcher.submit(groups[key][0].step.Batch, groups[key])
+}
+
+// callOf names the call that a step goes out in; one of its own, where it shares none.
+func (r *run) callOf(i int) string {
+	if key := r.steps[i].Batch; key != "" {
+		return key
 	}
+	return "\x00" + strconv.Itoa(i)
 }
 
 // makesRoom tells whether the step removes members from a set that was too full
@@ -152,7 +152,10 @@ func makesRoom(s plan.Step, blocker Result) bool {
 // finish takes a step that came back, and with it all others that are there.
 func (r *run) finish(c completion) {
 	for {
-		r.inFlight--
+		call := r.callOf(c.place)
+		if r.calls[call]--; r.calls[call] == 0 {
+			delete(r.calls, call)
+		}
 		r.record(c)
 		select {
 		case c = <-r.completed:
