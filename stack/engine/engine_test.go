@@ -192,30 +192,6 @@ func TestIndependentStepsRunAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestPerOwner(t *testing.T) {
-	var now, most atomic.Int32
-	slow := each(func(s plan.Step) plan.Outcome {
-		n := now.Add(1)
-		for {
-			m := most.Load()
-			if n <= m || most.CompareAndSwap(m, n) {
-				break
-			}
-		}
-		time.Sleep(time.Millisecond)
-		now.Add(-1)
-		return done(s)
-	})
-	var steps []plan.Step
-	for i := range 30 {
-		steps = append(steps, step(owner(1), fmt.Sprint(i)))
-	}
-	r := New(slow, nil, Options{PerOwner: 3}).Run(t.Context(), planOf(steps...), nil, nil)
-	if !r.Clean() || most.Load() > 3 {
-		t.Errorf("clean %v, %d calls at a time; want at most 3", r.Clean(), most.Load())
-	}
-}
-
 func TestCancelBetweenSteps(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var steps atomic.Int32
@@ -292,22 +268,6 @@ func waitFor(t *testing.T, ok func() bool) {
 		time.Sleep(time.Millisecond)
 	}
 	t.Fatal("never came")
-}
-
-func TestStepsOfOneBatchGoTogether(t *testing.T) {
-	var calls atomic.Int32
-	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
-		calls.Add(1)
-		return each(done)(ctx, b)
-	}
-	var steps []plan.Step
-	for i := range 10 { // more than one owner may have in flight, but it is one call
-		steps = append(steps, in("x", step(owner(1), fmt.Sprint(i))))
-	}
-	r := New(apply, nil, Options{PerOwner: 2}).Run(t.Context(), planOf(steps...), nil, nil)
-	if !r.Clean() || calls.Load() != 1 {
-		t.Errorf("clean %v, %d calls; want 1", r.Clean(), calls.Load())
-	}
 }
 
 func TestReferencesAreOfTheirOwner(t *testing.T) {

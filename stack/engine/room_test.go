@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+func TestPerOwner(t *testing.T) {
+	var now, most atomic.Int32
+	slow := each(func(s plan.Step) plan.Outcome {
+		n := now.Add(1)
+		for {
+			m := most.Load()
+			if n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		return done(s)
+	})
+	var steps []plan.Step
+	for i := range 30 {
+		steps = append(steps, step(owner(1), fmt.Sprint(i)))
+	}
+	r := New(slow, nil, Options{PerOwner: 3}).Run(t.Context(), planOf(steps...), nil, nil)
+	if !r.Clean() || most.Load() > 3 {
+		t.Errorf("clean %v, %d calls at a time; want at most 3", r.Clean(), most.Load())
+	}
+}
+
+func TestStepsOfOneBatchGoTogether(t *testing.T) {
+	var calls atomic.Int32
+	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		calls.Add(1)
+		return each(done)(ctx, b)
+	}
+	var steps []plan.Step
+	for i := range 10 { // more than one owner may have in flight, but it is one call
+		steps = append(steps, in("x", step(owner(1), fmt.Sprint(i))))
+	}
+	r := New(apply, nil, Options{PerOwner: 2}).Run(t.Context(), planOf(steps...), nil, nil)
+	if !r.Clean() || calls.Load() != 1 {
+		t.Errorf("clean %v, %d calls; want 1", r.Clean(), calls.Load())
+	}
+}
+
+// TestStepsOfACallTakeOneRoom: many steps of one call keep another call of their owner
+// waiting no more than one does.
+func TestStepsOfACallTakeOneRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
+			time.Sleep(time.Second)
+			return each(done)(ctx, b)
+		}
+		var steps []plan.Step
+		for i := range 10 {
+			for _, call := range []string{"x", "y", "z"} {
+				steps = append(steps, in(call, step(owner(1), fmt.Sprint(call, i))))
+			}
+		}
+		slices.SortFunc(steps, func(a, b plan.Step) int { return strings.Compare(a.Batch, b.Batch) })
+		for most, seconds := range map[int]time.Duration{1: 3, 2: 2, 3: 1} {
+			began := time.Now()
+			r := New(apply, nil, Options{PerOwner: most}).Run(t.Context(), planOf(steps...), nil, nil)
+			if took := time.Since(began); !r.Clean() || took != seconds*time.Second {
+				t.Errorf("at most %d calls: clean %v, took %v, want %d s", most, r.Clean(), took, seconds)
+			}
+		}
+	})
+}
