@@ -56,17 +56,21 @@ type Fault struct {
 	After   time.Duration // how long to wait before the next try; zero: the caller's own back-off
 	Code    string        // the cloud's own code, for logs and metrics
 	Text    string        // what happened, in words for the user
+	Helps   string        // what helps against it, where that is not what helps against all of its meaning
 	Err     error         // the cause, if any
 	// OfSome says that a call with many members may have been refused for what only
 	// some of them name, whatever the meaning.
 	OfSome bool
 }
 
-// Error is the text, with the cloud's code where there is one.
+// Error is the text, with the cloud's code where there is one, and what helps.
 func (f *Fault) Error() string {
 	text := f.Text
 	if text == "" && f.Err != nil {
 		text = f.Err.Error()
+	}
+	if f.Helps != "" {
+		text += "; " + f.Helps
 	}
 	if f.Code != "" {
 		return f.Code + ": " + text
@@ -108,4 +112,10 @@ func After(err error) time.Duration {
 		return f.After
 	}
 	return 0
+}
+
+// Helped tells whether the first fault in the chain says itself what helps against it.
+func Helped(err error) bool {
+	f, ok := errors.AsType[*Fault](err)
+	return ok && f.Helps != ""
 }

@@ -150,18 +150,21 @@ func Unread(svc *corev1.Service, cause error) (status.Condition, bool) {
 // Failed is the condition while something fails: what it was, and what helps.
 func Failed(err error) status.Condition {
 	reason := ReasonFor(err)
-	return status.NotProgrammed(reason, helped(Steady(err), reason))
+	return status.NotProgrammed(reason, helped(Steady(err), err))
 }
 
 // FailedText is the same for an event: what failed, in full, and what helps.
-func FailedText(err error) string { return helped(Told(err), ReasonFor(err)) }
+func FailedText(err error) string { return helped(Told(err), err) }
 
 // helped is the text of a failure with what helps against it.
-func helped(text string, reason status.Reason) string {
+func helped(text string, err error) string {
+	if fault.Helped(err) {
+		return text
+	}
 	if !strings.HasSuffix(text, left) {
 		text = strings.TrimRight(text, ".")
 	}
-	return text + remedy(reason)
+	return text + remedy(ReasonFor(err))
 }
 
 // remedy is what a user, or who runs the cluster, can do about a failure; empty where it

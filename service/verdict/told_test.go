@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
@@ -117,6 +119,19 @@ func TestOneLine(t *testing.T) {
 	list = multierror.Append(list, errors.New("b:\n\tno"), errors.Join(errors.New("a"), errors.New("a")))
 	if got, want := OneLine(list), "a; b: no"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestFailureSaysWhatHelps: once, and its own where the failure has it.
+func TestFailureSaysWhatHelps(t *testing.T) {
+	for want, f := range map[string]*fault.Fault{
+		"no right" + remedy(status.ReasonDenied): {Meaning: fault.Denied, Text: "no right."},
+		"no identity; set X":                     {Meaning: fault.Denied, Text: "no identity", Helps: "set X"},
+	} {
+		err := fmt.Errorf("read: %w", f)
+		if got := Failed(err); got.Reason != status.ReasonDenied || got.Message != "read: "+want || FailedText(err) != got.Message {
+			t.Errorf("%s: %s, %q, want %q", got.Reason, got.Message, FailedText(err), want)
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/oracle/oci-go-sdk/v65/common"
-	"github.com/oracle/oci-go-sdk/v65/common/auth"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -89,7 +88,7 @@ func (a *Accounts) reader(ctx context.Context, sc providers.Scope) (*Session, er
 // are about may be there.
 func missing(err error) error {
 	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Denied, "%v, which %s names", err, model.AccountKey())
+		return &fault.Fault{Meaning: fault.Denied, Text: fmt.Sprintf("%v, which %s names", err, model.AccountKey()), Helps: "make it, or take the annotation away"}
 	}
 	return err
 }
@@ -198,9 +197,9 @@ func (a *Accounts) deputy(who account) (*deputy, error) {
 		return d, nil
 	}
 	b := &bearer{}
-	identity, err := auth.OkeWorkloadIdentityConfigurationProviderWithServiceAccountTokenProvider(b)
+	identity, err := workloadOf(fmt.Sprintf("service account %s/%s", who.namespace, who.name), b)
 	if err != nil {
-		return nil, fault.New(fault.Denied, "the workload identity of service account %s/%s cannot be had: %v", who.namespace, who.name, err)
+		return nil, err
 	}
 	d := &deputy{session: a.open(identity), bearer: b}
 	a.others[who] = d

@@ -76,15 +76,18 @@ func (s *Session) connect(identity common.ConfigurationProvider, region string, 
 	s.kinds = s.products()
 }
 
+// tokenPath names the file with the token of the controller's ServiceAccount.
+const tokenPath = "OCI_WORKLOAD_IDENTITY_TOKEN_PATH" //nolint:gosec // the name of a variable
+
 // identityOf are the credentials of the configuration.
 func identityOf(c model.Config) (common.ConfigurationProvider, error) {
 	switch {
 	case c.WorkloadIdentity:
 		token := auth.NewDefaultServiceAccountTokenProvider()
-		if path := os.Getenv("OCI_WORKLOAD_IDENTITY_TOKEN_PATH"); path != "" {
+		if path := os.Getenv(tokenPath); path != "" {
 			token = token.WithSaTokenPath(path)
 		}
-		p, err := auth.OkeWorkloadIdentityConfigurationProviderWithServiceAccountTokenProvider(token)
+		p, err := workloadOf("the controller", token)
 		if err != nil {
 			return nil, fmt.Errorf("cloud config: useWorkloadIdentity: %w", err)
 		}
@@ -92,7 +95,10 @@ func identityOf(c model.Config) (common.ConfigurationProvider, error) {
 	case c.InstancePrincipals:
 		p, err := auth.InstancePrincipalConfigurationProvider()
 		if err != nil {
-			return nil, fmt.Errorf("cloud config: useInstancePrincipals: %w", err)
+			return nil, &fault.Fault{
+				Meaning: fault.Denied, Err: err, Text: "cloud config: useInstancePrincipals: the machine gives the controller no identity",
+				Helps: "run it on an instance of Oracle Cloud whose metadata it can reach, or give it an API key (" + saidBySDK(err) + ")",
+			}
 		}
 		return p, nil
 	}
