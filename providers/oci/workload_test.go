@@ -16,7 +16,9 @@ import (
 // SDK's words those that say more.
 func TestWithoutWorkloadIdentity(t *testing.T) {
 	const version, region, host = "OCI_RESOURCE_PRINCIPAL_VERSION", "OCI_RESOURCE_PRINCIPAL_REGION", "KUBERNETES_SERVICE_HOST"
-	set := func(name, value string) func(*testing.T) { return func(t *testing.T) { t.Helper(); t.Setenv(name, value) } }
+	set := func(name, value string) func(*testing.T) {
+		return func(t *testing.T) { t.Helper(); t.Setenv(name, value) }
+	}
 	unset := func(name string) func(*testing.T) {
 		return func(t *testing.T) {
 			t.Helper()
