@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -270,7 +271,7 @@ func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 	in := b.in
 	name, _, said := shapeKey.Lookup(in.Values)
 	was := there && strings.EqualFold(found.Shape, flexible)
-	want.Shape = firstOf(name, defaultShape)
+	want.Shape = cmp.Or(name, defaultShape)
 	if was && !strings.EqualFold(want.Shape, flexible) {
 		if said {
 			b.problems = append(b.problems, shapeKey.Warning(in.Values, "cannot follow a flexible shape, which stays", flexible))
@@ -283,7 +284,7 @@ func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 	want.Shape = flexible
 	want.Least, want.Most = leastKey.Get(in.Values), mostKey.Get(in.Values)
 	if was {
-		want.Least, want.Most = firstNumber(want.Least, found.Least), firstNumber(want.Most, found.Most)
+		want.Least, want.Most = cmp.Or(want.Least, found.Least), cmp.Or(want.Most, found.Most)
 	}
 	for key, value := range map[*annotations.Key[int]]int{leastKey: want.Least, mostKey: want.Most} {
 		if value == 0 {
@@ -291,13 +292,6 @@ func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 		}
 	}
 	want.Most = max(want.Most, want.Least)
-}
-
-func firstNumber(a, b int) int {
-	if a != 0 {
-		return a
-	}
-	return b
 }
 
 // tagsOf are those of a new load balancer: the Service's, else the configuration's.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (b *builder) reserve(want *Balancer) {
 		case known.Subnet != "" && !slices.Contains(want.Subnets, known.Subnet):
 			b.refuse(where, ip, "is of subnet "+known.Subnet+", which the load balancer is not in", "a reserved IPv6 address of its subnet")
 		case !known.Available:
-			b.refuse(where, ip, "is in use by "+firstOf(known.User, "something else"), "a reserved public address that is free")
+			b.refuse(where, ip, "is in use by "+cmp.Or(known.User, "something else"), "a reserved public address that is free")
 		default:
 			want.Reserved = append(want.Reserved, known.ID)
 		}
@@ -65,7 +66,7 @@ func (b *builder) reservePrivate(want *Balancer, asked string) {
 	case !slices.Contains(want.Subnets, known.Subnet):
 		b.refuse(where, asked, "is of subnet "+known.Subnet+", which the load balancer is not in", legal)
 	case !known.Available:
-		b.refuse(where, asked, "is in use by "+firstOf(known.User, "something else"), legal)
+		b.refuse(where, asked, "is in use by "+cmp.Or(known.User, "something else"), legal)
 	default:
 		want.Reserved = []string{known.ID}
 	}

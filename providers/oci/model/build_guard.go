@@ -194,7 +194,7 @@ func (e Entry) Key() stack.Key {
 // Source: load_balancer_network_security_group.go.
 func (b *builder) groups() {
 	in := b.in
-	vcn := firstOf(in.Config.VCN, b.subnets[0].VCN)
+	vcn := cmp.Or(in.Config.VCN, b.subnets[0].VCN)
 	b.out.Put(stack.Resource{Key: groupKey(), Spec: Group{Name: GroupName(in.Owner), Compartment: compartmentOf(in), VCN: vcn, Tags: GroupTags(in.Owner)}})
 	backends := slices.Sorted(slices.Values(backendGroupsKey.Get(in.Values)))
 	b.known(backendGroupsKey, backends, func(g string) bool {

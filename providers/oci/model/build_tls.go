@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -181,7 +182,7 @@ func (l *Listener) encrypt(certificate, managed string, with SSLConfig) {
 	}
 	l.Certificate, l.Managed, l.CipherSuite, l.TLSProtocols = certificate, managed, with.CipherSuiteName, with.Protocols
 	if l.Protocol == protocolGRPC {
-		l.CipherSuite = firstOf(l.CipherSuite, http2Suite)
+		l.CipherSuite = cmp.Or(l.CipherSuite, http2Suite)
 	}
 }
 

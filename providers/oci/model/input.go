@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -59,16 +60,16 @@ func pick[T any](in Input, lb, nlb *annotations.Key[T]) T {
 func internal(in Input) bool { return pick(in, internalKey, netInternalKey) }
 
 func compartmentOf(in Input) string {
-	return firstOf(compartmentKey.Get(in.Values), in.Config.Compartment)
+	return cmp.Or(compartmentKey.Get(in.Values), in.Config.Compartment)
 }
 
 // subnetsAsked are the subnets that the Service or the configuration names.
 func subnetsAsked(in Input) (first, second string) {
 	c := in.Config.LoadBalancer
 	if in.Kind == NLB {
-		return firstOf(netSubnetKey.Get(in.Values), c.Subnet1), ""
+		return cmp.Or(netSubnetKey.Get(in.Values), c.Subnet1), ""
 	}
-	return firstOf(subnetKey.Get(in.Values), c.Subnet1), firstOf(secondSubnetKey.Get(in.Values), c.Subnet2)
+	return cmp.Or(subnetKey.Get(in.Values), c.Subnet1), cmp.Or(secondSubnetKey.Get(in.Values), c.Subnet2)
 }
 
 // mode is the way in which security rules are kept.
@@ -87,7 +88,7 @@ func mode(in Input) string {
 	if in.Kind == NLB {
 		return netListModeKey.Get(in.Values)
 	}
-	return firstOf(listModeKey.Get(in.Values), in.Config.listMode())
+	return cmp.Or(listModeKey.Get(in.Values), in.Config.listMode())
 }
 
 // addressesAsked are the reserved addresses that the Service names, and where: public
@@ -178,13 +179,3 @@ func (b *builder) versionOf(subnet Subnet) string {
 
 // InstanceID is the OCID of a node's instance.
 func InstanceID(n nodeports.Node) string { return strings.TrimPrefix(n.ProviderID, "oci://") }
-
-// firstOf is the first text that says something.
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func keepsLists(id Identity, p Product) bool {
 		said := id.Places[netListModeKey.Name]
 		return said == modeAll || said == modeFrontend
 	}
-	return firstOf(id.Places[listModeKey.Name], id.Config.listMode()) != modeNone
+	return cmp.Or(id.Places[listModeKey.Name], id.Config.listMode()) != modeNone
 }
 
 // compartments are those where something of a Service can be, the one that is meant
@@ -68,7 +69,7 @@ func compartments(id Identity) []string {
 	if err != nil {
 		said = ""
 	}
-	out := []string{firstOf(said, id.Config.Compartment)}
+	out := []string{cmp.Or(said, id.Config.Compartment)}
 	if c := id.Config.Compartment; c != "" && c != out[0] {
 		out = append(out, c)
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -100,7 +101,7 @@ func balancerBody(c *change, p *product, spec model.Balancer) map[string]any {
 	}
 	body := map[string]any{
 		"compartmentId": spec.Compartment, "displayName": spec.Name, "isPrivate": spec.Private, "backendSets": sets, "listeners": listeners,
-		"networkSecurityGroupIds": groupsOf(c, spec), "freeformTags": orEmpty(spec.Freeform), "definedTags": json.RawMessage(first(spec.Defined, "{}")),
+		"networkSecurityGroupIds": groupsOf(c, spec), "freeformTags": orEmpty(spec.Freeform), "definedTags": json.RawMessage(cmp.Or(spec.Defined, "{}")),
 	}
 	if len(spec.Reserved) > 0 {
 		var reserved []idDoc

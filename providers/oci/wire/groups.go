@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -41,10 +42,10 @@ type ruleDoc struct {
 }
 
 // Peer is the range or group at the other end.
-func (r ruleDoc) Peer() string { return first(r.Source, r.Destination) }
+func (r ruleDoc) Peer() string { return cmp.Or(r.Source, r.Destination) }
 
 // PeerType says which of the two it is.
-func (r ruleDoc) PeerType() string { return first(r.SourceType, r.DestinationType) }
+func (r ruleDoc) PeerType() string { return cmp.Or(r.SourceType, r.DestinationType) }
 
 // TCPPort is the only port of TCP that the rule is about; false: it is about more.
 func (r ruleDoc) TCPPort() (int32, bool) {

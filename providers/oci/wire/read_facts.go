@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -161,7 +162,7 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 		delete(s.seen, id)
 		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not there, or may not be seen", id)
 	}
-	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: first(s.config.LoadBalancer.Lists[id], doc.Oldest)}
+	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: cmp.Or(s.config.LoadBalancer.Lists[id], doc.Oldest)}
 	if four := prefixes([]string{doc.CIDR}); len(four) > 0 {
 		out.CIDR = four[0]
 	}

@@ -75,7 +75,7 @@ func (s *Session) settled(ctx context.Context, p *product, header http.Header, a
 	}
 	id, err := result(text)
 	if err == nil && doc.ID == "" && a.to == created {
-		_, err = s.get(ctx, p.api, p.path(first(id, a.id)), &doc)
+		_, err = s.get(ctx, p.api, p.path(cmp.Or(id, a.id)), &doc)
 	}
 	return doc, err
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -75,7 +76,7 @@ const (
 	succeeded  = "SUCCEEDED"
 )
 
-func (w workDoc) state() string { return first(w.State, w.Status) }
+func (w workDoc) state() string { return cmp.Or(w.State, w.Status) }
 
 func (w workDoc) balancer() string {
 	for _, r := range w.Resources {
@@ -125,7 +126,7 @@ func (s *Session) outcome(ctx context.Context, p *product, id string) (string, e
 	}
 	reason := w.Message
 	if w.state() != succeeded && !open(w.state()) {
-		reason = first(s.reasonOf(ctx, p, w), reason)
+		reason = cmp.Or(s.reasonOf(ctx, p, w), reason)
 	}
 	return strings.Join([]string{w.state(), w.balancer(), reason}, "\n"), nil
 }
@@ -143,7 +144,7 @@ func (s *Session) reasonOf(ctx context.Context, p *product, w workDoc) string {
 	}
 	var out []string
 	for _, e := range errs {
-		out = append(out, strings.TrimSpace(first(e.Code, e.NetCode)+" "+e.Text))
+		out = append(out, strings.TrimSpace(cmp.Or(e.Code, e.NetCode)+" "+e.Text))
 	}
 	return strings.Join(out, "; ")
 }
@@ -166,7 +167,7 @@ func (s *Session) wait(ctx context.Context, p *product, header http.Header) (str
 func result(text string) (string, error) {
 	lines := strings.SplitN(text, "\n", 3)
 	if lines[0] != succeeded {
-		return lines[1], &fault.Fault{Meaning: fault.Ambiguous, Code: lines[0], Text: "the cloud has accepted the change and then failed at it: " + first(lines[2], "it does not say why")}
+		return lines[1], &fault.Fault{Meaning: fault.Ambiguous, Code: lines[0], Text: "the cloud has accepted the change and then failed at it: " + cmp.Or(lines[2], "it does not say why")}
 	}
 	return lines[1], nil
 }
@@ -244,13 +245,4 @@ func (s *Session) works(ctx context.Context, p *product, balancer string) ([]wor
 		}
 	}
 	return out, err
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

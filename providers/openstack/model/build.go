@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -137,7 +138,7 @@ func (b *builder) guarded() bool {
 }
 
 func (b *builder) method() string {
-	return firstOf(methodKey.Get(b.in.Values), b.in.Config.Method)
+	return cmp.Or(methodKey.Get(b.in.Values), b.in.Config.Method)
 }
 
 // found is the load balancer that is there.
@@ -195,7 +196,7 @@ func (b *builder) share(spec Balancer, there stack.Resource) {
 		b.refuse(idKey.Name, there.ID, "has no floating IP, and who shares a load balancer gives it none", "the id of a load balancer with a floating IP")
 		return
 	}
-	b.subnet = firstOf(memberSubnet(in), spec.Subnet)
+	b.subnet = cmp.Or(memberSubnet(in), spec.Subnet)
 	b.out.Put(stack.Resource{Key: balancerKey(), ID: there.ID, Ownership: stack.External, Spec: spec})
 	b.out.Put(stack.Resource{Key: shareKey(), Spec: Share{Balancer: there.ID, Tag: b.name}})
 }
@@ -238,7 +239,7 @@ func (b *builder) address() {
 		}
 	}
 	place := floatingPlace(in)
-	want := FloatingIP{Network: firstOf(place.network, b.facts.External), Address: in.Service.Spec.LoadBalancerIP, Description: FloatingDescription(in.Cluster, in.Owner), Balancer: lb}
+	want := FloatingIP{Network: cmp.Or(place.network, b.facts.External), Address: in.Service.Spec.LoadBalancerIP, Description: FloatingDescription(in.Cluster, in.Owner), Balancer: lb}
 	want.Keep = kept(in.Service.Annotations[keepKey.Name])
 	if want.Network == "" {
 		b.warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
@@ -256,7 +257,7 @@ func (b *builder) address() {
 func (b *builder) floatingSubnets(place floating) []string {
 	switch {
 	case place.subnet != "":
-		network := firstOf(place.network, b.facts.External)
+		network := cmp.Or(place.network, b.facts.External)
 		if s, ok := b.facts.Subnets[place.subnet]; !ok || s.Network != network {
 			b.refuse(floatingSubnetKey.Name, place.subnet, "is no subnet of the external network "+network, "the id of one of its subnets")
 		}

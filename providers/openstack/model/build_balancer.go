@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,10 +33,10 @@ func (b *builder) balancer() {
 	if want.Port != "" {
 		want.Network, want.Subnet = "", ""
 	}
-	b.subnet = firstOf(memberSubnet(b.in), members)
+	b.subnet = cmp.Or(memberSubnet(b.in), members)
 	if ok {
 		b.like(&want, spec)
-		b.subnet = firstOf(b.subnet, spec.Subnet)
+		b.subnet = cmp.Or(b.subnet, spec.Subnet)
 		b.fixed(want, spec)
 	}
 	b.out.Put(stack.Resource{Key: balancerKey(), Spec: want})
@@ -53,10 +54,10 @@ func (b *builder) asked() Balancer {
 		want.Tags = []string{b.name}
 	}
 	if c.Features.Flavors {
-		want.Flavor = firstOf(flavorKey.Get(in.Values), c.Flavor)
+		want.Flavor = cmp.Or(flavorKey.Get(in.Values), c.Flavor)
 	}
 	if c.Features.Zones {
-		want.Zone = firstOf(zoneKey.Get(in.Values), c.Zone)
+		want.Zone = cmp.Or(zoneKey.Get(in.Values), c.Zone)
 	}
 	if ip := in.Service.Spec.LoadBalancerIP; ip != "" && (internal(in) || ipv6(in)) {
 		want.Address = ip

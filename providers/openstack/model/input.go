@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
@@ -42,26 +43,16 @@ func family(in Input) corev1.IPFamily {
 	return corev1.IPv4Protocol
 }
 
-// firstOf is the first text that says something.
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // vip is where the address is from: a class beats the annotations of external
 // Services, and annotations beat it on internal ones.
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getNetworkID, getSubnetID, createOctaviaLoadBalancer).
 func vip(in Input) (network, subnet string) {
 	c, _ := class(in)
-	network = firstOf(networkKey.Get(in.Values), c.Network, in.Config.Network)
-	subnet = firstOf(subnetKey.Get(in.Values), c.Subnet, in.Config.Subnet)
+	network = cmp.Or(networkKey.Get(in.Values), c.Network, in.Config.Network)
+	subnet = cmp.Or(subnetKey.Get(in.Values), c.Subnet, in.Config.Subnet)
 	if !internal(in) {
-		network, subnet = firstOf(c.Network, network), firstOf(c.Subnet, subnet)
+		network, subnet = cmp.Or(c.Network, network), cmp.Or(c.Subnet, subnet)
 	}
 	return network, subnet
 }
@@ -70,7 +61,7 @@ func vip(in Input) (network, subnet string) {
 // of the address.
 func memberSubnet(in Input) string {
 	c, _ := class(in)
-	return firstOf(memberSubnetKey.Get(in.Values), c.MemberSubnet, in.Config.MemberSubnet, in.Config.Subnet, subnetKey.Get(in.Values), c.Subnet)
+	return cmp.Or(memberSubnetKey.Get(in.Values), c.MemberSubnet, in.Config.MemberSubnet, in.Config.Subnet, subnetKey.Get(in.Values), c.Subnet)
 }
 
 // floating is where a floating IP is from.
@@ -82,7 +73,7 @@ type floating struct {
 // in any way is heard alone.
 func floatingPlace(in Input) floating {
 	c, _ := class(in)
-	f := floating{network: firstOf(c.FloatingNetwork, floatingNetworkKey.Get(in.Values), in.Config.FloatingNetwork)}
+	f := floating{network: cmp.Or(c.FloatingNetwork, floatingNetworkKey.Get(in.Values), in.Config.FloatingNetwork)}
 	for _, level := range []floating{
 		{subnet: c.FloatingSubnet, name: c.FloatingSubnetName, tags: c.FloatingSubnetTags},
 		{subnet: floatingSubnetKey.Get(in.Values), name: floatingNameKey.Get(in.Values), tags: floatingTagsKey.Get(in.Values)},
@@ -122,7 +113,7 @@ func proxied(in Input) bool {
 	return says != "" && says != "false"
 }
 
-func tlsRef(in Input) string { return firstOf(tlsKey.Get(in.Values), in.Config.TLS) }
+func tlsRef(in Input) string { return cmp.Or(tlsKey.Get(in.Values), in.Config.TLS) }
 
 // monitored tells whether pools have health checks.
 func monitored(in Input) bool {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/berth-lb/berth/providers"
@@ -85,7 +86,7 @@ func factsFor(in Input) []providers.Lookup {
 	}
 	if in.Config.ManageGroups {
 		ask(FactNodePorts, "", "")
-		switch members := firstOf(memberSubnet(in), subnet); {
+		switch members := cmp.Or(memberSubnet(in), subnet); {
 		case members != "":
 			ask(FactSubnet, ByID, members)
 		case network != "":
