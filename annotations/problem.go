@@ -68,6 +68,16 @@ func (p Problem) Error() string { return p.String() }
 // Problems are all problems of one Service.
 type Problems []Problem
 
+// Refuse adds a problem of severity Error.
+func (ps *Problems) Refuse(key, value, message, legal string) {
+	*ps = append(*ps, Problem{Key: key, Value: value, Message: message, Legal: legal})
+}
+
+// Warn adds a problem of severity Warning.
+func (ps *Problems) Warn(key, value, message, legal string) {
+	*ps = append(*ps, Problem{Severity: Warning, Key: key, Value: value, Message: message, Legal: legal})
+}
+
 // Errors tells whether at least one problem has severity Error.
 func (ps Problems) Errors() bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })

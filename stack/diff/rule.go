@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"strings"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -88,6 +90,13 @@ type Rule struct {
 
 // Equal compares one field of a wanted and a found spec.
 type Equal func(want, have any) bool
+
+// SameFold is an Equal of texts that differ in case at most.
+func SameFold(want, have any) bool {
+	w, _ := want.(string)
+	h, _ := have.(string)
+	return strings.EqualFold(w, h)
+}
 
 // Match selects steps by action, kind and part; empty fields match everything.
 // A part matches by its beginning, so that "rules+" covers all its chunks.

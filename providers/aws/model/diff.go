@@ -3,7 +3,6 @@ package model
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berth-lb/berth/stack"
@@ -73,7 +72,7 @@ func classicRules() map[stack.Kind]diff.Rule {
 			Within:    diff.Within{Inline: true, Cascade: true},
 			Immutable: []string{"Protocol", "InstancePort", "InstanceProtocol"},
 			Ignore:    []string{"Port", "Balancer"},
-			Equal:     map[string]diff.Equal{"Protocol": sameFold, "InstanceProtocol": sameFold, "Certificate": sameFold},
+			Equal:     map[string]diff.Equal{"Protocol": diff.SameFold, "InstanceProtocol": diff.SameFold, "Certificate": diff.SameFold},
 			Replace:   diff.DeleteFirst,
 			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 			Batch:     classicPortBatch,
@@ -96,7 +95,7 @@ func classicRules() map[stack.Kind]diff.Rule {
 			},
 		},
 		// What AWS puts there at creation is not documented, so it is always written.
-		KindClassicCheck: {Within: diff.Within{Inherent: true}, Equal: map[string]diff.Equal{"Target": sameFold}},
+		KindClassicCheck: {Within: diff.Within{Inherent: true}, Equal: map[string]diff.Equal{"Target": diff.SameFold}},
 		KindClassicInst:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Instances": {}}},
 	}
 }
@@ -149,7 +148,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Within: diff.Within{Cascade: true},
 			Ignore: []string{"Port"},
 			Sticky: []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
-			Equal:  map[string]diff.Equal{"Certificate": sameFold, "Tags": sameMarkedTags},
+			Equal:  map[string]diff.Equal{"Certificate": diff.SameFold, "Tags": sameMarkedTags},
 			Subset: []string{"Tags"},
 			Parts:  map[string]string{"Tags": PartTags},
 			Batch:  tagBatch,
@@ -240,14 +239,6 @@ func classicPortBatch(r stack.Resource, a plan.Action, _ string) string {
 		return ""
 	}
 	return "clb/" + port.Balancer + "/listeners" + sign
-}
-
-// sameFold ignores case: protocols come back in upper case, and certificates are
-// the same in any. Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
-func sameFold(want, have any) bool {
-	w, _ := want.(string)
-	h, _ := have.(string)
-	return strings.EqualFold(w, h)
 }
 
 // sameRefs ignores the order, which AWS does not keep for groups.

@@ -89,7 +89,7 @@ func otherRules() map[stack.Kind]diff.Rule {
 		KindLink: {
 			Immutable: []string{"On", "Frontend"},
 			Ignore:    []string{"Group", "Name", "Entries"},
-			Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": sameLinkIPs, "Frontend": sameFold},
+			Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": sameLinkIPs, "Frontend": diff.SameFold},
 			Replace:   diff.DeleteFirst,
 			Clash:     diff.Returned,
 			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
@@ -151,13 +151,6 @@ func scaleSetBatch(r stack.Resource, _ plan.Action, _ string) string {
 }
 
 func securityBatch(r stack.Resource, _ plan.Action, _ string) string { return "nsg/" + r.In.Name }
-
-// sameFold ignores case, as ARM does in names and ids.
-func sameFold(want, have any) bool {
-	w, _ := want.(string)
-	h, _ := have.(string)
-	return strings.EqualFold(w, h)
-}
 
 // samePointwise compares sorted lists member by member.
 func samePointwise[T any](want, have any, same func(T, T) bool) bool {

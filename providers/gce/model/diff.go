@@ -3,7 +3,6 @@ package model
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
@@ -69,7 +68,7 @@ func ruleRule() diff.Rule {
 		Ignore: []string{"Name", "Description", "Address", "Wish"},
 		// Empty: not known, or as the cloud chooses.
 		Sticky:  []string{"IP", "Network", "Subnet", "Tier", "IPCollection"},
-		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": sameFold, "IPCollection": samePath},
+		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": diff.SameFold, "IPCollection": samePath},
 		Replace: diff.DeleteFirst, // both have one name
 		Clash:   diff.Refused,
 		Serving: true,
@@ -179,13 +178,6 @@ func edges() []diff.Edge {
 type table struct{ diff.Rules }
 
 func (t table) replaces(want, found stack.Resource) bool { return diff.Replaces(t.Rules, want, found) }
-
-// sameFold ignores case.
-func sameFold(want, have any) bool {
-	w, _ := want.(string)
-	h, _ := have.(string)
-	return strings.EqualFold(w, h)
-}
 
 // samePath compares resources, whatever host their URLs have.
 func samePath(want, have any) bool {

@@ -51,34 +51,26 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	return b.out, b.problems, nil
 }
 
-func (b *builder) refuse(key, value, message, legal string) {
-	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Error, Key: key, Value: value, Message: message, Legal: legal})
-}
-
-func (b *builder) warn(key, value, message, legal string) {
-	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Warning, Key: key, Value: value, Message: message, Legal: legal})
-}
-
 // check judges what is no annotation alone.
 func (b *builder) check() {
 	in := b.in
 	can, _ := providers.CapabilityOf(Capabilities(), in.Kind)
 	b.problems = append(b.problems, can.Judge(in.Service, in.Backends)...)
 	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
-		b.refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
+		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
 	}
 	if in.Kind == LB && !slices.Contains(in.Backends.Families, corev1.IPv4Protocol) {
-		b.refuse("spec.ipFamilies", "IPv6", "is not possible alone: load balancers of kind lb reach nodes by IPv4", "IPv4, or both families, or "+typeKey.Name+": nlb")
+		b.problems.Refuse("spec.ipFamilies", "IPv6", "is not possible alone: load balancers of kind lb reach nodes by IPv4", "IPv4, or both families, or "+typeKey.Name+": nlb")
 	}
 	if compartmentOf(in) == "" {
-		b.refuse(compartmentKey.Name, "", "is nowhere said, and the metadata of the machine do not tell it", "the OCID of a compartment here, or compartment of the configuration")
+		b.problems.Refuse(compartmentKey.Name, "", "is nowhere said, and the metadata of the machine do not tell it", "the OCID of a compartment here, or compartment of the configuration")
 	}
 	if said := compartmentKey.Get(in.Values); b.facts.Unseen[said] {
-		b.refuse(compartmentKey.Name, said, "is not there, or may not be seen", "the OCID of a compartment")
+		b.problems.Refuse(compartmentKey.Name, said, "is not there, or may not be seen", "the OCID of a compartment")
 	}
 	if keep, origin, said := preserveKey.Lookup(in.Values); in.Kind == NLB && said && !nodeports.LocalOnly(in.Service) {
 		_ = keep
-		b.refuse(preserveKey.Name, origin.Raw, "goes with externalTrafficPolicy Local only: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
+		b.problems.Refuse(preserveKey.Name, origin.Raw, "goes with externalTrafficPolicy Local only: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
 	}
 	if in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP {
 		b.affinity()
@@ -149,7 +141,7 @@ func (b *builder) balancer() {
 	if mode(in) == modeGroup {
 		want.Own = stack.RefTo(groupKey())
 		if len(want.Groups) >= mostGroups {
-			b.refuse(groupsKey.Name, strings.Join(want.Groups, ","), "leaves no place for the Service's own group", fmt.Sprintf("%d groups at most with %s: NSG", mostGroups-1, ruleModeKey.Name))
+			b.problems.Refuse(groupsKey.Name, strings.Join(want.Groups, ","), "leaves no place for the Service's own group", fmt.Sprintf("%d groups at most with %s: NSG", mostGroups-1, ruleModeKey.Name))
 		}
 	}
 	b.out.Put(stack.Resource{Key: b.product.key(), Spec: want})
@@ -160,7 +152,7 @@ func (b *builder) balancer() {
 func (b *builder) known(key *annotations.Key[[]string], groups []string, used func(string) bool) {
 	for _, g := range groups {
 		if !b.facts.Groups[g] && !used(g) {
-			b.refuse(key.Name, g, "is not there, or may not be seen", "the OCIDs of network security groups")
+			b.problems.Refuse(key.Name, g, "is not there, or may not be seen", "the OCIDs of network security groups")
 		}
 	}
 }
@@ -169,10 +161,10 @@ func (b *builder) known(key *annotations.Key[[]string], groups []string, used fu
 func (b *builder) single(subnet string) {
 	policy := b.in.Service.Spec.IPFamilyPolicy
 	if policy != nil && *policy == corev1.IPFamilyPolicyRequireDualStack {
-		b.refuse("spec.ipFamilyPolicy", string(*policy), "is not possible: the subnet "+subnet+" has no IPv6", "PreferDualStack, or a subnet with IPv6")
+		b.problems.Refuse("spec.ipFamilyPolicy", string(*policy), "is not possible: the subnet "+subnet+" has no IPv6", "PreferDualStack, or a subnet with IPv6")
 		return
 	}
-	b.warn("spec.ipFamilies", "", "has two families, but the subnet "+subnet+" has no IPv6", "")
+	b.problems.Warn("spec.ipFamilies", "", "has two families, but the subnet "+subnet+" has no IPv6", "")
 }
 
 // reach says that no node can be reached by a family of the load balancer.
@@ -183,11 +175,11 @@ func (b *builder) reach() {
 		switch {
 		case !b.unreached(f):
 		case len(all) == 1:
-			b.refuse("spec.ipFamilies", string(f), "is not possible: no node has an address of "+string(f), "a family that nodes have")
+			b.problems.Refuse("spec.ipFamilies", string(f), "is not possible: no node has an address of "+string(f), "a family that nodes have")
 		case policy != nil && *policy == corev1.IPFamilyPolicyRequireDualStack:
-			b.refuse("spec.ipFamilyPolicy", string(*policy), "is not possible: no node has an address of "+string(f), "PreferDualStack, or nodes of both families")
+			b.problems.Refuse("spec.ipFamilyPolicy", string(*policy), "is not possible: no node has an address of "+string(f), "PreferDualStack, or nodes of both families")
 		default:
-			b.warn("spec.ipFamilies", "", "has two families, but no node has an address of "+string(f), "")
+			b.problems.Warn("spec.ipFamilies", "", "has two families, but no node has an address of "+string(f), "")
 		}
 	}
 }
@@ -201,19 +193,19 @@ func (b *builder) keep(want *Balancer, found Balancer) {
 		key = netInternalKey
 	}
 	if want.Private != found.Private {
-		b.warn(key.Name, fmt.Sprint(want.Private), stays, "")
+		b.problems.Warn(key.Name, fmt.Sprint(want.Private), stays, "")
 	}
 	first, second := subnetsAsked(b.in)
 	if first != "" && !slices.Contains(found.Subnets, first) && (second == "" || !slices.Contains(found.Subnets, second)) {
-		b.warn(subnetNameOf(b.in), first, stays, "")
+		b.problems.Warn(subnetNameOf(b.in), first, stays, "")
 	}
 	if _, known := b.facts.Subnets[second]; second != "" && !known {
-		b.warn(secondSubnetKey.Name, second, "is not there, or may not be seen; the load balancer keeps the subnets that it has", "the OCID of a subnet")
+		b.problems.Warn(secondSubnetKey.Name, second, "is not there, or may not be seen; the load balancer keeps the subnets that it has", "the OCID of a subnet")
 	}
 	addresses, where := addressesAsked(b.in)
 	for _, ip := range addresses {
 		if !slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == ip || a.Reserved == ip }) {
-			b.warn(where, ip, stays, "")
+			b.problems.Warn(where, ip, stays, "")
 		}
 	}
 	want.Private, want.Subnets, want.Reserved = found.Private, found.Subnets, found.Reserved
@@ -236,12 +228,12 @@ func (b *builder) place(want *Balancer) {
 		first, second = second, ""
 	}
 	if first == "" {
-		b.refuse(name, "", "is nowhere said", "the OCID of a subnet here, or loadBalancer.subnet1 of the configuration")
+		b.problems.Refuse(name, "", "is nowhere said", "the OCID of a subnet here, or loadBalancer.subnet1 of the configuration")
 		return
 	}
 	for _, id := range []string{first, second} {
 		if _, known := b.facts.Subnets[id]; id != "" && !known {
-			b.refuse(name, id, "is not there, or may not be seen", "the OCID of a subnet")
+			b.problems.Refuse(name, id, "is not there, or may not be seen", "the OCID of a subnet")
 			return
 		}
 	}
@@ -257,11 +249,11 @@ func (b *builder) choose(want *Balancer, first, second string) {
 	case two && other.Domain == "":
 		want.Subnets = []string{second}
 	case two && first == second:
-		b.refuse(secondSubnetKey.Name, second, "is the first subnet as well, which is in one availability domain only", legalSecond)
+		b.problems.Refuse(secondSubnetKey.Name, second, "is the first subnet as well, which is in one availability domain only", legalSecond)
 	case two:
 		want.Subnets = []string{first, second}
 	default:
-		b.refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", legalSecond)
+		b.problems.Refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", legalSecond)
 	}
 }
 
@@ -288,7 +280,7 @@ func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 	}
 	for key, value := range map[*annotations.Key[int]]int{leastKey: want.Least, mostKey: want.Most} {
 		if value == 0 {
-			b.refuse(key.Name, "", "is missing: a flexible shape needs it", "a whole number of Mbps")
+			b.problems.Refuse(key.Name, "", "is missing: a flexible shape needs it", "a whole number of Mbps")
 		}
 	}
 	want.Most = max(want.Most, want.Least)

@@ -13,7 +13,7 @@ import (
 // Source: Oracle release notes, "Reserved IPv6 addresses for load balancers" (2026-05-21).
 func (b *builder) reserve(want *Balancer) {
 	if said := reservedPrivateKey.Get(b.in.Values); said != "" && !want.Private {
-		b.refuse(reservedPrivateKey.Name, said, "is private, but the load balancer is public", "no address, or an internal load balancer")
+		b.problems.Refuse(reservedPrivateKey.Name, said, "is private, but the load balancer is public", "no address, or an internal load balancer")
 		return
 	}
 	addresses, where := addressesAsked(b.in)
@@ -25,24 +25,24 @@ func (b *builder) reserve(want *Balancer) {
 		return
 	}
 	if want.Private {
-		b.refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
+		b.problems.Refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
 		return
 	}
 	if why := b.unpaired(addresses, where); why != "" {
-		b.refuse(where, strings.Join(addresses, ","), why, "one IPv4 address, and on lb one of IPv6 beside it, where spec.ipFamilies has both")
+		b.problems.Refuse(where, strings.Join(addresses, ","), why, "one IPv4 address, and on lb one of IPv6 beside it, where spec.ipFamilies has both")
 		return
 	}
 	for _, ip := range addresses {
 		known, ok := b.facts.Addresses[ip]
 		switch {
 		case !ok && isV6(ip):
-			b.refuse(where, ip, "is no reserved IPv6 address of the subnet of the load balancer, or may not be seen", "a reserved IPv6 address of the subnet")
+			b.problems.Refuse(where, ip, "is no reserved IPv6 address of the subnet of the load balancer, or may not be seen", "a reserved IPv6 address of the subnet")
 		case !ok:
-			b.refuse(where, ip, "is no reserved public IPv4 address of the tenancy, or may not be seen", "a reserved public IPv4 address")
+			b.problems.Refuse(where, ip, "is no reserved public IPv4 address of the tenancy, or may not be seen", "a reserved public IPv4 address")
 		case known.Subnet != "" && !slices.Contains(want.Subnets, known.Subnet):
-			b.refuse(where, ip, "is of subnet "+known.Subnet+", which the load balancer is not in", "a reserved IPv6 address of its subnet")
+			b.problems.Refuse(where, ip, "is of subnet "+known.Subnet+", which the load balancer is not in", "a reserved IPv6 address of its subnet")
 		case !known.Available:
-			b.refuse(where, ip, "is in use by "+cmp.Or(known.User, "something else"), "a reserved public address that is free")
+			b.problems.Refuse(where, ip, "is in use by "+cmp.Or(known.User, "something else"), "a reserved public address that is free")
 		default:
 			want.Reserved = append(want.Reserved, known.ID)
 		}
@@ -58,15 +58,15 @@ func (b *builder) reservePrivate(want *Balancer, asked string) {
 	where, legal := reservedPrivateKey.Name, "a reserved private IPv4 address of its subnet that is free"
 	switch {
 	case want.Assigned != "":
-		b.refuse(where, asked, "cannot be beside "+assignedKey.Name+": "+want.Assigned, "one of the two")
+		b.problems.Refuse(where, asked, "cannot be beside "+assignedKey.Name+": "+want.Assigned, "one of the two")
 	case !slices.Contains(b.in.Backends.Families, corev1.IPv4Protocol):
-		b.refuse(where, asked, "is of IPv4, but the Service is of IPv6 alone", "no address, or spec.ipFamilies with IPv4")
+		b.problems.Refuse(where, asked, "is of IPv4, but the Service is of IPv6 alone", "no address, or spec.ipFamilies with IPv4")
 	case !ok:
-		b.refuse(where, asked, "is no reserved private address of the subnet of the load balancer, or may not be seen", legal)
+		b.problems.Refuse(where, asked, "is no reserved private address of the subnet of the load balancer, or may not be seen", legal)
 	case !slices.Contains(want.Subnets, known.Subnet):
-		b.refuse(where, asked, "is of subnet "+known.Subnet+", which the load balancer is not in", legal)
+		b.problems.Refuse(where, asked, "is of subnet "+known.Subnet+", which the load balancer is not in", legal)
 	case !known.Available:
-		b.refuse(where, asked, "is in use by "+cmp.Or(known.User, "something else"), legal)
+		b.problems.Refuse(where, asked, "is in use by "+cmp.Or(known.User, "something else"), legal)
 	default:
 		want.Reserved = []string{known.ID}
 	}

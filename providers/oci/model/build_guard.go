@@ -25,7 +25,7 @@ func (b *builder) guard() {
 	}
 	for _, p := range b.in.Backends.Ports {
 		if p.Protocol != corev1.ProtocolTCP {
-			b.refuse("spec.ports", p.String(), "gets no security rules, which are kept for TCP only", "TCP, or "+ruleModeKey.Name+": None with rules of your own")
+			b.problems.Refuse("spec.ports", p.String(), "gets no security rules, which are kept for TCP only", "TCP, or "+ruleModeKey.Name+": None with rules of your own")
 			return
 		}
 	}
@@ -39,7 +39,7 @@ func (b *builder) guard() {
 // unguarded tells of ranges that nothing keeps.
 func (b *builder) unguarded() {
 	if _, source, _ := nodeports.SourceRanges(b.in.Service); source != nodeports.RangesFromDefault {
-		b.warn(string(source), "", "has no effect: no security rules are kept for the Service", ruleModeKey.Name+": SL-All, SL-Frontend or NSG")
+		b.problems.Warn(string(source), "", "has no effect: no security rules are kept for the Service", ruleModeKey.Name+": SL-All, SL-Frontend or NSG")
 	}
 }
 
@@ -170,7 +170,7 @@ func (b *builder) nodeSubnets() []Subnet {
 		}
 	}
 	if len(lost) > 0 {
-		b.warn("nodes", strings.Join(slices.Compact(lost), ", "), "are in no subnet of the load balancer's network that can be found, so their security lists get no rules", "")
+		b.problems.Warn("nodes", strings.Join(slices.Compact(lost), ", "), "are in no subnet of the load balancer's network that can be found, so their security lists get no rules", "")
 	}
 	return Of(b.facts.Machines, vcn, addresses)
 }

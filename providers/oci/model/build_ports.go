@@ -29,7 +29,7 @@ func (b *builder) servedPorts() []served {
 			continue
 		}
 		if out[at].port.NodePort != p.NodePort {
-			b.refuse("spec.ports", p.String(), "has another node port than "+out[at].port.String()+": a network load balancer sends both to the same one", "the same nodePort for TCP and UDP")
+			b.problems.Refuse("spec.ports", p.String(), "has another node port than "+out[at].port.String()+": a network load balancer sends both to the same one", "the same nodePort for TCP and UDP")
 		}
 		out[at].protocol = protocolTCPUDP
 	}

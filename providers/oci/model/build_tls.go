@@ -72,7 +72,7 @@ func (b *builder) managed(port int32) string {
 	ids, err := certificatesOf(object, port)
 	legal := fmt.Sprintf(`a ConfigMap with the key %s and a value like ["%soc1..."]`, key, certificatePrefix)
 	refuse := func(why string) string {
-		b.refuse(certificateMapKey.Name, ref.Name, "names "+ref.String()+", which "+why, legal)
+		b.problems.Refuse(certificateMapKey.Name, ref.Name, "names "+ref.String()+", which "+why, legal)
 		return ""
 	}
 	switch {
@@ -122,13 +122,13 @@ func (b *builder) certificate(key *annotations.Key[string]) string {
 	}
 	object := b.in.Objects[ref]
 	if object.Data == nil {
-		b.refuse(key.Name, key.Get(b.in.Values), "names "+ref.String()+", which "+object.Why, "a Secret with "+secretPublic+" and "+secretPrivate)
+		b.problems.Refuse(key.Name, key.Get(b.in.Values), "names "+ref.String()+", which "+object.Why, "a Secret with "+secretPublic+" and "+secretPrivate)
 		return ""
 	}
 	read := func(name string) string { return string(object.Data[name]) }
 	for _, name := range []string{secretPublic, secretPrivate} {
 		if block, _ := pem.Decode(object.Data[name]); block == nil {
-			b.refuse(key.Name, key.Get(b.in.Values), fmt.Sprintf("names %s, which has no PEM text under %s", ref, name), "a Secret with "+secretPublic+" and "+secretPrivate)
+			b.problems.Refuse(key.Name, key.Get(b.in.Values), fmt.Sprintf("names %s, which has no PEM text under %s", ref, name), "a Secret with "+secretPublic+" and "+secretPrivate)
 			return ""
 		}
 	}

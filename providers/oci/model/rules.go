@@ -60,7 +60,7 @@ func balancerRule() diff.Rule {
 		// Nothing of these can change; Build takes over what is there, and tells the user.
 		Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses"},
 		Sticky: []string{"Version"},
-		Equal:  map[string]diff.Equal{"Shape": sameFold},
+		Equal:  map[string]diff.Equal{"Shape": diff.SameFold},
 		Parts: map[string]string{
 			"Shape": PartShape, "Least": PartShape, "Most": PartShape, "Groups": PartGroups, "Own": PartGroups, "Version": PartVersion,
 		},
@@ -173,12 +173,6 @@ func edges() []diff.Edge {
 		)
 	}
 	return out
-}
-
-func sameFold(want, have any) bool {
-	w, _ := want.(string)
-	h, _ := have.(string)
-	return strings.EqualFold(w, h)
 }
 
 // sameBackends: those that have the same addresses and ports; what else is set on them

@@ -49,14 +49,6 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	return b.out, b.problems, nil
 }
 
-func (b *builder) refuse(key, value, message, legal string) {
-	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Error, Key: key, Value: value, Message: message, Legal: legal})
-}
-
-func (b *builder) warn(key, value, message, legal string) {
-	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Warning, Key: key, Value: value, Message: message, Legal: legal})
-}
-
 // check judges what is no annotation alone.
 func (b *builder) check() {
 	in, c := b.in, b.in.Config
@@ -70,22 +62,22 @@ func (b *builder) check() {
 		if len(names) > 0 {
 			legal = strings.Join(names, ", ")
 		}
-		b.refuse(classKey.Name, classKey.Get(in.Values), "is no section LoadBalancerClass of the configuration", legal)
+		b.problems.Refuse(classKey.Name, classKey.Get(in.Values), "is no section LoadBalancerClass of the configuration", legal)
 	}
 	can, _ := providers.CapabilityOf(Capabilities(), Octavia)
 	b.problems = append(b.problems, can.Judge(in.Service, in.Backends)...)
 	if len(in.Backends.Families) > 1 {
-		b.warn("spec.ipFamilies", "", fmt.Sprintf("has two families, but a load balancer has an address of %s only", family(in)), "")
+		b.problems.Warn("spec.ipFamilies", "", fmt.Sprintf("has two families, but a load balancer has an address of %s only", family(in)), "")
 	}
 	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
-		b.refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
+		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
 	}
 	if ref := tlsRef(in); ref != "" && !c.ExternalStore && !b.facts.Secrets[ref] {
-		b.refuse(tlsKey.Name, ref, "is not there, or the key manager cannot be asked", "the address of a container or secret of Barbican")
+		b.problems.Refuse(tlsKey.Name, ref, "is not there, or the key manager cannot be asked", "the address of a container or secret of Barbican")
 	}
 	if id := memberSubnetKey.Get(in.Values); id != "" {
 		if _, there := b.facts.Subnets[id]; !there {
-			b.refuse(memberSubnetKey.Name, id, "is not there, or may not be seen", "the id of a subnet")
+			b.problems.Refuse(memberSubnetKey.Name, id, "is not there, or may not be seen", "the id of a subnet")
 		}
 	}
 	b.driver()
@@ -97,20 +89,20 @@ func (b *builder) driver() {
 	in, name := b.in, b.in.Config.Provider
 	can := driverOf(name)
 	if method := b.method(); len(can.Algorithms) > 0 && !slices.Contains(can.Algorithms, method) {
-		b.refuse(methodKey.Name, method, "is not possible with the driver "+name, strings.Join(can.Algorithms, ", "))
+		b.problems.Refuse(methodKey.Name, method, "is not possible with the driver "+name, strings.Join(can.Algorithms, ", "))
 	}
 	if can.Proxies {
 		return
 	}
 	const why = "is not possible: the driver %s passes packets on and ends no connections"
 	if forwardedKey.Get(in.Values) {
-		b.refuse(forwardedKey.Name, "true", fmt.Sprintf(why, name), "false")
+		b.problems.Refuse(forwardedKey.Name, "true", fmt.Sprintf(why, name), "false")
 	}
 	if ref := tlsRef(in); ref != "" {
-		b.refuse(tlsKey.Name, ref, fmt.Sprintf(why, name), "no certificate")
+		b.problems.Refuse(tlsKey.Name, ref, fmt.Sprintf(why, name), "no certificate")
 	}
 	if proxied(in) {
-		b.refuse(proxyKey.Name, proxyKey.Get(in.Values), fmt.Sprintf(why, name), "false")
+		b.problems.Refuse(proxyKey.Name, proxyKey.Get(in.Values), fmt.Sprintf(why, name), "false")
 	}
 }
 
@@ -128,7 +120,7 @@ func (b *builder) unsupported() {
 		if !driverOf(b.in.Config.Provider).Proxies {
 			advice = "manage-security-groups of the configuration lets in only these at the nodes"
 		}
-		b.warn(string(source), "", "has no effect: this cloud's load balancers let everybody in; "+advice, "")
+		b.problems.Warn(string(source), "", "has no effect: this cloud's load balancers let everybody in; "+advice, "")
 	}
 }
 
@@ -159,7 +151,7 @@ func (b *builder) fixed(want, found Balancer) {
 		}
 	}
 	if want.Address != "" && want.Address != found.Address {
-		b.warn("spec.loadBalancerIP", want.Address, "cannot change on a load balancer that is there, which keeps "+found.Address+"; delete the Service and make it anew", "")
+		b.problems.Warn("spec.loadBalancerIP", want.Address, "cannot change on a load balancer that is there, which keeps "+found.Address+"; delete the Service and make it anew", "")
 	}
 }
 
@@ -178,22 +170,22 @@ func (b *builder) nodeSubnet() string {
 func (b *builder) share(spec Balancer, there stack.Resource) {
 	in := b.in
 	if internal(in) {
-		b.refuse(internalKey.Name, "true", "cannot go together with a load balancer of others", "false, or no "+idKey.Name)
+		b.problems.Refuse(internalKey.Name, "true", "cannot go together with a load balancer of others", "false, or no "+idKey.Name)
 		return
 	}
 	if !in.Config.Features.Tags {
-		b.refuse(idKey.Name, there.ID, "cannot be shared: this cloud's load balancers have no tags, by which Services say what is theirs", "no id")
+		b.problems.Refuse(idKey.Name, there.ID, "cannot be shared: this cloud's load balancers have no tags, by which Services say what is theirs", "no id")
 		return
 	}
 	if spec.Status == Failed {
-		b.warn(idKey.Name, there.ID, "is in ERROR, and so takes no changes; its maker must repair it", "")
+		b.problems.Warn(idKey.Name, there.ID, "is in ERROR, and so takes no changes; its maker must repair it", "")
 	}
 	if others := OtherTags(spec.Tags, b.name); len(others) >= in.Config.MaxShared && !slices.Contains(spec.Tags, b.name) {
-		b.refuse(idKey.Name, there.ID, fmt.Sprintf("has %d Services already, as many as max-shared-lb of the configuration allows", len(others)), "the id of a load balancer with fewer")
+		b.problems.Refuse(idKey.Name, there.ID, fmt.Sprintf("has %d Services already, as many as max-shared-lb of the configuration allows", len(others)), "the id of a load balancer with fewer")
 		return
 	}
 	if _, bound := b.have.Get(stack.Key{Kind: KindBinding}); !bound && !ipv6(in) {
-		b.refuse(idKey.Name, there.ID, "has no floating IP, and who shares a load balancer gives it none", "the id of a load balancer with a floating IP")
+		b.problems.Refuse(idKey.Name, there.ID, "has no floating IP, and who shares a load balancer gives it none", "the id of a load balancer with a floating IP")
 		return
 	}
 	b.subnet = cmp.Or(memberSubnet(in), spec.Subnet)
@@ -232,7 +224,7 @@ func (b *builder) address() {
 	if ip := in.Service.Spec.LoadBalancerIP; ip != "" {
 		if known, ok := b.facts.Addresses[ip]; ok && !strings.Contains(known.Description, FloatingDescription(in.Cluster, in.Owner)) {
 			if spec, _, _ := b.found(); known.Port != "" && known.Port != spec.Port {
-				b.warn("spec.loadBalancerIP", ip, "is bound to the port "+known.Port+" and is taken when that lets it go; until then clients reach nothing", "a floating IP that is free")
+				b.problems.Warn("spec.loadBalancerIP", ip, "is bound to the port "+known.Port+" and is taken when that lets it go; until then clients reach nothing", "a floating IP that is free")
 			}
 			b.out.Put(stack.Resource{Key: stack.Key{Kind: KindBinding}, Slot: SlotFloating, Spec: Binding{FloatingIP: known.ID, Address: ip, Balancer: lb}})
 			return
@@ -242,11 +234,11 @@ func (b *builder) address() {
 	want := FloatingIP{Network: cmp.Or(place.network, b.facts.External), Address: in.Service.Spec.LoadBalancerIP, Description: FloatingDescription(in.Cluster, in.Owner), Balancer: lb}
 	want.Keep = kept(in.Service.Annotations[keepKey.Name])
 	if want.Network == "" {
-		b.warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
+		b.problems.Warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
 		return
 	}
 	if want.Network == floatingNetworkKey.Get(in.Values) && !b.facts.Externals[want.Network] {
-		b.refuse(floatingNetworkKey.Name, want.Network, "is not there, may not be seen, or is not external", "the id of an external network")
+		b.problems.Refuse(floatingNetworkKey.Name, want.Network, "is not there, may not be seen, or is not external", "the id of an external network")
 		return
 	}
 	want.Subnets = b.floatingSubnets(place)
@@ -259,7 +251,7 @@ func (b *builder) floatingSubnets(place floating) []string {
 	case place.subnet != "":
 		network := cmp.Or(place.network, b.facts.External)
 		if s, ok := b.facts.Subnets[place.subnet]; !ok || s.Network != network {
-			b.refuse(floatingSubnetKey.Name, place.subnet, "is no subnet of the external network "+network, "the id of one of its subnets")
+			b.problems.Refuse(floatingSubnetKey.Name, place.subnet, "is no subnet of the external network "+network, "the id of one of its subnets")
 		}
 		return []string{place.subnet}
 	case place.name == "" && place.tags == "":
@@ -267,7 +259,7 @@ func (b *builder) floatingSubnets(place floating) []string {
 	}
 	matches, err := namePattern(place.name)
 	if err != nil {
-		b.refuse(floatingNameKey.Name, place.name, "is no pattern: "+err.Error(), `a glob, or "~" and a regular expression`)
+		b.problems.Refuse(floatingNameKey.Name, place.name, "is no pattern: "+err.Error(), `a glob, or "~" and a regular expression`)
 		return nil
 	}
 	var out []string
@@ -280,9 +272,9 @@ func (b *builder) floatingSubnets(place floating) []string {
 	switch {
 	case len(out) > 0:
 	case len(tagged) == 0 && place.tags != "":
-		b.refuse(floatingTagsKey.Name, place.tags, "matches no subnet of the external network", "tags that one of its subnets has")
+		b.problems.Refuse(floatingTagsKey.Name, place.tags, "matches no subnet of the external network", "tags that one of its subnets has")
 	default:
-		b.refuse(floatingNameKey.Name, place.name, "matches no subnet of the external network"+tagsToo(place.tags), "the name of one of its subnets, or a pattern of it")
+		b.problems.Refuse(floatingNameKey.Name, place.name, "matches no subnet of the external network"+tagsToo(place.tags), "the name of one of its subnets, or a pattern of it")
 	}
 	return out
 }

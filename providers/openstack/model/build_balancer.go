@@ -27,7 +27,7 @@ func (b *builder) balancer() {
 			want.Subnet = members
 		}
 		if want.Port == "" && members == "" && !ok {
-			b.refuse("subnet-id", "", "is nowhere said, and the subnet of the nodes cannot be found", subnetKey.Name+", or subnet-id of the configuration")
+			b.problems.Refuse("subnet-id", "", "is nowhere said, and the subnet of the nodes cannot be found", subnetKey.Name+", or subnet-id of the configuration")
 		}
 	}
 	if want.Port != "" {
@@ -75,14 +75,14 @@ func (b *builder) like(want *Balancer, found Balancer) {
 	}
 	_, there, _ := b.found()
 	if others := slices.DeleteFunc(OtherTags(found.Tags, b.name), func(tag string) bool { return tag == found.Name }); len(others) > 0 {
-		b.refuse(idKey.Name, there.ID, "is in ERROR, the credentials do not allow a failover, and another one cannot take it, since "+strings.Join(others, ", ")+
+		b.problems.Refuse(idKey.Name, there.ID, "is in ERROR, the credentials do not allow a failover, and another one cannot take it, since "+strings.Join(others, ", ")+
 			" would be left behind", "a failover by an administrator, or a load balancer that no other Service uses")
 		return
 	}
 	if want.Port == "" {
 		want.Network, want.Subnet, want.Address = found.Network, found.Subnet, found.Address
 	}
-	b.warn(idKey.Name, there.ID, "is in ERROR and cannot be built anew in its place: another one with the address "+found.Address+
+	b.problems.Warn(idKey.Name, there.ID, "is in ERROR and cannot be built anew in its place: another one with the address "+found.Address+
 		" and the same floating IP takes it, under another id; until then clients reach nothing, and what others have added to it is lost", "")
 }
 
@@ -93,6 +93,6 @@ func (b *builder) mayMake() bool {
 	if id == "" || b.in.Service.Annotations[addressKey.Name] != "" {
 		return true
 	}
-	b.refuse(idKey.Name, id, "is no load balancer of this project", "the id of a load balancer, or no "+idKey.Name+" to get one of its own")
+	b.problems.Refuse(idKey.Name, id, "is no load balancer of this project", "the id of a load balancer, or no "+idKey.Name+" to get one of its own")
 	return false
 }

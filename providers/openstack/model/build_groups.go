@@ -64,7 +64,7 @@ func (b *builder) senders() []netip.Prefix {
 		}
 	}
 	if len(out) == 0 {
-		b.refuse(memberSubnetKey.Name, b.subnet, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but no such subnet can be found", "the id of a subnet")
+		b.problems.Refuse(memberSubnetKey.Name, b.subnet, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but no such subnet can be found", "the id of a subnet")
 	}
 	return out
 }
