@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/berth-lb/berth/providers/fault"
 )
 
 // Aged is a value that is believed for a while. The zero value knows nothing. It is
@@ -150,6 +152,32 @@ func (k *Known[K, V]) Get(ctx context.Context, now time.Time, ids []K, fetch fun
 		return out, k.version, nil
 	}
 	return k.existing(ids), k.version, nil
+}
+
+// One returns the thing of one id, and whether it exists, which ask tells with a NotFound.
+func (k *Known[K, V]) One(ctx context.Context, now time.Time, id K, ask func(context.Context, K) (V, error)) (V, bool, error) {
+	known, _, err := k.Get(ctx, now, []K{id}, Each(ask))
+	value, exists := known[id]
+	return value, exists, err
+}
+
+// Each returns a fetch for Get that asks for one thing after the other. What is answered
+// with NotFound does not exist.
+func Each[K cmp.Ordered, V any](ask func(context.Context, K) (V, error)) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, ids []K) (map[K]V, error) {
+		out := make(map[K]V, len(ids))
+		for _, id := range ids {
+			value, err := ask(ctx, id)
+			switch {
+			case fault.Is(err, fault.NotFound):
+			case err != nil:
+				return nil, err
+			default:
+				out[id] = value
+			}
+		}
+		return out, nil
+	}
 }
 
 func (k *Known[K, V]) stale(now time.Time, ids []K) []K {

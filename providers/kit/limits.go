@@ -119,6 +119,20 @@ func (l *Limits) Do(ctx context.Context, call func(context.Context) error, names
 	}
 }
 
+// Read makes a reading call as Do does, with its errors as faults.
+func (l *Limits) Read(ctx context.Context, e Errors, bucket string, call func(context.Context) error) error {
+	return l.Do(ctx, func(ctx context.Context) error { return e.Fault(call(ctx), Reading) }, bucket)
+}
+
+// Write makes a writing call as Do does, with its errors as faults: Ambiguous if it may
+// have taken effect without an answer.
+func (l *Limits) Write(ctx context.Context, e Errors, bucket string, call func(context.Context) error) error {
+	return l.Do(ctx, func(ctx context.Context) error {
+		progress, err := Write(ctx, call)
+		return e.Fault(err, progress)
+	}, bucket)
+}
+
 // blamed returns the buckets that a refusal is about.
 func (l *Limits) blamed(err error, names []string) []*bucket {
 	if l.options.Blame != nil {

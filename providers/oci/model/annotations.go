@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berth-lb/berth/annotations"
 )
@@ -151,7 +152,7 @@ func serviceAccount() *annotations.Key[string] {
 		Doc: "ServiceAccount of the Service's namespace whose workload identity makes all calls for the Service.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.Custom("service account", "the name of a ServiceAccount of the Service's namespace", func(raw string) (string, error) {
-				if !isObjectName(raw) {
+				if len(validation.IsDNS1123Subdomain(raw)) > 0 {
 					return "", errors.New("is none")
 				}
 				return raw, nil

@@ -58,20 +58,6 @@ const (
 	uidHyphens = 4
 )
 
-// isObjectName tells whether a text can be the name of an object of Kubernetes.
-// Source: Kubernetes documentation, "Object Names and IDs", DNS subdomain names.
-func isObjectName(text string) bool {
-	for part := range strings.SplitSeq(text, ".") {
-		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(part, "-") != part {
-			return false
-		}
-	}
-	return len(text) <= longestObject
-}
-
-// longestObject is the greatest length of such a name.
-const longestObject = 253
-
 // GroupName is the display name of a Service's own network security group.
 func GroupName(o stack.Owner) string {
 	return cut(fmt.Sprintf("%s/%s/%s/nsg", o.Namespace, o.Name, o.UID), longestGroup)

@@ -142,15 +142,8 @@ func orEmpty(tags map[string]string) map[string]string {
 
 // named is a document with its name in it.
 func named(name string, doc any) any {
-	text, err := json.Marshal(doc)
-	all := map[string]json.RawMessage{}
-	if err != nil || json.Unmarshal(text, &all) != nil {
-		return doc
-	}
-	if quoted, err := json.Marshal(name); err == nil {
-		all["name"] = quoted
-	}
-	return all
+	text, _ := json.Marshal(map[string]string{"name": name}) // texts always are JSON
+	return withRest(doc, string(text))
 }
 
 // groupsOf are the groups that a load balancer is in, with the Service's own.
@@ -183,11 +176,16 @@ func deleteBalancer(c *change) plan.Outcome {
 	return kit.Deleted(in(c, http.MethodDelete, nil))
 }
 
-func createSet(c *change, spec model.BackendSet) plan.Outcome {
-	if err := in(c, http.MethodPost, named(spec.Name, backendSetBody(productOf(c).Product, spec)), "backendSets"); err != nil {
+// made puts something of a name into a load balancer.
+func made(c *change, name string, spec stack.Spec, collection string, body any) plan.Outcome {
+	if err := in(c, http.MethodPost, body, collection); err != nil {
 		return kit.Failed(err)
 	}
-	return c.Created(spec.Name, stack.Derived, spec)
+	return c.Created(name, stack.Derived, spec)
+}
+
+func createSet(c *change, spec model.BackendSet) plan.Outcome {
+	return made(c, spec.Name, spec, "backendSets", named(spec.Name, backendSetBody(productOf(c).Product, spec)))
 }
 
 func updateSet(c *change, spec model.BackendSet) plan.Outcome {
@@ -195,11 +193,7 @@ func updateSet(c *change, spec model.BackendSet) plan.Outcome {
 }
 
 func createListener(c *change, spec model.Listener) plan.Outcome {
-	body := named(spec.Name, listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set)))
-	if err := in(c, http.MethodPost, body, "listeners"); err != nil {
-		return kit.Failed(err)
-	}
-	return c.Created(spec.Name, stack.Derived, spec)
+	return made(c, spec.Name, spec, "listeners", named(spec.Name, listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set))))
 }
 
 func updateListener(c *change, spec model.Listener) plan.Outcome {
@@ -208,10 +202,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 }
 
 func createRuleSet(c *change, spec model.RuleSet) plan.Outcome {
-	if err := in(c, http.MethodPost, map[string]any{"name": spec.Name, "items": json.RawMessage(spec.Items)}, "ruleSets"); err != nil {
-		return kit.Failed(err)
-	}
-	return c.Created(spec.Name, stack.Derived, spec)
+	return made(c, spec.Name, spec, "ruleSets", map[string]any{"name": spec.Name, "items": json.RawMessage(spec.Items)})
 }
 
 func updateRuleSet(c *change, spec model.RuleSet) plan.Outcome {
@@ -219,8 +210,5 @@ func updateRuleSet(c *change, spec model.RuleSet) plan.Outcome {
 }
 
 func createCertificate(c *change, spec model.Certificate) plan.Outcome {
-	if err := in(c, http.MethodPost, certificateBody(spec), "certificates"); err != nil {
-		return kit.Failed(err)
-	}
-	return c.Created(spec.Name, stack.Derived, spec)
+	return made(c, spec.Name, spec, "certificates", certificateBody(spec))
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/kit"
 )
 
 // request is one call.
@@ -74,11 +73,10 @@ func (s *Session) get(ctx context.Context, a *service, path string, out any) (ht
 
 // read makes a reading call. Errors are faults.
 func (s *Session) read(ctx context.Context, a *service, r request, out any) (header http.Header, err error) {
-	err = s.limits.Do(ctx, func(ctx context.Context) error {
-		var err error
+	err = s.limits.Read(ctx, errorTable(), bucketRead, func(ctx context.Context) (err error) {
 		header, err = a.send(ctx, r, out)
-		return errorTable().Fault(err, kit.Reading)
-	}, bucketRead)
+		return err
+	})
 	return header, err
 }
 
@@ -114,14 +112,10 @@ func listAll[T any](ctx context.Context, s *Session, a *service, path string, qu
 // write makes a writing call. Errors are faults; Ambiguous if the call may have taken
 // effect without an answer.
 func (s *Session) write(ctx context.Context, a *service, r request, out any) (header http.Header, err error) {
-	err = s.limits.Do(ctx, func(ctx context.Context) error {
-		progress, err := kit.Write(ctx, func(ctx context.Context) error {
-			var err error
-			header, err = a.send(ctx, r, out)
-			return err
-		})
-		return errorTable().Fault(err, progress)
-	}, bucketWrite)
+	err = s.limits.Write(ctx, errorTable(), bucketWrite, func(ctx context.Context) (err error) {
+		header, err = a.send(ctx, r, out)
+		return err
+	})
 	return header, err
 }
 

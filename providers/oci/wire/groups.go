@@ -25,11 +25,8 @@ type groupDoc struct {
 	Tags        map[string]string `json:"freeformTags"`
 }
 
-// States of groups that are gone.
-const (
-	terminating = "TERMINATING"
-	terminated  = "TERMINATED"
-)
+// gone tells whether the group is on its way out, or was.
+func (g groupDoc) gone() bool { return g.State == "TERMINATING" || g.State == "TERMINATED" }
 
 // peerGroup is the type of a peer that is a group.
 const peerGroup = "NETWORK_SECURITY_GROUP"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -229,5 +228,3 @@ func entryBody(e model.Entry) entryDoc {
 	}
 	return d
 }
-
-func compareText(a, b string) int { return strings.Compare(a, b) }

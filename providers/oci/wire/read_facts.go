@@ -31,7 +31,7 @@ type subnetDoc struct {
 func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, kit.Unanswered) {
 	facts := &model.Facts{Subnets: s.seenSubnets(), Groups: map[string]bool{}, Unseen: map[string]bool{}, Addresses: map[string]model.ReservedIP{}}
 	failed := kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
-	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return compareText(a.ID, b.ID) })
+	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return strings.Compare(a.ID, b.ID) })
 	return facts, failed
 }
 
@@ -138,27 +138,13 @@ func reservedOf(facts *model.Facts, asked string, doc reservedDoc, err error) (f
 
 // subnet is one by its OCID.
 func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
-	known, _, err := s.subnets.Get(ctx, s.now(), []string{id}, func(ctx context.Context, ids []string) (map[string]subnetDoc, error) {
-		out := map[string]subnetDoc{}
-		for _, id := range ids {
-			doc, err := s.getSubnet(ctx, id)
-			if fault.Is(err, fault.NotFound) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			out[id] = doc
-		}
-		return out, nil
-	})
+	doc, ok, err := s.subnets.One(ctx, s.now(), id, s.getSubnet)
 	if err != nil {
 		return model.Subnet{}, err
 	}
-	doc, ok := known[id]
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !ok {
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		delete(s.seen, id)
 		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not there, or may not be seen", id)
 	}
@@ -169,8 +155,6 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	if out.CIDR6 = prefixes(doc.CIDRs6); len(out.CIDR6) == 0 {
 		out.CIDR6 = prefixes([]string{doc.CIDR6})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.seen[id] = out
 	return out, nil
 }
@@ -186,21 +170,13 @@ func (s *Session) seenSubnets() map[string]model.Subnet {
 // groupThere tells whether a network security group is there and may be seen.
 // Source: Core Services API reference, GetNetworkSecurityGroup.
 func (s *Session) groupThere(ctx context.Context, id string) (bool, error) {
-	known, _, err := s.groups.Get(ctx, s.now(), []string{id}, func(ctx context.Context, ids []string) (map[string]groupDoc, error) {
-		out := map[string]groupDoc{}
-		for _, id := range ids {
-			var doc groupDoc
-			_, err := s.get(ctx, s.core, "/networkSecurityGroups/"+id, &doc)
-			if err != nil && !fault.Is(err, fault.NotFound) {
-				return nil, err
-			}
-			if err == nil && doc.State != terminating && doc.State != terminated {
-				out[id] = doc
-			}
+	_, there, err := s.groups.One(ctx, s.now(), id, func(ctx context.Context, id string) (doc groupDoc, err error) {
+		_, err = s.get(ctx, s.core, "/networkSecurityGroups/"+id, &doc)
+		if err == nil && doc.gone() {
+			err = fault.New(fault.NotFound, "it is gone")
 		}
-		return out, nil
+		return doc, err
 	})
-	_, there := known[id]
 	return there, err
 }
 
@@ -264,23 +240,14 @@ func (s *Session) machineSubnets(ctx context.Context, scopes ...providers.Scope)
 
 // home is the compartment of an instance; empty: it is not there.
 func (s *Session) home(ctx context.Context, instance string) (string, error) {
-	known, _, err := s.homes.Get(ctx, s.now(), []string{instance}, func(ctx context.Context, ids []string) (map[string]string, error) {
-		out := map[string]string{}
-		for _, id := range ids {
-			var doc struct {
-				Compartment string `json:"compartmentId"`
-			}
-			_, err := s.get(ctx, s.core, "/instances/"+id, &doc)
-			if err != nil && !fault.Is(err, fault.NotFound) {
-				return nil, err
-			}
-			if err == nil {
-				out[id] = doc.Compartment
-			}
+	home, _, err := s.homes.One(ctx, s.now(), instance, func(ctx context.Context, id string) (string, error) {
+		var doc struct {
+			Compartment string `json:"compartmentId"`
 		}
-		return out, nil
+		_, err := s.get(ctx, s.core, "/instances/"+id, &doc)
+		return doc.Compartment, err
 	})
-	return known[instance], err
+	return home, err
 }
 
 // subnetsOfMachines are the subnets that instances of compartments are in.
@@ -290,18 +257,16 @@ func (s *Session) subnetsOfMachines(ctx context.Context, compartments []string) 
 		for _, c := range stale {
 			all, err := listAll[struct {
 				Subnet string `json:"subnetId"`
-				State  string `json:"lifecycleState"`
 			}](ctx, s, s.core, "/vnicAttachments", url.Values{"compartmentId": {c}}, false)
 			if err != nil {
 				return nil, err
 			}
-			ids := []string{}
+			out[c] = []string{}
 			for _, a := range all {
-				if a.Subnet != "" && !slices.Contains(ids, a.Subnet) {
-					ids = append(ids, a.Subnet)
+				if a.Subnet != "" && !slices.Contains(out[c], a.Subnet) {
+					out[c] = append(out[c], a.Subnet)
 				}
 			}
-			out[c] = ids
 		}
 		return out, nil
 	})

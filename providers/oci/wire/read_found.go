@@ -165,7 +165,7 @@ func compact(raw json.RawMessage) string {
 // ownGroup finds the Service's own network security group.
 func (f *finder) ownGroup(l providers.Lookup) {
 	for _, g := range f.view.groups[l.By] {
-		if !model.IsGroupOf(g.Tags, l.Value) || g.State == terminating || g.State == terminated {
+		if !model.IsGroupOf(g.Tags, l.Value) || g.gone() {
 			continue
 		}
 		key := stack.Key{Kind: model.KindGroup}

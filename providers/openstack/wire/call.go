@@ -10,7 +10,6 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
-	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 )
 
@@ -28,7 +27,7 @@ func pending(status string) bool { return strings.HasPrefix(status, "PENDING_") 
 
 // read makes a reading call. Errors are faults.
 func (s *Session) read(ctx context.Context, bucket string, call func(context.Context) error) error {
-	return s.limits.Do(ctx, func(ctx context.Context) error { return errorTable().Fault(call(ctx), kit.Reading) }, bucket)
+	return s.limits.Read(ctx, errorTable(), bucket, call)
 }
 
 // listAll reads all pages of a list, which has the name of its family in the answers.
@@ -91,10 +90,7 @@ func (p page) NextPageURL() (string, error) {
 // write makes a writing call. Errors are faults; Ambiguous if the call may have taken
 // effect without an answer.
 func (s *Session) write(ctx context.Context, bucket string, call func(context.Context) error) error {
-	return s.limits.Do(ctx, func(ctx context.Context) error {
-		progress, err := kit.Write(ctx, call)
-		return errorTable().Fault(err, progress)
-	}, bucket)
+	return s.limits.Write(ctx, errorTable(), bucket, call)
 }
 
 // change makes a writing call below a load balancer, one at a time for each, and waits
