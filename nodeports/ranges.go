@@ -23,6 +23,17 @@ const (
 	RangesFromDefault RangesSource = "default"
 )
 
+// Prefixes are the ranges that texts are, without those that are none.
+func Prefixes(texts ...string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range texts {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // RangesError tells which entries of a list are no CIDR ranges.
 type RangesError struct {
 	Source RangesSource

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 )
 
@@ -123,5 +124,32 @@ func TestPanicWhileFetching(t *testing.T) {
 	}
 	if value, err := aged.Get(ctx, time.Now(), time.Hour, func(context.Context) (int, error) { return 2, nil }); err != nil || value != 2 {
 		t.Errorf("of a value: %d, %v", value, err)
+	}
+}
+
+// TestOne: what is not there is remembered as such, and a failure is not.
+func TestOne(t *testing.T) {
+	known := kit.NewKnown[string, int](time.Hour, time.Minute, nil)
+	now, asked := time.Now(), 0
+	for _, c := range []struct {
+		answer error
+		value  int
+		exists bool
+		asked  int
+	}{
+		{fault.New(fault.Unavailable, "no answer"), 0, false, 1},
+		{fault.New(fault.NotFound, "none"), 0, false, 2},
+		{nil, 0, false, 2}, // nobody asks
+	} {
+		value, exists, err := known.One(t.Context(), now, "a", func(context.Context, string) (int, error) {
+			asked++
+			return 7, c.answer
+		})
+		if value != c.value || exists != c.exists || asked != c.asked || (err != nil) != fault.Is(c.answer, fault.Unavailable) {
+			t.Errorf("%v: %d, %t, %v after %d questions", c.answer, value, exists, err, asked)
+		}
+	}
+	if value, exists, err := known.One(t.Context(), now, "b", func(context.Context, string) (int, error) { return 7, nil }); value != 7 || !exists || err != nil {
+		t.Errorf("of one that is there: %d, %t, %v", value, exists, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/netip"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berth-lb/berth/annotations"
@@ -238,13 +237,6 @@ func checks() []annotations.Check {
 	return []annotations.Check{checkPreserve, checkFlexible, checkTLS, checkSubnets}
 }
 
-// excludeKey keeps a node out of all load balancers.
-var excludeKey = &annotations.Key[bool]{
-	Name: corev1.LabelNodeExcludeBalancers, On: annotations.NodeLabel, Group: groupObjects, Example: "true",
-	Doc:   "Keeps the node out of all load balancers, unless the value is false.",
-	Forms: []annotations.Form[bool]{{Type: annotations.BoolUnless("false"), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}},
-}
-
 func objectKeys() []annotations.Declaration {
 	passive := func(name string, on annotations.Place, doc, reason string) *annotations.Key[string] {
 		return &annotations.Key[string]{
@@ -254,7 +246,7 @@ func objectKeys() []annotations.Declaration {
 	}
 	const addresses = "it decides on the addresses of the Node object, which are read"
 	return []annotations.Declaration{
-		excludeKey,
+		annotations.ExcludeNode(groupObjects),
 		passive(prefix+"compartment-id", annotations.NodeAnnotation, "Compartment of the node's instance.", "the instance itself tells its compartment"),
 		passive(prefix+"ip-family-ipv4", annotations.NodeLabel, "Gives the Node IPv4 addresses.", addresses),
 		passive(prefix+"ip-family-ipv6", annotations.NodeLabel, "Gives the Node IPv6 addresses.", addresses),

@@ -163,15 +163,10 @@ var (
 			Doc: "Only with rules in a network security group.",
 		}},
 	}
-	rangesKey = &annotations.Key[string]{
-		Name: "service.beta.kubernetes.io/load-balancer-source-ranges", Group: groupGuard, Example: "10.0.0.0/8,192.168.0.0/16",
-		Doc:   "Ranges of addresses that clients may come from, where spec.loadBalancerSourceRanges is empty.",
-		Forms: []annotations.Form[string]{{Type: annotations.String().Legally("CIDRs separated by commas"), DefaultDoc: "everywhere", Source: source}},
-	}
 )
 
 func guardKeys() []annotations.Declaration {
-	return []annotations.Declaration{listModeKey, netListModeKey, ruleModeKey, backendGroupsKey, rangesKey}
+	return []annotations.Declaration{listModeKey, netListModeKey, ruleModeKey, backendGroupsKey, annotations.SourceRanges(groupGuard, source)}
 }
 
 // Selector selects nodes by their labels.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
@@ -127,7 +128,7 @@ func (c ruling) rule(r model.GroupRule) ruleDoc {
 	peer, kind := r.Peer, peerRange
 	if !r.Of.IsZero() {
 		peer, kind = c.Batch.ID(c.Step, r.Of), peerGroup
-	} else if len(prefixes([]string{peer})) == 0 {
+	} else if len(nodeports.Prefixes(peer)) == 0 {
 		kind = peerGroup
 	}
 	out := ruleDoc{Direction: r.Direction, entryDoc: entryDoc{Protocol: tcp, Description: model.RuleMark(c.Step.ID.Owner), TCP: &tcpDoc{Destination: &rangeDoc{r.Port, r.Port}}}}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -149,11 +151,9 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not there, or may not be seen", id)
 	}
 	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: cmp.Or(s.config.LoadBalancer.Lists[id], doc.Oldest)}
-	if four := prefixes([]string{doc.CIDR}); len(four) > 0 {
-		out.CIDR = four[0]
-	}
-	if out.CIDR6 = prefixes(doc.CIDRs6); len(out.CIDR6) == 0 {
-		out.CIDR6 = prefixes([]string{doc.CIDR6})
+	out.CIDR, _ = netip.ParsePrefix(doc.CIDR) // the API's own; one of IPv6 alone has none
+	if out.CIDR6 = nodeports.Prefixes(doc.CIDRs6...); len(out.CIDR6) == 0 {
+		out.CIDR6 = nodeports.Prefixes(doc.CIDR6)
 	}
 	s.seen[id] = out
 	return out, nil

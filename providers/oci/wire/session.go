@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -134,15 +133,4 @@ func (s *Session) answered(step string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tokens, step)
-}
-
-// prefixes reads ranges of addresses, which are the API's own.
-func prefixes(texts []string) []netip.Prefix {
-	var out []netip.Prefix
-	for _, text := range texts {
-		if p, err := netip.ParsePrefix(text); err == nil {
-			out = append(out, p)
-		}
-	}
-	return out
 }

@@ -138,15 +138,10 @@ var (
 			Doc: "Items are key=value, or a key alone that must be there. Present and empty it takes all nodes.",
 		}},
 	}
-	rangesKey = &annotations.Key[string]{
-		Name: "service.beta.kubernetes.io/load-balancer-source-ranges", Group: groupTraffic, Example: "10.0.0.0/8,192.168.0.0/16",
-		Doc:   "Ranges of addresses that clients may come from, where spec.loadBalancerSourceRanges is empty.",
-		Forms: []annotations.Form[string]{{Type: annotations.String().Legally("CIDRs separated by commas"), DefaultDoc: "everywhere", Source: source}},
-	}
 )
 
 func trafficKeys() []annotations.Declaration {
-	return []annotations.Declaration{limitKey, proxyKey, forwardedKey, methodKey, clientTimeoutKey, connectTimeoutKey, memberTimeoutKey, inspectTimeoutKey, tlsKey, selectorKey, rangesKey}
+	return []annotations.Declaration{limitKey, proxyKey, forwardedKey, methodKey, clientTimeoutKey, connectTimeoutKey, memberTimeoutKey, inspectTimeoutKey, tlsKey, selectorKey, annotations.SourceRanges(groupTraffic, source)}
 }
 
 // Keys of health checks.
@@ -185,14 +180,9 @@ func shareKeys() []annotations.Declaration {
 	return []annotations.Declaration{memberSubnetKey, idKey, addressKey, hostnameKey}
 }
 
-// excludeKey keeps a node out of all load balancers.
-var excludeKey = &annotations.Key[bool]{
-	Name: corev1.LabelNodeExcludeBalancers, On: annotations.NodeLabel, Group: groupObjects, Example: "true",
-	Doc:   "Keeps the node out of all load balancers, unless the value is false.",
-	Forms: []annotations.Form[bool]{{Type: annotations.BoolUnless("false"), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}},
+func objectKeys() []annotations.Declaration {
+	return []annotations.Declaration{annotations.ExcludeNode(groupObjects)}
 }
-
-func objectKeys() []annotations.Declaration { return []annotations.Declaration{excludeKey} }
 
 // checkForwarded: the client's address is told in one way.
 func checkForwarded(_ string, bag *annotations.Bag, ports []corev1.ServicePort) annotations.Problems {

@@ -32,7 +32,7 @@ func (b *builder) groupRules() []GroupRule {
 	from := b.senders()
 	clients := from
 	if !driverOf(in.Config.Provider).Proxies {
-		clients = prefixes(ranges(in))
+		clients = nodeports.Prefixes(ranges(in)...)
 	}
 	var out []GroupRule
 	for _, p := range in.Backends.Ports {
@@ -65,16 +65,6 @@ func (b *builder) senders() []netip.Prefix {
 	}
 	if len(out) == 0 {
 		b.problems.Refuse(memberSubnetKey.Name, b.subnet, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but no such subnet can be found", "the id of a subnet")
-	}
-	return out
-}
-
-func prefixes(texts []string) []netip.Prefix {
-	var out []netip.Prefix
-	for _, text := range texts {
-		if p, err := netip.ParsePrefix(text); err == nil {
-			out = append(out, p)
-		}
 	}
 	return out
 }
