@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -87,6 +88,15 @@ func (f *Fault) Unwrap() error { return f.Err }
 // New makes a fault of the meaning with a formatted text.
 func New(m Meaning, format string, args ...any) *Fault {
 	return &Fault{Meaning: m, Text: fmt.Sprintf(format, args...)}
+}
+
+// With returns the fault with another meaning, and with more to tell.
+func (f *Fault) With(m Meaning, more string) *Fault {
+	with := *f
+	if with.Meaning = m; more != "" {
+		with.Text = strings.TrimSuffix(f.Text, ".") + more
+	}
+	return &with
 }
 
 // Of returns the meaning of an error: that of the first fault in its chain,

@@ -71,7 +71,7 @@ func clouds() []row {
 		halves("azure", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", "sigs.k8s.io/yaml"}, []string{"github.com/Azure/"}),
 		halves("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
 		halves("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
-		halves("oci", []string{"k8s.io/apimachinery/pkg/labels", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
+		halves("oci", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/validation", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
 	)
 }
 

@@ -71,9 +71,7 @@ func ofCreation(err error) error {
 	if !ok || f.Meaning != fault.Conflict {
 		return err
 	}
-	user := *f
-	user.Meaning = fault.Invalid
-	return &user
+	return f.With(fault.Invalid, "")
 }
 
 // exists tells whether a set is not as it was known to be: no member is guilty of that.

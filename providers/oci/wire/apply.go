@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -103,14 +102,11 @@ func applied(p model.Product, step plan.Step, d balancerDoc) bool {
 // refused makes of what is not there, where something is made that names others, what it
 // is: a wish that cannot be had.
 func refused(err error) error {
-	var f *fault.Fault
-	if !errors.As(err, &f) || f.Meaning != fault.NotFound {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok || f.Meaning != fault.NotFound {
 		return err
 	}
-	with := *f
-	with.Meaning = fault.Invalid
-	with.Text = strings.TrimSuffix(f.Text, ".") + "; something that the Service or the configuration names is not there, or the controller has no right to it"
-	return &with
+	return f.With(fault.Invalid, "; something that the Service or the configuration names is not there, or the controller has no right to it")
 }
 
 func deletePart(collection string) func(*change) plan.Outcome {

@@ -47,17 +47,13 @@ func shaped(err error, spec model.Balancer) error {
 	if !ok || spec.Shape == "" {
 		return err
 	}
-	with := *f
-	with.Text = strings.TrimSuffix(f.Text, ".")
 	switch {
 	case f.Meaning == fault.Quota && spec.Shape != flexible && !ofParts(f.Text):
-		with.Text += "; the shape " + spec.Shape + " is not given to newer tenancies: ask for " + model.ShapeAdvice()
+		return f.With(f.Meaning, "; the shape "+spec.Shape+" is not given to newer tenancies: ask for "+model.ShapeAdvice())
 	case f.Meaning == fault.Invalid && strings.Contains(f.Text, "shape"):
-		with.Text += "; it is asked for by " + model.ShapeKey()
-	default:
-		return err
+		return f.With(f.Meaning, "; it is asked for by "+model.ShapeKey())
 	}
-	return &with
+	return err
 }
 
 // ofParts tells whether a limit is that of what is in a load balancer.
@@ -96,40 +92,33 @@ func balancerBody(c *change, p *product, spec model.Balancer) map[string]any {
 		case model.RuleSet:
 			ruleSets[part.Name] = map[string]any{"items": json.RawMessage(part.Items)}
 		case model.Certificate:
-			certificates[part.Name] = certificateBody(part)
+			certificates[part.Name] = certificateDoc(part)
 		}
 	}
 	body := map[string]any{
 		"compartmentId": spec.Compartment, "displayName": spec.Name, "isPrivate": spec.Private, "backendSets": sets, "listeners": listeners,
 		"networkSecurityGroupIds": groupsOf(c, spec), "freeformTags": orEmpty(spec.Freeform), "definedTags": json.RawMessage(cmp.Or(spec.Defined, "{}")),
 	}
-	if len(spec.Reserved) > 0 {
-		var reserved []idDoc
-		for _, id := range spec.Reserved {
-			reserved = append(reserved, idDoc{id})
+	also := func(is bool, field string, value any) {
+		if is {
+			body[field] = value
 		}
-		body["reservedIps"] = reserved
 	}
+	var reserved []idDoc
+	for _, id := range spec.Reserved {
+		reserved = append(reserved, idDoc{id})
+	}
+	also(len(reserved) > 0, "reservedIps", reserved)
 	if p.Name == model.LB {
 		body["subnetIds"], body["shapeName"], body["ipMode"] = spec.Subnets, spec.Shape, spec.Version
-		if spec.Shape == flexible {
-			body["shapeDetails"] = bandwidthDoc{spec.Least, spec.Most}
-		}
-		if len(ruleSets) > 0 {
-			body["ruleSets"] = ruleSets
-		}
-		if len(certificates) > 0 {
-			body["certificates"] = certificates
-		}
+		also(spec.Shape == flexible, "shapeDetails", bandwidthDoc{spec.Least, spec.Most})
+		also(len(ruleSets) > 0, "ruleSets", ruleSets)
+		also(len(certificates) > 0, "certificates", certificates)
 		return body
 	}
 	body["subnetId"], body["nlbIpVersion"] = spec.Subnets[0], spec.Version
-	if spec.Assigned != "" {
-		body["assignedPrivateIpv4"] = spec.Assigned
-	}
-	if spec.Assigned6 != "" {
-		body["assignedIpv6"] = spec.Assigned6
-	}
+	also(spec.Assigned != "", "assignedPrivateIpv4", spec.Assigned)
+	also(spec.Assigned6 != "", "assignedIpv6", spec.Assigned6)
 	return body
 }
 
@@ -210,5 +199,5 @@ func updateRuleSet(c *change, spec model.RuleSet) plan.Outcome {
 }
 
 func createCertificate(c *change, spec model.Certificate) plan.Outcome {
-	return made(c, spec.Name, spec, "certificates", certificateBody(spec))
+	return made(c, spec.Name, spec, "certificates", certificateDoc(spec))
 }

@@ -60,10 +60,6 @@ type certificateDoc struct {
 	Passphrase string `json:"passphrase,omitempty"`
 }
 
-func certificateBody(c model.Certificate) certificateDoc {
-	return certificateDoc{c.Name, c.Public, c.Authority, c.Private, c.Passphrase}
-}
-
 type ruleSetDoc struct {
 	Items json.RawMessage `json:"items"`
 }
@@ -202,11 +198,9 @@ func backendSetSpec(name string, raw json.RawMessage) (model.BackendSet, error) 
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return model.BackendSet{}, err
 	}
-	h := d.Health
 	out := model.BackendSet{
 		Name: name, Policy: d.Policy, Preserve: truth(d.Preserve), Version: d.Version,
-		Health: model.Health{Protocol: h.Protocol, Path: h.Path, Port: h.Port, Retries: h.Retries, Interval: h.Interval, Timeout: h.Timeout, Code: h.Code, Plain: h.Plain},
-		Rest:   rest(raw, "name", "policy", "healthChecker", "backends", "sslConfiguration", "isPreserveSource", "ipVersion"),
+		Health: model.Health(d.Health), Rest: rest(raw, "name", "policy", "healthChecker", "backends", "sslConfiguration", "isPreserveSource", "ipVersion"),
 	}
 	if d.TLS != nil {
 		out.Certificate, out.CipherSuite, out.TLSProtocols = d.TLS.Certificate, d.TLS.CipherSuite, d.TLS.Protocols
@@ -224,10 +218,8 @@ func backendSetSpec(name string, raw json.RawMessage) (model.BackendSet, error) 
 func truth(b *bool) bool { return b != nil && *b }
 
 func backendSetBody(p model.Product, s model.BackendSet) any {
-	h := s.Health
 	out := setDoc{
-		Policy: s.Policy, Version: s.Version, Backends: []backendDoc{}, TLS: tlsBody(s.Certificate, nil, s.CipherSuite, s.TLSProtocols),
-		Health: healthDoc{Protocol: h.Protocol, Path: h.Path, Port: h.Port, Retries: h.Retries, Interval: h.Interval, Timeout: h.Timeout, Code: h.Code, Plain: h.Plain},
+		Policy: s.Policy, Health: healthDoc(s.Health), Version: s.Version, Backends: []backendDoc{}, TLS: tlsBody(s.Certificate, nil, s.CipherSuite, s.TLSProtocols),
 	}
 	if p.Name == model.NLB {
 		out.Preserve = &s.Preserve

@@ -110,10 +110,7 @@ func withWish(err error, pairs ...string) error {
 			said = append(said, key+" "+value)
 		}
 	}
-	with := *f
-	with.Meaning = fault.Invalid
-	with.Text = strings.TrimSuffix(f.Text, ".") + "; asked for " + strings.Join(said, ", ")
-	return &with
+	return f.With(fault.Invalid, "; asked for "+strings.Join(said, ", "))
 }
 
 // undo removes a load balancer whose creation ended in ERROR. If the wait for it was cut
