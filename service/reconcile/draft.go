@@ -111,7 +111,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	r.ledger.Leave(d.Owner)
 	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Glimpsed && !unprovenBeyond(nil, snap.have, snap.strange) {
 		if r.sharesCalls(snap.have) {
-			r.gatherRelease(ctx, d)
+			r.reader.Gather(ctx) // others may be released as well
 		}
 		d.remembered(snap)
 		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
@@ -128,15 +128,6 @@ func (r *Reconciler) sharesCalls(have *stack.Stack) bool {
 	return slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
 		return res.Ownership == stack.Shared && r.cloud.Rules.Kinds[res.Key.Kind].Batch != nil
 	})
-}
-
-// gatherRelease waits as a read does for others that are released as well, where what is
-// shared with them is written by one call for all. It asks for facts alone, mostly from
-// memory, and whatever is wrong the calls of the plan will meet.
-func (r *Reconciler) gatherRelease(ctx context.Context, d *Draft) {
-	scope := r.cloud.OwnedScope(d.Owner, d.Job.Service)
-	scope.Own = nil
-	r.reader.Read(ctx, scope)
 }
 
 // parse chooses the kind and reads the annotations. A Service with a bad value goes

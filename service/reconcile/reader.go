@@ -86,6 +86,7 @@ type pendingRead struct {
 	ctx   context.Context //nolint:containedctx // of the Service's work; a batch ends when all of its reads' have
 	scope providers.Scope
 	late  bool
+	empty bool // nothing is asked for
 	done  chan providers.Read
 }
 
@@ -108,18 +109,23 @@ func newReader(read func(context.Context, []providers.Scope) []providers.Read, l
 
 // Read returns what was found for the scope, or the context's error.
 func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
-	return r.join(ctx, s, false)
+	return r.join(pendingRead{ctx: ctx, scope: s})
 }
 
 // ReadLate is Read for what is not urgent: it waits longer for company, and goes
 // along with any other read of its lane.
 func (r *reader) ReadLate(ctx context.Context, s providers.Scope) providers.Read {
-	return r.join(ctx, s, true)
+	return r.join(pendingRead{ctx: ctx, scope: s, late: true})
 }
 
-func (r *reader) join(ctx context.Context, s providers.Scope, late bool) providers.Read {
-	p := pendingRead{ctx: ctx, scope: s, late: late, done: make(chan providers.Read, 1)}
-	id := laneID{depthOf(s), kit.TurnOf(ctx).Urgency}
+// Gather waits for company as a read does, and asks for nothing.
+func (r *reader) Gather(ctx context.Context) {
+	r.join(pendingRead{ctx: ctx, empty: true})
+}
+
+func (r *reader) join(p pendingRead) providers.Read {
+	p.done = make(chan providers.Read, 1)
+	id := laneID{depthOf(p.scope), kit.TurnOf(p.ctx).Urgency}
 	r.mu.Lock()
 	l := r.lanes[id]
 	if l == nil {
@@ -130,8 +136,8 @@ func (r *reader) join(ctx context.Context, s providers.Scope, late bool) provide
 	switch {
 	case !l.gathers:
 		l.gathers, l.hurry = true, make(chan struct{}, 1)
-		go r.drain(id, l, late, l.hurry)
-	case !late && l.hurry != nil:
+		go r.drain(id, l, p.late, l.hurry)
+	case !p.late && l.hurry != nil:
 		select {
 		case l.hurry <- struct{}{}:
 		default: // it is over already
@@ -141,8 +147,8 @@ func (r *reader) join(ctx context.Context, s providers.Scope, late bool) provide
 	select {
 	case found := <-p.done:
 		return found
-	case <-ctx.Done():
-		return providers.Read{Err: ctx.Err()}
+	case <-p.ctx.Done():
+		return providers.Read{Err: p.ctx.Err()}
 	}
 }
 
@@ -248,6 +254,15 @@ func onceAllLeft(askers []context.Context, cancel func()) (forget func()) {
 // one reads for a batch. It has no deadline of its own, but ends when nobody waits
 // for it any more.
 func (r *reader) one(batch []pendingRead) {
+	batch = slices.DeleteFunc(batch, func(p pendingRead) bool {
+		if p.empty {
+			p.done <- providers.Read{}
+		}
+		return p.empty
+	})
+	if len(batch) == 0 {
+		return
+	}
 	scopes, askers := make([]providers.Scope, len(batch)), make([]context.Context, len(batch))
 	for i, p := range batch {
 		scopes[i], askers[i] = p.scope, p.ctx

@@ -222,3 +222,28 @@ func TestReaderHurries(t *testing.T) {
 		}
 	})
 }
+
+// TestGatherAsksNothing: who waits for company goes on with the last one that comes, and
+// neither asks the cloud nor waits for those that do.
+func TestGatherAsksNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cloud := &readings{takes: time.Minute}
+		r := newReader(cloud.read, 0, engine.Background)
+		began := time.Now()
+		var all sync.WaitGroup
+		for i := range 5 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * gather / 2)
+				r.Gather(t.Context())
+				if took := time.Since(began); took != 4*gather {
+					t.Errorf("the %dth waited until %v", i, took)
+				}
+			})
+		}
+		all.Go(func() { r.Read(t.Context(), providers.Scope{}) })
+		all.Wait()
+		if d := cmp.Diff([]int{1}, cloud.sizes); d != "" {
+			t.Errorf("reads (-want +got):\n%s", d)
+		}
+	})
+}
