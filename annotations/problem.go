@@ -39,7 +39,8 @@ type Problem struct {
 	Message  string   // what is wrong, read after the value or the key
 	Severity Severity // Error unless said otherwise
 	Code     Code     // empty: follows from key and severity, see CodeOf
-	// Taken says that somebody else has what is asked for, and may let it go.
+	// Taken says that somebody else has what is asked for, and may let it go, or that it may
+	// be there later: it is looked for again every few minutes.
 	Taken bool
 }
 

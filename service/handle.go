@@ -222,6 +222,7 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 	}
 	result := v.perform(ctx, draft, v.gates())
 	quiet = v.keepsUp(result, quiet)
+	v.talk.problems(result.Draft) // a run may have found some
 	v.talk.result(result, quiet)
 	v.tellRival()
 	if err := v.patch(ctx, v.wanted(result, quiet)); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/golden"
+	"github.com/berth-lb/berth/test/sim/aws/ec2"
 )
 
 // makeReal brings the cloud to what the files say, as the controller would.
@@ -124,10 +125,11 @@ func TestPlanForms(t *testing.T) {
 // before it is done, and is an error where the policy forbids it.
 func TestPlanTellsOpenNodes(t *testing.T) {
 	flags, nodes := cloud(t, 1)
-	text := strings.Replace(serviceYAML("web", ""), "type: nlb", "security-groups: sg-0123456789abcdef0", 1)
+	group := ec2.ID("sg", "seed-default")
+	text := strings.Replace(serviceYAML("web", ""), "type: nlb", "security-groups: "+group, 1)
 	args := append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)
 	got := berth(t, text, args...)
-	for _, word := range []string{"warning", "aws-load-balancer-security-groups", "sg-0123456789abcdef0", "on all ports", "forbidOpenNodes"} {
+	for _, word := range []string{"warning", "aws-load-balancer-security-groups", group, "on all ports", "forbidOpenNodes"} {
 		if text := strings.Join(strings.Fields(got.out+got.err), " "); !strings.Contains(text, word) {
 			t.Errorf("%q is not said:\n%s%s", word, got.out, got.err)
 		}

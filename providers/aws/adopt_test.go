@@ -293,7 +293,7 @@ func TestPropertiesAdopt(t *testing.T) {
 	props.Run(t, lenders, []props.Case{
 		on(controllerService("lent", nil, nil), "edge"),
 		controllerService("own", nil, nil),
-		on(controllerService("lent-pods", map[string]string{"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-ssl-cert": certificate + "," + certificate + "b", "aws-load-balancer-ssl-ports": "https"}, nil), "core"),
+		on(controllerService("lent-pods", map[string]string{"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-ssl-cert": certificate + "," + certificates + "2", "aws-load-balancer-ssl-ports": "https"}, nil), "core"),
 		inGroup(controllerService("group", nil, nil), "front"),
 	})
 }

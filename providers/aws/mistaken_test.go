@@ -25,3 +25,39 @@ func TestMistaken(t *testing.T) {
 		props.Mistaken(t, freshController, lbc, prefix+"aws-load-balancer-"+key, "nowhere")
 	}
 }
+
+// TestMistakenGroups: the same of security groups, by id.
+func TestMistakenGroups(t *testing.T) {
+	credentials(t)
+	const group, groups, extra = "sg-0123456789abcdef0", prefix + "aws-load-balancer-security-groups", prefix + "aws-load-balancer-extra-security-groups"
+	managed := fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n")
+	props.Mistaken(t, fresh(""), service("clb", nil, nil), groups, group)
+	props.Mistaken(t, fresh(""), service("clb", nil, nil), extra, group)
+	props.Mistaken(t, managed, service("nlb-managed", map[string]string{"aws-load-balancer-type": "nlb"}, nil), groups, group)
+	props.Mistaken(t, freshController, controllerService("lbc", nil, nil), groups, group)
+}
+
+// prefixList is one that the simulated cloud begins with.
+const prefixList = "pl-063f249e35dd744b7"
+
+// TestFoundOut: the same of what AWS shows to nobody, and refuses.
+func TestFoundOut(t *testing.T) {
+	credentials(t)
+	const cert, lists = prefix + "aws-load-balancer-ssl-cert", prefix + "aws-load-balancer-security-group-prefix-lists"
+	nowhere := certificates + "0"
+	tls := map[string]string{"aws-load-balancer-ssl-cert": certificate, "aws-load-balancer-ssl-ports": "https"}
+	nlb := map[string]string{"aws-load-balancer-type": "nlb"}
+	props.FoundOut(t, fresh(""), service("clb", nil, nil), cert, nowhere)
+	props.FoundOut(t, fresh(""), service("clb-tls", tls, nil), cert, nowhere)
+	props.FoundOut(t, fresh(""), service("nlb", nlb, nil), cert, nowhere)
+	props.FoundOut(t, freshController, controllerService("lbc", nil, nil), cert, nowhere)
+	props.FoundOut(t, freshController, controllerService("lbc-tls", tls, nil), cert, nowhere)
+	props.FoundOut(t, freshController, controllerService("lbc-tls-more", tls, nil), cert, certificate+","+nowhere)
+	props.FoundOut(t, freshController, controllerService("lbc", nil, nil), lists, "pl-0123456789abcdef0")
+	listed := map[string]string{"aws-load-balancer-security-group-prefix-lists": prefixList}
+	const policy = prefix + "aws-load-balancer-ssl-negotiation-policy"
+	props.FoundOut(t, fresh(""), service("clb-tls", tls, nil), policy, "nowhere")
+	props.FoundOut(t, fresh(""), service("nlb-tls", map[string]string{"aws-load-balancer-type": "nlb", "aws-load-balancer-ssl-cert": certificate}, nil), policy, "nowhere")
+	props.FoundOut(t, freshController, controllerService("lbc-tls", tls, nil), policy, "nowhere")
+	props.FoundOut(t, freshController, controllerService("lbc-listed", listed, nil), lists, "pl-0123456789abcdef0")
+}

@@ -12,9 +12,6 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/simtest"
 )
 
-// certificateARN begins the name of a certificate.
-const certificateARN = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-12345678901"
-
 // TestPermissions holds docs/permissions/aws.json against what is called when a
 // load balancer of each kind is changed in everything that can change.
 func TestPermissions(t *testing.T) {
@@ -33,8 +30,8 @@ func TestPermissions(t *testing.T) {
 	classic = append(classic,
 		service("clb-fewer", map[string]string{"aws-load-balancer-extra-security-groups": group, "aws-load-balancer-subnets": public[0]}, fewer),
 		service("clb-more", map[string]string{"aws-load-balancer-subnets": strings.Join(public[:2], ",")}, nil),
-		service("clb-tls", map[string]string{"aws-load-balancer-ssl-cert": certificateARN + "1"}, nil),
-		service("clb-other-certificate", map[string]string{"aws-load-balancer-ssl-cert": certificateARN + "2"}, nil))
+		service("clb-tls", map[string]string{"aws-load-balancer-ssl-cert": certificates + "1"}, nil),
+		service("clb-other-certificate", map[string]string{"aws-load-balancer-ssl-cert": certificates + "2"}, nil))
 	nlb := func(name string, more map[string]string, change func(*corev1.ServiceSpec)) props.Case {
 		annotations := map[string]string{"aws-load-balancer-type": "nlb"}
 		for k, v := range more {

@@ -24,7 +24,7 @@ func groupCases() []props.Case {
 		controllerService("own", nil, nil),
 		inGroup(controllerService("group-everything", map[string]string{
 			"aws-load-balancer-nlb-target-type": "ip", "aws-load-balancer-scheme": "internet-facing",
-			"aws-load-balancer-ssl-cert": certificate + "," + certificate + "b", "aws-load-balancer-ssl-ports": "https",
+			"aws-load-balancer-ssl-cert": certificate + "," + certificates + "2", "aws-load-balancer-ssl-ports": "https",
 			"aws-load-balancer-listener-attributes.TCP-80": "tcp.idle_timeout.seconds=400",
 			"aws-load-balancer-attributes":                 "load_balancing.cross_zone.enabled=true",
 			"load-balancer-source-ranges":                  "10.1.0.0/16,10.2.0.0/16", "aws-load-balancer-additional-resource-tags": "team=shop",

@@ -84,7 +84,7 @@ func controllerCases() []props.Case {
 		controllerService("lbc-pods", map[string]string{"aws-load-balancer-nlb-target-type": "ip"}, nil),
 		controllerService("lbc-everything", map[string]string{
 			"aws-load-balancer-scheme": "internet-facing", "aws-load-balancer-name": "shop-web", "aws-load-balancer-target-node-labels": "",
-			"aws-load-balancer-ssl-cert": certificate + "," + certificate + "b," + certificate + "c", "aws-load-balancer-ssl-ports": "https",
+			"aws-load-balancer-ssl-cert": certificate + "," + certificates + "2," + certificates + "3", "aws-load-balancer-ssl-ports": "https",
 			"aws-load-balancer-alpn-policy": "HTTP2Preferred", "aws-load-balancer-backend-protocol": "ssl",
 			"aws-load-balancer-listener-attributes.TCP-80": "tcp.idle_timeout.seconds=400",
 			"aws-load-balancer-attributes":                 "load_balancing.cross_zone.enabled=true,dns_record.client_routing_policy=availability_zone_affinity",

@@ -68,7 +68,10 @@ func service(name string, annotations map[string]string, change func(*corev1.Ser
 	return props.Service(name, props.Prefixed(prefix, annotations), change)
 }
 
-const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
+// certificates is what the names of those of the simulated account begin with; behind it stand 1 to 9 and a to c.
+const certificates = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-00000000000"
+
+const certificate = certificates + "1"
 
 func cases() []props.Case {
 	return []props.Case{

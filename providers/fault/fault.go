@@ -62,6 +62,9 @@ type Fault struct {
 	// OfSome says that a call with many members may have been refused for what only
 	// some of them name, whatever the meaning.
 	OfSome bool
+	// Learned says that the cloud does not have something that the Service names, and that
+	// the session remembers it: the next draft tells which key is mistaken.
+	Learned bool
 }
 
 // Error is the text, with the cloud's code where there is one, and what helps.

@@ -117,16 +117,17 @@ func contradicted(report engine.Report) bool {
 
 // runAnew reads all that the Service may own, plans again and performs that. What
 // the first plan has made is found by the read; what it was refused is treated as
-// anything else that is found.
+// anything else that is found, or told as a mistake.
 func (r *Reconciler) runAnew(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	r.shared.clear()
 	r.snapshots.distrust(d.Owner)
 	job := d.Job
-	job.NeverProvisioned = false
+	job.NeverProvisioned, job.NothingMade = false, false
 	again, err := r.Draft(ctx, job)
 	if err != nil {
 		return Result{Draft: d, Err: err}
 	}
+	again.learned = d.learned
 	return r.Run(ctx, again, gates)
 }
 

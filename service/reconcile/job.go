@@ -107,6 +107,7 @@ type Draft struct {
 	read    time.Time // when the cloud was asked for Have
 	strange map[stack.Key]bool
 	ended   func() error // says that nobody waits for the draft any more; nil: somebody does
+	learned bool         // a run has found out what the Service is told now
 	recheck bool         // the last run left nothing to do, on the same input
 }
 

@@ -10,8 +10,10 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // places is a cloud in which Services name a place, which is known if it was read and is
@@ -51,6 +53,53 @@ func (p *places) cloud(w *world) providers.Cloud[string, struct{}] {
 		return out
 	}
 	return cloud
+}
+
+// TestMistakeThatARefusalShows: a Service that names what the cloud refuses, and shows to
+// nobody, is told in the same run, and all else is as if it had never said so. Where the
+// session says that it has learned something and no draft tells, it is refused once more.
+func TestMistakeThatARefusalShows(t *testing.T) {
+	for name, c := range map[string]struct{ anew, forgets bool }{"it was fine": {}, "after a restart": {anew: true}, "the session forgets": {forgets: true}} {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(), &places{there: map[string]bool{"here": true, "there": true}}
+			cloud, refusals := p.cloud(w), 0
+			plain := cloud.Build
+			cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+				out, problems, err := plain(in, facts, have)
+				if name := labelAnnotation.Get(in.Values); name != "here" && out != nil {
+					out.Put(ruleOf(name))
+				}
+				return out, problems, err
+			}
+			w.refuse = func(s plan.Step) *plan.Outcome {
+				if s.Target.Key.Name != "there" {
+					return nil
+				}
+				refusals++
+				p.there["there"] = c.forgets
+				return &plan.Outcome{Err: &fault.Fault{Meaning: fault.Invalid, Learned: true}}
+			}
+			begin := func() *process {
+				p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+				p.AllKnown()
+				return p
+			}
+			proc := begin()
+			proc.settle(t, want(shop("a", one, "node-label=here")))
+			before := w.show(t)
+			if c.anew {
+				proc = begin()
+			}
+			res, err := proc.once(want(shop("a", one, "node-label=there")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, c.forgets, fault.Is(res.Err, fault.Invalid))
+			same(t, !c.forgets, len(res.Draft.Problems) == 1 && res.Draft.Problems[0].Value == "there")
+			same(t, c.forgets, refusals == 2)
+			same(t, true, slices.Equal(before, w.show(t)))
+		})
+	}
 }
 
 // TestMistakeThatTheCloudShows: a Service that names what is not there is told, keeps what

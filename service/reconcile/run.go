@@ -62,6 +62,9 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	}
 	r.shared.learn(res.Report, r.options.Now())
 	r.written.note(res.Report, r.options.Now())
+	if d.learns(res.Report) {
+		return r.runAnew(ctx, d, gates)
+	}
 	d.manual = d.manual.after(res.Report)
 	res.Manual = d.manual.texts()
 	res.Err = res.Report.Err()
@@ -76,6 +79,15 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	r.tell(d, res.Report.Have, &res)
 	r.remember(d, res)
 	return res
+}
+
+// learns tells, one time, whether a run has shown what the Service is to be told.
+func (d *Draft) learns(report engine.Report) bool {
+	if d.learned || d.Intent == Release || !report.Learned() {
+		return false
+	}
+	d.learned = true
+	return true
 }
 
 // wait is when to look again, and whether at all, after a run.

@@ -329,8 +329,11 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 		Batch:  rule.batch(found, plan.Delete, ""),
 		Impact: rule.Impact["delete"],
 	}
-	if why == plan.Replaced {
+	switch {
+	case why == plan.Replaced:
 		step.Impact = rule.Impact["replace"]
+	case rule.Idle != nil && rule.Idle(found.Spec):
+		step.Impact = plan.NoImpact
 	}
 	if found.Ownership == stack.Shared {
 		others := c.ledger.Others(c.owner, found)

@@ -84,6 +84,9 @@ type Rule struct {
 	// pods behind the Service: after a change of those it is all that must be read.
 	FollowsBackends bool
 	Impact          map[string]plan.Impact // by field, or by "create", "delete", "replace"
+	// Idle tells of a found one that it serves nobody, so that nobody misses it when it is
+	// deleted; nil: none is.
+	Idle func(stack.Spec) bool
 	// Batch names the call that a step may share with others; nil or "": alone.
 	Batch func(stack.Resource, plan.Action, string) string
 }

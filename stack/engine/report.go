@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,18 @@ func (r Report) Clean() bool {
 // Used tells whether something that was to be deleted stays, since others use it.
 func (r Report) Used() bool {
 	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.Outcome.Used })
+}
+
+// Learned tells whether something was refused of which the next draft can tell what is
+// mistaken.
+func (r Report) Learned() bool {
+	learned := func(err error) bool {
+		f, ok := errors.AsType[*fault.Fault](err)
+		return ok && f.Learned
+	}
+	return slices.ContainsFunc(r.Results, func(res Result) bool {
+		return learned(res.Outcome.Err) || slices.ContainsFunc(res.Outcome.Refused, func(m plan.Refusal) bool { return learned(m.Err) })
+	})
 }
 
 // Err returns all failures, nil if there are none. Steps that wait or were

@@ -77,6 +77,8 @@ func awsMishaps() []mishap {
 		mishapOf("bool", classicKind, awsKey("cross-zone-load-balancing-enabled"), "yes", "true or false"),
 		mishapOf("id", classicKind, awsKey("security-groups"), "web", "sg-..."),
 		mishapOf("no-subnet", classicKind, awsKey("subnets"), "subnet-00000000000000000", "subnets of the VPC"),
+		mishapOf("no-group", classicKind, awsKey("security-groups"), "sg-0123456789abcdef0", "security groups that are there"),
+		mishapOf("no-extra-group", classicKind, awsKey("extra-security-groups"), "sg-0123456789abcdef0", "security groups that are there"),
 		mishapOf("arn", classicKind, awsKey("ssl-cert"), "my-certificate", "one ARN of ACM or IAM"),
 		mishapOf("pairs", networkKind, awsKey("target-group-attributes"), "nonsense", "each =true or =false"),
 		mishapOf("net-enum", networkKind, awsKey("healthcheck-protocol"), "udp", `"TCP", "HTTP" or "HTTPS"`),

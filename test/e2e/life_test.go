@@ -11,7 +11,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-const testCertificate = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d"
+const testCertificate = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000001"
 
 // step is one change to a Service and what its load balancer has afterwards.
 type step struct {
@@ -64,7 +64,7 @@ func (w *world) classicLife() {
 		{"proxy protocol on", []change{annotate("proxy-protocol", "*")}, setting("proxy"), "31080,31444"},
 		{"proxy protocol off", []change{annotate("proxy-protocol", "")}, setting("proxy"), ""},
 		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443")}, listeners,
-			[]string{"SSL:8443>TCP:31444 0a1b2c3d", "TCP:80>TCP:31080"}},
+			[]string{"SSL:8443>TCP:31444 0a1b2c3d-0000-4000-8000-000000000001", "TCP:80>TCP:31080"}},
 		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
 		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = classicHealth }}, checks, []string{check}},
 		{"policy Cluster", []change{policyCluster}, checks, []string{"TCP:31080"}},
@@ -102,7 +102,7 @@ func (w *world) networkLife() {
 		{"proxy protocol on", []change{annotate("target-group-attributes", "proxy_protocol_v2.enabled=true")}, setting("proxy 80"), "true"},
 		{"proxy protocol off", []change{annotate("target-group-attributes", "proxy_protocol_v2.enabled=false")}, setting("proxy 80"), "false"},
 		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443"), annotate("target-group-attributes", "")}, listeners,
-			[]string{"TCP:80>TCP:31080", "TLS:8443>TCP:31444 0a1b2c3d"}},
+			[]string{"TCP:80>TCP:31080", "TLS:8443>TCP:31444 0a1b2c3d-0000-4000-8000-000000000001"}},
 		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
 		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = networkHealth }}, checks,
 			[]string{fmt.Sprintf("80 HTTP:%d/healthz", networkHealth), fmt.Sprintf("8443 HTTP:%d/healthz", networkHealth)}},

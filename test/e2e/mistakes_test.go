@@ -84,32 +84,44 @@ func TestWarningsThatRefuseNothing(t *testing.T) {
 	}
 }
 
-// TestRefusedByTheCloud asks for something that only the cloud can judge.
+// TestRefusedByTheCloud asks for something that only a refusal shows not to be there: a
+// certificate. The load balancer goes on without a gap; of a new one what can be made
+// serves.
 func TestRefusedByTheCloud(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()
 	w.controller()
-	svc := w.create("web")
-	first, err := w.balancer("web")
-	w.must(err)
-	w.update("web", annotate("security-groups", "sg-0123456789abcdef0"))
-	c := w.condition("web", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonCloudError)
-	if err := mentions(c.Message, "sg-0123456789abcdef0"); err != nil {
-		t.Error(err)
+	const nowhere = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000"
+	words := []string{awsKey("ssl-cert"), nowhere, "certificates of ACM"}
+	for name, kind := range map[string][]change{"clb": nil, "nlb": {network}} {
+		svc := w.create(name, append(kind, ports(80, 0, 443, 0))...)
+		first, err := w.balancer(name)
+		w.must(err)
+		since := w.now()
+		w.update(name, annotate("ssl-cert", nowhere), annotate("ssl-ports", "443"))
+		w.told(name, words...)
+		w.settled(w.meter())
+		for _, e := range w.written(since) {
+			if e.Committed {
+				t.Errorf("%s: %s was done for a certificate that is not there", name, e.Operation)
+			}
+		}
+		now, err := w.balancer(name)
+		w.must(err)
+		if diff := cmp.Diff(first, now); diff != "" {
+			t.Errorf("%s: a refused change changed the load balancer (-want +got):\n%s", name, diff)
+		}
+		if len(w.get(name).Status.LoadBalancer.Ingress) == 0 {
+			t.Errorf("%s: the address is gone", name)
+		}
+		w.must(w.Create(t.Context(), w.service("new-"+name, append(kind, ports(80, 0, 443, 0), annotate("ssl-cert", nowhere), annotate("ssl-ports", "443"))...)))
+		w.told("new-"+name, words...)
+		for _, name := range []string{name, "new-" + name} {
+			w.update(name, annotate("ssl-cert", testCertificate))
+			w.condition(name, status.TypeProgrammed, metav1.ConditionTrue, status.ReasonProgrammed)
+		}
+		w.remove(svc, *w.get("new-" + name))
 	}
-	w.settled(w.meter())
-	w.toldOnce("web", "SyncLoadBalancerFailed", "sg-0123456789abcdef0")
-	now, err := w.balancer("web")
-	w.must(err)
-	if diff := cmp.Diff(first, now); diff != "" {
-		t.Errorf("a refused change changed the load balancer (-want +got):\n%s", diff)
-	}
-	if len(w.get("web").Status.LoadBalancer.Ingress) == 0 {
-		t.Error("the address is gone")
-	}
-	w.update("web", annotate("security-groups", ""))
-	w.programmed(svc)
-	w.remove(svc)
 	w.asBefore(before)
 }
 

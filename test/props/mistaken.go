@@ -16,17 +16,31 @@ import (
 // follows the nodes, for the process that has served the Service as for a new one; put
 // right, nothing has to be done.
 func Mistaken(t *testing.T, fresh New, c Case, key, value string) {
-	mistaken(t, fresh, c, key, value, annotations.Error)
+	mistaken(t, fresh, c, mistake{key, value, annotations.Error, false})
+}
+
+// FoundOut is Mistaken for a name of what the cloud lists to nobody: the Service is told
+// once the cloud has refused it.
+func FoundOut(t *testing.T, fresh New, c Case, key, value string) {
+	mistaken(t, fresh, c, mistake{key, value, annotations.Error, true})
 }
 
 // Unheeded is Mistaken for a key that is not heeded any more once the load balancer is
 // there: the Service is warned.
 func Unheeded(t *testing.T, fresh New, c Case, key, value string) {
-	mistaken(t, fresh, c, key, value, annotations.Warning)
+	mistaken(t, fresh, c, mistake{key, value, annotations.Warning, false})
 }
 
-func mistaken(t *testing.T, fresh New, c Case, key, value string, severity annotations.Severity) {
-	virtually(t, c.Name+" "+key, func(t *testing.T) {
+// mistake is what a user writes, and how severe it is; tried says that the cloud has to be
+// asked by a write.
+type mistake struct {
+	key, value string
+	severity   annotations.Severity
+	tried      bool
+}
+
+func mistaken(t *testing.T, fresh New, c Case, m mistake) {
+	virtually(t, c.Name+" "+m.key, func(t *testing.T) {
 		s := fresh(t)
 		served := begin(t, s, s.Nodes(), c.Service)
 		served.converge(c.Service, false)
@@ -36,13 +50,13 @@ func mistaken(t *testing.T, fresh New, c Case, key, value string, severity annot
 		if bad.Annotations == nil {
 			bad.Annotations = map[string]string{}
 		}
-		bad.Annotations[key] = value
+		bad.Annotations[m.key] = m.value
 		for who, start := range map[string]func() *process{
 			"the process that has served it": func() *process { return served },
 			"a new process":                  func() *process { return begin(t, s, s.Nodes(), bad) },
 		} {
 			p := start()
-			p.told(bad, key, value, severity)
+			p.told(bad, m)
 			if p.without(s, bad) != moves {
 				t.Errorf("%s: the Service does not follow the nodes as it did before", who)
 			}
@@ -54,8 +68,9 @@ func mistaken(t *testing.T, fresh New, c Case, key, value string, severity annot
 	})
 }
 
-// told works on a Service and wants it told of a key and its value, and nothing written.
-func (p *process) told(svc *corev1.Service, key, value string, severity annotations.Severity) {
+// told works on a Service and wants it told of a mistake, and nothing written; by what is
+// refused a mistake may show.
+func (p *process) told(svc *corev1.Service, m mistake) {
 	p.t.Helper()
 	p.s.Control().Journal.Reset()
 	res, err := p.once(p.t.Context(), svc, false)
@@ -66,11 +81,13 @@ func (p *process) told(svc *corev1.Service, key, value string, severity annotati
 		p.t.Errorf("%s is left alone", svc.Name)
 	}
 	if !slices.ContainsFunc(res.Draft.Problems, func(problem annotations.Problem) bool {
-		return problem.Key == key && problem.Value == value && problem.Severity == severity
+		return problem.Key == m.key && problem.Value == m.value && problem.Severity == m.severity
 	}) {
-		p.t.Errorf("nobody is told of %s: %s: %v", key, value, res.Draft.Problems.Strings())
+		p.t.Errorf("nobody is told of %s: %s: %v", m.key, m.value, res.Draft.Problems.Strings())
 	}
-	if n := writes(p.s); n != 0 {
-		p.t.Errorf("%d writing calls for a mistake: %v", n, p.s.Control().Journal.Counts())
+	for _, e := range p.s.Control().Journal.Entries() {
+		if e.Write && (e.Committed || !m.tried) {
+			p.t.Errorf("a writing call for a mistake: %s, %s", e.Operation, e.Code)
+		}
 	}
 }

@@ -15,7 +15,8 @@ var (
 		Name: lbPrefix + "ssl-cert", Group: groupTLS, Example: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d",
 		Doc: "Certificate with which the load balancer ends TLS.",
 		Forms: []annotations.Form[string]{
-			{Kinds: onCLB(), Type: oneARN(), Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: cpaMain},
+			{Kinds: onCLB(), Type: oneARN(), Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: cpaMain,
+				Doc: "Berth tries one that no listener has yet on a port that is free, before a listener goes for it."},
 			{Kinds: onNLB(), Type: oneARN(), Empty: annotations.EmptyAbsent, Source: cpaMain, Doc: "UDP ports do not use it."},
 		},
 	}

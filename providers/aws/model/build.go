@@ -28,6 +28,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if beyond := capability(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
 		return nil, append(b.problems, beyond...).Distinct(), nil
 	}
+	b.demandUnlisted()
 	switch in.Kind {
 	case LBC:
 		b.controlled()

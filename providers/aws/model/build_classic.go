@@ -58,7 +58,9 @@ func subnetIDs(list []Subnet) []string {
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws.go (buildELBSecurityGroupList).
 func (b *builder) classicGroups() []stack.Ref {
 	var refs []stack.Ref
-	for _, id := range groupsKey.Get(b.in.Values) {
+	listed, from, _ := groupsKey.Lookup(b.in.Values)
+	b.demandGroups(listed, from)
+	for _, id := range listed {
 		refs = append(refs, stack.RefID(id))
 	}
 	shared := b.in.Config.SharedGroup
@@ -69,7 +71,9 @@ func (b *builder) classicGroups() []stack.Ref {
 	default:
 		refs = []stack.Ref{b.ownGroup()}
 	}
-	for _, id := range extraGroupsKey.Get(b.in.Values) {
+	extra, from, _ := extraGroupsKey.Lookup(b.in.Values)
+	b.demandGroups(extra, from)
+	for _, id := range extra {
 		if ref := stack.RefID(id); !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
@@ -135,7 +139,8 @@ func (b *builder) putIngress(group stack.Key, rules []Permission) {
 	b.put(KindIngress, group.Name, group, Ingress{Rules: slices.Compact(rules)})
 }
 
-// classicBackends switches the PROXY protocol on or off for every instance port.
+// classicBackends switches the PROXY protocol on or off for every instance port that a
+// listener uses.
 func (b *builder) classicBackends(ports []nodeports.ServicePort) {
 	var policies []stack.Ref
 	if proxyKey.Get(b.in.Values) {
@@ -143,7 +148,16 @@ func (b *builder) classicBackends(ports []nodeports.ServicePort) {
 			Name: ProxyPolicyName, Type: proxyPolicyType, Attributes: Tags{proxyPolicyAttr: "true"},
 		})}
 	}
+	uses := func(p nodeports.ServicePort) bool {
+		return slices.ContainsFunc(b.out.Of(KindClassicPort), func(r stack.Resource) bool {
+			l, _ := r.Spec.(ClassicPort)
+			return l.InstancePort == p.NodePort
+		})
+	}
 	for _, p := range ports {
+		if !uses(p) {
+			continue
+		}
 		b.put(KindClassicBack, Decimal(p.NodePort), ClassicKey(), ClassicPolicies{Port: p.NodePort, Policies: policies})
 	}
 }

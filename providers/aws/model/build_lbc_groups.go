@@ -59,6 +59,7 @@ func (f *controlled) userGroups(names []string, from annotations.Origin) {
 			f.tell(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of several security groups: "+strings.Join(found, ", "), "ids, where names are not unique")...)
 		}
 	}
+	f.demandGroups(ids, from)
 	for _, id := range slices.Concat(ids, byName) {
 		if ref := stack.RefID(id); !slices.Contains(f.groups, ref) {
 			f.groups = append(f.groups, ref)

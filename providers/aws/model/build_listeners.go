@@ -22,23 +22,25 @@ func certificateFor(values *annotations.Bag, p nodeports.ServicePort) string {
 // classicListeners makes a listener of every port, and sets the security policy
 // on those with TLS.
 func (b *builder) classicListeners(ports []nodeports.ServicePort) {
-	policy, from, wanted := sslPolicyKey.Lookup(b.in.Values)
-	tls := false
+	var listeners []stack.Resource
 	for _, p := range ports {
-		l, ok := b.classicListener(p)
-		if !ok {
-			continue
+		if l, ok := b.classicListener(p); ok {
+			key := stack.Key{Kind: KindClassicPort, Name: Decimal(p.Port)}
+			listeners = append(listeners, stack.Resource{Key: key, In: ClassicKey(), Slot: PortSlot(p.Port), Spec: l})
 		}
-		key := stack.Key{Kind: KindClassicPort, Name: Decimal(p.Port)}
-		b.out.Put(stack.Resource{Key: key, In: ClassicKey(), Slot: PortSlot(p.Port), Spec: l})
-		if !wanted || l.Protocol != "SSL" && l.Protocol != "HTTPS" {
-			continue
-		}
-		tls = true
-		ref := b.policy(ClassicPolicy{Name: sslPolicyName(policy), Type: sslPolicyType, Attributes: Tags{sslPolicyAttr: policy}})
-		b.put(KindClassicSSL, Decimal(p.Port), key, ClassicPolicies{Port: p.Port, Policies: []stack.Ref{ref}})
 	}
-	if wanted && !tls && certKey.Get(b.in.Values) != "" {
+	policy, from, wanted := sslPolicyKey.Lookup(b.in.Values)
+	for _, r := range b.provenFirst(listeners) {
+		b.out.Put(r)
+		l, _ := r.Spec.(ClassicPort)
+		served := slices.ContainsFunc(ports, func(p nodeports.ServicePort) bool { return p.Port == l.Port })
+		if !wanted || !served || l.Certificate == "" {
+			continue
+		}
+		ref := b.policy(ClassicPolicy{Name: sslPolicyName(policy), Type: sslPolicyType, Attributes: Tags{sslPolicyAttr: policy}})
+		b.put(KindClassicSSL, Decimal(l.Port), r.Key, ClassicPolicies{Port: l.Port, Policies: []stack.Ref{ref}})
+	}
+	if wanted && certificateOf(listeners) == "" && certKey.Get(b.in.Values) != "" {
 		b.tell(warnAbout(from, "has no effect, because no port has TLS", "")...)
 	}
 }

@@ -122,6 +122,7 @@ func (b *builder) networkGroups(exists bool, old []stack.Ref) []stack.Ref {
 	case !managed && !exists:
 		return nil
 	case managed && said:
+		b.demandGroups(listed, from)
 		var out []stack.Ref
 		for _, id := range listed {
 			out = append(out, stack.RefID(id))

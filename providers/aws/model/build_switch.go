@@ -163,7 +163,7 @@ func admits(r stack.Resource, port int32) bool {
 	return ok && rule.FromPort <= port && port <= rule.ToPort
 }
 
-// forecast says what follows once new target groups can serve.
+// forecast says what follows once new target groups can serve, or a certificate is taken.
 func forecast(in input, facts *Facts, have *stack.Stack) []string {
 	want, _, err := build(in, facts, have)
 	if err != nil || want == nil {
@@ -173,6 +173,11 @@ func forecast(in input, facts *Facts, have *stack.Stack) []string {
 	for _, r := range want.Of(KindListener) {
 		if l, _ := r.Spec.(Listener); l.Leaving != "" {
 			out = append(out, fmt.Sprintf("once a target of target-group/%s is healthy, %s sends to it alone, without an interruption; %v later the old target group is deleted", r.Key.Name, r.Key, groupLinger))
+		}
+	}
+	for _, r := range want.Of(KindClassicPort) {
+		if l, _ := r.Spec.(ClassicPort); l.Waits {
+			out = append(out, fmt.Sprintf("once AWS has taken the certificate on another port, %s goes, and what the Service asks for on its port comes, with a brief interruption", r.Key))
 		}
 	}
 	return out

@@ -35,9 +35,14 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// leaves tells whether a listener is about to leave a target group.
+// leaves tells whether a listener is about to leave a target group, or its port to another
+// one.
 func leaves(want *stack.Stack) bool {
-	return slices.ContainsFunc(want.Of(KindListener), func(r stack.Resource) bool {
+	waits := slices.ContainsFunc(want.Of(KindClassicPort), func(r stack.Resource) bool {
+		l, _ := r.Spec.(ClassicPort)
+		return l.Waits
+	})
+	return waits || slices.ContainsFunc(want.Of(KindListener), func(r stack.Resource) bool {
 		l, _ := r.Spec.(Listener)
 		return l.Leaving != ""
 	})

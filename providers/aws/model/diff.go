@@ -75,6 +75,7 @@ func classicRules() map[stack.Kind]diff.Rule {
 			Equal:     map[string]diff.Equal{"Protocol": diff.SameFold, "InstanceProtocol": diff.SameFold, "Certificate": diff.SameFold},
 			Replace:   diff.DeleteFirst,
 			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+			Idle:      isTrial,
 			Batch:     classicPortBatch,
 		},
 		// Policies of a name cannot be changed, and their content follows from the name.
@@ -190,6 +191,8 @@ func edges() []diff.Edge {
 			Reason: "a listener must not be switched to an empty target group"},
 		{First: step(plan.Delete, KindNetwork, ""), Then: step(plan.Delete, KindTargetGroup, ""),
 			Reason: "the listeners go with the load balancer, and they hold the target group"},
+		{First: step(plan.Create, KindClassicPol, ""), Then: step(plan.Delete, KindClassicPort, ""), Same: true,
+			Reason: "a policy that AWS refuses must take no listener away"},
 		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicBack, ""), Same: true,
 			Reason: "an instance port has policies only while a listener uses it"},
 		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicCheck, ""), Same: true,

@@ -68,6 +68,9 @@ type Facts struct {
 	// NamedGroups are the ids of security groups of the VPC by the tag Name, of the names
 	// that Services give.
 	NamedGroups map[string][]string
+	// Absent are names that Services give and that AWS does not have: security groups that a
+	// list does not show, and, as RefusedTo has it, what AWS has refused lately.
+	Absent map[string]bool `json:",omitempty"`
 	// Given are the load balancers that Services name although others have made them, by
 	// name; of a name that nothing has there is none.
 	Given map[string]Given

@@ -95,6 +95,11 @@ type ClassicPort struct {
 	InstancePort     int32
 	InstanceProtocol string
 	Certificate      string // ARN; empty without TLS
+	// Waits is wanted where the listener stays as it is only until AWS has taken the
+	// certificate of what comes after it. What is found never says it.
+	Waits bool `json:",omitempty" stack:"aside"`
+	// Trial says that the listener is there only until AWS has taken its certificate.
+	Trial bool `json:",omitempty" stack:"aside"`
 }
 
 // ClassicPolicy is a policy object of a Classic Load Balancer.

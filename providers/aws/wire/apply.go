@@ -14,6 +14,14 @@ import (
 // Rules of node groups, listeners of Classic Load Balancers and tags go out together;
 // every other step is a call of its own.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
+	out := s.apply(ctx, b)
+	for i, o := range out {
+		s.learnRefused(b.Steps[i], o)
+	}
+	return out
+}
+
+func (s *Session) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	if len(b.Steps) == 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -66,7 +67,18 @@ func grantIngress(c *change) plan.Outcome {
 		refused, err = split(missing, func(part []model.Permission) error { return authorize(c, group, rules(c, part)) })
 		return err
 	})
-	return c.Members(refused, notYet(err, true))
+	return c.Members(refused, cmp.Or(notYet(err, true), ofName(refused)))
+}
+
+// ofName returns a refusal for a name that AWS does not have, or nil. It fails the whole
+// step: what the name takes the place of must not be taken away.
+func ofName(refused []plan.Refusal) error {
+	for _, m := range refused {
+		if namesFor(codeOfFault(m.Err)) != nil {
+			return m.Err
+		}
+	}
+	return nil
 }
 
 // fill grants as many rules as the group has room for, after AWS refused all of them

@@ -33,6 +33,7 @@ type factCache struct {
 	machines *kit.Known[string, model.Instance] // by their ids
 	pods     *kit.Known[string, []string]       // groups of pods with network interfaces of their own, by address
 	servers  *kit.Known[string, model.Servers]  // ids for QUIC, by UIDs of pods
+	named    *kit.Known[string, bool]           // groups that Services name by id
 	groups   struct {
 		sync.Mutex
 		list []model.NodeGroup // sorted by id; replaced as a whole, never written to
@@ -52,6 +53,7 @@ type factCache struct {
 		sync.Mutex
 		model.TargetQuota
 	}
+	refused  refusedNames   // by AWS, which does not have them
 	suspects fault.Suspects // members that AWS did not take, by load balancer or target group
 	awaited  awaited        // target groups whose first healthy target is waited for
 	stacks   stackCache
@@ -76,12 +78,14 @@ type factsKey struct {
 	quota    model.TargetQuota
 	named    string // groups by the tag Name
 	given    string // load balancers of others
+	absent   string // names that AWS does not have
 }
 
 func newFactCache() *factCache {
 	c := &factCache{machines: kit.NewKnown[string](instanceAge, absentAge, func(i model.Instance) bool { return i.Stopped })}
 	c.pods = kit.NewKnown[string, []string](podAge, absentPodAge, nil)
 	c.servers = kit.NewKnown[string, model.Servers](serverAge, absentServerAge, nil)
+	c.named = kit.NewKnown[string, bool](namedAge, missingAge, nil)
 	c.stacks.known = map[string]string{}
 	c.groups.asked = map[string]bool{}
 	c.classic.there = map[string]bool{}

@@ -117,7 +117,7 @@ func meaningOfRefusal(code string) (fault.Meaning, bool) {
 		"InvalidLoadBalancerAction", "InvalidTag", "DuplicateTagKeys", "ValidationError",
 		"InvalidGroupId.Malformed", "InvalidInstanceID.Malformed", "InvalidPermission.Malformed", "InvalidParameterValue", "InvalidParameterCombination",
 		"InvalidParameter", "MissingParameter", "InvalidSubnetID.NotFound", "InvalidSubnetId.Malformed", "InvalidVpcID.NotFound", "InvalidGroup.Reserved",
-		"InvalidPrefixListID.NotFound", "InvalidPrefixListId.Malformed":
+		"InvalidPrefixListID.NotFound", "InvalidPrefixListId.NotFound", "InvalidPrefixListId.Malformed":
 		return fault.Invalid, true
 	}
 	return fault.Internal, false

@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
+const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000001"
 
 // classicWish is a stack of a Classic Load Balancer that tests change piece by piece.
 type classicWish struct {

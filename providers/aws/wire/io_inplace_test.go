@@ -20,7 +20,7 @@ import (
 )
 
 // otherCertificate is another one than that of the wishes.
-const otherCertificate = "arn:aws:acm:us-east-1:123456789012:certificate/87654321-1234-1234-1234-123456789012"
+const otherCertificate = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000002"
 
 // writes counts the calls since the last reset that change something.
 func (r *rig) writes() map[string]int {

@@ -46,6 +46,7 @@ type read struct {
 	attached        map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
 	fronts          map[string]ec2types.SecurityGroup           // by which clients come to those, by name
 	namedGroupIDs   map[string][]string                         // groups by the tag Name
+	missing         []string                                    // ids of groups that Services name and that are not there
 	classicMachines map[string][]string                         // ids of instances, by name of the Classic Load Balancer
 	lastMachines    []string                                    // of the Classic Load Balancer before
 	ownGroups       map[string]ec2types.SecurityGroup           // by name

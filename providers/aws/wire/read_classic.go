@@ -169,13 +169,19 @@ func classicParts(lb string, d elbtypes.LoadBalancerDescription, machines []stri
 		}
 	}
 	backends := map[int32][]string{}
+	var ports []model.ClassicPort
 	for _, l := range d.ListenerDescriptions {
 		if l.Listener == nil {
 			continue
 		}
 		port := classicPortOf(lb, *l.Listener)
 		backends[port.InstancePort] = nil
-		out = append(out, classicListener(port), classicSSL(lb, port.Port, l.PolicyNames))
+		ports = append(ports, port)
+		out = append(out, classicSSL(lb, port.Port, l.PolicyNames))
+	}
+	model.MarkTrials(ports)
+	for _, port := range ports {
+		out = append(out, classicListener(port))
 	}
 	for _, b := range d.BackendServerDescriptions {
 		backends[awssdk.ToInt32(b.InstancePort)] = b.PolicyNames

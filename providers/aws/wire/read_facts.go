@@ -203,15 +203,17 @@ func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more 
 	}
 }
 
-// groupsBy fetches security groups of our VPC by a filter, in as many calls as
-// its values need. The id of the VPC is one of a call's values too.
+// groupsBy fetches security groups of our VPC by a filter.
 func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([]ec2types.SecurityGroup, error) {
+	return s.groupsWhere(ctx, name, values, filter("vpc-id", s.config.VPC))
+}
+
+// groupsWhere fetches security groups by a filter, in as many calls as its values need,
+// beside others of one value each: those are values of a call too.
+func (s *Session) groupsWhere(ctx context.Context, name string, values []string, besides ...ec2types.Filter) ([]ec2types.SecurityGroup, error) {
 	var out []ec2types.SecurityGroup
-	for chunk := range slices.Chunk(values, filterValues-1) {
-		in := &ec2.DescribeSecurityGroupsInput{
-			Filters:    []ec2types.Filter{filter("vpc-id", s.config.VPC), filter(name, chunk...)},
-			MaxResults: awssdk.Int32(ec2Page),
-		}
+	for chunk := range slices.Chunk(values, filterValues-len(besides)) {
+		in := &ec2.DescribeSecurityGroupsInput{Filters: append(slices.Clone(besides), filter(name, chunk...)), MaxResults: awssdk.Int32(ec2Page)}
 		err := pages(ctx, s.ec2.DescribeSecurityGroups, in, func(o *ec2.DescribeSecurityGroupsOutput) bool {
 			out = append(out, o.SecurityGroups...)
 			in.NextToken = o.NextToken

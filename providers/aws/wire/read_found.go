@@ -119,7 +119,7 @@ func (r *read) asks(scope providers.Scope) map[string]bool {
 	for _, l := range scope.Facts {
 		switch l.Kind {
 		case model.KindGroup:
-			out[string(familyGroups)] = out[string(familyGroups)] || l.By == model.ByTagName
+			out[string(familyGroups)] = out[string(familyGroups)] || l.By == model.ByTagName || l.By == model.ByWanted
 		case model.KindSharedNetwork:
 			out[string(familyNetwork)] = true
 		case model.KindSubnets:
@@ -148,8 +148,9 @@ func (r *read) factsOf(scope providers.Scope) *model.Facts {
 	if f, ok := r.factsFor[digest]; ok {
 		return f
 	}
-	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given)}
-	f := r.facts.same(of, func() *model.Facts { return r.makeFacts(scope) })
+	absent := eachOnce(append(r.facts.refused.lately(r.now()), r.missing...))
+	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given), absent: fmt.Sprint(absent)}
+	f := r.facts.same(of, func() *model.Facts { return r.makeFacts(scope, absent) })
 	r.factsFor[digest] = f
 	return f
 }
@@ -162,8 +163,12 @@ func first[T any](list []T) *T {
 	return &list[0]
 }
 
-func (r *read) makeFacts(scope providers.Scope) *model.Facts {
+func (r *read) makeFacts(scope providers.Scope, absent []string) *model.Facts {
 	f := &model.Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames, NamedGroups: r.namedGroupIDs, Given: r.given, PodGroups: r.facts.pods.All(), PodsUnseen: r.podsUnseen, Servers: r.facts.servers.All()}
+	f.Absent = map[string]bool{}
+	for _, name := range absent {
+		f.Absent[name] = true
+	}
 	f.Instances, f.Quota = map[string]model.Instance{}, r.facts.targetQuota()
 	for _, id := range instanceIDs(scope.Nodes) {
 		if i, ok := r.machines[id]; ok {

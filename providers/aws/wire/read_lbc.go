@@ -142,24 +142,6 @@ func (r *read) balancerOf(scope providers.Scope) string {
 	return ""
 }
 
-// listNamedGroups finds the groups of our VPC that Services name by the tag Name.
-func (r *read) listNamedGroups() error {
-	var names []string
-	for _, s := range r.scopes {
-		names = append(names, lookups(s.Facts, model.KindGroup, model.ByTagName)...)
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	found, err := r.groupsBy(r.ctx, "tag:Name", eachOnce(names))
-	r.namedGroupIDs = map[string][]string{}
-	for _, g := range found {
-		name := tagsOfEC2(g.Tags)["Name"]
-		r.namedGroupIDs[name] = eachOnce(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
-	}
-	return err
-}
-
 // wants tells whether a scope asks for what takes calls of its own.
 func wants(scope providers.Scope, kind stack.Kind) bool {
 	return reads(scope, kind) && len(lookups(scope.Facts, kind, model.ByWanted)) > 0

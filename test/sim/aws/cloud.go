@@ -106,6 +106,9 @@ func fill(opt *Options) {
 	opt.EC2.Region, opt.EC2.Account, opt.EC2.Clock = opt.Region, opt.Account, opt.Clock
 	for _, o := range []*lbkit.Options{&opt.ELB.Options, &opt.ELBV2.Options} {
 		o.Region, o.Account, o.Clock = opt.Region, opt.Account, opt.Clock
+		if o.Certificates == nil {
+			o.Certificates = Certificates(opt.Region, opt.Account)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/aws/ec2"
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 )
 
 // SeedOptions says what the cloud begins with.
@@ -69,6 +70,8 @@ type Seed struct {
 	Nodes            []Node    `json:"nodes"`
 	Addresses        []Address `json:"addresses"`
 	PrefixList       string    `json:"prefixList"`
+	// Certificates are the ARNs of those that load balancers can have.
+	Certificates []string `json:"certificates"`
 }
 
 // PublicSubnets gives the ids of the public subnets in the order of the zones.
@@ -121,6 +124,7 @@ func buildSeed(opt Options) (Seed, ec2.World, error) {
 		b.zones = ec2.DefaultZones(opt.Region)
 	}
 	b.Region, b.Account, b.ClusterID = opt.Region, opt.Account, opt.Seed.ClusterID
+	b.Certificates = Certificates(opt.Region, opt.Account)
 	sim.Default(&b.ClusterID, "berth-demo")
 	b.world.Tags = map[string]ec2.Tags{}
 	b.network()
@@ -242,6 +246,17 @@ func (b *seeding) nodes(count, pods int) {
 			Name: ec2.PrivateDNS(b.Region, ip), InstanceID: id, ProviderID: "aws:///" + zone + "/" + id, Zone: zone, Subnet: private[at], PrivateIP: ip, Pods: further,
 		})
 	}
+}
+
+// Certificates are the ARNs of those that an account has in a region: a dozen of ACM and
+// one of IAM.
+func Certificates(region, account string) []string {
+	partition := lbkit.Partition(region)
+	var out []string
+	for n := range 12 {
+		out = append(out, fmt.Sprintf("arn:%s:acm:%s:%s:certificate/0a1b2c3d-0000-4000-8000-%012x", partition, region, account, n+1))
+	}
+	return append(out, fmt.Sprintf("arn:%s:iam::%s:server-certificate/shop", partition, account))
 }
 
 func (b *seeding) addresses(count int) {

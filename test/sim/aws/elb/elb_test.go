@@ -16,6 +16,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb"
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit/lbtest"
 )
 
@@ -118,9 +119,9 @@ func TestCreatedLoadBalancer(t *testing.T) {
 }
 
 func TestProxyAndSSLPolicies(t *testing.T) {
-	r := newRig(t, elb.Options{})
-	r.create(t, "web")
 	cert := "arn:aws:acm:us-east-1:000000000000:certificate/1"
+	r := newRig(t, elb.Options{Options: lbkit.Options{Certificates: []string{cert}}})
+	r.create(t, "web")
 	if _, err := r.CreateLoadBalancerListeners(t.Context(), &classic.CreateLoadBalancerListenersInput{
 		LoadBalancerName: aws.String("web"),
 		Listeners:        []types.Listener{{Protocol: aws.String("ssl"), LoadBalancerPort: 443, InstancePort: aws.Int32(30443), SSLCertificateId: &cert}},

@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb"
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit/lbtest"
 )
 
 const (
 	tcp80   = " Listeners.member.1.Protocol=TCP Listeners.member.1.LoadBalancerPort=80 Listeners.member.1.InstancePort=8080"
+	tls443  = " Listeners.member.1.Protocol=SSL Listeners.member.1.LoadBalancerPort=443 Listeners.member.1.InstancePort=8443 Listeners.member.1.SSLCertificateId=arn:aws:acm:x:1:certificate/"
 	subnetA = " Subnets.member.1=subnet-a"
 	newLB   = "CreateLoadBalancer LoadBalancerName=x"
 	web     = " LoadBalancerName=web"
@@ -66,6 +68,10 @@ func TestCodes(t *testing.T) {
 		{"attach a second subnet of a zone", "AttachLoadBalancerToSubnets" + web + " Subnets.member.1=subnet-a2", "InvalidConfigurationRequest"},
 		{"attach an attached subnet", "AttachLoadBalancerToSubnets" + web + subnetA, ""},
 		{"attach", "AttachLoadBalancerToSubnets" + web + " Subnets.member.1=subnet-b", ""},
+		{"missing group", newLB + tcp80 + subnetA + " SecurityGroups.member.1=sg-q", "InvalidSecurityGroup"},
+		{"apply a missing group", "ApplySecurityGroupsToLoadBalancer" + web + " SecurityGroups.member.1=sg-1 SecurityGroups.member.2=sg-q", "InvalidSecurityGroup"},
+		{"missing certificate", "CreateLoadBalancerListeners" + web + tls443 + "2", "CertificateNotFound"},
+		{"certificate", "CreateLoadBalancerListeners" + web + tls443 + "1", ""},
 		{"no groups", "ApplySecurityGroupsToLoadBalancer" + web + " SecurityGroups=", "InvalidConfigurationRequest"},
 		{"idle timeout", "ModifyLoadBalancerAttributes" + web + " LoadBalancerAttributes.ConnectionSettings.IdleTimeout=4001", "ValidationError"},
 		{"logs without a bucket", "ModifyLoadBalancerAttributes" + web + " LoadBalancerAttributes.AccessLog.Enabled=true", "InvalidConfigurationRequest"},
@@ -76,7 +82,7 @@ func TestCodes(t *testing.T) {
 		{"anything of a missing one", "DescribeLoadBalancerAttributes LoadBalancerName=q", "LoadBalancerNotFound"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := elb.New(lbtest.NewWorld(), elb.Options{}).Service()
+			s := elb.New(lbtest.NewWorld(), elb.Options{Options: lbkit.Options{Certificates: []string{"arn:aws:acm:x:1:certificate/1"}}}).Service()
 			if got, body := lbtest.Call(s, "CreateLoadBalancer LoadBalancerName=web"+tcp80+subnetA+" SecurityGroups.member.1=sg-1", start); got != "" {
 				t.Fatalf("setup: %s", body)
 			}

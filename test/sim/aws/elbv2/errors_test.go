@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit/lbtest"
 	"github.com/berth-lb/berth/test/sim/aws/elbv2"
 )
@@ -50,6 +51,7 @@ func TestCodes(t *testing.T) {
 		{"application load balancer", "CreateLoadBalancer Name=a" + subnetA, "OperationNotPermitted"},
 		{"HTTP", "CreateListener LoadBalancerArn=NLB Protocol=HTTP Port=81" + forward + "TG-TCP", "ValidationError"},
 		{"missing policy", "CreateListener LoadBalancerArn=NLB Protocol=TLS Port=81 Certificates.member.1.CertificateArn=arn:aws:acm:x:1:certificate/1 SslPolicy=x" + forward + "TG-TCP", "SSLPolicyNotFound"},
+		{"missing certificate", "CreateListener LoadBalancerArn=NLB Protocol=TLS Port=81 Certificates.member.1.CertificateArn=arn:aws:acm:x:1:certificate/2" + forward + "TG-TCP", "CertificateNotFound"},
 		{"TLS", "CreateListener LoadBalancerArn=NLB Protocol=TLS Port=81 Certificates.member.1.CertificateArn=arn:aws:acm:x:1:certificate/1 SslPolicy=ELBSecurityPolicy-TLS13-1-2-2021-06" + forward + "TG-TCP", ""},
 		{"capacity", "ModifyCapacityReservation LoadBalancerArn=NLB MinimumLoadBalancerCapacity.CapacityUnits=100", ""},
 		{"no capacity", "ModifyCapacityReservation LoadBalancerArn=NLB", "ValidationError"},
@@ -134,7 +136,7 @@ func TestCodes(t *testing.T) {
 		{"strange address type", "SetIpAddressType LoadBalancerArn=NLB IpAddressType=ipv6", "ValidationError"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := elbv2.New(lbtest.NewWorld(), elbv2.Options{Limits: elbv2.Limits{NetworkLoadBalancers: 2}}).Service()
+			s := elbv2.New(lbtest.NewWorld(), elbv2.Options{Options: lbkit.Options{Certificates: []string{"arn:aws:acm:x:1:certificate/1"}}, Limits: elbv2.Limits{NetworkLoadBalancers: 2}}).Service()
 			var pairs []string
 			arns := func(call string) string { return strings.NewReplacer(pairs...).Replace(call) }
 			for _, line := range setup() {

@@ -3,7 +3,6 @@ package lbkit
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -23,19 +22,12 @@ type Options struct {
 	Account string
 	// Clock tells when delays end, default the real clock.
 	Clock clock.PassiveClock
-	// Certificates are the only certificate ARNs accepted. Nil accepts any well-formed one.
+	// Certificates are the ARNs of those that there are.
 	Certificates []string
 }
 
-var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm|iam):[^/]*:(server-)?certificate/.+$`)
-
 // HasCertificate tells whether there is a certificate of this ARN.
-func (o Options) HasCertificate(arn string) bool {
-	if o.Certificates != nil {
-		return slices.Contains(o.Certificates, arn)
-	}
-	return certificateARN.MatchString(arn)
-}
+func (o Options) HasCertificate(arn string) bool { return slices.Contains(o.Certificates, arn) }
 
 // API is a service of an account on the networks of Dir. What it holds, S, is a
 // struct of exported fields; operations see it under the lock. The embedded Uses

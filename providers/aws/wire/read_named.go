@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/berth-lb/berth/providers/aws/model"
+)
+
+const (
+	// namedAge is how long a group that a Service names is believed to be there: as long as
+	// a load balancer has it, AWS lets nobody delete it.
+	namedAge = 10 * time.Minute
+	// missingAge is how long one that is not there is not asked for again.
+	missingAge = 10 * time.Second
+)
+
+// listNamedGroups finds the groups that Services name, by the tag Name those of our VPC,
+// by id those of any: a group may be lent to ours.
+func (r *read) listNamedGroups() error {
+	var names, ids []string
+	for _, s := range r.scopes {
+		names = append(names, lookups(s.Facts, model.KindGroup, model.ByTagName)...)
+		ids = append(ids, lookups(s.Facts, model.KindGroup, model.ByWanted)...)
+	}
+	if len(names) > 0 {
+		found, err := r.groupsBy(r.ctx, "tag:Name", eachOnce(names))
+		if err != nil {
+			return err
+		}
+		r.namedGroupIDs = map[string][]string{}
+		for _, g := range found {
+			name := tagsOfEC2(g.Tags)["Name"]
+			r.namedGroupIDs[name] = eachOnce(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
+		}
+	}
+	ids = eachOnce(ids)
+	there, _, err := r.facts.named.Get(r.ctx, r.now(), ids, r.groupsByID)
+	if err != nil {
+		return err
+	}
+	r.missing = slices.DeleteFunc(ids, func(id string) bool { return there[id] })
+	return nil
+}
+
+// groupsByID asks for groups by filter and not by id, because one unknown id would make
+// the whole call fail.
+func (s *Session) groupsByID(ctx context.Context, ids []string) (map[string]bool, error) {
+	found, err := s.groupsWhere(ctx, "group-id", ids)
+	out := map[string]bool{}
+	for _, g := range found {
+		out[awssdk.ToString(g.GroupId)] = true
+	}
+	return out, err
+}
