@@ -53,13 +53,18 @@ func onAWS() *place {
 	}
 }
 
-// manyPorts are more than any load balancer has listeners.
+// manyPorts are more than any load balancer has listeners. Their node ports are far from
+// those of all Services: what the API server would draw might be one that another test asks
+// for.
 func manyPorts(n int32) change {
-	var pairs []int32
-	for i := range n {
-		pairs = append(pairs, 1000+i, 0)
+	return func(svc *corev1.Service) {
+		first := 40000 + 20*(svc.Spec.Ports[0].NodePort-nodePort(0, 0))
+		var pairs []int32
+		for i := range n {
+			pairs = append(pairs, 1000+i, first+i)
+		}
+		ports(pairs...)(svc)
 	}
-	return ports(pairs...)
 }
 
 func awsMishaps() []mishap {
