@@ -170,15 +170,17 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	if res.Clean {
 		clean = d.Digest
 	}
-	snap := r.snapshotOf(d, res.Report.Have, clean)
+	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.snapshots.last(d.Owner)
 	switch snap.doubted = r.newcomer.doubts(d, snap.have); {
 	case res.doubtful:
 		snap.doubted = r.newcomer.until
 	case snap.doubted.IsZero() && res.Report.Used():
-		snap.used = max(sharedWait, 2*r.snapshots.used(d.Owner))
+		snap.used = max(sharedWait, 2*last.used)
 		if snap.used < r.options.DriftInterval {
 			snap.doubted = r.options.Now().Add(snap.used)
 		}
+	case snap.doubted.IsZero() && last.used > 0 && last.read.Equal(d.read):
+		snap.used, snap.doubted = last.used, last.doubted // nobody has looked since
 	}
 	r.snapshots.put(d.Owner, snap)
 }

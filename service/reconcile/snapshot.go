@@ -86,11 +86,11 @@ func (s *snapshots) clean(o stack.Owner) string {
 	return s.all[o].clean
 }
 
-// used is how long it was waited last for others to let go what they use.
-func (s *snapshots) used(o stack.Owner) time.Duration {
+// last is the snapshot of a Service, however old it is.
+func (s *snapshots) last(o stack.Owner) snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all[o].used
+	return s.all[o]
 }
 
 // due is how long until the next read for drift: of what was never read, a whole
