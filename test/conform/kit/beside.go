@@ -75,14 +75,21 @@ func (s *Suite) Beside(t *testing.T, config string, named []string, results *Tab
 			})
 		})
 	}
+	w.emptied(config, both, start, berth, results)
+}
+
+// emptied deletes all Services at once, and wants the cloud as it was at the start once
+// Berth has ended.
+func (w *World) emptied(config string, both []corev1.Service, start string, berth *harness.Process, results *Table) {
+	w.T.Helper()
 	mark := w.Mark()
-	w.Must(w.atOnce(both, func(svc corev1.Service) error { return w.Delete(ctx, svc) }))
+	w.Must(w.atOnce(both, func(svc corev1.Service) error { return w.Delete(w.T.Context(), svc) }))
 	w.Eventually("deleted at once", w.Gone(both...))
 	w.Settle(mark)
 	w.Stop(berth)
 	left := cmp.Diff(strings.ToLower(start), strings.ToLower(w.State())) // identifiers are the same in any case
 	if left != "" {
-		t.Errorf("left after deletion (-want +got):\n%s", left)
+		w.T.Errorf("left after deletion (-want +got):\n%s", left)
 	}
 	results.Add("beside "+config, all(both), left != "", "deleted at once; the cloud is as it was before the first Service"+collisions(w, mark))
 }
