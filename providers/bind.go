@@ -73,6 +73,8 @@ type Bound struct {
 	Gates          PodGates
 	Read           func(context.Context, []Scope) []Read
 	Apply          func(context.Context, plan.Batch) []plan.Outcome
+	// Yield is that of a Yielder; nil if the session is none.
+	Yield func(context.Context, plan.Batch)
 	// NamedMembers and EachRead are those of the Cloud.
 	NamedMembers, EachRead bool
 	// Orphans is that of a Sweeper; nil if the session is none.
@@ -135,6 +137,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			return out
 		}),
 		Apply:        guardedApply(session.Apply),
+		Yield:        yieldOf(session),
 		Orphans:      orphansOf(session),
 		Health:       healthOf(session),
 		NamedMembers: cloud.NamedMembers,
@@ -210,6 +213,15 @@ func refersOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Re
 		return nil
 	}
 	return func(r Request) []Reference { return cloud.Refers(input(r)) }
+}
+
+// yieldOf is the function of a session that is a Yielder.
+func yieldOf(session any) func(context.Context, plan.Batch) {
+	yielder, ok := session.(Yielder)
+	if !ok {
+		return nil
+	}
+	return yielder.Yield
 }
 
 // orphansOf is the function of a session that is a Sweeper.

@@ -182,6 +182,14 @@ type Session[F any] interface {
 	Apply(ctx context.Context, b plan.Batch) []plan.Outcome
 }
 
+// Yielder is a Session in which a write for many Services lets those of each go first.
+type Yielder interface {
+	// Yield returns when the batch should go out, after some seconds at most: while
+	// writes wait for the rates of the cloud, those that bring more into the next batch
+	// are better made before it. Steps that come meanwhile may go along.
+	Yield(ctx context.Context, b plan.Batch)
+}
+
 // Sweeper is a Session that can say what carries the cluster's marks, without
 // being told where to look.
 type Sweeper interface {

@@ -70,6 +70,7 @@ type waiter struct {
 	turn  Turn
 	order uint64
 	room  bool // it goes out with this token, and needs room for that
+	last  bool // it takes no token, and lets all go first that are as urgent
 	ready chan struct{}
 	index int // in the queue; -1: it has its token
 }
@@ -81,11 +82,22 @@ func (b *bucket) take(ctx context.Context, goes bool) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	return b.wait(ctx, &waiter{room: goes})
+}
+
+// yield returns when no call as urgent as the context's waits for a token any more and
+// there is one, at the latest when ctx ends. It takes none.
+func (b *bucket) yield(ctx context.Context) {
+	_, _ = b.wait(ctx, &waiter{last: true})
+}
+
+// wait returns when it is the turn of w, with the time that took.
+func (b *bucket) wait(ctx context.Context, w *waiter) (time.Duration, error) {
 	b.mu.Lock()
 	began := b.now()
 	b.count++
 	turn, raised := turnNow(ctx)
-	w := &waiter{turn: turn.since(began), order: b.count, room: goes, ready: make(chan struct{})}
+	w.turn, w.order, w.ready = turn.since(began), b.count, make(chan struct{})
 	heap.Push(&b.queue, w)
 	b.serve()
 	b.mu.Unlock()
@@ -145,8 +157,10 @@ func (b *bucket) serve() {
 		if b.queue[0].room && !b.room.enter(b) {
 			return // who leaves comes back to it
 		}
-		b.tokens.AllowN(now, 1)
 		w, _ := heap.Pop(&b.queue).(*waiter)
+		if !w.last {
+			b.tokens.AllowN(now, 1)
+		}
 		close(w.ready)
 	}
 }
@@ -262,6 +276,9 @@ func (q queue) Len() int { return len(q) }
 
 // Less implements heap.Interface.
 func (q queue) Less(i, j int) bool {
+	if q[i].last != q[j].last && q[i].turn.Urgency == q[j].turn.Urgency {
+		return q[j].last
+	}
 	if q[i].turn == q[j].turn {
 		return q[i].order < q[j].order
 	}

@@ -119,6 +119,18 @@ func (l *Limits) Do(ctx context.Context, call func(context.Context) error, names
 	}
 }
 
+// Yield returns when no other call as urgent as the context's waits for a token of the
+// named buckets and each has one, or after a time, or when ctx ends. What comes after it
+// is a call for many: the calls of each of them, which it waits for, then go first, so
+// that it can take more along.
+func (l *Limits) Yield(ctx context.Context, most time.Duration, names ...string) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for _, b := range l.named(names) {
+		b.yield(ctx)
+	}
+}
+
 // Read makes a reading call as Do does, with its errors as faults.
 func (l *Limits) Read(ctx context.Context, e Errors, bucket string, call func(context.Context) error) error {
 	return l.Do(ctx, func(ctx context.Context) error { return e.Fault(call(ctx), Reading) }, bucket)

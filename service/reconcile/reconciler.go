@@ -87,6 +87,9 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	if o.Engine.Join == nil {
 		o.Engine.Join = func(of []context.Context) context.Context { return kit.WithJoint(o.Join(of), of) }
 	}
+	if o.Engine.Yield == nil {
+		o.Engine.Yield = cloud.Yield
+	}
 	if o.Engine.Before == nil {
 		o.Engine.Before = func(a, b context.Context) bool { return kit.TurnOf(a).Before(kit.TurnOf(b)) }
 	}

@@ -28,6 +28,7 @@ type batcher struct {
 	mu     sync.Mutex
 	queues map[string]*queue
 	locks  *locks
+	yield  func(key string, items []item)
 	call   func(key string, items []item)
 }
 
@@ -35,8 +36,8 @@ type queue struct {
 	items []item
 }
 
-func newBatcher(l *locks, call func(string, []item)) *batcher {
-	return &batcher{queues: map[string]*queue{}, locks: l, call: call}
+func newBatcher(l *locks, yield, call func(string, []item)) *batcher {
+	return &batcher{queues: map[string]*queue{}, locks: l, yield: yield, call: call}
 }
 
 // submit hands over steps of one batch key; an empty key means that they share
@@ -69,16 +70,15 @@ func (b *batcher) drain(key string, items []item) {
 	}
 }
 
-// run makes a call when it has the locks of all its steps. What has gathered
+// run makes a call when its time has come and it has the locks of all its steps. What has gathered
 // meanwhile and needs no other lock comes along; what belongs to a run that has
 // ended is not sent any more.
 func (b *batcher) run(key string, items []item) {
 	names, foremost := b.locks.of(items)
+	b.yield(key, items)
 	release := b.locks.acquire(foremost, names)
 	defer release()
-	if len(names) > 0 {
-		items = append(items, b.joining(key, names)...)
-	}
+	items = append(items, b.joining(key, names)...)
 	items = slices.DeleteFunc(items, func(it item) bool {
 		ended := it.ctx.Err() != nil
 		if ended {
@@ -118,18 +118,37 @@ func (e *Engine) call(key string, items []item) {
 	}
 }
 
-func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
+// yield waits until a batch of several owners may go out.
+func (e *Engine) yield(key string, items []item) {
+	if e.options.Yield == nil || key == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.joint(items), e.options.CallTimeout)
+	defer cancel()
+	e.options.Yield(ctx, e.batch(key, items))
+}
+
+// joint is the context of a batch.
+func (e *Engine) joint(items []item) context.Context {
 	runs := make([]context.Context, 0, len(items))
 	for _, it := range items {
 		runs = append(runs, it.ctx)
 	}
-	ctx, cancel := context.WithTimeout(e.options.Join(runs), e.options.CallTimeout)
-	defer cancel()
+	return e.options.Join(runs)
+}
+
+func (e *Engine) batch(key string, items []item) plan.Batch {
 	b := plan.Batch{Key: key, Claims: e.claims, IDs: resolver(items)}
 	for _, it := range items {
 		b.Steps = append(b.Steps, it.step)
 	}
-	outcomes = e.apply(ctx, b)
+	return b
+}
+
+func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
+	ctx, cancel := context.WithTimeout(e.joint(items), e.options.CallTimeout)
+	defer cancel()
+	outcomes = e.apply(ctx, e.batch(key, items))
 	for len(outcomes) < len(items) {
 		err := fault.New(fault.Internal, "the provider returned %d outcomes for %d steps", len(outcomes), len(items))
 		outcomes = append(outcomes, plan.Outcome{Err: err, Sent: plan.MaybeSent})

@@ -27,6 +27,9 @@ type Options struct {
 	// Join makes the context of a batch out of those of the runs whose steps are in
 	// it; default: Background. It must not end with any of them.
 	Join func([]context.Context) context.Context
+	// Yield returns when a batch is to go out, at the latest when ctx ends. What comes
+	// into its queue meanwhile goes along; default: at once.
+	Yield func(ctx context.Context, b plan.Batch)
 	// Before tells whether the calls of one run go before those of another that waits
 	// for the same lock; default: who came first goes first.
 	Before func(a, b context.Context) bool
@@ -64,7 +67,7 @@ func New(apply Apply, claims plan.Claims, o Options) *Engine {
 		o.Before = func(context.Context, context.Context) bool { return false }
 	}
 	e := &Engine{apply: apply, claims: claims, options: o}
-	e.batcher = newBatcher(newLocks(o.Before), e.call)
+	e.batcher = newBatcher(newLocks(o.Before), e.yield, e.call)
 	return e
 }
 

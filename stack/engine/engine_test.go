@@ -333,3 +333,38 @@ func TestTooFewAnswersAreNoSuccess(t *testing.T) {
 		t.Errorf("error %v, stale %v", r.Err(), r.Stale())
 	}
 }
+
+// TestYield: what comes while a batch lets others go first goes along with it.
+func TestYield(t *testing.T) {
+	const owners = 5
+	var calls atomic.Int32
+	yields, goes := make(chan int, owners), make(chan struct{})
+	e := New(func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		calls.Add(1)
+		return each(done)(ctx, b)
+	}, nil, Options{Yield: func(_ context.Context, b plan.Batch) {
+		yields <- len(b.Steps)
+		<-goes
+	}})
+	var wg sync.WaitGroup
+	for i := range owners {
+		wg.Go(func() {
+			if r := e.Run(context.Background(), planOf(in("x", step(owner(i), "a"))), nil, nil); !r.Clean() {
+				t.Error(r.Err())
+			}
+		})
+	}
+	if n := <-yields; n != 1 {
+		t.Errorf("%d steps yield, want 1", n)
+	}
+	waitFor(t, func() bool {
+		e.batcher.mu.Lock()
+		defer e.batcher.mu.Unlock()
+		return len(e.batcher.queues["x"].items) == owners-1
+	})
+	close(goes)
+	wg.Wait()
+	if n := calls.Load(); n != 1 {
+		t.Errorf("%d calls, want 1", n)
+	}
+}

@@ -43,6 +43,7 @@ func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Du
 	r := limitRow{
 		refusals: map[string]int{}, Cloud: s.cloud, Kind: s.kind, Services: n, Phase: phase, Seconds: m.took.Seconds(), IdealSeconds: needs.Seconds(),
 		Calls: len(m.calls), Refused: m.refused(), told: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
+		more: beyond(m, free),
 	}
 	for _, n := range r.told {
 		r.Warnings += n
@@ -51,7 +52,7 @@ func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Du
 		r.most = s.mostCreate
 	}
 	if s.delay != nil {
-		r.Delayed, r.Prompt, r.more = true, len(free.calls), beyond(m, free)
+		r.Delayed, r.Prompt = true, len(free.calls)
 	}
 	for _, e := range m.calls {
 		if e.Throttled {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
@@ -47,7 +49,11 @@ func New[C, F any, S providers.Session[F]](t testing.TB, cloud providers.Cloud[C
 
 // Use goes on with a session.
 func (r *Rig[C, F, S]) Use(session S, config C) {
-	r.Session, r.Config, r.Engine = session, config, engine.New(session.Apply, r.Ledger, engine.Options{})
+	options := engine.Options{Join: func(of []context.Context) context.Context { return kit.WithJoint(context.Background(), of) }}
+	if yielder, ok := any(session).(providers.Yielder); ok {
+		options.Yield = yielder.Yield
+	}
+	r.Session, r.Config, r.Engine = session, config, engine.New(session.Apply, r.Ledger, options)
 }
 
 // Numbered is the n-th Service of a test, as the API server would have completed it. A

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"context"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/providers/kit"
@@ -53,6 +55,21 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 		c.part(gateway).writeGateway()
 	}
 	return c.out
+}
+
+// mostYield is for how long a write of a load balancer or of the security group, which is
+// for many Services, lets go first what each of them waits for: about as long as Azure
+// takes for it.
+const mostYield = 2 * time.Second
+
+// Yield implements providers.Yielder.
+func (s *Session) Yield(ctx context.Context, b plan.Batch) {
+	switch step := b.Steps[0]; step.ID.Key.Kind {
+	case model.KindEntries, model.KindPool:
+		s.limits.Yield(ctx, mostYield, bucketsOf(http.MethodPut, s.config.BalancerID((&change{batch: b}).balancer()))...)
+	case model.KindAccess:
+		s.limits.Yield(ctx, mostYield, bucketsOf(http.MethodPut, s.config.SecurityID())...)
+	}
 }
 
 // change is a batch at work.

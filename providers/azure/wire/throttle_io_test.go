@@ -2,8 +2,10 @@ package wire
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
@@ -55,6 +58,45 @@ func TestThrottled(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Wait()
+	})
+}
+
+// TestBalancerYields: while writes wait for the rate, one of the load balancer serves the
+// Services of about two seconds, and the first ones do not wait for the last ones.
+func TestBalancerYields(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		const services, perSecond = 40, 4
+		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
+		var buckets []kit.Bucket
+		for _, name := range bucketsOf(http.MethodPut, r.Config.BalancerID("kubernetes")) {
+			buckets = append(buckets, kit.Bucket{Name: name, Rate: perSecond, Burst: perSecond})
+		}
+		r.Session.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets[:1], Share: 1, Now: time.Now})
+		var all sync.WaitGroup
+		began := time.Now()
+		var first, last atomic.Int64
+		for n := range services {
+			all.Go(func() {
+				ctx := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User, Since: began.Add(time.Duration(n))})
+				svc := numbered(n+1, model.Public, nil)
+				for range 2 { // its address, and what stands on that
+					found := r.Read(false, svc)[0]
+					if report := r.Engine.Run(ctx, r.Draft(svc, false, found.Have, found.Facts), found.Have, nil); report.Err() != nil {
+						t.Errorf("Service %d: %v", n+1, report.Err())
+					}
+				}
+				took := int64(time.Since(began))
+				first.CompareAndSwap(0, took)
+				last.Store(took)
+			})
+		}
+		all.Wait()
+		if n := r.writes("network.LoadBalancers.CreateOrUpdate"); n > services/5 {
+			t.Errorf("%d writes of the load balancer for %d Services, want at most %d", n, services, services/5)
+		}
+		if first, last := time.Duration(first.Load()), time.Duration(last.Load()); first > 8*time.Second || last > 13*time.Second {
+			t.Errorf("the first Service is served after %v and the last one after %v, want at most 8s and 13s", first, last)
+		}
 	})
 }
 
