@@ -44,6 +44,12 @@ type Problem struct {
 	Taken bool
 }
 
+// ProblemOf returns a problem with something that may not be an annotation, such as a
+// field of the Service or a key of the configuration.
+func ProblemOf(key, value, message, legal string, severity Severity) Problem {
+	return Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
+}
+
 // String is one sentence that names the key, the value and what is legal.
 func (p Problem) String() string {
 	var b strings.Builder

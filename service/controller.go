@@ -154,7 +154,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	c.options.Watchers.Health.Synced(c.queue.oldest)
 	c.options.Watchers.Metrics.Watch(metrics.Sources{Queue: c.queue.depth, Services: c.watched})
-	c.nodes.tell(c.reconciler.SetNodes)
+	c.nodes.publish(c.reconciler.SetNodes)
 	c.objects.begin(ctx)
 	defer c.objects.end()
 	if err := c.begin(); err != nil {

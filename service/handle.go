@@ -66,7 +66,7 @@ func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 
 // visitOf begins the visit of a Service.
 func (c *Controller) visitOf(key string, turn kit.Turn, svc *corev1.Service) *visit {
-	v := &visit{Controller: c, key: key, turn: turn, svc: svc, known: c.seen.of(key)}
+	v := &visit{Controller: c, key: key, turn: turn, svc: svc, known: c.seen.entry(key)}
 	v.record, v.recorded = RecordOf(svc)
 	v.known.owner = reconcile.OwnerOf(svc)
 	v.talk = v.newTalk()
@@ -79,7 +79,7 @@ func (c *Controller) visitOf(key string, turn kit.Turn, svc *corev1.Service) *vi
 // work does what the Service is to us.
 func (v *visit) work(ctx context.Context) {
 	if v.writes.inDoubt(v.key) {
-		if err := v.ask(ctx); err != nil {
+		if err := v.refresh(ctx); err != nil {
 			v.retry(ctx, err)
 			return
 		}
@@ -150,7 +150,7 @@ func (v *visit) rescue(ctx context.Context) {
 	noted(ctx).err = errors.New("panic")
 	const text = "the controller has a defect that stops the work on this Service alone; its log has the details, and the work is tried again every 5 minutes"
 	v.newTalk().say(status.EventSyncFailed, "Error syncing load balancer: "+text).keep()
-	v.tell(ctx, status.NotProgrammed(status.ReasonInternal, text))
+	v.writeCondition(ctx, status.NotProgrammed(status.ReasonInternal, text))
 	v.unknown()
 	v.queue.GoOn(v.key, maxBackoff, byDrift)
 }
@@ -176,7 +176,7 @@ func (v *visit) serve(ctx context.Context) {
 	job := JobOf(v.svc, v.reconciler.Outputs())
 	job.NeverProvisioned, job.NamespaceLabels = fresh, namespace
 	job.Slices, job.Strays = v.endpoints.Of(v.svc)
-	job.Objects = v.objects.of(ctx, v.key, v.reconciler.Refers(*job))
+	job.Objects = v.objects.objectsOf(ctx, v.key, v.reconciler.Refers(*job))
 	look := v.wantsLook()
 	draft, err := v.draft(ctx, *job)
 	if err == nil && draft.Clean && look {
@@ -192,7 +192,7 @@ func (v *visit) serve(ctx context.Context) {
 		return // it is queued for the cause that is more urgent
 	case err != nil:
 		v.unknown()
-		v.unread(ctx, draft, err)
+		v.reportUnread(ctx, draft, err)
 		return
 	}
 	v.markKnown(v.key)
@@ -318,9 +318,9 @@ func (v *visit) write(ctx context.Context, body []byte) error {
 	return err
 }
 
-// ask has the API server show the Service as it is, by a patch that changes nothing: that
+// refresh has the API server show the Service as it is, by a patch that changes nothing: that
 // is what the program has the right to.
-func (v *visit) ask(ctx context.Context) error {
+func (v *visit) refresh(ctx context.Context) error {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": v.svc.UID}})
 	if err != nil {
 		return err
@@ -328,8 +328,8 @@ func (v *visit) ask(ctx context.Context) error {
 	return v.write(ctx, body)
 }
 
-// tell writes one condition, where nothing else can be said.
-func (v *visit) tell(ctx context.Context, cond status.Condition) {
+// writeCondition writes one condition, where nothing else can be said.
+func (v *visit) writeCondition(ctx context.Context, cond status.Condition) {
 	err := v.patch(ctx, status.Want{Now: v.options.Clock.Now(), Conditions: []status.Condition{cond}})
 	if err != nil && !overtaken(err) {
 		klog.FromContext(ctx).Error(err, "status")

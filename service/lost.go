@@ -10,9 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -76,7 +76,7 @@ func (c *Controller) releaseLost(ctx context.Context, key string, known *remembe
 		switch {
 		case err == nil && result.Released:
 			log.Info("what a lost Service had is deleted")
-		case l.tries >= mostTries, err == nil && len(result.Draft.Plan.Held) > 0 && !result.Waits:
+		case l.tries >= mostTries, err == nil && len(result.Draft.Plan.Blocked) > 0 && !result.Waits:
 			log.Error(errors.Join(err, result.Err), "what a lost Service had stays in the cloud; berth orphans lists it")
 			c.reconciler.Forget(owner)
 		default:
@@ -166,11 +166,11 @@ func (v *visit) released(ctx context.Context, elsewhere string) {
 // tellReleasing keeps the condition of a Service that is on its way out true.
 func (v *visit) tellReleasing(ctx context.Context, result reconcile.Result) {
 	cond := status.NotProgrammed(status.ReasonDeleting, "the load balancer is being deleted")
-	if text := verdict.Obstacles(result); text != "" {
+	if text := conditions.Obstacles(result); text != "" {
 		cond.Message = "the load balancer is being deleted: " + text
 	}
-	if held := result.Draft.Plan.Held; len(held) > 0 && !result.Waits {
-		cond = verdict.Held(held)
+	if held := result.Draft.Plan.Blocked; len(held) > 0 && !result.Waits {
+		cond = conditions.Held(held)
 	}
-	v.tell(ctx, cond)
+	v.writeCondition(ctx, cond)
 }

@@ -50,8 +50,8 @@ type remembered struct {
 
 func newMemory() *memory { return &memory{all: map[string]*remembered{}} }
 
-// of returns what is remembered of a key, from now on if it is not yet.
-func (m *memory) of(key string) *remembered {
+// entry returns what is remembered of a key, from now on if it is not yet.
+func (m *memory) entry(key string) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.all[key]

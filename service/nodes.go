@@ -80,19 +80,19 @@ func (v *nodeView) wait(t clock.Timer) {
 	v.mu.Lock()
 	v.timer = nil
 	v.mu.Unlock()
-	v.tell(v.ready)
+	v.publish(v.ready)
 }
 
-// tell tells of the nodes as they are now. Whoever is told by it never hears of an
+// publish tells of the nodes as they are now. Whoever is told by it never hears of an
 // older list after a newer one.
-func (v *nodeView) tell(of func([]nodeports.Node)) {
+func (v *nodeView) publish(of func([]nodeports.Node)) {
 	v.telling.Lock()
 	defer v.telling.Unlock()
-	of(v.all())
+	of(v.list())
 }
 
-// all lists the nodes as they are now.
-func (v *nodeView) all() []nodeports.Node {
+// list lists the nodes as they are now.
+func (v *nodeView) list() []nodeports.Node {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	out := make([]nodeports.Node, 0, len(v.nodes))

@@ -36,11 +36,11 @@ func (n notes) Read(ctx context.Context, namespace, name string) (map[string]str
 	if err != nil {
 		return nil, noteFault("read", namespace, name, err)
 	}
-	return said(found), nil
+	return noteText(found), nil
 }
 
-// said is what a note says; never nil.
-func said(found *corev1.ConfigMap) map[string]string {
+// noteText is what a note says; never nil.
+func noteText(found *corev1.ConfigMap) map[string]string {
 	if found.Data == nil {
 		return map[string]string{}
 	}
@@ -72,8 +72,8 @@ func (n notes) try(ctx context.Context, of stack.Owner, name string, change func
 	if err != nil {
 		return err
 	}
-	now := change(maps.Clone(said(found)))
-	if maps.Equal(now, said(found)) {
+	now := change(maps.Clone(noteText(found)))
+	if maps.Equal(now, noteText(found)) {
 		return nil
 	}
 	changed := found.DeepCopy()

@@ -79,9 +79,9 @@ func (v *objectView) end() {
 	}
 }
 
-// of returns the objects that the Service of a key refers to, which from now on are
+// objectsOf returns the objects that the Service of a key refers to, which from now on are
 // watched for it, and no others any more.
-func (v *objectView) of(ctx context.Context, key string, refers []providers.Reference) map[providers.Reference]providers.Object {
+func (v *objectView) objectsOf(ctx context.Context, key string, refers []providers.Reference) map[providers.Reference]providers.Object {
 	if v == nil {
 		return nil
 	}
@@ -154,27 +154,27 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 	// Handlers of an informer that is not started are always taken.
 	_ = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			w.tell(err)
+			w.resolve(err)
 			v.changed(ref, byUser)
 		}
 	})
 	changed := func(any) {
-		w.tell(nil)
+		w.resolve(nil)
 		v.changed(ref, byUser)
 	}
 	handler, _ := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: changed, DeleteFunc: changed, UpdateFunc: func(_, now any) { changed(now) }})
 	factory.StartWithContext(ctx)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
-			w.tell(nil)
+			w.resolve(nil)
 			v.changed(ref, byUser)
 		}
 	}()
 	return w
 }
 
-// tell notes that it is known how the object is, or why it cannot be read.
-func (w *watchedObject) tell(refused error) {
+// resolve notes that it is known how the object is, or why it cannot be read.
+func (w *watchedObject) resolve(refused error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.refused = refused

@@ -111,7 +111,7 @@ func (a *attempt) word() string {
 		return metrics.ResultRejected
 	case a.result.Waits || a.result.Again:
 		return metrics.ResultWaiting
-	case len(a.draft.Plan.Held) > 0:
+	case len(a.draft.Plan.Blocked) > 0:
 		return metrics.ResultHeld
 	case a.draft.Lookup() == reconcile.LookupUnchanged:
 		return metrics.ResultUnchanged

@@ -33,7 +33,7 @@ func TestWordOfAnAttempt(t *testing.T) {
 			{draft: compared(), result: reconcile.Result{Waits: true}}, {draft: compared(), result: reconcile.Result{Again: true}},
 			{err: conflict, again: overtaken(conflict)},
 		},
-		metrics.ResultHeld: {{draft: &reconcile.Draft{Want: &stack.Stack{}, Plan: plan.Plan{Held: []plan.Blocked{{By: "proof"}}}}}},
+		metrics.ResultHeld: {{draft: &reconcile.Draft{Want: &stack.Stack{}, Plan: plan.Plan{Blocked: []plan.Blocked{{By: "proof"}}}}}},
 		metrics.ResultRejected: {
 			{draft: &reconcile.Draft{Intent: reconcile.LeaveAlone}}, {draft: &reconcile.Draft{Clean: true, Problems: bad}},
 		},

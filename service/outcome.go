@@ -12,9 +12,9 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -25,9 +25,9 @@ import (
 func (v *visit) wanted(result reconcile.Result, quiet bool) status.Want {
 	want := v.options.Classes.Marks(v.svc, result, v.reconciler.Outputs())
 	want.Annotations = v.gateMarks(want.Annotations, result)
-	hold, gone := verdict.Standing(result)
+	hold, gone := conditions.Standing(result)
 	want.Now, want.Conditions, want.DropConditions = v.options.Clock.Now(), append(hold, want.Conditions...), append(want.DropConditions, gone...)
-	if programmed := verdict.Programmed(result); !quiet || programmed.Status == metav1.ConditionTrue {
+	if programmed := conditions.Programmed(result); !quiet || programmed.Status == metav1.ConditionTrue {
 		want.Conditions = append(want.Conditions, programmed)
 	}
 	return want
@@ -40,7 +40,7 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 	var want status.Want
 	if result.Draft.Intent != reconcile.LeaveAlone {
 		want = tellAddresses(want, result.Status)
-		want.DropFinalizers = verdict.StaleFinalizers(result, outputs)
+		want.DropFinalizers = conditions.StaleFinalizers(result, outputs)
 		if c.heldOfficially(svc, want.AddFinalizers) {
 			want.DropFinalizers = append(want.DropFinalizers, OwnFinalizer)
 		}
@@ -116,7 +116,7 @@ func passes(result reconcile.Result) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(result.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By != plan.ByLedger })
+	return !slices.ContainsFunc(result.Draft.Plan.Blocked, func(h plan.Blocked) bool { return h.By != plan.ByLedger })
 }
 
 // passing tells whether a failure goes away by itself.
@@ -146,24 +146,24 @@ func failures(result reconcile.Result) []error {
 	return out
 }
 
-// unread says on a Service that could not be planned why it has no load balancer
+// reportUnread says on a Service that could not be planned why it has no load balancer
 // yet, or why it does not follow its nodes any more.
-func (v *visit) unread(ctx context.Context, draft *reconcile.Draft, cause error) {
+func (v *visit) reportUnread(ctx context.Context, draft *reconcile.Draft, cause error) {
 	follows := v.follows(draft)
 	late := follows && !v.lagging()
 	checks := follows && draft.OnlyChecks()
 	if follows && passing(cause) && (!late || checks && fault.Is(cause, fault.Throttled)) {
 		noted(ctx).err = cause
-		klog.FromContext(ctx).Info("not read", logkey.Err, verdict.OneLine(cause))
+		klog.FromContext(ctx).Info("not read", logkey.Err, conditions.OneLine(cause))
 		v.queue.GoOn(v.key, v.pause(cause), v.turn.Urgency)
 		return
 	}
-	cond, news := verdict.Unread(v.svc, cause)
+	cond, news := conditions.Unread(v.svc, cause)
 	if !news && late && !checks {
-		cond, news = verdict.Failed(cause), true
+		cond, news = conditions.Failed(cause), true
 	}
 	if news {
-		v.tell(ctx, cond)
+		v.writeCondition(ctx, cond)
 	}
 	v.retry(ctx, cause)
 }

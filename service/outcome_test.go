@@ -42,7 +42,7 @@ func resultOf(d reconcile.Draft, results ...engine.Result) reconcile.Result {
 }
 
 func heldBy(by plan.BlockedBy) reconcile.Draft {
-	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{{Step: stepOf("x"), By: by, Why: "why"}}}}
+	return reconcile.Draft{Plan: plan.Plan{Blocked: []plan.Blocked{{Step: stepOf("x"), By: by, Why: "why"}}}}
 }
 
 func failure(m fault.Meaning) engine.Result {

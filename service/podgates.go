@@ -15,10 +15,10 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/inputs"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/status"
 )
@@ -80,7 +80,7 @@ func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
 	if len(asked) > 0 {
 		var err error
 		if health, err = v.reconciler.MembersOf(ctx, result, asked); err != nil {
-			klog.FromContext(ctx).Info("members not read", logkey.Err, verdict.OneLine(err))
+			klog.FromContext(ctx).Info("members not read", logkey.Err, conditions.OneLine(err))
 			v.queue.AddAfter(v.key, gatePause, byRetry)
 			return
 		}

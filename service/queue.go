@@ -79,7 +79,7 @@ func (q *queue) Add(key string, cause kit.Urgency) {
 }
 
 func (q *queue) add(key string, cause kit.Urgency) {
-	k := q.of(key)
+	k := q.entry(key)
 	if k.asked.IsZero() {
 		k.asked = q.clock.Now()
 	}
@@ -117,13 +117,13 @@ func (k *queued) overtake() {
 func (q *queue) Raisable(key string, raise func(since time.Time)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if k := q.of(key); k.taken != nil {
+	if k := q.entry(key); k.taken != nil {
 		k.taken.raise = func() { raise(q.clock.Now()) }
 		k.overtake()
 	}
 }
 
-func (q *queue) of(key string) *queued {
+func (q *queue) entry(key string) *queued {
 	k, ok := q.keys[key]
 	if !ok {
 		k = &queued{key: key}
@@ -136,7 +136,7 @@ func (q *queue) of(key string) *queued {
 func (q *queue) AddAfter(key string, wait time.Duration, cause kit.Urgency) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	k, due := q.of(key), q.clock.Now().Add(wait)
+	k, due := q.entry(key), q.clock.Now().Add(wait)
 	if q.closed || k.timer != nil && !due.Before(k.due) {
 		return
 	}
@@ -206,7 +206,7 @@ func (q *queue) next() *queued {
 func (q *queue) Done(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	k := q.of(key)
+	k := q.entry(key)
 	if k.taken == nil {
 		return
 	}
@@ -228,7 +228,7 @@ func (q *queue) Done(key string) {
 // as old as it was.
 func (q *queue) GoOn(key string, wait time.Duration, cause kit.Urgency) {
 	q.mu.Lock()
-	if k := q.of(key); k.taken != nil {
+	if k := q.entry(key); k.taken != nil {
 		k.asked = k.taken.turn.Since
 	}
 	q.mu.Unlock()
@@ -242,7 +242,7 @@ func (q *queue) Interruptible(ctx context.Context, key string) (reading context.
 	set := func(c context.CancelCauseFunc) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if k := q.of(key); k.taken != nil {
+		if k := q.entry(key); k.taken != nil {
 			k.taken.cancel = c
 			k.overtake()
 		}

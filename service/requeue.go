@@ -10,9 +10,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -34,15 +34,15 @@ func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool
 	if !result.Waits && !result.Again {
 		v.known.plans, v.known.waits = 0, time.Time{}
 	}
-	failed, unseen := failures(result), result.Draft.Plan.HeldBy(plan.ByBlind)
+	failed, unseen := failures(result), result.Draft.Plan.AnyBlocked(plan.ByBlind)
 	if len(failed) == 0 && !unseen {
 		v.known.failures = 0
 	}
 	taken := slices.ContainsFunc(failed, func(err error) bool { return fault.Is(err, fault.Taken) })
-	v.seen.stall(v.key, taken || result.Draft.Obstructed() || result.Draft.Plan.HeldBy(plan.ByLedger) || len(result.Draft.Refused) > 0)
+	v.seen.stall(v.key, taken || result.Draft.Obstructed() || result.Draft.Plan.AnyBlocked(plan.ByLedger) || len(result.Draft.Refused) > 0)
 	switch {
 	case len(failed) > 0:
-		klog.FromContext(ctx).Info("steps failed", logkey.Err, verdict.OneLine(result.Err))
+		klog.FromContext(ctx).Info("steps failed", logkey.Err, conditions.OneLine(result.Err))
 		pause, cause := v.soonest(failed), byRetry
 		if result.Waits {
 			pause = min(pause, v.nextWait(result))
@@ -135,7 +135,7 @@ func (v *visit) nextWait(result reconcile.Result) time.Duration {
 
 // onlyGates tells whether nothing is waited for but the time after a switch.
 func onlyGates(result reconcile.Result) bool {
-	if len(result.Draft.Plan.Held) > 0 {
+	if len(result.Draft.Plan.Blocked) > 0 {
 		return false
 	}
 	for _, r := range result.Report.Results {
@@ -159,7 +159,7 @@ func logPlan(ctx context.Context, p plan.Plan) {
 	for _, s := range p.Steps {
 		log.V(1).Info("step", logkey.Action, s.ID.Action, logkey.Resource, s.ID.Key.String(), logkey.Part, s.ID.Part, logkey.Reason, s.Reason)
 	}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		log.V(1).Info("held", logkey.Step, h.Step.ID.String(), logkey.By, h.Cause(), logkey.Why, h.Why)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -55,7 +55,7 @@ func (t *talk) sayAs(id string, reason status.EventReason, message string) *talk
 // failed tells why the load balancer is not as wanted. A cloud that does not answer is
 // told once, whichever of its calls meets that.
 func (t *talk) failed(err error) *talk {
-	text := verdict.Told(err)
+	text := conditions.Told(err)
 	id := text
 	if fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Ambiguous) {
 		id = fault.Unavailable.String()
@@ -63,22 +63,22 @@ func (t *talk) failed(err error) *talk {
 	if fault.Is(err, fault.Taken) {
 		return t.say(status.EventSlotTaken, text)
 	}
-	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+verdict.FailedText(err))
+	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+conditions.FailedText(err))
 }
 
 // keep remembers what was said.
 func (t *talk) keep() { t.v.known.said = t.now }
 
 // gathered says one event for each reason.
-func (t *talk) gathered(events []verdict.Event) {
-	for _, e := range verdict.Gather(events) {
+func (t *talk) gathered(events []conditions.Event) {
+	for _, e := range conditions.Gather(events) {
 		t.say(e.Reason, e.Text)
 	}
 }
 
 // problems tells what the user wrote that cannot be honoured.
 func (t *talk) problems(d *reconcile.Draft) {
-	t.gathered(verdict.ProblemEvents(d, t.v.reconciler.Annotations()))
+	t.gathered(conditions.ProblemEvents(d, t.v.reconciler.Annotations()))
 }
 
 // plan tells what is about to happen. That nodes and pods are followed is none of
@@ -106,8 +106,8 @@ func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 
 // held tells which steps are kept from being done, and by what.
 func (t *talk) held(p plan.Plan) {
-	var all []verdict.Event
-	for _, h := range p.Held {
+	var all []conditions.Event
+	for _, h := range p.Blocked {
 		reason := status.EventHeldForSafety
 		switch {
 		case h.By == plan.ByPolicy:
@@ -119,7 +119,7 @@ func (t *talk) held(p plan.Plan) {
 		case h.By == plan.ByLedger || h.By == plan.ByBusy || h.FollowsOther():
 			continue // settles by itself, or follows from another one
 		}
-		all = append(all, verdict.HeldEvent(reason, h))
+		all = append(all, conditions.HeldEvent(reason, h))
 	}
 	t.gathered(all)
 }
@@ -135,7 +135,7 @@ func (t *talk) result(r reconcile.Result, quiet bool) {
 	}
 	since := t.v.known.waits
 	if r.Waits && !since.IsZero() && t.v.options.Clock.Since(since) > longWait {
-		t.say(status.EventStillWaiting, "still waiting: "+verdict.Obstacles(r))
+		t.say(status.EventStillWaiting, "still waiting: "+conditions.Obstacles(r))
 	}
 	t.moved(r)
 	t.ensured(r, quiet)
@@ -161,12 +161,12 @@ func (t *talk) moved(r reconcile.Result) {
 	if r.Draft.Job.Release {
 		return
 	}
-	before, after := verdict.Addresses(t.v.svc.Status.LoadBalancer.Ingress), verdict.Addresses(r.Status.Ingress)
+	before, after := conditions.Addresses(t.v.svc.Status.LoadBalancer.Ingress), conditions.Addresses(r.Status.Ingress)
 	changed := before != "" && after != "" && before != after
-	if written := t.v.known.written; written != nil && verdict.Addresses(written) != before {
+	if written := t.v.known.written; written != nil && conditions.Addresses(written) != before {
 		changed = false // somebody else's addresses are in the place of ours
 	}
-	if old, waits := verdict.Replacing(r); waits {
+	if old, waits := conditions.Replacing(r); waits {
 		text := "The new load balancer serves at " + after + "; " + old + " goes a minute after the switch"
 		if changed {
 			text += ", and with it " + before
@@ -174,7 +174,7 @@ func (t *talk) moved(r reconcile.Result) {
 		t.sayAs(string(status.EventReplacing), status.EventReplacing, text)
 		return
 	}
-	if old, done := verdict.Replaced(r); done {
+	if old, done := conditions.Replaced(r); done {
 		t.say(status.EventReplaced, "The old load balancer "+old+" is gone; the new one serves at "+after)
 	} else if changed && r.Err == nil {
 		t.say(status.EventReplaced, "The load balancer has a new address: "+after+"; "+before+" no longer leads to it")

@@ -379,7 +379,7 @@ func inLoop(t *testing.T, o Options, test func(*cluster)) {
 		c := newCluster(t, newToy())
 		options := reconcile.Options{}
 		if o.DryRun {
-			options.Policies = []plan.Policy{plan.DryRun}
+			options.Policies = []plan.StepFilter{plan.DryRun}
 		}
 		c.beside(c.cloud.bound(t), options, o, func() { test(c) })
 	})

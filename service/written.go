@@ -41,7 +41,7 @@ const (
 
 func newWrites() *writes { return &writes{all: map[string]*written{}} }
 
-func (w *writes) of(key string) *written {
+func (w *writes) get(key string) *written {
 	one, ok := w.all[key]
 	if !ok {
 		one = &written{}
@@ -54,7 +54,7 @@ func (w *writes) of(key string) *written {
 func (w *writes) begin(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.of(key).inFlight++
+	w.get(key).inFlight++
 }
 
 // end takes the answer to a write, nil if it failed with err, and tells whether others
@@ -62,7 +62,7 @@ func (w *writes) begin(key string) {
 func (w *writes) end(key string, answer *corev1.Service, err error) (others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.of(key)
+	one := w.get(key)
 	one.inFlight--
 	one.doubt = err != nil && !declined(err)
 	if answer != nil {
@@ -132,7 +132,7 @@ func (w *writes) newest(key string, cached *corev1.Service) *corev1.Service {
 func (w *writes) contested(key, by string, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.of(key)
+	one := w.get(key)
 	if now.Sub(one.last) > contestQuiet {
 		one.others = 0
 	}

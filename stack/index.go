@@ -37,9 +37,9 @@ func (s *Stack) find(k Key) int {
 	if !known.covers(s.Resources) {
 		known = s.reindex()
 	}
-	i, there := known.place(s.Resources, k)
+	i, there := known.find(s.Resources, k)
 	if there && i < 0 { // somebody has sorted them
-		i, _ = s.reindex().place(s.Resources, k)
+		i, _ = s.reindex().find(s.Resources, k)
 	}
 	return i
 }
@@ -69,8 +69,8 @@ func (x *index) covers(of []Resource) bool {
 	return last
 }
 
-// place finds a resource; -1 with true: it is no more where it was.
-func (x *index) place(of []Resource, k Key) (int, bool) {
+// find finds a resource; -1 with true: it is no more where it was.
+func (x *index) find(of []Resource, k Key) (int, bool) {
 	at, there := x.at[k]
 	for i := min(at, len(of)-1); there && i >= max(0, at-x.gaps); i-- {
 		if of[i].Key == k {

@@ -89,7 +89,7 @@ func Differ(a, b any) (onlyA, onlyB []any) {
 		if x.onlyTexts() && y.onlyTexts() {
 			return missing(x.texts, y.texts), missing(y.texts, x.texts)
 		}
-		p, q := x.all(), y.all()
+		p, q := x.values(), y.values()
 		return without(p, q), without(q, p)
 	}
 	return x.lacking(start, x.n-end, y), y.lacking(start, y.n-end, x)
@@ -181,7 +181,7 @@ func (l *list) lacking(from, to int, other *list) []any {
 	return out
 }
 
-func (l *list) all() []any {
+func (l *list) values() []any {
 	out := make([]any, l.n)
 	for i := range out {
 		out[i] = l.of.Index(i).Interface()

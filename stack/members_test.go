@@ -103,7 +103,7 @@ func TestDiffer(t *testing.T) {
 			a, b = slices.Compact(a), nil
 		}
 		for _, pair := range [][2]any{{a, b}, {things(a), things(b)}} {
-			p, q := listOf(pair[0]).all(), listOf(pair[1]).all()
+			p, q := listOf(pair[0]).values(), listOf(pair[1]).values()
 			wantA, wantB := without(p, q), without(q, p)
 			gotA, gotB := Differ(pair[0], pair[1])
 			if diff := cmp.Diff([][]any{wantA, wantB}, [][]any{gotA, gotB}); diff != "" {

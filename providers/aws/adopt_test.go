@@ -127,7 +127,7 @@ func TestAdoptPort(t *testing.T) {
 		w.live = []*corev1.Service{older, younger}
 		w.restart()
 		for svc, told := range map[*corev1.Service]string{older: "port 22 of edge is taken by listener/edge/tcp-22 of others", younger: "port 80 of edge is "} {
-			if text := fmt.Sprint(w.runs(svc).Draft.Plan.Held); !strings.Contains(text, told) {
+			if text := fmt.Sprint(w.runs(svc).Draft.Plan.Blocked); !strings.Contains(text, told) {
 				w.Errorf("%s is told %s", svc.Name, text)
 			}
 		}

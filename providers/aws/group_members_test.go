@@ -24,12 +24,12 @@ func TestGroupPort(t *testing.T) {
 		w.live = []*corev1.Service{older, younger}
 		w.restart() // which knows what both want
 		res := w.serve(younger)
-		if text := fmt.Sprint(res.Draft.Plan.Held); !strings.Contains(text, "port 80 of shop/front is asked for by shop/web-0 as well, which is older") {
+		if text := fmt.Sprint(res.Draft.Plan.Blocked); !strings.Contains(text, "port 80 of shop/front is asked for by shop/web-0 as well, which is older") {
 			t.Errorf("the younger one is told %s", text)
 		}
 		w.good(older)
 		res = w.serve(younger)
-		if text := fmt.Sprint(res.Draft.Plan.Held); !strings.Contains(text, "port 80 of shop/front is taken by listener/shop/front/tcp-80 of shop/web-0") {
+		if text := fmt.Sprint(res.Draft.Plan.Blocked); !strings.Contains(text, "port 80 of shop/front is taken by listener/shop/front/tcp-80 of shop/web-0") {
 			t.Errorf("the younger one is told %s", text)
 		}
 		ports := younger.Status.LoadBalancer.Ingress[0].Ports

@@ -92,7 +92,7 @@ func (w *groupWorld) serve(svc *corev1.Service) (last reconcile.Result) {
 			return last
 		}
 	}
-	w.Fatalf("%s: %v, problems %v, held %v", svc.Name, last.Err, last.Draft.Problems, last.Draft.Plan.Held)
+	w.Fatalf("%s: %v, problems %v, held %v", svc.Name, last.Err, last.Draft.Problems, last.Draft.Plan.Blocked)
 	return last
 }
 
@@ -100,7 +100,7 @@ func (w *groupWorld) serve(svc *corev1.Service) (last reconcile.Result) {
 func (w *groupWorld) good(svc *corev1.Service) {
 	w.Helper()
 	if res := w.serve(svc); !res.Clean {
-		w.Fatalf("%s: problems %v, held %v", svc.Name, res.Draft.Problems, res.Draft.Plan.Held)
+		w.Fatalf("%s: problems %v, held %v", svc.Name, res.Draft.Problems, res.Draft.Plan.Blocked)
 	}
 }
 
@@ -114,7 +114,7 @@ func (w *groupWorld) release(svc *corev1.Service) {
 			return
 		}
 	}
-	w.Fatalf("%s: is not released: %v, have %v, results %v, held %v", svc.Name, last.Err, last.Draft.Have, last.Report.Results, last.Draft.Plan.Held)
+	w.Fatalf("%s: is not released: %v, have %v, results %v, held %v", svc.Name, last.Err, last.Draft.Have, last.Report.Results, last.Draft.Plan.Blocked)
 }
 
 // has lists what a new process finds of a Service, by key and identifier.

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	berth "github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
@@ -60,8 +60,8 @@ func (m *move) gates(g plan.Gate) time.Duration {
 
 // note keeps of a run what the Service would carry.
 func (m *move) note(res reconcile.Result) {
-	_, switching := verdict.Replacing(res)
-	_, _, lingering := verdict.Lingering(res)
+	_, switching := conditions.Replacing(res)
+	_, _, lingering := conditions.Lingering(res)
 	switch {
 	case !switching && !lingering:
 		m.replacing = time.Time{}

@@ -83,7 +83,7 @@ func (h *hunt[T]) try(members []T) error {
 			return nil
 		}
 		size = min(max(size, 1), len(members))
-		refusal, err := h.ask(members[:size])
+		refusal, err := h.probe(members[:size])
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (h *hunt[T]) narrow(members []T, refusal error) (rest []T, err error) {
 		}
 		half := (len(members) + 1) / 2
 		first, second := members[:half], members[half:]
-		again, err := h.ask(first)
+		again, err := h.probe(first)
 		switch {
 		case err != nil:
 			return nil, err
@@ -133,15 +133,15 @@ func (h *hunt[T]) again(member T, before error) error {
 		h.refused = append(h.refused, Refused[T]{member, before})
 		return nil
 	}
-	refusal, err := h.ask([]T{member})
+	refusal, err := h.probe([]T{member})
 	if refusal != nil {
 		h.refuse(member, refusal)
 	}
 	return err
 }
 
-// ask spends one call; refusal is one of these members.
-func (h *hunt[T]) ask(members []T) (refusal, err error) {
+// probe spends one call; refusal is one of these members.
+func (h *hunt[T]) probe(members []T) (refusal, err error) {
 	h.budget--
 	err = h.call(members)
 	switch {

@@ -84,7 +84,7 @@ func (m *mover) converge(r *reconcile.Reconciler) {
 			return
 		}
 	}
-	m.Fatalf("no end: %v, problems %v, held %v", last.Err, last.Draft.Problems, last.Draft.Plan.Held)
+	m.Fatalf("no end: %v, problems %v, held %v", last.Err, last.Draft.Problems, last.Draft.Plan.Blocked)
 }
 
 // arrived checks what there is, by a process that knows nothing.

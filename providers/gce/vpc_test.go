@@ -27,7 +27,7 @@ func work(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Re
 			return last
 		}
 	}
-	t.Fatalf("not there: errors %v, problems %v, held %v", last.Err, last.Draft.Problems, last.Draft.Plan.Held)
+	t.Fatalf("not there: errors %v, problems %v, held %v", last.Err, last.Draft.Problems, last.Draft.Plan.Blocked)
 	return last
 }
 

@@ -91,7 +91,7 @@ func NewLimits(o LimitOptions) *Limits {
 // is made again, until the patience is over. Any other result is returned as it is.
 // If ctx ends first, the fault is Unavailable and nothing was sent.
 func (l *Limits) Do(ctx context.Context, call func(context.Context) error, names ...string) error {
-	buckets := l.named(names)
+	buckets := l.bucketsOf(names)
 	began := l.options.Now()
 	for {
 		for i, b := range buckets {
@@ -126,7 +126,7 @@ func (l *Limits) Do(ctx context.Context, call func(context.Context) error, names
 func (l *Limits) Yield(ctx context.Context, most time.Duration, names ...string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for _, b := range l.named(names) {
+	for _, b := range l.bucketsOf(names) {
 		b.yield(ctx)
 	}
 }
@@ -150,7 +150,7 @@ func (l *Limits) blamed(err error, names []string) []*bucket {
 	if l.options.Blame != nil {
 		names = l.options.Blame(err, names)
 	}
-	return l.named(names)
+	return l.bucketsOf(names)
 }
 
 // bounded makes the call with a deadline of its own, and leaves the room.
@@ -168,7 +168,7 @@ func (l *Limits) bounded(ctx context.Context, call func(context.Context) error) 
 // takes no token.
 func (l *Limits) Free(ctx context.Context, name string) bool {
 	turn, _ := turnNow(ctx)
-	for _, b := range l.named([]string{name}) {
+	for _, b := range l.bucketsOf([]string{name}) {
 		if !b.free(turn.Urgency) {
 			return false
 		}
@@ -179,13 +179,13 @@ func (l *Limits) Free(ctx context.Context, name string) bool {
 // Remaining takes over what the cloud says is left in a bucket, such as in the
 // headers of an answer: never more than is counted here.
 func (l *Limits) Remaining(name string, calls int) {
-	for _, b := range l.named([]string{name}) {
+	for _, b := range l.bucketsOf([]string{name}) {
 		b.atMost(calls)
 	}
 }
 
-// named returns the buckets of the names; one for all unknown names.
-func (l *Limits) named(names []string) []*bucket {
+// bucketsOf returns the buckets of the names; one for all unknown names.
+func (l *Limits) bucketsOf(names []string) []*bucket {
 	var out []*bucket
 	for _, n := range names {
 		if b, ok := l.buckets[n]; ok {

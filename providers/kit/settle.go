@@ -125,7 +125,7 @@ func (w *Settling) run(ctx context.Context) {
 		if err != nil {
 			answers = nil
 		}
-		w.tell(ids, answers)
+		w.answer(ids, answers)
 	}
 }
 
@@ -173,8 +173,8 @@ func (w *Settling) left() []string {
 	return ids
 }
 
-// tell hands out what was answered, to those who waited when the question went out.
-func (w *Settling) tell(asked []string, answers map[string]string) {
+// answer hands out what was answered, to those who waited when the question went out.
+func (w *Settling) answer(asked []string, answers map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var youngest *patient

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/test/sim"
 )
 
@@ -67,7 +67,7 @@ func TestServiceWithoutWorkloadIdentity(t *testing.T) {
 		if err == nil {
 			t.Fatal("it was drafted")
 		}
-		return fault.Of(err), verdict.FailedText(err)
+		return fault.Of(err), conditions.FailedText(err)
 	}
 	meaning, text := told()
 	begin := "service account shop/balancers gets no workload identity: the cluster's proxy at 127.0.0.1:12250 gives none for its token; " +

@@ -168,8 +168,8 @@ func TestBusySeen(t *testing.T) {
 		}
 		w.restart()
 		res, err := w.once(second, false)
-		if err != nil || res.Clean || !res.Waits || !slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By == plan.ByBusy }) {
-			t.Errorf("nothing is waited for: %v, clean %v, held %v", err, res.Clean, res.Draft.Plan.Held)
+		if err != nil || res.Clean || !res.Waits || !slices.ContainsFunc(res.Draft.Plan.Blocked, func(h plan.Blocked) bool { return h.By == plan.ByBusy }) {
+			t.Errorf("nothing is waited for: %v, clean %v, held %v", err, res.Clean, res.Draft.Plan.Blocked)
 		}
 		<-done
 		for range 100 {

@@ -78,7 +78,7 @@ func (w *world) serve(svc *corev1.Service) reconcile.Result {
 	}
 	var held []string
 	if last.Draft != nil {
-		for _, h := range last.Draft.Plan.Held {
+		for _, h := range last.Draft.Plan.Blocked {
 			held = append(held, h.Step.ID.String()+": "+h.Why)
 		}
 	}

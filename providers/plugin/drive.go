@@ -12,8 +12,8 @@ import (
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -41,7 +41,7 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
 	res, err := o.drive(ctx, job)
 	if err != nil {
-		o.teller.unread(ctx, svc, err)
+		o.teller.reportUnread(ctx, svc, err)
 		return res, retryable(err)
 	}
 	failed := problem(res)
@@ -121,7 +121,7 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 		res := o.Run(ctx, draft, plan.OpenGates)
 		// Where Services are waited for that are not planned yet, the stock loop may need
 		// this worker for them.
-		if problem(res) != nil || res.Clean || res.Released || res.Draft.Plan.HeldBy(plan.ByLedger) || !rest(ctx, res, try) {
+		if problem(res) != nil || res.Clean || res.Released || res.Draft.Plan.AnyBlocked(plan.ByLedger) || !rest(ctx, res, try) {
 			return res, nil
 		}
 	}
@@ -145,8 +145,8 @@ func problem(res reconcile.Result) error {
 		return res.Err
 	case res.Draft.Problems.Errors():
 		return res.Draft.Problems.Err()
-	case len(res.Draft.Plan.Held) > 0 && !res.Waits:
-		return fmt.Errorf("held: %s", status.EventMessage(verdict.HeldText(res.Draft.Plan.Held)))
+	case len(res.Draft.Plan.Blocked) > 0 && !res.Waits:
+		return fmt.Errorf("held: %s", status.EventMessage(conditions.HeldText(res.Draft.Plan.Blocked)))
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -19,7 +19,7 @@ import (
 func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs providers.Outputs) status.Want {
 	want := service.Classes{Default: true, Installation: installation}.Marks(svc, res, outputs)
 	want.LoadBalancer = nil
-	hold, gone := verdict.Standing(res)
+	hold, gone := conditions.Standing(res)
 	want.Conditions, want.DropConditions = append(append(hold, programmed(res, failed)), want.Conditions...), gone
 	if _, known := service.RecordOf(svc); !known && want.Annotations == nil && len(res.Report.Results) > 0 {
 		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, "", installation).String()}
@@ -55,14 +55,14 @@ func leftOn(svc *corev1.Service, outputs providers.Outputs) bool {
 
 // messages are what a run has to say that is no error.
 func messages(res reconcile.Result, keys *annotations.Set) []message {
-	var warnings []verdict.Event
+	var warnings []conditions.Event
 	for _, p := range res.Draft.Problems {
 		if p.Severity != annotations.Error {
-			warnings = append(warnings, verdict.Event{Reason: verdict.EventFor(p, keys), Text: p.String()})
+			warnings = append(warnings, conditions.Event{Reason: conditions.EventFor(p, keys), Text: p.String()})
 		}
 	}
 	var out []message
-	for _, e := range verdict.Gather(warnings) {
+	for _, e := range conditions.Gather(warnings) {
 		out = append(out, message{e.Reason, e.Text})
 	}
 	if nodes := res.Draft.Request.Backends.Nodes; res.Draft.Want != nil && nodes.FilteredOut() {
@@ -77,14 +77,14 @@ func messages(res reconcile.Result, keys *annotations.Set) []message {
 // programmed is the condition on what the cloud has. What the stock loop is told to
 // call again for is not over yet.
 func programmed(res reconcile.Result, failed error) status.Condition {
-	cond := verdict.Programmed(res)
+	cond := conditions.Programmed(res)
 	if failed != nil && cond.Status == metav1.ConditionTrue {
-		return status.NotProgrammed(status.ReasonPending, verdict.OneLine(failed))
+		return status.NotProgrammed(status.ReasonPending, conditions.OneLine(failed))
 	}
 	return cond
 }
 
 // obstacles says what is waited for.
 func obstacles(res reconcile.Result) string {
-	return cmp.Or(verdict.Obstacles(res), "what was done is not over yet")
+	return cmp.Or(conditions.Obstacles(res), "what was done is not over yet")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -96,16 +96,16 @@ func TestWanted(t *testing.T) {
 		},
 		"held": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{held}}}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Plan: plan.Plan{Blocked: []plan.Blocked{held}}}},
 			failed: errPending,
 			want: status.Want{Conditions: []status.Condition{accepted,
-				verdict.Held([]plan.Blocked{held})}},
+				conditions.Held([]plan.Blocked{held})}},
 		},
 		"a call failed halfway": {
 			svc:    balancerOf("a"),
 			res:    reconcile.Result{Draft: &reconcile.Draft{}, Err: fault.New(fault.Quota, "no more"), Report: wrote},
 			failed: fault.New(fault.Quota, "no more"),
-			want: status.Want{Conditions: []status.Condition{accepted, verdict.Failed(fault.New(fault.Quota, "no more"))},
+			want: status.Want{Conditions: []status.Condition{accepted, conditions.Failed(fault.New(fault.Quota, "no more"))},
 				Annotations: map[string]string{status.AnnotationApplied: ";by=plugin;class="}},
 		},
 		"busy": {

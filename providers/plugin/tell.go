@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/service/verdict"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -77,10 +77,10 @@ func (t *teller) elsewhere(svc *corev1.Service, why string) {
 	t.say(svc, message{status.EventServedElsewhere, why})
 }
 
-// unread says on a Service that could not be planned why it has no load balancer
+// reportUnread says on a Service that could not be planned why it has no load balancer
 // yet.
-func (t *teller) unread(ctx context.Context, svc *corev1.Service, cause error) {
-	cond, news := verdict.Unread(svc, cause)
+func (t *teller) reportUnread(ctx context.Context, svc *corev1.Service, cause error) {
+	cond, news := conditions.Unread(svc, cause)
 	if !news {
 		return
 	}

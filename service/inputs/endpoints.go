@@ -100,11 +100,11 @@ func (e *Endpoints) Of(svc *corev1.Service) ([]*discoveryv1.EndpointSlice, []net
 	if e == nil {
 		return nil, nil
 	}
-	return e.pods.own(svc.Namespace, e.pods.await(svc.Namespace, e.named(svc)))
+	return e.pods.own(svc.Namespace, e.pods.await(svc.Namespace, e.slicesOf(svc)))
 }
 
-// named lists the slices of a Service as they are.
-func (e *Endpoints) named(svc *corev1.Service) []*discoveryv1.EndpointSlice {
+// slicesOf lists the slices of a Service as they are.
+func (e *Endpoints) slicesOf(svc *corev1.Service) []*discoveryv1.EndpointSlice {
 	found, err := e.slices.ByIndex(byService, svc.Namespace+"/"+svc.Name)
 	if err != nil {
 		klog.Background().Error(err, "endpoints") // the index exists, see WatchEndpoints

@@ -110,7 +110,7 @@ func (e *Endpoints) Gated(svc *corev1.Service) []GatedPod {
 		return nil
 	}
 	var out []GatedPod
-	for _, s := range e.named(svc) {
+	for _, s := range e.slicesOf(svc) {
 		for _, at := range s.Endpoints {
 			out = append(out, e.pods.gatedAt(svc.Namespace, at)...)
 		}

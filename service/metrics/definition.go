@@ -39,23 +39,23 @@ func (d Definition) names() []string {
 }
 
 func (d Definition) counter(provider string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help, ConstLabels: of(provider)}, d.names())
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider)}, d.names())
 }
 
 func (d Definition) gauge(provider string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help, ConstLabels: of(provider)}, d.names())
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider)}, d.names())
 }
 
 func (d Definition) histogram(provider string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, ConstLabels: of(provider), Buckets: d.Buckets}, d.names())
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider), Buckets: d.Buckets}, d.names())
 }
 
 // desc is for a metric whose values are asked for when somebody collects.
 func (d Definition) desc(provider string) *prometheus.Desc {
-	return prometheus.NewDesc(d.Name, d.Help, d.names(), of(provider))
+	return prometheus.NewDesc(d.Name, d.Help, d.names(), labels(provider))
 }
 
-func of(provider string) prometheus.Labels { return prometheus.Labels{labelProvider: provider} }
+func labels(provider string) prometheus.Labels { return prometheus.Labels{labelProvider: provider} }
 
 const labelProvider = "provider"
 

@@ -154,7 +154,7 @@ type checking struct {
 // check judges one Service as the controller would see it. An error is that of the
 // policy file.
 func (c *checking) check(item Item) (CheckedService, error) {
-	out := CheckedService{Owner: item.Owner(), Position: item.at.of("")}
+	out := CheckedService{Owner: item.Owner(), Position: item.at.positionOf("")}
 	problems := slices.Clone(item.Problems)
 	cloud, known := c.cloudOf(item)
 	out.Provider = cloud.Name
@@ -163,7 +163,7 @@ func (c *checking) check(item Item) (CheckedService, error) {
 		if job == nil || job.Release {
 			out.Left = why
 		} else {
-			held, err := c.hold(item, cloud)
+			held, err := c.judge(item, cloud)
 			if err != nil {
 				return out, err
 			}
@@ -182,7 +182,7 @@ func (c *checking) check(item Item) (CheckedService, error) {
 func (i Item) locate(problems []plan.Problem) []Finding {
 	out := make([]Finding, 0, len(problems))
 	for _, p := range problems {
-		out = append(out, Finding{Problem: p, Position: i.at.of(p.Where)})
+		out = append(out, Finding{Problem: p, Position: i.at.positionOf(p.Where)})
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return rank(a.Problem) - rank(b.Problem) })
 	return out
@@ -225,9 +225,9 @@ func (c *checking) classes(item Item, cloud providers.Entry) service.Classes {
 	return out
 }
 
-// hold reads the annotations and holds the Service against the policy. As in the
+// judge reads the annotations and holds the Service against the policy. As in the
 // controller, one with a bad value is not: what it asks for is not known.
-func (c *checking) hold(item Item, cloud providers.Entry) ([]plan.Problem, error) {
+func (c *checking) judge(item Item, cloud providers.Entry) ([]plan.Problem, error) {
 	admission, err := c.admission(cloud)
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func (c *cluster) defaultNamespace() string {
 	return c.namespace
 }
 
-func (c *cluster) all() []*corev1.Service {
+func (c *cluster) everyService() []*corev1.Service {
 	if c == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (c *cluster) all() []*corev1.Service {
 
 // get finds a Service by its name; nil if there is none.
 func (c *cluster) get(namespace, name string) *corev1.Service {
-	for _, svc := range c.all() {
+	for _, svc := range c.everyService() {
 		if svc.Namespace == namespace && svc.Name == name {
 			return svc
 		}

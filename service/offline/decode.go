@@ -95,7 +95,7 @@ func (o *objects) decode(name string, r io.Reader) error {
 // unreadable is what to say of a document that cannot be read, at the line or the field
 // that the text names.
 func unreadable(at place, text string) Finding {
-	position := at.of("")
+	position := at.positionOf("")
 	field, _, _ := strings.Cut(text, ": ")
 	if node := walk(at.node, field); node != nil {
 		position.Line, position.Column = at.offset+node.Line, node.Column

@@ -65,7 +65,7 @@ func (w *World) unique() error {
 	for _, item := range w.Items {
 		name := item.Service.Namespace + "/" + item.Service.Name
 		if first, twice := seen[name]; twice {
-			return fmt.Errorf("service %s is there twice: %s and %s", name, first.of(""), item.at.of(""))
+			return fmt.Errorf("service %s is there twice: %s and %s", name, first.positionOf(""), item.at.positionOf(""))
 		}
 		seen[name] = item.at
 	}
@@ -76,7 +76,7 @@ func (w *World) unique() error {
 // of the same name if there is one, else made up.
 func (w *World) complete(live *cluster) {
 	slices.SortStableFunc(w.Items, func(a, b Item) int { return a.Owner().Compare(b.Owner()) })
-	ports := newNodePorts(live.all())
+	ports := newNodePorts(live.everyService())
 	for i := range w.Items {
 		svc := w.Items[i].Service
 		if old := live.get(svc.Namespace, svc.Name); old != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -51,7 +51,7 @@ func (s *Standings) Examine(ctx context.Context, in Input, t Target) error {
 func (p *planning) examine(ctx context.Context, t task, s *Standing) {
 	switch {
 	case t.err != nil:
-		s.Unseen = verdict.OneLine(t.err)
+		s.Unseen = conditions.OneLine(t.err)
 	case t.draft == nil:
 		s.Unseen = t.left
 	case t.draft.Have == nil:
@@ -62,7 +62,7 @@ func (p *planning) examine(ctx context.Context, t task, s *Standing) {
 			err = fmt.Errorf("the provider %s %w", p.target.Cloud.Name, errNoHealth)
 		}
 		if err != nil {
-			s.Unseen = verdict.OneLine(err)
+			s.Unseen = conditions.OneLine(err)
 		}
 		s.Balancers = branches(t.draft.Have, health, p.reconciler.Serves)
 	}
@@ -152,11 +152,11 @@ func (b *Branch) take(h providers.MemberHealth) {
 	b.Below[i].Members = append(b.Below[i].Members, h)
 }
 
-// all lists the members of a branch and of those below, each once.
-func (b Branch) all() []providers.MemberHealth {
+// members lists the members of a branch and of those below, each once.
+func (b Branch) members() []providers.MemberHealth {
 	out := slices.Clone(b.Members)
 	for _, below := range b.Below {
-		for _, m := range below.all() {
+		for _, m := range below.members() {
 			if !slices.Contains(out, m) {
 				out = append(out, m)
 			}
@@ -168,12 +168,12 @@ func (b Branch) all() []providers.MemberHealth {
 // write shows a branch, indented.
 func (b Branch) write(out *strings.Builder, width int, indent string) {
 	healthy := 0
-	for _, m := range b.all() {
+	for _, m := range b.members() {
 		if m.Healthy {
 			healthy++
 		}
 	}
-	writeWrapped(out, width, fmt.Sprintf("%s%s: %d of %s healthy", indent, b.Label, healthy, count(len(b.all()), "member")))
+	writeWrapped(out, width, fmt.Sprintf("%s%s: %d of %s healthy", indent, b.Label, healthy, count(len(b.members()), "member")))
 	for _, below := range b.Below {
 		below.write(out, width, indent+"  ")
 	}

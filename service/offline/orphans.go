@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -118,7 +118,7 @@ func (o *Orphans) Unjudged() []Left {
 func (t task) unjudged(holds []string) string {
 	switch {
 	case t.err != nil:
-		return "could not be read: " + verdict.OneLine(t.err)
+		return "could not be read: " + conditions.OneLine(t.err)
 	case t.item.Refused():
 		return "is not accepted: " + textsOf(t.item.Problems)
 	case t.draft != nil:
@@ -258,7 +258,7 @@ func (o *Orphans) perform(ctx context.Context, tell func(string)) (failed error,
 		res := o.run.reconciler.Run(ctx, d, func(plan.Gate) time.Duration { return 0 })
 		switch {
 		case res.Err != nil:
-			all = append(all, fmt.Errorf("%s: %s", d.Owner, verdict.OneLine(res.Err)))
+			all = append(all, fmt.Errorf("%s: %s", d.Owner, conditions.OneLine(res.Err)))
 		case res.Waits:
 			waits = true
 			tell(fmt.Sprintf("%s: waiting for the cloud", d.Owner))

@@ -16,9 +16,9 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/settings"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -216,7 +216,7 @@ func (p *planning) unknown() bool {
 
 // sharing tells whether a plan depends on what other Services want.
 func sharing(p plan.Plan) bool {
-	return p.HeldBy(plan.ByLedger) || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
+	return p.AnyBlocked(plan.ByLedger) || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
 }
 
 func deletesShared(s plan.Step) bool {
@@ -292,7 +292,7 @@ func (p *planning) problems(t task) []plan.Problem {
 		return append(out, judge(t.item, p.reconciler.Choose(t.item.Service).Kind, p.reconciler.Annotations())...)
 	}
 	if t.err != nil {
-		return append(out, plan.Problem{Severity: plan.Error, Code: string(annotations.CodePlan), Text: verdict.OneLine(t.err)})
+		return append(out, plan.Problem{Severity: plan.Error, Code: string(annotations.CodePlan), Text: conditions.OneLine(t.err)})
 	}
 	if t.draft == nil {
 		return out

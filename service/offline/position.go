@@ -77,9 +77,9 @@ func (p place) item(n int) place {
 	return p
 }
 
-// of finds what a problem speaks of: a field by its path, or an annotation by its
+// positionOf finds what a problem speaks of: a field by its path, or an annotation by its
 // key. What is not there is where it would be.
-func (p place) of(where string) Position {
+func (p place) positionOf(where string) Position {
 	node := p.node
 	if found := p.find(where); found != nil {
 		node = found

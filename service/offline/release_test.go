@@ -75,10 +75,10 @@ func TestNamespaceThatIsNone(t *testing.T) {
 	client := fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "empty"}})
 	live := &cluster{client: client}
 	w := &World{}
-	if err := w.named(t.Context(), Input{Namespace: "empty"}, live); err != nil {
+	if err := w.only(t.Context(), Input{Namespace: "empty"}, live); err != nil {
 		t.Error(err)
 	}
-	if err := w.named(t.Context(), Input{Namespace: "nowhere"}, live); err == nil {
+	if err := w.only(t.Context(), Input{Namespace: "nowhere"}, live); err == nil {
 		t.Error("a namespace that is not there is taken for an empty one")
 	}
 }

@@ -131,17 +131,17 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 		item := &w.Items[i]
 		item.Asked = item.Asked && selector.Matches(labels.Set(item.Service.Labels))
 	}
-	if err := w.named(ctx, in, live); err != nil {
+	if err := w.only(ctx, in, live); err != nil {
 		return World{}, err
 	}
 	slices.SortStableFunc(w.Items, func(a, b Item) int { return a.Owner().Compare(b.Owner()) })
 	return w, nil
 }
 
-// named leaves only the Services of the names to be shown. With a namespace that has
+// only leaves only the Services of the names to be shown. With a namespace that has
 // no Service it asks whether there is such a namespace: a plan of nothing would say
 // that all is well.
-func (w *World) named(ctx context.Context, in Input, live *cluster) error {
+func (w *World) only(ctx context.Context, in Input, live *cluster) error {
 	for _, name := range in.Names {
 		if !slices.ContainsFunc(w.Items, func(i Item) bool { return i.Asked && i.Service.Name == name }) {
 			return fmt.Errorf("service %s: %w among what is looked at (see --namespace)", name, errNotFound)

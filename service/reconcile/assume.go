@@ -38,7 +38,7 @@ func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) error {
 	for _, l := range scope.Own {
 		d.looked = append(d.looked, l.Kind)
 	}
-	for _, res := range r.shared.all(r.options.Now()) {
+	for _, res := range r.shared.list(r.options.Now()) {
 		if _, read := d.Have.Get(res.Key); !read {
 			d.Have.Put(res)
 		}
@@ -67,7 +67,7 @@ func (r *Reconciler) exceedsBasis(d *Draft) bool {
 	if d.Basis != Assumed {
 		return false
 	}
-	return len(d.Plan.Held) > 0 || slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
+	return len(d.Plan.Blocked) > 0 || slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
 		kind := s.ID.Key.Kind
 		return s.ID.Action == plan.Create && r.cloud.Rules.Kinds[kind].Clash != diff.Refused && !slices.Contains(d.looked, kind)
 	})
@@ -154,8 +154,8 @@ func newCommons(age time.Duration) *commons {
 	return &commons{age: age, known: map[stack.Key]common{}}
 }
 
-// all lists what is known, in the order of keys.
-func (c *commons) all(now time.Time) []stack.Resource {
+// list lists what is known, in the order of keys.
+func (c *commons) list(now time.Time) []stack.Resource {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []stack.Resource

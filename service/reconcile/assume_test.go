@@ -104,7 +104,7 @@ func TestFreshLooksBeforeItTakes(t *testing.T) {
 	w.refusesTaken = true
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
 	bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
-	dry := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: []plan.Policy{plan.DryRun}}), w: w}
+	dry := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: []plan.StepFilter{plan.DryRun}}), w: w}
 	dry.SetNodes(twoNodes())
 	if _, err := dry.once(asNew(shop("a", one))); err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func TestTheSameProcessGoesOn(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	noCalls := func(plan.Step) bool { return false }
 	for name, tc := range map[string]struct {
-		policy  plan.Policy
+		policy  plan.StepFilter
 		allowed func(plan.Step) bool
 	}{
 		"dry run":      {plan.DryRun, noCalls},
@@ -165,8 +165,8 @@ func TestPolicies(t *testing.T) {
 					return nil
 				}
 				res := p.Run(context.Background(), d, nil)
-				if held := len(d.Plan.Held) > 0; held && (res.Clean || res.Released) {
-					t.Errorf("clean %v, released %v although %d steps are held", res.Clean, res.Released, len(d.Plan.Held))
+				if held := len(d.Plan.Blocked) > 0; held && (res.Clean || res.Released) {
+					t.Errorf("clean %v, released %v although %d steps are held", res.Clean, res.Released, len(d.Plan.Blocked))
 				}
 			})
 		}

@@ -293,7 +293,7 @@ func (r *Reconciler) compare(d *Draft) error {
 		policies = append(policies, keepDrift)
 	}
 	d.Plan = p.Under(policies...)
-	if d.Intent != Release && !d.Plan.Writes() && len(d.Plan.Held) == 0 {
+	if d.Intent != Release && !d.Plan.Writes() && len(d.Plan.Blocked) == 0 {
 		d.Plan.Steps = nil // to end a claim alone is nothing that anybody would see
 	}
 	return nil

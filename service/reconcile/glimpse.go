@@ -67,7 +67,7 @@ func (r *Reconciler) draftGlimpsed(d *Draft) bool {
 	if err := r.compare(d); err != nil {
 		return false
 	}
-	if len(d.Plan.Held) > 0 || !r.withinGlimpse(d) {
+	if len(d.Plan.Blocked) > 0 || !r.withinGlimpse(d) {
 		return false
 	}
 	d.Problems = append(d.Problems, problems...)

@@ -9,7 +9,7 @@ import (
 )
 
 // blind holds what cannot be decided without having seen a kind.
-func blind(kinds []stack.Kind, have *stack.Stack) plan.Policy {
+func blind(kinds []stack.Kind, have *stack.Stack) plan.StepFilter {
 	return func(s plan.Step) plan.Verdict {
 		if !slices.Contains(kinds, s.ID.Key.Kind) {
 			return plan.Verdict{}
@@ -17,7 +17,7 @@ func blind(kinds []stack.Kind, have *stack.Stack) plan.Policy {
 		if _, seen := have.Get(s.ID.Key); seen && s.ID.Action == plan.Update {
 			return plan.Verdict{}
 		}
-		return plan.Verdict{Held: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read"}
+		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read"}
 	}
 }
 
@@ -38,15 +38,15 @@ func (r *Reconciler) populated(have *stack.Stack) map[stack.Key]bool {
 // keepMembers holds the steps that would empty a load balancer because a filter
 // matched no node although there are nodes: more often a mistake than a wish.
 // A replacement would do the same as a removal, since the new one stays empty.
-func keepMembers(eligible int, populated map[stack.Key]bool) plan.Policy {
+func keepMembers(eligible int, populated map[stack.Key]bool) plan.StepFilter {
 	why := fmt.Sprintf("no node matches although %d could: the last ones stay", eligible)
 	return func(s plan.Step) plan.Verdict {
 		if s.Reason == plan.Replaced && populated[s.ID.Key] {
-			return plan.Verdict{Held: true, By: plan.ByFilter, Why: why}
+			return plan.Verdict{Blocked: true, By: plan.ByFilter, Why: why}
 		}
 		for _, ch := range s.Changes {
 			if s.ID.Action == plan.Update && len(ch.Removed) > 0 && emptySlice(ch.To) {
-				return plan.Verdict{Held: true, By: plan.ByFilter, Why: why}
+				return plan.Verdict{Blocked: true, By: plan.ByFilter, Why: why}
 			}
 		}
 		return plan.Verdict{}

@@ -217,7 +217,7 @@ func TestBusy(t *testing.T) {
 				if err != nil || res.Err != nil || res.Clean || res.Waits != tc.waits || !res.Draft.Obstructed() {
 					t.Fatalf("error %v, failed %v, clean %v, waits %v, obstructed %v", err, res.Err, res.Clean, res.Waits, res.Draft.Obstructed())
 				}
-				if held := res.Draft.Plan.Held; len(held) != 3 || held[0].By != tc.by || held[1].Step.ID.String() != "create listener/443" {
+				if held := res.Draft.Plan.Blocked; len(held) != 3 || held[0].By != tc.by || held[1].Step.ID.String() != "create listener/443" {
 					t.Fatalf("held: %v", held)
 				}
 			}
@@ -236,7 +236,7 @@ func TestFilterThatLeavesNobody(t *testing.T) {
 		"also those of the old pool": shop("a", map[int32]int32{80: 30081}, "node-label=nowhere"),
 	} {
 		res, err := p.once(want(svc))
-		if err != nil || res.Clean || len(res.Draft.Plan.Held) == 0 {
+		if err != nil || res.Clean || len(res.Draft.Plan.Blocked) == 0 {
 			t.Errorf("%s: error %v, clean %v, plan %v", name, err, res.Clean, res.Draft.Plan)
 		}
 		got := slices.DeleteFunc(p.w.show(t), func(s string) bool { return s == "rule node port 30081" })

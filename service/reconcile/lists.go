@@ -42,7 +42,7 @@ func (l *lists) share(s *stack.Stack) {
 func (l *lists) same(list any) any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.recent, func(known any) bool { return alike(known, list) })
+	i := slices.IndexFunc(l.recent, func(known any) bool { return equalLists(known, list) })
 	if i >= 0 {
 		list = l.recent[i]
 		l.recent = slices.Delete(l.recent, i, i+1)
@@ -52,8 +52,8 @@ func (l *lists) same(list any) any {
 	return list
 }
 
-// alike is deep equality that is quick to see that two lists differ.
-func alike(a, b any) bool {
+// equalLists is deep equality that is quick to see that two lists differ.
+func equalLists(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	if x.Type() != y.Type() || x.Len() != y.Len() {
 		return false

@@ -34,7 +34,7 @@ func (r *Reconciler) Orphans(ctx context.Context, live providers.Live) ([]*Draft
 		if err := r.compare(d); err != nil {
 			return nil, fmt.Errorf("orphans: %w", err)
 		}
-		if d.Plan.Writes() || len(d.Plan.Held) > 0 { // else all of it is somebody's who lives
+		if d.Plan.Writes() || len(d.Plan.Blocked) > 0 { // else all of it is somebody's who lives
 			out = append(out, d)
 		}
 	}

@@ -50,19 +50,19 @@ type process struct {
 	clock *testclock.FakeClock
 }
 
-func start(w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
+func start(w *world, clock *testclock.FakeClock, policies ...plan.StepFilter) *process {
 	return startIn(toyCloud(), w, clock, policies...)
 }
 
 // startIn starts on a cloud that differs from the toy in some way.
-func startIn(cloud providers.Cloud[string, struct{}], w *world, clock *testclock.FakeClock, policies ...plan.Policy) *process {
+func startIn(cloud providers.Cloud[string, struct{}], w *world, clock *testclock.FakeClock, policies ...plan.StepFilter) *process {
 	bound := providers.Bind(cloud, "", "cluster", w)
 	p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, Now: clock.Now, GatherReleases: time.Millisecond, DriftInterval: 30 * time.Minute}), w: w, clock: clock}
 	p.SetNodes(twoNodes())
 	return p
 }
 
-func startKnown(w *world, policies ...plan.Policy) *process {
+func startKnown(w *world, policies ...plan.StepFilter) *process {
 	p := start(w, testclock.NewFakeClock(time.Unix(1e9, 0)), policies...)
 	p.AllKnown()
 	return p

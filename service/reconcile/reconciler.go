@@ -18,7 +18,7 @@ import (
 
 // Options say how a Reconciler behaves. Zero values mean the defaults.
 type Options struct {
-	Policies []plan.Policy
+	Policies []plan.StepFilter
 	// DriftInterval is the age at which what is known of a Service is read anew;
 	// default 30 minutes, spread by up to a tenth, at a few moments of it.
 	DriftInterval time.Duration

@@ -102,7 +102,7 @@ func TestSharedReplacementIsNotPolled(t *testing.T) {
 	p.settle(t, want(shop("a", one)))
 	p.settle(t, want(shop("b", map[int32]int32{80: 30081})))
 	res, err := p.once(want(shop("a", one, "scheme=internal")))
-	if err != nil || len(res.Draft.Plan.Held) == 0 {
+	if err != nil || len(res.Draft.Plan.Blocked) == 0 {
 		t.Fatalf("error %v, plan %v", err, res.Draft.Plan)
 	}
 	if !res.Waits || res.Wait < time.Minute {

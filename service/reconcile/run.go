@@ -53,7 +53,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	case d.Clean:
 		res.Clean, res.Manual = !d.Problems.Errors(), d.manual.texts()
-		r.tell(d, d.Have, &res)
+		r.fillStatus(d, d.Have, &res)
 		return res
 	}
 	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
@@ -73,10 +73,10 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		r.released(ctx, d, &res)
 		return res
 	}
-	done := res.Report.Clean() && len(d.Plan.Held) == 0 && !d.Problems.Errors()
+	done := res.Report.Clean() && len(d.Plan.Blocked) == 0 && !d.Problems.Errors()
 	res.Again = done && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have)
 	res.Clean = done && len(d.Blind) == 0 && !res.Again
-	r.tell(d, res.Report.Have, &res)
+	r.fillStatus(d, res.Report.Have, &res)
 	r.remember(d, res)
 	return res
 }
@@ -93,17 +93,17 @@ func (d *Draft) learns(report engine.Report) bool {
 // wait is when to look again, and whether at all, after a run.
 func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
 	switch wait, waits = report.Wait(); {
-	case d.Plan.HeldBy(plan.ByLedger) && r.ledger.Ready():
+	case d.Plan.AnyBlocked(plan.ByLedger) && r.ledger.Ready():
 		return sharedWait, true
-	case d.Plan.HeldBy(plan.ByLedger):
+	case d.Plan.AnyBlocked(plan.ByLedger):
 		return ledgerWait, true
 	}
-	return wait, waits || d.Plan.HeldBy(plan.ByBusy)
+	return wait, waits || d.Plan.AnyBlocked(plan.ByBusy)
 }
 
-// tell says what clients may use. After a glimpse what the parts are called is left
+// fillStatus says what clients may use. After a glimpse what the parts are called is left
 // out: the Service carries that since the run that made them.
-func (r *Reconciler) tell(d *Draft, have *stack.Stack, res *Result) {
+func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 	res.Status, res.Serves = r.cloud.Status(d.Request, have), r.serves(have)
 	for _, key := range res.Serves {
 		serving, _ := have.Get(key)
@@ -128,7 +128,7 @@ const sharedWait = time.Minute
 // Obstructed tells whether steps are held for what was found, or could not be seen,
 // in the cloud, or somebody else has what is asked for: nobody tells us when that goes.
 func (d *Draft) Obstructed() bool {
-	return slices.ContainsFunc(d.Plan.Held, plan.Blocked.InCloud) || slices.ContainsFunc(d.Problems, func(p annotations.Problem) bool { return p.Taken })
+	return slices.ContainsFunc(d.Plan.Blocked, plan.Blocked.InCloud) || slices.ContainsFunc(d.Problems, func(p annotations.Problem) bool { return p.Taken })
 }
 
 // Frees tells whether the run has given something up that one at a time can have, such as
@@ -217,7 +217,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	} else {
 		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual, strange: r.strangers(d)})
 	}
-	if res.Err != nil || res.Waits || len(d.Plan.Held) > 0 {
+	if res.Err != nil || res.Waits || len(d.Plan.Blocked) > 0 {
 		return
 	}
 	if res.Wait = r.untilLate(d); res.Wait > 0 {

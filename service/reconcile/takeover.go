@@ -27,7 +27,7 @@ func keepDrift(s plan.Step) plan.Verdict {
 	if !Drift(s) {
 		return plan.Verdict{}
 	}
-	return plan.Verdict{Held: true, By: plan.ByTakeover, Why: "the controller that built it left it so; --on-takeover=converge applies it"}
+	return plan.Verdict{Blocked: true, By: plan.ByTakeover, Why: "the controller that built it left it so; --on-takeover=converge applies it"}
 }
 
 // keeps tells whether drift stays: as long as no run of ours was clean, and then
@@ -38,7 +38,7 @@ func (r *Reconciler) keeps(d *Draft) bool {
 
 // Kept tells whether nothing is left to do but drift that is kept.
 func (res Result) Kept() bool {
-	held := res.Draft.Plan.Held
+	held := res.Draft.Plan.Blocked
 	return len(held) > 0 && !slices.ContainsFunc(held, func(h plan.Blocked) bool { return h.By != plan.ByTakeover }) &&
 		res.Report.Clean() && len(res.Draft.Blind) == 0 && !res.Draft.Problems.Errors()
 }

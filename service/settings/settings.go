@@ -52,7 +52,7 @@ func (s *Settings) Register(set *pflag.FlagSet) {
 
 type namedPolicy struct {
 	name   string
-	policy plan.Policy
+	policy plan.StepFilter
 }
 
 func allPolicies() []namedPolicy {
@@ -84,8 +84,8 @@ func (s *Settings) KeepsDrift() (bool, error) {
 
 // PlanPolicies returns the policies of --dry-run and --policy; the error lists the
 // legal values.
-func (s *Settings) PlanPolicies() ([]plan.Policy, error) {
-	var out []plan.Policy
+func (s *Settings) PlanPolicies() ([]plan.StepFilter, error) {
+	var out []plan.StepFilter
 	if s.DryRun {
 		out = append(out, plan.DryRun)
 	}

@@ -20,7 +20,7 @@ import (
 func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c := comparison{
 		rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have),
-		fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, holds: map[plan.StepID]plan.Verdict{},
+		fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, blocked: map[plan.StepID]plan.Verdict{},
 	}
 	c.parentsFirst()
 	c.toReplace()
@@ -37,8 +37,8 @@ func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 		return plan.Plan{Owner: c.owner}
 	}
 	p := plan.Plan{Owner: c.owner, Steps: c.sorted()}
-	p = p.Under(func(s plan.Step) plan.Verdict { return c.holds[s.ID] })
-	p.Held = append(withoutIdle(p.Held), c.fixed...)
+	p = p.Under(func(s plan.Step) plan.Verdict { return c.blocked[s.ID] })
+	p.Blocked = append(withoutIdle(p.Blocked), c.fixed...)
 	return p
 }
 
@@ -50,9 +50,9 @@ type comparison struct {
 	want, have resources
 	parents    []stack.Key // the wanted keys, what a resource is In before it
 	steps      []plan.Step
-	// holds are the steps that may not run, and why.
-	holds map[plan.StepID]plan.Verdict
-	fixed []plan.Blocked // what can never be changed; nothing waits for it
+	// blocked are the steps that may not run, and why.
+	blocked map[plan.StepID]plan.Verdict
+	fixed   []plan.Blocked // what can never be changed; nothing waits for it
 	// fresh are the wanted resources that this plan makes, by a step of their
 	// own, in their parent's, or because they exist with a fresh parent.
 	fresh map[stack.Key]bool
@@ -190,11 +190,11 @@ func (c *comparison) isForeign(w stack.Resource) bool {
 // used. Everything that is in it or refers to it needs the step and is held too.
 func (c *comparison) taken(w stack.Resource, rule Rule) {
 	c.create(w, rule, plan.Missing)
-	c.hold(c.id(w.Key, plan.Create, ""), plan.ByProof, "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's")
+	c.block(c.id(w.Key, plan.Create, ""), plan.ByProof, "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's")
 }
 
-func (c *comparison) hold(id plan.StepID, by plan.BlockedBy, why string) {
-	c.holds[id] = plan.Verdict{Held: true, By: by, Why: why}
+func (c *comparison) block(id plan.StepID, by plan.BlockedBy, why string) {
+	c.blocked[id] = plan.Verdict{Blocked: true, By: by, Why: why}
 }
 
 // parentsFirst orders the wanted keys so that what a resource is In comes
@@ -341,12 +341,12 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 		case len(others) > 0 && found.Proof == stack.Leftover:
 			return // it is not ours to forget
 		case len(others) > 0 && why == plan.Replaced:
-			c.hold(step.ID, plan.ByLedger, "it cannot be changed in place and is used by "+names(others))
+			c.block(step.ID, plan.ByLedger, "it cannot be changed in place and is used by "+names(others))
 		case len(others) > 0:
 			step.ID.Action, step.Reason, step.Why = plan.Forget, plan.Shared, "stays, used by "+names(others)
 			step.Batch, step.Impact = "", plan.NoImpact
 		case !c.ledger.Ready():
-			c.hold(step.ID, plan.ByLedger, "not every Service of the cluster is known yet, and another one may still want it")
+			c.block(step.ID, plan.ByLedger, "not every Service of the cluster is known yet, and another one may still want it")
 		}
 	}
 	c.add(step)

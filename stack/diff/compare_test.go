@@ -147,7 +147,7 @@ func TestReplacementImpactIsOneForBothHalves(t *testing.T) {
 	if d := cmp.Diff(map[plan.Action]plan.Impact{plan.Create: plan.Brief, plan.Delete: plan.Brief}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if p := p.Under(plan.NoInterrupt); len(p.Held) > 0 {
+	if p := p.Under(plan.NoInterrupt); len(p.Blocked) > 0 {
 		t.Errorf("a replacement that is brief is held as an interruption: %v", lines(p))
 	}
 }

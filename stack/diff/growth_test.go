@@ -55,10 +55,10 @@ func TestEdgesGrowAsStepsDo(t *testing.T) {
 	}
 	first := p.Steps[0].ID
 	under := p.Under(func(s plan.Step) plan.Verdict {
-		return plan.Verdict{Held: s.ID == first, By: plan.ByPolicy, Policy: "test"}
+		return plan.Verdict{Blocked: s.ID == first, By: plan.ByPolicy, Policy: "test"}
 	})
-	if len(under.Held) != n+1 {
-		t.Errorf("%d steps held with the first creation, want it and all deletions", len(under.Held))
+	if len(under.Blocked) != n+1 {
+		t.Errorf("%d steps held with the first creation, want it and all deletions", len(under.Blocked))
 	}
 }
 

@@ -153,7 +153,7 @@ func (c *comparison) needsOfDelete(s *plan.Step) {
 		ids := slices.DeleteFunc(c.lettingGo(q, s.Target), func(id plan.StepID) bool { return id == s.ID })
 		s.Needs = append(s.Needs, ids...)
 		if within := c.rules.Kinds[k.Kind].Within; len(ids) == 0 && !within.Inherent && !(within.Cascade && q.In == s.ID.Key) {
-			c.hold(s.ID, plan.ByUse, "it is used by "+k.String()+", which stays")
+			c.block(s.ID, plan.ByUse, "it is used by "+k.String()+", which stays")
 		}
 	}
 }
@@ -255,7 +255,7 @@ func (c *comparison) slots() {
 			leaving := c.leaving(q)
 			s.Needs = append(s.Needs, leaving...)
 			if len(leaving) == 0 {
-				c.hold(s.ID, plan.BySlot, s.Target.Slot+" is taken by "+k.String()+", which stays")
+				c.block(s.ID, plan.BySlot, s.Target.Slot+" is taken by "+k.String()+", which stays")
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func (c *comparison) yield(s plan.Step) {
 		return
 	}
 	if o, older := c.ledger.Older(c.owner, s.Target); older {
-		c.hold(s.ID, plan.BySlot, s.Target.Slot+" is asked for by "+o.String()+" as well, which is older")
+		c.block(s.ID, plan.BySlot, s.Target.Slot+" is asked for by "+o.String()+" as well, which is older")
 	}
 }
 

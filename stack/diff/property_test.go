@@ -123,7 +123,7 @@ func turn(r *rand.Rand) error {
 	rules := toyRules()
 	want, have := slotsAsFields(random(r)), found(slotsAsFields(random(r)).Resources...)
 	p := diff.Compare(want, have, rules, knowing(nil))
-	if len(p.Held) > 0 {
+	if len(p.Blocked) > 0 {
 		return fmt.Errorf("held although nothing stands in the way:\n%v", lines(p))
 	}
 	w := newWorld(rules, have)
@@ -213,7 +213,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 				t.Fatalf("seed %d: %s: %v\nhave: %v\nplan: %v", seed, s.ID, err, unprovenKeys(have), lines(p))
 			}
 		}
-		if len(p.Held) > 0 {
+		if len(p.Blocked) > 0 {
 			heldSome++
 		}
 		for _, res := range have.Resources {

@@ -231,11 +231,11 @@ func TestFixed(t *testing.T) {
 	if spec, _ := p.Steps[0].Target.Spec.(lb); spec.Scheme != "internal" {
 		t.Errorf("the update writes %q", spec.Scheme)
 	}
-	if why := p.Held[0].Why; why != "Scheme cannot be changed any more and stays; undo the change, or make another Service with what it asks for" {
+	if why := p.Blocked[0].Why; why != "Scheme cannot be changed any more and stays; undo the change, or make another Service with what it asks for" {
 		t.Errorf("why: %s", why)
 	}
 	want.Put(owned(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
-	if p := diff.Compare(want, have, rules, knowing(nil)); len(p.Held) > 0 {
-		t.Errorf("held: %v", p.Held)
+	if p := diff.Compare(want, have, rules, knowing(nil)); len(p.Blocked) > 0 {
+		t.Errorf("held: %v", p.Blocked)
 	}
 }

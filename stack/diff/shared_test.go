@@ -29,14 +29,14 @@ func TestYield(t *testing.T) {
 		book.EnterSince(stack.Owner{Namespace: "ns", Name: "other", UID: "2"}, time.Unix(at, 0), want.Resources)
 	}
 	p := diff.Compare(want, found(shared("shop")), toyRules(), older)
-	if len(p.Steps) > 0 || len(p.Held) != 1 || p.Held[0].By != plan.BySlot || p.Held[0].Why != "port 80 is asked for by ns/other as well, which is older" {
-		t.Errorf("beside an older one: %v, held %v", lines(p), p.Held)
+	if len(p.Steps) > 0 || len(p.Blocked) != 1 || p.Blocked[0].By != plan.BySlot || p.Blocked[0].Why != "port 80 is asked for by ns/other as well, which is older" {
+		t.Errorf("beside an older one: %v, held %v", lines(p), p.Blocked)
 	}
-	if p := diff.Compare(want, found(shared("shop")), toyRules(), younger); len(p.Held) > 0 || len(p.Steps) != 1 {
-		t.Errorf("beside a younger one: %v, held %v", lines(p), p.Held)
+	if p := diff.Compare(want, found(shared("shop")), toyRules(), younger); len(p.Blocked) > 0 || len(p.Steps) != 1 {
+		t.Errorf("beside a younger one: %v, held %v", lines(p), p.Blocked)
 	}
 	if p := diff.Compare(want, found(shared("shop"), port), toyRules(), older); !p.Empty() {
-		t.Errorf("who has it: %v, held %v", lines(p), p.Held)
+		t.Errorf("who has it: %v, held %v", lines(p), p.Blocked)
 	}
 }
 

@@ -42,8 +42,8 @@ func (c *comparison) holdCircle(steps []int) {
 		ids[i] = c.steps[step].ID.String()
 	}
 	for _, step := range steps {
-		if id := c.steps[step].ID; !c.holds[id].Held {
-			c.hold(id, plan.ByCycle, "these steps wait for each other, so that none can be the first; please report it as a defect: "+strings.Join(ids, ", "))
+		if id := c.steps[step].ID; !c.blocked[id].Blocked {
+			c.block(id, plan.ByCycle, "these steps wait for each other, so that none can be the first; please report it as a defect: "+strings.Join(ids, ", "))
 		}
 	}
 }

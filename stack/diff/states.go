@@ -57,7 +57,7 @@ func (c *comparison) await(found stack.Resource, by plan.BlockedBy, why string) 
 	id := c.id(found.Key, plan.Update, settling)
 	c.awaited[found.Key] = len(c.steps)
 	c.steps = append(c.steps, plan.Step{ID: id, Target: found, Found: found.Spec, Reason: plan.Changed, Why: "the cloud has to end what it does"})
-	c.hold(id, by, why)
+	c.block(id, by, why)
 }
 
 // isAwaited tells whether the step with the place stands for what the cloud does.

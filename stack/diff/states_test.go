@@ -139,7 +139,7 @@ func TestUnsettledProperty(t *testing.T) {
 				t.Fatalf("seed %d: %s is not held: %v", seed, s.ID, lines(got))
 			}
 		}
-		for _, h := range got.Held {
+		for _, h := range got.Blocked {
 			if h.By == plan.ByCycle {
 				t.Fatalf("seed %d: %s: %s", seed, h.Step.ID, h.Why)
 			}

@@ -178,7 +178,7 @@ func lines(p plan.Plan) []string {
 		}
 		out = append(out, line)
 	}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		out = append(out, "held "+h.Step.ID.String()+": "+h.Cause())
 	}
 	return out

@@ -74,7 +74,7 @@ func (b *batcher) drain(key string, items []item) {
 // meanwhile and needs no other lock comes along; what belongs to a run that has
 // ended is not sent any more.
 func (b *batcher) run(key string, items []item) {
-	names, foremost := b.locks.of(items)
+	names, foremost := b.locks.namesOf(items)
 	b.yield(key, items)
 	release := b.locks.acquire(foremost, names)
 	defer release()

@@ -14,9 +14,9 @@ func Learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 	switch s.ID.Action {
 	case plan.Create:
 		have.Drop(s.ID.Key) // parts of the one before are not parts of the new one
-		have.Put(placed(o.After, s.Target))
+		have.Put(complete(o.After, s.Target))
 		for _, w := range s.With {
-			have.Put(placed(partOf(o, w.Key), w))
+			have.Put(complete(partOf(o, w.Key), w))
 		}
 	case plan.Update:
 		have.Put(updated(have, s, o))
@@ -44,8 +44,8 @@ func partOf(o plan.Outcome, k stack.Key) stack.Resource {
 	return stack.Resource{Key: k}
 }
 
-// placed completes what the provider returned with what only the plan knows.
-func placed(after, target stack.Resource) stack.Resource {
+// complete completes what the provider returned with what only the plan knows.
+func complete(after, target stack.Resource) stack.Resource {
 	if after.Spec == nil {
 		after.Spec = target.Spec
 	}

@@ -24,9 +24,9 @@ func newLocks(before func(a, b context.Context) bool) *locks {
 	return &locks{waiting: map[string][]*waiter{}, before: before}
 }
 
-// of returns the locks of all steps, in order, and the run that goes before the
+// namesOf returns the locks of all steps, in order, and the run that goes before the
 // others.
-func (l *locks) of(items []item) (names []string, foremost context.Context) {
+func (l *locks) namesOf(items []item) (names []string, foremost context.Context) {
 	for _, it := range items {
 		names = append(names, it.step.Locks...)
 		if foremost == nil || l.before(it.ctx, foremost) {

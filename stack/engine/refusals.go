@@ -29,12 +29,12 @@ func (e *Engine) attempt(key string, items []item) []plan.Outcome {
 	for i := range places {
 		places[i] = i
 	}
-	refused, _ := fault.SplitAmong(&e.refused, key, places, h.name, maxSplits, h.ask)
+	refused, _ := fault.SplitAmong(&e.refused, key, places, h.name, maxSplits, h.try)
 	alone := maxSplits
 	for _, r := range refused {
 		if !fault.Is(r.Err, fault.Pending) && h.outcomes[r.Member] == nil && alone > 0 {
 			alone--
-			_ = h.ask([]int{r.Member}) // it is the guilty one since the others are not
+			_ = h.try([]int{r.Member}) // it is the guilty one since the others are not
 		}
 	}
 	out := make([]plan.Outcome, len(items))
@@ -59,9 +59,9 @@ type hunt struct {
 // another one now is tried with the others.
 func (h *hunt) name(at int) string { return h.items[at].step.Digest() }
 
-// ask makes a call for some of the steps. An error is their refusal, or ends the
+// try makes a call for some of the steps. An error is their refusal, or ends the
 // search.
-func (h *hunt) ask(some []int) error {
+func (h *hunt) try(some []int) error {
 	part := make([]item, len(some))
 	for i, at := range some {
 		part[i] = h.items[at]

@@ -85,9 +85,9 @@ func (r Report) Err() error {
 		if res.State == Failed {
 			add(res.Outcome.Err)
 		}
-		for _, same := range alike(res.Outcome.Refused) {
+		for _, same := range groupByText(res.Outcome.Refused) {
 			if !undecided(same[0]) {
-				add(fmt.Errorf("%s: %s: %w", res.Step.ID, named(same), same[0].Err))
+				add(fmt.Errorf("%s: %s: %w", res.Step.ID, listMembers(same), same[0].Err))
 			}
 		}
 	}
@@ -97,9 +97,9 @@ func (r Report) Err() error {
 // undecided tells whether a member was left out only for the moment.
 func undecided(m plan.Refusal) bool { return fault.Of(m.Err).IsWait() }
 
-// alike groups refusals by what was said of them: a full load balancer refuses
+// groupByText groups refusals by what was said of them: a full load balancer refuses
 // thousands of members for one reason, and nobody reads that reason twice.
-func alike(refused []plan.Refusal) [][]plan.Refusal {
+func groupByText(refused []plan.Refusal) [][]plan.Refusal {
 	var out [][]plan.Refusal
 	at := map[string]int{}
 	for _, m := range refused {
@@ -114,8 +114,8 @@ func alike(refused []plan.Refusal) [][]plan.Refusal {
 	return out
 }
 
-// named lists the first members and the number of the others.
-func named(refused []plan.Refusal) string {
+// listMembers lists the first members and the number of the others.
+func listMembers(refused []plan.Refusal) string {
 	const shown = 3
 	var list []string
 	for _, m := range refused[:min(shown, len(refused))] {

@@ -73,13 +73,13 @@ func (b Blocked) FollowsOther() bool { return b.By == ByNeeds }
 
 // Verdict is a policy's answer to one step.
 type Verdict struct {
-	Held   bool
-	By     BlockedBy
-	Policy string // of ByPolicy: its name
-	Why    string
+	Blocked bool
+	By      BlockedBy
+	Policy  string // of ByPolicy: its name
+	Why     string
 }
 
 // blockedByPolicy holds a step for a policy of the operator.
 func blockedByPolicy(name, why string) Verdict {
-	return Verdict{Held: true, By: ByPolicy, Policy: name, Why: why}
+	return Verdict{Blocked: true, By: ByPolicy, Policy: name, Why: why}
 }

@@ -241,7 +241,7 @@ func moved() plan.Plan {
 		},
 		{ID: deleteLB, Reason: plan.Unwanted, Impact: plan.Interrupts, Target: stack.Resource{Key: classic, ID: lbName, Spec: classicSpec{Name: lbName}}},
 		{ID: id(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},
-	}, Held: []plan.Blocked{{
+	}, Blocked: []plan.Blocked{{
 		Step: plan.Step{ID: id(o, plan.Delete, strange, ""), Reason: plan.Unwanted, Target: stack.Resource{Key: strange, ID: "sg-0bb88", Spec: groupSpec{}}},
 		By:   "proof", Why: "the group carries no tag of this cluster, so it may belong to another cluster",
 	}}}
@@ -298,7 +298,7 @@ func document(plans ...plan.Plan) plan.Document { return plan.NewDocument("aws",
 // cases are the documents that the goldens show.
 func cases() map[string]plan.Document {
 	forgets := moved()
-	forgets.Steps, forgets.Held = forgets.Steps[:1], nil
+	forgets.Steps, forgets.Blocked = forgets.Steps[:1], nil
 	held := moved()
 	held.Steps = nil
 	hidden := document(nothing("typo")).WithProblems(owner("typo"), plan.Problem{

@@ -20,18 +20,18 @@ func NewDocument(provider string, plans []Plan) Document {
 
 func describe(p Plan) Doc {
 	d := describer{owner: p.Owner, wanted: plainer{made: made(p)}}
-	out := Doc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Held))}
+	out := Doc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Blocked))}
 	open, held := map[StepID]bool{}, map[StepID]bool{}
 	for _, s := range p.Steps {
 		open[s.ID] = true
 	}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		held[h.Step.ID] = true
 	}
 	for _, s := range p.Steps {
 		out.Steps = append(out.Steps, d.step(s, open))
 	}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		out.Held = append(out.Held, heldDoc(d.step(h.Step, held), h))
 	}
 	out.Summary = summarize(out)
@@ -61,7 +61,7 @@ func made(p Plan) map[stack.Key]bool {
 	for _, s := range p.Steps {
 		mark(s)
 	}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		mark(h.Step)
 	}
 	return out

@@ -82,7 +82,7 @@ func TestHumanPrintsNoControlCharacters(t *testing.T) {
 		Changes: []plan.Change{{Field: evil, From: evil, To: map[string]string{evil: evil}}, {Field: "Tags", To: map[string]string{evil: evil}}},
 		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: owner(evil), Key: k}},
 	}
-	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Held: []plan.Blocked{{Step: step, By: plan.BlockedBy(evil), Why: evil}}}})
+	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Blocked: []plan.Blocked{{Step: step, By: plan.BlockedBy(evil), Why: evil}}}})
 	doc = doc.WithProblems(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil})
 	for name, text := range map[string]string{"human": plan.Human(doc, plan.Options{}), "dot": plan.DOT(doc), "mermaid": plan.Mermaid(doc)} {
 		if i := strings.IndexAny(text, "\x1b\a\r\u202e"); i >= 0 {

@@ -8,35 +8,35 @@ import (
 
 // Plan is everything that turns what was found into what is wanted for one owner.
 type Plan struct {
-	Owner stack.Owner
-	Steps []Step
-	Held  []Blocked
+	Owner   stack.Owner
+	Steps   []Step
+	Blocked []Blocked
 }
 
 // Empty tells whether there is nothing to do and nothing held.
-func (p Plan) Empty() bool { return len(p.Steps) == 0 && len(p.Held) == 0 }
+func (p Plan) Empty() bool { return len(p.Steps) == 0 && len(p.Blocked) == 0 }
 
 // Writes tells whether any step would make a writing call.
 func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.ID.Action != Forget })
 }
 
-// HeldBy tells whether a step is held for the reason.
-func (p Plan) HeldBy(why BlockedBy) bool {
-	return slices.ContainsFunc(p.Held, func(h Blocked) bool { return h.By == why })
+// AnyBlocked tells whether a step is held for the reason.
+func (p Plan) AnyBlocked(why BlockedBy) bool {
+	return slices.ContainsFunc(p.Blocked, func(h Blocked) bool { return h.By == why })
 }
 
-// Policy judges one step. It is pure and sees nothing but the step.
-type Policy func(Step) Verdict
+// StepFilter judges one step. It is pure and sees nothing but the step.
+type StepFilter func(Step) Verdict
 
 // Under applies policies: a step that one of them holds is taken out, and with
 // it every step that needs it and the other half of its replacement, so that
 // never half of a change is made.
-func (p Plan) Under(policies ...Policy) Plan {
+func (p Plan) Under(policies ...StepFilter) Plan {
 	held := map[StepID]Blocked{}
 	for _, s := range p.Steps {
 		for _, judge := range policies {
-			if v := judge(s); v.Held {
+			if v := judge(s); v.Blocked {
 				held[s.ID] = Blocked{Step: s, By: v.By, Policy: v.Policy, Why: v.Why}
 				break
 			}
@@ -46,10 +46,10 @@ func (p Plan) Under(policies ...Policy) Plan {
 		return p
 	}
 	p.spread(held)
-	out := Plan{Owner: p.Owner, Held: slices.Clone(p.Held)}
+	out := Plan{Owner: p.Owner, Blocked: slices.Clone(p.Blocked)}
 	for _, s := range p.Steps {
 		if h, ok := held[s.ID]; ok {
-			out.Held = append(out.Held, h)
+			out.Blocked = append(out.Blocked, h)
 		} else {
 			out.Steps = append(out.Steps, s)
 		}

@@ -61,7 +61,7 @@ func RealServices[C, F any](t *testing.T, cloud *providers.Cloud[C, F], least in
 			continue
 		}
 		p := diff.Compare(built.Want, nil, cloud.Rules, ReadyLedger())
-		fmt.Fprintf(&out, "%d resources in %d steps, %d held\n%s", len(built.Want.Resources), len(p.Steps), len(p.Held), built.Text)
+		fmt.Fprintf(&out, "%d resources in %d steps, %d held\n%s", len(built.Want.Resources), len(p.Steps), len(p.Blocked), built.Text)
 	}
 	golden.Check(t, "testdata/real/told.golden", out.String())
 }

@@ -10,7 +10,7 @@ import (
 // that needs what neither comes before it nor is held back with it.
 func Sound(p plan.Plan) error {
 	known := map[plan.StepID]bool{}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		known[h.Step.ID] = true
 	}
 	done := map[plan.StepID]bool{}

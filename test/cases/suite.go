@@ -197,7 +197,7 @@ func (s Suite[C, F]) Order(t *testing.T) {
 func (s Suite[C, F]) Moves(t *testing.T, name string, want, have *stack.Stack) {
 	t.Helper()
 	p := s.Plan(want, have)
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		t.Errorf("%s: held by %s: %s: %s", name, h.By, h.Step.ID, h.Why)
 	}
 	if s.Cloud.MatchFound != nil {

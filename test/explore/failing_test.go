@@ -26,7 +26,7 @@ type failing struct {
 	shape  Shape // of the Service; nil: as the cloud's plain one
 	then   Shape // what is changed once it is served; nil: it fails from the beginning
 	faults []sim.Fault
-	policy plan.Policy
+	policy plan.StepFilter
 	stage  func(*stage) // what is otherwise than usual
 }
 
@@ -54,7 +54,7 @@ func TestFailingForHours(t *testing.T) {
 // fail lets a Service fail for two hours and returns what can be read then.
 func (s *stage) fail(plain Shape, f failing) string {
 	if f.policy != nil {
-		s.policies = []plan.Policy{f.policy}
+		s.policies = []plan.StepFilter{f.policy}
 	}
 	shape := plain
 	if f.shape != nil {

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/service/verdict"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -100,7 +100,7 @@ func (s *stage) get(name string) *corev1.Service {
 }
 
 func (s *stage) address(name string) string {
-	return verdict.Addresses(s.get(name).Status.LoadBalancer.Ingress)
+	return conditions.Addresses(s.get(name).Status.LoadBalancer.Ingress)
 }
 
 // beside is a hand that is not Berth's: a reconciler of its own, with every gate open,

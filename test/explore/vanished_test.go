@@ -68,7 +68,7 @@ func (s *stage) vanish(shape Shape, notice func(*stage)) {
 	if moved != (after != before) || after == "" {
 		s.t.Errorf("the address was %s and is %s: %v", before, after, said)
 	}
-	if d := s.beside(s.get("web"), reconcile.Job{}); len(d.Plan.Steps)+len(d.Plan.Held) > 0 {
+	if d := s.beside(s.get("web"), reconcile.Job{}); len(d.Plan.Steps)+len(d.Plan.Blocked) > 0 {
 		s.t.Errorf("what is there is not as wanted: %v", d.Plan.Steps)
 	}
 	if c := s.get("web").Status.Conditions; !slices.ContainsFunc(c, func(c metav1.Condition) bool {

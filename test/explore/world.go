@@ -52,7 +52,7 @@ type world struct {
 	log     klog.Logger // of the processes
 
 	recorder record.EventRecorder                                        // of what the processes say
-	policies []plan.Policy                                               // of the processes
+	policies []plan.StepFilter                                           // of the processes
 	settings func(providers.Bound, *reconcile.Options, *service.Options) // what else of theirs is otherwise; nil: nothing
 
 	// Faults that are brought back; see TestKnownFaults.

@@ -58,7 +58,7 @@ func (p *process) converge(svc *corev1.Service, release bool) {
 	}
 	if err == nil && last.Draft != nil {
 		p.t.Fatalf("%s: not there after %d rounds: err %v, problems %v, held %v, plan %v",
-			svc.Name, rounds, last.Err, last.Draft.Problems, last.Draft.Plan.Held, ids(last.Draft.Plan))
+			svc.Name, rounds, last.Err, last.Draft.Problems, last.Draft.Plan.Blocked, ids(last.Draft.Plan))
 	}
 	p.t.Fatalf("%s: not there after %d rounds: %v", svc.Name, rounds, err)
 }

@@ -53,7 +53,7 @@ func Steps(p plan.Plan) string {
 	for _, s := range p.Steps {
 		out += fmt.Sprintf("\n  %s: %+v", s.ID, s.Changes)
 	}
-	for _, h := range p.Held {
+	for _, h := range p.Blocked {
 		out += fmt.Sprintf("\n  held %s: %s", h.Step.ID, h.Why)
 	}
 	return out

@@ -19,7 +19,7 @@ func (b *builder) demand(names []string, from annotations.Origin, what, legal st
 		if refused || b.facts.Absent[name] {
 			p := refuse(from, fmt.Sprintf("names %q, which is %s", name, what), legal)
 			p[0].Taken = refused
-			b.tell(p...)
+			b.report(p...)
 		}
 	}
 }

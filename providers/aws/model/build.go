@@ -79,7 +79,7 @@ func (b *builder) put(kind stack.Kind, name string, in stack.Key, spec stack.Spe
 	b.out.Put(stack.Resource{Key: stack.Key{Kind: kind, Name: name}, In: in, Spec: spec})
 }
 
-func (b *builder) tell(p ...annotations.Problem) { b.problems = append(b.problems, p...) }
+func (b *builder) report(p ...annotations.Problem) { b.problems = append(b.problems, p...) }
 
 // extraTags are the tags that the user wants on everything.
 func (b *builder) extraTags() map[string]string { return tagsKey.Get(b.in.Values) }
@@ -90,14 +90,14 @@ func (b *builder) extraTags() map[string]string { return tagsKey.Get(b.in.Values
 func (b *builder) backends() {
 	ids, unknown := instances(b.in, b.facts)
 	if len(unknown) > 0 {
-		b.tell(said("nodes", "", "have instances that AWS does not know: "+shortList(unknown)+", so they get no traffic", "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", "have instances that AWS does not know: "+shortList(unknown)+", so they get no traffic", "", annotations.Warning))
 	}
 	nodes := b.in.Backends.Nodes
 	var keptGroups []string
 	if len(ids) == 0 && (nodes.FilteredOut() || len(unknown) > 0) {
 		if kept := b.lastInstances(); len(kept) > 0 {
 			ids, keptGroups = kept, b.lastNodeGroups()
-			b.tell(said(nodeLabelsKey.Name, "", "leaves no node, although nodes are there; the load balancer keeps those it has", "labels that some node has", annotations.Warning))
+			b.report(annotations.ProblemOf(nodeLabelsKey.Name, "", "leaves no node, although nodes are there; the load balancer keeps those it has", "labels that some node has", annotations.Warning))
 		}
 	}
 	b.ids = ids
@@ -107,7 +107,7 @@ func (b *builder) backends() {
 	var doubts annotations.Problems
 	b.groups, doubts = groupsOf(ids, b.facts)
 	b.groups = sortedSet(slices.Concat(b.groups, keptGroups))
-	b.tell(doubts...)
+	b.report(doubts...)
 }
 
 // lastNodeGroups are the groups of the nodes that let the load balancer in now.
@@ -157,6 +157,6 @@ func (b *builder) scheme(found string) string {
 	if !said {
 		from = annotations.Origin{Key: internalKey.Name}
 	}
-	b.tell(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+found+" and AWS cannot change that; delete the Service and make it anew", "")...)
+	b.report(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+found+" and AWS cannot change that; delete the Service and make it anew", "")...)
 	return found
 }

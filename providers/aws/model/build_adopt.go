@@ -32,11 +32,11 @@ func (f *controlled) adopt(value string) {
 		problem = "names a load balancer that could not be read; it is looked at again"
 	}
 	if problem != "" {
-		f.tell(adoptKey.Refusal(f.in.Values, problem, legal))
+		f.report(adoptKey.Refusal(f.in.Values, problem, legal))
 		return
 	}
 	if _, from, said := nameKey.Lookup(f.in.Values); said {
-		f.tell(warnAbout(from, "has no effect: the load balancer is "+f.ofGroup+", which has its name already", "")...)
+		f.report(warnAbout(from, "has no effect: the load balancer is "+f.ofGroup+", which has its name already", "")...)
 	}
 	if len(f.old.Groups) > 0 {
 		f.adoptClients()
@@ -49,10 +49,10 @@ func (f *controlled) adoptClients() {
 	const cannot = "cannot be applied: who may connect is the say of the security groups of the load balancer, which are others'"
 	legal := "none, or no " + adoptKey.Name
 	if prefixes, source, err := nodeports.SourceRanges(f.in.Service); err == nil && source != nodeports.RangesFromDefault {
-		f.tell(said(string(source), texts(prefixes), cannot, legal, annotations.Error))
+		f.report(annotations.ProblemOf(string(source), texts(prefixes), cannot, legal, annotations.Error))
 	}
 	if _, from, said := prefixListsKey.Lookup(f.in.Values); said {
-		f.tell(refuse(from, cannot, legal)...)
+		f.report(refuse(from, cannot, legal)...)
 	}
 }
 

@@ -19,7 +19,7 @@ func (b *builder) classic() {
 	old, _ := have.Spec.(Classic)
 	scheme := b.scheme(old.Scheme)
 	chosen, problems := subnets(b.in, b.facts, scheme == SchemeInternal)
-	b.tell(problems...)
+	b.report(problems...)
 	groups := b.classicGroups()
 	ports := served(b.in.Backends.Ports)
 	b.put(KindClassic, "", stack.Key{}, Classic{

@@ -37,7 +37,7 @@ func (f *controlled) membership() {
 		f.leader = f.old.Members[0].Service
 	}
 	if _, from, said := nameKey.Lookup(f.in.Values); said {
-		f.tell(warnAbout(from, "has no effect: the load balancer is that of the group "+f.ofGroup+", which names it", "")...)
+		f.report(warnAbout(from, "has no effect: the load balancer is that of the group "+f.ofGroup+", which names it", "")...)
 	}
 }
 
@@ -152,10 +152,10 @@ func (f *controlled) yields(from annotations.Origin, differs bool, has string) {
 		has = "none"
 	}
 	if f.adopts {
-		f.tell(warnAbout(from, fmt.Sprintf("does not hold: the load balancer %s stays as others have made it, and has %s", f.ofGroup, has), "the same, or no "+adoptKey.Name)...)
+		f.report(warnAbout(from, fmt.Sprintf("does not hold: the load balancer %s stays as others have made it, and has %s", f.ofGroup, has), "the same, or no "+adoptKey.Name)...)
 		return
 	}
-	f.tell(warnAbout(from, fmt.Sprintf("does not hold: the load balancer is that of the group %s and has %s, by the say of Service %s, the oldest member", f.ofGroup, has, f.leader), "the same as that Service, or no "+groupKey.Name)...)
+	f.report(warnAbout(from, fmt.Sprintf("does not hold: the load balancer is that of the group %s and has %s, by the say of Service %s, the oldest member", f.ofGroup, has, f.leader), "the same as that Service, or no "+groupKey.Name)...)
 }
 
 func (f *controlled) yieldsSubnets() {

@@ -110,7 +110,7 @@ func (f *controlled) schemeOf() string {
 	case f.old.Scheme == "":
 		return f.c.Scheme
 	case said && wanted != f.old.Scheme:
-		f.tell(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+f.old.Scheme+" and AWS cannot change that; delete the Service and make it anew", "")...)
+		f.report(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+f.old.Scheme+" and AWS cannot change that; delete the Service and make it anew", "")...)
 	}
 	return f.old.Scheme
 }
@@ -128,13 +128,13 @@ func (f *controlled) sourceRanges() {
 		families = append(families, corev1.IPv6Protocol)
 	}
 	if _, both := f.in.Service.Annotations[rangesKey.Name]; both && source == nodeports.RangesFromSpec {
-		f.tell(said(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", annotations.Warning))
+		f.report(annotations.ProblemOf(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", annotations.Warning))
 	}
 	if _, _, lists := prefixListsKey.Lookup(f.in.Values); lists && source == nodeports.RangesFromDefault {
 		return
 	}
 	if others := nodeports.OfFamily(prefixes, corev1.IPv6Protocol); len(others) > 0 && !f.dual {
-		f.tell(said(string(source), texts(others), "has ranges of IPv6, but this load balancer has IPv4 addresses only", "IPv4 CIDRs, or "+addressTypeKey.Name+`: "dualstack"`, annotations.Error))
+		f.report(annotations.ProblemOf(string(source), texts(others), "has ranges of IPv6, but this load balancer has IPv4 addresses only", "IPv4 CIDRs, or "+addressTypeKey.Name+`: "dualstack"`, annotations.Error))
 	}
 	f.ranges = sortedTexts(nodeports.RangesFor(prefixes, source, families))
 }
@@ -150,7 +150,7 @@ func (f *controlled) backing() {
 		ids, _ := instances(f.in, f.facts)
 		var doubts annotations.Problems
 		f.builder.groups, doubts = groupsOf(ids, f.facts)
-		f.tell(doubts...)
+		f.report(doubts...)
 		f.podGroups()
 	}
 }
@@ -203,7 +203,7 @@ func (f *controlled) ports() []lbcPort {
 		case together:
 			out[i].listener, out[i].group = protocolBoth, protocolBoth
 		default:
-			f.tell(said("spec.ports", p.String(), "gets no traffic: a load balancer has one listener on a port", "another port, or "+tcpUDPKey.Name+`: "true"`, annotations.Warning))
+			f.report(annotations.ProblemOf("spec.ports", p.String(), "gets no traffic: a load balancer has one listener on a port", "another port, or "+tcpUDPKey.Name+`: "true"`, annotations.Warning))
 		}
 	}
 	f.encrypt(out)

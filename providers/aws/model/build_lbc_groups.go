@@ -23,13 +23,13 @@ func (f *controlled) securityGroups() {
 	named = named && len(names) > 0
 	switch bare := f.exists && len(f.old.Groups) == 0; {
 	case bare && named:
-		f.tell(warnAbout(namesFrom, "cannot be applied: the load balancer was made without security groups, and AWS cannot add the first one later", "")...)
+		f.report(warnAbout(namesFrom, "cannot be applied: the load balancer was made without security groups, and AWS cannot add the first one later", "")...)
 	case bare && !without:
-		f.tell(said(noGroupKey.Name, "false", "is not possible: the load balancer was made without security groups, as those of kind "+NLB+" are, and AWS cannot add the first one later; the nodes' groups let clients in, as before",
+		f.report(annotations.ProblemOf(noGroupKey.Name, "false", "is not possible: the load balancer was made without security groups, as those of kind "+NLB+" are, and AWS cannot add the first one later; the nodes' groups let clients in, as before",
 			"\"true\", which says that this is meant; or a Service that is made anew", annotations.Warning))
 	case bare:
 	case without && f.exists:
-		f.tell(refuse(from, "contradicts the load balancer, which was made with security groups; AWS cannot take the last one away", "")...)
+		f.report(refuse(from, "contradicts the load balancer, which was made with security groups; AWS cannot take the last one away", "")...)
 	case without:
 	case named:
 		f.userGroups(names, namesFrom)
@@ -54,9 +54,9 @@ func (f *controlled) userGroups(names []string, from annotations.Origin) {
 		case 1:
 			byName = append(byName, found[0])
 		case 0:
-			f.tell(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of no security group of "+f.facts.VPC, "ids of security groups, or values of their tag Name")...)
+			f.report(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of no security group of "+f.facts.VPC, "ids of security groups, or values of their tag Name")...)
 		default:
-			f.tell(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of several security groups: "+strings.Join(found, ", "), "ids, where names are not unique")...)
+			f.report(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of several security groups: "+strings.Join(found, ", "), "ids, where names are not unique")...)
 		}
 	}
 	f.demandGroups(ids, from)
@@ -70,7 +70,7 @@ func (f *controlled) userGroups(names []string, from annotations.Origin) {
 		return
 	}
 	if f.c.NoBackendGroup {
-		f.tell(refuse(manageFrom, "needs the shared security group, which DisableBackendSecurityGroup of the cloud config switches off", "")...)
+		f.report(refuse(manageFrom, "needs the shared security group, which DisableBackendSecurityGroup of the cloud config switches off", "")...)
 		return
 	}
 	f.groups = append(f.groups, f.sharedGroup())

@@ -76,23 +76,23 @@ func (f *controlled) choose(named bool) []Subnet {
 	var problems annotations.Problems
 	if named {
 		names, from, _ := subnetsKey.Lookup(f.in.Values)
-		out, problems = f.named(names, from)
+		out, problems = f.subnetsNamed(names, from)
 	} else if out = f.discover(); len(out) == 0 {
 		problems = annotations.Problems{f.nowhere()}
 	}
-	f.tell(problems...)
+	f.report(problems...)
 	for _, s := range out {
 		if f.dual && s.CIDR6 == "" {
-			f.tell(addressTypeKey.Refusal(f.in.Values, "needs IPv6 in every subnet, and "+s.ID+" has none", "subnets with an IPv6 range"))
+			f.report(addressTypeKey.Refusal(f.in.Values, "needs IPv6 in every subnet, and "+s.ID+" has none", "subnets with an IPv6 range"))
 		}
 	}
 	return out
 }
 
-// named finds subnets by id or by the tag Name, in the order of the list. A name may be
+// subnetsNamed finds subnets by id or by the tag Name, in the order of the list. A name may be
 // that of several subnets, of which each zone takes one.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/subnet_resolver.go (ResolveViaNameOrIDSlice).
-func (f *controlled) named(names []string, from annotations.Origin) ([]Subnet, annotations.Problems) {
+func (f *controlled) subnetsNamed(names []string, from annotations.Origin) ([]Subnet, annotations.Problems) {
 	var out []Subnet
 	var problems annotations.Problems
 	zones := map[string]string{}
@@ -161,7 +161,7 @@ func (f *controlled) hasRoom(s Subnet, ours bool) bool {
 
 func (f *controlled) nowhere() annotations.Problem {
 	role := map[string]string{SchemeInternal: tagInternalRole, schemePublic: tagPublicRole}[f.scheme]
-	return said(subnetsKey.Name, "", fmt.Sprintf("is not set, and no subnet of %s fits an %s load balancer: of %d subnets none has the tag %s or the routes for it, eight free addresses and no tag of another cluster alone",
+	return annotations.ProblemOf(subnetsKey.Name, "", fmt.Sprintf("is not set, and no subnet of %s fits an %s load balancer: of %d subnets none has the tag %s or the routes for it, eight free addresses and no tag of another cluster alone",
 		f.facts.VPC, f.scheme, len(f.facts.Subnets), role), "a list of subnets, or the tag "+role+" on one in each zone", annotations.Error)
 }
 
@@ -178,7 +178,7 @@ func (f *controlled) addresses(to []Mapping) {
 	}
 	if ips, from, said := ipv6Key.Lookup(v); said {
 		if !f.dual {
-			f.tell(refuse(from, "needs "+addressTypeKey.Name+`: "dualstack"`, "")...)
+			f.report(refuse(from, "needs "+addressTypeKey.Name+`: "dualstack"`, "")...)
 		} else if f.fits(len(ips), len(to), from, false, "") {
 			f.spread(ips, from, func(i int, a string) { to[i].IPv6 = a })
 		}
@@ -187,7 +187,7 @@ func (f *controlled) addresses(to []Mapping) {
 	switch {
 	case !said || len(prefixes) == 0:
 	case f.sourceNAT() != "on":
-		f.tell(refuse(from, "needs "+sourceNATKey.Name+`: "on"`, "")...)
+		f.report(refuse(from, "needs "+sourceNATKey.Name+`: "on"`, "")...)
 	case f.fits(len(prefixes), len(to), from, false, ""):
 		for i := range to {
 			if prefixes[i] != natAssigned {
@@ -202,7 +202,7 @@ func (f *controlled) spread(ips []netip.Addr, from annotations.Origin, put func(
 	for i, s := range f.chosen {
 		in := slices.DeleteFunc(slices.Clone(ips), func(a netip.Addr) bool { return !s.holds(a) })
 		if len(in) != 1 {
-			f.tell(refuse(from, fmt.Sprintf("has %d addresses in the range of %s", len(in), s.ID), "one address for each subnet, within its range")...)
+			f.report(refuse(from, fmt.Sprintf("has %d addresses in the range of %s", len(in), s.ID), "one address for each subnet, within its range")...)
 			continue
 		}
 		put(i, in[0].String())
@@ -213,7 +213,7 @@ func (f *controlled) spread(ips []netip.Addr, from annotations.Origin, put func(
 func (f *controlled) sourceNAT() string {
 	on := sourceNATKey.Get(f.in.Values)
 	if on == "on" && !f.dual {
-		f.tell(sourceNATKey.Refusal(f.in.Values, "needs "+addressTypeKey.Name+`: "dualstack"`, ""))
+		f.report(sourceNATKey.Refusal(f.in.Values, "needs "+addressTypeKey.Name+`: "dualstack"`, ""))
 	}
 	return on
 }
@@ -222,7 +222,7 @@ func (f *controlled) sourceNAT() string {
 func (f *controlled) privateLink() string {
 	value, from, said := privateLinkKey.Lookup(f.in.Values)
 	if said && len(f.groups) == 0 {
-		f.tell(warnAbout(from, "has no effect on a load balancer without security groups", "")...)
+		f.report(warnAbout(from, "has no effect on a load balancer without security groups", "")...)
 		return ""
 	}
 	return value

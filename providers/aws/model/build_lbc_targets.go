@@ -31,7 +31,7 @@ func (f *controlled) listeners(ports, others []lbcPort) {
 	}
 	for _, p := range ports {
 		if f.target == targetInstance && p.NodePort == 0 {
-			f.tell(said("spec.ports", p.String(), "has no node port, and this load balancer sends to node ports", targetTypeKey.Name+`: "ip", or spec.allocateLoadBalancerNodePorts`, annotations.Error))
+			f.report(annotations.ProblemOf("spec.ports", p.String(), "has no node port, and this load balancer sends to node ports", targetTypeKey.Name+`: "ip", or spec.allocateLoadBalancerNodePorts`, annotations.Error))
 			continue
 		}
 		f.listener(p, f.targets(p, machines))
@@ -77,12 +77,12 @@ func (f *controlled) strayAttributes(ports []lbcPort) {
 			return p.Port == use.Port && p.listener == use.Protocol && p.listener != ProtocolTLS
 		})
 		if !fits {
-			f.tell(warnAbout(use.Origin, "has no effect: it is about a listener that is not there, or about a TLS listener, which has no attributes", "")...)
+			f.report(warnAbout(use.Origin, "has no effect: it is about a listener that is not there, or about a TLS listener, which has no attributes", "")...)
 		}
 	}
 	for _, use := range actionsKey.All(f.in.Values) {
 		if !slices.ContainsFunc(ports, func(p lbcPort) bool { return p.Port == use.Port && p.listener == use.Protocol }) {
-			f.tell(warnAbout(use.Origin, "has no effect: it is about a listener that is not there", "")...)
+			f.report(warnAbout(use.Origin, "has no effect: it is about a listener that is not there", "")...)
 		}
 	}
 }
@@ -194,14 +194,14 @@ func (f *controlled) checkPort(p lbcPort, text string) string {
 	_, err := strconv.ParseInt(text, 10, 32)
 	switch {
 	case i < 0 && p.other != nil && err != nil && text != trafficPort:
-		f.tell(checkPortKey.Refusal(f.in.Values, fmt.Sprintf("names no port of the Service %q, which gets a share of the traffic and is checked the same way", p.other.service.Name), "a number, "+trafficPort+", or a name that both Services have"))
+		f.report(checkPortKey.Refusal(f.in.Values, fmt.Sprintf("names no port of the Service %q, which gets a share of the traffic and is checked the same way", p.other.service.Name), "a number, "+trafficPort+", or a name that both Services have"))
 		return text
 	case i < 0:
 		return text
 	case f.target == targetInstance:
 		return Decimal(ports[i].NodePort)
 	case ports[i].TargetPort.StrVal != "":
-		f.tell(checkPortKey.Refusal(f.in.Values, "names a port whose target port is a name itself, which may mean another number in each pod", "a port with a numeric target port"))
+		f.report(checkPortKey.Refusal(f.in.Values, "names a port whose target port is a name itself, which may mean another number in each pod", "a port with a numeric target port"))
 	}
 	return Decimal(podPort(ports[i]))
 }

@@ -41,7 +41,7 @@ func (b *builder) classicListeners(ports []nodeports.ServicePort) {
 		b.put(KindClassicSSL, Decimal(l.Port), r.Key, ClassicPolicies{Port: l.Port, Policies: []stack.Ref{ref}})
 	}
 	if wanted && certificateOf(listeners) == "" && certKey.Get(b.in.Values) != "" {
-		b.tell(warnAbout(from, "has no effect, because no port has TLS", "")...)
+		b.report(warnAbout(from, "has no effect, because no port has TLS", "")...)
 	}
 }
 
@@ -69,7 +69,7 @@ func (b *builder) classicListener(p nodeports.ServicePort) (ClassicPort, bool) {
 	case "https":
 		l.Protocol, l.InstanceProtocol = "HTTPS", "HTTPS"
 	default:
-		b.tell(refuse(from, "is not a protocol that goes with a certificate", backendLegal)...)
+		b.report(refuse(from, "is not a protocol that goes with a certificate", backendLegal)...)
 		return l, false
 	}
 	return l, true

@@ -35,7 +35,7 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 		return old
 	}
 	chosen, problems := subnets(b.in, b.facts, internal)
-	b.tell(problems...)
+	b.report(problems...)
 	out := make([]Mapping, 0, len(chosen))
 	for _, s := range chosen {
 		out = append(out, Mapping{Subnet: s.ID})
@@ -68,10 +68,10 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 // of which AWS allows only one. Without subnets there is nothing to count.
 func (b *builder) fits(count, subnets int, from annotations.Origin, otherScheme bool, scheme string) bool {
 	if otherScheme {
-		b.tell(refuse(from, "is possible with "+scheme+" load balancers only", "")...)
+		b.report(refuse(from, "is possible with "+scheme+" load balancers only", "")...)
 	}
 	if count != subnets && subnets > 0 {
-		b.tell(refuse(from, fmt.Sprintf("has %d addresses for %d subnets", count, subnets), "one address for each subnet")...)
+		b.report(refuse(from, fmt.Sprintf("has %d addresses for %d subnets", count, subnets), "one address for each subnet")...)
 	}
 	return count == subnets
 }
@@ -81,7 +81,7 @@ func (b *builder) fits(count, subnets int, from annotations.Origin, otherScheme 
 func (b *builder) keepAddresses(kept []Mapping) {
 	const fixed = "differs from what the load balancer has in its subnets, where AWS cannot change addresses; name another subnet of the zone, or delete the Service and make it anew"
 	if eips, from, ok := eipKey.Lookup(b.in.Values); ok && !sameAddresses(eips, kept, func(m Mapping) string { return m.Allocation }) {
-		b.tell(warnAbout(from, fixed, "")...)
+		b.report(warnAbout(from, fixed, "")...)
 	}
 	if ips, from, ok := privateIPKey.Lookup(b.in.Values); ok {
 		var wanted []string
@@ -89,7 +89,7 @@ func (b *builder) keepAddresses(kept []Mapping) {
 			wanted = append(wanted, ip.String())
 		}
 		if !sameAddresses(wanted, kept, func(m Mapping) string { return m.PrivateIP }) {
-			b.tell(warnAbout(from, fixed, "")...)
+			b.report(warnAbout(from, fixed, "")...)
 		}
 	}
 }
@@ -111,12 +111,12 @@ func (b *builder) networkGroups(exists bool, old []stack.Ref) []stack.Ref {
 	managed := b.in.Config.GroupMode == groupModeManaged
 	said = said && len(listed) > 0
 	if said && !managed {
-		b.tell(warnAbout(from, "is heard for Network Load Balancers only with NLBSecurityGroupMode=Managed in the cloud config", "")...)
+		b.report(warnAbout(from, "is heard for Network Load Balancers only with NLBSecurityGroupMode=Managed in the cloud config", "")...)
 	}
 	switch {
 	case exists && len(old) == 0:
 		if managed {
-			b.tell(b.noGroups(from, said)...)
+			b.report(b.noGroups(from, said)...)
 		}
 		return nil
 	case !managed && !exists:
@@ -152,7 +152,7 @@ func (b *builder) noGroups(from annotations.Origin, listed bool) annotations.Pro
 	if listed {
 		return warnAbout(from, text, "")
 	}
-	return annotations.Problems{said("NLBSecurityGroupMode of the cloud config", groupModeManaged, text, "", annotations.Warning)}
+	return annotations.Problems{annotations.ProblemOf("NLBSecurityGroupMode of the cloud config", groupModeManaged, text, "", annotations.Warning)}
 }
 
 func managedGroupKey() stack.Key { return stack.Key{Kind: KindGroup, Name: ManagedNLBName} }

@@ -79,7 +79,7 @@ func (b *builder) subnetRanges(mappings []Mapping) []string {
 		out = append(out, b.facts.Subnets[i].CIDR)
 	}
 	if len(unknown) > 0 {
-		b.tell(said("subnets of the load balancer", "", "are not listed by AWS: "+shortList(unknown)+", so health checks from there are not let in", "", annotations.Warning))
+		b.report(annotations.ProblemOf("subnets of the load balancer", "", "are not listed by AWS: "+shortList(unknown)+", so health checks from there are not let in", "", annotations.Warning))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -112,7 +112,7 @@ func (b *builder) countIngress(group stack.Key, rules int) {
 	if rules <= DefaultRuleLimit || len(found.Rules) > DefaultRuleLimit {
 		return
 	}
-	b.tell(said("security group of the load balancer", "", fmt.Sprintf(
+	b.report(annotations.ProblemOf("security group of the load balancer", "", fmt.Sprintf(
 		"needs %d rules: that is above %d, the quota of accounts that have not raised it; beyond the quota clients of some ports or ranges do not get in", rules, DefaultRuleLimit),
 		"fewer source ranges or ports", annotations.Warning))
 }
@@ -138,7 +138,7 @@ func (b *builder) countRules() {
 			}
 		}
 		if total := len(g.Rules) + added; added > 0 && total > DefaultRuleLimit && len(g.Rules) <= DefaultRuleLimit {
-			b.tell(said("security group "+g.ID, "", fmt.Sprintf(
+			b.report(annotations.ProblemOf("security group "+g.ID, "", fmt.Sprintf(
 				"has %d rules and needs %d more for this Service: that is above %d, the quota of accounts that have not raised it", len(g.Rules), added, DefaultRuleLimit),
 				"fewer source ranges or ports", annotations.Warning))
 		}

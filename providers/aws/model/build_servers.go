@@ -24,7 +24,7 @@ func (b *builder) tellServers() {
 		} {
 			before, after := was.Values[change.attribute], wanted.Values[change.attribute]
 			if before != "" && after != "" && before != after {
-				b.tell(said(targetAttrKey.Name, "", fmt.Sprintf("changes %s of a target group that serves from %s to %s: %s", change.attribute, before, after, change.text), "", annotations.Warning))
+				b.report(annotations.ProblemOf(targetAttrKey.Name, "", fmt.Sprintf("changes %s of a target group that serves from %s to %s: %s", change.attribute, before, after, change.text), "", annotations.Warning))
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (b *builder) tellPorts() {
 			continue
 		}
 		if port := targets.Targets[0].Port; !b.serves(have, was, port) {
-			b.tell(said("spec.ports", "", fmt.Sprintf("give %s the node port %d in place of %d, where nothing answers any more: a brief interruption, until AWS has checked the targets on the new one", res.In, port, old[0].Port), "", annotations.Warning))
+			b.report(annotations.ProblemOf("spec.ports", "", fmt.Sprintf("give %s the node port %d in place of %d, where nothing answers any more: a brief interruption, until AWS has checked the targets on the new one", res.In, port, old[0].Port), "", annotations.Warning))
 		}
 	}
 	b.problems = b.problems.Distinct()

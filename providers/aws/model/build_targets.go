@@ -41,7 +41,7 @@ func (b *builder) networkTargets(ports int) []string {
 		b.expectQuota(zones, max(ports, 1))
 		return running
 	}
-	b.tell(said("nodes", "", fmt.Sprintf("are %d with %d ports each, more than AWS takes as targets: %d of them get traffic%s", len(running), ports, len(chosen), inZoneText(inZone)),
+	b.report(annotations.ProblemOf("nodes", "", fmt.Sprintf("are %d with %d ports each, more than AWS takes as targets: %d of them get traffic%s", len(running), ports, len(chosen), inZoneText(inZone)),
 		"a higher quota for targets, or fewer nodes by "+nodeLabelsKey.Name, annotations.Warning))
 	return chosen
 }
@@ -52,11 +52,11 @@ func (b *builder) classicInstances() []string {
 	most := b.facts.Quota.Classic
 	if most == 0 || len(b.ids) <= most {
 		if most == 0 && len(b.ids) > defaultClassicInstances {
-			b.tell(said("nodes", "", fmt.Sprintf("are %d, above %d instances of a Classic Load Balancer, the quota of accounts that have not raised it; beyond the quota only some get traffic", len(b.ids), defaultClassicInstances), "", annotations.Warning))
+			b.report(annotations.ProblemOf("nodes", "", fmt.Sprintf("are %d, above %d instances of a Classic Load Balancer, the quota of accounts that have not raised it; beyond the quota only some get traffic", len(b.ids), defaultClassicInstances), "", annotations.Warning))
 		}
 		return b.ids
 	}
-	b.tell(said("nodes", "", fmt.Sprintf("are %d, more than the %d instances that AWS takes in a Classic Load Balancer: so many of them get traffic", len(b.ids), most),
+	b.report(annotations.ProblemOf("nodes", "", fmt.Sprintf("are %d, more than the %d instances that AWS takes in a Classic Load Balancer: so many of them get traffic", len(b.ids), most),
 		"a higher quota for registered instances, or fewer nodes by "+nodeLabelsKey.Name, annotations.Warning))
 	return b.chooseTargets(b.byZone(b.ids), most, most)
 }
@@ -83,7 +83,7 @@ func (b *builder) running() []string {
 		out = append(out, id)
 	}
 	if len(stopped) > 0 {
-		b.tell(said("nodes", "", "have instances that do not run: "+shortList(stopped)+", so they get no traffic", "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", "have instances that do not run: "+shortList(stopped)+", so they get no traffic", "", annotations.Warning))
 	}
 	return slices.Clip(out)
 }
@@ -175,9 +175,9 @@ func (b *builder) expectQuota(zones map[string][]string, ports int) {
 	}
 	switch most := len(zones[fullest]) * ports; {
 	case total > DefaultGroupTargets:
-		b.tell(said("nodes", "", fmt.Sprintf("are %d, above %d targets of a target group, the quota of accounts that have not raised it; beyond the quota only some get traffic", total, DefaultGroupTargets), "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", fmt.Sprintf("are %d, above %d targets of a target group, the quota of accounts that have not raised it; beyond the quota only some get traffic", total, DefaultGroupTargets), "", annotations.Warning))
 	case most > DefaultZoneTargets:
-		b.tell(said("nodes", "", fmt.Sprintf("in zone %s make %d targets with %d ports, above %d, the quota of accounts that have not raised it; beyond the quota only some get traffic", fullest, most, ports, DefaultZoneTargets), "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", fmt.Sprintf("in zone %s make %d targets with %d ports, above %d, the quota of accounts that have not raised it; beyond the quota only some get traffic", fullest, most, ports, DefaultZoneTargets), "", annotations.Warning))
 	}
 }
 

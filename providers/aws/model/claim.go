@@ -4,7 +4,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// claimed gives a proof to found things that only the wish shows to be the
+// joinShared gives a proof to found things that only the wish shows to be the
 // Service's: they carry no mark of one Service, but are made by load balancers
 // and are exactly what this one wants.
 //
@@ -15,7 +15,7 @@ import (
 // Rules in node groups that are marked as a load balancer's are shared by all
 // that want them, whichever of them came first and is named in the mark. The
 // ledger decides when they go.
-func claimed(want, have *stack.Stack) *stack.Stack {
+func joinShared(want, have *stack.Stack) *stack.Stack {
 	out := have.Clone()
 	for i := range out.Resources {
 		r := &out.Resources[i]

@@ -83,7 +83,7 @@ func doubtful(doubts map[string][]string, cluster ClusterTag, of string) annotat
 		if cluster.ID != "" {
 			legal = fmt.Sprintf("the tag %s on one group of each %s", cluster.Key(), of)
 		}
-		out = append(out, said("security groups of "+shortList(ids), "", text, legal, annotations.Warning))
+		out = append(out, annotations.ProblemOf("security groups of "+shortList(ids), "", text, legal, annotations.Warning))
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have
 	}
-	have = claimed(want, have)
+	have = joinShared(want, have)
 	names := map[string]string{} // new key name by old one
 	for _, w := range want.Of(KindTargetGroup) {
 		wanted, _ := w.Spec.(TargetGroup)

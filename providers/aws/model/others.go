@@ -107,14 +107,14 @@ func (f *controlled) others(ports []lbcPort) []lbcPort {
 				continue
 			}
 			if slices.Contains(named, o.key()) {
-				f.tell(refuse(from, fmt.Sprintf("names port %d of the Service %q twice, by number and by name", o.Port, t.ServiceName), "each port once")...)
+				f.report(refuse(from, fmt.Sprintf("names port %d of the Service %q twice, by number and by name", o.Port, t.ServiceName), "each port once")...)
 			}
 			named = append(named, o.key())
 			i := slices.IndexFunc(out, func(known lbcPort) bool { return known.key() == o.key() })
 			if i < 0 {
 				out = append(out, o)
 			} else if !p.takes(out[i].group) {
-				f.tell(refuse(from, fmt.Sprintf("names port %d of the Service %q, for which another listener has made a target group of %s already, to which a listener of %s cannot send", o.Port, t.ServiceName, out[i].group, p.listener),
+				f.report(refuse(from, fmt.Sprintf("names port %d of the Service %q, for which another listener has made a target group of %s already, to which a listener of %s cannot send", o.Port, t.ServiceName, out[i].group, p.listener),
 					"another port of that Service, or decrypt, which makes it TCP")...)
 			}
 		}
@@ -152,7 +152,7 @@ func (f *controlled) otherOf(p lbcPort, t targetTuple, from annotations.Origin) 
 		o.other.service = &corev1.Service{}
 	}
 	if why, legal := f.unfit(p, o, t, object, there); why != "" {
-		f.tell(refuse(from, fmt.Sprintf("names the Service %q, %s", t.ServiceName, why), legal)...)
+		f.report(refuse(from, fmt.Sprintf("names the Service %q, %s", t.ServiceName, why), legal)...)
 		return o, false
 	}
 	return o, true

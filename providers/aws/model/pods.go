@@ -49,7 +49,7 @@ func podLookups(in input) []providers.Lookup {
 // their own: of each the one with the cluster's tag, else the only one.
 func (f *controlled) podGroups() {
 	if f.facts.PodsUnseen {
-		f.tell(said("pods", "", "may have network interfaces of their own, which cannot be looked up: those with other security groups than the nodes get no traffic",
+		f.report(annotations.ProblemOf("pods", "", "may have network interfaces of their own, which cannot be looked up: those with other security groups than the nodes get no traffic",
 			"the right ec2:DescribeNetworkInterfaces", annotations.Warning))
 	}
 	if len(f.facts.PodGroups) == 0 {
@@ -74,6 +74,6 @@ func (f *controlled) podGroups() {
 			}
 		}
 	}
-	f.tell(doubtful(doubts, f.facts.Cluster, "pod")...)
+	f.report(doubtful(doubts, f.facts.Cluster, "pod")...)
 	f.builder.groups = sortedSet(slices.Concat(f.builder.groups, chosen))
 }

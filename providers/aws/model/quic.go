@@ -92,13 +92,13 @@ func (f *controlled) quic(ports []lbcPort) {
 		}
 		switch {
 		case f.target != targetIP:
-			f.tell(refuse(from, "needs pods as targets: AWS wants an id of each, which a node has none of", targetTypeKey.Name+`: "ip"`)...)
+			f.report(refuse(from, "needs pods as targets: AWS wants an id of each, which a node has none of", targetTypeKey.Name+`: "ip"`)...)
 		case p.group == string(corev1.ProtocolUDP):
 			ports[i].listener, ports[i].group = protocolQUIC, protocolQUIC
 		case p.group == protocolBoth:
 			ports[i].listener, ports[i].group = protocolTCPQUIC, protocolTCPQUIC
 		default:
-			f.tell(refuse(from, fmt.Sprintf("names port %d, which speaks %s; QUIC goes over UDP", p.Port, p.group), "UDP ports, or ports with both protocols by "+tcpUDPKey.Name)...)
+			f.report(refuse(from, fmt.Sprintf("names port %d, which speaks %s; QUIC goes over UDP", p.Port, p.group), "UDP ports, or ports with both protocols by "+tcpUDPKey.Name)...)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (f *controlled) withServers(p lbcPort, targets []Target) []Target {
 		out = append(out, t)
 	}
 	if len(bare) > 0 {
-		f.tell(said("pods", "", fmt.Sprintf("of port %d have no id for QUIC: %s, so they get no traffic", p.Port, shortList(bare)),
+		f.report(annotations.ProblemOf("pods", "", fmt.Sprintf("of port %d have no id for QUIC: %s, so they get no traffic", p.Port, shortList(bare)),
 			"the annotation "+quicContainersKey+", in a namespace with the label "+quicLabel+`: "enabled"; pods that were there before must be made anew`, annotations.Warning))
 	}
 	return out

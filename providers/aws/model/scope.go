@@ -161,8 +161,3 @@ func membersOf(nodes nodeports.NodeSet, known map[string]Instance) *members {
 	m.unknown = slices.Clip(m.unknown)
 	return m
 }
-
-// said makes a problem about something else than an annotation.
-func said(key, value, message, legal string, severity annotations.Severity) annotations.Problem {
-	return annotations.Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
-}

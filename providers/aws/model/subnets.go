@@ -132,5 +132,5 @@ func noSubnets(facts *Facts, internal bool) annotations.Problem {
 	if len(facts.Subnets) == 0 {
 		text = "no subnet was found in " + facts.VPC
 	}
-	return said(subnetsKey.Name, "", "is not set, and "+text, "a list of subnets, or subnets with the tag of the cluster", annotations.Error)
+	return annotations.ProblemOf(subnetsKey.Name, "", "is not set, and "+text, "a list of subnets, or subnets with the tag of the cluster", annotations.Error)
 }

@@ -48,7 +48,7 @@ func validateHealth(in input) annotations.Problems {
 	if _, _, said := checkPortKey.Lookup(in.Values); said {
 		return nil
 	}
-	return annotations.Problems{said("spec.healthCheckNodePort", "",
+	return annotations.Problems{annotations.ProblemOf("spec.healthCheckNodePort", "",
 		"is 0 though spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be told from those with", "a port, which the API server allocates", annotations.Error)}
 }
 
@@ -69,11 +69,11 @@ func (b *builder) clientRanges() []string {
 	svc := b.in.Service
 	prefixes, source, err := nodeports.SourceRanges(svc)
 	if bad, ok := errors.AsType[*nodeports.RangesError](err); ok {
-		b.tell(said(string(bad.Source), strings.Join(bad.Bad, ", "), "is not a list of ranges of addresses", "CIDRs such as 10.0.0.0/8", annotations.Error))
+		b.report(annotations.ProblemOf(string(bad.Source), strings.Join(bad.Bad, ", "), "is not a list of ranges of addresses", "CIDRs such as 10.0.0.0/8", annotations.Error))
 		return nil
 	}
 	if _, both := svc.Annotations[rangesKey.Name]; both && source == nodeports.RangesFromSpec {
-		b.tell(said(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", annotations.Warning))
+		b.report(annotations.ProblemOf(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", annotations.Warning))
 	}
 	kept := nodeports.OfFamily(prefixes, corev1.IPv4Protocol)
 	if len(kept) < len(prefixes) {
@@ -82,7 +82,7 @@ func (b *builder) clientRanges() []string {
 			severity = annotations.Error
 		}
 		others := nodeports.OfFamily(prefixes, corev1.IPv6Protocol)
-		b.tell(said(string(source), texts(others), "has ranges of IPv6, but load balancers of this kind have IPv4 addresses only", "IPv4 CIDRs", severity))
+		b.report(annotations.ProblemOf(string(source), texts(others), "has ranges of IPv6, but load balancers of this kind have IPv4 addresses only", "IPv4 CIDRs", severity))
 	}
 	return sortedTexts(kept)
 }

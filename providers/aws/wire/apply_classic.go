@@ -32,7 +32,7 @@ func createClassic(c *change, spec model.Classic) plan.Outcome {
 		port.Balancer = spec.Name
 		parts = append(parts, madeListener(r, port))
 	}
-	out, err := tell(c.Ctx, c.Session.classic.CreateLoadBalancer, in, onceClassic)
+	out, err := writeCall(c.Ctx, c.Session.classic.CreateLoadBalancer, in, onceClassic)
 	if err != nil {
 		return failed(notYet(err, refersToOwn(spec.Groups)))
 	}
@@ -69,7 +69,7 @@ func (s *Session) createClassicListeners(ctx context.Context, b plan.Batch) []pl
 	for _, step := range b.Steps {
 		in.Listeners = append(in.Listeners, wireListener(portOf(step)))
 	}
-	if _, err := tell(ctx, s.classic.CreateLoadBalancerListeners, in); err != nil {
+	if _, err := writeCall(ctx, s.classic.CreateLoadBalancerListeners, in); err != nil {
 		return kit.Every(b, failed(err))
 	}
 	out := make([]plan.Outcome, 0, len(b.Steps))
@@ -88,7 +88,7 @@ func (s *Session) deleteClassicListeners(ctx context.Context, b plan.Batch) []pl
 	for _, step := range b.Steps {
 		in.LoadBalancerPorts = append(in.LoadBalancerPorts, portOf(step).Port)
 	}
-	_, err := tell(ctx, s.classic.DeleteLoadBalancerListeners, in)
+	_, err := writeCall(ctx, s.classic.DeleteLoadBalancerListeners, in)
 	return kit.Every(b, kit.Deleted(err))
 }
 
@@ -110,7 +110,7 @@ func balancer(c *change) *string { return awssdk.String(balancerIn(c.Batch, c.St
 
 func setClassicGroups(c *change, spec model.Classic) plan.Outcome {
 	in := &elb.ApplySecurityGroupsToLoadBalancerInput{LoadBalancerName: balancer(c), SecurityGroups: c.IDs(spec.Groups)}
-	_, err := tell(c.Ctx, c.Session.classic.ApplySecurityGroupsToLoadBalancer, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.ApplySecurityGroupsToLoadBalancer, in)
 	return c.Updated(spec, notYet(err, refersToOwn(spec.Groups)))
 }
 
@@ -118,20 +118,20 @@ func setClassicGroups(c *change, spec model.Classic) plan.Outcome {
 func tagClassic(c *change, spec model.Classic) plan.Outcome {
 	found, _ := c.Step.Found.(model.Classic)
 	in := &elb.AddTagsInput{LoadBalancerNames: []string{*balancer(c)}, Tags: tagList(model.MissingTags(spec.Tags, found.Tags), classicTag)}
-	_, err := tell(c.Ctx, c.Session.classic.AddTags, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.AddTags, in)
 	spec.Tags = model.Over(found.Tags, spec.Tags)
 	return c.Updated(spec, err)
 }
 
 func deleteClassic(c *change) plan.Outcome {
-	_, err := tell(c.Ctx, c.Session.classic.DeleteLoadBalancer, &elb.DeleteLoadBalancerInput{LoadBalancerName: awssdk.String(c.ID())})
+	_, err := writeCall(c.Ctx, c.Session.classic.DeleteLoadBalancer, &elb.DeleteLoadBalancerInput{LoadBalancerName: awssdk.String(c.ID())})
 	c.Session.facts.forgetClassic(c.ID())
 	return kit.Deleted(err)
 }
 
 func registerInstances(c *change) plan.Outcome {
 	o := addMachines(c, *balancer(c), itself, func(ids []string) error {
-		_, err := tell(c.Ctx, c.Session.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
+		_, err := writeCall(c.Ctx, c.Session.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
 		return err
 	})
 	return asPart(c, o)
@@ -140,7 +140,7 @@ func registerInstances(c *change) plan.Outcome {
 func deregisterInstances(c *change) plan.Outcome {
 	_, remove := plan.Members[string](c.Step)
 	o := removeMachines(c, remove, itself, func(ids []string) error {
-		_, err := tell(c.Ctx, c.Session.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
+		_, err := writeCall(c.Ctx, c.Session.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
 		return err
 	})
 	return asPart(c, o)

@@ -18,7 +18,7 @@ import (
 // one; clients are served all the time.
 func setClassicCertificate(c *change, spec model.ClassicPort) plan.Outcome {
 	in := &elb.SetLoadBalancerListenerSSLCertificateInput{LoadBalancerName: balancer(c), LoadBalancerPort: spec.Port, SSLCertificateId: &spec.Certificate}
-	if _, err := tell(c.Ctx, c.Session.classic.SetLoadBalancerListenerSSLCertificate, in); err != nil {
+	if _, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerListenerSSLCertificate, in); err != nil {
 		return failed(err)
 	}
 	return plan.Done(madeListener(c.Step.Target, spec))
@@ -32,7 +32,7 @@ func createClassicPolicy(c *change, spec model.ClassicPolicy) plan.Outcome {
 	in.PolicyAttributes = tagList(spec.Attributes, func(k, v *string) elbtypes.PolicyAttribute {
 		return elbtypes.PolicyAttribute{AttributeName: k, AttributeValue: v}
 	})
-	if _, err := tell(c.Ctx, c.Session.classic.CreateLoadBalancerPolicy, in); err != nil && !fault.Is(err, fault.Exists) {
+	if _, err := writeCall(c.Ctx, c.Session.classic.CreateLoadBalancerPolicy, in); err != nil && !fault.Is(err, fault.Exists) {
 		return failed(err)
 	}
 	return c.Created(model.PartID(lb, model.KindClassicPol, spec.Name), stack.Derived, spec)
@@ -42,7 +42,7 @@ func createClassicPolicy(c *change, spec model.ClassicPolicy) plan.Outcome {
 // keeps its policy when nobody asks for one any more, and AWS then refuses.
 func deleteClassicPolicy(c *change) plan.Outcome {
 	in := &elb.DeleteLoadBalancerPolicyInput{LoadBalancerName: balancer(c), PolicyName: awssdk.String(c.Step.Target.Key.Name)}
-	_, err := tell(c.Ctx, c.Session.classic.DeleteLoadBalancerPolicy, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.DeleteLoadBalancerPolicy, in)
 	if fault.Is(err, fault.Invalid) {
 		return plan.Outcome{Sent: plan.WasSent}
 	}
@@ -61,13 +61,13 @@ func policyWords(refs []stack.Ref) []string {
 
 func setListenerPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
 	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: balancer(c), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
-	_, err := tell(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesOfListener, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesOfListener, in)
 	return updatedPart(c, spec, err)
 }
 
 func setBackendPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
 	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: balancer(c), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
-	_, err := tell(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesForBackendServer, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesForBackendServer, in)
 	return updatedPart(c, spec, err)
 }
 
@@ -93,7 +93,7 @@ func setClassicAttributes(c *change, want model.ClassicAttributes) plan.Outcome 
 			Enabled: awssdk.ToBool(want.LogEnabled), S3BucketName: want.LogBucket, S3BucketPrefix: want.LogPrefix, EmitInterval: want.LogEmitInterval,
 		}
 	}
-	_, err := tell(c.Ctx, c.Session.classic.ModifyLoadBalancerAttributes, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.ModifyLoadBalancerAttributes, in)
 	return updatedPart(c, want, err)
 }
 
@@ -102,6 +102,6 @@ func setClassicCheck(c *change, spec model.ClassicHealthCheck) plan.Outcome {
 		Target: &spec.Target, Interval: &spec.Interval, Timeout: &spec.Timeout,
 		HealthyThreshold: &spec.Healthy, UnhealthyThreshold: &spec.Unhealthy,
 	}}
-	_, err := tell(c.Ctx, c.Session.classic.ConfigureHealthCheck, in)
+	_, err := writeCall(c.Ctx, c.Session.classic.ConfigureHealthCheck, in)
 	return updatedPart(c, spec, err)
 }

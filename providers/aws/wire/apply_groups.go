@@ -31,7 +31,7 @@ func createGroup(c *change, g model.Group) plan.Outcome {
 	if tags := tagList(g.Tags, ec2Tag); len(tags) > 0 {
 		in.TagSpecifications = []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: tags}}
 	}
-	out, err := tell(c.Ctx, c.Session.ec2.CreateSecurityGroup, in)
+	out, err := writeCall(c.Ctx, c.Session.ec2.CreateSecurityGroup, in)
 	if err != nil {
 		return failed(err)
 	}
@@ -45,7 +45,7 @@ func createGroup(c *change, g model.Group) plan.Outcome {
 // deleteGroup answers InUse while interfaces of a deleted load balancer still
 // have the group, which takes AWS some minutes to end.
 func deleteGroup(c *change) plan.Outcome {
-	_, err := tell(c.Ctx, c.Session.ec2.DeleteSecurityGroup, &ec2.DeleteSecurityGroupInput{GroupId: awssdk.String(c.ID())})
+	_, err := writeCall(c.Ctx, c.Session.ec2.DeleteSecurityGroup, &ec2.DeleteSecurityGroupInput{GroupId: awssdk.String(c.ID())})
 	return kit.Deleted(err)
 }
 

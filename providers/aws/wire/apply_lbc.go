@@ -24,7 +24,7 @@ func createSharedGroup(c *change, g model.Group) plan.Outcome {
 		return marked(o)
 	}
 	in := &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("vpc-id", g.VPC), filter("group-name", g.Name)}}
-	out, err := ask(c.Ctx, c.Session.ec2.DescribeSecurityGroups, in)
+	out, err := readCall(c.Ctx, c.Session.ec2.DescribeSecurityGroups, in)
 	if err != nil || len(out.SecurityGroups) != 1 {
 		return o
 	}
@@ -63,12 +63,12 @@ func setAddressType(c *change, spec model.Network) plan.Outcome {
 		for i := range in.SubnetMappings {
 			in.SubnetMappings[i].SourceNatIpv6Prefix = nil
 		}
-		if _, err := tell(c.Ctx, c.Session.network.SetSubnets, in); err != nil {
+		if _, err := writeCall(c.Ctx, c.Session.network.SetSubnets, in); err != nil {
 			return failed(err)
 		}
 	}
 	in := &elbv2.SetIpAddressTypeInput{LoadBalancerArn: awssdk.String(c.ID()), IpAddressType: elbv2types.IpAddressType(spec.AddressType)}
-	_, err := tell(c.Ctx, c.Session.network.SetIpAddressType, in)
+	_, err := writeCall(c.Ctx, c.Session.network.SetIpAddressType, in)
 	return c.Updated(spec, err)
 }
 
@@ -80,19 +80,19 @@ func setListenerAttributes(c *change, want model.Attributes) plan.Outcome {
 			return elbv2types.ListenerAttribute{Key: k, Value: v}
 		}),
 	}
-	_, err := tell(c.Ctx, c.Session.network.ModifyListenerAttributes, in)
+	_, err := writeCall(c.Ctx, c.Session.network.ModifyListenerAttributes, in)
 	return c.Updated(all, err)
 }
 
 func addCertificates(c *change) plan.Outcome {
 	add, _ := plan.Members[string](c.Step)
-	_, err := tell(c.Ctx, c.Session.network.AddListenerCertificates, &elbv2.AddListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(add)})
+	_, err := writeCall(c.Ctx, c.Session.network.AddListenerCertificates, &elbv2.AddListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(add)})
 	return c.Members(nil, err)
 }
 
 func removeCertificates(c *change) plan.Outcome {
 	_, remove := plan.Members[string](c.Step)
-	_, err := tell(c.Ctx, c.Session.network.RemoveListenerCertificates, &elbv2.RemoveListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(remove)})
+	_, err := writeCall(c.Ctx, c.Session.network.RemoveListenerCertificates, &elbv2.RemoveListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(remove)})
 	return c.Removed(nil, err)
 }
 
@@ -112,7 +112,7 @@ func setCapacity(c *change, spec model.Capacity) plan.Outcome {
 	} else {
 		in.MinimumLoadBalancerCapacity = &elbv2types.MinimumLoadBalancerCapacity{CapacityUnits: awssdk.Int32(spec.Units)}
 	}
-	_, err := tell(c.Ctx, c.Session.network.ModifyCapacityReservation, in)
+	_, err := writeCall(c.Ctx, c.Session.network.ModifyCapacityReservation, in)
 	return c.Updated(spec, err)
 }
 

@@ -28,7 +28,7 @@ func createNetwork(c *change, spec model.Network) plan.Outcome {
 	}
 	in.SubnetMappings, in.IpAddressType = wireMappings(spec.Mappings), elbv2types.IpAddressType(spec.AddressType)
 	in.EnablePrefixForIpv6SourceNat = elbv2types.EnablePrefixForIpv6SourceNatEnum(spec.SourceNAT)
-	out, err := tell(c.Ctx, c.Session.network.CreateLoadBalancer, in, onceNetwork)
+	out, err := writeCall(c.Ctx, c.Session.network.CreateLoadBalancer, in, onceNetwork)
 	if err == nil && len(out.LoadBalancers) == 0 {
 		err = noAnswer("CreateLoadBalancer")
 	}
@@ -76,12 +76,12 @@ func setNetworkGroups(c *change, spec model.Network) plan.Outcome {
 		LoadBalancerArn: awssdk.String(c.ID()), SecurityGroups: c.IDs(spec.Groups),
 		EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic: elbv2types.EnforceSecurityGroupInboundRulesOnPrivateLinkTrafficEnum(spec.PrivateLink),
 	}
-	_, err := tell(c.Ctx, c.Session.network.SetSecurityGroups, in)
+	_, err := writeCall(c.Ctx, c.Session.network.SetSecurityGroups, in)
 	return c.Updated(spec, notYet(err, refersToOwn(spec.Groups)))
 }
 
 func deleteNetwork(c *change) plan.Outcome {
-	_, err := tell(c.Ctx, c.Session.network.DeleteLoadBalancer, &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: awssdk.String(c.ID())})
+	_, err := writeCall(c.Ctx, c.Session.network.DeleteLoadBalancer, &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: awssdk.String(c.ID())})
 	return kit.Deleted(err)
 }
 
@@ -94,7 +94,7 @@ func setNetworkAttributes(c *change, want model.Attributes) plan.Outcome {
 			return elbv2types.LoadBalancerAttribute{Key: k, Value: v}
 		}),
 	}
-	out, err := tell(c.Ctx, c.Session.network.ModifyLoadBalancerAttributes, in)
+	out, err := writeCall(c.Ctx, c.Session.network.ModifyLoadBalancerAttributes, in)
 	if err != nil {
 		return failed(err)
 	}
@@ -112,7 +112,7 @@ func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
 			return elbv2types.TargetGroupAttribute{Key: k, Value: v}
 		}),
 	}
-	out, err := tell(c.Ctx, c.Session.network.ModifyTargetGroupAttributes, in)
+	out, err := writeCall(c.Ctx, c.Session.network.ModifyTargetGroupAttributes, in)
 	if err != nil {
 		return failed(err)
 	}
@@ -139,7 +139,7 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 		LoadBalancerArn: awssdk.String(c.Parent()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
 		DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec), Tags: tagList(spec.Tags, networkTag),
 	}
-	out, err := tell(c.Ctx, c.Session.network.CreateListener, in)
+	out, err := writeCall(c.Ctx, c.Session.network.CreateListener, in)
 	if err == nil && len(out.Listeners) == 0 {
 		err = noAnswer("CreateListener")
 	}
@@ -157,7 +157,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 		return failed(err)
 	}
 	modify := func() (*elbv2.ModifyListenerOutput, error) {
-		return tell(c.Ctx, c.Session.network.ModifyListener, &elbv2.ModifyListenerInput{
+		return writeCall(c.Ctx, c.Session.network.ModifyListener, &elbv2.ModifyListenerInput{
 			ListenerArn: awssdk.String(c.ID()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
 			DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
 		})
@@ -225,7 +225,7 @@ func policyOf(l model.Listener) *string {
 }
 
 func deleteListener(c *change) plan.Outcome {
-	_, err := tell(c.Ctx, c.Session.network.DeleteListener, &elbv2.DeleteListenerInput{ListenerArn: awssdk.String(c.ID())})
+	_, err := writeCall(c.Ctx, c.Session.network.DeleteListener, &elbv2.DeleteListenerInput{ListenerArn: awssdk.String(c.ID())})
 	return kit.Deleted(err)
 }
 

@@ -201,7 +201,7 @@ func (w *nodeRuleWork) granted(step plan.Step, rule model.FoundRule, there map[m
 // rulesIn reads the rules of one group.
 func (s *Session) rulesIn(ctx context.Context, group string) ([]model.FoundRule, error) {
 	// By a filter, since EC2 has fewer tokens for reads without one.
-	out, err := ask(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("group-id", group)}})
+	out, err := readCall(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("group-id", group)}})
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (s *Session) authorize(ctx context.Context, group string, rules []model.Fou
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := tell(ctx, s.ec2.AuthorizeSecurityGroupIngress, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, true)})
+	_, err := writeCall(ctx, s.ec2.AuthorizeSecurityGroupIngress, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, true)})
 	return err
 }
 
@@ -225,6 +225,6 @@ func (s *Session) revoke(ctx context.Context, group string, rules []model.FoundR
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := tell(ctx, s.ec2.RevokeSecurityGroupIngress, &ec2.RevokeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, false)})
+	_, err := writeCall(ctx, s.ec2.RevokeSecurityGroupIngress, &ec2.RevokeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, false)})
 	return err
 }

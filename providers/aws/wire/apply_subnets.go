@@ -75,10 +75,10 @@ func without(list, other []string) []string {
 
 func (m subnetMove) call(c *change) error {
 	if m.attach {
-		_, err := tell(c.Ctx, c.Session.classic.AttachLoadBalancerToSubnets, &elb.AttachLoadBalancerToSubnetsInput{LoadBalancerName: balancer(c), Subnets: m.subnets})
+		_, err := writeCall(c.Ctx, c.Session.classic.AttachLoadBalancerToSubnets, &elb.AttachLoadBalancerToSubnetsInput{LoadBalancerName: balancer(c), Subnets: m.subnets})
 		return err
 	}
-	_, err := tell(c.Ctx, c.Session.classic.DetachLoadBalancerFromSubnets, &elb.DetachLoadBalancerFromSubnetsInput{LoadBalancerName: balancer(c), Subnets: m.subnets})
+	_, err := writeCall(c.Ctx, c.Session.classic.DetachLoadBalancerFromSubnets, &elb.DetachLoadBalancerFromSubnetsInput{LoadBalancerName: balancer(c), Subnets: m.subnets})
 	return err
 }
 
@@ -87,7 +87,7 @@ func (m subnetMove) call(c *change) error {
 func setNetworkSubnets(c *change, spec model.Network) plan.Outcome {
 	in := &elbv2.SetSubnetsInput{LoadBalancerArn: awssdk.String(c.ID()), SubnetMappings: wireMappings(spec.Mappings),
 		EnablePrefixForIpv6SourceNat: elbv2types.EnablePrefixForIpv6SourceNatEnum(spec.SourceNAT)}
-	out, err := tell(c.Ctx, c.Session.network.SetSubnets, in)
+	out, err := writeCall(c.Ctx, c.Session.network.SetSubnets, in)
 	if err != nil {
 		return failed(err)
 	}

@@ -68,7 +68,7 @@ func awaitHealthy(c *change, spec model.Listener) (manual string, err error) {
 		return "", nil
 	}
 	group := c.Batch.ID(c.Step, spec.TargetGroup)
-	out, err := ask(c.Ctx, c.Session.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
+	out, err := readCall(c.Ctx, c.Session.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func firstHealth(list []elbv2types.TargetHealthDescription) (healthy, checking b
 // checksTime is how long the first checks of a group may take.
 func checksTime(c *change, group string) time.Duration {
 	interval, threshold := int32(defaultInterval), int32(defaultThreshold)
-	out, err := ask(c.Ctx, c.Session.network.DescribeTargetGroups, &elbv2.DescribeTargetGroupsInput{TargetGroupArns: []string{group}})
+	out, err := readCall(c.Ctx, c.Session.network.DescribeTargetGroups, &elbv2.DescribeTargetGroupsInput{TargetGroupArns: []string{group}})
 	if err == nil && len(out.TargetGroups) == 1 {
 		interval, threshold = awssdk.ToInt32(out.TargetGroups[0].HealthCheckIntervalSeconds), awssdk.ToInt32(out.TargetGroups[0].HealthyThresholdCount)
 	}

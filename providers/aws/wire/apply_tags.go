@@ -77,12 +77,12 @@ func (t *tagging) write(places []int, before error) error {
 }
 
 func (s *Session) tagNetworks(ctx context.Context, arns []string, tags model.Tags) error {
-	_, err := tell(ctx, s.network.AddTags, &elbv2.AddTagsInput{ResourceArns: arns, Tags: tagList(tags, networkTag)})
+	_, err := writeCall(ctx, s.network.AddTags, &elbv2.AddTagsInput{ResourceArns: arns, Tags: tagList(tags, networkTag)})
 	return err
 }
 
 // tagGroups tags security groups. What was just made may be unknown for some seconds.
 func (s *Session) tagGroups(ctx context.Context, ids []string, tags model.Tags) error {
-	_, err := tell(ctx, s.ec2.CreateTags, &ec2.CreateTagsInput{Resources: ids, Tags: tagList(tags, ec2Tag)})
+	_, err := writeCall(ctx, s.ec2.CreateTags, &ec2.CreateTagsInput{Resources: ids, Tags: tagList(tags, ec2Tag)})
 	return notYet(err, true)
 }

@@ -25,7 +25,7 @@ func createTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 		IpAddressType: elbv2types.TargetGroupIpAddressTypeEnum(spec.Family), Matcher: matcher(spec),
 		Tags: tagList(spec.Tags, networkTag),
 	}
-	out, err := tell(c.Ctx, c.Session.network.CreateTargetGroup, in, onceNetwork)
+	out, err := writeCall(c.Ctx, c.Session.network.CreateTargetGroup, in, onceNetwork)
 	if err == nil && len(out.TargetGroups) == 0 {
 		err = noAnswer("CreateTargetGroup")
 	}
@@ -103,7 +103,7 @@ func updateTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
 		HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy), Matcher: matcher(spec),
 	}
-	out, err := tell(c.Ctx, c.Session.network.ModifyTargetGroup, in)
+	out, err := writeCall(c.Ctx, c.Session.network.ModifyTargetGroup, in)
 	if err != nil {
 		return failed(err)
 	}
@@ -116,14 +116,14 @@ func updateTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 // deleteTargetGroup answers InUse for the seconds in which a listener that has
 // just been switched, or a load balancer that has just gone, still holds it.
 func deleteTargetGroup(c *change) plan.Outcome {
-	_, err := tell(c.Ctx, c.Session.network.DeleteTargetGroup, &elbv2.DeleteTargetGroupInput{TargetGroupArn: awssdk.String(c.ID())})
+	_, err := writeCall(c.Ctx, c.Session.network.DeleteTargetGroup, &elbv2.DeleteTargetGroupInput{TargetGroupArn: awssdk.String(c.ID())})
 	return kit.Deleted(err)
 }
 
 func registerTargets(c *change) plan.Outcome {
 	group := c.ID()
 	call := func(targets []model.Target) error {
-		_, err := tell(c.Ctx, c.Session.network.RegisterTargets, &elbv2.RegisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
+		_, err := writeCall(c.Ctx, c.Session.network.RegisterTargets, &elbv2.RegisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
 	}
 	add, _ := plan.Members[model.Target](c.Step)
@@ -143,7 +143,7 @@ func registerTargets(c *change) plan.Outcome {
 // learnTargetQuota counts what is registered where AWS takes no more, so that the next
 // plan chooses among the instances.
 func learnTargetQuota(c *change, group string) {
-	out, err := ask(c.Ctx, c.Session.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
+	out, err := readCall(c.Ctx, c.Session.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {
 		return // the next refusal tells
 	}
@@ -161,7 +161,7 @@ func learnTargetQuota(c *change, group string) {
 func deregisterTargets(c *change) plan.Outcome {
 	group := c.ID()
 	call := func(targets []model.Target) error {
-		_, err := tell(c.Ctx, c.Session.network.DeregisterTargets, &elbv2.DeregisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
+		_, err := writeCall(c.Ctx, c.Session.network.DeregisterTargets, &elbv2.DeregisterTargetsInput{TargetGroupArn: &group, Targets: wireTargets(targets)})
 		return err
 	}
 	_, remove := plan.Members[model.Target](c.Step)

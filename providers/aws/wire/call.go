@@ -15,15 +15,15 @@ import (
 // operation is a method of any of the SDK's clients.
 type operation[I, O, P any] func(context.Context, *I, ...func(*P)) (*O, error)
 
-// ask makes a reading call. Errors are faults.
-func ask[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
+// readCall makes a reading call. Errors are faults.
+func readCall[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
 	out, err := op(ctx, in, options...)
 	return out, faultOf(err, kit.Reading)
 }
 
-// tell makes a writing call. Errors are faults; Ambiguous if the call may have
+// writeCall makes a writing call. Errors are faults; Ambiguous if the call may have
 // taken effect without an answer.
-func tell[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
+func writeCall[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, options ...func(*P)) (*O, error) {
 	var out *O
 	progress, err := kit.Write(ctx, func(ctx context.Context) error {
 		var err error

@@ -17,10 +17,10 @@ import (
 // of thousands of nodes they are megabytes, and taking them apart is most of what
 // a call costs. So what nobody looks at is taken off before the SDK sees it.
 
-// unread adds a step to the calls that register machines and take them off: the
+// skipAnswers adds a step to the calls that register machines and take them off: the
 // SDK gets to know that they succeeded, and sees nothing of the machines that they
 // list. Refusals pass through.
-func unread() []func(*middlewareStack) error {
+func skipAnswers() []func(*middlewareStack) error {
 	step := answers("BerthUnread", func(body io.ReadCloser) (io.ReadCloser, error) {
 		_, err := io.Copy(io.Discard, body) // to its end, or the connection could not be used again
 		_ = body.Close()                    // nothing more is wanted of it

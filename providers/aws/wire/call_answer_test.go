@@ -96,7 +96,7 @@ func TestUnread(t *testing.T) {
 			t.Errorf("connections used again: got %d, want 2", reused)
 		}
 		in := &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: wireInstances([]string{"i-00000000deadbeef"})}
-		if _, err := tell(t.Context(), r.session.classic.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Invalid) {
+		if _, err := writeCall(t.Context(), r.session.classic.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Invalid) {
 			t.Errorf("an unknown machine: got %v, want Invalid", err)
 		}
 	})
@@ -116,7 +116,7 @@ func TestUnreadBrokenOff(t *testing.T) {
 			o.BaseEndpoint, o.Retryer = &server.URL, awssdk.NopRetryer{}
 		})
 		in := &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: awssdk.String("web"), Instances: wireInstances([]string{"i-1"})}
-		if _, err := tell(t.Context(), client.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Ambiguous) {
+		if _, err := writeCall(t.Context(), client.RegisterInstancesWithLoadBalancer, in); !fault.Is(err, fault.Ambiguous) {
 			t.Errorf("got %v, want Ambiguous", err)
 		}
 	})

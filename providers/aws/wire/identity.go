@@ -72,7 +72,7 @@ func (s *Session) ownInstance(ctx context.Context, sdk awssdk.Config) (instanceI
 	if err != nil {
 		return instanceIdentity{}, fmt.Errorf("own instance: the cloud configuration does not name both VPC and KubernetesClusterID, and the instance metadata is not readable: %w", err)
 	}
-	out, err := ask(ctx, s.ec2.DescribeInstances, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
+	out, err := readCall(ctx, s.ec2.DescribeInstances, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
 	if err != nil {
 		return instanceIdentity{}, fmt.Errorf("own instance %s: %w", id, err)
 	}

@@ -124,8 +124,8 @@ func (r *rig) walk(o stack.Owner, want *stack.Stack) engine.Report {
 		r.book.Leave(o)
 	}
 	p := diff.Compare(want, have, model.Rules(), r.book)
-	if len(p.Held) > 0 {
-		r.Fatalf("plan holds steps: %+v", p.Held)
+	if len(p.Blocked) > 0 {
+		r.Fatalf("plan holds steps: %+v", p.Blocked)
 	}
 	return r.engine.Run(r.Context(), p, have, nil)
 }

@@ -48,7 +48,7 @@ func (r *read) classicJobs() []kit.Detail {
 }
 
 func (r *read) readClassicTags(names []string) error {
-	out, err := ask(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
+	out, err := readCall(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
 	if fault.Is(err, fault.NotFound) && len(names) > 1 {
 		return oneByOne(names, r.readClassicTags)
 	}
@@ -75,7 +75,7 @@ func oneByOne(names []string, ask func([]string) error) error {
 }
 
 func (r *read) readClassicAttributes(name string) error {
-	out, err := ask(r.ctx, r.classic.DescribeLoadBalancerAttributes, &elb.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
+	out, err := readCall(r.ctx, r.classic.DescribeLoadBalancerAttributes, &elb.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func ipv6RangeOf(n ec2types.Subnet) string {
 
 // zones are the types of the region's zones by name.
 func (s *Session) zones(ctx context.Context) (map[string]string, error) {
-	out, err := ask(ctx, s.ec2.DescribeAvailabilityZones, &ec2.DescribeAvailabilityZonesInput{})
+	out, err := readCall(ctx, s.ec2.DescribeAvailabilityZones, &ec2.DescribeAvailabilityZonesInput{})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func instancesOf(list []ec2types.Instance) []model.Instance {
 // pages calls until more answers false; more notes the next page in the request.
 func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool, options ...func(*P)) error {
 	for {
-		out, err := ask(ctx, op, in, options...)
+		out, err := readCall(ctx, op, in, options...)
 		if err != nil {
 			return err
 		}

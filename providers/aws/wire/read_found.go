@@ -149,14 +149,14 @@ func (r *read) factsOf(scope providers.Scope) *model.Facts {
 		return f
 	}
 	absent := eachOnce(append(r.facts.refused.lately(r.now()), r.missing...))
-	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: first(r.subnetList), groups: first(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given), absent: fmt.Sprint(absent)}
+	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: head(r.subnetList), groups: head(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given), absent: fmt.Sprint(absent)}
 	f := r.facts.same(of, func() *model.Facts { return r.makeFacts(scope, absent) })
 	r.factsFor[digest] = f
 	return f
 }
 
-// first points to the beginning of a list.
-func first[T any](list []T) *T {
+// head points to the beginning of a list.
+func head[T any](list []T) *T {
 	if len(list) == 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (s *Session) Health(ctx context.Context, have *stack.Stack) ([]providers.Me
 }
 
 func (s *Session) instanceHealth(ctx context.Context, of stack.Key, name string) ([]providers.MemberHealth, error) {
-	answer, err := ask(ctx, s.classic.DescribeInstanceHealth, &elb.DescribeInstanceHealthInput{LoadBalancerName: &name})
+	answer, err := readCall(ctx, s.classic.DescribeInstanceHealth, &elb.DescribeInstanceHealthInput{LoadBalancerName: &name})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Session) instanceHealth(ctx context.Context, of stack.Key, name string)
 }
 
 func (s *Session) targetHealth(ctx context.Context, group stack.Resource) ([]providers.MemberHealth, error) {
-	answer, err := ask(ctx, s.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group.ID})
+	answer, err := readCall(ctx, s.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group.ID})
 	if err != nil {
 		return nil, err
 	}

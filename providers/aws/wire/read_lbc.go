@@ -180,7 +180,7 @@ func (r *read) listenerJobs(scope providers.Scope, planned map[string]bool) []ki
 }
 
 func (r *read) readListenerAttributes(arn string) error {
-	out, err := ask(r.ctx, r.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: &arn})
+	out, err := readCall(r.ctx, r.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: &arn})
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (r *read) readCertificates(l elbv2types.Listener) error {
 }
 
 func (r *read) readCapacity(lb string) error {
-	out, err := ask(r.ctx, r.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
+	out, err := readCall(r.ctx, r.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
 	if err != nil {
 		return err
 	}

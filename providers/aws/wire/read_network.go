@@ -100,7 +100,7 @@ func (r *read) networkJobs() []kit.Detail {
 }
 
 func (r *read) readNetworkTags(arns []string) error {
-	out, err := ask(r.ctx, r.network.DescribeTags, &elbv2.DescribeTagsInput{ResourceArns: arns})
+	out, err := readCall(r.ctx, r.network.DescribeTags, &elbv2.DescribeTagsInput{ResourceArns: arns})
 	if fault.Is(err, fault.NotFound) && len(arns) > 1 {
 		return oneByOne(arns, r.readNetworkTags)
 	}
@@ -131,7 +131,7 @@ func (r *read) readListeners(lb string) error {
 }
 
 func (r *read) readNetworkAttributes(lb string) error {
-	out, err := ask(r.ctx, r.network.DescribeLoadBalancerAttributes, &elbv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &lb})
+	out, err := readCall(r.ctx, r.network.DescribeLoadBalancerAttributes, &elbv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &lb})
 	if err != nil {
 		return err
 	}

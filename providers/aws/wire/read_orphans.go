@@ -92,9 +92,9 @@ func uidName(name string) bool { return regexp.MustCompile(`^a[0-9a-f]{31}$`).Ma
 // none that lives.
 func (w *sweep) orphaned(lb string) bool { return uidName(lb) && !w.lbs[lb] }
 
-// of returns the orphan of a load balancer's name. So much of the UID as is in
+// orphanOf returns the orphan of a load balancer's name. So much of the UID as is in
 // the name gives the same name again.
-func (w *sweep) of(lb string) *orphan {
+func (w *sweep) orphanOf(lb string) *orphan {
 	o := w.found[lb]
 	if o == nil {
 		o = &orphan{lb: lb, owner: stack.Owner{Name: lb, UID: strings.TrimPrefix(lb, "a")}}
@@ -103,8 +103,8 @@ func (w *sweep) of(lb string) *orphan {
 	return o
 }
 
-// named notes what a tag or description says of the Service's name.
-func (o *orphan) named(service string) {
+// noteName notes what a tag or description says of the Service's name.
+func (o *orphan) noteName(service string) {
 	if namespace, name, ok := strings.Cut(service, "/"); ok {
 		o.owner.Namespace, o.owner.Name = namespace, name
 	}
@@ -113,7 +113,7 @@ func (o *orphan) named(service string) {
 func (w *sweep) balancers(m *marks) {
 	for _, lb := range m.balancers {
 		if service := lb.tags[model.TagServiceName]; w.orphaned(lb.name) && w.cluster.Owns(lb.tags) && service != "" {
-			w.of(lb.name).named(service)
+			w.orphanOf(lb.name).noteName(service)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (w *sweep) groups(m *marks) {
 		case !ofLoadBalancer(g):
 			w.rules(g)
 		case own && owned && w.orphaned(lb):
-			w.of(lb).named(inBrackets(description))
+			w.orphanOf(lb).noteName(inBrackets(description))
 		case !own && owned && !w.managed[name]:
 			w.managedGroup(m, g, name)
 		}
@@ -162,7 +162,7 @@ func (w *sweep) rules(g ec2types.SecurityGroup) {
 	for _, rule := range rulesOf(g.IpPermissions) {
 		for _, mark := range []string{model.RuleClientPrefix, model.RuleHealthPrefix} {
 			if lb, ok := strings.CutPrefix(rule.Description, mark); ok && w.orphaned(lb) {
-				w.of(lb)
+				w.orphanOf(lb)
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (w *sweep) targets(m *marks) {
 			continue
 		}
 		o := &orphan{}
-		o.named(service)
+		o.noteName(service)
 		w.found[service] = o
 	}
 }

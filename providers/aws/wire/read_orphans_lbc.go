@@ -108,7 +108,7 @@ func (w *sweep) ofService(service string) *orphan {
 		}
 	}
 	o := &orphan{}
-	o.named(service)
+	o.noteName(service)
 	w.found[service] = o
 	return o
 }

@@ -95,7 +95,7 @@ func (r *read) askClassic(names ...string) error {
 	if !slices.ContainsFunc(names, r.deepClassic) {
 		options = append(options, withoutMachines)
 	}
-	out, err := ask(r.ctx, r.classic.DescribeLoadBalancers, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}, options...)
+	out, err := readCall(r.ctx, r.classic.DescribeLoadBalancers, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}, options...)
 	if err != nil {
 		return err
 	}

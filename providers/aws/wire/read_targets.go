@@ -147,7 +147,7 @@ func (r *read) marks(v *view, arn string) bool {
 // not: to have them back they must be registered again. With a namespace, in which the notes
 // of the Service are, only those that this cluster has registered are read.
 func (r *read) readTargets(group, namespace string) error {
-	out, err := ask(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
+	out, err := readCall(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func leaving(h elbv2types.TargetHealth) bool {
 }
 
 func (r *read) readTargetAttributes(group string) error {
-	out, err := ask(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
+	out, err := readCall(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
 	if err != nil {
 		return err
 	}

@@ -100,10 +100,10 @@ type builder struct {
 	problems annotations.Problems
 }
 
-func (b *builder) tell(p ...annotations.Problem) { b.problems = append(b.problems, p...) }
+func (b *builder) report(p ...annotations.Problem) { b.problems = append(b.problems, p...) }
 
 func (b *builder) fail(key, value, message, legal string) {
-	b.tell(said(key, value, message, legal, annotations.Error))
+	b.report(annotations.ProblemOf(key, value, message, legal, annotations.Error))
 }
 
 func (b *builder) distinct() annotations.Problems { return b.problems.Sorted() }

@@ -79,7 +79,7 @@ func (b *builder) access() {
 	tags := serviceTagsKey.Get(b.in.Values)
 	who := clients(b.in.Kind, tags, spec, allowed, denyAllKey.Get(b.in.Values))
 	if len(tags) > 0 && len(spec) > 0 {
-		b.tell(serviceTagsKey.Warning(b.in.Values, "lets clients in that kube-proxy turns away, because spec.loadBalancerSourceRanges is set", ""))
+		b.report(serviceTagsKey.Warning(b.in.Values, "lets clients in that kube-proxy turns away, because spec.loadBalancerSourceRanges is set", ""))
 	}
 	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
 		b.keepAccess(family)
@@ -88,7 +88,7 @@ func (b *builder) access() {
 			continue
 		}
 		if entries := (len(tags) + 1) * len(destinations); len(tags) > 0 && entries > mostPrefixes {
-			b.tell(serviceTagsKey.Refusal(b.in.Values, fmt.Sprintf("has %d tags, which with %d addresses take %d entries of the network security group, more than the %d that it can have",
+			b.report(serviceTagsKey.Refusal(b.in.Values, fmt.Sprintf("has %d tags, which with %d addresses take %d entries of the network security group, more than the %d that it can have",
 				len(tags), len(destinations), entries, mostPrefixes), "fewer tags"))
 			return
 		}

@@ -10,7 +10,7 @@ func (b *builder) refuseForeign() {
 	for _, a := range additionalKey.Get(b.in.Values) {
 		address := a.Unmap().String()
 		if b.foreign(address) {
-			b.tell(additionalKey.Refusal(b.in.Values, "names "+address+", which is the address of another Service", "addresses of load balancers in front of the cluster"))
+			b.report(additionalKey.Refusal(b.in.Values, "names "+address+", which is the address of another Service", "addresses of load balancers in front of the cluster"))
 		}
 	}
 }

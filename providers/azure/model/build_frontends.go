@@ -23,13 +23,13 @@ func (b *builder) frontend(family corev1.IPFamily) {
 		f, ok = b.publicFrontend(f, family)
 	}
 	if ok {
-		b.entries.Frontends = append(b.entries.Frontends, b.named(f))
+		b.entries.Frontends = append(b.entries.Frontends, b.nameFrontend(f))
 	}
 }
 
-// named gives the frontend the name of the one that has its address already: the
+// nameFrontend gives the frontend the name of the one that has its address already: the
 // name of another Service's, or its own.
-func (b *builder) named(f Frontend) Frontend {
+func (b *builder) nameFrontend(f Frontend) Frontend {
 	lb, _ := b.onBalancer()
 	for _, there := range lb.Frontends {
 		samePlace := !f.PublicIP.IsZero() && there.PublicIP == f.PublicIP ||
@@ -189,7 +189,7 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 // to a public IP that has another one.
 func (b *builder) tellOtherIP(ip *FoundIP, family corev1.IPFamily, by string) {
 	if wanted, asked := wantedIP(b.in, family); asked && (ip == nil || ip.Address != wanted.String()) {
-		b.tell(said(wantedBy(b.in, family), wanted.String(), "has no effect, because "+by+" says which public IP it is", "", annotations.Warning))
+		b.report(annotations.ProblemOf(wantedBy(b.in, family), wanted.String(), "has no effect, because "+by+" says which public IP it is", "", annotations.Warning))
 	}
 }
 

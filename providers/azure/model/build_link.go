@@ -18,7 +18,7 @@ func (b *builder) link() {
 		return
 	}
 	if !slices.Contains(b.families, corev1.IPv4Protocol) {
-		b.tell(linkCreateKey.Refusal(b.in.Values, "needs an IPv4 address, and the Service has none", ""))
+		b.report(linkCreateKey.Refusal(b.in.Values, "needs an IPv4 address, and the Service has none", ""))
 		return
 	}
 	i := slices.IndexFunc(b.entries.Frontends, isIPv4)
@@ -28,7 +28,7 @@ func (b *builder) link() {
 	frontend := b.entries.Frontends[i]
 	if b.in.Config.PoolType == PoolNodeIP && !b.linked(frontend.Name) {
 		// Source: learn.microsoft.com/azure/load-balancer/backend-pool-management, limitations.
-		b.tell(linkCreateKey.Refusal(b.in.Values, "needs pools of interfaces: Azure has no private link services on load balancers with pools of addresses (loadBalancerBackendPoolConfigurationType "+PoolNodeIP+")", ""))
+		b.report(linkCreateKey.Refusal(b.in.Values, "needs pools of interfaces: Azure has no private link services on load balancers with pools of addresses (loadBalancerBackendPoolConfigurationType "+PoolNodeIP+")", ""))
 		return
 	}
 	group := lower(cmp.Or(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
@@ -94,15 +94,15 @@ func (b *builder) isMyLink(t Tags) bool {
 func (b *builder) mayUse(l FoundLink, wanted string, said bool) bool {
 	switch details := linkDetails(b.in.Values); {
 	case !strings.EqualFold(l.Tags.Cluster(), b.cluster):
-		b.tell(linkCreateKey.Refusal(b.in.Values, "finds the private link service "+l.Name+" on the frontend, which this cluster did not make", ""))
+		b.report(linkCreateKey.Refusal(b.in.Values, "finds the private link service "+l.Name+" on the frontend, which this cluster did not make", ""))
 		return false
 	case !b.isMyLink(l.Tags):
 		if len(details) > 0 {
-			b.tell(annotations.Problem{Key: details[0].Key, Value: details[0].Raw, Message: "cannot be set, because the private link service on the frontend is another Service's", Legal: linkCreateKey.Name + " alone"})
+			b.report(annotations.Problem{Key: details[0].Key, Value: details[0].Raw, Message: "cannot be set, because the private link service on the frontend is another Service's", Legal: linkCreateKey.Name + " alone"})
 		}
 		return false
 	case said && !strings.EqualFold(l.Name, wanted):
-		b.tell(linkNameKey.Refusal(b.in.Values, "cannot change the name of the private link service "+l.Name, strconv.Quote(l.Name)))
+		b.report(linkNameKey.Refusal(b.in.Values, "cannot change the name of the private link service "+l.Name, strconv.Quote(l.Name)))
 		return false
 	}
 	return true

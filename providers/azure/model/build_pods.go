@@ -114,7 +114,7 @@ func outOfReach(nodes []string) annotations.Problems {
 	if len(nodes) == 0 {
 		return nil
 	}
-	return annotations.Problems{said("nodes", "", "have no internal address of the family of their pods: "+shortList(nodes)+", so these pods get no traffic", "", annotations.Warning)}
+	return annotations.Problems{annotations.ProblemOf("nodes", "", "have no internal address of the family of their pods: "+shortList(nodes)+", so these pods get no traffic", "", annotations.Warning)}
 }
 
 func locationOf(n nodeports.Node, family corev1.IPFamily) string {
@@ -132,7 +132,7 @@ func locationOf(n nodeports.Node, family corev1.IPFamily) string {
 func foundPodTrouble(in input, facts *Facts, have *stack.Stack) annotations.Problems {
 	var out annotations.Problems
 	fail := func(key, value, message string) {
-		out = append(out, said(key, value, message, "", annotations.Error))
+		out = append(out, annotations.ProblemOf(key, value, message, "", annotations.Error))
 	}
 	if facts.NoGateway {
 		fail("service gateway "+GatewayName, "", "does not exist in the resource group "+in.Config.Group+", so nothing can send to pods; AKS makes it with the cluster, and Berth never does")
@@ -193,7 +193,7 @@ func followPods(in input, have *stack.Stack) *stack.Stack {
 func validatePods(in input) annotations.Problems {
 	var out annotations.Problems
 	fail := func(key, value, message, legal string) {
-		out = append(out, said(key, value, message, legal, annotations.Error))
+		out = append(out, annotations.ProblemOf(key, value, message, legal, annotations.Error))
 	}
 	for _, k := range []struct{ key, value string }{
 		{"subscriptionId", in.Config.Subscription}, {"resourceGroup", in.Config.Group}, {"location", in.Config.Location}, {"vnetName", in.Config.VNet},
@@ -226,7 +226,7 @@ func validatePods(in input) annotations.Problems {
 func validatePodPorts(ports []nodeports.ServicePort) annotations.Problems {
 	var out annotations.Problems
 	fail := func(port, message, legal string) {
-		out = append(out, said("spec.ports", port, message, legal, annotations.Error))
+		out = append(out, annotations.ProblemOf("spec.ports", port, message, legal, annotations.Error))
 	}
 	if len(ports) == 0 {
 		fail("", "is empty, so there is nothing to serve", "at least one port")
@@ -261,10 +261,10 @@ func withoutEffectOnPods(in input) annotations.Problems {
 		if o.Key == idleKey.Name || o.Key == internalKey.Name {
 			continue
 		}
-		out = append(out, said(o.Key, "", "has no effect on load balancers of the SKU "+SKUService, "", annotations.Warning))
+		out = append(out, annotations.ProblemOf(o.Key, "", "has no effect on load balancers of the SKU "+SKUService, "", annotations.Warning))
 	}
 	if list := in.Service.Spec.LoadBalancerSourceRanges; len(list) > 0 {
-		out = append(out, said("spec.loadBalancerSourceRanges", strings.Join(list, ","),
+		out = append(out, annotations.ProblemOf("spec.loadBalancerSourceRanges", strings.Join(list, ","),
 			"has no effect on load balancers of the SKU "+SKUService+": clients that the security groups of the subnets let in reach the pods", "", annotations.Warning))
 	}
 	return out

@@ -66,7 +66,7 @@ func (b *builder) nodes() func(func(nodeports.Node) bool) {
 	if len(b.in.Config.Multi) == 0 {
 		return b.in.Backends.Nodes.All()
 	}
-	on := b.placed().on
+	on := b.shareOut().on
 	return func(yield func(nodeports.Node) bool) {
 		for n := range b.in.Backends.Nodes.All() {
 			if strings.EqualFold(on[n.Name], strings.TrimSuffix(lower(b.lb), suffixInternal)) && !yield(n) {
@@ -119,10 +119,10 @@ func (b *builder) machines(pool string) {
 
 func (b *builder) tellOut(unknown, out []string) {
 	if len(unknown) > 0 {
-		b.tell(said("nodes", "", "have machines that Azure does not know: "+shortList(unknown)+", so they get no traffic", "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", "have machines that Azure does not know: "+shortList(unknown)+", so they get no traffic", "", annotations.Warning))
 	}
 	if len(out) > 0 {
-		b.tell(said("nodes", "", "cannot join now: "+shortList(out), "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", "cannot join now: "+shortList(out), "", annotations.Warning))
 	}
 }
 

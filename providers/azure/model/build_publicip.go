@@ -57,7 +57,7 @@ func (b *builder) newPublicIP(group, name string, family corev1.IPFamily) {
 // Service or for another one that shares it.
 func (b *builder) managedIP(ip FoundIP, family corev1.IPFamily) {
 	if by := ip.DNSService; by != "" && by != ServiceKey(b.in.Owner) && b.dnsLabel() != nil {
-		b.tell(dnsKey.Refusal(b.in.Values, "cannot be set: the DNS label of "+ip.Name+" is that of "+by, ""))
+		b.report(dnsKey.Refusal(b.in.Values, "cannot be set: the DNS label of "+ip.Name+" is that of "+by, ""))
 		return
 	}
 	spec := PublicIP{Group: ip.Group, Name: ip.Name, Version: string(family), Tags: b.publicIPTags(withoutBinding(ip.Tags))}
@@ -67,9 +67,9 @@ func (b *builder) managedIP(ip FoundIP, family corev1.IPFamily) {
 			spec.IPTags = &tags
 		case b.mine(ip):
 			b.anew = true
-			b.tell(pipIPTagsKey.Warning(b.in.Values, "needs another public IP, since Azure cannot change IP tags: the address changes", ""))
+			b.report(pipIPTagsKey.Warning(b.in.Values, "needs another public IP, since Azure cannot change IP tags: the address changes", ""))
 		default:
-			b.tell(pipIPTagsKey.Warning(b.in.Values, "has no effect while others use the public IP "+ip.Name, ""))
+			b.report(pipIPTagsKey.Warning(b.in.Values, "has no effect while others use the public IP "+ip.Name, ""))
 		}
 	}
 	if had, ok := b.found(PublicIPKey(ip.Group, ip.Name)); ok {
@@ -107,7 +107,7 @@ func (b *builder) userIP(ip FoundIP) {
 
 func (b *builder) tellUnused(key *annotations.Key[Tags], ip FoundIP) {
 	if _, _, ok := key.Lookup(b.in.Values); ok {
-		b.tell(key.Warning(b.in.Values, "has no effect on "+ip.Name+", which is not made here", ""))
+		b.report(key.Warning(b.in.Values, "has no effect on "+ip.Name+", which is not made here", ""))
 	}
 }
 
@@ -126,7 +126,7 @@ func (b *builder) publicIPTags(found Tags) Tags {
 	maps.Copy(wanted, b.in.Config.Tags)
 	for k, v := range pipTagsKey.Get(b.in.Values) {
 		if marks(k, v) {
-			b.tell(pipTagsKey.Warning(b.in.Values, "sets "+k+", which says whose the public IP is: that one is left out", ""))
+			b.report(pipTagsKey.Warning(b.in.Values, "sets "+k+", which says whose the public IP is: that one is left out", ""))
 			continue
 		}
 		wanted.set(k, v)

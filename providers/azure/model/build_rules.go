@@ -151,7 +151,7 @@ func (b *builder) ownProbe(port nodeports.ServicePort, family corev1.IPFamily) P
 	}
 	p.Path = path
 	if guessed && from.Key == "" {
-		b.tell(said(fmt.Sprintf("appProtocol of port %d", port.Port), port.AppProtocol,
+		b.report(annotations.ProblemOf(fmt.Sprintf("appProtocol of port %d", port.Port), port.AppProtocol,
 			"makes the probe ask for "+path+" by "+protocol+", and nodes get no traffic unless that answers 200", "a path in "+probePathKey.Name+", or a protocol in "+probeProtocolKey.Name, annotations.Warning))
 	}
 	return p

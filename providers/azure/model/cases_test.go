@@ -166,7 +166,7 @@ func TestNothingHeld(t *testing.T) {
 		tn := c.tenant(c.service)
 		have := a.have(tn.in.Owner)
 		want, _, _ := build(tn.in, a.read(), have)
-		for _, h := range diff.Compare(want, matchFound(want, have), Rules(), book).Held {
+		for _, h := range diff.Compare(want, matchFound(want, have), Rules(), book).Blocked {
 			t.Errorf("%s: held by %s: %s: %s", c.Name, h.By, h.Step.ID, h.Why)
 		}
 	}

@@ -90,7 +90,7 @@ func (in LBMerge) run(found Object, b plan.Batch, left map[int]error) LBEdit {
 		g.refused[i] = err
 	}
 	if g.lb == nil {
-		g.lb = in.fresh()
+		g.lb = in.newBalancer()
 	}
 	for i, s := range b.Steps {
 		if s.ID.Action == plan.Delete && g.refused[i] == nil {
@@ -108,8 +108,8 @@ func (in LBMerge) run(found Object, b plan.Batch, left map[int]error) LBEdit {
 	return g.result()
 }
 
-// fresh is a load balancer with nothing in it.
-func (in LBMerge) fresh() Object {
+// newBalancer is a load balancer with nothing in it.
+func (in LBMerge) newBalancer() Object {
 	out := Object{"location": in.Config.Location, "sku": map[string]any{"name": "Standard"}, "properties": map[string]any{}}
 	if in.Config.ExtendedLocation.Name != "" {
 		out["extendedLocation"] = extendedLocation(in.Config)
@@ -174,7 +174,7 @@ func (g *lbMerge) writeEntries(s plan.Step, want Entries) error {
 			return fault.New(fault.Conflict, "load balancer %s: pool %s is gone", g.Name, pool)
 		}
 	}
-	names, err := g.place(base, want)
+	names, err := g.frontendNames(base, want)
 	if err != nil {
 		return err
 	}

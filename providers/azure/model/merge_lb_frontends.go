@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// place finds, for each wanted frontend, the name under which it will be: there
+// frontendNames finds, for each wanted frontend, the name under which it will be: there
 // is one frontend for one address, whoever made it. It changes nothing yet.
-func (g *lbMerge) place(base string, want Entries) (map[string]string, error) {
+func (g *lbMerge) frontendNames(base string, want Entries) (map[string]string, error) {
 	names := map[string]string{}
 	list := g.props().List(ListFrontends)
 	for _, f := range want.Frontends {
@@ -204,12 +204,12 @@ func (g *lbMerge) dropFrontends(s plan.Step, base string, had []Frontend, keep m
 		if !own && !was || usedByOthers(g.lb, name, "") {
 			return false
 		}
-		return own || BaseOf(name) != "" && !g.claimed(s, o)
+		return own || BaseOf(name) != "" && !g.wantedByOthers(s, o)
 	}))
 }
 
-// claimed tells whether another Service still wants the public IP of a frontend.
-func (g *lbMerge) claimed(s plan.Step, frontend Object) bool {
+// wantedByOthers tells whether another Service still wants the public IP of a frontend.
+func (g *lbMerge) wantedByOthers(s plan.Step, frontend Object) bool {
 	id := frontend.Ref("publicIPAddress")
 	if id == "" || g.batch.Claims == nil {
 		return false

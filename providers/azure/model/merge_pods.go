@@ -32,10 +32,10 @@ func ContainerBody(c Config, found Object, spec Container) Object {
 	}
 	p, id := o.Make("properties"), c.ContainerID(spec.Name)
 	frontend := Object{"name": containerFrontend, "properties": map[string]any{"publicIPAddress": IDObject(c.ContainerIPID(spec.PublicIP.To.Name))}}
-	p.SetList(ListFrontends, placed(p.List(ListFrontends), frontend, func(had Object) bool { return SameID(had.Ref("publicIPAddress"), frontend.Ref("publicIPAddress")) }))
+	p.SetList(ListFrontends, putPart(p.List(ListFrontends), frontend, func(had Object) bool { return SameID(had.Ref("publicIPAddress"), frontend.Ref("publicIPAddress")) }))
 	pools := p.List(ListPools)
 	for _, name := range spec.Pools {
-		pools = placed(pools, Object{"name": name, "properties": map[string]any{}}, func(Object) bool { return false })
+		pools = putPart(pools, Object{"name": name, "properties": map[string]any{}}, func(Object) bool { return false })
 	}
 	p.SetList(ListPools, pools)
 	var rules []Object
@@ -46,9 +46,9 @@ func ContainerBody(c Config, found Object, spec Container) Object {
 	return o
 }
 
-// placed puts a part where one of its name is, unless that one will do; else at
+// putPart puts a part where one of its name is, unless that one will do; else at
 // the end.
-func placed(list []Object, part Object, good func(Object) bool) []Object {
+func putPart(list []Object, part Object, good func(Object) bool) []Object {
 	i := Named(list, part.Text("name"))
 	switch {
 	case i < 0:

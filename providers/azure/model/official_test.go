@@ -62,8 +62,8 @@ func takeOver(t *testing.T, file string) {
 				break
 			}
 		}
-		if len(p.Held) > 0 || tn.problems.Errors() {
-			t.Errorf("%s: held %v, problems %s", tn.in.Service.Name, p.Held, cases.Told(tn.problems))
+		if len(p.Blocked) > 0 || tn.problems.Errors() {
+			t.Errorf("%s: held %v, problems %s", tn.in.Service.Name, p.Blocked, cases.Told(tn.problems))
 		}
 		var want, got []string
 		for _, at := range tn.in.Service.Status.LoadBalancer.Ingress {

@@ -23,7 +23,7 @@ func (b *builder) chosen() string {
 	may := b.mayBeOn()
 	if pinned, by := b.pinned(); by != "" {
 		if _, said, _ := configurationsKey.Lookup(b.in.Values); said.Key != "" {
-			b.tell(configurationsKey.Refusal(b.in.Values, "cannot be set together with an address or the name of a public IP", "one of them"))
+			b.report(configurationsKey.Refusal(b.in.Values, "cannot be set together with an address or the name of a public IP", "one of them"))
 		}
 		if pinned != "" && !ContainsFold(may, pinned) {
 			b.fail(by, "", "asks for an address on the load balancer "+pinned+", which the Service may not be on", "")
@@ -70,7 +70,7 @@ func (b *builder) full(name string) string {
 func (b *builder) tellUnknownNames() {
 	for _, n := range configurationsKey.Get(b.in.Values) {
 		if !ContainsFold(b.names(), n) {
-			b.tell(configurationsKey.Refusal(b.in.Values, "names "+n+", which the cloud configuration does not", strings.Join(b.names(), ", ")))
+			b.report(configurationsKey.Refusal(b.in.Values, "names "+n+", which the cloud configuration does not", strings.Join(b.names(), ", ")))
 		}
 	}
 }

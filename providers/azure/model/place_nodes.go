@@ -33,8 +33,8 @@ type placement struct {
 	nowhere []string
 }
 
-// placed shares the nodes out, once for each build.
-func (b *builder) placed() placement {
+// shareOut shares the nodes out, once for each build.
+func (b *builder) shareOut() placement {
 	if b.places != nil {
 		return *b.places
 	}
@@ -124,15 +124,15 @@ func (b *builder) tellPlaces() {
 	if len(b.in.Config.Multi) == 0 {
 		return
 	}
-	p := b.placed()
+	p := b.shareOut()
 	if len(p.nowhere) > 0 {
-		b.tell(said("nodes", "", "fit no load balancer of the cloud configuration: "+shortList(p.nowhere)+", so they get no traffic", "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", "fit no load balancer of the cloud configuration: "+shortList(p.nowhere)+", so they get no traffic", "", annotations.Warning))
 	}
 	for range b.nodes() {
 		return
 	}
 	if b.in.Backends.Nodes.Len() > 0 {
-		b.tell(said("nodes", "", "are all on other load balancers than "+b.lb+", so the Service has none", "", annotations.Warning))
+		b.report(annotations.ProblemOf("nodes", "", "are all on other load balancers than "+b.lb+", so the Service has none", "", annotations.Warning))
 	}
 }
 

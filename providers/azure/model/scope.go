@@ -200,8 +200,3 @@ func selectNodes(in input) nodeports.Filter {
 	}
 	return f
 }
-
-// said makes a problem about something else than an annotation.
-func said(key, value, message, legal string, severity annotations.Severity) annotations.Problem {
-	return annotations.Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
-}

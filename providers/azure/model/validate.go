@@ -21,7 +21,7 @@ func validate(in input) annotations.Problems {
 		out = append(out, kind.Judge(svc, in.Backends)...)
 	}
 	if in.Backends.Health.Source == nodeports.HealthMissing {
-		out = append(out, said("spec.healthCheckNodePort", "",
+		out = append(out, annotations.ProblemOf("spec.healthCheckNodePort", "",
 			"is 0 though spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be told from those with", "a port, which the API server allocates", annotations.Error))
 	}
 	return append(out, validateIP(in, svc)...)
@@ -37,18 +37,18 @@ func validateIP(in input, svc *corev1.Service) annotations.Problems {
 	}
 	a, err := netip.ParseAddr(strings.TrimSpace(text))
 	if err != nil {
-		return annotations.Problems{said(key, text, "is no address", "an IPv4 or IPv6 address", annotations.Error)}
+		return annotations.Problems{annotations.ProblemOf(key, text, "is no address", "an IPv4 or IPv6 address", annotations.Error)}
 	}
 	for _, f := range in.Backends.Families {
 		if nodeports.FamilyOf(a) != f {
 			continue
 		}
 		if by := addressKey(f); wantedBy(in, f) == by.Name && by.Get(in.Values).Unmap() != a.Unmap() {
-			return annotations.Problems{said(key, text, "has no effect, because "+by.Name+" says another address", "", annotations.Warning)}
+			return annotations.Problems{annotations.ProblemOf(key, text, "has no effect, because "+by.Name+" says another address", "", annotations.Warning)}
 		}
 		return nil
 	}
-	return annotations.Problems{said(key, text, fmt.Sprintf("is of a family that the Service does not have, so it has no effect; it has %v", in.Backends.Families), "", annotations.Warning)}
+	return annotations.Problems{annotations.ProblemOf(key, text, fmt.Sprintf("is of a family that the Service does not have, so it has no effect; it has %v", in.Backends.Families), "", annotations.Warning)}
 }
 
 // validateConfig names what is missing in the cloud configuration for this
@@ -57,7 +57,7 @@ func validateConfig(in input) annotations.Problems {
 	var out annotations.Problems
 	need := func(value, key string) {
 		if value == "" {
-			out = append(out, said(key+" of the cloud config", "", "is missing, and the Service needs it", "", annotations.Error))
+			out = append(out, annotations.ProblemOf(key+" of the cloud config", "", "is missing, and the Service needs it", "", annotations.Error))
 		}
 	}
 	need(in.Config.Subscription, "subscriptionId")
@@ -73,7 +73,7 @@ func validateConfig(in input) annotations.Problems {
 		need(in.Config.Security, "securityGroupName")
 	}
 	if strings.HasSuffix(lower(clusterName(in.Identity)), suffixInternal) {
-		out = append(out, said("--cluster-name", in.Cluster, `ends in "-internal", by which internal load balancers are known`, "another name", annotations.Error))
+		out = append(out, annotations.ProblemOf("--cluster-name", in.Cluster, `ends in "-internal", by which internal load balancers are known`, "another name", annotations.Error))
 	}
 	return out
 }

@@ -107,8 +107,8 @@ func (c *change) set(i int, o plan.Outcome) {
 	c.out[i] = o
 }
 
-// all gives every step that has no outcome of its own the same one.
-func (c *change) all(refused map[int]error, o plan.Outcome) {
+// setAll gives every step that has no outcome of its own the same one.
+func (c *change) setAll(refused map[int]error, o plan.Outcome) {
 	for i := range c.batch.Steps {
 		if err := refused[i]; err != nil {
 			c.set(i, plan.Failed(err))
@@ -127,8 +127,8 @@ func (c *change) one(step plan.Step) plan.Outcome {
 func verbs() kit.Verbs[*change] {
 	out := kit.Verbs[*change]{}
 	for kind, run := range map[stack.Kind]func(*kit.Change[*change]) plan.Outcome{
-		model.KindPublicIP: with((*change).writePublicIP), model.KindBinding: with((*change).writeBinding), model.KindLink: with((*change).writeLink), model.KindPolicy: with((*change).writePolicy),
-		model.KindContainer: with((*change).writeContainer), model.KindContainerIP: with((*change).writeContainerIP),
+		model.KindPublicIP: typed((*change).writePublicIP), model.KindBinding: typed((*change).writeBinding), model.KindLink: typed((*change).writeLink), model.KindPolicy: typed((*change).writePolicy),
+		model.KindContainer: typed((*change).writeContainer), model.KindContainerIP: typed((*change).writeContainerIP),
 	} {
 		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
 			out[kit.Verb{Kind: kind, Action: action}] = run
@@ -137,8 +137,8 @@ func verbs() kit.Verbs[*change] {
 	return out
 }
 
-// with is a verb that gets the step and its content.
-func with[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+// typed is a verb that gets the step and its content.
+func typed[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
 	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, c.Step, spec) })
 }
 
@@ -180,7 +180,7 @@ func (c *change) writeSecurity() {
 		return err
 	})
 	if err != nil {
-		c.all(refused, kit.Failed(err))
+		c.setAll(refused, kit.Failed(err))
 		return
 	}
 	for i, step := range c.batch.Steps {

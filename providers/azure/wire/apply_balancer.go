@@ -16,7 +16,7 @@ import (
 func (c *change) writeBalancer() {
 	name := c.balancer()
 	if err := c.learnFrontends(); err != nil {
-		c.all(nil, kit.Failed(err))
+		c.setAll(nil, kit.Failed(err))
 		return
 	}
 	var edit model.LBEdit
@@ -31,7 +31,7 @@ func (c *change) writeBalancer() {
 		return err
 	})
 	if err != nil {
-		c.all(edit.Refused, kit.Failed(err))
+		c.setAll(edit.Refused, kit.Failed(err))
 		return
 	}
 	pools := c.writePools(name, now)

@@ -161,7 +161,7 @@ func (c *change) writeBinding(step plan.Step, spec model.Binding) plan.Outcome {
 // unbind takes the Service off a public IP that stays because another Service wants
 // it. One that none wants is released as a whole, in the step of its own.
 func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
-	if spec.Service == "" || !c.claimed(step) {
+	if spec.Service == "" || !c.wantedByOthers(step) {
 		return gone()
 	}
 	_, err := c.editPublicIP(step.ID.Key, func(found model.Object) (model.Object, error) {
@@ -174,8 +174,8 @@ func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
 	return gone()
 }
 
-// claimed tells whether at this moment another Service wants the public IP.
-func (c *change) claimed(step plan.Step) bool {
+// wantedByOthers tells whether at this moment another Service wants the public IP.
+func (c *change) wantedByOthers(step plan.Step) bool {
 	key := step.ID.Key
 	key.Kind = model.KindPublicIP
 	entry := stack.Resource{Key: key, Ownership: stack.Shared, Spec: model.PublicIP{}}
@@ -198,7 +198,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	switch {
 	case err != nil:
 		return kit.Failed(err)
-	case last && !held && !c.claimed(step):
+	case last && !held && !c.wantedByOthers(step):
 		if err = c.remove(c.ctx, id); err == nil {
 			c.facts.forgetIP(step.ID.Key)
 		}

@@ -141,7 +141,7 @@ func (m *listMemory) end(mark int, read lists, at time.Time, whole bool) {
 	}
 	for _, w := range meanwhile {
 		if whole {
-			read, whole = read.with(w)
+			read, whole = read.merged(w)
 		}
 	}
 	if whole {
@@ -181,14 +181,14 @@ func (m *listMemory) enter(w write, at time.Time) {
 		m.writes = append(m.writes, w)
 	}
 	sure := false
-	if m.known, sure = m.known.with(w); !sure {
+	if m.known, sure = m.known.merged(w); !sure {
 		m.at = time.Time{}
 	}
 }
 
-// with is a copy of the lists after a write; false if that cannot be told: the write
+// merged is a copy of the lists after a write; false if that cannot be told: the write
 // was to a part of something else than a load balancer, or its end is not known.
-func (l lists) with(w write) (lists, bool) {
+func (l lists) merged(w write) (lists, bool) {
 	if w.apart {
 		return l.edited(w.edits), true
 	}

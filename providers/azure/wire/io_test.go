@@ -90,7 +90,7 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	for range 5 {
 		found := r.Read(release, svc)[0]
 		p := r.Draft(svc, release, found.Have, found.Facts)
-		if !p.Writes() && len(p.Held) == 0 {
+		if !p.Writes() && len(p.Blocked) == 0 {
 			return have, nil // what is only forgotten stays for others
 		}
 		plans = append(plans, cases.PlanText("azure", p))

@@ -111,9 +111,9 @@ func (w *sweep) look(ctx context.Context) error {
 	return err
 }
 
-// of returns the orphan of a base name. So much of the UID as is in the name gives
+// orphanOf returns the orphan of a base name. So much of the UID as is in the name gives
 // the same name again.
-func (w *sweep) of(base string) *orphan {
+func (w *sweep) orphanOf(base string) *orphan {
 	if w.found[base] == nil {
 		w.found[base] = &orphan{owner: stack.Owner{Name: base, UID: strings.TrimPrefix(base, "a")}}
 	}
@@ -137,7 +137,7 @@ func (w *sweep) balancers() {
 				if base == "" {
 					continue
 				}
-				o := w.of(base)
+				o := w.orphanOf(base)
 				if pool := model.PoolOf(part); list == model.ListRules && pool != "" && !model.IsClusterPool(w.cluster, pool) {
 					o.pools = append(o.pools, poolAt{lb, pool})
 				}
@@ -153,7 +153,7 @@ func (w *sweep) tagged() {
 	var alone []string
 	note := func(gone, bases []string) {
 		if len(gone) == 1 && len(bases) == 1 {
-			w.of(bases[0]).named(gone[0])
+			w.orphanOf(bases[0]).noteName(gone[0])
 			return
 		}
 		alone = append(alone, gone...)
@@ -166,7 +166,7 @@ func (w *sweep) tagged() {
 			}
 			name := f.BaseIn(w.cluster)
 			if base := w.gone(name); base != "" && len(f.Services) == 0 {
-				w.of(base) // see GivenUp
+				w.orphanOf(base) // see GivenUp
 				continue
 			}
 			gone := slices.DeleteFunc(slices.Clone(f.Services), func(s string) bool { return w.services[s] })
@@ -212,8 +212,8 @@ func (w *sweep) basesOn(frontend, name string) []string {
 // ofThis tells whether tags name this cluster.
 func (w *sweep) ofThis(t model.Tags) bool { return t.Cluster() != "" && t.OfCluster(w.cluster) }
 
-// named notes what a tag says of the Service's name.
-func (o *orphan) named(service string) {
+// noteName notes what a tag says of the Service's name.
+func (o *orphan) noteName(service string) {
 	if namespace, name, ok := strings.Cut(service, "/"); ok {
 		o.owner.Namespace, o.owner.Name = namespace, name
 	}
@@ -227,7 +227,7 @@ func (w *sweep) alone(service string) {
 		}
 	}
 	o := &orphan{}
-	o.named(service)
+	o.noteName(service)
 	if o.owner.Name != "" {
 		w.found[service] = o
 	}

@@ -8,6 +8,7 @@ import (
 
 	utilnet "k8s.io/utils/net"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -103,13 +104,13 @@ func (b *builder) staticIP(version string) (ipChoice, bool) {
 		r, ok := b.facts.reserved(func(r Reserved) bool { return r.Name == name })
 		switch {
 		case !ok:
-			b.tell(addressesKey.Warning(b.in.Values, "names "+name+", which is no reserved address of the region, so it is not used", "names of reserved addresses"))
+			b.report(addressesKey.Warning(b.in.Values, "names "+name+", which is no reserved address of the region, so it is not used", "names of reserved addresses"))
 		case r.IPVersion == version:
 			if wrong := b.unfit(r); wrong != "" {
-				b.tell(addressesKey.Refusal(b.in.Values, "names "+name+", which "+wrong, ""))
+				b.report(addressesKey.Refusal(b.in.Values, "names "+name+", which "+wrong, ""))
 			}
 			if asked := b.in.Service.Spec.LoadBalancerIP; version == VersionIPv4 && asked != "" && !sameIPs(asked, r.IP) {
-				b.tell(said("spec.loadBalancerIP", asked, "has no effect, because "+addressesKey.Name+" names "+name, "", warnLevel))
+				b.report(annotations.ProblemOf("spec.loadBalancerIP", asked, "has no effect, because "+addressesKey.Name+" names "+name, "", warnLevel))
 			}
 			return ipChoice{ip: r.IP, user: true}, true
 		}
@@ -140,7 +141,7 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 	ip := canonicalIP(text)
 	if ip == "" || isIPv6(ip) {
 		if version == VersionIPv4 {
-			b.tell(said("spec.loadBalancerIP", text, "is no IPv4 address", "an IPv4 address; reserved IPv6 addresses are named by "+addressesKey.Name, errorLevel))
+			b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is no IPv4 address", "an IPv4 address; reserved IPv6 addresses are named by "+addressesKey.Name, errorLevel))
 		}
 		return ipChoice{}, false
 	}
@@ -151,7 +152,7 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 	switch {
 	case ok && !b.ownAddress(r.Name):
 		if wrong := b.unfit(r); wrong != "" {
-			b.tell(said("spec.loadBalancerIP", text, "is reserved as "+r.Name+", which "+wrong, "", errorLevel))
+			b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is reserved as "+r.Name+", which "+wrong, "", errorLevel))
 		}
 		return ipChoice{ip: ip, user: true}, true
 	case ok, ip == b.liveIP(version):
@@ -160,14 +161,14 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 		b.checkInSubnet(text, ip)
 		return ipChoice{ip: ip}, true
 	}
-	b.tell(said("spec.loadBalancerIP", text, "is neither reserved in the region nor the address of this load balancer", "a reserved address of the project and region", errorLevel))
+	b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is neither reserved in the region nor the address of this load balancer", "a reserved address of the project and region", errorLevel))
 	return ipChoice{}, true
 }
 
 func (b *builder) checkInSubnet(text, ip string) {
 	s, known := b.facts.subnet(b.subnet)
 	if known && s.CIDR != "" && !within(ip, s.CIDR) {
-		b.tell(said("spec.loadBalancerIP", text, "is outside of the subnet "+s.Name, "an address of "+s.CIDR, errorLevel))
+		b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is outside of the subnet "+s.Name, "an address of "+s.CIDR, errorLevel))
 	}
 }
 
@@ -244,11 +245,11 @@ func (b *builder) ownAddress(name string) bool {
 	return slices.ContainsFunc(ruleKeys(), func(k string) bool { return b.names.rule(k) == name })
 }
 
-// hold wants an address of our own while rules that have an IP are made or
+// reserve wants an address of our own while rules that have an IP are made or
 // replaced: the IP goes back to Google as soon as nothing has it. Rules that get
 // one IP together need it as well. A live load balancer has no address: the IP
 // stays with its rules. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_address_manager.go.
-func (b *builder) hold(version string, choice ipChoice) {
+func (b *builder) reserve(version string, choice ipChoice) {
 	var making []stackResource
 	rules := 0
 	for _, r := range b.out.Of(RuleKind(b.scheme)) {

@@ -113,7 +113,7 @@ func (b *builder) found(k stack.Key) (stack.Resource, bool) {
 	return r, true
 }
 
-func (b *builder) tell(p ...annotations.Problem) { b.problems = append(b.problems, p...) }
+func (b *builder) report(p ...annotations.Problem) { b.problems = append(b.problems, p...) }
 
 func (b *builder) put(k stack.Key, spec stack.Spec) { b.out.Put(stack.Resource{Key: k, Spec: spec}) }
 
@@ -148,7 +148,7 @@ func (b *builder) internalSubnet() {
 		return
 	}
 	if b.facts.Legacy {
-		b.tell(internalSubnetKey.Warning(b.in.Values, "has no effect, because the network has no subnets", ""))
+		b.report(internalSubnetKey.Warning(b.in.Values, "has no effect, because the network has no subnets", ""))
 		return
 	}
 	b.subnet = b.in.Config.SubnetPath(name)
@@ -183,9 +183,9 @@ func (b *builder) checkSubnets() {
 	case path == "", !ok && len(b.facts.Subnets) == 1 && b.facts.Subnets[0].Path == b.facts.Subnet:
 		// Not asked for, or only the configured one may be read: the cloud will tell.
 	case !ok:
-		b.tell(said(b.subnetSource(), LastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), errorLevel))
+		b.report(annotations.ProblemOf(b.subnetSource(), LastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), errorLevel))
 	case b.hasIPv6() && (s.IPv6Access != access || s.StackType == "IPV4_ONLY"):
-		b.tell(said(b.subnetSource(), s.Name, "has no "+strings.ToLower(access)+" IPv6 range, which the Service needs; name another by "+subnetKeyV2.Name, "", errorLevel))
+		b.report(annotations.ProblemOf(b.subnetSource(), s.Name, "has no "+strings.ToLower(access)+" IPv6 range, which the Service needs; name another by "+subnetKeyV2.Name, "", errorLevel))
 	}
 }
 

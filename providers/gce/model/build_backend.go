@@ -69,7 +69,7 @@ func (b *builder) locality(old Backend) string {
 		if b.local {
 			return weighted
 		}
-		b.tell(weightedKey.Warning(b.in.Values, "has no effect with externalTrafficPolicy Cluster, where the number of pods does not matter", "externalTrafficPolicy Local"))
+		b.report(weightedKey.Warning(b.in.Values, "has no effect with externalTrafficPolicy Cluster, where the number of pods does not matter", "externalTrafficPolicy Local"))
 	}
 	if old.Locality == weighted {
 		return plain
@@ -93,7 +93,7 @@ func (b *builder) tracking(old Backend) *Tracking {
 	config := b.in.Service.Spec.SessionAffinityConfig
 	if affinity(b.in.Service) != affinityClientIP || config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil ||
 		*config.ClientIP.TimeoutSeconds < minStrongTimeout || *config.ClientIP.TimeoutSeconds > maxStrongTimeout {
-		b.tell(strongKey.Refusal(b.in.Values, "needs spec.sessionAffinity ClientIP with sessionAffinityConfig.clientIP.timeoutSeconds", "a timeout from 60 to 57600 seconds"))
+		b.report(strongKey.Refusal(b.in.Values, "needs spec.sessionAffinity ClientIP with sessionAffinityConfig.clientIP.timeoutSeconds", "a timeout from 60 to 57600 seconds"))
 		return nil
 	}
 	return &Tracking{Mode: trackPerSession, Strong: true, IdleTimeout: int64(*config.ClientIP.TimeoutSeconds)}

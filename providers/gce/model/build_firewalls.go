@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
@@ -71,7 +72,7 @@ func (b *builder) clientFirewall(version string) {
 		f.Destination = dest
 	}
 	if len(f.Sources) == 0 {
-		b.tell(said("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", warnLevel))
+		b.report(annotations.ProblemOf("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", warnLevel))
 		return
 	}
 	b.put(stack.Key{Kind: KindFirewall, Name: key}, f)

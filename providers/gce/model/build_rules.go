@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -94,7 +95,7 @@ func (b *builder) targetPool() {
 		Name: b.names.lb, Description: legacyDescription(ServiceName(b.in.Owner)), Affinity: affinity(b.in.Service),
 		Checks: []stack.Ref{b.check()}, Instances: b.poolInstances(),
 	})
-	b.hold(VersionIPv4, b.ips[VersionIPv4])
+	b.reserve(VersionIPv4, b.ips[VersionIPv4])
 	b.clientFirewalls()
 }
 
@@ -124,7 +125,7 @@ func (b *builder) internalIG() {
 		IPVersion: VersionIPv4, Protocol: b.protocol(), Ports: ports, Backend: stack.RefTo(key),
 		Network: b.facts.Network, Subnet: b.subnet, GlobalAccess: b.globalAccess(), Tier: TierPremium,
 	})
-	b.hold(VersionIPv4, b.ips[VersionIPv4])
+	b.reserve(VersionIPv4, b.ips[VersionIPv4])
 	b.clientFirewalls()
 }
 
@@ -137,7 +138,7 @@ func (b *builder) sharesBackend() bool {
 func (b *builder) globalAccess() bool {
 	yes := globalKey.Get(b.in.Values)
 	if yes && b.facts.Legacy {
-		b.tell(globalKey.Warning(b.in.Values, "has no effect, because the network has no subnets", ""))
+		b.report(globalKey.Warning(b.in.Values, "has no effect, because the network has no subnets", ""))
 		return false
 	}
 	return yes
@@ -154,11 +155,11 @@ func (b *builder) newer() {
 	b.put(key, b.newerBackend(b.check()))
 	if b.hasIPv4() {
 		b.rulesIPv4(stack.RefTo(key))
-		b.hold(VersionIPv4, b.ips[VersionIPv4])
+		b.reserve(VersionIPv4, b.ips[VersionIPv4])
 	}
 	if b.hasIPv6() {
 		b.ruleIPv6(stack.RefTo(key))
-		b.hold(VersionIPv6, b.ips[VersionIPv6])
+		b.reserve(VersionIPv6, b.ips[VersionIPv6])
 	}
 	b.clientFirewalls()
 }
@@ -219,7 +220,7 @@ func (b *builder) ruleIPv6(backend stack.Ref) {
 	}
 	if b.mixed() {
 		if old, ok := b.partial(); ok {
-			b.tell(said("spec.ports", "", "are of two protocols, but the IPv6 rule serves "+old.Protocol+" only; set enable-l3-default-forwarding-rule-for-netlb-mixed-protocol to have it replaced", "", warnLevel))
+			b.report(annotations.ProblemOf("spec.ports", "", "are of two protocols, but the IPv6 rule serves "+old.Protocol+" only; set enable-l3-default-forwarding-rule-for-netlb-mixed-protocol to have it replaced", "", warnLevel))
 			rule.Protocol, rule.Ports = old.Protocol, old.Ports
 		} else {
 			rule.Protocol, rule.Ports, key = protocolL3, Ports{All: true}, ruleL3IPv6

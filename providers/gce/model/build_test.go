@@ -83,7 +83,7 @@ func TestFollow(t *testing.T) {
 			if name == "tp-basic" {
 				return // the instance is still there
 			}
-			if len(p.Steps) == 0 || len(p.Held) > 0 {
+			if len(p.Steps) == 0 || len(p.Blocked) > 0 {
 				t.Errorf("a node has gone:\n%s", planText(p))
 			}
 		})

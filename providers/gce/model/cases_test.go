@@ -28,7 +28,7 @@ func onlyReleases(p plan.Plan) bool {
 			return false
 		}
 	}
-	return len(p.Held) == 0
+	return len(p.Blocked) == 0
 }
 
 // TestOrder: the order of nodes, ports and pods means nothing.

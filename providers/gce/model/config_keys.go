@@ -13,7 +13,7 @@ func (f *configFile) odd() annotations.Problems {
 	var out annotations.Problems
 	tell := func(key, value, message, legal string) {
 		if value != "" {
-			out = append(out, said(key, value, message, legal, annotations.Warning))
+			out = append(out, annotations.ProblemOf(key, value, message, legal, annotations.Warning))
 		}
 	}
 	const noUse = "has no effect on load balancers"
@@ -42,13 +42,13 @@ func strayKeys(text []byte) annotations.Problems {
 			name, _, _ := strings.Cut(strings.Trim(line, "[]"), " ")
 			section = strings.ToLower(name)
 			if _, ok := known[section]; !ok {
-				out = append(out, said("["+section+"]", "", "is an unknown section of the cloud configuration, so it has no effect", "", annotations.Warning))
+				out = append(out, annotations.ProblemOf("["+section+"]", "", "is an unknown section of the cloud configuration, so it has no effect", "", annotations.Warning))
 			}
 		default:
 			key, _, _ := strings.Cut(line, "=")
 			key = strings.ToLower(strings.TrimSpace(key))
 			if keys, ok := known[section]; ok && !slices.Contains(keys, key) {
-				out = append(out, said(key, "", "is an unknown key of the cloud configuration, so it has no effect", "", annotations.Warning))
+				out = append(out, annotations.ProblemOf(key, "", "is an unknown key of the cloud configuration, so it has no effect", "", annotations.Warning))
 			}
 		}
 	}
@@ -69,9 +69,4 @@ func knownKeys() map[string][]string {
 		out[strings.ToLower(section.Name)] = keys
 	}
 	return out
-}
-
-// said makes a problem about something else than an annotation.
-func said(key, value, message, legal string, severity annotations.Severity) annotations.Problem {
-	return annotations.Problem{Key: key, Value: value, Message: message, Legal: legal, Severity: severity}
 }

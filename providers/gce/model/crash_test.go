@@ -183,7 +183,7 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 			return first
 		}
 		last = p
-		if len(p.Held) > 0 {
+		if len(p.Blocked) > 0 {
 			s.t.Fatalf(c.Name+" round %d: held:\n%s", round, planText(p))
 		}
 		for i, step := range p.Steps {

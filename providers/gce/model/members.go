@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
@@ -74,7 +75,7 @@ func (b *builder) members() {
 // leftOut tells which nodes get no traffic, by name.
 func (b *builder) leftOut(nodes []string, why string) {
 	if len(nodes) > 0 {
-		b.tell(said("nodes", "", "get no traffic because they "+why+": "+shortList(nodes), "", warnLevel))
+		b.report(annotations.ProblemOf("nodes", "", "get no traffic because they "+why+": "+shortList(nodes), "", warnLevel))
 	}
 }
 
@@ -115,7 +116,7 @@ func (b *builder) findTags() {
 	b.tags = slices.Sorted(maps.Keys(tags))
 	switch {
 	case len(b.tags) > 0 && len(without) > 0:
-		b.tell(said("nodes", "", "have no network tag that their name begins with, so firewalls may not let traffic to them: "+shortList(without), "node-tags in the cloud configuration", warnLevel))
+		b.report(annotations.ProblemOf("nodes", "", "have no network tag that their name begins with, so firewalls may not let traffic to them: "+shortList(without), "node-tags in the cloud configuration", warnLevel))
 	case len(b.tags) == 0:
 		b.keepTags(without)
 	}
@@ -131,10 +132,10 @@ func (b *builder) keepTags(without []string) {
 		}
 	}
 	if len(b.nodes) > 0 {
-		b.tell(said("nodes", "", "have no network tag that their name begins with, so no firewall can be made for them: "+shortList(without), "node-tags in the cloud configuration", errorLevel))
+		b.report(annotations.ProblemOf("nodes", "", "have no network tag that their name begins with, so no firewall can be made for them: "+shortList(without), "node-tags in the cloud configuration", errorLevel))
 		return
 	}
-	b.tell(said("nodes", "", "are none yet, so their network tags are not known", "node-tags in the cloud configuration", errorLevel))
+	b.report(annotations.ProblemOf("nodes", "", "are none yet, so their network tags are not known", "node-tags in the cloud configuration", errorLevel))
 }
 
 // emptied tells whether the load balancer would lose its last members although
@@ -145,7 +146,7 @@ func (b *builder) emptied(left int) bool {
 }
 
 func (b *builder) tellKept(what string) {
-	b.tell(said("nodes", "", "that could stand behind the load balancer are none, although the cluster has nodes; those in the "+what+" stay there", "", warnLevel))
+	b.report(annotations.ProblemOf("nodes", "", "that could stand behind the load balancer are none, although the cluster has nodes; those in the "+what+" stay there", "", warnLevel))
 }
 
 // poolInstances are the members of a target pool: instances that exist in the

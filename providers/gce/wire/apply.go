@@ -22,7 +22,7 @@ const mergeTries = 3
 // of several Services that do the same to something shared become one call.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	out := make([]plan.Outcome, len(b.Steps))
-	for _, same := range alike(b) {
+	for _, same := range groupSame(b) {
 		lead := &change{s, kit.Change[*Session]{Session: s, Ctx: ctx, Batch: b, Step: b.Steps[same[0]], Same: same}}
 		for i, outcome := range lead.outcomes() {
 			out[same[i]] = outcome
@@ -31,9 +31,9 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	return out
 }
 
-// alike groups the steps of a batch, by index, that do the same to one resource.
+// groupSame groups the steps of a batch, by index, that do the same to one resource.
 // What is made comes first, and what is removed last.
-func alike(b plan.Batch) [][]int {
+func groupSame(b plan.Batch) [][]int {
 	type work struct {
 		owner   stack.Owner // zero for what is shared
 		key     stack.Key
@@ -106,7 +106,7 @@ func (c *change) oneForAll() plan.Outcome {
 	id := c.Step.ID
 	what := cmp.Or(contentOf(c.Step), fmt.Sprintf("%s %s %+v", id.Action, id.Part, c.Step.Target.Spec))
 	if id.Action == plan.Delete {
-		if c.claimed() {
+		if c.wantedByOthers() {
 			return plan.Outcome{}
 		}
 		what = string(plan.Delete)
@@ -133,9 +133,9 @@ func (c *change) call() plan.Outcome {
 
 func (c *change) shared() bool { return c.Step.Target.Ownership == stack.Shared }
 
-// claimed tells whether at this moment another Service wants the shared thing,
+// wantedByOthers tells whether at this moment another Service wants the shared thing,
 // which may have come since the plan was made.
-func (c *change) claimed() bool {
+func (c *change) wantedByOthers() bool {
 	return c.Batch.Claims != nil && slices.ContainsFunc(c.Same, func(i int) bool {
 		s := c.Batch.Steps[i]
 		return len(c.Batch.Claims.Others(s.ID.Owner, s.Target)) > 0
@@ -160,58 +160,58 @@ func (c *change) release() plan.Outcome {
 // steps at once; see changeMembers.
 func verbs() kit.Verbs[*change] {
 	return kit.Verbs[*change]{
-		{Kind: model.KindExternalRule, Action: plan.Create}: with(createRule),
-		{Kind: model.KindExternalRule, Action: plan.Update}: with(updateRule),
+		{Kind: model.KindExternalRule, Action: plan.Create}: typed(createRule),
+		{Kind: model.KindExternalRule, Action: plan.Update}: typed(updateRule),
 		{Kind: model.KindExternalRule, Action: plan.Delete}: alone(deleteRule),
-		{Kind: model.KindInternalRule, Action: plan.Create}: with(createRule),
-		{Kind: model.KindInternalRule, Action: plan.Update}: with(updateRule),
+		{Kind: model.KindInternalRule, Action: plan.Create}: typed(createRule),
+		{Kind: model.KindInternalRule, Action: plan.Update}: typed(updateRule),
 		{Kind: model.KindInternalRule, Action: plan.Delete}: alone(deleteRule),
-		{Kind: model.KindAddress, Action: plan.Create}:      with(createAddress),
+		{Kind: model.KindAddress, Action: plan.Create}:      typed(createAddress),
 		{Kind: model.KindAddress, Action: plan.Delete}:      alone(deleteAddress),
 
-		{Kind: model.KindPool, Action: plan.Create}:                     with(createPool),
+		{Kind: model.KindPool, Action: plan.Create}:                     typed(createPool),
 		{Kind: model.KindPool, Action: plan.Update, Part: "instances+"}: alone(addToPool),
 		{Kind: model.KindPool, Action: plan.Update, Part: "instances-"}: alone(removeFromPool),
 		{Kind: model.KindPool, Action: plan.Update, Part: "checks+"}:    alone(addPoolChecks),
 		{Kind: model.KindPool, Action: plan.Update, Part: "checks-"}:    alone(removePoolChecks),
 		{Kind: model.KindPool, Action: plan.Delete}:                     alone(deletePool),
 
-		{Kind: model.KindBackend, Action: plan.Create}:                   with(createBackend),
-		{Kind: model.KindBackend, Action: plan.Update}:                   with(updateBackend),
-		{Kind: model.KindBackend, Action: plan.Update, Part: "protocol"}: with(updateBackend),
+		{Kind: model.KindBackend, Action: plan.Create}:                   typed(createBackend),
+		{Kind: model.KindBackend, Action: plan.Update}:                   typed(updateBackend),
+		{Kind: model.KindBackend, Action: plan.Update, Part: "protocol"}: typed(updateBackend),
 		{Kind: model.KindBackend, Action: plan.Delete}:                   alone(deleteBackend),
 
-		{Kind: model.KindCheck, Action: plan.Create}:         with(createCheck),
-		{Kind: model.KindCheck, Action: plan.Update}:         with(updateCheck),
+		{Kind: model.KindCheck, Action: plan.Create}:         typed(createCheck),
+		{Kind: model.KindCheck, Action: plan.Update}:         typed(updateCheck),
 		{Kind: model.KindCheck, Action: plan.Delete}:         alone(deleteCheck),
-		{Kind: model.KindRegionalCheck, Action: plan.Create}: with(createRegionalCheck),
-		{Kind: model.KindRegionalCheck, Action: plan.Update}: with(updateRegionalCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Create}: typed(createRegionalCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Update}: typed(updateRegionalCheck),
 		{Kind: model.KindRegionalCheck, Action: plan.Delete}: alone(deleteRegionalCheck),
-		{Kind: model.KindHTTPCheck, Action: plan.Create}:     with(createHTTPCheck),
-		{Kind: model.KindHTTPCheck, Action: plan.Update}:     with(updateHTTPCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Create}:     typed(createHTTPCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Update}:     typed(updateHTTPCheck),
 		{Kind: model.KindHTTPCheck, Action: plan.Delete}:     alone(deleteHTTPCheck),
 
-		{Kind: model.KindGroup, Action: plan.Create}:                   with(createGroup),
+		{Kind: model.KindGroup, Action: plan.Create}:                   typed(createGroup),
 		{Kind: model.KindGroup, Action: plan.Delete}:                   alone(deleteGroup),
-		{Kind: model.KindNEG, Action: plan.Create}:                     with(createNEG),
+		{Kind: model.KindNEG, Action: plan.Create}:                     typed(createNEG),
 		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints+"}: alone(attachEndpoints),
 		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints-"}: alone(detachEndpoints),
 		{Kind: model.KindNEG, Action: plan.Delete}:                     alone(deleteNEG),
 
-		{Kind: model.KindFirewall, Action: plan.Create}:      with(createFirewall),
-		{Kind: model.KindFirewall, Action: plan.Update}:      with(updateFirewall),
+		{Kind: model.KindFirewall, Action: plan.Create}:      typed(createFirewall),
+		{Kind: model.KindFirewall, Action: plan.Update}:      typed(updateFirewall),
 		{Kind: model.KindFirewall, Action: plan.Delete}:      alone(deleteFirewall),
-		{Kind: model.KindCheckFirewall, Action: plan.Create}: with(createFirewall),
-		{Kind: model.KindCheckFirewall, Action: plan.Update}: with(updateFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Create}: typed(createFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Update}: typed(updateFirewall),
 		{Kind: model.KindCheckFirewall, Action: plan.Delete}: alone(deleteFirewall),
-		{Kind: model.KindDeny, Action: plan.Create}:          with(createFirewall),
-		{Kind: model.KindDeny, Action: plan.Update}:          with(updateFirewall),
+		{Kind: model.KindDeny, Action: plan.Create}:          typed(createFirewall),
+		{Kind: model.KindDeny, Action: plan.Update}:          typed(updateFirewall),
 		{Kind: model.KindDeny, Action: plan.Delete}:          alone(deleteFirewall),
 	}
 }
 
-// with is a verb that gets the content of the step.
-func with[T any](f func(*change, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+// typed is a verb that gets the content of the step.
+func typed[T any](f func(*change, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
 	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, spec) })
 }
 

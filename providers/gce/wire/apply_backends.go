@@ -61,7 +61,7 @@ func (c *change) viewOf(refs []stack.Ref) *view {
 }
 
 func (c *change) getBackend(name string) (*computepb.BackendService, error) {
-	return ask(c.Ctx, c.backendAPI.Get, &computepb.GetRegionBackendServiceRequest{Project: c.config.Project, Region: c.config.Region, BackendService: name})
+	return readCall(c.Ctx, c.backendAPI.Get, &computepb.GetRegionBackendServiceRequest{Project: c.config.Project, Region: c.config.Region, BackendService: name})
 }
 
 // updateBackend puts the fields that differ into the object as it is now and

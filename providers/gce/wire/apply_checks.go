@@ -52,7 +52,7 @@ func (c *change) checkMade(spec model.Check, err error, get func() (model.Check,
 func createCheck(c *change, spec model.Check) plan.Outcome {
 	err := tell(c.Ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: c.config.Project, HealthCheckResource: wireCheck(spec)})
 	return c.checkMade(spec, err, func() (model.Check, error) {
-		found, err := ask(c.Ctx, c.checkAPI.Get, &computepb.GetHealthCheckRequest{Project: c.config.Project, HealthCheck: spec.Name})
+		found, err := readCall(c.Ctx, c.checkAPI.Get, &computepb.GetHealthCheckRequest{Project: c.config.Project, HealthCheck: spec.Name})
 		return checkOf(found), err
 	})
 }
@@ -62,7 +62,7 @@ func createRegionalCheck(c *change, spec model.Check) plan.Outcome {
 		Project: c.config.Project, Region: c.config.Region, HealthCheckResource: wireCheck(spec),
 	})
 	return c.checkMade(spec, err, func() (model.Check, error) {
-		found, err := ask(c.Ctx, c.regionCheckAPI.Get, &computepb.GetRegionHealthCheckRequest{Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name})
+		found, err := readCall(c.Ctx, c.regionCheckAPI.Get, &computepb.GetRegionHealthCheckRequest{Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name})
 		return checkOf(found), err
 	})
 }
@@ -163,7 +163,7 @@ func (c *change) checksExist() (bool, error) {
 	it := c.checkAPI.AggregatedList(c.Ctx, &computepb.AggregatedListHealthChecksRequest{
 		Project: c.config.Project, Filter: filterOf([]string{checks[0].Name}),
 	}, readOptions()...)
-	err := all(it.Next, func(p compute.HealthChecksScopedListPair) {
+	err := eachComplete(it.Next, func(p compute.HealthChecksScopedListPair) {
 		ours := p.Key == scopeGlobal || p.Key == scopesRegions+c.config.Region
 		there = there || ours && len(p.Value.GetHealthChecks()) > 0
 	})

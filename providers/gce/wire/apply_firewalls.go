@@ -13,7 +13,7 @@ import (
 )
 
 func createFirewall(c *change, spec model.Firewall) plan.Outcome {
-	spec, err := c.placed(spec)
+	spec, err := c.withAddress(spec)
 	if err != nil {
 		return kit.Failed(err)
 	}
@@ -25,7 +25,7 @@ func createFirewall(c *change, spec model.Firewall) plan.Outcome {
 	err = tell(c.Ctx, c.Session, c.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: c.config.HostProject(), FirewallResource: f})
 	if c.shared() && fault.Is(err, fault.Exists) {
 		var found *computepb.Firewall
-		if found, err = ask(c.Ctx, c.firewallAPI.Get, &computepb.GetFirewallRequest{Project: c.config.HostProject(), Firewall: spec.Name}); err == nil {
+		if found, err = readCall(c.Ctx, c.firewallAPI.Get, &computepb.GetFirewallRequest{Project: c.config.HostProject(), Firewall: spec.Name}); err == nil {
 			spec = firewallOf(found)
 		}
 	}
@@ -62,9 +62,9 @@ func (c *change) proofOf(spec model.Firewall) stack.Proof {
 	return stack.Name
 }
 
-// placed puts in the IP of a forwarding rule that was not there when the plan was
+// withAddress puts in the IP of a forwarding rule that was not there when the plan was
 // made.
-func (c *change) placed(spec model.Firewall) (model.Firewall, error) {
+func (c *change) withAddress(spec model.Firewall) (model.Firewall, error) {
 	if spec.Destination.ID != "" || spec.Destination.IsZero() {
 		return spec, nil
 	}
@@ -77,7 +77,7 @@ func (c *change) placed(spec model.Firewall) (model.Firewall, error) {
 
 // updateFirewall patches the fields that differ.
 func updateFirewall(c *change, spec model.Firewall) plan.Outcome {
-	spec, err := c.placed(spec)
+	spec, err := c.withAddress(spec)
 	if err != nil {
 		return kit.Failed(err)
 	}

@@ -97,7 +97,7 @@ func removeFromPool(c *change) plan.Outcome {
 
 // removePresent reads the pool and removes what of the instances is in it.
 func (c *change) removePresent(instances []string) error {
-	found, err := ask(c.Ctx, c.poolAPI.Get, &computepb.GetTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPool: c.name()})
+	found, err := readCall(c.Ctx, c.poolAPI.Get, &computepb.GetTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPool: c.name()})
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}

@@ -190,7 +190,7 @@ func (c *change) asIPv6(a *computepb.Address, spec model.Address) {
 }
 
 func (c *change) readAddress(spec model.Address) plan.Outcome {
-	found, err := ask(c.Ctx, c.addressAPI.Get, &computepb.GetAddressRequest{Project: c.config.Project, Region: c.config.Region, Address: spec.Name})
+	found, err := readCall(c.Ctx, c.addressAPI.Get, &computepb.GetAddressRequest{Project: c.config.Project, Region: c.config.Region, Address: spec.Name})
 	if err != nil {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}

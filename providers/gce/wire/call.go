@@ -27,8 +27,8 @@ const (
 // method is a reading method of any of the library's clients.
 type method[R, A any] func(context.Context, *R, ...gax.CallOption) (*A, error)
 
-// ask makes a reading call. Errors are faults.
-func ask[R, A any](ctx context.Context, call method[R, A], request *R) (*A, error) {
+// readCall makes a reading call. Errors are faults.
+func readCall[R, A any](ctx context.Context, call method[R, A], request *R) (*A, error) {
 	out, err := call(ctx, request, readOptions()...)
 	return out, faultOf(err, kit.Reading)
 }
@@ -74,8 +74,10 @@ func each[T any](next func() (T, error), seen func(), use func(T)) error {
 	}
 }
 
-// all walks a list of which every page is complete.
-func all[T any](next func() (T, error), use func(T)) error { return each(next, func() {}, use) }
+// eachComplete walks a list of which every page is complete.
+func eachComplete[T any](next func() (T, error), use func(T)) error {
+	return each(next, func() {}, use)
+}
 
 // gatherer puts questions together: one call is under way at a time, and what is
 // asked meanwhile goes out together in the next one.
@@ -97,8 +99,8 @@ func gather[Q, A any](pause time.Duration, call func(context.Context, []Q) []A) 
 	return &gatherer[Q, A]{call: call, pause: pause}
 }
 
-// ask waits for the answer; an error is that nobody waits any longer.
-func (g *gatherer[Q, A]) ask(ctx context.Context, question Q) (A, error) {
+// await waits for the answer; an error is that nobody waits any longer.
+func (g *gatherer[Q, A]) await(ctx context.Context, question Q) (A, error) {
 	a := asked[Q, A]{question: question, answer: make(chan A, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, a)

@@ -169,7 +169,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		alive := []*corev1.Service{service(11, poolClass, nil)}
 		r.runEach(alive)
-		made, err := ask(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: "k8s-fw-" + model.LoadBalancerName(string(alive[0].UID))})
+		made, err := readCall(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: "k8s-fw-" + model.LoadBalancerName(string(alive[0].UID))})
 		if err != nil || len(made.GetTargetTags()) == 0 {
 			t.Fatal(made, err)
 		}
@@ -222,7 +222,7 @@ func TestOrphansShared(t *testing.T) {
 		pool := service(1, poolClass, nil)
 		r.runEach([]*corev1.Service{pool})
 		firewall := "k8s-" + r.Config.ClusterID + "-node-http-hc"
-		made, err := ask(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: firewall})
+		made, err := readCall(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: firewall})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,7 +111,7 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	have.Owner = cases.OwnerOf(svc)
 	for range 4 {
 		p := r.Draft(svc, release, have, found.Facts)
-		if len(p.Held) > 0 {
+		if len(p.Blocked) > 0 {
 			r.Fatalf("plan holds steps: %s", sessions.Steps(p))
 		}
 		if p.Empty() {
@@ -232,7 +232,7 @@ func (r *rig) groupNames() []string {
 	r.Helper()
 	var out []string
 	it := r.Session.groupAPI.AggregatedList(r.Context(), &computepb.AggregatedListInstanceGroupsRequest{Project: r.Config.Project})
-	err := all(it.Next, func(p compute.InstanceGroupsScopedListPair) {
+	err := eachComplete(it.Next, func(p compute.InstanceGroupsScopedListPair) {
 		for _, g := range p.Value.GetInstanceGroups() {
 			out = append(out, model.PathOf(g.GetSelfLink()))
 		}

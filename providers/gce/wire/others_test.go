@@ -103,11 +103,11 @@ func TestNewBesideAStranger(t *testing.T) {
 			t.Fatal(err)
 		}
 		res := loop.Run(t.Context(), d, nil)
-		held := slices.ContainsFunc(res.Draft.Plan.Held, func(h plan.Blocked) bool { return h.By == "proof" && h.Step.ID.Key.Kind == model.KindNEG })
+		held := slices.ContainsFunc(res.Draft.Plan.Blocked, func(h plan.Blocked) bool { return h.By == "proof" && h.Step.ID.Key.Kind == model.KindNEG })
 		if res.Err != nil || res.Clean || !held {
-			t.Errorf("error %v, clean %t, held %v", res.Err, res.Clean, res.Draft.Plan.Held)
+			t.Errorf("error %v, clean %t, held %v", res.Err, res.Clean, res.Draft.Plan.Blocked)
 		}
-		got, err := ask(t.Context(), r.Session.negAPI.Get, &computepb.GetNetworkEndpointGroupRequest{Project: r.Config.Project, Zone: zone, NetworkEndpointGroup: name})
+		got, err := readCall(t.Context(), r.Session.negAPI.Get, &computepb.GetNetworkEndpointGroupRequest{Project: r.Config.Project, Zone: zone, NetworkEndpointGroup: name})
 		if err != nil || got.GetDescription() != text || got.GetSize() != 0 {
 			t.Errorf("%v, the stranger's group is now %v", err, got)
 		}

@@ -134,7 +134,7 @@ func (s *Session) managedZones(ctx context.Context) ([]string, error) {
 	}
 	var out []string
 	it := s.placeAPI.zones.List(ctx, &computepb.ListZonesRequest{Project: s.config.Project, MaxResults: new(uint32(page))}, readOptions()...)
-	err := all(it.Next, func(z *computepb.Zone) {
+	err := eachComplete(it.Next, func(z *computepb.Zone) {
 		if model.LastOf(z.GetRegion()) == s.config.Region {
 			out = append(out, z.GetName())
 		}
@@ -167,7 +167,7 @@ func (s *Session) configuredSubnet(ctx context.Context) ([]*computepb.Subnetwork
 	if s.config.Subnet == "" {
 		return nil, nil
 	}
-	found, err := ask(ctx, s.placeAPI.subnets.Get, &computepb.GetSubnetworkRequest{
+	found, err := readCall(ctx, s.placeAPI.subnets.Get, &computepb.GetSubnetworkRequest{
 		Project: projectOf(s.config.Subnet), Region: s.config.Region, Subnetwork: model.LastOf(s.config.Subnet),
 	})
 	if fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) {
@@ -183,7 +183,7 @@ func (s *Session) listSubnets(ctx context.Context) ([]*computepb.Subnetwork, err
 	it := s.placeAPI.subnets.List(ctx, &computepb.ListSubnetworksRequest{
 		Project: s.config.HostProject(), Region: s.config.Region, Filter: &filter, MaxResults: new(uint32(page)),
 	}, readOptions()...)
-	err := all(it.Next, func(n *computepb.Subnetwork) {
+	err := eachComplete(it.Next, func(n *computepb.Subnetwork) {
 		if model.ProjectPathOf(n.GetNetwork()) == s.config.Network {
 			out = append(out, n)
 		}
@@ -307,7 +307,7 @@ func (s *Session) projectID(ctx context.Context, project string) (string, error)
 	if !number(project) {
 		return project, nil
 	}
-	p, err := ask(ctx, s.placeAPI.projects.Get, &computepb.GetProjectRequest{Project: project})
+	p, err := readCall(ctx, s.placeAPI.projects.Get, &computepb.GetProjectRequest{Project: project})
 	return p.GetName(), err
 }
 
@@ -318,7 +318,7 @@ func (s *Session) projectID(ctx context.Context, project string) (string, error)
 func (s *Session) findSubnet(ctx context.Context) error {
 	_, path, _ := strings.Cut(s.config.Network, "/")
 	project, _, _ := strings.Cut(path, "/")
-	network, err := ask(ctx, s.placeAPI.networks.Get, &computepb.GetNetworkRequest{Project: project, Network: model.LastOf(s.config.Network)})
+	network, err := readCall(ctx, s.placeAPI.networks.Get, &computepb.GetNetworkRequest{Project: project, Network: model.LastOf(s.config.Network)})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (s *Session) askPool(r stack.Resource, spec model.Pool) []judged {
 	var out []judged
 	for _, instance := range spec.Instances {
 		out = append(out, judged{of: r.Key, one: model.LastOf(instance), call: func(ctx context.Context) ([]*computepb.HealthStatus, error) {
-			a, err := ask(ctx, s.poolAPI.GetHealth, &computepb.GetHealthTargetPoolRequest{
+			a, err := readCall(ctx, s.poolAPI.GetHealth, &computepb.GetHealthTargetPoolRequest{
 				Project: s.config.Project, Region: s.config.Region, TargetPool: spec.Name,
 				InstanceReferenceResource: &computepb.InstanceReference{Instance: new(s.urlOf(instance))},
 			})
@@ -93,7 +93,7 @@ func (s *Session) askBackend(r stack.Resource, spec model.Backend, have *stack.S
 			continue
 		}
 		out = append(out, judged{of: of, call: func(ctx context.Context) ([]*computepb.HealthStatus, error) {
-			a, err := ask(ctx, s.backendAPI.GetHealth, &computepb.GetHealthRegionBackendServiceRequest{
+			a, err := readCall(ctx, s.backendAPI.GetHealth, &computepb.GetHealthRegionBackendServiceRequest{
 				Project: s.config.Project, Region: s.config.Region, BackendService: spec.Name,
 				ResourceGroupReferenceResource: &computepb.ResourceGroupReference{Group: new(s.urlOf(id))},
 			})

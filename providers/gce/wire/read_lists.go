@@ -18,7 +18,7 @@ func (r *read) listRules(names []string) error {
 	it := r.ruleAPI.List(r.ctx, &computepb.ListForwardingRulesRequest{
 		Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 	}, readOptions()...)
-	return all(it.Next, func(f *computepb.ForwardingRule) { r.forwarding[f.GetName()] = f })
+	return eachComplete(it.Next, func(f *computepb.ForwardingRule) { r.forwarding[f.GetName()] = f })
 }
 
 // mustSeeAllRules: a shared backend service that nothing in an answer refers to is
@@ -56,7 +56,7 @@ func (r *read) listAddresses([]string) error {
 func (s *Session) allAddresses(ctx context.Context) ([]*computepb.Address, error) {
 	var out []*computepb.Address
 	it := s.addressAPI.List(ctx, &computepb.ListAddressesRequest{Project: s.config.Project, Region: s.config.Region, MaxResults: new(uint32(page))}, readOptions()...)
-	err := all(it.Next, func(a *computepb.Address) { out = append(out, a) })
+	err := eachComplete(it.Next, func(a *computepb.Address) { out = append(out, a) })
 	return out, err
 }
 
@@ -67,7 +67,7 @@ func (r *read) listPools(names []string) error {
 		it := r.poolAPI.List(r.ctx, &computepb.ListTargetPoolsRequest{
 			Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 		}, readOptions()...)
-		return all(it.Next, func(p *computepb.TargetPool) { r.pools[p.GetName()] = p })
+		return eachComplete(it.Next, func(p *computepb.TargetPool) { r.pools[p.GetName()] = p })
 	}
 	it := r.poolAPI.AggregatedList(r.ctx, &computepb.AggregatedListTargetPoolsRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
@@ -90,7 +90,7 @@ func (r *read) listBackends(names []string) error {
 		it := r.backendAPI.List(r.ctx, &computepb.ListRegionBackendServicesRequest{
 			Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 		}, readOptions()...)
-		return all(it.Next, func(b *computepb.BackendService) { r.backends[b.GetName()] = b })
+		return eachComplete(it.Next, func(b *computepb.BackendService) { r.backends[b.GetName()] = b })
 	}
 	it := r.allBackendAPI.AggregatedList(r.ctx, &computepb.AggregatedListBackendServicesRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
@@ -150,7 +150,7 @@ func (r *read) listFirewalls(names []string) error {
 	it := r.firewallAPI.List(r.ctx, &computepb.ListFirewallsRequest{
 		Project: r.config.HostProject(), Filter: filterOf(names), MaxResults: new(uint32(page)),
 	}, readOptions()...)
-	return all(it.Next, func(f *computepb.Firewall) { r.firewalls[f.GetName()] = f })
+	return eachComplete(it.Next, func(f *computepb.Firewall) { r.firewalls[f.GetName()] = f })
 }
 
 func (r *read) listGroups(names []string) error {

@@ -121,7 +121,7 @@ type ruleAnswer struct {
 
 // newRule reads a forwarding rule that has just been made, for its IP.
 func (s *Session) newRule(ctx context.Context, name string) (*computepb.ForwardingRule, error) {
-	a, err := s.rules.ask(ctx, name)
+	a, err := s.rules.await(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s *Session) answerRules(ctx context.Context, names []string) []ruleAnswer 
 func (s *Session) readRules(ctx context.Context, names []string) (map[string]*computepb.ForwardingRule, error) {
 	out := map[string]*computepb.ForwardingRule{}
 	if len(names) == 1 {
-		f, err := ask(ctx, s.ruleAPI.Get, &computepb.GetForwardingRuleRequest{Project: s.config.Project, Region: s.config.Region, ForwardingRule: names[0]})
+		f, err := readCall(ctx, s.ruleAPI.Get, &computepb.GetForwardingRuleRequest{Project: s.config.Project, Region: s.config.Region, ForwardingRule: names[0]})
 		if err == nil {
 			out[names[0]] = f
 		}
@@ -150,6 +150,6 @@ func (s *Session) readRules(ctx context.Context, names []string) (map[string]*co
 	it := s.ruleAPI.List(ctx, &computepb.ListForwardingRulesRequest{
 		Project: s.config.Project, Region: s.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 	}, readOptions()...)
-	err := all(it.Next, func(f *computepb.ForwardingRule) { out[f.GetName()] = f })
+	err := eachComplete(it.Next, func(f *computepb.ForwardingRule) { out[f.GetName()] = f })
 	return out, err
 }

@@ -133,7 +133,7 @@ func (r *read) crowded(ctx context.Context, out map[string]string) error {
 	it := r.allBackendAPI.AggregatedList(ctx, &computepb.AggregatedListBackendServicesRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	err := all(it.Next, func(p compute.BackendServicesScopedListPair) {
+	err := eachComplete(it.Next, func(p compute.BackendServicesScopedListPair) {
 		for _, b := range p.Value.GetBackendServices() {
 			for _, backend := range b.GetBackends() {
 				path := model.PathOf(backend.GetGroup())

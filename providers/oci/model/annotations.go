@@ -65,8 +65,8 @@ func text(name, kind, group, doc, legal, example, fallback string, change annota
 	}
 }
 
-// named declares a key with the OCID of something that says where the load balancer is.
-func named(of annotations.Type[string], name, kind, doc, example, fallback string, change annotations.Change) *annotations.Key[string] {
+// ocidKey declares a key with the OCID of something that says where the load balancer is.
+func ocidKey(of annotations.Type[string], name, kind, doc, example, fallback string, change annotations.Change) *annotations.Key[string] {
 	k := text(name, kind, groupKind, doc, of.Legal(), example, fallback, change)
 	k.Forms[0].Type = of
 	return k
@@ -114,9 +114,9 @@ var (
 	}
 	internalKey        = flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation)
 	netInternalKey     = flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation)
-	subnetKey          = named(subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
-	secondSubnetKey    = named(subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation)
-	netSubnetKey       = named(subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	subnetKey          = ocidKey(subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	secondSubnetKey    = ocidKey(subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation)
+	netSubnetKey       = ocidKey(subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
 	assignedKey        = text(netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	assigned6Key       = text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	reservedKey        = reservedIPs()
@@ -139,7 +139,7 @@ func placeKeys() []annotations.Declaration {
 }
 
 func compartment() *annotations.Key[string] {
-	k := named(compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "compartment of the configuration", annotations.Replaced)
+	k := ocidKey(compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "compartment of the configuration", annotations.Replaced)
 	k.OnDelete = true
 	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
 	return k

@@ -115,7 +115,7 @@ func (b *builder) balancer() {
 	if there {
 		b.keep(&want, spec)
 	} else {
-		b.place(&want)
+		b.chooseSubnets(&want)
 		b.reserve(&want)
 	}
 	if b.problems.Errors() {
@@ -219,9 +219,9 @@ func subnetNameOf(in Input) string {
 	return subnetKey.Name
 }
 
-// place chooses the subnets of a new load balancer: a regional one is used alone.
+// chooseSubnets chooses the subnets of a new load balancer: a regional one is used alone.
 // Source: load_balancer.go (getOciLoadBalancerSubnets).
-func (b *builder) place(want *Balancer) {
+func (b *builder) chooseSubnets(want *Balancer) {
 	first, second := subnetsAsked(b.in)
 	name := subnetNameOf(b.in)
 	if first == "" {

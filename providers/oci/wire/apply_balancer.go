@@ -87,7 +87,7 @@ func balancerBody(c *change, p *product, spec model.Balancer) map[string]any {
 		case model.Listener:
 			listeners[part.Name] = listenerBody(p.Product, part, part.Set.To.Name)
 			if p.Name == model.NLB {
-				listeners[part.Name] = named(part.Name, listeners[part.Name])
+				listeners[part.Name] = withName(part.Name, listeners[part.Name])
 			}
 		case model.RuleSet:
 			ruleSets[part.Name] = map[string]any{"items": json.RawMessage(part.Items)}
@@ -129,8 +129,8 @@ func orEmpty(tags map[string]string) map[string]string {
 	return tags
 }
 
-// named is a document with its name in it.
-func named(name string, doc any) any {
+// withName is a document with its name in it.
+func withName(name string, doc any) any {
 	text, _ := json.Marshal(map[string]string{"name": name}) // texts always are JSON
 	return withRest(doc, string(text))
 }
@@ -174,7 +174,7 @@ func made(c *change, name string, spec stack.Spec, collection string, body any) 
 }
 
 func createSet(c *change, spec model.BackendSet) plan.Outcome {
-	return made(c, spec.Name, spec, "backendSets", named(spec.Name, backendSetBody(productOf(c).Product, spec)))
+	return made(c, spec.Name, spec, "backendSets", withName(spec.Name, backendSetBody(productOf(c).Product, spec)))
 }
 
 func updateSet(c *change, spec model.BackendSet) plan.Outcome {
@@ -182,7 +182,7 @@ func updateSet(c *change, spec model.BackendSet) plan.Outcome {
 }
 
 func createListener(c *change, spec model.Listener) plan.Outcome {
-	return made(c, spec.Name, spec, "listeners", named(spec.Name, listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set))))
+	return made(c, spec.Name, spec, "listeners", withName(spec.Name, listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set))))
 }
 
 func updateListener(c *change, spec model.Listener) plan.Outcome {

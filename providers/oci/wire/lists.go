@@ -134,7 +134,7 @@ func (s *Session) applyEntries(ctx context.Context, b plan.Batch, id string) []p
 			}
 		}
 		known = false
-		next, differs := l.with(b)
+		next, differs := l.merged(b)
 		if !differs {
 			return nil
 		}
@@ -170,9 +170,9 @@ func (s *Session) putList(ctx context.Context, l list) error {
 	return nil
 }
 
-// with is the list after a batch, and whether that is another one. A rule that is to go
+// merged is the list after a batch, and whether that is another one. A rule that is to go
 // stays if somebody has come to want it meanwhile.
-func (l list) with(b plan.Batch) (list, bool) {
+func (l list) merged(b plan.Batch) (list, bool) {
 	add, remove := map[model.Entry]bool{}, map[model.Entry]bool{}
 	for _, step := range b.Steps {
 		e, _ := step.Target.Spec.(model.Entry)

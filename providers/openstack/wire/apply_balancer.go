@@ -337,7 +337,7 @@ func (s *Session) alone(c *change, balancer string) error {
 	if balancer == "" || !s.config.Features.Tags {
 		return nil
 	}
-	text, err := s.users.of(c.Ctx, balancer)
+	text, err := s.users.describe(c.Ctx, balancer)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 
 // updateRules brings the rules of a group that is there to what is wanted.
 func updateRules(c *change, spec model.GroupRules) plan.Outcome {
-	id := first(c.Step.Target.ID, c.Parent())
+	id := firstNonBlank(c.Step.Target.ID, c.Parent())
 	found, err := listAll[rules.SecGroupRule](c.Ctx, c.Session, bucketNetwork, rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}), "security_group_rules")
 	if err == nil {
 		err = c.Session.writeRules(c.Ctx, id, found, spec.Rules)
@@ -114,7 +114,7 @@ func (s *Session) applyPorts(ctx context.Context, b plan.Batch) []plan.Outcome {
 	out, given := make([]plan.Outcome, len(b.Steps)), make([]string, len(b.Steps))
 	edits := map[string]*edit{}
 	for i, step := range b.Steps {
-		group := first(step.Target.ID, b.ID(step, stack.RefTo(step.Target.In)))
+		group := firstNonBlank(step.Target.ID, b.ID(step, stack.RefTo(step.Target.In)))
 		after := step.Target
 		after.ID, after.Proof = group, stack.Derived
 		out[i], given[i] = plan.Done(after), group

@@ -12,7 +12,7 @@ import (
 )
 
 func writeMembers(c *change, spec model.Members) plan.Outcome {
-	return c.Updated(spec, c.Session.putMembers(c.Ctx, balancerOf(c), first(c.Step.Target.ID, c.Parent()), spec))
+	return c.Updated(spec, c.Session.putMembers(c.Ctx, balancerOf(c), firstNonBlank(c.Step.Target.ID, c.Parent()), spec))
 }
 
 // memberBody is a member in a list that replaces all of a pool. What is left out of it

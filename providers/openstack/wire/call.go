@@ -150,18 +150,18 @@ const listFrom = 2
 
 // statuses asks how load balancers are, with one call for several.
 func (s *Session) statuses(ctx context.Context, ids []string) (map[string]string, error) {
-	return s.ask(ctx, ids, func(lb loadbalancers.LoadBalancer) string { return lb.ProvisioningStatus })
+	return s.lookUp(ctx, ids, func(lb loadbalancers.LoadBalancer) string { return lb.ProvisioningStatus })
 }
 
 // marks asks for the names and tags of load balancers, one on each line.
 func (s *Session) marks(ctx context.Context, ids []string) (map[string]string, error) {
-	return s.ask(ctx, ids, func(lb loadbalancers.LoadBalancer) string {
+	return s.lookUp(ctx, ids, func(lb loadbalancers.LoadBalancer) string {
 		return strings.Join(append([]string{lb.Name}, lb.Tags...), "\n")
 	})
 }
 
-// ask learns something of load balancers; one that is not there has nothing.
-func (s *Session) ask(ctx context.Context, ids []string, what func(loadbalancers.LoadBalancer) string) (map[string]string, error) {
+// lookUp learns something of load balancers; one that is not there has nothing.
+func (s *Session) lookUp(ctx context.Context, ids []string, what func(loadbalancers.LoadBalancer) string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(ids) < listFrom {
 		for _, id := range ids {

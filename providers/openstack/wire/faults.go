@@ -50,7 +50,7 @@ func refusal(status int, header http.Header, body []byte) kit.Refusal {
 	_ = json.Unmarshal(body, &said) // what is no JSON says nothing more than the status
 	r := kit.Refusal{
 		Status: status, Code: said.NeutronError.Type,
-		Text: first(said.FaultString, said.NeutronError.Message, said.Error.Message, said.Description, http.StatusText(status)),
+		Text: firstNonBlank(said.FaultString, said.NeutronError.Message, said.Error.Message, said.Description, http.StatusText(status)),
 	}
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
 		r.After = time.Duration(seconds) * time.Second

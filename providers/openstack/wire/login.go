@@ -66,11 +66,11 @@ func options(l model.Login) (gophercloud.AuthOptions, gophercloud.EndpointOpts) 
 		IdentityEndpoint: l.AuthURL, UserID: l.UserID, Username: l.Username, Password: l.Password, TenantID: l.TenantID, TenantName: l.TenantName,
 		TokenID: l.Token, ApplicationCredentialID: l.CredentialID, ApplicationCredentialName: l.CredentialName, ApplicationCredentialSecret: l.CredentialSecret,
 	}
-	auth.DomainID, auth.DomainName = first(l.UserDomainID, l.DomainID), first(l.UserDomainName, l.DomainName)
+	auth.DomainID, auth.DomainName = firstNonBlank(l.UserDomainID, l.DomainID), firstNonBlank(l.UserDomainName, l.DomainName)
 	if auth.DomainID != "" {
 		auth.DomainName = ""
 	}
-	projectDomainID, projectDomain := first(l.TenantDomainID, l.DomainID), first(l.TenantDomainName, l.DomainName)
+	projectDomainID, projectDomain := firstNonBlank(l.TenantDomainID, l.DomainID), firstNonBlank(l.TenantDomainName, l.DomainName)
 	if l.CredentialID == "" && l.CredentialName == "" && (l.TenantID != "" || l.TenantName != "") {
 		auth.Scope = &gophercloud.AuthScope{ProjectID: l.TenantID}
 		if l.TenantID == "" {
@@ -80,12 +80,12 @@ func options(l model.Login) (gophercloud.AuthOptions, gophercloud.EndpointOpts) 
 			}
 		}
 	}
-	return auth, gophercloud.EndpointOpts{Region: l.Region, Availability: gophercloud.Availability(first(l.EndpointType, "public"))}
+	return auth, gophercloud.EndpointOpts{Region: l.Region, Availability: gophercloud.Availability(firstNonBlank(l.EndpointType, "public"))}
 }
 
 // fromClouds takes the login from clouds.yaml.
 func fromClouds(l model.Login) (gophercloud.AuthOptions, gophercloud.EndpointOpts, *tls.Config, error) {
-	opts := []clouds.ParseOption{clouds.WithCloudName(first(l.Cloud, os.Getenv("OS_CLOUD")))}
+	opts := []clouds.ParseOption{clouds.WithCloudName(firstNonBlank(l.Cloud, os.Getenv("OS_CLOUD")))}
 	if l.CloudsFile != "" {
 		opts = append(opts, clouds.WithLocations(l.CloudsFile))
 	}
@@ -124,7 +124,8 @@ func transportOf(l model.Login) (*http.Transport, error) {
 	return t, nil
 }
 
-func first(texts ...string) string {
+// firstNonBlank returns the first of the texts that says something; empty if none does.
+func firstNonBlank(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {
 			return t

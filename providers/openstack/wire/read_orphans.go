@@ -40,7 +40,7 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 	for _, lb := range lbs {
 		for _, mark := range append([]string{lb.Name}, lb.Tags...) {
 			if o, ok := model.OwnerOf(mark, s.cluster); ok && !m.alive(o) {
-				m.of(s, o).Places[model.IDKey()] = lb.ID
+				m.identityOf(s, o).Places[model.IDKey()] = lb.ID
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 		case m.alive(o): // of a Service that was deleted, and made anew under its name
 			out = append(out, providers.Scope{Owner: o, Own: []providers.Lookup{{Kind: model.KindGroup, By: model.ByName, Value: g.Name}}})
 		default:
-			m.of(s, o).Owner.UID = o.UID
+			m.identityOf(s, o).Owner.UID = o.UID
 		}
 	}
 	for _, id := range m.dead {
@@ -73,7 +73,7 @@ func (m marks) alive(o stack.Owner) bool {
 	return slices.ContainsFunc(m.live.Services, func(l stack.Owner) bool { return l.Namespace == o.Namespace && l.Name == o.Name })
 }
 
-func (m marks) of(s *Session, o stack.Owner) *providers.Identity[model.Config] {
+func (m marks) identityOf(s *Session, o stack.Owner) *providers.Identity[model.Config] {
 	id := m.dead[o.String()]
 	if id == nil {
 		id = &providers.Identity[model.Config]{Owner: o, Cluster: s.cluster, Config: s.config, Places: map[string]string{}}

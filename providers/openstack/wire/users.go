@@ -29,8 +29,8 @@ type seen struct {
 	at    time.Time
 }
 
-// of returns the name and the tags of a load balancer, one on each line.
-func (u *users) of(ctx context.Context, balancer string) (string, error) {
+// describe returns the name and the tags of a load balancer, one on each line.
+func (u *users) describe(ctx context.Context, balancer string) (string, error) {
 	u.mu.Lock()
 	last, known := u.known[balancer]
 	delete(u.known, balancer) // it is for one more question

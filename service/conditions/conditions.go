@@ -1,4 +1,4 @@
-package verdict
+package conditions
 
 import (
 	"fmt"
@@ -99,9 +99,9 @@ func Programmed(result reconcile.Result) status.Condition {
 	case result.Err != nil:
 		return Failed(result.Err)
 	case result.Kept():
-		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Held))
-	case len(draft.Plan.Held) > 0:
-		return Held(draft.Plan.Held)
+		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked))
+	case len(draft.Plan.Blocked) > 0:
+		return Held(draft.Plan.Blocked)
 	case draft.Problems.Errors():
 		return status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")
 	case result.Waits && !onlyGates(result):

@@ -1,4 +1,4 @@
-// Package verdict says what a run comes to, in the words that a Service carries:
+// Package conditions says what a run comes to, in the words that a Service carries:
 // its conditions, and the texts of events.
 //
 // Our own loop and the stock one write them at different moments and on different
@@ -6,4 +6,4 @@
 // writes nothing.
 //
 // Start with Accepted and Programmed.
-package verdict
+package conditions

@@ -1,4 +1,4 @@
-package verdict
+package conditions
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ func Obstacles(result reconcile.Result) string {
 	if result.Err != nil {
 		text = append(text, Steady(result.Err))
 	}
-	if held := HeldText(result.Draft.Plan.Held); held != "" {
+	if held := HeldText(result.Draft.Plan.Blocked); held != "" {
 		text = append(text, held)
 	}
 	return strings.Join(text, "; ")

@@ -1,4 +1,4 @@
-package verdict
+package conditions
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func resultOf(d reconcile.Draft, results ...engine.Result) reconcile.Result {
 }
 
 func heldBy(by plan.BlockedBy) reconcile.Draft {
-	return reconcile.Draft{Plan: plan.Plan{Held: []plan.Blocked{{Step: step(0), By: by, Why: "why"}}}}
+	return reconcile.Draft{Plan: plan.Plan{Blocked: []plan.Blocked{{Step: step(0), By: by, Why: "why"}}}}
 }
 
 func failure(m fault.Meaning) engine.Result {
