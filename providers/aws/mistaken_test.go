@@ -61,3 +61,19 @@ func TestFoundOut(t *testing.T) {
 	props.FoundOut(t, freshController, controllerService("lbc-tls", tls, nil), policy, "nowhere")
 	props.FoundOut(t, freshController, controllerService("lbc-listed", listed, nil), lists, "pl-0123456789abcdef0")
 }
+
+// TestFoundOutAmid: the same where the ports become other ones in the same change.
+func TestFoundOutAmid(t *testing.T) {
+	credentials(t)
+	const cert = prefix + "aws-load-balancer-ssl-cert"
+	nowhere := certificates + "0"
+	tls := map[string]string{"aws-load-balancer-ssl-cert": certificate}
+	nlb := map[string]string{"aws-load-balancer-type": "nlb"}
+	managed := fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n")
+	props.FoundOutAmid(t, fresh(""), service("clb", nil, nil), cert, nowhere, certificate)
+	props.FoundOutAmid(t, fresh(""), service("clb-tls", tls, nil), cert, nowhere, certificate)
+	props.FoundOutAmid(t, fresh(""), service("nlb", nlb, nil), cert, nowhere, certificate)
+	props.FoundOutAmid(t, managed, service("nlb-managed", nlb, nil), cert, nowhere, certificate)
+	props.FoundOutAmid(t, freshController, controllerService("lbc", nil, nil), cert, nowhere, certificate)
+	props.FoundOutAmid(t, freshController, controllerService("lbc-tls", tls, nil), cert, nowhere, certificate)
+}

@@ -13,22 +13,34 @@ const each = 8
 
 // edges adds the orders of the rule table.
 func (c *comparison) edges() {
-	for _, e := range c.rules.Edges {
-		first := group{}
-		for i := range c.steps {
-			if c.leads(e, i) {
-				first.steps = append(first.steps, i)
+	for _, soft := range []bool{false, true} {
+		for _, e := range c.rules.Edges {
+			if e.Soft == soft {
+				c.edge(e)
 			}
 		}
-		if len(first.steps) == 0 {
-			continue
+	}
+}
+
+func (c *comparison) edge(e Edge) {
+	first := group{}
+	for i := range c.steps {
+		if c.leads(e, i) {
+			first.steps = append(first.steps, i)
 		}
-		related := c.related(e, &first)
-		for i, s := range c.steps {
-			if e.Then.matches(s) && !c.isAwaited(i) {
-				for _, g := range related(i) {
-					c.putBehind(i, g)
-				}
+	}
+	if len(first.steps) == 0 {
+		return
+	}
+	needed := make([]bool, len(c.steps))
+	if e.Soft {
+		needed = plan.NewGraph(c.steps).Before(first.steps)
+	}
+	related := c.related(e, &first)
+	for i, s := range c.steps {
+		if e.Then.matches(s) && !c.isAwaited(i) && !needed[i] {
+			for _, g := range related(i) {
+				c.putBehind(i, g)
 			}
 		}
 	}

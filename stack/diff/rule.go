@@ -115,7 +115,10 @@ type Edge struct {
 	First, Then Match
 	// Same restricts the edge to pairs of which one resource is In the other or
 	// both are In the same one.
-	Same   bool
+	Same bool
+	// Soft edges give way to all other needs: a second step that one of the first ones
+	// needs already is not behind them.
+	Soft   bool
 	Reason string
 }
 

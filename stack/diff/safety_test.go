@@ -169,6 +169,24 @@ func TestEdges(t *testing.T) {
 	})
 }
 
+// TestSoftEdge: what a creation needs to be gone is not behind it, nor behind another one.
+func TestSoftEdge(t *testing.T) {
+	at := func(name, slot string) stack.Resource {
+		r := owned(key("a", name), stack.Key{}, address{})
+		r.Slot = slot
+		return r
+	}
+	soft := func(r *diff.Rules) {
+		r.Kinds["a"] = diff.Rule{}
+		r.Edges = []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "a"}, Then: diff.Match{Action: plan.Delete, Kind: "a"}, Soft: true, Reason: "test"}}
+	}
+	runCompare(t, map[string]compareCase{
+		"behind": {want: wish(at("1", "x")), have: found(at("2", "y")), rules: soft, plan: []string{"create a/1", "delete a/2 <- create a/1"}},
+		"not what is in the place": {want: wish(at("1", "x"), at("3", "z")), have: found(at("2", "x"), at("4", "z")), rules: soft,
+			plan: []string{"delete a/2", "create a/1 <- delete a/2", "delete a/4", "create a/3 <- delete a/4"}},
+	})
+}
+
 func TestWhyNamesTheUsers(t *testing.T) {
 	l := knowing(map[string][]string{"b": {"80"}, "c": {"80"}, "d": {"80"}, "e": {"80"}, "f": {"80"}})
 	p := diff.Compare(wish(), found(ruleFor("80")), toyRules(), l)

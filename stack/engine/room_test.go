@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -76,4 +77,37 @@ func TestStepsOfACallTakeOneRoom(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRoom: what is wanted no more goes although what was to come before does not fit; what
+// serves until another one is there stays, and so does what only hangs on something else.
+func TestRoom(t *testing.T) {
+	o := owner(1)
+	full := map[string]plan.Outcome{"new": failed(fault.Quota)}
+	remove := func(name string, reason plan.Reason, needs ...plan.StepID) plan.Step {
+		s := step(o, name)
+		s.ID.Action, s.Reason, s.Needs = plan.Delete, reason, needs
+		return s
+	}
+	created := step(o, "new")
+	hanging := step(o, "hanging", "new")
+	replaced := remove("replaced", plan.Replaced, created.ID)
+	replaced.Pair = plan.Pair{Create: created.ID, Delete: replaced.ID, Order: plan.CreateFirst}
+	for name, tc := range map[string]struct {
+		step   plan.Step
+		faults map[string]plan.Outcome
+		want   State
+	}{
+		"unwanted":                   {remove("old", plan.Unwanted, created.ID), full, Done},
+		"refused for another reason": {remove("old", plan.Unwanted, created.ID), map[string]plan.Outcome{"new": failed(fault.Invalid)}, Skipped},
+		"replaced":                   {replaced, full, Skipped},
+		"behind what hangs on it":    {remove("old", plan.Unwanted, hanging.ID), full, Skipped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(answers(tc.faults), nil, Options{}).Run(t.Context(), planOf(created, hanging, tc.step), nil, nil)
+			if got := states(r)[tc.step.ID.Key.Name]; got != tc.want {
+				t.Errorf("it is %s, want %s", got, tc.want)
+			}
+		})
+	}
 }

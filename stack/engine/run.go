@@ -22,6 +22,7 @@ type run struct {
 	open      []int          // by node of the graph: how many of its needs are not done
 	blocked   []*Result      // by node: the first of its needs that ended otherwise
 	results   []*Result      // by step; nil: not ended
+	causes    []*Result      // by step that has not run: what ended otherwise in the end
 	ready     []int          // steps that can start, in the order of the plan
 	calls     map[string]int // steps in flight, by call
 	completed chan completion
@@ -48,6 +49,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		open:      make([]int, len(graph.Needs)),
 		blocked:   make([]*Result, len(graph.Needs)),
 		results:   make([]*Result, len(p.Steps)),
+		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
 		completed: make(chan completion, len(p.Steps)),
 		have:      known,
@@ -133,14 +135,22 @@ func (r *run) callOf(i int) string {
 	return "\x00" + strconv.Itoa(i)
 }
 
-// makesRoom tells whether the step removes members from a set that was too full
-// to add the new ones first. Those are added by the next run.
-func makesRoom(s plan.Step, blocker Result) bool {
-	if blocker.State != Failed || !fault.Is(blocker.Outcome.Err, fault.Quota) || s.ID.Key != blocker.Step.ID.Key {
+// makesRoom tells whether the step, which is behind another one, removes members from a
+// set that was too full to add the new ones first, or something unwanted of a kind of
+// which no more fit. The next run adds them.
+func makesRoom(s plan.Step, because, cause *Result) bool {
+	if cause.State != Failed || !fault.Is(cause.Outcome.Err, fault.Quota) {
+		return false
+	}
+	unwanted := s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
+	if unwanted && because == cause && cause.Step.ID.Action == plan.Create && s.ID.Key.Kind == cause.Step.ID.Key.Kind {
+		return true
+	}
+	if s.ID.Key != cause.Step.ID.Key {
 		return false
 	}
 	adds, removes := false, false
-	for _, added := range blocker.Step.Changes {
+	for _, added := range cause.Step.Changes {
 		for _, removed := range s.Changes {
 			adds = adds || added.Field == removed.Field && len(added.Added) > 0
 			removes = removes || added.Field == removed.Field && len(removed.Removed) > 0
@@ -195,32 +205,41 @@ func (r *run) conclude(i int, res Result) {
 // end notes how a step ended, and what that means for those behind it.
 func (r *run) end(i int, res Result) {
 	r.results[i] = &res
+	cause := &res
+	if r.causes[i] != nil {
+		cause = r.causes[i]
+	}
 	for _, behind := range r.graph.Needed[i] {
-		if res.State == Done || behind < r.graph.Steps && makesRoom(r.steps[behind], res) {
+		if res.State == Done {
 			r.nearer(behind)
 		} else {
-			r.block(behind, &res)
+			r.block(behind, &res, cause)
 		}
 	}
 }
 
 // block ends a step that cannot run because of another one, or all behind a
-// barrier. Behind a step that waits, they wait too; behind a failed one they are
-// skipped.
-func (r *run) block(node int, because *Result) {
+// barrier, unless it makes room for what has failed in the end. Behind a step that
+// waits, they wait too; behind a failed one they are skipped.
+func (r *run) block(node int, because, cause *Result) {
+	if node < r.graph.Steps && makesRoom(r.steps[node], because, cause) {
+		r.nearer(node)
+		return
+	}
 	if r.blocked[node] != nil {
 		return
 	}
 	r.blocked[node] = because
 	if node >= r.graph.Steps {
 		for _, behind := range r.graph.Needed[node] {
-			r.block(behind, because)
+			r.block(behind, because, cause)
 		}
 		return
 	}
 	if r.results[node] != nil {
 		return
 	}
+	r.causes[node] = cause
 	state := Skipped
 	if because.State == Waiting {
 		state = Waiting

@@ -1,6 +1,8 @@
 package props
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 )
 
 // Mistaken checks what becomes of a Service whose annotation gets a value that names
@@ -90,4 +93,75 @@ func (p *process) told(svc *corev1.Service, m mistake) {
 			p.t.Errorf("a writing call for a mistake: %s, %s", e.Operation, e.Code)
 		}
 	}
+}
+
+// FoundOutAmid is FoundOut for a name that comes together with other ports: nothing of the
+// old ones goes, neither by the process that has served the Service nor by a new one, until
+// the name is one that the cloud has.
+func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
+	virtually(t, c.Name+" "+key, func(t *testing.T) {
+		s := fresh(t)
+		served := begin(t, s, s.Nodes(), c.Service)
+		served.converge(c.Service, false)
+		before := found(t, s, c.Service)
+		bad := c.Service.DeepCopy()
+		for i := range bad.Spec.Ports {
+			bad.Spec.Ports[i].Port += 1000
+		}
+		if bad.Annotations == nil {
+			bad.Annotations = map[string]string{}
+		}
+		bad.Annotations[key] = value
+		for who, start := range map[string]func() *process{
+			"the process that has served it": func() *process { return served },
+			"a new process":                  func() *process { return begin(t, s, s.Nodes(), bad) },
+		} {
+			p := start()
+			for range 3 {
+				if _, err := p.once(t.Context(), bad, false); err != nil {
+					t.Fatal(who, err)
+				}
+			}
+			if lost := missing(before, found(t, s, bad)); len(lost) > 0 {
+				t.Errorf("%s: gone while nothing has taken its place: %v", who, lost)
+			}
+		}
+		bad.Annotations[key] = good
+		served.converge(bad, false)
+		nothingToDo(t, s, s.Nodes(), bad)
+	})
+}
+
+// missing lists what of found resources is not there any more: whole ones, and members of
+// those that are still there.
+func missing(before, after *stack.Stack) []string {
+	var out []string
+	for _, b := range before.Resources {
+		a, there := after.Get(b.Key)
+		if !there {
+			out = append(out, b.Key.String())
+			continue
+		}
+		was, is := reflect.ValueOf(b.Spec), reflect.ValueOf(a.Spec)
+		for i := range was.NumField() {
+			if was.Field(i).Kind() != reflect.Slice {
+				continue
+			}
+			for n := range was.Field(i).Len() {
+				if member := was.Field(i).Index(n).Interface(); !has(is.Field(i), member) {
+					out = append(out, fmt.Sprintf("%s: %s %+v", b.Key, was.Type().Field(i).Name, member))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func has(list reflect.Value, member any) bool {
+	for n := range list.Len() {
+		if reflect.DeepEqual(list.Index(n).Interface(), member) {
+			return true
+		}
+	}
+	return false
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -169,15 +170,21 @@ func alone(t *testing.T, fresh New, s Subject, svc *corev1.Service) {
 // shape is what is found of a Service, by key.
 func shape(t *testing.T, s Subject, svc *corev1.Service) []string {
 	t.Helper()
+	var out []string
+	for _, r := range found(t, s, svc).Resources {
+		out = append(out, r.Key.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// found is what a new process finds of a Service.
+func found(t *testing.T, s Subject, svc *corev1.Service) *stack.Stack {
+	t.Helper()
 	p := begin(t, s, s.Nodes(), svc)
 	d, err := p.r.Draft(t.Context(), p.job(svc))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
-	for _, r := range d.Have.Resources {
-		out = append(out, r.Key.String())
-	}
-	slices.Sort(out)
-	return out
+	return d.Have
 }

@@ -27,6 +27,7 @@ func (b *builder) classic() {
 		Tags: b.facts.Cluster.ownedBy(b.in.Owner, b.extraTags()),
 	})
 	b.classicListeners(ports)
+	b.keepClients()
 	b.classicBackends(ports)
 	b.put(KindClassicAttr, "", ClassicKey(), classicAttributes(b.in.Values))
 	b.put(KindClassicInst, "", ClassicKey(), ClassicInstances{Instances: b.classicInstances()})

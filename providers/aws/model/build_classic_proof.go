@@ -40,6 +40,29 @@ func (b *builder) provenFirst(wanted []stack.Resource) []stack.Resource {
 	return append(next, trial(next, wanted, certificate))
 }
 
+// keepClients lets the clients of listeners that wait for the proof in as before.
+func (b *builder) keepClients() {
+	key := stack.Key{Kind: KindIngress}
+	found, _ := b.found(key)
+	have, _ := found.Spec.(Ingress)
+	res, own := b.out.Get(key)
+	want, _ := res.Spec.(Ingress)
+	if !own {
+		return
+	}
+	for _, r := range b.out.Of(KindClassicPort) {
+		l, _ := r.Spec.(ClassicPort)
+		for _, rule := range have.Rules {
+			if l.Waits && rule.Protocol == "tcp" && rule.FromPort == l.Port && !slices.ContainsFunc(want.Rules, func(w Permission) bool { return w.Compare(rule) == 0 }) {
+				want.Rules = append(want.Rules, rule)
+			}
+		}
+	}
+	slices.SortFunc(want.Rules, Permission.Compare)
+	res.Spec = want
+	b.out.Put(res)
+}
+
 // certificateOf is the certificate that some of the listeners have; a Service asks for one.
 func certificateOf(listeners []stack.Resource) string {
 	for _, r := range listeners {

@@ -201,6 +201,14 @@ func edges() []diff.Edge {
 			Reason: "clients of the new port are let in first"},
 		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Create, KindClassicPort, ""),
 			Reason: "clients of the new port are let in first"},
+		{First: step(plan.Create, KindListener, ""), Then: step(plan.Delete, KindListener, ""), Soft: true,
+			Reason: "a listener that AWS refuses must take no other one away"},
+		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Delete, KindClassicPort, ""), Soft: true,
+			Reason: "a listener that AWS refuses must take no other one away"},
+		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Update, KindIngress, "rules-"), Soft: true,
+			Reason: "clients of the old port are let in until its listener goes"},
+		{First: step(plan.Delete, KindClassicPort, ""), Then: step(plan.Update, KindIngress, "rules-"), Soft: true,
+			Reason: "clients of the old port are let in until its listener goes"},
 	}
 }
 
