@@ -60,6 +60,8 @@ func TestFoundOut(t *testing.T) {
 	props.FoundOut(t, fresh(""), service("nlb-tls", map[string]string{"aws-load-balancer-type": "nlb", "aws-load-balancer-ssl-cert": certificate}, nil), policy, "nowhere")
 	props.FoundOut(t, freshController, controllerService("lbc-tls", tls, nil), policy, "nowhere")
 	props.FoundOut(t, freshController, controllerService("lbc-listed", listed, nil), lists, "pl-0123456789abcdef0")
+	props.FoundOut(t, freshController, inGroup(controllerService("group", nil, nil), "front"), lists, "pl-0123456789abcdef0")
+	props.FoundOut(t, freshController, inGroup(controllerService("group-listed", listed, nil), "front"), lists, "pl-0123456789abcdef0")
 }
 
 // TestFoundOutAmid: the same where the ports become other ones in the same change.
@@ -76,4 +78,5 @@ func TestFoundOutAmid(t *testing.T) {
 	props.FoundOutAmid(t, managed, service("nlb-managed", nlb, nil), cert, nowhere, certificate)
 	props.FoundOutAmid(t, freshController, controllerService("lbc", nil, nil), cert, nowhere, certificate)
 	props.FoundOutAmid(t, freshController, controllerService("lbc-tls", tls, nil), cert, nowhere, certificate)
+	props.FoundOutAmid(t, freshController, inGroup(controllerService("group", nil, nil), "front"), cert, nowhere, certificate)
 }
