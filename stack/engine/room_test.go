@@ -86,10 +86,13 @@ func TestRoom(t *testing.T) {
 	full := map[string]plan.Outcome{"new": failed(fault.Quota)}
 	remove := func(name string, reason plan.Reason, needs ...plan.StepID) plan.Step {
 		s := step(o, name)
-		s.ID.Action, s.Reason, s.Needs = plan.Delete, reason, needs
+		s.ID.Action, s.Reason, s.Needs, s.Target.In = plan.Delete, reason, needs, key("lb")
 		return s
 	}
 	created := step(o, "new")
+	created.Target.In = key("lb")
+	elsewhere := remove("elsewhere", plan.Unwanted, created.ID)
+	elsewhere.Target.In = key("other")
 	hanging := step(o, "hanging", "new")
 	replaced := remove("replaced", plan.Replaced, created.ID)
 	replaced.Pair = plan.Pair{Create: created.ID, Delete: replaced.ID, Order: plan.CreateFirst}
@@ -100,6 +103,7 @@ func TestRoom(t *testing.T) {
 	}{
 		"unwanted":                   {remove("old", plan.Unwanted, created.ID), full, Done},
 		"refused for another reason": {remove("old", plan.Unwanted, created.ID), map[string]plan.Outcome{"new": failed(fault.Invalid)}, Skipped},
+		"of something else":          {elsewhere, full, Skipped},
 		"replaced":                   {replaced, full, Skipped},
 		"behind what hangs on it":    {remove("old", plan.Unwanted, hanging.ID), full, Skipped},
 	} {

@@ -136,14 +136,14 @@ func (r *run) callOf(i int) string {
 }
 
 // makesRoom tells whether the step, which is behind another one, removes members from a
-// set that was too full to add the new ones first, or something unwanted of a kind of
-// which no more fit. The next run adds them.
+// set that was too full to add the new ones first, or something unwanted of what has no
+// place for more. The next run adds them.
 func makesRoom(s plan.Step, because, cause *Result) bool {
 	if cause.State != Failed || !fault.Is(cause.Outcome.Err, fault.Quota) {
 		return false
 	}
 	unwanted := s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
-	if unwanted && because == cause && cause.Step.ID.Action == plan.Create && s.ID.Key.Kind == cause.Step.ID.Key.Kind {
+	if in := s.Target.In; unwanted && because == cause && cause.Step.ID.Action == plan.Create && in != (stack.Key{}) && in == cause.Step.Target.In {
 		return true
 	}
 	if s.ID.Key != cause.Step.ID.Key {

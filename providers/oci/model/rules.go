@@ -160,6 +160,13 @@ func edges() []diff.Edge {
 	}
 	out = append(out, diff.Edge{First: step(plan.Delete, KindNetListener), Then: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion}, Reason: "a family that is listened on cannot go"})
 	for _, p := range Products() {
+		for _, kind := range []stack.Kind{p.Set, p.Listener} {
+			const kept = "a new port that is refused must close no old one"
+			out = append(out,
+				diff.Edge{First: step(plan.Create, kind), Then: step(plan.Delete, p.Listener), Soft: true, Reason: kept},
+				diff.Edge{First: step(plan.Create, kind), Then: step(plan.Delete, KindEntry), Soft: true, Reason: kept},
+			)
+		}
 		former := diff.Match{Action: plan.Delete, Kind: p.Balancer, Name: Former}
 		out = append(out,
 			diff.Edge{First: step(plan.Create, p.Balancer), Then: former, Reason: "the load balancer in the other compartment serves until there is another one"},

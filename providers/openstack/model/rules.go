@@ -139,6 +139,8 @@ func edges() []diff.Edge {
 			out = append(out, diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindBalancer, Part: PartStatus}, Then: step(action, kind),
 				Reason: "a load balancer in ERROR takes no change of what is below it"})
 		}
+		out = append(out, diff.Edge{First: step(plan.Create, kind), Then: step(plan.Delete, KindListener), Soft: true,
+			Reason: "a new port that is refused must close no old one"})
 	}
 	return append(out, []diff.Edge{
 		{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"},

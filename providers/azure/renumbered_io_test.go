@@ -1,0 +1,19 @@
+package azure_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+	simazure "github.com/berth-lb/berth/test/sim/azure"
+)
+
+// TestRenumbered: other ports take no old one away before they are there.
+func TestRenumbered(t *testing.T) {
+	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
+		t.Run(string(pools), func(t *testing.T) {
+			start := fresh(simazure.SeedOptions{Nodes: 3, Pools: pools})
+			props.Renumbered(t, start, service("public", nil, nil))
+			props.Renumbered(t, start, service("internal", map[string]string{"load-balancer-internal": "true"}, nil))
+		})
+	}
+}

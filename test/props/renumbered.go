@@ -1,0 +1,97 @@
+package props
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// Renumbered gives the ports of a Service other numbers while the cloud refuses one sort of
+// write for good: as many listeners, rules and members are there then as before, those of
+// the old ports or those of the new ones, also after a restart. Once nothing is refused any
+// more, all is as wanted. Except for operations whose result has the name of what goes.
+func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
+	change := c.Service.DeepCopy()
+	for i := range change.Spec.Ports {
+		change.Spec.Ports[i].Port += 1000
+	}
+	for _, operation := range writesOf(t, fresh, c, change) {
+		if slices.Contains(except, operation) {
+			continue
+		}
+		virtually(t, c.Name+" "+operation, func(t *testing.T) {
+			s := fresh(t)
+			served := begin(t, s, s.Nodes(), c.Service)
+			served.converge(c.Service, false)
+			before := sizes(found(t, s, c.Service))
+			id, err := s.Control().Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, who := range []string{"the process that has served it", "a new process"} {
+				p := served
+				if who == "a new process" {
+					p = begin(t, s, s.Nodes(), change)
+				}
+				for range 3 {
+					if _, err := p.once(t.Context(), change, false); err != nil {
+						t.Fatal(who, err)
+					}
+				}
+				after := sizes(found(t, s, change))
+				for _, what := range slices.Sorted(maps.Keys(before)) {
+					if after[what] < before[what] {
+						t.Errorf("%s: %s: there were %d and are %d", who, what, before[what], after[what])
+					}
+				}
+			}
+			s.Control().Faults.Remove(id)
+			p := begin(t, s, s.Nodes(), change)
+			p.converge(change, false)
+			nothingToDo(t, s, s.Nodes(), change)
+		})
+	}
+}
+
+// writesOf names the writing calls that a change of a Service takes.
+func writesOf(t *testing.T, fresh New, c Case, change *corev1.Service) []string {
+	var out []string
+	virtual.Run(t, c.Name+" undisturbed", func(t *testing.T) {
+		s := fresh(t)
+		p := begin(t, s, s.Nodes(), c.Service)
+		p.converge(c.Service, false)
+		s.Control().Journal.Reset()
+		p.converge(change, false)
+		for _, e := range s.Control().Journal.Entries() {
+			if e.Write && !slices.Contains(out, e.Operation) {
+				out = append(out, e.Operation)
+			}
+		}
+	})
+	slices.Sort(out)
+	return out
+}
+
+// sizes says how many there are of each kind of resource, and members of each list in them.
+func sizes(all *stack.Stack) map[string]int {
+	out := map[string]int{}
+	for _, r := range all.Resources {
+		out[string(r.Key.Kind)]++
+		spec := reflect.ValueOf(r.Spec)
+		for i := range spec.NumField() {
+			if spec.Field(i).Kind() == reflect.Slice {
+				out[fmt.Sprintf("%s %s", r.Key.Kind, spec.Type().Field(i).Name)] += spec.Field(i).Len()
+			}
+		}
+	}
+	return out
+}
