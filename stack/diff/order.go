@@ -22,14 +22,26 @@ func (c *comparison) gateSwitch() {
 	}
 	inTheWay := c.neededByWrites()
 	ready := c.notReady()
+	complete := &plan.Barrier{}
+	for _, s := range c.steps {
+		if writes(s) {
+			complete.Steps = append(complete.Steps, s.ID)
+		}
+	}
 	for i := range c.steps {
 		s := &c.steps[i]
-		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] {
+		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] && !writes(*s) {
 			s.Gate = plan.Gate{After: settleTime, Since: "the status shows the new load balancer"}
 			s.Needs = slices.Concat(s.Needs, ready)
+			if len(complete.Steps) > 0 {
+				s.Behind = append(s.Behind, complete)
+			}
 		}
 	}
 }
+
+// writes tells whether the step makes or changes something.
+func writes(s plan.Step) bool { return s.ID.Action == plan.Create || s.ID.Action == plan.Update }
 
 // notReady are steps that stand for the getting ready of wanted load balancers which the
 // cloud is still making: until then it is the old one that serves.
@@ -77,13 +89,13 @@ func (c *comparison) servedElsewhere(kind stack.Kind) bool {
 // neededByWrites are the steps that a creation or an update needs, directly or
 // through others, by their place.
 func (c *comparison) neededByWrites() []bool {
-	var writes []int
+	var first []int
 	for i, s := range c.steps {
-		if s.ID.Action == plan.Create || s.ID.Action == plan.Update {
-			writes = append(writes, i)
+		if writes(s) {
+			first = append(first, i)
 		}
 	}
-	return plan.NewGraph(c.steps).Before(writes)
+	return plan.NewGraph(c.steps).Before(first)
 }
 
 // order fills in what every step needs.
@@ -107,6 +119,7 @@ func (c *comparison) order() {
 	c.slots()
 	c.setOrder()
 	c.edges()
+	c.leaveLate()
 	for i := range c.steps {
 		slices.SortFunc(c.steps[i].Needs, plan.StepID.Compare)
 		c.steps[i].Needs = slices.Compact(c.steps[i].Needs)
@@ -218,6 +231,7 @@ func (c *comparison) replacements() {
 		if sameSlot || c.rules.Kinds[s.ID.Key.Kind].Replace == DeleteFirst {
 			pair.Order = plan.DeleteFirst
 			s.Needs = append(s.Needs, del.ID)
+			c.leaves = append(c.leaves, leaving{step: del.ID, place: i})
 		} else {
 			del.Needs = append(del.Needs, s.ID)
 			whole[s.ID.Key] = del
@@ -236,64 +250,6 @@ func (c *comparison) replacements() {
 			}
 		}
 	}
-}
-
-// slots lets a place be left before it is taken. A place that nobody leaves
-// cannot be taken: the one who is there keeps it.
-func (c *comparison) slots() {
-	for i := range c.steps {
-		s := &c.steps[i]
-		if !c.takes(*s) {
-			continue
-		}
-		c.yield(*s)
-		for _, k := range c.places.inSlot[s.Target.Slot] {
-			q := c.have.byKey[k]
-			if k == s.ID.Key || q.In != s.Target.In || c.goes(q.In) {
-				continue
-			}
-			leaving := c.leaving(q)
-			s.Needs = append(s.Needs, leaving...)
-			if len(leaving) == 0 {
-				c.block(s.ID, plan.BySlot, s.Target.Slot+" is taken by "+k.String()+", which stays")
-			}
-		}
-	}
-}
-
-// yield holds a step that takes a place in something shared for which an older owner asks
-// as well. Who has a place is found there, and keeps it.
-func (c *comparison) yield(s plan.Step) {
-	if in := c.want.byKey[s.Target.In]; in.Ownership == stack.Owned {
-		return
-	}
-	if o, older := c.ledger.Older(c.owner, s.Target); older {
-		c.block(s.ID, plan.BySlot, s.Target.Slot+" is asked for by "+o.String()+" as well, which is older")
-	}
-}
-
-// takes tells whether the step takes a place that its resource did not have.
-func (c *comparison) takes(s plan.Step) bool {
-	switch {
-	case s.Target.Slot == "":
-		return false
-	case s.ID.Action == plan.Create:
-		return true
-	default:
-		return s.ID.Action == plan.Update && c.have.byKey[s.ID.Key].Slot != s.Target.Slot
-	}
-}
-
-// leaving lists the steps by which a found resource leaves its place.
-func (c *comparison) leaving(q stack.Resource) []plan.StepID {
-	var out []plan.StepID
-	for _, s := range c.stepsOf(q.Key) {
-		moves := s.ID.Action == plan.Update && s.Target.Slot != q.Slot
-		if s.ID.Action == plan.Delete || moves {
-			out = append(out, s.ID)
-		}
-	}
-	return out
 }
 
 // setOrder orders the adding and the removing calls of one set field.

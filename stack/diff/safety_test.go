@@ -103,7 +103,7 @@ func TestKindSwitch(t *testing.T) {
 	runCompare(t, map[string]compareCase{
 		"the old one and what goes with it wait for the switch": {
 			want: wish(base), have: found(old, ruleFor("80")),
-			plan: []string{"create lb", "delete old-lb @1m0s", "delete rule/80 @1m0s"},
+			plan: []string{"create lb", "delete old-lb <- create lb @1m0s", "delete rule/80 <- create lb @1m0s"},
 		},
 		"also when the new one is there already": {
 			want: wish(base), have: found(base, old), plan: []string{"delete old-lb @1m0s"},
@@ -121,7 +121,7 @@ func TestKindSwitch(t *testing.T) {
 		},
 		"what is in the way of the new one does not wait": {
 			want: wish(base, slot(owned(key("x", ""), stack.Key{}, address{}), "ip")), have: found(old, slot(owned(key("y", ""), stack.Key{}, address{}), "ip")),
-			plan: []string{"create lb", "delete old-lb @1m0s", "delete y", "create x <- delete y"},
+			plan: []string{"create lb", "delete y", "create x <- delete y", "delete old-lb <- create lb, create x @1m0s"},
 		},
 		"a replacement is no switch": {
 			want: wish(owned(theLB, stack.Key{}, lb{Scheme: "x"})), have: found(base), plan: []string{"create lb", "delete lb <- create lb"},
@@ -256,4 +256,17 @@ func TestFixed(t *testing.T) {
 	if p := diff.Compare(want, have, rules, knowing(nil)); len(p.Blocked) > 0 {
 		t.Errorf("held: %v", p.Blocked)
 	}
+}
+
+// TestLeaveLate: what has to go for a new one goes once the rest that the new one needs is there.
+func TestLeaveLate(t *testing.T) {
+	old := owned(key("a", "old"), stack.Key{}, address{})
+	old.Slot = "x"
+	next := owned(key("a", "new"), stack.Key{}, listener{To: ref("p", "1")})
+	next.Slot = "x"
+	rules := func(r *diff.Rules) { r.Kinds["a"], r.Kinds["p"] = diff.Rule{}, diff.Rule{} }
+	runCompare(t, map[string]compareCase{
+		"behind what the new one refers to": {want: wish(owned(key("p", "1"), stack.Key{}, address{}), next), have: found(old), rules: rules,
+			plan: []string{"create p/1", "delete a/old <- create p/1", "create a/new <- delete a/old, create p/1"}},
+	})
 }

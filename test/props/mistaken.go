@@ -122,7 +122,7 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 					t.Fatal(who, err)
 				}
 			}
-			if lost := missing(before, found(t, s, bad)); len(lost) > 0 {
+			if lost := Missing(before, found(t, s, bad)); len(lost) > 0 {
 				t.Errorf("%s: gone while nothing has taken its place: %v", who, lost)
 			}
 		}
@@ -132,9 +132,9 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 	})
 }
 
-// missing lists what of found resources is not there any more: whole ones, and members of
+// Missing lists what of found resources is not there any more: whole ones, and members of
 // those that are still there.
-func missing(before, after *stack.Stack) []string {
+func Missing(before, after *stack.Stack) []string {
 	var out []string
 	for _, b := range before.Resources {
 		a, there := after.Get(b.Key)

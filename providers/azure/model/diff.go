@@ -112,6 +112,9 @@ func edges() []diff.Edge {
 	add(step(plan.Create, KindEntries), step(plan.Delete, KindScaleSet), false, "the new load balancer serves before the old one is left")
 	add(step(plan.Delete, KindNICs), step(plan.Delete, KindEntries), true, "a load balancer with machines in it cannot be deleted with its last frontend")
 	add(step(plan.Delete, KindScaleSet), step(plan.Delete, KindEntries), true, "a load balancer with machines in it cannot be deleted with its last frontend")
+	for _, write := range []plan.Action{plan.Create, plan.Update} {
+		out = append(out, diff.Edge{First: step(write, KindPool), Then: step(plan.Delete, KindEntries), Soft: true, Reason: "the old load balancer is left once machines are behind the new one"})
+	}
 	for _, members := range []stack.Kind{KindNICs, KindScaleSet} {
 		add(step(plan.Create, KindEntries), step(plan.Create, members), true, "machines join a pool that is there")
 	}

@@ -171,6 +171,14 @@ func edges() []diff.Edge {
 			add(step(plan.Delete, KindDeny, "", ""), step(a, kind, "", ""), "what is allowed may be as weak as the denial only once that is gone")
 		}
 	}
+	for _, old := range []stack.Kind{KindExternalRule, KindInternalRule} {
+		for _, first := range []diff.Match{
+			step(plan.Create, KindFirewall, "", ""), step(plan.Create, KindCheckFirewall, "", ""),
+			step(plan.Update, KindGroup, "", "instances+"), step(plan.Update, KindNEG, "", "endpoints+"),
+		} {
+			out = append(out, diff.Edge{First: first, Then: step(plan.Delete, old, "", ""), Soft: true, Reason: "what Google Cloud refuses of the new rule must not take the old one away"})
+		}
+	}
 	return out
 }
 
