@@ -142,21 +142,30 @@ func makesRoom(s plan.Step, because, cause *Result) bool {
 	if cause.State != Failed || !fault.Is(cause.Outcome.Err, fault.Quota) {
 		return false
 	}
-	unwanted := s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
-	if in := s.Target.In; unwanted && because == cause && cause.Step.ID.Action == plan.Create && in != (stack.Key{}) && in == cause.Step.Target.In {
-		return true
+	if because == cause && takesAway(s) && cause.Step.ID.Action == plan.Create {
+		in := s.Target.In
+		return in != (stack.Key{}) && in == cause.Step.Target.In
 	}
-	if s.ID.Key != cause.Step.ID.Key {
-		return false
-	}
-	adds, removes := false, false
-	for _, added := range cause.Step.Changes {
-		for _, removed := range s.Changes {
-			adds = adds || added.Field == removed.Field && len(added.Added) > 0
-			removes = removes || added.Field == removed.Field && len(removed.Removed) > 0
+	return s.ID.Key == cause.Step.ID.Key && trades(cause.Step.Changes, s.Changes)
+}
+
+// takesAway tells whether the step deletes what nothing wants any more, and nothing takes
+// the place of.
+func takesAway(s plan.Step) bool {
+	return s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
+}
+
+// trades tells whether the first changes add members to a field from which the others
+// remove some.
+func trades(first, then []plan.Change) bool {
+	for _, added := range first {
+		for _, removed := range then {
+			if added.Field == removed.Field && len(added.Added) > 0 && len(removed.Removed) > 0 {
+				return true
+			}
 		}
 	}
-	return adds && removes
+	return false
 }
 
 // finish takes a step that came back, and with it all others that are there.
