@@ -53,16 +53,10 @@ func HeldText(held []plan.Blocked) string {
 // Replacing tells whether an old load balancer still serves beside a new one, and
 // which. One of which something could not be made or changed takes nobody's place.
 func Replacing(result reconcile.Result) (old string, waits bool) {
-	if result.Unready() || slices.ContainsFunc(result.Report.Results, incomplete) {
+	if result.Unready() || result.Incomplete() {
 		return "", false
 	}
 	return gated(result, engine.Waiting)
-}
-
-// incomplete tells whether something of what is wanted is not made or changed yet.
-func incomplete(r engine.Result) bool {
-	action := r.Step.ID.Action
-	return r.State != engine.Done && (action == plan.Create || action == plan.Update)
 }
 
 // Lingering tells what of a load balancer stays for a while after something new has

@@ -112,8 +112,9 @@ func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 	if d.origin == Glimpsed {
 		res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
 	}
-	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful {
-		res.Status.Ingress = d.Job.Service.Status.LoadBalancer.Ingress
+	known := d.Job.Service.Status.LoadBalancer.Ingress
+	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful || len(known) > 0 && res.outlasts() {
+		res.Status.Ingress = known
 	}
 }
 

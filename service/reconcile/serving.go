@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // serves lists what clients connect to among the resources of a Service, sorted.
@@ -36,6 +38,22 @@ func (d *Draft) Vanished() bool { return d.Drifted() && len(d.Found) == 0 && !d.
 // is the first run that keeps it.
 func (d *Draft) Adopts() bool {
 	return d.Job.Foreign && !d.Job.NeverProvisioned && len(d.Found) > 0 && !d.Job.Release
+}
+
+// Incomplete tells whether something that is wanted could not be made or changed yet.
+func (r Result) Incomplete() bool {
+	return slices.ContainsFunc(r.Report.Results, func(step engine.Result) bool {
+		action := step.Step.ID.Action
+		return step.State != engine.Done && (action == plan.Create || action == plan.Update)
+	})
+}
+
+// outlasts tells whether an old load balancer is still there beside a new one which is
+// not complete: clients are better off with the old one.
+func (r Result) outlasts() bool {
+	return r.Incomplete() && slices.ContainsFunc(r.Report.Results, func(step engine.Result) bool {
+		return step.State != engine.Done && !step.Step.Gate.IsZero() && !step.Step.Gate.Part
+	})
 }
 
 // Unready tells whether a wanted load balancer is still being made: what serves meanwhile is

@@ -72,7 +72,7 @@ func (s *stage) serve(cloud string) {
 func (s *stage) oust(cloud, operation string, then Shape) {
 	s.t.Helper()
 	s.serve(cloud)
-	before := s.beside(s.get("web"), reconcile.Job{}).Have
+	before, address := s.beside(s.get("web"), reconcile.Job{}).Have, s.address("web")
 	if _, err := s.subject.Control.Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -83,6 +83,9 @@ func (s *stage) oust(cloud, operation string, then Shape) {
 		return step.ID.Action == plan.Create || step.ID.Action == plan.Update
 	})
 	if lost := props.Missing(before, now.Have); len(lost) > 0 && incomplete {
-		s.t.Errorf("address %s; gone while the new one is not complete: %v", s.address("web"), lost)
+		s.t.Errorf("gone while the new one is not complete: %v", lost)
+	}
+	if s.address("web") != address && incomplete {
+		s.t.Errorf("clients were at %s and are sent to %s, which is not complete", address, s.address("web"))
 	}
 }
