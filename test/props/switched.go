@@ -1,0 +1,67 @@
+package props
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim"
+)
+
+// Switched has a Service ask for another load balancer while the cloud refuses one sort of
+// write for good: all of the old one is there then, or all that is wanted of the new one is
+// made, also after a restart. Once nothing is refused any more, all is as wanted.
+func Switched(t *testing.T, fresh New, from, to Case, except ...string) {
+	was, is := from.Service, to.Service.DeepCopy()
+	is.ObjectMeta.Name, is.ObjectMeta.UID = was.Name, was.UID
+	c := Case{Name: from.Name + " to " + to.Name, Service: was}
+	for _, operation := range writesOf(t, fresh, c, is) {
+		if slices.Contains(except, operation) {
+			continue
+		}
+		virtually(t, c.Name+" "+operation, func(t *testing.T) {
+			s := fresh(t)
+			served := begin(t, s, s.Nodes(), was)
+			served.converge(was, false)
+			before := found(t, s, was)
+			id, err := s.Control().Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, who := range []string{"the process that has served it", "a new process"} {
+				p := served
+				if who == "a new process" {
+					p = begin(t, s, s.Nodes(), is)
+				}
+				for range 4 {
+					if _, err := p.once(t.Context(), is, false); err != nil {
+						t.Fatal(who, err)
+					}
+				}
+				if lost := Missing(before, found(t, s, is)); len(lost) > 0 && !complete(t, s, is) {
+					t.Errorf("%s: gone while the new one is not complete: %v", who, lost)
+				}
+			}
+			s.Control().Faults.Remove(id)
+			p := begin(t, s, s.Nodes(), is)
+			p.converge(is, false)
+			nothingToDo(t, s, s.Nodes(), is)
+		})
+	}
+}
+
+// complete tells whether nothing of what a Service wants has yet to be made or changed.
+func complete(t *testing.T, s Subject, svc *corev1.Service) bool {
+	t.Helper()
+	p := begin(t, s, s.Nodes(), svc)
+	d, err := p.r.Draft(t.Context(), p.job(svc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !slices.ContainsFunc(d.Plan.Steps, func(step plan.Step) bool {
+		return step.ID.Action == plan.Create || step.ID.Action == plan.Update
+	})
+}
