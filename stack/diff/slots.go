@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -38,26 +40,54 @@ type leaving struct {
 }
 
 // leaveLate puts behind all that a creation needs what has to go for it: if any of that is
-// refused, nothing has gone. What needs the place to be left itself is not waited for.
+// refused, nothing has gone. What needs something of it to be gone is not waited for.
 func (c *comparison) leaveLate() {
 	var graph *plan.Graph
 	for _, l := range c.leaves {
-		del := c.find(l.step)
-		if del == nil || del.ID.Action != plan.Delete || len(c.steps[l.place].Needs)+len(c.steps[l.place].Behind) < 2 {
+		if len(c.steps[l.place].Needs)+len(c.steps[l.place].Behind) < 2 {
 			continue
 		}
 		if graph == nil {
 			graph = plan.NewGraph(c.steps)
 		}
-		at, _ := graph.At(l.step)
-		for _, need := range graph.Needs[l.place] {
-			if need == at || need >= graph.Steps || graph.Before([]int{need})[at] {
-				continue
-			}
-			del.Needs = append(del.Needs, c.steps[need].ID)
-			graph = plan.NewGraph(c.steps)
+		at, ok := graph.At(l.step)
+		if !ok || l.step.Action != plan.Delete {
+			continue
+		}
+		if c.behind(graph, c.goingWith(graph, at), graph.Needs[l.place]) {
+			graph = nil
 		}
 	}
+}
+
+// goingWith are a deletion and those that it needs, by their place.
+func (c *comparison) goingWith(graph *plan.Graph, at int) []int {
+	out := []int{at}
+	for i, before := range graph.Before(out)[:graph.Steps] {
+		if before && c.steps[i].ID.Action == plan.Delete {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// behind puts deletions behind the steps that need none of them, and tells whether there
+// are any.
+func (c *comparison) behind(graph *plan.Graph, deletions, steps []int) (found bool) {
+	for _, need := range steps {
+		if need >= graph.Steps || slices.Contains(deletions, need) {
+			continue
+		}
+		before := graph.Before([]int{need})
+		if slices.ContainsFunc(deletions, func(i int) bool { return before[i] }) {
+			continue
+		}
+		for _, i := range deletions {
+			c.steps[i].Needs = append(c.steps[i].Needs, c.steps[need].ID)
+		}
+		found = true
+	}
+	return found
 }
 
 // yield holds a step that takes a place in something shared for which an older owner asks

@@ -1,0 +1,18 @@
+package gce_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestSwitched: a load balancer that cannot be made takes no other one away, also where
+// nothing waits for the status, as in a plugin.
+func TestSwitched(t *testing.T) {
+	const external, internal = "l4-regional-external", "l4-regional-internal"
+	const members = "networkEndpointGroups.attachNetworkEndpoints" // of which each is refused by itself
+	props.Switched(t, fresh(""), service("target-pool", "", nil), service("ilb-neg", internal, nil), members)
+	// These have a backend service of one name, whose scheme cannot change.
+	props.Switched(t, fresh(""), service("ilb-neg", internal, nil), service("netlb", external, nil), "regionBackendServices.insert", "regionBackendServices.delete",
+		"forwardingRules.insert", "firewalls.patch", "instanceGroups.addInstances")
+}
