@@ -33,10 +33,7 @@ func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 			served := begin(t, s, s.Nodes(), c.Service)
 			served.converge(c.Service, false)
 			before := sizes(found(t, s, c.Service))
-			id, err := s.Control().Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
-			if err != nil {
-				t.Fatal(err)
-			}
+			allow := refuse(t, s, operation)
 			for _, who := range []string{"the process that has served it", "a new process"} {
 				p := served
 				if who == "a new process" {
@@ -54,12 +51,23 @@ func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 					}
 				}
 			}
-			s.Control().Faults.Remove(id)
+			allow()
 			p := begin(t, s, s.Nodes(), change)
 			p.converge(change, false)
 			nothingToDo(t, s, s.Nodes(), change)
 		})
 	}
+}
+
+// refuse has the cloud refuse an operation until it is allowed again.
+func refuse(t *testing.T, s Subject, operation string) (allow func()) {
+	t.Helper()
+	faults := s.Control().Faults
+	id, err := faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() { faults.Remove(id) }
 }
 
 // writesOf names the writing calls that a change of a Service takes.

@@ -1,14 +1,12 @@
 package props
 
 import (
-	"net/http"
 	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/stack/plan"
-	"github.com/berth-lb/berth/test/sim"
 )
 
 // Switched has a Service ask for another load balancer while the cloud refuses one sort of
@@ -27,10 +25,7 @@ func Switched(t *testing.T, fresh New, from, to Case, except ...string) {
 			served := begin(t, s, s.Nodes(), was)
 			served.converge(was, false)
 			before := found(t, s, was)
-			id, err := s.Control().Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
-			if err != nil {
-				t.Fatal(err)
-			}
+			allow := refuse(t, s, operation)
 			for _, who := range []string{"the process that has served it", "a new process"} {
 				p := served
 				if who == "a new process" {
@@ -45,7 +40,7 @@ func Switched(t *testing.T, fresh New, from, to Case, except ...string) {
 					t.Errorf("%s: gone while the new one is not complete: %v", who, lost)
 				}
 			}
-			s.Control().Faults.Remove(id)
+			allow()
 			p := begin(t, s, s.Nodes(), is)
 			p.converge(is, false)
 			nothingToDo(t, s, s.Nodes(), is)
