@@ -63,7 +63,7 @@ type comparison struct {
 	// until they are sorted.
 	awaited map[stack.Key]int
 	places  *places   // of what is ordered
-	leaves  []leaving // what leaves places that others take
+	leaves  []departure // what leaves places that others take
 	// replaced are found resources that a new one takes the place of, under the
 	// same key: what refers to the key must be written again.
 	replaced map[stack.Key]bool

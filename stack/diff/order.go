@@ -231,7 +231,7 @@ func (c *comparison) replacements() {
 		if sameSlot || c.rules.Kinds[s.ID.Key.Kind].Replace == DeleteFirst {
 			pair.Order = plan.DeleteFirst
 			s.Needs = append(s.Needs, del.ID)
-			c.leaves = append(c.leaves, leaving{step: del.ID, place: i})
+			c.leaves = append(c.leaves, departure{step: del.ID, place: i})
 		} else {
 			del.Needs = append(del.Needs, s.ID)
 			whole[s.ID.Key] = del

@@ -15,7 +15,7 @@ func (c *comparison) slots() {
 		if !c.takes(*s) {
 			continue
 		}
-		c.yield(*s)
+		c.blockYounger(*s)
 		for _, k := range c.places.inSlot[s.Target.Slot] {
 			q := c.have.byKey[k]
 			if k == s.ID.Key || q.In != s.Target.In || c.goes(q.In) {
@@ -24,7 +24,7 @@ func (c *comparison) slots() {
 			going := c.leaving(q)
 			s.Needs = append(s.Needs, going...)
 			for _, id := range going {
-				c.leaves = append(c.leaves, leaving{step: id, place: i})
+				c.leaves = append(c.leaves, departure{step: id, place: i})
 			}
 			if len(going) == 0 {
 				c.block(s.ID, plan.BySlot, s.Target.Slot+" is taken by "+k.String()+", which stays")
@@ -33,8 +33,8 @@ func (c *comparison) slots() {
 	}
 }
 
-// leaving is a step that leaves a place, for the one that takes it.
-type leaving struct {
+// departure is a step that leaves a place, for the one that takes it.
+type departure struct {
 	step  plan.StepID
 	place int // among the steps, of the one that takes the place
 }
@@ -90,9 +90,9 @@ func (c *comparison) behind(graph *plan.Graph, deletions, steps []int) (found bo
 	return found
 }
 
-// yield holds a step that takes a place in something shared for which an older owner asks
+// blockYounger blocks a step that takes a place in something shared for which an older owner asks
 // as well. Who has a place is found there, and keeps it.
-func (c *comparison) yield(s plan.Step) {
+func (c *comparison) blockYounger(s plan.Step) {
 	if in := c.want.byKey[s.Target.In]; in.Ownership == stack.Owned {
 		return
 	}
