@@ -62,7 +62,7 @@ type comparison struct {
 	// awaited are the steps that stand for found resources getting ready, by their place
 	// until they are sorted.
 	awaited map[stack.Key]int
-	places  *places   // of what is ordered
+	places  *places     // of what is ordered
 	leaves  []departure // what leaves places that others take
 	// replaced are found resources that a new one takes the place of, under the
 	// same key: what refers to the key must be written again.
