@@ -164,7 +164,7 @@ func edges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind, part string) diff.Match {
 		return diff.Match{Action: a, Kind: k, Part: part}
 	}
-	return []diff.Edge{
+	out := []diff.Edge{
 		{First: step(plan.Create, KindNodeRule, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "traffic that is allowed before and after must be allowed in between"},
 		{First: step(plan.Create, KindClassic, ""), Then: step(plan.Create, KindNodeRule, ""),
@@ -197,19 +197,24 @@ func edges() []diff.Edge {
 			Reason: "an instance port has policies only while a listener uses it"},
 		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicCheck, ""), Same: true,
 			Reason: "the check may move to the instance port of a new listener"},
-		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Create, KindListener, ""),
-			Reason: "clients of the new port are let in first"},
-		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Create, KindClassicPort, ""),
-			Reason: "clients of the new port are let in first"},
-		{First: step(plan.Create, KindListener, ""), Then: step(plan.Delete, KindListener, ""), Soft: true,
-			Reason: "a listener that AWS refuses must take no other one away"},
-		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Delete, KindClassicPort, ""), Soft: true,
-			Reason: "a listener that AWS refuses must take no other one away"},
-		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Update, KindIngress, "rules-"), Soft: true,
-			Reason: "clients of the old port are let in until its listener goes"},
-		{First: step(plan.Delete, KindClassicPort, ""), Then: step(plan.Update, KindIngress, "rules-"), Soft: true,
-			Reason: "clients of the old port are let in until its listener goes"},
 	}
+	return append(out, portEdges(KindListener, KindClassicPort)...)
+}
+
+// portEdges are the orders of what opens a port and of what lets its clients in.
+func portEdges(kinds ...stack.Kind) (out []diff.Edge) {
+	for _, kind := range kinds {
+		opens, closes := diff.Match{Action: plan.Create, Kind: kind}, diff.Match{Action: plan.Delete, Kind: kind}
+		rules := func(part string) diff.Match {
+			return diff.Match{Action: plan.Update, Kind: KindIngress, Part: part}
+		}
+		out = append(out,
+			diff.Edge{First: rules("rules+"), Then: opens, Reason: "clients of the new port are let in first"},
+			diff.Edge{First: opens, Then: closes, Soft: true, Reason: "a listener that AWS refuses must take no other one away"},
+			diff.Edge{First: closes, Then: rules("rules-"), Soft: true, Reason: "clients of the old port are let in until its listener goes"},
+		)
+	}
+	return out
 }
 
 // groupLinger is how long a target group stays when its listener has been switched to

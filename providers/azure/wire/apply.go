@@ -66,7 +66,7 @@ const mostYield = 2 * time.Second
 func (s *Session) Yield(ctx context.Context, b plan.Batch) {
 	switch step := b.Steps[0]; step.ID.Key.Kind {
 	case model.KindEntries, model.KindPool:
-		s.limits.Yield(ctx, mostYield, bucketsOf(http.MethodPut, s.config.BalancerID((&change{batch: b}).balancer()))...)
+		s.limits.Yield(ctx, mostYield, bucketsOf(http.MethodPut, s.config.BalancerID(balancerOf(b)))...)
 	case model.KindAccess:
 		s.limits.Yield(ctx, mostYield, bucketsOf(http.MethodPut, s.config.SecurityID())...)
 	}

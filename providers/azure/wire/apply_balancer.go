@@ -14,7 +14,7 @@ import (
 // writeBalancer writes the entries of all steps with one PUT, and then the pools
 // that have other members than before.
 func (c *change) writeBalancer() {
-	name := c.balancer()
+	name := balancerOf(c.batch)
 	if err := c.learnFrontends(); err != nil {
 		c.setAll(nil, kit.Failed(err))
 		return
@@ -44,9 +44,9 @@ func (c *change) writeBalancer() {
 	}
 }
 
-// balancer is the name of the load balancer of the batch.
-func (c *change) balancer() string {
-	for _, step := range c.batch.Steps {
+// balancerOf returns the name of the load balancer that a batch is about.
+func balancerOf(b plan.Batch) string {
+	for _, step := range b.Steps {
 		switch spec := step.Target.Spec.(type) {
 		case model.Entries:
 			return spec.Balancer
