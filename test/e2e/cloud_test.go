@@ -15,7 +15,10 @@ import (
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	"github.com/aws/smithy-go"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/harness"
 )
 
 // clients are the official SDK's.
@@ -52,15 +55,32 @@ type balancer struct {
 	Ranges    []string // who may connect: "80 0.0.0.0/0"
 }
 
-// balancers lists what is in the cloud, Classic ones first.
+// balancers lists what is in the cloud, Classic ones first. A list and the details of what
+// it names are several calls: they are made again when something went between them.
 func (w *world) balancers() ([]balancer, error) {
-	ctx := w.t.Context()
-	out, err := w.classics(ctx)
-	if err != nil {
-		return nil, err
+	var out []balancer
+	var failed error
+	err := harness.Eventually(w.t.Context(), limit, func(ctx context.Context) error {
+		var networks []balancer
+		if out, failed = w.classics(ctx); failed == nil {
+			networks, failed = w.networks(ctx)
+			out = append(out, networks...)
+		}
+		if wentMeanwhile(failed) {
+			return failed
+		}
+		return nil
+	})
+	if err == nil {
+		err = failed
 	}
-	networks, err := w.networks(ctx)
-	return append(out, networks...), err
+	return out, err
+}
+
+// wentMeanwhile reports whether AWS does not have what a list named a moment before.
+func wentMeanwhile(err error) bool {
+	var refused smithy.APIError
+	return errors.As(err, &refused) && strings.HasSuffix(refused.ErrorCode(), "NotFound")
 }
 
 func (w *world) classics(ctx context.Context) ([]balancer, error) {
