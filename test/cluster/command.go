@@ -51,7 +51,7 @@ func buildCommand(ctx context.Context, source, path string) error {
 	defer func() { _ = os.Remove(unfinished) }()
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o="+unfinished, "./cmd/controlplane")
 	cmd.Dir = source
-	cmd.Env = append(os.Environ(), "PWD="+source, "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0",
+	cmd.Env = append(os.Environ(), "PWD="+source, "GOWORK=off", "GOFLAGS=",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("control plane command: build: %w:\n%s", err, said)

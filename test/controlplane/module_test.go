@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"os"
 	"regexp"
 	"testing"
 )
@@ -22,4 +23,37 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: want an error, got %q", module, version)
 		}
 	}
+}
+
+// TestVersionsOfTheProduct wants one version of every module that the control plane and the
+// product both require: only then is what both import compiled once, and a machine that is
+// new to the repository has minutes less to wait. After an update of either, `go get` the
+// newer version in the other.
+func TestVersionsOfTheProduct(t *testing.T) {
+	product, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := requirements(GoMod())
+	both := 0
+	for module, version := range requirements(string(product)) {
+		if got := ours[module]; got != "" && got != version {
+			t.Errorf("%s: the product requires %s, the control plane %s", module, version, got)
+		} else if got != "" {
+			both++
+		}
+	}
+	if both < 50 {
+		t.Errorf("only %d modules are required by both", both)
+	}
+}
+
+// requirements are the versions in a go.mod, by module.
+func requirements(text string) map[string]string {
+	required := regexp.MustCompile(`(?m)^(?:require)?\s*([a-z][^\s]*\.[^\s]*) (v[^\s]+)`)
+	out := map[string]string{}
+	for _, m := range required.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = m[2]
+	}
+	return out
 }

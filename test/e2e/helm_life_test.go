@@ -22,9 +22,9 @@ import (
 // same time. They behave as the oldest version that they can: one that cannot
 // stream lists yet, so that the client asks for lists and for watches.
 var (
-	chartAWS   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.33"}}
-	chartGCE   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.33"}}
-	chartAzure = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.33"}}
+	chartAWS   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
+	chartGCE   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
+	chartAzure = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
 )
 
 // inPlaceOf are the values for taking the place of the cloud's own controller,

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -88,21 +89,31 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	if unbuilt { // what Early does not need comes behind it
-		if err := build(ctx, o.Progress, w.Binaries.Controller); err != nil {
-			return err
-		}
-	}
-	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
-		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver; on a new machine they are compiled first, which takes minutes")
-		if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices}); err != nil {
-			return err
-		}
+	if err := w.rest(ctx, o, unbuilt); err != nil {
+		return err
 	}
 	if w.Client, err = w.Cluster.Client(); err != nil {
 		return err
 	}
 	return w.RegisterNodes(ctx)
+}
+
+// rest builds the controller, if it is not built, and starts the control plane, if there is
+// none: what Early does not need. On a new machine that compiles for minutes, and what one
+// of the two downloads or links leaves processors to the other.
+func (w *World) rest(ctx context.Context, o Options, unbuilt bool) error {
+	both, ctx := errgroup.WithContext(ctx)
+	if unbuilt {
+		both.Go(func() error { return build(ctx, o.Progress, w.Binaries.Controller) })
+	}
+	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
+		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver; on a new machine they are compiled first, which takes minutes")
+		both.Go(func() (err error) {
+			w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices})
+			return err
+		})
+	}
+	return both.Wait()
 }
 
 // Close stops everything and removes the folder.

@@ -14,6 +14,8 @@ type Component struct {
 	Module string
 	// Package is the main package.
 	Package string
+	// Own are patterns of the packages that no program but those of the control plane has.
+	Own []string
 	// Takes says in words how long a cold build takes on two cores.
 	Takes string
 }
@@ -35,7 +37,8 @@ func APIServer() Component {
 		Name:    "kube-apiserver",
 		Module:  "k8s.io/kubernetes",
 		Package: "k8s.io/kubernetes/cmd/kube-apiserver",
-		Takes:   "3 minutes",
+		Own:     kubernetes(),
+		Takes:   "2 minutes",
 	}
 }
 
@@ -45,8 +48,15 @@ func ControllerManager() Component {
 		Name:    "kube-controller-manager",
 		Module:  "k8s.io/kubernetes",
 		Package: "k8s.io/kubernetes/cmd/kube-controller-manager",
-		Takes:   "1 minute",
+		Own:     kubernetes(),
+		Takes:   "half a minute",
 	}
+}
+
+// kubernetes are patterns of the packages of Kubernetes that are not made for other
+// programs.
+func kubernetes() []string {
+	return []string{"k8s.io/kubernetes/...", "k8s.io/apiextensions-apiserver/...", "k8s.io/kube-aggregator/..."}
 }
 
 // All returns every component, in the order in which a build makes best use of

@@ -10,10 +10,10 @@ func TestLinkerFlags(t *testing.T) {
 		want      string
 	}{
 		"kubernetes is stamped": {
-			APIServer(), "v1.36.3",
-			"-s -w " + stamp + "gitVersion=v1.36.3 " + stamp + "gitMajor=1 " + stamp + "gitMinor=36",
+			APIServer(), "v1.37.2",
+			"-s -w " + stamp + "gitVersion=v1.37.2 " + stamp + "gitMajor=1 " + stamp + "gitMinor=37",
 		},
-		"etcd is not": {Etcd(), "v3.6.8", "-s -w"},
+		"etcd is not": {Etcd(), "v3.7.0", "-s -w"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
