@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -99,21 +98,19 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 }
 
 // rest builds the controller, if it is not built, and starts the control plane, if there is
-// none: what Early does not need. On a new machine that compiles for minutes, and what one
-// of the two downloads or links leaves processors to the other.
-func (w *World) rest(ctx context.Context, o Options, unbuilt bool) error {
-	both, ctx := errgroup.WithContext(ctx)
+// none: what Early does not need. The controller comes first, since it compiles most of what
+// it shares with the API server: at the same time both would.
+func (w *World) rest(ctx context.Context, o Options, unbuilt bool) (err error) {
 	if unbuilt {
-		both.Go(func() error { return build(ctx, o.Progress, w.Binaries.Controller) })
+		if err := build(ctx, o.Progress, w.Binaries.Controller); err != nil {
+			return err
+		}
 	}
 	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
 		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver; on a new machine they are compiled first, which takes minutes")
-		both.Go(func() (err error) {
-			w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices})
-			return err
-		})
+		w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices})
 	}
-	return both.Wait()
+	return err
 }
 
 // Close stops everything and removes the folder.
