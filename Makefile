@@ -10,6 +10,8 @@ LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.versio
 CONFORM := test/conform/aws test/conform/azure test/conform/gce test/conform/openstack
 NESTED := test/argocd test/alerts test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official
 PLANE := go -C test/controlplane run ./cmd/controlplane
+# Fetches the modules of what the demo compiles while it compiles, instead of in between.
+FETCH := { go list -deps ./cmd/... ./test/sim/cmd/...; go -C test/controlplane list -deps go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver; } >/dev/null 2>&1
 LINT := go tool -modfile=test/tools/go.mod golangci-lint
 FUZZTIME ?= 30s
 ENGINE ?= $(firstword $(foreach e,podman docker buildah,$(shell command -v $(e))))
@@ -47,7 +49,7 @@ build: ## compile the controller, berth and the simulator into bin/
 
 demo: ## show the main job: Services to load balancers in a simulated cloud (CLOUD=aws, KEEP=1 leaves it running)
 	@echo "compiling the demo; on a new machine that takes some minutes, since the clouds' libraries are compiled for it and for all that follows"
-	@go run ./test/demo
+	@$(FETCH) & go run ./test/demo
 
 demos: # the demo of every cloud, all at once
 	@mkdir -p bin
