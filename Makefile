@@ -48,8 +48,9 @@ build: ## compile the controller, berth and the simulator into bin/
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./test/sim/cmd/...
 
 demo: ## show the main job: Services to load balancers in a simulated cloud (CLOUD=aws, KEEP=1 leaves it running)
-	@echo "compiling the demo; on a new machine that takes some minutes, since the clouds' libraries are compiled for it and for all that follows"
-	@$(FETCH) & go run ./test/demo
+	@echo "compiling the demo, berth and the simulator; on a new machine that takes three to four minutes, since the clouds' libraries are compiled for them and for all that follows"
+	@$(FETCH) & go build -ldflags=-w -o bin/ ./test/demo ./cmd/berth ./test/sim/cmd/cloudsim
+	@bin/demo
 
 demos: # the demo of every cloud, all at once
 	@mkdir -p bin
