@@ -59,15 +59,23 @@ func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 	}
 }
 
-// refuse has the cloud refuse an operation until it is allowed again.
+// refuse has the cloud refuse an operation until it is allowed again. A refusal that nobody
+// has met then proves nothing, and fails.
 func refuse(t *testing.T, s Subject, operation string) (allow func()) {
 	t.Helper()
-	faults := s.Control().Faults
-	id, err := faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
+	control := s.Control()
+	control.Journal.Reset()
+	id, err := control.Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() { faults.Remove(id) }
+	return func() {
+		t.Helper()
+		control.Faults.Remove(id)
+		if !slices.ContainsFunc(control.Journal.Entries(), func(e sim.Entry) bool { return len(e.Faults) > 0 }) {
+			t.Errorf("%s was never refused", operation)
+		}
+	}
 }
 
 // writesOf names the writing calls that a change of a Service takes.

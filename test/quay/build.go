@@ -102,5 +102,8 @@ func rules() diff.Rules {
 			Default: func(stack.Resource) stack.Spec { return Machines{} },
 		},
 		kindOpening: {Clash: diff.Returned},
-	}, Edges: []diff.Edge{{First: diff.Match{Action: plan.Delete, Kind: kindBalancer}, Then: diff.Match{Action: plan.Delete, Kind: kindOpening}, Reason: "it serves until it goes"}}}
+	}, Edges: []diff.Edge{
+		{First: diff.Match{Action: plan.Delete, Kind: kindBalancer}, Then: diff.Match{Action: plan.Delete, Kind: kindOpening}, Reason: "it serves until it goes"},
+		{First: diff.Match{Action: plan.Create, Kind: kindListener}, Then: diff.Match{Action: plan.Delete, Kind: kindListener}, Soft: true, Reason: "a refused port must take no other one away"},
+	}}
 }

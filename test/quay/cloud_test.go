@@ -44,19 +44,23 @@ func (s subject) Nodes() []nodeports.Node {
 
 func (s subject) Control() *sim.Control { return &s.Harbour.Control }
 
+func fresh(t testing.TB) props.Subject {
+	h := simquay.New()
+	return subject{virtual.Start(t, h), h}
+}
+
 // TestProperties holds the cloud against everything that every cloud must be: it
 // converges, it finishes what a crash began, it leaves nothing behind.
 func TestProperties(t *testing.T) {
-	fresh := func(t testing.TB) props.Subject {
-		h := simquay.New()
-		return subject{virtual.Start(t, h), h}
-	}
 	props.Run(t, fresh, []props.Case{
 		props.Service("plain", nil),
 		props.Service("internal", map[string]string{"quay.example/internal": "true"}),
 		props.Service("mixed", nil, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }),
 	})
 }
+
+// TestRenumbered: other ports take no old one away before they are there.
+func TestRenumbered(t *testing.T) { props.Renumbered(t, fresh, props.Service("plain", nil)) }
 
 // TestBesideTheOthers adds the one line that a cloud needs in the list of all clouds.
 func TestBesideTheOthers(t *testing.T) {
