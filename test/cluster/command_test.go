@@ -64,11 +64,11 @@ func TestLineWriterHandsOnWholeLines(t *testing.T) {
 
 func TestArgs(t *testing.T) {
 	got := Options{
-		SingleStack: true, NoEndpointSlices: true, Audit: true, EmulatedVersion: "1.34",
+		SingleStack: true, NoEndpointSlices: true, Audit: true, EmulatedVersion: "1.34", NoWatchLists: true,
 		Tokens: []Token{{Name: "ctl", User: "system:serviceaccount:a:b", Groups: []string{"x", "y"}}},
 	}.args("out")
 	want := []string{
-		"up", "--out=out", "--dual-stack=false", "--endpointslices=false", "--audit", "--emulated-version=1.34",
+		"up", "--out=out", "--dual-stack=false", "--endpointslices=false", "--audit", "--emulated-version=1.34", "--watch-lists=false",
 		"--token=ctl=system:serviceaccount:a:b=x,y",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -22,6 +22,8 @@ type Options struct {
 	// EmulatedVersion, such as 1.34, makes the API server behave like an older
 	// minor where behaviour is gated.
 	EmulatedVersion string
+	// NoWatchLists has clients ask for lists and then for watches, as API servers up to 1.33 do.
+	NoWatchLists bool
 	// SingleStack leaves out the IPv6 range of Service addresses.
 	SingleStack bool
 	// NoEndpointSlices leaves out the EndpointSlice controller.
@@ -63,6 +65,9 @@ func (o Options) args(dir string) []string {
 	}
 	if o.EmulatedVersion != "" {
 		args = append(args, "--emulated-version="+o.EmulatedVersion)
+	}
+	if o.NoWatchLists {
+		args = append(args, "--watch-lists=false")
 	}
 	for _, token := range o.Tokens {
 		args = append(args, "--token="+token.Name+"="+token.User+"="+strings.Join(token.Groups, ","))

@@ -12,7 +12,7 @@ import (
 	"github.com/berth-lb/berth/test/cluster"
 )
 
-var chartLabels = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
+var chartLabels = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34", NoWatchLists: true}}
 
 // byNamespace gives the cluster two pairs of load balancers; the second is for
 // namespaces with a label.

@@ -19,12 +19,12 @@ import (
 )
 
 // Control planes with an audit log, one for each test, since they go on at the
-// same time. They behave as the oldest version that they can: one that cannot
-// stream lists yet, so that the client asks for lists and for watches.
+// same time. They behave as the oldest version that they can, and do not stream
+// lists, as those before it did not, so that the client asks for lists and for watches.
 var (
-	chartAWS   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
-	chartGCE   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
-	chartAzure = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34"}}
+	chartAWS   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34", NoWatchLists: true}}
+	chartGCE   = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34", NoWatchLists: true}}
+	chartAzure = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34", NoWatchLists: true}}
 )
 
 // inPlaceOf are the values for taking the place of the cloud's own controller,

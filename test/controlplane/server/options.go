@@ -39,6 +39,8 @@ type Options struct {
 	// EmulatedVersion, such as 1.34, makes the API server behave like an older
 	// minor. Empty means its own version.
 	EmulatedVersion string
+	// WatchLists serves a list as the start of a watch, as API servers do from 1.34 on.
+	WatchLists bool
 	// Audit writes every request to Out/audit.log.
 	Audit bool
 }

@@ -78,6 +78,9 @@ func apiServerArgs(o Options, port int) []string {
 	if o.EmulatedVersion != "" {
 		args = append(args, "--emulated-version="+o.EmulatedVersion)
 	}
+	if !o.WatchLists {
+		args = append(args, "--feature-gates=WatchList=false")
+	}
 	if o.Audit {
 		args = append(args, "--audit-policy-file="+policyFile, "--audit-log-path="+auditLog(o.Out))
 	}

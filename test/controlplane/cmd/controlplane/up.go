@@ -79,6 +79,7 @@ func upOptions(args []string) (server.Options, error) {
 	flags.BoolVar(&o.DualStack, "dual-stack", true, "give Services IPv4 and IPv6 ranges, not IPv4 alone")
 	flags.BoolVar(&o.EndpointSlices, "endpointslices", true, "run the EndpointSlice controller")
 	flags.StringVar(&o.EmulatedVersion, "emulated-version", "", "behave like this older `minor`, for example 1.34")
+	flags.BoolVar(&o.WatchLists, "watch-lists", true, "serve a list as the start of a watch; not, as API servers up to 1.33")
 	flags.BoolVar(&o.Audit, "audit", false, "write every request to audit.log in the output folder")
 	flags.Func("token", "one more user, as `name=user=group,group`; may be repeated", func(text string) error {
 		token, err := parseToken(text)
