@@ -27,7 +27,7 @@ func Etcd() Component {
 		Name:    "etcd",
 		Module:  "go.etcd.io/etcd/server/v3",
 		Package: "go.etcd.io/etcd/server/v3",
-		Takes:   "half a minute",
+		Takes:   "10 seconds, or half a minute alone",
 	}
 }
 
@@ -38,7 +38,7 @@ func APIServer() Component {
 		Module:  "k8s.io/kubernetes",
 		Package: "k8s.io/kubernetes/cmd/kube-apiserver",
 		Own:     kubernetes(),
-		Takes:   "2 minutes",
+		Takes:   "1 to 2 minutes",
 	}
 }
 
@@ -49,7 +49,7 @@ func ControllerManager() Component {
 		Module:  "k8s.io/kubernetes",
 		Package: "k8s.io/kubernetes/cmd/kube-controller-manager",
 		Own:     kubernetes(),
-		Takes:   "half a minute",
+		Takes:   "1 minute",
 	}
 }
 

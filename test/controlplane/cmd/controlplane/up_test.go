@@ -9,7 +9,7 @@ import (
 
 func TestUpOptions(t *testing.T) {
 	got, err := upOptions([]string{
-		"--out", "x", "--dual-stack=false", "--audit", "--emulated-version", "1.34",
+		"--out", "x", "--dual-stack=false", "--watch-lists=false", "--audit", "--emulated-version", "1.34",
 		"--token", "ctl=system:serviceaccount:kube-system:berth=system:serviceaccounts,extra", "--token", "viewer=v",
 	})
 	if err != nil {
