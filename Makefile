@@ -80,9 +80,9 @@ waits: # the tests end to end and what comes behind them; says how long each too
 	done; exit $$failed
 
 # Most tests compute and wait for nothing; those end to end, and of conformance, wait for
-# processes. So they run at the same time, and what computes gives way. Nor does it look for memory to free
-# before there are two gigabytes of it, or ten times as much as is in use, which saves a
-# fifth of its time.
+# processes. So they run at the same time, and what computes gives way. Nor does it look for
+# memory to free before there are two gigabytes of it, or ten times as much as is in use,
+# which saves a fifth of its time.
 units: export GOGC := 1000
 units: export GOMEMLIMIT := 2GiB
 units: # the tests of all packages but those end to end, and of the nested modules

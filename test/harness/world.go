@@ -88,19 +88,8 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	if err := w.rest(ctx, o, unbuilt); err != nil {
-		return err
-	}
-	if w.Client, err = w.Cluster.Client(); err != nil {
-		return err
-	}
-	return w.RegisterNodes(ctx)
-}
-
-// rest builds the controller, if it is not built, and starts the control plane, if there is
-// none: what Early does not need. The controller comes first, since it compiles most of what
-// it shares with the API server: at the same time both would.
-func (w *World) rest(ctx context.Context, o Options, unbuilt bool) (err error) {
+	// What Early does not need comes behind it, and the controller before the control plane:
+	// at the same time both would compile what they share.
 	if unbuilt {
 		if err := build(ctx, o.Progress, w.Binaries.Controller); err != nil {
 			return err
@@ -108,9 +97,14 @@ func (w *World) rest(ctx context.Context, o Options, unbuilt bool) (err error) {
 	}
 	if w.Cluster, w.shared = o.Cluster, o.Cluster != nil; !w.shared {
 		fmt.Fprintln(o.Progress, "starting etcd and kube-apiserver; on a new machine they are compiled first, which takes minutes")
-		w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices})
+		if w.Cluster, err = cluster.Start(ctx, cluster.Options{Progress: o.Progress, NoEndpointSlices: o.NoEndpointSlices}); err != nil {
+			return err
+		}
 	}
-	return err
+	if w.Client, err = w.Cluster.Client(); err != nil {
+		return err
+	}
+	return w.RegisterNodes(ctx)
 }
 
 // Close stops everything and removes the folder.

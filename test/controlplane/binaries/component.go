@@ -27,7 +27,7 @@ func Etcd() Component {
 		Name:    "etcd",
 		Module:  "go.etcd.io/etcd/server/v3",
 		Package: "go.etcd.io/etcd/server/v3",
-		Takes:   "10 seconds, or half a minute alone",
+		Takes:   "half a minute at most",
 	}
 }
 

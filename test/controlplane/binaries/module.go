@@ -80,8 +80,9 @@ func (m *module) build(ctx context.Context, component Component, version, output
 }
 
 // command runs the go command for this machine, whatever target or flags the caller's
-// environment asks for, but for cgo: packages that are compiled without it are others than
-// those of the product, if that is compiled with it, and a C compiler is needed by neither.
+// environment asks for. With or without cgo is left to the environment, as for the product:
+// the programs need none, but what both import is compiled once only if both have it or
+// neither has.
 func (m *module) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = m.dir
