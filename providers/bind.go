@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -50,6 +51,7 @@ type Bound struct {
 	Capabilities   []Capability
 	Annotations    *annotations.Set
 	Rules          diff.Rules
+	Flows          traffic.Func // nil: not known of this cloud
 	Choose         func(*corev1.Service) Choice
 	Reach          func(Request) Reach
 	Refers         func(Request) []Reference          // nil: Services refer to nothing
@@ -106,6 +108,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Capabilities: cloud.Capabilities,
 		Annotations:  cloud.Annotations,
 		Rules:        cloud.Rules,
+		Flows:        cloud.Flows,
 		Choose:       chooseUnder(cloud, config),
 		Reach:        func(r Request) Reach { return cloud.Reach(input(r)) },
 		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },

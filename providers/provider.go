@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -270,6 +271,9 @@ type Cloud[C, F any] struct {
 	// MayWant errs on yes: might this Service, which cannot be built, want the entry?
 	MayWant func(Identity[C], stack.Resource) bool
 	Rules   diff.Rules
+	// Flows computes what the stacks of all owners let through, desired or observed. Nil:
+	// not known of this cloud.
+	Flows traffic.Func
 	// Status says what clients may use, from what exists.
 	Status func(Input[C], *stack.Stack) status.Result
 	// Outputs are what Status may write on a Service besides its addresses: they

@@ -41,6 +41,8 @@ func core() []row {
 			reason: "a plan follows from two stacks, the rules and the ledger, and from nothing else"},
 		{dir: "stack/engine", local: []string{"stack", "stack/plan", "providers/fault"}, std: []string{"context"}, pure: true,
 			reason: "the engine runs steps through a function it is given; it knows no cloud and no loop"},
+		{dir: "stack/traffic", local: []string{"stack"}, pure: true,
+			reason: "what stacks let through follows from stacks; a cloud's model computes it"},
 		{dir: "annotations", others: []string{corev1, multierror, netUtils}, pure: true,
 			reason: "annotations are text on a Service"},
 		{dir: "nodeports", others: []string{corev1, "k8s.io/api/discovery/v1", "k8s.io/apimachinery/pkg/util/intstr", netUtils}, pure: true,
@@ -50,7 +52,7 @@ func core() []row {
 		{dir: "providers/fault", others: []string{multierror}, pure: true,
 			reason: "everybody may know what an error means"},
 		{dir: "providers", pure: true, std: []string{"context", "io"}, others: []string{corev1, "k8s.io/api/discovery/v1"},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers/fault"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers/fault"},
 			reason: "the contract names the types of the core, and of what stands behind a Service, and no cloud"},
 	}
 }
@@ -83,7 +85,7 @@ func halves(name string, values, sdk []string) []row {
 		{dir: dir, local: []string{"providers", dir + "/model", dir + "/wire"},
 			reason: "a cloud joins what is wanted with what talks"},
 		{dir: dir + "/model", pure: true, std: []string{"io"}, others: append(values, corev1),
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault"},
 			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
 		{dir: dir + "/wire", others: append(sdk, corev1),
 			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", dir + "/model"},
@@ -147,7 +149,7 @@ func quay() row {
 	return row{
 		dir:    "test/quay",
 		others: []string{corev1},
-		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "providers", "providers/fault", "providers/kit"},
+		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit"},
 		reason: "a cloud knows the contract and its own SDK; never the loop, another cloud or the API server",
 	}
 }

@@ -42,6 +42,7 @@ func Cloud() providers.Cloud[Config, struct{}] {
 		// A Service that cannot be built may want any opening.
 		MayWant: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Ownership == stack.Shared },
 		Rules:   rules(),
+		Flows:   computeFlows,
 		Status:  show,
 		Open:    open,
 	}
@@ -92,11 +93,14 @@ func ownedScope(id providers.Identity[Config]) providers.Scope {
 	}}
 }
 
+// hostOf returns the host name of a load balancer.
+func hostOf(id string) string { return id + ".quay.example" }
+
 // show gives clients the address, once the load balancer has one.
 func show(_ providers.Input[Config], have *stack.Stack) status.Result {
 	r, ok := have.Get(balancerKey())
 	if !ok {
 		return status.Result{}
 	}
-	return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(r.ID + ".quay.example")}}
+	return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(hostOf(r.ID))}}
 }
