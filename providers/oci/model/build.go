@@ -187,7 +187,7 @@ func (b *builder) reach() {
 // keep takes over what of a live load balancer cannot change, and tells where the
 // Service asks for something else.
 func (b *builder) keep(want *Balancer, found Balancer) {
-	const stays = "cannot change on a load balancer that is there, which keeps what it has; delete the Service and make it anew"
+	const stays = "cannot change on a live load balancer, which keeps what it has; to change it, delete the Service and create it again"
 	key := internalKey
 	if b.in.Kind == NLB {
 		key = netInternalKey

@@ -140,18 +140,28 @@ func (b *builder) found() (Balancer, stack.Resource, bool) {
 	return spec, r, ok && isBalancer
 }
 
-// fixed tells what of a live load balancer cannot follow the Service.
+// immutable is the message about a setting that a live load balancer cannot take over.
+const immutable = "cannot change on a live load balancer, which keeps what it has; to change it, delete the Service and create it again"
+
+// fixed warns of settings that a live load balancer cannot take over.
 func (b *builder) fixed(want, found Balancer) {
+	class, _ := class(b.in)
+	named := map[*annotations.Key[string]]string{networkKey: class.Network, subnetKey: class.Subnet}
 	for _, f := range []struct {
 		key        *annotations.Key[string]
 		want, have string
 	}{{flavorKey, want.Flavor, found.Flavor}, {zoneKey, want.Zone, found.Zone}, {networkKey, want.Network, found.Network}, {subnetKey, want.Subnet, found.Subnet}, {portKey, want.Port, found.Port}} {
-		if _, _, said := f.key.Lookup(b.in.Values); said && f.want != "" && f.want != f.have {
-			b.problems = append(b.problems, f.key.Warning(b.in.Values, "cannot change on a load balancer that is there, which keeps what it has; delete the Service and make it anew", ""))
+		_, _, said := f.key.Lookup(b.in.Values)
+		switch {
+		case f.want == "" || f.want == f.have:
+		case f.want == named[f.key]:
+			b.problems = append(b.problems, classKey.Warning(b.in.Values, "sets a "+f.key.Name[strings.LastIndex(f.key.Name, "/")+1:]+" that "+immutable, ""))
+		case said:
+			b.problems = append(b.problems, f.key.Warning(b.in.Values, immutable, ""))
 		}
 	}
 	if want.Address != "" && want.Address != found.Address {
-		b.problems.Warn("spec.loadBalancerIP", want.Address, "cannot change on a load balancer that is there, which keeps "+found.Address+"; delete the Service and make it anew", "")
+		b.problems.Warn("spec.loadBalancerIP", want.Address, "cannot change on a live load balancer, which keeps "+found.Address+"; to change it, delete the Service and create it again", "")
 	}
 }
 

@@ -21,27 +21,28 @@ func (b *builder) groups() {
 	}
 	b.out.Put(stack.Resource{Key: groupKey(), Spec: Group{Name: GroupName(in.Owner), Description: groupDescription(in.Cluster, in.Owner)}})
 	b.out.Put(stack.Resource{Key: rulesKey(), In: groupKey(), Spec: GroupRules{Rules: b.groupRules()}})
-	b.out.Put(stack.Resource{Key: groupPortsKey(), In: groupKey(), Spec: GroupPorts{Ports: nodePorts(in, b.facts, b.subnet)}})
+	b.out.Put(stack.Resource{Key: groupPortsKey(), In: groupKey(), Spec: GroupPorts{Ports: b.nodePorts()}})
 }
 
-// groupRules let traffic in at the node ports, and at the port of the health check: from
-// where the load balancer reaches the members, or from all clients with a driver that
+// groupRules returns rules that admit traffic at the node ports and at the port of the
+// health check: from the subnets of the members, or from all clients with a driver that
 // keeps their addresses.
 func (b *builder) groupRules() []GroupRule {
 	in := b.in
 	from := b.senders()
-	clients := from
-	if !driverOf(in.Config.Provider).Proxies {
-		clients = nodeports.Prefixes(ranges(in)...)
-	}
 	var out []GroupRule
 	for _, p := range in.Backends.Ports {
 		if in.Ended() {
 			break
 		}
-		if p.NodePort != 0 {
-			out = append(out, rulesFor(strings.ToLower(string(p.Protocol)), p.NodePort, clients)...)
+		if p.NodePort == 0 {
+			continue
 		}
+		clients := from
+		if !driverOf(in.Config.Provider).Proxies {
+			clients = nodeports.Prefixes(ranges(in)...)
+		}
+		out = append(out, rulesFor(strings.ToLower(string(p.Protocol)), p.NodePort, clients)...)
 	}
 	if check := in.Service.Spec.HealthCheckNodePort; check != 0 {
 		out = append(out, rulesFor("tcp", check, from)...)
@@ -50,21 +51,56 @@ func (b *builder) groupRules() []GroupRule {
 	return slices.Compact(out)
 }
 
-// senders are the subnets from which the load balancer reaches members: the one that is
-// said or found, or those of the network that alone is said.
+// senders returns the ranges from which the load balancer reaches its members: those of
+// the subnets that found members are in and new ones will be in.
 func (b *builder) senders() []netip.Prefix {
-	if s, ok := b.facts.Subnets[b.subnet]; ok {
-		return []netip.Prefix{s.CIDR}
+	var out []netip.Prefix
+	unknown := ""
+	add := func(subnet string, ranges map[string]netip.Prefix) {
+		found := b.rangesOf(subnet, ranges)
+		if len(found) == 0 {
+			unknown = cmp.Or(subnet, "none")
+		}
+		out = append(out, found...)
+	}
+	for _, r := range b.out.Of(KindMembers) {
+		spec, _ := r.Spec.(Members)
+		for _, m := range spec.Members {
+			add(m.Subnet, spec.Ranges)
+		}
+	}
+	if len(out) == 0 {
+		add(b.subnet, nil)
+	}
+	if unknown != "" {
+		b.problems.Refuse(memberSubnetKey.Name, unknown, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but no such subnet can be found", "the id of a subnet")
+	}
+	slices.SortFunc(out, func(p, q netip.Prefix) int { return strings.Compare(p.String(), q.String()) })
+	return slices.Compact(out)
+}
+
+// rangesOf returns the addresses of a subnet. Without a subnet they are those of the
+// load balancer's network, in the family that is served.
+func (b *builder) rangesOf(subnet string, known map[string]netip.Prefix) []netip.Prefix {
+	p, ok := known[subnet]
+	if s, fact := b.facts.Subnets[subnet]; fact {
+		p, ok = s.CIDR, true
+	}
+	if ok && subnet != "" {
+		return []netip.Prefix{p}
 	}
 	network, _ := vip(b.in)
+	if spec, _, there := b.found(); there {
+		network = spec.Network
+	}
 	var out []netip.Prefix
 	for _, s := range b.facts.NetworkSubnets[network] {
 		if s.CIDR.Addr().Is6() == ipv6(b.in) {
 			out = append(out, s.CIDR)
 		}
 	}
-	if len(out) == 0 {
-		b.problems.Refuse(memberSubnetKey.Name, b.subnet, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but no such subnet can be found", "the id of a subnet")
+	if len(out) == 0 && ok {
+		out = append(out, p)
 	}
 	return out
 }
@@ -86,17 +122,31 @@ func (r GroupRule) Compare(o GroupRule) int {
 	return cmp.Or(strings.Compare(r.Direction, o.Direction), strings.Compare(r.Family, o.Family), strings.Compare(r.Protocol, o.Protocol), cmp.Compare(r.Port, o.Port), strings.Compare(r.Remote, o.Remote))
 }
 
-// nodePorts are the ids of the ports of nodes that have their addresses, in the subnet
-// of the members where one is said. One without port security takes no groups.
-func nodePorts(in Input, facts *Facts, subnet string) []string {
+// nodePorts returns the ids of the nodes' ports that members are reached at. A port in the
+// member's own subnet is preferred to one of another network with the same address. A port
+// without port security takes no groups.
+func (b *builder) nodePorts() []string {
+	subnets := map[string]string{} // of members, by address
+	for _, r := range b.out.Of(KindMembers) {
+		spec, _ := r.Spec.(Members)
+		for _, m := range spec.Members {
+			subnets[m.Address] = m.Subnet
+		}
+	}
 	var out []string
-	for node := range in.Backends.Nodes.All() {
-		address, ok := node.Address(family(in))
+	for node := range b.in.Backends.Nodes.All() {
+		address, ok := node.Address(family(b.in))
 		if !ok {
 			continue
 		}
-		for _, p := range facts.NodePorts[ServerID(node)] {
-			if p.Address == address.String() && p.Secured && (subnet == "" || p.Subnet == subnet) {
+		subnet, member := subnets[address.String()]
+		if !member {
+			subnet = b.subnet
+		}
+		having := slices.DeleteFunc(slices.Clone(b.facts.NodePorts[ServerID(node)]), func(p NodePort) bool { return p.Address != address.String() || !p.Secured })
+		inside := slices.ContainsFunc(having, func(p NodePort) bool { return p.Subnet == subnet })
+		for _, p := range having {
+			if !inside || p.Subnet == subnet {
 				out = append(out, p.ID)
 			}
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 
@@ -27,7 +28,7 @@ func (b *builder) ports() {
 			Name: partName("pool", i, b.name), Protocol: pool, Algorithm: b.method(), Sticky: b.in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP,
 			Claim: b.claim(key),
 		}})
-		b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMembers, Name: key}, In: poolKey, Spec: Members{Members: b.members(p)}})
+		b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMembers, Name: key}, In: poolKey, Spec: b.members(p, key)})
 		if monitored(b.in) {
 			b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMonitor, Name: key}, In: poolKey, Spec: b.monitor(i, p)})
 		}
@@ -45,7 +46,7 @@ func (b *builder) elsewhere() {
 	}
 	for _, r := range b.have.Of(KindMembers) {
 		spec, _ := r.Spec.(Members)
-		if slices.ContainsFunc(spec.Members, func(m Member) bool { return m.Subnet != "" && m.Subnet != b.subnet }) {
+		if slices.ContainsFunc(spec.Members, func(m Member) bool { return m.Subnet != "" && m.Subnet != memberSubnetKey.Get(b.in.Values) }) {
 			b.problems = append(b.problems, memberSubnetKey.Warning(b.in.Values, "holds for nodes that come: members that are there stay in their subnet, which Octavia cannot change", ""))
 			return
 		}
@@ -110,11 +111,14 @@ func (b *builder) listener(index int, p nodeports.ServicePort, protocol string, 
 	return l
 }
 
-// members are the nodes behind a port, in order.
-func (b *builder) members(p nodeports.ServicePort) []Member {
+// members returns the nodes behind a port, in order. A found member keeps its subnet, which
+// Octavia cannot change.
+func (b *builder) members(p nodeports.ServicePort, key string) Members {
 	if p.NodePort == 0 {
-		return nil
+		return Members{}
 	}
+	r, _ := b.have.Get(stack.Key{Kind: KindMembers, Name: key})
+	found, _ := r.Spec.(Members)
 	var out []Member
 	for node := range b.in.Backends.Nodes.All() {
 		address, ok := node.Address(family(b.in))
@@ -122,6 +126,9 @@ func (b *builder) members(p nodeports.ServicePort) []Member {
 			continue
 		}
 		m := Member{Name: node.Name, Address: address.String(), Port: p.NodePort, Subnet: b.subnet}
+		if i := slices.IndexFunc(found.Members, func(f Member) bool { return f.Address == m.Address && f.Port == m.Port }); i >= 0 {
+			m.Subnet = found.Members[i].Subnet
+		}
 		if b.in.Config.Serial {
 			m.Name = serialName(m)
 		}
@@ -131,6 +138,23 @@ func (b *builder) members(p nodeports.ServicePort) []Member {
 		out = append(out, m)
 	}
 	slices.SortFunc(out, compareMembers)
+	return Members{Members: out, Ranges: b.ranges(out, found.Ranges)}
+}
+
+// ranges returns the addresses of the subnets that members are in, where security groups
+// are built from them.
+func (b *builder) ranges(members []Member, found map[string]netip.Prefix) map[string]netip.Prefix {
+	if !b.in.Config.ManageGroups {
+		return nil
+	}
+	out := map[string]netip.Prefix{}
+	for _, m := range members {
+		if s, ok := b.facts.Subnets[m.Subnet]; ok {
+			out[m.Subnet] = s.CIDR
+		} else if p, ok := found[m.Subnet]; ok {
+			out[m.Subnet] = p
+		}
+	}
 	return out
 }
 

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/berth-lb/berth/stack"
+import (
+	"net/netip"
+
+	"github.com/berth-lb/berth/stack"
+)
 
 // Octavia is the one kind of load balancer.
 const Octavia = "octavia"
@@ -95,7 +99,12 @@ type Pool struct {
 }
 
 // Members are those of a pool.
-type Members struct{ Members []Member }
+type Members struct {
+	Members []Member
+	// Ranges are the addresses of the members' subnets by the subnets' ids, as far as they
+	// are known; without an id, that of the load balancer. Groups of nodes are built from them.
+	Ranges map[string]netip.Prefix `stack:"aside"`
+}
 
 // Member is a node behind a pool.
 type Member struct {

@@ -45,7 +45,8 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 			continue
 		}
 		if spec, ok := r.Spec.(Members); ok && len(spec.Members) > 0 {
-			r.Spec = Members{Members: followers(in, spec.Members[0])}
+			spec.Members = followers(in, spec.Members[0])
+			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
 	}

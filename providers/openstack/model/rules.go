@@ -162,7 +162,7 @@ func containsAll(want, have any) bool {
 	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(found, w) })
 }
 
-// sameMembers: the subnet of a member that is there cannot change, as Build tells.
+// sameMembers compares members without their subnets, which cannot change.
 func sameMembers(want, have any) bool {
 	plain := func(list any) []Member {
 		members, _ := list.([]Member)

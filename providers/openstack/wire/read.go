@@ -52,7 +52,9 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			out[i].Err = err
 		case out[i].Err == nil:
 			f := &finder{session: s, view: v, scope: sc, out: out[i].Have}
-			out[i].Err = f.find()
+			if out[i].Err = f.find(); out[i].Err == nil {
+				out[i].Err = s.memberRanges(ctx, out[i].Have)
+			}
 		}
 	}
 	return out

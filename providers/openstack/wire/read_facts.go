@@ -38,7 +38,7 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 	case model.FactNodeSubnet:
 		return s.nodeSubnetFact(ctx, facts, l, scopes)
 	case model.FactSubnet:
-		sub, err := remembered(ctx, s, l, func() (model.Subnet, error) { return s.subnet(ctx, l.Value) })
+		sub, err := s.knownSubnet(ctx, l.Value)
 		if fault.Is(err, fault.NotFound) {
 			return nil, nil
 		}
@@ -147,6 +147,11 @@ func (s *Session) subnet(ctx context.Context, id string) (out model.Subnet, err 
 		return err
 	})
 	return out, err
+}
+
+// knownSubnet is subnet with the memory of remembered.
+func (s *Session) knownSubnet(ctx context.Context, id string) (model.Subnet, error) {
+	return remembered(ctx, s, providers.Lookup{Kind: model.FactSubnet, By: model.ByID, Value: id}, func() (model.Subnet, error) { return s.subnet(ctx, id) })
 }
 
 func asSubnet(s subnets.Subnet) model.Subnet {

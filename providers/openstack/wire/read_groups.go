@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"context"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -138,6 +141,38 @@ func (f *finder) groups(name string) {
 			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindGroupPorts, Name: suffix}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupPorts{Ports: having}})
 		}
 	}
+}
+
+// memberRanges notes the addresses of the subnets that found members are in, where security
+// groups of nodes are built from them. A subnet that cannot be seen is left out.
+func (s *Session) memberRanges(ctx context.Context, have *stack.Stack) error {
+	if !s.config.ManageGroups {
+		return nil
+	}
+	lb, _ := have.Get(stack.Key{Kind: model.KindBalancer})
+	balancer, _ := lb.Spec.(model.Balancer)
+	for i, r := range have.Resources {
+		spec, is := r.Spec.(model.Members)
+		if !is {
+			continue
+		}
+		spec.Ranges = map[string]netip.Prefix{}
+		for _, m := range spec.Members {
+			id := cmp.Or(m.Subnet, balancer.Subnet)
+			if _, known := spec.Ranges[m.Subnet]; known || id == "" {
+				continue
+			}
+			sub, err := s.knownSubnet(ctx, id)
+			switch {
+			case err == nil:
+				spec.Ranges[m.Subnet] = sub.CIDR
+			case !fault.Is(err, fault.NotFound):
+				return err
+			}
+		}
+		have.Resources[i].Spec = spec
+	}
+	return nil
 }
 
 // nodePorts brings the ports of the servers of all scopes that ask for them. They are
