@@ -182,7 +182,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 		},
 		MayWant: func(providers.Identity[string], stack.Resource) bool { return false },
 		Rules: diff.Rules{Kinds: map[stack.Kind]diff.Rule{
-			toyLB:    {Serving: true, Batch: batchToy},
+			toyLB:    {Role: diff.EntryPoint, Batch: batchToy},
 			toyPlace: {},
 			toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Nodes": {}}},
 		}},

@@ -40,7 +40,7 @@ func (r *Reconciler) glimpse(ctx context.Context, d *Draft, scope providers.Scop
 func (r *Reconciler) glimpsed() []stack.Kind {
 	var out []stack.Kind
 	for kind, rule := range r.cloud.Rules.Kinds {
-		if rule.Serving || rule.FollowsBackends {
+		if rule.Role.Is(diff.EntryPoint) || rule.FollowsBackends {
 			out = append(out, kind)
 		}
 	}
@@ -94,7 +94,7 @@ func (r *Reconciler) believed(want, found *stack.Stack) *stack.Stack {
 	for _, res := range want.Resources {
 		there, seen := found.Get(res.Key)
 		switch {
-		case seen && (r.followsBackends(res.Key.Kind) || r.cloud.Rules.Kinds[res.Key.Kind].Serving):
+		case seen && (r.followsBackends(res.Key.Kind) || r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.EntryPoint)):
 			out.Resources = append(out.Resources, there)
 		case r.followsBackends(res.Key.Kind):
 			// It was looked for and is not there.

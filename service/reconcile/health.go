@@ -7,6 +7,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 )
 
 // ErrNoHealth means that the cloud is not asked how members are.
@@ -22,7 +23,9 @@ func (r *Reconciler) Health(ctx context.Context, d *Draft) ([]providers.MemberHe
 }
 
 // Serves tells whether clients connect to resources of a kind.
-func (r *Reconciler) Serves(k stack.Kind) bool { return r.cloud.Rules.Kinds[k].Serving }
+func (r *Reconciler) Serves(k stack.Kind) bool {
+	return r.cloud.Rules.Kinds[k].Role.Is(diff.EntryPoint)
+}
 
 // NameOf is what people know a resource by: the name that it has in the cloud, else the
 // one in its key, else its identifier.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -15,7 +16,7 @@ func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
 	}
 	var out []stack.Key
 	for _, res := range have.Resources {
-		if r.cloud.Rules.Kinds[res.Key.Kind].Serving && (res.Proof != stack.None || r.lends(have, res)) {
+		if r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.EntryPoint) && (res.Proof != stack.None || r.lends(have, res)) {
 			out = append(out, res.Key)
 		}
 	}

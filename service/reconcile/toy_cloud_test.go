@@ -28,7 +28,7 @@ func toyRules() diff.Rules {
 	}
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
-			kindLB:       {Immutable: []string{"Scheme"}, Serving: true, Pending: diff.Settle, Failed: diff.Report, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
+			kindLB:       {Immutable: []string{"Scheme"}, Role: diff.EntryPoint, Pending: diff.Settle, Failed: diff.Report, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
 			kindListener: {Within: diff.Within{Cascade: true}},
 			kindPool:     {Immutable: []string{"NodePort"}},
 			kindMembers:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Nodes": {}}},

@@ -13,8 +13,9 @@ const each = 8
 
 // edges adds the orders of the rule table.
 func (c *comparison) edges() {
+	orders := c.rules.Orders()
 	for _, soft := range []bool{false, true} {
-		for _, e := range c.rules.Edges {
+		for _, e := range orders {
 			if e.Soft == soft {
 				c.edge(e)
 			}
@@ -23,25 +24,27 @@ func (c *comparison) edges() {
 }
 
 func (c *comparison) edge(e Edge) {
-	first := group{}
-	for i := range c.steps {
-		if c.leads(e, i) {
+	first, then := group{}, []int{}
+	leads := make([]bool, len(c.steps))
+	for i, s := range c.steps {
+		if leads[i] = c.leads(e, i); leads[i] {
 			first.steps = append(first.steps, i)
 		}
+		if !c.isAwaited(i) && c.matches(e.Then, s) {
+			then = append(then, i)
+		}
 	}
-	if len(first.steps) == 0 {
+	if len(first.steps) == 0 || len(then) == 0 {
 		return
 	}
-	needed := make([]bool, len(c.steps))
 	if e.Soft {
-		needed = plan.NewGraph(c.steps).Before(first.steps)
+		needed := plan.NewGraph(c.steps).Before(first.steps)
+		then = slices.DeleteFunc(then, func(i int) bool { return needed[i] || leads[i] })
 	}
 	related := c.related(e, &first)
-	for i, s := range c.steps {
-		if e.Then.matches(s) && !c.isAwaited(i) && !needed[i] {
-			for _, g := range related(i) {
-				c.putBehind(i, g)
-			}
+	for _, i := range then {
+		for _, g := range related(i) {
+			c.putBehind(i, g)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (c *comparison) notReady() []plan.StepID {
 	var out []plan.StepID
 	for _, k := range c.want.keys {
 		found, exists := c.have.byKey[k]
-		if !exists || found.State != stack.Pending || !c.rules.Kinds[k.Kind].Serving || c.replaced[k] {
+		if !exists || found.State != stack.Pending || !c.rules.Kinds[k.Kind].Role.Is(EntryPoint) || c.replaced[k] {
 			continue
 		}
 		if _, known := c.awaited[k]; !known {
@@ -81,9 +81,9 @@ func (c *comparison) servedElsewhere(kind stack.Kind) bool {
 	same, other := false, false
 	for _, k := range c.want.keys {
 		same = same || k.Kind == kind && !rule.Single
-		other = other || c.rules.Kinds[k.Kind].Serving
+		other = other || c.rules.Kinds[k.Kind].Role.Is(EntryPoint)
 	}
-	return rule.Serving && other && !same
+	return rule.Role.Is(EntryPoint) && other && !same
 }
 
 // neededByWrites are the steps that a creation or an update needs, directly or
@@ -295,12 +295,13 @@ func setPart(part string) (field, sign string, ok bool) {
 	return "", "", false
 }
 
-// matches tells whether the step is one of those that are meant.
-func (m Match) matches(s plan.Step) bool {
+// matches reports whether the step is one of those that the match selects.
+func (c *comparison) matches(m Match, s plan.Step) bool {
 	return (m.Action == "" || m.Action == s.ID.Action) &&
 		(m.Kind == "" || m.Kind == s.ID.Key.Kind) &&
 		(m.Name == "" || m.Name == s.ID.Key.Name) &&
-		strings.HasPrefix(s.ID.Part, m.Part)
+		strings.HasPrefix(s.ID.Part, m.Part) &&
+		c.rules.Kinds[s.ID.Key.Kind].has(m.Effect, s)
 }
 
 // find is the step with the identifier; nil: there is none.

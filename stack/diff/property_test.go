@@ -83,8 +83,10 @@ const rounds = 1500
 // what a cloud would refuse.
 func TestAnyStackIntoAnyOther(t *testing.T) {
 	for seed := range uint64(rounds) {
-		if err := turn(rand.New(rand.NewPCG(seed, 1))); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+		for name, rules := range map[string]diff.Rules{"edges": toyRules(), "roles": toyRoles()} {
+			if err := turn(rand.New(rand.NewPCG(seed, 1)), rules); err != nil {
+				t.Fatalf("seed %d, %s: %v", seed, name, err)
+			}
 		}
 	}
 }
@@ -95,7 +97,7 @@ func FuzzCompare(f *testing.F) {
 		mutate.Add(f, 40, []byte{seed * 16, 255, 0, 128, 255 - seed, seed, 77, 200, 3, 90, 255, 255, 0, 0, 128, 64})
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := turn(rand.New(&decisions{data: data, then: rand.NewPCG(1, 1)})); err != nil {
+		if err := turn(rand.New(&decisions{data: data, then: rand.NewPCG(1, 1)}), toyRoles()); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -119,8 +121,7 @@ func (d *decisions) Uint64() uint64 {
 }
 
 // turn plans one random stack into another one, and runs the plan.
-func turn(r *rand.Rand) error {
-	rules := toyRules()
+func turn(r *rand.Rand, rules diff.Rules) error {
 	want, have := slotsAsFields(random(r)), found(slotsAsFields(random(r)).Resources...)
 	p := diff.Compare(want, have, rules, knowing(nil))
 	if len(p.Blocked) > 0 {

@@ -74,9 +74,15 @@ type Rule struct {
 	// Keeps lists what else stays as long as somebody wants a shared resource, such as
 	// the firewall of a health check: who wants the one counts as wanting the others.
 	Keeps func(stack.Key) []stack.Key
-	// Serving kinds are what clients connect to. A found one that is not wanted
-	// any more, while one of another kind is, goes only after the switch.
-	Serving bool
+	// Role is what the kind does for traffic. Orders follow from it; see [Rules.Orders].
+	Role Role
+	// WidenLast says of a kind that admits traffic that it may admit traffic to other
+	// Services as well, such as a firewall for an address that they share: it is widened
+	// only after the ports that it is for exist.
+	WidenLast bool
+	// ProvenBy lists the kinds that are the evidence of who owns a resource of this kind.
+	// They are created before it and deleted after it.
+	ProvenBy []stack.Kind
 	// Single says that a stack wants one of the kind at most: one of another name that is
 	// found takes part in a switch as one of another kind does.
 	Single bool
@@ -108,9 +114,10 @@ type Match struct {
 	Kind   stack.Kind
 	Name   string // the name in the resource's key
 	Part   string
+	Effect Effect // what the step does to traffic; zero: anything
 }
 
-// Edge orders steps that no reference orders.
+// Edge orders steps that no reference orders, and that roles do not order either.
 type Edge struct {
 	First, Then Match
 	// Same restricts the edge to pairs of which one resource is In the other or

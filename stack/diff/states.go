@@ -88,12 +88,12 @@ func (c *comparison) needSettled(s *plan.Step, k stack.Key) {
 func (c *comparison) leads(e Edge, i int) bool {
 	s := c.steps[i]
 	if !c.isAwaited(i) {
-		return e.First.matches(s)
+		return c.matches(e.First, s)
 	}
 	s.ID.Part = ""
 	made := s
 	made.ID.Action = plan.Create
-	return e.First.matches(s) || e.First.matches(made)
+	return c.matches(e.First, s) || c.matches(e.First, made)
 }
 
 // withoutIdle leaves out what is held because the cloud is busy, if nothing waits for

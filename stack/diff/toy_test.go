@@ -70,9 +70,9 @@ func toyRules() diff.Rules {
 			"lb": {
 				Immutable: []string{"Scheme"}, Ignore: []string{"Note"}, Sticky: []string{"DNS", "Zones"},
 				Sets: map[string]diff.Set{"Zones": {RemoveFirst: true}}, Parts: map[string]string{"Tags": "tags"},
-				Serving: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief, "Tags": plan.Brief},
+				Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief, "Tags": plan.Brief},
 			},
-			"old-lb":   {Serving: true},
+			"old-lb":   {Role: diff.EntryPoint},
 			"listener": {Within: diff.Within{Cascade: true}, Immutable: []string{"Protocol"}, Equal: map[string]diff.Equal{"Policy": foldCase}},
 			"group":    {Immutable: []string{"Port"}},
 			"targets":  {Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"IDs": {Chunk: 2}}},

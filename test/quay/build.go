@@ -92,18 +92,15 @@ func rules() diff.Rules {
 	return diff.Rules{Kinds: map[stack.Kind]diff.Rule{
 		// The API refuses a second load balancer of a name, so the old one goes first.
 		kindBalancer: {
-			Immutable: []string{"Name", "Internal"}, Replace: diff.DeleteFirst, Serving: true,
+			Immutable: []string{"Name", "Internal"}, Replace: diff.DeleteFirst, Role: diff.EntryPoint,
 			Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
 		},
-		kindListener: {Within: diff.Within{Cascade: true}, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+		kindListener: {Role: diff.Port, Within: diff.Within{Cascade: true}, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 		// Every load balancer has its list of machines from the start: an empty one.
 		kindMachines: {
-			FollowsBackends: true, Within: diff.Within{Inherent: true, Cascade: true},
+			Role: diff.Members, FollowsBackends: true, Within: diff.Within{Inherent: true, Cascade: true},
 			Default: func(stack.Resource) stack.Spec { return Machines{} },
 		},
-		kindOpening: {Clash: diff.Returned},
-	}, Edges: []diff.Edge{
-		{First: diff.Match{Action: plan.Delete, Kind: kindBalancer}, Then: diff.Match{Action: plan.Delete, Kind: kindOpening}, Reason: "it serves until it goes"},
-		{First: diff.Match{Action: plan.Create, Kind: kindListener}, Then: diff.Match{Action: plan.Delete, Kind: kindListener}, Soft: true, Reason: "a refused port must take no other one away"},
+		kindOpening: {Role: diff.Admits, Clash: diff.Returned},
 	}}
 }

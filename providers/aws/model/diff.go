@@ -59,14 +59,14 @@ func classicRules() map[stack.Kind]diff.Rule {
 		KindClassic: {
 			// The scheme can never change; Build keeps the one found, so a
 			// difference would be a misreading and must not replace anything.
-			Ignore:  []string{"Name", "Scheme"},
-			Sticky:  []string{"DNSName"},
-			Equal:   map[string]diff.Equal{"Groups": sameRefs},
-			Subset:  []string{"Tags"},
-			Parts:   map[string]string{"Subnets": "subnets", "Groups": "groups", "Tags": "tags"},
-			Clash:   diff.Returned,
-			Serving: true,
-			Impact:  map[string]plan.Impact{"Subnets": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
+			Ignore: []string{"Name", "Scheme"},
+			Sticky: []string{"DNSName"},
+			Equal:  map[string]diff.Equal{"Groups": sameRefs},
+			Subset: []string{"Tags"},
+			Parts:  map[string]string{"Subnets": "subnets", "Groups": "groups", "Tags": "tags"},
+			Clash:  diff.Returned,
+			Role:   diff.EntryPoint,
+			Impact: map[string]plan.Impact{"Subnets": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
 		},
 		KindClassicPort: {
 			Within:    diff.Within{Inline: true, Cascade: true},
@@ -112,11 +112,11 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Subset: []string{"Tags"},
 			Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": PartTags,
 				"AddressType": "address-type"},
-			Batch:   tagBatch,
-			Clash:   diff.Returned,
-			Failed:  diff.Report, // "could not be set up": it never serves
-			Serving: true,
-			Impact:  map[string]plan.Impact{"Mappings": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
+			Batch:  tagBatch,
+			Clash:  diff.Returned,
+			Failed: diff.Report, // "could not be set up": it never serves
+			Role:   diff.EntryPoint,
+			Impact: map[string]plan.Impact{"Mappings": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
 		},
 		KindNetworkAttr: {
 			Within: diff.Within{Inherent: true}, Default: defaultNetworkAttributes,

@@ -28,10 +28,10 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Equal: map[string]diff.Equal{
 				"Frontends": sameFrontends, "Rules": sameRules, "Probes": sameProbes, "Tags": sameTagValues,
 			},
-			Clash:   diff.Returned,
-			Serving: true,
-			Batch:   balancerBatch,
-			Impact:  map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
+			Clash:  diff.Returned,
+			Role:   diff.EntryPoint,
+			Batch:  balancerBatch,
+			Impact: map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
 		},
 		KindPool: {
 			FollowsBackends: true,

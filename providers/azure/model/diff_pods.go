@@ -13,12 +13,12 @@ import (
 func podRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindContainer: {
-			Ignore:  []string{"Group", "Name", "SKU"},
-			Equal:   map[string]diff.Equal{"Rules": sameContainerRules, "Pools": holdsPools},
-			Sticky:  []string{"SKU"},
-			Clash:   diff.Returned,
-			Serving: true,
-			Impact:  map[string]plan.Impact{"delete": plan.Interrupts},
+			Ignore: []string{"Group", "Name", "SKU"},
+			Equal:  map[string]diff.Equal{"Rules": sameContainerRules, "Pools": holdsPools},
+			Sticky: []string{"SKU"},
+			Clash:  diff.Returned,
+			Role:   diff.EntryPoint,
+			Impact: map[string]plan.Impact{"delete": plan.Interrupts},
 		},
 		KindContainerIP: {
 			// Build refuses one that does not fit.

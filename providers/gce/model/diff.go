@@ -71,7 +71,7 @@ func ruleRule() diff.Rule {
 		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": diff.SameFold, "IPCollection": samePath},
 		Replace: diff.DeleteFirst, // both have one name
 		Clash:   diff.Refused,
-		Serving: true,
+		Role:    diff.EntryPoint,
 		Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 	}
 }

@@ -68,7 +68,7 @@ func balancerRule() diff.Rule {
 		Clash:   diff.Doubled,
 		Pending: diff.Settle,
 		Failed:  diff.Remake,
-		Serving: true,
+		Role:    diff.EntryPoint,
 		Impact:  map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Shape": plan.Brief},
 	}
 }

@@ -53,7 +53,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Replace:   diff.DeleteFirst,
 			Clash:     diff.Doubled,
 			Pending:   diff.Settle,
-			Serving:   true,
+			Role:      diff.EntryPoint,
 			Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Status": plan.Brief},
 		},
 		KindShare: {Immutable: []string{"Balancer", "Tag"}, Clash: diff.Refused},
