@@ -58,6 +58,8 @@ func balancerRules() map[stack.Kind]diff.Rule {
 		},
 		KindShare: {Immutable: []string{"Balancer", "Tag"}, Clash: diff.Refused},
 		KindPool: {
+			Role:      diff.Members,
+			ProvenBy:  []stack.Kind{KindShare},
 			Within:    diff.Within{Inline: true, Cascade: true},
 			Immutable: []string{"Protocol"},
 			// Nothing refers to names, and each change of one makes the load balancer busy. A
@@ -67,18 +69,22 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		},
 		KindMembers: {
+			Role:            diff.Members,
 			FollowsBackends: true,
 			Within:          diff.Within{Inline: true, Cascade: true},
 			Sets:            map[string]diff.Set{"Members": {Whole: true}},
 			Equal:           map[string]diff.Equal{"Members": sameMembers},
 		},
 		KindMonitor: {
+			Role:      diff.Members,
 			Within:    diff.Within{Inline: true, Cascade: true},
 			Immutable: []string{"Type", "Path", "Method", "Codes"},
 			Ignore:    []string{"Name"},
 			Replace:   diff.DeleteFirst, // a pool has one
 		},
 		KindListener: {
+			Role:      diff.Port,
+			ProvenBy:  []stack.Kind{KindShare},
 			Within:    diff.Within{Inline: true, Cascade: true},
 			Immutable: []string{"Protocol", "Port"},
 			Ignore:    []string{"Name", "Claim"},
@@ -106,10 +112,12 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Clash:  diff.Doubled,
 		},
 		KindRules: {
+			Role:   diff.Admits,
 			Within: diff.Within{Inline: true, Cascade: true},
 			Sets:   map[string]diff.Set{"Rules": {Whole: true}},
 		},
 		KindGroupPorts: {
+			Role:            diff.Admits,
 			FollowsBackends: true,
 			Sets:            map[string]diff.Set{"Ports": {Whole: true}},
 			// The ports are those of all Services: each is written once for all of them.
@@ -139,20 +147,8 @@ func edges() []diff.Edge {
 			out = append(out, diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindBalancer, Part: PartStatus}, Then: step(action, kind),
 				Reason: "a load balancer in ERROR takes no change of what is below it"})
 		}
-		out = append(out, diff.Edge{First: step(plan.Create, kind), Then: step(plan.Delete, KindListener), Soft: true,
-			Reason: "a new port that is refused must close no old one"})
 	}
-	return append(out, []diff.Edge{
-		{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"},
-		{First: step(plan.Create, KindShare), Then: step(plan.Create, KindPool),
-			Reason: "the tag says that the load balancer is used, so that nothing takes it away"},
-		{First: step(plan.Create, KindShare), Then: step(plan.Create, KindListener),
-			Reason: "the tag says that the load balancer is used, so that nothing takes it away"},
-		{First: step(plan.Delete, KindListener), Then: step(plan.Delete, KindShare),
-			Reason: "the tag says that the load balancer is used, until nothing of the Service is there"},
-		{First: step(plan.Delete, KindPool), Then: step(plan.Delete, KindShare),
-			Reason: "the tag says that the load balancer is used, until nothing of the Service is there"},
-	}...)
+	return append(out, diff.Edge{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"})
 }
 
 // containsAll: what is wanted is among what is there; the rest is others'.
