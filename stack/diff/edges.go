@@ -82,7 +82,7 @@ func (c *comparison) putBehind(i int, g *group) {
 // other or the other In it, that are in the same one, or of which one refers to
 // what the other is In.
 func (c *comparison) related(e Edge, first *group) func(int) []*group {
-	if !e.Same {
+	if !e.Same && !e.routed {
 		return func(int) []*group { return []*group{first} }
 	}
 	byKey, byIn, byRef := groups{}, groups{}, groups{}
@@ -94,15 +94,29 @@ func (c *comparison) related(e Edge, first *group) func(int) []*group {
 			byRef.add(ref.To, i)
 		}
 	}
+	if e.routed {
+		return func(i int) []*group {
+			var out []*group
+			for _, ref := range c.places.refs[i] {
+				out = append(out, byKey[ref.To], byIn[ref.To])
+			}
+			if len(c.places.refs[i]) == 0 {
+				out = append(out, byIn[c.steps[i].Target.In])
+			}
+			return slices.DeleteFunc(out, isMissing)
+		}
+	}
 	return func(i int) []*group {
 		then := c.steps[i].Target
 		out := []*group{byKey[then.In], byIn[then.Key], byIn[then.In], byRef[then.In]}
 		for _, ref := range c.places.refs[i] {
 			out = append(out, byIn[ref.To])
 		}
-		return slices.DeleteFunc(out, func(g *group) bool { return g == nil })
+		return slices.DeleteFunc(out, isMissing)
 	}
 }
+
+func isMissing(g *group) bool { return g == nil }
 
 // groups are groups of steps by a key. Nothing is known by the zero key.
 type groups map[stack.Key]*group

@@ -295,7 +295,7 @@ func setPart(part string) (field, sign string, ok bool) {
 	return "", "", false
 }
 
-// matches reports whether the step is one of those that the match selects.
+// matches reports whether the match selects the step.
 func (c *comparison) matches(m Match, s plan.Step) bool {
 	return (m.Action == "" || m.Action == s.ID.Action) &&
 		(m.Kind == "" || m.Kind == s.ID.Key.Kind) &&

@@ -46,9 +46,9 @@ const (
 func (r Rule) has(e Effect, s plan.Step) bool {
 	switch e {
 	case Widens:
-		return s.ID.Action == plan.Create || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, widens)
+		return s.ID.Action == plan.Create || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, widensBy)
 	case Narrows:
-		return s.ID.Action == plan.Delete || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, narrows)
+		return s.ID.Action == plan.Delete || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, narrowsBy)
 	case Reroutes:
 		return s.ID.Action == plan.Update && (!r.isPart(s.ID.Part) || slices.ContainsFunc(s.Changes, changesRefs))
 	}
@@ -67,21 +67,21 @@ func (r Rule) isPart(name string) bool {
 
 func changesRefs(ch plan.Change) bool { return len(stack.Refs(ch.From))+len(stack.Refs(ch.To)) > 0 }
 
-// widens reports whether a change may admit more. A list that becomes empty counts: for
-// some fields an empty list means everybody.
-func widens(ch plan.Change) bool {
-	added, _, list := members(ch)
+// widensBy reports whether a change may admit more. A list that becomes empty counts: for
+// some fields an empty list means all clients.
+func widensBy(ch plan.Change) bool {
+	added, _, list := splitMembers(ch)
 	return !list || len(added) > 0 || isEmpty(ch.To)
 }
 
-// narrows reports whether a change may admit less.
-func narrows(ch plan.Change) bool {
-	_, removed, list := members(ch)
+// narrowsBy reports whether a change may admit less.
+func narrowsBy(ch plan.Change) bool {
+	_, removed, list := splitMembers(ch)
 	return !list || len(removed) > 0 || isEmpty(ch.From)
 }
 
-// members returns what a change adds to and removes from a list; false: the field is none.
-func members(ch plan.Change) (added, removed []any, list bool) {
+// splitMembers returns what a change adds to and removes from a list; false: the field is none.
+func splitMembers(ch plan.Change) (added, removed []any, list bool) {
 	if len(ch.Added)+len(ch.Removed) > 0 {
 		return ch.Added, ch.Removed, true
 	}

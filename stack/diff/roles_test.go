@@ -63,7 +63,9 @@ func TestRoles(t *testing.T) {
 		return slot(owned(key("listener", name), theLB, listener{Protocol: "TCP"}), "port "+name)
 	}
 	admits := func(ports ...int) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: ports}) }
-	from := func(ranges ...string) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: []int{80}, Ranges: ranges}) }
+	from := func(ranges ...string) stack.Resource {
+		return owned(key("wall", ""), stack.Key{}, wall{Ports: []int{80}, Ranges: ranges})
+	}
 	behind := func(name string, members ...string) []stack.Resource {
 		return []stack.Resource{
 			owned(key("group", name), stack.Key{}, group{}), owned(key("targets", name), key("group", name), targets{IDs: members}),
@@ -109,7 +111,7 @@ func TestRoles(t *testing.T) {
 			want: wish(base, port("81"), from("a")), have: found(base, from("a", "b")), rules: roleRules(last),
 			plan: []string{"create listener/81", "update wall"},
 		},
-		"an empty list may admit everybody": {
+		"an empty list may admit all clients": {
 			want: wish(base, port("81"), from()), have: found(base, from("a")), rules: roleRules(last),
 			plan: []string{"create listener/81", "update wall <- create listener/81"},
 		},
@@ -124,6 +126,12 @@ func TestRoles(t *testing.T) {
 		"a new port has backends": {
 			want: wish(append(behind("80", "a"), base)...), have: found(base), rules: roleRules(),
 			plan: []string{"create group/80", "update targets/80 ids+ <- create group/80", "create listener/80 <- create group/80, update targets/80 ids+"},
+		},
+		"and waits for no backends of others": {
+			want: wish(base, owned(key("targets", "80"), theLB, targets{IDs: []string{"a"}}), owned(key("targets", "81"), theLB, targets{IDs: []string{"a"}}),
+				owned(key("listener", "81"), theLB, listener{To: ref("targets", "81")})),
+			have: found(base), rules: roleRules(),
+			plan: []string{"update targets/80 ids+", "update targets/81 ids+", "create listener/81 <- update targets/81 ids+"},
 		},
 		"a port whose backends move keeps what admits their traffic": {
 			want: wish(append(behind("80", "a"), base, admits(1))...), have: found(append(behind("80", "b"), base, admits(2))...), rules: roleRules(sets),

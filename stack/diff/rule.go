@@ -80,7 +80,7 @@ type Rule struct {
 	// Services as well, such as a firewall for an address that they share: it is widened
 	// only after the ports that it is for exist.
 	WidenLast bool
-	// ProvenBy lists the kinds that are the evidence of who owns a resource of this kind.
+	// ProvenBy lists the kinds that are the evidence that a resource of this kind is ours.
 	// They are created before it and deleted after it.
 	ProvenBy []stack.Kind
 	// Single says that a stack wants one of the kind at most: one of another name that is
@@ -127,6 +127,10 @@ type Edge struct {
 	// needs already is not behind them.
 	Soft   bool
 	Reason string
+	// routed restricts the edge to pairs of which the second resource refers to the first
+	// one, or to what that is In; a second one without references is related to the
+	// resources that are In the same.
+	routed bool
 }
 
 // Rules is what a provider says about all its kinds.

@@ -34,12 +34,17 @@ func Rules() diff.Rules {
 			// The name tells what is in it.
 			Ignore: []string{"Name", "Public", "Authority", "Private", "Passphrase"},
 		},
-		KindEntry: {Batch: func(r stack.Resource, _ plan.Action, _ string) string { return batchOf(r) }},
+		KindEntry: {
+			Role: diff.Admits,
+			// Rules in a security list carry no mark; the load balancer is the only evidence of ownership.
+			ProvenBy: []stack.Kind{KindBalancer, KindListener, KindNetBalancer, KindNetListener},
+			Batch:    func(r stack.Resource, _ plan.Action, _ string) string { return batchOf(r) },
+		},
 		KindGroup: {
 			Ignore: []string{"Name", "Compartment", "VCN", "Tags"},
 			Clash:  diff.Doubled,
 		},
-		KindGroupRules: {Sets: map[string]diff.Set{"Rules": {Chunk: rulesAtOnce}}},
+		KindGroupRules: {Role: diff.Admits, Sets: map[string]diff.Set{"Rules": {Chunk: rulesAtOnce}}},
 	}
 	for _, p := range Products() {
 		all[p.Balancer], all[p.Set], all[p.Listener] = balancerRule(), setRule(), listenerRule()
@@ -75,6 +80,7 @@ func balancerRule() diff.Rule {
 
 func setRule() diff.Rule {
 	return diff.Rule{
+		Role:            diff.Members,
 		FollowsBackends: true,
 		Within:          diff.Within{Inline: true, Cascade: true},
 		Ignore:          []string{"Name", "Rest"},
@@ -86,6 +92,7 @@ func setRule() diff.Rule {
 
 func listenerRule() diff.Rule {
 	return diff.Rule{
+		Role:   diff.Port,
 		Within: diff.Within{Inline: true, Cascade: true},
 		// A name is the listener's for good.
 		Ignore: []string{"Name", "Rest"},
@@ -137,7 +144,6 @@ const Former = "former"
 // edges are the orders that no reference says.
 func edges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
-	const evidence = "rules in a security list carry no mark: which are the Service's, only its load balancer tells"
 	out := []diff.Edge{
 		{First: step(plan.Delete, KindGroupRules), Then: step(plan.Delete, KindGroup), Reason: "rules that name a group are in its way"},
 		{First: diff.Match{Action: plan.Update, Kind: KindBalancer, Part: PartShape}, Then: step(plan.Update, KindSet), Reason: "a new shape bears more before more comes"},
@@ -160,21 +166,8 @@ func edges() []diff.Edge {
 	}
 	out = append(out, diff.Edge{First: step(plan.Delete, KindNetListener), Then: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion}, Reason: "a family that is listened on cannot go"})
 	for _, p := range Products() {
-		for _, kind := range []stack.Kind{p.Set, p.Listener} {
-			const kept = "a new port that is refused must close no old one"
-			out = append(out,
-				diff.Edge{First: step(plan.Create, kind), Then: step(plan.Delete, p.Listener), Soft: true, Reason: kept},
-				diff.Edge{First: step(plan.Create, kind), Then: step(plan.Delete, KindEntry), Soft: true, Reason: kept},
-			)
-		}
-		former := diff.Match{Action: plan.Delete, Kind: p.Balancer, Name: Former}
 		out = append(out,
-			diff.Edge{First: step(plan.Create, p.Balancer), Then: former, Reason: "the load balancer in the other compartment serves until there is another one"},
-			diff.Edge{First: step(plan.Create, p.Balancer), Then: step(plan.Create, KindEntry), Reason: evidence},
-			diff.Edge{First: step(plan.Create, p.Listener), Then: step(plan.Create, KindEntry), Reason: evidence},
-			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Delete, p.Balancer), Reason: evidence},
-			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Delete, p.Listener), Reason: evidence},
-			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Update, p.Set), Reason: evidence},
+			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Update, p.Set), Reason: "the backend set names the node port of the rule, so the rule is deleted first"},
 			diff.Edge{First: step(plan.Delete, p.Balancer), Then: step(plan.Delete, KindGroup), Reason: "a group that something is in cannot be deleted"},
 			diff.Edge{First: diff.Match{Action: plan.Update, Kind: p.Balancer, Part: PartGroups}, Then: step(plan.Delete, KindGroup), Reason: "a group that something is in cannot be deleted"},
 		)
