@@ -60,6 +60,7 @@ type Bound struct {
 	Select         func(Request) nodeports.Filter
 	OwnedScope     func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
 	OnDelete       []string                                 // as of the Cloud
+	BeforeDelete   func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource
 	Scope          func(Request) (Scope, error)
 	ScopeForCreate func(Request) (Scope, error)
 	Build          func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
@@ -114,6 +115,12 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
 		OwnedScope:   ownedScopeOf(cloud, identity),
 		OnDelete:     cloud.OnDelete,
+		BeforeDelete: func(o stack.Owner, svc *corev1.Service, have *stack.Stack) []stack.Resource {
+			if cloud.BeforeDelete == nil {
+				return nil
+			}
+			return cloud.BeforeDelete(identity(o), svc, have)
+		},
 		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value

@@ -119,6 +119,9 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 		return err
 	}
 	d.Want = &stack.Stack{Owner: d.Owner}
+	if before := r.cloud.BeforeDelete; before != nil {
+		d.Want.Resources = before(d.Owner, d.Job.Service, d.Have)
+	}
 	return r.compare(d)
 }
 

@@ -301,7 +301,8 @@ func (c *comparison) matches(m Match, s plan.Step) bool {
 		(m.Kind == "" || m.Kind == s.ID.Key.Kind) &&
 		(m.Name == "" || m.Name == s.ID.Key.Name) &&
 		strings.HasPrefix(s.ID.Part, m.Part) &&
-		c.rules.Kinds[s.ID.Key.Kind].has(m.Effect, s)
+		c.rules.Kinds[s.ID.Key.Kind].has(m.Effect, s) &&
+		(m.Where == nil || m.Where(s.Target))
 }
 
 // find is the step with the identifier; nil: there is none.

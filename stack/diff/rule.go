@@ -115,6 +115,7 @@ type Match struct {
 	Name   string // the name in the resource's key
 	Part   string
 	Effect Effect // what the step does to traffic; zero: anything
+	Where  func(stack.Resource) bool // judges the step's resource; nil matches everything
 }
 
 // Edge orders steps that no reference orders, and that roles do not order either.

@@ -174,15 +174,15 @@ func (b *builder) policy(p ClassicPolicy) stack.Ref {
 // that another Service's load balancer has for itself goes by its name, as over
 // there: the rule is then one that both want, and stays for whoever is left.
 func (b *builder) classicNodeRules(first stack.Ref) {
-	name := b.facts.GroupNames[first.ID]
+	name, mark := b.facts.GroupNames[first.ID], ClassicDescription(b.in.Cluster)
 	if first.ID == "" {
-		name = OwnGroupName(b.lb)
+		name, mark = OwnGroupName(b.lb), ""
 	}
 	for _, group := range b.groups {
 		if group == b.in.Config.SharedGroup {
 			continue
 		}
-		b.putNodeRule(NodeRule{Group: group, Permission: Permission{Protocol: "-1", Source: first}}, name)
+		b.putNodeRule(NodeRule{Group: group, Permission: Permission{Protocol: "-1", Source: first}, Description: mark}, name)
 	}
 }
 

@@ -19,6 +19,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Becomes:        becomes,
 		Select:         selectNodes,
 		OwnedScope:     ownedScope,
+		BeforeDelete:   beforeDelete,
 		OnDelete:       []string{groupKey.Name, adoptKey.Name},
 		Scope:          scope,
 		ScopeForCreate: scopeForCreate,

@@ -171,10 +171,6 @@ func edges() []diff.Edge {
 			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
 		{First: step(plan.Create, KindNetwork, ""), Then: step(plan.Create, KindNodeRule, ""),
 			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
-		{First: step(plan.Delete, KindNodeRule, ""), Then: step(plan.Delete, KindClassic, ""),
-			Reason: "the load balancer is the evidence that the rule is ours"},
-		{First: step(plan.Delete, KindNodeRule, ""), Then: step(plan.Delete, KindNetwork, ""),
-			Reason: "the load balancer is the evidence that the rule is ours"},
 		{First: step(plan.Create, KindNodeRule, ""), Then: step(plan.Update, KindClassic, "groups"),
 			Reason: "nodes must let the new group in before the load balancer sends from it"},
 		{First: step(plan.Update, KindClassic, "groups"), Then: step(plan.Delete, KindNodeRule, ""),
@@ -198,7 +194,36 @@ func edges() []diff.Edge {
 		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicCheck, ""), Same: true,
 			Reason: "the check may move to the instance port of a new listener"},
 	}
+	out = append(out, deletionEdges(KindClassic, KindNetwork, KindSharedNetwork)...)
 	return append(out, portEdges(KindListener, KindClassicPort)...)
+}
+
+// deletionEdges order the deletion of load balancers and of the rules that admit them to the
+// nodes. AWS can refuse to delete a load balancer, under deletion protection for one, and it
+// serves until then: the rules are deleted after it.
+func deletionEdges(kinds ...stack.Kind) (out []diff.Edge) {
+	withEvidence := func(r stack.Resource) bool { return !needsBalancer(r) }
+	for _, kind := range kinds {
+		balancer := diff.Match{Action: plan.Delete, Kind: kind}
+		out = append(out,
+			diff.Edge{First: balancer, Then: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: withEvidence},
+				Reason: "the load balancer serves until AWS has deleted it"},
+			diff.Edge{First: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: needsBalancer}, Then: balancer,
+				Reason: "the load balancer is the only evidence that the rule is ours"},
+			diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindNetworkAttr}, Then: balancer,
+				Reason: "AWS deletes no load balancer under deletion protection"},
+		)
+	}
+	return out
+}
+
+// needsBalancer reports whether nothing but the load balancer shows that a rule of the nodes is
+// the Service's. That holds for rules without a mark whose source is a security group that the
+// user named: the official controller writes such rules for Classic Load Balancers, and deletes
+// them first as well.
+func needsBalancer(r stack.Resource) bool {
+	rule, ok := r.Spec.(NodeRule)
+	return ok && r.Proof == stack.Derived && rule.Source.To.Kind != KindGroup
 }
 
 // portEdges are the orders of what opens a port and of what lets its clients in.

@@ -78,8 +78,8 @@ func groupEdges() []diff.Edge {
 			Reason: "the target group says who was a member"},
 		{First: step(plan.Create, KindSharedNetwork), Then: step(plan.Create, KindNodeRule),
 			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
-		{First: step(plan.Delete, KindNodeRule), Then: step(plan.Delete, KindSharedNetwork),
-			Reason: "the load balancer is the evidence that the rule is ours"},
+		{First: step(plan.Delete, KindSharedNetwork), Then: step(plan.Delete, KindFrontRule),
+			Reason: "the load balancer serves until AWS has deleted it"},
 		{First: step(plan.Create, KindNodeRule), Then: diff.Match{Action: plan.Update, Kind: KindSharedNetwork, Part: "groups"},
 			Reason: "nodes must let the new group in before the load balancer sends from it"},
 	}

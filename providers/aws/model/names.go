@@ -122,6 +122,11 @@ func ClientDescription(lbName string) string { return RuleClientPrefix + lbName 
 // HealthDescription marks those for its health checks in the same way.
 func HealthDescription(lbName string) string { return RuleHealthPrefix + lbName }
 
+// ClassicDescription marks the rules that admit, on the nodes, Classic Load Balancers of the
+// cluster which send from a security group that the user named. Without it nothing would show
+// whose such a rule is once the load balancer is deleted.
+func ClassicDescription(cluster string) string { return "berth-lb.io/classic=" + hashed(cluster) }
+
 // PortKey names listeners, target groups and what hangs on them: "tcp-80" also
 // for TLS, because TCP and TLS are states of one listener, and UDP is another.
 func PortKey(protocol corev1.Protocol, port int32) string {

@@ -189,6 +189,8 @@ func (w *nodeRuleWork) granted(step plan.Step, rule model.FoundRule, there map[m
 		spec.Description = before.Description
 	}
 	switch {
+	case spec.Description == model.ClassicDescription(w.cluster):
+		after.Proof = stack.Leftover
 	case model.OfBalancer(spec.Description):
 		after.Proof = stack.Description
 	case spec.Description == model.OwnRuleDescription:

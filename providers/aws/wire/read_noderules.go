@@ -38,6 +38,7 @@ type judge struct {
 	names        map[string]string // names of own groups by id
 	others       map[string]string // names of groups that any load balancer has for itself, by id
 	first        string            // the first group of the found Classic Load Balancer
+	classic      string            // the description of rules for Classic Load Balancers of the cluster
 	client       string            // the descriptions of its Network Load Balancer's rules
 	health       string
 	sharesWithLB bool            // it has rules that all Network Load Balancers share
@@ -54,7 +55,7 @@ type ownership struct{ ours, others bool }
 type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
-	j := judge{view: v, names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}, moved: r.movedPorts(v)}
+	j := judge{view: v, classic: model.ClassicDescription(r.cluster), names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}, moved: r.movedPorts(v)}
 	for name, g := range r.ownGroups {
 		if g.GroupId != nil {
 			if _, own := v.own[*g.GroupId]; own {
@@ -146,6 +147,8 @@ func (j judge) proof(group string, rule model.FoundRule) stack.Proof {
 		return stack.None
 	case j.names[rule.Source.ID] != "":
 		return stack.Derived
+	case rule.Description == j.classic:
+		return stack.Leftover
 	case rule.Source.ID == j.first && rule.Protocol == "-1":
 		return stack.Derived
 	}
