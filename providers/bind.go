@@ -121,7 +121,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			}
 			return cloud.BeforeDelete(identity(o), svc, have)
 		},
-		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+		Scope: func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)

@@ -155,7 +155,6 @@ func TestDeletionCrash(t *testing.T) {
 	}
 }
 
-
 // TestProtectionSwitchedOffDuringDeletion verifies that a Service in deletion whose user sets
 // deletion_protection.enabled=false is deleted, in the process that served it or in another.
 func TestProtectionSwitchedOffDuringDeletion(t *testing.T) {
