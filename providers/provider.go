@@ -246,7 +246,7 @@ type Cloud[C, F any] struct {
 	// where its identity does not lead, such as into a group of their own. OwnedScope is
 	// told their values as they are, unchecked.
 	OnDelete []string
-	// BeforeDelete returns what is wanted of the found resources until the release deletes
+	// BeforeDelete returns found resources as they must be before the release deletes
 	// them, such as a protection against deletion that the user has switched off; svc is nil
 	// for a Service that no longer exists. Nil: nothing is.
 	BeforeDelete func(id Identity[C], svc *corev1.Service, have *stack.Stack) []stack.Resource

@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// deletions are Services of every kind, each with a load balancer that security group rules admit.
-func deletions() map[string]*corev1.Service {
+// servicesToDelete returns a Service of every kind, each with a load balancer that security group rules admit.
+func servicesToDelete() map[string]*corev1.Service {
 	bare := map[string]string{"aws-load-balancer-disable-nlb-sg": "true", "aws-load-balancer-scheme": "internet-facing"}
 	return map[string]*corev1.Service{
 		"clb":                    service("web", nil, nil).Service,
@@ -85,7 +85,7 @@ func TestRefusedDeletionKeepsRules(t *testing.T) {
 			return func() { w.protect("false") }
 		},
 	}
-	for kind, svc := range deletions() {
+	for kind, svc := range servicesToDelete() {
 		for name, refuse := range refusals {
 			if name != "access denied" && (kind == "clb" || kind == "clb with named groups") {
 				continue // Classic Load Balancers have neither
@@ -126,7 +126,7 @@ func TestRefusedDeletionKeepsRules(t *testing.T) {
 // nothing that its successor does not find.
 func TestDeletionCrash(t *testing.T) {
 	credentials(t)
-	for kind, svc := range deletions() {
+	for kind, svc := range servicesToDelete() {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			for k := 0; k < 6; k++ {
@@ -165,7 +165,7 @@ func TestProtectionSwitchedOffDuringDeletion(t *testing.T) {
 				t.Parallel()
 				inWorld(t, func(w *groupWorld) {
 					const key = prefix + "aws-load-balancer-attributes"
-					before, svc := w.state(), deletions()[kind].DeepCopy()
+					before, svc := w.state(), servicesToDelete()[kind].DeepCopy()
 					svc.Annotations[key] = "deletion_protection.enabled=true"
 					w.good(svc)
 					w.live = nil
