@@ -114,7 +114,7 @@ type Match struct {
 	Kind   stack.Kind
 	Name   string // the name in the resource's key
 	Part   string
-	Effect Effect // what the step does to traffic; zero: anything
+	Effect Effect                    // what the step does to traffic; zero: anything
 	Where  func(stack.Resource) bool // judges the step's resource; nil matches everything
 }
 
