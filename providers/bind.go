@@ -115,12 +115,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
 		OwnedScope:   ownedScopeOf(cloud, identity),
 		OnDelete:     cloud.OnDelete,
-		BeforeDelete: func(o stack.Owner, svc *corev1.Service, have *stack.Stack) []stack.Resource {
-			if cloud.BeforeDelete == nil {
-				return nil
-			}
-			return cloud.BeforeDelete(identity(o), svc, have)
-		},
+		BeforeDelete: beforeDeleteOf(cloud, identity),
 		Scope: func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
@@ -183,6 +178,16 @@ func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identi
 		id := identity(o)
 		id.Places = placesOf(svc, cloud.OnDelete)
 		return cloud.OwnedScope(id)
+	}
+}
+
+// beforeDeleteOf returns Cloud.BeforeDelete; nil if the cloud has none.
+func beforeDeleteOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource {
+	if cloud.BeforeDelete == nil {
+		return nil
+	}
+	return func(o stack.Owner, svc *corev1.Service, have *stack.Stack) []stack.Resource {
+		return cloud.BeforeDelete(identity(o), svc, have)
 	}
 }
 
