@@ -116,7 +116,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		OwnedScope:   ownedScopeOf(cloud, identity),
 		OnDelete:     cloud.OnDelete,
 		BeforeDelete: beforeDeleteOf(cloud, identity),
-		Scope: func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
