@@ -54,11 +54,11 @@ func Rules() diff.Rules {
 			Sets:   map[string]diff.Set{"Endpoints": {Chunk: NegEndpointsPerCall}},
 			Clash:  diff.Refused,
 		},
-		KindFirewall:      firewallRule(),
+		KindFirewall:      clientFirewallRule(),
 		KindCheckFirewall: checkFirewallRule(),
 		KindDeny:          firewallRule(),
 	}
-	return diff.Rules{Kinds: kinds, Edges: edges()}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), admissionEdges())}
 }
 
 func ruleRule() diff.Rule {
@@ -112,6 +112,17 @@ func firewallRule() diff.Rule {
 		Batch: sharedBatch,
 	}
 }
+
+// clientFirewallRule writes who is admitted where in a call of its own: it waits for the
+// forwarding rule, and the tags of new nodes do not.
+func clientFirewallRule() diff.Rule {
+	r := firewallRule()
+	r.Parts = map[string]string{"Allowed": PartClients, "Sources": PartClients, "Destination": PartClients, "Description": PartClients}
+	return r
+}
+
+// PartClients is the part of an update of a client firewall that says who is admitted where.
+const PartClients = "clients"
 
 // checkFirewallRule does not compare what the official controller writes once and
 // never looks at again: the IP of the Service that made a shared one.
@@ -182,6 +193,31 @@ func edges() []diff.Edge {
 	return out
 }
 
+// admissionEdges order every forwarding rule that is created before the firewall of its IP
+// family admits anything new. The rule can be refused because another Service has
+// its address and port, and then the firewall must not have opened them. A firewall that
+// existed before the replacement of a rule admits the old ports until then.
+func admissionEdges() []diff.Edge {
+	const why = "a port of an address may be another Service's until the forwarding rule for it exists"
+	rules := map[string][]string{
+		keyLegacy: {ruleIPv4},
+		keyV2:     {ruleIPv4, ruleTCP, ruleUDP, ruleL3},
+		keyV2IPv6: {ruleIPv6, ruleTCPIPv6, ruleUDPIPv6, ruleL3IPv6},
+	}
+	var out []diff.Edge
+	for _, firewall := range []string{keyLegacy, keyV2, keyV2IPv6} {
+		for _, name := range rules[firewall] {
+			for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
+				first := diff.Match{Action: plan.Create, Kind: kind, Name: name}
+				out = append(out,
+					diff.Edge{First: first, Then: diff.Match{Action: plan.Create, Kind: KindFirewall, Name: firewall}, Reason: why},
+					diff.Edge{First: first, Then: diff.Match{Action: plan.Update, Kind: KindFirewall, Name: firewall, Part: PartClients}, Reason: why})
+			}
+		}
+	}
+	return out
+}
+
 // table asks the rules.
 type table struct{ diff.Rules }
 
@@ -209,11 +245,11 @@ func samePorts(want, have any) bool {
 	if len(w.List) == 0 && len(h.List) > 0 {
 		return false
 	}
-	return w.span() == h.span()
+	return w.whole() == h.whole()
 }
 
-// span is from the first to the last port.
-func (p Ports) span() string {
+// whole is the range from the first to the last port.
+func (p Ports) whole() string {
 	if len(p.List) > 0 {
 		return p.List[0] + "-" + p.List[len(p.List)-1]
 	}

@@ -198,9 +198,11 @@ func verbs() kit.Verbs[*change] {
 		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints-"}: alone(detachEndpoints),
 		{Kind: model.KindNEG, Action: plan.Delete}:                     alone(deleteNEG),
 
-		{Kind: model.KindFirewall, Action: plan.Create}:      typed(createFirewall),
-		{Kind: model.KindFirewall, Action: plan.Update}:      typed(updateFirewall),
-		{Kind: model.KindFirewall, Action: plan.Delete}:      alone(deleteFirewall),
+		{Kind: model.KindFirewall, Action: plan.Create}:                          typed(createFirewall),
+		{Kind: model.KindFirewall, Action: plan.Update}:                          typed(updateFirewall),
+		{Kind: model.KindFirewall, Action: plan.Update, Part: model.PartClients}: typed(updateFirewall),
+		{Kind: model.KindFirewall, Action: plan.Delete}:                          alone(deleteFirewall),
+
 		{Kind: model.KindCheckFirewall, Action: plan.Create}: typed(createFirewall),
 		{Kind: model.KindCheckFirewall, Action: plan.Update}: typed(updateFirewall),
 		{Kind: model.KindCheckFirewall, Action: plan.Delete}: alone(deleteFirewall),
