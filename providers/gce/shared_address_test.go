@@ -101,6 +101,29 @@ func rounds(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service) reconcil
 	return last
 }
 
+// told fails unless one problem of the result contains all texts.
+func told(t *testing.T, res reconcile.Result, texts ...string) {
+	t.Helper()
+	for _, p := range res.Draft.Problems {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(p.String(), text) }) {
+			return
+		}
+	}
+	t.Errorf("no problem contains %q: %v", texts, res.Draft.Problems)
+}
+
+// trimmed writes ranges of one port as that port.
+func trimmed(ranges []string) []string {
+	var out []string
+	for _, r := range ranges {
+		if from, to, many := strings.Cut(r, "-"); many && from == to {
+			r = from
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
 // TestSharedAddress: a Service whose ports are refused on an address that another Service has
 // opens nothing there, neither when it is created nor when its ports are changed, and
 // whether or not the other forwarding rule can be seen.
@@ -119,12 +142,15 @@ func TestSharedAddress(t *testing.T) {
 
 				changed := third.DeepCopy()
 				changed.Spec.Ports[0].Port = 443
-				rounds(t, r, changed)
-				rounds(t, n.process(t, first), changed)
+				told(t, rounds(t, r, changed), "spec.ports", "443/TCP", "is taken on "+ip+" by Service shop/web-1 ")
+				told(t, rounds(t, n.process(t, first), changed), "shop/web-1")
+				if got := served(t, api, ip); !slices.Equal(trimmed(got), []string{"443", "8080"}) {
+					t.Errorf("the forwarding rules of the address have ports %v", got)
+				}
 				if got := opened(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
 					t.Errorf("after the change the port of the other Service is open to %v", got)
 				}
-				rounds(t, r, at(4, class, ip, 443))
+				told(t, rounds(t, r, at(4, class, ip, 443)), "shop/web-1")
 				if got := opened(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
 					t.Errorf("after the creation the port of the other Service is open to %v", got)
 				}
@@ -165,6 +191,31 @@ func TestRefusedRuleOpensNothing(t *testing.T) {
 				arrive(t, r, svc, reconcile.Job{})
 				if got := opened(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8", "192.0.2.0/24"}) {
 					t.Errorf("once the rule exists 443 is open to %v", got)
+				}
+				time.Sleep(time.Minute) // what gathers calls ends
+			})
+		})
+	}
+}
+
+// TestAddressOfAnother: an internal address that another Service's forwarding rule has is
+// refused before the rule of the Service is deleted, and its own address stays.
+func TestAddressOfAnother(t *testing.T) {
+	for _, class := range allClasses()[2:] {
+		t.Run(class, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := slowCloud(t, 0)
+				api := n.user(t)
+				first, second := at(1, class, "", 443), at(2, class, "", 8080)
+				r := n.process(t)
+				arrive(t, r, first, reconcile.Job{NeverProvisioned: true})
+				arrive(t, r, second, reconcile.Job{NeverProvisioned: true})
+				taken, own := first.Status.LoadBalancer.Ingress[0].IP, second.Status.LoadBalancer.Ingress[0].IP
+				second.Spec.LoadBalancerIP = taken
+				told(t, rounds(t, r, second), "spec.loadBalancerIP", taken, "shop/web-1")
+				told(t, rounds(t, n.process(t, first), second), "spec.loadBalancerIP", taken, "shop/web-1")
+				if got := served(t, api, own); !slices.Equal(trimmed(got), []string{"8080"}) {
+					t.Errorf("the forwarding rules of %s have ports %v", own, got)
 				}
 				time.Sleep(time.Minute) // what gathers calls ends
 			})

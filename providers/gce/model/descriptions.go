@@ -84,13 +84,20 @@ func NegIsOurs(c Config, o stack.Owner, description string) bool {
 	return found == negDescription{} || found == negDescriptionOf(c, o)
 }
 
-// NamesService tells whether a description of either scheme names the Service.
+// NamesService reports whether a description of either scheme names the Service.
 func NamesService(description string, o stack.Owner) bool {
+	newer, older := servicesIn(description)
+	return newer == ServiceName(o) || older == ServiceName(o)
+}
+
+// servicesIn returns the Services that a description names in the newer and in the older
+// scheme, as namespace/name; empty where it names none.
+func servicesIn(description string) (newer, older string) {
 	var found map[string]string
 	if json.Unmarshal([]byte(description), &found) != nil {
-		return false
+		return "", ""
 	}
-	return found[KeyServiceNameV2] == ServiceName(o) || found[KeyServiceName] == ServiceName(o)
+	return found[KeyServiceNameV2], found[KeyServiceName]
 }
 
 // At puts the load balancer's IP in, now that it is known.

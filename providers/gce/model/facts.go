@@ -15,6 +15,9 @@ const (
 	FactGroups stack.Kind = "instance-groups"
 	// FactAddresses: reserved addresses of the region, ByName or ByIP.
 	FactAddresses stack.Kind = "addresses"
+	// FactRules: forwarding rules of the region on an address, by the IP (ByIP) or by
+	// the name of its reservation (ByName).
+	FactRules stack.Kind = "forwarding-rules"
 )
 
 // Ways to look facts up besides ByName.
@@ -51,8 +54,20 @@ type Reserved struct {
 	Tier      string
 	Subnet    string   // path with project
 	Users     []string // paths of what has it, sorted
+	Purpose   string   // of internal ones: GCE_ENDPOINT, SHARED_LOADBALANCER_VIP
 	// IPCollection is the public delegated prefix that it is from, as the cloud answers.
 	IPCollection string
+}
+
+// OtherRule is a forwarding rule on an address that a Service asks for, of whatever owner.
+type OtherRule struct {
+	Name        string
+	Description string
+	Scheme      string // EXTERNAL, INTERNAL
+	Network     string // path with project; empty for external IPv4
+	IP          string // canonical, IPv6 without prefix length
+	Protocol    string // TCP, UDP, L3_DEFAULT
+	Ports       Ports
 }
 
 // Facts is what Build may know of the cloud. It is shared between Services and
@@ -71,5 +86,6 @@ type Facts struct {
 	// Unfit are instances that cannot be members although they have nodes, with the
 	// reason; empty unless a refusal made them be looked up.
 	Unfit     map[string]string
-	Addresses []Reserved // those that were asked for and exist, sorted by name
+	Addresses []Reserved  // those that were asked for and exist, sorted by name
+	Rules     []OtherRule // those on the addresses that were asked for, sorted by name
 }

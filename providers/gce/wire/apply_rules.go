@@ -71,6 +71,7 @@ func (c *change) insertRule(spec model.Rule) error {
 	if spec.IPVersion == model.VersionIPv6 {
 		f.IpVersion = new(model.VersionIPv6)
 	}
+	defer c.facts.rules.Forget() // other Services ask for the same address
 	return tell(c.Ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRuleResource: f,
 	})
@@ -119,6 +120,7 @@ func (c *change) setTarget(spec model.Rule) error {
 
 func deleteRule(c *change) plan.Outcome {
 	c.places.drop(c.ID())
+	defer c.facts.rules.Forget()
 	return kit.Deleted(tell(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: c.name(),
 	}))

@@ -43,6 +43,7 @@ type factCache struct {
 	instances kit.Aged[instanceList]
 	groups    kit.Aged[[]string]
 	addresses kit.Aged[[]*computepb.Address]
+	rules     kit.Aged[[]*computepb.ForwardingRule]
 }
 
 // instanceList is the instances of the managed zones by name, at a time.

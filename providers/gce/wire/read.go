@@ -24,6 +24,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	r.learnFacts()
 	r.lists()
 	r.learnReserved()
+	r.learnRules()
 	views := make([]*view, 0, len(scopes))
 	for _, scope := range scopes {
 		views = append(views, r.view(scope))
@@ -95,6 +96,8 @@ type learned struct {
 	unfit    map[string]string
 	others   []string // paths of groups
 	reserved []*computepb.Address
+	// neighbours are all forwarding rules of the region; empty if nobody asks for them.
+	neighbours []*computepb.ForwardingRule
 }
 
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {

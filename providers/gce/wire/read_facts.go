@@ -30,6 +30,8 @@ func factFamily(kind stack.Kind) family {
 		return familyReserved
 	case model.FactGroups:
 		return familyOthers
+	case model.FactRules:
+		return familyRules
 	}
 	return ""
 }
@@ -294,11 +296,63 @@ func (r *read) reservedOf(scope providers.Scope) []model.Reserved {
 	return out
 }
 
-// factsOf are shared between all scopes but for the addresses.
+// learnRules brings all forwarding rules of the region where a scope asks who has an address. The
+// list of what the Services own is such a list already if there was one.
+func (r *read) learnRules() {
+	if !r.needs(model.FactRules) {
+		return
+	}
+	if r.asked[familyRules] {
+		r.neighbours = r.allRules()
+		return
+	}
+	r.factTask(familyRules, true, func() (err error) {
+		r.neighbours, err = r.facts.rules.Get(r.ctx, r.now(), addressAge, r.regionRules)
+		return err
+	})
+}
+
+func (s *Session) regionRules(ctx context.Context) ([]*computepb.ForwardingRule, error) {
+	var out []*computepb.ForwardingRule
+	it := s.ruleAPI.List(ctx, &computepb.ListForwardingRulesRequest{Project: s.config.Project, Region: s.config.Region, MaxResults: new(uint32(page))}, readOptions()...)
+	err := eachComplete(it.Next, func(f *computepb.ForwardingRule) { out = append(out, f) })
+	return out, err
+}
+
+// rulesOf returns the forwarding rules on the addresses that a scope asks about, sorted by name.
+func (r *read) rulesOf(scope providers.Scope, reserved []model.Reserved) []model.OtherRule {
+	asked := map[string]bool{}
+	for _, l := range scope.Facts {
+		switch {
+		case l.Kind != model.FactRules:
+		case l.By == model.ByIP:
+			asked[l.Value] = true
+		default:
+			for _, a := range reserved {
+				asked[a.IP] = asked[a.IP] || a.Name == l.Value
+			}
+		}
+	}
+	var out []model.OtherRule
+	for _, f := range r.neighbours {
+		if rule := (&view{}).ruleOf(f); asked[rule.IP] {
+			out = append(out, model.OtherRule{
+				Name: rule.Name, Description: rule.Description, Scheme: rule.Scheme, Network: rule.Network,
+				IP: rule.IP, Protocol: rule.Protocol, Ports: rule.Ports,
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b model.OtherRule) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// factsOf are shared between all scopes but for the addresses and the rules on them.
 func (r *read) factsOf(scope providers.Scope) *model.Facts {
+	reserved := r.reservedOf(scope)
 	return &model.Facts{
 		Zones: r.zones, Network: r.config.Network, Subnet: r.config.Subnet, Legacy: r.legacy,
-		Subnets: r.subnets, Instances: r.machines, Groups: r.others, Unfit: r.unfit, Addresses: r.reservedOf(scope),
+		Subnets: r.subnets, Instances: r.machines, Groups: r.others, Unfit: r.unfit, Addresses: reserved,
+		Rules: r.rulesOf(scope, reserved),
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 )
 
 func (r *read) listRules(names []string) error {
+	if r.needs(model.FactRules) {
+		names = nil // other Services' rules are asked about
+	}
 	it := r.ruleAPI.List(r.ctx, &computepb.ListForwardingRulesRequest{
 		Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 	}, readOptions()...)
@@ -24,7 +27,7 @@ func (r *read) listRules(names []string) error {
 // mustSeeAllRules: a shared backend service that nothing in an answer refers to is
 // a left-over only if no rule of the region refers to it.
 func (r *read) mustSeeAllRules() bool {
-	return slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool {
+	return !r.needs(model.FactRules) && slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool {
 		for _, l := range scope.Own {
 			if _, exists := r.backends[l.Value]; exists && l.Kind == model.KindBackend && l.By == model.ByUse {
 				return true

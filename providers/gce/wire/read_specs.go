@@ -87,6 +87,7 @@ func addressOf(a *computepb.Address) model.Address {
 func reservedOf(a *computepb.Address) model.Reserved {
 	spec := addressOf(a)
 	out := model.Reserved{Name: spec.Name, IP: spec.IP, IPVersion: spec.IPVersion, Type: spec.Type, Tier: spec.Tier, Subnet: spec.Subnet, IPCollection: spec.IPCollection}
+	out.Purpose = a.GetPurpose()
 	for _, u := range a.GetUsers() {
 		out.Users = append(out.Users, model.ProjectPathOf(u))
 	}
