@@ -27,6 +27,7 @@ type Config struct {
 	NodeTags       []string
 	NodePrefix     string // filter for the names of instances
 	APIEndpoint    string // base URL of the compute API, with /compute/v1/
+	Universe       string // domain of the APIs; empty: that of the credentials, see wire.Open
 	TokenURL       string // "": metadata server, "nil": Application Default Credentials
 	TokenBody      string
 	Subsetting     bool // alpha feature ILBSubsets: new internal Services get endpoint groups
@@ -98,6 +99,7 @@ type configFile struct {
 		MultiSubnet    bool     `gcfg:"enable-multi-subnet-cluster"`
 		NodesPerSubset int      `gcfg:"ilb-subset-size"`
 		ZonalAffinity  bool     `gcfg:"enable-l4ilb-zonal-affinity"`
+		Universe       string   `gcfg:"universe-domain"`
 	}
 }
 
@@ -134,7 +136,7 @@ func (f *configFile) config() (Config, error) {
 	c := Config{
 		Project: g.ProjectID, NetworkProject: g.NetworkProjectID, Network: g.NetworkName, Subnet: g.SubnetworkName,
 		Zone: g.LocalZone, Multizone: g.Regional || g.Multizone, NodePrefix: g.NodeInstancePrefix,
-		NodeTags: sortedSet(g.NodeTags), APIEndpoint: g.APIEndpoint, TokenURL: g.TokenURL, TokenBody: g.TokenBody,
+		NodeTags: sortedSet(g.NodeTags), APIEndpoint: g.APIEndpoint, Universe: b.Universe, TokenURL: g.TokenURL, TokenBody: g.TokenBody,
 		Subsetting: slices.Contains(g.AlphaFeatures, featureSubsets), KeepGroups: slices.Contains(g.AlphaFeatures, featureNoGroups),
 		Identity: Identity{ClusterID: b.ClusterID, ClusterUID: b.ClusterUID, SystemUID: b.SystemUID},
 		Options: Options{

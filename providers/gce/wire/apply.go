@@ -241,9 +241,16 @@ func (c *change) links(refs []stack.Ref) []string {
 	return out
 }
 
-// linkBase is how the cloud writes links to its resources, whatever the address
-// that it is called at. Both official controllers compare some of them as texts.
-const linkBase = "https://www.googleapis.com/compute/v1/"
+// linkBase returns how the cloud writes links to its resources, whatever the address
+// that it is called at. Both official controllers compare some of them as texts. In
+// other universes links are sent without a host, which the API completes.
+// Source: Compute Engine API reference, forwardingRules, target: full and partial URLs.
+func (s *Session) linkBase() string {
+	if s.config.Universe != "" && s.config.Universe != commonUniverse {
+		return ""
+	}
+	return "https://www." + commonUniverse + versionPath + "/"
+}
 
 // urlOf is the URL of a path of ours, or of a path that names its project.
 func (s *Session) urlOf(path string) string {
@@ -251,9 +258,9 @@ func (s *Session) urlOf(path string) string {
 	case path == "" || strings.Contains(path, "://"):
 		return path
 	case strings.HasPrefix(path, "projects/"):
-		return linkBase + path
+		return s.linkBase() + path
 	}
-	return linkBase + "projects/" + s.config.Project + "/" + path
+	return s.linkBase() + "projects/" + s.config.Project + "/" + path
 }
 
 // optional leaves empty texts out of a request.

@@ -45,11 +45,12 @@ type Session struct {
 // The configuration comes back with all that was found.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	// Clients outlive the call that opens them.
-	source, err := tokens(context.WithoutCancel(ctx), c)
+	found, err := credentialsOf(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return nil, c, fmt.Errorf("gce: credentials: %w", err)
 	}
-	return OpenOver(ctx, c, env, &oauth2.Transport{Source: source, Base: metered(kit.Transport(), env.Calls)})
+	c.Universe = found.universe
+	return OpenOver(ctx, c, env, &oauth2.Transport{Source: found.tokens, Base: metered(kit.Transport(), env.Calls)})
 }
 
 // OpenOver is Open with a transport that adds credentials.
@@ -76,7 +77,7 @@ func openOver(ctx context.Context, c model.Config, env providers.Env, next http.
 	if err := s.identify(ctx, env); err != nil {
 		return nil, err
 	}
-	if s.clients, err = connect(context.WithoutCancel(ctx), c.APIEndpoint, client); err != nil {
+	if s.clients, err = connect(context.WithoutCancel(ctx), c, client); err != nil {
 		return nil, err
 	}
 	s.rules = gather(company, s.answerRules)

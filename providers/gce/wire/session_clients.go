@@ -3,11 +3,14 @@ package wire
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	compute "cloud.google.com/go/compute/apiv1"
 	raw "google.golang.org/api/compute/v1"
 	"google.golang.org/api/option"
+
+	"github.com/berth-lb/berth/providers/gce/model"
 )
 
 // clients are the REST clients of all collections that load balancers are made
@@ -58,12 +61,16 @@ type operationClients struct {
 // by itself.
 const versionPath = "/compute/v1"
 
-// connect makes all clients on one HTTP client.
-func connect(ctx context.Context, endpoint string, client *http.Client) (*clients, error) {
+// connect creates all clients on one HTTP client. An api-endpoint prevails over the endpoint
+// of the universe.
+func connect(ctx context.Context, c model.Config, client *http.Client) (*clients, error) {
 	options := []option.ClientOption{option.WithHTTPClient(client)}
-	old := options
-	if endpoint != "" {
-		base := strings.TrimSuffix(strings.TrimRight(endpoint, "/"), versionPath)
+	if c.Universe != "" {
+		options = append(options, option.WithUniverseDomain(c.Universe))
+	}
+	old := slices.Clone(options)
+	if c.APIEndpoint != "" {
+		base := strings.TrimSuffix(strings.TrimRight(c.APIEndpoint, "/"), versionPath)
 		options = append(options, option.WithEndpoint(base))
 		old = append(old, option.WithEndpoint(base+versionPath+"/"))
 	}
@@ -71,27 +78,27 @@ func connect(ctx context.Context, endpoint string, client *http.Client) (*client
 	if err != nil {
 		return nil, err
 	}
-	c := &clients{httpCheckAPI: legacy.HttpHealthChecks, memberAPI: &memberClients{legacy.InstanceGroups, legacy.NetworkEndpointGroups}, placeAPI: &placeClients{}, operationAPI: &operationClients{}}
+	out := &clients{httpCheckAPI: legacy.HttpHealthChecks, memberAPI: &memberClients{legacy.InstanceGroups, legacy.NetworkEndpointGroups}, placeAPI: &placeClients{}, operationAPI: &operationClients{}}
 	m := maker{ctx: ctx, options: options}
-	add(&m, &c.ruleAPI, compute.NewForwardingRulesRESTClient)
-	add(&m, &c.addressAPI, compute.NewAddressesRESTClient)
-	add(&m, &c.poolAPI, compute.NewTargetPoolsRESTClient)
-	add(&m, &c.backendAPI, compute.NewRegionBackendServicesRESTClient)
-	add(&m, &c.allBackendAPI, compute.NewBackendServicesRESTClient)
-	add(&m, &c.checkAPI, compute.NewHealthChecksRESTClient)
-	add(&m, &c.regionCheckAPI, compute.NewRegionHealthChecksRESTClient)
-	add(&m, &c.firewallAPI, compute.NewFirewallsRESTClient)
-	add(&m, &c.groupAPI, compute.NewInstanceGroupsRESTClient)
-	add(&m, &c.negAPI, compute.NewNetworkEndpointGroupsRESTClient)
-	add(&m, &c.placeAPI.projects, compute.NewProjectsRESTClient)
-	add(&m, &c.placeAPI.networks, compute.NewNetworksRESTClient)
-	add(&m, &c.placeAPI.subnets, compute.NewSubnetworksRESTClient)
-	add(&m, &c.placeAPI.zones, compute.NewZonesRESTClient)
-	add(&m, &c.placeAPI.instances, compute.NewInstancesRESTClient)
-	add(&m, &c.operationAPI.global, compute.NewGlobalOperationsRESTClient)
-	add(&m, &c.operationAPI.region, compute.NewRegionOperationsRESTClient)
-	add(&m, &c.operationAPI.zone, compute.NewZoneOperationsRESTClient)
-	return c, m.err
+	add(&m, &out.ruleAPI, compute.NewForwardingRulesRESTClient)
+	add(&m, &out.addressAPI, compute.NewAddressesRESTClient)
+	add(&m, &out.poolAPI, compute.NewTargetPoolsRESTClient)
+	add(&m, &out.backendAPI, compute.NewRegionBackendServicesRESTClient)
+	add(&m, &out.allBackendAPI, compute.NewBackendServicesRESTClient)
+	add(&m, &out.checkAPI, compute.NewHealthChecksRESTClient)
+	add(&m, &out.regionCheckAPI, compute.NewRegionHealthChecksRESTClient)
+	add(&m, &out.firewallAPI, compute.NewFirewallsRESTClient)
+	add(&m, &out.groupAPI, compute.NewInstanceGroupsRESTClient)
+	add(&m, &out.negAPI, compute.NewNetworkEndpointGroupsRESTClient)
+	add(&m, &out.placeAPI.projects, compute.NewProjectsRESTClient)
+	add(&m, &out.placeAPI.networks, compute.NewNetworksRESTClient)
+	add(&m, &out.placeAPI.subnets, compute.NewSubnetworksRESTClient)
+	add(&m, &out.placeAPI.zones, compute.NewZonesRESTClient)
+	add(&m, &out.placeAPI.instances, compute.NewInstancesRESTClient)
+	add(&m, &out.operationAPI.global, compute.NewGlobalOperationsRESTClient)
+	add(&m, &out.operationAPI.region, compute.NewRegionOperationsRESTClient)
+	add(&m, &out.operationAPI.zone, compute.NewZoneOperationsRESTClient)
+	return out, m.err
 }
 
 // maker makes clients until the first error.

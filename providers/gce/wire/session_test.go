@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -109,4 +111,67 @@ func TestTokenServerSaysNo(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "token-url") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestUniverse: credentials of another universe are for its endpoint and sign their tokens
+// themselves; the configuration prevails, and an api-endpoint over both.
+func TestUniverse(t *testing.T) {
+	running := simtest.StartLoopback(t, simgce.Options{})
+	dir := t.TempDir()
+	if err := running.Cloud.WriteFiles(dir, running.URL); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "service-account.json")
+	key, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := strings.Replace(string(key), "\"googleapis.com\"", "\"apis.example\"", 1)
+	if err := os.WriteFile(file, []byte(elsewhere), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Metadata-Flavor", "Google")
+		_, _ = io.WriteString(w, "metadata.example\n")
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(server.URL, "http://"))
+	for text, want := range map[string]string{
+		"token-url = nil\n": "compute.apis.example",
+		"token-url = nil\n[berth]\nuniverse-domain = said.example\n": "compute.said.example",
+		"": "compute.metadata.example",
+		"[berth]\nuniverse-domain = said.example\n":                         "compute.said.example",
+		"api-endpoint = https://own.example/compute/v1/\ntoken-url = nil\n": "own.example",
+	} {
+		config, problems, err := model.ReadConfig(strings.NewReader("[global]\nproject-id = p\nlocal-zone = us-central1-a\nnetwork-name = n\n" + text))
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		found, err := credentialsOf(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, "nil") {
+			if token, err := found.tokens.Token(); err != nil || strings.Count(token.AccessToken, ".") != 2 {
+				t.Errorf("%q: no self-signed token: %v", text, err)
+			}
+		}
+		config.Universe = found.universe
+		hosts := &refusing{}
+		if _, _, err := OpenOver(t.Context(), config, providers.Env{Now: time.Now}, hosts); err == nil {
+			t.Errorf("%q: opened without an answer", text)
+		}
+		if hosts.host != want {
+			t.Errorf("%q: called %q, want %q", text, hosts.host, want)
+		}
+	}
+}
+
+// refusing records the host of a call and refuses it.
+type refusing struct{ host string }
+
+func (a *refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.host = r.URL.Host
+	return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
