@@ -53,14 +53,17 @@ func (c Capability) Judge(svc *corev1.Service, b nodeports.Backends) annotations
 	if len(b.Ports) == 0 {
 		return append(out, problem(annotations.CodeSpec, "spec.ports", "", "is empty, so there is nothing to serve", "at least one port"))
 	}
-	var seen []string
+	var seen, unserved []string
 	for _, p := range b.Ports {
 		if !slices.Contains(seen, string(p.Protocol)) {
 			seen = append(seen, string(p.Protocol))
 		}
 		if !slices.Contains(c.Protocols, p.Protocol) {
-			out = append(out, problem(annotations.CodeProtocol, "spec.ports", p.String(), "has a protocol that load balancers of kind "+c.Kind+" do not serve", orElse(c.Advice.Protocol, words(c.Protocols))))
+			unserved = append(unserved, p.String())
 		}
+	}
+	if len(unserved) > 0 {
+		out = append(out, problem(annotations.CodeProtocol, "spec.ports", strings.Join(unserved, ", "), "has a protocol that load balancers of kind "+c.Kind+" do not serve", orElse(c.Advice.Protocol, words(c.Protocols))))
 	}
 	if len(seen) > 1 && !c.Mixed {
 		out = append(out, problem(annotations.CodeMixed, "spec.ports", "", "mixes "+strings.Join(seen, " and ")+", which load balancers of kind "+c.Kind+" cannot serve together", orElse(c.Advice.Mixed, "one Service for each protocol")))

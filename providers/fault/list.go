@@ -13,12 +13,16 @@ func Listed(errs ...error) error {
 	return all.ErrorOrNil()
 }
 
-// InOneLine is the text of several errors, one after the other: users read it in
-// conditions and events, which have no line breaks.
+// InOneLine returns the texts of several errors joined by semicolons, for conditions and
+// events, which have no line breaks. Clouds end sentences with a full stop.
 func InOneLine(errs []error) string {
 	out := make([]string, 0, len(errs))
-	for _, err := range errs {
-		out = append(out, err.Error())
+	for i, err := range errs {
+		text := err.Error()
+		if i < len(errs)-1 {
+			text = strings.TrimRight(text, ".")
+		}
+		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
 }
