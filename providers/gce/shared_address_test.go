@@ -38,16 +38,16 @@ func sharedIP(t *testing.T, api *raw.Service, class string) string {
 	return got.Address
 }
 
-// at gives the k-th Service an address and one TCP port.
-func at(k int, class, ip string, port int32) *corev1.Service {
+// serviceAt gives the k-th Service an address and one TCP port.
+func serviceAt(k int, class, ip string, port int32) *corev1.Service {
 	svc := numbered(k, class)
 	svc.Spec.LoadBalancerIP = ip
 	svc.Spec.Ports = []corev1.ServicePort{{Port: port, NodePort: 30000 + port, Protocol: corev1.ProtocolTCP}}
 	return svc
 }
 
-// opened returns the sources that the firewalls of the project admit to a TCP port of the address.
-func opened(t *testing.T, api *raw.Service, ip, port string) []string {
+// openSources returns the sources that the firewalls of the project admit to a TCP port of the address.
+func openSources(t *testing.T, api *raw.Service, ip, port string) []string {
 	t.Helper()
 	list, err := api.Firewalls.List(demo).Do()
 	if err != nil {
@@ -68,8 +68,8 @@ func opened(t *testing.T, api *raw.Service, ip, port string) []string {
 	return out
 }
 
-// served returns the port ranges and lists of the forwarding rules of the address.
-func served(t *testing.T, api *raw.Service, ip string) []string {
+// servedPorts returns the port ranges and lists of the forwarding rules of the address.
+func servedPorts(t *testing.T, api *raw.Service, ip string) []string {
 	t.Helper()
 	list, err := api.ForwardingRules.List(demo, "us-central1").Do()
 	if err != nil {
@@ -85,9 +85,9 @@ func served(t *testing.T, api *raw.Service, ip string) []string {
 	return out
 }
 
-// rounds works on a Service some times, as the loop does while something is refused, and
+// runRounds works on a Service some times, as the loop does while something is refused, and
 // returns the last result.
-func rounds(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service) reconcile.Result {
+func runRounds(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service) reconcile.Result {
 	t.Helper()
 	var last reconcile.Result
 	for range 4 {
@@ -101,8 +101,8 @@ func rounds(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service) reconcil
 	return last
 }
 
-// told fails unless one problem of the result contains all texts.
-func told(t *testing.T, res reconcile.Result, texts ...string) {
+// wantProblem fails unless one problem of the result contains all texts.
+func wantProblem(t *testing.T, res reconcile.Result, texts ...string) {
 	t.Helper()
 	for _, p := range res.Draft.Problems {
 		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(p.String(), text) }) {
@@ -112,8 +112,8 @@ func told(t *testing.T, res reconcile.Result, texts ...string) {
 	t.Errorf("no problem contains %q: %v", texts, res.Draft.Problems)
 }
 
-// trimmed writes ranges of one port as that port.
-func trimmed(ranges []string) []string {
+// trimRanges writes ranges of one port as that port.
+func trimRanges(ranges []string) []string {
 	var out []string
 	for _, r := range ranges {
 		if from, to, many := strings.Cut(r, "-"); many && from == to {
@@ -134,7 +134,7 @@ func TestSharedAddress(t *testing.T) {
 				n := slowCloud(t, 0)
 				api := n.user(t)
 				ip := sharedIP(t, api, class)
-				first, third := at(1, class, ip, 443), at(3, class, ip, 8080)
+				first, third := serviceAt(1, class, ip, 443), serviceAt(3, class, ip, 8080)
 				first.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
 				r := n.process(t)
 				arrive(t, r, first, reconcile.Job{NeverProvisioned: true})
@@ -142,16 +142,16 @@ func TestSharedAddress(t *testing.T) {
 
 				changed := third.DeepCopy()
 				changed.Spec.Ports[0].Port = 443
-				told(t, rounds(t, r, changed), "spec.ports", "443/TCP", "is taken on "+ip+" by Service shop/web-1 ")
-				told(t, rounds(t, n.process(t, first), changed), "shop/web-1")
-				if got := served(t, api, ip); !slices.Equal(trimmed(got), []string{"443", "8080"}) {
+				wantProblem(t, runRounds(t, r, changed), "spec.ports", "443/TCP", "is taken on "+ip+" by Service shop/web-1 ")
+				wantProblem(t, runRounds(t, n.process(t, first), changed), "shop/web-1")
+				if got := servedPorts(t, api, ip); !slices.Equal(trimRanges(got), []string{"443", "8080"}) {
 					t.Errorf("the forwarding rules of the address have ports %v", got)
 				}
-				if got := opened(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
+				if got := openSources(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
 					t.Errorf("after the change the port of the other Service is open to %v", got)
 				}
-				told(t, rounds(t, r, at(4, class, ip, 443)), "shop/web-1")
-				if got := opened(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
+				wantProblem(t, runRounds(t, r, serviceAt(4, class, ip, 443)), "shop/web-1")
+				if got := openSources(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
 					t.Errorf("after the creation the port of the other Service is open to %v", got)
 				}
 				time.Sleep(time.Minute) // what gathers calls ends
@@ -169,7 +169,7 @@ func TestRefusedRuleOpensNothing(t *testing.T) {
 				n := slowCloud(t, 0)
 				api := n.user(t)
 				ip := sharedIP(t, api, class)
-				svc := at(1, class, ip, 8080)
+				svc := serviceAt(1, class, ip, 8080)
 				svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
 				r := n.process(t)
 				arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
@@ -178,18 +178,18 @@ func TestRefusedRuleOpensNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				svc.Spec.Ports[0].Port, svc.Spec.LoadBalancerSourceRanges = 443, []string{"10.0.0.0/8", "192.0.2.0/24"}
-				rounds(t, r, svc)
-				rounds(t, n.process(t), svc)
-				rounds(t, r, at(2, class, ip, 443))
-				if got := opened(t, api, ip, "443"); len(got) > 0 {
+				runRounds(t, r, svc)
+				runRounds(t, n.process(t), svc)
+				runRounds(t, r, serviceAt(2, class, ip, 443))
+				if got := openSources(t, api, ip, "443"); len(got) > 0 {
 					t.Errorf("443 is open to %v without a forwarding rule", got)
 				}
-				if got := opened(t, api, ip, "8080"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
+				if got := openSources(t, api, ip, "8080"); !slices.Equal(got, []string{"10.0.0.0/8"}) {
 					t.Errorf("8080 is open to %v", got)
 				}
 				n.cloud.Faults.Clear()
 				arrive(t, r, svc, reconcile.Job{})
-				if got := opened(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8", "192.0.2.0/24"}) {
+				if got := openSources(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8", "192.0.2.0/24"}) {
 					t.Errorf("once the rule exists 443 is open to %v", got)
 				}
 				time.Sleep(time.Minute) // what gathers calls ends
@@ -206,16 +206,45 @@ func TestAddressOfAnother(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := slowCloud(t, 0)
 				api := n.user(t)
-				first, second := at(1, class, "", 443), at(2, class, "", 8080)
+				first, second := serviceAt(1, class, "", 443), serviceAt(2, class, "", 8080)
 				r := n.process(t)
 				arrive(t, r, first, reconcile.Job{NeverProvisioned: true})
 				arrive(t, r, second, reconcile.Job{NeverProvisioned: true})
 				taken, own := first.Status.LoadBalancer.Ingress[0].IP, second.Status.LoadBalancer.Ingress[0].IP
 				second.Spec.LoadBalancerIP = taken
-				told(t, rounds(t, r, second), "spec.loadBalancerIP", taken, "shop/web-1")
-				told(t, rounds(t, n.process(t, first), second), "spec.loadBalancerIP", taken, "shop/web-1")
-				if got := served(t, api, own); !slices.Equal(trimmed(got), []string{"8080"}) {
+				wantProblem(t, runRounds(t, r, second), "spec.loadBalancerIP", taken, "shop/web-1")
+				wantProblem(t, runRounds(t, n.process(t, first), second), "spec.loadBalancerIP", taken, "shop/web-1")
+				if got := servedPorts(t, api, own); !slices.Equal(trimRanges(got), []string{"8080"}) {
 					t.Errorf("the forwarding rules of %s have ports %v", own, got)
+				}
+				time.Sleep(time.Minute) // what gathers calls ends
+			})
+		})
+	}
+}
+
+// TestAddressOnceAdmitted: the address of a new load balancer is published when the firewall
+// admits clients to it, and not while the firewall is refused.
+func TestAddressOnceAdmitted(t *testing.T) {
+	for _, class := range allClasses() {
+		t.Run(class, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := slowCloud(t, 0)
+				svc := serviceAt(1, class, "", 443)
+				r := n.process(t)
+				fault := sim.Fault{Kind: sim.FaultError, Operation: "firewalls.insert", Status: http.StatusForbidden, Code: "forbidden"}
+				if _, err := n.cloud.Faults.Add(fault); err != nil {
+					t.Fatal(err)
+				}
+				for _, process := range []*reconcile.Reconciler{r, n.process(t)} {
+					if res := runRounds(t, process, svc); len(res.Status.Ingress) > 0 || res.Err == nil {
+						t.Errorf("published %v while no client is admitted; error %v", res.Status.Ingress, res.Err)
+					}
+				}
+				n.cloud.Faults.Clear()
+				arrive(t, r, svc, reconcile.Job{})
+				if len(svc.Status.LoadBalancer.Ingress) != 1 {
+					t.Errorf("published %v", svc.Status.LoadBalancer.Ingress)
 				}
 				time.Sleep(time.Minute) // what gathers calls ends
 			})

@@ -52,7 +52,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	default:
 		b.newer()
 	}
-	b.conflicts()
+	b.refuseConflicts()
 	b.problems = b.problems.Distinct()
 	if b.problems.Errors() {
 		return nil, b.problems, nil

@@ -9,17 +9,17 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// conflicts refuses what Google Cloud would refuse because of other forwarding rules on the
+// refuseConflicts refuses what Google Cloud would refuse because of other forwarding rules on the
 // addresses that the Service asks for. A changed rule is deleted before the new one is
 // created, so a refusal that can be foreseen must come before both.
-func (b *builder) conflicts() {
+func (b *builder) refuseConflicts() {
 	for _, r := range b.out.Of(RuleKind(b.scheme)) {
 		rule, _ := r.Spec.(Rule)
 		if rule.IP == "" || rule.Wish {
 			continue
 		}
 		for _, other := range b.facts.Rules {
-			if b.sameAddress(rule, other) && !b.conflict(r, rule, other) {
+			if b.sameAddress(rule, other) && !b.checkConflict(r, rule, other) {
 				break
 			}
 		}
@@ -33,36 +33,36 @@ func (b *builder) sameAddress(rule Rule, other OtherRule) bool {
 		(rule.Scheme == SchemeExternal || other.Network == "" || other.Network == b.facts.Network)
 }
 
-// conflict reports the rule as refused where the other one excludes it, and whether it may
+// checkConflict reports the rule as refused where the other one excludes it, and whether it may
 // stand beside that. A live rule that stays as it is has been accepted.
-func (b *builder) conflict(r stackResource, rule Rule, other OtherRule) (fits bool) {
+func (b *builder) checkConflict(r stackResource, rule Rule, other OtherRule) (fits bool) {
 	created := b.made(r)
-	if created && rule.Scheme == SchemeInternal && !b.shareable(rule.IP) {
+	if created && rule.Scheme == SchemeInternal && !b.isShareable(rule.IP) {
 		key, legal := b.addressSource(), "a free address, or one that is reserved with the purpose "+purposeShared
-		b.report(annotations.ProblemOf(key, rule.IP, "is the address of "+other.owner()+" and not reserved for more than one forwarding rule", legal, errorLevel))
+		b.report(annotations.ProblemOf(key, rule.IP, "is the address of "+other.ownerText()+" and not reserved for more than one forwarding rule", legal, errorLevel))
 		return false
 	}
-	for _, meeting := range b.meetings(rule, other, created) {
-		legal := "ports outside of " + other.Ports.text() + ", or another address in " + b.addressSource()
-		b.report(annotations.ProblemOf("spec.ports", meeting, "is taken on "+rule.IP+" by "+other.owner()+", which has "+other.Ports.text()+"/"+other.Protocol, legal, errorLevel))
+	for _, meeting := range b.commonPorts(rule, other, created) {
+		legal := "ports outside of " + other.Ports.portsText() + ", or another address in " + b.addressSource()
+		b.report(annotations.ProblemOf("spec.ports", meeting, "is taken on "+rule.IP+" by "+other.ownerText()+", which has "+other.Ports.portsText()+"/"+other.Protocol, legal, errorLevel))
 		return false
 	}
 	return true
 }
 
-// meetings returns the ports of the rule that the other one has. A rule for all of IP may
+// commonPorts returns the ports of the rule that the other one has. A rule for all of IP may
 // stand beside one for a protocol and then gets none of the other's packets, but the
 // firewall would admit clients to its ports.
 // Source: Cloud Load Balancing documentation, forwarding rule concepts, L3_DEFAULT.
-func (b *builder) meetings(rule Rule, other OtherRule, created bool) []string {
+func (b *builder) commonPorts(rule Rule, other OtherRule, created bool) []string {
 	switch {
 	case rule.Protocol == other.Protocol:
-		if created && rule.Ports.meets(other.Ports) {
-			return []string{rule.Ports.text() + "/" + rule.Protocol}
+		if created && rule.Ports.hasCommon(other.Ports) {
+			return []string{rule.Ports.portsText() + "/" + rule.Protocol}
 		}
 	case rule.Protocol == protocolL3:
 		for _, p := range b.in.Backends.Ports {
-			if string(p.Protocol) == other.Protocol && other.Ports.meets(Ports{List: []string{decimal32(p.Port)}}) {
+			if string(p.Protocol) == other.Protocol && other.Ports.hasCommon(Ports{List: []string{decimal32(p.Port)}}) {
 				return []string{decimal32(p.Port) + "/" + other.Protocol}
 			}
 		}
@@ -70,9 +70,9 @@ func (b *builder) meetings(rule Rule, other OtherRule, created bool) []string {
 	return nil
 }
 
-// shareable reports whether several rules may have the internal IP.
+// isShareable reports whether several rules may have the internal IP.
 // Source: Compute Engine API reference, addresses, purpose.
-func (b *builder) shareable(ip string) bool {
+func (b *builder) isShareable(ip string) bool {
 	_, ok := b.facts.reserved(func(r Reserved) bool { return r.IP == ip && r.Purpose == purposeShared })
 	return ok
 }
@@ -87,8 +87,8 @@ func (b *builder) addressSource() string {
 	return "spec.loadBalancerIP"
 }
 
-// owner names the Service that the rule serves, and the rule.
-func (o OtherRule) owner() string {
+// ownerText names the Service that the rule serves, and the rule.
+func (o OtherRule) ownerText() string {
 	newer, older := servicesIn(o.Description)
 	if service := cmp.Or(newer, older); service != "" {
 		return "Service " + service + " (forwarding rule " + o.Name + ")"
@@ -96,8 +96,8 @@ func (o OtherRule) owner() string {
 	return "forwarding rule " + o.Name
 }
 
-// text is how messages write the ports.
-func (p Ports) text() string {
+// portsText returns how messages write the ports.
+func (p Ports) portsText() string {
 	from, to, many := strings.Cut(p.Range, "-")
 	switch {
 	case p.All:
@@ -108,17 +108,17 @@ func (p Ports) text() string {
 	return cmp.Or(comma(p.List), p.Range)
 }
 
-// meets reports whether the two have a port in common.
-func (p Ports) meets(q Ports) bool {
-	return slices.ContainsFunc(p.spans(), func(x span) bool {
-		return slices.ContainsFunc(q.spans(), func(y span) bool { return x.from <= y.to && y.from <= x.to })
+// hasCommon reports whether the two have a port in common.
+func (p Ports) hasCommon(q Ports) bool {
+	return slices.ContainsFunc(p.portSpans(), func(x span) bool {
+		return slices.ContainsFunc(q.portSpans(), func(y span) bool { return x.from <= y.to && y.from <= x.to })
 	})
 }
 
 // span is a range of ports, both ends included.
 type span struct{ from, to int }
 
-func (p Ports) spans() []span {
+func (p Ports) portSpans() []span {
 	texts := p.List
 	if p.Range != "" {
 		texts = append(slices.Clone(texts), p.Range)

@@ -57,7 +57,7 @@ func (b *builder) clientFirewall(version string) {
 	key, name := b.firewallName(version)
 	f := Firewall{
 		Name: name, Description: b.firewallDescription(version), Network: b.facts.Network,
-		Allowed: b.allowed(), Sources: b.ranges(family), Tags: b.tags, Priority: allowPriority,
+		Allowed: b.allowed(), Sources: sourcesOf(b.in.Service, version), Tags: b.tags, Priority: allowPriority,
 	}
 	dest := b.destination(version)
 	if b.in.Config.DenyFirewall && b.scheme == SchemeExternal {
@@ -72,6 +72,9 @@ func (b *builder) clientFirewall(version string) {
 		f.Destination = dest
 	}
 	if len(f.Sources) == 0 {
+		if _, _, err := nodeports.SourceRanges(b.in.Service); err != nil {
+			return // validate reports it
+		}
 		b.report(annotations.ProblemOf("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", warnLevel))
 		return
 	}
@@ -151,11 +154,16 @@ func (b *builder) sure(version, ip string) bool {
 	return b.in.Kind == TargetPool && ok && !slices.ContainsFunc(r.Users, func(path string) bool { return LastOf(path) != b.names.rule(ruleIPv4) })
 }
 
-// ranges are the sources of one family; empty: nobody.
-func (b *builder) ranges(family corev1.IPFamily) []string {
-	prefixes, source, err := nodeports.SourceRanges(b.in.Service)
+// sourcesOf returns the source ranges of one IP version; empty: no client is admitted. Invalid
+// ranges are reported by validate.
+func sourcesOf(svc *corev1.Service, version string) []string {
+	prefixes, source, err := nodeports.SourceRanges(svc)
 	if err != nil {
-		return nil // told by validate
+		return nil
+	}
+	family := corev1.IPv4Protocol
+	if version == VersionIPv6 {
+		family = corev1.IPv6Protocol
 	}
 	prefixes = nodeports.RangesFor(prefixes, source, []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol})
 	return texts(nodeports.OfFamily(prefixes, family))

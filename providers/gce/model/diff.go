@@ -113,7 +113,7 @@ func firewallRule() diff.Rule {
 	}
 }
 
-// clientFirewallRule writes who is admitted where in a call of its own: it waits for the
+// clientFirewallRule writes clients, ports and address in a call of its own: it waits for the
 // forwarding rule, and the tags of new nodes do not.
 func clientFirewallRule() diff.Rule {
 	r := firewallRule()
@@ -121,7 +121,7 @@ func clientFirewallRule() diff.Rule {
 	return r
 }
 
-// PartClients is the part of an update of a client firewall that says who is admitted where.
+// PartClients is the part of an update of a client firewall that writes clients, ports and address.
 const PartClients = "clients"
 
 // checkFirewallRule does not compare what the official controller writes once and

@@ -80,16 +80,16 @@ func factsFor(in input, may func(input, string) bool) providers.Scope {
 	for _, name := range staticNames(in) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: FactAddresses, By: ByName, Value: name})
 	}
-	s.Facts = append(s.Facts, neighbours(in)...)
+	s.Facts = append(s.Facts, neighbourLookups(in)...)
 	for _, ip := range knownIPs(in.Service) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: FactAddresses, By: ByIP, Value: ip})
 	}
 	return s
 }
 
-// neighbours look up the forwarding rules on the addresses that the Service asks for: other
+// neighbourLookups asks for the forwarding rules on the addresses that the Service asks for: other
 // Services may have ports there.
-func neighbours(in input) []providers.Lookup {
+func neighbourLookups(in input) []providers.Lookup {
 	var out []providers.Lookup
 	for _, name := range staticNames(in) {
 		out = append(out, providers.Lookup{Kind: FactRules, By: ByName, Value: name})

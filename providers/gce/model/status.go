@@ -30,9 +30,9 @@ func claims() providers.Outputs {
 	}
 }
 
-// addresses says where clients reach the Service, IPv4 first: at the rules of the
-// wanted kind, and while none is there at those of the other scheme, which serve
-// until the switch. Names of what was made go into annotations, as the official
+// addresses returns where clients reach the Service, IPv4 first: at the rules of the
+// wanted kind, and while none of them serves at those of the other scheme, which serve
+// until the switch. An address is published once clients are admitted to it. Names of what was made go into annotations, as the official
 // controllers write them, and finalizers say who made it.
 func addresses(in input, have *stack.Stack) status.Result {
 	in = withEffectiveKind(in, have)
@@ -40,19 +40,19 @@ func addresses(in input, have *stack.Stack) status.Result {
 	if in.Kind == TargetPool || in.Kind == NetLB {
 		wanted, other = other, wanted
 	}
-	result := status.Result{Ingress: ingress(have, wanted), Annotations: told(in, have), Finalizers: finalizers(in, have)}
+	result := status.Result{Ingress: ingress(in, have, wanted), Annotations: told(in, have), Finalizers: finalizers(in, have)}
 	if len(result.Ingress) == 0 {
-		result.Ingress = ingress(have, other)
+		result.Ingress = ingress(in, have, other)
 	}
 	return result
 }
 
-func ingress(have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
+func ingress(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
 	var out []corev1.LoadBalancerIngress
 	for _, version := range []string{VersionIPv4, VersionIPv6} {
 		for _, r := range have.Of(kind) {
 			rule, _ := r.Spec.(Rule)
-			if r.Proof == stack.None || r.State == stack.Failed || rule.IPVersion != version || rule.IP == "" {
+			if r.Proof == stack.None || r.State == stack.Failed || rule.IPVersion != version || rule.IP == "" || !isAdmitted(in, have, rule) {
 				continue
 			}
 			entry := status.IP(rule.IP, corev1.LoadBalancerIPModeVIP)
@@ -62,6 +62,27 @@ func ingress(have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
 		}
 	}
 	return out
+}
+
+// isAdmitted reports whether a firewall admits clients to the rule's address, or none of ours has
+// to: an administrator may write them, and a family without source ranges is closed. A
+// published address stays as long as its rule: some reads bring rules alone.
+func isAdmitted(in input, have *stack.Stack, rule Rule) bool {
+	if in.Config.NoFirewall && isNewer(in.Kind) || in.Config.HostProject() != in.Config.Project || len(sourcesOf(in.Service, rule.IPVersion)) == 0 {
+		return true
+	}
+	if slices.ContainsFunc(in.Service.Status.LoadBalancer.Ingress, func(i corev1.LoadBalancerIngress) bool { return sameIPs(i.IP, rule.IP) }) {
+		return true
+	}
+	return slices.ContainsFunc(have.Of(KindFirewall), func(r stack.Resource) bool {
+		f, _ := r.Spec.(Firewall)
+		return r.Proof != stack.None && f.reachesIP(rule.IP)
+	})
+}
+
+// reachesIP reports whether the firewall is for the IP, or for any.
+func (f Firewall) reachesIP(ip string) bool {
+	return f.Destination.IsZero() || slices.ContainsFunc(strings.Split(f.Destination.ID, ","), func(to string) bool { return sameIPs(to, ip) })
 }
 
 // finalizers name the official controller whose load balancer this is, so that it

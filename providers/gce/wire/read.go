@@ -96,7 +96,7 @@ type learned struct {
 	unfit    map[string]string
 	others   []string // paths of groups
 	reserved []*computepb.Address
-	// neighbours are all forwarding rules of the region; empty if nobody asks for them.
+	// neighbours are all forwarding rules of the region; empty unless a scope asks for them.
 	neighbours []*computepb.ForwardingRule
 }
 

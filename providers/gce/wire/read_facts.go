@@ -296,7 +296,7 @@ func (r *read) reservedOf(scope providers.Scope) []model.Reserved {
 	return out
 }
 
-// learnRules brings all forwarding rules of the region where a scope asks who has an address. The
+// learnRules lists all forwarding rules of the region where a scope asks for those on an address. The
 // list of what the Services own is such a list already if there was one.
 func (r *read) learnRules() {
 	if !r.needs(model.FactRules) {
