@@ -9,6 +9,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -278,8 +279,24 @@ func (r *Reconciler) kept(wanted []stack.Resource) []stack.Resource {
 	return out
 }
 
+// hold enters into the ledger what admits traffic and was found with evidence that it is
+// the Service's: until its own run has replaced that, no other Service's run removes it.
+func (r *Reconciler) hold(o stack.Owner, have *stack.Stack) {
+	var found []stack.Resource
+	for _, res := range have.Resources {
+		evident := res.Proof == stack.Tag || res.Proof == stack.Description || res.Proof == stack.Derived
+		if evident && r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.Admits) {
+			found = append(found, res)
+		}
+	}
+	r.ledger.Hold(o, found)
+}
+
 // compare makes the plan and puts it under the policies.
 func (r *Reconciler) compare(d *Draft) error {
+	if d.Basis >= Remembered {
+		r.hold(d.Owner, d.Have)
+	}
 	p, err := r.difference(d, d.Want, d.Have)
 	if err != nil {
 		return err

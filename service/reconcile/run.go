@@ -61,6 +61,9 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return r.runAnew(ctx, d, gates)
 	}
 	r.shared.learn(res.Report, r.options.Now())
+	if d.Basis >= Remembered {
+		r.hold(d.Owner, res.Report.Have)
+	}
 	r.written.note(res.Report, r.options.Now())
 	if d.learns(res.Report) {
 		return r.runAnew(ctx, d, gates)

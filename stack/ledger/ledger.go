@@ -15,7 +15,8 @@ type View interface {
 	// Ready tells whether every LoadBalancer Service of the cluster is entered.
 	// Until then nobody knows that an entry is unwanted, so none is removed.
 	Ready() bool
-	// Others lists the other owners that want the shared entry, in order.
+	// Others lists the other owners that want the shared entry, or hold it while the owner
+	// does not, in order.
 	Others(me stack.Owner, entry stack.Resource) []stack.Owner
 	// Older is the oldest of the other owners that want the same shared entry, or the same
 	// slot in the same shared or external resource, and that are older than the owner; of
@@ -47,6 +48,9 @@ type Ledger struct {
 	// unknown are owners whose entries cannot be computed: for each, a test
 	// that errs on yes decides whether it might want an entry.
 	unknown map[stack.Owner]func(stack.Resource) bool
+	// held are the entries that owners were found to have, and holders their owners; see Hold.
+	held    map[stack.Owner][]entryID
+	holders map[entryID]map[stack.Owner]bool
 	// removals are the entries that calls remove or have removed.
 	removals map[entryID]*removal
 }
@@ -57,6 +61,7 @@ func New() *Ledger {
 		owners:  map[stack.Owner][]stack.Resource{},
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		unknown: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
+		held: map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
 	}
 }
 
@@ -136,6 +141,7 @@ func (l *Ledger) Leave(owner stack.Owner) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop(owner)
+	l.release(owner)
 }
 
 func (l *Ledger) drop(owner stack.Owner) {
@@ -185,6 +191,9 @@ func (l *Ledger) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 		if might(entry) {
 			found[o] = true
 		}
+	}
+	if holders := l.holders[entryID{entry.In, entry.Key}]; !holders[me] {
+		maps.Copy(found, holders)
 	}
 	delete(found, me)
 	return slices.SortedFunc(maps.Keys(found), stack.Owner.Compare)

@@ -50,6 +50,26 @@ func TestOthers(t *testing.T) {
 			l.Enter(b, []stack.Resource{entry("80")})
 			l.Enter(b, []stack.Resource{entry("81")})
 		}, entry("80"), []string{}},
+		"found with another owner": {func(l *ledger.Ledger) {
+			l.Enter(b, []stack.Resource{entry("81")})
+			l.Hold(b, []stack.Resource{entry("80")})
+		}, entry("80"), []string{"b"}},
+		"found with both: each may remove it": {func(l *ledger.Ledger) {
+			l.Hold(a, []stack.Resource{entry("80")})
+			l.Hold(b, []stack.Resource{entry("80")})
+		}, entry("80"), []string{}},
+		"found with another owner, and replaced": {func(l *ledger.Ledger) {
+			l.Hold(b, []stack.Resource{entry("80")})
+			l.Hold(b, []stack.Resource{entry("81")})
+		}, entry("80"), []string{}},
+		"found with an owner that has left": {func(l *ledger.Ledger) {
+			l.Hold(b, []stack.Resource{entry("80")})
+			l.Leave(b)
+		}, entry("80"), []string{}},
+		"a new wish replaces no evidence": {func(l *ledger.Ledger) {
+			l.Hold(b, []stack.Resource{entry("80")})
+			l.Enter(b, []stack.Resource{entry("81")})
+		}, entry("80"), []string{"b"}},
 		"owned ones are not shared": {func(l *ledger.Ledger) {
 			owned := entry("80")
 			owned.Ownership = stack.Owned

@@ -38,7 +38,7 @@ func groupRules() map[stack.Kind]diff.Rule {
 		KindSharedNetwork: balancer,
 		KindFrontGroup:    {Ignore: []string{"Name", "VPC", "Description", "Tags"}, Clash: diff.Refused},
 		// The key is the content.
-		KindFrontRule: {Ignore: []string{"Permission", "Listener", "Group"}, Clash: diff.Refused, Batch: frontBatch},
+		KindFrontRule: {Role: diff.Admits, Ignore: []string{"Permission", "Listener", "Group"}, Clash: diff.Refused, Batch: frontBatch},
 	}
 }
 

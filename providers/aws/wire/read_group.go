@@ -156,13 +156,30 @@ func (r *read) frontStack(v *view, group string) []stack.Resource {
 	}
 	v.own[res.ID] = res.Key
 	out := []stack.Resource{res}
+	ports := r.ownPorts(v, group)
 	for _, found := range rulesOf(g.IpPermissions) {
 		p := model.Normal(found.Permission)
 		if !p.Source.IsZero() {
 			continue // made by hand
 		}
 		key := model.FrontRuleKey(res.Key.Name, p)
-		out = append(out, stack.Resource{Key: key, ID: key.Name, In: res.Key, Ownership: stack.Shared, Proof: stack.Leftover, Spec: model.FrontRule{Permission: p, Group: res.ID}})
+		proof := stack.Leftover
+		if p.FromPort == p.ToPort && ports[p.FromPort] {
+			proof = stack.Derived
+		}
+		out = append(out, stack.Resource{Key: key, ID: key.Name, In: res.Key, Ownership: stack.Shared, Proof: proof, Spec: model.FrontRule{Permission: p, Group: res.ID}})
+	}
+	return out
+}
+
+// ownPorts returns the ports of a group's load balancer that a scope listens on.
+func (r *read) ownPorts(v *view, group string) map[int32]bool {
+	out := map[int32]bool{}
+	own := r.ownARNs(v)
+	for _, l := range r.listeners[arnOf(r.groupLBs[group])] {
+		if slices.Contains(own, targetOf(l, own)) {
+			out[awssdk.ToInt32(l.Port)] = true
+		}
 	}
 	return out
 }
