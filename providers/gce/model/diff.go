@@ -58,7 +58,7 @@ func Rules() diff.Rules {
 		KindCheckFirewall: checkFirewallRule(),
 		KindDeny:          firewallRule(),
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), admissionEdges())}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), admissionEdges(), retreatEdges())}
 }
 
 func ruleRule() diff.Rule {
@@ -196,7 +196,8 @@ func edges() []diff.Edge {
 // admissionEdges order every forwarding rule that is created before the firewall of its IP
 // family admits anything new. The rule can be refused because another Service has
 // its address and port, and then the firewall must not have opened them. A firewall that
-// existed before the replacement of a rule admits the old ports until then.
+// existed before the replacement of a rule admits the old ports until then. What only narrows
+// does not wait.
 func admissionEdges() []diff.Edge {
 	const why = "a port of an address may be another Service's until the forwarding rule for it exists"
 	rules := map[string][]string{
@@ -211,8 +212,24 @@ func admissionEdges() []diff.Edge {
 				first := diff.Match{Action: plan.Create, Kind: kind, Name: name}
 				out = append(out,
 					diff.Edge{First: first, Then: diff.Match{Action: plan.Create, Kind: KindFirewall, Name: firewall}, Reason: why},
-					diff.Edge{First: first, Then: diff.Match{Action: plan.Update, Kind: KindFirewall, Name: firewall, Part: PartClients}, Reason: why})
+					diff.Edge{First: first, Then: diff.Match{Action: plan.Update, Kind: KindFirewall, Name: firewall, Part: PartClients, Effect: diff.Widens}, Reason: why})
 			}
+		}
+	}
+	return out
+}
+
+// retreatEdges keep what an old rule sends to until the new rule exists: under one name the
+// old rule is deleted first, and can come back only while its target, the check of that and
+// their firewalls are still there.
+func retreatEdges() []diff.Edge {
+	var out []diff.Edge
+	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
+		for _, old := range []stack.Kind{KindPool, KindBackend, KindCheck, KindRegionalCheck, KindHTTPCheck, KindCheckFirewall, KindFirewall, KindGroup, KindNEG} {
+			out = append(out, diff.Edge{
+				First: diff.Match{Action: plan.Create, Kind: rule}, Then: diff.Match{Action: plan.Delete, Kind: old}, Soft: true,
+				Reason: "what the old rule needs exists until the new rule does",
+			})
 		}
 	}
 	return out
