@@ -19,7 +19,7 @@ func addresses() *collection {
 		schema: common(wire.Schema{
 			"address": {}, "addressType": {Values: []string{"EXTERNAL", "INTERNAL"}}, "ipVersion": {Values: []string{"IPV4", "IPV6"}},
 			"ipv6EndpointType": {Values: []string{"NETLB", "VM"}}, "networkTier": {Values: []string{"PREMIUM", "STANDARD"}}, "network": {}, "subnetwork": {},
-			"prefixLength": {Type: wire.Int}, "purpose": {Values: []string{"GCE_ENDPOINT", "SHARED_LOADBALANCER_VIP"}},
+			"prefixLength": {Type: wire.Int}, "ipCollection": {}, "purpose": {Values: []string{"GCE_ENDPOINT", "SHARED_LOADBALANCER_VIP"}},
 			"labels": {Type: wire.Map}, "labelFingerprint": {Type: wire.Bytes}, "status": {Output: true}, "users": {List: true, Output: true},
 		}),
 		finish: (*call).finishAddress,
@@ -109,6 +109,14 @@ func (c *call) finishExternalIPv6(doc wire.Object) error {
 	doc.Default("ipv6EndpointType", "VM")
 	if doc.Str("ipv6EndpointType") != "NETLB" {
 		return wire.Invalid("resource.ipv6EndpointType", doc.Str("ipv6EndpointType"), "The simulator only gives addresses to load balancers: NETLB.")
+	}
+	prefix, err := c.prefixOf(doc)
+	if err != nil {
+		return err
+	}
+	if prefix != nil {
+		doc["address"], err = c.takeDelegated(doc, prefix)
+		return err
 	}
 	if !doc.Has("subnetwork") {
 		return wire.Required("resource.subnetwork")

@@ -4,6 +4,6 @@ package compute
 func collections() []*collection {
 	return []*collection{
 		addresses(), backendServices(), firewalls(), forwardingRules(), healthChecks(), httpHealthChecks(), instanceGroups(), instances(),
-		networkEndpointGroups(), networks(), subnetworks(), targetPools(),
+		networkEndpointGroups(), networks(), publicDelegatedPrefixes(), subnetworks(), targetPools(),
 	}
 }

@@ -199,6 +199,22 @@ func (c *call) takeIPv6(subnet *entry, scheme string) (string, error) {
 	return spell(netip.AddrFrom16(b)), nil
 }
 
+// takeDelegated gives a new range of a public delegated prefix. What has one is in no subnetwork.
+func (c *call) takeDelegated(doc wire.Object, from *entry) (string, error) {
+	if doc.Has("subnetwork") {
+		return "", wire.Invalid("resource.subnetwork", doc.Str("subnetwork"), "The subnetwork cannot be set together with an IP collection.")
+	}
+	prefix, err := netip.ParsePrefix(from.doc.Str("ipCidrRange"))
+	if err != nil {
+		return "", wire.Invalid("resource.ipCollection", from.ref.URL(), "The public delegated prefix has no IPv6 range.")
+	}
+	b := prefix.Addr().As16()
+	c.api.bump[from.ref.URL()]++
+	n := c.api.bump[from.ref.URL()]
+	b[8], b[9], b[10], b[11] = 0, byte(n>>16), byte(n>>8), byte(n)
+	return spell(netip.AddrFrom16(b)), nil
+}
+
 // spell writes an IPv6 address with every group.
 func spell(addr netip.Addr) string {
 	b := addr.As16()

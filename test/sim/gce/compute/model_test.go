@@ -34,7 +34,7 @@ func TestSchemasAreTheAPIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, col := range collections() {
-		name := map[string]string{"addresses": "Address", "backendServices": "BackendService"}[col.name]
+		name := map[string]string{"addresses": "Address", "backendServices": "BackendService", "publicDelegatedPrefixes": "PublicDelegatedPrefix"}[col.name]
 		if name == "" {
 			name = string(col.name[0]-'a'+'A') + col.name[1:len(col.name)-1]
 		}

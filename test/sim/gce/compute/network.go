@@ -26,6 +26,36 @@ func subnetworks() *collection {
 	}
 }
 
+// publicDelegatedPrefixes are ranges that the user brings. Controllers only refer to them.
+func publicDelegatedPrefixes() *collection {
+	return &collection{
+		name: "publicDelegatedPrefixes", param: "publicDelegatedPrefix", kind: "compute#publicDelegatedPrefix", at: []string{"region"}, aggregated: "publicDelegatedPrefixes",
+	}
+}
+
+// prefixOf finds the range that an address or a rule takes its external IPv6 address from; nil:
+// it names none.
+// Source: Compute Engine API reference, forwardingRules and addresses, ipCollection.
+func (c *call) prefixOf(doc wire.Object) (*entry, error) {
+	const field = "resource.ipCollection"
+	if !doc.Has("ipCollection") {
+		return nil, nil
+	}
+	ref, err := wire.ParseRef(doc.Str("ipCollection"), c.project(), "publicDelegatedPrefixes", field)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	if mode := found.doc.Str("mode"); mode != "EXTERNAL_IPV6_FORWARDING_RULE_CREATION" {
+		return nil, wire.Invalid(field, doc.Str("ipCollection"), "The mode of the public delegated prefix is %s, which does not allow the use.", mode)
+	}
+	doc["ipCollection"] = found.ref.URL()
+	return found, nil
+}
+
 // network finds a network by reference; without one it is the project's default.
 func (c *call) network(text, field string) (*entry, error) {
 	if text == "" {

@@ -27,6 +27,10 @@ func (c *call) ruleNetwork(doc wire.Object) error {
 		delete(doc, "network")
 		return nil
 	}
+	if !internal && doc.Has("ipCollection") {
+		delete(doc, "network")
+		return nil
+	}
 	if !internal && !doc.Has("subnetwork") {
 		return wire.Required("resource.subnetwork")
 	}
@@ -157,12 +161,24 @@ func (c *call) ruleIPv6(doc wire.Object) error {
 		return wire.Invalid("resource.networkTier", tier, "IPv6 forwarding rules are of the PREMIUM tier.")
 	}
 	doc["networkTier"] = "PREMIUM"
+	given := doc.Str("IPAddress")
+	prefix, err := c.prefixOf(doc)
+	if err != nil {
+		return err
+	}
+	if prefix != nil && given == "" {
+		ip, err := c.takeDelegated(doc, prefix)
+		doc["IPAddress"] = ip + "/96"
+		return err
+	}
+	if prefix != nil {
+		return c.unreserved(doc, given)
+	}
 	ref, err := wire.ParseRef(doc.Str("subnetwork"), c.project(), "subnetworks", "resource.subnetwork")
 	if err != nil {
 		return err
 	}
 	subnet := c.st.get(ref)
-	given := doc.Str("IPAddress")
 	if given == "" {
 		ip, err := c.takeIPv6(subnet, scheme)
 		if err != nil {
