@@ -28,6 +28,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		MayWant:        mayWant,
 		Rules:          Rules(),
 		Status:         addresses,
+		Flows:          computeFlows,
 		Outputs:        claims(),
 		Endpoints:      true,
 		EndpointsOf:    func(_ Config, svc *corev1.Service) bool { return podsMatter(svc) },

@@ -221,7 +221,7 @@ func admissionEdges() []diff.Edge {
 
 // retreatEdges keep what an old rule sends to until the new rule exists: under one name the
 // old rule is deleted first, and can come back only while its target, the check of that and
-// their firewalls are still there.
+// their firewalls exist.
 func retreatEdges() []diff.Edge {
 	var out []diff.Edge
 	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
