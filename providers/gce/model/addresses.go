@@ -262,11 +262,9 @@ func (b *builder) reserve(version string, choice ipChoice) {
 			making = append(making, r)
 		}
 	}
-	if len(making) == 0 || choice.user {
-		return
-	}
 	kept := choice.ip != "" && b.isHeld(version, choice.ip)
-	if !kept && rules < 2 {
+	if len(making) == 0 || choice.user || !kept && rules < 2 {
+		b.holdOld(making, choice)
 		return
 	}
 	ip := choice.ip
@@ -280,6 +278,46 @@ func (b *builder) reserve(version string, choice ipChoice) {
 		rule.IP, rule.Wish, rule.Address = ip, false, refTo(key)
 		r.Spec = rule
 		b.out.Put(r)
+	}
+}
+
+// holdOld wants an address of our own for the IP that a rule leaves, until the new rule
+// exists: if that is refused, the old one can come back with its IP.
+func (b *builder) holdOld(making []stackResource, choice ipChoice) {
+	for _, r := range making {
+		b.keepHeld(r, choice)
+		found, ok := b.found(r.Key)
+		old, _ := found.Spec.(Rule)
+		_, reserved := b.facts.reserved(func(r Reserved) bool { return sameIPs(r.IP, old.IP) && !b.ownAddress(r.Name) })
+		if !ok || old.IP == "" || old.IP == choice.ip || reserved {
+			continue
+		}
+		key := stackKey{Kind: KindAddress, Name: r.Key.Name}
+		for _, a := range b.have.Of(KindAddress) {
+			if spec, _ := a.Spec.(Address); a.Proof != noProof && spec.IP == old.IP {
+				key = a.Key
+			}
+		}
+		held := Address{
+			Name: b.names.rule(key.Name), Description: legacyDescription(ServiceName(b.in.Owner)),
+			Type: b.scheme, IPVersion: old.IPVersion, IP: old.IP, Tier: old.Tier, IPCollection: old.IPCollection,
+		}
+		if b.scheme == SchemeInternal {
+			held.Tier, held.Subnet = "", old.Subnet
+		}
+		b.out.Put(stackResource{Key: key, Spec: held})
+	}
+}
+
+// keepHeld wants an address of our own that holds another IP as long as the rule does not
+// exist, as after a restart between the deletion of the old rule and the creation of the new one.
+func (b *builder) keepHeld(r stackResource, choice ipChoice) {
+	rule, _ := r.Spec.(Rule)
+	for _, a := range b.have.Of(KindAddress) {
+		spec, _ := a.Spec.(Address)
+		if a.Proof != noProof && spec.Type == b.scheme && spec.IPVersion == rule.IPVersion && spec.IP != choice.ip {
+			b.put(a.Key, spec)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func (f Firewall) addresses(s *stack.Stack) []string {
 	}
 	var out []string
 	for _, text := range strings.Split(f.Destination.ID, ",") {
-		out = append(out, canonicalIP(text))
+		out = append(out, cmp.Or(canonicalIP(text), text))
 	}
 	return out
 }
