@@ -158,7 +158,7 @@ func (v *visit) reportUnread(ctx context.Context, draft *reconcile.Draft, cause 
 		v.queue.GoOn(v.key, v.pause(cause), v.turn.Urgency)
 		return
 	}
-	cond, news := conditions.Unread(v.svc, cause)
+	cond, news := conditions.Unread(v.svc, v.changed(draft), cause)
 	if !news && late && !checks {
 		cond, news = conditions.Failed(cause), true
 	}
@@ -166,6 +166,12 @@ func (v *visit) reportUnread(ctx context.Context, draft *reconcile.Draft, cause 
 		v.writeCondition(ctx, cond)
 	}
 	v.retry(ctx, cause)
+}
+
+// changed reports whether the Service asks for something else than what was applied
+// last. It is unknown, and counts as unchanged, while the draft did not get so far.
+func (v *visit) changed(draft *reconcile.Draft) bool {
+	return draft != nil && draft.Asked != "" && v.record.Digest != draft.Asked
 }
 
 // retry backs off after a fault that left no result.

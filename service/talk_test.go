@@ -166,7 +166,7 @@ func TestSilenceOfTheCloudIsToldOnce(t *testing.T) {
 func TestFailureTellsWhatHelps(t *testing.T) {
 	v, events, _ := talking(given("berth"))
 	v.newTalk().failed(fault.New(fault.Denied, "not allowed.")).keep()
-	want := []string{"Warning SyncLoadBalancerFailed Error syncing load balancer: not allowed; the credentials of the controller lack this right: give it to them, see docs/permissions"}
+	want := []string{"Warning SyncLoadBalancerFailed Error syncing load balancer: not allowed; the controller's credentials lack this right: grant it, see docs/permissions"}
 	if d := cmp.Diff(want, heard(events)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -17,24 +17,27 @@ const (
 
 // Reasons of TypeProgrammed.
 const (
-	ReasonProgrammed       Reason = "Programmed"
-	ReasonPending          Reason = "Pending"
-	ReasonNotAccepted      Reason = "NotAccepted"
-	ReasonHeldByPolicy     Reason = "HeldByPolicy"
-	ReasonHeldForSafety    Reason = "HeldForSafety"
-	ReasonNoMatchingNodes  Reason = "NoMatchingNodes"
-	ReasonSlotTaken        Reason = "SlotTaken"
-	ReasonNotOurs          Reason = "NotOurs"
-	ReasonRefused          Reason = "Refused"
-	ReasonQuotaExceeded    Reason = "QuotaExceeded"
-	ReasonDenied           Reason = "Denied"
-	ReasonThrottled        Reason = "Throttled"
-	ReasonConflict         Reason = "Conflict"
-	ReasonInUse            Reason = "InUse"
-	ReasonCloudUnavailable Reason = "CloudUnavailable"
-	ReasonCloudError       Reason = "CloudError"
-	ReasonDeleting         Reason = "Deleting"
-	ReasonInternal         Reason = "InternalError"
+	ReasonProgrammed         Reason = "Programmed"
+	ReasonPending            Reason = "Pending"
+	ReasonNotAccepted        Reason = "NotAccepted"
+	ReasonHeldByPolicy       Reason = "HeldByPolicy"
+	ReasonHeldForSafety      Reason = "HeldForSafety"
+	ReasonNoMatchingNodes    Reason = "NoMatchingNodes"
+	ReasonSlotTaken          Reason = "SlotTaken"
+	ReasonNotOurs            Reason = "NotOurs"
+	ReasonRefused            Reason = "Refused"
+	ReasonQuotaExceeded      Reason = "QuotaExceeded"
+	ReasonDenied             Reason = "Denied"
+	ReasonUnauthenticated    Reason = "Unauthenticated"
+	ReasonLocked             Reason = "Locked"
+	ReasonOrganizationPolicy Reason = "OrganizationPolicy"
+	ReasonThrottled          Reason = "Throttled"
+	ReasonConflict           Reason = "Conflict"
+	ReasonInUse              Reason = "InUse"
+	ReasonCloudUnavailable   Reason = "CloudUnavailable"
+	ReasonCloudError         Reason = "CloudError"
+	ReasonDeleting           Reason = "Deleting"
+	ReasonInternal           Reason = "InternalError"
 )
 
 // Reasons of the other types.
@@ -83,6 +86,9 @@ func programmedReasons() []ReasonDoc {
 		{ReasonRefused, t, false, "The cloud refuses what the Service asks for. Nothing is tried again before the Service changes, but for a slow retry."},
 		{ReasonQuotaExceeded, t, false, "A limit of the cloud account is reached."},
 		{ReasonDenied, t, false, "The credentials of the controller do not allow a call; the message names it."},
+		{ReasonUnauthenticated, t, false, "The cloud does not accept the controller's credentials: they are missing, invalid or expired."},
+		{ReasonLocked, t, false, "A lock or a deletion protection in the cloud forbids the change; the message names it."},
+		{ReasonOrganizationPolicy, t, false, "A policy of the cloud organisation forbids the change; the message names it."},
 		{ReasonThrottled, t, false, "The cloud asks for fewer calls; work goes on as soon as it allows."},
 		{ReasonConflict, t, false, "Another program changes the same cloud object at the same time; it is read again."},
 		{ReasonInUse, t, false, "Something in the cloud still uses what is to be deleted; the message names it."},

@@ -57,6 +57,7 @@ type Fault struct {
 	After   time.Duration // how long to wait before the next try; zero: the caller's own back-off
 	Code    string        // the cloud's own code, for logs and metrics
 	Text    string        // what happened, in words for the user
+	Cause   Cause         // what has to change, where the meaning does not say it
 	Helps   string        // what helps against it, where that is not what helps against all of its meaning
 	Err     error         // the cause, if any
 	// OfSome says that a call with many members may have been refused for what only

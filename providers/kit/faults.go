@@ -52,6 +52,9 @@ type Errors struct {
 	Read func(error) (Refusal, bool)
 	// Meaning is the cloud's table of codes; false: the code is not in it.
 	Meaning func(Refusal) (fault.Meaning, bool)
+	// Cause is the cloud's table of codes that say what has to change before the call can
+	// succeed; Unspecified: the status decides. Nil: the status always decides.
+	Cause func(Refusal) fault.Cause
 	// OfSome tells whether an answer may be about what only some members of the call name,
 	// where its meaning does not say so; nil: no answer is.
 	OfSome func(Refusal) bool
@@ -96,6 +99,7 @@ func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 		// Of a server that failed while it worked on the call nobody knows how far it came.
 		f.Meaning = m
 	}
+	f.Cause = e.cause(said, f.Meaning)
 	if f.Meaning == fault.Pending && f.After == 0 {
 		f.After = e.Busy
 	}
@@ -108,6 +112,16 @@ func (e Errors) meaning(said Refusal) (fault.Meaning, bool) {
 		return m, true
 	}
 	return fault.OfStatus(said.Status, e.Conflict)
+}
+
+// cause returns that of the code, else of the status.
+func (e Errors) cause(said Refusal, m fault.Meaning) fault.Cause {
+	if e.Cause != nil {
+		if cause := e.Cause(said); cause != fault.Unspecified {
+			return cause
+		}
+	}
+	return fault.CauseOfStatus(said.Status, m)
 }
 
 // Answer returns what a refused call is counted as; the status stands for a code that

@@ -71,7 +71,7 @@ func TestServiceWithoutWorkloadIdentity(t *testing.T) {
 	}
 	meaning, text := told()
 	begin := "service account shop/balancers gets no workload identity: the cluster's proxy at 127.0.0.1:12250 gives none for its token; " +
-		"the cluster must be an enhanced one, and the controller reach that port; it is tried again by itself (Status: 403 Forbidden, Message: "
+		"the cluster must be an enhanced one, and the controller reach that port; the controller retries (Status: 403 Forbidden, Message: "
 	if meaning != fault.Unavailable || !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, ")") || strings.Contains(text, "sdk_authentication") {
 		t.Errorf("told %s: %s", meaning, text)
 	}

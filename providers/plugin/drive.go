@@ -41,7 +41,8 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
 	res, err := o.drive(ctx, job)
 	if err != nil {
-		o.teller.reportUnread(ctx, svc, err)
+		changed := res.Draft != nil && res.Draft.Asked != "" && res.Draft.Asked != record.Digest
+		o.teller.reportUnread(ctx, svc, changed, err)
 		return res, retryable(err)
 	}
 	failed := problem(res)
@@ -109,7 +110,7 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 			return reconcile.Result{}, err
 		}
 		if err != nil {
-			return reconcile.Result{}, err
+			return reconcile.Result{Draft: draft}, err
 		}
 		if want, outdated := service.Outdated(job.Service, draft, installation); outdated && try == 0 {
 			if err := o.teller.patch(ctx, job.Service, want); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
@@ -71,28 +72,28 @@ func TestWanted(t *testing.T) {
 			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Intent: reconcile.LeaveAlone}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{refused,
-				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
+				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},
 		},
 		"not accepted, kept up": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue()}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue()}, Serves: []stack.Key{{Kind: "toy"}}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{refused,
-				status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")}},
+				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes")}},
 		},
 		"refused by the policy": {
 			svc:    balancerOf("a"),
 			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Refused: badValue(), Intent: reconcile.LeaveAlone}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonPolicyRefused, badValue().Err().Error()),
-				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
+				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},
 		},
 		"protocols that cannot be served together": {
 			svc:    balancerOf("a"),
 			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: mixed(), Intent: reconcile.LeaveAlone}},
 			failed: mixed().Err(),
 			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonUnsupportedSpec, mixed().Err().Error()), status.PortsError(mixed()[0].String()),
-				status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")}},
+				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},
 		},
 		"held": {
 			svc:    balancerOf("a"),

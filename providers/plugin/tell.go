@@ -77,10 +77,10 @@ func (t *teller) elsewhere(svc *corev1.Service, why string) {
 	t.say(svc, message{status.EventServedElsewhere, why})
 }
 
-// reportUnread says on a Service that could not be planned why it has no load balancer
-// yet.
-func (t *teller) reportUnread(ctx context.Context, svc *corev1.Service, cause error) {
-	cond, news := conditions.Unread(svc, cause)
+// reportUnread writes on a Service that could not be planned why it has no load balancer
+// yet, or, if it has changed, why the change has no effect yet.
+func (t *teller) reportUnread(ctx context.Context, svc *corev1.Service, changed bool, cause error) {
+	cond, news := conditions.Unread(svc, changed, cause)
 	if !news {
 		return
 	}

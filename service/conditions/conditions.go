@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -95,7 +92,9 @@ func Programmed(result reconcile.Result) status.Condition {
 	draft := result.Draft
 	switch {
 	case draft.Intent == reconcile.LeaveAlone:
-		return status.NotProgrammed(status.ReasonNotAccepted, "nothing was changed, because the Service was not accepted")
+		return status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")
+	case result.Err != nil && draft.Intent == reconcile.Release:
+		return FailedRelease(result.Err)
 	case result.Err != nil:
 		return Failed(result.Err)
 	case result.Kept():
@@ -103,13 +102,21 @@ func Programmed(result reconcile.Result) status.Condition {
 	case len(draft.Plan.Blocked) > 0:
 		return Held(draft.Plan.Blocked)
 	case draft.Problems.Errors():
-		return status.NotProgrammed(status.ReasonNotAccepted, "the last accepted state is kept up; the Service as it is now was not accepted")
+		return status.NotProgrammed(status.ReasonNotAccepted, notAccepted(result))
 	case result.Waits && !onlyGates(result):
 		return status.NotProgrammed(waitsFor(result), "waiting for the cloud: "+Obstacles(result))
 	case result.Again:
 		return status.NotProgrammed(status.ReasonPending, "more steps follow from what was done; they are done at once")
 	}
 	return status.Programmed(strings.Join(slices.Concat(serving(result), deserted(draft), result.Manual), "; "))
+}
+
+// notAccepted says what serves while the Service as it is now was not accepted.
+func notAccepted(result reconcile.Result) string {
+	if len(result.Serves) == 0 {
+		return "the Service was not accepted, and no load balancer exists for it"
+	}
+	return "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes"
 }
 
 // waitsFor is InUse where all that is waited for is that something is used no more.
@@ -133,57 +140,6 @@ func deserted(draft *reconcile.Draft) []string {
 		return nil
 	}
 	return []string{"no node is ready to stand behind it, so nothing answers: add nodes, or see why kubectl get nodes shows none as Ready"}
-}
-
-// Unread is the condition on a Service that could not be planned; false where it
-// must stay as it is, because what was programmed before still is, as far as
-// anybody knows.
-func Unread(svc *corev1.Service, cause error) (status.Condition, bool) {
-	for _, cond := range svc.Status.Conditions {
-		if cond.Type == status.TypeProgrammed && cond.Status == metav1.ConditionTrue {
-			return status.Condition{}, false
-		}
-	}
-	return Failed(cause), true
-}
-
-// Failed is the condition while something fails: what it was, and what helps.
-func Failed(err error) status.Condition {
-	reason := ReasonFor(err)
-	return status.NotProgrammed(reason, helped(Steady(err), err))
-}
-
-// FailedText is the same for an event: what failed, in full, and what helps.
-func FailedText(err error) string { return helped(Told(err), err) }
-
-// helped is the text of a failure with what helps against it.
-func helped(text string, err error) string {
-	if fault.Helped(err) {
-		return text
-	}
-	if !strings.HasSuffix(text, left) {
-		text = strings.TrimRight(text, ".")
-	}
-	return text + remedy(ReasonFor(err))
-}
-
-// remedy is what a user, or who runs the cluster, can do about a failure; empty where it
-// passes by itself. It follows the text of the failure.
-func remedy(reason status.Reason) string {
-	text := map[status.Reason]string{
-		status.ReasonDenied:           "the credentials of the controller lack this right: give it to them, see docs/permissions",
-		status.ReasonQuotaExceeded:    "raise this limit of the cloud account, or delete what is not needed; it is tried again by itself",
-		status.ReasonRefused:          "change what the Service asks for, or what it names in the cloud",
-		status.ReasonCloudUnavailable: "it is tried again by itself",
-		status.ReasonCloudError:       "it is tried again by itself; the controller's log has the whole answer",
-		status.ReasonHeldByPolicy:     "undo the change, or allow it in the flag --policy of the controller",
-		status.ReasonSlotTaken:        "it is tried again when that one has gone; until then ask for another port or address",
-		status.ReasonNotOurs:          "rename or delete what has the name, if it is not needed",
-	}[reason]
-	if text == "" {
-		return ""
-	}
-	return "; " + text
 }
 
 // dryRun is the name of the policy that holds everything, as plan.DryRun has it.
@@ -227,26 +183,6 @@ func freed(h plan.Blocked) string {
 		return "; start the controller without --dry-run to have it done"
 	}
 	return remedy(heldReason(h))
-}
-
-// ReasonFor names the first failure by what it means.
-func ReasonFor(err error) status.Reason {
-	reasons := map[fault.Meaning]status.Reason{
-		fault.Invalid:     status.ReasonRefused,
-		fault.Taken:       status.ReasonSlotTaken,
-		fault.Quota:       status.ReasonQuotaExceeded,
-		fault.Denied:      status.ReasonDenied,
-		fault.Throttled:   status.ReasonThrottled,
-		fault.Conflict:    status.ReasonConflict,
-		fault.Exists:      status.ReasonConflict,
-		fault.Pending:     status.ReasonPending,
-		fault.Unavailable: status.ReasonCloudUnavailable,
-		fault.Ambiguous:   status.ReasonCloudUnavailable,
-	}
-	if reason, ok := reasons[fault.Of(err)]; ok {
-		return reason
-	}
-	return status.ReasonCloudError
 }
 
 // StaleFinalizers are the provider's finalizers that the load balancer as it is now

@@ -71,8 +71,8 @@ func TestSteady(t *testing.T) {
 // full stop is not.
 func TestFailedAtItsEnd(t *testing.T) {
 	for text, want := range map[string]string{
-		"no flavor 6f1c9a52-0d3e-4b8a-9c55-1f2e3d4c5b6a": "no flavor ...; change what the Service asks for, or what it names in the cloud",
-		"no flavor at all.": "no flavor at all; change what the Service asks for, or what it names in the cloud",
+		"no flavor 6f1c9a52-0d3e-4b8a-9c55-1f2e3d4c5b6a": "no flavor ...; change the Service, or the cloud resource that it names",
+		"no flavor at all.": "no flavor at all; change the Service, or the cloud resource that it names",
 	} {
 		if got := Failed(fault.New(fault.Invalid, "%s", text)).Message; got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -13,7 +13,7 @@ import (
 
 // faultOf gives an SDK error its meaning; nil stays nil.
 func faultOf(err error, p kit.Progress) error {
-	return kit.Errors{Read: refusalOf, Meaning: meaningOfAnswer}.Fault(err, p)
+	return kit.Errors{Read: refusalOf, Meaning: meaningOfAnswer, Cause: causeOf}.Fault(err, p)
 }
 
 // refusalOf takes AWS's answer out of an error of the SDK; false: there was none.

@@ -26,6 +26,7 @@ func errorsOf() kit.Errors {
 			return kit.Refusal{Code: codeOfLogin, Text: "login: " + err.Error()}, errors.As(err, &login)
 		},
 		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code, said.Status) },
+		Cause:    causeOf,
 		OfSome:   func(said kit.Refusal) bool { return model.ContainsFold(namedCodes(), said.Code) },
 		Conflict: fault.Pending,
 	}

@@ -33,6 +33,7 @@ func answers() kit.Errors {
 			return said, true
 		},
 		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code) },
+		Cause:    causeOf,
 		Conflict: fault.Exists,
 		Busy:     notReadyDelay,
 	}

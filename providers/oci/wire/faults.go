@@ -19,7 +19,7 @@ const busyDelay = 2 * time.Second
 // errorTable gives the SDK's errors their meanings. 409 without a code says that what the
 // call is about is busy.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Conflict: fault.Pending, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Cause: causeOf, Conflict: fault.Pending, Busy: busyDelay}
 }
 
 // refusalIn takes the cloud's answer out of an error of the SDK.
@@ -55,6 +55,19 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 		return fault.Throttled, true
 	}
 	return fault.Internal, false
+}
+
+// causeOf says what has to change before a refused call can succeed.
+// Source: https://docs.oracle.com/en-us/iaas/Content/API/References/apierrors.htm
+func causeOf(r kit.Refusal) fault.Cause {
+	switch r.Code {
+	case "NotAuthenticated":
+		return fault.Unauthenticated
+	case "SignUpRequired":
+		return fault.Account
+	default:
+		return fault.Unspecified
+	}
 }
 
 // refusalOf is what metrics count of a refused call.

@@ -81,7 +81,7 @@ func (w workload) told(err error) error {
 		return f
 	}
 	f.Text += "the cluster's proxy at " + proxy() + ":" + auth.KubernetesProxymuxServicePort + " gives none for its token"
-	f.Helps = "the cluster must be an enhanced one, and the controller reach that port; it is tried again by itself (" + saidBySDK(err) + ")"
+	f.Helps = "the cluster must be an enhanced one, and the controller reach that port; the controller retries (" + saidBySDK(err) + ")"
 	return f
 }
 

@@ -1,0 +1,152 @@
+package conditions
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/status"
+)
+
+// Unread returns the condition for a Service that could not be planned; false: the
+// conditions stay as they are, because the Service is the one that was programmed
+// before and nothing contradicts that it still is. A changed Service is never reported
+// as programmed: the condition would speak of an earlier one.
+func Unread(svc *corev1.Service, changed bool, cause error) (status.Condition, bool) {
+	programmed := slices.ContainsFunc(svc.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == status.TypeProgrammed && c.Status == metav1.ConditionTrue
+	})
+	if programmed && !changed {
+		return status.Condition{}, false
+	}
+	return Failed(cause), true
+}
+
+// Failed returns the condition while something fails: what failed, and the next step.
+func Failed(err error) status.Condition {
+	return status.NotProgrammed(ReasonFor(err), withRemedy(Steady(foremost(err)), err))
+}
+
+// FailedRelease is Failed for a Service that is being deleted: a change of the Service
+// is no remedy for it.
+func FailedRelease(err error) status.Condition {
+	text := Steady(foremost(err))
+	if reason := ReasonFor(err); reason != status.ReasonRefused {
+		return status.NotProgrammed(reason, withRemedy(text, err))
+	}
+	return status.NotProgrammed(status.ReasonRefused, trimStop(text)+"; the deletion is retried, and the finalizer stays until it succeeds")
+}
+
+// FailedText is the text of Failed for an event, in full.
+func FailedText(err error) string { return withRemedy(Told(foremost(err)), err) }
+
+// foremost returns what to report of an error that may be a list: the failures that
+// only a person can solve, if there are any, and else all. Failures that pass by
+// themselves differ from one try to the next and hide those that do not.
+func foremost(err error) error {
+	all := apart(err)
+	lasting := slices.DeleteFunc(slices.Clone(all), func(one error) bool { return passes(fault.Of(one)) })
+	if len(lasting) == 0 || len(lasting) == len(all) {
+		return err
+	}
+	return fault.Listed(lasting...)
+}
+
+// passes reports whether failures of the meaning end without a change by a person.
+func passes(m fault.Meaning) bool {
+	switch m {
+	case fault.Throttled, fault.Unavailable, fault.Conflict, fault.Ambiguous, fault.Pending, fault.InUse, fault.Internal:
+		return true
+	default:
+		return false
+	}
+}
+
+// lead returns the failure that decides on reason and remedy: the first one that only
+// a person can solve, else the first one.
+func lead(err error) error {
+	all := apart(err)
+	if i := slices.IndexFunc(all, func(one error) bool { return !passes(fault.Of(one)) }); i >= 0 {
+		return all[i]
+	}
+	return all[0]
+}
+
+// withRemedy returns the text of a failure and the next step.
+func withRemedy(text string, err error) string {
+	first := lead(err)
+	if fault.Helped(first) {
+		return text
+	}
+	return trimStop(text) + remedyOf(first)
+}
+
+// trimStop removes the full stop at the end of a text, but no sign of omission.
+func trimStop(text string) string {
+	if strings.HasSuffix(text, left) {
+		return text
+	}
+	return strings.TrimRight(text, ".")
+}
+
+// remedyOf returns the next step for a failure: by its cause, else by its reason.
+func remedyOf(err error) string {
+	text := map[fault.Cause]string{
+		fault.Unauthenticated: "the cloud does not accept the controller's credentials: renew or correct them",
+		fault.Locked:          "remove the lock or protection in the cloud; the controller then continues by itself",
+		fault.Policy:          "ask the administrator of the cloud organisation for an exception, or change the Service",
+		fault.Account:         "the cloud account cannot use this service: ask its administrator to enable it",
+	}[fault.CauseOf(err)]
+	if text == "" {
+		return remedy(ReasonFor(err))
+	}
+	return "; " + text
+}
+
+// remedy returns what a user or the operator of the cluster can do about a failure;
+// empty where it passes by itself. It follows the text of the failure.
+func remedy(reason status.Reason) string {
+	text := map[status.Reason]string{
+		status.ReasonUnauthenticated:  "the cloud does not accept the controller's credentials: renew or correct them",
+		status.ReasonDenied:           "the controller's credentials lack this right: grant it, see docs/permissions",
+		status.ReasonQuotaExceeded:    "raise this limit of the cloud account or delete unused resources; the controller retries",
+		status.ReasonRefused:          "change the Service, or the cloud resource that it names",
+		status.ReasonCloudUnavailable: "the controller retries",
+		status.ReasonCloudError:       "the controller retries; its log contains the whole answer",
+		status.ReasonHeldByPolicy:     "undo the change, or allow it in the flag --policy of the controller",
+		status.ReasonSlotTaken:        "the controller retries when it is free; until then use another port or address",
+		status.ReasonNotOurs:          "rename or delete the existing resource, if it is not needed",
+	}[reason]
+	if text == "" {
+		return ""
+	}
+	return "; " + text
+}
+
+// ReasonFor returns the reason for a failure; of several, for the first one that only
+// a person can solve.
+func ReasonFor(err error) status.Reason {
+	first := lead(err)
+	byCause := map[fault.Cause]status.Reason{
+		fault.Unauthenticated: status.ReasonUnauthenticated,
+		fault.Locked:          status.ReasonLocked,
+		fault.Policy:          status.ReasonOrganizationPolicy,
+	}
+	reasons := map[fault.Meaning]status.Reason{
+		fault.Invalid:     status.ReasonRefused,
+		fault.Taken:       status.ReasonSlotTaken,
+		fault.Quota:       status.ReasonQuotaExceeded,
+		fault.Denied:      status.ReasonDenied,
+		fault.Throttled:   status.ReasonThrottled,
+		fault.Conflict:    status.ReasonConflict,
+		fault.Exists:      status.ReasonConflict,
+		fault.Pending:     status.ReasonPending,
+		fault.Unavailable: status.ReasonCloudUnavailable,
+		fault.Ambiguous:   status.ReasonCloudUnavailable,
+	}
+	return cmp.Or(byCause[fault.CauseOf(first)], reasons[fault.Of(first)], status.ReasonCloudError)
+}

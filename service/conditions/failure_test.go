@@ -1,0 +1,101 @@
+package conditions
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
+)
+
+func refusal(m fault.Meaning, c fault.Cause, text string) *fault.Fault {
+	return &fault.Fault{Meaning: m, Cause: c, Text: text}
+}
+
+// TestRemedyByCause: expired credentials, a missing right, a lock and a policy of the
+// organisation are four reasons with four next steps, although the loop treats all alike.
+func TestRemedyByCause(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err    *fault.Fault
+		reason status.Reason
+		says   string
+		not    string
+	}{
+		"expired":       {refusal(fault.Denied, fault.Unauthenticated, "ExpiredToken"), status.ReasonUnauthenticated, "renew or correct them", "lack this right"},
+		"no right":      {refusal(fault.Denied, fault.Unauthorized, "not authorized to perform"), status.ReasonDenied, "lack this right: grant it", "lock"},
+		"locked":        {refusal(fault.Denied, fault.Locked, "ScopeLocked"), status.ReasonLocked, "remove the lock", "lack this right"},
+		"policy":        {refusal(fault.Denied, fault.Policy, "RequestDisallowedByPolicy"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", "lack this right"},
+		"policy on GCE": {refusal(fault.Invalid, fault.Policy, "constraints/compute.x"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", ""},
+		"account":       {refusal(fault.Denied, fault.Account, "SubscriptionNotFound"), status.ReasonDenied, "ask its administrator to enable it", "lack this right"},
+		"quota":         {refusal(fault.Quota, fault.Unspecified, "too many"), status.ReasonQuotaExceeded, "raise this limit", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Failed(fmt.Errorf("create listener: %w", tc.err))
+			if got.Reason != tc.reason || !strings.Contains(got.Message, tc.says) || tc.not != "" && strings.Contains(got.Message, tc.not) {
+				t.Errorf("%s: %s", got.Reason, got.Message)
+			}
+		})
+	}
+}
+
+// TestForemost: a failure that passes by itself hides none that does not, in whatever
+// order they come.
+func TestForemost(t *testing.T) {
+	down := fmt.Errorf("read groups: %w", fault.New(fault.Unavailable, "502 Bad Gateway"))
+	bad := fmt.Errorf("create load-balancer: %w", fault.New(fault.Invalid, "no such subnet"))
+	for _, err := range []error{fault.Listed(down, bad), fault.Listed(bad, down)} {
+		got := Failed(err)
+		if got.Reason != status.ReasonRefused || strings.Contains(got.Message, "502") || !strings.Contains(got.Message, "no such subnet; change the Service") {
+			t.Errorf("%s: %s", got.Reason, got.Message)
+		}
+	}
+	if got := Failed(fault.Listed(down)); got.Reason != status.ReasonCloudUnavailable {
+		t.Errorf("%s: %s", got.Reason, got.Message)
+	}
+}
+
+// TestRefusedRelease: a Service that is being deleted is not asked to change.
+func TestRefusedRelease(t *testing.T) {
+	failed := engine.Result{Step: step(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "cannot be removed."))}
+	got := Programmed(resultOf(reconcile.Draft{Intent: reconcile.Release}, failed))
+	if got.Reason != status.ReasonRefused || strings.Contains(got.Message, "change the Service") || !strings.Contains(got.Message, "the deletion is retried") {
+		t.Errorf("%s: %s", got.Reason, got.Message)
+	}
+}
+
+// TestUnreadOfAChangedService: a condition never speaks of an earlier Service.
+func TestUnreadOfAChangedService(t *testing.T) {
+	svc := &corev1.Service{}
+	svc.Status.Conditions = []metav1.Condition{{Type: status.TypeProgrammed, Status: metav1.ConditionTrue}}
+	cause := fault.New(fault.Denied, "no")
+	if cond, news := Unread(svc, true, cause); !news || cond.Status != metav1.ConditionFalse {
+		t.Errorf("changed: %v, %v", cond, news)
+	}
+	if cond, news := Unread(svc, false, cause); news {
+		t.Errorf("unchanged: %v", cond)
+	}
+	if _, news := Unread(&corev1.Service{}, false, errors.New("x")); !news {
+		t.Error("a Service without conditions says nothing")
+	}
+}
+
+// TestNotAcceptedSaysWhatServes: no accepted configuration is claimed where none exists.
+func TestNotAcceptedSaysWhatServes(t *testing.T) {
+	none := Programmed(resultOf(reconcile.Draft{Problems: refused}))
+	if !strings.Contains(none.Message, "no load balancer exists") {
+		t.Error(none.Message)
+	}
+	res := resultOf(reconcile.Draft{Problems: refused})
+	res.Serves = append(res.Serves, step(0).ID.Key)
+	if got := Programmed(res).Message; !strings.Contains(got, "last accepted configuration") {
+		t.Error(got)
+	}
+}
