@@ -94,9 +94,9 @@ func Programmed(result reconcile.Result) status.Condition {
 	case draft.Intent == reconcile.LeaveAlone:
 		return status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")
 	case result.Err != nil && draft.Intent == reconcile.Release:
-		return FailedRelease(result.Err)
+		return FailedRelease(result.Err, sentBy(result)...)
 	case result.Err != nil:
-		return Failed(result.Err)
+		return Failed(result.Err, sentBy(result)...)
 	case result.Kept():
 		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked))
 	case len(draft.Plan.Blocked) > 0:

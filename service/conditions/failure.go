@@ -2,6 +2,7 @@ package conditions
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -27,14 +30,15 @@ func Unread(svc *corev1.Service, changed bool, cause error) (status.Condition, b
 }
 
 // Failed returns the condition while something fails: what failed, and the next step.
-func Failed(err error) status.Condition {
-	return status.NotProgrammed(ReasonFor(err), withRemedy(Steady(foremost(err)), err))
+// Sent is text of the requests that failed: what it contains is kept in the message.
+func Failed(err error, sent ...string) status.Condition {
+	return status.NotProgrammed(ReasonFor(err), withRemedy(Steady(foremost(err), sent...), err))
 }
 
 // FailedRelease is Failed for a Service that is being deleted: a change of the Service
 // is no remedy for it.
-func FailedRelease(err error) status.Condition {
-	text := Steady(foremost(err))
+func FailedRelease(err error, sent ...string) status.Condition {
+	text := Steady(foremost(err), sent...)
 	if reason := ReasonFor(err); reason != status.ReasonRefused {
 		return status.NotProgrammed(reason, withRemedy(text, err))
 	}
@@ -43,6 +47,17 @@ func FailedRelease(err error) status.Condition {
 
 // FailedText is the text of Failed for an event, in full.
 func FailedText(err error) string { return withRemedy(Told(foremost(err)), err) }
+
+// sentBy returns the specs of the steps that failed in a run, as text.
+func sentBy(result reconcile.Result) []string {
+	var out []string
+	for _, r := range result.Report.Results {
+		if r.State == engine.Failed {
+			out = append(out, fmt.Sprintf("%+v", r.Step.Target.Spec))
+		}
+	}
+	return out
+}
 
 // foremost returns what to report of an error that may be a list: the failures that
 // only a person can solve, if there are any, and else all. Failures that pass by

@@ -99,3 +99,16 @@ func TestNotAcceptedSaysWhatServes(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestSentIdentifiersStay: an identifier that the request contained is part of the
+// message; one that the answer brought is not, since it differs from one try to the next.
+func TestSentIdentifiersStay(t *testing.T) {
+	type spec struct{ Subnet string }
+	const sent, answered = "3daf058c-f342-3e0d-3cd8-70fd975afd0e", "00a1c1de-5f0e-4d38-8b1c-3f7a0d6f4a12"
+	failed := engine.Result{Step: step(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "Subnet %s not found, request %s", sent, answered))}
+	failed.Step.Target.Spec = spec{Subnet: sent}
+	got := Programmed(resultOf(reconcile.Draft{}, failed)).Message
+	if !strings.Contains(got, sent) || strings.Contains(got, answered) {
+		t.Error(got)
+	}
+}

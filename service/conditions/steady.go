@@ -3,6 +3,7 @@ package conditions
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -12,25 +13,31 @@ import (
 // Steady is the text of an error for a condition: the same for the same failure,
 // however often it is tried. Clouds put into their answers what differs each time
 // (identifiers of requests, encoded messages, ports of connections, times); a condition
-// that took them over would be written at every try. The log has the whole text.
-func Steady(err error) string {
+// that took them over would be written at every try. What the program itself has sent stays,
+// such as the identifier of a subnet that the Service names: sent is text that contains
+// it. The log has the whole text.
+func Steady(err error, sent ...string) string {
 	var first *fault.Fault
 	if (fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable)) && errors.As(err, &first) {
 		err = first // which calls it was differs from one try to the next
 	}
-	return steady(OneLine(err))
+	return steady(OneLine(err), sent)
 }
+
+// identifier is the length from which on a word that was sent counts as an identifier:
+// shorter ones, such as a number of seconds, are in a request by chance.
+const identifier = 16
 
 // left is what stands for something that was left out.
 const left = "..."
 
 // steady leaves out of a text what differs from one answer to the next.
-func steady(text string) string {
+func steady(text string, sent []string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
 		core := strings.Trim(word, `.,;:!?'"(){}<>`)
 		switch {
-		case core == "":
+		case core == "", len(core) >= identifier && slices.ContainsFunc(sent, func(s string) bool { return strings.Contains(s, core) }):
 		case varies(core), number(core) && i+1 < len(words) && unitOfTime(words[i+1]):
 			words[i] = strings.Replace(word, core, left, 1)
 		}
