@@ -244,7 +244,7 @@ func (c *comparison) create(w stack.Resource, rule Rule, why plan.Reason) {
 		Target: w,
 		Reason: why,
 		Batch:  rule.batch(w, plan.Create, ""),
-		Impact: rule.Impact["create"],
+		Impact: rule.Impact["create"], Prepares: rule.Prepares,
 	})
 }
 

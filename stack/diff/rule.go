@@ -93,6 +93,8 @@ type Rule struct {
 	// Idle tells of a found one that it serves nobody, so that nobody misses it when it is
 	// deleted; nil: none is.
 	Idle func(stack.Spec) bool
+	// Prepares says that creations of the kind only prepare the steps that need them.
+	Prepares bool
 	// Batch names the call that a step may share with others; nil or "": alone.
 	Batch func(stack.Resource, plan.Action, string) string
 }

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/berth-lb/berth/stack/plan"
@@ -31,5 +32,29 @@ func TestBlocked(t *testing.T) {
 		if got := tc.blocked.InCloud(); got != tc.inCloud {
 			t.Errorf("%s: in the cloud: got %v", tc.cause, got)
 		}
+	}
+}
+
+// TestPreparationIsBlocked: a step that only prepares others is blocked when all of them
+// are, and stays while one is not.
+func TestPreparationIsBlocked(t *testing.T) {
+	o := owner("x")
+	reserve, remove, create := id(o, plan.Create, key("address", ""), ""), id(o, plan.Delete, key("rule", "a"), ""), id(o, plan.Create, key("rule", "b"), "")
+	steps := []plan.Step{{ID: reserve, Prepares: true}, {ID: remove, Needs: []plan.StepID{reserve}}, {ID: create, Needs: []plan.StepID{reserve}}}
+	block := func(ids ...plan.StepID) plan.StepFilter {
+		return func(s plan.Step) plan.Verdict {
+			return plan.Verdict{Blocked: slices.Contains(ids, s.ID), By: plan.ByBlind, Why: "not seen"}
+		}
+	}
+	if got := (plan.Plan{Owner: o, Steps: steps}).Under(block(remove)); len(got.Steps) != 2 {
+		t.Errorf("one user is not blocked: got steps %v", got.Steps)
+	}
+	got := plan.Plan{Owner: o, Steps: steps}.Under(block(remove, create))
+	if len(got.Steps) != 0 || len(got.Blocked) != 3 {
+		t.Errorf("all users are blocked: got steps %v", got.Steps)
+	}
+	steps[0].Prepares = false
+	if got := (plan.Plan{Owner: o, Steps: steps}).Under(block(remove, create)); len(got.Steps) != 1 {
+		t.Errorf("a step of its own: got steps %v", got.Steps)
 	}
 }

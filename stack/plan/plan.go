@@ -97,6 +97,11 @@ func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 			return causes[need]
 		}
 	}
+	if p.Steps[step].Prepares {
+		if cause := blockedUse(graph, step, causes); cause != nil {
+			return cause
+		}
+	}
 	pair := p.Steps[step].Pair
 	if pair.IsZero() {
 		return nil
@@ -105,6 +110,25 @@ func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 		return causes[other]
 	}
 	return nil
+}
+
+// blockedUse returns the first of the blocked steps that need a step; nil if one of
+// them is not blocked, or none needs it.
+func blockedUse(graph *Graph, step int, causes []*StepID) *StepID {
+	var first *StepID
+	for _, user := range graph.Needed[step] {
+		cause := causes[user]
+		if user >= graph.Steps { // a barrier: what stands behind it decides
+			cause = blockedUse(graph, user, causes)
+		}
+		if cause == nil {
+			return nil
+		}
+		if first == nil {
+			first = cause
+		}
+	}
+	return first
 }
 
 // DryRun holds everything.

@@ -138,6 +138,9 @@ type Step struct {
 	Locks  []string
 	Batch  string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
 	Impact Impact
+	// Prepares reports that the step only prepares those that need it, such as a
+	// reservation for the time of a replacement: it is blocked when all of them are.
+	Prepares bool
 }
 
 // Members returns what a step adds to and removes from its set field.

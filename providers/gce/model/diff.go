@@ -15,6 +15,7 @@ func Rules() diff.Rules {
 		KindExternalRule: ruleRule(),
 		KindInternalRule: ruleRule(),
 		KindAddress: {
+			Prepares: true,
 			// Names and descriptions are what addresses are found by.
 			Immutable: []string{"Type", "IPVersion", "IP", "Tier", "Subnet", "IPCollection"},
 			Ignore:    []string{"Name", "Description"},
