@@ -39,7 +39,7 @@ type Facts any
 type Read struct {
 	Have  *stack.Stack
 	Facts Facts
-	Blind []stack.Kind
+	Blind Blind
 	At    time.Time
 	Err   error
 }

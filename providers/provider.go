@@ -108,9 +108,8 @@ func (s Scope) Within(other Scope) bool {
 type Found[F any] struct {
 	Have  *stack.Stack
 	Facts F
-	// Blind lists the kinds that could not be read: nothing of them may be
-	// created or deleted.
-	Blind []stack.Kind
+	// Blind is the kinds that could not be read, and why.
+	Blind Blind
 	At    time.Time
 	Err   error
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 )
@@ -106,17 +107,17 @@ func (r *ReadBatch) Gone(thing string) bool {
 // Faults returns what the answer to one scope suffers from: the kinds that it cannot
 // see, because a list of them was denied, and the errors of the lists that it asks for
 // and of the things that it has looked at.
-func (r *ReadBatch) Faults(asks map[string]bool, things []string) ([]stack.Kind, error) {
+func (r *ReadBatch) Faults(asks map[string]bool, things []string) (providers.Blind, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var blind []stack.Kind
+	blind := providers.Blind{}
 	var all []error
 	for _, list := range slices.Sorted(maps.Keys(r.failed)) {
 		kinds, err := r.blinds[list], r.failed[list]
 		switch {
 		case !asks[list]:
-		case fault.Is(err, fault.Denied) && len(kinds) > 0:
-			blind = append(blind, kinds...)
+		case providers.HidesOnly(err) && len(kinds) > 0:
+			blind.Add(fmt.Errorf("%s: %w", list, err), kinds...)
 		default:
 			all = append(all, fmt.Errorf("%s: %w", list, err))
 		}
@@ -126,7 +127,6 @@ func (r *ReadBatch) Faults(asks map[string]bool, things []string) ([]stack.Kind,
 			all = append(all, fmt.Errorf("%s: %w", thing, err))
 		}
 	}
-	slices.Sort(blind)
 	return blind, joined(all)
 }
 

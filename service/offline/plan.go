@@ -300,8 +300,8 @@ func (p *planning) problems(t task) []plan.Problem {
 	out = append(out, publicProblems(t.draft.Problems)...)
 	out = append(out, driftOf(t)...)
 	out = append(out, p.opens(t)...)
-	for _, kind := range t.draft.Blind {
-		out = append(out, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: "resources of the kind " + string(kind) + " could not be read, so nothing is planned that creates or deletes one"})
+	for _, kind := range t.draft.Blind.Kinds() {
+		out = append(out, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: "resources of the kind " + string(kind) + " could not be read, so no step creates or deletes one: " + conditions.OneLine(t.draft.Blind[kind])})
 	}
 	for _, node := range t.draft.Request.Backends.Pending {
 		out = append(out, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: "node " + node + " has no spec.providerID yet, so it is not behind the load balancer"})

@@ -304,7 +304,7 @@ func (r *Reconciler) compare(d *Draft) error {
 	d.Found = r.serves(d.Have)
 	policies := slices.Clone(r.options.Policies)
 	if len(d.Blind) > 0 {
-		policies = append(policies, blind(d.Blind, d.Have))
+		policies = append(policies, holdUnseen(d.Blind, d.Have))
 	}
 	if members := d.Request.Backends.Nodes; members.FilteredOut() {
 		policies = append(policies, keepMembers(members.Eligible(), r.populated(d.Have)))

@@ -2,23 +2,34 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// blind holds what cannot be decided without having seen a kind.
-func blind(kinds []stack.Kind, have *stack.Stack) plan.StepFilter {
+// holdUnseen blocks steps that cannot be decided without a kind that the read could not
+// see. The refusal of the read is the reason.
+func holdUnseen(blind providers.Blind, have *stack.Stack) plan.StepFilter {
 	return func(s plan.Step) plan.Verdict {
-		if !slices.Contains(kinds, s.ID.Key.Kind) {
+		refusal, unseen := blind[s.ID.Key.Kind]
+		if !unseen {
 			return plan.Verdict{}
 		}
 		if _, seen := have.Get(s.ID.Key); seen && s.ID.Action == plan.Update {
 			return plan.Verdict{}
 		}
-		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read"}
+		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read" + because(refusal)}
 	}
+}
+
+// because returns the refusal of a read as the end of a sentence.
+func because(refusal error) string {
+	if refusal == nil {
+		return ""
+	}
+	return ": " + strings.Join(strings.Fields(refusal.Error()), " ")
 }
 
 // populated are the found resources that have members: a set of a part of theirs

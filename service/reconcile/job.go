@@ -96,7 +96,7 @@ type Draft struct {
 	Clean      bool
 	Have, Want *stack.Stack
 	Facts      providers.Facts
-	Blind      []stack.Kind
+	Blind      providers.Blind
 	Found      []stack.Key // what clients could connect to before the run
 	Plan       plan.Plan
 

@@ -14,7 +14,7 @@ type snapshot struct {
 	have *stack.Stack
 	read time.Time // when the cloud was last asked
 	// blind are the kinds that the read could not see.
-	blind []stack.Kind
+	blind providers.Blind
 	// basis is how it was known first: Assumed ones have what this process has made,
 	// Glimpsed ones know that the load balancer is there, and how that part of it is
 	// which follows nodes and pods.

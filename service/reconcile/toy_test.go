@@ -72,9 +72,9 @@ type world struct {
 	// dies, committed or not; nothing gets through after it.
 	calls, crashAt int
 	commit         bool
-	deep, narrow   int // reads, of all and of some kinds
-	facts          int // reads of facts alone
-	blind          []stack.Kind
+	deep, narrow   int          // reads, of all and of some kinds
+	facts          int          // reads of facts alone
+	blind          []stack.Kind // kinds whose read is denied
 	// state is how load balancers are.
 	state stack.State
 	// refusesTaken makes a second load balancer of one owner fail.
@@ -207,7 +207,8 @@ func (w *world) Read(_ context.Context, scopes []providers.Scope) []providers.Fo
 	defer w.mu.Unlock()
 	out := make([]providers.Found[struct{}], len(scopes))
 	for i, s := range scopes {
-		out[i].Blind = w.blind
+		out[i].Blind = providers.Blind{}
+		out[i].Blind.Add(fault.New(fault.Denied, "not for us"), w.blind...)
 		if w.asked != nil {
 			w.asked(s)
 		}

@@ -137,7 +137,7 @@ func TestDenied(t *testing.T) {
 		r.arrive(w.owner, w.stack())
 		r.fault(sim.Fault{Service: "elb", Operation: "DescribeLoadBalancers", Kind: sim.FaultError, Code: "AccessDenied", Status: 403})
 		found := r.session.Read(t.Context(), []providers.Scope{r.scope(w.owner)})[0]
-		if found.Err != nil || !slices.Contains(found.Blind, model.KindClassic) || slices.Contains(found.Blind, model.KindNetwork) {
+		if found.Err != nil || found.Blind[model.KindClassic] == nil || found.Blind[model.KindNetwork] != nil {
 			t.Errorf("got error %v, blind %v, want Classic Load Balancers blind and no error", found.Err, found.Blind)
 		}
 		if _, ok := found.Have.Get(stack.Key{Kind: model.KindListener, Name: "tcp-80"}); !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws/model"
-	"github.com/berth-lb/berth/providers/fault"
 )
 
 const (
@@ -34,7 +34,7 @@ func (r *read) listPods() error {
 	addresses := r.podAddresses()
 	var err error
 	r.podGroups, r.podsAt, err = r.facts.pods.Get(r.ctx, r.now(), addresses, r.groupsByAddress)
-	if fault.Is(err, fault.Denied) {
+	if providers.HidesOnly(err) {
 		r.podsUnseen = true // the others are served, and Build says what is missing
 		return nil
 	}

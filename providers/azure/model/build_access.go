@@ -68,7 +68,7 @@ func (b *builder) access() {
 	if noAccessKey.Get(b.in.Values) {
 		return
 	}
-	if !b.facts.Security {
+	if !b.facts.Security && !b.facts.SecurityUnread {
 		b.fail("securityGroupName", b.in.Config.Security, "of the cloud configuration names no network security group that exists", "the name of one")
 		return
 	}

@@ -152,7 +152,7 @@ func (b *builder) there(key *annotations.Key[string], exist []string) bool {
 	said := key.Get(b.in.Values)
 	ok := said == "" || slices.Contains(exist, lower(said))
 	if !ok {
-		b.fail(key.Name, said, "is no resource group of the subscription, or it may not be seen", "the name of one that exists")
+		b.fail(key.Name, said, "is not found, or the controller's credentials may not read it", "the name of a resource group that they may read")
 	}
 	return ok
 }

@@ -14,8 +14,9 @@ type Facts struct {
 	Groups  []string
 	Subnets map[string]FoundSubnet // by name in lower case: those the scope asked for that exist
 	Zones   []string               // of the region; empty without zones
-	// Security tells that the network security group exists.
-	Security bool
+	// Security reports that the network security group exists. SecurityUnread reports
+	// that the credentials do not allow to read it, so that it may or may not exist.
+	Security, SecurityUnread bool
 	// Machines are the nodes of the scope that Azure knows, by provider id in lower
 	// case. Only read in the mode nodeIPConfiguration, and where there are several
 	// load balancers and a node whose provider id does not name its scale set.

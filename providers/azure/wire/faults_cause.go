@@ -10,7 +10,7 @@ import (
 // Source: learn.microsoft.com/azure/azure-resource-manager, common deployment errors,
 // lock-resources; learn.microsoft.com/azure/governance/policy, effect deny.
 func causeOf(said kit.Refusal) fault.Cause {
-	for cause, list := range causes() {
+	for cause, list := range codesByCause() {
 		if model.ContainsFold(list, said.Code) {
 			return cause
 		}
@@ -18,7 +18,7 @@ func causeOf(said kit.Refusal) fault.Cause {
 	return fault.Unspecified
 }
 
-func causes() map[fault.Cause][]string {
+func codesByCause() map[fault.Cause][]string {
 	return map[fault.Cause][]string{
 		fault.Unauthenticated: {codeOfLogin, "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "ExpiredAuthenticationToken"},
 		fault.Locked:          {"ScopeLocked", "LinkedScopeLocked"},

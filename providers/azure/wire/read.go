@@ -48,7 +48,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 	return &read{
 		Session: s, ctx: ctx, scopes: scopes, at: s.now(), lists: lists{byGroup: map[string][]model.Object{}, linksIn: map[string][]model.Object{}},
-		blind: map[stack.Kind]bool{}, failed: map[providers.Lookup]error{}, subnets: map[string]model.FoundSubnet{}, names: nodeNames(scopes),
+		blind: providers.Blind{}, failed: map[providers.Lookup]error{}, subnets: map[string]model.FoundSubnet{}, names: nodeNames(scopes),
 	}
 }
 
@@ -67,7 +67,7 @@ type read struct {
 	zones   []string
 	fleet   *fleet
 	names   map[string]string // of nodes, by provider id in lower case
-	blind   map[stack.Kind]bool
+	blind   providers.Blind
 	failed  map[providers.Lookup]error // what only those who asked for it miss
 	err     error
 
@@ -83,13 +83,11 @@ func (r *read) note(err error, kinds ...stack.Kind) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !fault.Is(err, fault.Denied) || len(kinds) == 0 {
+	if !providers.HidesOnly(err) || len(kinds) == 0 {
 		r.err = cmp.Or(r.err, err)
 		return
 	}
-	for _, k := range kinds {
-		r.blind[k] = true
-	}
+	r.blind.Add(err, kinds...)
 }
 
 // noteFor keeps the fault of a call that only some Services asked for: a group or
@@ -104,7 +102,7 @@ func (r *read) noteFor(l providers.Lookup, err error) {
 }
 
 // faults are what a scope has to know of what could not be read.
-func (r *read) faults(scope providers.Scope) ([]stack.Kind, error) {
+func (r *read) faults(scope providers.Scope) (providers.Blind, error) {
 	blind, err := maps.Clone(r.blind), r.err
 	for _, l := range scope.Facts {
 		l.Value = strings.ToLower(l.Value)
@@ -113,15 +111,15 @@ func (r *read) faults(scope providers.Scope) ([]stack.Kind, error) {
 		case failure == nil, fault.Is(failure, fault.Denied) && l.By == model.ByToldGroup:
 			// Nothing of ours can be in a group that we have no right to, and a Service
 			// with a slip in it must be able to go.
-		case fault.Is(failure, fault.Denied) && l.Kind == model.KindPublicIP:
-			blind[model.KindPublicIP], blind[model.KindBinding], blind[model.KindAccess] = true, true, true
-		case fault.Is(failure, fault.Denied) && l.Kind == model.KindLink:
-			blind[model.KindLink] = true
+		case providers.HidesOnly(failure) && l.Kind == model.KindPublicIP:
+			blind.Add(failure, model.KindPublicIP, model.KindBinding, model.KindAccess)
+		case providers.HidesOnly(failure) && l.Kind == model.KindLink:
+			blind.Add(failure, model.KindLink)
 		default:
 			err = cmp.Or(err, failure)
 		}
 	}
-	return slices.Sorted(maps.Keys(blind)), err
+	return blind, err
 }
 
 // wanted are the values of all look-ups of a sort, each once, in lower case.

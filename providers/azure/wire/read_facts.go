@@ -40,6 +40,7 @@ func (r *read) facts() {
 		f.Machines = r.fleet.machineFacts()
 	}
 	f.Security, f.Subnets, f.Zones = r.security != nil, r.subnets, r.zones
+	_, f.SecurityUnread = r.blind[model.KindAccess]
 	if len(r.config.Multi) > 0 && r.err == nil {
 		r.places.enter(r.scopes, placedOn(r.balancers), r.now())
 		r.ahead = r.places.ahead()

@@ -12,7 +12,6 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
-	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
@@ -40,7 +39,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 		case found.Err != nil:
 			return nil, found.Err
 		case len(found.Blind) > 0:
-			return nil, fault.New(fault.Denied, "%v: cannot be read", found.Blind)
+			return nil, found.Blind.Err()
 		}
 		if have := w.leftOf(orphans[i], found.Have); len(have.Resources) > 0 {
 			out = append(out, have)
@@ -105,8 +104,8 @@ func (w *sweep) look(ctx context.Context) error {
 		w.tagged()
 	}
 	blind, err := w.read.faults(scope)
-	if err == nil && len(blind) > 0 {
-		err = fault.New(fault.Denied, "%v: cannot be read", blind)
+	if err == nil {
+		err = blind.Err()
 	}
 	return err
 }

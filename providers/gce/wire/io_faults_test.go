@@ -174,7 +174,7 @@ func TestBlind(t *testing.T) {
 			r.arrive(svc)
 			r.Now = r.Now.Add(time.Minute)
 			r.fault(tc.fault)
-			if d := cmp.Diff(tc.want, r.Read(true, svc)[0].Blind); d != "" {
+			if d := cmp.Diff(tc.want, r.Read(true, svc)[0].Blind.Kinds()); d != "" {
 				t.Errorf("blind (-want +got):\n%s", d)
 			}
 		})

@@ -62,7 +62,7 @@ type read struct {
 	mu        sync.Mutex
 	asked     map[family]bool // lists that were asked for
 	failed    map[family]error
-	blind     map[stack.Kind]bool         // part of what they are in could not be reached
+	blind     providers.Blind             // part of what they are in could not be reached
 	users     map[string]bool             // paths that a backend service anywhere in the project refers to
 	unsure    map[family]bool             // not all of the project is known, so nobody can be said to refer to nothing
 	broken    map[string]error            // members of one group could not be read, by path
@@ -113,7 +113,7 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 			httpChecks: map[string]*raw.HttpHealthCheck{}, firewalls: map[string]*computepb.Firewall{},
 			groupList: map[spot]*computepb.InstanceGroup{}, negs: map[spot]*computepb.NetworkEndpointGroup{},
 		},
-		asked: map[family]bool{}, failed: map[family]error{}, blind: map[stack.Kind]bool{}, users: map[string]bool{}, unsure: map[family]bool{},
+		asked: map[family]bool{}, failed: map[family]error{}, blind: providers.Blind{}, users: map[string]bool{}, unsure: map[family]bool{},
 		broken: map[string]error{}, members: map[string][]string{}, endpoints: map[string][]model.Endpoint{},
 	}
 }

@@ -150,7 +150,7 @@ func (s *Session) managedZones(ctx context.Context) ([]string, error) {
 // the configured one, or none if that may not be read either.
 func (s *Session) networkSubnets(ctx context.Context) ([]model.Subnet, error) {
 	found, err := s.listSubnets(ctx)
-	if fault.Is(err, fault.Denied) {
+	if providers.HidesOnly(err) {
 		found, err = s.configuredSubnet(ctx)
 	}
 	out := make([]model.Subnet, 0, len(found))
@@ -172,7 +172,7 @@ func (s *Session) configuredSubnet(ctx context.Context) ([]*computepb.Subnetwork
 	found, err := readCall(ctx, s.placeAPI.subnets.Get, &computepb.GetSubnetworkRequest{
 		Project: projectOf(s.config.Subnet), Region: s.config.Region, Subnetwork: model.LastOf(s.config.Subnet),
 	})
-	if fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) {
+	if providers.HidesOnly(err) || fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
 	return []*computepb.Subnetwork{found}, err

@@ -93,17 +93,15 @@ func (v *view) refs(urls []string) []stack.Ref {
 // faults are those that the scope's answer suffers from. What was denied, or is
 // in a place that could not be reached, leaves its kinds blind, so that nobody
 // takes "not shown" for "not there"; the rest goes on.
-func (r *read) faults(v *view) ([]stack.Kind, error) {
+func (r *read) faults(v *view) (providers.Blind, error) {
 	var all []error
 	blind := maps.Clone(r.blind)
 	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
 		if !r.dependsOn(v, f) {
 			continue
 		}
-		if kinds := f.kinds(); fault.Is(r.failed[f], fault.Denied) && len(kinds) > 0 {
-			for _, k := range kinds {
-				blind[k] = true
-			}
+		if kinds := f.kinds(); providers.HidesOnly(r.failed[f]) && len(kinds) > 0 {
+			blind.Add(fmt.Errorf("%s: %w", f, r.failed[f]), kinds...)
 			continue
 		}
 		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
@@ -116,7 +114,7 @@ func (r *read) faults(v *view) ([]stack.Kind, error) {
 	if len(v.scope.Own) == 0 || !v.deep {
 		blind = nil
 	}
-	return slices.Sorted(maps.Keys(blind)), fault.Listed(all...)
+	return blind, fault.Listed(all...)
 }
 
 // dependsOn tells whether the scope's answer depends on a list.

@@ -10,6 +10,7 @@ import (
 	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/providers/kit"
 )
@@ -232,12 +233,12 @@ func (r *read) unreached(f family, where string) {
 	defer r.mu.Unlock()
 	r.unsure[f] = true
 	_, zonal := r.regionZone(where)
+	refusal := fault.New(fault.Unavailable, "%s: not all of them can be listed: %s does not answer", f, where)
 	for _, k := range f.kinds() {
 		switch {
-		case k == model.KindCheck:
-			r.blind[k] = r.blind[k] || where == scopeGlobal
-		case zonal, where == r.ownRegion():
-			r.blind[k] = true
+		case k == model.KindCheck && where != scopeGlobal:
+		case k == model.KindCheck, zonal, where == r.ownRegion():
+			r.blind.Add(refusal, k)
 		}
 	}
 }

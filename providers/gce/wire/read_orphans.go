@@ -51,7 +51,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 		case found.Err != nil:
 			return nil, found.Err
 		case len(found.Blind) > 0:
-			return nil, fault.New(fault.Denied, "%v: cannot be listed", found.Blind)
+			return nil, found.Blind.Err()
 		}
 		have := found.Have
 		have.Owner = orphans[i].owner
@@ -90,10 +90,8 @@ func (r *read) listMarked() error {
 	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
 		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
 	}
-	for _, kind := range slices.Sorted(maps.Keys(r.blind)) {
-		if r.blind[kind] {
-			all = append(all, fault.New(fault.Unavailable, "%s: not all of them can be listed", kind))
-		}
+	if err := r.blind.Err(); err != nil {
+		all = append(all, err)
 	}
 	return fault.Listed(all...)
 }
