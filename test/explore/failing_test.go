@@ -160,9 +160,31 @@ func withoutNodes(s *stage) {
 	}
 }
 
-// failures are 30 Services, each with another cause.
+// failures returns Services that fail for hours, each with another cause.
 func failures() []failing {
-	return slices.Concat(failuresOfSpec(), failuresOfCloud())
+	return slices.Concat(failuresOfSpec(), failuresOfCloud(), failuresOfAccount())
+}
+
+// failuresOfAccount are refusals that only the operator or the administrator of the
+// cloud account can end. Reads are refused as well where the cloud does so.
+func failuresOfAccount() []failing {
+	const aws, azure = "service.beta.kubernetes.io/aws-load-balancer-", "service.beta.kubernetes.io/azure-"
+	everything := func(status int, code, text string) []sim.Fault {
+		return []sim.Fault{{Kind: sim.FaultError, Status: status, Code: code, Message: text}}
+	}
+	return []failing{
+		{what: "expired credentials", cloud: "aws nlb", faults: everything(http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired")},
+		{what: "expired credentials and a changed Service", cloud: "aws classic", then: key(aws+"connection-idle-timeout", "120"),
+			faults: everything(http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired")},
+		{what: "expired credentials and a changed Service", cloud: "azure", then: key(azure+"load-balancer-tcp-idle-timeout", "10"),
+			faults: everything(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time.")},
+		{what: "expired credentials and a Service that names a public IP", cloud: "azure", shape: key(azure+"pip-name", "mine"),
+			faults: everything(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time.")},
+		{what: "invalid credentials", cloud: "oci", faults: everything(http.StatusUnauthorized, "NotAuthenticated", "The required information to complete authentication was not provided or was incorrect.")},
+		{what: "a lock", cloud: "azure", faults: []sim.Fault{refused("LoadBalancers.CreateOrUpdate", http.StatusConflict, "ScopeLocked", "The scope '/subscriptions/s/resourceGroups/mc_nodes' cannot perform write operation because following scope(s) are locked. Please remove the lock and try again.")}},
+		{what: "a policy of the organisation", cloud: "azure", faults: []sim.Fault{refused("PublicIPAddresses.CreateOrUpdate", http.StatusForbidden, "RequestDisallowedByPolicy", "Resource was disallowed by policy. Policy identifiers: 'no public addresses'.")}},
+		{what: "a policy of the organisation", cloud: "gce netlb", faults: []sim.Fault{refused("forwardingRules.insert", http.StatusPreconditionFailed, "conditionNotMet", "Constraint constraints/compute.restrictLoadBalancerCreationForTypes violated for projects/berth-demo.")}},
+	}
 }
 
 // failuresOfSpec are what users write.
