@@ -32,13 +32,13 @@ func Unread(svc *corev1.Service, changed bool, cause error) (status.Condition, b
 // Failed returns the condition while something fails: what failed, and the next step.
 // Sent is text of the requests that failed: what it contains is kept in the message.
 func Failed(err error, sent ...string) status.Condition {
-	return status.NotProgrammed(ReasonFor(err), withRemedy(Steady(foremost(err), sent...), err))
+	return status.NotProgrammed(ReasonFor(err), withRemedy(Steady(lastingFailures(err), sent...), err))
 }
 
 // FailedRelease is Failed for a Service that is being deleted: a change of the Service
 // is no remedy for it.
 func FailedRelease(err error, sent ...string) status.Condition {
-	text := Steady(foremost(err), sent...)
+	text := Steady(lastingFailures(err), sent...)
 	if reason := ReasonFor(err); reason != status.ReasonRefused {
 		return status.NotProgrammed(reason, withRemedy(text, err))
 	}
@@ -46,7 +46,7 @@ func FailedRelease(err error, sent ...string) status.Condition {
 }
 
 // FailedText is the text of Failed for an event, in full.
-func FailedText(err error) string { return withRemedy(Told(foremost(err)), err) }
+func FailedText(err error) string { return withRemedy(Told(lastingFailures(err)), err) }
 
 // sentBy returns the specs of the steps that failed in a run, as text.
 func sentBy(result reconcile.Result) []string {
@@ -59,20 +59,20 @@ func sentBy(result reconcile.Result) []string {
 	return out
 }
 
-// foremost returns what to report of an error that may be a list: the failures that
+// lastingFailures returns what to report of an error that may be a list: the failures that
 // only a person can solve, if there are any, and else all. Failures that pass by
-// themselves differ from one try to the next and hide those that do not.
-func foremost(err error) error {
+// themselves differ from one try to the next and hide the lasting ones.
+func lastingFailures(err error) error {
 	all := apart(err)
-	lasting := slices.DeleteFunc(slices.Clone(all), func(one error) bool { return passes(fault.Of(one)) })
+	lasting := slices.DeleteFunc(slices.Clone(all), func(one error) bool { return isTransient(fault.Of(one)) })
 	if len(lasting) == 0 || len(lasting) == len(all) {
 		return err
 	}
 	return fault.Listed(lasting...)
 }
 
-// passes reports whether failures of the meaning end without a change by a person.
-func passes(m fault.Meaning) bool {
+// isTransient reports whether failures of the meaning end without a change by a person.
+func isTransient(m fault.Meaning) bool {
 	switch m {
 	case fault.Throttled, fault.Unavailable, fault.Conflict, fault.Ambiguous, fault.Pending, fault.InUse, fault.Internal:
 		return true
@@ -81,11 +81,11 @@ func passes(m fault.Meaning) bool {
 	}
 }
 
-// lead returns the failure that decides on reason and remedy: the first one that only
+// leadingFailure returns the failure that decides on reason and remedy: the first one that only
 // a person can solve, else the first one.
-func lead(err error) error {
+func leadingFailure(err error) error {
 	all := apart(err)
-	if i := slices.IndexFunc(all, func(one error) bool { return !passes(fault.Of(one)) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(one error) bool { return !isTransient(fault.Of(one)) }); i >= 0 {
 		return all[i]
 	}
 	return all[0]
@@ -93,7 +93,7 @@ func lead(err error) error {
 
 // withRemedy returns the text of a failure and the next step.
 func withRemedy(text string, err error) string {
-	first := lead(err)
+	first := leadingFailure(err)
 	if fault.Helped(first) {
 		return text
 	}
@@ -145,7 +145,7 @@ func remedy(reason status.Reason) string {
 // ReasonFor returns the reason for a failure; of several, for the first one that only
 // a person can solve.
 func ReasonFor(err error) status.Reason {
-	first := lead(err)
+	first := leadingFailure(err)
 	byCause := map[fault.Cause]status.Reason{
 		fault.Unauthenticated: status.ReasonUnauthenticated,
 		fault.Locked:          status.ReasonLocked,

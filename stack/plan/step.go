@@ -138,7 +138,7 @@ type Step struct {
 	Locks  []string
 	Batch  string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
 	Impact Impact
-	// Prepares reports that the step only prepares those that need it, such as a
+	// Prepares reports that the step only prepares the steps that need it, such as a
 	// reservation for the time of a replacement: it is blocked when all of them are.
 	Prepares bool
 }

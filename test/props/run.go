@@ -27,7 +27,7 @@ func Run(t *testing.T, fresh New, cases []Case) {
 			virtually(t, "refused", func(t *testing.T) { refused(t, fresh, c) })
 			virtually(t, "restarted", func(t *testing.T) { restarted(t, fresh, c) })
 			virtually(t, "unread", func(t *testing.T) { unread(t, fresh, c) })
-			virtually(t, "unreadable", func(t *testing.T) { unreadable(t, fresh, c) })
+			virtually(t, "unreadable", func(t *testing.T) { refuseReads(t, fresh, c) })
 		})
 	}
 	t.Run("move", func(t *testing.T) { move(t, fresh, cases) })

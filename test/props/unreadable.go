@@ -16,10 +16,10 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// unreadable: a new process plans a Service that is served while one sort of read is
+// refuseReads: a new process plans a Service that is served while one sort of read is
 // refused, for each sort in turn. What cannot be read is not called absent: the user is
 // not blamed, nothing is created, replaced or deleted, and the cause is named.
-func unreadable(t *testing.T, fresh New, c Case) {
+func refuseReads(t *testing.T, fresh New, c Case) {
 	s := fresh(t)
 	begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
 	p := begin(t, s, s.Nodes())
@@ -62,7 +62,7 @@ func checkBlame(whole, draft *reconcile.Draft, err error) string {
 		// A cloud that hides whether a thing exists leaves both open, and so does the text.
 		open := strings.Contains(p.Message, "or the controller's credentials may not read it")
 		if p.Severity == annotations.Error && !known[p.String()] && !open {
-			return "the user is told: " + p.String()
+			return "the user reads: " + p.String()
 		}
 	}
 	for _, step := range draft.Plan.Steps {
