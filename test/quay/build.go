@@ -62,7 +62,7 @@ func markOf(cluster string, o stack.Owner) string { return cluster + "/" + o.UID
 // build says what a Service wants. It is a function of its arguments: no call, no clock.
 func build(in providers.Input[Config], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	out := &stack.Stack{}
-	out.Put(stack.Resource{Key: balancerKey(), Spec: Balancer{Name: "k8s-" + in.Owner.UID, Internal: internalKey().Get(in.Values)}})
+	out.Put(stack.Resource{Key: balancerKey(), Spec: Balancer{Name: "k8s-" + in.Owner.UID, Internal: internalKey.Get(in.Values)}})
 	out.Put(stack.Resource{Key: machinesKey(), In: balancerKey(), Spec: Machines{Names: in.Backends.Nodes.Names()}})
 	for _, p := range in.Backends.Ports {
 		l := Listener{Protocol: string(p.Protocol), Port: p.Port, NodePort: p.NodePort}

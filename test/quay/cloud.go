@@ -58,16 +58,15 @@ func capability() providers.Capability {
 	}
 }
 
-// internalKey is the only annotation.
-func internalKey() *annotations.Key[bool] {
-	return &annotations.Key[bool]{
-		Name: "quay.example/internal", Group: "Network", Doc: "Whether the load balancer has a private address.",
-		Forms: []annotations.Form[bool]{{Kinds: []string{kind}, Type: annotations.Bool(), Default: false}},
-	}
+// internalKey is the only annotation. Values are looked up by the key that was declared, so
+// that there is one.
+var internalKey = &annotations.Key[bool]{
+	Name: "quay.example/internal", Group: "Network", Doc: "Whether the load balancer has a private address.",
+	Forms: []annotations.Form[bool]{{Kinds: []string{kind}, Type: annotations.Bool(), Default: false}},
 }
 
 func declared() *annotations.Set {
-	set, err := annotations.NewSet("quay", []string{"quay.example/"}, internalKey())
+	set, err := annotations.NewSet("quay", []string{"quay.example/"}, internalKey)
 	if err != nil {
 		panic(err) // a mistake in the declarations above; a test of the package sees it
 	}

@@ -37,9 +37,15 @@ func (s subject) Open(t testing.TB) providers.Bound {
 func (s subject) Nodes() []nodeports.Node {
 	var nodes []corev1.Node
 	for n := range 3 {
-		nodes = append(nodes, seed.Machine{Name: "node-" + strconv.Itoa(n+1), Region: "quay", Zone: "quay-a", Size: "small"}.Node())
+		nodes = append(nodes, machineOf(n+1))
 	}
 	return props.Project(nodes)
+}
+
+// machineOf returns a node with a machine of Quay.
+func machineOf(n int) corev1.Node {
+	name := "node-" + strconv.Itoa(n)
+	return seed.Machine{Name: name, Spec: corev1.NodeSpec{ProviderID: "quay://" + name}, Region: "quay", Zone: "quay-a", Size: "small"}.Node()
 }
 
 func (s subject) Control() *sim.Control { return &s.Harbour.Control }

@@ -1,0 +1,267 @@
+package laws
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+// expectation is what the laws demand of every run of some moves.
+type expectation struct {
+	before, wanted []traffic.Flow
+	today          []traffic.Flow // before, with the nodes of today behind it
+	needs          []need
+	exact          map[traffic.ID][]netip.Prefix // clients that may reach addresses that exist before or after
+	ports          map[port][]netip.Prefix       // clients that may reach a port at any other address
+}
+
+// port is a flow without its address.
+type port struct {
+	owner    stack.Owner
+	family   traffic.Family
+	number   uint16
+	protocol string
+}
+
+func portOf(f traffic.Flow) port { return port{f.Owner, f.Family, f.Port, f.Protocol} }
+
+// need is clients that must be served all the time.
+type need struct {
+	flow  traffic.Flow // as it was before
+	from  []netip.Prefix
+	exact bool // at the same address
+}
+
+// Violation is a law that a run has broken.
+type Violation struct {
+	Law      Law
+	Scenario Scenario
+	Detail   string
+	Before   []traffic.Flow
+	Wanted   []traffic.Flow
+	Left     []traffic.Flow
+	Steps    []plan.Step
+	Clashes  []string
+}
+
+// expectationOf derives the demands from the flows before and after an undisturbed run.
+func expectationOf(before, today, wanted []traffic.Flow) *expectation {
+	e := &expectation{before: before, wanted: wanted, today: today, exact: map[traffic.ID][]netip.Prefix{}, ports: map[port][]netip.Prefix{}}
+	after := map[port][]netip.Prefix{}
+	stays := map[traffic.ID]traffic.Flow{}
+	for _, f := range wanted {
+		if f.Serves() {
+			after[portOf(f)] = traffic.Union(after[portOf(f)], f.From)
+			stays[f.ID()] = f
+		}
+	}
+	for _, list := range [][]traffic.Flow{before, wanted} {
+		for _, f := range list {
+			e.exact[f.ID()] = traffic.Union(e.exact[f.ID()], f.From)
+			e.ports[portOf(f)] = traffic.Union(e.ports[portOf(f)], f.From)
+		}
+	}
+	for _, f := range before {
+		n := need{flow: f, from: traffic.Intersect(f.From, after[portOf(f)])}
+		if same, ok := stays[f.ID()]; ok {
+			n.exact, n.from = true, traffic.Intersect(f.From, same.From)
+		}
+		if f.Serves() && len(n.from) > 0 {
+			e.needs = append(e.needs, n)
+		}
+	}
+	return e
+}
+
+// judge holds the traffic after a step against the laws of every prefix.
+func (x *run) judge(s plan.Step) {
+	if x.expected == nil {
+		return
+	}
+	now := x.flows()
+	for i, n := range x.expected.needs {
+		switch {
+		case isServed(n, now):
+			x.excused[i] = false
+		case x.excused[i]:
+		case s.Impact != plan.NoImpact && s.ID.Owner == n.flow.Owner:
+			x.excused[i] = true
+		default:
+			x.violate(NothingLost, now, "%s is lost after %s", n.flow.Name(), s.ID)
+		}
+	}
+	x.judgeOpen(now, "after "+s.ID.String())
+}
+
+// judgeOpen demands that no client is let in that is let in neither before nor as desired.
+func (x *run) judgeOpen(now []traffic.Flow, when string) {
+	for _, f := range now {
+		may, known := x.expected.exact[f.ID()]
+		if !known {
+			may = x.expected.ports[portOf(f)]
+		}
+		if !traffic.Contains(may, f.From) {
+			x.violate(NothingOpened, now, "%s of %s is open to %s %s", f.Name(), f.Owner, traffic.RangesText(traffic.Subtract(f.From, may)), when)
+		}
+	}
+}
+
+// isServed reports whether the clients of a need reach backends.
+func isServed(n need, now []traffic.Flow) bool {
+	var from []netip.Prefix
+	for _, f := range now {
+		if f.Serves() && portOf(f) == portOf(n.flow) && (!n.exact || f.Address == n.flow.Address) {
+			if traffic.Contains(f.From, n.from) {
+				return true
+			}
+			from = append(from, f.From...)
+		}
+	}
+	return len(from) > 0 && traffic.Contains(from, n.from)
+}
+
+// judgeRest holds the traffic against the laws once nothing changes any more, while the
+// refusals last.
+func (x *run) judgeRest(settled bool) {
+	if x.expected == nil {
+		return
+	}
+	now := x.flows()
+	if !settled {
+		x.violate(Settles, now, "it keeps changing")
+	}
+	for _, n := range x.expected.needs {
+		if !isServed(n, now) && !x.rebuilt(n) {
+			x.violate(NothingLost, now, "%s is lost for as long as the refusal lasts", n.flow.Name())
+		}
+	}
+	for _, f := range now {
+		if x.deleted(f.Owner) {
+			x.judgeDeleted(f, now)
+		} else {
+			x.judgeBackends(f, now)
+		}
+	}
+}
+
+// rebuilt reports whether what served before was replaced by a step that the plan marks as
+// interrupting, and only a part of the new resource is refused.
+func (x *run) rebuilt(n need) bool {
+	for i, r := range x.scenario.Refuse {
+		if x.met[i] > 0 && slices.ContainsFunc(x.steps, func(s plan.Step) bool {
+			return s.ID.Action == plan.Create && s.Reason == plan.Replaced && s.Impact == plan.Interrupts && s.ID.Owner == r.Step.Owner &&
+				slices.Contains(n.flow.Through, s.ID.Key) && x.within(r, s.ID.Key)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether a refused step is of a part of a resource.
+func (x *run) within(r Refusal, of stack.Key) bool {
+	for in := r.In; in != (stack.Key{}); {
+		if in == of {
+			return true
+		}
+		parent := x.world.current(r.Step.Owner, in)
+		if parent == nil {
+			return false
+		}
+		in = parent.r.In
+	}
+	return false
+}
+
+func (x *run) deleted(o stack.Owner) bool {
+	return slices.ContainsFunc(x.scenario.Moves, func(m Move) bool { return m.Owner == o && m.To < 0 })
+}
+
+// judgeDeleted demands that a flow of a deleted Service is as it was, if it exists.
+func (x *run) judgeDeleted(f traffic.Flow, now []traffic.Flow) {
+	for _, was := range x.expected.before {
+		if was.ID() == f.ID() && was.Serves() && (!slices.Equal(was.To, f.To) || !slices.Equal(was.From, f.From)) {
+			x.violate(WholeDeletion, now, "%s still exists, but does not serve as before", f.Name())
+		}
+	}
+}
+
+// judgeBackends demands that a flow has the backends of today, unless what holds them was
+// refused.
+func (x *run) judgeBackends(f traffic.Flow, now []traffic.Flow) {
+	if len(f.To) == 0 {
+		return
+	}
+	known := false
+	for _, list := range [][]traffic.Flow{x.expected.wanted, x.expected.today} {
+		for _, g := range list {
+			if portOf(g) == portOf(f) && len(g.To) > 0 {
+				if known = true; slices.Equal(f.To, g.To) {
+					return
+				}
+			}
+		}
+	}
+	for i, r := range x.scenario.Refuse {
+		if !r.Once && x.met[i] > 0 && x.subject.Rules.Kinds[r.Step.Key.Kind].FollowsBackends && slices.Contains(f.Through, r.Step.Key) {
+			return
+		}
+	}
+	if known {
+		x.violate(Backends, now, "%s has other backends than today's", f.Name())
+	}
+}
+
+// judgeEnd demands that the traffic is as desired once nothing is refused any more, and that
+// nothing is left to do.
+func (x *run) judgeEnd(settled bool) {
+	if x.expected == nil {
+		return
+	}
+	now := x.flows()
+	if !settled {
+		x.violate(Settles, now, "it keeps changing")
+		return
+	}
+	if a, b := shapesOf(now), shapesOf(x.expected.wanted); !reflect.DeepEqual(a, b) {
+		x.violate(Settles, now, "the traffic is not as desired in the end")
+	}
+	for _, m := range x.scenario.Moves {
+		if left := x.world.Observed(m.Owner); m.To < 0 && slices.ContainsFunc(left.Resources, func(r stack.Resource) bool { return r.Ownership == stack.Owned }) {
+			x.violate(Settles, now, "resources of %s are left", m.Owner)
+		}
+	}
+}
+
+// shape is a flow without an address that the cloud has chosen.
+type shape struct {
+	at   port
+	from string
+	to   string
+}
+
+func shapesOf(flows []traffic.Flow) map[shape]int {
+	out := map[shape]int{}
+	for _, f := range flows {
+		out[shape{portOf(f), fmt.Sprint(f.From), fmt.Sprint(f.To)}]++
+	}
+	return out
+}
+
+// violate records the first violation of a law.
+func (x *run) violate(law Law, left []traffic.Flow, format string, args ...any) {
+	if slices.ContainsFunc(x.broken, func(v Violation) bool { return v.Law == law }) {
+		return
+	}
+	x.broken = append(x.broken, Violation{
+		Law: law, Scenario: x.scenario, Detail: fmt.Sprintf(format, args...), Before: x.expected.before, Wanted: x.expected.wanted, Left: left,
+		Steps: slices.Clone(x.steps), Clashes: slices.Clone(x.clashes),
+	})
+}
+
+func sameSpec(a, b stack.Spec) bool { return reflect.DeepEqual(a, b) }

@@ -1,0 +1,260 @@
+package laws
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+// maxPasses bounds how often all Services are reconciled before a run counts as unsettled.
+const maxPasses = 8
+
+// run performs one scenario on one world.
+type run struct {
+	subject  *Subject
+	scenario Scenario
+	world    *World
+	expected *expectation // nil: nothing is judged
+
+	process *process
+	steps   []plan.Step // performed
+	met     []int       // how often each refusal was met
+	lifted  bool        // nothing is refused any more
+	clashes []string    // what the cloud itself refused
+	gated   bool        // a gate was closed
+	cuts    bool        // the process ends at the restart of the scenario
+	day     Day
+	broken  []Violation
+	excused []bool // by need: an interrupting step is under way
+}
+
+// process is the memory of one process.
+type process struct {
+	ledger *ledger.Ledger
+	engine *engine.Engine
+	known  map[stack.Owner]*stack.Stack
+	open   bool // gates
+}
+
+// begin starts a process that knows no more than a new one: which Services exist, and what
+// each wants.
+func (x *run) begin(moves []Move, was bool) {
+	x.process = &process{ledger: ledger.New(), known: map[stack.Owner]*stack.Stack{}, open: x.scenario.Open}
+	x.process.engine = engine.New(x.apply, x.process.ledger, engine.Options{PerOwner: 1})
+	for i, m := range moves {
+		at := m.To
+		if was {
+			at = m.From
+		}
+		if at < 0 {
+			continue
+		}
+		if want := x.subject.Cases[at].Build(x.world, m.Owner, x.day, x.world.Observed(m.Owner)); want != nil {
+			x.process.ledger.EnterSince(m.Owner, time.Unix(int64(i), 0), x.kept(want.Resources))
+		}
+	}
+	x.process.ledger.SetReady()
+}
+
+// kept returns desired resources with the ones that stay as long as they do.
+func (x *run) kept(wanted []stack.Resource) []stack.Resource {
+	out := slices.Clip(wanted)
+	for _, r := range wanted {
+		if keeps := x.subject.Rules.Kinds[r.Key.Kind].Keeps; keeps != nil && r.Ownership == stack.Shared {
+			for _, key := range keeps(r.Key) {
+				out = append(out, stack.Resource{Key: key, Ownership: stack.Shared})
+			}
+		}
+	}
+	return out
+}
+
+// perform runs the scenario until nothing changes any more, with the refusals and then
+// without them.
+func (x *run) perform() {
+	moves := x.scenario.Moves
+	x.met = make([]int, len(x.scenario.Refuse))
+	x.begin(moves, true)
+	x.cuts = x.scenario.Restart > 0
+	settled := x.settle(moves)
+	if x.cuts && len(x.steps) >= x.scenario.Restart {
+		x.cuts = false
+		neighboursFirst := append(slices.Clone(moves[1:]), moves[0])
+		x.begin(neighboursFirst, false)
+		settled = x.settle(neighboursFirst)
+	}
+	x.cuts = false
+	x.judgeRest(settled)
+	if len(x.scenario.Refuse) > 0 {
+		x.lifted, x.process.open = true, true
+		settled = x.settle(moves)
+	}
+	x.judgeEnd(settled)
+}
+
+// settle reconciles all Services until nothing changes; then it opens the gates and
+// continues. It reports whether that took no more than the bound.
+func (x *run) settle(moves []Move) bool {
+	for range maxPasses {
+		before := x.progress()
+		for _, m := range moves {
+			if x.reconcile(m); x.cut() {
+				return true
+			}
+		}
+		if x.progress() == before {
+			if x.process.open || !x.gated {
+				return true
+			}
+			x.process.open = true
+		}
+	}
+	return false
+}
+
+// progress counts what a further pass could depend on.
+func (x *run) progress() int {
+	n := len(x.steps)
+	for i, r := range x.scenario.Refuse {
+		if r.Once {
+			n += min(x.met[i], 1)
+		}
+	}
+	return n
+}
+
+// cut reports whether the process has ended.
+func (x *run) cut() bool { return x.cuts && len(x.steps) >= x.scenario.Restart }
+
+// reconcile plans one Service and performs the plan.
+func (x *run) reconcile(m Move) {
+	p, have := x.plan(m)
+	if len(p.Steps) == 0 {
+		return
+	}
+	gates := func(plan.Gate) time.Duration {
+		if x.process.open {
+			return 0
+		}
+		x.gated = true
+		return time.Minute
+	}
+	report := x.process.engine.Run(context.Background(), p, have, gates)
+	if report.Stale() || x.scenario.Forgets {
+		delete(x.process.known, m.Owner)
+		return
+	}
+	x.process.known[m.Owner] = report.Have
+}
+
+// plan returns what is to do for a Service, and the observed stack that it is for.
+func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
+	have := x.have(m.Owner)
+	want := &stack.Stack{Owner: m.Owner}
+	if m.To < 0 {
+		x.process.ledger.Leave(m.Owner)
+	} else {
+		want = x.subject.Cases[m.To].Build(x.world, m.Owner, x.day, have)
+		if want == nil && m.From >= 0 { // refused: the last accepted configuration remains
+			want = x.subject.Cases[m.From].Build(x.world, m.Owner, x.day, have)
+		}
+		if want == nil {
+			return plan.Plan{Owner: m.Owner}, have
+		}
+		want.Owner = m.Owner
+		if x.subject.Match != nil {
+			have = x.subject.Match(want, have)
+		}
+		since := slices.IndexFunc(x.scenario.Moves, func(o Move) bool { return o.Owner == m.Owner })
+		x.process.ledger.EnterSince(m.Owner, time.Unix(int64(since), 0), x.kept(want.Resources))
+	}
+	p := diff.Compare(want, have, x.subject.Rules, x.process.ledger)
+	p.Steps = x.ordered(p.Steps)
+	return p, have
+}
+
+// have returns what the process knows of a Service. Shared resources are always read.
+func (x *run) have(o stack.Owner) *stack.Stack {
+	read, known := x.world.Observed(o), x.process.known[o]
+	if known == nil {
+		return read
+	}
+	out := &stack.Stack{Owner: o}
+	for _, r := range known.Resources {
+		if r.Ownership == stack.Owned {
+			out.Resources = append(out.Resources, r)
+		}
+	}
+	for _, r := range read.Resources {
+		if r.Ownership != stack.Owned {
+			out.Resources = append(out.Resources, r)
+		}
+	}
+	return out
+}
+
+// ordered puts the steps into the order in which they are to be performed where their
+// needs allow it.
+func (x *run) ordered(steps []plan.Step) []plan.Step {
+	steps = slices.Clone(steps)
+	switch x.scenario.Order {
+	case Planned:
+	case DeletesFirst:
+		slices.SortStableFunc(steps, func(a, b plan.Step) int { return rankOf(a) - rankOf(b) })
+	case Reverse:
+		slices.Reverse(steps)
+	}
+	first := slices.IndexFunc(steps, func(s plan.Step) bool { return s.ID == x.scenario.First })
+	if first < 0 {
+		return steps
+	}
+	before := plan.NewGraph(steps).Before([]int{first})
+	var early, late []plan.Step
+	for i, s := range steps {
+		if i == first || before[i] {
+			early = append(early, s)
+		} else {
+			late = append(late, s)
+		}
+	}
+	return append(early, late...)
+}
+
+func rankOf(s plan.Step) int {
+	return slices.Index([]plan.Action{plan.Delete, plan.Forget, plan.Update, plan.Create}, s.ID.Action)
+}
+
+// refusalOf returns what the scenario has for a step.
+func (x *run) refusalOf(s plan.Step) How {
+	for i, r := range x.scenario.Refuse {
+		if x.lifted || r.Step != s.ID || r.Once && x.met[i] > 0 {
+			continue
+		}
+		if s.ID.Action == plan.Create && !sameSpec(r.Spec, s.Target.Spec) {
+			continue // what existed before is restored
+		}
+		x.met[i]++
+		return r.How
+	}
+	return None
+}
+
+// flows returns what the cloud lets through now.
+func (x *run) flows() []traffic.Flow {
+	owners := x.world.Owners()
+	view := make([]*stack.Stack, len(owners))
+	for i, o := range owners {
+		view[i] = x.world.Observed(o)
+	}
+	if len(owners) == 0 {
+		view = append(view, x.world.Observed(stack.Owner{}))
+	}
+	return x.subject.Flows(view)
+}

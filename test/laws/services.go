@@ -1,0 +1,74 @@
+package laws
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/cases"
+)
+
+// Services turns Services into cases: each is parsed and built as the loop does it.
+type Services[C, F any] struct {
+	Cloud   *providers.Cloud[C, F]
+	Config  C
+	Cluster string
+	// Nodes returns those of a day.
+	Nodes func(day Day) []corev1.Node
+	// Slices adds endpoints of a Service on a day; nil: there are none.
+	Slices func(svc *corev1.Service, day Day) cases.Around
+	// Facts returns what a read would bring for an owner. Nil: the zero value.
+	Facts func(w *World, in providers.Input[C]) F
+}
+
+// prepared is what does not change between two builds of a Service.
+type prepared[C any] struct {
+	in       providers.Input[C]
+	problems annotations.Problems
+}
+
+// Case returns the case of a Service. It fails the test if the Service is refused in an
+// empty cloud.
+func (s Services[C, F]) Case(t testing.TB, name string, svc *corev1.Service) Case {
+	t.Helper()
+	known := map[string]prepared[C]{}
+	return Case{Name: name, Build: func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack {
+		key := fmt.Sprint(o, day)
+		p, ok := known[key]
+		if !ok {
+			p = s.prepare(svc, o, day)
+			known[key] = p
+		}
+		if p.problems.Errors() {
+			t.Fatalf("%s: %v", name, p.problems.Strings())
+		}
+		var facts F
+		if s.Facts != nil {
+			facts = s.Facts(w, p.in)
+		}
+		want, problems, err := s.Cloud.Build(p.in, facts, have)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if problems.Errors() {
+			return nil
+		}
+		return want
+	}}
+}
+
+func (s Services[C, F]) prepare(svc *corev1.Service, o stack.Owner, day Day) prepared[C] {
+	svc = svc.DeepCopy()
+	svc.Namespace, svc.Name, svc.UID = o.Namespace, o.Name, types.UID(o.UID)
+	around := cases.Around{Cluster: s.Cluster, Nodes: s.Nodes(day)}
+	if s.Slices != nil {
+		around.Slices = s.Slices(svc, day).Slices
+	}
+	in, problems := cases.Input(s.Cloud, s.Config, svc, around)
+	return prepared[C]{in, problems}
+}

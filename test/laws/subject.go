@@ -1,0 +1,84 @@
+package laws
+
+import (
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+// Subject is a cloud whose plans are held against the laws. Hooks may be nil.
+type Subject struct {
+	Name  string
+	Rules diff.Rules
+	Flows traffic.Func
+	Cases []Case
+	// Match is MatchFound of the cloud.
+	Match func(want, have *stack.Stack) *stack.Stack
+	// Existing lists what exists before any Service: resources that are External or Shared.
+	Existing []stack.Resource
+	// Sees reports whether a read for the owner returns a shared or external resource.
+	// Nil: it always does.
+	Sees func(o stack.Owner, r stack.Resource) bool
+	// Read completes what a read returns, such as parts of another Service's load balancer
+	// that the owner uses.
+	Read func(w *World, view *stack.Stack) *stack.Stack
+	// Created completes a new resource with what the cloud chooses, such as an address. Its
+	// ID is set, and may be replaced.
+	Created func(w *World, o stack.Owner, r stack.Resource) stack.Resource
+	// Updated does the same after an update.
+	Updated func(w *World, o stack.Owner, r stack.Resource) stack.Resource
+	// Refuses returns an error for a step that the cloud cannot perform in this state, such
+	// as a name that is taken.
+	Refuses func(w *World, s plan.Step) error
+	// Neighbours names pairs of cases of which each can be had while another Service has
+	// the other; empty: no case shares anything.
+	Neighbours [][2]string
+	// Known lists violations that exist today. Each must occur, so that the list shrinks.
+	Known []Known
+}
+
+// Day says which nodes exist. On the second day one has been replaced by another.
+type Day int
+
+// The days.
+const (
+	Before Day = iota
+	Today
+)
+
+// Case is one Service of a cloud.
+type Case struct {
+	Name string
+	// Build returns the desired stack; nil if it is refused, and what exists stays.
+	Build func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack
+}
+
+// Law names what a run has violated.
+type Law string
+
+// The laws.
+const (
+	NothingLost   Law = "nothing is lost"
+	NothingOpened Law = "nothing is opened"
+	Backends      Law = "backends follow"
+	WholeDeletion Law = "deletion is whole"
+	Settles       Law = "it settles as desired"
+)
+
+// Known is a violation that exists today. It matches runs of the law in which at least these
+// steps were refused.
+type Known struct {
+	Law      Law
+	From, To string // names of cases; empty: any
+	// Refused lists the steps that are refused; empty: none is needed.
+	Refused []Match
+	Reason  string
+}
+
+// Match selects steps by action and kind, and by part if one is given.
+type Match struct {
+	Action plan.Action
+	Kind   stack.Kind
+	Part   string
+}

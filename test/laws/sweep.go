@@ -1,0 +1,307 @@
+package laws
+
+import (
+	"hash/fnv"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+// Bounds limit the runs of a sweep. Runs beyond a bound are sampled, the same ones every time.
+type Bounds struct {
+	Moves int // moves of one Service, and again of Services with neighbours; 0: all
+	Pairs int // pairs of refusals of one move; 0: all
+}
+
+// Coverage counts what a sweep has run.
+type Coverage struct {
+	Moves, AllMoves int // run, and possible
+	Pairs, AllPairs int
+	Runs            int
+	Violations      []Violation // shrunk; one of each kind
+}
+
+// sweep runs the scenarios of a subject.
+type sweep struct {
+	subject  *Subject
+	bounds   Bounds
+	coverage Coverage
+	seen     map[string]bool // kinds of violations
+	starts   map[string]*World
+	known    []int // by exception: how often it occurred
+	mutation bool  // ends at the first violation
+}
+
+// Check runs all moves, deletions and shared moves of a subject with refusals, and fails
+// for every kind of violation that is not known, and for every known one that does not occur.
+func Check(t *testing.T, s *Subject, b Bounds) Coverage {
+	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // runs leave much garbage, and keep little
+	w := newSweep(s, b)
+	w.all()
+	for _, v := range w.coverage.Violations {
+		t.Errorf("%s", s.Report(v))
+	}
+	for i, k := range s.Known {
+		if w.known[i] == 0 {
+			t.Errorf("known violation does not occur any more; remove it: %s", s.knownText(k))
+		}
+	}
+	c := w.coverage
+	t.Logf("%s: %d of %d moves, %d of %d pairs of refusals, %d runs", s.Name, c.Moves, c.AllMoves, c.Pairs, c.AllPairs, c.Runs)
+	return c
+}
+
+func newSweep(s *Subject, b Bounds) *sweep {
+	return &sweep{subject: s, bounds: b, seen: map[string]bool{}, starts: map[string]*World{}, known: make([]int, len(s.Known))}
+}
+
+// OwnerOf returns the Service number i of the runs.
+func OwnerOf(i int) stack.Owner {
+	name := []string{"web", "api", "log"}[i]
+	return stack.Owner{Namespace: "shop", Name: name, UID: "00000000-0000-4000-8000-00000000000" + string(rune('1'+i))}
+}
+
+func (w *sweep) all() {
+	for _, list := range [][][]Move{w.alone(), w.shared()} {
+		picked := sampleOf(list, w.bounds.Moves, func(m []Move) string { return w.subject.describe(Scenario{Moves: m}) })
+		w.coverage.AllMoves += len(list)
+		w.coverage.Moves += len(picked)
+		for _, moves := range picked {
+			if w.move(moves); w.done() {
+				return
+			}
+		}
+	}
+}
+
+func (w *sweep) done() bool { return w.mutation && len(w.coverage.Violations) > 0 }
+
+// alone lists the moves of one Service from each case to each other, its creation, its
+// deletion, and the change of nodes alone.
+func (w *sweep) alone() [][]Move {
+	var out [][]Move
+	for from := -1; from < len(w.subject.Cases); from++ {
+		for to := -1; to < len(w.subject.Cases); to++ {
+			if from >= 0 || to >= 0 {
+				out = append(out, []Move{{OwnerOf(0), from, to}})
+			}
+		}
+	}
+	return out
+}
+
+// shared lists the moves of a Service beside one or two others that stay.
+func (w *sweep) shared() [][]Move {
+	index := func(name string) int {
+		return slices.IndexFunc(w.subject.Cases, func(c Case) bool { return c.Name == name })
+	}
+	beside := map[int][]int{} // by the case that stays
+	for _, p := range w.subject.Neighbours {
+		beside[index(p[1])] = append(beside[index(p[1])], index(p[0]))
+	}
+	var out [][]Move
+	for _, stays := range sortedKeys(beside) {
+		for _, from := range append([]int{-1}, beside[stays]...) {
+			for _, to := range append([]int{-1}, beside[stays]...) {
+				if from < 0 && to < 0 {
+					continue
+				}
+				pair := []Move{{OwnerOf(0), from, to}, {OwnerOf(1), stays, stays}}
+				out = append(out, pair)
+				for _, third := range beside[stays] {
+					if both := beside[third]; (from < 0 || slices.Contains(both, from)) && (to < 0 || slices.Contains(both, to)) {
+						out = append(out, append(slices.Clone(pair), Move{OwnerOf(2), third, third}))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// start returns the cloud in which every Service of the moves is as before.
+func (w *sweep) start(moves []Move) *World {
+	key := ""
+	var before []Move
+	for _, m := range moves {
+		before = append(before, Move{m.Owner, m.From, m.From})
+		key += "/" + w.subject.caseName(m.From)
+	}
+	if w.starts[key] == nil {
+		x := &run{subject: w.subject, world: NewWorld(w.subject), scenario: Scenario{Moves: before, Open: true}, day: Before}
+		x.perform()
+		w.starts[key] = x.world
+	}
+	return w.starts[key].clone()
+}
+
+// run performs a scenario.
+func (w *sweep) run(c Scenario, e *expectation) *run {
+	x := &run{subject: w.subject, scenario: c, world: w.start(c.Moves), expected: e, day: Today}
+	if e != nil {
+		x.excused = make([]bool, len(e.needs))
+	}
+	x.perform()
+	w.coverage.Runs++
+	w.record(x)
+	return x
+}
+
+// move runs all scenarios of some moves.
+func (w *sweep) move(moves []Move) {
+	reference, e := w.reference(moves)
+	for _, c := range w.scenarios(moves, reference) {
+		if w.run(c, e); w.done() {
+			return
+		}
+	}
+}
+
+// reference runs the moves undisturbed, and returns what was done and what it demands of
+// other runs.
+func (w *sweep) reference(moves []Move) (*run, *expectation) {
+	first := &run{subject: w.subject, scenario: Scenario{Moves: moves}, world: w.start(moves), day: Today}
+	before := first.flows()
+	first.perform()
+	same := slices.Clone(moves)
+	for i := range same {
+		same[i].To = same[i].From
+	}
+	still := &run{subject: w.subject, scenario: Scenario{Moves: same, Open: true}, world: w.start(moves), day: Today}
+	still.perform()
+	return first, expectationOf(before, still.flows(), first.flows())
+}
+
+// scenarios lists the runs of some moves whose undisturbed run is known.
+func (w *sweep) scenarios(moves []Move, reference *run) []Scenario {
+	steps := reference.steps
+	out := []Scenario{{Moves: moves}, {Moves: moves, Order: DeletesFirst}, {Moves: moves, Order: Reverse}, {Moves: moves, Forgets: true, Open: true}}
+	for i, s := range steps {
+		out = append(out, Scenario{Moves: moves, First: s.ID}, Scenario{Moves: moves, Restart: i + 1})
+		always := func(h How) Refusal { return refusalFor(s, h) }
+		once := func(h How) []Refusal { r := always(h); r.Once = true; return []Refusal{r} }
+		refused := []Refusal{always(Refused)}
+		out = append(out,
+			Scenario{Moves: moves, Refuse: refused},
+			Scenario{Moves: moves, Refuse: refused, Order: DeletesFirst},
+			Scenario{Moves: moves, Refuse: refused, Order: Reverse, Quota: true},
+			Scenario{Moves: moves, Refuse: refused, Forgets: true, Open: true},
+			Scenario{Moves: moves, Refuse: refused, Restart: i + 1},
+			Scenario{Moves: moves, Refuse: []Refusal{always(Lost)}},
+			Scenario{Moves: moves, Refuse: once(Refused), Order: DeletesFirst},
+			Scenario{Moves: moves, Refuse: once(Lost)},
+			Scenario{Moves: moves, Refuse: once(Unanswered), Order: DeletesFirst},
+			Scenario{Moves: moves, Refuse: once(Slow)},
+		)
+	}
+	var pairs []Scenario
+	for i, s := range steps {
+		for _, t := range steps[i+1:] {
+			both := []Refusal{refusalFor(s, Refused), refusalFor(t, Refused)}
+			pairs = append(pairs, Scenario{Moves: moves, Refuse: both, Order: Order(len(pairs) % 3)})
+		}
+	}
+	picked := sampleOf(pairs, w.bounds.Pairs, w.subject.describe)
+	w.coverage.AllPairs += len(pairs)
+	w.coverage.Pairs += len(picked)
+	return append(out, picked...)
+}
+
+func refusalFor(s plan.Step, h How) Refusal {
+	return Refusal{Step: s.ID, In: s.Target.In, Spec: s.Target.Spec, How: h}
+}
+
+// sampleOf picks so many members of a list, the same ones every time, in order. 0: all.
+func sampleOf[T any](list []T, most int, name func(T) string) []T {
+	if most == 0 || len(list) <= most {
+		return list
+	}
+	type ranked struct {
+		at   int
+		hash uint32
+	}
+	all := make([]ranked, len(list))
+	for i, v := range list {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(name(v))) // never fails
+		all[i] = ranked{i, h.Sum32()}
+	}
+	slices.SortFunc(all, func(a, b ranked) int { return int(int64(a.hash) - int64(b.hash)) })
+	all = all[:most]
+	slices.SortFunc(all, func(a, b ranked) int { return a.at - b.at })
+	out := make([]T, most)
+	for i, r := range all {
+		out[i] = list[r.at]
+	}
+	return out
+}
+
+func sortedKeys(m map[int][]int) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// record keeps one violation of each kind: the law, the steps that were refused, and the
+// step after which it broke.
+func (w *sweep) record(x *run) {
+	for _, v := range x.broken {
+		if at := w.subject.isKnown(v); at >= 0 {
+			w.known[at]++
+			continue
+		}
+		kind := kindOf(v)
+		if w.seen[kind] {
+			continue
+		}
+		w.seen[kind] = true
+		if v = w.shrink(v); !slices.ContainsFunc(w.coverage.Violations, func(o Violation) bool { return kindOf(o) == kindOf(v) }) {
+			w.coverage.Violations = append(w.coverage.Violations, v)
+		}
+	}
+}
+
+// kindOf names violations that have one cause, as far as can be said.
+func kindOf(v Violation) string {
+	parts := []string{string(v.Law)}
+	for _, r := range v.Scenario.Refuse {
+		parts = append(parts, string(r.Step.Action)+" "+string(r.Step.Key.Kind)+" "+r.Step.Part)
+	}
+	if len(v.Scenario.Refuse) == 0 && len(v.Steps) > 0 {
+		last := v.Steps[len(v.Steps)-1].ID
+		parts = append(parts, "after "+string(last.Action)+" "+string(last.Key.Kind))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// isKnown returns the exception that covers a violation; -1: none.
+func (s *Subject) isKnown(v Violation) int {
+	return slices.IndexFunc(s.Known, func(k Known) bool {
+		m := v.Scenario.Moves[0]
+		if k.Law != v.Law || k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
+			return false
+		}
+		for _, want := range k.Refused {
+			if !slices.ContainsFunc(v.Scenario.Refuse, func(r Refusal) bool { return want.matches(r.Step) }) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (m Match) matches(id plan.StepID) bool {
+	return (m.Action == "" || m.Action == id.Action) && (m.Kind == "" || m.Kind == id.Key.Kind) && strings.HasPrefix(id.Part, m.Part)
+}
+
+// Flows returns what the cloud of a world lets through.
+func (w *World) Flows() []traffic.Flow { return (&run{subject: w.subject, world: w}).flows() }

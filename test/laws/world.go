@@ -1,0 +1,218 @@
+package laws
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// World is a cloud in memory: the resources of all owners. References are kept by
+// identifier, as a cloud keeps them.
+type World struct {
+	subject *Subject
+	objects []*object // oldest first; written to by copy
+	made    map[string]int
+	views   map[stack.Owner]*stack.Stack // valid until the next write
+}
+
+// object is one resource of the cloud.
+type object struct {
+	number int
+	owner  stack.Owner // zero: shared, or existing before all Services
+	parent int         // number of the object that it is part of; 0: none
+	r      stack.Resource
+}
+
+// NewWorld returns the cloud before any Service exists.
+func NewWorld(s *Subject) *World {
+	w := &World{subject: s, made: map[string]int{}, views: map[stack.Owner]*stack.Stack{}}
+	for _, r := range s.Existing {
+		w.add(stack.Owner{}, r)
+	}
+	return w
+}
+
+// clone returns a copy that changes independently.
+func (w *World) clone() *World {
+	out := &World{subject: w.subject, objects: slices.Clone(w.objects), made: map[string]int{}, views: maps.Clone(w.views)}
+	for k, n := range w.made {
+		out.made[k] = n
+	}
+	return out
+}
+
+// NewID returns an identifier for a resource that the cloud creates. It depends on the
+// owner, the key and how often that was created before, and not on the order of steps.
+func (w *World) NewID(o stack.Owner, k stack.Key) string {
+	base := o.Name + "." + string(k.Kind) + "." + k.Name
+	w.made[base]++
+	return fmt.Sprintf("%s#%d", base, w.made[base])
+}
+
+// changed drops the views that a write to an object makes untrue.
+func (w *World) changed(o *object) {
+	if o.owner.IsCluster() || w.subject.Read != nil {
+		clear(w.views)
+		return
+	}
+	delete(w.views, o.owner)
+}
+
+// add puts a resource into the cloud and returns its object.
+func (w *World) add(o stack.Owner, r stack.Resource) *object {
+	made := &object{number: len(w.objects) + 1, owner: o, r: r}
+	if last := len(w.objects) - 1; last >= 0 {
+		made.number = w.objects[last].number + 1
+	}
+	if r.Ownership != stack.Owned {
+		made.owner = stack.Owner{}
+	}
+	if parent := w.current(o, r.In); parent != nil {
+		made.parent = parent.number
+	}
+	w.objects = append(w.objects, made)
+	w.changed(made)
+	return made
+}
+
+// put replaces the resource of an object.
+func (w *World) put(old *object, r stack.Resource) {
+	i := slices.Index(w.objects, old)
+	changed := *old
+	changed.r = r
+	w.objects[i] = &changed
+	w.changed(old)
+}
+
+// drop removes an object and its parts.
+func (w *World) drop(o *object) {
+	gone := map[int]bool{o.number: true}
+	for _, part := range w.objects {
+		within := w.subject.Rules.Kinds[part.r.Key.Kind].Within
+		if gone[part.parent] && (within.Cascade || within.Inherent) {
+			gone[part.number] = true
+		}
+	}
+	w.objects = slices.DeleteFunc(w.objects, func(o *object) bool { return gone[o.number] })
+	w.changed(o)
+}
+
+// current returns the newest object that an owner has, or shares, under a key; nil: none.
+func (w *World) current(o stack.Owner, k stack.Key) *object {
+	for i := len(w.objects) - 1; i >= 0; i-- {
+		if at := w.objects[i]; at.r.Key == k && (at.owner == o || at.owner == stack.Owner{}) {
+			return at
+		}
+	}
+	return nil
+}
+
+// byID returns the object of a kind with an identifier; nil: none.
+func (w *World) byID(o stack.Owner, kind stack.Kind, id string) *object {
+	for _, at := range w.objects {
+		if id != "" && at.r.ID == id && at.r.Key.Kind == kind && (at.owner == o || at.owner == stack.Owner{}) {
+			return at
+		}
+	}
+	return nil
+}
+
+// target returns the object that a step means: by identifier where the step has one.
+func (w *World) target(o stack.Owner, r stack.Resource) *object {
+	if at := w.byID(o, r.Key.Kind, r.ID); at != nil || r.ID != "" && !w.subject.Rules.Kinds[r.Key.Kind].Within.Inherent {
+		return at
+	}
+	return w.current(o, r.Key)
+}
+
+// Observed returns what a read returns for an owner. It must not be written to.
+func (w *World) Observed(o stack.Owner) *stack.Stack {
+	if view := w.views[o]; view != nil {
+		return view
+	}
+	view := w.read(o)
+	if w.subject.Read != nil {
+		view = w.subject.Read(w, view)
+	}
+	w.views[o] = view
+	return view
+}
+
+// read returns the resources that the owner has and that it shares. Of two under one key
+// the older one gets a key of its own, since a new one has replaced it.
+func (w *World) read(o stack.Owner) *stack.Stack {
+	view := &stack.Stack{Owner: o}
+	keys, owned := map[int]stack.Key{}, map[stack.Key]*object{}
+	for _, at := range w.objects {
+		if at.owner == o || at.owner == (stack.Owner{}) && (w.subject.Sees == nil || w.subject.Sees(o, at.r)) {
+			owned[at.r.Key] = at
+		}
+	}
+	for _, at := range w.objects {
+		newest, sees := owned[at.r.Key]
+		if !sees || at.owner != o && at.owner != (stack.Owner{}) {
+			continue
+		}
+		key := at.r.Key
+		if newest != at {
+			key.Name = "replaced/" + at.r.ID
+		}
+		keys[at.number] = key
+		r := at.r
+		r.Key = key
+		if in, ok := keys[at.parent]; ok {
+			r.In = in
+		}
+		view.Resources = append(view.Resources, r)
+	}
+	w.rename(o, view)
+	return view
+}
+
+// rename turns references by identifier into keys of the view.
+func (w *World) rename(o stack.Owner, view *stack.Stack) {
+	type place struct {
+		kind stack.Kind
+		id   string
+	}
+	at := map[place]stack.Key{}
+	for _, r := range view.Resources {
+		at[place{r.Key.Kind, r.ID}] = r.Key
+	}
+	for i := range view.Resources {
+		r := &view.Resources[i]
+		r.Spec = mapRefs(r.Spec, func(ref stack.Ref) stack.Ref {
+			if ref.ID == "" || ref.To == (stack.Key{}) {
+				return ref
+			}
+			if k, ok := at[place{ref.To.Kind, ref.ID}]; ok {
+				return stack.RefTo(k)
+			}
+			return stack.RefID(ref.ID)
+		})
+	}
+}
+
+// Owners lists the owners of resources, in order.
+func (w *World) Owners() []stack.Owner {
+	var out []stack.Owner
+	for _, at := range w.objects {
+		if !at.owner.IsCluster() && !slices.Contains(out, at.owner) {
+			out = append(out, at.owner)
+		}
+	}
+	slices.SortFunc(out, stack.Owner.Compare)
+	return out
+}
+
+// Find returns the resource with an identifier, of any owner.
+func (w *World) Find(kind stack.Kind, id string) (stack.Resource, stack.Owner, bool) {
+	for _, at := range w.objects {
+		if at.r.Key.Kind == kind && at.r.ID == id {
+			return at.r, at.owner, true
+		}
+	}
+	return stack.Resource{}, stack.Owner{}, false
+}

@@ -1,0 +1,79 @@
+package quay
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// lawsSubject returns Quay as the laws see it: Services of several kinds, which share
+// openings.
+func lawsSubject(t testing.TB) *laws.Subject {
+	cloud := Cloud()
+	services := laws.Services[Config, struct{}]{Cloud: &cloud, Cluster: "test", Nodes: machinesOf}
+	s := &laws.Subject{Name: "quay", Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Refuses: refuseName, Known: knownViolations()}
+	for _, c := range []props.Case{
+		props.Service("plain", nil),
+		props.Service("internal", map[string]string{"quay.example/internal": "true"}),
+		props.Service("mixed", nil, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }),
+		props.Service("udp", nil, props.UDP),
+		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[1].Port = 8080, 8443 }),
+		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
+		props.Service("other node ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].NodePort = 31080 }),
+		props.Service("internal udp", map[string]string{"quay.example/internal": "true"}, props.UDP),
+	} {
+		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
+	}
+	for _, a := range []string{"plain", "mixed", "udp", "internal"} {
+		for _, b := range []string{"plain", "udp", "mixed"} {
+			s.Neighbours = append(s.Neighbours, [2]string{a, b})
+		}
+	}
+	return s
+}
+
+// machinesOf returns three machines; on the second day another one has replaced the third.
+func machinesOf(day laws.Day) []corev1.Node {
+	var out []corev1.Node
+	for _, n := range []int{1, 2, 3 + int(day)} {
+		out = append(out, machineOf(n))
+	}
+	return out
+}
+
+// refuseName refuses a second load balancer of a name, as the API does.
+func refuseName(w *laws.World, s plan.Step) error {
+	want, ok := s.Target.Spec.(Balancer)
+	if !ok || s.ID.Action != plan.Create {
+		return nil
+	}
+	for _, o := range w.Owners() {
+		for _, r := range w.Observed(o).Of(kindBalancer) {
+			if b, is := r.Spec.(Balancer); is && b.Name == want.Name {
+				return fault.New(fault.Exists, "balancer %s exists", b.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// TestLaws holds the rules of Quay against the laws about traffic.
+func TestLaws(t *testing.T) {
+	laws.Check(t, lawsSubject(t), laws.Bounds{Pairs: 6})
+}
+
+// knownViolations lists what the rules of Quay do not guarantee today.
+func knownViolations() []laws.Known {
+	balancer := func(a plan.Action) []laws.Match { return []laws.Match{{Action: a, Kind: kindBalancer}} }
+	return []laws.Known{
+		{Law: laws.NothingLost, Refused: balancer(plan.Create), Reason: "a load balancer that cannot be created again is not restored"},
+		{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: kindOpening}}, Reason: "a load balancer is replaced before the openings of its listeners are created"},
+		{Law: laws.Backends, Refused: balancer(plan.Delete), Reason: "the machines of a load balancer that is to be replaced are not updated before it is deleted"},
+		{Law: laws.WholeDeletion, Refused: balancer(plan.Delete), Reason: "another Service deletes an opening that a load balancer still needs, since its Service wants nothing any more"},
+	}
+}
