@@ -72,6 +72,7 @@ type Bound struct {
 	Outputs        Outputs
 	Endpoints      bool
 	EndpointsOf    func(*corev1.Service) bool // nil: of all
+	PodsIn         func(*stack.Stack) bool    // as of the Cloud
 	Labels         Labels
 	Gates          PodGates
 	Read           func(context.Context, []Scope) []Read
@@ -131,6 +132,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Outputs:        cloud.Outputs,
 		Endpoints:      cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
 		EndpointsOf:    endpointsOf(cloud, config),
+		PodsIn:         cloud.PodsIn,
 		Labels:         labelsOf(cloud, config),
 		Gates:          cloud.Gates,
 		Read: guardedRead(func(ctx context.Context, scopes []Scope) []Read {

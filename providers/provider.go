@@ -291,6 +291,9 @@ type Cloud[C, F any] struct {
 	// EndpointsOf tells Services whose pods matter from others, to which a pod that
 	// comes or goes then is nothing. Nil: all matter.
 	EndpointsOf func(C, *corev1.Service) bool
+	// PodsIn reports whether found resources have pods as members, so that pods decide on
+	// them even if EndpointsOf excludes the Service. Nil: they never do.
+	PodsIn func(have *stack.Stack) bool
 	// Gates are the conditions by which pods wait until they are healthy behind their load
 	// balancer; the session is an Examiner then.
 	Gates PodGates

@@ -192,7 +192,7 @@ func (r *Reconciler) keepServing(d *Draft) {
 func (r *Reconciler) backends(d *Draft) nodeports.Backends {
 	set := r.nodes.Select(r.cloud.Select(d.Request))
 	epslices := d.Job.Slices
-	if of := r.cloud.EndpointsOf; of != nil && !of(d.Request.Service) {
+	if !r.FollowsEndpoints(d.Request.Service) {
 		epslices = nil
 	} else {
 		d.Problems = append(d.Problems, strays(d.Job.Strays)...)

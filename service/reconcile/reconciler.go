@@ -152,7 +152,13 @@ func (r *Reconciler) WantsEndpoints() bool { return r.cloud.Endpoints }
 // FollowsEndpoints tells whether the pods of a Service may decide on what stands
 // behind its load balancer.
 func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
-	return r.cloud.Endpoints && (r.cloud.EndpointsOf == nil || r.cloud.EndpointsOf(svc))
+	switch of := r.cloud.EndpointsOf; {
+	case !r.cloud.Endpoints:
+		return false
+	case of == nil || of(svc):
+		return true
+	}
+	return r.cloud.PodsIn != nil && r.cloud.PodsIn(r.snapshots.last(OwnerOf(svc)).have)
 }
 
 // WantsNamespaceLabels tells whether Jobs must bring the labels of their Service's

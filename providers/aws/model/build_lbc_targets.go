@@ -261,9 +261,12 @@ func (f *controlled) targetsThere(p lbcPort) map[Target]string {
 
 // pods are the endpoints of a port: those that are ready, and those that end only where
 // none is, on whatever node: the traffic policy means nothing without a hop over nodes.
-func (f *controlled) pods(p lbcPort) []nodeports.Endpoint {
+func (f *controlled) pods(p lbcPort) []nodeports.Endpoint { return f.podsIn(p, f.overIPv6(p)) }
+
+// podsIn returns the pods of a port in one family.
+func (f *controlled) podsIn(p lbcPort, ipv6 bool) []nodeports.Endpoint {
 	family := corev1.IPv4Protocol
-	if f.overIPv6(p) {
+	if ipv6 {
 		family = corev1.IPv6Protocol
 	}
 	list := f.behind(p).backends.Endpoints.For(family, p.Name)

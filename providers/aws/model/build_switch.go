@@ -23,16 +23,17 @@ const LeavingMark = "leaving/"
 // names their group), and "Target health status" (unused, initial, healthy).
 
 // handOver has a listener keep the target group that it sends to, if that can still serve,
-// until the wanted one can; nodePort is where today's instances are reached.
+// until the wanted one can; nodePort is where today's instances are reached. The targets of the
+// group that it sends to follow nodes and pods in every case: AWS may refuse the switch.
 func (b *builder) handOver(name string, l Listener, nodePort int32) Listener {
 	old, joined := b.sendsTo(name)
 	was, isGroup := old.Spec.(TargetGroup)
 	res, _ := b.out.Get(stack.Key{Kind: KindTargetGroup, Name: name})
 	wanted, _ := res.Spec.(TargetGroup)
-	if !isGroup || b.in.Config.Controller.NoWeights {
+	switch {
+	case !isGroup:
 		return l
-	}
-	if was.served(wanted) {
+	case was.served(wanted):
 		if joined { // what was about to be left is wanted again
 			wanted.Name = was.Name
 			res.Spec = wanted
@@ -40,16 +41,20 @@ func (b *builder) handOver(name string, l Listener, nodePort int32) Listener {
 		}
 		return l
 	}
+	if !joined && !b.serves(old, was, nodePort) {
+		return l
+	}
 	newcomer, _ := b.found(res.Key)
 	fresh, _ := newcomer.Spec.(TargetGroup)
 	next, fits := l.beside(old.ID)
 	switch {
-	case joined && fresh.served(wanted):
+	case joined && fresh.served(wanted) && !b.in.Config.Controller.NoWeights:
 		next = l
-	case !fits, !joined && !b.serves(old, was, nodePort), was.VPC != wanted.VPC, was.Family != wanted.Family, b.protocolOf(name) != l.Protocol:
+	case !fits, b.in.Config.Controller.NoWeights, was.VPC != wanted.VPC, was.Family != wanted.Family, b.protocolOf(name) != l.Protocol:
+		b.followOld(name, old)
 		return l
 	}
-	b.keep(name, old, wanted)
+	b.keep(name, old)
 	return next
 }
 
@@ -116,18 +121,37 @@ func (l Listener) beside(old string) (Listener, bool) {
 	return l, true
 }
 
-// keep wants a found group as it is, with today's targets where they are the same as those of
-// the group that takes its place.
-func (b *builder) keep(name string, old stack.Resource, next TargetGroup) {
+// keep wants a found group as it is, with today's targets of its own type and family.
+func (b *builder) keep(name string, old stack.Resource) {
 	was, _ := old.Spec.(TargetGroup)
 	was.Tags = nil
 	key := stack.Key{Kind: KindTargetGroup, Name: LeavingMark + name}
 	b.put(KindTargetGroup, key.Name, stack.Key{}, was)
-	if was.TargetType == next.TargetType && !speaksQUIC(was.Protocol) && !speaksQUIC(next.Protocol) {
-		res, _ := b.out.Get(stack.Key{Kind: KindTargets, Name: name})
-		b.put(KindTargets, key.Name, key, res.Spec)
-	}
+	b.followOld(name, old)
 	b.leaving = append(b.leaving, old)
+}
+
+// followOld wants today's targets in the group that a found listener sends to. The group itself
+// is deleted in the plan that switches the listener, unless it is kept.
+func (b *builder) followOld(name string, old stack.Resource) {
+	targets, _ := b.found(stack.Key{Kind: KindTargets, Name: old.Key.Name})
+	next, _ := b.out.Get(stack.Key{Kind: KindTargets, Name: name})
+	spec, _ := next.Spec.(Targets)
+	spec.Targets = targetsOn(b.in, b.facts, b.have, targets, b.machines(name, spec.Targets))
+	b.put(KindTargets, LeavingMark+name, stack.Key{Kind: KindTargetGroup, Name: LeavingMark + name}, spec)
+}
+
+// machines returns the instances that a target group gets which a port is about to leave: those
+// of the wanted group, unless that one has pods.
+func (b *builder) machines(name string, next []Target) (ids []string) {
+	res, _ := b.out.Get(stack.Key{Kind: KindTargetGroup, Name: name})
+	if group, _ := res.Spec.(TargetGroup); group.TargetType == targetIP {
+		return runningNodes(b.in, b.facts)
+	}
+	for _, t := range next {
+		ids = append(ids, t.ID)
+	}
+	return sortedSet(ids)
 }
 
 // keepRules leaves the nodes open for the targets of groups that are about to be left. Who may

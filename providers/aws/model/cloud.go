@@ -33,6 +33,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Outputs:        outputs(),
 		EndpointsIf:    func(c Config) bool { return c.Controller.Serve },
 		EndpointsOf:    podsMatter,
+		PodsIn:         hasPods,
 		Gates:          providers.PodGates{Prefix: gatePrefix, Of: podGates},
 		EachRead:       true, // of target health and attributes
 	}

@@ -10,7 +10,7 @@ import (
 func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	ids, _ := instances(in, facts)
-	running := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
+	running := runningNodes(in, facts)
 	for _, r := range have.Resources {
 		if r.Proof == stack.None && r.Ownership != stack.External {
 			continue
@@ -28,6 +28,16 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
+// runningNodes returns the running instances of the nodes that a target group of instances
+// admits. The nodes of a Service whose targets are pods include those that run none.
+func runningNodes(in input, facts *Facts) []string {
+	ids, _ := instances(in, facts)
+	if in.Kind == LBC && targetTypeOf(in.Config, in.Service) == targetIP {
+		ids = membersOf(amongPods(in), facts.Instances).ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
+}
+
 // targetsOn are today's targets of a target group that is there: the instances on the
 // port that its targets have, or the pods of its port.
 func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource, ids []string) []Target {
@@ -38,7 +48,11 @@ func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource
 		return nil
 	}
 	if group.TargetType == targetIP {
-		return podsOn(in, facts, targets.Key.Name, group, old.Targets)
+		pods := podsOn(in, facts, targets.Key.Name, group, old.Targets)
+		if len(pods) == 0 && !podsMatter(in.Config, in.Service) {
+			return old.Targets // the pods of this Service were not watched until now
+		}
+		return pods
 	}
 	port := group.Port
 	if len(old.Targets) > 0 {
@@ -47,16 +61,16 @@ func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource
 	return targetsAt(ids, port)
 }
 
-// podsOn are today's pods of the port that a target group is for; those that it has where
-// no port of the Service is.
+// podsOn returns today's pods of the port that a target group is for, of the group's family;
+// its found targets if the Service has no such port.
 func podsOn(in input, facts *Facts, name string, group TargetGroup, old []Target) []Target {
 	f := &controlled{builder: &builder{in: in}, target: targetIP}
 	for _, p := range in.Backends.Ports {
-		if PortKey(p.Protocol, p.Port) != portIn(name) || f.overIPv6(lbcPort{ServicePort: p}) != (group.Family == FamilyIPv6) {
+		if PortKey(p.Protocol, p.Port) != portIn(name) {
 			continue
 		}
 		var out []Target
-		for _, e := range f.pods(lbcPort{ServicePort: p}) {
+		for _, e := range f.podsIn(lbcPort{ServicePort: p}, group.Family == FamilyIPv6) {
 			t := Target{ID: e.Addr.String(), Port: e.Port}
 			if slices.ContainsFunc(old, func(o Target) bool { return o.Zone == ZoneOutside }) {
 				t.Zone = ZoneOutside

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/stack"
 )
@@ -33,6 +34,15 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 		if _, placed := names[w.Key.Name]; taken && !placed {
 			held, _ := holder.Spec.(TargetGroup)
 			names[w.Key.Name] = "old-" + held.Name
+		}
+	}
+	for _, w := range want.Of(KindTargets) {
+		port, leaves := strings.CutPrefix(w.Key.Name, LeavingMark)
+		_, kept := want.Get(w.In)
+		_, named := have.Get(w.In)
+		res, _ := have.Get(stack.Key{Kind: KindListener, Name: port})
+		if l, ok := res.Spec.(Listener); ok && leaves && !kept && !named && l.TargetGroup.To != (stack.Key{}) {
+			names[l.TargetGroup.To.Name] = w.Key.Name
 		}
 	}
 	if len(names) == 0 {

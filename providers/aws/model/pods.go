@@ -7,6 +7,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
 // Pods may have network interfaces of their own, with other security groups than their node:
@@ -76,4 +77,13 @@ func (f *controlled) podGroups() {
 	}
 	f.report(doubtful(doubts, f.facts.Cluster, "pod")...)
 	f.builder.groups = sortedSet(slices.Concat(f.builder.groups, chosen))
+}
+
+// hasPods reports whether a target group of the Service has pods as targets: it follows them
+// until its listener has left it, whatever the Service asks for.
+func hasPods(have *stack.Stack) bool {
+	return slices.ContainsFunc(have.Of(KindTargetGroup), func(r stack.Resource) bool {
+		group, ok := r.Spec.(TargetGroup)
+		return ok && r.Proof != stack.None && group.TargetType == targetIP
+	})
 }

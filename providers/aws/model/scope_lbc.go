@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
@@ -80,8 +82,26 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/backend/endpoint_utils.go.
 func controllerNodes(in input) nodeports.Filter {
 	if targetTypeOf(in.Config, in.Service) == targetIP {
-		return nodeports.Filter{Everyone: true}
+		return nodeports.Filter{Everyone: true, Keep: labelsOf(machineNodes(in))}
 	}
+	return machineNodes(in)
+}
+
+// labelsOf lists the labels by which a filter excludes nodes, that of load balancers included.
+func labelsOf(f nodeports.Filter) []string {
+	return append(f.LabelKeys(), corev1.LabelNodeExcludeBalancers)
+}
+
+// amongPods narrows the nodes of a Service whose targets are pods to those whose instances
+// could be targets, as far as labels decide: readiness and taints are not kept of them.
+func amongPods(in input) nodeports.NodeSet {
+	f := machineNodes(in)
+	byLabels := nodeports.Filter{Everyone: true, Selector: f.Selector, Without: append(f.Without, corev1.LabelNodeExcludeBalancers), Also: f.Also}
+	return nodeports.Select(slices.Collect(in.Backends.Nodes.All()), byLabels)
+}
+
+// machineNodes are the nodes whose instances are targets.
+func machineNodes(in input) nodeports.Filter {
 	labels := nodeLabelsKey.Get(in.Values)
 	f := nodeports.Filter{
 		Without: []string{
