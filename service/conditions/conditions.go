@@ -101,6 +101,8 @@ func Programmed(result reconcile.Result) status.Condition {
 		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked))
 	case len(draft.Plan.Blocked) > 0:
 		return Held(draft.Plan.Blocked)
+	case draft.Problems.Errors() && len(result.Status.Ingress) == 0:
+		return status.NotProgrammed(status.ReasonNotAccepted, "Nothing is served: the Service was not accepted as it is now")
 	case draft.Problems.Errors():
 		return status.NotProgrammed(status.ReasonNotAccepted, notAccepted(result))
 	case result.Waits && !onlyGates(result):
@@ -139,7 +141,7 @@ func deserted(draft *reconcile.Draft) []string {
 	if nodes := draft.Request.Backends.Nodes; draft.Want == nil || nodes.Len() > 0 || nodes.FilteredOut() {
 		return nil
 	}
-	return []string{"no node is ready to stand behind it, so nothing answers: add nodes, or see why kubectl get nodes shows none as Ready"}
+	return []string{"no node is eligible as a backend, so nothing answers: nodes must be Ready, match the labels that the Service selects, and not carry " + corev1.LabelNodeExcludeBalancers}
 }
 
 // dryRun is the name of the policy that holds everything, as plan.DryRun has it.

@@ -18,10 +18,10 @@ import (
 // another one serves; one that has failed is not.
 func addresses(in input, have *stack.Stack) status.Result {
 	wanted := wantedKey(in)
-	name, state := endpoint(have, wanted)
+	name, state := endpoint(in, have, wanted)
 	if name == "" || state != stack.Ready {
 		for _, other := range balancers(have) {
-			if old, oldState := endpoint(have, other); other != wanted && old != "" && oldState == stack.Ready {
+			if old, oldState := endpoint(in, have, other); other != wanted && old != "" && oldState == stack.Ready {
 				name, state = old, oldState
 			}
 		}
@@ -54,16 +54,32 @@ func balancers(have *stack.Stack) []stack.Key {
 	return out
 }
 
-// listens tells whether a load balancer of a group has a listener of the Service: without
-// one its name leads to others alone.
-func listens(have *stack.Stack, lb stack.Key) bool {
-	return lb.Kind != KindSharedNetwork || slices.ContainsFunc(have.Of(KindListener), func(r stack.Resource) bool { return r.In == lb && r.Proof != stack.None })
+// listens reports whether a load balancer has a listener of the Service. Without one its name
+// leads nowhere, or to other Services. A name that the Service carries stays: a read that only
+// looks for the load balancer shows no listeners.
+func listens(in input, have *stack.Stack, lb stack.Key, host string) bool {
+	if lb.Kind != KindSharedNetwork && in.Service != nil && slices.ContainsFunc(in.Service.Status.LoadBalancer.Ingress, func(i corev1.LoadBalancerIngress) bool { return i.Hostname == host }) {
+		return true
+	}
+	return slices.ContainsFunc(have.Resources, func(r stack.Resource) bool {
+		return (r.Key.Kind == KindListener || r.Key.Kind == KindClassicPort) && r.In == lb && r.Proof != stack.None
+	})
 }
 
-// endpoint is the DNS name of a found load balancer that is ours or lent, and its state.
-func endpoint(have *stack.Stack, k stack.Key) (string, stack.State) {
+// endpoint is the DNS name of a found load balancer that has listeners of the Service, and its
+// state.
+func endpoint(in input, have *stack.Stack, k stack.Key) (string, stack.State) {
+	name, state := balancerOf(have, k)
+	if state != stack.Failed && !listens(in, have, k, name) {
+		return "", stack.Failed
+	}
+	return name, state
+}
+
+// balancerOf is the DNS name of a found load balancer that is ours or lent, and its state.
+func balancerOf(have *stack.Stack, k stack.Key) (string, stack.State) {
 	r, ok := have.Get(k)
-	if !ok || r.Proof == stack.None && r.Ownership != stack.External || !listens(have, k) {
+	if !ok || r.Proof == stack.None && r.Ownership != stack.External {
 		return "", stack.Failed
 	}
 	switch spec := r.Spec.(type) {

@@ -25,12 +25,14 @@ func controlledResult(in input, have *stack.Stack, result status.Result) status.
 	if in.Kind != LBC {
 		return result
 	}
-	if _, state := endpoint(have, wantedKey(in)); state != stack.Failed {
+	wanted := wantedKey(in)
+	name, state := balancerOf(have, wanted)
+	if state != stack.Failed && (wanted.Kind != KindSharedNetwork || listens(in, have, wanted, name)) {
 		result.Finalizers = []string{finalizerLBC}
 	}
 	for i := range result.Ingress {
 		for _, p := range in.Backends.Ports {
-			if !listensOn(have, wantedKey(in), p.Port) {
+			if !listensOn(in, have, wantedKey(in), p.Port) {
 				continue
 			}
 			result.Ingress[i].Ports = append(result.Ingress[i].Ports, corev1.PortStatus{Port: p.Port, Protocol: p.Protocol})
@@ -39,11 +41,19 @@ func controlledResult(in input, have *stack.Stack, result status.Result) status.
 	return result
 }
 
-// listensOn tells whether a load balancer has a listener of the Service on a port, where
-// ports may be others'.
-func listensOn(have *stack.Stack, lb stack.Key, port int32) bool {
-	return lb.Kind != KindSharedNetwork || slices.ContainsFunc(have.Of(KindListener), func(r stack.Resource) bool {
+// listensOn reports whether a load balancer has a listener of the Service on a port. Where no
+// listener was read, the ports that the Service carries stay.
+func listensOn(in input, have *stack.Stack, lb stack.Key, port int32) bool {
+	read := false
+	for _, r := range have.Of(KindListener) {
 		l, _ := r.Spec.(Listener)
-		return r.In == lb && r.Proof != stack.None && l.Port == port
-	})
+		read = read || r.In == lb
+		if r.In == lb && r.Proof != stack.None && l.Port == port {
+			return true
+		}
+	}
+	carries := func(i corev1.LoadBalancerIngress) bool {
+		return slices.ContainsFunc(i.Ports, func(p corev1.PortStatus) bool { return p.Port == port })
+	}
+	return !read && lb.Kind != KindSharedNetwork && slices.ContainsFunc(in.Service.Status.LoadBalancer.Ingress, carries)
 }
