@@ -29,6 +29,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		MatchFound:     matchFound,
 		MayWant:        mayWant,
 		Rules:          Rules(),
+		Flows:          computeFlows,
 		Status:         addresses,
 		Outputs:        outputs(),
 		EndpointsIf:    func(c Config) bool { return c.Controller.Serve },
