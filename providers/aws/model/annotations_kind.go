@@ -48,8 +48,8 @@ var (
 			{Kinds: onCLB(), Type: subnetList(), DefaultDoc: "discovered by tags", Change: annotations.Brief, Source: cpaMain},
 			{Kinds: onNLB(), Type: subnetList(), DefaultDoc: "discovered by tags", Change: annotations.Brief, Source: cpaMain,
 				Doc: "A live load balancer is moved; without the key it stays where it is. The official controller ignores a change."},
-			{Kinds: onLBC(), Type: subnetList(), DefaultDoc: "those of the load balancer if it is there, else discovered by tags and routes", Change: annotations.Brief, Source: lbcGuide,
-				Doc: "One name may be that of several subnets in different zones."},
+			{Kinds: onLBC(), Type: subnetMentions(), DefaultDoc: "those of an existing load balancer, else discovered by tags and routes", Change: annotations.Brief, Source: lbcGuide,
+				Doc: "Each mention of a name takes one subnet of it: those that the load balancer is in first, then by id. A name that is mentioned more often than there are subnets of it is refused."},
 		},
 	}
 	eipKey = &annotations.Key[[]string]{
@@ -100,8 +100,16 @@ var (
 )
 
 func subnetList() annotations.Type[[]string] {
-	one := annotations.NonEmpty().Legally("a subnet id or the value of a subnet's tag Name")
-	return annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, one)
+	return subnetsWith(annotations.ListOptions{AtLeast: 1, Unique: true})
+}
+
+// subnetMentions is a list in which a name counts as often as it is mentioned.
+func subnetMentions() annotations.Type[[]string] {
+	return subnetsWith(annotations.ListOptions{AtLeast: 1})
+}
+
+func subnetsWith(o annotations.ListOptions) annotations.Type[[]string] {
+	return annotations.ListWith(o, annotations.NonEmpty().Legally("a subnet id or the value of a subnet's tag Name"))
 }
 
 func kindKeys() []annotations.Declaration {

@@ -60,6 +60,7 @@ func (b *builder) controlled() {
 	ports := f.ports()
 	others := f.others(ports)
 	f.listeners(ports, others)
+	f.reportZones(mappings)
 	f.frontEntries()
 	f.nodeRules(slices.Concat(ports, others))
 }
@@ -80,7 +81,10 @@ func (f *controlled) name() string {
 	if f.ofGroup != "" {
 		return groupName(f.in.Cluster, f.ofGroup)
 	}
-	if name, _, said := nameKey.Lookup(f.in.Values); said {
+	if name, from, said := nameKey.Lookup(f.in.Values); said {
+		if f.exists && f.old.Name != "" && f.old.Name != name {
+			f.report(warnAbout(from, "has no effect: the load balancer is "+f.old.Name+", and AWS cannot rename it", f.old.Name+", or a new Service")...)
+		}
 		return name
 	}
 	return lbcName(f.in.Cluster, f.in.Owner, f.scheme)

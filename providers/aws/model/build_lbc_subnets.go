@@ -25,6 +25,7 @@ func (f *controlled) subnetMappings() []Mapping {
 	} else {
 		f.chosen = f.choose(named)
 	}
+	f.demandIPv6()
 	out := make([]Mapping, 0, len(f.chosen))
 	for _, s := range f.chosen {
 		out = append(out, Mapping{Subnet: s.ID})
@@ -81,42 +82,70 @@ func (f *controlled) choose(named bool) []Subnet {
 		problems = annotations.Problems{f.nowhere()}
 	}
 	f.report(problems...)
-	for _, s := range out {
-		if f.dual && s.CIDR6 == "" {
-			f.report(addressTypeKey.Refusal(f.in.Values, "needs IPv6 in every subnet, and "+s.ID+" has none", "subnets with an IPv6 range"))
-		}
-	}
 	return out
 }
 
-// subnetsNamed finds subnets by id or by the tag Name, in the order of the list. A name may be
-// that of several subnets, of which each zone takes one.
-// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/subnet_resolver.go (ResolveViaNameOrIDSlice).
+// demandIPv6 refuses IPv6 on a load balancer that is in a subnet without it.
+func (f *controlled) demandIPv6() {
+	for _, s := range f.chosen {
+		if f.dual && s.CIDR6 == "" && f.old.AddressType != addressDual {
+			f.report(addressTypeKey.Refusal(f.in.Values, "needs IPv6 in every subnet, and "+s.ID+" has none", "subnets with an IPv6 range"))
+		}
+	}
+}
+
+// subnetsNamed finds subnets by id or by the tag Name, in the order of the list. Each mention of
+// a name takes one subnet of it: those that the load balancer is in first, then by id.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/subnet_resolver.go
+// (ResolveViaNameOrIDSlice), since February 2026.
 func (f *controlled) subnetsNamed(names []string, from annotations.Origin) ([]Subnet, annotations.Problems) {
 	var out []Subnet
 	var problems annotations.Problems
-	zones := map[string]string{}
+	mentions, zones := map[string]int{}, map[string]string{}
 	for _, name := range names {
-		found := 0
-		for _, s := range f.facts.Subnets {
-			if s.ID != name && (strings.HasPrefix(name, "subnet-") || s.Name != name) {
-				continue
-			}
-			found++
-			if other, taken := zones[s.Zone]; taken && s.Zone != "" && other != s.ID {
-				problems = append(problems, refuse(from, fmt.Sprintf("names %s and %s, which are both in %s", other, s.ID, s.Zone), "one subnet in each zone")...)
-			}
-			zones[s.Zone] = s.ID
-			out = append(out, s)
-		}
-		if found == 0 {
+		candidates := f.candidates(name)
+		at := mentions[name]
+		mentions[name]++
+		switch {
+		case at > 0 && strings.HasPrefix(name, "subnet-"):
+			continue
+		case len(candidates) == 0:
 			problems = append(problems, refuse(from, fmt.Sprintf("names %q, which is no subnet of %s", name, f.facts.VPC), "ids or names of subnets of the VPC")...)
+			continue
+		case at >= len(candidates):
+			problems = append(problems, refuse(from, fmt.Sprintf("names %q %d times, which is the name of %d subnets", name, at+1, len(candidates)), "each name as often as there are subnets of it")...)
+			continue
 		}
+		s := candidates[at]
+		if other, taken := zones[s.Zone]; taken && s.Zone != "" && other != s.ID {
+			problems = append(problems, refuse(from, fmt.Sprintf("names %s and %s, which are both in %s", other, s.ID, s.Zone), "one subnet in each zone")...)
+		}
+		zones[s.Zone] = s.ID
+		out = append(out, s)
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	return out, nil
+}
+
+// candidates are the subnets that a name or id of the annotation can mean.
+func (f *controlled) candidates(name string) []Subnet {
+	out := slices.DeleteFunc(slices.Clone(f.facts.Subnets), func(s Subnet) bool {
+		return s.ID != name && (strings.HasPrefix(name, "subnet-") || s.Name != name)
+	})
+	live := func(s Subnet) bool {
+		return slices.ContainsFunc(f.old.Mappings, func(m Mapping) bool { return m.Subnet == s.ID })
+	}
+	slices.SortFunc(out, func(a, b Subnet) int {
+		if live(a) != live(b) && live(a) {
+			return -1
+		} else if live(a) != live(b) {
+			return 1
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	return out
 }
 
 // discover chooses one subnet in each zone, ordered by id: of those with the tag of the

@@ -93,6 +93,23 @@ func (f *controlled) overIPv6(p lbcPort) bool {
 	return slices.Contains(f.behind(p).service.Spec.IPFamilies, corev1.IPv6Protocol)
 }
 
+// demandDualStack refuses targets of IPv6 behind a load balancer that has IPv4 addresses only: AWS
+// takes no listener for them.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go
+// (buildTargetGroupIPAddressType).
+func (f *controlled) demandDualStack(p lbcPort) {
+	if f.dual {
+		return
+	}
+	svc := f.behind(p).service
+	key := "spec.ipFamilies"
+	if p.other != nil {
+		key += " of Service " + svc.Name
+	}
+	f.report(annotations.ProblemOf(key, string(corev1.IPv6Protocol), "needs a load balancer with IPv6 addresses, and this one has IPv4 addresses only",
+		"IPv4 alone, or "+addressTypeKey.Name+`: "dualstack"`, annotations.Error))
+}
+
 // group is the target group of a port. One that is there keeps its port, which only its
 // name shows: each target has its own.
 func (f *controlled) group(p lbcPort) TargetGroup {
@@ -102,6 +119,7 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 	}
 	if f.overIPv6(p) {
 		group.Family = FamilyIPv6
+		f.demandDualStack(p)
 	}
 	check := f.check(p)
 	group.CheckProtocol, group.CheckPort, group.CheckPath = check.protocol, check.port, check.path

@@ -23,7 +23,7 @@ func crowd(nodes, ports int, values map[string]string) (*corev1.Service, []corev
 	for n := range ports {
 		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", n), Protocol: corev1.ProtocolTCP, Port: int32(1000 + n), NodePort: int32(30000 + n)})
 	}
-	facts := &Facts{Cluster: ClusterTag{ID: "shop"}, VPC: "vpc-1", Subnets: []Subnet{subnet("subnet-a", "z0", true)}, Instances: map[string]Instance{}}
+	facts := &Facts{Cluster: ClusterTag{ID: "shop"}, VPC: "vpc-1", Subnets: []Subnet{subnet("subnet-a", "z0", true), subnet("subnet-b", "z1", true), subnet("subnet-c", "z2", true)}, Instances: map[string]Instance{}}
 	var list []corev1.Node
 	for n := range nodes {
 		id := fmt.Sprintf("i-%05d", n)

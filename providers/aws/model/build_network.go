@@ -22,6 +22,7 @@ func (b *builder) network() {
 	b.put(KindNetworkAttr, "", networkKey(), Attributes{Values: networkAttributes(b.in.Values)})
 	ports := served(b.in.Backends.Ports)
 	b.networkListeners(ports, tags)
+	b.reportZones(mappings)
 	b.networkNodeRules(ports, mappings)
 }
 

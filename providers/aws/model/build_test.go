@@ -195,7 +195,15 @@ func TestAddresses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
-			for _, i := range addresses(input{Kind: tt.kind}, &stack.Stack{Resources: tt.have}).Ingress {
+			have := &stack.Stack{Resources: tt.have}
+			for _, r := range tt.have {
+				port := stack.Resource{Key: stack.Key{Kind: KindListener, Name: "tcp-80"}, In: r.Key, Proof: stack.Derived, Spec: Listener{Port: 80}}
+				if r.Key.Kind == KindClassic {
+					port.Key.Kind, port.Spec = KindClassicPort, ClassicPort{Port: 80}
+				}
+				have.Resources = append(have.Resources, port)
+			}
+			for _, i := range addresses(input{Kind: tt.kind}, have).Ingress {
 				got += i.Hostname
 			}
 			if got != tt.want {

@@ -218,15 +218,16 @@ func (s *Session) authorize(ctx context.Context, group string, rules []model.Fou
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := writeCall(ctx, s.ec2.AuthorizeSecurityGroupIngress, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, true)})
+	_, err := writeCall(ctx, s.ec2.AuthorizeSecurityGroupIngress, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules)})
 	return err
 }
 
-// revoke takes rules away in one call; all or none.
+// revoke deletes rules in one call; all or none. They are described as they were found: AWS
+// does not need that, and endpoints that emulate it compare it.
 func (s *Session) revoke(ctx context.Context, group string, rules []model.FoundRule) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	_, err := writeCall(ctx, s.ec2.RevokeSecurityGroupIngress, &ec2.RevokeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules, false)})
+	_, err := writeCall(ctx, s.ec2.RevokeSecurityGroupIngress, &ec2.RevokeSecurityGroupIngressInput{GroupId: &group, IpPermissions: wireOf(rules)})
 	return err
 }

@@ -53,7 +53,7 @@ func rulesOf(list []ec2types.IpPermission) []model.FoundRule {
 // wireOf writes rules with literal sources for a call, each as a permission of
 // its own. Descriptions are sent with grants only: a revocation that names a
 // description would have to name the very one that is there.
-func wireOf(rules []model.FoundRule, describe bool) []ec2types.IpPermission {
+func wireOf(rules []model.FoundRule) []ec2types.IpPermission {
 	out := make([]ec2types.IpPermission, 0, len(rules))
 	for _, r := range rules {
 		p := ec2types.IpPermission{IpProtocol: awssdk.String(r.Protocol)}
@@ -61,7 +61,7 @@ func wireOf(rules []model.FoundRule, describe bool) []ec2types.IpPermission {
 			p.FromPort, p.ToPort = awssdk.Int32(r.FromPort), awssdk.Int32(r.ToPort)
 		}
 		var description *string
-		if describe && r.Description != "" {
+		if r.Description != "" {
 			description = awssdk.String(r.Description)
 		}
 		switch {
