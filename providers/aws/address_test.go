@@ -60,13 +60,13 @@ func TestNothingKeptUp(t *testing.T) {
 		for range 3 {
 			text = conditions.Programmed(w.run(svc, false)).Message
 		}
-		if strings.Contains(text, "kept up") || text == "" {
+		if strings.Contains(text, "last accepted") || text == "" {
 			w.Errorf("condition %q", text)
 		}
 		delete(svc.Annotations, key)
 		w.good(svc)
 		svc.Annotations[key] = "eipalloc-1"
-		if text := conditions.Programmed(w.run(svc, false)).Message; strings.Contains(text, "Nothing is served") {
+		if text := conditions.Programmed(w.run(svc, false)).Message; strings.Contains(text, "serves nothing") {
 			w.Errorf("condition %q of a Service that is served", text)
 		}
 	})

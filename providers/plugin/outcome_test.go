@@ -76,10 +76,11 @@ func TestWanted(t *testing.T) {
 		},
 		"not accepted, kept up": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue()}, Serves: []stack.Key{{Kind: "toy"}}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue()}, Serves: []stack.Key{{Kind: "toy"}}, Status: address},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{refused,
-				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes")}},
+				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes")},
+				Outputs: address.Annotations, AddFinalizers: address.Finalizers},
 		},
 		"refused by the policy": {
 			svc:    balancerOf("a"),

@@ -101,8 +101,6 @@ func Programmed(result reconcile.Result) status.Condition {
 		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked))
 	case len(draft.Plan.Blocked) > 0:
 		return Held(draft.Plan.Blocked)
-	case draft.Problems.Errors() && len(result.Status.Ingress) == 0:
-		return status.NotProgrammed(status.ReasonNotAccepted, "Nothing is served: the Service was not accepted as it is now")
 	case draft.Problems.Errors():
 		return status.NotProgrammed(status.ReasonNotAccepted, notAccepted(result))
 	case result.Waits && !onlyGates(result):
@@ -115,8 +113,11 @@ func Programmed(result reconcile.Result) status.Condition {
 
 // notAccepted says what serves while the Service as it is now was not accepted.
 func notAccepted(result reconcile.Result) string {
-	if len(result.Serves) == 0 {
+	switch {
+	case len(result.Serves) == 0:
 		return "the Service was not accepted, and no load balancer exists for it"
+	case len(result.Status.Ingress) == 0:
+		return "the Service was not accepted, and its load balancer serves nothing yet"
 	}
 	return "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes"
 }
@@ -141,7 +142,7 @@ func deserted(draft *reconcile.Draft) []string {
 	if nodes := draft.Request.Backends.Nodes; draft.Want == nil || nodes.Len() > 0 || nodes.FilteredOut() {
 		return nil
 	}
-	return []string{"no node is eligible as a backend, so nothing answers: nodes must be Ready, match the labels that the Service selects, and not carry " + corev1.LabelNodeExcludeBalancers}
+	return []string{"no node is eligible as a backend, so nothing answers: nodes must be Ready, match the labels that the Service selects, and not carry the label node.kubernetes.io/exclude-from-external-load-balancers"}
 }
 
 // dryRun is the name of the policy that holds everything, as plan.DryRun has it.

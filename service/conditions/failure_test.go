@@ -95,6 +95,10 @@ func TestNotAcceptedSaysWhatServes(t *testing.T) {
 	}
 	res := resultOf(reconcile.Draft{Problems: refused})
 	res.Serves = append(res.Serves, step(0).ID.Key)
+	if got := Programmed(res).Message; !strings.Contains(got, "serves nothing yet") {
+		t.Error(got)
+	}
+	res.Status.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
 	if got := Programmed(res).Message; !strings.Contains(got, "last accepted configuration") {
 		t.Error(got)
 	}
