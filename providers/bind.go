@@ -147,8 +147,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Yield:        yieldOf(session),
 		Orphans:      orphansOf(session),
 		Health:       healthOf(session),
-		NamedMembers: cloud.NamedMembers,
-		EachRead:     cloud.EachRead,
+		NamedMembers: cloud.NamedMembers, EachRead: cloud.EachRead,
 	}
 }
 

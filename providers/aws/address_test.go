@@ -12,7 +12,7 @@ import (
 )
 
 // TestNoAddressWithoutListener verifies that a new load balancer is not published before it has
-// a listener, and that the ports of the status are those that have one.
+// a listener, and that the ports of the status have one each.
 func TestNoAddressWithoutListener(t *testing.T) {
 	credentials(t)
 	for kind, svc := range map[string]*corev1.Service{

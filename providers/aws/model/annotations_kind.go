@@ -49,7 +49,7 @@ var (
 			{Kinds: onNLB(), Type: subnetList(), DefaultDoc: "discovered by tags", Change: annotations.Brief, Source: cpaMain,
 				Doc: "A live load balancer is moved; without the key it stays where it is. The official controller ignores a change."},
 			{Kinds: onLBC(), Type: subnetMentions(), DefaultDoc: "those of an existing load balancer, else discovered by tags and routes", Change: annotations.Brief, Source: lbcGuide,
-				Doc: "Each mention of a name takes one subnet of it: those that the load balancer is in first, then by id. A name that is mentioned more often than there are subnets of it is refused."},
+				Doc: "Each mention of a name takes one subnet of it: first the subnets of an existing load balancer, then by id. A name that is mentioned more often than there are subnets of it is refused."},
 		},
 	}
 	eipKey = &annotations.Key[[]string]{

@@ -77,7 +77,7 @@ func onlyNetwork(s *stack.Stack) Network {
 }
 
 // TestSubnetsByName verifies that each mention of a name takes one subnet of it, and that a live
-// load balancer stays in those that it has.
+// load balancer stays in its subnets.
 func TestSubnetsByName(t *testing.T) {
 	facts := keyWorld(t).Facts
 	facts.Subnets = nil

@@ -95,7 +95,7 @@ func (f *controlled) demandIPv6() {
 }
 
 // subnetsNamed finds subnets by id or by the tag Name, in the order of the list. Each mention of
-// a name takes one subnet of it: those that the load balancer is in first, then by id.
+// a name takes one subnet of it: first the subnets of an existing load balancer, then by id.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/subnet_resolver.go
 // (ResolveViaNameOrIDSlice), since February 2026.
 func (f *controlled) subnetsNamed(names []string, from annotations.Origin) ([]Subnet, annotations.Problems) {

@@ -29,7 +29,7 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 }
 
 // runningNodes returns the running instances of the nodes that a target group of instances
-// admits. The nodes of a Service whose targets are pods include those that run none.
+// admits. The nodes of a Service whose targets are pods include nodes without pods.
 func runningNodes(in input, facts *Facts) []string {
 	ids, _ := instances(in, facts)
 	if in.Kind == LBC && targetTypeOf(in.Config, in.Service) == targetIP {
