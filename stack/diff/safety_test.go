@@ -265,7 +265,27 @@ func TestLeaveLate(t *testing.T) {
 	next := owned(key("a", "new"), stack.Key{}, listener{To: ref("p", "1")})
 	next.Slot = "x"
 	rules := func(r *diff.Rules) { r.Kinds["a"], r.Kinds["p"] = diff.Rule{}, diff.Rule{} }
+	// The old one refers to m, which cannot change meanwhile; m needs the new p.
+	leaving := owned(key("a", "old"), stack.Key{}, listener{To: ref("m", "1")})
+	leaving.Slot = "x"
+	coming := owned(key("a", "new"), stack.Key{}, listener{To: ref("m", "1")})
+	coming.Slot = "x"
+	busy := func(r *diff.Rules) {
+		r.Kinds["a"], r.Kinds["m"], r.Kinds["p"] = diff.Rule{}, diff.Rule{}, diff.Rule{}
+		r.Edges = []diff.Edge{
+			{First: diff.Match{Action: plan.Delete, Kind: "a"}, Then: diff.Match{Action: plan.Update, Kind: "m"}},
+			{First: diff.Match{Action: plan.Update, Kind: "m"}, Then: diff.Match{Action: plan.Create, Kind: "a"}},
+			{First: diff.Match{Action: plan.Create, Kind: "p"}, Then: diff.Match{Action: plan.Update, Kind: "m"}},
+		}
+	}
 	runCompare(t, map[string]compareCase{
+		"behind what a step needs that waits for it": {
+			want: wish(owned(key("m", "1"), stack.Key{}, listener{Protocol: "UDP"}), owned(key("p", "1"), stack.Key{}, address{}), coming),
+			have: found(owned(key("m", "1"), stack.Key{}, listener{Protocol: "TCP"}), leaving), rules: busy,
+			plan: []string{
+				"create p/1", "delete a/old <- create p/1", "update m/1 <- delete a/old, create p/1", "create a/new <- delete a/old, update m/1",
+			},
+		},
 		"behind what the new one refers to": {want: wish(owned(key("p", "1"), stack.Key{}, address{}), next), have: found(old), rules: rules,
 			plan: []string{"create p/1", "delete a/old <- create p/1", "create a/new <- delete a/old, create p/1"}},
 	})

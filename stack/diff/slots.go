@@ -71,15 +71,22 @@ func (c *comparison) goingWith(graph *plan.Graph, at int) []int {
 	return out
 }
 
-// behind puts deletions behind the steps that need none of them, and tells whether there
-// are any.
+// behind puts deletions behind the steps that need none of them, and reports whether there
+// are any. Of a step that needs one of them it takes what that step needs besides.
 func (c *comparison) behind(graph *plan.Graph, deletions, steps []int) (found bool) {
-	for _, need := range steps {
+	steps = slices.Clone(steps)
+	for at := 0; at < len(steps); at++ {
+		need := steps[at]
 		if need >= graph.Steps || slices.Contains(deletions, need) {
 			continue
 		}
 		before := graph.Before([]int{need})
 		if slices.ContainsFunc(deletions, func(i int) bool { return before[i] }) {
+			for _, further := range graph.Needs[need] {
+				if !slices.Contains(steps, further) {
+					steps = append(steps, further)
+				}
+			}
 			continue
 		}
 		for _, i := range deletions {

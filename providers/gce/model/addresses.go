@@ -125,6 +125,8 @@ func (b *builder) unfit(r Reserved) string {
 		return "is an " + strings.ToLower(r.Type) + " address, but the load balancer is " + strings.ToLower(b.scheme)
 	case b.scheme == SchemeExternal && r.IPVersion == VersionIPv4 && r.Tier != "" && r.Tier != b.tier:
 		return "is of the network tier " + r.Tier + ", but the load balancer is of " + b.tier
+	case b.scheme == SchemeInternal && r.Subnet != "" && b.subnet != "" && r.Subnet != b.subnet:
+		return "is of the subnet " + LastOf(r.Subnet) + ", but the load balancer is in " + LastOf(b.subnet)
 	case !b.sameCollection(r.IPCollection, r.IPVersion):
 		return "is not from " + b.collection(r.IPVersion) + ", which " + collectionKey.Name + " names"
 	}
@@ -243,142 +245,6 @@ func (b *builder) wishedIP(version string) ipChoice {
 // ownAddress tells whether the name is one under which we hold addresses.
 func (b *builder) ownAddress(name string) bool {
 	return slices.ContainsFunc(ruleKeys(), func(k string) bool { return b.names.rule(k) == name })
-}
-
-// reserve wants an address of our own while rules that have an IP are made or
-// replaced: the IP goes back to Google as soon as nothing has it. Rules that get
-// one IP together need it as well. A live load balancer has no address: the IP
-// stays with its rules. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_address_manager.go.
-func (b *builder) reserve(version string, choice ipChoice) {
-	var making []stackResource
-	rules := 0
-	for _, r := range b.out.Of(RuleKind(b.scheme)) {
-		rule, _ := r.Spec.(Rule)
-		if rule.IPVersion != version {
-			continue
-		}
-		rules++
-		if b.made(r) {
-			making = append(making, r)
-		}
-	}
-	kept := choice.ip != "" && b.isHeld(version, choice.ip)
-	if len(making) == 0 || choice.user || !kept && rules < 2 {
-		b.holdOld(making, choice)
-		return
-	}
-	ip := choice.ip
-	if choice.wish {
-		ip = ""
-	}
-	key := b.holdKey(version, ip, making[0])
-	b.out.Put(stackResource{Key: key, Spec: b.address(key, version, ip)})
-	for _, r := range making {
-		rule, _ := r.Spec.(Rule)
-		rule.IP, rule.Wish, rule.Address = ip, false, refTo(key)
-		r.Spec = rule
-		b.out.Put(r)
-	}
-}
-
-// holdOld wants an address of our own for the IP that a rule leaves, until the new rule
-// exists: if that is refused, the old one can come back with its IP.
-func (b *builder) holdOld(making []stackResource, choice ipChoice) {
-	for _, r := range making {
-		b.keepHeld(r, choice)
-		found, ok := b.found(r.Key)
-		old, _ := found.Spec.(Rule)
-		_, reserved := b.facts.reserved(func(r Reserved) bool { return sameIPs(r.IP, old.IP) && !b.ownAddress(r.Name) })
-		if !ok || old.IP == "" || old.IP == choice.ip || reserved {
-			continue
-		}
-		key := stackKey{Kind: KindAddress, Name: r.Key.Name}
-		for _, a := range b.have.Of(KindAddress) {
-			if spec, _ := a.Spec.(Address); a.Proof != noProof && spec.IP == old.IP {
-				key = a.Key
-			}
-		}
-		held := Address{
-			Name: b.names.rule(key.Name), Description: legacyDescription(ServiceName(b.in.Owner)),
-			Type: b.scheme, IPVersion: old.IPVersion, IP: old.IP, Tier: old.Tier, IPCollection: old.IPCollection,
-		}
-		if b.scheme == SchemeInternal {
-			held.Tier, held.Subnet = "", old.Subnet
-		}
-		b.out.Put(stackResource{Key: key, Spec: held})
-	}
-}
-
-// keepHeld wants an address of our own that holds another IP as long as the rule does not
-// exist, as after a restart between the deletion of the old rule and the creation of the new one.
-func (b *builder) keepHeld(r stackResource, choice ipChoice) {
-	rule, _ := r.Spec.(Rule)
-	for _, a := range b.have.Of(KindAddress) {
-		spec, _ := a.Spec.(Address)
-		if a.Proof != noProof && spec.Type == b.scheme && spec.IPVersion == rule.IPVersion && spec.IP != choice.ip {
-			b.put(a.Key, spec)
-		}
-	}
-}
-
-// made tells whether the rule is made by the next plan: anew, or because it or
-// what it sends to cannot be changed in place.
-func (b *builder) made(r stackResource) bool {
-	found, ok := b.have.Get(r.Key)
-	if !ok {
-		return true
-	}
-	if b.rules.replaces(r, found) {
-		return true
-	}
-	rule, _ := r.Spec.(Rule)
-	for _, ref := range []stackRef{rule.Target, rule.Backend} {
-		want, wanted := b.out.Get(ref.To)
-		old, exists := b.have.Get(ref.To)
-		if wanted && exists && b.rules.replaces(want, old) {
-			return true
-		}
-	}
-	return false
-}
-
-// isHeld tells whether the IP is ours at this moment: a rule or an address has it.
-func (b *builder) isHeld(version, ip string) bool { return b.liveIP(version) == ip }
-
-// holdKey is the name under which an address holds the IP: that of one that does
-// already, else that of the rule. External IPv4 addresses are always called
-// a<uid>, whatever their rules are.
-func (b *builder) holdKey(version, ip string, rule stackResource) stackKey {
-	for _, r := range b.have.Of(KindAddress) {
-		a, _ := r.Spec.(Address)
-		if r.Proof != noProof && a.Type == b.scheme && a.IPVersion == version && (ip == "" || a.IP == ip) {
-			return r.Key
-		}
-	}
-	name := rule.Key.Name
-	if b.scheme == SchemeExternal && version == VersionIPv4 {
-		name = ruleIPv4
-	}
-	return stackKey{Kind: KindAddress, Name: name}
-}
-
-func (b *builder) address(key stackKey, version, ip string) Address {
-	a := Address{
-		Name: b.names.rule(key.Name), Description: legacyDescription(ServiceName(b.in.Owner)),
-		Type: b.scheme, IPVersion: version, IP: ip, IPCollection: b.collection(version),
-	}
-	switch {
-	case b.scheme == SchemeInternal:
-		a.Subnet = b.subnet
-	case version == VersionIPv6:
-		a.Tier = TierPremium
-		if ip == "" && a.IPCollection == "" {
-			a.Subnet = b.subnetIPv6
-		}
-	default:
-		a.Tier = b.tier
-	}
-	return a
 }
 
 // Known is the rule as the cloud has it now, where nothing was left to the cloud.

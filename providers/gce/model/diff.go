@@ -59,7 +59,7 @@ func Rules() diff.Rules {
 		KindCheckFirewall: checkFirewallRule(),
 		KindDeny:          firewallRule(),
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), admissionEdges(), retreatEdges())}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), admissionEdges(), retreatEdges(), closingEdges())}
 }
 
 func ruleRule() diff.Rule {
@@ -186,7 +186,7 @@ func edges() []diff.Edge {
 	for _, old := range []stack.Kind{KindExternalRule, KindInternalRule} {
 		for _, first := range []diff.Match{
 			step(plan.Create, KindFirewall, "", ""), step(plan.Create, KindCheckFirewall, "", ""),
-			step(plan.Update, KindGroup, "", "instances+"), step(plan.Update, KindNEG, "", "endpoints+"),
+			step(plan.Update, KindGroup, "", "instances"), step(plan.Update, KindNEG, "", "endpoints+"),
 		} {
 			out = append(out, diff.Edge{First: first, Then: step(plan.Delete, old, "", ""), Soft: true, Reason: "what Google Cloud refuses of the new rule must not take the old one away"})
 		}
@@ -232,6 +232,19 @@ func retreatEdges() []diff.Edge {
 				Reason: "what the old rule needs exists until the new rule does",
 			})
 		}
+	}
+	return out
+}
+
+// closingEdges close an address before its rule is deleted and the IP may become that of another
+// Service. A refused deletion of the firewall then leaves the load balancer as it was.
+func closingEdges() []diff.Edge {
+	var out []diff.Edge
+	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
+		out = append(out, diff.Edge{
+			First: diff.Match{Action: plan.Delete, Kind: KindFirewall}, Then: diff.Match{Action: plan.Delete, Kind: rule}, Soft: true,
+			Reason: "an address is closed before it is released",
+		})
 	}
 	return out
 }
