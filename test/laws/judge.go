@@ -140,11 +140,33 @@ func (x *run) judgeRest(settled bool) {
 			x.violate(NothingLost, now, "%s is lost for as long as the refusal lasts", n.flow.Name())
 		}
 	}
+	x.judgeSuccessors(now)
 	for _, f := range now {
 		if x.deleted(f.Owner) {
 			x.judgeDeleted(f, now)
 		} else {
 			x.judgeBackends(f, now)
+		}
+	}
+}
+
+// judgeSuccessors demands that a port which is not desired any more serves for as long as a
+// new port of its Service does not.
+func (x *run) judgeSuccessors(now []traffic.Flow) {
+	if x.scenario.Quota {
+		return // an old port makes room for the new one by design
+	}
+	serves := func(f traffic.Flow, list []traffic.Flow) bool {
+		return slices.ContainsFunc(list, func(g traffic.Flow) bool { return g.Serves() && portOf(g) == portOf(f) })
+	}
+	for _, old := range x.expected.before {
+		if !old.Serves() || serves(old, x.expected.wanted) || serves(old, now) || x.rebuilt(need{flow: old}) {
+			continue
+		}
+		for _, f := range x.expected.wanted {
+			if f.Owner == old.Owner && f.Serves() && !serves(f, x.expected.before) && !serves(f, now) {
+				x.violate(NothingLost, now, "%s is closed, although its successor %s does not serve", old.Name(), f.Name())
+			}
 		}
 	}
 }

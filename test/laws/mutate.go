@@ -2,7 +2,9 @@ package laws
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/stack/diff"
@@ -16,17 +18,55 @@ type Mutation struct {
 	Idle string
 }
 
-// EdgesOf returns a mutation for each edge of the rules, which removes it. The reasons of
-// those without which the laws hold are looked up by the name of the mutation.
-func EdgesOf(rules diff.Rules, idle map[string]string) []Mutation {
+// MutationsOf returns a mutation for each edge of the rules, for each role of a kind, and
+// for each mechanism that a kind uses. The reasons of the ones without which the laws hold
+// are looked up by name.
+func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 	var out []Mutation
+	add := func(apply func(*diff.Rules), format string, args ...any) {
+		name := fmt.Sprintf(format, args...)
+		out = append(out, Mutation{Name: name, Idle: idle[name], Apply: apply})
+	}
 	for i, e := range rules.Edges {
-		name := fmt.Sprintf("edge %s %s %s before %s %s", e.First.Action, e.First.Kind, e.First.Part, e.Then.Action, e.Then.Kind)
-		out = append(out, Mutation{Name: name, Idle: idle[name], Apply: func(r *diff.Rules) {
-			r.Edges = slices.Delete(slices.Clone(r.Edges), i, i+1)
-		}})
+		add(func(r *diff.Rules) { r.Edges = slices.Delete(slices.Clone(r.Edges), i, i+1) },
+			"edge: %s before %s", matchText(e.First), matchText(e.Then))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(rules.Kinds)) {
+		change := func(f func(*diff.Rule)) func(*diff.Rules) {
+			return func(r *diff.Rules) {
+				rule := r.Kinds[kind]
+				f(&rule)
+				r.Kinds = maps.Clone(r.Kinds)
+				r.Kinds[kind] = rule
+			}
+		}
+		rule := rules.Kinds[kind]
+		for role, name := range map[diff.Role]string{diff.EntryPoint: "entry point", diff.Port: "port", diff.Members: "members", diff.Admits: "admits"} {
+			if rule.Role.Is(role) {
+				add(change(func(r *diff.Rule) { r.Role &^= role }), "role: %s is no %s", kind, name)
+			}
+		}
+		if rule.Replace == diff.DeleteFirst {
+			add(change(func(r *diff.Rule) { r.Replace = diff.CreateFirst }), "order: %s is created before it is deleted", kind)
+		}
+		if len(rule.ProvenBy) > 0 {
+			add(change(func(r *diff.Rule) { r.ProvenBy = nil }), "evidence: %s is proven by nothing", kind)
+		}
+		if rule.WidenLast {
+			add(change(func(r *diff.Rule) { r.WidenLast = false }), "order: %s is widened first", kind)
+		}
+		if rule.Linger != nil {
+			add(change(func(r *diff.Rule) { r.Linger = nil }), "linger: %s is deleted at once", kind)
+		}
+		for name := range rule.Impact {
+			add(change(func(r *diff.Rule) { r.Impact = maps.Clone(r.Impact); delete(r.Impact, name) }), "impact: %s does not mark %s", kind, name)
+		}
 	}
 	return out
+}
+
+func matchText(m diff.Match) string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", m.Action, m.Kind, m.Part)), " ")
 }
 
 // Mutate fails for each mutation that breaks no law, unless it says why, and for one that

@@ -147,6 +147,9 @@ func (x *run) reconcile(m Move) {
 		return time.Minute
 	}
 	report := x.process.engine.Run(context.Background(), p, have, gates)
+	if m.To >= 0 {
+		x.hold(m.Owner, report.Have)
+	}
 	if report.Stale() || x.scenario.Forgets {
 		delete(x.process.known, m.Owner)
 		return
@@ -169,6 +172,7 @@ func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
 			return plan.Plan{Owner: m.Owner}, have
 		}
 		want.Owner = m.Owner
+		x.hold(m.Owner, have)
 		if x.subject.Match != nil {
 			have = x.subject.Match(want, have)
 		}
@@ -178,6 +182,18 @@ func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
 	p := diff.Compare(want, have, x.subject.Rules, x.process.ledger)
 	p.Steps = x.ordered(p.Steps)
 	return p, have
+}
+
+// hold enters what admits traffic and was found with evidence of an owner.
+func (x *run) hold(o stack.Owner, have *stack.Stack) {
+	var found []stack.Resource
+	for _, r := range have.Resources {
+		evident := r.Proof == stack.Tag || r.Proof == stack.Description || r.Proof == stack.Derived
+		if evident && x.subject.Rules.Kinds[r.Key.Kind].Role.Is(diff.Admits) {
+			found = append(found, r)
+		}
+	}
+	x.process.ledger.Hold(o, found)
 }
 
 // have returns what the process knows of a Service. Shared resources are always read.

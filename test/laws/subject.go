@@ -73,7 +73,9 @@ type Known struct {
 	From, To string // names of cases; empty: any
 	// Refused lists the steps that are refused; empty: none is needed.
 	Refused []Match
-	Reason  string
+	// Neighbour is a step that another Service's run has performed; zero: none is needed.
+	Neighbour Match
+	Reason    string
 }
 
 // Match selects steps by action and kind, and by part if one is given.
