@@ -19,8 +19,8 @@ have, annotations of other clouds, and the policy if one is given. What only the
 can tell, such as a subnet that does not exist, a plan shows.
 
 Files, folders with all that is below them, and - for standard input, such as the
-output of "helm template", are named as arguments or with -f. What is no Service is
-passed over. Without --provider each Service's own annotations tell its cloud.
+output of "helm template", are named as arguments or with -f. Documents without a
+Service are counted and passed over; -v lists them. Without --provider each Service's own annotations tell its cloud.
 
 Every problem has a code, explained in docs/reference/problems.md, and a place in its
 file. Other forms than human are for CI: sarif, junit, github (workflow commands).
@@ -37,6 +37,7 @@ func newCheck() *cobra.Command {
 		failOn   string
 		served   service.Classes
 		look     outputFlags
+		verbose  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
@@ -55,6 +56,7 @@ func newCheck() *cobra.Command {
 	set.StringSliceVar(&served.Names, "load-balancer-class", nil, "values of spec.loadBalancerClass that are served (default: every class of berth-lb.io)")
 	set.BoolVar(&served.Default, "default-class", true, "Services without a loadBalancerClass are served, as given to the controller")
 	set.StringVar(&failOn, "fail-on", offline.FailOnError, "least severity that makes the exit code 1: "+strings.Join(offline.FailOns(), ", "))
+	set.BoolVarP(&verbose, "verbose", "v", false, "show Services without problems, and each document that was passed over")
 	complete(cmd, map[string][]string{"provider": names(), "output": offline.Checked{}.Formats(), "fail-on": offline.FailOns()})
 	cmd.RunE = func(cmd *cobra.Command, paths []string) error {
 		services.input.Files = append(services.input.Files, paths...)
@@ -74,17 +76,27 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		checked.Version, checked.Verbose = version, verbose
+		if verbose {
+			say(cmd, checked.Passed)
+		}
 		say(cmd, checked.Notes)
-		text, err := checked.Render(look.format, look.options(cmd).Width)
-		if err != nil {
-			return err
-		}
-		if err := show(cmd, text); err != nil {
-			return err
-		}
-		return exit(checked.ExitCode(failOn))
+		return showChecked(cmd, checked, look, failOn)
 	}
 	return cmd
+}
+
+// showChecked writes the result in the format that the flags ask for; the error has the
+// exit code.
+func showChecked(cmd *cobra.Command, checked offline.Checked, look outputFlags, failOn string) error {
+	text, err := checked.Render(look.format, look.options(cmd).Width)
+	if err != nil {
+		return err
+	}
+	if err := show(cmd, text); err != nil {
+		return err
+	}
+	return exit(checked.ExitCode(failOn))
 }
 
 func legalFailOn(word string) error {

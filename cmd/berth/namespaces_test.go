@@ -42,7 +42,7 @@ func TestPlanByNamespaceLabels(t *testing.T) {
 			t.Errorf("%s: tells what it assumes: %t, want %t\n%s", c.what, !c.assumes, c.assumes, got.out)
 		}
 	}
-	if got := berth(t, namespace+namespace, append([]string{"plan", "-f", "-"}, flags...)...); !strings.Contains(got.err, `namespace "shop" is there twice`) {
+	if got := berth(t, namespace+namespace, append([]string{"plan", "-f", "-"}, flags...)...); !strings.Contains(got.err, `namespace "shop" is defined twice`) {
 		t.Errorf("a Namespace twice: %s", got.err)
 	}
 }

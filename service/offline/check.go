@@ -24,6 +24,12 @@ type Checked struct {
 	Services      []CheckedService `json:"services"`           // by namespace and name; never nil
 	Files         []Finding        `json:"files,omitempty"`    // what could not be read
 	Notes         []string         `json:"-"`
+	// Passed lists each document that was passed over; Notes counts them.
+	Passed []string `json:"-"`
+	// Version is that of the program, for reports.
+	Version string `json:"-"`
+	// Verbose shows Services without problems as well.
+	Verbose bool `json:"-"`
 }
 
 // CheckedService is one Service.
@@ -114,7 +120,7 @@ func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
-	out := Checked{FormatVersion: plan.FormatVersion, Provider: by.Cloud.Name, Services: []CheckedService{}, Files: world.Faults, Notes: world.Notes}
+	out := Checked{FormatVersion: plan.FormatVersion, Provider: by.Cloud.Name, Services: []CheckedService{}, Files: world.Faults, Notes: world.Notes, Passed: world.Passed}
 	run := checking{by: by, world: world, admissions: map[string]*service.Admission{}, optional: map[string]int{}}
 	for _, item := range world.Items {
 		if !item.Asked {
@@ -125,6 +131,9 @@ func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 			return Checked{}, err
 		}
 		out.Services = append(out.Services, checked)
+		if item.Assumed != "" && item.Service.Spec.Type == "LoadBalancer" {
+			run.optional["with ipFamilyPolicy PreferDualStack, which depends on the cluster: checked as single-stack"]++
+		}
 	}
 	out.Notes = append(out.Notes, run.notes()...)
 	return out, nil

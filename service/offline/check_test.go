@@ -31,7 +31,7 @@ func TestCheckPlaces(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"no YAML":      {head1 + "---\nkind: Service\n\tmetadata: {}\n", "error BRT101 standard input:6:1: yaml: found a tab character that violates indentation"},
 		"a key twice":  {head1 + "kind: Service\n", `error BRT101 standard input:4:1: yaml: unmarshal errors: key "kind" already set in map`},
-		"a wrong type": {head1 + "---\n" + head1 + "spec:\n  ports: eighty\n", "error BRT101 standard input:9:3: spec.ports: is a string, must be of type []v1.ServicePort"},
+		"a wrong type": {head1 + "---\n" + head1 + "spec:\n  ports: eighty\n", "error BRT101 standard input:9:3: spec.ports: is a string, must be a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := checked(t, tc.text)
@@ -82,7 +82,7 @@ func TestCheckNotes(t *testing.T) {
 	templates := strings.Repeat("---\nmetadata:\n  {{- if .Values.a }}\n  name: a\n", 3)
 	optional := "---\n" + head1 + "spec: {type: LoadBalancer, loadBalancerClass: service.k8s.aws/nlb, ports: [{port: 80}]}\n"
 	want := []string{
-		"standard input: is a template, so it is passed over; check what it renders to: helm template . | berth check -",
+		"passed over 3 documents: templates; check what they render to: helm template . | berth check -",
 		"1 Service of kind nlb-lbc on aws, which is served only where the cloud config says LoadBalancerController = true in the section [Berth]",
 	}
 	if diff := cmp.Diff(want, checked(t, templates+optional).Notes); diff != "" {

@@ -2,11 +2,11 @@ package offline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +33,7 @@ type objects struct {
 	// what cannot be read; faults are then what that was.
 	lenient bool
 	faults  []Finding
-	others  map[string]int // objects of other kinds in the file that is read
+	passed  passed
 }
 
 // head is what tells one object from another.
@@ -53,14 +53,14 @@ var errNoObject = errors.New("not a Kubernetes object")
 const template = "{{"
 
 // decode takes every document of a stream. The name of the stream leads errors
-// and notes.
-func (o *objects) decode(name string, r io.Reader) error {
+// and notes; inFolder says that the user named its folder only.
+func (o *objects) decode(name string, r io.Reader, inFolder bool) error {
 	body, err := io.ReadAll(r)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	o.others = map[string]int{}
-	n, templates := 0, 0
+	n, services := 0, len(o.services)
+	var broken []Finding
 	for _, d := range documents(body) {
 		if len(bytes.TrimSpace(d.text)) == 0 {
 			continue
@@ -76,18 +76,18 @@ func (o *objects) decode(name string, r io.Reader) error {
 		case !o.lenient:
 			return err
 		case errors.Is(err, errNoObject):
-			o.notes = append(o.notes, err.Error()+", so it is passed over")
+			o.passed.add(noObject, where, err.Error())
 		case bytes.Contains(d.text, []byte(template)):
-			templates++
+			o.passed.add(isTemplate, name, "")
+		case !mayBeService(d.text):
+			o.passed.add(unreadableOther, where, strings.Join(strings.Fields(err.Error()), " "))
+			broken = append(broken, unreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
 		default:
 			o.faults = append(o.faults, unreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
 		}
 	}
-	if templates > 0 {
-		o.notes = append(o.notes, name+": is a template, so it is passed over; check what it renders to: helm template . | berth check -")
-	}
-	if len(o.others) > 0 {
-		o.notes = append(o.notes, name+": passed over "+counted(o.others))
+	if !inFolder && len(o.services) == services {
+		o.faults = append(o.faults, broken...) // the user named this file, and nothing in it was checked
 	}
 	return nil
 }
@@ -112,23 +112,17 @@ func unreadable(at place, text string) Finding {
 
 // document takes one document.
 func (o *objects) document(where, name string, d document) error {
-	body, err := sigsyaml.YAMLToJSONStrict(d.text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", where, err)
+	body := d.text
+	if !json.Valid(body) { // JSON may be indented with tabs, which YAML does not allow
+		var err error
+		if body, err = sigsyaml.YAMLToJSONStrict(d.text); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
 	}
 	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) {
 		return nil // comments, or nothing between two separators
 	}
 	return o.object(where, body, head{}, placeOf(name, d))
-}
-
-// counted lists kinds of objects with how many there are of each, by name.
-func counted(kinds map[string]int) string {
-	var words []string
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		words = append(words, fmt.Sprintf("%d %s", kinds[kind], kind))
-	}
-	return strings.Join(words, ", ")
 }
 
 // object takes one object or list. What an object of a list does not say of
@@ -140,7 +134,7 @@ func (o *objects) object(where string, body []byte, list head, at place) error {
 	}
 	if h.APIVersion != "v1" && (h.Kind == "Service" || h.Kind == "Node" || h.Kind == "Namespace") {
 		if o.lenient && strings.Contains(h.APIVersion, "/") {
-			o.others[h.APIVersion+" "+h.Kind]++ // another program's kind of the same name
+			o.passed.add(otherKind, where, h.APIVersion+" "+h.Kind) // another program's kind of the same name
 			return nil
 		}
 		return fmt.Errorf("%s: apiVersion %q: a %s is of v1", where, h.APIVersion, h.Kind)
@@ -159,7 +153,7 @@ func (o *objects) object(where string, body []byte, list head, at place) error {
 	case "":
 		return fmt.Errorf("%s: %w: it has no kind", where, errNoObject)
 	}
-	o.others[h.Kind]++
+	o.passed.add(otherKind, where, h.Kind)
 	return nil
 }
 
@@ -182,7 +176,11 @@ func (o *objects) node(where string, body []byte) error {
 		return fmt.Errorf("%s: node: metadata.name is missing", where)
 	}
 	if slices.ContainsFunc(o.nodes, func(n *corev1.Node) bool { return n.Name == node.Name }) {
-		return fmt.Errorf("%s: node %q is there twice", where, node.Name)
+		if o.lenient {
+			o.passed.add(nodeAgain, where, node.Name)
+			return nil
+		}
+		return fmt.Errorf("%s: node %q is defined twice", where, node.Name)
 	}
 	o.nodes = append(o.nodes, node)
 	return nil
@@ -198,7 +196,11 @@ func (o *objects) namespace(where string, body []byte) error {
 		return fmt.Errorf("%s: namespace: metadata.name is missing", where)
 	}
 	if _, twice := o.namespaces[ns.Name]; twice {
-		return fmt.Errorf("%s: namespace %q is there twice", where, ns.Name)
+		if o.lenient { // one folder may hold several environments
+			o.passed.add(namespaceAgain, where, ns.Name)
+			return nil
+		}
+		return fmt.Errorf("%s: namespace %q is defined twice", where, ns.Name)
 	}
 	if o.namespaces == nil {
 		o.namespaces = labelsByName{}
@@ -231,7 +233,8 @@ func (o *objects) service(where string, body []byte, at place) error {
 				Text: e.Error() + ": kubectl refuses it, the API server drops it"})
 		}
 	case errors.As(err, &wrongType):
-		return fmt.Errorf("%s: %s: is a %s, must be of type %s", where, wrongType.Field, wrongType.Value, wrongType.Type)
+		field := cmp.Or(at.fieldOfType(wrongType.Field, wrongType.Value), wrongType.Field)
+		return fmt.Errorf("%s: %s: is %s, must be %s", where, field, withArticle(wrongType.Value), typeName(wrongType.Type))
 	case err != nil:
 		return fmt.Errorf("%s: service: %w", where, err)
 	}

@@ -1,9 +1,12 @@
 package offline
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,23 +14,20 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/stack/plan"
 )
 
 // fromFiles reads the files and makes their Services what the API server would
 // make of them. live is the cluster that they are meant for, if it is known.
-func fromFiles(in Input, live *cluster) (World, error) {
+func fromFiles(ctx context.Context, in Input, live *cluster) (World, error) {
 	found := objects{lenient: in.Lenient}
 	for _, name := range in.Files {
-		if err := found.read(name, in); err != nil {
+		if err := found.read(ctx, name, in); err != nil {
 			return World{}, err
 		}
 	}
 	services := len(found.services)
 	for _, name := range in.NodeFiles {
-		if err := found.read(name, in); err != nil {
+		if err := found.read(ctx, name, in); err != nil {
 			return World{}, err
 		}
 	}
@@ -35,7 +35,7 @@ func fromFiles(in Input, live *cluster) (World, error) {
 		found.notes = append(found.notes, "Services in the files of --nodes are not looked at")
 		found.services = found.services[:services]
 	}
-	w := World{Items: found.services, Nodes: found.nodes, namespaces: found.namespaces, Notes: found.notes, Faults: found.faults, Whole: true}
+	w := World{Items: found.services, Nodes: found.nodes, namespaces: found.namespaces, Notes: append(found.notes, found.passed.notes()...), Passed: found.passed.list, Faults: found.faults, Whole: true}
 	namespace := cmp.Or(in.Namespace, live.defaultNamespace(), corev1.NamespaceDefault)
 	for i := range w.Items {
 		if svc := w.Items[i].Service; svc.Namespace == "" {
@@ -65,7 +65,7 @@ func (w *World) unique() error {
 	for _, item := range w.Items {
 		name := item.Service.Namespace + "/" + item.Service.Name
 		if first, twice := seen[name]; twice {
-			return fmt.Errorf("service %s is there twice: %s and %s", name, first.positionOf(""), item.at.positionOf(""))
+			return fmt.Errorf("service %s is defined twice: %s and %s", name, first.positionOf(""), item.at.positionOf(""))
 		}
 		seen[name] = item.at
 	}
@@ -89,23 +89,23 @@ func (w *World) complete(live *cluster) {
 		setDefaults(svc)
 		w.Items[i].MadeUp = strings.Join(makeUp(svc, ports), "; ")
 		if svc.Spec.IPFamilyPolicy != nil && *svc.Spec.IPFamilyPolicy == corev1.IPFamilyPolicyPreferDualStack && len(svc.Spec.IPFamilies) == 1 {
-			w.Items[i].Problems = append(w.Items[i].Problems, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodeFamily), Where: "spec.ipFamilyPolicy",
-				Text: "PreferDualStack is up to the cluster; taken as " + string(svc.Spec.IPFamilies[0]) + " alone"})
+			const preferred = "PreferDualStack depends on the cluster: taken as "
+			w.Items[i].Assumed = preferred + string(svc.Spec.IPFamilies[0]) + " alone"
 		}
 	}
 }
 
 // read takes a file, a folder or, for "-", the standard input.
-func (o *objects) read(name string, in Input) error {
+func (o *objects) read(ctx context.Context, name string, in Input) error {
 	if name == "-" {
-		return o.decode("standard input", in.Stdin)
+		return o.readStream(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(in.Stdin), nil }, false)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return fmt.Errorf("file: %w", err)
 	}
 	if !info.IsDir() {
-		return o.readFile(name)
+		return o.readFile(ctx, name, false)
 	}
 	strict := !o.lenient
 	o.lenient = true
@@ -122,7 +122,7 @@ func (o *objects) read(name string, in Input) error {
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".yaml", ".yml", ".json":
-			return o.readFile(path)
+			return o.readFile(ctx, path, true)
 		}
 		return nil
 	})
@@ -138,11 +138,35 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (o *objects) readFile(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return fmt.Errorf("file: %w", err)
+func (o *objects) readFile(ctx context.Context, name string, inFolder bool) error {
+	return o.readStream(ctx, name, func() (io.ReadCloser, error) { return os.Open(name) }, inFolder)
+}
+
+// readStream reads a file or pipe to its end. To open a pipe blocks until it has a
+// writer, and to read it until that ends; neither outlives the context.
+func (o *objects) readStream(ctx context.Context, name string, open func() (io.ReadCloser, error), inFolder bool) error {
+	type content struct {
+		body []byte
+		err  error
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	return o.decode(name, f)
+	done := make(chan content, 1)
+	go func() {
+		f, err := open()
+		if err != nil {
+			done <- content{err: fmt.Errorf("file: %w", err)}
+			return
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		body, err := io.ReadAll(f)
+		done <- content{body, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", name, ctx.Err())
+	case c := <-done:
+		if c.err != nil {
+			return c.err
+		}
+		return o.decode(name, bytes.NewReader(c.body), inFolder)
+	}
 }

@@ -95,9 +95,9 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		"key twice":      {service + "kind: Service\n", `"kind" already set`},
 		"no name":        {"apiVersion: v1\nkind: Service\n", "standard input: service: metadata.name is missing"},
 		"other version":  {"apiVersion: v2\nkind: Service\nmetadata: {name: a}\n", `apiVersion "v2"`},
-		"wrong type":     {service + "spec: {ports: [{port: eighty}]}\n", "spec.ports.port: is a string, must be of type int32"},
-		"service twice":  {service + "---\n" + service, "service default/a is there twice"},
-		"node twice":     {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", `node "a" is there twice`},
+		"wrong type":     {service + "spec: {ports: [{port: eighty}]}\n", "spec.ports[0].port: is a string, must be a whole number"},
+		"service twice":  {service + "---\n" + service, "service default/a is defined twice"},
+		"node twice":     {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", `node "a" is defined twice`},
 		"item of a list": {"apiVersion: v1\nkind: ServiceList\nitems:\n- metadata: {name: a}\n- metadata: {}\n", "standard input, item 2: service: metadata.name is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, lenient := range []bool{false, true} {
 			o := &objects{lenient: lenient}
-			if err := o.decode("fuzz.yaml", bytes.NewReader(body)); err != nil {
+			if err := o.decode("fuzz.yaml", bytes.NewReader(body), true); err != nil {
 				continue
 			}
 			_, _ = Check(t.Context(), Input{Files: []string{"-"}, Stdin: bytes.NewReader(body)}, Checks{Clouds: clouds})

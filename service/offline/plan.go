@@ -265,6 +265,9 @@ func (p *planning) report() Report {
 		for _, text := range p.reconciler.Forecast(t.draft) {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", t.item.Owner(), text))
 		}
+		if t.item.Assumed != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", t.item.Owner(), t.item.Assumed))
+		}
 		if t.item.MadeUp != "" {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: made up, because only a cluster assigns it: %s", t.item.Owner(), t.item.MadeUp))
 		}

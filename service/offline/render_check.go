@@ -1,9 +1,12 @@
 package offline
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/xml"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack/plan"
@@ -42,11 +45,16 @@ func (f Finding) sentence() string {
 
 func (c Checked) human(width int) string {
 	var b strings.Builder
+	shown := len(c.Files)
 	for _, f := range c.Files {
 		writeWrapped(&b, width, f.line(""))
 	}
 	for _, s := range c.Services {
-		line := "Service " + s.Owner.String()
+		if len(s.Problems) == 0 && !c.Verbose {
+			continue
+		}
+		shown++
+		line := "Service " + escapeControls(s.Owner.String())
 		if c.Provider == "" && s.Provider != "" {
 			line += " on " + s.Provider
 		}
@@ -61,7 +69,7 @@ func (c Checked) human(width int) string {
 			writeWrapped(&b, width, f.line("  "))
 		}
 	}
-	if len(c.Services)+len(c.Files) > 0 {
+	if shown > 0 {
 		b.WriteByte('\n')
 	}
 	errs, warnings := c.Count()
@@ -75,7 +83,7 @@ func (f Finding) line(indent string) string {
 	if at := f.Position.String(); at != "" {
 		head += " " + at
 	}
-	return head + ": " + f.sentence()
+	return escapeControls(head + ": " + f.sentence())
 }
 
 // github are workflow commands, which GitHub shows beside the line in a pull request.
@@ -107,6 +115,7 @@ type (
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
 		InformationURI string      `json:"informationUri"`
 		Rules          []sarifRule `json:"rules"`
 	}
@@ -116,6 +125,9 @@ type (
 		FullDescription  sarifText `json:"fullDescription"`
 		Help             sarifText `json:"help"`
 		HelpURI          string    `json:"helpUri"`
+		Configuration    struct {
+			Level plan.Severity `json:"level"`
+		} `json:"defaultConfiguration"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -125,6 +137,8 @@ type (
 		Level     plan.Severity   `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
+		// Fingerprints identify a finding when the lines of its file move.
+		Fingerprints map[string]string `json:"partialFingerprints"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
@@ -143,17 +157,46 @@ type (
 
 func (c Checked) sarif() sarifLog {
 	run := sarifRun{Results: []sarifResult{}}
-	run.Tool.Driver = sarifDriver{Name: "berth", InformationURI: "https://github.com/berth-lb/berth"}
+	run.Tool.Driver = sarifDriver{Name: "berth", Version: c.Version, InformationURI: "https://github.com/berth-lb/berth"}
 	for _, d := range annotations.Codes() {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: string(d.Code), ShortDescription: sarifText{d.Title},
-			FullDescription: sarifText{d.Doc}, Help: sarifText{d.Fix}, HelpURI: codesPage + "#" + strings.ToLower(string(d.Code))})
+		rule := sarifRule{ID: string(d.Code), ShortDescription: sarifText{d.Title},
+			FullDescription: sarifText{d.Doc}, Help: sarifText{d.Fix}, HelpURI: codesPage + "#" + strings.ToLower(string(d.Code))}
+		rule.Configuration.Level = plan.Warning
+		if d.Severity == string(plan.Error) {
+			rule.Configuration.Level = plan.Error
+		}
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
 	}
 	for _, f := range c.Findings() {
 		at := sarifPhysical{Region: sarifRegion{StartLine: max(f.Line, 1), StartColumn: max(f.Column, 1)}}
 		at.Artifact.URI = f.File
-		run.Results = append(run.Results, sarifResult{RuleID: f.Code, Level: f.Severity, Message: sarifText{f.sentence()}, Locations: []sarifLocation{{at}}})
+		run.Results = append(run.Results, sarifResult{RuleID: f.Code, Level: f.Severity, Message: sarifText{f.sentence()}, Locations: []sarifLocation{{at}},
+			Fingerprints: map[string]string{"problem/v1": fingerprintOf(f)}})
 	}
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
+}
+
+// fingerprintOf identifies a finding by its rule, file, field and text.
+func fingerprintOf(f Finding) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Code, f.File, f.Where, f.Text}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// escapeControls returns a text with control characters escaped: a terminal must not take
+// the name of an object for a command.
+func escapeControls(text string) string {
+	if !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // A report in the form of JUnit, which CI systems show as tests: a Service is a

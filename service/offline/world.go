@@ -72,6 +72,8 @@ type Item struct {
 	// MadeUp says what only a cluster assigns and was therefore made up; empty:
 	// nothing.
 	MadeUp string
+	// Assumed says what the cluster decides and was assumed; empty: nothing was.
+	Assumed string
 
 	at place // of a Written one
 }
@@ -91,7 +93,9 @@ type World struct {
 	Whole bool
 	// Alone means that no cluster was asked: other Services may exist.
 	Alone bool
-	Notes []string // what was passed over on the way
+	Notes []string // what was passed over on the way, counted
+	// Passed lists each document that was passed over.
+	Passed []string
 	// Faults are what could not be read; only a Lenient input has any.
 	Faults []Finding
 
@@ -118,7 +122,7 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 			return World{}, err
 		}
 	}
-	w, err := fromFiles(in, live)
+	w, err := fromFiles(ctx, in, live)
 	if err != nil {
 		return World{}, err
 	}
