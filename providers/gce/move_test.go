@@ -16,6 +16,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -82,6 +83,9 @@ func (m *mover) converge(r *reconcile.Reconciler) {
 				return slices.Contains(gce.Cloud().Outputs.Finalizers, f) && !slices.Contains(res.Status.Finalizers, f)
 			})
 			return
+		}
+		if res.Draft.Plan.AnyBlocked(plan.ByRefused) {
+			time.Sleep(res.Wait) // in virtual time, until a refused replacement is tried again
 		}
 	}
 	m.Fatalf("no end: %v, problems %v, held %v", last.Err, last.Draft.Problems, last.Draft.Plan.Blocked)

@@ -174,6 +174,8 @@ func heldReason(h plan.Blocked) status.Reason {
 		return status.ReasonPending
 	case plan.ByFailed:
 		return status.ReasonCloudError
+	case plan.ByRefused:
+		return status.ReasonRefused
 	default:
 		return status.ReasonHeldForSafety
 	}

@@ -309,6 +309,7 @@ func (r *Reconciler) compare(d *Draft) error {
 	if members := d.Request.Backends.Nodes; members.FilteredOut() {
 		policies = append(policies, keepMembers(members.Eligible(), r.populated(d.Have)))
 	}
+	policies = append(policies, r.refused.filter(d.Asked))
 	if r.keeps(d) {
 		policies = append(policies, keepDrift)
 	}

@@ -62,6 +62,7 @@ type Reconciler struct {
 	shared    *commons
 	written   *written
 	removed   *removed
+	refused   *refusedReplacements
 	newcomer  *newcomer
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, as the API server tells when something was made
@@ -103,6 +104,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		shared:    newCommons(o.DriftInterval),
 		written:   newWritten(2 * o.DriftInterval),
 		removed:   newRemoved(),
+		refused:   newRefusedReplacements(o.Now),
 		nodes:     nodeports.NewInterner(),
 		newcomer:  newNewcomer(o.Now()),
 		started:   o.Now().Truncate(time.Second),
@@ -122,6 +124,7 @@ func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 // Forget drops all that is remembered of a Service that is gone.
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.drop(o)
+	r.refused.drop(o)
 	r.ledger.Leave(o)
 }
 

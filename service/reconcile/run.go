@@ -65,6 +65,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		r.hold(d.Owner, res.Report.Have)
 	}
 	r.written.note(res.Report, r.options.Now())
+	r.refused.note(d.Owner, d.Asked, res.Report)
 	if d.learns(res.Report) {
 		return r.runAnew(ctx, d, gates)
 	}
@@ -100,6 +101,9 @@ func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, w
 		return sharedWait, true
 	case d.Plan.AnyBlocked(plan.ByLedger):
 		return ledgerWait, true
+	}
+	if left, blocked := r.refused.wait(d.Asked, d.Plan); blocked && (!waits || left < wait) {
+		return left, true
 	}
 	return wait, waits || d.Plan.AnyBlocked(plan.ByBusy)
 }

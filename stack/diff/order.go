@@ -119,7 +119,9 @@ func (c *comparison) order() {
 	c.slots()
 	c.setOrder()
 	c.edges()
+	c.pairForRestore()
 	c.leaveLate()
+	c.keepForRestore()
 	for i := range c.steps {
 		slices.SortFunc(c.steps[i].Needs, plan.StepID.Compare)
 		c.steps[i].Needs = slices.Compact(c.steps[i].Needs)
@@ -230,6 +232,7 @@ func (c *comparison) replacements() {
 		sameSlot := s.Target.Slot != "" && s.Target.Slot == del.Target.Slot
 		if sameSlot || c.rules.Kinds[s.ID.Key.Kind].Replace == DeleteFirst {
 			pair.Order = plan.DeleteFirst
+			pair.Restore = c.canRestore(del.Target)
 			s.Needs = append(s.Needs, del.ID)
 			c.leaves = append(c.leaves, departure{step: del.ID, place: i})
 		} else {

@@ -67,6 +67,9 @@ type Rule struct {
 	Within  Within
 	Default func(want stack.Resource) stack.Spec // of an Inherent kind, right after its parent's creation
 	Replace Order
+	// Restore says of a kind whose replacement deletes first that the old resource can be
+	// created again from what was found, should the cloud refuse the new one.
+	Restore bool
 	Clash   Clash
 	Linger  *Linger      // nil: what is replaced goes as soon as it may
 	Pending WhilePending // of a found one that the cloud is still making or changing

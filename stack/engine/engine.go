@@ -44,6 +44,7 @@ type Engine struct {
 	claims  plan.Claims
 	options Options
 	batcher *batcher
+	losses  losses
 	// refused are the steps that were refused before, by batch.
 	refused fault.Suspects
 }

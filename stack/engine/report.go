@@ -37,7 +37,7 @@ type Result struct {
 
 // Report is what became of a plan.
 type Report struct {
-	Results []Result     // in the order of the plan
+	Results []Result     // in the order of the plan, then creates of old resources in place of refused ones
 	Have    *stack.Stack // what is known to be there now
 }
 
@@ -82,7 +82,10 @@ func (r Report) Err() error {
 		}
 	}
 	for _, res := range r.Results {
-		if res.State == Failed {
+		switch {
+		case res.State == Failed && r.isRestored(res.Step):
+			add(fmt.Errorf("%w; what it replaces was created again as it was before", res.Outcome.Err))
+		case res.State == Failed:
 			add(res.Outcome.Err)
 		}
 		for _, same := range groupByText(res.Outcome.Refused) {

@@ -25,10 +25,12 @@ type run struct {
 	causes    []*Result      // by step that has not run: what ended otherwise in the end
 	ready     []int          // steps that can start, in the order of the plan
 	calls     map[string]int // steps in flight, by call
+	restores  []restore
 	completed chan completion
 
-	mu   sync.RWMutex
-	have *stack.Stack
+	began *stack.Stack // what was known at the start
+	mu    sync.RWMutex
+	have  *stack.Stack
 }
 
 // completion is one step that came back.
@@ -51,9 +53,11 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		results:   make([]*Result, len(p.Steps)),
 		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
-		completed: make(chan completion, len(p.Steps)),
+		completed: make(chan completion, 2*len(p.Steps)),
+		began:     have,
 		have:      known,
 	}
+	e.losses.pruneFor(p)
 	for node, needs := range graph.Needs {
 		r.open[node] = len(needs)
 	}
@@ -129,6 +133,9 @@ func (r *run) start() {
 
 // callOf names the call that a step goes out in; one of its own, where it shares none.
 func (r *run) callOf(i int) string {
+	if i < 0 {
+		return callOfRestore(i)
+	}
 	if key := r.steps[i].Batch; key != "" {
 		return key
 	}
@@ -185,19 +192,28 @@ func (r *run) finish(c completion) {
 }
 
 func (r *run) record(c completion) {
-	res := Result{Step: r.steps[c.place], Outcome: c.outcome}
+	if c.place < 0 {
+		r.recordRestore(c)
+		return
+	}
+	r.conclude(c.place, resultOf(r.steps[c.place], c.outcome))
+}
+
+// resultOf returns what an outcome means for a step.
+func resultOf(step plan.Step, outcome plan.Outcome) Result {
+	res := Result{Step: step, Outcome: outcome}
 	switch {
-	case c.outcome.Err != nil && fault.Of(c.outcome.Err).IsWait():
+	case outcome.Err != nil && fault.Of(outcome.Err).IsWait():
 		res.State = Waiting
-		res.Outcome.Wait = max(fault.After(c.outcome.Err), c.outcome.Wait)
-	case c.outcome.Err != nil:
+		res.Outcome.Wait = max(fault.After(outcome.Err), outcome.Wait)
+	case outcome.Err != nil:
 		res.State = Failed
-	case c.outcome.Wait > 0:
+	case outcome.Wait > 0:
 		res.State = Waiting
 	default:
 		res.State = Done
 	}
-	r.conclude(c.place, res)
+	return res
 }
 
 // conclude ends a step, and tells so.
@@ -206,9 +222,11 @@ func (r *run) conclude(i int, res Result) {
 		r.mu.Lock()
 		Learn(r.have, res.Step, res.Outcome)
 		r.mu.Unlock()
+		r.engine.losses.learnStep(res.Step, r.began)
 	}
 	r.engine.options.Observe(res)
 	r.end(i, res)
+	r.restoreOld(i, res)
 }
 
 // end notes how a step ended, and what that means for those behind it.
@@ -284,6 +302,9 @@ func (r *run) report() Report {
 	out := Report{Have: r.have}
 	for _, res := range r.results {
 		out.Results = append(out.Results, *res)
+	}
+	for _, again := range r.restores {
+		out.Results = append(out.Results, again.Result)
 	}
 	return out
 }

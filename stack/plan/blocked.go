@@ -32,6 +32,9 @@ const (
 	ByFailed BlockedBy = "failed"
 	// ByFixed means that the field can be changed neither in place nor by a replacement.
 	ByFixed BlockedBy = "fixed"
+	// ByRefused means that the cloud refused the same replacement before, so that it would
+	// interrupt traffic for nothing.
+	ByRefused BlockedBy = "refused"
 )
 
 // Blocked is a step that may not run now, and why.

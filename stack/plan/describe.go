@@ -194,9 +194,9 @@ func unchanged(s Step) int {
 }
 
 // replacement says which half of a replacement comes first, where both are in the
-// same list.
+// same list and of one resource.
 func replacement(s Step, among map[StepID]bool) Replacement {
-	if s.Pair.IsZero() || !among[s.Pair.Create] || !among[s.Pair.Delete] {
+	if s.Pair.IsZero() || s.Pair.Create.Key != s.Pair.Delete.Key || !among[s.Pair.Create] || !among[s.Pair.Delete] {
 		return NoReplacement
 	}
 	return s.Pair.Order

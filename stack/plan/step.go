@@ -102,11 +102,14 @@ func (g Gate) IsZero() bool { return g == Gate{} }
 // to a new load balancer.
 func OpenGates(Gate) time.Duration { return 0 }
 
-// Pair is a replacement: the step that makes the new resource and the one that
-// removes the old, under one key.
+// Pair is a replacement: the step that creates the new resource and the one that
+// deletes the old one. Their keys differ where the kind does.
 type Pair struct {
 	Create, Delete StepID
 	Order          Replacement // which one comes first
+	// Restore says of a replacement that deletes first that the old resource is created
+	// again if the new one is refused.
+	Restore bool
 }
 
 // IsZero tells whether there is no replacement.

@@ -91,6 +91,7 @@ func otherRules() map[stack.Kind]diff.Rule {
 			Ignore:    []string{"Group", "Name", "Entries"},
 			Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": sameLinkIPs, "Frontend": diff.SameFold},
 			Replace:   diff.DeleteFirst,
+			Restore:   true,
 			Clash:     diff.Returned,
 			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
 		},

@@ -71,6 +71,7 @@ func ruleRule() diff.Rule {
 		Sticky:  []string{"IP", "Network", "Subnet", "Tier", "IPCollection"},
 		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": diff.SameFold, "IPCollection": samePath},
 		Replace: diff.DeleteFirst, // both have one name
+		Restore: true,
 		Clash:   diff.Refused,
 		Role:    diff.EntryPoint,
 		Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},

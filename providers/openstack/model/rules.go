@@ -81,6 +81,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Immutable: []string{"Type", "Path", "Method", "Codes"},
 			Ignore:    []string{"Name"},
 			Replace:   diff.DeleteFirst, // a pool has one
+			Restore:   true,
 		},
 		KindListener: {
 			Role:      diff.Port,

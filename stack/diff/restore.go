@@ -1,0 +1,90 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// canRestore reports whether a found resource can be created again as it was: by one call,
+// and from what was found of it.
+func (c *comparison) canRestore(found stack.Resource) bool {
+	return c.rules.Kinds[found.Key.Kind].Restore && found.State != stack.Failed && len(c.places.parts[found.Key]) == 0
+}
+
+// pairForRestore makes a replacement of an entry point that is deleted for one of another
+// kind, such as a forwarding rule of another scheme under the same name.
+func (c *comparison) pairForRestore() {
+	for i := range c.steps {
+		s := &c.steps[i]
+		if s.ID.Action != plan.Create || !s.Pair.IsZero() || !c.replacesOthers(s.ID.Key.Kind) {
+			continue
+		}
+		var old []*plan.Step
+		for _, id := range s.Needs {
+			if t := c.find(id); t != nil && id.Action == plan.Delete && t.Pair.IsZero() && c.replacesOthers(id.Key.Kind) {
+				old = append(old, t)
+			}
+		}
+		if len(old) == 1 && c.canRestore(old[0].Target) {
+			s.Pair = plan.Pair{Create: s.ID, Delete: old[0].ID, Order: plan.DeleteFirst, Restore: true}
+			old[0].Pair = s.Pair
+			c.leaves = append(c.leaves, departure{step: old[0].ID, place: i})
+		}
+	}
+}
+
+// replacesOthers reports whether entry points of a kind may have the name of another kind's.
+func (c *comparison) replacesOthers(kind stack.Kind) bool {
+	rule := c.rules.Kinds[kind]
+	return rule.Restore && rule.Role.Is(EntryPoint)
+}
+
+// keepForRestore puts behind a new resource that may be refused everything that only the
+// old one needs: the deletion of what the old one refers to, and the narrowing of what
+// admits traffic. So the old one can serve again when it is restored.
+func (c *comparison) keepForRestore() {
+	for i := range c.steps {
+		s := c.steps[i]
+		if !s.Pair.Restore || s.ID != s.Pair.Create {
+			continue
+		}
+		before := plan.NewGraph(c.steps).Before([]int{i})
+		used := c.usedBy(c.have.byKey[s.Pair.Delete.Key])
+		for j := range c.steps {
+			t := &c.steps[j]
+			rule := c.rules.Kinds[t.ID.Key.Kind]
+			needed := t.ID.Action == plan.Delete && used[t.ID.Key] || rule.Role.Is(Admits) && rule.has(Narrows, *t)
+			if needed && j != i && !before[j] && t.ID != s.Pair.Delete && !slices.Contains(t.Needs, s.ID) {
+				t.Needs = append(t.Needs, s.ID)
+			}
+		}
+	}
+}
+
+// usedBy returns the keys of the found resources that one refers to, directly or through
+// others.
+func (c *comparison) usedBy(found stack.Resource) map[stack.Key]bool {
+	out := map[stack.Key]bool{}
+	byID := map[string]stack.Key{}
+	for _, k := range c.have.keys {
+		byID[c.have.byKey[k].ID] = k
+	}
+	left := []stack.Resource{found}
+	for len(left) > 0 {
+		next := left[len(left)-1]
+		left = left[:len(left)-1]
+		for _, ref := range stack.Refs(next.Spec) {
+			k := ref.To
+			if ref.ID != "" {
+				k = byID[ref.ID]
+			}
+			if used, exists := c.have.byKey[k]; exists && !out[k] {
+				out[k] = true
+				left = append(left, used)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package diff_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// TestRestorable: what only the old form needs is deleted after the new one exists, where
+// the old one can be restored.
+func TestRestorable(t *testing.T) {
+	rule := func(protocol, pool string) stack.Resource {
+		return owned(key("rule", ""), stack.Key{}, listener{Protocol: protocol, To: ref("pool", pool)})
+	}
+	pool := func(name string) stack.Resource {
+		return owned(key("pool", name), stack.Key{}, check{Pool: ref("check", name)})
+	}
+	checks := func(name string) stack.Resource { return owned(key("check", name), stack.Key{}, address{}) }
+	admits := func(ports ...int) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: ports}) }
+	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{
+		"rule":  {Role: diff.EntryPoint | diff.Port, Immutable: []string{"Protocol", "To"}, Replace: diff.DeleteFirst, Restore: true},
+		"inner": {Role: diff.EntryPoint | diff.Port, Replace: diff.DeleteFirst, Restore: true},
+		"pool":  {}, "check": {}, "part": {},
+		"wall": {Role: diff.Admits, Sets: map[string]diff.Set{"Ports": {}}},
+	}}
+	rules.Edges = []diff.Edge{{First: diff.Match{Action: plan.Delete, Kind: "rule"}, Then: diff.Match{Action: plan.Create, Kind: "inner"}, Reason: "both have one name"}}
+	for name, tc := range map[string]struct {
+		want, have *stack.Stack
+		plan       []string
+		restore    bool
+	}{
+		"pools, checks and admission stay until the new one exists": {
+			want: wish(rule("UDP", "b"), pool("b"), checks("b"), admits(2)), have: found(rule("TCP", "a"), pool("a"), checks("a"), admits(1)),
+			plan: []string{
+				"create check/b", "create pool/b <- create check/b", "update wall ports+",
+				"delete rule <- create pool/b, update wall ports+", "create rule <- create pool/b, delete rule, update wall ports+",
+				"delete pool/a <- create rule, delete rule", "delete check/a <- delete pool/a, create rule",
+				"update wall ports- <- create rule, delete rule, update wall ports+",
+			},
+			restore: true,
+		},
+		"also under the key of another kind": {
+			want: wish(owned(key("inner", ""), stack.Key{}, listener{To: ref("pool", "b")}), pool("b"), checks("b")), have: found(rule("TCP", "a"), pool("a"), checks("a")),
+			plan: []string{
+				"create check/b", "create pool/b <- create check/b", "delete rule <- create pool/b", "create inner <- create pool/b, delete rule",
+				"delete pool/a <- create check/b, create inner, create pool/b, delete rule @1m0s",
+				"delete check/a <- create check/b, create inner, delete pool/a, create pool/b @1m0s",
+			},
+			restore: true,
+		},
+		"what has parts cannot be restored by one call": {
+			want: wish(rule("UDP", "a"), pool("a"), checks("a"), owned(key("part", ""), key("rule", ""), address{})),
+			have: found(rule("TCP", "a"), pool("a"), checks("a"), owned(key("part", ""), key("rule", ""), address{})),
+			plan: []string{"delete part", "delete rule <- delete part", "create rule <- delete rule", "create part <- create rule"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := diff.Compare(tc.want, tc.have, rules, knowing(nil))
+			for _, s := range p.Steps {
+				if creates := s.ID.Key.Kind == "rule" || s.ID.Key.Kind == "inner"; creates && s.ID.Action == plan.Create && s.Pair.Restore != tc.restore {
+					t.Errorf("restore: %v", s.Pair.Restore)
+				}
+			}
+			if tc.restore {
+				if d := cmp.Diff(tc.plan, lines(p)); d != "" {
+					t.Errorf("(-want +got):\n%s", d)
+				}
+			}
+		})
+	}
+}

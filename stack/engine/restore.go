@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// partRestore is the part, in reports, of a step that creates an old resource again.
+const partRestore = "restore"
+
+// losses are the resources that were deleted for a replacement which does not exist yet.
+// The zero value is empty. They outlive a run: a create whose result is unknown is read
+// first, and may be refused in a later run.
+type losses struct {
+	mu    sync.Mutex
+	lost  map[lossID]loss
+	owned map[stack.Owner]int // how many of each owner
+}
+
+// loss is a deleted resource, and the identifiers that its references led to: what is under
+// their keys by now may be a replacement of its own.
+type loss struct {
+	resource stack.Resource
+	ids      map[stack.Key]string
+}
+
+// lossID names a loss by the resource that was to replace it.
+type lossID struct {
+	owner stack.Owner
+	key   stack.Key
+}
+
+// learnStep notes what a done step of a run that began with have means for the losses of its
+// owner.
+func (l *losses) learnStep(s plan.Step, have *stack.Stack) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := lossID{s.ID.Owner, s.ID.Key}
+	deletes := s.ID.Action == plan.Delete && s.Pair.Restore && s.Pair.Delete == s.ID
+	if deletes {
+		id.key = s.Pair.Create.Key
+	}
+	_, known := l.lost[id]
+	switch {
+	case deletes:
+		if l.lost == nil {
+			l.lost, l.owned = map[lossID]loss{}, map[stack.Owner]int{}
+		}
+		if !known {
+			l.owned[id.owner]++
+		}
+		lost := loss{resource: s.Target, ids: map[stack.Key]string{}}
+		for _, ref := range stack.Refs(s.Target.Spec) {
+			if used, exists := have.Get(ref.To); exists {
+				lost.ids[ref.To] = used.ID
+			}
+		}
+		l.lost[id] = lost
+	case known && s.ID.Action == plan.Create:
+		l.dropLoss(id)
+	}
+}
+
+func (l *losses) dropLoss(id lossID) {
+	delete(l.lost, id)
+	if l.owned[id.owner]--; l.owned[id.owner] <= 0 {
+		delete(l.owned, id.owner)
+	}
+}
+
+// pruneFor drops the losses of a plan's owner that the plan does not create any more.
+func (l *losses) pruneFor(p plan.Plan) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.owned[p.Owner] == 0 {
+		return
+	}
+	creates := func(k stack.Key) bool {
+		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Key == k && s.ID.Action == plan.Create }) ||
+			slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return b.Step.ID.Key == k && b.Step.ID.Action == plan.Create })
+	}
+	for id := range l.lost {
+		if id.owner == p.Owner && !creates(id.key) {
+			l.dropLoss(id)
+		}
+	}
+}
+
+func (l *losses) lossOf(id lossID) (loss, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, ok := l.lost[id]
+	return old, ok
+}
+
+// IsRefused reports whether the cloud has answered that it does not perform the step, so that
+// a retry does not help.
+func (r Result) IsRefused() bool {
+	if r.State != Failed || r.Outcome.Sent != plan.NotSent {
+		return false
+	}
+	switch fault.Of(r.Outcome.Err) {
+	case fault.Invalid, fault.Taken, fault.Quota, fault.Denied, fault.NotFound, fault.Internal:
+		return true
+	default:
+		return false
+	}
+}
+
+// restoreOld creates the old resource again where the new one, for which it was deleted, was
+// refused or cannot be tried because of a refusal. The call is made even if the run is
+// to end: nothing serves meanwhile.
+func (r *run) restoreOld(i int, res Result) {
+	refused := res.IsRefused() || res.State == Skipped && r.causes[i] != nil && r.causes[i].IsRefused()
+	if res.Step.ID.Action != plan.Create || !refused {
+		return
+	}
+	old, ok := r.engine.losses.lossOf(lossID{res.Step.ID.Owner, res.Step.ID.Key})
+	if !ok {
+		return
+	}
+	step := plan.Step{ID: res.Step.ID, Target: r.asBefore(old), Reason: plan.Missing, Why: "the new one was refused", Locks: res.Step.Locks, Batch: res.Step.Batch}
+	step.ID.Key = step.Target.Key
+	known := step // to the cloud it is a create like any other
+	known.ID.Part = partRestore
+	r.restores = append(r.restores, restore{of: res.Step.ID, Result: Result{Step: known, State: Waiting}})
+	place := -len(r.restores)
+	r.calls[callOfRestore(place)]++
+	r.engine.batcher.submit(step.Batch, []item{{ctx: context.WithoutCancel(r.ctx), step: step, place: place, ids: r.resolve, completed: r.completed}})
+}
+
+// asBefore returns a lost resource with references to what they led to.
+func (r *run) asBefore(l loss) stack.Resource {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	old := l.resource
+	old.ID = ""
+	old.Spec = stack.Rebind(old.Spec, func(ref stack.Ref) stack.Ref {
+		now, _ := r.have.Get(ref.To)
+		if id := l.ids[ref.To]; id != "" && id != now.ID {
+			return stack.RefID(id)
+		}
+		return ref
+	})
+	return old
+}
+
+// callOfRestore names the call of a restore by its place, which is negative.
+func callOfRestore(place int) string { return "\x00restore" + strconv.Itoa(-place) }
+
+// recordRestore takes the outcome of a restore.
+func (r *run) recordRestore(c completion) {
+	at := -c.place - 1
+	res := resultOf(r.restores[at].Step, c.outcome)
+	r.restores[at].Result = res
+	if res.State == Done {
+		r.mu.Lock()
+		Learn(r.have, res.Step, res.Outcome)
+		r.mu.Unlock()
+		r.engine.losses.learnStep(plan.Step{ID: r.restores[at].of}, r.began)
+	}
+	r.engine.options.Observe(res)
+}
+
+// restore is a create of an old resource in place of a refused one.
+type restore struct {
+	of plan.StepID // the refused one
+	Result
+}
+
+// isRestored reports whether the resource that a refused create was to replace exists again.
+func (r Report) isRestored(refused plan.Step) bool {
+	again := refused.ID
+	if refused.Pair.Restore {
+		again.Key = refused.Pair.Delete.Key
+	}
+	again.Part = partRestore
+	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.Step.ID == again && res.State == Done })
+}
