@@ -24,7 +24,7 @@ func (c *comparison) gateSwitch() {
 	ready := c.notReady()
 	complete := &plan.Barrier{}
 	for _, s := range c.steps {
-		if writes(s) {
+		if c.completes(s) {
 			complete.Steps = append(complete.Steps, s.ID)
 		}
 	}
@@ -86,16 +86,23 @@ func (c *comparison) servedElsewhere(kind stack.Kind) bool {
 	return rule.Role.Is(EntryPoint) && other && !same
 }
 
-// neededByWrites are the steps that a creation or an update needs, directly or
-// through others, by their place.
+// neededByWrites returns the steps that a creation or an update needs, directly or
+// through others, by their place. Updates that only take access away do not count: they
+// wait for deletions.
 func (c *comparison) neededByWrites() []bool {
 	var first []int
 	for i, s := range c.steps {
-		if writes(s) {
+		if c.completes(s) {
 			first = append(first, i)
 		}
 	}
 	return plan.NewGraph(c.steps).Before(first)
+}
+
+// completes reports whether the step creates or changes something that traffic may need.
+func (c *comparison) completes(s plan.Step) bool {
+	rule := c.rules.Kinds[s.ID.Key.Kind]
+	return writes(s) && !(rule.Role.Is(Admits) && rule.has(OnlyNarrows, s))
 }
 
 // order fills in what every step needs.

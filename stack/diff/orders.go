@@ -87,7 +87,7 @@ func (d *derivation) deriveAdmission(kind stack.Kind) {
 		}
 		d.addSoft(reroute, narrower, "%[2]s admits the traffic of %[1]s until it is switched", user, kind)
 		if !proves {
-			d.addSoft(remove, narrower, "%[2]s admits the clients of %[1]s until it is deleted", user, kind)
+			d.addSoft(remove, Match{Kind: kind, Effect: OnlyNarrows}, "%[2]s admits the clients of %[1]s until it is deleted", user, kind)
 		}
 	}
 	for _, members := range d.withRole(Members) {

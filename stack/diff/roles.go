@@ -38,6 +38,8 @@ const (
 	Widens Effect = iota + 1
 	// Narrows matches deletes, and updates that remove members from a list.
 	Narrows
+	// OnlyNarrows matches what Narrows does, except updates that add members as well.
+	OnlyNarrows
 	// Reroutes matches updates of references and of all fields that are not in Rule.Parts.
 	Reroutes
 )
@@ -49,6 +51,8 @@ func (r Rule) has(e Effect, s plan.Step) bool {
 		return s.ID.Action == plan.Create || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, widensBy)
 	case Narrows:
 		return s.ID.Action == plan.Delete || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, narrowsBy)
+	case OnlyNarrows:
+		return r.has(Narrows, s) && !r.has(Widens, s)
 	case Reroutes:
 		return s.ID.Action == plan.Update && (!r.isPart(s.ID.Part) || slices.ContainsFunc(s.Changes, changesRefs))
 	}

@@ -149,6 +149,29 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// TestSwitchNarrowsLast: a switch waits for its gate also where access is taken away after it.
+func TestSwitchNarrowsLast(t *testing.T) {
+	rules := roleRules(changeKind("wall", func(r *diff.Rule) { r.Sets = map[string]diff.Set{"Ports": {}} }))
+	rules.Kinds["old-lb"] = diff.Rule{Role: diff.EntryPoint}
+	old, base := owned(key("old-lb", ""), stack.Key{}, lb{}), owned(theLB, stack.Key{}, lb{})
+	admits := func(ports ...int) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: ports}) }
+	for name, tc := range map[string]struct {
+		want, have []int
+		plan       []string
+	}{
+		"narrowed": {[]int{1}, []int{1, 2}, []string{"create lb", "delete old-lb <- create lb @1m0s", "update wall ports- <- delete old-lb"}},
+		"moved": {[]int{1}, []int{2}, []string{"create lb", "update wall ports+", "delete old-lb <- create lb, update wall ports+ @1m0s",
+			"update wall ports- <- delete old-lb, update wall ports+"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := diff.Compare(wish(base, admits(tc.want...)), found(old, admits(tc.have...)), rules, knowing(nil))
+			if d := cmp.Diff(tc.plan, lines(p)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 // TestOrdersHaveReasons: every order that follows from a role names both kinds.
 func TestOrdersHaveReasons(t *testing.T) {
 	orders := roleRules(changeKind("wall", func(r *diff.Rule) { r.ProvenBy = []stack.Kind{"listener"} })).Orders()
