@@ -52,6 +52,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	default:
 		b.newer()
 	}
+	b.followOld()
 	b.refuseConflicts()
 	b.problems = b.problems.Distinct()
 	if b.problems.Errors() {
