@@ -82,8 +82,7 @@ func (b *builder) instancesIn(zone string) []string {
 	return out[:min(len(out), maxGroupMembers)]
 }
 
-// endpointsIn returns the endpoints whose nodes still exist, and others in place of those that
-// do not.
+// endpointsIn returns the endpoints whose nodes still exist, and others in place of the rest.
 func (b *builder) endpointsIn(g NEG) []Endpoint {
 	var out, others []Endpoint
 	for _, m := range b.nodes {

@@ -1,0 +1,385 @@
+package model
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// The reserved addresses of the project: several forwarding rules may have each.
+const (
+	reservedExternal = "203.0.113.9"
+	reservedInternal = "10.128.0.9"
+)
+
+// TestLawsOlder holds the plans of target pools and of internal load balancers on instance
+// groups against the laws about traffic.
+func TestLawsOlder(t *testing.T) {
+	s := lawsSubject(t, "older", map[string]*corev1.Service{
+		"pool":        lawsService("", nil),
+		"pool ports":  lawsService("", nil, otherPorts),
+		"pool one":    lawsService("", nil, onePort),
+		"pool udp":    lawsService("", nil, props.UDP),
+		"pool ranges": lawsService("", nil, someClients),
+		"pool here":   lawsService("", nil, onePort, useIP(reservedExternal), someClients),
+		"pool there":  lawsService("", nil, otherPorts, useIP(reservedExternal)),
+		"pool local":  lawsService("", nil, props.Local),
+		"ig":          lawsService("", internalType()),
+		"ig ports":    lawsService("", internalType(), otherPorts),
+		"ig udp":      lawsService("", internalType(), props.UDP),
+		"ig ranges":   lawsService("", internalType(), someClients),
+		"ig here":     lawsService("", internalType(), onePort, useIP(reservedInternal), someClients),
+		"ig there":    lawsService("", internalType(), otherPorts, useIP(reservedInternal)),
+	})
+	s.Neighbours = [][2]string{{"pool", "pool"}, {"pool here", "pool there"}, {"pool there", "pool here"}, {"ig", "ig"}, {"ig here", "ig there"}, {"ig there", "ig here"}, {"pool local", "pool"}}
+	const references = "the cloud in memory does not remove references from a list"
+	s.Known = append(knownOfAll(),
+		laws.Known{Law: laws.Settles, To: "pool local", Reason: references},
+		laws.Known{Law: laws.Settles, From: "pool local", Reason: references},
+		laws.Known{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindHTTPCheck), Reason: "a pool gets no nodes while the check that it is to have is refused"},
+	)
+	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 10})
+}
+
+// TestLawsNewer holds the plans of the newer kinds against the laws.
+func TestLawsNewer(t *testing.T) {
+	s := lawsSubject(t, "newer", map[string]*corev1.Service{
+		"netlb":        lawsService(classExternal, nil),
+		"netlb ports":  lawsService(classExternal, nil, otherPorts),
+		"netlb udp":    lawsService(classExternal, nil, props.UDP),
+		"netlb mixed":  lawsService(classExternal, nil, mixedPorts),
+		"netlb dual":   lawsService(classExternal, nil, props.Dual),
+		"netlb here":   lawsService(classExternal, nil, onePort, useIP(reservedExternal), someClients),
+		"netlb there":  lawsService(classExternal, nil, otherPorts, useIP(reservedExternal)),
+		"neg":          lawsService(classInternal, nil),
+		"neg ports":    lawsService(classInternal, nil, otherPorts),
+		"neg udp":      lawsService(classInternal, nil, props.UDP),
+		"neg mixed":    lawsService(classInternal, nil, mixedPorts),
+		"neg here":     lawsService(classInternal, nil, onePort, useIP(reservedInternal), someClients),
+		"neg there":    lawsService(classInternal, nil, otherPorts, useIP(reservedInternal)),
+		"neg dual":     lawsService(classInternal, map[string]string{subnetKeyV2.Name: "sub6"}, props.Dual),
+		"netlb ranges": lawsService(classExternal, nil, someClients),
+	})
+	s.Neighbours = [][2]string{{"netlb", "netlb"}, {"netlb here", "netlb there"}, {"netlb there", "netlb here"}, {"neg", "neg"}, {"neg here", "neg there"}, {"neg there", "neg here"}}
+	const oneName = "load balancers of both schemes have a backend service of one name, so the old rule is deleted before the new backend service exists"
+	s.Known = append(knownOfAll(),
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindBackend), Reason: oneName},
+		laws.Known{Law: laws.Settles, Refused: refusedSteps(plan.Delete, KindBackend), Reason: oneName},
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Reason: oneName},
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindInternalRule), Reason: oneName},
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindExternalRule), Reason: oneName},
+	)
+	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 10})
+}
+
+// knownOfAll lists the violations of all kinds of load balancers.
+func knownOfAll() []laws.Known {
+	const again = "the loop, which is not part of the runs, does not repeat a refused replacement for an hour"
+	const moved = "the firewall admits clients to a new address only after the rule has it"
+	out := []laws.Known{
+		{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), Reason: moved},
+		{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindBackend), Reason: "a backend service changes its protocol while no rule refers to it"},
+		{Law: laws.Settles, Refused: refusedSteps(plan.Update, KindBackend), Reason: again},
+		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindFirewall), Reason: "a neighbour replaces the nodes of the shared instance group"},
+	}
+	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
+		out = append(out,
+			laws.Known{Law: laws.Settles, Refused: refusedSteps(plan.Create, rule), Reason: again},
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Reason: "a create without an answer is not undone, since it may have been performed"})
+	}
+	return out
+}
+
+func refusedSteps(a plan.Action, kind stack.Kind) []laws.Match {
+	return []laws.Match{{Action: a, Kind: kind}}
+}
+
+func internalType() map[string]string { return map[string]string{typeKey.Name: "Internal"} }
+
+func lawsService(class string, annotations map[string]string, changes ...func(*corev1.ServiceSpec)) *corev1.Service {
+	svc := props.Service("web", annotations, changes...).Service
+	svc.Spec.LoadBalancerClass = nil
+	if class != "" {
+		svc.Spec.LoadBalancerClass = &class
+	}
+	return svc
+}
+
+func otherPorts(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[1].Port = 8080, 8443 }
+func onePort(s *corev1.ServiceSpec)    { s.Ports = s.Ports[:1] }
+func mixedPorts(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
+
+func someClients(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }
+
+func useIP(ip string) func(*corev1.ServiceSpec) {
+	return func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }
+}
+
+func lawsSubject(t *testing.T, name string, services map[string]*corev1.Service) *laws.Subject {
+	t.Helper()
+	config, problems, err := ReadConfig(strings.NewReader(`[global]
+project-id = proj
+network-name = net
+subnetwork-name = sub
+local-zone = us-central1-a
+multizone = true
+node-tags = gke-c1-node
+[berth]
+cluster-id = 1a2b3c4d5e6f7081
+cluster-uid = 1a2b3c4d5e6f7081
+kube-system-uid = kubesystem-uid1
+`))
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	cloud := Cloud()
+	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep}
+	status := &published{}
+	for _, n := range sortedNames(services) {
+		s.Cases = append(s.Cases, laws.Case{Name: n, Build: (&lawsCase{t: t, cloud: &cloud, config: config, svc: services[n], known: map[string]input{}, published: status}).build})
+	}
+	return s
+}
+
+// lawsCase builds a Service as the loop does it, with the address that was published before.
+type lawsCase struct {
+	t      *testing.T
+	cloud  *providers.Cloud[Config, *Facts]
+	config Config
+	svc    *corev1.Service
+	known  map[string]input
+	*published
+}
+
+func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) *stack.Stack {
+	key := fmt.Sprint(o, day)
+	in, ok := c.known[key]
+	if !ok {
+		svc := c.svc.DeepCopy()
+		// The last digit of a UID is not in names.
+		svc.Namespace, svc.Name, svc.UID = o.Namespace, o.Name, types.UID(strings.Repeat(o.UID[len(o.UID)-1:], 8)+o.UID[8:])
+		var problems annotations.Problems
+		in, problems = cases.Input(c.cloud, c.config, svc, cases.Around{Cluster: "kubernetes", Nodes: lawsNodes(day)})
+		if problems.Errors() {
+			c.t.Fatal(problems.Strings())
+		}
+		c.known[key] = in
+	}
+	svc := *in.Service
+	svc.Status.LoadBalancer.Ingress = c.published.learn(w, in, have)
+	in.Service = &svc
+	want, problems, err := build(in, lawsFacts(w, in), have)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if problems.Errors() {
+		return nil
+	}
+	return want
+}
+
+func sortedNames(services map[string]*corev1.Service) []string {
+	var out []string
+	for n := range services {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// lawsNodes returns three machines; on the second day another one has replaced the third.
+func lawsNodes(day laws.Day) []corev1.Node {
+	var out []corev1.Node
+	for _, n := range []int{1, 2, 3 + int(day)} {
+		name, ip := fmt.Sprintf("node-%d", n), fmt.Sprintf("10.128.0.1%d", n)
+		out = append(out, corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelTopologyZone: "us-central1-a"}},
+			Spec:       corev1.NodeSpec{ProviderID: "gce://proj/us-central1-a/" + name},
+			Status: corev1.NodeStatus{
+				Addresses:  []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: ip}},
+				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+			},
+		})
+	}
+	return out
+}
+
+// lawsFacts returns what a read would bring: subnets, machines, reserved addresses, and the rules on them.
+func lawsFacts(w *laws.World, in providers.Input[Config]) *Facts {
+	const region = "projects/proj/regions/us-central1/subnetworks/"
+	f := &Facts{
+		Zones: []string{"us-central1-a"}, Network: "projects/proj/global/networks/net", Subnet: region + "sub", Instances: map[string]Instance{},
+		Subnets: []Subnet{
+			{Name: "sub", Path: region + "sub", Network: "projects/proj/global/networks/net", CIDR: "10.128.0.0/20", StackType: "IPV4_IPV6", IPv6Access: SchemeExternal},
+			{Name: "sub6", Path: region + "sub6", Network: "projects/proj/global/networks/net", CIDR: "10.131.0.0/20", StackType: "IPV4_IPV6", IPv6Access: SchemeInternal},
+		},
+		Addresses: []Reserved{
+			{Name: "inside", IP: reservedInternal, IPVersion: VersionIPv4, Type: SchemeInternal, Subnet: region + "sub", Purpose: purposeShared},
+			{Name: "outside", IP: reservedExternal, IPVersion: VersionIPv4, Type: SchemeExternal, Tier: TierPremium},
+		},
+	}
+	for n := range 4 {
+		f.Instances[fmt.Sprintf("node-%d", n+1)] = Instance{Zone: "us-central1-a", Tags: []string{"gke-c1-node"}}
+	}
+	for _, r := range rulesIn(w) {
+		if r.IP == in.Service.Spec.LoadBalancerIP {
+			f.Rules = append(f.Rules, OtherRule{Name: r.Name, Description: r.Description, Scheme: r.Scheme, Network: r.Network, IP: r.IP, Protocol: r.Protocol, Ports: r.Ports})
+		}
+	}
+	return f
+}
+
+// published is what the Services of one world carry in their status.
+type published struct {
+	world *laws.World
+	by    map[stack.Owner][]corev1.LoadBalancerIngress
+}
+
+// learn returns the status of a Service, which is that of its last load balancer that served.
+func (p *published) learn(w *laws.World, in input, have *stack.Stack) []corev1.LoadBalancerIngress {
+	if p.world != w {
+		p.world, p.by = w, map[stack.Owner][]corev1.LoadBalancerIngress{}
+	}
+	if now := addresses(in, have).Ingress; len(now) > 0 {
+		p.by[have.Owner] = now
+	}
+	return p.by[have.Owner]
+}
+
+// specsIn returns the specs of a type of all owners.
+func specsIn[T any](w *laws.World) []T {
+	var out []T
+	for _, o := range w.Owners() {
+		for _, r := range w.Observed(o).Resources {
+			if spec, ok := r.Spec.(T); ok {
+				out = append(out, spec)
+			}
+		}
+	}
+	return out
+}
+
+func rulesIn(w *laws.World) []Rule { return specsIn[Rule](w) }
+
+// giveAddress completes rules, addresses and firewalls with IPs, as the cloud does.
+func giveAddress(w *laws.World, o stack.Owner, r stack.Resource) stack.Resource {
+	switch spec := r.Spec.(type) {
+	case Rule:
+		if held, _, ok := w.Find(KindAddress, spec.Address.ID); ok && spec.IP == "" {
+			a, _ := held.Spec.(Address)
+			spec.IP = a.IP
+		}
+		if spec.IP == "" {
+			spec.IP = newIP(w, o, spec.Scheme, spec.IPVersion)
+		}
+		spec.Address, spec.Wish = stack.Ref{}, false
+		r.Spec = spec
+	case Address:
+		if spec.IP == "" {
+			spec.IP = newIP(w, o, spec.Type, spec.IPVersion)
+		}
+		r.Spec = spec
+	case Firewall:
+		to := spec.Destination
+		if rule, _, ok := w.Find(to.To.Kind, to.ID); ok && to.ID != "" {
+			at, _ := rule.Spec.(Rule)
+			ip := at.IP
+			if at.IPVersion == VersionIPv6 && at.Scheme == SchemeExternal {
+				ip += ExternalRange
+			}
+			r.Spec = spec.At(ip)
+		}
+	}
+	return r
+}
+
+// newIP returns an address that no rule had before.
+func newIP(w *laws.World, o stack.Owner, scheme, version string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(w.NewID(o, stack.Key{Kind: "ip", Name: scheme + version}))) // never fails
+	n := h.Sum32()
+	a, b := n>>8&0xff, n&0xff
+	switch {
+	case version == VersionIPv6 && scheme == SchemeInternal:
+		return fmt.Sprintf("fd20::%x:%x:0:0", a+1, b+1)
+	case version == VersionIPv6:
+		return fmt.Sprintf("2001:db8:%x:%x::", a+1, b+1)
+	case scheme == SchemeInternal:
+		return fmt.Sprintf("10.128.%d.%d", a%8+4, b)
+	}
+	return fmt.Sprintf("198.18.%d.%d", a, b)
+}
+
+// refuseStep refuses what Google Cloud refuses in this state.
+func refuseStep(w *laws.World, s plan.Step) error {
+	switch spec := s.Target.Spec.(type) {
+	case Rule:
+		if s.ID.Action == plan.Create {
+			return refuseRule(w, spec)
+		}
+	case Backend:
+		if s.ID.Action == plan.Update && s.Touches("Protocol") && isReferred(w, s) {
+			return fault.New(fault.Invalid, "a forwarding rule refers to %s", s.ID.Key)
+		}
+	}
+	if s.ID.Action == plan.Delete && isReferred(w, s) {
+		return fault.New(fault.InUse, "%s is in use", s.ID.Key)
+	}
+	return nil
+}
+
+func refuseRule(w *laws.World, rule Rule) error {
+	reserved := rule.IP == reservedExternal || rule.IP == reservedInternal
+	for _, a := range specsIn[Address](w) {
+		reserved = reserved || a.IP == rule.IP
+	}
+	if rule.IP != "" && rule.Scheme == SchemeExternal && !reserved {
+		return fault.New(fault.Invalid, "%s is not reserved", rule.IP)
+	}
+	if rule.IP == reservedInternal && LastOf(rule.Subnet) != "sub" {
+		return fault.New(fault.Invalid, "%s is outside of %s", rule.IP, rule.Subnet)
+	}
+	for _, other := range rulesIn(w) {
+		switch {
+		case other.Name == rule.Name:
+			return fault.New(fault.Exists, "%s exists", rule.Name)
+		case other.IP == rule.IP && other.Scheme == rule.Scheme && other.Protocol == rule.Protocol && other.Ports.hasCommon(rule.Ports):
+			return fault.New(fault.Invalid, "%s is in use by %s", rule.IP, other.Name)
+		}
+	}
+	return nil
+}
+
+// isReferred reports whether a resource refers to the target of the step.
+func isReferred(w *laws.World, s plan.Step) bool {
+	for _, o := range w.Owners() {
+		view := w.Observed(o)
+		for _, r := range view.Resources {
+			if _, door := r.Spec.(Firewall); door {
+				continue
+			}
+			for _, ref := range stack.Refs(r.Spec) {
+				target, _ := view.Get(ref.To)
+				if s.Target.ID != "" && (ref.ID == s.Target.ID || target.ID == s.Target.ID && target.Key.Kind == s.Target.Key.Kind) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
