@@ -77,6 +77,7 @@ func (w *World) create(s plan.Step) plan.Outcome {
 		switch {
 		case at.r.Ownership == stack.Shared:
 			return plan.Done(w.shown(o, at))
+		case w.subject.Beside != nil && w.subject.Beside(at.r, s.Target):
 		case s.Reason != plan.Replaced || s.Pair.Order == plan.DeleteFirst:
 			return plan.Outcome{Err: fault.New(fault.Exists, "%s exists", s.ID.Key)}
 		}
@@ -135,7 +136,7 @@ func (w *World) holder(o stack.Owner, r stack.Resource) *object {
 func (w *World) resolve(o stack.Owner, r stack.Resource) (stack.Resource, bool) {
 	whole := true
 	r.Spec = mapRefs(r.Spec, func(ref stack.Ref) stack.Ref {
-		if ref.To == (stack.Key{}) {
+		if ref.To == (stack.Key{}) || w.byID(o, ref.To.Kind, ref.ID) != nil {
 			return ref
 		}
 		at := w.current(o, ref.To)

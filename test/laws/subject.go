@@ -26,7 +26,10 @@ type Subject struct {
 	// Created completes a new resource with what the cloud chooses, such as an address. Its
 	// ID is set, and may be replaced.
 	Created func(w *World, o stack.Owner, r stack.Resource) stack.Resource
-	// Updated does the same after an update.
+	// Beside reports whether the cloud accepts a new resource beside an existing one with the
+	// same key, such as one of another name. Nil: it does not.
+	Beside func(existing, r stack.Resource) bool
+	// Updated does the same as Created after an update.
 	Updated func(w *World, o stack.Owner, r stack.Resource) stack.Resource
 	// Refuses returns an error for a step that the cloud cannot perform in this state, such
 	// as a name that is taken.

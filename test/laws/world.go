@@ -124,6 +124,14 @@ func (w *World) target(o stack.Owner, r stack.Resource) *object {
 	if at := w.byID(o, r.Key.Kind, r.ID); at != nil || r.ID != "" && !w.subject.Rules.Kinds[r.Key.Kind].Within.Inherent {
 		return at
 	}
+	if parent := w.current(o, r.In); parent != nil && w.subject.Rules.Kinds[r.Key.Kind].Within.Inherent {
+		for _, at := range w.objects { // the part of a new parent may not exist yet, and that of the old one does
+			if at.r.Key == r.Key && at.parent == parent.number {
+				return at
+			}
+		}
+		return nil
+	}
 	return w.current(o, r.Key)
 }
 

@@ -43,6 +43,7 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if b.problems.Errors() {
 		return nil, b.problems, nil
 	}
+	b.followFound()
 	b.keepRules()
 	b.countRules()
 	b.tellServers()

@@ -141,6 +141,38 @@ func (b *builder) followOld(name string, old stack.Resource) {
 	b.put(KindTargets, LeavingMark+name, stack.Key{Kind: KindTargetGroup, Name: LeavingMark + name}, spec)
 }
 
+// followFound wants today's backends in found load balancers that the Service is about to leave,
+// such as one of another kind: they serve until AWS has accepted what replaces them.
+func (b *builder) followFound() {
+	machines := runningNodes(b.in, b.facts)
+	if len(machines) == 0 || b.have == nil {
+		return
+	}
+	for _, r := range b.have.Of(KindClassicInst) {
+		_, kept := b.out.Get(r.In)
+		if _, found := b.found(r.In); found && !kept && r.Proof != stack.None {
+			b.put(KindClassicInst, r.Key.Name, r.In, ClassicInstances{Instances: machines})
+		}
+	}
+	for _, r := range b.have.Of(KindTargets) {
+		_, wanted := b.out.Get(r.Key)
+		_, follows := b.out.Get(stack.Key{Kind: KindTargets, Name: LeavingMark + r.Key.Name})
+		if spec, _ := r.Spec.(Targets); !wanted && !follows && r.Proof != stack.None && b.serving(r.In) {
+			spec.Own, spec.Targets = sharesTargets(b.in), targetsOn(b.in, b.facts, b.have, r, machines)
+			b.put(KindTargets, r.Key.Name, r.In, spec)
+		}
+	}
+}
+
+// serving reports whether a found listener of the Service sends to a target group.
+func (b *builder) serving(group stack.Key) bool {
+	found, _ := b.have.Get(group)
+	return slices.ContainsFunc(b.have.Of(KindListener), func(r stack.Resource) bool {
+		l, _ := r.Spec.(Listener)
+		return r.Proof != stack.None && (l.TargetGroup.To == group || slices.ContainsFunc(l.Shares, func(w Weighted) bool { return w.Group != "" && w.Group == found.ID }))
+	})
+}
+
 // machines returns the instances that a target group gets which a port is about to leave: those
 // of the wanted group, unless that one has pods.
 func (b *builder) machines(name string, next []Target) (ids []string) {
@@ -175,7 +207,8 @@ func (b *builder) keepRules() {
 	}
 	for _, r := range b.have.Of(KindNodeRule) {
 		rule, _ := r.Spec.(NodeRule)
-		if r.Proof != stack.None && rule.Permission.Source.IsZero() && slices.ContainsFunc(ports, func(port int32) bool { return admits(r, port) }) {
+		_, shared := b.out.Get(rule.Source.To) // the group that the load balancer still sends from
+		if r.Proof != stack.None && (rule.Source.IsZero() || shared && rule.Source.To.Kind == KindSharedGroup) && slices.ContainsFunc(ports, func(port int32) bool { return admits(r, port) }) {
 			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: r.Ownership, Spec: rule})
 		}
 	}

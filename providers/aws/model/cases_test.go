@@ -35,9 +35,15 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// leaves tells whether a listener is about to leave a target group, or its port to another
-// one.
+// leaves reports whether a listener is about to leave a target group, or its port to another
+// one, or the Service a load balancer.
 func leaves(want *stack.Stack) bool {
+	if slices.ContainsFunc(want.Resources, func(r stack.Resource) bool {
+		_, kept := want.Get(r.In)
+		return !kept && (r.Key.Kind == KindTargets || r.Key.Kind == KindClassicInst)
+	}) {
+		return true
+	}
 	waits := slices.ContainsFunc(want.Of(KindClassicPort), func(r stack.Resource) bool {
 		l, _ := r.Spec.(ClassicPort)
 		return l.Waits
