@@ -193,3 +193,35 @@ func TestProtectionSwitchedOffDuringDeletion(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupOfVanishedBalancer verifies that a release deletes target groups that still name a
+// load balancer which does not exist any more.
+func TestGroupOfVanishedBalancer(t *testing.T) {
+	credentials(t)
+	for _, kind := range []string{"nlb", "nlb-lbc"} {
+		t.Run(kind, func(t *testing.T) {
+			inWorld(t, func(w *groupWorld) {
+				before, svc := w.state(), servicesToDelete()[kind].DeepCopy()
+				w.good(svc)
+				w.live = nil
+				if _, err := w.s.Control().Faults.Add(sim.Fault{Operation: "DescribeTargetGroups", Kind: sim.FaultStale, BehindWrites: 1}); err != nil {
+					w.Fatal(err)
+				}
+				api := elasticloadbalancingv2.NewFromConfig(w.s.running.Config)
+				lbs, err := api.DescribeLoadBalancers(w.Context(), &elasticloadbalancingv2.DescribeLoadBalancersInput{})
+				if err != nil {
+					w.Fatal(err)
+				}
+				if _, err := api.DeleteLoadBalancer(w.Context(), &elasticloadbalancingv2.DeleteLoadBalancerInput{LoadBalancerArn: lbs.LoadBalancers[0].LoadBalancerArn}); err != nil {
+					w.Fatal(err)
+				}
+				w.restart()
+				w.run(svc, true)
+				w.s.Control().Faults.Clear()
+				if diff := cmp.Diff(before, w.state()); diff != "" {
+					w.Errorf("something is left (-before +after):\n%s", diff)
+				}
+			})
+		})
+	}
+}

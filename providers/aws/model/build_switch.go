@@ -157,11 +157,21 @@ func (b *builder) followFound() {
 	for _, r := range b.have.Of(KindTargets) {
 		_, wanted := b.out.Get(r.Key)
 		_, follows := b.out.Get(stack.Key{Kind: KindTargets, Name: LeavingMark + r.Key.Name})
-		if spec, _ := r.Spec.(Targets); !wanted && !follows && r.Proof != stack.None && b.serving(r.In) {
+		if spec, _ := r.Spec.(Targets); !wanted && !follows && r.Proof != stack.None && b.serving(r.In) && !b.wantsGroup(r.In) {
 			spec.Own, spec.Targets = sharesTargets(b.in), targetsOn(b.in, b.facts, b.have, r, machines)
 			b.put(KindTargets, r.Key.Name, r.In, spec)
 		}
 	}
+}
+
+// wantsGroup reports whether a found target group is a wanted one, which has its name.
+func (b *builder) wantsGroup(key stack.Key) bool {
+	found, _ := b.have.Get(key)
+	group, _ := found.Spec.(TargetGroup)
+	return slices.ContainsFunc(b.out.Of(KindTargetGroup), func(r stack.Resource) bool {
+		wanted, _ := r.Spec.(TargetGroup)
+		return wanted.Name == group.Name
+	})
 }
 
 // serving reports whether a found listener of the Service sends to a target group.

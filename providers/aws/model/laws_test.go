@@ -136,7 +136,7 @@ func lawsFacts(of *Facts) *Facts {
 	return &f
 }
 
-// withoutAsides returns a resource without what is wanted alone and never found.
+// withoutAsides returns a resource without the fields that only desired stacks have.
 func withoutAsides(r stack.Resource) stack.Resource {
 	switch spec := r.Spec.(type) {
 	case Listener:

@@ -41,6 +41,7 @@ type read struct {
 	classicLBs      map[string]elbtypes.LoadBalancerDescription // by name
 	networkLBs      map[string]elbv2types.LoadBalancer          // by name
 	stackLBs        map[string]string                           // names of load balancers of kind LBC, by their Service
+	listed          map[string]bool                             // ARNs of all load balancers but Classic ones; nil: not all were listed
 	groupLBs        map[string]elbv2types.LoadBalancer          // of groups of Services, by the group, and of others, by name
 	given           map[string]model.Given                      // load balancers that Services name, by name
 	attached        map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group

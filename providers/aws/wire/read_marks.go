@@ -17,7 +17,7 @@ import (
 // marks lists all load balancers, free target groups and security groups with
 // the cluster's tag, and reads the tags of those that may be orphans.
 func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
-	r, m := newRead(ctx, s, nil), &marks{}
+	r, m := newRead(ctx, s, nil), &marks{listed: map[string]bool{}}
 	for _, list := range []struct {
 		family family
 		run    func(*read, *marks, *sweep) error
@@ -75,6 +75,7 @@ func (r *read) markedNetwork(m *marks, w *sweep) error {
 	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
 	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
 		for _, lb := range o.LoadBalancers {
+			m.listed[arnOf(lb)] = true
 			if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
 				found = append(found, markedBalancer{name: awssdk.ToString(lb.LoadBalancerName), arn: arnOf(lb), groups: lb.SecurityGroups})
 			}
@@ -110,7 +111,7 @@ func (r *read) markedTargets(m *marks, _ *sweep) error {
 				continue
 			}
 			m.groupARNs = append(m.groupARNs, awssdk.ToString(t.TargetGroupArn))
-			if len(t.LoadBalancerArns) == 0 {
+			if len(existingOf(t.LoadBalancerArns, m.listed)) == 0 {
 				free = append(free, awssdk.ToString(t.TargetGroupArn))
 			}
 		}

@@ -32,7 +32,11 @@ func (r *read) listNetwork() error {
 	if len(names) == 1 && len(stacks) == 0 {
 		in = &elbv2.DescribeLoadBalancersInput{Names: names}
 	}
+	listed := map[string]bool{}
 	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+		for _, lb := range o.LoadBalancers {
+			listed[arnOf(lb)] = true
+		}
 		if len(stacks) > 0 {
 			all = append(all, o.LoadBalancers...)
 		}
@@ -46,6 +50,9 @@ func (r *read) listNetwork() error {
 	})
 	if fault.Is(err, fault.NotFound) {
 		return nil
+	}
+	if err == nil && len(in.Names) == 0 {
+		r.listed = listed
 	}
 	return cmp.Or(err, r.findStacks(all))
 }

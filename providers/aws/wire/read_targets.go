@@ -47,8 +47,20 @@ func (r *read) listTargetGroups() error {
 	return err
 }
 
+// existingOf returns the load balancers that a complete list has; all of them if there is no such
+// list, which is nil. A target group may name one that has been deleted: it counts as on none.
+func existingOf(arns []string, listed map[string]bool) []string {
+	if listed == nil {
+		return arns
+	}
+	return slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return !listed[arn] })
+}
+
 // attach keeps, of all target groups in use, those on load balancers of groups.
 func (r *read) attach() {
+	for i := range r.targetGroups {
+		r.targetGroups[i].LoadBalancerArns = existingOf(r.targetGroups[i].LoadBalancerArns, r.listed)
+	}
 	r.attached = map[string][]elbv2types.TargetGroup{}
 	shared := map[string]bool{}
 	for _, lb := range r.groupLBs {
