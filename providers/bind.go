@@ -59,6 +59,7 @@ type Bound struct {
 	Becomes        func(Request, *stack.Stack) Reach  // nil: what is wanted reaches as far as what is asked for
 	Select         func(Request) nodeports.Filter
 	OwnedScope     func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
+	ProvenByNodes  bool                                     // as of the Cloud
 	OnDelete       []string                                 // as of the Cloud
 	BeforeDelete   func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource
 	Scope          func(Request) (Scope, error)
@@ -105,19 +106,20 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		becomes = func(r Request, want *stack.Stack) Reach { return cloud.Becomes(input(r), want) }
 	}
 	return Bound{
-		Refers:       refersOf(cloud, input),
-		Name:         cloud.Name,
-		Capabilities: cloud.Capabilities,
-		Annotations:  cloud.Annotations,
-		Rules:        cloud.Rules,
-		Flows:        cloud.Flows,
-		Choose:       chooseUnder(cloud, config),
-		Reach:        func(r Request) Reach { return cloud.Reach(input(r)) },
-		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
-		OwnedScope:   ownedScopeOf(cloud, identity),
-		OnDelete:     cloud.OnDelete,
-		BeforeDelete: beforeDeleteOf(cloud, identity),
-		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+		Refers:        refersOf(cloud, input),
+		Name:          cloud.Name,
+		Capabilities:  cloud.Capabilities,
+		Annotations:   cloud.Annotations,
+		Rules:         cloud.Rules,
+		Flows:         cloud.Flows,
+		Choose:        chooseUnder(cloud, config),
+		Reach:         func(r Request) Reach { return cloud.Reach(input(r)) },
+		Select:        func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
+		OwnedScope:    ownedScopeOf(cloud, identity),
+		ProvenByNodes: cloud.ProvenByNodes,
+		OnDelete:      cloud.OnDelete,
+		BeforeDelete:  beforeDeleteOf(cloud, identity),
+		Scope:         func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)

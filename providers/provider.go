@@ -241,6 +241,9 @@ type Cloud[C, F any] struct {
 	// OwnedScope says where anything that the Service may own can be found, of every
 	// kind, from its identity alone.
 	OwnedScope func(Identity[C]) Scope
+	// ProvenByNodes says that the nodes behind a resource are part of its proof, so that the
+	// scope of a release has all nodes of the cluster.
+	ProvenByNodes bool
 	// OnDelete are the keys of annotations by which users put something of a Service
 	// where its identity does not lead, such as into a group of their own. OwnedScope is
 	// told their values as they are, unchecked.

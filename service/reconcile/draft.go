@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
@@ -116,7 +118,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 		}
 		d.remembered(snap)
 		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
-	} else if err := r.read(ctx, d, r.cloud.OwnedScope(d.Owner, d.Job.Service)); err != nil {
+	} else if err := r.read(ctx, d, r.ownedScope(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}
 	d.Want = &stack.Stack{Owner: d.Owner}
@@ -124,6 +126,16 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 		d.Want.Resources = before(d.Owner, d.Job.Service, d.Have)
 	}
 	return r.compare(d)
+}
+
+// ownedScope returns where anything that a Service may own can be found, with the nodes that
+// prove it where the cloud needs them.
+func (r *Reconciler) ownedScope(o stack.Owner, svc *corev1.Service) providers.Scope {
+	scope := r.cloud.OwnedScope(o, svc)
+	if r.cloud.ProvenByNodes {
+		scope.Nodes = r.nodes.Select(nodeports.Filter{Everyone: true})
+	}
+	return scope
 }
 
 // sharesCalls tells whether something of what is known is shared, and written by one call for

@@ -256,7 +256,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 
 // readLeft reads what is left of a Service after a run that released it.
 func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Report) providers.Read {
-	scope := r.cloud.OwnedScope(d.Owner, d.Job.Service)
+	scope := r.ownedScope(d.Owner, d.Job.Service)
 	if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, report) {
 		scope.Only = ownKinds(d, report)
 	}
@@ -292,7 +292,7 @@ func ownKinds(d *Draft, report engine.Report) []stack.Kind {
 // Exists asks the cloud whether anything is left that is proven to be the Service's.
 func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, error) {
 	o := OwnerOf(svc)
-	found := r.reader.Read(ctx, r.cloud.OwnedScope(o, svc))
+	found := r.reader.Read(ctx, r.ownedScope(o, svc))
 	if found.Err != nil {
 		return false, found.Err
 	}

@@ -18,6 +18,9 @@ const (
 	FaultError FaultKind = "error"
 	// FaultLatency delays the call, which then runs as usual.
 	FaultLatency FaultKind = "latency"
+	// FaultLate runs the call after the delay, whether its caller still waits or not, as a
+	// write does that stands in the queue of a slow API.
+	FaultLate FaultKind = "late"
 	// FaultCutBefore closes the connection without an answer; nothing is done.
 	FaultCutBefore FaultKind = "cut-before"
 	// FaultCutAfter runs the call and closes the connection instead of answering.
@@ -99,7 +102,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 }
 
 func (f Fault) check() error {
-	kinds := []FaultKind{FaultError, FaultLatency, FaultCutBefore, FaultCutAfter, FaultStale}
+	kinds := []FaultKind{FaultError, FaultLatency, FaultLate, FaultCutBefore, FaultCutAfter, FaultStale}
 	if !slices.Contains(kinds, f.Kind) {
 		return fmt.Errorf("fault kind %q: want one of %v", f.Kind, kinds)
 	}
@@ -215,7 +218,11 @@ func (f *Faults) Meet(ctx context.Context, service, operation string, write bool
 	var d Disturbance
 	for _, fault := range f.Take(service, operation, write) {
 		d.Kinds = append(d.Kinds, fault.Kind)
-		Delay(ctx, fault.Latency)
+		waits := ctx
+		if fault.Kind == FaultLate {
+			waits = context.WithoutCancel(ctx)
+		}
+		Delay(waits, fault.Latency)
 		switch fault.Kind {
 		case FaultError:
 			d.Errors = append(d.Errors, fault)
@@ -225,7 +232,7 @@ func (f *Faults) Meet(ctx context.Context, service, operation string, write bool
 			d.Cut = true
 		case FaultStale:
 			d.Stale = &fault
-		case FaultLatency:
+		case FaultLatency, FaultLate:
 		}
 	}
 	return d

@@ -15,6 +15,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Reach:          Reach,
 		Select:         SelectNodes,
 		OwnedScope:     OwnedScope,
+		ProvenByNodes:  true,
 		OnDelete:       OnDelete(),
 		Scope:          Scope,
 		ScopeForCreate: ScopeForCreate,

@@ -24,6 +24,7 @@ type view struct {
 	balancers  []loadbalancers.LoadBalancer
 	listeners  []listeners.Listener
 	pools      []pools.Pool
+	byBalancer map[string][]pools.Pool
 	monitors   []monitors.Monitor
 	floating   []floatingips.FloatingIP
 	groups     []groups.SecGroup
@@ -99,6 +100,7 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	if err := cmp.Or(noListeners, noPools, noMonitors); err != nil {
 		return err
 	}
+	v.indexPools()
 	s.readMembers(ctx, v, wanted)
 	return nil
 }

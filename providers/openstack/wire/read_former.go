@@ -5,30 +5,10 @@ import (
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
 
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
-
-// behind tells whether nodes of this cluster are behind a load balancer. It tells clusters
-// of one name apart.
-func (f *finder) behind(lb *loadbalancers.LoadBalancer) bool {
-	isNode := func(m pools.Member) bool {
-		for node := range f.scope.Nodes.All() {
-			if m.Name == node.Name || strings.HasPrefix(m.Name, model.SerialPrefix+node.Name+"_") {
-				return true
-			}
-		}
-		return false
-	}
-	for _, p := range f.view.pools {
-		if len(p.Loadbalancers) > 0 && p.Loadbalancers[0].ID == lb.ID && slices.ContainsFunc(f.view.members[p.ID], isNode) {
-			return true
-		}
-	}
-	return false
-}
 
 // former finds what the Service has left on other load balancers than the one it uses
 // now: its own one, if it has moved to one of others, and its part of those of others.
@@ -42,16 +22,13 @@ func (f *finder) former(now *loadbalancers.LoadBalancer, names []string) {
 		key := stack.Key{Kind: model.KindBalancer, Name: "former/" + lb.ID}
 		alone, tagged := len(model.OtherTags(lb.Tags, f.name)) == 0, slices.Contains(lb.Tags, f.name)
 		switch {
-		case slices.Contains(names, lb.Name) && lb.Name == now.Name: // two of one name: somebody else decides
+		case slices.Contains(names, lb.Name) && lb.Name == now.Name: // see candidates
 		case alone && (slices.Contains(names, lb.Name) || tagged && strings.HasPrefix(lb.Name, model.OwnPrefix)):
 			f.out.Put(stack.Resource{Key: key, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)})
 			for _, ip := range f.view.floating {
 				if ip.PortID == lb.VipPortID && strings.Contains(ip.Description, model.FloatingMark) {
-					r := f.made(ip, false, true)
+					r := f.made(ip, false, stack.RefTo(key))
 					r.Key.Name, r.Slot = key.Name, ""
-					spec, _ := r.Spec.(model.FloatingIP)
-					spec.Balancer = stack.RefTo(key)
-					r.Spec = spec
 					f.out.Put(r)
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -30,16 +29,22 @@ type finder struct {
 // find fills the stack. Its error is a fault.
 func (f *finder) find() error {
 	s := f.sought()
-	lb, err := f.balancer(s.names, s.id)
+	own, err := f.candidates(s.names, s.id)
 	if err != nil {
 		return err
 	}
+	lb := own.kept
+	if own.foreign {
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Spec: f.spec(lb)})
+		return nil
+	}
 	if lb != nil {
+		f.balancer(lb, s.names)
 		if err := f.below(lb); err != nil {
 			return err
 		}
 	}
-	f.floating(lb, s.description, s.kept)
+	f.floating(own, s.description, s.kept)
 	if f.served {
 		f.former(lb, s.names)
 	}
@@ -76,42 +81,6 @@ func (f *finder) sought() (s sought) {
 		f.name = s.names[0]
 	}
 	return s
-}
-
-// balancer finds the load balancer: the one of the id if there is one, else that of
-// the Service's own name. Two of one name are no one's until one is named by its id.
-func (f *finder) balancer(names []string, id string) (*loadbalancers.LoadBalancer, error) {
-	var found []*loadbalancers.LoadBalancer
-	for i, lb := range f.view.balancers {
-		if lb.ID == id {
-			found = []*loadbalancers.LoadBalancer{&f.view.balancers[i]}
-			break
-		}
-		if slices.Contains(names, lb.Name) && lb.ProvisioningStatus != deleted {
-			found = append(found, &f.view.balancers[i])
-		}
-	}
-	if len(found) > 1 { // one that goes already leaves its name to the other
-		found = slices.DeleteFunc(found, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
-	}
-	switch {
-	case len(found) == 0:
-		return nil, nil
-	case len(found) > 1:
-		return nil, fault.New(fault.Invalid, "%d load balancers are named %q, and nothing says which is this Service's; delete all but one, or name it by its id in the annotation loadbalancer.openstack.org/load-balancer-id", len(found), found[0].Name)
-	}
-	lb := found[0]
-	f.session.notePort(lb.ID, lb.VipPortID)
-	f.claim(lb, names)
-	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)}
-	if !f.own {
-		r.Ownership, r.Proof = stack.External, stack.None
-		if slices.Contains(lb.Tags, f.name) {
-			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindShare}, ID: lb.ID, Proof: stack.Tag, Spec: model.Share{Balancer: lb.ID, Tag: f.name}})
-		}
-	}
-	f.out.Put(r)
-	return lb, nil
 }
 
 func (f *finder) spec(lb *loadbalancers.LoadBalancer) model.Balancer {
@@ -258,18 +227,25 @@ func (f *finder) pool(p pools.Pool, key string) error {
 // one that was made for the Service and is bound to nothing, as after a lost answer. One
 // that is kept is not the Service's any more once it is unbound. That of a load balancer
 // which others use as well stays with it.
-func (f *finder) floating(lb *loadbalancers.LoadBalancer, description string, kept bool) {
+func (f *finder) floating(own candidates, description string, kept bool) {
 	var taken bool
+	put := func(r stack.Resource) {
+		if taken {
+			r.Key.Name, r.Slot = another+r.ID, ""
+		}
+		taken = true
+		f.out.Put(r)
+	}
 	for _, ip := range f.view.floating {
-		if lb == nil || ip.PortID == "" || ip.PortID != lb.VipPortID {
+		if lb := own.kept; lb == nil || ip.PortID == "" || ip.PortID != lb.VipPortID {
 			continue
 		}
 		taken = true
 		r := stack.Resource{Key: stack.Key{Kind: model.KindBinding}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Derived, Spec: model.Binding{
-			FloatingIP: ip.ID, Address: ip.FloatingIP, Balancer: boundTo(true),
+			FloatingIP: ip.ID, Address: ip.FloatingIP, Balancer: stack.RefTo(stack.Key{Kind: model.KindBalancer}),
 		}}
 		if f.own && strings.Contains(ip.Description, model.FloatingMark) {
-			r = f.made(ip, kept, true)
+			r = f.made(ip, kept, stack.RefTo(stack.Key{Kind: model.KindBalancer}))
 		}
 		if !f.own {
 			r.Ownership, r.Proof = stack.External, stack.None
@@ -277,28 +253,23 @@ func (f *finder) floating(lb *loadbalancers.LoadBalancer, description string, ke
 		f.out.Put(r)
 	}
 	for _, ip := range f.view.floating {
-		if description == "" || !strings.Contains(ip.Description, description) || ip.PortID != "" || kept {
+		if description == "" || !strings.Contains(ip.Description, description) {
 			continue
 		}
-		r := f.made(ip, kept, false)
-		if taken {
-			r.Key.Name, r.Slot = "another/"+ip.ID, ""
+		if ip.PortID == "" && !kept {
+			put(f.made(ip, kept, stack.Ref{}))
 		}
-		taken = true
-		f.out.Put(r)
+		for _, lb := range own.duplicates {
+			if ip.PortID != "" && ip.PortID == lb.VipPortID {
+				put(f.made(ip, kept, stack.RefTo(duplicateKey(lb))))
+			}
+		}
 	}
 }
 
 // made is a floating IP that was made for a Service.
-func (f *finder) made(ip floatingips.FloatingIP, kept, bound bool) stack.Resource {
+func (f *finder) made(ip floatingips.FloatingIP, kept bool, to stack.Ref) stack.Resource {
 	return stack.Resource{Key: stack.Key{Kind: model.KindFloatingIP}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Description, Spec: model.FloatingIP{
-		Network: ip.FloatingNetworkID, Address: ip.FloatingIP, Description: ip.Description, Keep: kept, Balancer: boundTo(bound),
+		Network: ip.FloatingNetworkID, Address: ip.FloatingIP, Description: ip.Description, Keep: kept, Balancer: to,
 	}}
-}
-
-func boundTo(bound bool) stack.Ref {
-	if !bound {
-		return stack.Ref{}
-	}
-	return stack.RefTo(stack.Key{Kind: model.KindBalancer})
 }

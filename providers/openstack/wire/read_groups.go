@@ -124,7 +124,7 @@ func (f *finder) groups(name string) {
 		if g.Name != name {
 			continue
 		}
-		suffix := "another/" + g.ID
+		suffix := another + g.ID
 		if first {
 			first, suffix = false, ""
 		}

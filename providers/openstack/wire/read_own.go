@@ -1,0 +1,165 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
+	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// candidates are the load balancers that a Service may use as its own.
+type candidates struct {
+	kept *loadbalancers.LoadBalancer // nil: there is none
+	// foreign reports that kept has the Service's name and belongs to another cluster.
+	foreign bool
+	// duplicates are further ones of the Service, by creations that took effect late.
+	duplicates []*loadbalancers.LoadBalancer
+}
+
+// another begins the key of what a Service has once too often.
+const another = "another/"
+
+func duplicateKey(lb *loadbalancers.LoadBalancer) stack.Key {
+	return stack.Key{Kind: model.KindBalancer, Name: another + lb.ID}
+}
+
+// candidates finds the Service's load balancers: the one of the id if there is one, else
+// those of the Service's name that are proven to be this cluster's. A creation is not
+// idempotent, and one of a previous process may take effect late: of several that agree in
+// name, tag and description the recorded one is kept, or else the oldest, and the others
+// become duplicates. The error says that several do not agree.
+func (f *finder) candidates(names []string, id string) (c candidates, err error) {
+	var named, foreign []*loadbalancers.LoadBalancer
+	for i := range f.view.balancers {
+		lb := &f.view.balancers[i]
+		switch {
+		case lb.ID == id:
+			c.kept = lb
+		case !slices.Contains(names, lb.Name) || lb.ProvisioningStatus == deleted:
+		default:
+			proven, err := f.proven(lb)
+			if err != nil {
+				return c, err
+			}
+			if proven {
+				named = append(named, lb)
+			} else {
+				foreign = append(foreign, lb)
+			}
+		}
+	}
+	if len(named) > 1 { // one that is being deleted leaves its name to the others
+		named = slices.DeleteFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
+	}
+	slices.SortFunc(named, older)
+	switch {
+	case c.kept == nil && len(named) > 0:
+		c.kept, named = named[0], named[1:]
+		if i := slices.IndexFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return !agree(c.kept, lb) }); i >= 0 {
+			return c, fault.New(fault.Invalid, "load balancers %s and %s are both named %q, and differ in description or tags, so that nothing shows which is this Service's; delete one, or name one by its id in the annotation %s",
+				c.kept.ID, named[i].ID, c.kept.Name, model.IDKey())
+		}
+	case c.kept == nil && len(foreign) > 0:
+		c.kept, c.foreign = foreign[0], true
+		return c, nil
+	case c.kept == nil || !slices.Contains(names, c.kept.Name):
+		return c, nil // see former
+	}
+	for _, lb := range named {
+		if agree(c.kept, lb) && f.disposable(lb) {
+			c.duplicates = append(c.duplicates, lb)
+			f.out.Put(stack.Resource{Key: duplicateKey(lb), ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)})
+		}
+	}
+	return c, nil
+}
+
+// older orders load balancers by the time of their creation, those in ERROR last.
+func older(a, b *loadbalancers.LoadBalancer) int {
+	broken := func(lb *loadbalancers.LoadBalancer) int {
+		if lb.ProvisioningStatus == failed {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(broken(a)-broken(b), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+}
+
+// agree reports whether two load balancers were created for the same Service, and no other
+// Service uses them.
+func agree(a, b *loadbalancers.LoadBalancer) bool {
+	own := func(lb *loadbalancers.LoadBalancer) bool { return len(model.OtherTags(lb.Tags, lb.Name)) == 0 }
+	return a.Name == b.Name && a.Description == b.Description && slices.Contains(a.Tags, a.Name) == slices.Contains(b.Tags, b.Name) && own(b)
+}
+
+// proven reports whether a load balancer of the Service's name is this cluster's, since
+// clusters of one name may share a project: it has no members, or one of them is a node of
+// this cluster. A name that has the Service's UID is proof enough.
+func (f *finder) proven(lb *loadbalancers.LoadBalancer) (bool, error) {
+	if f.scope.Depth == providers.Shallow || lb.Name == model.LegacyName(f.scope.Owner) {
+		return true, nil
+	}
+	empty := true
+	for _, p := range f.view.poolsOf(lb) {
+		if err := f.view.missing[p.ID]; err != nil {
+			return false, err
+		}
+		empty = empty && len(f.view.members[p.ID]) == 0
+	}
+	return empty || f.behind(lb), nil
+}
+
+// disposable reports whether a duplicate may be deleted: it has nodes of this cluster
+// behind it, or nothing listens on it.
+func (f *finder) disposable(lb *loadbalancers.LoadBalancer) bool {
+	return f.behind(lb) || len(lb.Listeners) == 0 && len(f.view.poolsOf(lb)) == 0
+}
+
+// behind reports whether nodes of this cluster are behind a load balancer. It tells clusters
+// of one name apart.
+func (f *finder) behind(lb *loadbalancers.LoadBalancer) bool {
+	isNode := func(m pools.Member) bool {
+		for node := range f.scope.Nodes.All() {
+			if m.Name == node.Name || strings.HasPrefix(m.Name, model.SerialPrefix+node.Name+"_") {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(f.view.poolsOf(lb), func(p pools.Pool) bool { return slices.ContainsFunc(f.view.members[p.ID], isNode) })
+}
+
+// poolsOf returns the pools of a load balancer.
+func (v *view) poolsOf(lb *loadbalancers.LoadBalancer) []pools.Pool { return v.byBalancer[lb.ID] }
+
+// indexPools fills byBalancer.
+func (v *view) indexPools() {
+	v.byBalancer = map[string][]pools.Pool{}
+	for _, p := range v.pools {
+		if len(p.Loadbalancers) > 0 {
+			id := p.Loadbalancers[0].ID
+			v.byBalancer[id] = append(v.byBalancer[id], p)
+		}
+	}
+}
+
+// balancer puts the Service's load balancer into the stack.
+func (f *finder) balancer(lb *loadbalancers.LoadBalancer, names []string) {
+	f.session.notePort(lb.ID, lb.VipPortID)
+	f.claim(lb, names)
+	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)}
+	if !f.own {
+		r.Ownership, r.Proof = stack.External, stack.None
+		if slices.Contains(lb.Tags, f.name) {
+			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindShare}, ID: lb.ID, Proof: stack.Tag, Spec: model.Share{Balancer: lb.ID, Tag: f.name}})
+		}
+	}
+	f.out.Put(r)
+}
