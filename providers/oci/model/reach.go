@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
@@ -71,7 +73,7 @@ func sizeOf(in Input) providers.Size {
 	return size
 }
 
-// KeepServing is what is there, with today's nodes behind it.
+// KeepServing returns what was found, with today's nodes behind it. Pods stay as they are.
 func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
@@ -87,7 +89,8 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// followers are today's nodes as backends like those that are there.
+// followers returns today's nodes as backends like the found ones, which are kept if they
+// are pods: an instance is a node, and an address one if a node has it.
 func followers(in Input, found []Backend) []Backend {
 	like := found[0]
 	var out []Backend
@@ -100,7 +103,10 @@ func followers(in Input, found []Backend) []Backend {
 			out = append(out, next)
 		}
 	}
-	return keepSettings(out, found)
+	isNode := func(f Backend) bool {
+		return f.Target != "" || slices.ContainsFunc(out, func(b Backend) bool { return b.Address == f.Address })
+	}
+	return providers.Follow(found, keepSettings(out, found), isNode)
 }
 
 // MayWant tells whether a Service that cannot be built might want a shared rule: any that

@@ -45,7 +45,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 			continue
 		}
 		if spec, ok := r.Spec.(Members); ok && len(spec.Members) > 0 {
-			spec.Members = followers(in, spec.Members[0])
+			spec.Members = followers(in, spec.Members)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -53,8 +53,9 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// followers are today's nodes as members like one that is there.
-func followers(in Input, like Member) []Member {
+// followers returns today's nodes as members like the found ones.
+func followers(in Input, found []Member) []Member {
+	like := found[0]
 	var out []Member
 	for node := range in.Backends.Nodes.All() {
 		if address, ok := node.Address(family(in)); ok {
@@ -66,7 +67,8 @@ func followers(in Input, like Member) []Member {
 		}
 	}
 	slices.SortFunc(out, compareMembers)
-	return out
+	isNode := func(Member) bool { return true } // Octavia is given nodes alone
+	return providers.Follow(found, out, isNode)
 }
 
 // MayWant tells whether a Service that cannot be built might want a shared entry: no
