@@ -82,7 +82,7 @@ func (b *builder) check() {
 	}
 	b.driver()
 	b.unsupported()
-	b.sameName()
+	b.reportSameName()
 }
 
 // driver refuses what the driver of the configuration cannot do.
@@ -138,17 +138,17 @@ func (b *builder) method() string {
 func (b *builder) found() (Balancer, stack.Resource, bool) {
 	r, ok := b.have.Get(balancerKey())
 	spec, isBalancer := r.Spec.(Balancer)
-	return spec, r, ok && isBalancer && !foreign(r)
+	return spec, r, ok && isBalancer && !isForeign(r)
 }
 
-// foreign reports whether a load balancer has the Service's name and belongs to another
+// isForeign reports whether a load balancer has the Service's name and belongs to another
 // cluster of the same name.
-func foreign(r stack.Resource) bool { return r.Proof == stack.None && r.Ownership == stack.Owned }
+func isForeign(r stack.Resource) bool { return r.Proof == stack.None && r.Ownership == stack.Owned }
 
-// sameName warns of another cluster's load balancer that has the Service's name. Nothing is
+// reportSameName warns of another cluster's load balancer that has the Service's name. Nothing is
 // created beside it.
-func (b *builder) sameName() {
-	if r, ok := b.have.Get(balancerKey()); ok && foreign(r) {
+func (b *builder) reportSameName() {
+	if r, ok := b.have.Get(balancerKey()); ok && isForeign(r) {
 		b.problems.Warn("--cluster-name", b.in.Cluster, "is the name of another cluster as well, whose nodes the load balancer "+r.ID+
 			" of the Service's name sends to; it is left alone", "a name that no other cluster of the project has, or "+r.ID+" in the annotation "+idKey.Name+" to take that load balancer over")
 	}

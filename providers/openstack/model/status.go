@@ -21,7 +21,7 @@ func Outputs() providers.Outputs {
 func Addresses(in Input, have *stack.Stack) status.Result {
 	lb, ok := have.Get(balancerKey())
 	spec, _ := lb.Spec.(Balancer)
-	if !ok || spec.Address == "" || foreign(lb) {
+	if !ok || spec.Address == "" || isForeign(lb) {
 		return status.Result{}
 	}
 	address := ""

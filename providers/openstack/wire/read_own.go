@@ -58,11 +58,11 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 	if len(named) > 1 { // one that is being deleted leaves its name to the others
 		named = slices.DeleteFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
 	}
-	slices.SortFunc(named, older)
+	slices.SortFunc(named, compareAge)
 	switch {
 	case c.kept == nil && len(named) > 0:
 		c.kept, named = named[0], named[1:]
-		if i := slices.IndexFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return !agree(c.kept, lb) }); i >= 0 {
+		if i := slices.IndexFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return !sameService(c.kept, lb) }); i >= 0 {
 			return c, fault.New(fault.Invalid, "load balancers %s and %s are both named %q, and differ in description or tags, so that nothing shows which is this Service's; delete one, or name one by its id in the annotation %s",
 				c.kept.ID, named[i].ID, c.kept.Name, model.IDKey())
 		}
@@ -73,7 +73,7 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 		return c, nil // see former
 	}
 	for _, lb := range named {
-		if agree(c.kept, lb) && f.disposable(lb) {
+		if sameService(c.kept, lb) && f.disposable(lb) {
 			c.duplicates = append(c.duplicates, lb)
 			f.out.Put(stack.Resource{Key: duplicateKey(lb), ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)})
 		}
@@ -81,8 +81,8 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 	return c, nil
 }
 
-// older orders load balancers by the time of their creation, those in ERROR last.
-func older(a, b *loadbalancers.LoadBalancer) int {
+// compareAge orders load balancers by the time of their creation, those in ERROR last.
+func compareAge(a, b *loadbalancers.LoadBalancer) int {
 	broken := func(lb *loadbalancers.LoadBalancer) int {
 		if lb.ProvisioningStatus == failed {
 			return 1
@@ -92,9 +92,9 @@ func older(a, b *loadbalancers.LoadBalancer) int {
 	return cmp.Or(broken(a)-broken(b), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 }
 
-// agree reports whether two load balancers were created for the same Service, and no other
+// sameService reports whether two load balancers were created for the same Service, and no other
 // Service uses them.
-func agree(a, b *loadbalancers.LoadBalancer) bool {
+func sameService(a, b *loadbalancers.LoadBalancer) bool {
 	own := func(lb *loadbalancers.LoadBalancer) bool { return len(model.OtherTags(lb.Tags, lb.Name)) == 0 }
 	return a.Name == b.Name && a.Description == b.Description && slices.Contains(a.Tags, a.Name) == slices.Contains(b.Tags, b.Name) && own(b)
 }
