@@ -106,20 +106,19 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		becomes = func(r Request, want *stack.Stack) Reach { return cloud.Becomes(input(r), want) }
 	}
 	return Bound{
-		Refers:        refersOf(cloud, input),
-		Name:          cloud.Name,
-		Capabilities:  cloud.Capabilities,
-		Annotations:   cloud.Annotations,
-		Rules:         cloud.Rules,
-		Flows:         cloud.Flows,
-		Choose:        chooseUnder(cloud, config),
-		Reach:         func(r Request) Reach { return cloud.Reach(input(r)) },
-		Select:        func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
-		OwnedScope:    ownedScopeOf(cloud, identity),
-		ProvenByNodes: cloud.ProvenByNodes,
-		OnDelete:      cloud.OnDelete,
-		BeforeDelete:  beforeDeleteOf(cloud, identity),
-		Scope:         func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+		Refers:       refersOf(cloud, input),
+		Name:         cloud.Name,
+		Capabilities: cloud.Capabilities,
+		Annotations:  cloud.Annotations,
+		Rules:        cloud.Rules,
+		Flows:        cloud.Flows,
+		Choose:       chooseUnder(cloud, config),
+		Reach:        func(r Request) Reach { return cloud.Reach(input(r)) },
+		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
+		OwnedScope:   ownedScopeOf(cloud, identity),
+		OnDelete:     cloud.OnDelete, ProvenByNodes: cloud.ProvenByNodes,
+		BeforeDelete: beforeDeleteOf(cloud, identity),
+		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			facts, _ := f.(F) // Read below made it; absent facts are the zero value
 			return cloud.Build(input(r), facts, have)
