@@ -16,6 +16,9 @@ import (
 // maxPasses bounds how often all Services are reconciled before a run counts as unsettled.
 const maxPasses = 8
 
+// retried is how many passes a permanent refusal is met in.
+const retried = 2
+
 // run performs one scenario on one world.
 type run struct {
 	subject  *Subject
@@ -102,14 +105,15 @@ func (x *run) perform() {
 // settle reconciles all Services until nothing changes; then it opens the gates and
 // continues. It reports whether that took no more than the bound.
 func (x *run) settle(moves []Move) bool {
-	for range maxPasses {
+	for pass := range maxPasses {
 		before := x.progress()
 		for _, m := range moves {
 			if x.reconcile(m); x.cut() {
 				return true
 			}
 		}
-		if x.progress() == before {
+		// A replacement that is refused is tried and restored again in every pass.
+		if x.progress() == before || pass >= retried && x.refuses() {
 			if x.process.open || !x.gated {
 				return true
 			}
@@ -117,6 +121,11 @@ func (x *run) settle(moves []Move) bool {
 		}
 	}
 	return false
+}
+
+// refuses reports whether a step is refused for as long as the refusals last.
+func (x *run) refuses() bool {
+	return !x.lifted && slices.ContainsFunc(x.scenario.Refuse, func(r Refusal) bool { return !r.Once })
 }
 
 // progress counts what a further pass could depend on.

@@ -75,7 +75,8 @@ type Known struct {
 	Law      Law
 	From, To string // names of cases; empty: any
 	// Refused lists the steps that are refused; empty: none is needed.
-	Refused []Match
+	Refused    []Match
+	Unanswered bool // only where no answer has arrived
 	// Neighbour is a step that another Service's run has performed; zero: none is needed.
 	Neighbour Match
 	Reason    string

@@ -290,6 +290,9 @@ func (s *Subject) isKnown(v Violation) int {
 		if k.Law != v.Law || k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
 			return false
 		}
+		if k.Unanswered && !slices.ContainsFunc(v.Scenario.Refuse, func(r Refusal) bool { return r.How == Lost }) {
+			return false
+		}
 		byNeighbour := func(step plan.Step) bool { return step.ID.Owner != m.Owner && k.Neighbour.matches(step.ID) }
 		if k.Neighbour != (Match{}) && !slices.ContainsFunc(v.Steps, byNeighbour) {
 			return false

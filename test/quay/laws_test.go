@@ -96,7 +96,7 @@ func knownViolations() []laws.Known {
 	shut := laws.Match{Action: plan.Delete, Kind: kindOpening}
 	const neighbours = "an opening has no evidence of a Service, so another one deletes it while a listener that is not desired any more still needs it"
 	return []laws.Known{
-		{Law: laws.NothingLost, Refused: balancer(plan.Create), Reason: "a load balancer that cannot be created again is not restored"},
+		{Law: laws.NothingLost, Refused: balancer(plan.Create), Reason: "the old load balancer is not restored when the new one is refused"},
 		{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: kindOpening}}, Reason: "a load balancer is replaced before the openings of its listeners are created"},
 		{Law: laws.Backends, Refused: balancer(plan.Delete), Reason: "the machines of a load balancer that is to be replaced are not updated before it is deleted"},
 		{Law: laws.WholeDeletion, Neighbour: shut, Reason: neighbours},

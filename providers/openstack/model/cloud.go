@@ -23,6 +23,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		KeepServing:    KeepServing,
 		MayWant:        MayWant,
 		Rules:          Rules(),
+		Flows:          Flows,
 		Status:         Addresses,
 		Outputs:        Outputs(),
 	}

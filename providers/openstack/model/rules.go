@@ -149,6 +149,13 @@ func edges() []diff.Edge {
 				Reason: "a load balancer in ERROR takes no change of what is below it"})
 		}
 	}
+	for _, public := range []stack.Kind{KindFloatingIP, KindBinding} {
+		out = append(out,
+			diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Narrows}, Then: step(plan.Create, public),
+				Reason: "the ranges of an internal load balancer may admit everyone, and are narrowed before it has a public address"},
+			diff.Edge{First: step(plan.Delete, public), Then: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Widens},
+				Reason: "the ranges of a load balancer are widened after it has lost its public address"})
+	}
 	return append(out, diff.Edge{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"})
 }
 

@@ -1,0 +1,119 @@
+package openstack_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers/openstack"
+	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	common "github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// lawCases returns the Services that are changed into each other.
+func lawCases() []props.Case {
+	ranges := func(list ...string) func(*corev1.ServiceSpec) {
+		return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = list }
+	}
+	moved := func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }
+	return append(cases()[:6],
+		props.Service("ranges", nil, ranges("10.0.0.0/8", "192.0.2.0/24")),
+		props.Service("other ranges", nil, ranges("192.0.2.0/25")),
+		props.Service("other ports", nil, moved),
+		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
+		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
+	)
+}
+
+// lawsSubject returns OpenStack as the laws see it, with the configuration added.
+func lawsSubject(t testing.TB, name, config string, list []props.Case) *laws.Subject {
+	cloud := openstack.Cloud()
+	parsed := common.Config(t, model.ReadConfig, "[LoadBalancer]\nsubnet-id = s-1\nfloating-network-id = n-1\n"+config)
+	parsed.Features = model.Features{Tags: true, Ranges: true, Timeouts: true, Flavors: true, Zones: true}
+	facts := &model.Facts{External: "n-1", Externals: map[string]bool{"n-1": true}, NodeSubnets: map[string]string{}, NodePorts: map[string][]model.NodePort{},
+		Subnets: map[string]model.Subnet{"s-1": {ID: "s-1", Network: "n-2", CIDR: netip.MustParsePrefix("10.0.0.0/16")}}}
+	for n := 1; n <= 4; n++ {
+		address := fmt.Sprintf("10.0.0.%d", n)
+		facts.NodeSubnets[address] = "s-1"
+		facts.NodePorts[fmt.Sprintf("server-%d", n)] = []model.NodePort{{ID: fmt.Sprintf("port-%d", n), Address: address, Subnet: "s-1", Secured: true}}
+	}
+	services := laws.Services[model.Config, *model.Facts]{
+		Cloud: &cloud, Config: parsed, Cluster: "kubernetes", Nodes: serversOf,
+		Facts: func(*laws.World, model.Input) *model.Facts { return facts },
+	}
+	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Created: chooseAddress, Known: knownViolations()}
+	for _, c := range list {
+		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
+	}
+	return s
+}
+
+// serversOf returns three nodes; on the second day another one has replaced the third.
+func serversOf(day laws.Day) []corev1.Node {
+	var out []corev1.Node
+	for _, n := range []int{1, 2, 3 + int(day)} {
+		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n)}, Spec: corev1.NodeSpec{ProviderID: fmt.Sprintf("openstack:///server-%d", n)}}
+		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		out = append(out, node)
+	}
+	return out
+}
+
+// chooseAddress gives load balancers and floating IPs the addresses that the cloud chooses.
+func chooseAddress(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(r.ID)) // never fails
+	switch spec := r.Spec.(type) {
+	case model.Balancer:
+		if spec.Address == "" {
+			spec.Address = fmt.Sprintf("10.0.%d.%d", 128+h.Sum32()%64, h.Sum32()>>8%256)
+		}
+		spec.Port = "port-of-" + r.ID
+		r.Spec = spec
+	case model.FloatingIP:
+		if spec.Address == "" {
+			spec.Address = fmt.Sprintf("203.0.113.%d", h.Sum32()%256)
+		}
+		r.Spec = spec
+	}
+	return r
+}
+
+// TestLaws holds the rules against the laws about traffic.
+func TestLaws(t *testing.T) {
+	laws.Check(t, lawsSubject(t, "openstack", "manage-security-groups = true\ncreate-monitor = true\n", lawCases()), laws.Bounds{Moves: 110, Pairs: 6})
+}
+
+// knownViolations lists what the rules do not guarantee today.
+func knownViolations() []laws.Known {
+	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
+	const (
+		whole    = "the rules of a security group are one step that adds and removes, so the old node port is closed while its listener waits"
+		replaced = "the pool of a listener that is replaced is not updated while the replacement is refused"
+		unwanted = "the pool of a listener that is not desired any more is not updated while its deletion waits"
+	)
+	return []laws.Known{
+		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
+		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Reason: whole},
+		{Law: laws.NothingLost, To: "other node port", Reason: whole},
+		{Law: laws.NothingLost, From: "other node port", Reason: whole},
+		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindPool), Reason: whole},
+		{Law: laws.NothingLost, Refused: on(plan.Update, model.KindGroupPorts), Reason: whole},
+		{Law: laws.Backends, Refused: on(plan.Create, model.KindPool), Reason: replaced},
+		{Law: laws.Backends, Refused: on(plan.Delete, model.KindFloatingIP), Reason: "no listener is updated before the public address is deleted, since its ranges may be widened"},
+		{Law: laws.Backends, Refused: on("", model.KindMonitor), Reason: replaced},
+		{Law: laws.Backends, Refused: on("", model.KindListener), Reason: replaced},
+		{Law: laws.Backends, Refused: on(plan.Update, model.KindMembers), Reason: unwanted},
+		{Law: laws.Backends, Refused: on(plan.Update, model.KindPool), Reason: unwanted},
+		{Law: laws.Backends, Refused: on(plan.Update, model.KindRules), Reason: unwanted},
+	}
+}
