@@ -116,7 +116,7 @@ func (t *talk) held(p plan.Plan) {
 			reason = status.EventNotOurs
 		case h.By == plan.BySlot:
 			reason = status.EventSlotTaken
-		case h.By == plan.ByLedger || h.By == plan.ByBusy || h.FollowsOther():
+		case h.By == plan.ByLedger || h.By == plan.ByBusy || h.By == plan.ByIncomplete || h.FollowsOther():
 			continue // settles by itself, or follows from another one
 		}
 		all = append(all, conditions.HeldEvent(reason, h))

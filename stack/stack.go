@@ -157,7 +157,11 @@ type Resource struct {
 type Stack struct {
 	Owner     Owner
 	Resources []Resource
-	index     atomic.Pointer[index] // made when first needed; see find
+	// Incomplete names what a desired stack lacks because the cloud has yet to choose what it
+	// depends on, such as an address. Empty: nothing is missing. While it is set, nothing that
+	// serves today is removed in a switch; see package diff.
+	Incomplete string
+	index      atomic.Pointer[index] // made when first needed; see find
 }
 
 // Get returns the resource with the key, the first one if there are several.
@@ -231,7 +235,7 @@ func (s *Stack) Clone() *Stack {
 	if s == nil {
 		return &Stack{}
 	}
-	return &Stack{Owner: s.Owner, Resources: slices.Clone(s.Resources)}
+	return &Stack{Owner: s.Owner, Resources: slices.Clone(s.Resources), Incomplete: s.Incomplete}
 }
 
 // Sort orders the resources by key, so that equal stacks print the same bytes.

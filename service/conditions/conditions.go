@@ -170,7 +170,7 @@ func heldReason(h plan.Blocked) status.Reason {
 		return status.ReasonSlotTaken
 	case plan.ByFilter:
 		return status.ReasonNoMatchingNodes
-	case plan.ByBusy:
+	case plan.ByBusy, plan.ByIncomplete:
 		return status.ReasonPending
 	case plan.ByFailed:
 		return status.ReasonCloudError

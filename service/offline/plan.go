@@ -214,9 +214,11 @@ func (p *planning) unknown() bool {
 	return found
 }
 
-// sharing tells whether a plan depends on what other Services want.
+// sharing reports whether a plan depends on what other Services want.
 func sharing(p plan.Plan) bool {
-	return p.AnyBlocked(plan.ByLedger) || slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget })
+	forgets := func(s plan.Step) bool { return s.ID.Action == plan.Forget }
+	return p.AnyBlocked(plan.ByLedger) || slices.ContainsFunc(p.Steps, forgets) ||
+		slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return forgets(b.Step) })
 }
 
 func deletesShared(s plan.Step) bool {

@@ -77,9 +77,9 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		r.released(ctx, d, &res)
 		return res
 	}
-	done := res.Report.Clean() && len(d.Plan.Blocked) == 0 && !d.Problems.Errors()
+	done := res.Report.Clean() && d.Plan.Only(plan.ByIncomplete) && !d.Problems.Errors()
 	res.Again = done && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have)
-	res.Clean = done && len(d.Blind) == 0 && !res.Again
+	res.Clean = done && len(d.Plan.Blocked) == 0 && len(d.Blind) == 0 && !res.Again
 	r.fillStatus(d, res.Report.Have, &res)
 	r.remember(d, res)
 	return res
@@ -105,7 +105,7 @@ func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, w
 	if left, blocked := r.refused.wait(d.Asked, d.Plan); blocked && (!waits || left < wait) {
 		return left, true
 	}
-	return wait, waits || d.Plan.AnyBlocked(plan.ByBusy)
+	return wait, waits || d.Plan.AnyBlocked(plan.ByBusy) || d.Plan.AnyBlocked(plan.ByIncomplete)
 }
 
 // fillStatus says what clients may use. After a glimpse what the parts are called is left
@@ -120,7 +120,7 @@ func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 		res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
 	}
 	known := d.Job.Service.Status.LoadBalancer.Ingress
-	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful || len(known) > 0 && res.outlasts() {
+	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful || len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)) {
 		res.Status.Ingress = known
 	}
 }

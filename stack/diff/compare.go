@@ -20,7 +20,7 @@ import (
 func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c := comparison{
 		rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have),
-		fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, blocked: map[plan.StepID]plan.Verdict{},
+		incomplete: incompleteOf(want), fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, blocked: map[plan.StepID]plan.Verdict{},
 	}
 	c.parentsFirst()
 	c.toReplace()
@@ -48,6 +48,7 @@ type comparison struct {
 	ledger     ledger.View
 	owner      stack.Owner
 	want, have resources
+	incomplete string      // what want lacks so far; see [stack.Stack.Incomplete]
 	parents    []stack.Key // the wanted keys, what a resource is In before it
 	steps      []plan.Step
 	// blocked are the steps that may not run, and why.
@@ -88,6 +89,13 @@ func index(s *stack.Stack) resources {
 	}
 	slices.SortFunc(out.keys, stack.Key.Compare)
 	return out
+}
+
+func incompleteOf(want *stack.Stack) string {
+	if want == nil {
+		return ""
+	}
+	return want.Incomplete
 }
 
 func ownerOf(want, have *stack.Stack) stack.Owner {

@@ -13,9 +13,10 @@ import (
 // new one: clients that resolved the old name need the time to ask again.
 const settleTime = 60 * time.Second
 
-// gateSwitch delays the end of a load balancer of another kind, and of all that
-// goes with it, until clients have been told of the new one. What must go before
-// the new one can come, because it is in its place, is not delayed.
+// gateSwitch delays the deletion of a load balancer of another kind, and of everything that
+// belongs to it, until the status has shown the new one for settleTime. Deletions that a
+// creation needs are not delayed. While the desired stack is incomplete they are blocked:
+// the next plan creates the rest of the new one first.
 func (c *comparison) gateSwitch() {
 	if !slices.ContainsFunc(c.steps, c.isSwitch) && !slices.ContainsFunc(c.steps, c.leavesLent) {
 		return
@@ -31,6 +32,9 @@ func (c *comparison) gateSwitch() {
 	for i := range c.steps {
 		s := &c.steps[i]
 		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] && !writes(*s) {
+			if c.incomplete != "" && !c.blocked[s.ID].Blocked {
+				c.block(s.ID, plan.ByIncomplete, "it serves until its replacement is complete: "+c.incomplete)
+			}
 			s.Gate = plan.Gate{After: settleTime, Since: "the status shows the new load balancer"}
 			s.Needs = slices.Concat(s.Needs, ready)
 			if len(complete.Steps) > 0 {

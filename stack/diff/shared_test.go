@@ -87,3 +87,30 @@ func TestSwitchFromShared(t *testing.T) {
 		}
 	}
 }
+
+// TestIncompleteSwitch: while the desired stack lacks a part, every deletion of the switch is
+// blocked, and one that is blocked for another reason keeps it. Creations go on.
+func TestIncompleteSwitch(t *testing.T) {
+	rules := toyRules()
+	lbs := rules.Kinds["lb"]
+	lbs.Single = true
+	rules.Kinds["lb"] = lbs
+	other := owned(key("lb", "old"), stack.Key{}, lb{})
+	part := owned(key("listener", "old"), other.Key, listener{})
+	want := wish(owned(theLB, stack.Key{}, lb{}))
+	if whole := diff.Compare(want, found(other, part), rules, knowing(nil)); len(whole.Blocked) > 0 || len(whole.Steps) < 2 {
+		t.Fatalf("complete: %v, blocked %v", lines(whole), whole.Blocked)
+	}
+	want.Incomplete = "its rules follow"
+	p := diff.Compare(want, found(other, part), rules, knowing(nil))
+	if !p.Only(plan.ByIncomplete) || len(p.Blocked) == 0 || len(p.Steps) != 1 || p.Steps[0].ID.Action != plan.Create {
+		t.Errorf("incomplete: %v, blocked %v", lines(p), p.Blocked)
+	}
+	p = diff.Compare(want, found(shared("old")), rules, ledger.New())
+	if !p.AnyBlocked(plan.ByLedger) || p.AnyBlocked(plan.ByIncomplete) {
+		t.Errorf("with unknown Services: blocked %v", p.Blocked)
+	}
+	if p := diff.Compare(want, found(owned(theLB, stack.Key{}, lb{}), owned(key("listener", "old"), theLB, listener{})), rules, knowing(nil)); len(p.Blocked) > 0 {
+		t.Errorf("without a switch: blocked %v", p.Blocked)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-multierror"
@@ -179,6 +180,27 @@ func TestQuotaMakesRoom(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestQuotaKeepsWhatServes: what a switch removes later makes no room for its replacement,
+// also where nothing waits for the gate.
+func TestQuotaKeepsWhatServes(t *testing.T) {
+	for _, part := range []bool{false, true} {
+		create, remove := step(owner(1), "new"), step(owner(1), "old")
+		create.ID.Action, remove.ID.Action = plan.Create, plan.Delete
+		create.Target.In, remove.Target.In = key("group"), key("group")
+		remove.Reason, remove.Needs, remove.Gate = plan.Unwanted, []plan.StepID{create.ID}, plan.Gate{After: time.Minute, Since: "test", Part: part}
+		apply := func(_ context.Context, b plan.Batch) []plan.Outcome {
+			if b.Steps[0].ID == create.ID {
+				return []plan.Outcome{failed(fault.Quota)}
+			}
+			return []plan.Outcome{{Sent: plan.WasSent}}
+		}
+		r := New(apply, nil, Options{}).Run(t.Context(), planOf(create, remove), nil, nil)
+		if done := r.Results[1].State == Done; done != part {
+			t.Errorf("part of a load balancer that stays: %t, deleted: %t", part, done)
+		}
 	}
 }
 

@@ -149,6 +149,9 @@ func makesRoom(s plan.Step, because, cause *Result) bool {
 	if cause.State != Failed || !fault.Is(cause.Outcome.Err, fault.Quota) {
 		return false
 	}
+	if !s.Gate.IsZero() && !s.Gate.Part {
+		return false // clients still use it
+	}
 	if because == cause && takesAway(s) && cause.Step.ID.Action == plan.Create {
 		in := s.Target.In
 		return in != (stack.Key{}) && in == cause.Step.Target.In

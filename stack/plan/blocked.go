@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // BlockedBy is why a step may not run now. The set is closed: who reads it handles
 // each, and who blocks a step for another reason adds it here.
 type BlockedBy string
@@ -30,6 +32,9 @@ const (
 	ByBusy BlockedBy = "busy"
 	// ByFailed means that the cloud has given up the found resource and changes it no more.
 	ByFailed BlockedBy = "failed"
+	// ByIncomplete means that the step removes what serves until its replacement is complete,
+	// and that part of the replacement is only planned once the cloud has chosen an address.
+	ByIncomplete BlockedBy = "incomplete"
 	// ByFixed means that the field can be changed neither in place nor by a replacement.
 	ByFixed BlockedBy = "fixed"
 	// ByRefused means that the cloud refused the same replacement before, so that it would
@@ -68,6 +73,11 @@ func (b Blocked) InCloud() bool {
 	default:
 		return false
 	}
+}
+
+// Only reports whether every blocked step of the plan is blocked for the reason.
+func (p Plan) Only(why BlockedBy) bool {
+	return !slices.ContainsFunc(p.Blocked, func(b Blocked) bool { return b.By != why })
 }
 
 // FollowsOther tells whether the step is blocked only with another one, which

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -14,43 +16,80 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
+// switchCase is a Service that changes to a load balancer of another kind.
+type switchCase struct {
+	cloud string
+	from  Shape // nil: the plain Service of the cloud
+	then  Shape
+	// late are the writes that follow the deletion of the old load balancer, or that concern
+	// single members, which no other step waits for.
+	late []string
+	// refusals are how the cloud refuses a write; nil: with a bad request alone.
+	refusals []sim.Fault
+}
+
+// azureSwitches are both directions on Azure, with and without ranges of clients, each with
+// two refusals: of the request, and of the right to make it.
+func azureSwitches() map[string]switchCase {
+	const internal, ranges = "service.beta.kubernetes.io/azure-load-balancer-internal", "service.beta.kubernetes.io/azure-allowed-ip-ranges"
+	with := func(ranged bool, then Shape) Shape {
+		return func(svc *corev1.Service) {
+			if then(svc); ranged {
+				key(ranges, "10.0.0.0/8,203.0.113.0/24")(svc)
+			}
+		}
+	}
+	public := func(svc *corev1.Service) { delete(svc.Annotations, internal) }
+	refusals := []sim.Fault{{Status: http.StatusBadRequest}, {Status: http.StatusForbidden, Code: "AuthorizationFailed"}}
+	out := map[string]switchCase{}
+	for name, ranged := range map[string]bool{"": false, " with ranges": true} {
+		out["azure internal instead of public"+name] = switchCase{"azure", with(ranged, public), with(ranged, key(internal, "true")), nil, refusals}
+		out["azure public instead of internal"+name] = switchCase{"azure", with(ranged, key(internal, "true")), with(ranged, public), nil, refusals}
+	}
+	return out
+}
+
 // TestRefusedSwitch: a Service asks for a load balancer of another kind, and the cloud
-// refuses one sort of write for an hour. Either all of the old one is there then, or all
-// that is wanted of the new one.
+// refuses one sort of write for an hour. Afterwards either all of the old load balancer
+// exists, or all of the new one.
 func TestRefusedSwitch(t *testing.T) {
 	const nlb = "service.beta.kubernetes.io/aws-load-balancer-type"
-	for name, c := range map[string]struct {
-		cloud string
-		then  Shape
-		// late are the writes that come when the old load balancer has to be gone, or that
-		// are about single members, which the others do not wait for.
-		late []string
-	}{
-		"aws nlb instead of classic":           {"aws classic", key(nlb, "nlb"), nil},
-		"aws classic instead of nlb":           {"aws nlb", func(svc *corev1.Service) { delete(svc.Annotations, nlb) }, nil},
-		"gce internal instead of external":     {"gce legacy", clouds()["gce legacy"].other, []string{"forwardingRules.insert", "firewalls.patch", "instanceGroups.addInstances"}},
-		"oci nlb instead of lb":                {"oci", clouds()["oci"].other, nil},
-		"azure internal instead of public":     {"azure", clouds()["azure"].other, []string{"LoadBalancerBackendAddressPools.CreateOrUpdate"}},
-		"openstack internal instead of public": {"openstack", clouds()["openstack"].other, nil},
-	} {
-		for _, operation := range switchWrites(t, c.cloud, c.then) {
-			if slices.Contains(c.late, operation) {
-				continue
+	all := map[string]switchCase{
+		"aws nlb instead of classic":           {"aws classic", nil, key(nlb, "nlb"), nil, nil},
+		"aws classic instead of nlb":           {"aws nlb", nil, func(svc *corev1.Service) { delete(svc.Annotations, nlb) }, nil, nil},
+		"gce internal instead of external":     {"gce legacy", nil, clouds()["gce legacy"].other, []string{"forwardingRules.insert", "firewalls.patch", "instanceGroups.addInstances"}, nil},
+		"oci nlb instead of lb":                {"oci", nil, clouds()["oci"].other, nil, nil},
+		"openstack internal instead of public": {"openstack", nil, clouds()["openstack"].other, nil, nil},
+	}
+	maps.Copy(all, azureSwitches())
+	for name, c := range all {
+		if c.from == nil {
+			c.from = clouds()[c.cloud].shape
+		}
+		if c.refusals == nil {
+			c.refusals = []sim.Fault{{Status: http.StatusBadRequest}}
+		}
+		for _, operation := range switchWrites(t, c) {
+			for _, refusal := range c.refusals {
+				if slices.Contains(c.late, operation) {
+					continue
+				}
+				refusal.Kind, refusal.Operation, refusal.WritesOnly = sim.FaultError, operation, true
+				t.Run(fmt.Sprint(name, "/", operation, "/", refusal.Status), func(t *testing.T) {
+					perform(t, clouds()[c.cloud].fresh, func(s *stage) { s.oust(c, refusal) })
+				})
 			}
-			t.Run(name+"/"+operation, func(t *testing.T) {
-				perform(t, clouds()[c.cloud].fresh, func(s *stage) { s.oust(c.cloud, operation, c.then) })
-			})
 		}
 	}
 }
 
-// switchWrites names the writes that it takes to change a Service.
-func switchWrites(t *testing.T, cloud string, then Shape) []string {
+// switchWrites lists the operations that write while a Service is switched.
+func switchWrites(t *testing.T, c switchCase) []string {
 	var out []string
-	perform(t, clouds()[cloud].fresh, func(s *stage) {
-		s.serve(cloud)
+	perform(t, clouds()[c.cloud].fresh, func(s *stage) {
+		s.serve(c.from)
 		s.subject.Control.Journal.Reset()
-		Change("web", "switch", then).Do(s.world)
+		Change("web", "switch", c.then).Do(s.world)
 		time.Sleep(time.Hour)
 		for _, e := range s.subject.Control.Journal.Entries() {
 			if e.Write && !slices.Contains(out, e.Operation) {
@@ -62,21 +101,21 @@ func switchWrites(t *testing.T, cloud string, then Shape) []string {
 	return out
 }
 
-// serve starts the process and has it make a load balancer.
-func (s *stage) serve(cloud string) {
+// serve starts the process and has it create a load balancer.
+func (s *stage) serve(shape Shape) {
 	s.start()
-	Create("web", clouds()[cloud].shape).Do(s.world)
+	Create("web", shape).Do(s.world)
 	time.Sleep(10 * time.Minute)
 }
 
-func (s *stage) oust(cloud, operation string, then Shape) {
+func (s *stage) oust(c switchCase, refusal sim.Fault) {
 	s.t.Helper()
-	s.serve(cloud)
+	s.serve(c.from)
 	before, address := s.beside(s.get("web"), reconcile.Job{}).Have, s.address("web")
-	if _, err := s.subject.Control.Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: operation, WritesOnly: true, Status: http.StatusBadRequest}); err != nil {
+	if _, err := s.subject.Control.Faults.Add(refusal); err != nil {
 		s.t.Fatal(err)
 	}
-	Change("web", "switch", then).Do(s.world)
+	Change("web", "switch", c.then).Do(s.world)
 	time.Sleep(time.Hour)
 	now := s.beside(s.get("web"), reconcile.Job{})
 	incomplete := slices.ContainsFunc(now.Plan.Steps, func(step plan.Step) bool {

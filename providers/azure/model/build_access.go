@@ -36,6 +36,15 @@ func clients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll b
 	return w
 }
 
+// needsRule reports whether the Service has rules of the security group in a family.
+func (w whoMay) needsRule(family corev1.IPFamily) bool { return w.deny || w.admitsByRule(family) }
+
+// admitsByRule reports whether a rule of the security group lets in clients of a family.
+// Without one, the default rules of Azure let in the virtual network alone.
+func (w whoMay) admitsByRule(family corev1.IPFamily) bool {
+	return w.open || len(w.tags) > 0 || len(nodeports.OfFamily(w.ranges, family)) > 0
+}
+
 // mergeRanges leaves out ranges that others hold and puts neighbours together. What is
 // merged so far has neither, so one look at its end for each range is enough.
 func mergeRanges(in []netip.Prefix) []netip.Prefix {
@@ -83,6 +92,9 @@ func (b *builder) access() {
 	}
 	for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
 		b.keepAccess(family)
+		if b.awaitsAddress(family) && who.needsRule(family) {
+			b.out.Incomplete = "its rules of the security group are created once Azure has assigned an address"
+		}
 		destinations := b.destinations(family)
 		if len(destinations) == 0 {
 			continue
@@ -228,11 +240,16 @@ func (b *builder) destinations(family corev1.IPFamily) []string {
 	return slices.Compact(out)
 }
 
-// keepAccess wants what lets clients in to the address before, while the new one is not
-// known: it goes with the run that follows, and nothing is opened for an address that
-// goes.
+// awaitsAddress reports whether Azure has yet to assign the address of a family, so that its
+// rules cannot be planned.
+func (b *builder) awaitsAddress(family corev1.IPFamily) bool {
+	return !noFloatingKey.Get(b.in.Values) && !b.foresees && slices.Contains(b.families, family) && b.addressOf(family) == ""
+}
+
+// keepAccess keeps the rules for the previous address while the new one is unknown. The next
+// plan deletes them.
 func (b *builder) keepAccess(family corev1.IPFamily) {
-	if noFloatingKey.Get(b.in.Values) || b.foresees || !slices.Contains(b.families, family) || b.addressOf(family) != "" {
+	if !b.awaitsAddress(family) {
 		return
 	}
 	before := b.addressesBefore(family)

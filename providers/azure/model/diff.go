@@ -30,6 +30,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			},
 			Clash:  diff.Returned,
 			Role:   diff.EntryPoint,
+			Single: true, // a Service is on one load balancer; leaving another one is a switch
 			Batch:  balancerBatch,
 			Impact: map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
 		},
