@@ -2,6 +2,7 @@ package wire
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -172,7 +173,18 @@ func membersOutcome[T any](step plan.Step, members []T, failure func(T) error) p
 			return kit.Failed(err)
 		}
 	}
+	if len(members) > 0 && len(out.Refused) == len(members) && fillsEmpty(step) {
+		return kit.Failed(noneJoined(step.ID.Key.Name, out.Refused))
+	}
 	return out
+}
+
+// fillsEmpty reports whether a pool has no members but those that the step adds.
+func fillsEmpty(step plan.Step) bool {
+	return !slices.ContainsFunc(step.Changes, func(c plan.Change) bool {
+		had := reflect.ValueOf(c.From)
+		return had.Kind() == reflect.Slice && had.Len() > 0
+	})
 }
 
 // listFrom is the number of members of one kind and place from which on they are

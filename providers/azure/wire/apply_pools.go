@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -84,7 +85,19 @@ func (c *change) writeAddresses(id string, lb model.Object, name string) poolWri
 	if err == nil && !written {
 		err = put(nil) // what leaves
 	}
+	if before, _ := model.PoolSpecOf(c.config, lb, name); err == nil && len(before.Addresses)+len(in) == 0 {
+		err = noneJoined(name, refused)
+	}
 	return poolWrite{refused, err}
+}
+
+// noneJoined returns the fault of a pool that Azure refused every member of. Nothing answers
+// behind it, so whatever is behind another load balancer must stay there.
+func noneJoined(pool string, refused []plan.Refusal) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	return fmt.Errorf("pool %s has no member, because Azure refused all %d: %v: %w", pool, len(refused), refused[0].Member, refused[0].Err)
 }
 
 // distinct are the members of which several steps may name the same.
