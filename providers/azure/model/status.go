@@ -11,10 +11,10 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// addresses says at which addresses clients reach the Service: those of its
-// frontends, the primary family first, then those that the user adds. While the
-// load balancer of the wanted kind does not have it yet, the other one serves
-// still and is named.
+// addresses returns the addresses at which clients reach the Service: those of its
+// frontends, the primary family first, then the additional ones of the annotation. A frontend
+// of the desired kind counts once clients get through to it; see admits. Until one does, the
+// addresses of the other kind are returned, which still serves.
 func addresses(in input, have *stack.Stack) status.Result {
 	if in.Config.PodIP() {
 		a, ok := podStatus(in, have)
@@ -40,9 +40,10 @@ func addresses(in input, have *stack.Stack) status.Result {
 	return out
 }
 
-// frontendAddresses are those on load balancers of the wanted kind, and those on
-// the others.
+// frontendAddresses returns the complete addresses on load balancers of the desired kind, and
+// all addresses on the others.
 func frontendAddresses(in input, have *stack.Stack) (wanted, other []string) {
+	admits := reportAdmission(in, have)
 	for _, family := range in.Backends.Families {
 		for _, r := range have.Of(KindEntries) {
 			e, ok := r.Spec.(Entries)
@@ -55,11 +56,39 @@ func frontendAddresses(in input, have *stack.Stack) (wanted, other []string) {
 			}
 			for _, f := range e.Frontends {
 				a, err := netip.ParseAddr(f.Address)
-				if err == nil && nodeports.FamilyOf(a) == family && !slices.Contains(*list, a.String()) {
+				closed := list == &wanted && !admits(family, a)
+				if err == nil && nodeports.FamilyOf(a) == family && !closed && !slices.Contains(*list, a.String()) {
 					*list = append(*list, a.String())
 				}
 			}
 		}
 	}
 	return wanted, other
+}
+
+// reportAdmission returns a function that reports whether the security group lets clients in to at
+// least one port of an address, as far as the Service needs a rule for that.
+func reportAdmission(in input, have *stack.Stack) func(corev1.IPFamily, netip.Addr) bool {
+	b := newBuilder(in, &Facts{}, have)
+	spec, allowed, ok := b.clientRanges()
+	if noAccessKey.Get(in.Values) || !ok {
+		return func(corev1.IPFamily, netip.Addr) bool { return true }
+	}
+	who := clients(in.Kind, serviceTagsKey.Get(in.Values), spec, allowed, denyAllKey.Get(in.Values))
+	ports := map[string]bool{}
+	for _, protocol := range []string{"Tcp", "Udp", "*"} {
+		for _, port := range b.openPorts(protocol) {
+			ports[protocol+port] = true
+		}
+	}
+	return func(family corev1.IPFamily, address netip.Addr) bool {
+		if !who.admitsByRule(family) || len(ports) == 0 {
+			return true
+		}
+		return slices.ContainsFunc(have.Of(KindAccess), func(r stack.Resource) bool {
+			a, _ := r.Spec.(Access)
+			leads := a.Destination == address.String() || noFloatingKey.Get(in.Values)
+			return leads && !a.Deny && a.Family == string(family) && slices.ContainsFunc(a.Ports, func(port string) bool { return ports[a.Protocol+port] })
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,16 @@ func TestAddresses(t *testing.T) {
 		}
 		return stack.Resource{Key: EntriesKey(lb), Proof: stack.Name, Spec: e}
 	}
+	open := func(destination string) stack.Resource {
+		a := Access{Rule: "r", Family: IPv6, Protocol: "Tcp", Ports: []string{"80"}, Destination: destination}
+		if !strings.Contains(destination, ":") {
+			a.Family = "IPv4"
+		}
+		return stack.Resource{Key: accessKey(a.Rule, a.Destination), Proof: stack.Derived, Spec: a}
+	}
+	denied := open("20.0.0.1")
+	denied.Spec = Access{Deny: true, Family: "IPv4", Protocol: "Tcp", Ports: []string{"80"}, Destination: "20.0.0.1"}
+	const ranges = "azure-allowed-ip-ranges"
 	failed := entries("kubernetes", "20.0.0.9")
 	failed.State = stack.Failed
 	tests := []struct {
@@ -31,8 +42,16 @@ func TestAddresses(t *testing.T) {
 		{"none yet", nil, nil, nil, nil},
 		{"none yet, additional ones alone mean nothing", map[string]string{"azure-additional-public-ips": "20.5.5.5"}, nil, nil, nil},
 		{"an address that is not there yet", nil, nil, []stack.Resource{entries("kubernetes", "")}, nil},
-		{"the primary family first", nil, both, []stack.Resource{entries("kubernetes", "20.0.0.1", "2603::1")}, []string{"2603::1", "20.0.0.1"}},
-		{"additional ones last", map[string]string{"azure-additional-public-ips": "20.5.5.5"}, nil, []stack.Resource{entries("kubernetes", "20.0.0.1")}, []string{"20.0.0.1", "20.5.5.5"}},
+		{"the primary family first", nil, both, []stack.Resource{entries("kubernetes", "20.0.0.1", "2603::1"), open("20.0.0.1"), open("2603::1")}, []string{"2603::1", "20.0.0.1"}},
+		{"not one that the security group keeps closed", nil, nil, []stack.Resource{entries("kubernetes", "20.0.0.1")}, nil},
+		{"not one with a rule that denies", nil, nil, []stack.Resource{entries("kubernetes", "20.0.0.1"), denied}, nil},
+		{"not one with a rule for another port", nil, nil, []stack.Resource{entries("kubernetes", "20.0.0.1"), otherPort(open("20.0.0.1"))}, nil},
+		{"only the family that is open", nil, both, []stack.Resource{entries("kubernetes", "20.0.0.1", "2603::1"), open("20.0.0.1")}, []string{"20.0.0.1"}},
+		{"one whose rules the user manages", map[string]string{"azure-disable-load-balancer-nsg-rule": "true"}, nil, []stack.Resource{entries("kubernetes", "20.0.0.1")}, []string{"20.0.0.1"}},
+		{"a family that no range admits", map[string]string{ranges: "fd00::/8"}, nil, []stack.Resource{entries("kubernetes", "20.0.0.1")}, []string{"20.0.0.1"}},
+		{"an internal one with ranges, closed", map[string]string{internalOn: "true", ranges: "10.0.0.0/8"}, nil, []stack.Resource{entries("kubernetes-internal", "10.0.0.1")}, nil},
+		{"the old one while the security group keeps the new one closed", nil, nil, []stack.Resource{entries("kubernetes-internal", "10.0.0.1"), entries("kubernetes", "20.0.0.1")}, []string{"10.0.0.1"}},
+		{"additional ones last", map[string]string{"azure-additional-public-ips": "20.5.5.5"}, nil, []stack.Resource{entries("kubernetes", "20.0.0.1"), open("20.0.0.1")}, []string{"20.0.0.1", "20.5.5.5"}},
 		{"while it moves the old one", map[string]string{internalOn: "true"}, nil, []stack.Resource{entries("kubernetes", "20.0.0.1")}, []string{"20.0.0.1"}},
 		{"then the new one", map[string]string{internalOn: "true"}, nil, []stack.Resource{entries("kubernetes", "20.0.0.1"), entries("kubernetes-internal", "10.0.0.1")}, []string{"10.0.0.1"}},
 		{"not one that has failed", nil, nil, []stack.Resource{failed}, nil},
@@ -49,6 +68,14 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, d)
 		}
 	}
+}
+
+// otherPort is an entry of the security group for another port.
+func otherPort(r stack.Resource) stack.Resource {
+	a, _ := r.Spec.(Access)
+	a.Ports = []string{"443"}
+	r.Spec = a
+	return r
 }
 
 // TestShadow: what a Service that nobody understands might want.

@@ -179,7 +179,7 @@ func membersOutcome[T any](step plan.Step, members []T, failure func(T) error) p
 	return out
 }
 
-// fillsEmpty reports whether a pool has no members but those that the step adds.
+// fillsEmpty reports whether a pool was empty before the step.
 func fillsEmpty(step plan.Step) bool {
 	return !slices.ContainsFunc(step.Changes, func(c plan.Change) bool {
 		had := reflect.ValueOf(c.From)
