@@ -22,6 +22,7 @@ import (
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/metrics"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack/engine"
 )
 
 // Options say how the controller runs.
@@ -44,6 +45,9 @@ type Options struct {
 	Admission *Admission
 	Watchers  Watchers
 	Clock     Clock // default: the real one
+	// Fence reports whether the process may write; nil: always. While it is closed no
+	// Service is handled.
+	Fence engine.Fence
 }
 
 // Clock is the clock that the loop needs.
@@ -78,7 +82,7 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 	}
 	o.Classes.Official = r.Outputs().ClassFinalizers
 	c := &Controller{
-		options: o, client: client, reconciler: r, recorder: recorder,
+		options: o, client: client, reconciler: r, recorder: fencedRecorder{recorder, o.Fence},
 		services: factory.Core().V1().Services().Lister(), nodeStore: factory.Core().V1().Nodes().Lister(),
 		queue: newQueue(o.Clock, o.Watchers.Metrics.Waited, quietShare(o.Workers)), seen: newMemory(), writes: newWrites(),
 	}

@@ -40,6 +40,11 @@ type visit struct {
 func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 	log := klog.FromContext(ctx).WithValues(logkey.Service, key)
 	ctx = klog.NewContext(ctx, log)
+	if err := c.fenced(); err != nil {
+		log.Info("not handled", logkey.Err, err.Error())
+		c.queue.AddAfter(key, fenceWait, byRetry)
+		return
+	}
 	svc, err := c.lookup(key)
 	if err != nil {
 		log.Error(err, "the key of a Service")
@@ -303,6 +308,9 @@ func (v *visit) patchAs(ctx context.Context, want status.Want, as func([]byte) [
 
 // write sends one patch. The Service is then as the API server answers.
 func (v *visit) write(ctx context.Context, body []byte) error {
+	if err := v.fenced(); err != nil {
+		return err
+	}
 	v.writes.begin(v.key)
 	answer, err := v.client.CoreV1().Services(v.svc.Namespace).Patch(ctx, v.svc.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
 	if err != nil {

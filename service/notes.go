@@ -49,7 +49,10 @@ func noteText(found *corev1.ConfigMap) map[string]string {
 
 // Change writes what change makes of a note.
 func (n notes) Change(ctx context.Context, of stack.Owner, name string, change func(map[string]string) map[string]string) error {
-	var err error
+	err := providers.Fenced(ctx)
+	if err != nil {
+		return noteFault("written", of.Namespace, name, err)
+	}
 	for range noteTries {
 		if err = n.try(ctx, of, name, change); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			break

@@ -195,6 +195,9 @@ func (v *visit) setOnPod(ctx context.Context, pod inputs.GatedPod, cond corev1.P
 		"status":   map[string]any{"conditions": []corev1.PodCondition{cond}},
 	})
 	if err == nil {
+		err = v.fenced()
+	}
+	if err == nil {
 		_, err = v.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
 	}
 	if apierrors.IsNotFound(err) || overtaken(err) {

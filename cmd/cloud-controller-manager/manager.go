@@ -23,6 +23,7 @@ import (
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/gatehook"
+	"github.com/berth-lb/berth/service/lease"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 )
@@ -35,6 +36,7 @@ type manager struct {
 
 	watchers service.Watchers
 
+	fence    *lease.Fence    // nil: there is no leader election
 	stopping context.Context // ends when the process is told to stop
 	stopped  chan struct{}   // closed when it may end
 	loops    sync.WaitGroup
@@ -66,6 +68,7 @@ func (m *manager) stopAfter(signals context.Context) <-chan struct{} {
 // open connects to the cloud. It ends the process if that is not possible:
 // without a cloud there is nothing to do.
 func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
+	m.guard(c)
 	shared := c.ComponentConfig.KubeCloudShared
 	if err := m.watch(shared.CloudProvider.Name); err != nil {
 		klog.Fatal(err)
@@ -148,7 +151,7 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		}
 		client := c.ClientBuilder.ClientOrDie(init.ClientName)
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
-		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge, Join: m.join(), Lateness: reconcile.LeaderLateness})
+		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge, Join: m.join(), Lateness: reconcile.LeaderLateness, Fence: m.writable()})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
 			Classes:   m.claims(c.ComponentConfig.Generic.LeaderElection),
 			Admission: admission,
@@ -157,6 +160,7 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 			DryRun:    m.flags.DryRun,
 			OwnPods:   m.flags.OwnPods,
 			PodGates:  m.flags.ReadinessGates,
+			Fence:     m.writable(),
 		})
 		if err != nil {
 			return nil, false, err

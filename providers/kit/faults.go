@@ -27,7 +27,11 @@ const (
 
 // Write makes a writing call and returns how far it came, with the call's own error.
 // It sees that through the HTTP client that the call uses with the context it gets.
+// A closed fence of the context refuses the call.
 func Write(ctx context.Context, call func(context.Context) error) (Progress, error) {
+	if err := providers.Fenced(ctx); err != nil {
+		return NotSent, &fault.Fault{Meaning: fault.Unavailable, Text: "not sent: " + err.Error(), Err: err}
+	}
 	var left atomic.Bool
 	err := call(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { left.Store(true) }}))
 	if left.Load() {

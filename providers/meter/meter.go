@@ -22,12 +22,26 @@ type Language struct {
 // refusalLimit is how much of a refusal is read to find its code, in bytes.
 const refusalLimit = 64 << 10
 
-// New wraps a transport. Without an observer it is the transport itself.
+// New wraps a transport. Without an observer nothing is counted. A closed fence of a
+// request's context refuses the request, see [providers.WithFence].
 func New(next http.RoundTripper, observe providers.Observe, l Language) http.RoundTripper {
+	next = fenced{next}
 	if observe == nil {
 		return next
 	}
 	return &meter{next: next, observe: observe, language: l}
+}
+
+// fenced asks the fence as late as it can: after all waiting, and again for each
+// repetition.
+type fenced struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := providers.Fenced(r.Context()); err != nil {
+		return nil, &fault.Fault{Meaning: fault.Unavailable, Text: "not sent: " + err.Error(), Err: err}
+	}
+	return f.next.RoundTrip(r)
 }
 
 type meter struct {

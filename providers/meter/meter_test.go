@@ -2,6 +2,7 @@ package meter
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -103,9 +104,34 @@ func TestRefusalIsWhole(t *testing.T) {
 	}
 }
 
-// TestNobodyLooks: without an observer nothing is in the way.
-func TestNobodyLooks(t *testing.T) {
-	if New(http.DefaultTransport, nil, Language{}) != http.DefaultTransport {
-		t.Error("want the transport itself")
+// TestWithoutObserver: without an observer requests pass as they are.
+func TestWithoutObserver(t *testing.T) {
+	next := &answering{}
+	request := httptest.NewRequest(http.MethodPut, "/", nil)
+	if _, err := New(next, nil, Language{}).RoundTrip(request); err != nil || next.got != request { //nolint:bodyclose // it has none
+		t.Errorf("got %v, %v", next.got, err)
 	}
+}
+
+// TestClosedFence: a request whose fence is closed when it is to be sent is not sent, with
+// and without an observer.
+func TestClosedFence(t *testing.T) {
+	closed := errors.New("the Lease is over")
+	observe := func(context.Context, providers.Call) func(providers.Answer) { return func(providers.Answer) {} }
+	for _, o := range []providers.Observe{nil, observe} {
+		next := &answering{}
+		ctx := providers.WithFence(t.Context(), func() error { return closed })
+		language := Language{Name: func(*http.Request) providers.Call { return providers.Call{} }}
+		_, err := New(next, o, language).RoundTrip(httptest.NewRequestWithContext(ctx, http.MethodPut, "/", nil)) //nolint:bodyclose // there is no answer
+		if !errors.Is(err, closed) || !fault.Is(err, fault.Unavailable) || next.got != nil {
+			t.Errorf("got %v, sent %v", err, next.got)
+		}
+	}
+}
+
+type answering struct{ got *http.Request }
+
+func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.got = r
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }

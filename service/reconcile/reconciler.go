@@ -43,6 +43,8 @@ type Options struct {
 	// Join makes the context of a call that is made for several Services, such as a
 	// read; default: the background. It must not end with any of them.
 	Join func([]context.Context) context.Context
+	// Fence reports whether the process may write to the cloud; nil: always.
+	Fence engine.Fence
 }
 
 // LeaderLateness is Lateness where leaders follow each other: more than a Lease leaves
@@ -86,8 +88,9 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		o.Join = engine.Background
 	}
 	if o.Engine.Join == nil {
-		o.Engine.Join = func(of []context.Context) context.Context { return kit.WithJoint(o.Join(of), of) }
+		o.Engine.Join = func(of []context.Context) context.Context { return o.fenced(kit.WithJoint(o.Join(of), of)) }
 	}
+	o.Engine.Fence = o.Fence
 	if o.Engine.Yield == nil {
 		o.Engine.Yield = cloud.Yield
 	}
@@ -112,6 +115,15 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	r.reader.each = cloud.EachRead
 	r.engine = engine.New(r.noteRemovals(cloud.Apply), counts, o.Engine)
 	return r
+}
+
+// fenced returns the context with the fence, which the session asks when it sends a call:
+// a batch may wait long for the rates of the cloud.
+func (o Options) fenced(ctx context.Context) context.Context {
+	if o.Fence == nil {
+		return ctx
+	}
+	return providers.WithFence(ctx, o.Fence.Err)
 }
 
 // SetNodes replaces the nodes of the cluster.

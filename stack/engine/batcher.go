@@ -148,6 +148,12 @@ func (e *Engine) batch(key string, items []item) plan.Batch {
 func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
 	ctx, cancel := context.WithTimeout(e.joint(items), e.options.CallTimeout)
 	defer cancel()
+	if fence := e.options.Fence; fence != nil {
+		if err := fence.Err(); err != nil {
+			return refusedAll(items, err)
+		}
+		defer context.AfterFunc(fence.Term(), cancel)()
+	}
 	outcomes = e.apply(ctx, e.batch(key, items))
 	for len(outcomes) < len(items) {
 		err := fault.New(fault.Internal, "the provider returned %d outcomes for %d steps", len(outcomes), len(items))
@@ -159,6 +165,15 @@ func (e *Engine) applyOnce(key string, items []item) (outcomes []plan.Outcome) {
 		}
 	}
 	return outcomes[:len(items)]
+}
+
+// refusedAll returns the outcomes of a batch that was not sent.
+func refusedAll(items []item, why error) []plan.Outcome {
+	out := make([]plan.Outcome, len(items))
+	for i, it := range items {
+		out[i] = plan.Outcome{Err: fmt.Errorf("%s: %w", it.step.ID, &fault.Fault{Meaning: fault.Unavailable, Text: "not sent: " + why.Error(), Err: why}), Sent: plan.NotSent}
+	}
+	return out
 }
 
 // resolver finds references of any of the batch's owners.

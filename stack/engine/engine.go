@@ -33,6 +33,17 @@ type Options struct {
 	// Before tells whether the calls of one run go before those of another that waits
 	// for the same lock; default: who came first goes first.
 	Before func(a, b context.Context) bool
+	// Fence is asked before every batch; nil: the process may always write.
+	Fence Fence
+}
+
+// Fence reports whether the process may write, such as by the Lease that it holds.
+type Fence interface {
+	// Err returns why the process must not write now; nil: it may.
+	Err() error
+	// Term is canceled when the process will never write again. Batches that are under
+	// way end with it, and their outcome is unknown.
+	Term() context.Context
 }
 
 // Background is a Join that belongs to nobody.

@@ -76,7 +76,7 @@ func loadSDK(ctx context.Context, c model.Config, env providers.Env) (awssdk.Con
 		config.WithRetryer(newRetryer),
 		config.WithHTTPClient(client()),
 		config.WithLogger(logging.Nop{}), // what goes wrong is told by errors; these lines would stand between the user's
-		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limited(newLimits(env, inFlight)), metered(env.Calls), skipAnswers())),
+		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limited(newLimits(env, inFlight)), metered(env.Calls), askFence(), skipAnswers())),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))
