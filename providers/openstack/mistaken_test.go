@@ -27,6 +27,8 @@ func TestMistaken(t *testing.T) {
 			mistaken(plain, "default-tls-container-ref", keyManager+nowhere)
 			mistaken(plain, "default-tls-container-ref", keyManager+"?")
 			mistaken(plain, "floating-network-id", nowhere)
+			// Without any range of its family a listener would admit everyone.
+			props.Mistaken(t, fresh(config), plain, "service.beta.kubernetes.io/load-balancer-source-ranges", "2001:db8::/32")
 			for _, key := range []string{"subnet-id", "network-id", "flavor-id", "availability-zone", "port-id"} {
 				props.Unheeded(t, fresh(config), plain, prefix+key, nowhere)
 			}

@@ -72,6 +72,7 @@ func (b *builder) check() {
 	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
 		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
 	}
+	b.otherFamily()
 	if ref := tlsRef(in); ref != "" && !c.ExternalStore && !b.facts.Secrets[ref] {
 		b.problems.Refuse(tlsKey.Name, ref, "is not there, or the key manager cannot be asked", "the address of a container or secret of Barbican")
 	}
@@ -83,6 +84,30 @@ func (b *builder) check() {
 	b.driver()
 	b.unsupported()
 	b.reportSameName()
+}
+
+// otherFamily refuses source ranges of which none is of the family of the load balancer.
+// Octavia admits everyone to a listener without ranges, so that to leave the others out
+// would open it. Ranges of the other family beside usable ones are reported.
+func (b *builder) otherFamily() {
+	list, source, err := nodeports.SourceRanges(b.in.Service)
+	if err != nil || source == nodeports.RangesFromDefault {
+		return
+	}
+	served := family(b.in)
+	var dropped []string
+	for _, p := range list {
+		if nodeports.FamilyOf(p.Addr()) != served {
+			dropped = append(dropped, p.String())
+		}
+	}
+	message := fmt.Sprintf("has ranges of another family, but the load balancer has an address of %s only", served)
+	switch {
+	case len(dropped) == len(list):
+		b.problems.Refuse(string(source), strings.Join(dropped, ", "), message, fmt.Sprintf("CIDRs of %s", served))
+	case len(dropped) > 0:
+		b.problems.Warn(string(source), strings.Join(dropped, ", "), message+": they have no effect", fmt.Sprintf("CIDRs of %s", served))
+	}
 }
 
 // driver refuses what the driver of the configuration cannot do.
