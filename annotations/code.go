@@ -39,6 +39,7 @@ const (
 	CodeNoSuchPort  Code = "BRT210" // a key for a port or protocol that is not there
 	CodeDefaulted   Code = "BRT211" // a bad value that counts as another one
 	CodeNote        Code = "BRT212" // a value has less effect than it says
+	CodeLacking     Code = "BRT213" // a key has no effect without another one
 )
 
 // Codes of what the controller's own settings say.

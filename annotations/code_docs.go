@@ -44,6 +44,7 @@ func keyCodes() []CodeDoc {
 		{CodeNoSuchPort, "warning", "The annotation names no port of the Service", "The key is for one port or protocol, and the Service has no such port.", "Write one of the port numbers that the message lists."},
 		{CodeDefaulted, "warning", "The value counts as another one", "The value cannot be understood, and the official controller goes on with a default, so Berth does too.", "Write what the message names as legal."},
 		{CodeNote, "warning", "The annotation has less effect than it says", "The value is legal and only a part of it has effect.", "Follow the message."},
+		{CodeLacking, "warning", "The annotation lacks what it needs", "The key is known and its value is legal. It has no effect without another annotation, field or setting.", "Add what the message names, or remove the key."},
 	}
 }
 

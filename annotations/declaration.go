@@ -24,6 +24,7 @@ type declaration struct {
 	aliases   []string
 	protocols []string
 	secret    bool
+	writer    Writer
 	onDelete  bool
 	foreign   bool
 	order     int       // as given to NewSet; the docs keep it
@@ -41,6 +42,7 @@ type form struct {
 	change   Change
 	bad      Bad
 	empty    Empty
+	needs    []Need
 	support  Support
 	reason   string
 	doc      string
@@ -58,6 +60,7 @@ func (k *Key[T]) declare() *declaration {
 		aliases:   k.Aliases,
 		protocols: k.Protocols,
 		secret:    k.Secret,
+		writer:    orElse(k.Writer, ByUser),
 		onDelete:  k.OnDelete,
 		matchers:  newMatchers(k.AnyCase, append([]string{k.Name}, k.Aliases...)),
 	}
@@ -76,6 +79,7 @@ func (f *Form[T]) erase() form {
 		change:   orElse(f.Change, InPlace),
 		bad:      orElse(f.Bad, Refuse),
 		empty:    orElse(f.Empty, EmptyParsed),
+		needs:    f.Needs,
 		support:  orElse(f.Support, Works),
 		reason:   f.Reason,
 		doc:      f.Doc,

@@ -25,6 +25,8 @@ type Key[T any] struct {
 	// OnDelete marks a key that is also read while a Service is being released.
 	// The Fallback of its forms must be the value that destroys least.
 	OnDelete bool
+	// Writer is the writer of the key; the zero Writer is the user.
+	Writer Writer
 	// Secret values are never shown in problems or origins.
 	Secret bool
 	// Doc says in one sentence what the key does.
@@ -59,6 +61,8 @@ type Form[T any] struct {
 	Empty Empty
 	// Support tells whether this version acts on the key.
 	Support Support
+	// Needs are what the key has no effect without; each must hold.
+	Needs []Need
 	// Reason says why a key is only accepted or comes later.
 	Reason string
 	// Doc says what is particular about this form; may be empty.

@@ -153,6 +153,7 @@ func tableLines() []tableLine {
 		{"Default", func(f Facts) string { return f.Default }},
 		{"A change", func(f Facts) string { return changeText(f.Change) }},
 		{"A bad value", badSentence},
+		{"Has no effect without", func(f Facts) string { return strings.Join(f.Needs, "; and ") }},
 		{"Support", supportText},
 		{"Note", func(f Facts) string { return f.Note }},
 		{"Source", func(f Facts) string { return f.Source }},
@@ -225,6 +226,13 @@ func remarks(r Row) []string {
 	}
 	if len(r.Aliases) > 0 {
 		out = append(out, "Deprecated spelling: `"+strings.Join(r.Aliases, "`, `")+"`.")
+	}
+	switch r.Writer {
+	case ByController:
+		out = append(out, "The controller writes it; what a user writes there is not read.")
+	case ByBoth:
+		out = append(out, "The controller writes it as well.")
+	case ByUser:
 	}
 	if r.OnDelete {
 		out = append(out, "Also read while the Service is deleted; a bad value then means what destroys least.")

@@ -22,6 +22,11 @@ func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
 			run.read(d, &d.forms[i], src.values(d.place))
 		}
 	}
+	for _, d := range s.declarations {
+		if i := d.form(kind); i >= 0 && d.onService() && len(d.forms[i].needs) > 0 {
+			run.reportLacking(d, &d.forms[i], s.settings)
+		}
+	}
 	run.problems = append(run.problems, s.strays(kind, src)...)
 	for _, check := range s.checks {
 		run.addChecked(check(kind, run.bag, src.Ports))

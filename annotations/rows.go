@@ -20,6 +20,7 @@ type Row struct {
 	PerPort  bool     `json:"perPort"`
 	OnDelete bool     `json:"onDelete"`
 	Secret   bool     `json:"secret"`
+	Writer   Writer   `json:"writer"`
 	Example  string   `json:"example,omitempty"`
 	Variants []Facts  `json:"variants,omitempty"`
 }
@@ -36,7 +37,8 @@ type Facts struct {
 	Default string   `json:"default"`
 	Change  Change   `json:"change"`
 	Bad     string   `json:"bad"`
-	Support Support  `json:"support"` // of a Row: the best of all variants
+	Needs   []string `json:"needs,omitempty"` // each must hold
+	Support Support  `json:"support"`         // of a Row: the best of all variants
 	Reason  string   `json:"reason"`
 	Note    string   `json:"note,omitempty"`
 	Source  string   `json:"source"`
@@ -86,7 +88,7 @@ func (s *Set) row(ds []*declaration) Row {
 	first := ds[0]
 	r := Row{
 		Key: first.name, On: first.place, Group: first.group, Doc: first.doc,
-		Example: first.example, PerPort: first.perPort(), Aliases: []string{},
+		Writer: first.writer, Example: first.example, PerPort: first.perPort(), Aliases: []string{},
 	}
 	for _, d := range ds {
 		r.Aliases = append(r.Aliases, d.aliases...)
@@ -140,7 +142,7 @@ func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 	return Facts{
 		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
 		Min: f.facts.min, Max: f.facts.max, Values: append([]string{}, f.facts.values...),
-		Default: f.defaults, Change: f.change, Bad: f.badText(), Support: f.support,
+		Default: f.defaults, Change: f.change, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
 		Reason: f.reason, Note: note, Source: f.source,
 	}
 }
@@ -151,4 +153,13 @@ func (f *form) badText() string {
 		return "counts as " + quote(fmt.Sprint(f.fallback))
 	}
 	return string(f.bad)
+}
+
+// needTexts describes what the key has no effect without.
+func (f *form) needTexts() []string {
+	var out []string
+	for _, n := range f.needs {
+		out = append(out, n.String())
+	}
+	return out
 }

@@ -17,11 +17,41 @@ type Source struct {
 	Ports       []corev1.ServicePort
 	// HealthCheckNodePort is a legal <PORT> besides those of Ports; 0 if none.
 	HealthCheckNodePort int32
+	// Fields are the fields of the Service that keys may need, by path; items of lists
+	// are separated by commas. Nil: they are not known.
+	Fields map[string]string
 }
+
+// Paths of Source.Fields.
+const (
+	FieldTrafficPolicy   = "spec.externalTrafficPolicy"
+	FieldSessionAffinity = "spec.sessionAffinity"
+	FieldFamilies        = "spec.ipFamilies"
+	FieldFirstFamily     = "spec.ipFamilies[0]"
+	FieldClass           = "spec.loadBalancerClass"
+	FieldRanges          = "spec.loadBalancerSourceRanges"
+)
 
 // SourceOf takes the Source out of a Service.
 func SourceOf(service *corev1.Service) Source {
+	var families []string
+	for _, f := range service.Spec.IPFamilies {
+		families = append(families, string(f))
+	}
+	fields := map[string]string{
+		FieldTrafficPolicy:   string(service.Spec.ExternalTrafficPolicy),
+		FieldSessionAffinity: string(service.Spec.SessionAffinity),
+		FieldFamilies:        strings.Join(families, ","),
+		FieldRanges:          strings.Join(service.Spec.LoadBalancerSourceRanges, ","),
+	}
+	if len(families) > 0 {
+		fields[FieldFirstFamily] = families[0]
+	}
+	if class := service.Spec.LoadBalancerClass; class != nil {
+		fields[FieldClass] = *class
+	}
 	return Source{
+		Fields:              fields,
 		Annotations:         service.Annotations,
 		Labels:              service.Labels,
 		Ports:               service.Spec.Ports,
@@ -44,6 +74,7 @@ type Set struct {
 	patterns     []*declaration
 	checks       []Check
 	beside       Beside
+	settings     map[string]string
 }
 
 // NewSet puts declarations together. The prefixes are those under which a key

@@ -167,11 +167,20 @@ func TestNilBag(t *testing.T) {
 func TestSourceOf(t *testing.T) {
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"a": "1"}, Labels: map[string]string{"l": "2"}},
-		Spec:       corev1.ServiceSpec{Ports: testPorts, HealthCheckNodePort: 31000},
+		Spec: corev1.ServiceSpec{
+			Ports: testPorts, HealthCheckNodePort: 31000, ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal,
+			SessionAffinity: corev1.ServiceAffinityNone, IPFamilies: []corev1.IPFamily{corev1.IPv6Protocol, corev1.IPv4Protocol},
+			LoadBalancerClass: new("x.io/class"), LoadBalancerSourceRanges: []string{"10.0.0.0/8"},
+		},
 	}
 	want := annotations.Source{
 		Annotations: map[string]string{"a": "1"}, Labels: map[string]string{"l": "2"},
 		Ports: testPorts, HealthCheckNodePort: 31000,
+		Fields: map[string]string{
+			annotations.FieldTrafficPolicy: "Local", annotations.FieldSessionAffinity: "None",
+			annotations.FieldFamilies: "IPv6,IPv4", annotations.FieldFirstFamily: "IPv6",
+			annotations.FieldClass: "x.io/class", annotations.FieldRanges: "10.0.0.0/8",
+		},
 	}
 	if diff := cmp.Diff(want, annotations.SourceOf(service)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -51,6 +51,18 @@ const (
 	EmptyAbsent Empty = "absent"
 )
 
+// Writer is the writer of a key.
+type Writer string
+
+// The writers. The zero Writer means ByUser.
+const (
+	ByUser Writer = "user"
+	// ByController keys report something: what a user writes there is not read.
+	ByController Writer = "controller"
+	// ByBoth keys are read, and written by the controller where the user wrote nothing.
+	ByBoth Writer = "user and controller"
+)
+
 // Support tells how far this version goes with a key.
 type Support string
 

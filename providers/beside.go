@@ -24,14 +24,17 @@ func Beside(entries ...Entry) []Entry {
 		for _, o := range others {
 			sets = append(sets, o.Annotations)
 		}
-		e.Annotations = e.Annotations.Beside(annotations.Beside{
+		beside := annotations.Beside{
 			Sets: sets, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere(), Kinds: asked(e.Capabilities),
-		})
+		}
+		e.Annotations = e.Annotations.Beside(beside)
 		e.Exposed = func(r Request) annotations.Problems { return exposed(r, e, others) }
 		open := e.Open
 		e.Open = func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error) {
 			bound, problems, err := open(ctx, config, env)
-			bound.Annotations, bound.Exposed = e.Annotations, e.Exposed
+			if err == nil {
+				bound.Annotations, bound.Exposed = bound.Annotations.Beside(beside), e.Exposed
+			}
 			return bound, problems, err
 		}
 		out[i] = e

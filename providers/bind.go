@@ -109,7 +109,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Refers:       refersOf(cloud, input),
 		Name:         cloud.Name,
 		Capabilities: cloud.Capabilities,
-		Annotations:  cloud.Annotations,
+		Annotations:  cloud.AnnotationsUnder(config),
 		Rules:        cloud.Rules,
 		Flows:        cloud.Flows,
 		Choose:       chooseUnder(cloud, config),
@@ -150,6 +150,15 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Health:       healthOf(session),
 		NamedMembers: cloud.NamedMembers, EachRead: cloud.EachRead,
 	}
+}
+
+// AnnotationsUnder returns the annotations of the cloud with what the configuration
+// settles about them.
+func (c Cloud[C, F]) AnnotationsUnder(config C) *annotations.Set {
+	if c.Settings == nil {
+		return c.Annotations
+	}
+	return c.Annotations.WithSettings(c.Settings(config))
 }
 
 // keepServingOf is Cloud.KeepServing, if it has one.

@@ -220,6 +220,9 @@ type Cloud[C, F any] struct {
 	// Config reads the official cloud configuration file; nil reader: no file.
 	// Problems are keys that are unknown or without effect here.
 	Config func(io.Reader) (C, annotations.Problems, error)
+	// Settings returns the values of the configuration on which annotations depend, by
+	// the names that annotations.Setting uses. Nil: none do.
+	Settings func(C) map[string]string
 	// Choose says which kind of load balancer a Service asks for.
 	Choose func(*corev1.Service) Choice
 	// Left says, for the user, why under this configuration a Service is left alone

@@ -44,7 +44,7 @@ func Input[C, F any](cloud *providers.Cloud[C, F], config C, svc *corev1.Service
 		Identity: providers.Identity[C]{Owner: OwnerOf(svc), Cluster: around.Cluster, Config: config},
 		Service:  svc, Kind: cloud.Choose(svc).Kind,
 	}
-	values, problems := cloud.Annotations.Parse(in.Kind, annotations.SourceOf(svc))
+	values, problems := cloud.AnnotationsUnder(config).Parse(in.Kind, annotations.SourceOf(svc))
 	in.Values = values
 	var projected []nodeports.Node
 	for i := range around.Nodes {

@@ -30,6 +30,9 @@ func refuse(from annotations.Origin, message, legal string) annotations.Problems
 // checkType: a misspelt kind silently makes a Classic Load Balancer.
 func checkType(kind string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
 	value, from, ok := typeKey.Lookup(bag)
+	if kind == LBC && ok && !slices.Contains([]string{"", typeNLB, typeNLBIP, typeExternal}, value) {
+		return warnAbout(from, "has no effect beside the load balancer class, which asks for kind "+LBC, "no value")
+	}
 	if kind == LBC || !ok || value == "" || value == typeNLB || value == CLB || value == "classic" || value == "elb" {
 		return nil
 	}
@@ -144,23 +147,11 @@ func checkTargetAttributes(kind string, bag *annotations.Bag, ports []corev1.Ser
 	return refuse(from, "switches off "+attrPreserveIP+", which UDP ports cannot do without", attrPreserveIP+"=true")
 }
 
-// checkLogs: half of the settings for logs has no effect, or is refused by AWS.
-func checkLogs(kind string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+// checkLogs: logs without a bucket are refused by AWS.
+func checkLogs(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
 	on, from, _ := logsKey.Lookup(bag)
-	_, bucketFrom, bucket := logsBucketKey.Lookup(bag)
-	_, prefixFrom, prefix := logsPrefixKey.Lookup(bag)
-	var out annotations.Problems
-	if on && !bucket {
-		out = append(out, warnAbout(from, "needs "+logsBucketKey.Name+", unless the load balancer has a bucket already", "")...)
+	if _, _, bucket := logsBucketKey.Lookup(bag); on && !bucket {
+		return warnAbout(from, "needs "+logsBucketKey.Name+", unless the load balancer has a bucket already", "")
 	}
-	if on || kind != NLB || bag.Refused(logsKey) {
-		return out
-	}
-	if bucket {
-		out = append(out, warnAbout(bucketFrom, "has no effect while "+logsKey.Name+" is not true", "")...)
-	}
-	if prefix {
-		out = append(out, warnAbout(prefixFrom, "has no effect while "+logsKey.Name+" is not true", "")...)
-	}
-	return out
+	return nil
 }

@@ -36,10 +36,12 @@ var (
 	checkPathKey = &annotations.Key[string]{
 		Name: lbPrefix + "healthcheck-path", Group: groupHealth, Example: "/ready", Doc: "Path of an HTTP or HTTPS health check.",
 		Forms: []annotations.Form[string]{
-			{Kinds: onCLB(), Type: annotations.String(), Empty: annotations.EmptyAbsent, DefaultDoc: "/healthz with externalTrafficPolicy Local or the shared probe, else /", Source: cpaBalancer},
+			{Kinds: onCLB(), Type: annotations.String(), Empty: annotations.EmptyAbsent, DefaultDoc: "/healthz with externalTrafficPolicy Local or the shared probe, else /", Source: cpaBalancer,
+				Needs: []annotations.Need{append(byHTTP(), annotations.Both(annotations.Neither(checkProtocolKey.Name+" unset", checkProtocolKey.IsSet()), annotations.Setting(settingProbe, probeShared)))}},
 			{Kinds: onNLB(), Type: annotations.String(), Empty: annotations.EmptyAbsent, DefaultDoc: "/healthz with externalTrafficPolicy Local, else /", Source: cpaMain,
-				Doc: "The shared probe overrides it."},
-			{Kinds: onLBC(), Type: annotations.String(), Empty: annotations.EmptyAbsent, DefaultDoc: "/healthz with instances and externalTrafficPolicy Local, else /", Source: lbcGuide},
+				Needs: []annotations.Need{byHTTP(), ownProbe()}, Doc: "The shared probe overrides it."},
+			{Kinds: onLBC(), Type: annotations.String(), Empty: annotations.EmptyAbsent, DefaultDoc: "/healthz with instances and externalTrafficPolicy Local, else /", Source: lbcGuide,
+				Needs: []annotations.Need{byHTTP()}},
 		},
 	}
 	checkIntervalKey = &annotations.Key[int]{
@@ -77,6 +79,26 @@ var (
 		},
 	}
 )
+
+// settingProbe is the setting that has one probe of kube-proxy for all Services.
+const settingProbe = "ClusterServiceLoadBalancerHealthProbeMode"
+
+// byHTTP is the need of keys of HTTP checks.
+func byHTTP() annotations.Need {
+	local := annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")
+	return annotations.Need{checkProtocolKey.Is("HTTP", "HTTPS"), annotations.Both(local, annotations.Neither(checkProtocolKey.Name+" unset", checkProtocolKey.IsSet()))}
+}
+
+// ownProbe is the need of keys that the shared probe overrides.
+func ownProbe() annotations.Need {
+	return annotations.Need{annotations.Neither("a probe of the Service's own, which "+settingProbe+" = "+probeShared+" of the configuration replaces", annotations.Setting(settingProbe, probeShared)),
+		annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")}
+}
+
+// settingsOf returns the values of the configuration that annotations depend on.
+func settingsOf(c Config) map[string]string {
+	return map[string]string{settingProbe: c.Probe.Mode}
+}
 
 // checkPort is the word for the port of the traffic, or a number.
 func checkPort() annotations.Type[string] {

@@ -54,6 +54,7 @@ var (
 	})
 	manageRulesKey = lbcKey(groupAccess, lbPrefix+"manage-backend-security-group-rules", "Lets the load balancer in on nodes although its groups are the user's.", "true", annotations.Form[bool]{
 		Type: annotations.Bool(), DefaultDoc: "ManageBackendSecurityGroupRules of the cloud config, else false; for a load balancer without groups true",
+		Needs: []annotations.Need{{groupsKey.IsSet(), noGroupKey.Is(true)}},
 	})
 	noGroupKey = lbcKey(groupAccess, lbPrefix+"disable-nlb-sg", "Makes the load balancer without security groups.", "true", annotations.Form[bool]{
 		Type: annotations.Bool(), Change: annotations.Refused, Doc: "AWS can neither take the last group away nor add the first one.",
@@ -78,7 +79,8 @@ var (
 	})
 	tcpUDPKey = lbcKey(groupTLS, lbPrefix+"enable-tcp-udp-listener", "Serves TCP and UDP on one port.", "true", annotations.Form[bool]{
 		Type: annotations.Bool(), Bad: annotations.UseFallback, DefaultDoc: "EnableTCPUDPListener of the cloud config, else false",
-		Doc: "Without it UDP is left out on a port that TCP has as well, which is told; the official controller leaves out one of the two without a word.",
+		Needs: []annotations.Need{{annotations.PortsAre("a port number that both TCP and UDP have", twoProtocols)}},
+		Doc:   "Without it UDP is left out on a port that TCP has as well, which is told; the official controller leaves out one of the two without a word.",
 	})
 	listenerAttrKey = perListener(lbcKey(groupSettings, lbPrefix+"listener-attributes.<PROTOCOL>-<PORT>", "Attributes of one listener.", "tcp.idle_timeout.seconds=400", annotations.Form[map[string]string]{
 		Type: annotations.MapStrict(), DefaultDoc: "not managed", Doc: "TLS listeners have none. Taking one away leaves it as it is.",
@@ -107,7 +109,7 @@ var (
 		Doc: "Needs pods as targets that have an id, which " + quicContainersKey + " gives them, and aws.quic.enabled of the chart. A port that speaks TCP alone is refused.",
 	})
 	codesKey = lbcKey(groupHealth, lbPrefix+"healthcheck-success-codes", "HTTP codes that count as healthy.", "200-399", annotations.Form[string]{
-		Type: annotations.NonEmpty(), Default: DefaultCodes, Doc: "For HTTP and HTTPS checks.",
+		Type: annotations.NonEmpty(), Default: DefaultCodes, Needs: []annotations.Need{byHTTP()},
 	})
 	attributesKey = lbcKey(groupSettings, lbPrefix+"attributes", "Attributes of the load balancer.", "deletion_protection.enabled=true", annotations.Form[map[string]string]{
 		Type: annotations.MapStrict().Checked(routingPolicy), DefaultDoc: "not managed",
@@ -125,6 +127,18 @@ const (
 
 	natAssigned = "auto_assigned"
 )
+
+// twoProtocols reports whether two ports of a Service have one number.
+func twoProtocols(ports []corev1.ServicePort) bool {
+	seen := map[int32]bool{}
+	for _, p := range ports {
+		if seen[p.Port] {
+			return true
+		}
+		seen[p.Port] = true
+	}
+	return false
+}
 
 func perListener[T any](k *annotations.Key[T]) *annotations.Key[T] {
 	k.Protocols = listenerProtocols()

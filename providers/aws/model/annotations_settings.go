@@ -60,17 +60,13 @@ var (
 	}
 	logsBucketKey = &annotations.Key[string]{
 		Name: lbPrefix + "access-log-s3-bucket-name", Group: groupLogs, Example: "shop-logs",
-		Doc: "S3 bucket of the access logs.",
-		Forms: []annotations.Form[string]{{
-			Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: cpaBalancer,
-		}},
+		Doc:   "S3 bucket of the access logs.",
+		Forms: logDetail(),
 	}
 	logsPrefixKey = &annotations.Key[string]{
 		Name: lbPrefix + "access-log-s3-bucket-prefix", Group: groupLogs, Example: "shop/prod",
-		Doc: "Folder of the access logs in their S3 bucket.",
-		Forms: []annotations.Form[string]{{
-			Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: cpaBalancer,
-		}},
+		Doc:   "Folder of the access logs in their S3 bucket.",
+		Forms: logDetail(),
 	}
 	logsIntervalKey = &annotations.Key[int]{
 		Name: lbPrefix + "access-log-emit-interval", Group: groupLogs, Example: "5",
@@ -80,6 +76,17 @@ var (
 		}},
 	}
 )
+
+// logDetail is a detail of access logs. A Classic Load Balancer keeps it while they are
+// switched off.
+func logDetail() []annotations.Form[string] {
+	on := logsKey.Is(true)
+	return []annotations.Form[string]{
+		{Kinds: onCLB(), Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: cpaBalancer},
+		{Kinds: onNLB(), Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Needs: []annotations.Need{{on}}},
+		{Kinds: onLBC(), Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: lbcGuide, Needs: []annotations.Need{{on}}},
+	}
+}
 
 // targetAttributes knows the two attributes that the official controller takes.
 func targetAttributes(values map[string]string) error {

@@ -33,7 +33,9 @@ func parse(kind string, values map[string]string, ports ...corev1.ServicePort) (
 	for k, v := range values {
 		all[lbPrefix+k] = v
 	}
-	bag, problems := Annotations().Parse(kind, annotations.Source{Annotations: all, Ports: ports})
+	bag, problems := Annotations().Parse(kind, annotations.SourceOf(&corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Annotations: all}, Spec: corev1.ServiceSpec{Ports: ports},
+	}))
 	var texts []string
 	for _, p := range problems {
 		texts = append(texts, p.Severity.String()+": "+strings.ReplaceAll(p.String(), lbPrefix, ""))
@@ -67,7 +69,7 @@ func TestChecks(t *testing.T) {
 		{"certificates of the other controller", NLB, map[string]string{"ssl-cert": cert + "," + cert}, nil,
 			[]string{`error: ssl-cert: "` + cert + "," + cert + `" is a list, only one certificate is possible; legal is one ARN of ACM or IAM`}},
 		{"bucket without logs", NLB, map[string]string{"access-log-s3-bucket-name": "b"}, nil,
-			[]string{`warning: access-log-s3-bucket-name: "b" has no effect while access-log-enabled is not true`}},
+			[]string{`warning: access-log-s3-bucket-name: "b" has no effect without access-log-enabled: "true"`}},
 		{"logs without bucket", CLB, map[string]string{"access-log-enabled": "true"}, nil,
 			[]string{`warning: access-log-enabled: "true" needs access-log-s3-bucket-name, unless the load balancer has a bucket already`}},
 		{"udp without client addresses", NLB, map[string]string{"target-group-attributes": "preserve_client_ip.enabled=false"}, []corev1.ServicePort{dns},

@@ -11,6 +11,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Classes:        []string{classLBC},
 		Capabilities:   capabilities(),
 		Annotations:    Annotations(),
+		Settings:       settingsOf,
 		Config:         ReadConfig,
 		Choose:         choose,
 		Left:           left,

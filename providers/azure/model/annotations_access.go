@@ -38,16 +38,16 @@ var (
 			Type: strictRanges(), Source: cpaAccess, Doc: "kube-proxy reads it as well.",
 		}},
 	}
-	denyAllKey = &annotations.Key[bool]{
+	denyAllKey = annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "deny-all-except-load-balancer-source-ranges", Group: groupAccess, Example: "true",
 		Doc:   "Closes the Service for everybody else, the virtual network included, while ranges are given.",
 		Forms: flag("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go"),
-	}
-	noAccessKey = &annotations.Key[bool]{
+	}, annotations.Need{annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet()})
+	noAccessKey = annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "disable-load-balancer-nsg-rule", Group: groupAccess, Example: "true",
 		Doc:   "Writes nothing for the Service into the network security group.",
 		Forms: flag(cpaHelpers),
-	}
+	}, annotations.Need{annotations.KindIs(Public), annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet(), serviceTagsKey.IsSet()})
 	sharedRuleKey = &annotations.Key[bool]{
 		Name: azurePrefix + "shared-securityrule", Group: groupAccess, Example: "true", Doc: "Shares security rules between Services.",
 		Forms: []annotations.Form[bool]{{

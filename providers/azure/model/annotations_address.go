@@ -25,7 +25,7 @@ var (
 		Forms: []annotations.Form[netip.Addr]{{
 			Type: annotations.IP(annotations.IPv6).Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: "spec.loadBalancerIP if that is an IPv6 address",
 			Change: annotations.Brief, Source: cpaUtils,
-			Doc: "Spellings do not matter; the official controller compares texts.",
+			Needs: []annotations.Need{onIPv6()}, Doc: "Spellings do not matter; the official controller compares texts.",
 		}},
 	}
 	pipNameKey = &annotations.Key[string]{
@@ -33,21 +33,21 @@ var (
 		Doc:   "Name of an existing public IP, for IPv4 or for the only family of the Service.",
 		Forms: pipName(),
 	}
-	pipNameV6Key = &annotations.Key[string]{
+	pipNameV6Key = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pip-name-ipv6", Group: groupAddress, Example: "gateway-ip6",
 		Doc:   "Name of an existing public IP for IPv6.",
 		Forms: pipName(),
-	}
+	}, onIPv6())
 	pipPrefixKey = &annotations.Key[string]{
 		Name: azurePrefix + "pip-prefix-id", Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
 		Doc:   "Public IP prefix that the address is made from, for IPv4 or for the only family of the Service.",
 		Forms: pipPrefix(),
 	}
-	pipPrefixV6Key = &annotations.Key[string]{
+	pipPrefixV6Key = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pip-prefix-id-ipv6", Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
 		Doc:   "Public IP prefix that the IPv6 address is made from.",
 		Forms: pipPrefix(),
-	}
+	}, onIPv6())
 	additionalKey = &annotations.Key[[]netip.Addr]{
 		Name: azurePrefix + "additional-public-ips", Group: groupAddress, Example: "20.1.2.3,20.1.2.4",
 		Doc: "Addresses of load balancers in front, such as a global one, that clients and nodes must know.",
@@ -78,6 +78,11 @@ var (
 		}},
 	}
 )
+
+// onIPv6 is the need of keys of the IPv6 address.
+func onIPv6() annotations.Need {
+	return annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")}
+}
 
 func pipName() []annotations.Form[string] {
 	return []annotations.Form[string]{{

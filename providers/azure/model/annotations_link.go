@@ -18,52 +18,55 @@ var (
 			Doc: "Without it a private link service that carries the Service's mark is deleted; the official controller leaves it until the frontend goes.",
 		}},
 	}
-	linkGroupKey = &annotations.Key[string]{
+	linkGroupKey = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pls-resource-group", Group: groupLink, Example: "links",
 		Doc:   "Resource group of the private link service.",
 		Forms: words("privateLinkServiceResourceGroup of the cloud configuration, else resourceGroup", cpaLink),
-	}
-	linkNameKey = &annotations.Key[string]{
+	}, needsLink())
+	linkNameKey = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pls-name", Group: groupLink, Example: "shop-link",
 		Doc:   "Name of the private link service; it cannot change.",
 		Forms: words("pls-<frontend>", cpaLink),
-	}
-	linkSubnetKey = &annotations.Key[string]{
+	}, needsLink())
+	linkSubnetKey = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pls-ip-configuration-subnet", Group: groupLink, Example: "links",
 		Doc:   "Subnet that the translated addresses are from.",
 		Forms: words(azurePrefix+"load-balancer-internal-subnet, else subnetName of the cloud configuration", cpaLink),
-	}
-	linkCountKey = &annotations.Key[int]{
+	}, needsLink())
+	linkCountKey = annotations.Needing(&annotations.Key[int]{
 		Name: azurePrefix + "pls-ip-configuration-ip-address-count", Group: groupLink, Example: "2", Doc: "Number of translated addresses.",
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, 8).In("addresses").Trimmed(), Default: 1, Source: cpaLink}},
-	}
-	linkIPsKey = &annotations.Key[[]netip.Addr]{
+	}, needsLink())
+	linkIPsKey = annotations.Needing(&annotations.Key[[]netip.Addr]{
 		Name: azurePrefix + "pls-ip-configuration-ip-address", Group: groupLink, Example: "10.240.0.7 10.240.0.8", Doc: "Static translated addresses, the first is the primary; the rest up to the count are dynamic.",
 		Forms: []annotations.Form[[]netip.Addr]{{
 			Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.IP(annotations.IPv4)), DefaultDoc: "all dynamic", Source: cpaLink,
 		}},
-	}
-	linkNamesKey = &annotations.Key[[]string]{
+	}, needsLink())
+	linkNamesKey = annotations.Needing(&annotations.Key[[]string]{
 		Name: azurePrefix + "pls-fqdns", Group: groupLink, Example: "shop.example.com",
 		Doc:   "Names by which clients know the service.",
 		Forms: linkList(),
-	}
-	linkProxyKey = &annotations.Key[bool]{
+	}, needsLink())
+	linkProxyKey = annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "pls-proxy-protocol", Group: groupLink, Example: "true",
 		Doc:   "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.",
 		Forms: flag(cpaLink),
-	}
-	linkVisibilityKey = &annotations.Key[[]string]{
+	}, needsLink())
+	linkVisibilityKey = annotations.Needing(&annotations.Key[[]string]{
 		Name: azurePrefix + "pls-visibility", Group: groupLink, Example: "*",
 		Doc:   `Subscriptions that may see the service; "*" means all.`,
 		Forms: linkList(),
-	}
-	linkApprovalKey = &annotations.Key[[]string]{
+	}, needsLink())
+	linkApprovalKey = annotations.Needing(&annotations.Key[[]string]{
 		Name: azurePrefix + "pls-auto-approval", Group: groupLink, Example: "0a1b2c3d-0000-0000-0000-000000000000",
 		Doc:   "Subscriptions whose connections are approved at once.",
 		Forms: linkList(),
-	}
+	}, needsLink())
 )
+
+// needsLink is the need of the details of a private link service.
+func needsLink() annotations.Need { return annotations.Need{linkCreateKey.Is(true)} }
 
 func linkList() []annotations.Form[[]string] {
 	return []annotations.Form[[]string]{{
@@ -102,11 +105,7 @@ func checkLink(kind string, bag *annotations.Bag, _ []corev1.ServicePort) annota
 		return nil
 	}
 	if !linkCreateKey.Get(bag) {
-		var out annotations.Problems
-		for _, from := range linkDetails(bag) {
-			out = append(out, annotations.Problem{Key: from.Key, Value: from.Raw, Message: "has no effect without " + linkCreateKey.Name, Severity: annotations.Warning})
-		}
-		return out
+		return nil
 	}
 	var out annotations.Problems
 	if kind == Public && !noFloatingKey.Get(bag) {

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/berth-lb/berth/annotations"
+import (
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+)
 
 // Keys that choose the kind of load balancer and which one.
 var (
@@ -27,7 +31,7 @@ var (
 		Doc: "Which of several load balancers the Service may be on.",
 		Forms: []annotations.Form[[]string]{{
 			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.NonEmpty()), DefaultDoc: "all of them", Change: annotations.Replaced,
-			Doc: "Without several load balancers in the cloud configuration it has no effect.", Source: cpaHelpers,
+			Needs: []annotations.Need{{annotations.Setting(settingBalancers, "")}}, Source: cpaHelpers,
 		}},
 	}
 	groupKey = &annotations.Key[string]{
@@ -43,6 +47,18 @@ var (
 		}},
 	}
 )
+
+// settingBalancers is the setting with the names of several load balancers.
+const settingBalancers = "multipleStandardLoadBalancerConfigurations"
+
+// settingsOf returns the values of the configuration that annotations depend on.
+func settingsOf(c Config) map[string]string {
+	var names []string
+	for _, m := range c.Multi {
+		names = append(names, m.Name)
+	}
+	return map[string]string{settingBalancers: strings.Join(names, ",")}
+}
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{internalKey, subnetKey, configurationsKey, groupKey, modeKey}

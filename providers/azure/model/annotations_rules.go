@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -91,12 +92,12 @@ var (
 	probePathKey = &annotations.Key[string]{
 		Name: azurePrefix + "load-balancer-health-probe-request-path", Group: groupHealth, Example: "/ready",
 		Doc:   "Path of Http and Https probes.",
-		Forms: probePath("/"),
+		Forms: probePath("/", probeProtocolKey.Is(probeHTTP, probeHTTPS), portProtocolKey.IsAnywhere(probeHTTP, probeHTTPS)),
 	}
 	portPathKey = &annotations.Key[string]{
 		Name: portPrefix + "{port}_health-probe_request-path", Group: groupHealth, Example: "/ready",
 		Doc:   "Path of the Http or Https probe of one port.",
-		Forms: probePath("that for all ports, else /"),
+		Forms: probePath("that for all ports, else /", portProtocolKey.Is(probeHTTP, probeHTTPS), probeProtocolKey.Is(probeHTTP, probeHTTPS)),
 	}
 	portPortKey = &annotations.Key[int]{
 		Name: portPrefix + "{port}_health-probe_port", Group: groupHealth, Example: "8080",
@@ -122,9 +123,15 @@ func probeInt(least int, unit string) []annotations.Form[int] {
 	}}
 }
 
-func probePath(defaults string) []annotations.Form[string] {
+func probePath(defaults string, by ...annotations.Condition) []annotations.Form[string] {
+	need := append(annotations.Need(by), annotations.PortsAre("a port with appProtocol http or https", func(ports []corev1.ServicePort) bool {
+		return slices.ContainsFunc(ports, func(p corev1.ServicePort) bool {
+			return p.AppProtocol != nil && strings.HasPrefix(strings.ToLower(*p.AppProtocol), "http")
+		})
+	}))
 	return []annotations.Form[string]{{
-		Type: annotations.String().Legally("a path without blanks, such as /ready").Checked(isPath), DefaultDoc: defaults, Source: cpaProbe, Empty: annotations.EmptyAbsent,
+		Needs: []annotations.Need{need},
+		Type:  annotations.String().Legally("a path without blanks, such as /ready").Checked(isPath), DefaultDoc: defaults, Source: cpaProbe, Empty: annotations.EmptyAbsent,
 		Doc: "An empty value counts as none; the official controller sends it and Azure refuses it.",
 	}}
 }
@@ -165,7 +172,7 @@ const longestProbe = 119
 
 // checks judge keys together.
 func checks() []annotations.Check {
-	return []annotations.Check{checkProbeTime, checkLink, checkTags}
+	return []annotations.Check{checkProbeTime, checkLink}
 }
 
 // checkProbeTime: Azure's own rule for the time until a node counts as down.
@@ -206,23 +213,6 @@ func probeNumber(bag *annotations.Bag, own, all *annotations.Key[int], port int3
 	}
 	v, from, _ := all.Lookup(bag)
 	return v, from
-}
-
-// checkTags: service tags do not close anything if ranges are open to all.
-func checkTags(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
-	_, from, ok := denyAllKey.Lookup(bag)
-	_, _, tags := serviceTagsKey.Lookup(bag)
-	if !ok || !denyAllKey.Get(bag) || !tags {
-		return nil
-	}
-	if _, _, ranges := allowedRangesKey.Lookup(bag); ranges {
-		return nil
-	}
-	if _, _, ranges := rangesKey.Lookup(bag); ranges {
-		return nil
-	}
-	return annotations.Problems{{Key: from.Key, Value: from.Raw, Severity: annotations.Warning,
-		Message: "has no effect with service tags alone, only while ranges are given"}}
 }
 
 func ruleKeys() []annotations.Declaration {

@@ -15,6 +15,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Kinds:        []string{Public, Internal},
 		Capabilities: capabilities(),
 		Annotations:  Annotations(),
+		Settings:     settingsOf,
 		Config:       ReadConfig,
 		Choose:       choose,
 		Reach:        reach,

@@ -58,7 +58,7 @@ var (
 	typeKey = &annotations.Key[bool]{
 		Name: "networking.gke.io/load-balancer-type", Group: groupKind, Example: "Internal",
 		Doc:   "Gives the load balancer an internal address.",
-		Forms: []annotations.Form[bool]{typeForm("Not read on Services with a load balancer class, which says it already. A change gives a new address.")},
+		Forms: []annotations.Form[bool]{typeForm("A load balancer class says it already. A change gives a new address.")},
 	}
 	oldTypeKey = &annotations.Key[bool]{
 		Name: "cloud.google.com/load-balancer-type", Group: groupKind, Example: "Internal",
@@ -71,7 +71,8 @@ var (
 		Forms: []annotations.Form[bool]{{
 			Type: yes("enabled"), DefaultDoc: "a target pool, unless the configuration says otherwise",
 			Change: annotations.IgnoredAfterCreation, Bad: annotations.UseFallback,
-			Doc:    "A load balancer that has a target pool keeps it. Not read on Services with a load balancer class.",
+			Needs:  []annotations.Need{{annotations.FieldUnset(annotations.FieldClass)}, {annotations.KindIs(onExternal()...)}},
+			Doc:    "A load balancer that has a target pool keeps it.",
 			Source: gceAnnotations,
 		}},
 	}
@@ -81,6 +82,7 @@ func typeForm(doc string) annotations.Form[bool] {
 	return annotations.Form[bool]{
 		Type:       annotations.BoolWords([]string{"Internal", "internal"}, []string{"External", "external", ""}, false),
 		DefaultDoc: "external", Change: annotations.Replaced, Bad: annotations.UseFallback, Doc: doc, Source: ccmAnnotations,
+		Needs: []annotations.Need{{annotations.FieldUnset(annotations.FieldClass)}},
 	}
 }
 
@@ -127,7 +129,7 @@ var (
 				Doc: "If the key is there, the one for internal load balancers is not read."},
 			{Kinds: []string{NetLB}, Type: annotations.String().Legally("the name of a subnet of the region"),
 				DefaultDoc: "the cluster's", Change: annotations.Replaced, Source: gceAnnotations,
-				Doc: "Of external load balancers for IPv6 only."},
+				Needs: []annotations.Need{{annotations.FieldIs(annotations.FieldFamilies, "IPv6")}}},
 		},
 	}
 	tierKey = &annotations.Key[string]{

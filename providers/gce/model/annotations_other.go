@@ -57,7 +57,7 @@ func outputKeys() []annotations.Declaration {
 	var out []annotations.Declaration
 	for _, o := range outputs() {
 		out = append(out, &annotations.Key[string]{
-			Name: o[0], Group: groupOutput, Doc: "Name of " + o[1] + ", written by the controller.",
+			Name: o[0], Group: groupOutput, Writer: annotations.ByController, Doc: "Name of " + o[1] + ", written by the controller.",
 			Forms: []annotations.Form[string]{{Type: annotations.String(), Source: gceAnnotations}},
 		})
 	}

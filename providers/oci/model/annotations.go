@@ -115,12 +115,12 @@ var (
 	internalKey        = flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation)
 	netInternalKey     = flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation)
 	subnetKey          = ocidKey(subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
-	secondSubnetKey    = ocidKey(subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation)
+	secondSubnetKey    = annotations.Needing(ocidKey(subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")})
 	netSubnetKey       = ocidKey(subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
 	assignedKey        = text(netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
-	assigned6Key       = text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation)
+	assigned6Key       = annotations.Needing(text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
 	reservedKey        = reservedIPs()
-	reservedPrivateKey = reservedPrivateIP()
+	reservedPrivateKey = annotations.Needing(reservedPrivateIP(), annotations.Need{internalKey.Is(true), netInternalKey.Is(true)})
 	compartmentKey     = compartment()
 	accountKey         = serviceAccount()
 	externalOnlyKey    = flag(netPrefix+"external-ip-only", NLB, groupStatus, "Leaves private addresses of a public network load balancer out of the status.", "false", annotations.InPlace)
@@ -130,6 +130,14 @@ var (
 	nodeSelectorKey    = nodeSelector(prefix+"node-label-selector", LB)
 	netNodeSelectorKey = nodeSelector(netPrefix+"node-label-selector", NLB)
 )
+
+// settingSubnet is the setting that stands in for the first subnet.
+const settingSubnet = "loadBalancer.subnet1"
+
+// Settings are the values of the configuration that annotations depend on.
+func Settings(c Config) map[string]string {
+	return map[string]string{settingSubnet: c.LoadBalancer.Subnet1}
+}
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{

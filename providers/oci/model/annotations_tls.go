@@ -29,11 +29,13 @@ var (
 	}
 	tlsSecretKey = text(oldPrefix+"tls-secret", LB, groupTLS, "Secret with the certificate of the listeners: tls.crt, tls.key, and, where there are any, ca.crt and passphrase.",
 		"[namespace/]name of a Secret", "web-tls", "none", annotations.InPlace)
-	backendSecretKey = text(oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
-		"[namespace/]name of a Secret", "nodes-tls", "none: plain backends", annotations.InPlace)
+	backendSecretKey = annotations.Needing(text(oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
+		"[namespace/]name of a Secret", "nodes-tls", "none: plain backends", annotations.InPlace), annotations.Need{tlsPortsKey.IsSet()})
 	certificateMapKey = certificateMap()
-	listenerSSLKey    = sslConfig(prefix+"oci-load-balancer-listener-ssl-config", "Cipher suite and protocols of listeners that end TLS.")
-	backendSSLKey     = sslConfig(prefix+"oci-load-balancer-backendset-ssl-config", "Cipher suite and protocols of TLS to the nodes.")
+	listenerSSLKey    = sslConfig(prefix+"oci-load-balancer-listener-ssl-config", "Cipher suite and protocols of listeners that end TLS.",
+		annotations.Need{tlsPortsKey.IsSet()}, annotations.Need{tlsSecretKey.IsSet(), certificateMapKey.IsSet()})
+	backendSSLKey = sslConfig(prefix+"oci-load-balancer-backendset-ssl-config", "Cipher suite and protocols of TLS to the nodes.",
+		annotations.Need{tlsPortsKey.IsSet()}, annotations.Need{backendSecretKey.IsSet()})
 )
 
 func certificateMap() *annotations.Key[string] {
@@ -43,11 +45,11 @@ func certificateMap() *annotations.Key[string] {
 	return k
 }
 
-func sslConfig(name, doc string) *annotations.Key[SSLConfig] {
+func sslConfig(name, doc string, needs ...annotations.Need) *annotations.Key[SSLConfig] {
 	return &annotations.Key[SSLConfig]{
 		Name: name, Group: groupTLS, Example: `{"CipherSuiteName": "oci-default-ssl-cipher-suite-v1", "Protocols": ["TLSv1.2"]}`, Doc: doc,
 		Forms: []annotations.Form[SSLConfig]{{
-			Kinds: one(LB), Type: annotations.JSONOf[SSLConfig](`a JSON object with CipherSuiteName and Protocols`, nil), DefaultDoc: "the cloud's default", Source: source,
+			Kinds: one(LB), Type: annotations.JSONOf[SSLConfig](`a JSON object with CipherSuiteName and Protocols`, nil), DefaultDoc: "the cloud's default", Source: source, Needs: needs,
 		}},
 	}
 }

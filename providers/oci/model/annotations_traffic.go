@@ -24,9 +24,14 @@ const (
 // Keys of the shape.
 var (
 	shapeKey = text(oldPrefix+"shape", LB, groupShape, "Shape of the load balancer: its bandwidth.", "flexible, or the name of a fixed shape", flexible, "100Mbps; that of a flexible load balancer that is there stays", annotations.InPlace)
-	leastKey = bandwidth("shape-flex-min", "Least bandwidth of a flexible load balancer, in Mbps.", "10")
-	mostKey  = bandwidth("shape-flex-max", "Greatest bandwidth of a flexible load balancer, in Mbps.", "100")
+	leastKey = annotations.Needing(bandwidth("shape-flex-min", "Least bandwidth of a flexible load balancer, in Mbps.", "10"), needsFlexible())
+	mostKey  = annotations.Needing(bandwidth("shape-flex-max", "Greatest bandwidth of a flexible load balancer, in Mbps.", "100"), needsFlexible())
 )
+
+// needsFlexible is the need of keys of flexible shapes.
+func needsFlexible() annotations.Need {
+	return annotations.Need{shapeKey.Is(flexible), annotations.Found("a load balancer that has a flexible shape already")}
+}
 
 // ShapeAdvice says how to ask for a flexible shape.
 func ShapeAdvice() string {
@@ -85,7 +90,7 @@ var (
 	}
 	policyKey    = choice(prefix+"loadbalancer-policy", LB, groupTraffic, "How backends are chosen.", "ROUND_ROBIN", "ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH")
 	netPolicyKey = choice(netPrefix+"backend-policy", NLB, groupTraffic, "Of what connections have in common those go to the same backend.", "FIVE_TUPLE", "FIVE_TUPLE", "THREE_TUPLE", "TWO_TUPLE")
-	preserveKey  = flag(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace)
+	preserveKey  = annotations.Needing(flag(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace), annotations.Need{annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")})
 	ruleSetsKey  = &annotations.Key[RuleSets]{
 		Name: prefix + "oci-load-balancer-rule-sets", Group: groupTraffic, Example: `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`,
 		Doc: "Rule sets of the load balancer, which hold for all listeners.",
@@ -160,7 +165,7 @@ var (
 		Doc: "Network security groups of the nodes, which get rules that let the load balancer in.",
 		Forms: []annotations.Form[[]string]{{
 			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, groupID()), Source: source,
-			Doc: "Only with rules in a network security group.",
+			Needs: []annotations.Need{{ruleModeKey.Is(modeGroup)}},
 		}},
 	}
 )

@@ -243,6 +243,11 @@ func (b *builder) chooseSubnets(want *Balancer) {
 // choose takes one of two subnets that are there, or both; second may be empty.
 func (b *builder) choose(want *Balancer, first, second string) {
 	other, two := b.facts.Subnets[second]
+	defer func() {
+		if said := secondSubnetKey.Get(b.in.Values); said != "" && two && said != first && !slices.Contains(want.Subnets, said) {
+			b.problems = append(b.problems, secondSubnetKey.Warning(b.in.Values, "has no effect: the load balancer uses "+first+" alone", legalSecond))
+		}
+	}()
 	switch {
 	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || internal(b.in) && (!two || other.Domain != ""):
 		want.Subnets = []string{first}

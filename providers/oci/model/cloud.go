@@ -10,6 +10,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Kinds:          []string{LB, NLB},
 		Capabilities:   Capabilities(),
 		Annotations:    Annotations(),
+		Settings:       Settings,
 		Config:         ReadConfig,
 		Choose:         Choose,
 		Left:           Left,

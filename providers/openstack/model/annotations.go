@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,6 +63,28 @@ func flag(name, group, doc, configured string, change annotations.Change) *annot
 	}
 }
 
+// Names of settings that Services depend on.
+const (
+	settingInternal = "internal-lb"
+	settingMonitor  = "create-monitor"
+)
+
+// Settings are the values of the configuration that annotations depend on.
+func Settings(c Config) map[string]string {
+	return map[string]string{settingInternal: strconv.FormatBool(c.Internal), settingMonitor: strconv.FormatBool(c.Monitor)}
+}
+
+// onFloatingIP is the need of keys of the floating IP.
+func onFloatingIP() annotations.Need {
+	return annotations.Need{annotations.Neither("a floating IP, which load balancers with an internal or an IPv6 address do not have",
+		internalKey.Is(true), annotations.Setting(settingInternal, "true"), annotations.FieldIs(annotations.FieldFirstFamily, "IPv6"))}
+}
+
+// onMonitor is the need of keys of the health check.
+func onMonitor() annotations.Need {
+	return annotations.Need{monitorKey.Is(true), annotations.Both(annotations.Setting(settingMonitor, "true"), annotations.Neither(monitorKey.Name+" unset", monitorKey.IsSet()))}
+}
+
 // longestTimeout is the greatest timeout of a listener, in milliseconds.
 // Source: Octavia API reference.
 const longestTimeout = 2073600000
@@ -84,10 +107,10 @@ func placeKeys() []annotations.Declaration {
 
 // Keys of the floating IP.
 var (
-	floatingNetworkKey = text("floating-network-id", groupFloat, "External network that the floating IP is from.", "the id of an external network", "dd6192dc-16d5-01da-8c44-0c283638fda1", "floating-network-id of the configuration, else the first external network", annotations.IgnoredAfterCreation)
-	floatingSubnetKey  = text("floating-subnet-id", groupFloat, "Subnet that the floating IP is from.", "the id of a subnet of the external network", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "floating-subnet-id of the configuration", annotations.IgnoredAfterCreation)
-	floatingNameKey    = text("floating-subnet", groupFloat, "Subnets that the floating IP is from, by a pattern of their names: those that match are tried in order.", `a glob such as "public-*", "~" and a regular expression, or either after "!"`, "public-*", "floating-subnet of the configuration", annotations.IgnoredAfterCreation)
-	floatingTagsKey    = text("floating-subnet-tags", groupFloat, "Subnets that the floating IP is from, by their tags.", `tags separated by commas; "&" before the list means all of them, "!" none`, "internet", "floating-subnet-tags of the configuration", annotations.IgnoredAfterCreation)
+	floatingNetworkKey = annotations.Needing(text("floating-network-id", groupFloat, "External network that the floating IP is from.", "the id of an external network", "dd6192dc-16d5-01da-8c44-0c283638fda1", "floating-network-id of the configuration, else the first external network", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingSubnetKey  = annotations.Needing(text("floating-subnet-id", groupFloat, "Subnet that the floating IP is from.", "the id of a subnet of the external network", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "floating-subnet-id of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingNameKey    = annotations.Needing(text("floating-subnet", groupFloat, "Subnets that the floating IP is from, by a pattern of their names: those that match are tried in order.", `a glob such as "public-*", "~" and a regular expression, or either after "!"`, "public-*", "floating-subnet of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingTagsKey    = annotations.Needing(text("floating-subnet-tags", groupFloat, "Subnets that the floating IP is from, by their tags.", `tags separated by commas; "&" before the list means all of them, "!" none`, "internet", "floating-subnet-tags of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
 	keepKey            = &annotations.Key[bool]{
 		Name: prefix + "keep-floatingip", Group: groupFloat, Example: "true", OnDelete: true,
 		Doc: "Leaves the floating IP when the Service goes or becomes internal.",
@@ -147,10 +170,10 @@ func trafficKeys() []annotations.Declaration {
 // Keys of health checks.
 var (
 	monitorKey     = flag(prefix+"enable-health-monitor", groupHealth, "Gives every pool a health check.", "create-monitor of the configuration", annotations.InPlace)
-	delayKey       = number("health-monitor-delay", groupHealth, "Seconds between two checks.", "10", 1, 1<<31-1, 0, "monitor-delay of the configuration, 5")
-	timeoutKey     = number("health-monitor-timeout", groupHealth, "Seconds that a check may take.", "5", 1, 1<<31-1, 0, "monitor-timeout of the configuration, 3")
-	retriesKey     = number("health-monitor-max-retries", groupHealth, "Checks that must succeed until a backend counts as healthy.", "2", 1, 10, 0, "monitor-max-retries of the configuration, 1")
-	retriesDownKey = number("health-monitor-max-retries-down", groupHealth, "Checks that must fail until a backend counts as down.", "3", 1, 10, 0, "monitor-max-retries-down of the configuration, 3")
+	delayKey       = annotations.Needing(number("health-monitor-delay", groupHealth, "Seconds between two checks.", "10", 1, 1<<31-1, 0, "monitor-delay of the configuration, 5"), onMonitor())
+	timeoutKey     = annotations.Needing(number("health-monitor-timeout", groupHealth, "Seconds that a check may take.", "5", 1, 1<<31-1, 0, "monitor-timeout of the configuration, 3"), onMonitor())
+	retriesKey     = annotations.Needing(number("health-monitor-max-retries", groupHealth, "Checks that must succeed until a backend counts as healthy.", "2", 1, 10, 0, "monitor-max-retries of the configuration, 1"), onMonitor())
+	retriesDownKey = annotations.Needing(number("health-monitor-max-retries-down", groupHealth, "Checks that must fail until a backend counts as down.", "3", 1, 10, 0, "monitor-max-retries-down of the configuration, 3"), onMonitor())
 )
 
 func healthKeys() []annotations.Declaration {
@@ -161,7 +184,7 @@ func healthKeys() []annotations.Declaration {
 var (
 	memberSubnetKey = text("member-subnet-id", groupTraffic, "Subnet in which backends are reached.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "member-subnet-id of the class or the configuration, else the subnet of the address", annotations.IgnoredAfterCreation)
 	idKey           = &annotations.Key[string]{
-		Name: prefix + "load-balancer-id", Group: groupShare, Example: "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", OnDelete: true,
+		Name: prefix + "load-balancer-id", Group: groupShare, Writer: annotations.ByBoth, Example: "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", OnDelete: true,
 		Doc: "Uses the load balancer of this id instead of one of its own; the controller writes the id of what it has made here.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String().Legally("the id of a load balancer"), DefaultDoc: "written by the controller", Change: annotations.Replaced, Empty: annotations.EmptyAbsent, Source: source,
@@ -169,7 +192,7 @@ var (
 		}},
 	}
 	addressKey = &annotations.Key[string]{
-		Name: prefix + "load-balancer-address", Group: groupStatus, Example: "203.0.113.7",
+		Name: prefix + "load-balancer-address", Group: groupStatus, Writer: annotations.ByController, Example: "203.0.113.7",
 		Doc:   "Written by the controller: the address of the load balancer. It is never read.",
 		Forms: []annotations.Form[string]{{Type: annotations.String(), DefaultDoc: "written by the controller", Source: source}},
 	}

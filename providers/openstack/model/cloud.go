@@ -10,6 +10,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Kinds:          []string{Octavia},
 		Capabilities:   Capabilities(),
 		Annotations:    Annotations(),
+		Settings:       Settings,
 		Config:         ReadConfig,
 		Choose:         Choose,
 		Reach:          Reach,
