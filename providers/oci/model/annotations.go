@@ -36,8 +36,8 @@ const (
 	mapPrefix = "oci-load-balancer.oraclecloud.com/"
 )
 
-// Annotations is the set of all keys that the official controller reads, and of those
-// that Oracle documents besides.
+// Annotations returns the set of all keys that the official controller reads, plus further
+// keys that Oracle documents.
 func Annotations() *annotations.Set {
 	set, _ := declared() // a set at fault says so on every Service
 	return set
@@ -240,7 +240,7 @@ func nodeSelector(name, kind string) *annotations.Key[Selector] {
 	}
 }
 
-// checks are those that see several keys.
+// checks returns the checks that involve several keys.
 func checks() []annotations.Check {
 	return []annotations.Check{checkPreserve, checkFlexible, checkTLS, checkSubnets}
 }

@@ -88,8 +88,8 @@ func checkTLS(kind string, bag *annotations.Bag, ports []corev1.ServicePort) ann
 // RuleSets are rule sets by name, each the list of its rules as JSON.
 type RuleSets map[string]string
 
-// parseRuleSets reads rule sets; each list comes back in one form, whatever its blanks
-// and the order of its keys.
+// parseRuleSets parses rule sets. Each list is normalized, so that blanks and the order of
+// keys do not matter.
 func parseRuleSets(raw string) (RuleSets, error) {
 	out := RuleSets{}
 	if strings.TrimSpace(raw) == "" {
@@ -111,7 +111,7 @@ func parseRuleSets(raw string) (RuleSets, error) {
 	return out, nil
 }
 
-// Tags are those that a load balancer gets when it is made.
+// Tags are the tags that a load balancer gets on creation.
 type (
 	freeformTags map[string]string
 	definedTags  map[string]map[string]any

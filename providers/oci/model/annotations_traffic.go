@@ -181,7 +181,7 @@ type Selector struct {
 	keep labels.Selector
 }
 
-// Matches tells whether labels are selected; the zero value selects all.
+// Matches reports whether labels are selected; the zero value selects all.
 func (s Selector) Matches(of map[string]string) bool {
 	return s.keep == nil || s.keep.Matches(labels.Set(of))
 }

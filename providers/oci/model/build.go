@@ -88,7 +88,7 @@ func (b *builder) affinity() {
 	}
 }
 
-// found is the load balancer that is there.
+// found returns the existing load balancer.
 func (b *builder) found() (Balancer, stack.Resource, bool) {
 	r, ok := b.have.Get(b.product.key())
 	spec, is := r.Spec.(Balancer)
@@ -147,8 +147,8 @@ func (b *builder) balancer() {
 	b.out.Put(stack.Resource{Key: b.product.key(), Spec: want})
 }
 
-// known refuses groups of a key that are not there. One in use is not asked about: its
-// compartment need not be one that may be looked into.
+// known refuses groups of a key that are not found. A group in use is not looked up: the
+// controller may lack the right to read its compartment.
 func (b *builder) known(key *annotations.Key[[]string], groups []string, used func(string) bool) {
 	for _, g := range groups {
 		if !b.facts.Groups[g] && !used(g) {
@@ -240,7 +240,7 @@ func (b *builder) chooseSubnets(want *Balancer) {
 	b.choose(want, first, second)
 }
 
-// choose takes one of two subnets that are there, or both; second may be empty.
+// choose selects one or both of two existing subnets; second may be empty.
 func (b *builder) choose(want *Balancer, first, second string) {
 	other, two := b.facts.Subnets[second]
 	defer func() {
@@ -262,7 +262,8 @@ func (b *builder) choose(want *Balancer, first, second string) {
 	}
 }
 
-// shape wants what the Service says; a flexible load balancer that is there stays one.
+// shape sets the desired shape from the Service; an existing flexible load balancer stays
+// flexible.
 // Source: load_balancer_spec.go (getLBShape).
 func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 	in := b.in
@@ -299,7 +300,7 @@ func tagsOf(in Input) (freeform map[string]string, defined string) {
 		own, ownDefined = in.Config.Tags.LoadBalancer.Freeform, in.Config.Tags.LoadBalancer.Defined
 	}
 	if len(ownDefined) > 0 {
-		if text, err := json.Marshal(ownDefined); err == nil { // it came from JSON
+		if text, err := json.Marshal(ownDefined); err == nil { // it was parsed from JSON
 			defined = string(text)
 		}
 	}

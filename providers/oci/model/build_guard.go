@@ -43,15 +43,15 @@ func (b *builder) unguarded() {
 	}
 }
 
-// The ranges that let everybody in.
+// The ranges that admit every client.
 const (
 	everybody  = "0.0.0.0/0"
 	everybody6 = "::/0"
 )
 
-// ranges are where clients may come from. That everybody of IPv4 may is what a Service
-// says that says nothing, so it is everybody of its families; any other list stays as it
-// was written.
+// ranges returns the ranges of the permitted clients. The default is all of IPv4, which is
+// also what a Service without ranges has, so it is widened to the families of the Service.
+// Any other list is kept as written.
 // Source: load_balancer_spec.go (getLoadBalancerSourceRanges).
 func (b *builder) ranges() []string {
 	list, _, _ := nodeports.SourceRanges(b.in.Service)
@@ -178,7 +178,7 @@ func (b *builder) nodeSubnets() []Subnet {
 // entry wants one rule.
 func (b *builder) entry(in Subnet, direction, peer string, port int32) {
 	if in.List == "" {
-		return // Build has told that the subnet is not there
+		return // Build has reported that the subnet was not found
 	}
 	e := Entry{List: in.List, Direction: direction, Peer: peer, Port: port}
 	b.out.Put(stack.Resource{Key: e.Key(), Ownership: stack.Shared, Spec: e})

@@ -59,8 +59,8 @@ func (b *builder) ports() {
 	}
 }
 
-// ruleSets wants those that the Service names, and returns their names. Where it says
-// nothing, those that are there stay.
+// ruleSets adds the rule sets that the Service names to the desired stack, and returns
+// their names. Where the Service names none, existing rule sets are retained.
 func (b *builder) ruleSets() []string {
 	if b.in.Kind != LB {
 		return nil
@@ -159,8 +159,8 @@ func (b Backend) Compare(o Backend) int {
 	return cmp.Or(strings.Compare(b.Address, o.Address), cmp.Compare(b.Port, o.Port))
 }
 
-// keepSettings gives backends what was set on those that are there: weight, backup,
-// drain and offline are nobody's but the operator's.
+// keepSettings copies the settings of existing backends to the desired ones: only the
+// operator sets weight, backup, drain and offline.
 func keepSettings(want, found []Backend) []Backend {
 	for i, w := range want {
 		at := slices.IndexFunc(found, func(f Backend) bool { return f.Address == w.Address && f.Port == w.Port })
@@ -177,8 +177,8 @@ func addressOf(b Backend) netip.Addr {
 	return a
 }
 
-// listener is that of a port. One that is there keeps its name, and what the Service
-// says nothing of.
+// listener returns the desired listener of a port. An existing listener keeps its name, and
+// all settings that the Service does not specify.
 func (b *builder) listener(key stack.Key, s served, family corev1.IPFamily, set stack.Ref, ruleSets []string) Listener {
 	in := b.in
 	l := Listener{Protocol: s.protocol, Port: s.port.Port, Set: set, RuleSets: ruleSets}

@@ -101,7 +101,7 @@ func secretOf(in Input, key *annotations.Key[string]) (providers.Reference, bool
 	return ref, true
 }
 
-// secured tells whether a port of the Service is to end TLS.
+// secured reports whether the load balancer terminates TLS on a port of the Service.
 func secured(in Input) bool {
 	ssl := tlsPortsKey.Get(in.Values)
 	for _, p := range in.Service.Spec.Ports {
@@ -163,8 +163,9 @@ func certificateName(secret string, c Certificate) string {
 	return cut(strings.ReplaceAll(secret, ".", "-"), longestCertificate-certificateHash-1) + "-" + hash
 }
 
-// IsOwnCertificate tells whether the name of a certificate is one that was made here: the
-// official controller names them after the Secret alone, and leaves them.
+// IsOwnCertificate reports whether the name of a certificate was chosen by Berth. The
+// official controller names its certificates after the Secret alone, and does not delete
+// them.
 func IsOwnCertificate(name string) bool {
 	at := strings.LastIndex(name, "-")
 	return at > 0 && len(name)-at-1 == certificateHash && strings.Trim(name[at+1:], "0123456789abcdef") == ""

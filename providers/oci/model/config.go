@@ -85,15 +85,15 @@ type TagSet struct {
 	Defined  map[string]map[string]any `json:"defined"`
 }
 
-// whole is all that the file may have.
+// whole lists every key that the file may have.
 type whole struct {
 	Config
 	// Metrics is where the official controller pushes its own to.
 	Metrics any `json:"metrics"`
 }
 
-// ReadConfig reads the official cloud configuration; a nil reader is no file. Keys that
-// nobody reads come as warnings; a value that cannot be read is an error.
+// ReadConfig reads the official cloud configuration; a nil reader means no file. Unused
+// keys are returned as warnings; a value that cannot be parsed is an error.
 func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	var c Config
 	var stray annotations.Problems

@@ -1,6 +1,8 @@
-// Package model says what a Service wants of Oracle Cloud, in values: its annotations,
-// the load balancer of either product with all that is in it, the rules of security
-// lists and network security groups, and how wanted and found are compared.
+// Package model computes, without I/O, the resources that a Service needs in Oracle Cloud:
+// its annotations, the load balancer of either product with its parts, the rules of
+// security lists and network security groups, and how desired and observed state are
+// compared.
 //
-// It talks to nothing; providers/oci/wire does. Start at [Cloud], the table of contents, then [Build].
+// All calls to the cloud are in providers/oci/wire. Start at [Cloud], the table of
+// contents, then [Build].
 package model

@@ -11,7 +11,7 @@ import (
 const (
 	// FactSubnet is a subnet by its OCID, with the security list that rules go to.
 	FactSubnet stack.Kind = "subnet"
-	// FactGroup tells whether a network security group is there, by its OCID.
+	// FactGroup asks whether a network security group exists, by its OCID.
 	FactGroup stack.Kind = "network-security-group"
 	// FactMachines are the subnets that instances are in: Value is the compartment. Those
 	// of the nodes of Scope.Nodes are among them.
@@ -21,9 +21,9 @@ const (
 	FactAddress stack.Kind = "reserved-ip"
 	// FactCompartment is a compartment that the Service names, by its OCID.
 	FactCompartment stack.Kind = "compartment"
-	// FactAccount is the ServiceAccount that calls for the Service are made as: Value is
-	// its name, in the Service's namespace. By is ByOwner where those of the controller
-	// itself serve if it is not there, else ByWanted.
+	// FactAccount is the ServiceAccount whose identity makes the calls for the Service:
+	// Value is its name, in the Service's namespace. By is ByOwner where the controller's
+	// own identity is used if the ServiceAccount is not found, else ByWanted.
 	FactAccount stack.Kind = "service-account"
 )
 
@@ -50,16 +50,16 @@ type ReservedIP struct {
 // Facts is what Build may know of the cloud. It is shared between Services and never
 // written to after a read.
 type Facts struct {
-	// Subnets are by OCID: those that were asked for and exist, and those that the Services'
-	// load balancers are in, whatever annotations name.
+	// Subnets are by OCID: the requested subnets that exist, and the subnets of the
+	// Services' load balancers, whatever annotations name.
 	Subnets   map[string]Subnet
-	Groups    map[string]bool       // network security groups by OCID; those that were asked for and exist
-	Unseen    map[string]bool       // compartments by OCID; those that were asked for and are not there, or may not be seen
-	Machines  []Subnet              // those that instances are in, by OCID
+	Groups    map[string]bool       // network security groups by OCID; the requested ones that exist
+	Unseen    map[string]bool       // compartments by OCID; the requested ones that were not found, or are not visible
+	Machines  []Subnet              // the subnets of the instances, by OCID
 	Addresses map[string]ReservedIP // by the Value of the look-up
 }
 
-// Holds tells whether an address is of the subnet.
+// Holds reports whether an address belongs to the subnet.
 func (s Subnet) Holds(a netip.Addr) bool {
 	return s.CIDR.Contains(a) || slices.ContainsFunc(s.CIDR6, func(p netip.Prefix) bool { return p.Contains(a) })
 }

@@ -110,13 +110,13 @@ func addressesAsked(in Input) (addresses []string, where string) {
 	return addresses, reservedKey.Name
 }
 
-// isV6 tells whether a text is an IPv6 address.
+// isV6 reports whether a text is an IPv6 address.
 func isV6(text string) bool {
 	a, err := netip.ParseAddr(text)
 	return err == nil && a.Is6()
 }
 
-// preserved tells whether nodes see the addresses of clients.
+// preserved reports whether nodes see the addresses of clients.
 // Source: load_balancer_spec.go (getPreserveSource).
 func preserved(in Input) bool {
 	if in.Kind != NLB || !nodeports.LocalOnly(in.Service) {

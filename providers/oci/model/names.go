@@ -47,7 +47,7 @@ func OwnerOf(p Product, prefix, name string) (stack.Owner, bool) {
 	return stack.Owner{Namespace: parts[0], Name: parts[1], UID: parts[2]}, true
 }
 
-// isUID tells whether a text is a UID of Kubernetes: hexadecimal numbers with hyphens.
+// isUID reports whether a text is a UID of Kubernetes: hexadecimal numbers with hyphens.
 func isUID(text string) bool {
 	return len(text) == uidLength && strings.Count(text, "-") == uidHyphens && strings.Trim(text, "0123456789abcdefABCDEF-") == ""
 }
@@ -76,7 +76,7 @@ func GroupTags(o stack.Owner) map[string]string {
 	return map[string]string{tagMaker: tagMakerIs, tagService: o.UID}
 }
 
-// IsGroupOf tells whether a group with these tags is that of the Service.
+// IsGroupOf reports whether a group with these tags belongs to the Service.
 func IsGroupOf(tags map[string]string, uid string) bool {
 	return uid != "" && tags[tagMaker] == tagMakerIs && tags[tagService] == uid
 }

@@ -53,8 +53,8 @@ func groupID() annotations.Type[string] {
 	return ocid("the OCID of a network security group, as in "+exampleGroup, sortGroup)
 }
 
-// checkSubnets: one subnet is none of two domains. A regional one is used alone, whatever
-// the second key says; the cloud refuses any other one that comes twice.
+// checkSubnets checks the two subnet keys against each other. A regional subnet is used
+// alone, whatever the second key names; the cloud refuses any other subnet given twice.
 func checkSubnets(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
 	first, _, _ := subnetKey.Lookup(bag)
 	second, _, said := secondSubnetKey.Lookup(bag)

@@ -109,6 +109,6 @@ func followers(in Input, found []Backend) []Backend {
 	return providers.Follow(found, keepSettings(out, found), isNode)
 }
 
-// MayWant tells whether a Service that cannot be built might want a shared rule: any that
-// is there may be one of its own.
+// MayWant reports whether a Service that cannot be built might need a shared rule: any
+// existing rule may be one of its own.
 func MayWant(_ Identity, entry stack.Resource) bool { return entry.Key.Kind == KindEntry }

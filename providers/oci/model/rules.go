@@ -52,7 +52,7 @@ func Rules() diff.Rules {
 	return diff.Rules{Kinds: all, Edges: edges(), Lock: lock}
 }
 
-// Same tells whether a resource is as it is wanted.
+// Same reports whether a resource is in its desired state.
 func Same(want, found stack.Resource) bool {
 	w, f := &stack.Stack{}, &stack.Stack{}
 	w.Put(want)
@@ -62,7 +62,8 @@ func Same(want, found stack.Resource) bool {
 
 func balancerRule() diff.Rule {
 	return diff.Rule{
-		// Nothing of these can change; Build takes over what is there, and tells the user.
+		// These fields are immutable. Build adopts their observed values and reports it to
+		// the user.
 		Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses"},
 		Sticky: []string{"Version"},
 		Equal:  map[string]diff.Equal{"Shape": diff.SameFold},
@@ -94,7 +95,7 @@ func listenerRule() diff.Rule {
 	return diff.Rule{
 		Role:   diff.Port,
 		Within: diff.Within{Inline: true, Cascade: true},
-		// A name is the listener's for good.
+		// The name of a listener is immutable.
 		Ignore: []string{"Name", "Rest"},
 		Sticky: []string{"CipherSuite", "TLSProtocols"},
 		Impact: map[string]plan.Impact{"delete": plan.Interrupts, "Protocol": plan.Brief},
@@ -175,8 +176,8 @@ func edges() []diff.Edge {
 	return out
 }
 
-// sameBackends: those that have the same addresses and ports; what else is set on them
-// is the operator's.
+// sameBackends reports whether the addresses and ports are equal; the operator owns all
+// other settings of a backend.
 func sameBackends(want, have any) bool {
 	plain := func(list any) []Backend {
 		var out []Backend
@@ -196,7 +197,7 @@ func sameBackends(want, have any) bool {
 func sameItems(want, have any) bool {
 	read := func(v any) (out []map[string]any) {
 		text, _ := v.(string)
-		_ = json.Unmarshal([]byte(text), &out) // it came from JSON
+		_ = json.Unmarshal([]byte(text), &out) // it was parsed from JSON
 		return out
 	}
 	wanted, found := read(want), read(have)

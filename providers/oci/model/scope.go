@@ -37,17 +37,18 @@ func OwnedScope(id Identity) providers.Scope {
 			out.Own = append(out.Own, providers.Lookup{Kind: KindGroupRules, By: ByID, Value: g})
 		}
 	}
-	// What is left of a Service must go although its ServiceAccount may have gone before,
-	// as when a namespace is deleted.
+	// Remains of a Service are deleted even if its ServiceAccount was deleted first, as
+	// happens when a namespace is deleted.
 	if name, err := accountKey.Forms[0].Type.Parse(id.Places[accountKey.Name]); err == nil {
 		out.Facts = append(out.Facts, providers.Lookup{Kind: FactAccount, By: ByOwner, Value: name})
 	}
 	return out
 }
 
-// keepsLists tells whether rules for load balancers of a product may be the Service's.
-// Where it keeps none, what is there is somebody else's, however much it looks like ours:
-// so rules stay that were made before a Service was given such a mode.
+// keepsLists reports whether rules for load balancers of a product may belong to the
+// Service. In a mode that manages no rules, existing rules belong to others, however
+// similar they are. Rules that were created before a Service switched to such a mode are
+// therefore retained.
 func keepsLists(id Identity, p Product) bool {
 	switch strings.ToUpper(id.Places[ruleModeKey.Name]) {
 	case "SL-ALL", "SL-FRONTEND":
