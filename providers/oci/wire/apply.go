@@ -85,8 +85,8 @@ func awaitedOf(c *change, p *product) awaited {
 	return awaited{to: changed}
 }
 
-// applied tells whether a load balancer has a backend set or a listener as a step wants
-// it, or has it no more.
+// applied reports whether the backend set or listener of a load balancer is as a step wants
+// it, or is deleted if the step deletes it.
 func applied(p model.Product, step plan.Step, d balancerDoc) bool {
 	f := &finder{out: &stack.Stack{}}
 	if err := f.parts(p, step.Target.In, d); err != nil {
@@ -99,8 +99,8 @@ func applied(p model.Product, step plan.Step, d balancerDoc) bool {
 	return there && model.Same(step.Target, found)
 }
 
-// refused makes of what is not there, where something is made that names others, what it
-// is: a wish that cannot be had.
+// refused converts the not-found error of a create call that names other resources to an
+// error that the configuration is invalid.
 func refused(err error) error {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok || f.Meaning != fault.NotFound {

@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// createBalancer makes a load balancer with all that the step brings, in one call, and
-// waits until it has its addresses.
+// createBalancer creates a load balancer with all parts of the step in one call, and waits
+// until it has its addresses.
 func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s, p := c.Session, productOf(c)
 	body := balancerBody(c, p, spec)
@@ -56,7 +56,7 @@ func shaped(err error, spec model.Balancer) error {
 	return err
 }
 
-// ofParts tells whether a limit is that of what is in a load balancer.
+// ofParts reports whether a limit applies to the parts of a load balancer.
 func ofParts(limit string) bool {
 	return strings.Contains(limit, "listener") || strings.Contains(limit, "backend")
 }

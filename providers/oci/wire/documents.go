@@ -126,8 +126,8 @@ type connectionDoc struct {
 	Proxy int `json:"backendTcpProxyProtocolVersion,omitempty"`
 }
 
-// rest are the fields of a document that the Service says nothing of, as JSON; those
-// that are empty or only shown are left out.
+// rest returns the fields of a document that the Service does not specify, as JSON. Empty
+// and read-only fields are left out.
 func rest(raw json.RawMessage, known ...string) string {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {

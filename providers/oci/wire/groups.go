@@ -26,7 +26,7 @@ type groupDoc struct {
 	Tags        map[string]string `json:"freeformTags"`
 }
 
-// gone tells whether the group is on its way out, or was.
+// gone reports whether the group is being deleted, or is deleted.
 func (g groupDoc) gone() bool { return g.State == "TERMINATING" || g.State == "TERMINATED" }
 
 // peerGroup is the type of a peer that is a group.
@@ -140,8 +140,8 @@ func (c ruling) rule(r model.GroupRule) ruleDoc {
 	return out
 }
 
-// removeRules removes the Service's rules that are like those given: only the cloud knows
-// their identifiers. A group that is gone has none.
+// removeRules deletes the Service's rules that equal the given ones; only the cloud has
+// their identifiers. A deleted group has none.
 func (c ruling) removeRules(group string, rules []model.GroupRule) error {
 	found, err := c.Session.groupRules(c.Ctx, group)
 	if fault.Is(err, fault.NotFound) {

@@ -32,7 +32,7 @@ type Accounts struct {
 	now    func() time.Time
 
 	mu     sync.Mutex
-	by     map[stack.Owner]account // as whom Services were read last
+	by     map[stack.Owner]account // the identity of the last read of each Service
 	others map[account]*deputy
 }
 
@@ -84,8 +84,8 @@ func (a *Accounts) reader(ctx context.Context, sc providers.Scope) (*Session, er
 	return session, nil
 }
 
-// missing is the error that a ServiceAccount is not there as one of rights: what the calls
-// are about may be there.
+// missing converts the error for a ServiceAccount that is not found to a permission error:
+// the resources that the calls name may exist.
 func missing(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return &fault.Fault{Meaning: fault.Denied, Text: fmt.Sprintf("%v, which %s names", err, model.AccountKey()), Helps: "make it, or take the annotation away"}
@@ -131,8 +131,9 @@ func (a *Accounts) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	return out
 }
 
-// apply makes the calls of a batch by one identity. What only takes away is done by the
-// configuration's where the ServiceAccount has gone: it is what is left of a Service.
+// apply makes the calls of a batch with one identity. Deletions use the identity of the
+// configuration if the ServiceAccount no longer exists: they remove the remains of a
+// Service.
 func (a *Accounts) apply(ctx context.Context, who account, b plan.Batch) []plan.Outcome {
 	session, err := a.session(ctx, who)
 	removes := !slices.ContainsFunc(b.Steps, func(s plan.Step) bool { return s.ID.Action != plan.Delete })
@@ -156,8 +157,8 @@ type deputy struct {
 	bearer  *bearer
 }
 
-// session is that of a ServiceAccount, once there is a token for it. What was given to one
-// that has gone, or has been made anew, is used no more.
+// session returns the session of a ServiceAccount, once a token exists for it. A session of
+// a deleted or recreated ServiceAccount is not used again.
 func (a *Accounts) session(ctx context.Context, who account) (*Session, error) {
 	if who == (account{}) {
 		return a.own, nil
@@ -181,7 +182,8 @@ func (a *Accounts) session(ctx context.Context, who account) (*Session, error) {
 	return d.session, err
 }
 
-// forget ends the session of a ServiceAccount, with all that the SDK got for its token.
+// forget closes the session of a ServiceAccount, with everything that the SDK got for its
+// token.
 func (a *Accounts) forget(who account, d *deputy) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -223,8 +225,8 @@ type bearer struct {
 	given time.Time // when the token was
 }
 
-// renew requests a token if there is none that is good for long enough, or it is long since
-// one was given. It tells whether the ServiceAccount is another one of its name by now.
+// renew requests a token if the present one expires soon or was issued long ago. It reports
+// whether another ServiceAccount of the same name exists by now.
 func (b *bearer) renew(ctx context.Context, now time.Time, request func(context.Context) (providers.AccountToken, error)) (another bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -235,7 +237,7 @@ func (b *bearer) renew(ctx context.Context, now time.Time, request func(context.
 	token, err := request(ctx)
 	switch {
 	case good && fault.Is(err, fault.Unavailable):
-		return false, nil // nobody can say that it has gone
+		return false, nil // its deletion cannot be confirmed
 	case err != nil:
 		return false, err
 	case b.token.UID != token.UID && b.token.Text != "":

@@ -60,7 +60,7 @@ func (t *tcpDoc) onePort() (int32, bool) {
 	return t.Destination.Min, true
 }
 
-// described is a rule as a Service may want it, with what somebody wrote about it.
+// described is a rule that a Service may want, with its description.
 type described struct {
 	model.Entry
 	Description string
@@ -111,8 +111,8 @@ func (s *Session) noteList(l list) {
 	s.lists[l.ID] = l
 }
 
-// listTries is how often a security list is read and written anew that others have
-// changed in between.
+// listTries is how often a security list is read and written again after a conflicting
+// change.
 const listTries = 5
 
 // applyEntries adds and removes rules of one security list, of all steps of a batch in
@@ -170,8 +170,8 @@ func (s *Session) putList(ctx context.Context, l list) error {
 	return nil
 }
 
-// merged is the list after a batch, and whether that is another one. A rule that is to go
-// stays if somebody has come to want it meanwhile.
+// merged returns the list after a batch, and reports whether it differs. A rule due for
+// deletion is retained if another Service has come to need it meanwhile.
 func (l list) merged(b plan.Batch) (list, bool) {
 	add, remove := map[model.Entry]bool{}, map[model.Entry]bool{}
 	for _, step := range b.Steps {

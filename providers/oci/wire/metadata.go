@@ -12,11 +12,11 @@ import (
 	"github.com/berth-lb/berth/providers/oci/model"
 )
 
-// machinePatience is how long the metadata service may take; elsewhere than on an
-// instance nobody answers.
+// machinePatience bounds a request to the metadata service; outside an instance there is no
+// answer.
 const machinePatience = 5 * time.Second
 
-// machineDoc is what an instance is told of itself.
+// machineDoc is the metadata of an instance.
 // Source: Oracle's page "Getting Instance Metadata".
 type machineDoc struct {
 	Compartment string `json:"compartmentId"`

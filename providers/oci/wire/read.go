@@ -41,8 +41,8 @@ func (v *view) keep(what any, err error, f func()) {
 	f()
 }
 
-// Read brings what is there, and facts, for many Services at once: one list of each
-// sort for each compartment, which brings load balancers with all that is in them.
+// Read returns the observed state and facts of many Services at once. It makes one list
+// call of each sort per compartment; a listed load balancer includes its parts.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	v := &view{
 		balancers: map[place][]balancerDoc{}, groups: map[string][]groupDoc{}, rules: map[string][]ruleDoc{}, lists: map[string]list{}, failed: map[any]error{},
@@ -97,7 +97,7 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) {
 	})
 }
 
-// isPlace tells whether things of the kind are listed by compartment.
+// isPlace reports whether resources of the kind are listed by compartment.
 func isPlace(k stack.Kind) bool {
 	return k == model.KindGroup || k == model.KindBalancer || k == model.KindNetBalancer
 }

@@ -41,7 +41,7 @@ func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model
 func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
 	switch l.Kind {
 	case model.FactAccount, model.FactCompartment:
-		return nil, nil // one said who asks, and of the other one the lists tell
+		return nil, nil // one names the identity of the calls, the lists answer the other
 	case model.FactSubnet:
 		sub, err := s.subnet(ctx, l.Value)
 		if fault.Is(err, fault.NotFound) {
@@ -159,15 +159,15 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	return out, nil
 }
 
-// seenSubnets are those that were read before: what is read for facts alone does not say
-// which ones the load balancers are in.
+// seenSubnets returns the subnets of earlier reads: a read for facts alone does not include
+// the subnets of the load balancers.
 func (s *Session) seenSubnets() map[string]model.Subnet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.seen)
 }
 
-// groupThere tells whether a network security group is there and may be seen.
+// groupThere reports whether a network security group exists and is visible.
 // Source: Core Services API reference, GetNetworkSecurityGroup.
 func (s *Session) groupThere(ctx context.Context, id string) (bool, error) {
 	_, there, err := s.groups.One(ctx, s.now(), id, func(ctx context.Context, id string) (doc groupDoc, err error) {
@@ -238,7 +238,7 @@ func (s *Session) machineSubnets(ctx context.Context, scopes ...providers.Scope)
 	return out, nil
 }
 
-// home is the compartment of an instance; empty: it is not there.
+// home returns the compartment of an instance; empty means not found.
 func (s *Session) home(ctx context.Context, instance string) (string, error) {
 	home, _, err := s.homes.One(ctx, s.now(), instance, func(ctx context.Context, id string) (string, error) {
 		var doc struct {

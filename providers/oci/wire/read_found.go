@@ -35,10 +35,10 @@ func (f *finder) find() {
 		at := place{l.Kind, l.By}
 		err := f.view.failed[at]
 		if l.Kind == model.KindGroup && fault.Is(err, fault.NotFound) {
-			continue // who has no right to groups has none made
+			continue // without the right to read groups none was created
 		}
 		if isPlace(l.Kind) && fault.Is(err, fault.NotFound) && slices.Contains(f.scope.Facts, providers.Lookup{Kind: model.FactCompartment, By: model.ByID, Value: l.By}) {
-			f.facts.Unseen[l.By] = true // the Service is told, and goes on with what is elsewhere
+			f.facts.Unseen[l.By] = true // reported to the Service, which keeps its resources elsewhere
 			continue
 		}
 		if err != nil {
@@ -72,8 +72,8 @@ const (
 	failed   = "FAILED"
 )
 
-// balancers finds the load balancers of the Service's name. The oldest one is what it
-// uses: another one came of a creation that was made twice.
+// balancers finds the load balancers with the Service's name. The Service uses the oldest
+// one: any other is the result of a repeated create call.
 func (f *finder) balancers(p model.Product, l providers.Lookup, former bool) error {
 	var found []balancerDoc
 	for _, d := range f.view.balancers[place{l.Kind, l.By}] {
@@ -217,15 +217,15 @@ func (f *finder) places(ctx context.Context) {
 		return
 	}
 	machines, err := f.session.machineSubnets(ctx, f.scope)
-	if err != nil && !fault.Is(err, fault.NotFound) { // who may not see instances keeps no rules for them
+	if err != nil && !fault.Is(err, fault.NotFound) { // without the right to read instances it has no rules for them
 		f.err = err
 		return
 	}
 	f.behind = model.Of(machines, f.front[0].VCN, addresses)
 }
 
-// homes enters the subnets of the load balancers that were found into the facts of who
-// asks for subnets: a live one stays where it is, whatever the Service names.
+// homes adds the subnets of the found load balancers to the facts of each Service that asks
+// for subnets: an existing load balancer keeps its subnet, whatever the Service names.
 func (f *finder) homes(ctx context.Context) {
 	if !slices.ContainsFunc(f.scope.Facts, func(l providers.Lookup) bool { return l.Kind == model.FactSubnet }) {
 		return
@@ -290,7 +290,7 @@ func (f *finder) rules() {
 		f.rulesOf(id)
 	}
 	for _, sub := range slices.Concat(f.front, f.behind) {
-		if err := f.view.failed[sub.List]; err != nil && !fault.Is(err, fault.NotFound) { // who has no right to lists has no rules there
+		if err := f.view.failed[sub.List]; err != nil && !fault.Is(err, fault.NotFound) { // without the right to read lists it has no rules in them
 			f.err = err
 			return
 		}
@@ -324,8 +324,8 @@ func (f *finder) rulesOf(id string) {
 	f.out.Put(r)
 }
 
-// entries finds rules of security lists. Those on the ports of the Service's load balancer
-// that nobody has described are of Services; which of them brought one cannot be told.
+// entries finds rules of security lists. Rules without a description on the ports of the
+// Service's load balancer belong to Services, but not to a specific one.
 func (f *finder) entries() {
 	listening, behind := f.ports()
 	inFront := func(e described) bool {
@@ -350,8 +350,8 @@ func (f *finder) entries() {
 	}
 }
 
-// sends tells whether what comes from a range may come from the load balancer: from its
-// subnets, or, where it keeps clients' addresses, from everywhere.
+// sends reports whether traffic of a range may originate from the load balancer: from its
+// subnets or, where it preserves client addresses, from any address.
 func (f *finder) sends(peer string) bool {
 	for _, r := range f.out.Of(model.KindNetSet) {
 		if spec, is := r.Spec.(model.BackendSet); is && spec.Preserve {
@@ -363,7 +363,8 @@ func (f *finder) sends(peer string) bool {
 	})
 }
 
-// ports are those that the found load balancers listen on, and those that they send to.
+// ports returns the ports that the found load balancers listen on, and the ports of their
+// backends.
 func (f *finder) ports() (listening, behind map[int32]bool) {
 	listening, behind = map[int32]bool{}, map[int32]bool{}
 	for _, p := range f.guarded() {

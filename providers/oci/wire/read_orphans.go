@@ -55,7 +55,7 @@ func (s *Session) nobodys(ctx context.Context, live providers.Live) ([]providers
 	return slices.CompactFunc(out, func(a, b providers.Scope) bool { return a.Owner == b.Owner }), nil
 }
 
-// serves tells whether one of the nodes is behind a load balancer.
+// serves reports whether one of the nodes is a backend of a load balancer.
 func (s *Session) serves(ctx context.Context, p model.Product, d balancerDoc, nodes []nodeports.Node) (bool, error) {
 	near, err := s.near(ctx, p, d)
 	if err != nil {
@@ -79,7 +79,8 @@ func (s *Session) serves(ctx context.Context, p model.Product, d balancerDoc, no
 	return false, nil
 }
 
-// near tells whether a load balancer is in the configured network, or none is.
+// near reports whether a load balancer is in the configured network, or no network is
+// configured.
 func (s *Session) near(ctx context.Context, p model.Product, d balancerDoc) (bool, error) {
 	spec := balancerSpec(p, d)
 	if s.config.VCN == "" || len(spec.Subnets) == 0 {

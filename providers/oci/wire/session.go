@@ -41,12 +41,12 @@ type Session struct {
 // factAge is how long networks are remembered; they seldom change.
 const factAge = 5 * time.Minute
 
-// absentAge is how long it is believed that something is not there.
+// absentAge is how long a not-found result is cached.
 const absentAge = 30 * time.Second
 
-// Open returns a session with the credentials of the configuration. It makes no call but
-// those that the credentials need, and to the metadata of the machine for what the
-// configuration lacks. The error says which part of them is missing.
+// Open returns a session with the credentials of the configuration. It makes only the calls
+// that the credentials need, and reads missing settings from the metadata of the machine.
+// The error names the part of them that is missing.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	if env.Now == nil {
 		env.Now = time.Now
@@ -74,8 +74,8 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	}, c, nil
 }
 
-// newSession is one without connections. Sessions of one configuration share rates and
-// locks, and nothing that they have been told.
+// newSession returns a session without connections. Sessions of one configuration share
+// rate limits and locks, but no read results.
 func newSession(c model.Config, now func() time.Time, limits *kit.Limits, locks *kit.Locks) *Session {
 	return &Session{
 		config: c, now: now, limits: limits, locks: locks, tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
@@ -117,9 +117,9 @@ func orElse[T int | float64](said *T, other T) T {
 	return *said
 }
 
-// token is the retry token of a step: the same until the step has been answered, so that
-// the cloud does once what was asked twice; and another one afterwards, since what has
-// been deleted meanwhile is to be made anew.
+// token returns the retry token of a step. It stays the same until the step is answered, so
+// that the cloud executes a repeated request once. Afterwards it changes, because a
+// resource that was deleted meanwhile has to be created again.
 func (s *Session) token(step string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,13 +37,13 @@ type awaits struct {
 	mu   sync.Mutex
 	all  map[string]awaited
 	docs map[string]balancerDoc
-	// missed is how many lists since it was last asked for have not told of one.
+	// missed counts the lists since the last request that have not shown a change.
 	missed map[string]int
 }
 
-// patience is how many lists may tell nothing of a change until its work request is asked
-// for, which alone tells that it has failed; sample is of how many at once, those that are
-// missed longest. The others are seen by the next lists, or are sampled in their turn.
+// patience is how many lists may fail to show a change before its work request is read,
+// which alone reports a failure. sample is how many of them are read at once, longest
+// missed first. The others are found by the next lists, or are sampled later.
 const (
 	patience = 2
 	sample   = 2
@@ -200,8 +200,9 @@ func (s *Session) eachOf(ctx context.Context, p *product, works []string) ([]bal
 	return out, nil
 }
 
-// isOf tells whether what is awaited is a change of a load balancer that is listed. One
-// that is being created has a name only, and one of that name which goes is another one.
+// isOf reports whether an awaited change belongs to a listed load balancer. One that is
+// being created has only a name; a load balancer of that name that is being deleted is
+// another one.
 func (a awaited) isOf(d balancerDoc) bool {
 	if a.id != "" {
 		return d.State != deleted && d.ID == a.id

@@ -87,7 +87,7 @@ func (w workDoc) balancer() string {
 	return w.Balancer
 }
 
-// open tells whether an outcome is none yet.
+// open reports whether an outcome is not yet final.
 func open(text string) bool {
 	state, _, _ := strings.Cut(text, "\n")
 	return state == accepted || state == inProgress || state == canceling
@@ -138,7 +138,7 @@ func (s *Session) reasonOf(ctx context.Context, p *product, w workDoc) string {
 		var said struct {
 			Items []workError `json:"items"`
 		}
-		if _, err := s.get(ctx, p.api, p.works+"/"+w.ID+"/errors", &said); err == nil { // the failure is told in any case
+		if _, err := s.get(ctx, p.api, p.works+"/"+w.ID+"/errors", &said); err == nil { // the failure is reported in any case
 			errs = said.Items
 		}
 	}
@@ -149,8 +149,8 @@ func (s *Session) reasonOf(ctx context.Context, p *product, w workDoc) string {
 	return strings.Join(out, "; ")
 }
 
-// wait waits until a work request has ended, and returns its load balancer. It is
-// Ambiguous if that failed: then it must be read again what is there.
+// wait waits until a work request has ended, and returns its load balancer. A failure is
+// Ambiguous: the observed state must be read again.
 func (s *Session) wait(ctx context.Context, p *product, header http.Header) (string, error) {
 	id := header.Get(headerWork)
 	if id == "" {

@@ -65,8 +65,8 @@ func (w workload) KeyID() (string, error) {
 	return id, w.told(err)
 }
 
-// Refreshable implements common.RefreshableConfigurationProvider: a refused call is made
-// again with a new token.
+// Refreshable implements common.RefreshableConfigurationProvider: a refused call is retried
+// with a new token.
 func (w workload) Refreshable() bool { return true }
 
 // told is why there is no identity, in words that say what to do.
@@ -85,8 +85,8 @@ func (w workload) told(err error) error {
 	return f
 }
 
-// saidBySDK is what an error of the SDK says of its cause: without the page that it ends
-// with, what was attempted and whom to call.
+// saidBySDK returns the cause of an SDK error, without the documentation link, the
+// attempted operation and the support contact.
 func saidBySDK(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	text = strings.TrimSuffix(text, ". Please contact OKE team")
