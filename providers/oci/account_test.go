@@ -60,8 +60,8 @@ func delegated(t *testing.T, there ...string) (subject, *accounts, *reconcile.Re
 	return s, a, props.Process(t, s.Open(t), s.Nodes())
 }
 
-// callers are those who have made calls of an operation, without repetitions; empty is the
-// key of the configuration. An empty operation is any but those of logins.
+// callers returns the distinct identities that have called an operation. The empty identity
+// is the key of the configuration; the empty operation matches every call except logins.
 func (s subject) callers(operation string) []string {
 	var out []string
 	for _, e := range s.Control().Journal.Entries() {
@@ -136,8 +136,8 @@ func TestServiceAccountRights(t *testing.T) {
 	}
 }
 
-// TestServiceAccountGone: a Service whose ServiceAccount is not there is not served; what
-// it had goes, by the controller's own identity.
+// TestServiceAccountGone verifies that a Service without its ServiceAccount is not served.
+// Its existing resources are deleted with the controller's own identity.
 func TestServiceAccountGone(t *testing.T) {
 	s, a, r := delegated(t, "balancers")
 	a.life = 10 * time.Minute // so each call asks for a new one
@@ -159,9 +159,10 @@ func TestServiceAccountGone(t *testing.T) {
 	}
 }
 
-// TestServiceAccountGoesMeanwhile: what a ServiceAccount was given is used no more some
-// minutes after it has gone, and not while another one of its name is there; nothing is
-// asked before, and an API server that does not answer changes nothing.
+// TestServiceAccountGoesMeanwhile verifies that the token of a ServiceAccount is not used
+// more than a few minutes after its deletion, and not at all once another ServiceAccount of
+// the same name exists. Before that no request is made; an API server that does not answer
+// changes nothing.
 func TestServiceAccountGoesMeanwhile(t *testing.T) {
 	s, a, _ := delegated(t, "balancers")
 	now := time.Now()
@@ -200,8 +201,8 @@ func TestServiceAccountGoesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestServiceAccountOfAnother: who changes the ServiceAccount changes who calls from the
-// next run on, and a bad name changes nothing.
+// TestServiceAccountOfAnother verifies that a changed ServiceAccount name changes the
+// calling identity from the next reconcile on, and that an invalid name changes nothing.
 func TestServiceAccountOfAnother(t *testing.T) {
 	s, _, r := delegated(t, "balancers", "others")
 	svc := named("web", "balancers", 0)

@@ -35,8 +35,9 @@ func renamed(svc *corev1.Service, name string, beyond int32) *corev1.Service {
 	return out
 }
 
-// TestReservedPair: a load balancer gets the reserved addresses of both families, a second
-// one is told that they are in use, and they stay when it goes.
+// TestReservedPair verifies that a load balancer gets the reserved addresses of both
+// families. A second load balancer reports them as in use, and deleting the first one
+// retains them.
 func TestReservedPair(t *testing.T) {
 	s, r := reserving(t)
 	seed := s.running.Cloud.Seed
@@ -62,9 +63,9 @@ func TestReservedPair(t *testing.T) {
 	until(t, s, r, reconcile.Job{Service: renamed(svc, "third", 0)})
 }
 
-// TestReservedPrivate: an internal load balancer of either kind has the reserved private
-// address of its subnet, said by itself or by its OCID; a second one is told that it is in
-// use, and it stays when the load balancer goes.
+// TestReservedPrivate verifies that an internal load balancer of either product gets the
+// reserved private address of its subnet, given as an address or as an OCID. A second load
+// balancer reports it as in use, and deleting the first one retains it.
 func TestReservedPrivate(t *testing.T) {
 	s, r := reserving(t)
 	seed := s.running.Cloud.Seed
@@ -92,7 +93,7 @@ func TestReservedPrivate(t *testing.T) {
 	}
 }
 
-// TestReservedRefused: what cannot be had is told before anything is made.
+// TestReservedRefused verifies that unusable addresses are reported before any create call.
 func TestReservedRefused(t *testing.T) {
 	s, r := reserving(t)
 	seed := s.running.Cloud.Seed

@@ -70,9 +70,9 @@ func goalOf(mode, phase string, n int) [2]float64 {
 	return goal[mode][phase]
 }
 
-// TestCalls: what Services that come, change and go at once cost each, in calls and in
-// writes among them, where work requests take 300 ms. One Service alone has nobody to
-// share lists and questions with, so its numbers are only told.
+// TestCalls measures the calls, and the writes among them, per Service while Services are
+// created, changed and deleted at once; work requests take 300 ms. A single Service cannot
+// share lists and requests, so its numbers are only logged.
 func TestCalls(t *testing.T) {
 	for _, kind := range []string{"lb", "nlb"} {
 		for _, mode := range []string{"SL-All", "None"} {
@@ -102,7 +102,7 @@ func (c *crowd) life(t *testing.T, tell func(phase string, calls, writes float64
 		tell(name, float64(len(c.Control().Journal.Entries()))/n, float64(c.Control().Journal.Writes())/n, took)
 	}
 	nodes := c.Nodes()
-	time.Sleep(time.Minute) // a process that has just begun looks again for what is shared
+	time.Sleep(time.Minute) // a new process reads shared resources a second time
 	phase("create", false)
 	phase("touch", false)
 	c.addPort()
@@ -149,8 +149,8 @@ func TestDeletedInARow(t *testing.T) {
 	})
 }
 
-// TestFailedAmongMany: a change of lb that fails, which no list shows, is seen although the
-// lists show those of others, and made again.
+// TestFailedAmongMany verifies that a failed change of a load balancer, which no list
+// shows, is detected although the lists show the changes of others, and that it is retried.
 func TestFailedAmongMany(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := gather(t, 10, "lb", "None", 300*time.Millisecond)

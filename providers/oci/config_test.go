@@ -7,8 +7,8 @@ import (
 	"github.com/berth-lb/berth/providers/oci/model"
 )
 
-// TestConfig: the official file is read, in its old spellings as well; what is not known
-// is told, and what cannot be is refused.
+// TestConfig verifies that the official file is read, including its old spellings. Unknown
+// keys are reported as warnings, and invalid values are refused.
 func TestConfig(t *testing.T) {
 	c, problems, err := model.ReadConfig(strings.NewReader(`
 auth: {region: us-phoenix-1, tenancy: t, user: u, fingerprint: f, key: k, key_passphrase: p, compartment: c}

@@ -24,8 +24,8 @@ func fours(nodes []nodeports.Node) []nodeports.Node {
 	return out
 }
 
-// listens are the names of listeners and backend sets that a Service would get, and what
-// the user is told.
+// listens returns the names of the listeners and backend sets that a Service would get, and
+// the messages to the user.
 func listens(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service) ([]string, string) {
 	t.Helper()
 	d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})

@@ -112,7 +112,7 @@ func TestEveryKeyWorks(t *testing.T) {
 	if c := keyCases()[0]; c.outcome(t, false) != c.outcome(t, false) {
 		t.Fatal("two clouds differ without a key")
 	}
-	delete(missing, accountKey) // TestServiceAccount shows it: it changes who calls, not what is there
+	delete(missing, accountKey) // covered by TestServiceAccount: it changes the calling identity, not the resources
 	for _, c := range keyCases() {
 		delete(missing, c.key)
 		t.Run(c.key, func(t *testing.T) {

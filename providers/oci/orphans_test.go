@@ -71,9 +71,10 @@ func (s subject) dump(t *testing.T) map[string][]string {
 	return out
 }
 
-// TestOrphans: load balancers of both products whose Services are gone are listed and
-// deleted, with their rules and groups; those of Services that live stay, with the rules
-// that they share, and so do those of another cluster, which has other nodes.
+// TestOrphans verifies that load balancers of both products without a Service are listed
+// and deleted, with their rules and groups. Load balancers of existing Services are
+// retained, with the rules that they share, and so are the ones of another cluster with
+// other nodes.
 func TestOrphans(t *testing.T) {
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 4}})}
 	simtest.ForgetWork(s.running.Cloud)

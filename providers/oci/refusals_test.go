@@ -65,7 +65,7 @@ func refusals() []refusal {
 // made are parts of texts that are others in each run.
 var made = regexp.MustCompile(`ocid1\.[a-z]+\.oc1\.[a-z0-9-]*\.[a-z0-9]+|opc-request-id[: ]*[A-Za-z0-9/-]+|[0-9A-F]{32}(/[0-9A-F]{32})*`)
 
-// TestTold: what is said of a Service that the cloud does not serve as it is.
+// TestTold verifies the messages for a Service that the cloud cannot serve as written.
 func TestTold(t *testing.T) {
 	all := refusals()
 	texts := make([]string, len(all))
@@ -80,7 +80,7 @@ func TestTold(t *testing.T) {
 	golden.Check(t, "testdata/told.golden", strings.Join(texts, ""))
 }
 
-// told is what is said of it in the end, and which address it has then.
+// told returns the final message for the Service, and its address at that time.
 func (c refusal) told(t *testing.T) string {
 	c.opt.Seed = simoci.SeedOptions{Nodes: 2, DualStack: true}
 	s := subject{running: simtest.Start(t, c.opt)}

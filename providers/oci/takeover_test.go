@@ -18,11 +18,11 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// officialState is what the cloud-controller-manager 1.35.0 of Oracle Cloud has built for
-// Services of all its keys on the simulator: the calls by which it wrote, in their order, and
-// the Services. Of the calls that write a security list the last one is there, which
-// has all rules. A call that makes a network security group has the OCID that it got
-// before its parameters; certificates and their keys are placeholders.
+// officialState holds what the cloud-controller-manager 1.35.0 of Oracle Cloud has built
+// for Services of all its keys on the simulator: its write calls, in their order, and the
+// Services. Of the calls that write a security list only the last one is included, which
+// has all rules. A call that creates a network security group has the resulting OCID before
+// its parameters; certificates and their keys are placeholders.
 const officialState = "testdata/official-ccm/"
 
 // official is a cloud in which that controller has served until now.
@@ -92,9 +92,10 @@ func write(t *testing.T, running *simtest.Running, method, path, parameters stri
 	return made.ID
 }
 
-// TestTakeOverOfTheController: of what Oracle Cloud's own controller has built nothing is
-// written anew, and nothing of it is left once the Services go, but the tag that it gives to
-// the nodes' network security group, which is none of its making.
+// TestTakeOverOfTheController verifies that no resource built by Oracle Cloud's own
+// controller is rewritten, and that all of them are deleted with the Services. The
+// exception is the tag that it sets on the nodes' network security group, which it has not
+// created.
 func TestTakeOverOfTheController(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		running := simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 4, DualStack: true}, Limits: simoci.Limits{ListRules: 2000}})

@@ -51,7 +51,7 @@ func issue(serial int64) map[string][]byte {
 // certificates are two, the same for all tests.
 var certificates = sync.OnceValue(func() []map[string][]byte { return []map[string][]byte{issue(1), issue(2)} })
 
-// secrets are what is known of Secrets of the Service's namespace, by name.
+// secrets returns the Secrets of the Service's namespace, by name.
 func secrets(known map[string]map[string][]byte) map[providers.Reference]providers.Object {
 	out := map[providers.Reference]providers.Object{}
 	for name, data := range known {
@@ -60,7 +60,7 @@ func secrets(known map[string]map[string][]byte) map[providers.Reference]provide
 	return out
 }
 
-// certificateMap is what is known of the ConfigMap web-certificates.
+// certificateMap returns the ConfigMap web-certificates with the given data.
 func certificateMap(data map[string]string) map[providers.Reference]providers.Object {
 	known := map[string][]byte{}
 	for port, ids := range data {
@@ -145,9 +145,9 @@ func beginTLS(t *testing.T) (subject, *reconcile.Reconciler) {
 	return s, props.Process(t, s.Open(t), s.Nodes())
 }
 
-// TestCertificates: listeners and backend sets have the certificates of the Secrets. When
-// one changes, the new one comes first and the old one goes; what is not readable any more
-// changes nothing.
+// TestCertificates verifies that listeners and backend sets have the certificates of the
+// Secrets. When a Secret changes, the new certificate is created before the old one is
+// deleted. A Secret that is no longer readable changes nothing.
 func TestCertificates(t *testing.T) {
 	s, r := beginTLS(t)
 	svc, both := tlsService(), certificates()
@@ -194,9 +194,9 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestCertificateMap: listeners have the certificates of the Certificates service that a
-// ConfigMap gives their ports, also in place of one of a Secret; a changed ConfigMap is one
-// write, and a broken one changes nothing and is told.
+// TestCertificateMap verifies that listeners have the certificates of the Certificates
+// service that a ConfigMap assigns to their ports, also instead of a Secret's certificate.
+// A changed ConfigMap is one write; an invalid one changes nothing and is reported.
 func TestCertificateMap(t *testing.T) {
 	s, r := beginTLS(t)
 	first := tlsService()

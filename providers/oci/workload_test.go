@@ -12,8 +12,8 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// TestWithoutWorkloadIdentity: who has none is told what is missing and what to do, and of the
-// SDK's words those that say more.
+// TestWithoutWorkloadIdentity verifies that the error for a missing workload identity names
+// what is missing and the next step, and keeps the informative part of the SDK's message.
 func TestWithoutWorkloadIdentity(t *testing.T) {
 	const version, region, host = "OCI_RESOURCE_PRINCIPAL_VERSION", "OCI_RESOURCE_PRINCIPAL_REGION", "KUBERNETES_SERVICE_HOST"
 	set := func(name, value string) func(*testing.T) {
@@ -53,8 +53,8 @@ func TestWithoutWorkloadIdentity(t *testing.T) {
 	}
 }
 
-// TestServiceWithoutWorkloadIdentity: a Service is told the same of the ServiceAccount that it
-// names, and what the cluster's proxy says.
+// TestServiceWithoutWorkloadIdentity verifies the same message for the ServiceAccount that
+// a Service names, including the answer of the cluster's proxy.
 func TestServiceWithoutWorkloadIdentity(t *testing.T) {
 	s, _, r := delegated(t, "balancers")
 	_, err := s.Control().Faults.Add(sim.Fault{Operation: "CreateWorkloadToken", Kind: sim.FaultError, Status: http.StatusForbidden, Code: "NotAuthorized", Message: "no workload"})
