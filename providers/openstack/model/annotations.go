@@ -207,7 +207,7 @@ func objectKeys() []annotations.Declaration {
 	return []annotations.Declaration{annotations.ExcludeNode(groupObjects)}
 }
 
-// checkForwarded: the client's address is told in one way.
+// checkForwarded verifies that only one mechanism carries the client's address.
 func checkForwarded(_ string, bag *annotations.Bag, ports []corev1.ServicePort) annotations.Problems {
 	forwarded, proxy := forwardedKey.Get(bag), proxyKey.Get(bag)
 	if forwarded && proxy != "false" && proxy != "" {

@@ -150,7 +150,7 @@ func (b *builder) unsupported() {
 	}
 }
 
-// guarded tells whether the nodes' own security group lets only the Service's clients in.
+// guarded reports whether the nodes' own security group admits only the Service's clients.
 func (b *builder) guarded() bool {
 	return b.in.Config.ManageGroups && !driverOf(b.in.Config.Provider).Proxies
 }

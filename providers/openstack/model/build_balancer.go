@@ -65,7 +65,7 @@ func (b *builder) asked() Balancer {
 	return want
 }
 
-// like takes over what stays of a load balancer that is there.
+// like copies the immutable fields of an existing load balancer.
 func (b *builder) like(want *Balancer, found Balancer) {
 	if !Renamed(found.Name, b.in.Owner) || found.Name == b.name {
 		want.Name, want.Description = found.Name, found.Description // a name of before stays
@@ -86,8 +86,8 @@ func (b *builder) like(want *Balancer, found Balancer) {
 		" and the same floating IP takes it, under another id; until then clients reach nothing, and what others have added to it is lost", "")
 }
 
-// mayMake refuses to make a load balancer where the user has named one that is not there.
-// An id that the controller itself has written, beside the address, is out of date.
+// mayMake refuses to create a load balancer where the user has named one that is not found.
+// An id that the controller itself has written, beside the address, is outdated.
 func (b *builder) mayMake() bool {
 	id := idKey.Get(b.in.Values)
 	if id == "" || b.in.Service.Annotations[addressKey.Name] != "" {

@@ -38,8 +38,8 @@ func (b *builder) ports() {
 	}
 }
 
-// elsewhere tells that members which are there stay in their subnet, where the Service
-// names another one.
+// elsewhere warns that existing members keep their subnet when the Service names another
+// one.
 func (b *builder) elsewhere() {
 	if _, _, said := memberSubnetKey.Lookup(b.in.Values); !said || b.have == nil {
 		return
@@ -72,13 +72,13 @@ func (b *builder) conflicts() {
 	}
 }
 
-// taken refuses a port for as long as somebody else has it.
+// taken refuses a port for as long as another Service has it.
 func (b *builder) taken(p nodeports.ServicePort, why string) {
 	b.problems = append(b.problems, annotations.Problem{Severity: annotations.Error, Key: "spec.ports", Value: p.String(), Message: why, Legal: "a port that is free there", Taken: true})
 }
 
-// claim is what a new part of a load balancer that others use as well says of the Service
-// that asks for its port; empty where nobody else can ask for it.
+// claim returns the claim to the Service's port that a new part of a shared load balancer
+// carries; empty where no other Service can ask for the port.
 func (b *builder) claim(key string) string {
 	spec, there, ok := b.found()
 	if !ok || !b.in.Config.Features.Tags || there.Ownership != stack.External && len(OtherTags(spec.Tags, b.name)) == 0 {

@@ -32,8 +32,8 @@ type Driver struct {
 	Proxies bool
 	// Algorithms are the ways to choose a member; none: all.
 	Algorithms []string
-	// Failover says that a load balancer in ERROR can be built anew in its place. Else
-	// another one takes its place, with its address.
+	// Failover reports that a load balancer in ERROR can be failed over in place. Otherwise
+	// it is replaced by one with the same address.
 	Failover bool
 	// Settings says that flavors, availability zones, timeouts and ranges of clients are
 	// heard, where the version of the API has them.
@@ -43,8 +43,7 @@ type Driver struct {
 // ovn is the driver that does layer 4 only.
 const ovn = "ovn"
 
-// FailsOver tells whether a load balancer of a driver that is in ERROR can be built anew
-// in its place.
+// FailsOver reports whether a load balancer of a driver can be failed over when in ERROR.
 func FailsOver(driver string) bool { return driverOf(driver).Failover }
 
 // driverOf returns what a driver can do; one that is not known counts as amphora.

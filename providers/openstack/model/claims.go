@@ -17,8 +17,8 @@ type Claim struct {
 	Since int64 // when the Service was made, in seconds of Unix
 }
 
-// Older tells whether a claim goes before another one: that of the older Service, or
-// where both are as old, of the first name.
+// Older reports whether a claim precedes another one: the claim of the older Service or, at
+// equal age, of the first name.
 func (c Claim) Older(o Claim) bool {
 	return cmp.Or(cmp.Compare(c.Since, o.Since), c.Owner.Compare(o.Owner)) < 0
 }
@@ -50,22 +50,22 @@ func ClaimOf(l providers.Lookup, o stack.Owner) (key string, c Claim) {
 // ClaimKey is a port of a load balancer, as PortKey names ports.
 func ClaimKey(balancer, port string) string { return balancer + " " + port }
 
-// claimMark begins the tag of a pool that says which port it is made for, and for whom.
+// claimMark is the prefix of the tag of a pool that names its claimed port and the Service.
 const claimMark = "berth-claim"
 
 // claimTerm is how long a claim counts: as long as it may take to make a listener. One
 // that is older is of a controller that has died.
 const claimTerm = 10 * time.Minute
 
-// claimFor is a claim to a port, as PortKey names it: of a Service that is there since
-// then, in seconds of Unix, and is named like its own load balancer, which also tells
-// clusters apart.
+// claimFor returns a claim to a port, named as by PortKey. since is the creation time of
+// the Service, in Unix seconds. name is the name of the Service's own load balancer, which
+// is unique across clusters.
 func claimFor(port string, since int64, name string) string {
 	return fmt.Sprintf("%s %d %s", port, since, name)
 }
 
-// ClaimTag is the tag of a pool by which those of other clusters see who asks for a port
-// before anybody has it: the claim, and when it was made.
+// ClaimTag returns the tag of a pool by which controllers of other clusters see the claim
+// to a port before any listener has it: the claim, and its creation time.
 func ClaimTag(claim string, now time.Time) string {
 	return cut(fmt.Sprintf("%s %d %s", claimMark, now.Unix(), claim))
 }

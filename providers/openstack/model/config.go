@@ -266,8 +266,8 @@ func orNumber(n *int, other int) int {
 	return *n
 }
 
-// strayKeys warns of sections and keys that nobody reads; the official controller
-// skips them without a word.
+// strayKeys warns of unknown sections and keys; the official controller ignores them
+// silently.
 func strayKeys(err error) annotations.Problems {
 	var out annotations.Problems
 	for _, stray := range warnings.WarningsOnly(err) {

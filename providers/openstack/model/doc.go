@@ -1,6 +1,7 @@
-// Package model says what a Service wants of an OpenStack cloud, in values: its
-// annotations, the load balancer of Octavia with all that is below it, a floating IP,
-// and the rules by which wanted and found are compared.
+// Package model computes, without I/O, the resources that a Service needs in an OpenStack
+// cloud: its annotations, the load balancer of Octavia with its parts, a floating IP, and
+// the rules by which desired and observed state are compared.
 //
-// It talks to nothing; providers/openstack/wire does. Start at [Cloud], the table of contents, then [Build].
+// All calls to the cloud are in providers/openstack/wire. Start at [Cloud], the table of
+// contents, then [Build].
 package model

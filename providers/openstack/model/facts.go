@@ -26,7 +26,7 @@ const (
 	FactNetworkSubnets stack.Kind = "network-subnets"
 	// FactNodePorts are the ports of the servers of Scope.Nodes.
 	FactNodePorts stack.Kind = "node-ports"
-	// FactSecret tells whether a certificate is there: Value is its address.
+	// FactSecret asks whether a certificate exists: Value is its address.
 	FactSecret stack.Kind = "certificate"
 	// FactClaim tells which Service is the oldest to ask for a port of a load balancer; see
 	// ClaimOf.
@@ -45,7 +45,7 @@ type NodePort struct {
 	Secured             bool // it takes security groups
 }
 
-// Address is a floating IP that is there.
+// Address is an existing floating IP.
 type Address struct {
 	ID, IP, Port string // Port: the id of the port that it is bound to
 	Description  string
@@ -55,9 +55,9 @@ type Address struct {
 // written to after a read.
 type Facts struct {
 	NodeSubnets     map[string]string     // id of the subnet by address of a node
-	Subnets         map[string]Subnet     // by id; those that were asked for and exist
+	Subnets         map[string]Subnet     // by id; the requested ones that exist
 	External        string                // id of the first external network
-	Externals       map[string]bool       // external networks by id; those that were asked for and exist
+	Externals       map[string]bool       // external networks by id; the requested ones that exist
 	FloatingSubnets map[string][]Subnet   // by By and Value of the look-up, with a blank between
 	Addresses       map[string]Address    // by IP
 	Secrets         map[string]bool       // by address

@@ -17,7 +17,7 @@ type Identity = providers.Identity[Config]
 // Choose says which kind a Service asks for: there is one.
 func Choose(*corev1.Service) providers.Choice { return providers.Choice{Kind: Octavia} }
 
-// internal tells whether the load balancer gets no floating IP.
+// internal reports whether the load balancer gets no floating IP.
 func internal(in Input) bool { return in.Config.Internal || internalKey.Get(in.Values) }
 
 // class are the settings of the class that the Service names; false: there is none of
@@ -31,7 +31,7 @@ func class(in Input) (Class, bool) {
 	return c, ok
 }
 
-// ipv6 tells whether the Service's first family is IPv6, the only one that is served.
+// ipv6 reports whether the Service's first family is IPv6; only the first one is served.
 func ipv6(in Input) bool {
 	return len(in.Backends.Families) > 0 && in.Backends.Families[0] == corev1.IPv6Protocol
 }
@@ -108,7 +108,7 @@ func protocols(in Input, protocol corev1.Protocol) (listener, pool string) {
 	return listener, pool
 }
 
-// proxied tells whether the PROXY protocol is spoken to members.
+// proxied reports whether members are sent the PROXY protocol.
 func proxied(in Input) bool {
 	says := proxyKey.Get(in.Values)
 	return says != "" && says != "false"
@@ -116,7 +116,7 @@ func proxied(in Input) bool {
 
 func tlsRef(in Input) string { return cmp.Or(tlsKey.Get(in.Values), in.Config.TLS) }
 
-// monitored tells whether pools have health checks.
+// monitored reports whether pools have health checks.
 func monitored(in Input) bool {
 	if on, _, said := monitorKey.Lookup(in.Values); said {
 		return on
@@ -124,8 +124,8 @@ func monitored(in Input) bool {
 	return in.Config.Monitor
 }
 
-// byHTTP tells whether the check of a pool asks kube-proxy, which knows where
-// endpoints are.
+// byHTTP reports whether the health check of a pool asks kube-proxy, which reports the
+// local endpoints.
 func byHTTP(in Input, protocol corev1.Protocol) bool {
 	if in.Service.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal || in.Service.Spec.HealthCheckNodePort == 0 || !driverOf(in.Config.Provider).Proxies {
 		return false

@@ -33,8 +33,8 @@ const (
 // what all of them use.
 func Handed() []stack.Key { return []stack.Key{balancerKey(), {Kind: KindFloatingIP}} }
 
-// OnBalancer returns the keys of what a Service has on a load balancer itself, and no longer
-// when that is gone.
+// OnBalancer returns the keys of the Service's resources that are part of a load balancer,
+// and are deleted with it.
 func OnBalancer() []stack.Key { return []stack.Key{shareKey()} }
 
 func balancerKey() stack.Key { return stack.Key{Kind: KindBalancer} }
@@ -47,7 +47,7 @@ func groupPortsKey() stack.Key { return stack.Key{Kind: KindGroupPorts} }
 // Balancer is a load balancer. What is below it are resources of their own.
 type Balancer struct {
 	Name, Description string
-	Tags              []string // those that are ours must be among them
+	Tags              []string // the Service's own must be among them
 	Provider          string
 	Flavor, Zone      string
 	Network, Subnet   string // where the address is from; ids
@@ -56,7 +56,7 @@ type Balancer struct {
 	// Status is Failed, or Active where the load balancer is in any other state: what it
 	// is busy with, stack.State tells.
 	Status string
-	// Lost says that it is in ERROR, and that its driver cannot build it anew in its place.
+	// Lost reports that it is in ERROR, and that its driver cannot fail it over.
 	Lost bool
 }
 
@@ -143,7 +143,7 @@ type FloatingIP struct {
 	Balancer    stack.Ref // whose port it is bound to
 }
 
-// Binding binds a floating IP that is there already.
+// Binding binds an existing floating IP.
 type Binding struct {
 	FloatingIP string // id
 	Address    string
@@ -158,7 +158,7 @@ type Group struct {
 // GroupRules are what it lets in.
 type GroupRules struct{ Rules []GroupRule }
 
-// GroupRule is one rule. Those that are wanted are for incoming traffic.
+// GroupRule is one rule. Desired rules are for incoming traffic.
 type GroupRule struct {
 	Direction string
 	Family    string // IPv4, IPv6

@@ -33,8 +33,8 @@ func LegacyName(o stack.Owner) string {
 	return name[:min(len(name), 32)]
 }
 
-// Renamed tells whether a name is that of the load balancer of a Service of this
-// namespace and name, of this cluster or of one of another name.
+// Renamed reports whether a name is the load balancer name of a Service of this namespace
+// and name, in this cluster or in one of another name.
 func Renamed(name string, o stack.Owner) bool {
 	return strings.HasPrefix(name, OwnPrefix) && strings.HasSuffix(name, "_"+o.Namespace+"_"+o.Name)
 }

@@ -37,7 +37,7 @@ func sizeOf(in Input) providers.Size {
 	return size
 }
 
-// KeepServing is what is there, with today's nodes behind it.
+// KeepServing returns the existing stack with the present nodes as members.
 func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
@@ -71,6 +71,6 @@ func followers(in Input, found []Member) []Member {
 	return providers.Follow(found, out, isNode)
 }
 
-// MayWant tells whether a Service that cannot be built might want a shared entry: no
-// kind of this cloud has any.
+// MayWant reports whether a Service that cannot be built might need a shared entry: no kind
+// of this cloud has any.
 func MayWant(Identity, stack.Resource) bool { return false }

@@ -48,7 +48,8 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Ignore: []string{"Provider", "Flavor", "Zone", "Network", "Subnet", "Port", "Address"},
 			Equal:  map[string]diff.Equal{"Tags": containsAll},
 			Parts:  map[string]string{"Status": PartStatus},
-			// What cannot be repaired is made anew, with the address that it had.
+			// A load balancer that cannot be failed over is replaced, and keeps its
+			// address.
 			Immutable: []string{"Lost"},
 			Replace:   diff.DeleteFirst,
 			Clash:     diff.Doubled,
@@ -62,8 +63,8 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			ProvenBy:  []stack.Kind{KindShare},
 			Within:    diff.Within{Inline: true, Cascade: true},
 			Immutable: []string{"Protocol"},
-			// Nothing refers to names, and each change of one makes the load balancer busy. A
-			// claim counts until the listener is there.
+			// Nothing refers to names, and each change of one makes the load balancer busy.
+			// A claim has effect until the listener exists.
 			Ignore:  []string{"Name", "Claim"},
 			Replace: diff.CreateFirst,
 			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
@@ -136,7 +137,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 // BatchPorts is the batch key of the steps that give groups to ports of nodes.
 const BatchPorts = "ports of nodes"
 
-// PartStatus is the part of the step that builds a load balancer in ERROR anew.
+// PartStatus is the part of the step that fails over a load balancer in ERROR.
 const PartStatus = "status"
 
 // edges are the orders that no reference says.
@@ -159,7 +160,7 @@ func edges() []diff.Edge {
 	return append(out, diff.Edge{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"})
 }
 
-// containsAll: what is wanted is among what is there; the rest is others'.
+// containsAll reports whether all desired entries exist; other controllers own the rest.
 func containsAll(want, have any) bool {
 	wanted, _ := want.([]string)
 	found, _ := have.([]string)

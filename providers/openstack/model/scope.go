@@ -41,8 +41,8 @@ func OwnedScope(id Identity) providers.Scope {
 // OnDelete are the annotations that say where something of a Service is.
 func OnDelete() []string { return []string{idKey.Name, keepKey.Name} }
 
-// kept tells whether a floating IP outlives its Service. A text that is neither true nor
-// false destroys nothing.
+// kept reports whether a floating IP outlives its Service. Text that is neither true nor
+// false deletes nothing.
 func kept(text string) bool { return text != "" && text != "false" }
 
 // Scope says what Build must know besides.
@@ -102,7 +102,7 @@ func factsFor(in Input) []providers.Lookup {
 	return append(out, floatingFacts(in)...)
 }
 
-// floatingFacts are those that a floating IP needs.
+// floatingFacts returns the facts that a floating IP needs.
 func floatingFacts(in Input) []providers.Lookup {
 	var out []providers.Lookup
 	ask := func(kind stack.Kind, by, value string) {

@@ -52,7 +52,7 @@ func Addresses(in Input, have *stack.Stack) status.Result {
 	return result
 }
 
-// floats tells whether the Service is certain to get a floating IP.
+// floats reports whether the Service is certain to get a floating IP.
 func floats(in Input) bool {
 	return !internal(in) && !ipv6(in) && (floatingPlace(in).network != "" || in.Service.Spec.LoadBalancerIP != "")
 }
