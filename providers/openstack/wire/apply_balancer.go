@@ -17,7 +17,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// graph is what the answer to a creation says of all that was made.
+// graph is the response to a creation, with all created parts.
 type graph struct {
 	ID                 string          `json:"id"`
 	ProvisioningStatus string          `json:"provisioning_status"`
@@ -35,8 +35,8 @@ type graphListener struct {
 	Pool     string `json:"default_pool_id"`
 }
 
-// createBalancer makes a load balancer with all that the step brings, in one call. One
-// that ends in ERROR before it ever served is taken away again.
+// createBalancer creates a load balancer with all parts of the step in one call. A load
+// balancer that ends in ERROR before it ever served is deleted.
 func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s := c.Session
 	opts := loadbalancers.CreateOpts{
@@ -120,7 +120,7 @@ func (s *Session) undo(c *change, id string, cause error) plan.Outcome {
 	if err != nil || status != failed {
 		return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
 	}
-	_ = s.remove(c.Ctx, id) // what is left is found by its name
+	_ = s.remove(c.Ctx, id) // remains are found by name
 	return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
 }
 
@@ -203,8 +203,8 @@ func memberOpts(m model.Member) pools.CreateMemberOpts {
 	return opts
 }
 
-// updateBalancer writes name, description and tags; tags of others stay, but for those
-// that the load balancer had under an earlier name of the cluster.
+// updateBalancer updates name, description and tags. It retains tags of others, except the
+// ones that the load balancer had under an earlier name of the cluster.
 func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s, id, o := c.Session, c.Step.Target.ID, c.Step.ID.Owner
 	err := s.exclusive(c.Ctx, id, func(ctx context.Context, lb *loadbalancers.LoadBalancer) error {
@@ -220,9 +220,9 @@ func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
 	return c.Updated(spec, err)
 }
 
-// failOver builds a load balancer in ERROR anew. Where that is for administrators only,
-// as Octavia's policies have it unless somebody has changed them, the next plan replaces
-// it; that is why the refusal is Ambiguous, since it must be read again.
+// failOver fails over a load balancer in ERROR. By Octavia's default policies only
+// administrators may do so; then the next plan replaces the load balancer. The refusal is
+// therefore Ambiguous, so that the state is read again.
 // Source: openstack/octavia, octavia/policies/loadbalancer.py (put_failover).
 func failOver(c *change, spec model.Balancer) plan.Outcome {
 	s, id := c.Session, c.Step.Target.ID
@@ -257,8 +257,8 @@ func (s *Session) update(ctx context.Context, id string, opts loadbalancers.Upda
 	})
 }
 
-// tagsTries is how often a list of tags is read and written anew that another program has
-// changed in between.
+// tagsTries is how often a list of tags is read and written again after a conflicting
+// change.
 const tagsTries = 3
 
 // retag changes the tags of a load balancer, of which others have some: it reads, writes
@@ -274,8 +274,9 @@ func (s *Session) retag(ctx context.Context, id, tag string, there bool) error {
 				return fault.New(fault.Conflict, "load balancer %s has been given to other Services meanwhile, as many as max-shared-lb allows", id)
 			}
 			if !there && strings.HasPrefix(lb.Name, model.OwnPrefix) && len(model.OtherTags(lb.Tags, tag)) == 0 {
-				// All others have gone since the plan was made. Without the tag nobody would know
-				// the load balancer any more; by it the next plan takes all of it away.
+				// All other Services were deleted since the plan was computed. Without the
+				// tag the load balancer would be orphaned; with it the next plan deletes
+				// everything.
 				return fault.New(fault.Conflict, "load balancer %s is used by no other Service any more, and goes", id)
 			}
 			tags := append([]string{}, slices.DeleteFunc(slices.Clone(lb.Tags), func(t string) bool { return t == tag })...)
@@ -303,8 +304,8 @@ func joinBalancer(c *change, spec model.Share) plan.Outcome {
 	return c.Created(spec.Balancer, stack.Tag, spec)
 }
 
-// leaveBalancer takes a Service off the list of those that share a load balancer. If it had
-// made it, load balancer and addresses are those of the others from now on.
+// leaveBalancer removes a Service from the users of a shared load balancer. If the Service
+// created it, the other users own the load balancer and its addresses from now on.
 func leaveBalancer(c *change, spec model.Share) plan.Outcome {
 	c.Session.claims.leave(c.Step.ID.Owner)
 	out := kit.Deleted(c.Session.retag(c.Ctx, spec.Balancer, spec.Tag, false))
@@ -351,8 +352,8 @@ func (s *Session) alone(c *change, balancer string) error {
 	return nil
 }
 
-// remove deletes a load balancer with all below it and waits until it is gone. Where the
-// configuration forbids to do that in one call, what is below goes first.
+// remove deletes a load balancer with all its parts and waits until it is deleted. Where
+// the configuration forbids cascading deletion, the parts are deleted first.
 func (s *Session) remove(ctx context.Context, id string) error {
 	if s.config.NoCascade {
 		if err := s.clear(ctx, id); err != nil && !fault.Is(err, fault.NotFound) {
@@ -363,12 +364,12 @@ func (s *Session) remove(ctx context.Context, id string) error {
 		return loadbalancers.Delete(ctx, s.balancer, id, loadbalancers.DeleteOpts{Cascade: !s.config.NoCascade}).ExtractErr()
 	})
 	if fault.Is(err, fault.NotFound) {
-		return nil // it is gone, as it should be
+		return nil // already deleted
 	}
 	return err
 }
 
-// clear deletes all that is below a load balancer, one after the other.
+// clear deletes all parts of a load balancer, one after the other.
 func (s *Session) clear(ctx context.Context, id string) error {
 	lb, err := s.getBalancer(ctx, id)
 	if err != nil {

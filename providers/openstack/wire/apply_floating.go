@@ -117,8 +117,8 @@ func bindGiven(c *change, spec model.Binding) plan.Outcome {
 	return c.Created(spec.FloatingIP, stack.Derived, spec)
 }
 
-// unbindGiven takes a floating IP of the user's off the load balancer's port. Whoever
-// has bound it meanwhile keeps it.
+// unbindGiven unbinds a floating IP of the user from the load balancer's port. If it has
+// been bound elsewhere meanwhile, that binding is kept.
 func unbindGiven(c *change) plan.Outcome {
 	if err := c.Session.alone(c, balancerOf(c)); err != nil {
 		return kit.Failed(err)

@@ -49,7 +49,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 	return o
 }
 
-// updateRules brings the rules of a group that is there to what is wanted.
+// updateRules updates the rules of an existing group to the desired state.
 func updateRules(c *change, spec model.GroupRules) plan.Outcome {
 	id := firstNonBlank(c.Step.Target.ID, c.Parent())
 	found, err := listAll[rules.SecGroupRule](c.Ctx, c.Session, bucketNetwork, rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}), "security_group_rules")
@@ -91,7 +91,7 @@ func (s *Session) writeRules(ctx context.Context, group string, found []rules.Se
 	return nil
 }
 
-// deleteGroup deletes a group. One that a port has got meanwhile is looked at anew.
+// deleteGroup deletes a group. If a port uses it meanwhile, the state is read again.
 func deleteGroup(c *change) plan.Outcome {
 	err := c.Session.write(c.Ctx, bucketNetwork, func(ctx context.Context) error {
 		return groups.Delete(ctx, c.Session.network, c.Step.Target.ID).ExtractErr()
@@ -168,12 +168,12 @@ func portsOf(step plan.Step) (add, remove []string) {
 	return plan.Members[string](step)
 }
 
-// portTries is how often a port is read and changed anew that others change as well.
+// portTries is how often a port is read and updated again after a conflicting change.
 const portTries = 5
 
-// editPort changes the groups of a port. Neutron refuses the change if the port has been
-// changed since it was read. One that is gone has no groups. It refuses the whole for one
-// group that is not there; which ones those are is returned, by their ids.
+// editPort changes the groups of a port. Neutron refuses the change if the port has changed
+// since it was read. A deleted port has no groups. Neutron also refuses the whole change
+// for one group that is not found; such groups are returned, by id.
 func (s *Session) editPort(ctx context.Context, p port, e edit) (map[string]error, error) {
 	var in []string // groups that are given so far
 	written := false
@@ -200,7 +200,7 @@ func (s *Session) editPort(ctx context.Context, p port, e edit) (map[string]erro
 	return out, err
 }
 
-// ofGroup tells whether a change of a port was refused for one of the groups.
+// ofGroup reports whether a change of a port was refused because of one of the groups.
 // Source: neutron/extensions/securitygroup.py (SecurityGroupNotFound).
 func ofGroup(err error) bool {
 	f, ok := errors.AsType[*fault.Fault](err)

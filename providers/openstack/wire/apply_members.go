@@ -15,9 +15,9 @@ func writeMembers(c *change, spec model.Members) plan.Outcome {
 	return c.Updated(spec, c.Session.putMembers(c.Ctx, balancerOf(c), firstNonBlank(c.Step.Target.ID, c.Parent()), spec))
 }
 
-// memberBody is a member in a list that replaces all of a pool. What is left out of it
-// stays as it was, so that a port of the check that is not wanted any more is taken away
-// by a null, which the SDK's own type does not send.
+// memberBody is a member in a list that replaces all members of a pool. Omitted fields keep
+// their value, so that an obsolete port of the health check is removed by a null, which the
+// SDK's own type does not send.
 type memberBody map[string]any
 
 // ToBatchMemberUpdateMap implements pools.BatchUpdateMemberOptsBuilder.
@@ -45,8 +45,8 @@ func (s *Session) putMembers(ctx context.Context, balancer, pool string, spec mo
 	})
 }
 
-// membersOneByOne makes the members of a pool that are missing, then deletes those that
-// are not wanted. One with another port of the check is deleted and made anew.
+// membersOneByOne creates the missing members of a pool, then deletes the obsolete ones. A
+// member with another health check port is deleted and recreated.
 func (s *Session) membersOneByOne(ctx context.Context, balancer, pool string, spec model.Members) error {
 	found, err := s.listMembers(ctx, pool)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Session) membersOneByOne(ctx context.Context, balancer, pool string, sp
 		switch {
 		case slices.ContainsFunc(spec.Members, func(m model.Member) bool { return same(m, f) }):
 		case slices.ContainsFunc(spec.Members, func(m model.Member) bool { return m.Address == f.Address && int(m.Port) == f.ProtocolPort }):
-			stuck = append(stuck, f) // in the way of the one that is wanted
+			stuck = append(stuck, f) // blocks the desired one
 		default:
 			obsolete = append(obsolete, f)
 		}

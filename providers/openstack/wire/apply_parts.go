@@ -37,7 +37,7 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 		id, err = c.Session.postListener(c.Ctx, balancerOf(c), pool, spec)
 	}
 	if spec.Claim != "" && (fault.Is(err, fault.Exists) || fault.Is(err, fault.Conflict)) {
-		// Somebody else has the port, so what was made for it goes.
+		// Another Service has the port, so the pool created for it is deleted.
 		if gone := c.Session.dropPool(c.Ctx, balancerOf(c), pool); gone != nil {
 			err = gone
 		}
@@ -62,7 +62,7 @@ func (s *Session) postListener(ctx context.Context, balancer, pool string, spec 
 	return id, err
 }
 
-// updateListener writes all that can change; tags of others stay.
+// updateListener updates all mutable fields; it retains tags of others.
 func updateListener(c *change, spec model.Listener) plan.Outcome {
 	limit, pool, tls, headers, ranges := spec.Limit, c.Batch.ID(c.Step, spec.Pool), spec.TLS, spec.Headers, spec.Ranges
 	if headers == nil {
@@ -105,8 +105,9 @@ func poolOpts(p model.Pool) pools.CreateOpts {
 	return opts
 }
 
-// createPool makes a pool below a load balancer that is there, then its members and its
-// check: the API takes no tree then. What is missing after a failure, the next plan adds.
+// createPool creates a pool of an existing load balancer, then its members and its health
+// check: the API accepts no tree in this case. After a failure the next plan adds the
+// missing parts.
 func createPool(c *change, spec model.Pool) plan.Outcome {
 	if err := c.Session.mayTake(c, balancerOf(c), c.Step.ID.Key.Name); err != nil {
 		return kit.Failed(err)
@@ -123,8 +124,8 @@ func createPool(c *change, spec model.Pool) plan.Outcome {
 	return o
 }
 
-// postPool makes a pool and then those of the parts that are in it. It returns them with
-// their identifiers; with an id and an error the pool is there, and not all of its parts.
+// postPool creates a pool and then its parts among within. It returns them with their
+// identifiers. With an id and an error the pool exists, but not all of its parts.
 func (s *Session) postPool(ctx context.Context, balancer string, spec model.Pool, within []stack.Resource) (id string, parts []stack.Resource, err error) {
 	opts := poolOpts(spec)
 	opts.LoadbalancerID = balancer

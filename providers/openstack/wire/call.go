@@ -22,7 +22,7 @@ const (
 	gone          = "" // not listed any more
 )
 
-// pending tells whether a load balancer takes no writes for now.
+// pending reports whether a load balancer refuses writes for now.
 func pending(status string) bool { return strings.HasPrefix(status, "PENDING_") }
 
 // read makes a reading call. Errors are faults.
@@ -46,9 +46,8 @@ func listAll[T any](ctx context.Context, s *Session, bucket string, list paginat
 	return all, err
 }
 
-// page is one page of a list. The SDK's own pages write their JSON anew and read it
-// again for each question about them; with thousands of members that is most of the
-// work of a read.
+// page is one page of a list. The SDK's own pages encode and decode their JSON again for
+// each accessor; with thousands of members that is most of the work of a read.
 type page struct {
 	pagination.PageResult
 
@@ -64,8 +63,8 @@ func (p page) body() map[string]any {
 // GetBody is the answer, for the SDK.
 func (p page) GetBody() any { return p.Body }
 
-// IsEmpty tells whether the page has no entries: it is the last one, then. It returns an
-// error where the answer is no list at all, which must not pass for an empty one.
+// IsEmpty reports whether the page has no entries, and so is the last one. It returns an
+// error if the response is not a list, which must not be mistaken for an empty one.
 func (p page) IsEmpty() (bool, error) {
 	entries, is := p.body()[p.family].([]any)
 	if !is && p.StatusCode != http.StatusNoContent {
@@ -102,9 +101,9 @@ func (s *Session) change(ctx context.Context, balancer string, call func(context
 		func() error { return s.ready(ctx, balancer) })
 }
 
-// quiet waits for what others change of a load balancer, if that is why a call was
-// refused; else it returns what the refusal comes to. One status says both that something
-// is there already and that the load balancer is busy; only its state tells which.
+// quiet waits for concurrent changes of a load balancer, if they are why a call was
+// refused; else it returns the refusal. The same status code means that something exists
+// already or that the load balancer is busy; only its state distinguishes them.
 func (s *Session) quiet(ctx context.Context, balancer string, refusal error) error {
 	if !fault.Is(refusal, fault.Exists) {
 		return refusal
@@ -119,8 +118,9 @@ func (s *Session) quiet(ctx context.Context, balancer string, refusal error) err
 	return s.ready(ctx, balancer)
 }
 
-// ready waits until a load balancer has done its last change. It is Ambiguous if the
-// change ended in ERROR: then it must be read again what is there, and NotFound if the load balancer is gone.
+// ready waits until the last change of a load balancer has ended. It returns Ambiguous if
+// the change ended in ERROR, so that the state is read again, and NotFound if the load
+// balancer was deleted.
 func (s *Session) ready(ctx context.Context, balancer string) error {
 	status, err := s.settling.Wait(ctx, balancer)
 	switch {
@@ -134,8 +134,8 @@ func (s *Session) ready(ctx context.Context, balancer string) error {
 	return nil
 }
 
-// inError is what is told of a load balancer in ERROR: Ambiguous, since it must be read
-// again what is there.
+// inError returns the fault for a load balancer in ERROR. It is Ambiguous, so that the
+// state is read again.
 func inError(balancer string) error {
 	return &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Text: "the load balancer " + balancer + " has ended in ERROR; the log of its provider says why, and it is built anew with the next try"}
 }
@@ -160,7 +160,8 @@ func (s *Session) marks(ctx context.Context, ids []string) (map[string]string, e
 	})
 }
 
-// lookUp learns something of load balancers; one that is not there has nothing.
+// lookUp reads one property of load balancers; the result has no entry for one that is not
+// found.
 func (s *Session) lookUp(ctx context.Context, ids []string, what func(loadbalancers.LoadBalancer) string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(ids) < listFrom {

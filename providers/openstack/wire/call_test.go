@@ -15,8 +15,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestPages: a list is read to its last page, and what is no list is told as such: taken
-// for an empty one, it would have all load balancers built a second time.
+// TestPages verifies that a list is read to its last page, and that a response other than a
+// list is an error. Treated as an empty list, it would cause every load balancer to be
+// created a second time.
 func TestPages(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers map[string]string // by marker

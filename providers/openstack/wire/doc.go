@@ -1,5 +1,5 @@
-// Package wire talks to OpenStack: it logs in, reads what is there into the values of
-// providers/openstack/model, and writes what a plan says.
+// Package wire makes the calls to OpenStack: it logs in, reads the observed state into the
+// values of providers/openstack/model, and applies the steps of a plan.
 //
 // It decides nothing. Start at [Open].
 package wire

@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// errorTable gives the SDK's errors their meanings. 409 says that something is there
-// already, or that what it is about is busy; see Session.change.
+// errorTable classifies the SDK's errors. 409 means that something exists already, or that
+// the resource is busy; see Session.change.
 func errorTable() kit.Errors {
 	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Conflict: fault.Exists, Busy: busyDelay}
 }

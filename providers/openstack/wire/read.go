@@ -35,8 +35,8 @@ type view struct {
 	missing map[string]error          // pools whose members could not be read
 }
 
-// Read brings what is there, and facts, for many Services at once: one list of each
-// sort for all, and the members of each pool.
+// Read returns the observed state and facts of many Services at once. It makes one list
+// call of each sort for all of them, and lists the members of each pool.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	out := make([]providers.Found[*model.Facts], len(scopes))
 	v := &view{members: map[string][]pools.Member{}, missing: map[string]error{}}
@@ -105,7 +105,7 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	return nil
 }
 
-// asked tells whether a scope looks a load balancer up.
+// asked reports whether a scope looks up a load balancer.
 func asked(sc providers.Scope, lb loadbalancers.LoadBalancer) bool {
 	return slices.ContainsFunc(sc.Own, func(l providers.Lookup) bool {
 		switch {
@@ -128,8 +128,8 @@ func (s *Session) listPools(ctx context.Context, opts pools.ListOptsBuilder) ([]
 	return listAll[pools.Pool](ctx, s, bucketBalancer, pools.List(s.balancer, opts), "pools")
 }
 
-// readMembers reads the members of the pools below some load balancers. A pool that
-// cannot be read is noted, and costs only those that asked for it.
+// readMembers reads the members of the pools of some load balancers. An unreadable pool is
+// recorded, and fails only the Services that asked for it.
 func (s *Session) readMembers(ctx context.Context, v *view, balancers map[string]bool) {
 	asked := slices.DeleteFunc(slices.Clone(v.pools), func(p pools.Pool) bool { return len(p.Loadbalancers) == 0 || !balancers[p.Loadbalancers[0].ID] })
 	kit.ForEach(asked, func(p pools.Pool) {

@@ -171,7 +171,7 @@ func (o onlyExternal) ToNetworkListQuery() (string, error) {
 	return query, nil
 }
 
-// isExternal tells whether an id is that of an external network.
+// isExternal reports whether an id is the id of an external network.
 func (s *Session) isExternal(ctx context.Context, id string) (bool, error) {
 	found, err := listAll[networks.Network](ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{id: id}), "networks")
 	return slices.ContainsFunc(found, func(n networks.Network) bool { return n.ID == id }), err
@@ -233,8 +233,8 @@ func (s *Session) subnetsOf(ctx context.Context, network, tags string) (out []mo
 	return out, err
 }
 
-// secret tells whether a certificate is there. Its address ends in the collection and
-// the id.
+// secret reports whether a certificate exists. Its address ends in the collection and the
+// id.
 func (s *Session) secret(ctx context.Context, ref string) (bool, error) {
 	kind, id := path.Base(path.Dir(ref)), path.Base(ref)
 	if s.keys == nil || kind != "containers" && kind != "secrets" {

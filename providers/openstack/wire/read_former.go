@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// former finds what the Service has left on other load balancers than the one it uses
-// now: its own one, if it has moved to one of others, and its part of those of others.
-// Nothing of it is wanted, so it goes.
+// former finds the Service's remains on load balancers other than its present one: its own
+// one, if it has moved to a shared one, and its parts of shared ones. None of them is
+// desired, so they are deleted.
 func (f *finder) former(now *loadbalancers.LoadBalancer, names []string) {
 	for i := range f.view.balancers {
 		lb := &f.view.balancers[i]

@@ -56,7 +56,7 @@ type sought struct {
 	names       []string // of its load balancer, the one of today first
 	id          string   // of a load balancer that it names
 	description string   // of its floating IP
-	kept        bool     // the floating IP stays when the Service goes
+	kept        bool     // the floating IP outlives the Service
 }
 
 // sought reads the look-ups of the scope, and finds security groups on the way.
@@ -91,9 +91,9 @@ func (f *finder) spec(lb *loadbalancers.LoadBalancer) model.Balancer {
 	}
 }
 
-// claim finds out what the Service has of a load balancer. It is the Service's own if it
-// has its name, or was made for a Service that is gone and the Service alone uses it.
-// One that others use as well is left to them when the Service goes.
+// claim determines the Service's resources of a load balancer. The load balancer is its own
+// if it has its name, or if it was created for a Service that no longer exists and only
+// this Service uses it. A load balancer with other users is left to them on deletion.
 func (f *finder) claim(lb *loadbalancers.LoadBalancer, names []string) {
 	f.named = slices.Contains(names, lb.Name) || f.renamed(lb)
 	alone := len(model.OtherTags(lb.Tags, f.name)) == 0 || f.named && len(model.OtherTags(lb.Tags, lb.Name)) == 0
@@ -101,9 +101,10 @@ func (f *finder) claim(lb *loadbalancers.LoadBalancer, names []string) {
 	f.own = f.named && (alone || f.served) || inherited && alone
 }
 
-// renamed tells whether a load balancer is the Service's from a time when the cluster had
-// another name: it has the Service's name but for the cluster's, no mark of anybody
-// else, and nodes of this cluster behind it. Another cluster's has other nodes.
+// renamed reports whether a load balancer is the Service's from a time when the cluster had
+// another name. It has the Service's name except for the cluster's part, no mark of any
+// other user, and nodes of this cluster as members. Another cluster's load balancer has
+// other nodes.
 func (f *finder) renamed(lb *loadbalancers.LoadBalancer) bool {
 	if !model.Renamed(lb.Name, f.scope.Owner) || len(model.OtherTags(lb.Tags, lb.Name)) > 0 {
 		return false
@@ -162,7 +163,7 @@ func (f *finder) below(lb *loadbalancers.LoadBalancer) error {
 	return nil
 }
 
-// tagged tells whether a listener of the load balancer is the Service's.
+// tagged reports whether a listener of the load balancer is the Service's.
 func (f *finder) tagged(l listeners.Listener, lb *loadbalancers.LoadBalancer) bool {
 	return slices.Contains(l.Tags, f.name) || f.named && (len(l.Tags) == 0 || slices.Contains(l.Tags, lb.Name))
 }

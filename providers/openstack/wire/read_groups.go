@@ -59,7 +59,7 @@ func (s *Session) listPorts(ctx context.Context, field string, values []string) 
 	return all, nil
 }
 
-// asksForGroups tells whether a scope is about security groups at all.
+// asksForGroups reports whether a scope includes security groups.
 func asksForGroups(sc providers.Scope) bool {
 	return len(sc.Only) == 0 || slices.ContainsFunc(sc.Only, func(k stack.Kind) bool {
 		return k == model.KindGroup || k == model.KindRules || k == model.KindGroupPorts

@@ -49,7 +49,7 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 		o, ok := model.GroupOwnerOf(g.Name, g.Description, s.cluster)
 		switch {
 		case !ok || slices.Contains(live.Services, o):
-		case m.alive(o): // of a Service that was deleted, and made anew under its name
+		case m.alive(o): // of a Service that was deleted, and recreated under its name
 			out = append(out, providers.Scope{Owner: o, Own: []providers.Lookup{{Kind: model.KindGroup, By: model.ByName, Value: g.Name}}})
 		default:
 			m.identityOf(s, o).Owner.UID = o.UID
@@ -62,13 +62,13 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 	return out, nil
 }
 
-// marks gather what is known of Services that the cluster does not have.
+// marks collects the traces of Services that the cluster does not have.
 type marks struct {
 	live providers.Live
 	dead map[string]*providers.Identity[model.Config]
 }
 
-// alive tells whether the cluster has a Service of the name.
+// alive reports whether the cluster has a Service of the name.
 func (m marks) alive(o stack.Owner) bool {
 	return slices.ContainsFunc(m.live.Services, func(l stack.Owner) bool { return l.Namespace == o.Namespace && l.Name == o.Name })
 }
@@ -85,8 +85,8 @@ func (m marks) identityOf(s *Session, o stack.Owner) *providers.Identity[model.C
 // defaultCluster is the name of a cluster that has none of its own.
 const defaultCluster = "kubernetes"
 
-// ours tells whether machines of this cluster are behind what was found, or none at all
-// and its name is the cluster's alone.
+// ours reports whether the members of a found stack are machines of this cluster, or it has
+// no members and its name is unique to the cluster.
 func (s *Session) ours(ctx context.Context, have *stack.Stack, live providers.Live) (bool, error) {
 	none := true
 	for _, r := range have.Of(model.KindMembers) {

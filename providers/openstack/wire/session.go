@@ -42,7 +42,7 @@ type Session struct {
 	mu    sync.Mutex
 	ports map[string]string // of load balancers, by their id
 	facts map[string]aged   // by look-up
-	// denied is when the cloud last refused to build a load balancer anew in its place.
+	// denied is when the cloud last refused a failover.
 	denied time.Time
 }
 
@@ -58,13 +58,12 @@ const factAge = 5 * time.Minute
 // absentAge is how long it is believed that a server has no port.
 const absentAge = 30 * time.Second
 
-// deniedAge is how long it is believed that load balancers may not be built anew in
-// their place; policies seldom change.
+// deniedAge is how long a refused failover is cached; policies seldom change.
 const deniedAge = time.Hour
 
-// Open logs in the way the official controller does and returns a session. The
-// configuration comes back with what the cloud's load balancers can do. The error says
-// which part of the login or of the catalog is missing.
+// Open logs in the way the official controller does and returns a session. The returned
+// configuration has the capabilities of the cloud's load balancers. The error names the
+// missing part of the login or of the catalog.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	provider, endpoint, err := login(ctx, c, env)
 	if err != nil {
@@ -142,15 +141,15 @@ func (s *Session) forgetPort(balancer string) {
 	delete(s.ports, balancer)
 }
 
-// deny notes that the cloud has refused to build a load balancer anew in its place.
+// deny records that the cloud has refused a failover.
 func (s *Session) deny() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.denied = s.now()
 }
 
-// failsOver tells whether a load balancer of a driver that is in ERROR can be built anew
-// in its place, as far as is known: no API tells what a policy allows.
+// failsOver reports whether a load balancer of a driver can be failed over when in ERROR,
+// as far as observed: no API reports what a policy allows.
 func (s *Session) failsOver(driver string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// usersAge is how long it is believed who uses a load balancer: from the deletion of its
-// floating IP to its own.
+// usersAge is how long the users of a load balancer are cached: long enough to cover the
+// time between the deletions of its floating IP and of the load balancer itself.
 const usersAge = 2 * time.Second
 
-// users is who uses load balancers, asked for all who want to know at once. What others
-// of this process change is forgotten; what other clusters change meanwhile, no question
-// could have shown in time.
+// users caches the users of load balancers, with one request for all waiting callers.
+// Changes by this process drop the entry. A change by another cluster in the meantime would
+// escape any request.
 type users struct {
 	ask *kit.Settling
 	now func() time.Time
@@ -49,7 +49,7 @@ func (u *users) describe(ctx context.Context, balancer string) (string, error) {
 	return marks, nil
 }
 
-// forget drops what is known of a load balancer whose users change.
+// forget drops the cached users of a load balancer before they change.
 func (u *users) forget(balancer string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
