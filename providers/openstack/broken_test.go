@@ -29,8 +29,9 @@ func (w *world) breaks(operation string, times int) {
 // limited asks for another connection limit, which is a change of each listener.
 func limited(svc *corev1.Service, limit string) { svc.Annotations[prefix+"connection-limit"] = limit }
 
-// TestFailover: a change ends in ERROR. The load balancer is built anew in its place, by a
-// step of the plan, then the change is made; by the process that saw it as by another.
+// TestFailover: a change ends in ERROR. A step of the plan fails the load balancer over,
+// then the change is applied. This holds for the process that observed the ERROR and for
+// another.
 func TestFailover(t *testing.T) {
 	for name, anew := range map[string]bool{"the same process": false, "another process": true} {
 		virtual.Run(t, name, func(t *testing.T) {
@@ -63,9 +64,9 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestReplacement: a load balancer that cannot be built anew in its place, because its
-// driver cannot or the user may not, is replaced by another one with its address in the
-// network and its floating IP. The plan says what is lost.
+// TestReplacement: a load balancer that cannot be failed over, because its driver does not
+// support it or the user lacks the right, is replaced. The replacement has the same address
+// in the network and the same floating IP. The plan says what is lost.
 func TestReplacement(t *testing.T) {
 	for name, config := range map[string]string{
 		"a driver that cannot": "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n",
@@ -119,8 +120,9 @@ func (w *world) replaced(svc *corev1.Service) {
 	w.Error("no plan replaces the load balancer")
 }
 
-// TestSharedNotReplaced: a load balancer in ERROR that others use as well stays, since
-// they would be left behind; once an administrator has built it anew, all goes on.
+// TestSharedNotReplaced: a load balancer in ERROR that other Services use as well is
+// retained, since a replacement would cut them off. Once an administrator has failed it
+// over, reconciliation continues.
 func TestSharedNotReplaced(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, "")

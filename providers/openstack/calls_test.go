@@ -13,10 +13,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestCalls: what Services that come, change and go at once cost each, in calls and in
-// writes among them, where load balancers are busy for 300 ms after each change. A node is
-// one write for each pool. One Service alone has nobody to share lists and questions with,
-// so its goal is the number of writes.
+// TestCalls measures the calls, and the writes among them, per Service while Services are
+// created, changed and deleted at once; load balancers are busy for 300 ms after each
+// change. A node is one write for each pool. A single Service cannot share lists and
+// requests, so its limit is on the number of writes.
 func TestCalls(t *testing.T) {
 	goals := map[string][2]float64{"create": {2.6, 2}, "touch": {0, 0}, "port": {3.8, 3}, "delnode": {3.8, 3}, "addnode": {3.8, 3}, "delete": {2.6, 2}}
 	for _, n := range []int{1, 10, 100} {

@@ -29,9 +29,9 @@ func (w *world) beside(cluster string) *world {
 }
 
 // TestSharedPortOfClusters: Services of two clusters ask for the same port of a load
-// balancer at the same time. The older one, which has got no further than its pools when
-// the other is there, gets the port; the other leaves nothing there, is told, and gets the
-// port when the first has gone.
+// balancer at the same time. The older one, which has only its pools when the other one
+// appears, gets the port. The other one leaves nothing behind, reports the conflict, and
+// gets the port after the deletion of the first.
 func TestSharedPortOfClusters(t *testing.T) {
 	ours := begin(t, simopenstack.Options{}, "max-shared-lb = 4\n")
 	theirs := ours.beside("beside")
@@ -84,8 +84,8 @@ func TestSharedPortOfClusters(t *testing.T) {
 	}
 }
 
-// TestSharedPortOfTheDead: what a controller that has died asked for in vain keeps nobody
-// from a port for long.
+// TestSharedPortOfTheDead: an unfinished claim of a stopped controller blocks a port only
+// for a short time.
 func TestSharedPortOfTheDead(t *testing.T) {
 	now := time.Now()
 	mine := "tcp-80 200 kube_service_ours_shop_web"

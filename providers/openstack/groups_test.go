@@ -41,8 +41,8 @@ func (w *world) groupsOf() string {
 	return strings.NewReplacer("lb-sg-5a0c1f6e-0000-4000-8000-000000000001-shop-web", "lb-sg-UID-shop-web", "security-group-rules", "rule").Replace(text)
 }
 
-// TestGroups: what a Service's security group lets in, as its ports change, for drivers
-// that end connections and for those that pass packets on.
+// TestGroups verifies what a Service's security group admits as its ports change, for
+// drivers that terminate connections and for drivers that forward packets.
 func TestGroups(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -72,7 +72,7 @@ func TestGroups(t *testing.T) {
 }
 
 // TestGroupsOfMany: nodes whose ports are in the groups of many Services are written once
-// for all that come together, and nobody's group gets lost.
+// for all Services of a batch, and no group of another Service is lost.
 func TestGroupsOfMany(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, managed)
@@ -92,7 +92,7 @@ func TestGroupsOfMany(t *testing.T) {
 	})
 }
 
-// TestGroupsSwitchedOff: where groups are not managed any more, the one that is there goes.
+// TestGroupsSwitchedOff: once groups are no longer managed, the existing one is deleted.
 func TestGroupsSwitchedOff(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, managed)

@@ -10,7 +10,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestHealth: members are told with the operating status of Octavia, by their pool.
+// TestHealth verifies that members are reported with the operating status of Octavia, by
+// pool.
 func TestHealth(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, "")

@@ -31,7 +31,7 @@ type keyCase struct {
 	config string // added to the section LoadBalancer
 	with   map[string]string
 	change func(*corev1.ServiceSpec)
-	gone   bool // what counts is what is left when the Service is gone
+	gone   bool // the outcome is what remains after the deletion of the Service
 }
 
 // is gives a value that the seed does not decide.

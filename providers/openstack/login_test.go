@@ -20,7 +20,7 @@ type login struct {
 	name, global string
 	clouds       string // clouds.yaml
 	without      bool   // the address stands in clouds.yaml
-	refused      string // a part of what is told; empty: it is let in
+	refused      string // a part of the error; empty: the login succeeds
 }
 
 func logins() []login {
@@ -45,8 +45,8 @@ func logins() []login {
 	}
 }
 
-// TestLogins: every way in leads to the cloud, and whoever is not let in is told why,
-// without a word of what is secret.
+// TestLogins verifies that every login method reaches the cloud, and that a refused login
+// reports the reason without any secret.
 func TestLogins(t *testing.T) {
 	running := simtest.Start(t, simopenstack.Options{})
 	for _, l := range logins() {

@@ -43,8 +43,8 @@ func overTLS(t *testing.T) (url, certFile, keyFile string) {
 	return server.URL, file("cert.pem", &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), file("key.pem", &pem.Block{Type: "PRIVATE KEY", Bytes: key})
 }
 
-// TestLoginsOverTLS: the keys of the official file decide whom the program believes, and
-// who it says it is.
+// TestLoginsOverTLS verifies that the keys of the official file determine the trusted
+// authorities and the client certificate.
 func TestLoginsOverTLS(t *testing.T) {
 	url, cert, key := overTLS(t)
 	const user = "username = " + simopenstack.UserName + "\ndomain-name = Default\ntenant-name = berth\npassword = " + simopenstack.Password + "\n"

@@ -6,6 +6,6 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestNodesOnly: no EndpointSlice, whoever has written it, leads traffic to a pod past the
-// ports of nodes.
+// TestNodesOnly verifies that no EndpointSlice, whatever its author, directs traffic to a
+// pod other than through node ports.
 func TestNodesOnly(t *testing.T) { props.NodesOnly(t, fresh(managed), cases()) }

@@ -14,9 +14,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestOrphans: what is left of Services that are gone is listed and deleted, on load
-// balancers of their own as on those of others; nothing of a Service that lives goes, and
-// nothing of another cluster of the same name, which has other nodes.
+// TestOrphans verifies that remains of deleted Services are listed and deleted, on their
+// own load balancers and on shared ones. Resources of existing Services are retained, and
+// so are the ones of another cluster of the same name, which has other nodes.
 func TestOrphans(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, managed)
@@ -39,7 +39,7 @@ func TestOrphans(t *testing.T) {
 		guest.Annotations = map[string]string{idKey: host.Annotations[idKey]}
 		w.serve(guest)
 		again.UID = "00000000-0000-4000-8000-00000000abcd"
-		w.serve(again) // as if it had been deleted without a controller, and made anew
+		w.serve(again) // as if deleted without a controller, and recreated
 		w.serve(host)
 
 		live := providers.Live{Services: []stack.Owner{{Namespace: host.Namespace, Name: host.Name, UID: string(host.UID)}}, Nodes: w.nodes}

@@ -108,9 +108,8 @@ func TestPropertiesDrivers(t *testing.T) {
 	}
 }
 
-// TestSerial: with a driver that takes one part at a time there is no tree, no list of
-// members and no deletion of all at once; and a node that goes or comes is one call for
-// each pool.
+// TestSerial verifies that a driver that takes one part at a time gets no tree, no list of
+// members and no cascading deletion. An added or removed node is one call for each pool.
 func TestSerial(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, "provider-requires-serial-api-calls = true\ncascade-delete = false\n")

@@ -6,7 +6,7 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestRenumbered: other ports take no old one away before they are there.
+// TestRenumbered verifies that no old port is removed before the new ports exist.
 func TestRenumbered(t *testing.T) {
 	props.Renumbered(t, fresh(""), props.Service("plain", nil))
 	props.Renumbered(t, fresh(managed), props.Service("groups", keys("enable-health-monitor", "true")))

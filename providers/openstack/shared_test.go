@@ -46,9 +46,9 @@ func (w *world) guests(n int) []*corev1.Service {
 	return out
 }
 
-// TestSharedGoInAnyOrder: three Services share the load balancer of one of them. In
-// whatever order they go, whether the process is the one that served them or another,
-// those that are left lose nothing, and with the last one all goes.
+// TestSharedGoInAnyOrder: three Services share the load balancer of one of them. They are
+// deleted in any order, by the process that served them or by another one. The remaining
+// Services lose nothing, and the last deletion removes everything.
 func TestSharedGoInAnyOrder(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		for _, anew := range []bool{false, true} {
@@ -82,8 +82,8 @@ func TestSharedGoInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestSharedGoAtOnce: all who share a load balancer go at the same time, each planned while
-// the others are there. The last one takes the load balancer with it.
+// TestSharedGoAtOnce: all Services of a load balancer are deleted at the same time, each
+// planned while the others exist. The last one deletes the load balancer.
 func TestSharedGoAtOnce(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSharedGoAtOnce(t *testing.T) {
 	}
 }
 
-// TestMovedLast: a guest outlives the host and then moves away: what it leaves goes.
+// TestMovedLast: a guest outlives the host and then moves; its remains are deleted.
 func TestMovedLast(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, "")
@@ -139,8 +139,8 @@ func (w *world) unchanged(svc *corev1.Service) {
 	}
 }
 
-// TestSharedCrash: a process dies at any writing call while a guest comes, or goes. The
-// next one finishes the work, and the host loses nothing.
+// TestSharedCrash: a process stops at any write while a guest is added or deleted. The next
+// process finishes the work, and the host loses nothing.
 func TestSharedCrash(t *testing.T) {
 	for k := range 12 {
 		for _, kind := range []sim.FaultKind{sim.FaultError, sim.FaultCutAfter} {
@@ -206,7 +206,7 @@ func TestSharedTogether(t *testing.T) {
 		for i := range 5 {
 			svc := annotated(named(fmt.Sprintf("late-%d", i), int32(9100+10*i)), map[string]string{idKey: host.Annotations[idKey]})
 			for range 3 {
-				_, _ = w.once(svc, false) // those that find no room are told
+				_, _ = w.once(svc, false) // Services that find no room report it
 			}
 		}
 		tags, _ := w.tables()["loadbalancers"][0]["tags"].([]any)
@@ -216,8 +216,8 @@ func TestSharedTogether(t *testing.T) {
 	})
 }
 
-// TestMoved: a Service that goes from its own load balancer to that of another one, and on
-// to a third, leaves nothing behind and takes nothing from those who stay.
+// TestMoved: a Service that moves from its own load balancer to another Service's, and on
+// to a third, leaves nothing behind and removes nothing from the remaining Services.
 func TestMoved(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := begin(t, simopenstack.Options{}, "")
@@ -293,9 +293,9 @@ func TestRenamedCluster(t *testing.T) {
 	})
 }
 
-// TestSharedPortRace: two guests that come at once want the same port of a load balancer.
-// Whoever's plan runs first, the older one gets it; the other is told, leaves nothing
-// there, and gets it when the first has gone.
+// TestSharedPortRace: two guests that are created at once want the same port of a load
+// balancer. The older one gets it, in either order of their plans. The other one reports
+// the conflict, leaves nothing behind, and gets the port after the deletion of the first.
 func TestSharedPortRace(t *testing.T) {
 	for _, hasty := range []string{"older", "younger"} {
 		virtual.Run(t, "the "+hasty+" one is first", func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestSharedPortTogether(t *testing.T) {
 		for _, svc := range all {
 			waits.Go(func() {
 				for range rounds {
-					_, _ = w.once(svc, false) // those that do not get it are told
+					_, _ = w.once(svc, false) // Services that do not get it report it
 				}
 			})
 		}

@@ -25,7 +25,7 @@ type telling struct {
 	before func(*world, *corev1.Service) // what happens first
 }
 
-// broken serves the Service, whose next change ends in ERROR, as does building anew.
+// broken serves the Service. Its next change ends in ERROR, and so does the failover.
 func broken(w *world, svc *corev1.Service) {
 	w.Helper()
 	live(w, svc)
@@ -110,14 +110,14 @@ func tellings() []telling {
 		{name: "a load balancer in ERROR that only an administrator may build anew", with: keys("connection-limit", "7"), before: broken},
 		{name: "a load balancer in ERROR that is replaced", before: func(w *world, svc *corev1.Service) {
 			broken(w, svc)
-			_, _ = w.once(svc, false) // the cloud refuses to build it anew
+			_, _ = w.once(svc, false) // the cloud refuses the failover
 		}, with: keys("connection-limit", "7")},
 		{name: "a load balancer in ERROR that others use as well", with: keys("connection-limit", "7"), before: func(w *world, svc *corev1.Service) {
 			live(w, svc)
 			w.serve(annotated(named("guest", 9000), map[string]string{idKey: svc.Annotations[idKey]}))
 			w.breaks("UpdateListener", 1)
 			_, _ = w.once(svc, false)
-			_, _ = w.once(svc, false) // the cloud refuses to build it anew
+			_, _ = w.once(svc, false) // the cloud refuses the failover
 		}},
 		{name: "ports without node ports", change: func(s *corev1.ServiceSpec) {
 			for i := range s.Ports {
