@@ -41,7 +41,7 @@ func onOCI() *place {
 		},
 		answers: answers{
 			throttled: sim.Fault{Status: 429, Code: "TooManyRequests", Message: "Too many requests for the user"},
-			denied:    sim.Fault{Operation: "Create*LoadBalancer", Status: 401, Code: "NotAuthenticated", Message: "The required information to complete authentication was not provided"},
+			denied:    sim.Fault{Operation: "Create*LoadBalancer", Status: 403, Code: "NotAuthorized", Message: "You do not have authorization to perform this request"},
 			quota:     sim.Fault{Operation: "CreateLoadBalancer", Status: 400, Code: "LimitExceeded", Message: "The limit for load balancers is exceeded"},
 			down:      sim.Fault{Status: 503, Code: "ServiceUnavailable", Message: "The service is currently unavailable"},
 		},
