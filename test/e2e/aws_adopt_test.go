@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// lend makes a Network Load Balancer as somebody else would, with a listener on port 22, and
-// returns it when it can be used.
+// lend creates a Network Load Balancer outside of the controller, with a listener on port 22,
+// and returns it once it is active.
 func (w *world) lend(name string) elbv2types.LoadBalancer {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -73,9 +73,9 @@ func (w *world) listensAt(lb elbv2types.LoadBalancer, want ...int32) {
 	})
 }
 
-// TestAdoptOnAWS: Services put their ports on a load balancer of others, one by its name and one
-// by its ARN. They come, change and go through restarts; a port that others have is told, and
-// in the end the load balancer is as it was.
+// TestAdoptOnAWS: Services add listeners to an existing load balancer, one named by name and
+// one by ARN. They are created, updated and deleted across restarts. A port that another
+// listener occupies is reported. At the end the load balancer is unchanged.
 func TestAdoptOnAWS(t *testing.T) {
 	w := start(t, 2)
 	w.serveController()

@@ -168,7 +168,7 @@ func (w *world) groupBeside(others ...*binding) elbv2types.TargetGroup {
 	return own[0]
 }
 
-// names tells whether a call is about the target group.
+// names reports whether a call refers to the target group.
 func (b *binding) names(e sim.Entry) bool {
 	for _, value := range e.Request {
 		if strings.Contains(value, b.group) {
@@ -178,10 +178,10 @@ func (b *binding) names(e sim.Entry) bool {
 	return false
 }
 
-// TestBindingsOfOthers: pods of a Service are in the target groups of two others as well, one
-// made by hand and one by the AWS Load Balancer Controller for an Ingress, each with an object
-// of that controller, which opens gates of the pods. While the Service comes, its pods are
-// replaced, and it goes, neither those target groups nor those gates are touched.
+// TestBindingsOfOthers: pods of a Service are also targets of two other target groups, one
+// created by hand and one by the AWS Load Balancer Controller for an Ingress. Each has an
+// object of that controller, which sets readiness gates of the pods. The test creates the
+// Service, replaces its pods and deletes it; those target groups and gates are never written.
 func TestBindingsOfOthers(t *testing.T) {
 	w := start(t, 2, "--healthy-delay=8s")
 	w.serveController()

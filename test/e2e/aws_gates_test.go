@@ -43,7 +43,7 @@ type kubelet struct {
 	nodes []corev1.Node
 	from  netip.Addr
 	born  int            // pods so far
-	dying map[string]int // number of the last call to the cloud when a pod was told to end, by its address
+	dying map[string]int // number of the last call to the cloud when a pod was asked to terminate, by its address
 }
 
 func (w *world) kubelet(app string) *kubelet {
@@ -191,9 +191,9 @@ func targetsIn(e sim.Entry) []string {
 	return out
 }
 
-// replay follows the targets of the journal from a call on. It wants that nobody leaves who
-// was not told to end before, that nobody comes who was, and that there are never fewer
-// than a number of them once there were as many.
+// replay follows the targets in the journal from a call on. It verifies that only terminating
+// pods are deregistered, that no terminating pod is registered, and that the number of
+// targets never falls below the minimum once it has been reached.
 func (k *kubelet) replay(entries []sim.Entry, least int) {
 	k.t.Helper()
 	targets, full := map[string]bool{}, false
@@ -293,8 +293,8 @@ func (k *kubelet) unready() []corev1.Pod {
 	})
 }
 
-// TestPodsFromBefore: pods that began to wait while no controller ran are told by the next
-// one, which has never read the load balancer as a whole.
+// TestPodsFromBefore: pods that began to wait while no controller ran get their conditions
+// from the next process, which has never read the whole load balancer.
 func TestPodsFromBefore(t *testing.T) {
 	w := start(t, 2)
 	w.serveController()

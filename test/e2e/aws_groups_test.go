@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestGroupsOnAWS: 3 Services are made at once on one load balancer, at one host name. Each
-// is deleted in each order; the others have no gap: of theirs nothing is written, and they
-// keep their host name. With the last one everything goes.
+// TestGroupsOnAWS: 3 Services are created at once on one load balancer, with one host name.
+// They are deleted in each order. The others have no gap: none of their resources is written,
+// and they keep their host name. Deleting the last Service deletes everything.
 func TestGroupsOnAWS(t *testing.T) {
 	w := start(t, 3)
 	w.serveController()

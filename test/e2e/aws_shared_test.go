@@ -36,9 +36,9 @@ func (w *world) hasTargets(group string, want ...string) {
 	})
 }
 
-// TestSharedTargetGroupOnAWS: another cluster has targets in the target group of a Service, and
-// registers more at any time. Pods come and go, the controller ends and begins again, and only
-// its own targets are ever taken out. The note of which those are goes with the Service.
+// TestSharedTargetGroupOnAWS: another cluster has targets in the target group of a Service,
+// and registers more at any time. Pods are added and deleted and the controller restarts; it
+// deregisters only its own targets. The record of these targets is deleted with the Service.
 func TestSharedTargetGroupOnAWS(t *testing.T) {
 	w := start(t, 2)
 	w.serveController()
@@ -133,9 +133,9 @@ func (w *world) serverID(pod corev1.Pod) string {
 	return ""
 }
 
-// TestQUICOnAWS: pods get their ids from the webhook of the chart, and are registered with them
-// behind a port that speaks QUIC. A pod from before the label has none, gets nothing and is
-// told of. Pods that are replaced take their ids along.
+// TestQUICOnAWS: pods get their ids from the webhook of the chart, and are registered with
+// them behind a QUIC port. A pod created before the label has no id: it is not registered,
+// and an event reports it. Replaced pods take their ids along.
 func TestQUICOnAWS(t *testing.T) {
 	w := start(t, 2)
 	w.serveController()

@@ -55,9 +55,9 @@ func (k *kubelet) wouldGet() ([]corev1.PodReadinessGate, error) {
 	return made.Spec.ReadinessGates, nil
 }
 
-// TestWebhookInjectsGates: with the chart's webhook new pods of a labelled namespace get the
-// gates of their Services, and are ready when the load balancer sends to them. Without the
-// label, and while nobody answers, pods are made as they are.
+// TestWebhookInjectsGates: with the chart's webhook, new pods of a labelled namespace get the
+// gates of their Services, and become ready when the load balancer sends to them. Without the
+// label, and while the webhook does not answer, pods are created unchanged.
 func TestWebhookInjectsGates(t *testing.T) {
 	w := start(t, 2)
 	w.serveController()

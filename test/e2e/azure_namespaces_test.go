@@ -48,7 +48,7 @@ func TestAzureNamespaces(t *testing.T) {
 	})
 }
 
-// severalBalancers rewrites the cloud configuration before anybody reads it.
+// severalBalancers rewrites the cloud configuration before a controller reads it.
 func (w *world) severalBalancers() {
 	w.t.Helper()
 	w.must(w.Sim.Configure(func(conf string) string { return strings.Replace(conf, "{", byNamespace, 1) }))

@@ -143,8 +143,8 @@ func (p *place) neighbours(t *testing.T) {
 	w.nothingLeft(before)
 }
 
-// besideAKS uses the load balancer that AKS has made for the nodes' own traffic:
-// the outbound rule and all that it needs are the same afterwards.
+// besideAKS uses the load balancer that AKS has created for the nodes' outbound traffic: the
+// outbound rule and the resources that it needs are unchanged afterwards.
 func (p *place) besideAKS(t *testing.T) {
 	w := p.start(t, 3, "--outbound")
 	before := w.dump()

@@ -19,7 +19,7 @@ const (
 	azureGroup        = "MC_nodes"
 )
 
-// anyToken gives everybody the same worthless token.
+// anyToken returns the same worthless token for every request.
 type anyToken struct{}
 
 func (anyToken) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
@@ -148,7 +148,7 @@ func (s azureSeen) front(lb *armnetwork.LoadBalancer, c *armnetwork.FrontendIPCo
 	return f
 }
 
-// sources are who may connect to an address.
+// sources lists the ranges that may connect to an address.
 func (s azureSeen) sources(address string) []string {
 	var out []string
 	for _, r := range s.rules {

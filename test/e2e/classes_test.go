@@ -40,8 +40,8 @@ func (w *world) finalizers(name string, want ...string) {
 	}
 }
 
-// TestClassOfNobody looks at a Service of a class that nobody serves through its
-// whole life. Conformance tests write its status by hand.
+// TestClassOfNobody covers the whole life of a Service whose class no controller serves.
+// Conformance tests write its status by hand.
 func TestClassOfNobody(t *testing.T) {
 	w := start(t, 2)
 	w.controller()
@@ -136,8 +136,8 @@ func TestClassedOnly(t *testing.T) {
 	}
 }
 
-// TestClassChanges goes from one class to another by way of ClusterIP, as the
-// API server wants it: seen step by step, and all of it while nobody looked.
+// TestClassChanges changes from one class to another by way of ClusterIP, as the API server
+// requires: observed step by step, and all of it while no controller runs.
 func TestClassChanges(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()
@@ -166,7 +166,7 @@ func TestClassChanges(t *testing.T) {
 	both = w.controller(flags...)
 	w.settlesWith("web", ownFinalizer)
 
-	// To a class of nobody while nobody looks: what we made goes.
+	// To a class that no controller serves, while none runs: our load balancer is deleted.
 	both.Kill()
 	w.update("web", ofType(corev1.ServiceTypeClusterIP))
 	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class("example.com/other"))
@@ -218,8 +218,8 @@ func TestTypeChangedWhileDown(t *testing.T) {
 	w.asBefore(before)
 }
 
-// TestFlagsThatDisown keeps load balancers that only our own flags disown until
-// it is told to release them.
+// TestFlagsThatDisown: load balancers that only a change of flags disowns are kept until the
+// release is requested.
 func TestFlagsThatDisown(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()

@@ -50,13 +50,14 @@ type balancer struct {
 	Scheme    string
 	Listeners []string // "TCP:80>TCP:31080", with the certificate's last part where there is one
 	Members   []string // instances, by port and id where the kind has them by port: "80 i-1"
-	Checks    []string // what is asked for on instances
+	Checks    []string // what health checks request on instances
 	Settings  map[string]string
-	Ranges    []string // who may connect: "80 0.0.0.0/0"
+	Ranges    []string // ranges that may connect: "80 0.0.0.0/0"
 }
 
-// balancers lists what is in the cloud, Classic ones first. A list and the details of what
-// it names are several calls: they are made again when something went between them.
+// balancers lists the load balancers in the cloud, Classic ones first. The list and the
+// details are separate calls, which are repeated when a load balancer is deleted between
+// them.
 func (w *world) balancers() ([]balancer, error) {
 	var out []balancer
 	var failed error
@@ -210,7 +211,7 @@ func certificate(arn *string) string {
 	return " " + (*arn)[strings.LastIndex(*arn, "/")+1:]
 }
 
-// ranges are who may connect by security groups, without ICMP.
+// ranges lists the ranges that security groups admit, without ICMP.
 func (w *world) ranges(ctx context.Context, groups []string) ([]string, error) {
 	list, err := w.aws.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{GroupIds: groups})
 	if err != nil {

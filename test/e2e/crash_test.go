@@ -36,15 +36,15 @@ func (w *world) fleet(n int) []corev1.Service {
 	return out
 }
 
-// killAfter kills a controller once so many calls have written since the meter
-// started; with the calls that are in flight then nobody waits for.
+// killAfter kills a controller once it has sent so many writes since the meter started.
+// Responses to calls that are then in flight are not awaited.
 func (w *world) killAfter(p *harness.Process, m *harness.Meter, writes int, done ...func(context.Context) error) {
 	w.t.Helper()
 	w.eventually(fmt.Sprintf("%d writes", writes), func() error {
 		calls, err := m.Read(w.t.Context())
 		if err == nil && calls.Writes < writes {
 			err = fmt.Errorf("only %d writes yet", calls.Writes)
-			for _, ended := range done { // what died before has sent all that there was
+			for _, ended := range done { // the killed process has sent all its calls
 				if ended(w.t.Context()) == nil {
 					return nil
 				}

@@ -35,7 +35,7 @@ func spoilAWS(w *world) {
 	w.must(err)
 }
 
-// TestDriftReadsAreQuiet reads anew again and again without a reason to write.
+// TestDriftReadsAreQuiet repeats the drift read without a reason to write.
 func TestDriftReadsAreQuiet(t *testing.T) {
 	w := start(t, 2)
 	w.controller("--drift-interval=2s")
@@ -63,8 +63,8 @@ func TestDriftReadsAreQuiet(t *testing.T) {
 	}
 }
 
-// TestLostWhole deletes a load balancer behind our back: it is made again, and
-// the status follows.
+// TestLostWhole deletes a load balancer behind the controller's back: it is created again,
+// and the status follows.
 func TestLostWhole(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()

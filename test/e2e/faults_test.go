@@ -24,8 +24,8 @@ func (w *world) disarm() {
 	w.must(w.Sim.Disarm(w.t.Context()))
 }
 
-// refusedWrites waits until the cloud has refused so many writes: they wait and repeat
-// themselves, so that Services need not be told.
+// refusedWrites waits until the cloud has refused so many writes. These are retried, so that
+// no event is needed.
 func (w *world) refusedWrites(n int) {
 	w.t.Helper()
 	w.eventually(fmt.Sprintf("%d refused writes", n), func() error {
@@ -79,8 +79,8 @@ func TestSlowCloud(t *testing.T) {
 	w.asBefore(before)
 }
 
-// TestStaleReads lets every read show the cloud as it was a moment ago: what is
-// made twice because it is not seen yet must be the same thing.
+// TestStaleReads returns an earlier state of the cloud for every read: a second create of a
+// resource that is not visible yet must yield the same resource.
 func TestStaleReads(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()
@@ -95,8 +95,8 @@ func TestStaleReads(t *testing.T) {
 	w.asBefore(before)
 }
 
-// TestGroupInUse deletes a load balancer whose group AWS keeps in use for some
-// seconds: the finalizer stays until the group is gone, without an alarm.
+// TestGroupInUse deletes a load balancer whose group AWS keeps in use for some seconds: the
+// finalizer stays until the group is deleted, and no warning is recorded.
 func TestGroupInUse(t *testing.T) {
 	w := start(t, 2, "--release-delay=6s")
 	before := w.state()
@@ -123,10 +123,10 @@ func TestGroupInUse(t *testing.T) {
 	w.asBefore(before)
 }
 
-// TestTargetGroupLingers moves a listener to another node port: the old target group,
-// to which a Network Load Balancer goes on sending for a while, stays with what lets its
-// traffic in, and nobody is alarmed. When the Service goes, it goes too, although AWS
-// does not let go of it for some seconds.
+// TestTargetGroupLingers moves a listener to another node port. The Network Load Balancer
+// keeps sending to the old target group for a while: the group and the rules for its traffic
+// stay meanwhile, without a warning. Deleting the Service deletes the group too, although AWS
+// keeps it in use for some seconds.
 func TestTargetGroupLingers(t *testing.T) {
 	w := start(t, 2, "--group-release-delay=5s")
 	before := w.state()

@@ -115,7 +115,7 @@ func gceSharedNetwork(t *testing.T) {
 	w.nothingLeft(before)
 }
 
-// gceClasses has a Service of each class, and of one that is nobody's.
+// gceClasses creates a Service of each class, and of one that no controller serves.
 func (p *place) gceClasses(t *testing.T) {
 	w := p.start(t, 2)
 	before := w.dump()

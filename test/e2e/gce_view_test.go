@@ -52,8 +52,9 @@ func dialGCE(ctx context.Context, url, networkProject string) (*gceClients, erro
 // gceKey is what descriptions name a Service by.
 func gceKey(svc *corev1.Service) string { return svc.Namespace + "/" + svc.Name }
 
-// gceFronts lists the forwarding rules that name a Service, with all behind them. What
-// goes while it is listed, such as the group of a zone without nodes, is not there.
+// gceFronts lists the forwarding rules that name a Service, with the resources behind them.
+// Resources deleted during the listing, such as the group of a zone without nodes, are left
+// out.
 func gceFronts(w *world) ([]front, error) {
 	ctx := w.t.Context()
 	c, err := dialGCE(ctx, w.Sim.URL, w.place.networkProject())

@@ -27,8 +27,8 @@ var (
 	chartAzure = cluster.Shared{Options: cluster.Options{Audit: true, EmulatedVersion: "1.34", NoWatchLists: true}}
 )
 
-// inPlaceOf are the values for taking the place of the cloud's own controller,
-// with somebody who may read metrics.
+// inPlaceOf returns the values for replacing the cloud's own controller, with an account that
+// may read metrics.
 func inPlaceOf(w *world) map[string]any {
 	return map[string]any{
 		"defaultClass": true, "loadBalancerClasses": []string{},

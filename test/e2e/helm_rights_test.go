@@ -45,13 +45,14 @@ func (r request) resource() string {
 	return r.ObjectRef.Resource + "/" + r.ObjectRef.Subresource
 }
 
-// needs tells whether a request goes through by a right.
+// needs reports whether a right is what allows a request.
 func (r request) needs(x right) bool {
 	return x.group == r.ObjectRef.APIGroup && x.resource == r.resource() && x.verb == r.Verb &&
 		(x.namespace == "" || x.namespace == r.ObjectRef.Namespace) && (x.name == "" || x.name == r.ObjectRef.Name)
 }
 
-// requests are those that a user has made for resources, as the API server noted.
+// requests lists the requests for resources that a user has sent, from the audit log of the
+// API server.
 func (w *world) requests(user string) []request {
 	w.t.Helper()
 	file, err := os.Open(w.Cluster.AuditLog())
@@ -76,7 +77,7 @@ func (w *world) requests(user string) []request {
 	return out
 }
 
-// rights are those that are bound to the release's account.
+// rights lists the rights that are bound to the release's account.
 func (r *release) rights() []right {
 	r.w.t.Helper()
 	ctx, rbac := r.w.t.Context(), r.w.Client.RbacV1()
@@ -128,9 +129,9 @@ func single(namespace string, rules []rbacv1.PolicyRule) []right {
 	return out
 }
 
-// inEffect waits until the API server grants the release's account what is bound to it:
-// it looks at roles in a cache of its own, which lags where the machine is busy, and who
-// comes sooner is refused. A Pod comes seconds later than the roles.
+// inEffect waits until the API server grants the release's account the rights that are bound
+// to it. The authorizer reads roles from its own cache, which lags on a busy machine, so that
+// earlier requests are refused. A Pod starts seconds later than its roles are created.
 func (r *release) inEffect() {
 	w := r.w
 	w.t.Helper()
@@ -152,9 +153,8 @@ func (r *release) inEffect() {
 	}
 }
 
-// leastRights compares what the account may do with what it has done: nothing is
-// asked for without a right, and no right is there in vain. Events are sent a while
-// after what they tell of.
+// leastRights compares the rights of the account with its requests: every request has a
+// right, and every right is used. Events are sent a while after what they report.
 func (r *release) leastRights() {
 	r.w.t.Helper()
 	rights, used := r.rights(), map[right]bool{}

@@ -63,7 +63,7 @@ func (w *world) values(more map[string]any) string {
 	w.t.Helper()
 	conf, err := os.ReadFile(filepath.Join(w.Sim.Dir, "cloud.conf"))
 	w.must(err)
-	// The chart's test lets the cluster say who it is, as it does outside of tests.
+	// The chart's test takes its identity from the cluster, as outside of tests.
 	content, _, _ := strings.Cut(string(conf), "\n[berth]\n")
 	switch {
 	case w.Cloud == "oci":
@@ -231,7 +231,7 @@ func (w *world) token(namespace, account string) string {
 	return made.Status.Token
 }
 
-// freePort is a port that nobody had a moment ago.
+// freePort returns a port that was free a moment ago.
 func freePort(w *world) int {
 	w.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

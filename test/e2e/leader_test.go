@@ -33,7 +33,7 @@ func (w *world) dropLease() {
 	}
 }
 
-// holder is who leads.
+// holder returns the holder of the Lease.
 func (w *world) holder() string {
 	lease, err := w.Client.CoordinationV1().Leases(leaseNamespace).Get(w.t.Context(), leaseName, metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity == nil {

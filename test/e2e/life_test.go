@@ -38,8 +38,8 @@ func (w *world) play(name string, steps []step) {
 
 func TestClassicLife(t *testing.T) { start(t, 3).classicLife() }
 
-// Ports of health checks that Services ask for, one each: the API server may take a while to
-// let one go. It gives none of these to anybody by itself.
+// Ports of health checks that Services request, one each: the API server may take a while to
+// release one. It assigns none of these by itself.
 // Source: KEP-3668, the lower 86 of the node ports.
 const (
 	classicHealth = 30080
@@ -127,8 +127,8 @@ func (w *world) networkLife() {
 	w.asBefore(before)
 }
 
-// TestKindSwitch changes the kind of a live load balancer, and back before the
-// old one is gone: nobody loses an address that is still in use.
+// TestKindSwitch changes the kind of a live load balancer, and back before the old one is
+// deleted: no Service loses an address that is still in use.
 func TestKindSwitch(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()

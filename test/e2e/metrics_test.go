@@ -29,10 +29,10 @@ type securePort struct {
 	t      *testing.T
 	url    string
 	client *http.Client
-	token  string // what who reads shows; empty: nothing
+	token  string // token that the reader presents; empty: none
 }
 
-// secured are the flags of a controller whose secure port may be read by everybody.
+// secured returns the flags of a controller whose secure port needs no authentication.
 func secured(t *testing.T) (*securePort, []string) {
 	t.Helper()
 	var config net.ListenConfig
@@ -188,8 +188,7 @@ func TestCallsAreCounted(t *testing.T) {
 	}
 }
 
-// countedSteps looks at what the other metrics say of two Services that are
-// there and one that is gone.
+// countedSteps verifies the other metrics for two existing Services and one deleted Service.
 func (w *world) countedSteps(p *securePort) {
 	w.t.Helper()
 	results := p.series("berth_reconcile_duration_seconds_count", "result")
@@ -252,7 +251,7 @@ func TestHealthOfStuckWorkers(t *testing.T) {
 	p.answers("/healthz", http.StatusOK)
 }
 
-// TestProfiles are off unless somebody asks for them.
+// TestProfiles: profiles are off by default.
 func TestProfiles(t *testing.T) {
 	w := start(t, 1)
 	p, flags := secured(t)
@@ -264,7 +263,8 @@ func TestProfiles(t *testing.T) {
 	p.answers("/debug/pprof/goroutine?debug=1", http.StatusOK, "goroutine profile")
 }
 
-// TestDriftIsCounted: what somebody else removes is found, and counted once.
+// TestDriftIsCounted: a resource that is deleted outside of the controller is found, and
+// counted once.
 func TestDriftIsCounted(t *testing.T) {
 	w := start(t, 3)
 	p, flags := secured(t)

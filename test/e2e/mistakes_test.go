@@ -17,8 +17,8 @@ func spec(set func(*corev1.ServiceSpec)) change {
 	return func(svc *corev1.Service) { set(&svc.Spec) }
 }
 
-// told waits until a Service has the condition of a mistake, and wants exactly
-// one event, both with all that the user needs to mend it.
+// told waits until a Service has the condition of a mistake, and wants exactly one event,
+// both with all words that the user needs to correct it.
 func (w *world) told(name string, words ...string) {
 	w.t.Helper()
 	var accepted metav1.Condition
@@ -84,9 +84,9 @@ func TestWarningsThatRefuseNothing(t *testing.T) {
 	}
 }
 
-// TestRefusedByTheCloud asks for something that only a refusal shows not to be there: a
-// certificate. The load balancer goes on without a gap; of a new one what can be made
-// serves.
+// TestRefusedByTheCloud requests a certificate that does not exist, which only the refusal of
+// the cloud reveals. The live load balancer serves without a gap; a new one serves the ports
+// that can be created.
 func TestRefusedByTheCloud(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()

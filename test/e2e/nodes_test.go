@@ -192,7 +192,7 @@ func TestTargetNodeLabels(t *testing.T) {
 	w.becomes("classic", members, inOrder(slices.Clone(machines)...))
 }
 
-// TestNoNodesAtAll starts before any node is there.
+// TestNoNodesAtAll starts before any node exists.
 func TestNoNodesAtAll(t *testing.T) {
 	w := start(t, 2)
 	nodes, machines := w.seed(0), w.machines()

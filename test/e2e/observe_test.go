@@ -88,7 +88,7 @@ func TestTraces(t *testing.T) {
 	svc := w.create("traced")
 	w.remove(svc)
 	w.settled(w.meter())
-	w.must(p.Stop(limit)) // sends what is left
+	w.must(p.Stop(limit)) // sends the remaining spans
 	entries, err := w.Sim.Journal(t.Context(), 0)
 	w.must(err)
 	want := map[string]int{}

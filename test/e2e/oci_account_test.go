@@ -48,9 +48,9 @@ func (w *world) workloads() []any {
 	}
 }
 
-// TestServiceAccountOnOCI: the chart gives the right to request tokens of one
-// ServiceAccount. Who names it is served with its identity, from the first call to the
-// last; who names another one is told what is missing.
+// TestServiceAccountOnOCI: the chart grants the right to request tokens of one
+// ServiceAccount. A Service that names it is served with its identity, from the first call to
+// the last. For a Service that names another one, the missing right is reported.
 func TestServiceAccountOnOCI(t *testing.T) {
 	t.Parallel()
 	w := startOn(t, &accountPlane, "oci", 2)

@@ -126,8 +126,8 @@ func ociFronts(w *world) ([]front, error) {
 	return out, nil
 }
 
-// front is what clients see of a load balancer; those get in whom the lists of its subnets
-// let in.
+// front returns what clients see of a load balancer. The security lists of its subnets decide
+// which clients are admitted.
 func (s ociSeen) front(kind string, b ociBalancer) front {
 	f := front{Of: b.Name[strings.LastIndex(b.Name, "/")+1:], Kind: kind}
 	for _, a := range b.Addresses {

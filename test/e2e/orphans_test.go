@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// TestOrphans: Services are deleted behind the controller's back, and the command line
-// finds and deletes what is left of them on the clouds whose load balancers share much.
+// TestOrphans: Services are deleted behind the controller's back. The command line finds and
+// deletes their remaining resources on the clouds whose load balancers share much.
 func TestOrphans(t *testing.T) {
 	for name, p := range map[string]*place{"gce": onGCE(), "azure": onAzure()} {
 		p.plane = &plane
@@ -57,8 +57,8 @@ func (p *place) orphans(t *testing.T) {
 	w.nothingLeft(empty)
 }
 
-// unjudged refuses the Service that lives, and lets a controller that is not known hold
-// another one: what they may share is not known, so nobody says that all is well.
+// unjudged refuses the live Service, and lets an unknown controller hold another one: the
+// resources that they may share are unknown, so that success is not reported.
 func (w *world) unjudged(alive corev1.Service) {
 	w.t.Helper()
 	m := w.place.mistakes[slices.IndexFunc(w.place.mistakes, func(m mishap) bool { return m.kind == w.place.kinds[0].name })]
@@ -86,7 +86,7 @@ func (w *world) unjudged(alive corev1.Service) {
 	w.forceAway(held)
 }
 
-// forceAway deletes Services as people do who are in a hurry: without their finalizers.
+// forceAway deletes Services as users in a hurry do: it removes their finalizers.
 func (w *world) forceAway(services ...corev1.Service) {
 	w.t.Helper()
 	for _, svc := range services {

@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestOwnPodsOnAWS: an EndpointSlice that somebody has written by hand makes targets of
-// another namespace's pods, unless --own-pods, or BERTH_OWN_PODS under the stock loop,
-// forbids it. The owner is told.
+// TestOwnPodsOnAWS: an EndpointSlice written by hand registers pods of another namespace as
+// targets, unless --own-pods, or BERTH_OWN_PODS under the stock loop, forbids it. An event
+// reports the refusal on the Service.
 func TestOwnPodsOnAWS(t *testing.T) {
 	w := start(t, 2)
 	w.serveController()
@@ -49,7 +49,7 @@ func TestOwnPodsOnAWS(t *testing.T) {
 	w.remove(svc)
 }
 
-// forge writes an EndpointSlice of a Service that names pods of somebody else.
+// forge writes an EndpointSlice of a Service that names pods of another namespace.
 func (w *world) forge(name string, pods []corev1.Pod) {
 	w.t.Helper()
 	ready, port, portName := true, int32(8080), "tcp-80"

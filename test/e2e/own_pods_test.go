@@ -12,9 +12,9 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// TestOwnPods: with --own-pods an EndpointSlice that somebody has written by hand leads to
-// pods of its own namespace only, and says so to its owner; a pod that gets its address
-// later than the slice is found. Without the option every address is believed.
+// TestOwnPods: with --own-pods an EndpointSlice written by hand leads to pods of its own
+// namespace only, and an event reports it on the Service. A pod that gets its address later
+// than the slice is found. Without the option every address is used.
 func TestOwnPods(t *testing.T) {
 	w := startOn(t, &plane, "azure", 2, "--pools=podIP", "--pods=6")
 	elsewhere := plane.Cluster(t).Namespace(t)
@@ -54,7 +54,7 @@ func TestOwnPods(t *testing.T) {
 	w.nothingLeft(before)
 }
 
-// strays waits until the owner of a Service is told which addresses were left out.
+// strays waits until an event on a Service lists the addresses that were left out.
 func (w *world) strays(name string, nodes []simazure.Node, n int) {
 	w.t.Helper()
 	w.eventually("the owner is told", func() error {

@@ -43,8 +43,8 @@ type kind struct {
 	name  string
 	asks  []change
 	ports func(numbers ...int32) []string // how it shows TCP ports
-	check func(nodePorts ...int32) string // what is asked on nodes, policy Cluster
-	open  []string                        // who may connect when nothing is said
+	check func(nodePorts ...int32) string // what health checks request on nodes, policy Cluster
+	open  []string                        // ranges that may connect by default
 	parts map[string]int                  // things that it alone has in the cloud, by a part of their paths
 }
 
@@ -67,7 +67,7 @@ type front struct {
 	Ports   []string
 	Members []string // machines, by the names of their Nodes
 	Check   string   // ports and paths asked for
-	Sources []string // who may connect
+	Sources []string // ranges that may connect
 	// Settings are others that there are, by their names.
 	Settings map[string]string
 }
@@ -129,7 +129,7 @@ func (w *world) front(name string) (front, error) {
 	return list[0], nil
 }
 
-// shows waits until every Service's front has what is wanted of its kind.
+// shows waits until every Service's front has the desired value for its kind.
 func (w *world) shows(what string, field func(front) any, want func(i int, k kind) any) {
 	w.t.Helper()
 	for i, k := range w.place.kinds {
@@ -254,8 +254,8 @@ func (w *world) nothingLeft(before map[string]any) {
 	w.eventually("nothing is left", func() error { return differ("cloud", before, w.dump()) })
 }
 
-// oncePerService wants one whole front for each Service, and no things besides
-// those that it needs.
+// oncePerService wants one complete front for each Service, and no resources beyond those
+// fronts.
 func (w *world) oncePerService(before map[string]any, services []corev1.Service) {
 	w.t.Helper()
 	fronts, err := w.place.fronts(w)

@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 )
 
-// mistaken makes each mistake on a live Service, which goes on as it was, and on a
-// new one, of which nothing is made until it is mended.
+// mistaken makes each mistake on a live Service, whose load balancer is unchanged, and on a
+// new one, for which nothing is created until the mistake is corrected.
 func (p *place) mistaken(t *testing.T) {
 	w := p.start(t, 3)
 	before := w.dump()
@@ -156,8 +156,8 @@ func (p *place) finalizers(t *testing.T) {
 	w.nothingLeft(before)
 }
 
-// drift takes away by hand what load balancers consist of: everything comes back as it
-// was, with the same addresses where nothing has released them.
+// drift deletes the parts of load balancers by hand: everything is created again as it was,
+// with the same addresses unless these have been released.
 func (p *place) drift(t *testing.T) {
 	w := p.start(t, 3)
 	before := w.dump()

@@ -160,8 +160,8 @@ func (w *world) gone(services ...corev1.Service) {
 	}
 }
 
-// restart restarts over Services that are as they should be: it reads in few
-// calls and writes nothing. Two Services change while nobody looks.
+// restart restarts over Services whose state is as desired: the controller reads in few calls
+// and writes nothing. Two Services change while no controller runs.
 func (p *place) restart(t *testing.T) {
 	w := p.start(t, 3)
 	before := w.dump()
@@ -222,8 +222,8 @@ func (p *place) throttled(t *testing.T) {
 	}
 }
 
-// refused lets the cloud refuse a right and a quota, and then everything; each is
-// told once, live load balancers stay, and its end is enough.
+// refused makes the cloud refuse a right and a quota, and then everything. Each refusal is
+// reported once, live load balancers stay, and ending the refusal is sufficient.
 func (p *place) refused(t *testing.T) {
 	w := p.start(t, 2)
 	before := w.dump()

@@ -30,8 +30,8 @@ func (w *world) syncFailed(name string, reason status.Reason, words ...string) {
 	})
 }
 
-// TestPluginWarnings: an annotation that means nothing is told once, by an event
-// of ours, and stops nothing.
+// TestPluginWarnings: an unknown annotation is reported once, by an event of ours, and blocks
+// nothing.
 func TestPluginWarnings(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()
@@ -171,7 +171,7 @@ func (w *world) takesOver(services []corev1.Service) {
 	w.eventually("nothing is left", func() error { return differ("cloud", before, w.dump()) })
 }
 
-// ensured counts how often each Service was told to be done.
+// ensured counts how often each Service was reported as done.
 func (w *world) ensured(services []corev1.Service) []int {
 	w.t.Helper()
 	var out []int

@@ -36,8 +36,8 @@ func (w *world) plugin(flags ...string) *harness.Process {
 	return p
 }
 
-// underTheStockLoop is a cloud in which the stock service controller takes the
-// place of our loop. It serves no classes.
+// underTheStockLoop returns a cloud in which the stock service controller replaces our loop.
+// It serves no classes.
 func underTheStockLoop(p *place) *place {
 	p.plane = &plane
 	p.kinds = slices.DeleteFunc(p.kinds, func(k kind) bool {

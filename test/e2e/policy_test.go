@@ -40,8 +40,8 @@ const (
 	noGroups     = "rules: [{name: groups, namespaces: ['*'], names: {security-group: []}}]\n"
 )
 
-// TestPolicyRefuses: nothing is made for who asks for too much; who mends that is
-// served; deletion is always allowed.
+// TestPolicyRefuses: no resource is created for a Service that requests too much. Once it is
+// corrected, it is served. Deletion is always allowed.
 func TestPolicyRefuses(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()

@@ -11,9 +11,9 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 )
 
-// TestAnonymous: whoever shows nothing gets no page that tells something of the program,
-// of the controller and of the program with our plugin alike; a token without the right
-// is no better, and one with it is.
+// TestAnonymous: a request without credentials gets no page with data of the program, from
+// the controller and from the program with our plugin alike. A token without the right is
+// refused as well; one with the right is accepted.
 func TestAnonymous(t *testing.T) {
 	w := start(t, 1)
 	for name, run := range map[string]func(flags ...string) *harness.Process{"controller": w.controller, "plugin": w.plugin} {
@@ -63,7 +63,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// guarded are the flags of a controller that asks the API server who may read.
+// guarded returns the flags of a controller that lets the API server authorize readers.
 func guarded(t *testing.T, w *world) (*securePort, []string) {
 	t.Helper()
 	p, flags := secured(t)

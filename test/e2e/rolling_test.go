@@ -122,7 +122,7 @@ func listensOn(b balancer) any {
 	return port
 }
 
-// stealLease makes somebody else the holder of the lease.
+// stealLease makes another identity the holder of the Lease.
 func (w *world) stealLease(thief string) {
 	w.t.Helper()
 	w.eventually("the lease is written", func() error {
@@ -183,11 +183,11 @@ func TestRollingRestart(t *testing.T) {
 	w.dropLease()
 }
 
-// TestAPIServerRestarts kills the API server twice under the loop: the controller
-// goes on with what was changed meanwhile, without starting anew, and the cloud
-// never hears of it.
+// TestAPIServerRestarts kills the API server twice while the controller runs: the controller
+// handles the changes made meanwhile without a restart, and sends no call to the cloud
+// because of it.
 func TestAPIServerRestarts(t *testing.T) {
-	var disturbed cluster.Shared // nobody else's
+	var disturbed cluster.Shared // not shared with other tests
 	alone := disturbed.Cluster(t)
 	t.Cleanup(func() {
 		if err := alone.Stop(); err != nil {
@@ -221,8 +221,8 @@ func TestAPIServerRestarts(t *testing.T) {
 	}
 }
 
-// TestLostLease takes the lease away from the leader, as a network that is cut in
-// two does: the process ends, and another one goes on.
+// TestLostLease takes the Lease from the leader, as a network partition does: the process
+// exits, and another one takes over.
 func TestLostLease(t *testing.T) {
 	w := start(t, 2, "--quota-factor=3")
 	leader := w.controller(elected()...)
@@ -256,9 +256,9 @@ func TestLostLease(t *testing.T) {
 	w.dropLease()
 }
 
-// TestExpiredToken lets the cloud refuse what was signed with an old token: the
-// load balancers stay, users are told once, and all goes on when there is a new
-// one.
+// TestExpiredToken makes the cloud refuse requests signed with an expired token: the load
+// balancers stay, one event per Service is recorded, and reconciling resumes with a new
+// token.
 func TestExpiredToken(t *testing.T) {
 	w := start(t, 2)
 	w.controller()

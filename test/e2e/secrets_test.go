@@ -19,12 +19,12 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// vault is a world whose credentials are known, so that they can be looked for in
-// everything that comes out of the programs.
+// vault is a world whose credentials are known, so that the output of all programs can be
+// searched for them.
 type vault struct {
 	*world
 	marks map[string]string // secrets by where they are
-	said  map[string]string // what came out, by what it came from
+	said  map[string]string // output, by its origin
 }
 
 const (
@@ -41,10 +41,10 @@ const (
 	applicationSecret = "application-secret"
 )
 
-// TestSecretsStaySecret plants secrets that can be told from everything else in
-// configurations, environment and Secrets of every cloud, serves Services with them, in
-// fair weather and in foul, and with such as are refused: none of them is in a log,
-// event, condition, plan, trace, metric or debug page.
+// TestSecretsStaySecret plants unmistakable secrets in configurations, environment and
+// Secrets of every cloud. It serves Services with them, with and without faults, and with
+// secrets that are refused: none of them appears in a log, event, condition, plan, trace,
+// metric or debug page.
 func TestSecretsStaySecret(t *testing.T) {
 	for cloud, plant := range map[string]func(*vault){"aws": plantAWS, "azure": plantAzure, "gce": plantGCE, "openstack": plantOpenStack, "oci": plantOCI} {
 		t.Run(cloud, func(t *testing.T) {
@@ -70,8 +70,8 @@ func plantAWS(v *vault) {
 	v.Env = []string{"AWS_ACCESS_KEY_ID=AKIDMARKED", "AWS_SECRET_ACCESS_KEY=" + markedKey, "AWS_SESSION_TOKEN=" + markedSession}
 }
 
-// plantAzure logs in by the secret of an application, at an endpoint whose certificate
-// the program is told to trust.
+// plantAzure authenticates by the secret of an application, at an endpoint whose certificate
+// the program is configured to trust.
 func plantAzure(v *vault) {
 	v.marks["aadClientCertPassword"], v.marks["IDENTITY_HEADER"] = markedClient, "MARKED-identity-header-4b1d"
 	v.Env = []string{"SSL_CERT_FILE=" + filepath.Join(v.Sim.Dir, "ca.crt"), "IDENTITY_HEADER=" + v.marks["IDENTITY_HEADER"]}
@@ -100,7 +100,8 @@ func plantGCE(v *vault) {
 	})
 }
 
-// plantOpenStack logs in by an application credential; the passwords are there besides.
+// plantOpenStack authenticates by an application credential; the passwords are configured as
+// well.
 func plantOpenStack(v *vault) {
 	v.marks["application-credential-secret"], v.marks["trustee-password"] = applicationSecret, markedPassword
 	v.edit(func(conf string) string {
@@ -167,8 +168,8 @@ func (v *vault) plantObject() {
 	}
 }
 
-// serve serves Services while the cloud refuses and drops calls, and notes all that the
-// programs say meanwhile.
+// serve serves Services while the cloud refuses and drops calls, and records the output of
+// the programs.
 func (v *vault) serve() {
 	v.t.Helper()
 	collector := collect(v.t)
@@ -240,7 +241,7 @@ func (v *vault) refuse() {
 	v.must(err)
 	wrong := map[string]string{"azure": v.marks["aadClientSecret"], "openstack": applicationSecret}[v.Cloud]
 	if wrong == "" {
-		return // nobody refuses a signature there
+		return // no cloud refuses a signature in this case
 	}
 	v.marks["a secret that is refused"] = "MARKED-refused-c0de"
 	path := filepath.Join(v.Dir, "refused.conf")
@@ -294,8 +295,8 @@ func (v *vault) search() {
 	}
 }
 
-// keepsSecret looks for what is in the mounted Secret of a release in all that its Pods
-// say and write.
+// keepsSecret searches the output and the writes of a release's Pods for the content of its
+// mounted Secret.
 func (r *release) keepsSecret() {
 	w := r.w
 	w.t.Helper()

@@ -13,7 +13,7 @@ import (
 
 const foreignCondition = "example.com/Checked"
 
-// foreign puts something of somebody else's on a Service.
+// foreign adds fields of another controller to a Service.
 func (w *world) foreign(name string) {
 	w.t.Helper()
 	w.update(name, annotate("example.com/note", "kept"), func(svc *corev1.Service) {
@@ -27,8 +27,8 @@ func (w *world) foreign(name string) {
 	w.must(err)
 }
 
-// TestStatus wipes and restores: what is ours comes back, what is somebody
-// else's stays, and a Service at rest is not written.
+// TestStatus wipes and restores: our fields are restored, fields of other controllers stay,
+// and a Service at rest is not written.
 func TestStatus(t *testing.T) {
 	w := start(t, 2)
 	w.controller()
@@ -68,8 +68,8 @@ func hostOf(svc *corev1.Service) string {
 	return ""
 }
 
-// changeBeside changes what is ours once more and wants foreign things to survive,
-// also the release.
+// changeBeside changes our fields once more and wants foreign fields to survive, also the
+// release.
 func (w *world) changeBeside(name, host string) {
 	w.t.Helper()
 	svc := w.get(name)
@@ -101,7 +101,7 @@ func (w *world) stillForeign(svc *corev1.Service) {
 	}
 }
 
-// TestRelease takes off what is ours and nothing else.
+// TestRelease removes our fields and nothing else.
 func TestRelease(t *testing.T) {
 	w := start(t, 2)
 	before := w.state()

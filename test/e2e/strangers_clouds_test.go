@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// named is a stranger that writes one annotation.
+// named returns a stranger, an intruder that writes one annotation.
 func named(name, key, value string, more ...change) stranger {
 	return stranger{name, append([]change{annotate(key, value)}, more...)}
 }
@@ -99,8 +99,8 @@ func TestStrangersAzure(t *testing.T) {
 	in.run(t)
 }
 
-// TestStrangersRefusedAzure has those besides who share a public address, which the
-// policy is there to forbid.
+// TestStrangersRefusedAzure includes Services that share a public address, which the policy
+// forbids.
 func TestStrangersRefusedAzure(t *testing.T) {
 	in := onAzure().among(t)
 	in.asks = func(victim *corev1.Service) []stranger {

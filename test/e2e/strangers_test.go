@@ -19,8 +19,8 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 )
 
-// A stranger may write Services in a namespace of their own and nothing else. With
-// what they write they try to get at the load balancers of others.
+// A stranger may write Services in its own namespace and nothing else. With these Services it
+// tries to reach the load balancers of others.
 type stranger struct {
 	name string
 	asks []change
@@ -30,8 +30,8 @@ type stranger struct {
 // can write it by hand.
 const appliedKey = status.AnnotationApplied
 
-// creating tells whether the Service is not in the API server yet: some fields can
-// only be written then.
+// creating reports whether the Service does not exist in the API server yet: some fields are
+// immutable afterwards.
 func creating(svc *corev1.Service) bool { return svc.CreationTimestamp.IsZero() }
 
 // forgeries are Services that claim to be another one, or to have been ours.
@@ -70,7 +70,7 @@ func forgeries(victim *corev1.Service) []stranger {
 	}
 }
 
-// intrusion is a cloud with victims, and what strangers write to get at them.
+// intrusion is a cloud with victims, and the Services written to reach them.
 type intrusion struct {
 	*world
 	victims []corev1.Service
@@ -78,15 +78,15 @@ type intrusion struct {
 	asks    func(victim *corev1.Service) []stranger // besides forgeries
 	dump    func() map[string]any
 
-	elsewhere string // the strangers' namespace
+	elsewhere string // namespace of the intruders
 	user      kubernetes.Interface
 	seen      map[string]any
 	served    []map[string]any // cloud without, and with the victims
 }
 
-// run: victims are served as before while strangers come and go, whether these were
-// served first as any other or ask for too much at once; afterwards the cloud is
-// what it was.
+// run: victims are served as before while intruders create and delete Services, whether these
+// were served as ordinary ones first or request too much at once. Afterwards the cloud is as
+// it was.
 func (in *intrusion) run(t *testing.T) {
 	in.begin(t)
 	in.controller()
@@ -115,7 +115,7 @@ func (in *intrusion) run(t *testing.T) {
 	in.end(all)
 }
 
-// stranger makes a Service for the i-th victim.
+// stranger creates a Service for the i-th victim.
 func (in *intrusion) stranger(s stranger, i int, asks ...change) corev1.Service {
 	svc := in.service(s.name, asks...)
 	svc.Namespace = in.elsewhere
@@ -125,7 +125,7 @@ func (in *intrusion) stranger(s stranger, i int, asks ...change) corev1.Service 
 	return svc
 }
 
-// turn lets those that were tame ask for what the wild ones ask for.
+// turn makes the tame Services request what the hostile ones request.
 func (in *intrusion) turn() {
 	in.t.Helper()
 	for i, v := range in.victims {
@@ -139,7 +139,7 @@ func (in *intrusion) turn() {
 	}
 }
 
-// amend changes a Service as the stranger.
+// amend changes a Service with the intruder's account.
 func (in *intrusion) amend(name string, asks ...change) {
 	in.t.Helper()
 	services := in.user.CoreV1().Services(in.elsewhere)
@@ -156,7 +156,7 @@ func (in *intrusion) amend(name string, asks ...change) {
 	})
 }
 
-// begin makes the stranger's namespace and right.
+// begin creates the intruder's namespace and role.
 func (in *intrusion) begin(t *testing.T) {
 	shared := in.place.plane.Cluster(t)
 	in.elsewhere, in.seen = shared.Namespace(t), map[string]any{}
@@ -177,7 +177,7 @@ func (in *intrusion) begin(t *testing.T) {
 	in.must(err)
 }
 
-// settle has the victims served and notes what is there.
+// settle waits until the victims are served and records the state of the cloud.
 func (in *intrusion) settle() {
 	in.t.Helper()
 	in.served = []map[string]any{in.dump()}
@@ -192,8 +192,8 @@ func (in *intrusion) settle() {
 	}
 }
 
-// powerless: the stranger can write neither a status nor anything of a victim, so
-// that what follows comes from Services alone.
+// powerless verifies that the intruder can write neither a status nor an object of a victim,
+// so that all effects are those of its Services.
 func (in *intrusion) powerless() {
 	in.t.Helper()
 	ctx, victim := in.t.Context(), in.victims[0].Name
@@ -215,7 +215,7 @@ func (in *intrusion) powerless() {
 	in.must(in.user.CoreV1().Services(in.elsewhere).Delete(ctx, probe.Name, metav1.DeleteOptions{}))
 }
 
-// write creates Services as the stranger.
+// write creates Services with the intruder's account.
 func (in *intrusion) write(services ...corev1.Service) {
 	in.t.Helper()
 	for _, svc := range services {
@@ -256,14 +256,14 @@ func (in *intrusion) untouched(when string) {
 	}
 }
 
-// end lets the strangers go, then the victims.
+// end deletes the intruders' Services, then the victims.
 func (in *intrusion) end(strangers []corev1.Service) {
 	in.t.Helper()
 	for _, svc := range strangers {
 		err := in.user.CoreV1().Services(svc.Namespace).Delete(in.t.Context(), svc.Name, metav1.DeleteOptions{})
 		in.must(err)
-		// Nobody serves the class of those that ask for another controller: what they
-		// wrote there by hand they have to take off by hand.
+		// No controller serves the class of the Services that request another controller: the
+		// intruder has to remove by hand what it wrote there by hand.
 		in.eventually("a stranger tidies up "+svc.Name, func() error { return in.tidy(svc) })
 	}
 	in.must(harness.Eventually(in.t.Context(), limit, in.Gone(strangers...)))
@@ -289,8 +289,8 @@ func (in *intrusion) tidy(svc corev1.Service) error {
 	return err
 }
 
-// sorted is a state with its lists in an order of their own: what came and went
-// may have moved what stayed.
+// sorted returns a state with its lists sorted: creations and deletions may have reordered
+// the remaining elements.
 func sorted(doc any) any {
 	switch doc := doc.(type) {
 	case map[string]any:
@@ -315,8 +315,8 @@ func text(doc any) string {
 	return cmp.Or(string(body), fmt.Sprint(err))
 }
 
-// refusedBy: with the policy nothing is made for those who ask by name for what is
-// another Service's.
+// refusedBy: with the policy, no resource is created for a Service that names a resource of
+// another Service.
 func (in *intrusion) refusedBy(t *testing.T, policy string) {
 	in.begin(t)
 	in.controller("--policy-config=" + in.world.write(policy))

@@ -49,9 +49,9 @@ type tenancy struct {
 	began     time.Time
 }
 
-// TestTenants: on each cloud the controller, with the memory that the chart gives it,
-// outlives a hostile tenant, tells each of its Services what is wrong with it, and goes
-// on serving the others as fast as before.
+// TestTenants: on each cloud the controller, with the memory limit of the chart, survives a
+// hostile tenant. It reports on each of the tenant's Services what is wrong with it, and
+// serves the others as fast as before.
 func TestTenants(t *testing.T) {
 	onAmazon := &place{
 		cloud: "aws", plane: &plane, sim: []string{"--quota-factor=50"},
@@ -87,8 +87,8 @@ func (tn *tenancy) run(elsewhere string) {
 	tn.t.Logf("%s: %d ordinary Services alone: half within %s, all within %s; %d more beside %d hostile ones: half within %s, all within %s",
 		tn.Cloud, len(calm), calm[len(calm)/2], calm[len(calm)-1], len(stormy), len(hostile), stormy[len(stormy)/2], stormy[len(stormy)-1])
 	tn.answered(hostile)
-	// On a machine that others slow down all takes longer: what counts then is that nobody
-	// waits for the hostile ones.
+	// On a busy machine everything takes longer. The requirement is then that no Service waits
+	// for the hostile ones.
 	usual, judged := 5*calm[len(calm)-1]+limit/2, time.Since(flooded)
 	if last := stormy[len(stormy)-1]; last > usual && last > judged*3/4 {
 		tn.t.Errorf("an ordinary Service beside hostile ones took %s, and those %s; alone all were served within %s", last, judged, calm[len(calm)-1])
@@ -102,7 +102,7 @@ func (tn *tenancy) run(elsewhere string) {
 		}
 	}
 	tn.must(tn.Delete(tn.t.Context(), append(slices.Clone(hostile), ordinary...)...))
-	tn.must(harness.Eventually(tn.t.Context(), 3*limit, tn.Gone(append(slices.Clone(hostile), ordinary...)...))) // the API server lets go of node ports one by one
+	tn.must(harness.Eventually(tn.t.Context(), 3*limit, tn.Gone(append(slices.Clone(hostile), ordinary...)...))) // the API server releases node ports one by one
 	tn.lap("all Services are gone")
 	tn.eventually("nothing is left", func() error { return differ("cloud", before, tn.cloud()) })
 	tn.fits()
@@ -190,8 +190,8 @@ func (tn *tenancy) serve(services []corev1.Service) []time.Duration {
 }
 
 // flood lets the tenant write its Services and change some of them at once. Each write
-// keeps the API server busy for some tenths of a second, since it notes who has written
-// each port and annotation.
+// occupies the API server for some tenths of a second, since it records the manager of each
+// port and annotation.
 func (tn *tenancy) flood() []corev1.Service {
 	tn.t.Helper()
 	var out []corev1.Service

@@ -161,7 +161,7 @@ func (w *world) programmed(services ...corev1.Service) {
 	}
 }
 
-// update changes a Service; what comes of it is for the caller to wait for.
+// update changes a Service; the caller waits for the effect.
 func (w *world) update(name string, changes ...change) {
 	w.t.Helper()
 	w.must(w.Change(w.t.Context(), w.ns, name, func(svc *corev1.Service) {
@@ -171,9 +171,9 @@ func (w *world) update(name string, changes ...change) {
 	}))
 }
 
-// atRest waits until nobody writes the Service for a moment. A write of it that meets
-// another one is refused, and the API server keeps a node port that the refused one asked
-// for: for minutes nobody gets it then, not even who asks again.
+// atRest waits until the Service is not written for a moment. A write that conflicts with
+// another one is refused, and the API server keeps the node port that the refused write
+// requested: for minutes no request gets it, not even a retry of the same one.
 // Source: k8s.io/apiserver, pkg/registry/generic/registry/store.go (BeginUpdate).
 func (w *world) atRest(name string) {
 	w.t.Helper()
@@ -186,7 +186,7 @@ func (w *world) atRest(name string) {
 	})
 }
 
-// remove deletes Services and waits until they are gone.
+// remove deletes Services and waits until they no longer exist.
 func (w *world) remove(services ...corev1.Service) {
 	w.t.Helper()
 	w.must(w.Delete(w.t.Context(), services...))
@@ -220,9 +220,9 @@ func (w *world) condition(name, conditionType string, want metav1.ConditionStatu
 	return got
 }
 
-// events lists what was told about a Service as "Type Reason: message", each as
-// often as it was told, but for what the API server says of its own affairs when it
-// looks at the addresses and ports that it has just given.
+// events lists the events of a Service as "Type Reason: message", each as often as it was
+// recorded. Events of the API server about the addresses and ports that it has just allocated
+// are left out.
 func (w *world) events(name string) []string {
 	w.t.Helper()
 	list, err := w.Client.CoreV1().Events(w.ns).List(w.t.Context(), metav1.ListOptions{
