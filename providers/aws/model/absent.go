@@ -24,13 +24,12 @@ func (b *builder) demand(names []string, from annotations.Origin, what, legal st
 	}
 }
 
-// demandGroups refuses ids of security groups that are not there, of those that the load
-// balancer is to have.
+// demandGroups refuses security group ids of the load balancer that do not exist.
 func (b *builder) demandGroups(ids []string, from annotations.Origin) {
 	b.demand(ids, from, "no security group of AWS, or may not be seen", groupsLegal)
 }
 
-// demandUnlisted refuses what AWS has refused lately, of all that no list shows.
+// demandUnlisted refuses what AWS has refused lately, of everything that no list shows.
 func (b *builder) demandUnlisted() {
 	const (
 		noCertificate, certificates = "no certificate that AWS has in the region, or none that a load balancer can have", "ARNs of certificates of ACM that are issued, in the region of the load balancer, or of IAM"

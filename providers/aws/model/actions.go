@@ -21,10 +21,10 @@ type Weighted struct {
 	Weight int32
 }
 
-// own tells whether the share is that of the Service's own pods.
+// own reports whether the share is that of the Service's own pods.
 func (w Weighted) own() bool { return w.Group == "" && w.Of.IsZero() }
 
-// same tells whether two shares are of one target group.
+// same reports whether two shares are of one target group.
 func (w Weighted) same(x Weighted) bool { return w.Group == x.Group && w.Of == x.Of }
 
 // listenerAction is what the annotation says that a listener does.
@@ -163,7 +163,7 @@ func (l Listener) share(a listenerAction, refer func(targetTuple) stack.Ref) Lis
 	return l
 }
 
-// Stickiness is how a listener says whether clients stay with a target group.
+// Stickiness is the setting of a listener that keeps clients on one target group.
 func Stickiness(on bool) string {
 	if on {
 		return StickinessOn

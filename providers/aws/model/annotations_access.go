@@ -6,7 +6,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// Keys that say who may connect.
+// Keys that limit the clients.
 var (
 	// rangesKey is declared for the docs: nodeports.SourceRanges reads it, since
 	// the field of the Service wins over it and then not even a bad value counts.

@@ -20,7 +20,7 @@ var groupKey = &annotations.Key[string]{Name: TagGroup, Group: groupKind, Doc: "
 	Source: "github.com/berth-lb/berth:docs/adr/0011-what-groups-taught.md",
 }}}
 
-// adoptKey has the Service use a load balancer that somebody else has made.
+// adoptKey makes the Service use an existing load balancer that Berth did not create.
 var adoptKey = &annotations.Key[string]{Name: tagAdopted, Group: groupKind, Doc: "Uses a Network Load Balancer that is there already, of this name or ARN, instead of one of its own.", Example: "edge", Forms: []annotations.Form[string]{{
 	Type: annotations.NonEmpty().Checked(adoptable).Legally("the name or the ARN of a Network Load Balancer"), Change: annotations.Replaced,
 	DefaultDoc: "a load balancer of its own",

@@ -22,7 +22,7 @@ func lbcKey[T any](group, name, doc, example string, f annotations.Form[T]) *ann
 	return &annotations.Key[T]{Name: name, Group: group, Doc: doc, Example: example, Forms: []annotations.Form[T]{f}}
 }
 
-// Keys of load balancers of kind LBC: where they stand, and who may connect.
+// Keys of load balancers of kind LBC: their placement and their clients.
 var (
 	targetTypeKey = lbcKey(groupKind, lbPrefix+"nlb-target-type", "Chooses pods or instances as targets.", "ip", annotations.Form[string]{
 		Type: annotations.String().Legally(`"ip" for pods, any other text for instances`), Change: annotations.Brief,

@@ -21,7 +21,7 @@ const (
 	tagSigns      = "+-=._:/@ "
 )
 
-// ownTags are those that Berth itself puts on a load balancer: the Service's name and
+// ownTags are the tags that Berth itself sets on a load balancer: the Service's name and
 // the cluster's tag, in both forms.
 const ownTags = 3
 
@@ -84,8 +84,8 @@ func checkScheme(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotat
 	return refuse(from, "contradicts "+internalKey.Name, "one of the two keys")
 }
 
-// internalSaid tells whether the Service asks for private addresses only, by which key,
-// and whether it says anything about that.
+// internalSaid reports whether the Service asks for private addresses only, by which
+// key, and whether any such key is set.
 func internalSaid(bag *annotations.Bag) (bool, annotations.Origin, bool) {
 	if internal, from, said := internalKey.Lookup(bag); said {
 		return internal, from, true

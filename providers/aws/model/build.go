@@ -85,9 +85,9 @@ func (b *builder) report(p ...annotations.Problem) { b.problems = append(b.probl
 // extraTags are the tags that the user wants on everything.
 func (b *builder) extraTags() map[string]string { return tagsKey.Get(b.in.Values) }
 
-// backends finds the instances and the groups that they are in. A Service that
-// would lose all of its backends keeps those it has until the cause is plain: a
-// selector that fits nobody, or instances that AWS does not list yet.
+// backends finds the instances and their groups. A Service that would lose all of its
+// backends keeps the existing ones until the cause is plain: a selector that matches no
+// pod, or instances that AWS does not list yet.
 func (b *builder) backends() {
 	ids, unknown := instances(b.in, b.facts)
 	if len(unknown) > 0 {

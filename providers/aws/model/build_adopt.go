@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// follows tells whether the load balancer is as somebody else wants it.
+// follows reports whether another owner decides the settings of the load balancer.
 func (f *controlled) follows() bool { return f.adopts || f.leader != "" }
 
 // adopt judges the load balancer of others that the Service names.

@@ -14,8 +14,8 @@ import (
 
 const edgeARN = "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/net/edge/0a1b2c3d4e5f6071"
 
-// TestAdoptRefused: what cannot be used is told in one clear problem, and so is what
-// contradicts the use of a load balancer of others.
+// TestAdoptRefused: a load balancer that cannot be used is reported in one clear
+// problem, and so are settings that contradict the use of a load balancer of others.
 func TestAdoptRefused(t *testing.T) {
 	w := keyWorld(t)
 	vpc := w.Facts.VPC

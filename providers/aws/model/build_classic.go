@@ -163,7 +163,7 @@ func (b *builder) classicBackends(ports []nodeports.ServicePort) {
 	}
 }
 
-// policy wants a policy object; one of the name that is there already serves.
+// policy adds a policy object. An existing one of the same name serves as well.
 func (b *builder) policy(p ClassicPolicy) stack.Ref {
 	b.put(KindClassicPol, p.Name, ClassicKey(), p)
 	return stack.RefTo(stack.Key{Kind: KindClassicPol, Name: p.Name})
@@ -186,8 +186,8 @@ func (b *builder) classicNodeRules(first stack.Ref) {
 	}
 }
 
-// putNodeRule wants a rule in a group of the nodes. A rule that somebody made by
-// hand serves as well and stays theirs: it is external.
+// putNodeRule adds a rule in a group of the nodes. A rule that was created by hand
+// serves as well and stays external.
 func (b *builder) putNodeRule(r NodeRule, sourceName string) {
 	key := NodeRuleKey(r.Group, r.Permission, sourceName)
 	if _, twice := b.out.Get(key); twice {
@@ -200,7 +200,7 @@ func (b *builder) putNodeRule(r NodeRule, sourceName string) {
 	b.out.Put(res)
 }
 
-// classicAttributes are those that annotations set; the others are left alone.
+// classicAttributes are the attributes that annotations set. Others are left alone.
 func classicAttributes(values *annotations.Bag) ClassicAttributes {
 	out := ClassicAttributes{
 		CrossZone: new(crossZoneKey.Get(values)), DrainingEnabled: new(drainingKey.Get(values)),

@@ -80,7 +80,7 @@ func has(listeners []stack.Resource, certificate string) bool {
 	})
 }
 
-// inPlace tells whether AWS can make the wanted listener of the found one in place.
+// inPlace reports whether AWS can turn the found listener into the desired one in place.
 func inPlace(wanted, found stack.Resource) bool {
 	w, _ := wanted.Spec.(ClassicPort)
 	f, _ := found.Spec.(ClassicPort)

@@ -9,8 +9,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// TestProvenFirst: a listener goes only once AWS has taken the certificate of what comes
-// in its place, and what has shown that goes without an impact.
+// TestProvenFirst: a listener is deleted only once AWS has accepted the certificate of
+// its replacement, and the trial listener is deleted without an impact.
 func TestProvenFirst(t *testing.T) {
 	const cert, old = "arn:aws:acm:r:1:certificate/a", "arn:aws:acm:r:1:certificate/old"
 	port := func(n int32, protocol, certificate string) stack.Resource {

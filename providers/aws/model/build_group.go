@@ -95,8 +95,8 @@ func (f *controlled) keepFront() {
 	}
 }
 
-// frontEntries let the Service's own clients in to its own ports: a rule comes only with
-// its listener, because the port may be another member's.
+// frontEntries let the Service's own clients in to its own ports. A rule is created only
+// with its listener, because the port may be another member's.
 func (f *controlled) frontEntries() {
 	front := FrontKey(f.ofGroup)
 	if f.ofGroup == "" || f.adopts || !slices.Contains(f.groups, stack.RefTo(front)) {
@@ -208,7 +208,7 @@ func (f *controlled) yieldsGroups() {
 	f.yields(from, said && len(names) > 0 && (len(names) != len(has) || slices.ContainsFunc(names, func(n string) bool { return !known(n) })), shortList(has))
 }
 
-// yieldsAttributes compares the attributes that are known: those that were read.
+// yieldsAttributes compares only the attributes that were read.
 func (f *controlled) yieldsAttributes() {
 	have, ok := f.have.Get(stack.Key{Kind: KindNetworkAttr, Name: f.balancer.Name})
 	found, _ := have.Spec.(Attributes)

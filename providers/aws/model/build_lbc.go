@@ -120,7 +120,7 @@ func (f *controlled) schemeOf() string {
 }
 
 // sourceRanges are the clients that may connect, of both families where the load
-// balancer has both. Prefix lists take the place of everybody.
+// balancer has both. Prefix lists replace the default of all clients.
 func (f *controlled) sourceRanges() {
 	prefixes, source, err := nodeports.SourceRanges(f.in.Service)
 	if err != nil {
@@ -193,8 +193,8 @@ func (f *controlled) attributesSaid() Tags {
 	return values
 }
 
-// ports are those that get a listener. Of two protocols on one port UDP is served only
-// together with TCP.
+// ports are the ports that get a listener. Of two protocols on one port UDP is served
+// only together with TCP.
 func (f *controlled) ports() []lbcPort {
 	together, _ := tcpUDPKey.Or(f.in.Values, f.c.TCPUDP, annotations.Origin{})
 	var out []lbcPort
@@ -247,8 +247,8 @@ type lbcPort struct {
 	other           *behind  // the Service that the port is of; nil: it is the Service's own
 }
 
-// key names the listener and all that hangs on it: TLS, TCP_UDP and TCP_QUIC are states of
-// the TCP listener, and QUIC is one of the UDP listener.
+// key names the listener and everything that belongs to it: TLS, TCP_UDP and TCP_QUIC
+// are states of the TCP listener, and QUIC is one of the UDP listener.
 func (p lbcPort) key() string {
 	if p.other != nil {
 		return PartOf(p.of, otherKey(p.other.service.Name, p.Port))
@@ -259,7 +259,7 @@ func (p lbcPort) key() string {
 	return PartOf(p.of, PortKey(corev1.ProtocolTCP, p.Port))
 }
 
-// datagrams tells whether UDP comes to the targets.
+// datagrams reports whether the targets receive UDP.
 func (p lbcPort) datagrams() bool {
 	return strings.HasSuffix(p.group, string(corev1.ProtocolUDP)) || p.speaksQUIC()
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// securityGroups are those of the load balancer: one of its own that lets clients in
-// and the one that all load balancers send from, or those that the user names. AWS can
-// neither add the first group later nor take the last one away.
+// securityGroups are those of the load balancer: its own group, which lets clients in,
+// and the shared group that all load balancers send from; or the groups that the user
+// names. AWS can neither add the first group later nor remove the last one.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_load_balancer.go (buildLoadBalancerSecurityGroups).
 func (f *controlled) securityGroups() {
 	if f.follows() {
@@ -41,8 +41,8 @@ func (f *controlled) securityGroups() {
 	}
 }
 
-// userGroups are those that the user names, ids before names, and the shared one where
-// nodes are to let the load balancer in.
+// userGroups are the groups that the user names, ids before names, and the shared one
+// where nodes are to let the load balancer in.
 func (f *controlled) userGroups(names []string, from annotations.Origin) {
 	var ids, byName []string
 	for _, name := range names {
@@ -233,7 +233,7 @@ func (f *controlled) rangeOf(p lbcPort, s Subnet) string {
 	return s.CIDR
 }
 
-// preserves tells whether targets see the addresses of clients.
+// preserves reports whether targets see the addresses of clients.
 func (f *controlled) preserves(p lbcPort) bool {
 	if p.datagrams() {
 		return true

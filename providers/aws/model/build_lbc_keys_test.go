@@ -135,8 +135,8 @@ func wish(t *testing.T, w cases.World[*Facts], svc *corev1.Service) *stack.Stack
 	return want
 }
 
-// TestEveryControllerKey: each key of Services that the AWS Load Balancer Controller reads
-// changes what is wanted in the cloud, and none of other objects is for later.
+// TestEveryControllerKey: each key of Services that the AWS Load Balancer Controller
+// reads changes the desired state, and no key of other objects is planned for later.
 func TestEveryControllerKey(t *testing.T) {
 	tests := keyCases()
 	declared := map[string]bool{}
@@ -179,7 +179,7 @@ func TestEveryControllerKey(t *testing.T) {
 	}
 }
 
-// supportOf is how far a kind goes with a key; false: it does not know the key.
+// supportOf returns how far a kind supports a key; false: the key is unknown to it.
 func supportOf(row annotations.Row, kind string) (annotations.Support, bool) {
 	for _, facts := range append(slices.Clone(row.Variants), row.Facts) {
 		if len(facts.Kinds) == 0 || slices.Contains(facts.Kinds, kind) {

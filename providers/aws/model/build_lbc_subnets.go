@@ -148,9 +148,10 @@ func (f *controlled) candidates(name string) []Subnet {
 	return out
 }
 
-// discover chooses one subnet in each zone, ordered by id: of those with the tag of the
-// role, or without any such those that the routes fit. Left out is what is tagged for
-// other clusters only, has no room for a load balancer or lacks IPv6 that is wanted.
+// discover chooses one subnet in each zone, ordered by id: of the subnets with the tag
+// of the role, or without any such, of the subnets that the routes fit. It skips subnets
+// that are tagged for other clusters only, have no room for a load balancer or lack IPv6
+// that is needed.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/subnet_resolver.go (ResolveViaDiscovery).
 func (f *controlled) discover() []Subnet {
 	role := tagPublicRole
@@ -180,7 +181,7 @@ func (f *controlled) discover() []Subnet {
 	return slices.SortedFunc(maps.Values(best), func(a, b Subnet) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// hasRoom tells whether a subnet that was not named can take the load balancer; ours:
+// hasRoom reports whether a subnet that was not named can take the load balancer; ours:
 // it has the tag of this cluster.
 func (f *controlled) hasRoom(s Subnet, ours bool) bool {
 	othersOnly := anyClusterTag(s.Tags) && !ours && !f.facts.Cluster.Marks(s.Tags)
@@ -238,7 +239,7 @@ func (f *controlled) spread(ips []netip.Addr, from annotations.Origin, put func(
 	}
 }
 
-// sourceNAT tells whether the load balancer has IPv6 prefixes to send from.
+// sourceNAT reports whether the load balancer has IPv6 prefixes to send from.
 func (f *controlled) sourceNAT() string {
 	on := sourceNATKey.Get(f.in.Values)
 	if on == "on" && !f.dual {

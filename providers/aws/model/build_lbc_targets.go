@@ -87,8 +87,8 @@ func (f *controlled) strayAttributes(ports []lbcPort) {
 	}
 }
 
-// overIPv6 tells whether the target group of a port has IPv6 addresses: that is so as soon as
-// its Service has one.
+// overIPv6 reports whether the target group of a port has IPv6 addresses: it does as
+// soon as its Service has one.
 func (f *controlled) overIPv6(p lbcPort) bool {
 	return slices.Contains(f.behind(p).service.Spec.IPFamilies, corev1.IPv6Protocol)
 }
@@ -110,7 +110,7 @@ func (f *controlled) demandDualStack(p lbcPort) {
 		"IPv4 alone, or "+addressTypeKey.Name+`: "dualstack"`, annotations.Error))
 }
 
-// group is the target group of a port. One that is there keeps its port, which only its
+// group is the target group of a port. An existing one keeps its port, which only its
 // name shows: each target has its own.
 func (f *controlled) group(p lbcPort) TargetGroup {
 	group := TargetGroup{
@@ -142,9 +142,9 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 	return group
 }
 
-// nameBeside is the name of a group, of which the family is no part: one that is there
-// beside the group of the other family, or comes beside it, has a name of its own, and
-// keeps it.
+// nameBeside returns the name of a group. The family is not part of the name, so a group
+// that exists or is created beside the group of the other family has a name of its own,
+// and keeps it.
 func (f *controlled) nameBeside(p lbcPort, group TargetGroup) string {
 	second := shortNames(f.ownerOf(p)) + hashed(group.Name, otherFamily(group.Family), "/", group.Family)
 	for _, r := range f.have.Of(KindTargetGroup) {
@@ -264,9 +264,9 @@ func (f *controlled) targetsOf(p lbcPort, machines []string) []Target {
 }
 
 // targetsThere are the zones that the targets of a port are registered with, by target
-// without zone. A target that is there stays as it is: to have it with another zone it would
-// have to be deregistered first, and the official controller takes the ranges of the VPC for
-// what is inside, not those of its subnets.
+// without zone. An existing target keeps its zone: another zone would require it to be
+// deregistered first, and the official controller takes the ranges of the VPC for what
+// is inside, not those of its subnets.
 func (f *controlled) targetsThere(p lbcPort) map[Target]string {
 	have, _ := f.found(stack.Key{Kind: KindTargets, Name: p.key()})
 	old, _ := have.Spec.(Targets)
@@ -277,8 +277,8 @@ func (f *controlled) targetsThere(p lbcPort) map[Target]string {
 	return out
 }
 
-// pods are the endpoints of a port: those that are ready, and those that end only where
-// none is, on whatever node: the traffic policy means nothing without a hop over nodes.
+// pods are the endpoints of a port: the ready ones, and terminating ones only where none
+// is ready, on whatever node. The traffic policy means nothing without a hop over nodes.
 func (f *controlled) pods(p lbcPort) []nodeports.Endpoint { return f.podsIn(p, f.overIPv6(p)) }
 
 // podsIn returns the pods of a port in one family.
@@ -295,12 +295,12 @@ func (f *controlled) podsIn(p lbcPort, ipv6 bool) []nodeports.Endpoint {
 	return list
 }
 
-// inside tells whether an address is in a subnet of the VPC.
+// inside reports whether an address is in a subnet of the VPC.
 func (f *controlled) inside(a netip.Addr) bool {
 	return slices.ContainsFunc(f.facts.Subnets, func(s Subnet) bool { return s.holds(a) })
 }
 
-// holds tells whether an address is in the ranges of the subnet.
+// holds reports whether an address is in the ranges of the subnet.
 func (s Subnet) holds(a netip.Addr) bool {
 	for _, text := range []string{s.CIDR, s.CIDR6} {
 		if p, err := netip.ParsePrefix(text); err == nil && p.Contains(a) {

@@ -33,7 +33,7 @@ func crowd(nodes, ports int, values map[string]string) (*corev1.Service, []corev
 	return svc, list, facts
 }
 
-// built is what a Service of the crowd comes to.
+// built is the result of building one Service of the crowd.
 func built(t *testing.T, svc *corev1.Service, nodes []corev1.Node, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems) {
 	t.Helper()
 	in, problems := inputOf(Config{VPC: "vpc-1"}, "kubernetes", svc, nodes)
@@ -57,7 +57,7 @@ func targetsOfPorts(want *stack.Stack, facts *Facts) map[string]map[string]int {
 }
 
 // TestTargetLimits: with more nodes than AWS takes, every port gets as many in each zone
-// as it may, and the user is told both numbers.
+// as it may, and the problem names both numbers.
 func TestTargetLimits(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
@@ -93,8 +93,8 @@ func TestTargetLimits(t *testing.T) {
 	}
 }
 
-// TestTargetsStay: which nodes are chosen does not change from run to run, nor because
-// another node comes.
+// TestTargetsStay: the chosen nodes do not change from run to run, nor because a node is
+// added.
 func TestTargetsStay(t *testing.T) {
 	svc, nodes, facts := crowd(1800, 1, nil)
 	facts.Quota = TargetQuota{Group: 1000, Zone: 500}
@@ -122,7 +122,7 @@ func TestStoppedLeftOut(t *testing.T) {
 }
 
 // TestRulesBounded: ports and ranges that no account can have are refused before any
-// rule is made; those that a raised quota allows are told.
+// rule is created; numbers that a raised quota allows are reported.
 func TestRulesBounded(t *testing.T) {
 	ranges := func(n int) []string {
 		var out []string
@@ -157,7 +157,7 @@ func TestRulesBounded(t *testing.T) {
 	}
 }
 
-// TestTagsThatAWSRefuses are told before anything is made.
+// TestTagsThatAWSRefuses are reported before anything is created.
 func TestTagsThatAWSRefuses(t *testing.T) {
 	var many []string
 	for n := range 48 {

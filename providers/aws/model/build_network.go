@@ -182,8 +182,8 @@ func (b *builder) managedGroup() stack.Ref {
 	return stack.RefTo(key)
 }
 
-// networkAttributes are those that are managed. Where the logs go matters, and is
-// accepted, only while they are on.
+// networkAttributes are the managed attributes. The destination of the logs matters, and
+// is accepted, only while they are on.
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go (reconcileLBAttributes).
 func networkAttributes(values *annotations.Bag) Tags {
 	out := Tags{

@@ -50,7 +50,7 @@ func checkedPort(in input, nodePort int32) int32 {
 	return nodePort
 }
 
-// checksAreClients tells whether the rules for clients let the checks in too.
+// checksAreClients reports whether the rules for clients let the checks in too.
 func (b *builder) checksAreClients(protocol string, clientPorts, checkPorts []int32) bool {
 	return protocol == "tcp" && slices.Equal(b.ranges, []string{"0.0.0.0/0"}) && slices.Equal(clientPorts, checkPorts)
 }
@@ -90,8 +90,8 @@ func sortedSet[T cmp.Ordered](in []T) []T {
 	return slices.Compact(in)
 }
 
-// byHand tells whether the group has the rule already, made by somebody who is
-// no load balancer: rules of load balancers are marked, or come from a group.
+// byHand reports whether the group already has the rule, created by hand: rules of load
+// balancers are marked, or have a group as their source.
 func (b *builder) byHand(r NodeRule) bool {
 	if r.CIDR == "" {
 		return false

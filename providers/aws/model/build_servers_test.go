@@ -7,8 +7,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// TestServersAreToldOfAttributes: a change of what servers receive is told before it is made,
-// and only where a target group serves already.
+// TestServersAreToldOfAttributes: a change of what servers receive is reported before it
+// is applied, and only where a target group already serves.
 func TestServersAreToldOfAttributes(t *testing.T) {
 	const both = "preserve_client_ip.enabled=true,proxy_protocol_v2.enabled=false"
 	for name, tc := range map[string]struct {
@@ -46,8 +46,9 @@ func TestServersAreToldOfAttributes(t *testing.T) {
 	}
 }
 
-// TestServersAreToldOfNodePorts: where a target group stays and all its targets get another node
-// port, nobody is served until they are checked; that is told before, and only then.
+// TestServersAreToldOfNodePorts: where a target group stays and all its targets get
+// another node port, no target serves until it is checked. This is reported beforehand,
+// and only then.
 func TestServersAreToldOfNodePorts(t *testing.T) {
 	config, _, err := readText("[Berth]\nLoadBalancerController = true")
 	if err != nil {

@@ -58,7 +58,7 @@ func (b *builder) handOver(name string, l Listener, nodePort int32) Listener {
 	return next
 }
 
-// served tells whether a wanted group is the one that was found.
+// served reports whether a desired group is the found one.
 func (t TargetGroup) served(wanted TargetGroup) bool {
 	return t.Protocol == wanted.Protocol && t.Port == wanted.Port && t.TargetType == wanted.TargetType && t.Family == wanted.Family && t.VPC == wanted.VPC
 }
@@ -86,8 +86,8 @@ func (b *builder) protocolOf(name string) string {
 	return l.Protocol
 }
 
-// serves tells whether the targets of a found group can be reached still: a node port that the
-// Service has no more is closed on all nodes at once.
+// serves reports whether the targets of a found group can still be reached: a node port
+// that the Service no longer has is closed on all nodes at once.
 func (b *builder) serves(res stack.Resource, group TargetGroup, nodePort int32) bool {
 	targets := b.targetsIn(res)
 	if group.TargetType == targetIP {
@@ -196,8 +196,8 @@ func (b *builder) machines(name string, next []Target) (ids []string) {
 	return sortedSet(ids)
 }
 
-// keepRules leaves the nodes open for the targets of groups that are about to be left. Who may
-// come to a port that is still wanted is decided at once.
+// keepRules leaves the nodes open for the targets of groups that are about to be left.
+// The clients of a port that is still desired change at once.
 func (b *builder) keepRules() {
 	var ports []int32
 	for _, group := range b.leaving {
@@ -224,7 +224,7 @@ func (b *builder) keepRules() {
 	}
 }
 
-// admits tells whether a rule of the nodes lets in what comes to a port.
+// admits reports whether a rule of the nodes lets in the traffic to a port.
 func admits(r stack.Resource, port int32) bool {
 	rule, ok := r.Spec.(NodeRule)
 	return ok && rule.FromPort <= port && port <= rule.ToPort
@@ -250,8 +250,8 @@ func forecast(in input, facts *Facts, have *stack.Stack) []string {
 	return out
 }
 
-// LeavesFor tells whether a found listener gives nothing to the group that is to get its
-// traffic, and all to one that is to get none.
+// LeavesFor reports whether a found listener gives nothing to the group that is to get
+// its traffic, and all to one that is to get none.
 func (l Listener) LeavesFor(next Listener) bool {
 	if l.TargetGroup != next.TargetGroup || l.ownWeight() > 0 || next.ownWeight() == 0 {
 		return false

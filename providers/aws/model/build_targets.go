@@ -19,8 +19,8 @@ const (
 	DefaultZoneTargets      = 500  // of one load balancer in one zone; in all zones together with cross-zone balancing
 )
 
-// TargetQuota is how many targets AWS says that it allows, or was found to. Zero means
-// that nobody knows: a quota can be raised.
+// TargetQuota is the number of targets that AWS reports as its quota, or was found to
+// allow. Zero means unknown: a quota can be raised.
 type TargetQuota struct {
 	Group    int // in one target group
 	Zone     int // in one zone, of all target groups of one load balancer together

@@ -8,7 +8,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// TestCases: what each Service wants, what the user is told, and what is done.
+// TestCases: what each Service wants, what the user sees, and what is done.
 func TestCases(t *testing.T) { suite().Cases(t) }
 
 // TestIdempotent: once everything is made, building again wants the same, and

@@ -44,9 +44,10 @@ func choose(service *corev1.Service) providers.Choice {
 	}
 }
 
-// left says why a Service is left to the AWS Load Balancer Controller, whose kind it
+// left returns why a Service is left to the AWS Load Balancer Controller, whose kind it
 // asks for; empty if it is served here. Two controllers that serve the same Services
-// would undo each other's work, so somebody has to say that the other one is gone.
+// would undo each other's work, so the operator has to confirm that the other one is
+// removed.
 func left(c Config, service *corev1.Service) string {
 	if choose(service).Kind != LBC || c.Controller.Serve {
 		return ""
@@ -74,7 +75,7 @@ func targetTypeOf(c Config, service *corev1.Service) string {
 	return targetInstance
 }
 
-// podsMatter tells whether the pods of a Service are targets.
+// podsMatter reports whether the pods of a Service are targets.
 func podsMatter(c Config, service *corev1.Service) bool {
 	return c.Controller.Serve && choose(service).Kind == LBC && targetTypeOf(c, service) == targetIP
 }

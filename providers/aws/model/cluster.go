@@ -56,9 +56,9 @@ func (c ClusterTag) Key() string {
 	return TagClusterPrefix + c.ID
 }
 
-// Marks tells whether the tags are those of this cluster, owned or shared; the old
-// form of the tag counts as well. A cluster without an id takes everything for its
-// own, as the official controller does.
+// Marks reports whether the tags are those of this cluster, owned or shared; the old
+// form of the tag counts as well. A cluster without an id takes everything for its own,
+// as the official controller does.
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/tags.go (hasClusterTag).
 func (c ClusterTag) Marks(tags Tags) bool {
 	if c.ID == "" || tags[TagClusterLegacy] == c.ID {
@@ -68,7 +68,7 @@ func (c ClusterTag) Marks(tags Tags) bool {
 	return ok
 }
 
-// Owns tells whether the tags say that this cluster made the thing.
+// Owns reports whether the tags say that this cluster created the resource.
 func (c ClusterTag) Owns(tags Tags) bool {
 	if c.ID == "" {
 		return false

@@ -151,8 +151,8 @@ func regionOf(zone, region string) (string, error) {
 	return found, nil
 }
 
-// odd lists modes that nobody knows. They do not stop the program, because the
-// official controller refuses them only when a Network Load Balancer is made.
+// odd lists unknown modes. They do not stop the program, because the official controller
+// refuses them only when it creates a Network Load Balancer.
 func (c Config) odd() annotations.Problems {
 	var out annotations.Problems
 	if c.Probe.modeUnknown() {

@@ -132,7 +132,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Batch:     tagBatch,
 			Replace:   diff.CreateFirst,
 			Clash:     diff.Returned,
-			// Targets of the new group are checked anew before they get connections.
+			// Targets of the new group are checked again before they get connections.
 			Impact: map[string]plan.Impact{"replace": plan.Brief},
 			Linger: &diff.Linger{After: groupLinger, Since: "the listener sends to the new target group", With: letsIn},
 		},
@@ -252,14 +252,14 @@ func portEdges(kinds ...stack.Kind) (out []diff.Edge) {
 	return out
 }
 
-// groupLinger is how long a target group stays when its listener has been switched to
-// another: a Network Load Balancer goes on sending new flows to the old targets for more
+// groupLinger is how long a target group stays after its listener has been switched to
+// another: a Network Load Balancer keeps sending new flows to the old targets for more
 // than a minute, and new targets get none for about two.
 // Source: aws/containers-roadmap#469, #470.
 const groupLinger = 2 * time.Minute
 
-// letsIn tells whether a rule of the nodes lets in the traffic of an old target group
-// alone: who may come to a node port that is still wanted, is decided at once.
+// letsIn reports whether a rule of the nodes lets in the traffic of an old target group
+// alone: the clients of a node port that is still desired change at once.
 func letsIn(old, other stack.Resource, want []stack.Resource) bool {
 	group, isGroup := old.Spec.(TargetGroup)
 	rule, isRule := other.Spec.(NodeRule)
@@ -305,8 +305,8 @@ func sortedRefs(in []stack.Ref) []stack.Ref {
 	return slices.Compact(out)
 }
 
-// samePolicies compares policies by name, since a policy of ours may be found
-// before anybody knows that it is; the order has no meaning.
+// samePolicies compares policies by name, since a policy of ours may be found before it
+// is recognized as such. The order has no meaning.
 func samePolicies(want, have any) bool {
 	w, _ := want.([]stack.Ref)
 	h, _ := have.([]stack.Ref)
@@ -326,7 +326,7 @@ func policyNames(refs []stack.Ref) []string {
 	return slices.Compact(out)
 }
 
-// sameMappings compares the subnets, and addresses where somebody chose one.
+// sameMappings compares the subnets, and addresses where the user chose one.
 func sameMappings(want, have any) bool {
 	w, _ := want.([]Mapping)
 	h, _ := have.([]Mapping)

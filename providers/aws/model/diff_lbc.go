@@ -13,7 +13,7 @@ import (
 func controllerRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindSharedGroup: {
-			// The name is what it is found by, and one group is everybody's.
+			// It is found by its name, and one group is shared by all.
 			Ignore: []string{"Name", "VPC", "Description", "Tags"},
 			Clash:  diff.Refused,
 		},
@@ -97,11 +97,12 @@ func controllerEdges() []diff.Edge {
 	}
 }
 
-// DefaultCodes are the HTTP codes that count as healthy where nobody says anything.
+// DefaultCodes are the HTTP codes that count as healthy where none are set.
 // Source: API reference, Matcher.
 const DefaultCodes = "200-399"
 
-// sameCodes compares the codes where somebody chose some; found, none are the usual ones.
+// sameCodes compares the codes where the user chose some; found, none are the usual
+// ones.
 func sameCodes(want, have any) bool {
 	w, _ := want.(string)
 	h, _ := have.(string)

@@ -25,7 +25,7 @@ type FoundRule struct {
 	Description string
 }
 
-// Instance is what is known of a node's machine.
+// Instance is the machine of a node, as observed.
 type Instance struct {
 	ID     string
 	Zone   string

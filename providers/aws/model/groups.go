@@ -8,13 +8,13 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// nodeGroups chooses, for every instance, the security group that gets the
-// rules, and lists the chosen ones, sorted, without repetition.
+// nodeGroups chooses, for every instance, the security group that gets the rules, and
+// lists the chosen ones, sorted, without repetition.
 //
-// It is the only group with the cluster's tag, else the only group at all. The
-// official controller gives up on all Services where an instance has several;
-// here the choice is made anyway, the same one every time (groups that the
-// cluster owns, then the lowest id), and the user is told.
+// It is the only group with the cluster's tag, else the only group at all. The official
+// controller gives up on all Services where an instance has several; here the choice is
+// made anyway, the same one every time (groups that the cluster owns, then the lowest
+// id), and is reported to the user.
 func nodeGroups(ids []string, facts *Facts) ([]string, annotations.Problems) {
 	byID := map[string]NodeGroup{}
 	for _, g := range facts.NodeGroups {

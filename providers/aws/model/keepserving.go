@@ -6,7 +6,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// keepServing is what is there, with today's nodes behind it.
+// keepServing returns the existing resources with today's nodes behind them.
 func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	ids, _ := instances(in, facts)
@@ -38,8 +38,8 @@ func runningNodes(in input, facts *Facts) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
 }
 
-// targetsOn are today's targets of a target group that is there: the instances on the
-// port that its targets have, or the pods of its port.
+// targetsOn are today's targets of an existing target group: the instances on the port
+// that its targets have, or the pods of its port.
 func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource, ids []string) []Target {
 	found, _ := have.Get(targets.In)
 	group, ok := found.Spec.(TargetGroup)

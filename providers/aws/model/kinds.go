@@ -95,10 +95,10 @@ type ClassicPort struct {
 	InstancePort     int32
 	InstanceProtocol string
 	Certificate      string // ARN; empty without TLS
-	// Waits is wanted where the listener stays as it is only until AWS has taken the
-	// certificate of what comes after it. What is found never says it.
+	// Waits is set on desired listeners only: the existing listener stays as it is until AWS
+	// has accepted the certificate of its replacement.
 	Waits bool `json:",omitempty" stack:"aside"`
-	// Trial says that the listener is there only until AWS has taken its certificate.
+	// Trial marks a listener that exists only until AWS has accepted its certificate.
 	Trial bool `json:",omitempty" stack:"aside"`
 }
 
@@ -217,8 +217,8 @@ type Target struct {
 	Server string `json:",omitempty"`
 }
 
-// Targets are the registered targets of a target group, without those that are
-// being deregistered.
+// Targets are the registered targets of a target group, without the ones that are being
+// deregistered.
 type Targets struct {
 	Targets []Target // sorted
 	// Own is wanted where other clusters have targets in the group as well: these are the
@@ -235,7 +235,7 @@ type Listener struct {
 	SSLPolicy   string // empty: as AWS chooses
 	ALPN        string // empty: as it is
 	// Shares are those of the traffic, sorted, where target groups of others get some: the
-	// Service's own comes first. Without any the own one has all.
+	// Service's own share is first. Without any, the own group gets all of it.
 	Shares []Weighted `json:",omitempty"`
 	Sticks string     `json:",omitempty"` // "on": clients stay with the group that they got
 	// Leaving is wanted where one of the shares is that of a group of the Service which is
@@ -244,7 +244,7 @@ type Listener struct {
 	Tags    Tags
 }
 
-// Certificates are those that a TLS listener has besides its default one.
+// Certificates are the certificates of a TLS listener besides its default one.
 type Certificates struct {
 	ARNs []string // sorted
 }

@@ -14,9 +14,9 @@ const (
 	lastNodePort  int32 = 32767
 )
 
-// mayWant tells whether a Service that cannot be built might want a rule in a
-// group of the nodes. It errs on yes, except where the rule can only be that of
-// another Service: a node port is never shared, and neither is an own group.
+// mayWant reports whether a Service that cannot be built might want a rule in a group of
+// the nodes. It errs on yes, except where the rule can only be that of another Service:
+// a node port is never shared, and neither is an own group.
 func mayWant(id identity, entry stack.Resource) bool {
 	switch entry.Key.Kind {
 	case KindSharedNetwork:
@@ -51,8 +51,8 @@ func mayWantRule(id identity, key stack.Key, rule NodeRule) bool {
 	return !oneNodePort || rule.FromPort == id.Config.Probe.Port
 }
 
-// isMember tells whether a Service has a part of the load balancer of a group, as it was
-// found. One that has none misses nothing when it goes.
+// isMember reports whether a Service has a part of the load balancer of a group, as
+// found. A Service without one misses nothing when it is deleted.
 func isMember(id identity, lb stack.Resource) bool {
 	spec, _ := lb.Spec.(Network)
 	return slices.ContainsFunc(spec.Members, func(m GroupMember) bool { return m.Service == ServiceName(id.Owner) })

@@ -161,8 +161,8 @@ func (p Permission) Compare(q Permission) int {
 	)
 }
 
-// ByNeed orders permissions for a group that has not room for all: what lets clients
-// in goes before what tells them the size of packets.
+// ByNeed orders permissions for a group that has no room for all: rules that let clients
+// in precede rules that let them learn the size of packets.
 func (p Permission) ByNeed(q Permission) int {
 	rank := map[bool]int{true: 1}
 	return rank[p.Protocol == protocolICMP] - rank[q.Protocol == protocolICMP]

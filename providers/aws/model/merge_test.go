@@ -152,9 +152,9 @@ func permissions(rules []FoundRule) []Permission {
 	return out
 }
 
-// TestMergeRandom: whatever the steps, everything that a step grants is there
-// afterwards, everything else that goes was asked to go, and nothing is granted
-// or revoked twice.
+// TestMergeRandom: whatever the steps, everything that a step grants exists afterwards,
+// everything else that is removed was asked to be removed, and nothing is granted or
+// revoked twice.
 func TestMergeRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

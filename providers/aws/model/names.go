@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Names, tags and descriptions are what load balancers that are there already
-// are found by, so every byte is that of the official controller.
+// Names, tags and descriptions identify existing load balancers, so every byte is that
+// of the official controller.
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/{aws_loadbalancer,aws,tags}.go.
 const (
 	TagServiceName   = "kubernetes.io/service-name"

@@ -44,7 +44,7 @@ func placeOf(namespace, group, adopted string) string {
 	return groupOf(namespace, group)
 }
 
-// IsAdopted tells whether a place is a load balancer of others.
+// IsAdopted reports whether a place is a load balancer of others.
 func IsAdopted(place string) bool { return place != "" && !strings.Contains(place, "/") }
 
 // adoptedName is the name of a load balancer that is given by its name or ARN.
@@ -98,8 +98,8 @@ func PlaceIn(cluster string, tags Tags) string {
 	return cmp.Or(tags[TagGroup], tags[tagAdopted])
 }
 
-// PartOf names a listener, and all that hangs on it, by its load balancer: a Service that
-// moves has two of a port for a while.
+// PartOf names a listener, and everything that belongs to it, by its load balancer: a
+// Service that moves has two of a port for a while.
 func PartOf(group, name string) string {
 	if group == "" {
 		return name

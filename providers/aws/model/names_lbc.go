@@ -37,8 +37,8 @@ const (
 	finalizerLBC = "service.k8s.aws/resources"
 )
 
-// OfBalancer tells whether the description of a rule in a group of the nodes says that a
-// load balancer's controller has made it.
+// OfBalancer reports whether the description of a rule in a group of the nodes marks it
+// as created by a load balancer's controller.
 func OfBalancer(description string) bool {
 	return strings.HasPrefix(description, rulePrefix) || description == OwnRuleDescription
 }
@@ -80,7 +80,7 @@ func sharedGroupTags(cluster string, extra map[string]string) Tags {
 	return Over(extra, Tags{TagLBCCluster: cluster, TagLBCShared: ResourceShared})
 }
 
-// LBCMarks tells whether tags name the Service of the cluster.
+// LBCMarks reports whether tags name the Service of the cluster.
 func LBCMarks(cluster string, o stack.Owner, tags Tags) bool {
 	return tags[TagLBCCluster] == cluster && tags[TagLBCStack] == ServiceName(o)
 }

@@ -31,7 +31,8 @@ const OtherMark = "service/"
 
 func otherKey(service string, port int32) string { return OtherMark + service + "/" + Decimal(port) }
 
-// IsOther tells whether the key name of a target group is that of one for another Service.
+// IsOther reports whether the key name of a target group is that of one for another
+// Service.
 func IsOther(name string) bool { return strings.Contains("/"+name, "/"+OtherMark) }
 
 // otherNamed is the Service that the key name of a target group names; empty: it is not for
@@ -122,7 +123,7 @@ func (f *controlled) others(ports []lbcPort) []lbcPort {
 	return out
 }
 
-// takes tells whether the listener of a port can send to a target group of a protocol.
+// takes reports whether the listener of a port can send to a target group of a protocol.
 // Source: AWS, User Guide for Network Load Balancers, "Listener configuration".
 func (p lbcPort) takes(group string) bool {
 	switch p.listener {
@@ -134,8 +135,8 @@ func (p lbcPort) takes(group string) bool {
 	return group == p.listener
 }
 
-// otherOf is the port of another Service that a share of a port's traffic is for; false where
-// there is none, which is told.
+// otherOf returns the port of another Service that a share of a port's traffic is for;
+// false where none exists, which it reports.
 func (f *controlled) otherOf(p lbcPort, t targetTuple, from annotations.Origin) (lbcPort, bool) {
 	if t.ServiceName == "" {
 		return lbcPort{}, false

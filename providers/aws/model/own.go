@@ -17,8 +17,9 @@ const (
 	noteTargets = "targets"          // targets with commas between
 )
 
-// sharesTargets tells whether other clusters may register targets with the Service's target
-// groups. A value that means nothing counts as yes: no harm is done to others by mistake.
+// sharesTargets reports whether other clusters may register targets with the Service's
+// target groups. An invalid value counts as yes, so that a mistake does no harm to
+// others.
 func sharesTargets(in input) bool {
 	if MultiKey.Get(in.Values) {
 		return true

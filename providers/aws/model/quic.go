@@ -39,7 +39,8 @@ func (s Servers) at(port int32) string {
 	return s.Any
 }
 
-// ServersOf are the ids in the containers of a pod, and in those that start before and stay.
+// ServersOf are the ids in the containers of a pod, including init containers that keep
+// running.
 func ServersOf(pod *corev1.Pod) Servers {
 	out := Servers{ByPort: map[int32]string{}}
 	if _, said := pod.Annotations[quicContainersKey]; !said {
@@ -103,7 +104,7 @@ func (f *controlled) quic(ports []lbcPort) {
 	}
 }
 
-// speaksQUIC tells whether targets of the port have ids.
+// speaksQUIC reports whether targets of the port have ids.
 func (p lbcPort) speaksQUIC() bool { return speaksQUIC(p.group) }
 
 func speaksQUIC(protocol string) bool { return protocol == protocolQUIC || protocol == protocolTCPQUIC }

@@ -28,8 +28,8 @@ func TestQuotaOfManyPorts(t *testing.T) {
 	}
 }
 
-// TestQuotaOfClassic: of more instances than a Classic Load Balancer takes some that
-// stay the same are chosen, in all zones, and both numbers are told.
+// TestQuotaOfClassic: of more instances than a Classic Load Balancer takes a stable
+// subset is chosen, in all zones, and the problem names both numbers.
 func TestQuotaOfClassic(t *testing.T) {
 	svc, nodes, facts := crowd(1200, 1, nil)
 	delete(svc.Annotations, lbPrefix+"type")

@@ -117,9 +117,9 @@ func InstanceID(providerID string) (string, bool) {
 	return id, true
 }
 
-// instances lists the ids of the nodes that are known to AWS, sorted, and the
-// names of nodes whose instance is not there. Services with the same nodes get the
-// same lists, which must not be written to.
+// instances lists the ids of the nodes that are known to AWS, sorted, and the names of
+// nodes whose instance is not found. Services with the same nodes get the same lists,
+// which must not be written to.
 func instances(in input, facts *Facts) (ids, unknown []string) {
 	if m := facts.members; m != nil && m.digest == in.Backends.Nodes.Digest() {
 		return m.ids, m.unknown

@@ -20,7 +20,7 @@ func outputs() providers.Outputs {
 }
 
 // controlledResult adds to a result what that controller writes: ports beside the host
-// name, and its finalizer while a load balancer is there.
+// name, and its finalizer while a load balancer exists.
 func controlledResult(in input, have *stack.Stack, result status.Result) status.Result {
 	if in.Kind != LBC {
 		return result

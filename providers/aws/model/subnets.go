@@ -79,8 +79,8 @@ func discoverSubnets(facts *Facts, internal bool) []Subnet {
 	return slices.SortedFunc(maps.Values(best), func(a, b Subnet) int { return cmp.Compare(a.Zone, b.Zone) })
 }
 
-// clusterSubnets are those that carry the cluster's tag or no cluster's at all;
-// if there are none, the one that the controller itself lives in.
+// clusterSubnets are the subnets that carry the cluster's tag or no cluster's at all; if
+// there are none, the one that the controller itself runs in.
 func clusterSubnets(facts *Facts) []Subnet {
 	var out []Subnet
 	for _, s := range facts.Subnets {
@@ -99,7 +99,7 @@ func clusterSubnets(facts *Facts) []Subnet {
 	return nil
 }
 
-// prefer tells whether a is a better choice than b.
+// prefer reports whether a is a better choice than b.
 func prefer(a, b Subnet, role string, cluster ClusterTag) bool {
 	_, roleA := a.Tags[role]
 	_, roleB := b.Tags[role]

@@ -64,7 +64,8 @@ func validateModes(c Config) annotations.Problems {
 }
 
 // clientRanges are the clients that may connect. These load balancers have IPv4
-// addresses only, so IPv6 ranges mean nobody; alone they would mean nobody at all.
+// addresses only, so IPv6 ranges admit no client; IPv6 ranges alone would admit none at
+// all.
 func (b *builder) clientRanges() []string {
 	svc := b.in.Service
 	prefixes, source, err := nodeports.SourceRanges(svc)

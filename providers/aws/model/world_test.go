@@ -35,7 +35,7 @@ func inputOf(config Config, clusterName string, svc *corev1.Service, nodes []cor
 	return cases.Input(suite().Cloud, config, svc, cases.Around{Cluster: clusterName, Nodes: nodes, Slices: pods})
 }
 
-// asFound turns what is wanted into what a read would bring once it is made.
+// asFound turns the desired state into what a read would return once it is created.
 func asFound(want *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: want.Owner}
 	for _, r := range want.Resources {
