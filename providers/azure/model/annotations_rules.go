@@ -136,8 +136,8 @@ func probePath(defaults string, by ...annotations.Condition) []annotations.Form[
 	}}
 }
 
-// isPath refuses what no request can have as its path: all probes are written with the
-// load balancer that Services share, where one that Azure refuses is in the way of others.
+// isPath refuses text that cannot be the path of a request. All probes are written with the
+// shared load balancer, so one that Azure refuses would block other Services.
 func isPath(text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError }); i >= 0 {
 		return fmt.Errorf("has a blank or a control character after %d bytes", i)

@@ -90,7 +90,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestSelect: who is no backend.
+// TestSelect verifies which nodes are excluded from the backends.
 func TestSelect(t *testing.T) {
 	node := func(name string, labels map[string]string, provider string) corev1.Node {
 		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Spec: corev1.NodeSpec{ProviderID: provider}}

@@ -183,8 +183,8 @@ func (a *arm) showGateway(b *strings.Builder, show func(string, Object)) {
 // podsHave is what a read brings for a Service where pools are of pods.
 func (a *arm) podsHave(o stack.Owner) *stack.Stack { return a.podWorld().Stack(a.c, o) }
 
-// TestGatewayOfOthers: what is in the gateway for outbound traffic and for other
-// Services goes through every edit as it was.
+// TestGatewayOfOthers verifies that entries of the gateway for outbound traffic and for
+// other Services are unchanged by every edit.
 func TestGatewayOfOthers(t *testing.T) {
 	c := podConfig()
 	owner := stack.Owner{Namespace: "shop", Name: "web", UID: "AAAA"}

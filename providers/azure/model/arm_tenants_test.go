@@ -71,7 +71,7 @@ func (a *arm) together(tenants map[stack.Owner]*tenant, book *ledger.Ledger, cal
 			}
 		}
 		if !progress {
-			return // all that is left waits for others
+			return // all remaining steps wait for others
 		}
 	}
 }

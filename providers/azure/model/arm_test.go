@@ -19,7 +19,7 @@ type arm struct {
 	t       testing.TB
 	c       Config
 	cluster string
-	facts   Facts // zones, subnets, machines; the rest comes from the bodies
+	facts   Facts // zones, subnets, machines; the others are computed from the bodies
 	lbs     map[string]Object
 	nsg     Object
 	pips    map[string]Object
@@ -326,7 +326,7 @@ func (a *arm) applyIP(b plan.Batch) map[int]error {
 	return nil
 }
 
-// shared tells whether others are named on the public IP or want it.
+// shared reports whether other Services are named on the public IP or want it.
 func (a *arm) shared(key string, s plan.Step, b plan.Batch) bool {
 	_, remove := Unbound(a.pips[key], s.ID.Owner)
 	entry := stack.Resource{Key: stack.Key{Kind: KindPublicIP, Name: key}, Ownership: stack.Shared, Spec: PublicIP{}}

@@ -12,13 +12,13 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// build says what the Service wants. With a problem that is an error there is no
-// stack: the last good one stays. Choices that Azure made, or that change nothing
-// for the better, are taken over from what was found.
+// build computes the desired stack of the Service. If a problem is an error there is no
+// stack, and the last valid one stays in force. Choices of Azure, and settings where a
+// change has no benefit, are adopted from the observed state.
 //
-// What is not known before the first write, such as the address of a new public
-// IP, is left out and comes with the next build: entries in the security group
-// for the address before stay until then; later says what they will be.
+// Values that are unknown before the first write, such as the address of a new public IP,
+// are left out and added by the next build. Until then, entries in the security group for
+// the previous address are retained; later holds the forecast of the missing values.
 func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	if beyond := capability(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
 		return nil, beyond, nil
@@ -88,8 +88,8 @@ type builder struct {
 	entries  Entries
 	// addresses are those of the frontends, as far as they are known.
 	addresses map[corev1.IPFamily]string
-	// anew: a public IP must be deleted before it can be made again, and all that
-	// uses it with it. The next build makes everything.
+	// anew reports that a public IP must be deleted, with all its users, before it can be
+	// recreated. The next build creates them again.
 	anew bool
 	// foresees: what follows once the addresses are known is put in as well; see later.
 	foresees bool

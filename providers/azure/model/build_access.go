@@ -13,20 +13,20 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// sourceInternet is the service tag for everybody outside of the network.
+// sourceInternet is the service tag for all addresses outside of the network.
 const sourceInternet = "Internet"
 
-// whoMay is who may connect: one decision for all rules.
+// whoMay holds the permitted clients: one decision for all rules.
 type whoMay struct {
 	tags   []string
 	ranges []netip.Prefix // merged
 	open   bool           // the Internet as well
-	deny   bool           // nobody else, the virtual network included
+	deny   bool           // denies all other clients, the virtual network included
 }
 
-// clients decides who may connect. Ranges that hold everybody of a family stand
-// for the Internet, in that family alone; an internal Service without ranges has
-// no rule, since the network's own default lets the network in. Source:
+// clients computes the permitted clients. Ranges that cover a whole family stand for the
+// Internet, in that family alone. An internal Service without ranges has no rule, since the
+// network's own default admits the network. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go.
 func clients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll bool) whoMay {
 	all := slices.Concat(spec, allowed)
@@ -53,7 +53,7 @@ func mergeRanges(in []netip.Prefix) []netip.Prefix {
 	out := sorted[:0]
 	for _, p := range sorted {
 		if n := len(out); n > 0 && out[n-1].Overlaps(p) {
-			continue // the wider one of two comes first
+			continue // the wider one of two is sorted first
 		}
 		out = append(out, p)
 		for n := len(out); n > 1 && siblings(out[n-2], out[n-1]); n = len(out) {
@@ -63,7 +63,7 @@ func mergeRanges(in []netip.Prefix) []netip.Prefix {
 	return out
 }
 
-// siblings tells whether two ranges are the halves of one.
+// siblings reports whether two ranges are the halves of one.
 func siblings(a, b netip.Prefix) bool {
 	return a.Bits() == b.Bits() && a.Bits() > 0 && parent(a) == parent(b)
 }
@@ -160,7 +160,7 @@ func (b *builder) enter(a Access, destinations []string) {
 	}
 }
 
-// isAlone tells whether only this Service has the address, as far as is known.
+// isAlone reports whether only this Service has the address, as far as observed.
 func (b *builder) isAlone(address string) bool {
 	for _, lb := range b.facts.Balancers {
 		for _, f := range lb.Frontends {
@@ -173,8 +173,8 @@ func (b *builder) isAlone(address string) bool {
 	return slices.ContainsFunc(b.families, func(f corev1.IPFamily) bool { return b.addresses[f] == address })
 }
 
-// clientRanges are the ranges of the field and those of the annotations. Both at
-// once are refused, as by the official controller: nobody can tell which is meant.
+// clientRanges returns the ranges of the field and the ranges of the annotations. Both at
+// once are ambiguous and refused, as by the official controller.
 func (b *builder) clientRanges() (spec, allowed []netip.Prefix, ok bool) {
 	const field = "spec.loadBalancerSourceRanges"
 	for _, text := range b.in.Service.Spec.LoadBalancerSourceRanges {

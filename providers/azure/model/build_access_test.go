@@ -16,7 +16,7 @@ func prefixesOf(texts ...string) []netip.Prefix {
 	return out
 }
 
-// TestClients is the truth table of who may connect.
+// TestClients is the truth table of permitted clients.
 func TestClients(t *testing.T) {
 	all, some := prefixesOf("0.0.0.0/0"), prefixesOf("10.0.0.0/8")
 	tags := []string{"AzureCloud"}

@@ -37,7 +37,7 @@ func TestForecast(t *testing.T) {
 				told[text] = true
 			}
 			if len(first.Resources) == 0 || moves(first, last) {
-				return // one thing goes before another comes: addresses that are known, or rules that are kept
+				return // a deletion precedes a creation: of known addresses, or of retained rules
 			}
 			if d := cmp.Diff(now, told); d != "" {
 				t.Errorf("(-what came +what was foretold):\n%s", d)
@@ -80,7 +80,7 @@ func TestForecastWords(t *testing.T) {
 	}
 }
 
-// moves tells whether what is wanted at first is left again.
+// moves reports whether a resource of the first stack is missing from the last one.
 func moves(first, last *stack.Stack) bool {
 	return slices.ContainsFunc(first.Resources, func(r stack.Resource) bool {
 		_, wanted := last.Get(r.Key)

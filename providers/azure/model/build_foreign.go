@@ -15,7 +15,7 @@ func (b *builder) refuseForeign() {
 	}
 }
 
-// foreign tells whether other Services have the address and this one does not.
+// foreign reports whether other Services have the address and this one does not.
 func (b *builder) foreign(address string) bool {
 	others := false
 	for _, ip := range b.facts.PublicIPs {

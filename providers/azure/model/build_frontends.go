@@ -52,9 +52,9 @@ func (b *builder) nameFor(family corev1.IPFamily) string {
 	return ""
 }
 
-// privateFrontend chooses the subnet and, as far as somebody said or had one, the
-// address: the user's, that of the frontend that is there, that of the status
-// before. The last only if no other frontend has it: a status can be old.
+// privateFrontend chooses the subnet and, if one is requested or was assigned, the address:
+// the user's, else the existing frontend's, else the one in the previous status. The last
+// is used only if no other frontend has it, since a status can be stale.
 func (b *builder) privateFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
 	name := subnetName(b.in)
 	subnet, ok := b.facts.Subnets[lower(name)]
@@ -96,7 +96,7 @@ func (b *builder) privateAddress(f Frontend, subnet FoundSubnet, family corev1.I
 	return "", false
 }
 
-// isHeld tells whether a frontend that is not the Service's has the address.
+// isHeld reports whether a frontend of another Service has the address.
 func (b *builder) isHeld(address string) bool {
 	for _, lb := range b.facts.Balancers {
 		for _, f := range lb.Frontends {
@@ -146,8 +146,8 @@ func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, 
 	return f, true
 }
 
-// there tells whether the resource group that a key names exists, and if not, says so. One
-// that is not named is the configuration's.
+// there reports whether the resource group that a key names exists, and records a problem
+// if it does not. Without a name it is the configuration's.
 func (b *builder) there(key *annotations.Key[string], exist []string) bool {
 	said := key.Get(b.in.Values)
 	ok := said == "" || slices.Contains(exist, lower(said))
@@ -157,9 +157,9 @@ func (b *builder) there(key *annotations.Key[string], exist []string) bool {
 	return ok
 }
 
-// publicIP finds which public IP the family has, by what the user says in this
-// order: a name, a prefix, an address; else the Service has one of its own. Nil:
-// it is not there yet.
+// publicIP selects the public IP of a family from the user's settings, in this order: a
+// name, a prefix, an address; else the Service has its own public IP. Nil means that it
+// does not exist yet.
 func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *FoundIP, bool) {
 	if name, key := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family); name != "" {
 		ip := b.facts.publicIP(group, name)
@@ -208,7 +208,7 @@ func (b *builder) publicIPOfAddress(group string, wanted netip.Addr, key string)
 	return "", nil, false
 }
 
-// isPublic tells whether clients of the Internet can reach the address.
+// isPublic reports whether clients of the Internet can reach the address.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_utils.go.
 func isPublic(a netip.Addr) bool {
 	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10)

@@ -23,7 +23,7 @@ func (b *builder) link() {
 	}
 	i := slices.IndexFunc(b.entries.Frontends, isIPv4)
 	if i < 0 {
-		return // its problem has been told, or the Service has nothing to link to
+		return // its problem is recorded, or the Service has nothing to link to
 	}
 	frontend := b.entries.Frontends[i]
 	if b.in.Config.PoolType == PoolNodeIP && !b.linked(frontend.Name) {
@@ -56,7 +56,7 @@ func (b *builder) link() {
 	}})
 }
 
-// linked tells whether a private link service is on the frontend already.
+// linked reports whether the frontend already has a private link service.
 func (b *builder) linked(frontend string) bool {
 	return slices.ContainsFunc(b.facts.Links, func(l FoundLink) bool { return slices.Contains(l.Frontends, lower(b.lb+"/"+frontend)) })
 }
@@ -89,8 +89,8 @@ func (b *builder) isMyLink(t Tags) bool {
 	return owner == ServiceKey(b.in.Owner) && strings.EqualFold(t.Cluster(), b.cluster)
 }
 
-// mayUse tells whether the private link service that is on the frontend is the
-// Service's. That of another Service is shared as it is.
+// mayUse reports whether the private link service of the frontend is the Service's. A
+// private link service of another Service is shared unchanged.
 func (b *builder) mayUse(l FoundLink, wanted string, said bool) bool {
 	switch details := linkDetails(b.in.Values); {
 	case !strings.EqualFold(l.Tags.Cluster(), b.cluster):
@@ -124,7 +124,7 @@ func (b *builder) linkIPs(subnet, link string) []LinkIP {
 	return out
 }
 
-// everybody: one star stands for all, whatever else is there.
+// everybody reduces a list that contains a star to the star, which matches all.
 func everybody(list []string) []string {
 	if slices.Contains(list, "*") {
 		return []string{"*"}

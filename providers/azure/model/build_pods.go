@@ -23,8 +23,8 @@ const (
 	lastFrontendPort     = 65534
 )
 
-// PodIP tells whether pools are of pods: every Service then has a load balancer of
-// its own, of the SKU Service, and a service gateway that sends to its pods.
+// PodIP reports whether pools contain pods: every Service then has its own load balancer,
+// of the SKU Service, and a service gateway that forwards to its pods.
 func (c Config) PodIP() bool { return c.PoolType == poolPodIP }
 
 // buildPods says what a Service wants whose pool is of pods. There are no probes
@@ -127,8 +127,8 @@ func locationOf(n nodeports.Node, family corev1.IPFamily) string {
 	return best
 }
 
-// foundPodTrouble refuses to go on where something of the Service's names is there
-// that cannot become what it should be.
+// foundPodTrouble blocks the Service where an existing resource of its names cannot be
+// updated to the desired state.
 func foundPodTrouble(in input, facts *Facts, have *stack.Stack) annotations.Problems {
 	var out annotations.Problems
 	fail := func(key, value, message string) {
@@ -171,8 +171,7 @@ func podStatus(in input, have *stack.Stack) (netip.Addr, bool) {
 	return a, err == nil
 }
 
-// followPods keeps what is there of a Service that cannot be understood, with
-// today's pods.
+// followPods retains the existing stack of an invalid Service, with the present pods.
 func followPods(in input, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: in.Owner}
 	for _, r := range have.Resources {
@@ -253,8 +252,8 @@ func validatePodPorts(ports []nodeports.ServicePort) annotations.Problems {
 	return out
 }
 
-// withoutEffectOnPods warns of all that the user asks for and nothing does. Of who
-// may connect the security groups of the subnets decide alone.
+// withoutEffectOnPods warns of all settings without effect. The security groups of the
+// subnets alone determine the permitted clients.
 func withoutEffectOnPods(in input) annotations.Problems {
 	var out annotations.Problems
 	for _, o := range in.Values.Origins() {

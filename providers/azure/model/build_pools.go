@@ -60,8 +60,8 @@ func (b *builder) poolAddresses(key stack.Key, family corev1.IPFamily) []PoolAdd
 	return out
 }
 
-// nodes are those that may be on the load balancer of the Service: where there
-// are several, each node is on one of them.
+// nodes returns the nodes that may be on the load balancer of the Service: with several
+// load balancers, each node is on one of them.
 func (b *builder) nodes() func(func(nodeports.Node) bool) {
 	if len(b.in.Config.Multi) == 0 {
 		return b.in.Backends.Nodes.All()
@@ -126,7 +126,7 @@ func (b *builder) tellOut(unknown, out []string) {
 	}
 }
 
-// isMember tells whether a node is in a pool.
+// isMember reports whether a node is in a pool.
 func (b *builder) isMember(pool, node string) bool {
 	for _, r := range b.members(pool) {
 		switch spec := r.Spec.(type) {
@@ -158,9 +158,9 @@ func (b *builder) members(pool string) []stack.Resource {
 	return out
 }
 
-// keepMembers keeps the models of scale sets that have no node now: machines that
-// they make later come with the pool. Where nobody would be left although there
-// are nodes, all stay until the cause is plain.
+// keepMembers retains the models of scale sets that have no node at present: machines that
+// they create later are created with the pool. If no member would remain although there are
+// nodes, all members are retained until the cause is found.
 func (b *builder) keepMembers(pool string, nics *NICs, sets map[string]ScaleSet, unknown bool) {
 	none := len(nics.Members) == 0
 	for _, s := range sets {

@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// fits tells whether a public IP that is there can be used. The official
-// controller writes SKU and version into addresses of users; here they stay.
+// fits reports whether an existing public IP can be used. The official controller writes
+// SKU and version into addresses of users; Berth does not.
 func (b *builder) fits(ip FoundIP, family corev1.IPFamily) bool {
 	if ip.SKU != "" && strings.EqualFold(ip.SKU, skuBasic) {
 		b.fail("public IP "+ip.Group+"/"+ip.Name, ip.SKU, "is its SKU, and a Standard load balancer needs a Standard public IP", "a Standard public IP")
@@ -29,7 +29,7 @@ func (b *builder) fits(ip FoundIP, family corev1.IPFamily) bool {
 	return false
 }
 
-// mine tells whether this Service alone has the public IP, by its tag.
+// mine reports whether only this Service uses the public IP, by its tag.
 func (b *builder) mine(ip FoundIP) bool {
 	return slices.Equal(ip.Services, []string{ServiceKey(b.in.Owner)}) && ip.Tags.OfCluster(b.cluster)
 }

@@ -15,7 +15,7 @@ import (
 func (b *builder) rules(family corev1.IPFamily) {
 	frontend := b.nameFor(family)
 	if frontend == "" {
-		return // its problem has been told
+		return // its problem is recorded
 	}
 	base := Rule{
 		Frontend: frontend, Pool: b.poolFor(family), Distribution: "Default", IdleTimeout: int32(idleKey.Get(b.in.Values)),
@@ -42,8 +42,8 @@ func (b *builder) ruleName(port nodeports.ServicePort, family corev1.IPFamily) s
 	return ruleName(b.base, b.subnetPart(), port.Protocol, port.Port, b.suffix(family))
 }
 
-// floats tells whether packets reach the nodes with the frontend's address as
-// their destination. Internal IPv6 frontends cannot do that. Source:
+// floats reports whether packets reach the nodes with the frontend's address as their
+// destination. Internal IPv6 frontends cannot do that. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (b *builder) floats(family corev1.IPFamily) bool {
 	return !noFloatingKey.Get(b.in.Values) && !(b.in.Kind == Internal && family == corev1.IPv6Protocol)
@@ -102,8 +102,8 @@ func (b *builder) allPorts(r Rule, family corev1.IPFamily) {
 	b.entries.Rules = append(b.entries.Rules, r)
 }
 
-// local tells whether nodes are probed on the health check node port. That
-// cannot speak the PROXY protocol which a private link service may send.
+// local reports whether nodes are probed on the health check node port, which does not
+// accept the PROXY protocol that a private link service may send.
 func (b *builder) local() bool {
 	return b.in.Backends.Health.Source == nodeports.HealthByService && !(linkCreateKey.Get(b.in.Values) && linkProxyKey.Get(b.in.Values))
 }

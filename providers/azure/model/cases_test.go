@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// TestCases: what each Service wants, what the user is told, what is done at
-// first, and what Azure has when nothing is left to do.
+// TestCases verifies the desired stack of each Service, the messages to the user, the first
+// steps, and the final state of Azure.
 func TestCases(t *testing.T) {
 	for _, c := range loadCases(t) {
 		t.Run(c.Name, func(t *testing.T) {

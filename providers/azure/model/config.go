@@ -59,7 +59,7 @@ type Config struct {
 
 	PoolType      string // nodeIPConfiguration, nodeIP or PodIP; PodIP with load balancers of the SKU Service
 	Migrate       bool   // move pools from interfaces to addresses by the API for that
-	PreConfigured string // internal, external, all: whose pools somebody else fills
+	PreConfigured string // internal, external, all: the pools that another controller fills
 	WithMasters   bool   // control plane nodes are targets as well
 	NoSNAT        bool   // disableOutboundSNAT
 
@@ -201,7 +201,7 @@ func (c Config) Balancers(cluster string) []string {
 	return out
 }
 
-// FilledByOthers tells whether somebody else fills the pools of the kind.
+// FilledByOthers reports whether another controller fills the pools of the kind.
 func (c Config) FilledByOthers(kind string) bool {
 	switch c.PreConfigured {
 	case preAll:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Complete refuses a configuration in which something is missing without which
-// nothing works, or that asks for what is not there yet.
+// Complete refuses a configuration that lacks a required setting, or that asks for an
+// unsupported feature.
 func (c Config) Complete() error {
 	for _, k := range []struct{ key, value string }{
 		{"subscriptionId", c.Subscription}, {"resourceGroup", c.Group}, {"location", c.Location}, {"vnetName", c.VNet}, {"securityGroupName", c.Security},
@@ -28,7 +28,7 @@ func (c Config) HasCluster(cluster string) error {
 	return nil
 }
 
-// TwoTenants tells whether network resources are in another tenant.
+// TwoTenants reports whether network resources are in another tenant.
 func (c Config) TwoTenants() bool {
 	return c.NetworkTenant != "" && !strings.EqualFold(c.NetworkTenant, c.Auth.Tenant)
 }

@@ -28,7 +28,7 @@ func (r Rates) Of(kind string, writing bool) (Rate, bool) {
 
 // Limits where the file switches them on and does not say how large they are. Sources:
 // kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go (RateLimitQPSDefault,
-// RateLimitBucketDefault), pkg/provider/config/azure_ratelimit.go (who overrides whom).
+// RateLimitBucketDefault), pkg/provider/config/azure_ratelimit.go (order of overrides).
 const (
 	defaultRateQPS   = 1.0
 	defaultRateBurst = 5
