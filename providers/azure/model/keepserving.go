@@ -36,8 +36,8 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// toNodes tells whether an entry of the security group lets packets to a node's port in
-// for a found rule of the Service.
+// toNodes reports whether an entry of the security group admits packets to a node port for
+// an observed rule of the Service.
 func toNodes(have *stack.Stack, r stack.Resource) bool {
 	a, ok := r.Spec.(Access)
 	return ok && slices.ContainsFunc(have.Of(KindEntries), func(found stack.Resource) bool {

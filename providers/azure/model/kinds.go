@@ -35,8 +35,8 @@ const (
 // Tags are Azure tags by key. Keys are compared without case.
 type Tags map[string]string
 
-// Entries is all that one Service has in one load balancer, written in one PUT
-// with the entries of all other Services that have something to write.
+// Entries holds all entries of one Service in one load balancer, written in one PUT with
+// the changed entries of all other Services.
 type Entries struct {
 	Group     string     // resource group of the load balancer, lower case
 	Balancer  string     // name of the load balancer, in its own case
@@ -47,11 +47,11 @@ type Entries struct {
 	Pools []string
 	// Tags are those of the whole load balancer as they should be; see mergeTags.
 	Tags Tags
-	// Expect are pools that were there when the plan was made. One that is gone at
+	// Expect lists pools that existed when the plan was computed. One that is missing at
 	// the time of writing is a Conflict. Never compared.
 	Expect []string
-	// Trouble is found where an operation on the load balancer went wrong after Azure
-	// had accepted it: only another write mends that. Never wanted.
+	// Trouble is set where an operation on the load balancer failed after Azure had
+	// accepted it: only another write repairs that. Never desired.
 	Trouble string
 }
 
@@ -87,8 +87,8 @@ type Rule struct {
 	NoSNAT       bool // disableOutboundSnat
 }
 
-// Probe is a health probe. Probes of one name are one probe: the shared one
-// belongs to nobody and goes with the last rule that uses it.
+// Probe is a health probe. Probes of one name are one probe: the shared one has no single
+// owner and is deleted with the last rule that uses it.
 type Probe struct {
 	Name      string
 	Protocol  string // Tcp, Http, Https
@@ -182,7 +182,7 @@ type Access struct {
 	Ports       []string // sorted as texts; nil for deny
 	Destination string   // address
 	Rank        int      `stack:"evidence"` // order in which new rules of one Service get priorities; never compared
-	// Alone tells that no other Service has the address, so that nobody unknown can
+	// Alone reports that no other Service has the address, so that no unknown Service can
 	// want the entry. Never compared.
 	Alone bool `stack:"evidence"`
 	// Trouble is found where an operation on the security group went wrong; never wanted.

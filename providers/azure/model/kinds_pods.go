@@ -31,7 +31,7 @@ type Container struct {
 	Trouble string
 }
 
-// ContainerIP is the public IP of a Container: it goes with it and has no tags.
+// ContainerIP is the public IP of a Container: it is deleted with it and has no tags.
 type ContainerIP struct {
 	Group   string // lower case
 	Name    string

@@ -7,9 +7,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// mayWant tells whether a Service that cannot be built might want something that
-// is shared. It errs on yes, except where the thing says whose it is: a public IP
-// lists its Services, and an address that one Service has alone is that one's.
+// mayWant reports whether a Service that cannot be built might want a shared resource. In
+// doubt it returns true, except where the resource names its users: a public IP lists its
+// Services, and an address that only one Service has belongs to that Service.
 func mayWant(id identity, entry stack.Resource) bool {
 	base := BaseName(id.Owner.UID)
 	switch spec := entry.Spec.(type) {

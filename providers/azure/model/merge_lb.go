@@ -26,19 +26,20 @@ type LBMerge struct {
 type LBEdit struct {
 	Object  Object
 	Changed bool // a PUT is due
-	Delete  bool // no frontend is left, without which nobody is served: DELETE instead
+	Delete  bool // no frontend remains, so that it serves no Service: DELETE instead
 	// Refused has the fault of each step that was left out, by index in the batch.
 	Refused map[int]error
 }
 
-// MergeBalancer puts the entries of all steps of a batch onto a load balancer as
-// just read; nil means that there is none. Removals come first, then the others in
-// the order of the batch. A step that cannot be done is left out whole and named;
-// all that is not of the Services of the steps stays as it was.
+// MergeBalancer applies the entries of all steps of a batch to a load balancer as just
+// read; nil means that it does not exist. Deletions are applied first, then the other steps
+// in the order of the batch. An impossible step is left out whole and named. Content of
+// other Services is unchanged.
 //
-// Azure takes frontends of IPv6 only beside one of IPv4, so steps that would make
-// the first, or take the last away, are left out: they wait for others.
-// Source: Azure Load Balancer, error AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration.
+// Azure accepts frontends of IPv6 only beside one of IPv4. Steps that would create the
+// first IPv6 frontend alone, or delete the last IPv4 one, are left out and wait for others.
+// Source: Azure Load Balancer, error
+// AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration.
 func MergeBalancer(in LBMerge, lb Object, b plan.Batch) LBEdit {
 	left := map[int]error{}
 	edit := in.run(lb, b, left)
@@ -128,7 +129,7 @@ type lbMerge struct {
 	lb      Object
 	batch   plan.Batch
 	refused map[int]error
-	removed []string // pools that rules which went had sent to
+	removed []string // pools of the backends of deleted rules
 }
 
 func (g *lbMerge) props() Object { return g.lb.Make("properties") }

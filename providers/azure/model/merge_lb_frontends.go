@@ -34,7 +34,7 @@ func (g *lbMerge) frontendNames(base string, want Entries) (map[string]string, e
 	return names, nil
 }
 
-// samePlace tells whether a frontend that is there has the wanted address.
+// samePlace reports whether an existing frontend has the desired address.
 func (g *lbMerge) samePlace(want Frontend, there Object) bool {
 	if !want.PublicIP.IsZero() {
 		id := there.Ref("publicIPAddress")
@@ -83,13 +83,13 @@ func (g *lbMerge) newHolder(name, base string) (string, error) {
 	return "", refuse("other Services")
 }
 
-// putFrontends makes the wanted frontends be there. One that has another address is
-// made anew under its name in the same PUT; if others still use the old address,
-// that goes on under one of their names.
+// putFrontends creates or updates the desired frontends. One with another address is
+// recreated under its name in the same PUT; if others still use the old address, that
+// frontend is kept under one of their names.
 func (g *lbMerge) putFrontends(base string, want Entries, names map[string]string) error {
 	for _, f := range want.Frontends {
 		if names[lower(f.Name)] != f.Name {
-			continue // somebody else's
+			continue // another Service's
 		}
 		list := g.props().List(ListFrontends)
 		i := Named(list, f.Name)
@@ -115,8 +115,8 @@ func (g *lbMerge) putFrontends(base string, want Entries, names map[string]strin
 	return nil
 }
 
-// before is the internal frontend of the Service that one under another name takes the
-// place of; nil: there is none.
+// before returns the internal frontend of the Service that a frontend of another name
+// replaces; nil if there is none.
 func (g *lbMerge) before(base string, f Frontend, names map[string]string) Object {
 	if f.Subnet == "" {
 		return nil
@@ -208,7 +208,7 @@ func (g *lbMerge) dropFrontends(s plan.Step, base string, had []Frontend, keep m
 	}))
 }
 
-// wantedByOthers tells whether another Service still wants the public IP of a frontend.
+// wantedByOthers reports whether another Service still wants the public IP of a frontend.
 func (g *lbMerge) wantedByOthers(s plan.Step, frontend Object) bool {
 	id := frontend.Ref("publicIPAddress")
 	if id == "" || g.batch.Claims == nil {
@@ -218,7 +218,8 @@ func (g *lbMerge) wantedByOthers(s plan.Step, frontend Object) bool {
 	return len(g.batch.Claims.Others(s.ID.Owner, entry)) > 0
 }
 
-// conflict tells who has one of the wanted ports already: who is there keeps it.
+// conflict returns an error that names the Service that has one of the desired ports
+// already; that Service keeps it.
 func (g *lbMerge) conflict(base string, rules []Rule) error {
 	for _, list := range []string{ListRules, listNAT, listNATPools} {
 		for _, o := range g.props().List(list) {
@@ -247,8 +248,8 @@ func (g *lbMerge) taken(want Rule, by string) error {
 	return fault.New(fault.Taken, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
 }
 
-// overlaps tells whether a rule and a range of ports cannot be on one frontend. A
-// rule for all protocols on port 0 takes every port.
+// overlaps reports whether a rule and a range of ports cannot be on one frontend. A rule
+// for all protocols on port 0 takes every port.
 func overlaps(r Rule, protocol string, from, to int32) bool {
 	if r.FrontendPort != 0 && from != 0 && (r.FrontendPort < from || to < r.FrontendPort) {
 		return false
@@ -256,7 +257,7 @@ func overlaps(r Rule, protocol string, from, to int32) bool {
 	return r.Protocol == protocolAll || strings.EqualFold(protocol, protocolAll) || strings.EqualFold(r.Protocol, protocol)
 }
 
-// onlyIPv6 tells whether the load balancer has IPv6 frontends and none of IPv4.
+// onlyIPv6 reports whether the load balancer has IPv6 frontends and none of IPv4.
 func (in LBMerge) onlyIPv6(lb Object, b plan.Batch) bool {
 	versions := map[string]string{}
 	for _, s := range b.Steps {

@@ -15,8 +15,8 @@ const (
 	mostRulesNIC  = 299
 )
 
-// fits refuses a step with which the load balancer would have more than it can. Who
-// adds nothing is never refused.
+// fits refuses a step that would exceed the limits of the load balancer. A step that adds
+// nothing is never refused.
 func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error {
 	over := func(what string, now, then, most int) error {
 		if then <= most || then <= now {

@@ -30,8 +30,8 @@ func crowded(c Config, services, first int, ports int32) plan.Batch {
 	return b
 }
 
-// TestLimitsOfBalancer: what fits is written, and only who would have too much is
-// refused, without a call.
+// TestLimitsOfBalancer verifies that steps within the limits are written, and that only a
+// Service that exceeds them is refused, without a call.
 func TestLimitsOfBalancer(t *testing.T) {
 	for _, c := range []struct {
 		what     string
@@ -66,8 +66,8 @@ func TestLimitsOfBalancer(t *testing.T) {
 	}
 }
 
-// TestZonesStay: an internal frontend that gets another name, as with another subnet,
-// keeps the zones of the one that it takes the place of.
+// TestZonesStay verifies that an internal frontend with a new name, as after a change of
+// subnet, keeps the zones of the frontend that it replaces.
 func TestZonesStay(t *testing.T) {
 	conf := testConfig()
 	in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
@@ -88,8 +88,8 @@ func TestZonesStay(t *testing.T) {
 	}
 }
 
-// TestSharedProbeGoes: the probe that Services share goes with the last rule that asks
-// it, also when that rule stays and asks another one.
+// TestSharedProbeGoes verifies that a shared probe is deleted with the last rule that uses
+// it, also when that rule remains and uses another probe.
 func TestSharedProbeGoes(t *testing.T) {
 	conf := testConfig()
 	in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}

@@ -194,8 +194,8 @@ func (g *nsgMerge) append(want Access) error {
 	return nil
 }
 
-// fits tells whether one more destination, and a rule with so many sources, are
-// within Azure's limits.
+// fits reports whether one more destination, and a rule with so many sources, are within
+// Azure's limits.
 func (g *nsgMerge) fits(want Access, rules, sources int) error {
 	sums := [2]int{}
 	for _, r := range g.rules {

@@ -29,7 +29,7 @@ func PublicIPBody(c Config, spec PublicIP, owner stack.Owner, binding *Binding) 
 	return Bound(out, owner, *binding)
 }
 
-// PublicIPUpdate writes single fields of a public IP that is there.
+// PublicIPUpdate updates single fields of an existing public IP.
 func PublicIPUpdate(o Object, spec PublicIP, fields []string) Object {
 	out := o.Clone()
 	if slices.Contains(fields, "Tags") {
@@ -100,8 +100,8 @@ func label(out Object, tags Tags, service string, b Binding) error {
 	return nil
 }
 
-// Unbound is the public IP without the Service. remove: nobody else is named, so
-// it can be deleted instead. A label stays where it is; its mark goes.
+// Unbound returns the public IP without the Service. remove reports that no other Service
+// is named, so that it can be deleted instead. A label is retained without its mark.
 func Unbound(o Object, owner stack.Owner) (out Object, remove bool) {
 	out = o.Clone()
 	tags, service := out.Tags(), ServiceKey(owner)
@@ -124,7 +124,7 @@ func Unbound(o Object, owner stack.Owner) (out Object, remove bool) {
 	return out, len(rest) == 0
 }
 
-// LinkBody is the body of a private link service, laid over the one that is there.
+// LinkBody returns the body of a private link service, merged into the existing one.
 func LinkBody(c Config, o Object, spec Link) Object {
 	out := o.Clone()
 	if out == nil {

@@ -112,8 +112,8 @@ func MergeServices(c Config, found []Object, b plan.Batch) GatewayEdit {
 	return e
 }
 
-// registration is the entry after a step, nil if it goes; false if the step changes
-// nothing.
+// registration returns the entry after a step, nil if it is deleted; false if the step
+// changes nothing.
 func registration(c Config, had Object, name string, s plan.Step) (Object, bool) {
 	entry := had.Clone()
 	switch {
@@ -143,7 +143,7 @@ func newRegistration(name string, pools []Object) Object {
 	return Object{"name": name, "properties": map[string]any(props)}
 }
 
-// isAttached tells whether the pool of its load balancer is all that an entry has.
+// isAttached reports whether an entry has the pool of its load balancer and nothing else.
 func isAttached(c Config, service Object, name string) bool {
 	pool, _ := attachedOf(c, service, name)
 	return pool == stack.RefTo(containerKey(name))

@@ -54,7 +54,7 @@ func MergeMembers(lb Object, name string, add, remove []PoolAddress, network str
 
 func memberIP(o Object) string { return Canonical(o.Props().Text("ipAddress")) }
 
-// hasNetworks tells whether the members say themselves in which network they are.
+// hasNetworks reports whether the members name their own network.
 func hasNetworks(list []Object) bool {
 	return slices.ContainsFunc(list, func(o Object) bool { return o.Props().In("virtualNetwork") != nil })
 }

@@ -125,8 +125,8 @@ func (a *arm) served() []string {
 	return out
 }
 
-// TestPrimaryMoves: the Service whose name the frontend has goes to another
-// address while another Service uses the old one.
+// TestPrimaryMoves: the Service whose name the frontend has moves to another address while
+// another Service uses the old one.
 func TestPrimaryMoves(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	tenants := a.sharing(Internal, book)

@@ -74,7 +74,7 @@ func tenantOf(t testing.TB, a *arm, svc *corev1.Service) *tenant {
 
 const internalOn = "azure-load-balancer-internal"
 
-// foreign is random content of strangers in the shared objects.
+// foreign adds random content of other owners to the shared objects.
 func (a *arm) foreign(rng *rand.Rand) {
 	lb := Object{"name": a.cluster, "location": "westeurope", "sku": map[string]any{"name": "Standard", "tier": "Regional"}, "etag": "W/\"7\"",
 		"properties": map[string]any{"resourceGuid": "g", "somethingNew": map[string]any{"n": json.Number("1.50"), "html": "<&>"}}}
@@ -197,7 +197,8 @@ func TestForeignContent(t *testing.T) {
 	}
 }
 
-// TestPortTaken: who has a port keeps it, the other is told by whom.
+// TestPortTaken verifies that a Service keeps its port, and that the message to the other
+// one names it.
 func TestPortTaken(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	a.sharing(Public, book)
@@ -263,7 +264,7 @@ func TestSecurityLimits(t *testing.T) {
 	}
 }
 
-// TestExpectedPoolGone: a plan that was made on a pool which is gone is a lost race.
+// TestExpectedPoolGone verifies that a plan based on a deleted pool is a Conflict.
 func TestExpectedPoolGone(t *testing.T) {
 	s := plan.Step{ID: plan.StepID{Action: plan.Update}, Target: stack.Resource{Spec: Entries{Balancer: "lb", Expect: []string{"lb"}}}}
 	edit := MergeBalancer(LBMerge{Config: testConfig(), Cluster: "lb", Name: "lb"}, nil, plan.Batch{Steps: []plan.Step{s}})

@@ -48,7 +48,7 @@ func BaseName(uid string) string {
 // ServiceKey names the Service in tags.
 func ServiceKey(o stack.Owner) string { return o.Namespace + "/" + o.Name }
 
-// ownedBy tells whether a part of a load balancer is the Service's by its name.
+// ownedBy reports whether a part of a load balancer is the Service's by its name.
 func ownedBy(base, name string) bool {
 	return len(name) >= len(base) && strings.EqualFold(name[:len(base)], base)
 }

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// Object is the body of an ARM resource, or of a part of one, with every field
-// that Azure sent, known or not: what is not edited goes back as it came. Numbers
-// are json.Number, so that they keep their digits.
+// Object is the body of an ARM resource, or of a part of one, with every field that Azure
+// sent, known or not: unedited fields are sent back unchanged. Numbers are json.Number, so
+// that they keep their digits.
 type Object map[string]any
 
-// ParseObject reads a body. The empty text is a nil Object: a resource that is
-// not there.
+// ParseObject parses a body. The empty text is a nil Object: the resource does not exist.
 func ParseObject(text []byte) (Object, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
@@ -69,8 +68,8 @@ func cloneValue(v any) any {
 	}
 }
 
-// In is the object under a path; nil if it is not there. Field names are exact:
-// ARM answers them as documented.
+// In returns the object under a path; nil if not found. Field names are exact, since ARM
+// responds with the documented spelling.
 func (o Object) In(path ...string) Object {
 	for _, key := range path {
 		switch v := o[key].(type) {

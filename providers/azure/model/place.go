@@ -101,8 +101,7 @@ func (b *builder) fitting(named []string) []string {
 	return open
 }
 
-// selected tells whether the selectors of a load balancer fit, and whether it has
-// any.
+// selected reports whether the selectors of a load balancer fit, and whether it has any.
 func (b *builder) selected(m MultiBalancer) (fits, selects bool) {
 	match := func(s *LabelSelector, of map[string]string) bool {
 		selector, err := metav1.LabelSelectorAsSelector(s)

@@ -119,7 +119,7 @@ func (lb FoundBalancer) hasNode(n nodeports.Node) bool {
 // SetOf is the scale set that a provider id names, in lower case.
 func SetOf(providerID string) string { return SegmentAfter(providerID, "virtualmachinescalesets") }
 
-// tellPlaces warns of nodes that serve nobody, and of a load balancer that nobody serves.
+// tellPlaces warns of nodes on no load balancer, and of a load balancer without nodes.
 func (b *builder) tellPlaces() {
 	if len(b.in.Config.Multi) == 0 {
 		return
@@ -136,9 +136,9 @@ func (b *builder) tellPlaces() {
 	}
 }
 
-// runs tells whether a node is in the Service's own pool: where it has one, only
-// nodes with endpoints are. Endpoints count while they are ready, or while they end
-// and are the last of their node, as kube-proxy answers health checks.
+// runs reports whether a node is in the Service's own pool. Such a pool contains only nodes
+// with endpoints. Endpoints count while they are ready, or while they terminate and are the
+// last of their node, as kube-proxy answers health checks.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_local_services.go.
 func (b *builder) runs(pool stack.Key, family corev1.IPFamily) func(nodeports.Node) bool {
 	if len(b.in.Config.Multi) == 0 || pool != PoolKey(b.lb, LocalPoolName(b.in.Owner, family)) {

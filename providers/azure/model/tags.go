@@ -49,7 +49,7 @@ func configTags(text string, more map[string]string) Tags {
 	return out
 }
 
-// set writes a tag under the spelling that is there already.
+// set writes a tag under its existing spelling.
 func (t Tags) set(key, value string) {
 	if there, ok := t.find(key); ok {
 		key = there
@@ -57,7 +57,7 @@ func (t Tags) set(key, value string) {
 	t[key] = value
 }
 
-// find is the spelling of a key that is there, of several the first.
+// find returns the existing spelling of a key, the first of several.
 func (t Tags) find(key string) (string, bool) {
 	first, found := "", false
 	for k := range t {
@@ -98,13 +98,13 @@ func mergeTags(found, wanted Tags, systemTags []string, kept ...string) Tags {
 	return out
 }
 
-// ContainsFold tells whether a list has a text, whatever its case.
+// ContainsFold reports whether a list contains a text, ignoring case.
 func ContainsFold(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) })
 }
 
-// marks tells whether a tag says which Services have a public IP, or which cluster.
-// People tag things with the name of earlier releases too; see owners.
+// marks reports whether a tag names the Services of a public IP, or its cluster. Users also
+// set tags with the name of earlier releases; see owners.
 func marks(key, value string) bool {
 	if strings.EqualFold(key, tagServiceLegacy) {
 		return len(Tags{key: value}.owners()) > 0
@@ -141,8 +141,8 @@ func (t Tags) either(key, legacy string) string {
 	return text
 }
 
-// OfCluster tells whether a controller of this cluster, or of an unnamed one,
-// wrote the tags.
+// OfCluster reports whether a controller of this cluster, or of an unnamed one, wrote the
+// tags.
 func (t Tags) OfCluster(cluster string) bool {
 	c := t.Cluster()
 	return c == "" || strings.EqualFold(c, cluster)
