@@ -10,9 +10,9 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// TestPermissions holds docs/permissions/azure.json against what is called, with
-// pools of addresses and of the interfaces of all sorts of machines, and with a
-// private link service that somebody has connected to when it goes.
+// TestPermissions compares docs/permissions/azure.json with the calls made, with pools of
+// addresses and of the interfaces of all sorts of machines, and with a private link service
+// that has a connection when it is deleted.
 func TestPermissions(t *testing.T) {
 	link := service("link", map[string]string{"load-balancer-internal": "true", "pls-create": "true"}, nil)
 	walks := []permissions.Walk{{Fresh: fresh(simazure.SeedOptions{Nodes: 6}), Cases: append(cases(), cases()[1])}}
@@ -29,7 +29,7 @@ func TestPermissions(t *testing.T) {
 	permissions.Check(t, permissions.Azure(), walks...)
 }
 
-// connectTo lets a stranger connect to the private link service that is there.
+// connectTo connects another subscription to the existing private link service.
 func connectTo(t *testing.T, s props.Subject) {
 	t.Helper()
 	in, ok := s.(subject)

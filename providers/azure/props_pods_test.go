@@ -66,8 +66,8 @@ func TestPermissionsPods(t *testing.T) {
 	permissions.Check(t, permissions.AzurePods(), permissions.Walk{Fresh: freshPods, Cases: podCases()})
 }
 
-// TestPodsFollowed: pods that come and go cost one read and one write of their places,
-// and nothing where nobody sends to them.
+// TestPodsFollowed verifies that added and removed pods cost one read and one write of
+// their locations, and nothing where no Service sends to them.
 func TestPodsFollowed(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s, _ := freshPods(t).(podded)

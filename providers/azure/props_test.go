@@ -115,8 +115,8 @@ func TestPropertiesInterfaces(t *testing.T) {
 	}
 }
 
-// TestPropertiesBesideOutbound has a load balancer that was there before us, with
-// frontend, pools and outbound rules of AKS, and the nodes in its pools.
+// TestPropertiesBesideOutbound uses a load balancer that existed before, with frontend,
+// pools and outbound rules of AKS, and the nodes in its pools.
 func TestPropertiesBesideOutbound(t *testing.T) {
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, Outbound: true}), cases()[:3])
 	t.Run("interfaces", func(t *testing.T) {
@@ -197,8 +197,8 @@ func TestPropertiesSettings(t *testing.T) {
 	})
 }
 
-// TestPropertiesElsewhere has a public IP in a group of the user. It is found again
-// by what the Service says, also while it goes.
+// TestPropertiesElsewhere uses a public IP in a group of the user. It is found by the
+// Service's annotations, also during deletion.
 func TestPropertiesElsewhere(t *testing.T) {
 	group := simtest.Start(t, simazure.Options{}).Cloud.Seed.NetworkGroup
 	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{service("address", map[string]string{"load-balancer-resource-group": group}, nil)})

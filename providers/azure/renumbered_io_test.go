@@ -7,7 +7,7 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// TestRenumbered: other ports take no old one away before they are there.
+// TestRenumbered verifies that no old port is removed before the new ports exist.
 func TestRenumbered(t *testing.T) {
 	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
 		t.Run(string(pools), func(t *testing.T) {
