@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// setClassicCertificate changes the certificate of a listener, all that can change on
-// one; clients are served all the time.
+// setClassicCertificate replaces the certificate of a listener, which is all that can
+// change on one. Clients are served without interruption.
 func setClassicCertificate(c *change, spec model.ClassicPort) plan.Outcome {
 	in := &elb.SetLoadBalancerListenerSSLCertificateInput{LoadBalancerName: balancer(c), LoadBalancerPort: spec.Port, SSLCertificateId: &spec.Certificate}
 	if _, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerListenerSSLCertificate, in); err != nil {
@@ -38,8 +38,8 @@ func createClassicPolicy(c *change, spec model.ClassicPolicy) plan.Outcome {
 	return c.Created(model.PartID(lb, model.KindClassicPol, spec.Name), stack.Derived, spec)
 }
 
-// deleteClassicPolicy removes a policy, unless a listener has it still: a listener
-// keeps its policy when nobody asks for one any more, and AWS then refuses.
+// deleteClassicPolicy deletes a policy, unless a listener still has it: a listener keeps
+// its policy when no Service asks for one any more, and AWS then refuses.
 func deleteClassicPolicy(c *change) plan.Outcome {
 	in := &elb.DeleteLoadBalancerPolicyInput{LoadBalancerName: balancer(c), PolicyName: awssdk.String(c.Step.Target.Key.Name)}
 	_, err := writeCall(c.Ctx, c.Session.classic.DeleteLoadBalancerPolicy, in)
@@ -71,9 +71,8 @@ func setBackendPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
 	return updatedPart(c, spec, err)
 }
 
-// setClassicAttributes writes the groups of attributes in which a field differs.
-// A group is always written whole, so the fields that nobody asks for go back as
-// they were found.
+// setClassicAttributes writes the groups of attributes in which a field differs. A group
+// is always written whole, so fields that no annotation sets are written back as found.
 func setClassicAttributes(c *change, want model.ClassicAttributes) plan.Outcome {
 	found, _ := c.Step.Found.(model.ClassicAttributes)
 	want = want.Over(found)

@@ -104,8 +104,8 @@ func (s *Session) applyFrontRules(ctx context.Context, b plan.Batch) []plan.Outc
 	return s.frontOutcomes(b, group, removes, err, call)
 }
 
-// frontOutcomes says of each step what came of it; where a call was refused for one of the
-// rules, each is tried alone.
+// frontOutcomes returns the outcome of each step. Where a call was refused for one of
+// the rules, each is tried alone.
 func (s *Session) frontOutcomes(b plan.Batch, group string, removes bool, err error, call func([]model.FoundRule) error) []plan.Outcome {
 	out := make([]plan.Outcome, 0, len(b.Steps))
 	alone := !removes && len(b.Steps) > 1 && fault.OfMember(err)

@@ -21,8 +21,8 @@ import (
 const (
 	// settleDelay is how long a new security group may be unknown elsewhere.
 	settleDelay = 2 * time.Second
-	// mergeTries is how often a group that somebody else changes at the same time
-	// is read again before the step gives up.
+	// mergeTries is how often a group that another writer changes at the same time is read
+	// again before the step gives up.
 	mergeTries = 3
 )
 
@@ -71,7 +71,7 @@ func grantIngress(c *change) plan.Outcome {
 }
 
 // ofName returns a refusal for a name that AWS does not have, or nil. It fails the whole
-// step: what the name takes the place of must not be taken away.
+// step: what the name replaces must not be removed.
 func ofName(refused []plan.Refusal) error {
 	for _, m := range refused {
 		if namesFor(codeOfFault(m.Err)) != nil {
@@ -137,15 +137,16 @@ func mergeAgain(c *change, group string, edit func(found map[model.Permission]bo
 	return err
 }
 
-// differs tells whether a call was refused because a rule is there already, or
-// not there any more.
+// differs reports whether a call was refused because a rule already exists, or no longer
+// exists.
 func differs(err error) bool {
 	code := codeOfFault(err)
 	return code == "InvalidPermission.Duplicate" || code == "InvalidPermission.NotFound"
 }
 
-// unknown tells whether a call was refused because the group that it edits is not
-// there, and not one that a rule names. EC2 has one code for both, and the id in its text.
+// unknown reports whether a call was refused because the group that it edits does not
+// exist, and not one that a rule names. EC2 has one code for both, and the id in its
+// text.
 func unknown(err error, group string) bool {
 	f, ok := errors.AsType[*fault.Fault](err)
 	return ok && f.Code == "InvalidGroup.NotFound" && strings.Contains(err.Error(), group)

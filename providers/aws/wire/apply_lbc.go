@@ -130,14 +130,15 @@ func controllerVerbs() kit.Verbs[*Session] {
 	}
 }
 
-// podTargets tells whether the members of a step are addresses of pods, which EC2 knows
-// nothing of.
+// podTargets reports whether the members of a step are addresses of pods, which EC2 does
+// not list.
 func podTargets(list []model.Target) bool {
 	return slices.ContainsFunc(list, func(t model.Target) bool { _, machine := model.InstanceID(t.ID); return !machine })
 }
 
-// changePods registers or deregisters addresses, and looks for the guilty one where AWS
-// refuses them together. Who was refused before goes after the others, alone.
+// changePods registers or deregisters addresses, and searches for the rejected member
+// where AWS refuses them together. Members that were refused before are sent after the
+// others, alone.
 func changePods(list []model.Target, hunt among[model.Target], call func([]model.Target) error) ([]plan.Refusal, error) {
 	var full error
 	refused, err := hunt.split(list, func(part []model.Target) error {

@@ -7,9 +7,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// addMachines adds the step's members, which are instances, to a target. One that has
-// ended makes AWS refuse the whole call; EC2 tells at once which, so that nobody has to
-// search. Who was refused before goes after the others, alone.
+// addMachines adds the step's members, which are instances, to a target. A terminated
+// one makes AWS refuse the whole call; EC2 reports at once which one, so no search is
+// needed. Members that were refused before are sent after the others, alone.
 func addMachines[T any](c *change, target string, id func(T) string, call func([]T) error) plan.Outcome {
 	add, _ := plan.Members[T](c.Step)
 	hunt := among[T]{&c.Session.facts.suspects, target, id}
@@ -29,9 +29,9 @@ func removeMachines[T any](c *change, remove []T, id func(T) string, call func([
 	return c.Removed(refused, err)
 }
 
-// withoutEnded calls with all members and, if AWS calls one of them invalid,
-// again with those whose instances exist. Only if that is not the reason either,
-// guilty ones are searched.
+// withoutEnded calls with all members and, if AWS calls one of them invalid, again with
+// those whose instances exist. Only if that is not the reason either does it search for
+// rejected members.
 func withoutEnded[T any](c *change, all []T, hunt among[T], call func([]T) error) ([]plan.Refusal, error) {
 	if len(all) == 0 {
 		return nil, nil

@@ -65,8 +65,8 @@ func optional(s string) *string {
 	return &s
 }
 
-// noAnswer is an answer without what it must carry: the call went through, and
-// nobody knows to what end.
+// noAnswer is a response without its required content: the call succeeded with an
+// unknown result.
 func noAnswer(operation string) error {
 	return fault.New(fault.Ambiguous, "%s: the answer names nothing", operation)
 }
@@ -122,8 +122,8 @@ func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
 	return c.Updated(all, nil)
 }
 
-// attributes are those that the step must write, and all that are known then;
-// the answer adds those that nobody has asked for yet.
+// attributes are the ones that the step must write, and all that are known then; the
+// response adds attributes that no annotation has set yet.
 func attributes(c *change, want model.Attributes) (differing model.Tags, all model.Attributes) {
 	found, _ := c.Step.Found.(model.Attributes)
 	all.Values = maps.Clone(found.Values)
@@ -149,8 +149,8 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, listenerAfter(spec, out.Listeners[0]))
 }
 
-// updateListener leaves a target group once another one can serve. Where AWS refuses two groups
-// the listener goes over at once.
+// updateListener leaves a target group once another one can serve. Where AWS refuses two
+// groups the listener switches at once.
 func updateListener(c *change, spec model.Listener) plan.Outcome {
 	manual, err := awaitHealthy(c, spec)
 	if err != nil {
@@ -178,8 +178,8 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 	return o
 }
 
-// listenerAfter is a listener with what AWS chose where nobody else did, and without tags that no
-// read shows.
+// listenerAfter returns a listener with the values that AWS chose where none were set,
+// and without tags that no read shows.
 func listenerAfter(l model.Listener, answer elbv2types.Listener) model.Listener {
 	l.Tags, l.Leaving = l.Tags.Shown(), ""
 	if answer.Protocol != "" {
@@ -215,8 +215,8 @@ func certificates(l model.Listener) []elbv2types.Certificate {
 	return []elbv2types.Certificate{{CertificateArn: awssdk.String(l.Certificate)}}
 }
 
-// policyOf leaves the policy to AWS if nobody chose one. Without TLS there is
-// none, whatever was found before the protocol changed.
+// policyOf leaves the policy to AWS if none is set. Without TLS there is none, whatever
+// was found before the protocol changed.
 func policyOf(l model.Listener) *string {
 	if l.Protocol != string(elbv2types.ProtocolEnumTls) {
 		return nil

@@ -58,10 +58,10 @@ type nodeRuleWork struct {
 	granting, revoking error                      // of the calls, or why they were not made
 }
 
-// expectable tells whether the remembered rules leave something to do for every
-// step. Then AWS itself says if they are wrong: it grants no rule twice and
-// revokes none that is gone. A step that seems to be done already must not be
-// believed to be without a look.
+// expectable reports whether the remembered rules leave something to do for every step.
+// Then AWS itself refuses if they are wrong: it grants no rule twice and revokes none
+// that no longer exists. A step that seems to be done already has to be confirmed by a
+// read.
 func (w *nodeRuleWork) expectable(found []model.FoundRule) bool {
 	there := map[model.Permission]bool{}
 	for _, r := range found {
@@ -90,7 +90,7 @@ func (w *nodeRuleWork) attempt(found []model.FoundRule) bool {
 // with AWS, or with us, will not be better in the next call.
 func (w *nodeRuleWork) write(edit model.GroupEdit) bool {
 	if w.limit > 0 {
-		// At its limit a group takes nothing new before something has gone.
+		// At its limit a group accepts no new rule before another one is deleted.
 		if again := w.revokeAll(edit.Revoke); again || w.revoking != nil {
 			w.granting = w.revoking
 			return again
@@ -104,7 +104,7 @@ func (w *nodeRuleWork) write(edit model.GroupEdit) bool {
 	return w.revokeAll(edit.Revoke)
 }
 
-// learn keeps the rules as they are after the writes, for those who build.
+// learn keeps the rules as they are after the writes, for later builds.
 func (w *nodeRuleWork) learn(edit model.GroupEdit) {
 	now := slices.DeleteFunc(slices.Clone(w.found), func(r model.FoundRule) bool { return slices.Contains(edit.Revoke, r) })
 	for _, r := range edit.Authorize {
@@ -174,8 +174,8 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 	return out
 }
 
-// granted is the outcome of a grant that nothing was said against. A rule that
-// was there before keeps its description.
+// granted is the outcome of a grant that was not refused. An existing rule keeps its
+// description.
 func (w *nodeRuleWork) granted(step plan.Step, rule model.FoundRule, there map[model.Permission]model.FoundRule) plan.Outcome {
 	before, was := there[rule.Permission]
 	if w.granting != nil && !was {

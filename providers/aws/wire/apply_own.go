@@ -13,7 +13,8 @@ func noCluster() error {
 	return fault.New(fault.Denied, "%s: needs a cluster to ask which targets are its own", model.MultiKey.Name)
 }
 
-// ownsAlone tells whether the targets of the step are those of this cluster beside others'.
+// ownsAlone reports whether the targets of the step are those of this cluster beside
+// others'.
 func ownsAlone(c *change) bool {
 	wanted, _ := c.Step.Target.Spec.(model.Targets)
 	return wanted.Own

@@ -13,8 +13,8 @@ import (
 )
 
 // setClassicSubnets moves a Classic Load Balancer into other subnets. It has one in each
-// zone at most and one in all at least, so zones that are new come first, then each
-// zone changes its subnet, and what goes without another one goes last. Source: API
+// zone at most and one in all at least. So new zones are attached first, then each zone
+// changes its subnet, and subnets without a replacement are detached last. Source: API
 // reference 2012-06-01, AttachLoadBalancerToSubnets and DetachLoadBalancerFromSubnets.
 func setClassicSubnets(c *change, spec model.Classic) plan.Outcome {
 	found, _ := c.Step.Found.(model.Classic)

@@ -59,9 +59,10 @@ func (a *awaited) forget(group string) {
 	delete(a.until, group)
 }
 
-// awaitHealthy ends with a Pending fault while a listener is about to leave a target group for
-// one of which no target is healthy yet. Where none is although all were checked, or the time is
-// over, the listener goes on, and manual says what somebody has to look at.
+// awaitHealthy ends with a Pending fault while a listener is about to leave a target
+// group for one of which no target is healthy yet. Where none is although all were
+// checked, or the time is over, the listener switches, and manual names what the user
+// has to check.
 func awaitHealthy(c *change, spec model.Listener) (manual string, err error) {
 	found, _ := c.Step.Found.(model.Listener)
 	if !found.LeavesFor(spec) {
@@ -88,7 +89,8 @@ func awaitHealthy(c *change, spec model.Listener) (manual string, err error) {
 	return fmt.Sprintf("the listener of port %d was switched to target group %s, although no target of it is healthy: see why its health check fails", spec.Port, group), nil
 }
 
-// firstHealth tells whether a target is healthy, and whether the first checks of any go on.
+// firstHealth reports whether a target is healthy, and whether the first checks of any
+// are still running.
 func firstHealth(list []elbv2types.TargetHealthDescription) (healthy, checking bool) {
 	for _, d := range list {
 		if d.TargetHealth == nil {

@@ -50,8 +50,9 @@ func (s *Session) applyTags(ctx context.Context, b plan.Batch) []plan.Outcome {
 	return t.outcomes
 }
 
-// write tags what lacks the same tags in one call, and looks for the guilty one where AWS
-// refuses it. After a fault that is about none of them it makes no call, and returns it.
+// write tags everything that lacks the same tags in one call, and searches for the
+// rejected member where AWS refuses it. After a fault that is about none of them it
+// makes no call, and returns it.
 func (t *tagging) write(places []int, before error) error {
 	err, refused := before, []fault.Refused[int](nil)
 	if err == nil {

@@ -46,7 +46,7 @@ func emptied(group stack.Resource) []stack.Resource {
 	return []stack.Resource{inGroup(group, model.KindTargets, model.Targets{}), inGroup(group, model.KindTargetAttr, model.Attributes{})}
 }
 
-// number leaves what nobody chose to AWS.
+// number leaves values that are not set to AWS.
 func number(n int32) *int32 {
 	if n == 0 {
 		return nil
@@ -71,8 +71,8 @@ func matcher(t model.TargetGroup) *elbv2types.Matcher {
 	return &elbv2types.Matcher{HttpCode: &t.Codes}
 }
 
-// codesOf are the HTTP codes that count as healthy, as AWS tells them; empty for a TCP check,
-// and for those that AWS takes by itself.
+// codesOf are the HTTP codes that count as healthy, as AWS reports them; empty for a TCP
+// check, and for the defaults of AWS.
 func codesOf(t elbv2types.TargetGroup) string {
 	if t.Matcher == nil || awssdk.ToString(t.Matcher.HttpCode) == model.DefaultCodes {
 		return ""
@@ -95,7 +95,7 @@ func groupAfter(t model.TargetGroup, answer elbv2types.TargetGroup) model.Target
 	return t
 }
 
-// updateTargetGroup writes the health check, all that can change on a group.
+// updateTargetGroup writes the health check, which is all that can change on a group.
 func updateTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 	in := &elbv2.ModifyTargetGroupInput{
 		TargetGroupArn:      awssdk.String(c.ID()),

@@ -17,8 +17,8 @@ const (
 	// networkAge is how long subnets, route tables and zones are believed: they
 	// change by hand, and a new load balancer can wait that long for a new subnet.
 	networkAge = 10 * time.Minute
-	// groupAge is how long the groups of the nodes are believed by those who only
-	// build; whoever reads what a Service owns reads them anew.
+	// groupAge is how long builds trust the cached groups of the nodes. A read of what a
+	// Service owns reads them again.
 	groupAge = 10 * time.Minute
 	// instanceAge is how long an instance's groups and zone are believed.
 	instanceAge = 30 * time.Minute
@@ -228,9 +228,9 @@ func (c *factCache) learnRules(group string, rules []model.FoundRule) {
 	c.groups.list[i].Rules = rules
 }
 
-// classicKnown parts the names into those of Classic Load Balancers that were there
-// the last time and others, and says how many calls the last list of all took; 0
-// if there was none.
+// classicKnown parts the names into those of Classic Load Balancers that existed at the
+// last read and others, and returns how many calls the last list of all took; 0 if there
+// was none.
 func (c *factCache) classicKnown(names []string) (there, others []string, calls int) {
 	c.classic.Lock()
 	defer c.classic.Unlock()
@@ -255,7 +255,7 @@ func (c *factCache) listedClassic(names []string, calls int) {
 	c.classic.calls = calls
 }
 
-// learnClassic notes Classic Load Balancers that are there.
+// learnClassic notes Classic Load Balancers that exist.
 func (c *factCache) learnClassic(names []string) {
 	c.classic.Lock()
 	defer c.classic.Unlock()
@@ -264,7 +264,7 @@ func (c *factCache) learnClassic(names []string) {
 	}
 }
 
-// forgetClassic notes that a Classic Load Balancer is not there any more.
+// forgetClassic notes that a Classic Load Balancer no longer exists.
 func (c *factCache) forgetClassic(name string) {
 	c.classic.Lock()
 	defer c.classic.Unlock()

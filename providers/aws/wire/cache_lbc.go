@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// stackCache remembers which Service the tags of a load balancer name, by ARN; empty for
-// those that name none of this cluster.
+// stackCache remembers which Service the tags of a load balancer name, by ARN; empty
+// where the tags name none of this cluster.
 type stackCache struct {
 	sync.Mutex
 	known map[string]string

@@ -50,8 +50,8 @@ func newRetryer() awssdk.Retryer {
 	})
 }
 
-// onceClassic and onceNetwork switch retries off for creates that answer with
-// what is there already: a blind repeat after a lost answer could take over what
-// somebody else made in between.
+// onceClassic and onceNetwork switch retries off for creates that return an existing
+// resource: a blind repeat after a lost response could take over what another client
+// created in between.
 func onceClassic(o *elb.Options)   { o.Retryer = awssdk.NopRetryer{} }
 func onceNetwork(o *elbv2.Options) { o.Retryer = awssdk.NopRetryer{} }

@@ -13,9 +13,9 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Answers of the Classic API name every machine of a load balancer. In a cluster
-// of thousands of nodes they are megabytes, and taking them apart is most of what
-// a call costs. So what nobody looks at is taken off before the SDK sees it.
+// Responses of the Classic API name every machine of a load balancer. In a cluster of
+// thousands of nodes they are megabytes, and parsing them is most of what a call costs.
+// So the unused part is cut off before the SDK sees it.
 
 // skipAnswers adds a step to the calls that register machines and take them off: the
 // SDK gets to know that they succeeded, and sees nothing of the machines that they
@@ -35,16 +35,16 @@ func skipAnswers() []func(*middlewareStack) error {
 	}}
 }
 
-// withoutMachines is an option of DescribeLoadBalancers for those who do not ask
-// for the machines.
+// withoutMachines is an option of DescribeLoadBalancers for reads that do not need the
+// machines.
 func withoutMachines(o *elb.Options) {
 	o.APIOptions = append(o.APIOptions, answers("BerthWithoutMachines", func(body io.ReadCloser) (io.ReadCloser, error) {
 		return readCloser{newCutter(body, "<Instances>", "</Instances>"), body}, nil
 	}))
 }
 
-// answers makes a step that changes the bodies of answers to calls that succeeded.
-// It comes last, so that it is the first to see them.
+// answers returns a step that changes the bodies of responses to calls that succeeded.
+// It is added last, so that it is the first to see them.
 func answers(name string, change func(io.ReadCloser) (io.ReadCloser, error)) func(*middlewareStack) error {
 	step := smithymiddleware.DeserializeMiddlewareFunc(name, func(ctx context.Context, in smithymiddleware.DeserializeInput, next smithymiddleware.DeserializeHandler) (smithymiddleware.DeserializeOutput, smithymiddleware.Metadata, error) {
 		out, metadata, err := next.HandleDeserialize(ctx, in)

@@ -25,7 +25,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestCutter: what stands between the marks is left out, however the text comes.
+// TestCutter: the text between the marks is left out, however it is split into reads.
 func TestCutter(t *testing.T) {
 	long := strings.Repeat("<member>i-1</member>", 5000)
 	for _, tc := range []struct{ name, text, want string }{
@@ -58,13 +58,13 @@ func TestCutter(t *testing.T) {
 	}
 }
 
-// TestUnread: a call whose answer nobody looks at succeeds, is known by its request
-// and leaves its connection to the next one; a refusal is told as ever.
+// TestUnread: a call whose response is not used succeeds, is known by its request and
+// leaves its connection to the next one; a refusal is reported as usual.
 func TestUnread(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		// The SDK closes a request's body when its answer begins, so an answer that comes at
-		// once can come before the end of its request, and ends the connection.
+		// The SDK closes a request's body when its response begins, so an immediate response can
+		// arrive before the end of its request, and ends the connection.
 		if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Kind: sim.FaultLatency, Latency: 10 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestBounded: no more calls than allowed are under way, all are made, and who
-// gives up does not take anybody's place.
+// TestBounded: no more calls than allowed are under way, all are made, and a caller that
+// gives up does not use up a slot of another.
 func TestBounded(t *testing.T) {
 	const allowed, calls = 3, 40
 	var now, made atomic.Int32

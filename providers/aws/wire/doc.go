@@ -1,5 +1,5 @@
-// Package wire talks to AWS: it finds credentials, reads what is there into the values of
-// providers/aws/model, and writes what a plan says.
+// Package wire calls the APIs of AWS: it finds credentials, reads existing resources
+// into the values of providers/aws/model, and applies plans.
 //
 // It decides nothing. Start at [Open].
 package wire

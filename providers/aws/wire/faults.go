@@ -22,8 +22,8 @@ func refusalOf(err error) (kit.Refusal, bool) {
 	return said, said.Code != "" || said.Status != 0
 }
 
-// meaningOfAnswer goes by the code, else by the status. Server errors whose code is
-// not mapped have no meaning: they say nothing of what became of the call.
+// meaningOfAnswer maps the code, else the status. Server errors whose code is not mapped
+// have no meaning: they do not show what became of the call.
 func meaningOfAnswer(said kit.Refusal) (fault.Meaning, bool) {
 	if m, ok := meaningOf(said.Code); ok {
 		return m, true
@@ -55,8 +55,8 @@ func httpStatus(err error) int {
 	return 0
 }
 
-// meaningOfStatus is for answers whose code nobody has mapped. Server errors
-// have none: they say nothing of what became of the call.
+// meaningOfStatus is for responses whose code is not mapped. Server errors have no
+// meaning: they do not show what became of the call.
 func meaningOfStatus(status int) (fault.Meaning, bool) {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -97,8 +97,8 @@ func meaningOf(code string) (fault.Meaning, bool) {
 	return meaningOfRefusal(code)
 }
 
-// meaningOfRefusal is the rest of the table: what will be refused again until
-// somebody changes something.
+// meaningOfRefusal is the rest of the table: calls that will be refused again until the
+// user or the operator changes something.
 func meaningOfRefusal(code string) (fault.Meaning, bool) {
 	switch code {
 	case "TooManyLoadBalancers", "TooManyPolicies", "TooManyTags", "TooManyTargetGroups", "TooManyTargets", "TooManyRegistrationsForTargetId",

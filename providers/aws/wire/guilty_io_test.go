@@ -16,7 +16,7 @@ import (
 )
 
 // TestGuiltyNodeRules: the rules of many Services in the group of the nodes, of which
-// some are for a group that is gone.
+// some are for a deleted group.
 func TestGuiltyNodeRules(t *testing.T) {
 	props.Guilty(t, func(t *testing.T) props.Shared {
 		r := newRig(t, simaws.Options{EC2: ec2.Options{Limits: ec2.Limits{RulesPerGroup: 1000}}})
@@ -38,8 +38,8 @@ func TestGuiltyNodeRules(t *testing.T) {
 	})
 }
 
-// TestGroupOfNodesGone: a group of nodes that went while its rules were remembered is
-// nobody's fault, and is not searched for one rule after the other.
+// TestGroupOfNodesGone: where a group of nodes was deleted while its rules were cached,
+// no rule is at fault, and no search tries one rule after the other.
 func TestGroupOfNodesGone(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{})

@@ -38,8 +38,9 @@ func withRole(sdk awssdk.Config, c model.Config) awssdk.Config {
 	return out
 }
 
-// sourceHeaders name the resource on whose behalf the role is assumed, so that
-// nobody else can have us use it for them. They are signed with the request.
+// sourceHeaders name the resource on whose behalf the role is assumed, which prevents
+// use of the role for other resources (confused deputy). They are signed with the
+// request.
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws_sdk.go.
 func sourceHeaders(source string) []func(*middlewareStack) error {
 	if source == "" {
@@ -66,7 +67,8 @@ type instanceIdentity struct {
 	tags        model.Tags
 }
 
-// ownInstance asks the instance metadata service who we are, and EC2 the rest.
+// ownInstance reads the id of our own instance from the instance metadata service, and
+// the rest from EC2.
 func (s *Session) ownInstance(ctx context.Context, sdk awssdk.Config) (instanceIdentity, error) {
 	id, err := metadata(ctx, sdk, "instance-id")
 	if err != nil {

@@ -77,7 +77,8 @@ func TestNodeRulesOfManyServices(t *testing.T) {
 	})
 }
 
-// TestNodeRulesAtTheQuota: those that fit go in, the others are refused by name.
+// TestNodeRulesAtTheQuota: the rules that fit are granted, the others are refused by
+// name.
 func TestNodeRulesAtTheQuota(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{})
@@ -141,8 +142,8 @@ func TestNodeRulesRace(t *testing.T) {
 	})
 }
 
-// TestNodeRulesLostAnswer: the grant goes through, its answer does not. SDK
-// retries find the rules there, and the batch reads them back.
+// TestNodeRulesLostAnswer: the grant succeeds, its response is lost. SDK retries find
+// the rules existing, and the batch reads them back.
 func TestNodeRulesLostAnswer(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{})
@@ -173,8 +174,8 @@ func noFaults(t testing.TB, found []providers.Found[*model.Facts]) {
 	}
 }
 
-// TestMembersThatAreRefused: the good ones are in, the bad ones are named, and
-// removing what nobody knows is done.
+// TestMembersThatAreRefused: valid members are added, invalid ones are named, and
+// removing an unknown member succeeds.
 func TestMembersThatAreRefused(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 200}, ELBV2: manyNetwork()})

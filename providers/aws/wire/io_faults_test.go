@@ -22,8 +22,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestFaultsOfCreation lets one call of a creation go wrong, in every way; the
-// outcome says what is known, and the next run ends well without leftovers.
+// TestFaultsOfCreation lets one call of a creation fail, in every way. The outcome
+// reports what is known, and the next run succeeds without leftovers.
 func TestFaultsOfCreation(t *testing.T) {
 	for _, tc := range []struct {
 		service, operation string
@@ -151,8 +151,8 @@ func TestDenied(t *testing.T) {
 	})
 }
 
-// TestGroupInUse: a group that interfaces of a deleted load balancer still have
-// is a wait, and goes in the end.
+// TestGroupInUse: a group that interfaces of a deleted load balancer still have is
+// waited for, and is deleted in the end.
 func TestGroupInUse(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

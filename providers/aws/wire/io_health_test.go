@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestHealth: members are told as AWS judges them, on both kinds of load balancers, and
-// by the resource that has them.
+// TestHealth: members are reported as AWS judges them, on both kinds of load balancers,
+// and by the resource that has them.
 func TestHealth(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})

@@ -129,8 +129,8 @@ func TestSubnetMoves(t *testing.T) {
 	}
 }
 
-// TestTagsOfOneThatWent: a load balancer that goes between list and tags costs the
-// others nothing.
+// TestTagsOfOneThatWent: a load balancer that is deleted between list and tags does not
+// affect the others.
 func TestTagsOfOneThatWent(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
@@ -174,8 +174,8 @@ func TestStoppedInstance(t *testing.T) {
 	})
 }
 
-// TestTargetsBeyondTheQuota: the listener comes although AWS takes only some of the
-// targets, and what it takes is known to the next plan.
+// TestTargetsBeyondTheQuota: the listener is created although AWS takes only some of the
+// targets, and the next plan uses the accepted number.
 func TestTargetsBeyondTheQuota(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1100}})
@@ -199,8 +199,8 @@ func TestTargetsBeyondTheQuota(t *testing.T) {
 	})
 }
 
-// TestGroupBeyondTheQuota: a group of our own that cannot have all rules has those that
-// let clients in, after a few calls.
+// TestGroupBeyondTheQuota: a group of our own that cannot have all rules has the rules
+// that let clients in, after a few calls.
 func TestGroupBeyondTheQuota(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})

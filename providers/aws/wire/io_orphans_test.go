@@ -18,8 +18,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestOrphans: what carries the cluster's marks is an orphan unless its Service
-// lives; what only looks so is nobody's.
+// TestOrphans: resources with the cluster's marks are orphans unless their Service
+// lives; lookalikes are not.
 func TestOrphans(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{})

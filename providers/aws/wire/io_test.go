@@ -113,8 +113,8 @@ func (r *rig) read(o stack.Owner) *stack.Stack {
 	return found[0].Have
 }
 
-// walk plans from what is there to what is wanted, runs it and returns what is
-// known then.
+// walk plans from the existing to the desired state, runs the plan and returns the
+// resulting state.
 func (r *rig) walk(o stack.Owner, want *stack.Stack) engine.Report {
 	r.Helper()
 	have := r.cloud.MatchFound(want, r.read(o))
@@ -130,8 +130,8 @@ func (r *rig) walk(o stack.Owner, want *stack.Stack) engine.Report {
 	return r.engine.Run(r.Context(), p, have, nil)
 }
 
-// arrive is walk, after which the cloud must show exactly what is wanted and
-// exactly what the run said to be there.
+// arrive is walk, after which the cloud must show exactly the desired state and exactly
+// what the run reported.
 func (r *rig) arrive(o stack.Owner, want *stack.Stack) {
 	r.Helper()
 	report := r.walk(o, want)
@@ -167,7 +167,8 @@ func sameStack(t testing.TB, want, known, found *stack.Stack) {
 	}
 }
 
-// specOptions leave out what a read does not bring because nobody compares it.
+// specOptions leave out fields that a read does not return because they are not
+// compared.
 func specOptions() []cmp.Option {
 	return []cmp.Option{
 		cmpopts.EquateEmpty(),

@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// prefixListMark begins the ids of prefix lists, which stand in Permission.CIDR
-// like a range: nobody wants one, but somebody may have put one there.
+// prefixListMark begins the ids of prefix lists, which stand in Permission.CIDR like a
+// range: Berth never wants one, but a user may have added one.
 const prefixListMark = "pl-"
 
 // rulesOf takes the permissions of a group apart into rules with one source
@@ -50,9 +50,9 @@ func rulesOf(list []ec2types.IpPermission) []model.FoundRule {
 	return out
 }
 
-// wireOf writes rules with literal sources for a call, each as a permission of
-// its own. Descriptions are sent with grants only: a revocation that names a
-// description would have to name the very one that is there.
+// wireOf writes rules with literal sources for a call, each as a permission of its own.
+// Descriptions are sent with grants only: a revocation that names a description would
+// have to name exactly the existing one.
 func wireOf(rules []model.FoundRule) []ec2types.IpPermission {
 	out := make([]ec2types.IpPermission, 0, len(rules))
 	for _, r := range rules {

@@ -9,9 +9,9 @@ import (
 	simaws "github.com/berth-lb/berth/test/sim/aws"
 )
 
-// TestQuotaIsAsked: where there are many nodes, AWS is asked how many targets it takes,
-// so that none is refused; where it may not be asked, nobody fails for that, and it is
-// not asked again at once.
+// TestQuotaIsAsked: with many nodes, the quota of targets is read from AWS, so that none
+// is refused. Where the read is denied, no Service fails for that, and it is not
+// repeated at once.
 func TestQuotaIsAsked(t *testing.T) {
 	for _, denied := range []bool{false, true} {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 520}})

@@ -161,7 +161,7 @@ func (r *read) values(kind stack.Kind, by string) []string {
 	return slices.Compact(out)
 }
 
-// deep tells whether any scope wants details of what it finds under the value.
+// deep reports whether any scope wants details of what it finds under the value.
 func (r *read) deep(kind stack.Kind, by, value string) bool {
 	return r.details[providers.Lookup{Kind: kind, By: by, Value: value}]
 }
@@ -172,12 +172,12 @@ type partLookup struct {
 	part stack.Kind
 }
 
-// reads tells whether a scope reads things of the kind.
+// reads reports whether a scope reads resources of the kind.
 func reads(scope providers.Scope, kind stack.Kind) bool {
 	return len(scope.Only) == 0 || slices.Contains(scope.Only, kind)
 }
 
-// deepPart is deep for a part of what is found under the value.
+// deepPart is deep for a part of what a scope finds under the value.
 func (r *read) deepPart(kind stack.Kind, by, value string, part stack.Kind) bool {
 	return r.parts[partLookup{providers.Lookup{Kind: kind, By: by, Value: value}, part}]
 }

@@ -103,8 +103,8 @@ func classicAttributesOf(a *elbtypes.LoadBalancerAttributes) model.ClassicAttrib
 	return out
 }
 
-// proofOf judges a load balancer that has the Service's name: its name is made
-// from the Service's UID, unless its tags say that it is somebody else's.
+// proofOf judges a load balancer that has the Service's name: its name is made from the
+// Service's UID, unless its tags name another owner.
 func (r *read) proofOf(o stack.Owner, tags model.Tags) stack.Proof {
 	if name, ok := tags[model.TagServiceName]; ok && name != model.ServiceName(o) {
 		return stack.None
@@ -162,7 +162,7 @@ func classicParts(lb string, d elbtypes.LoadBalancerDescription, machines []stri
 	}
 	if d.Policies != nil {
 		for _, name := range d.Policies.OtherPolicies {
-			// A policy's name says what it is for but not who made it.
+			// A policy's name shows its content but not its creator.
 			pol := classicPart(lb, model.KindClassicPol, name, model.ClassicPolicy{Name: name})
 			pol.Proof = stack.None
 			out = append(out, pol)

@@ -226,10 +226,10 @@ func (s *Session) groupsWhere(ctx context.Context, name string, values []string,
 	return out, nil
 }
 
-// nodeGroups are the groups that carry the cluster's tag and those that the
-// instances, or pods by themselves, have, with their rules, sorted by id. Groups that load balancers
-// have for themselves carry the tag as well but are no groups of nodes: of them
-// the names are told, by id.
+// nodeGroups are the groups that carry the cluster's tag and the groups of the
+// instances, or of pods by themselves, with their rules, sorted by id. Groups that load
+// balancers have for themselves carry the tag as well but are no groups of nodes: of
+// them only the names are returned, by id.
 func (s *Session) nodeGroups(ctx context.Context, instances map[string]model.Instance, pods map[string][]string) ([]model.NodeGroup, map[string]string, error) {
 	needed := map[string]bool{}
 	for _, i := range instances {
@@ -271,7 +271,7 @@ func (s *Session) nodeGroups(ctx context.Context, instances map[string]model.Ins
 	return slices.CompactFunc(out, func(a, b model.NodeGroup) bool { return a.ID == b.ID }), names, nil
 }
 
-// taggedGroups are the groups with the cluster's tag; without a tag, those that
+// taggedGroups are the groups with the cluster's tag; without a tag, the groups that
 // have the name of a load balancer's own one.
 func (s *Session) taggedGroups(ctx context.Context) ([]ec2types.SecurityGroup, error) {
 	if s.config.Cluster.ID == "" {

@@ -133,9 +133,9 @@ func (r *read) asks(scope providers.Scope) map[string]bool {
 	return out
 }
 
-// faults are those that the scope's answer suffers from. A list that was denied
-// leaves its kinds blind, so that nobody takes "not shown" for "not there"; the
-// rest goes on, for accounts that allow one sort of load balancer only.
+// faults are the faults that affect the scope's result. A list that was denied leaves
+// its kinds blind, so that "not shown" is not taken for "not found". The rest continues,
+// for accounts that allow one sort of load balancer only.
 func (r *read) faults(scope providers.Scope, v *view) (providers.Blind, error) {
 	return r.Faults(r.asks(scope), slices.AppendSeq(v.seen, maps.Keys(v.own)))
 }

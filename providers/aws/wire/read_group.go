@@ -87,7 +87,7 @@ func (r *read) groupsOf(v *view) []string {
 	return eachOnce(out)
 }
 
-// isMember tells whether a scope has a target group that is marked as of a group.
+// isMember reports whether a scope has a target group that is marked as of a group.
 func (r *read) isMember(v *view, group string) bool {
 	return slices.ContainsFunc(r.ownTargetGroups(v), func(t elbv2types.TargetGroup) bool {
 		return model.GroupIn(r.cluster, r.tags[awssdk.ToString(t.TargetGroupArn)]) == group

@@ -151,8 +151,8 @@ func (r *read) namedGroups() []string {
 	return out
 }
 
-// nodesOfScopes are the instances whose groups matter. Who is released comes
-// without nodes; its rules can be in the group of any.
+// nodesOfScopes are the instances whose groups matter. A released Service has no nodes;
+// its rules can be in the group of any.
 func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
 	listed := map[string]bool{} // digests of node sets
 	for _, s := range r.scopes {

@@ -54,8 +54,8 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 	return nil
 }
 
-// mayBeOfStack tells whether the tags of a load balancer have to be known. Where kind LBC is
-// not served none that has been of it has a name that is made of a UID.
+// mayBeOfStack reports whether the tags of a load balancer have to be known. Where kind
+// LBC is not served none that has been of it has a name that is made of a UID.
 func (r *read) mayBeOfStack(lb elbv2types.LoadBalancer) bool {
 	return r.config.Controller.Serve || !uidName(awssdk.ToString(lb.LoadBalancerName))
 }
@@ -97,7 +97,7 @@ func (r *read) moved(v *view) (elbv2types.LoadBalancer, bool) {
 	return lb, ok && contains(lookups(v.scope.Own, model.KindNetwork, model.ByMoved), r.facts.stackOf(arnOf(lb)))
 }
 
-// hasMoved tells whether a security group is on such a load balancer.
+// hasMoved reports whether a security group is on such a load balancer.
 func (r *read) hasMoved(v *view, group string) bool {
 	lb, ok := r.moved(v)
 	return ok && slices.Contains(lb.SecurityGroups, group)
@@ -142,7 +142,7 @@ func (r *read) balancerOf(scope providers.Scope) string {
 	return ""
 }
 
-// wants tells whether a scope asks for what takes calls of its own.
+// wants reports whether a scope asks for details that take calls of their own.
 func wants(scope providers.Scope, kind stack.Kind) bool {
 	return reads(scope, kind) && len(lookups(scope.Facts, kind, model.ByWanted)) > 0
 }
@@ -278,7 +278,7 @@ func (r *read) usedElsewhere(group string) bool {
 	})
 }
 
-// controllerServes tells whether the scope asks for what kind LBC has.
+// controllerServes reports whether the scope asks for resources of kind LBC.
 func (v *view) controllerServes() bool {
 	return len(lookups(v.scope.Own, model.KindNetwork, model.ByStack)) > 0
 }

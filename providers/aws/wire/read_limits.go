@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// manyNodes is how many nodes there must be before anybody asks how many targets
-	// the account may have: as many as the smallest of the quotas.
+	// manyNodes is the number of nodes from which on the quota of targets is read: the
+	// smallest of the quotas.
 	manyNodes = model.DefaultZoneTargets
 	// limitsAge is how long quotas are believed; they change by hand, and only up.
 	limitsAge = time.Hour

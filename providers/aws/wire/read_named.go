@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// namedAge is how long a group that a Service names is believed to be there: as long as
-	// a load balancer has it, AWS lets nobody delete it.
+	// namedAge is how long a group that a Service names is assumed to exist: while a load
+	// balancer has it, AWS does not allow its deletion.
 	namedAge = 10 * time.Minute
-	// missingAge is how long one that is not there is not asked for again.
+	// missingAge is how long a group that was not found is not asked for again.
 	missingAge = 10 * time.Second
 )
 

@@ -256,7 +256,7 @@ func (r *read) ownARNs(v *view) []string {
 }
 
 // forwardedTo are the target groups that a listener forwards to, each once; none for
-// listeners that do something else, which nobody makes here.
+// listeners with other actions, which Berth does not create.
 func forwardedTo(l elbv2types.Listener) []elbv2types.TargetGroupTuple {
 	for _, a := range l.DefaultActions {
 		if a.ForwardConfig != nil && len(a.ForwardConfig.TargetGroups) > 0 {

@@ -100,8 +100,8 @@ func (r *read) clients(ours string) map[clientRange]ownership {
 	return out
 }
 
-// describes tells whether any rule has one of the descriptions: the load
-// balancer that they name may be gone while its rules are still there.
+// describes reports whether any rule has one of the descriptions: the load balancer that
+// they name may be deleted while its rules still exist.
 func (r *read) describes(client, health string) bool {
 	for _, g := range r.groups {
 		for _, rule := range g.Rules {

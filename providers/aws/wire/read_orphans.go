@@ -17,7 +17,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// orphan is what the marks tell of a Service that is gone.
+// orphan is a deleted Service, as the marks describe it.
 type orphan struct {
 	owner   stack.Owner
 	lb      string // the name of its load balancers; empty: not told
@@ -88,8 +88,8 @@ func newSweep(s *Session, live []stack.Owner) *sweep {
 // uidName is the form of a load balancer's name that is made of a UID.
 func uidName(name string) bool { return regexp.MustCompile(`^a[0-9a-f]{31}$`).MatchString(name) }
 
-// orphaned tells whether a load balancer's name is that of a Service, and of
-// none that lives.
+// orphaned reports whether a load balancer's name is that of a Service, and of none that
+// lives.
 func (w *sweep) orphaned(lb string) bool { return uidName(lb) && !w.lbs[lb] }
 
 // orphanOf returns the orphan of a load balancer's name. So much of the UID as is in
@@ -118,8 +118,8 @@ func (w *sweep) balancers(m *marks) {
 	}
 }
 
-// groups looks at every group with the cluster's tag: those that were made for
-// load balancers, and those of the nodes, in which rules may be left.
+// groups checks every group with the cluster's tag: the ones that were created for load
+// balancers, and those of the nodes, in which rules may be left.
 func (w *sweep) groups(m *marks) {
 	for _, g := range m.groups {
 		name, description := awssdk.ToString(g.GroupName), awssdk.ToString(g.Description)
@@ -200,7 +200,7 @@ func (w *sweep) sorted() []*orphan {
 	return out
 }
 
-// scope is where all that is left of the orphan may be.
+// scope is where leftovers of the orphan may be.
 func (o *orphan) scope() providers.Scope {
 	s := providers.Scope{Owner: o.owner, Facts: []providers.Lookup{{Kind: model.KindNodeGroup, By: model.ByNodes}}}
 	if o.lb != "" {

@@ -26,8 +26,8 @@ func (r *read) otherIn(v *view, arn string) string {
 	return model.OtherMark + name + "/" + port
 }
 
-// forOther tells whether a target group was made for the Service of a view to send to another one,
-// and is on its load balancer, on none, or on one of several Services.
+// forOther reports whether a target group was made for the Service of a view to send to
+// another one, and is on its load balancer, on none, or on one of several Services.
 func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
 	arn := awssdk.ToString(t.TargetGroupArn)
 	return r.otherIn(v, arn) != "" && (attached || len(t.LoadBalancerArns) == 0 || model.PlaceIn(r.cluster, r.tags[arn]) != "")

@@ -26,8 +26,8 @@ const (
 	pageWorth = 8
 )
 
-// listClassic finds the load balancers, by name where that is cheaper than to list
-// all that the account has.
+// listClassic finds the load balancers, by name where that is cheaper than to list all
+// of the account.
 func (r *read) listClassic() error {
 	r.classicLBs, r.classicMachines = map[string]elbtypes.LoadBalancerDescription{}, map[string][]string{}
 	names := r.values(model.KindClassic, model.ByName)
@@ -63,9 +63,9 @@ func (r *read) leanClassic(names []string) error {
 	return r.namedClassic(found, nil)
 }
 
-// namedClassic asks for load balancers by name: those that were there the last
-// time many at once, the others one by one, since AWS refuses a call for several
-// names if one of them is absent.
+// namedClassic asks for load balancers by name: many at once where they existed at the
+// last read, the others one by one, since AWS refuses a call for several names if one of
+// them is absent.
 func (r *read) namedClassic(there, others []string) error {
 	for chunk := range slices.Chunk(there, r.classicPage()) {
 		err := r.askClassic(chunk...)
@@ -140,8 +140,8 @@ func (r *read) classicPage() int {
 	return max(smallestPage, min(balancerPage, pageMachines/max(machines, 1)))
 }
 
-// keepClassic remembers a load balancer, its machines as a list that many of them
-// share. Who only looks whether it is there needs no machines.
+// keepClassic remembers a load balancer, its machines as a list that many of them share.
+// A presence check needs no machines.
 func (r *read) keepClassic(name string, d elbtypes.LoadBalancerDescription) {
 	if r.deepClassic(name) {
 		machines := instancesOfClassic(d.Instances)

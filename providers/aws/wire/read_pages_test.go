@@ -41,8 +41,8 @@ func (r *rig) readMany(owners ...int) (complete, calls int) {
 	return complete, r.calls()["elb.DescribeLoadBalancers"]
 }
 
-// TestReadByName: in an account whose list takes many calls, a few load balancers
-// are asked for by name, also when one of them has gone.
+// TestReadByName: in an account whose list takes many calls, a few load balancers are
+// asked for by name, also when one of them was deleted.
 func TestReadByName(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
@@ -73,8 +73,8 @@ func TestReadByName(t *testing.T) {
 	})
 }
 
-// TestReadLean: in a large account full of machines those of the load balancers
-// that nobody asks for are left out.
+// TestReadLean: in a large account full of machines those of the load balancers that no
+// scope asks for are left out.
 func TestReadLean(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
@@ -112,8 +112,8 @@ func TestReadLean(t *testing.T) {
 	})
 }
 
-// TestReadWithoutMachines: who only looks whether load balancers are there is
-// answered without their machines, unless somebody in the same read wants them.
+// TestReadWithoutMachines: a presence check of load balancers returns no machines,
+// unless another scope in the same read wants them.
 func TestReadWithoutMachines(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
@@ -144,7 +144,7 @@ func TestReadWithoutMachines(t *testing.T) {
 	})
 }
 
-// TestFactsAreKept: Facts are made anew only when what they are made of has changed.
+// TestFactsAreKept: Facts are computed again only when their inputs have changed.
 func TestFactsAreKept(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})

@@ -19,7 +19,8 @@ const (
 	absentServerAge = 10 * time.Second
 )
 
-// listServers reads the ids of pods for QUIC. Who is known already is not asked for again.
+// listServers reads the ids of pods for QUIC. Pods that are cached are not asked for
+// again.
 func (r *read) listServers() error {
 	uids, selectors := []string{}, []string{}
 	for _, s := range r.scopes {

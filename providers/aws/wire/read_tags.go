@@ -40,8 +40,9 @@ func (r *read) tagJobs() []kit.Detail {
 	return jobs
 }
 
-// tagsFollow tells whether the target groups and listeners of a scope are given the tags that
-// are wanted: those of kind LBC, and those of a load balancer that has been of that kind.
+// tagsFollow reports whether the target groups and listeners of a scope are given the
+// desired tags: those of kind LBC, and those of a load balancer that has been of that
+// kind.
 func (r *read) tagsFollow(scope providers.Scope) bool {
 	lb, found := r.networkLBs[r.balancerOf(scope)]
 	return wants(scope, model.KindTargetGroup) || found && wants(scope, model.KindNetwork) && r.facts.stackOf(arnOf(lb)) != ""

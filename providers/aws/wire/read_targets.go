@@ -19,8 +19,8 @@ import (
 // until the wish tells which one it was meant to be.
 const orphanMark = "orphan-"
 
-// listTargetGroups lists all of the account, because those whose load balancer
-// is gone can be found no other way, and keeps what has a name of a Service's.
+// listTargetGroups lists all of the account, because the ones whose load balancer was
+// deleted can be found no other way, and keeps those with a name of a Service's.
 func (r *read) listTargetGroups() error {
 	prefixes := r.deepPrefixes()
 	if len(prefixes) == 0 {
@@ -88,8 +88,8 @@ func hasPrefix(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// describeTargets reads the targets of every target group that is some
-// Service's, and the attributes where they are wanted: nobody else compares them.
+// describeTargets reads the targets of every target group that is some Service's, and
+// the attributes where a scope wants them: otherwise they are not compared.
 func (r *read) describeTargets() {
 	var jobs []kit.Detail
 	planned := map[string]bool{}
@@ -118,10 +118,10 @@ func (r *read) describeTargets() {
 	r.Details(jobs)
 }
 
-// ownTargetGroups are those that hang on the Service's load balancer and have a
-// name of its kind, and those on no load balancer whose tags name the Service.
-// A group of another name was put there by somebody else and is left alone, unless it was made
-// for this Service to send to another one of its namespace.
+// ownTargetGroups are those that belong to the Service's load balancer and have a name
+// of its kind, and those on no load balancer whose tags name the Service. A group of
+// another name was attached by another owner and is left alone, unless it was made for
+// this Service to send to another one of its namespace.
 func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 	prefixes := lookups(v.scope.Own, model.KindTargetGroup, model.ByPrefix)
 	if !v.deep || len(prefixes) == 0 {
@@ -145,7 +145,7 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 	return out
 }
 
-// marks tells whether the tags name this Service of this cluster.
+// marks reports whether the tags name this Service of this cluster.
 func (r *read) marks(v *view, arn string) bool {
 	tags := r.tags[arn]
 	if len(lookups(v.scope.Own, model.KindTargetGroup, model.ByStack)) > 0 && model.LBCMarks(r.cluster, v.scope.Owner, tags) {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// refusedAge is how long a name that AWS has refused is told without being tried again,
-	// for the first time; then twice as long, each time. It may be there by then: a
-	// certificate is refused until it is issued.
+	// refusedAge is how long a refused name is reported without another try, for the first
+	// time; then twice as long, each time. The name may be valid by then: a certificate is
+	// refused until it is issued.
 	refusedAge = 5 * time.Minute
 	// refusedMost is the longest.
 	refusedMost = time.Hour
@@ -93,8 +93,8 @@ func (s *Session) learnRefused(step plan.Step, o plan.Outcome) {
 	}
 }
 
-// refusedIn returns the names in what was sent that a refusal is about: those that its text
-// has, or else the only one.
+// refusedIn returns the names in a request that a refusal is about: the ones that its
+// text contains, or else the only one.
 func refusedIn(content any, f *fault.Fault) []string {
 	names := namesFor(f.Code)
 	sent, err := json.Marshal(content)

@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestRefusedNames: what AWS refuses one Service is known of that Service alone, and for
-// a while; a group that is not there is known from a list, which is asked for once.
+// TestRefusedNames: a refusal counts for the one Service that got it, and for a while; a
+// group that does not exist is known from a list, which is asked for once.
 func TestRefusedNames(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})

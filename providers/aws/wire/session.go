@@ -40,11 +40,10 @@ type Session struct {
 	pods func(ctx context.Context, namespace string, labels map[string]string) ([]*corev1.Pod, error)
 }
 
-// Open finds credentials, region, VPC and cluster id the way the official
-// controller does and returns a session. What the configuration names is not
-// asked for; the rest comes from the environment and, last, from the instance
-// metadata service and our own instance. The configuration comes back with all
-// that was found.
+// Open finds credentials, region, VPC and cluster id the way the official controller
+// does and returns a session. Values of the configuration are not looked up; the rest is
+// read from the environment and, last, from the instance metadata service and our own
+// instance. The returned configuration contains everything that was found.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	s, err := open(ctx, c, env)
 	if err != nil {

@@ -55,8 +55,8 @@ func TestOpenFindsWhereItIs(t *testing.T) {
 	}
 }
 
-// TestOpenAsksNothingItKnows: with VPC and cluster in the configuration nobody
-// needs the metadata service, which is switched off here.
+// TestOpenAsksNothingItKnows: with VPC and cluster in the configuration the metadata
+// service is not needed, and is switched off here.
 func TestOpenAsksNothingItKnows(t *testing.T) {
 	r := newRig(t, simaws.Options{})
 	if calls := r.calls(); len(calls) > 0 {
