@@ -72,7 +72,7 @@ func (s services) Patch(ctx context.Context, name string, _ types.PatchType, bod
 	case d := <-at.answer:
 		return w.patch(p, d, key, body)
 	case <-ctx.Done():
-		go func() { _, _ = w.patch(p, <-at.answer, key, body) }() // who asked has gone
+		go func() { _, _ = w.patch(p, <-at.answer, key, body) }() // the client has disconnected
 		return nil, ctx.Err()
 	}
 }
@@ -112,15 +112,16 @@ func (w *world) noteLate(svc *corev1.Service) {
 	w.late[string(svc.UID)] = svc.ResourceVersion
 }
 
-// wroteLate tells whether a Service is as a process left it that had ended by then.
+// wroteLate reports whether the current state of a Service was written by a process that had
+// ended by then.
 func (w *world) wroteLate(svc *corev1.Service) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.late[string(svc.UID)] == svc.ResourceVersion
 }
 
-// mostPatches is how often processes write to a Service within a minute at most, whatever
-// goes wrong: a life takes about ten writes, and five processes may live a part of one each.
+// mostPatches bounds the writes of processes to one Service within a minute, under all
+// deviations: a life takes about ten writes, and five processes may run a part of one each.
 const mostPatches = 60
 
 // count counts a patch of a Service.
@@ -175,7 +176,7 @@ func (s slicesOf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 	return s.client.watch(ctx, "endpointslices", o.ResourceVersion)
 }
 
-// lives fails for a process that has ended: nothing new comes from it.
+// lives returns an error for a process that has ended: it must send no new requests.
 func (c client) lives() error {
 	if c.p.over() {
 		return cut()

@@ -8,8 +8,8 @@ import (
 // Kind is what happens at a step other than the usual.
 type Kind string
 
-// The kinds of deviations. The usual is that the first one who waits goes on, and that
-// users come when all is quiet.
+// The kinds of deviations. By default the point that waited first proceeds, and users act
+// when all is quiet.
 const (
 	// Usual is no deviation.
 	Usual Kind = ""
@@ -27,17 +27,17 @@ const (
 	Slow Kind = "slow"
 	// Merge shows two changes of one object as one: an informer sees the later alone.
 	Merge Kind = "merge"
-	// Miss takes a change away from an informer, whose watch then breaks; it lists anew.
+	// Miss drops a change for an informer, whose watch then breaks; the informer lists again.
 	Miss Kind = "miss"
-	// Last lets the last one who waits go on instead of the first.
+	// Last lets the last waiting point proceed instead of the first.
 	Last Kind = "last"
 	// User has the next change come now.
 	User Kind = "user"
 	// Die ends the process and starts another one. What it had under way is lost.
 	Die Kind = "die"
-	// Depose ends the process and starts another one, while the requests of the first
-	// are still on their way and take effect later. Those that remove something do so
-	// at once: no cloud can tell a late one from one of the successor's.
+	// Depose ends the process and starts another one, while the requests of the first are still
+	// on their way and take effect later. Deletions take effect at once: no cloud can
+	// distinguish a late one from one of the next process.
 	Depose Kind = "depose"
 )
 

@@ -28,7 +28,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.WroteHeaders != nil {
 		trace.WroteHeaders() // as a connection tells: the call may take effect from now on
 	}
-	// What has arrived takes effect, whoever has gone away.
+	// A request that has arrived takes effect, even if its client has disconnected.
 	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: r.URL.Host, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
 	name, write := w.subject.Call(inner, body)
 	if p == nil || name == "" {
@@ -42,7 +42,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	case d := <-at.answer:
 		return serve(d)
 	case <-r.Context().Done():
-		go func() { _, _ = serve(<-at.answer) }() // who asked has gone
+		go func() { _, _ = serve(<-at.answer) }() // the client has disconnected
 		return nil, r.Context().Err()
 	}
 }

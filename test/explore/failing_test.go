@@ -30,9 +30,9 @@ type failing struct {
 	stage  func(*stage) // what is otherwise than usual
 }
 
-// TestFailingForHours: two hours after something went wrong, when the events of that time
-// are gone, what a Service carries and what has been said within the last hour lead to
-// the remedy. The golden file is what `kubectl get -o yaml` and `berth status` show.
+// TestFailingForHours: two hours after a failure began, when the events of that time have
+// expired, the state of a Service and the events of the last hour lead to the remedy. The
+// golden file is the output of `kubectl get -o yaml` and `berth status`.
 func TestFailingForHours(t *testing.T) {
 	told := map[string][]string{}
 	for _, f := range failures() {

@@ -9,7 +9,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// Party is who a point talks to.
+// Party is the receiver of a point's request.
 type Party string
 
 // The parties of a process.
@@ -19,8 +19,8 @@ const (
 	Watch Party = "watch"
 )
 
-// Point is a place in a run at which somebody waits to go on: a request on its way to
-// the cloud or to the API server, or a change on its way to an informer.
+// Point is a place in a run at which a caller waits to proceed: a request on its way to the
+// cloud or to the API server, or a change on its way to an informer.
 type Point struct {
 	Process int
 	Party   Party
@@ -32,18 +32,18 @@ type Point struct {
 	answer chan Deviation
 }
 
-// removes tells whether a request takes something away.
+// removes reports whether a request deletes a resource.
 func (p *Point) removes() bool {
 	return slices.ContainsFunc([]string{"DELETE ", "Delete", "Deregister", "Revoke", "Detach"}, func(verb string) bool { return strings.HasPrefix(p.What, verb) })
 }
 
-// gate holds everybody who waits to go on. It is safe for concurrent use.
+// gate holds every waiting point. It is safe for concurrent use.
 type gate struct {
 	mu      sync.Mutex
 	seq     int
 	waiting []*Point
-	arrived chan struct{} // has a value when somebody has come
-	open    bool          // nobody waits any more
+	arrived chan struct{} // receives a value when a point has arrived
+	open    bool          // no point waits any more
 }
 
 func newGate() *gate { return &gate{arrived: make(chan struct{}, 1)} }
@@ -90,7 +90,7 @@ func (g *gate) release(p *Point, how Deviation) {
 	p.answer <- how
 }
 
-// openAll lets everybody through from now on.
+// openAll lets every point through from now on.
 func (g *gate) openAll() {
 	g.mu.Lock()
 	g.open = true

@@ -24,7 +24,7 @@ type judge struct {
 	began  time.Time
 	before string              // the cloud as it was
 	served map[string]servedAs // by the UID of the Service
-	gone   int                 // Services that went and were looked at
+	gone   int                 // deleted Services that were judged
 	// elsewhere are the Services that had another controller's address at the last step.
 	elsewhere map[string]bool
 	// left are the addresses that Services had when they asked for another controller: one
@@ -79,8 +79,8 @@ func (j *judge) nodes() []nodeports.Node {
 	return out
 }
 
-// glance is made at every step: nothing that serves is taken away, and no finalizer
-// goes before what it protects.
+// glance runs at every step: no serving load balancer loses a part, and no finalizer is
+// removed before the resources that it protects are deleted.
 func (j *judge) glance(report *Report) {
 	for _, svc := range j.w.kube.all() {
 		uid := string(svc.UID)
@@ -107,7 +107,7 @@ func (j *judge) glance(report *Report) {
 	j.w.mu.Unlock()
 	for _, svc := range gone {
 		if j.w.wasStripped(svc) {
-			continue // nothing could hold it; what it had goes later
+			continue // no finalizer could hold it; its resources are deleted later
 		}
 		d, err := j.draft(svc, true, false)
 		if err != nil {

@@ -28,7 +28,7 @@ type kube struct {
 	services map[string]*corev1.Service
 	nodes    map[string]*corev1.Node
 	streams  map[*stream]bool
-	// gone tells of Services that went, with what they were last.
+	// gone receives each deleted Service in its last state.
 	gone func(*corev1.Service)
 	// stirs has every patch change a label, too; see TestKnownFaults.
 	stirs bool
@@ -107,8 +107,8 @@ func (s *stream) peek() (string, bool) {
 	return string(s.queue[0].kind) + " " + s.queue[0].key, true
 }
 
-// put stores a Service as it is now and tells the watches. What is on its way out and
-// has no finalizer any more goes. The lock is held.
+// put stores a Service in its current state and notifies the watches. A Service that is being
+// deleted and has no finalizer left is removed. The lock is held.
 func (k *kube) put(svc *corev1.Service) {
 	key := svc.Namespace + "/" + svc.Name
 	_, was := k.services[key]
@@ -153,7 +153,7 @@ func (k *kube) tell(resource string, kind watch.EventType, key string, obj runti
 	}
 }
 
-// change makes a user's change of a Service; one that is not there is made first.
+// change applies a user's change to a Service; one that does not exist is created first.
 func (k *kube) change(name string, with func(*corev1.Service) *corev1.Service) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -208,8 +208,8 @@ func (k *kube) listNodes() *corev1.NodeList {
 	return out
 }
 
-// watch registers a watch from a version on; false if that is not the newest, so that
-// whoever asks lists anew.
+// watch registers a watch from a version on; false if that is not the newest, so that the
+// caller lists again.
 func (k *kube) watch(resource, version string) (*stream, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -270,7 +270,7 @@ func (k *kube) patch(key string, body []byte) (*corev1.Service, error) {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	if equality.Semantic.DeepEqual(was, now) {
-		return now, nil // no new version, and nobody is told
+		return now, nil // no new version, and no watch is notified
 	}
 	if k.stirs {
 		metav1.SetMetaDataLabel(&now.ObjectMeta, "stirred", strconv.Itoa(k.version))
@@ -279,7 +279,7 @@ func (k *kube) patch(key string, body []byte) (*corev1.Service, error) {
 	return now.DeepCopy(), nil
 }
 
-// versionOf is the version of a Service; empty if it is not there.
+// versionOf returns the version of a Service; empty if it does not exist.
 func (k *kube) versionOf(key string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

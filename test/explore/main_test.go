@@ -266,7 +266,7 @@ func onQuayMachine(name string) corev1.Node {
 	return seed.Machine{Name: name, Region: "quay", Zone: "quay-a", Size: "small", Spec: corev1.NodeSpec{ProviderID: "quay:///" + name}}.Node()
 }
 
-// cloudCase is a cloud with what its tales are told of.
+// cloudCase is a cloud with the parameters of its tales.
 type cloudCase struct {
 	fresh        func(testing.TB) Subject
 	shape, other Shape
@@ -286,7 +286,7 @@ func clouds() map[string]cloudCase {
 	}
 	internal := annotated("networking.gke.io/load-balancer-type", "Internal")
 	global := annotated("networking.gke.io/internal-load-balancer-allow-global-access", "true")
-	managed := func(product string) Shape { // whose rules are for everybody's in the subnets
+	managed := func(product string) Shape { // whose rules apply to all resources in the subnets
 		return func(svc *corev1.Service) {
 			svc.Annotations["oci.oraclecloud.com/security-rule-management-mode"] = "None"
 			if product != "" {
@@ -325,7 +325,7 @@ func number(t *testing.T, name string, otherwise int) int {
 // leastDistinct is how many distinct schedules a plain run performs at least.
 const leastDistinct = 10000
 
-// share is how many schedules of a cloud are performed when nobody says: most on the one
+// share returns how many schedules of a cloud are performed by default: most on the cloud
 // where they cost the least.
 func share(cloud string) int {
 	if cloud == "quay" {
@@ -334,7 +334,7 @@ func share(cloud string) int {
 	return 220
 }
 
-// TestSchedules searches some schedules of every cloud, and prints how far that went;
+// TestSchedules searches some schedules of every cloud, and prints how far the search got;
 // make explore searches more.
 func TestSchedules(t *testing.T) {
 	seed := number(t, "EXPLORE_SEED", 1)

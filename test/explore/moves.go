@@ -58,7 +58,7 @@ func Create(name string, shape Shape) Move {
 	}}
 }
 
-// Change changes a Service that is there and not on its way out.
+// Change changes an existing Service that is not being deleted.
 func Change(name, what string, with Shape) Move {
 	return Move{Name: what + " of " + name, Do: func(w *world) {
 		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
@@ -116,7 +116,7 @@ func FewerPorts(svc *corev1.Service) {
 	svc.Spec.Ports = slices.Delete(slices.Clone(svc.Spec.Ports), 1, 2)
 }
 
-// Labelled is a stranger's edit that means nothing.
+// Labelled is an edit of a label that has no meaning to Berth.
 func Labelled(svc *corev1.Service) {
 	if svc.Labels == nil {
 		svc.Labels = map[string]string{}
@@ -124,7 +124,7 @@ func Labelled(svc *corev1.Service) {
 	svc.Labels["team"] = fmt.Sprint("shop", len(svc.Labels))
 }
 
-// ClusterIP ceases to be of load balancers. The API server clears what goes with that.
+// ClusterIP changes the type to ClusterIP. The API server clears the dependent fields.
 func ClusterIP(svc *corev1.Service) {
 	svc.Spec.Type = corev1.ServiceTypeClusterIP
 	svc.Spec.LoadBalancerClass, svc.Spec.ExternalTrafficPolicy = nil, ""

@@ -29,7 +29,7 @@ func Contested(name string, during time.Duration) Move {
 	}}
 }
 
-// contest is the other controller. It waits at the gate, as all who write do.
+// contest is the other controller. It waits at the gate, as all writers do.
 func (w *world) contest(key string, during time.Duration) {
 	changes := w.kube.follow("services")
 	ctx, end := context.WithTimeout(context.Background(), during)
@@ -55,7 +55,7 @@ func (w *world) contest(key string, during time.Duration) {
 	})
 }
 
-// reachedThroughBerth tells whether a Service has an address which is not the other
+// reachedThroughBerth reports whether a Service has an address which is not the other
 // controller's.
 func (k *kube) reachedThroughBerth(key string) bool {
 	k.mu.Lock()
@@ -65,7 +65,7 @@ func (k *kube) reachedThroughBerth(key string) bool {
 		addressOf(svc) != "" && !reachedElsewhere(svc)
 }
 
-// reachedElsewhere tells whether a Service has the other controller's address.
+// reachedElsewhere reports whether a Service has the other controller's address.
 func reachedElsewhere(svc *corev1.Service) bool {
 	return slices.ContainsFunc(svc.Status.LoadBalancer.Ingress, func(in corev1.LoadBalancerIngress) bool { return in.IP == othersAddress })
 }
@@ -88,8 +88,8 @@ func (w *world) writeAddress(key string) {
 // acquainted is after what time a process has seen all Services.
 const acquainted = 2 * time.Minute
 
-// Strip takes the finalizers off a Service and deletes it, as somebody does who is tired of
-// waiting. Only the process that runs can know then what it had.
+// Strip removes the finalizers of a Service and deletes it, as a user tired of waiting does.
+// Only the running process can have its resources in memory then.
 func Strip(name string) Move {
 	return Move{Name: "take the finalizers off " + name + " and delete it", Do: func(w *world) {
 		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
@@ -129,5 +129,5 @@ func ServedElsewhere(name string) Move {
 	return Move{Name: "the other controller serves " + name, Do: func(w *world) { w.writeAddress(namespace + "/" + name) }}
 }
 
-// handedOver tells whether a Service asks for another controller.
+// handedOver reports whether a Service asks for another controller.
 func handedOver(svc *corev1.Service) bool { return svc.Annotations[leftTo] != "" }

@@ -13,7 +13,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// faultsBesideOthers are those that show where others than Berth write to Services.
+// faultsBesideOthers lists the faults that show where other controllers write to Services.
 func faultsBesideOthers() []knownFault {
 	return []knownFault{
 		{name: "two writers of a status answer each other without a pause", tales: []Tale{contested()}, world: func(w *world) {
@@ -25,7 +25,7 @@ func faultsBesideOthers() []knownFault {
 				if w.asks(batch.Steps) {
 					return apply(ctx, batch)
 				}
-				return make([]plan.Outcome, len(batch.Steps)) // nobody asks for it any more
+				return make([]plan.Outcome, len(batch.Steps)) // no Service requests it any more
 			}
 		})},
 		{name: "a hand-over wipes the other controller's address", tales: []Tale{handedOverTale()}, world: func(w *world) {
@@ -41,14 +41,15 @@ func contested() Tale {
 	}}
 }
 
-// stripped is a Service whose finalizer somebody takes off, and one that takes its name.
+// stripped is a Service whose finalizer a user removes, and one that is created with its
+// name.
 func stripped() Tale {
 	return Tale{"stripped", []Move{
 		Create("web", nil), Create("api", nil), Settled(Strip("web")), Create("web", nil), Settled(Delete("api")), Settled(Delete("web")),
 	}}
 }
 
-// asks tells whether the Services that steps are for are there.
+// asks reports whether the Services of the steps exist.
 func (w *world) asks(steps []plan.Step) bool {
 	all := w.kube.all()
 	return !slices.ContainsFunc(steps, func(s plan.Step) bool {
@@ -56,7 +57,7 @@ func (w *world) asks(steps []plan.Step) bool {
 	})
 }
 
-// handedOverTale is a Service that goes to another controller and comes back.
+// handedOverTale hands a Service over to another controller and back.
 func handedOverTale() Tale {
 	return Tale{"handed over", []Move{
 		Create("web", nil), HandOver("web"), ServedElsewhere("web"), Change("web", "a label", Labelled), HandBack("web"), Settled(Delete("web")),
@@ -76,8 +77,8 @@ func choosing(b providers.Bound) providers.Bound {
 	return b
 }
 
-// talesOf are the tales that are told of a cloud: on the small one also those that are the
-// same on every cloud.
+// talesOf lists the tales of a cloud: on the small one also the tales that are the same on
+// every cloud.
 func talesOf(cloud string) []Tale {
 	c := clouds()[cloud]
 	tales := Tales(c.shape, c.other)

@@ -29,7 +29,7 @@ type process struct {
 
 func (p *process) label() string { return fmt.Sprintf("p%d", p.id) }
 
-// over tells whether the process has ended, so that nothing new comes from it.
+// over reports whether the process has ended, so that it sends no new requests.
 func (p *process) over() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,7 +23,8 @@ import (
 	"github.com/berth-lb/berth/test/quay"
 )
 
-// faultsOfRefusals are those that show where the cloud refuses a part of what is wanted.
+// faultsOfRefusals lists the faults that show where the cloud refuses a part of the desired
+// state.
 func faultsOfRefusals() []knownFault {
 	return []knownFault{
 		{name: "the first failure of a run decides when it goes on", fresh: halfRefusing, tales: []Tale{halfRefused()}, world: firstDecides},
@@ -31,8 +32,9 @@ func faultsOfRefusals() []knownFault {
 	}
 }
 
-// soonEnough is by when what nothing stands in the way of is done, with two deviations:
-// it is less than the five minutes for which a failure waits that only a user can mend.
+// soonEnough bounds the time until everything that is not blocked is done, with two
+// deviations: it is less than the five minutes for which a failure that only a user can
+// correct waits.
 const soonEnough = 4 * time.Minute
 
 // halfRefused is a Service of whose ports one is never taken, and one not yet.
@@ -89,7 +91,7 @@ func halfRefusing(t testing.TB) Subject {
 // refuse answers that something is not taken.
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `{"code":%q,"message":"refused"}`, code) // nobody else hears it
+	_, _ = fmt.Fprintf(w, `{"code":%q,"message":"refused"}`, code) // only the log receives it
 }
 
 // firstDecides has all failures of a run mean what one of them means that no repetition
@@ -152,7 +154,7 @@ func manyBad() Tale {
 
 func goodName(n int) string { return fmt.Sprint("node-", n+1) }
 
-// machinesOf are the machines of the picky cloud: those that it does not take come first.
+// machinesOf returns the machines of the picky cloud: the ones that it rejects are first.
 var machinesOf = sync.OnceValue(func() []corev1.Node {
 	var nodes []corev1.Node
 	add := func(name string) { nodes = append(nodes, onQuayMachine(name)) }
@@ -166,7 +168,7 @@ var machinesOf = sync.OnceValue(func() []corev1.Node {
 })
 
 // picky is the small cloud when it refuses lists with machines that it does not know. Its
-// sessions look for the guilty ones as those of the real clouds do.
+// sessions search for the rejected members as those of the real clouds do.
 func picky(t testing.TB) Subject {
 	s := onQuay(t)
 	next, open := s.Handler, s.Open

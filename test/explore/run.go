@@ -13,7 +13,7 @@ import (
 
 // How long a world is watched.
 const (
-	// quiet is for how long nothing happens before the next user comes.
+	// quiet is how long nothing happens before the next user acts.
 	quiet = 8 * time.Second
 	// repose is for how long nothing may be written until all counts as done: longer than
 	// the interval after which everything is read again.
@@ -28,21 +28,21 @@ const (
 	mostSteps = 6000
 )
 
-// Planned is a deviation at the nth step of a run; which one of those that make sense
-// there, Pick says.
+// Planned is a deviation at the nth step of a run. Pick selects one of the deviations that
+// apply there.
 type Planned struct{ Step, Pick int }
 
 // Schedule is what deviates from the usual, in the order of steps.
 type Schedule []Planned
 
-// Move is a change that somebody makes.
+// Move is a change by a user or another controller.
 type Move struct {
 	Name string
 	Do   func(*world)
 	// Settled has everything come to rest, and be judged, before this move.
 	Settled bool
-	// Later has the move come so long after the one before it, whatever goes on; 0: when
-	// all is quiet.
+	// Later starts the move so long after the previous one, whatever is running; 0: when all is
+	// quiet.
 	Later time.Duration
 	// Check returns what is wrong at this move, of which Do makes nothing; empty: nothing is.
 	// It is asked if no more deviated than checkable.
@@ -56,7 +56,7 @@ const checkable = 2
 // Report is what became of a schedule.
 type Report struct {
 	Story   []string // what happened, a line each
-	Passed  []Passed // who went on at each step, or was held up or disturbed
+	Passed  []Passed // points that proceeded, or were held up or disturbed, by step
 	Decided uint64   // what was decided at all steps, as a digest
 	Taken   []Taken  // what deviated, where
 	Writes  []string // calls that took effect
@@ -67,7 +67,7 @@ type Report struct {
 // Passed is a point at a step.
 type Passed struct {
 	Point
-	Alone bool // nobody else waited
+	Alone bool // no other point waited
 	Over  bool // no user was still to come
 }
 
@@ -82,7 +82,7 @@ func (p Passed) picks() []int {
 	return out
 }
 
-// nothing tells whether a deviation is the usual here.
+// nothing reports whether a deviation is the default here.
 func (p Passed) nothing(d Deviation) bool {
 	return d.Kind == Last && p.Alone || d.Kind == User && p.Over
 }
@@ -104,7 +104,7 @@ type runner struct {
 	plan   Schedule
 	report *Report
 	held   map[*Point]time.Time
-	active time.Time // when something went on last
+	active time.Time // when a point last proceeded
 	moved  time.Time // when a move was made last
 	calmed time.Time // what active was when it was judged after a calm
 	judge  *judge
@@ -177,7 +177,7 @@ func (r *runner) step(ready []*Point) {
 		return
 	case Last:
 		p = ready[len(ready)-1]
-	default: // it goes on, in the way that the deviation says
+	default: // it proceeds, in the way that the deviation requires
 	}
 	r.tell(p, d)
 	delete(r.held, p)
@@ -253,8 +253,8 @@ func (r *runner) move() {
 	r.moved = time.Now()
 }
 
-// due is when something is to be done at the latest, if nothing happens: the world is
-// judged, the next move comes, or a point that is held back goes on.
+// due returns the latest time of the next action if nothing happens: the world is judged, the
+// next move starts, or a delayed point proceeds.
 func (r *runner) due(now time.Time, wait time.Duration) time.Time {
 	due := r.active.Add(wait)
 	if wait == repose && !r.calmed.Equal(r.active) {

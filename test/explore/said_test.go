@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// TestEverythingIsSaid: users live to see each reason of a condition and each event that
-// the reference lists, in some scene or where something fails for hours, and each scene
-// brings what it is there for.
+// TestEverythingIsSaid: each reason of a condition and each event that the reference lists
+// occurs in a scene or in a failure of hours, and each scene shows the reasons that it exists
+// for.
 func TestEverythingIsSaid(t *testing.T) {
 	reasons, events := map[status.ReasonDoc]bool{}, map[status.EventReason]bool{}
 	hear := func(s *stage, play func()) map[string]bool {
@@ -61,7 +61,7 @@ func TestEverythingIsSaid(t *testing.T) {
 	}
 }
 
-// conditions are those that Services have while something is played.
+// conditions returns the conditions that Services have during a play.
 func (s *stage) conditions(play func()) []metav1.Condition {
 	s.t.Helper()
 	changes, ok := s.kube.watch("services", s.kube.meta().ResourceVersion)

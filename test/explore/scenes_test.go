@@ -27,8 +27,8 @@ import (
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 )
 
-// scene is something that users live to see, and what they are told then: reasons of
-// conditions, and events.
+// scene is a situation of a user's Services, with the expected reasons of conditions and
+// events.
 type scene struct {
 	what, cloud string
 	fresh       func(testing.TB) Subject // nil: as the cloud is

@@ -35,10 +35,10 @@ type search struct {
 	random  *rand.Rand
 }
 
-// Search performs a tale as usual, then all schedules with one deviation, then those with
-// two, then random ones with more, as far as the budget goes: where one part of them is
-// more than half of what is left, as many as that are drawn from it. A usual run that
-// fails ends the search.
+// Search performs a tale by default, then all schedules with one deviation, then all with
+// two, then random ones with more, within the budget. Where one part would take more than
+// half of the remaining budget, it is sampled to that half. A default run that fails ends the
+// search.
 func (e *Explorer) Search(t *testing.T, tale Tale, b Budget) Figures {
 	if b.Failures == 0 {
 		b.Failures = 3
@@ -70,7 +70,7 @@ func (e *Explorer) Search(t *testing.T, tale Tale, b Budget) Figures {
 	return s.figures
 }
 
-// worthPairs tells whether more pairs are of use: not if there are many more than can be
+// worthPairs reports whether more pairs are of use: not if there are many more than can be
 // performed.
 func (s *search) worthPairs(have int) bool { return have < 4*s.budget.Schedules }
 
@@ -90,8 +90,7 @@ func (s *search) try(plan Schedule) *Report {
 	return r
 }
 
-// draw is all schedules of a list, or so many as half of what is left of the budget,
-// drawn at random.
+// draw returns all schedules of a list, or a random sample of half the remaining budget.
 func (s *search) draw(all []Schedule) []Schedule {
 	most := max((s.budget.Schedules-s.figures.Schedules)/2, 0)
 	if len(all) <= most {

@@ -11,9 +11,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/compute"
 )
 
-// TestDeletedWhileOperationsGoOn: Services that are deleted while the operations of a node
-// that left are under way, after a restart, are gone within three minutes, at whatever
-// moment they are deleted.
+// TestDeletedWhileOperationsGoOn: Services that are deleted during the operations for a
+// deleted node, after a restart, no longer exist three minutes later, at whatever moment they
+// are deleted.
 func TestDeletedWhileOperationsGoOn(t *testing.T) {
 	slow := func(t testing.TB) Subject {
 		return google(t, compute.Options{QuotaFactor: 100, OperationDelay: 12 * time.Second}, kit.DefaultShare, simgce.RealThrottle()...)
@@ -27,8 +27,8 @@ func TestDeletedWhileOperationsGoOn(t *testing.T) {
 	}
 }
 
-// deleteAfterRestart deletes Services some time after a process has begun that missed how
-// a node left, and judges what is left of them.
+// deleteAfterRestart deletes Services some time after the start of a process that missed the
+// deletion of a node, and judges what remains of them.
 func (s *stage) deleteAfterRestart(shape Shape, after time.Duration) {
 	const many = 10
 	empty := s.state()

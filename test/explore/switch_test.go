@@ -79,7 +79,7 @@ func TestKnownFaults(t *testing.T) {
 // fault is found.
 const mostUntilFound = 2000
 
-// knownFaults are those that can be brought back from outside; docs/testing.md names the
+// knownFaults lists the faults that can be injected from outside; docs/testing.md names the
 // others.
 func knownFaults() []knownFault {
 	return slices.Concat(faultsOfTheLoop(), faultsBesideOthers(), faultsOfRefusals())
@@ -91,7 +91,7 @@ func faultsOfTheLoop() []knownFault {
 		{name: "a shared thing is left by two that go at once", world: session(func(w *world, b *providers.Bound) {
 			apply := b.Apply
 			b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
-				batch.Claims = leaving{batch.Claims, w} // who is on its way out counts
+				batch.Claims = leaving{batch.Claims, w} // Services that are being deleted count
 				return apply(ctx, batch)
 			}
 		})},
@@ -157,8 +157,8 @@ func session(with func(*world, *providers.Bound)) func(*world) {
 	}
 }
 
-// unnoted has removals of what is shared count as over when they have only begun: who
-// wants it is asked then, and nobody knows any more that they are under way.
+// unnoted counts deletions of shared resources as over when they have only begun: their
+// claims are checked then, and no record of the running deletion remains.
 func unnoted(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	var ongoing sync.Map
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
@@ -176,7 +176,7 @@ func unnoted(apply func(context.Context, plan.Batch) []plan.Outcome) func(contex
 	}
 }
 
-// leaving counts those who are on their way out as well.
+// leaving counts Services that are being deleted as well.
 type leaving struct {
 	plan.Claims
 	w *world
@@ -208,7 +208,7 @@ func unvoided(body []byte) []byte {
 	return without(body, "annotations")
 }
 
-// unmade has calls of which no answer came count as calls that never went out.
+// unmade counts calls without a response as calls that were never sent.
 func unmade(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 		out := apply(ctx, batch)
@@ -246,7 +246,7 @@ func refusing(t testing.TB) Subject {
 			return
 		}
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = fmt.Fprintf(w, `{"code":"Denied","message":"request %x"}`, 1<<40+refusals.Add(1)*7919) // nobody else hears it
+		_, _ = fmt.Fprintf(w, `{"code":"Denied","message":"request %x"}`, 1<<40+refusals.Add(1)*7919) // only the log receives it
 	})
 	return s
 }

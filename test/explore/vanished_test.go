@@ -14,9 +14,9 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestVanished: a load balancer that was deleted behind Berth's back is found on every
-// cloud: when anybody touches its Service, when a user demands a look, and by the drift
-// check. An event says that it was missing, and one which address is new.
+// TestVanished: a load balancer that was deleted behind Berth's back is found on every cloud:
+// on any edit of its Service, on a user's request, and by the drift check. One event reports
+// that it was missing, and one the new address.
 func TestVanished(t *testing.T) {
 	touch := func(key string) func(*stage) {
 		return func(s *stage) {
@@ -78,7 +78,7 @@ func (s *stage) vanish(shape Shape, notice func(*stage)) {
 	}
 }
 
-// state is all that is in the cloud.
+// state returns the complete state of the cloud.
 func (s *stage) state() string {
 	s.t.Helper()
 	out, err := props.StateOf(s.subject.Control)

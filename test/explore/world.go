@@ -32,7 +32,7 @@ type Subject struct {
 	Classes []string // of load balancers that the processes serve
 	// Open makes a session, as a process that starts does, whose calls go to a URL.
 	Open func(ctx context.Context, url string) (providers.Bound, error)
-	// Call names a request and says whether it writes; empty for what passes without
+	// Call names a request and reports whether it writes; empty for requests that pass without
 	// being held, such as logins.
 	Call func(r *http.Request, body []byte) (what string, write bool)
 	// Throttled is how the cloud refuses a call that is one too many.
@@ -70,7 +70,7 @@ type world struct {
 	patches   map[string][]time.Time // of each Service, those of the last minute
 	late      map[string]string      // by UID, the version that a process wrote after its end
 	hurried   string                 // a Service that was written to too often; empty: none was
-	stripped  map[types.UID]bool     // whose finalizers somebody has taken off
+	stripped  map[types.UID]bool     // whose finalizers a user has removed
 	forgotten bool                   // the process that remembers them has ended
 }
 
@@ -112,7 +112,7 @@ func (w *world) close() {
 	w.running.Wait()
 }
 
-// process finds who calls by the name of the host.
+// process finds the calling process by the name of the host.
 func (w *world) process(host string) *process {
 	label, _, _ := strings.Cut(host, "-")
 	w.mu.Lock()
@@ -142,7 +142,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := w.gate.pass(Point{Process: p.id, Party: Cloud, What: name, Write: write})
-	r = r.WithContext(context.WithoutCancel(r.Context())) // what has arrived takes effect, whoever has gone away
+	r = r.WithContext(context.WithoutCancel(r.Context())) // a request that has arrived takes effect, even if its client has disconnected
 	w.serveCloud(out, r, p.effect(d), name, write)
 }
 
