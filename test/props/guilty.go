@@ -24,10 +24,10 @@ type Shared struct {
 	Calls func() int
 }
 
-// Guilty checks that a refusal stays with the guilty: of what many Services put into
-// one object, all that the cloud takes gets in after at most b*log2(n)+O(b) calls, with
-// b bad ones of n; nobody else is refused meanwhile, or told of them; and from then on
-// each bad one goes alone.
+// Guilty checks that a refusal affects only the rejected members. Of the members that many
+// Services add to one object, all acceptable ones are added after at most b*log2(n)+O(b)
+// calls, with b rejected ones of n. No other Service is refused meanwhile or gets an event
+// about them. From then on each rejected member is sent alone.
 func Guilty(t *testing.T, fresh func(t *testing.T) Shared) {
 	t.Helper()
 	for _, tc := range []struct{ bad, of int }{{1, 51}, {4, 35}, {4, 54}, {8, 58}, {16, 66}} {
@@ -89,7 +89,7 @@ func (s Shared) judge(t *testing.T, res engine.Result, bad bool) {
 	}
 }
 
-// beside: one more Service is served at once beside those that were refused before.
+// beside: one more Service is served at once beside the previously refused ones.
 func (s Shared) beside(t *testing.T, refused []plan.Step, n int) {
 	t.Helper()
 	before := s.Calls()

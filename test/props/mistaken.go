@@ -14,22 +14,22 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Mistaken checks what becomes of a Service whose annotation gets a value that names
-// nothing in the cloud: it is told, with key and value; what is there stays as it is and
-// follows the nodes, for the process that has served the Service as for a new one; put
-// right, nothing has to be done.
+// Mistaken checks a Service whose annotation gets a value that names nothing in the cloud.
+// The mistake is reported with key and value. Existing resources stay unchanged and follow
+// the nodes, for the process that has served the Service and for a new one. Once the value is
+// corrected, nothing has to be done.
 func Mistaken(t *testing.T, fresh New, c Case, key, value string) {
 	mistaken(t, fresh, c, mistake{key, value, annotations.Error, false})
 }
 
-// FoundOut is Mistaken for a name of what the cloud lists to nobody: the Service is told
-// once the cloud has refused it.
+// FoundOut is Mistaken for a name of a resource that the cloud does not list: the mistake is
+// reported once the cloud has refused it.
 func FoundOut(t *testing.T, fresh New, c Case, key, value string) {
 	mistaken(t, fresh, c, mistake{key, value, annotations.Error, true})
 }
 
-// Unheeded is Mistaken for a key that is not heeded any more once the load balancer is
-// there: the Service is warned.
+// Unheeded is Mistaken for a key that has no effect once the load balancer exists: the
+// Service gets a warning.
 func Unheeded(t *testing.T, fresh New, c Case, key, value string) {
 	mistaken(t, fresh, c, mistake{key, value, annotations.Warning, false})
 }
@@ -71,8 +71,8 @@ func mistaken(t *testing.T, fresh New, c Case, m mistake) {
 	})
 }
 
-// told works on a Service and wants it told of a mistake, and nothing written; by what is
-// refused a mistake may show.
+// told reconciles a Service and wants a mistake reported and nothing written. A refused call
+// may reveal the mistake.
 func (p *process) told(svc *corev1.Service, m mistake) {
 	p.t.Helper()
 	p.s.Control().Journal.Reset()
@@ -95,9 +95,9 @@ func (p *process) told(svc *corev1.Service, m mistake) {
 	}
 }
 
-// FoundOutAmid is FoundOut for a name that comes together with other ports: nothing of the
-// old ones goes, neither by the process that has served the Service nor by a new one, until
-// the name is one that the cloud has.
+// FoundOutAmid is FoundOut for a name that is set together with other ports: nothing of the
+// old ports is deleted, neither by the process that has served the Service nor by a new one,
+// until the name exists in the cloud.
 func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 	virtually(t, c.Name+" "+key, func(t *testing.T) {
 		s := fresh(t)
@@ -132,8 +132,8 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 	})
 }
 
-// Missing lists what of found resources is not there any more: whole ones, and members of
-// those that are still there.
+// Missing lists found resources that no longer exist, and missing members of resources that
+// still exist.
 func Missing(before, after *stack.Stack) []string {
 	var out []string
 	for _, b := range before.Resources {

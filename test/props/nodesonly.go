@@ -11,9 +11,9 @@ import (
 // foreignPod is an address that no node and no load balancer has.
 const foreignPod = "203.0.113.77"
 
-// NodesOnly checks that load balancers send to nodes whatever EndpointSlices say: the
-// address of somebody else's pod that one names, on a node of the cluster and on none, is
-// nowhere in the cloud.
+// NodesOnly checks that load balancers send to nodes, independent of EndpointSlices: if one
+// names the address of a foreign pod, on a node of the cluster or on none, that address
+// appears nowhere in the cloud.
 func NodesOnly(t *testing.T, fresh New, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
@@ -31,8 +31,8 @@ func NodesOnly(t *testing.T, fresh New, cases []Case) {
 	}
 }
 
-// byHand is a subject in which every Service has an EndpointSlice that names a pod of
-// others on each node, and on a node that is not there.
+// byHand is a subject in which every Service has an EndpointSlice that names a pod of another
+// Service on each node, and on a node that does not exist.
 type byHand struct{ Subject }
 
 func (s byHand) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice {

@@ -41,13 +41,13 @@ const (
 // pairsAtOnce is how many pairs are under way.
 const pairsAtOnce = 4
 
-// Planned checks that a plan is what the controller does: for random pairs of a state of
-// the cloud and a change of a Service, the steps that `berth plan` shows are the ones
-// that the controller runs next, byte for byte, and so in every round until all is as
-// wanted. Beside the Service are another one and one that is refused, the controller
-// may start anew at any time, nodes go and come, and policies hold steps. refused is a
-// case that no provider accepts; n is how many pairs are tried by default, and known are
-// the numbers of pairs that have found something, which are tried always.
+// Planned checks that the controller follows the plan: for random pairs of a state of the
+// cloud and a change of a Service, the steps that `berth plan` shows are the ones that the
+// controller runs next, byte for byte, in every round until the desired state is reached.
+// Beside the Service are another one and a refused one. The controller may restart at any
+// time, nodes are deleted and created, and policies hold steps. refused is a case that no
+// provider accepts; n is how many pairs are tried by default, and known are the numbers of
+// pairs that have revealed a fault, which are always tried.
 func Planned(t *testing.T, fresh New, cases []Case, refused Case, n int, known ...int) {
 	first := fromEnv(t, envPair, 0)
 	n = fromEnv(t, envPairs, n)
@@ -169,8 +169,8 @@ func (p *pair) movePorts(svc *corev1.Service, place int32) {
 	}
 }
 
-// neighbours makes the Services that are there besides: one that is served, perhaps,
-// and one that is refused, perhaps after it was served.
+// neighbours creates the other Services: one that is served, perhaps, and one that is
+// refused, perhaps after it was served.
 func (p *pair) neighbours(refused Case) {
 	if p.chance(2) {
 		p.serve(p.create(p.one(), "beside", 1))

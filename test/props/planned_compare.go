@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// compare plans for a Service as the command line does and lets the controller work on
-// it once. It tells whether nothing is left to do.
+// compare plans for a Service as the command line does and lets the controller reconcile it
+// once. It reports whether nothing is left to do.
 func (p *pair) compare(name string) (done bool) {
 	p.t.Helper()
 	if p.cluster.get(name) == nil {
@@ -96,7 +96,7 @@ func text(t testing.TB, d plan.Doc) string {
 
 func onlySteps(d plan.Doc) plan.Doc { return plan.Doc{Steps: d.Steps} }
 
-// ran are the steps of a run, whatever came of them.
+// ran returns the steps of a run, whatever their outcome.
 func ran(report engine.Report) []plan.Step {
 	var out []plan.Step
 	for _, r := range report.Results {

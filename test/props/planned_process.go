@@ -14,7 +14,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// classes are those that the controller and the plan serve.
+// classes returns the classes that the controller and the plan serve.
 func (p *pair) classes() service.Classes {
 	out := p.target.Settings.Serves(p.target.Cloud.Classes)
 	out.Official = p.target.Cloud.Outputs.ClassFinalizers

@@ -16,10 +16,10 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// refused: nothing is written for a Service that was never allowed; one that is no
-// longer allowed stays as it is and follows the nodes, for the process that has
-// served it as for a new one; allowed again, nothing has to be put right, and it may
-// go at any time.
+// refused: nothing is written for a Service that was never allowed. One that is no longer
+// allowed stays unchanged and follows the nodes, for the process that has served it and for a
+// new one. Once allowed again, nothing has to be corrected, and it can be deleted at any
+// time.
 func refused(t *testing.T, fresh New, c Case) {
 	s := fresh(t)
 	before := state(t, s)
@@ -63,9 +63,9 @@ func refused(t *testing.T, fresh New, c Case) {
 	}
 }
 
-// lines are those of a state in order and in lower case: nodes that went and came
-// stand behind the others in lists that somebody else had filled before, and ids
-// of Azure mean the same in any case.
+// lines returns the lines of a state, sorted and in lower case: nodes that were deleted and
+// created again are last in lists that another controller had filled before, and ids of Azure
+// are case-insensitive.
 func lines(state string) []string {
 	out := strings.Split(strings.ToLower(state), "\n")
 	for i := range out {
@@ -89,9 +89,9 @@ func (p *process) rejected(svc *corev1.Service) {
 	}
 }
 
-// without takes nodes away, one at a time, until one was a backend of the Service,
-// and brings them back: where there are several load balancers, a node is on one
-// of them, and where nodes need endpoints, on none. It tells whether one was.
+// without deletes nodes, one at a time, until one was a backend of the Service, and creates
+// them again: where there are several load balancers, a node is on one of them, and where
+// nodes need endpoints, on none. It reports whether one was.
 func (p *process) without(s Subject, svc *corev1.Service) bool {
 	p.t.Helper()
 	s.Control().Journal.Reset()

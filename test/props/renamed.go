@@ -14,9 +14,9 @@ import (
 // patience is how often a Service is worked on that waits for another one to go.
 const patience = 200
 
-// renamed: a Service goes while another one comes that wants the same. Whichever
-// writing call of the deletion is under way by then, nothing that the new one wants
-// goes with the old one.
+// renamed: a Service is deleted while another one with the same specification is created.
+// Whichever writing call of the deletion is running by then, nothing that the new one needs
+// is deleted with the old one.
 func renamed(t *testing.T, fresh New, c Case) {
 	total := deletionOf(t, fresh, c)
 	for k := 0; k < total; k += max(1, total/4) {
@@ -72,8 +72,8 @@ func deletionOf(t *testing.T, fresh New, c Case) int {
 	return writes(s)
 }
 
-// successor is a Service of another name that asks for the same, as the API server
-// completes it while the first one is there.
+// successor returns a Service of another name with the same specification, as the API server
+// completes it while the first one exists.
 func successor(svc *corev1.Service) *corev1.Service {
 	out := svc.DeepCopy()
 	out.Name, out.UID = svc.Name+"-2", "7b1d2e3f-0000-4000-8000-000000000002"

@@ -15,10 +15,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// Renumbered gives the ports of a Service other numbers while the cloud refuses one sort of
-// write for good: as many listeners, rules and members are there then as before, those of
-// the old ports or those of the new ones, also after a restart. Once nothing is refused any
-// more, all is as wanted. Except for operations whose result has the name of what goes.
+// Renumbered changes the port numbers of a Service while the cloud permanently refuses one
+// type of write: as many listeners, rules and members exist then as before, of the old ports
+// or of the new ones, also after a restart. Once no write is refused, the desired state is
+// reached. Excepted are operations whose result has the name of a deleted resource.
 func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 	change := c.Service.DeepCopy()
 	for i := range change.Spec.Ports {
@@ -59,8 +59,8 @@ func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 	}
 }
 
-// refuse has the cloud refuse an operation until it is allowed again. A refusal that nobody
-// has met then proves nothing, and fails.
+// refuse makes the cloud refuse an operation until it is allowed again. A refusal that no
+// call has met then proves nothing, and fails the test.
 func refuse(t *testing.T, s Subject, operation string) (allow func()) {
 	t.Helper()
 	control := s.Control()

@@ -157,8 +157,8 @@ func move(t *testing.T, fresh New, cases []Case) {
 	}
 }
 
-// alone fails if more is there for the Service than a cloud has in which it
-// never asked for anything else.
+// alone fails if the Service has more resources than in a cloud in which it never had another
+// specification.
 func alone(t *testing.T, fresh New, s Subject, svc *corev1.Service) {
 	t.Helper()
 	clean := fresh(t)
@@ -168,7 +168,7 @@ func alone(t *testing.T, fresh New, s Subject, svc *corev1.Service) {
 	}
 }
 
-// shape is what is found of a Service, by key.
+// shape lists the keys of the resources found for a Service.
 func shape(t *testing.T, s Subject, svc *corev1.Service) []string {
 	t.Helper()
 	var out []string

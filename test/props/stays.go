@@ -8,9 +8,9 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// Stays checks that a Service which goes from one case to another keeps what kept returns of
-// its cloud, whatever writing call of the move a process dies at; that the next process
-// ends the move; and that nothing is left when the Service goes.
+// Stays checks that a Service which moves from one case to another keeps what kept returns of
+// its cloud, at whatever writing call of the move a process dies; that the next process
+// completes the move; and that nothing is left when the Service is deleted.
 func Stays(t *testing.T, fresh New, from, to Case, kept func(Subject) []string) {
 	virtually(t, from.Name+" to "+to.Name, func(t *testing.T) {
 		second := to.Service.DeepCopy()

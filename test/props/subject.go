@@ -32,7 +32,7 @@ type Podded interface {
 
 // Referring is a Subject whose Services refer to objects of the cluster.
 type Referring interface {
-	// Objects are what is known of those.
+	// Objects returns the known state of those references.
 	Objects() map[providers.Reference]providers.Object
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Switched has a Service ask for another load balancer while the cloud refuses one sort of
-// write for good: all of the old one is there then, or all that is wanted of the new one is
-// made, also after a restart. Once nothing is refused any more, all is as wanted.
+// Switched changes a Service to another load balancer while the cloud permanently refuses one
+// type of write: the old one is complete then, or every desired resource of the new one is
+// created, also after a restart. Once no write is refused, the desired state is reached.
 func Switched(t *testing.T, fresh New, from, to Case, except ...string) {
 	was, is := from.Service, to.Service.DeepCopy()
 	is.ObjectMeta.Name, is.ObjectMeta.UID = was.Name, was.UID
@@ -48,7 +48,7 @@ func Switched(t *testing.T, fresh New, from, to Case, except ...string) {
 	}
 }
 
-// complete tells whether nothing of what a Service wants has yet to be made or changed.
+// complete reports whether no desired resource of a Service remains to be created or updated.
 func complete(t *testing.T, s Subject, svc *corev1.Service) bool {
 	t.Helper()
 	p := begin(t, s, s.Nodes(), svc)

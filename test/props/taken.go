@@ -32,8 +32,8 @@ func Documents[T any](t testing.TB, file string) []*T {
 }
 
 // TakeOver serves Services that another controller has served until now, and returns the
-// calls by which a process that knows nothing writes meanwhile; afterwards nothing is to be
-// done for any of them. Then they are released, and it returns what is left in the cloud.
+// writing calls of a process without any records. Afterwards no Service needs a step. Then
+// they are released, and it returns the remaining state of the cloud.
 func TakeOver(t testing.TB, s Subject, services []*corev1.Service) (writes []sim.Entry, left string) {
 	t.Helper()
 	s.Control().Journal.Reset()
@@ -48,7 +48,7 @@ func TakeOver(t testing.TB, s Subject, services []*corev1.Service) (writes []sim
 	}
 	again := begin(t, s, s.Nodes())
 	for _, svc := range services {
-		// What others want, and nobody can tell who has brought it, was no claim that ends.
+		// A setting that other Services request too, and whose author is unknown, was no claim that ends.
 		d, err := again.r.Draft(t.Context(), again.job(svc))
 		if err != nil || slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget }) {
 			t.Errorf("%s: a new process finds claims that end: %v %v", svc.Name, ids(d.Plan), err)

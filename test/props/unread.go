@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// unread: a Service that is said to be new is planned without looking for what
-// was never made. That is the same load balancer; and where something of it is
-// there nevertheless, whole or in part, it ends as if that had been read.
+// unread: a Service that is reported as new is planned without a read for existing resources.
+// The result is the same load balancer. Where some of its resources exist nevertheless, in
+// whole or in part, the result is as if they had been read.
 func unread(t *testing.T, fresh New, c Case) {
 	empty := fresh(t)
 	before := state(t, empty)
