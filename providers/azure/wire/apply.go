@@ -12,8 +12,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// mergeTries is how often an object that somebody else changes at the same time is
-// read again before a step gives up.
+// mergeTries is how often an object is read again after a conflicting write before a step
+// fails.
 const mergeTries = 8
 
 // Apply performs the steps of one batch and returns one outcome per step. Steps
@@ -79,7 +79,7 @@ type change struct {
 	batch plan.Batch
 	out   []plan.Outcome
 	at    []int // where the outcomes go; nil: in order
-	// balancers are those that were read for this batch, by id.
+	// balancers holds the load balancers that were read for this batch, by id.
 	balancers map[string]model.Object
 }
 
@@ -152,7 +152,7 @@ func after(step plan.Step, id string, proof stack.Proof, spec stack.Spec) plan.O
 // gone is the outcome of a deletion that is done.
 func gone() plan.Outcome { return plan.Outcome{Sent: plan.WasSent} }
 
-// fields are those that an update writes.
+// fields returns the names of the fields that an update writes.
 func fields(step plan.Step) []string {
 	var out []string
 	for _, c := range step.Changes {
@@ -195,7 +195,8 @@ func (c *change) writeSecurity() {
 	}
 }
 
-// written is an entry as it is found later: nothing says in which order it came.
+// written returns an entry as a later read finds it, without its rank, which Azure does not
+// store.
 func written(spec stack.Spec) stack.Spec {
 	if entry, ok := spec.(model.Access); ok {
 		entry.Rank = 0

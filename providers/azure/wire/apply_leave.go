@@ -9,10 +9,10 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// removeBalancer deletes a load balancer that has no frontend left. Azure refuses
-// it while a scale set is in one of its pools: Services that go at the same moment
-// see each other's rules, each leaves the members to the others, and nobody is
-// left to take them out but the one who deletes.
+// removeBalancer deletes a load balancer without frontends. Azure refuses that while a
+// scale set is in one of its pools. Services that are deleted at the same moment see each
+// other's rules, so each leaves the members to the others. The deletion of the load
+// balancer removes them.
 func (c *change) removeBalancer(lb model.Object) error {
 	id := lb.Text("id")
 	err := c.remove(c.ctx, id)
@@ -61,8 +61,8 @@ func (c *change) setsNear(lb model.Object) ([]model.Object, error) {
 	return out, nil
 }
 
-// usesBalancer tells whether the model of a scale set, or one of its machines, is
-// in a pool of the load balancer.
+// usesBalancer reports whether the model of a scale set, or one of its machines, is in a
+// pool of the load balancer.
 func usesBalancer(set, lb model.Object) bool {
 	inModel := func(pool model.Object) bool {
 		name := pool.Text("name")

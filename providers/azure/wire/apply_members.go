@@ -18,8 +18,8 @@ import (
 // to join and false to leave.
 type membership map[string]bool
 
-// merge puts the wishes onto an ip configuration; changed tells whether they were
-// not fulfilled already.
+// merge applies the memberships to an IP configuration; changed reports whether any was
+// missing.
 func (m membership) merge(configurations func(pool string) model.Object) (changed bool) {
 	for pool, join := range m {
 		c := configurations(model.LastSegment(pool))
@@ -56,8 +56,8 @@ func (c *change) pool(step plan.Step) string {
 	return c.config.BalancerID(lb) + "/" + model.ListPools + "/" + pool
 }
 
-// keeps tells whether the members of a pool stay although a Service that wanted
-// them goes: others want them, or somebody's rules send there.
+// keeps reports whether the members of a pool are retained when a Service is deleted:
+// others want them, or rules of others send to the pool.
 func (c *change) keeps(step plan.Step) (bool, error) {
 	if c.batch.Claims != nil && len(c.batch.Claims.Others(step.ID.Owner, step.Target)) > 0 {
 		return true, nil
@@ -94,8 +94,7 @@ func (c *change) balancerNow(id string) (model.Object, error) {
 // the interface or machine.
 type memberships map[string]membership
 
-// add notes that a member is to join a pool or to leave it; whoever wants it in the
-// pool wins.
+// add records that a member joins or leaves a pool; a join takes precedence.
 func (w memberships) add(id, pool string, join bool) {
 	if w[id] == nil {
 		w[id] = membership{}
@@ -228,13 +227,13 @@ func (c *crowd) write() map[string]error {
 	return errs
 }
 
-// joins tells whether there is a pool that the member is to join.
+// joins reports whether the member is to join any pool.
 func (m membership) joins() bool {
 	return slices.Contains(slices.Collect(maps.Values(m)), true)
 }
 
-// glance reads members with one list where many of them are in one place. Who is in
-// no list, or in one that could not be read, is read alone.
+// glance reads members with one list call where many of them share a parent. A member that
+// is in no list, or in an unreadable one, is read alone.
 func (c *crowd) glance(ids []string) {
 	places := map[string]int{}
 	for _, id := range ids {

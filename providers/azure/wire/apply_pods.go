@@ -32,8 +32,8 @@ func (c *change) writeContainer(step plan.Step, spec model.Container) plan.Outco
 	return after(step, now.Text("id"), stack.Name, model.ContainerOf(c.config, now, step.ID.Owner.UID))
 }
 
-// writeContainerIP makes or deletes the public IP of one Service. One that is there
-// under the name is the Service's.
+// writeContainerIP creates or deletes the public IP of one Service. An existing one of that
+// name is the Service's.
 func (c *change) writeContainerIP(step plan.Step, spec model.ContainerIP) plan.Outcome {
 	id := c.config.ContainerIPID(model.ContainerIPName(step.ID.Owner.UID))
 	if step.ID.Action == plan.Delete {
@@ -55,9 +55,9 @@ func (c *change) writeContainerIP(step plan.Step, spec model.ContainerIP) plan.O
 	return after(step, now.Text("id"), stack.Name, model.ContainerIPOf(now))
 }
 
-// writeGateway writes the services and then the addresses of all steps, with one
-// call for each. Of a call that the gateway refuses for what is in it, the guilty
-// step is looked for, so that one Service does not hold up the others.
+// writeGateway writes the services and then the addresses of all steps, with one call for
+// each. If the gateway refuses the content of a call, the rejected step is searched for, so
+// that one Service does not block the others.
 func (c *change) writeGateway() {
 	var services, addresses []int
 	for i, step := range c.batch.Steps {
@@ -74,7 +74,7 @@ func (c *change) writeGateway() {
 	}
 }
 
-// errNoGateway says that there is nothing that a step could be guilty of.
+// errNoGateway reports that the gateway does not exist, for which no step is to blame.
 var errNoGateway = errors.New("there is no service gateway")
 
 // writeGatewaySteps writes steps that are all about services, or all about addresses.
@@ -110,8 +110,8 @@ func (c *change) writeGatewaySteps() {
 	}
 }
 
-// isAboutContent tells whether a call was refused for what it says of some of the
-// Services: nothing of it is done then.
+// isAboutContent reports whether a call was refused for the content of some of the
+// Services; then no part of it was applied.
 func isAboutContent(err error) bool {
 	if errors.Is(err, errNoGateway) {
 		return false

@@ -58,8 +58,8 @@ func (c *change) editPublicIP(key stack.Key, edit func(model.Object) (model.Obje
 	return now, err
 }
 
-// createPublicIP looks first, because a PUT would write over what is there; a list
-// of this moment will do.
+// createPublicIP checks for an existing public IP first, because a PUT would overwrite it;
+// a list read just now is sufficient.
 func (c *change) createPublicIP(step plan.Step, spec model.PublicIP) plan.Outcome {
 	id := c.config.PublicIPID(step.ID.Key)
 	found, known := c.memory.publicIP(id, c.now())
@@ -96,8 +96,8 @@ func orGone(err error, step plan.Step) error {
 	return fault.New(fault.Conflict, "public IP %s: is gone", step.ID.Key.Name)
 }
 
-// takePublicIP goes on with one that a controller of the cluster made, such as
-// ourselves before a crash.
+// takePublicIP adopts a public IP created by a controller of the cluster, such as this one
+// before a crash.
 func (c *change) takePublicIP(step plan.Step, found model.Object) plan.Outcome {
 	f := model.PublicIPOf(found)
 	if !f.Managed() && !f.GivenUp(c.cluster, step.ID.Owner) || !f.Tags.OfCluster(c.cluster) {
@@ -174,7 +174,7 @@ func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
 	return gone()
 }
 
-// wantedByOthers tells whether at this moment another Service wants the public IP.
+// wantedByOthers reports whether another Service wants the public IP at this moment.
 func (c *change) wantedByOthers(step plan.Step) bool {
 	key := step.ID.Key
 	key.Kind = model.KindPublicIP
@@ -214,9 +214,9 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 	return outcomeOf(err)
 }
 
-// holds tells whether something has a public IP that keeps it. A frontend of the
-// cluster's own that is gone from its load balancer is nothing to keep it: Azure shows
-// it for some seconds more, which is a wait.
+// holds reports whether another resource uses the public IP. A frontend of the cluster's
+// own that is already deleted from its load balancer does not count: Azure shows it for
+// some seconds more, so the step waits.
 func (c *change) holds(found model.Object) (bool, error) {
 	holder := model.PublicIPOf(found).Attached
 	if holder == "" {

@@ -177,10 +177,10 @@ func (c *change) writeModel(id string, wish membership) error {
 	})
 }
 
-// errUnlisted says of a write that has ended well that no list can be told by it.
+// errUnlisted reports that a successful write cannot be merged into the cached lists.
 var errUnlisted = errors.New("the write has changed what only Azure knows")
 
-// bringsAlong tells whether Azure brings machines of a scale set to its model when that is
+// bringsAlong reports whether Azure updates the machines of a scale set when its model is
 // written.
 func bringsAlong(set model.Object) bool {
 	return !isFlexible(set) && !strings.EqualFold(set.Props().In("upgradePolicy").Text("mode"), "Manual")

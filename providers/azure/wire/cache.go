@@ -15,8 +15,8 @@ const (
 	// zoneAge is how long the zones of a region are believed; they never change in
 	// the life of most clusters.
 	zoneAge = time.Hour
-	// subnetAge is how long a subnet is believed. It is short, for a user who makes
-	// one waits for it, and long enough for the Services of one burst.
+	// subnetAge is how long a subnet is cached. It is short, because a user waits for a new
+	// subnet, and long enough for the Services of one burst.
 	subnetAge = 30 * time.Second
 	// fleetAge is how long the lists of machines are believed, for all Services that
 	// hear of a new node at the same time.
@@ -73,7 +73,7 @@ func (c *factCache) forgetFleet() {
 	clear(c.fleets)
 }
 
-// learnIP notes a public IP; one that is gone is forgotten by its address being empty.
+// learnIP caches a public IP; an empty address drops a deleted one.
 func (c *factCache) learnIP(o model.Object) {
 	f := model.PublicIPOf(o)
 	c.mu.Lock()

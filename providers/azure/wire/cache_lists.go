@@ -38,7 +38,7 @@ type listMemory struct {
 	mu      sync.Mutex
 	known   lists
 	at      time.Time       // when their read began; zero: nothing is known
-	began   time.Time       // when the last read of lists began, whatever came of it
+	began   time.Time       // start of the last read of lists, whatever its result
 	wrote   time.Time       // when the last write ended
 	reading int             // reads under way
 	writes  []write         // that have ended while they are
@@ -47,8 +47,8 @@ type listMemory struct {
 	looks map[stack.Owner]time.Time
 }
 
-// write is what one call has made of a resource: nil, nothing; and whether nobody
-// knows.
+// write is the result of one call on a resource: object is nil if the resource no longer
+// exists, and unsure is set if the result is unknown.
 type write struct {
 	path   string
 	object model.Object
@@ -58,9 +58,9 @@ type write struct {
 	apart  bool   // what it was about is in no list
 }
 
-// recall returns the lists if they are young enough for all scopes. Who looks for
-// what it owns gets lists that were read since it last looked, so that nobody who
-// doubts what it knows is told the same again.
+// recall returns the lists if they are recent enough for all scopes. A Service that reads
+// its own resources gets lists that are newer than its last read, so that a repeated read
+// is never answered with the same data.
 func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +85,7 @@ func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, tim
 	return m.known, m.at, ok
 }
 
-// young tells whether the lists are believed. The lock is held.
+// young reports whether the lists are recent enough. The lock is held.
 func (m *listMemory) young(now time.Time) bool {
 	age := now.Sub(m.at)
 	return !m.at.IsZero() && (age < listAge || age < oldestList && now.Sub(m.wrote) < listAge)
@@ -118,8 +118,7 @@ func (m *listMemory) publicIP(id string, now time.Time) (model.Object, bool) {
 	return list[i], true
 }
 
-// begin says that the lists are being read from a moment on and returns what end must be
-// told.
+// begin records the start of a read of the lists, and returns the argument for end.
 func (m *listMemory) begin(at time.Time) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,8 +148,8 @@ func (m *listMemory) end(mark int, read lists, at time.Time, whole bool) {
 	}
 }
 
-// note takes over what a write has made that ended at a moment. What became of a write that failed is not
-// known, and one that was refused may mean that somebody else has written.
+// note merges the result of a write that ended at a moment. The result of a failed write is
+// unknown, and a refused one may mean that another program has written.
 func (m *listMemory) note(path string, made model.Object, err error, at time.Time) {
 	m.enter(write{path: path, object: made, unsure: err != nil, began: at}, at)
 }
@@ -173,7 +172,7 @@ func (m *listMemory) enter(w write, at time.Time) {
 	switch {
 	case w.apart || w.unsure:
 	case w.object == nil:
-		maps.DeleteFunc(m.late, func(_ string, e edit) bool { return model.SameID(e.balancer, w.path) }) // it is gone
+		maps.DeleteFunc(m.late, func(_ string, e edit) bool { return model.SameID(e.balancer, w.path) }) // it is deleted
 	default:
 		w.object = m.since(w.began, w.path, w.object)
 	}
@@ -186,8 +185,9 @@ func (m *listMemory) enter(w write, at time.Time) {
 	}
 }
 
-// merged is a copy of the lists after a write; false if that cannot be told: the write
-// was to a part of something else than a load balancer, or its end is not known.
+// merged returns a copy of the lists after a write. It returns false if that is unknown:
+// the write was to a part of a resource other than a load balancer, or its result is
+// unknown.
 func (l lists) merged(w write) (lists, bool) {
 	if w.apart {
 		return l.edited(w.edits), true
@@ -232,9 +232,9 @@ func (l lists) withGateway(which string, list []model.Object) lists {
 	return l
 }
 
-// knows tells whether a security group names no address that is news. One that is in
-// its rules and in no list would be taken for left over, although somebody may just
-// have got it.
+// knows reports whether a security group names only known addresses. An address that is in
+// its rules and in no list would be treated as a leftover, although a Service may just have
+// received it.
 func (l lists) knows(security model.Object) bool {
 	known := map[string]bool{}
 	for _, r := range l.security.Props().List(model.ListSecurity) {
@@ -270,9 +270,10 @@ func replaced(list []model.Object, w write) []model.Object {
 	return out
 }
 
-// recallable tells whether what a scope asks for may come from memory: nothing that
-// the user has named, who may have made it a moment ago, and no proof that nothing
-// is left, for which no load balancer is wanted.
+// recallable reports whether a scope may be answered from the cache. It may not if it
+// includes a resource named by the user, which may be newer than the cache. It may not
+// either if it wants no load balancer, since the proof that nothing remains needs a new
+// read.
 func recallable(scope providers.Scope, known lists) bool {
 	named := func(l providers.Lookup) bool {
 		switch l.Kind {

@@ -9,19 +9,17 @@ import (
 	"github.com/berth-lb/berth/providers/azure/model"
 )
 
-// edit is what a write to something else than a load balancer has made of one: who is
-// in one of its pools.
+// edit is the change of pool members of a load balancer by a write to another resource.
 type edit struct {
-	key      string // of what is edited; a later edit of it takes the place of this one
+	key      string // of the edited resource; a later edit of it replaces this one
 	balancer string // id in lower case
 	with     func(model.Object) model.Object
 	at       time.Time // when the write had ended
 	in       bool      // of a member: it is in the pool
 }
 
-// moved notes a write to a machine, an interface or the model of a scale set that has
-// changed nothing of the lists but who is in which pool. What became of one that failed
-// is not known.
+// moved records a write to a machine, an interface or the model of a scale set that changes
+// the lists only by pool members. The result of a failed write is unknown.
 func (s *Session) moved(path string, moves []move, err error) {
 	if err != nil {
 		s.memory.forgetMember(path)
@@ -42,8 +40,8 @@ func (m *listMemory) forgetMember(member string) {
 	maps.DeleteFunc(m.late, func(key string, _ edit) bool { return strings.HasPrefix(key, strings.ToLower(member)+" ") })
 }
 
-// leftAs tells whether this process has left a member as it is wished, and has read no
-// list since: whoever wishes it still has looked before that.
+// leftAs reports whether this process has left a member in the desired state and has read
+// no list since: a step that still wants it is based on an older read.
 func (m *listMemory) leftAs(member string, wish membership) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +108,7 @@ func withPool(balancer model.Object, name string, change func(model.Object) mode
 	return out
 }
 
-// poolEdit is the edit that a write of a pool comes to; false if it was something else.
+// poolEdit returns the edit for a write of a pool; false for any other write.
 func poolEdit(w write, at time.Time) (edit, bool) {
 	balancer := balancerOfPool(w.path)
 	if balancer == "" || w.unsure || w.object == nil {

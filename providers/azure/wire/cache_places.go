@@ -23,7 +23,7 @@ type queue struct {
 	list []newcomer
 }
 
-// newcomer is a Service that is on no load balancer yet.
+// newcomer is a Service without a load balancer.
 type newcomer struct {
 	owner stack.Owner
 	kind  string
@@ -60,7 +60,7 @@ func (q *queue) enter(scopes []providers.Scope, placed map[string]bool, now time
 	})
 }
 
-// ahead lists for each of the queue who is of its kind and before it.
+// ahead returns, for each Service of the queue, the earlier ones of its kind.
 func (q *queue) ahead() map[stack.Owner][]model.Wish {
 	q.mu.Lock()
 	defer q.mu.Unlock()

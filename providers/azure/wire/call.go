@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// lateDelay is when to look again at what took longer than a step waits.
+	// lateDelay is the requeue delay for an operation that outlasts its step.
 	lateDelay = 5 * time.Second
-	// tries is how often a call that may be made twice is made while nothing tells
-	// whether it took effect, and firstRetry the pause before the second, which doubles.
+	// tries is how often an idempotent call is sent while its effect is unknown, and
+	// firstRetry the pause before the second attempt, which doubles.
 	tries      = 3
 	firstRetry = 200 * time.Millisecond
 
@@ -40,14 +40,14 @@ type request struct {
 	etag                  string // sent as If-Match; without one a write is never sent twice
 }
 
-// answer is what came back of a call that was not refused.
+// answer is the response to a call that was not refused.
 type answer struct {
 	body   model.Object
 	status int
 	header http.Header
 }
 
-// get reads a resource. One that is not there is a nil Object.
+// get reads a resource. If it is not found the Object is nil.
 func (s *Session) get(ctx context.Context, path, version string) (model.Object, error) {
 	a, err := s.send(ctx, request{method: http.MethodGet, path: path, version: version})
 	if fault.Is(err, fault.NotFound) {
@@ -114,7 +114,7 @@ func (s *Session) accept(ctx context.Context, path, version string, body model.O
 	return a, s.await(ctx, r.method, a, path, version)
 }
 
-// remove deletes a resource; one that is not there is deleted.
+// remove deletes a resource; one that is not found counts as deleted.
 func (s *Session) remove(ctx context.Context, path string) error {
 	a, err := s.send(ctx, request{method: http.MethodDelete, path: path, version: networkVersion})
 	if err == nil {
@@ -143,8 +143,8 @@ func (s *Session) post(ctx context.Context, path string, body model.Object) erro
 	return nil
 }
 
-// send makes one call in its turn, and again if nothing tells whether it took effect
-// and making it twice does no harm. Errors are faults.
+// send makes one call in its turn. It retries if the effect is unknown and the call is
+// idempotent. Errors are faults.
 func (s *Session) send(ctx context.Context, r request) (answer, error) {
 	pause := firstRetry
 	for n := 1; ; n++ {
@@ -168,7 +168,7 @@ func (s *Session) send(ctx context.Context, r request) (answer, error) {
 	}
 }
 
-// repeats tells whether making the call twice is as good as making it once.
+// repeats reports whether the call is idempotent.
 func (r request) repeats() bool {
 	return r.method == http.MethodGet || r.method == http.MethodDelete || r.etag != ""
 }
@@ -241,9 +241,8 @@ func (s *Session) prepare(ctx context.Context, r request) (*azpolicy.Request, er
 	return req, err
 }
 
-// sameHost tells whether two addresses lead to the same host. The lists of Compute
-// name the port of their scheme, the endpoint does not. Source:
-// Azure/azure-xplat-cli issue 2961.
+// sameHost reports whether two addresses have the same host. The lists of Compute name the
+// port of their scheme, the endpoint does not. Source: Azure/azure-xplat-cli issue 2961.
 func sameHost(a, b string) bool {
 	x, errX := url.Parse(a)
 	y, errY := url.Parse(b)

@@ -84,8 +84,8 @@ func verbOf(method string, list, everywhere bool) string {
 	return ".unknown"
 }
 
-// clientOf is the official client of a type; types that nobody asks for keep
-// their own name.
+// clientOf returns the official client of a type; types without a client keep their own
+// name.
 func clientOf(kind string) string {
 	client := map[string]string{
 		"loadbalancers": "LoadBalancers", "loadbalancers/backendaddresspools": "LoadBalancerBackendAddressPools",

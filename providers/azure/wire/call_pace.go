@@ -31,14 +31,14 @@ type pace struct {
 	kinds map[string]*pacing
 }
 
-// pacing is what is known of one kind of operation.
+// pacing holds the observed durations of one kind of operation.
 type pacing struct {
 	took    time.Duration
 	at      time.Time     // when that was seen; zero: not yet
 	vain    bool          // one was asked about earlier than that, in vain
 	trust   int           // so many more are not asked about earlier
 	known   chan struct{} // closed when the first one has shown it
-	probing bool          // an operation is about to show it anew
+	probing bool          // an operation is about to measure it again
 }
 
 // guess is what is expected of one operation.

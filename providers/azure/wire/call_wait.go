@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// patience is how long a step waits for its operation. It is longer than any that
-	// went well is known to take.
+	// patience is how long a step waits for its operation. It is longer than any successful
+	// operation is known to take.
 	patience = 30 * time.Minute
 	// unknownPause is the pause before the first operation of all is asked about where
 	// Azure says that it is to be waited for; it is as long as the official controller's.
@@ -36,8 +36,8 @@ const (
 	headerLocation = "Location"
 )
 
-// current is get for one who is about to write: it waits until what somebody
-// else is doing to the resource has ended, for Azure takes one write at a time.
+// current is get before a write: it waits until operations of other writers on the resource
+// have ended, since Azure accepts one write at a time.
 func (s *Session) current(ctx context.Context, path, version string) (model.Object, error) {
 	o, err := s.get(ctx, path, version)
 	if err != nil || model.StateOf(o) != stack.Pending {

@@ -1,5 +1,5 @@
-// Package wire talks to Azure: it logs in, reads what is there into the values of
-// providers/azure/model, and writes what a plan says.
+// Package wire makes the calls to Azure: it logs in, reads the observed state into the
+// values of providers/azure/model, and applies the steps of a plan.
 //
 // It decides nothing. Start at [Open].
 package wire

@@ -64,7 +64,7 @@ func (r refusal) busy() kit.Refusal {
 	return kit.Refusal(r)
 }
 
-// faultOfOperation is what an operation says that was accepted and went wrong.
+// faultOfOperation returns the fault of an operation that was accepted and failed.
 func faultOfOperation(said model.Object, name string) error {
 	r := refusal{Code: said.Text("code"), Text: name + ": " + cmp.Or(said.Text("message"), "the operation failed")}
 	return errorsOf().Refused(r.busy(), kit.Sent)

@@ -17,8 +17,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// strangers puts random content of somebody else into the load balancers and the
-// security group: frontends, rules, probes, pools, NAT and outbound rules.
+// strangers adds random content of other owners to the load balancers and the security
+// group: frontends, rules, probes, pools, NAT and outbound rules.
 func (r *rig) strangers(rng *rand.Rand, balancer string) {
 	r.Helper()
 	ctx, id := r.Context(), r.Config.BalancerID(balancer)

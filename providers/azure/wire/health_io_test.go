@@ -11,8 +11,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestHealth: members are told as Azure judges them, rule by rule, whether pools have
-// interfaces or addresses, and whether the answer is there at once or later.
+// TestHealth verifies that members are reported as Azure evaluates them, rule by rule,
+// whether pools have interfaces or addresses, and whether the response is immediate or
+// delayed.
 func TestHealth(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options simazure.Options

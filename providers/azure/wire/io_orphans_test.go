@@ -135,8 +135,8 @@ func TestOrphansOfAnother(t *testing.T) {
 	})
 }
 
-// TestOrphansThatShare: two Services on one public IP. Who is left keeps it, and what
-// only the other had goes; with both gone nothing is left.
+// TestOrphansThatShare: two Services on one public IP. The remaining one keeps it, and the
+// resources of the other one are deleted; with both deleted nothing remains.
 func TestOrphansThatShare(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
@@ -212,7 +212,7 @@ func TestOrphansOfPods(t *testing.T) {
 	})
 }
 
-// TestOrphansUnseen: who cannot see everything deletes nothing.
+// TestOrphansUnseen verifies that nothing is deleted without the right to read everything.
 func TestOrphansUnseen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})

@@ -90,8 +90,8 @@ func port(number, nodePort int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: "p" + string(rune('a'+number%26)), Protocol: corev1.ProtocolTCP, Port: number, NodePort: nodePort}
 }
 
-// TestQueue: who comes keeps its place until it is on a load balancer, is released,
-// or is not seen for long.
+// TestQueue verifies that a Service keeps its place until it is on a load balancer, is
+// released, or is not seen for long.
 func TestQueue(t *testing.T) {
 	owner := func(uid string) stack.Owner { return stack.Owner{Namespace: "shop", Name: uid, UID: uid} }
 	scopeFor := func(uid, wish, lb string) providers.Scope {

@@ -97,7 +97,7 @@ func TestPodsOfOthers(t *testing.T) {
 	})
 }
 
-// TestPodsDrift: what somebody else has changed is put right by the next look.
+// TestPodsDrift verifies that changes by another program are corrected by the next read.
 func TestPodsDrift(t *testing.T) {
 	uid := model.ContainerName(string(toPods(1).UID))
 	for name, change := range map[string]func(r *rig) error{

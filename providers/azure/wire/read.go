@@ -68,7 +68,7 @@ type read struct {
 	fleet   *fleet
 	names   map[string]string // of nodes, by provider id in lower case
 	blind   providers.Blind
-	failed  map[providers.Lookup]error // what only those who asked for it miss
+	failed  map[providers.Lookup]error // errors that affect only the scopes of the lookup
 	err     error
 
 	shared model.Facts
@@ -223,7 +223,7 @@ func (r *read) frontendAddresses() error {
 		for _, f := range lb.Props().List(model.ListFrontends) {
 			id := f.Ref("publicIPAddress")
 			if id == "" || model.SegmentAfter(id, "subscriptions") != strings.ToLower(r.config.SubscriptionOfNetwork()) {
-				continue // what is in another subscription is nobody's here
+				continue // resources in another subscription belong to no Service here
 			}
 			if ip, known := r.Session.facts.ip(model.PublicIPKeyOf(id)); !known || ip.address == "" && r.at.Sub(ip.denied) >= deniedAge {
 				unknown = append(unknown, model.PublicIPKeyOf(id))

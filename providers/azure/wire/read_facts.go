@@ -47,8 +47,8 @@ func (r *read) facts() {
 	}
 }
 
-// factsOf picks the public IPs that the scope asked for. Those of other groups
-// are left out, so that what is built does not depend on who reads with whom.
+// factsOf selects the public IPs that the scope asked for. Public IPs of other groups are
+// left out, so that the desired stack does not depend on the other scopes of a read.
 func (r *read) factsOf(scope providers.Scope) *model.Facts {
 	f := r.shared
 	f.Ahead = r.ahead[scope.Owner]

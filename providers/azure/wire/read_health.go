@@ -17,7 +17,7 @@ import (
 const stateUp = "Up"
 
 // Health implements providers.Examiner, with one call for each load balancing rule. Pods
-// behind a service gateway are probed by nobody, and are not asked for.
+// behind a service gateway are not probed, and are not requested.
 // Source: Azure REST API reference, Load Balancer Load Balancing Rules - Health.
 func (s *Session) Health(ctx context.Context, have *stack.Stack) ([]providers.MemberHealth, error) {
 	var out []providers.MemberHealth

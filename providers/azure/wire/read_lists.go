@@ -15,7 +15,7 @@ func (r *read) recall() bool {
 	return ok
 }
 
-// whole tells whether nothing that was asked for is missing.
+// whole reports whether every requested list was read.
 func (r *read) whole() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -56,8 +56,8 @@ func (r *read) readFleet() error {
 	return err
 }
 
-// nodeDigests are those of the sets of nodes that are asked about. Where one is news, a
-// machine has come, gone or started anew.
+// nodeDigests returns the digests of the requested sets of nodes. A new digest means that a
+// machine was added, removed or restarted.
 func (r *read) nodeDigests() []string {
 	var out []string
 	for _, scope := range r.scopes {
@@ -68,8 +68,8 @@ func (r *read) nodeDigests() []string {
 	return out
 }
 
-// needsFleet tells whether machines have to be looked at: for their interfaces, or
-// for the sets that they are in where several load balancers share them out.
+// needsFleet reports whether machines have to be read: for their interfaces, or for their
+// sets where several load balancers share them.
 func (r *read) needsFleet() bool {
 	if r.config.PoolType != model.PoolNodeIP {
 		return true

@@ -48,7 +48,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	return out, nil
 }
 
-// orphan is what the marks tell of a Service that is gone.
+// orphan holds the marks of a Service that no longer exists.
 type orphan struct {
 	owner stack.Owner
 	pools []poolAt // of its own, in which its rules send
@@ -208,7 +208,7 @@ func (w *sweep) basesOn(frontend, name string) []string {
 	return slices.Compact(out)
 }
 
-// ofThis tells whether tags name this cluster.
+// ofThis reports whether tags name this cluster.
 func (w *sweep) ofThis(t model.Tags) bool { return t.Cluster() != "" && t.OfCluster(w.cluster) }
 
 // noteName notes what a tag says of the Service's name.
@@ -297,7 +297,7 @@ func (w *sweep) leftOf(o *orphan, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// unnamed tells whether a public IP, or the binding of one, is of an unnamed cluster.
+// unnamed reports whether a public IP, or its binding, belongs to an unnamed cluster.
 func (w *sweep) unnamed(have *stack.Stack, r stack.Resource) bool {
 	key := r.Key
 	if key.Kind != model.KindPublicIP && key.Kind != model.KindBinding {

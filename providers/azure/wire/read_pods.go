@@ -59,8 +59,8 @@ func (r *read) listContainers() error {
 
 func (r *read) listContainerIPs() error { return r.listPublicIPs(r.config.Group) }
 
-// listGateway reads one of the gateway's lists. They are written without being
-// looked at by anybody else's etag, so nothing of them is sorted or left out.
+// listGateway reads one of the gateway's lists. They are written without an etag check, so
+// nothing of them is sorted or left out.
 func (r *read) listGateway(which string) error {
 	items, exists, err := r.list(r.ctx, r.config.GatewayID()+"/"+which, networkVersion, nil)
 	if err != nil {

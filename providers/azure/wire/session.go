@@ -21,10 +21,10 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// Session is an open connection to one subscription of Azure. It is safe for
-// concurrent use. It remembers facts that change seldom, and for a moment what all
-// Services share; load balancers, public IPs and the security group are read anew
-// before every write.
+// Session is an open connection to one subscription of Azure. It is safe for concurrent
+// use. It caches facts that change seldom and, for a moment, the resources that all
+// Services share. Load balancers, public IPs and the security group are read again before
+// every write.
 type Session struct {
 	config   model.Config
 	cluster  string
@@ -98,7 +98,7 @@ func clientOptions(place cloud.Configuration) azpolicy.ClientOptions {
 	}
 }
 
-// agent says who is calling.
+// agent identifies the caller.
 type agent struct{ name string }
 
 // Do adds the name to that of the SDK.

@@ -200,7 +200,7 @@ func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *model.Fact
 	return r.Draft(svc, false, have, facts), false
 }
 
-// portOfStranger makes somebody else's frontend with a rule for port 80.
+// portOfStranger creates a frontend of another owner with a rule for port 80.
 func (r *rig) portOfStranger() {
 	r.editBalancer("kubernetes-internal", func(lb model.Object, id string) {
 		p := lb.Props()
