@@ -57,7 +57,8 @@ func client(n int, balancer string, ports ...int32) *corev1.Service {
 	return svc
 }
 
-// runs works on a Service some times; what is held, and left to others, comes again.
+// runs reconciles a Service several times; requests that are held or left to others are
+// requeued.
 func (w *groupWorld) runs(svc *corev1.Service) (last reconcile.Result) {
 	w.Helper()
 	for range 4 {
@@ -116,8 +117,9 @@ func parts(has []string) []string {
 	return slices.DeleteFunc(has, func(s string) bool { return !strings.HasPrefix(s, "listener/") && !strings.HasPrefix(s, "target") })
 }
 
-// TestAdoptPort: a port that others have stays theirs, and of two Services the older one
-// gets a free one; who is refused a port is told, and served on its others.
+// TestAdoptPort: a port that others use stays theirs, and of two Services the older one
+// gets a free port. A Service that is refused a port gets a problem, and is served on
+// its other ports.
 func TestAdoptPort(t *testing.T) {
 	credentials(t)
 	inWorld(t, func(w *groupWorld) {
@@ -142,8 +144,8 @@ func TestAdoptPort(t *testing.T) {
 	})
 }
 
-// TestAdoptMove: a Service goes from a load balancer of its own to one of others, to
-// another one and back. What serves goes after the switch.
+// TestAdoptMove: a Service moves from a load balancer of its own to one of others, to
+// another one and back. The previous one is released after the switch.
 func TestAdoptMove(t *testing.T) {
 	credentials(t)
 	inWorld(t, func(w *groupWorld) {
@@ -192,8 +194,8 @@ func moveTo(w *groupWorld, mover *corev1.Service, to string) {
 	}
 }
 
-// TestAdoptCrash: a process dies at any writing call with which a Service comes to a load
-// balancer of others, or leaves it. Nothing is left, and nothing of others is touched.
+// TestAdoptCrash: a process dies at any writing call with which a Service adopts a load
+// balancer of others, or leaves it. Nothing is left, and nothing of others is changed.
 func TestAdoptCrash(t *testing.T) {
 	credentials(t)
 	for k := range 8 {

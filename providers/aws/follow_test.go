@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// A Service with a bad annotation that a new process has never understood keeps
-// its load balancer, and that goes on following the nodes.
+// A Service with a bad annotation that a new process has never understood keeps its load
+// balancer, whose targets continue to follow the nodes.
 func TestFollowsNodesWithoutUnderstanding(t *testing.T) {
 	credentials(t)
 	for _, c := range []props.Case{cases()[0], cases()[1]} {

@@ -14,9 +14,9 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestGroupPort: of two that want a port the older one gets it, the other one is told and
-// has its other ports; it gets the port when the older one leaves. Who has a port keeps it
-// when an older one comes.
+// TestGroupPort: of two members that want a port the older one gets it; the other one
+// gets a problem and is served on its other ports. It gets the port when the older one
+// leaves. A member that has a port keeps it when an older one joins.
 func TestGroupPort(t *testing.T) {
 	credentials(t)
 	inWorld(t, func(w *groupWorld) {
@@ -47,8 +47,8 @@ func TestGroupPort(t *testing.T) {
 	})
 }
 
-// TestGroupSay: what the load balancer is like is the say of the oldest member, whoever
-// came first; others are told the key, the value and whose value holds.
+// TestGroupSay: the oldest member decides the settings of the load balancer, whichever
+// joined first; problems of the others name the key, the value and whose value holds.
 func TestGroupSay(t *testing.T) {
 	credentials(t)
 	inWorld(t, func(w *groupWorld) {
@@ -118,7 +118,7 @@ func TestGroupMove(t *testing.T) {
 	})
 }
 
-// all is what is there of a Service, whatever is to be done.
+// all is everything that exists of a Service, whatever is to be done.
 func (w *groupWorld) all(svc *corev1.Service) []string {
 	w.Helper()
 	r := reconcile.New(w.s.Open(w), reconcile.Options{})
@@ -163,8 +163,8 @@ func TestGroupClients(t *testing.T) {
 	})
 }
 
-// TestGroupRefused: a member with a mistake is told, and disturbs nobody, whether it was
-// served before or not.
+// TestGroupRefused: a member with a mistake gets a problem, and disturbs no other
+// member, whether it was served before or not.
 func TestGroupRefused(t *testing.T) {
 	credentials(t)
 	inWorld(t, func(w *groupWorld) {

@@ -38,7 +38,7 @@ func inWorld(t *testing.T, body func(w *groupWorld)) {
 	})
 }
 
-// restart forgets all and learns of the Services that are there.
+// restart forgets everything and learns of the existing Services.
 func (w *groupWorld) restart() {
 	w.Helper()
 	var jobs []reconcile.Job
@@ -67,7 +67,7 @@ func member(n int, group string, ports ...int32) *corev1.Service {
 	return svc
 }
 
-// run works on a Service once, with what it is told put on it.
+// run reconciles a Service once, and writes the result to it.
 func (w *groupWorld) run(svc *corev1.Service, release bool) reconcile.Result {
 	w.Helper()
 	job := w.job(svc)
@@ -96,7 +96,7 @@ func (w *groupWorld) serve(svc *corev1.Service) (last reconcile.Result) {
 	return last
 }
 
-// good is serve for a Service that nothing stands in the way of.
+// good is serve for a Service that nothing blocks.
 func (w *groupWorld) good(svc *corev1.Service) {
 	w.Helper()
 	if res := w.serve(svc); !res.Clean {
@@ -147,9 +147,9 @@ func hostOf(svc *corev1.Service) string {
 	return svc.Status.LoadBalancer.Ingress[0].Hostname
 }
 
-// TestGroupGoInAnyOrder: three Services have one load balancer. In whatever order they go,
-// in the process that served them or in another one, those that are left lose nothing, and
-// with the last one all goes.
+// TestGroupGoInAnyOrder: three Services share one load balancer. In whatever order they
+// are deleted, in the process that served them or in another one, the remaining ones
+// lose nothing, and with the last one everything is deleted.
 func TestGroupGoInAnyOrder(t *testing.T) {
 	credentials(t)
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {

@@ -63,7 +63,7 @@ func (o *rollout) serve(pods []*discoveryv1.EndpointSlice) {
 	o.Fatal("not as wanted after 12 rounds")
 }
 
-// registered are the addresses in the Service's target group, without those that drain.
+// registered are the addresses in the Service's target group, without the draining ones.
 func (o *rollout) registered() []string {
 	o.Helper()
 	r := reconcile.New(o.subject.Open(o), reconcile.Options{}) // which knows nothing, and reads all
@@ -82,8 +82,8 @@ func (o *rollout) registered() []string {
 	return out
 }
 
-// TestPodsInBatches: pods are registered by 200 in a call, and when some change these
-// alone are: those that come in one call, before those that go in another.
+// TestPodsInBatches: pods are registered by 200 in a call. When some change, only these
+// are sent: the new ones in one call, before the removed ones in another.
 func TestPodsInBatches(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		o := newRollout(t)

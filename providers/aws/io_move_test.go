@@ -29,7 +29,7 @@ const (
 	remembered = 59 * time.Second
 )
 
-// move is a Service that goes to a load balancer of another kind while clients come.
+// move is a Service that moves to a load balancer of another kind while clients connect.
 type move struct {
 	*traffic
 	replacing time.Time // since when the Service says that both serve; zero: it does not
@@ -102,8 +102,8 @@ func (m *move) to(svc *corev1.Service, look bool) {
 	m.Fatal("not as wanted after 300 rounds")
 }
 
-// serves fails where no load balancer of the name is there, or a Network Load Balancer is not
-// made yet, or sends to no healthy target.
+// serves fails where no load balancer of the name exists, or a Network Load Balancer is
+// not active yet, or sends to no healthy target.
 func (m *move) serves(host string) {
 	m.Helper()
 	classic, err := elasticloadbalancing.NewFromConfig(m.subject.running.Config).DescribeLoadBalancers(m.Context(), &elasticloadbalancing.DescribeLoadBalancersInput{})
@@ -132,8 +132,9 @@ func (m *move) serves(host string) {
 	m.Errorf("%s is named, and no load balancer has that name", host)
 }
 
-// TestMoveKeepsServing: clients of a Service that goes to a load balancer of another kind are
-// told of the new one when it can serve them; the old one stays until they have heard of it.
+// TestMoveKeepsServing: clients of a Service that moves to a load balancer of another
+// kind see the new one when it can serve them; the old one stays until they have
+// resolved the new name.
 func TestMoveKeepsServing(t *testing.T) {
 	credentials(t)
 	one := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }

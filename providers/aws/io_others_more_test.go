@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// release ends all that the Service has, by a process that knows nothing.
+// release deletes everything that the Service has, in a process with empty caches.
 func (s *sharing) release() {
 	s.Helper()
 	s.restart()
@@ -59,7 +59,8 @@ func TestOthersOfMembers(t *testing.T) {
 	})
 }
 
-// TestOrphansOfOthers: the groups for other Services are found as what a Service that is gone has left.
+// TestOrphansOfOthers: the groups for other Services are found as leftovers of a deleted
+// Service.
 func TestOrphansOfOthers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newSharing(t, "ip")

@@ -155,8 +155,9 @@ func (s *sharing) expectTargets(when, group string, want ...string) {
 	}
 }
 
-// TestOthersArePods: a Service that an action names gets a target group with the name and the tags
-// that the official controller gives, its pods are followed, and it goes with the action.
+// TestOthersArePods: a Service that an action names gets a target group with the name
+// and the tags that the official controller gives. Its pods are followed, and the group
+// is deleted with the action.
 func TestOthersArePods(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newSharing(t, "ip")
@@ -217,7 +218,7 @@ func TestOthersAreNodePorts(t *testing.T) {
 	})
 }
 
-// expectLetIn compares the ports from 31000 on which the nodes let in somebody.
+// expectLetIn compares the ports from 31000 on which the nodes admit any client.
 func (s *sharing) expectLetIn(when string, want ...int32) {
 	s.Helper()
 	var got []int32
@@ -263,8 +264,8 @@ func TestOthersOfOneName(t *testing.T) {
 	})
 }
 
-// TestOthersThatAreRefused: what an action cannot mean is told, with what it can, and what serves
-// goes on.
+// TestOthersThatAreRefused: an unsupported action is reported with the supported values,
+// and the existing load balancer keeps serving.
 func TestOthersThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		action string
@@ -313,8 +314,8 @@ func TestOthersThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestOtherGoesAndComes: while the other Service is away its pods get nothing, and the rest is
-// served; the one that comes in its place takes its target group.
+// TestOtherGoesAndComes: while the other Service does not exist its pods get nothing,
+// and the rest is served; a Service that is created in its place gets its target group.
 func TestOtherGoesAndComes(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newSharing(t, "ip")

@@ -30,7 +30,7 @@ func (o *rollout) restart() {
 	o.r = props.Process(o, o.subject.Open(o), o.subject.Nodes())
 }
 
-// all are the numbers of all pods that are registered, whoever has registered them.
+// all are the numbers of all registered pods, whichever cluster has registered them.
 func (o *rollout) all() []int {
 	o.Helper()
 	whole := *o
@@ -100,7 +100,7 @@ func TestSharedTargetGroup(t *testing.T) {
 	})
 }
 
-// TestSharedTargetGroupSpoilt: a value that means nothing takes out nobody's targets.
+// TestSharedTargetGroupSpoilt: an invalid value deregisters no target.
 func TestSharedTargetGroupSpoilt(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		a := sharedRollout(t, "ip")
@@ -118,8 +118,8 @@ func TestSharedTargetGroupSpoilt(t *testing.T) {
 	})
 }
 
-// TestSharedBeforeKnown: targets that were read before the key was there are others' as well,
-// unless they are wanted.
+// TestSharedBeforeKnown: targets that were read before the key was set are others' as
+// well, unless they are wanted.
 func TestSharedBeforeKnown(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		a := sharedRollout(t, "ip")

@@ -77,8 +77,8 @@ func TestPodsWithGroups(t *testing.T) {
 	})
 }
 
-// TestPodsUnseen: without the right to ask for the interfaces of pods the Service is served, and
-// its owner is told.
+// TestPodsUnseen: without the permission to read the interfaces of pods the Service is
+// served, and the user gets a problem.
 func TestPodsUnseen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		o := newRollout(t)
@@ -97,7 +97,7 @@ func TestPodsUnseen(t *testing.T) {
 	})
 }
 
-// TestPodsWithoutTrunk: where no node can have such pods nobody asks for them.
+// TestPodsWithoutTrunk: where no node can have such pods they are not asked for.
 func TestPodsWithoutTrunk(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		o := newRollout(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// balancersOf are the load balancers that are there, without their target groups.
+// balancersOf are the existing load balancers, without their target groups.
 func balancersOf(s props.Subject) []string {
 	var out []string
 	for _, id := range identified(s) {
@@ -32,7 +32,7 @@ func TestSwitchSurvivesCrashes(t *testing.T) {
 	}
 }
 
-// join goes on until a listener of the Service has two target groups.
+// join continues until a listener of the Service has two target groups.
 func (f *traffic) join(svc *corev1.Service) {
 	f.Helper()
 	for range 10 {
@@ -46,8 +46,9 @@ func (f *traffic) join(svc *corev1.Service) {
 	f.Fatal("no second target group joins the listener")
 }
 
-// TestMindChangedDuringSwitch: who takes a change back while the new group is checked keeps the
-// old one, and who asks for a third thing has clients served by the old one until then.
+// TestMindChangedDuringSwitch: a change that is reverted while the new group is checked
+// keeps the old group, and after a second change the old group serves clients until
+// then.
 func TestMindChangedDuringSwitch(t *testing.T) {
 	credentials(t)
 	nodes, pods := switches()["nodes to pods"][0].Service, switches()["nodes to pods"][1].Service
@@ -80,8 +81,8 @@ func TestMindChangedDuringSwitch(t *testing.T) {
 	}
 }
 
-// TestSwitchDoesNotWaitForEver: a group whose targets never become healthy gets the traffic when
-// its checks should long have been over, and somebody is told.
+// TestSwitchDoesNotWaitForEver: a group whose targets never become healthy gets the
+// traffic when its checks should long have been over, and the user gets a manual action.
 func TestSwitchDoesNotWaitForEver(t *testing.T) {
 	credentials(t)
 	virtual.Run(t, "never healthy", func(t *testing.T) {

@@ -149,8 +149,8 @@ func (f *traffic) look() {
 	}
 }
 
-// admitted tells whether the group of the nodes lets in what comes to the targets of a target
-// group.
+// admitted reports whether the group of the nodes admits traffic to the targets of a
+// target group.
 func (f *traffic) admitted(group *string) bool {
 	f.Helper()
 	answer, err := f.cloud.DescribeTargetHealth(f.Context(), &elasticloadbalancingv2.DescribeTargetHealthInput{TargetGroupArn: group})
@@ -169,7 +169,7 @@ func (f *traffic) admitted(group *string) bool {
 	return true
 }
 
-// groups are the target groups that are there.
+// groups are the existing target groups.
 func (f *traffic) groups() []types.TargetGroup {
 	f.Helper()
 	out, err := f.cloud.DescribeTargetGroups(f.Context(), &elasticloadbalancingv2.DescribeTargetGroupsInput{})
@@ -211,9 +211,9 @@ func switches() map[string][2]props.Case {
 	}
 }
 
-// TestTrafficDuringSwitch: while a listener goes from one target group to another, every
-// group that it sends to has a healthy target; in the end the new group is the only one,
-// even if each step is another process's.
+// TestTrafficDuringSwitch: while a listener switches from one target group to another,
+// every group that it sends to has a healthy target. In the end the new group is the
+// only one, even if each step is another process's.
 func TestTrafficDuringSwitch(t *testing.T) {
 	credentials(t)
 	for name, c := range switches() {

@@ -106,9 +106,9 @@ func tenPorts(s *corev1.ServiceSpec) {
 	}
 }
 
-// TestTagsFollow: tags of a load balancer of kind LBC, and of all that is made for it, are
-// those that the Service and the cloud configuration ask for by now, within few calls, in this
-// process and in one that knows nothing. What others have added stays.
+// TestTagsFollow: tags of a load balancer of kind LBC, and of everything created for it,
+// follow the Service and the cloud configuration, within few calls, in this process and
+// in one with empty caches. Tags that others have added stay.
 func TestTagsFollow(t *testing.T) {
 	credentials(t)
 	virtual.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestTagsFollow(t *testing.T) {
 	})
 }
 
-// byOthers has somebody else tag all that is there.
+// byOthers tags every existing resource as another client would.
 func (f *traffic) byOthers(key, value string) {
 	f.Helper()
 	for thing := range f.tagsHere() {

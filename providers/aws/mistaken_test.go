@@ -40,7 +40,7 @@ func TestMistakenGroups(t *testing.T) {
 // prefixList is one that the simulated cloud begins with.
 const prefixList = "pl-063f249e35dd744b7"
 
-// TestFoundOut: the same of what AWS shows to nobody, and refuses.
+// TestFoundOut: the same for a resource that AWS shows to no caller, and refuses.
 func TestFoundOut(t *testing.T) {
 	credentials(t)
 	const cert, lists = prefix + "aws-load-balancer-ssl-cert", prefix + "aws-load-balancer-security-group-prefix-lists"

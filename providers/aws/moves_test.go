@@ -22,7 +22,7 @@ import (
 // arn is the identifier of a load balancer or of a target group.
 var arn = regexp.MustCompile(`arn:aws:elasticloadbalancing:[^"]+:(?:loadbalancer|targetgroup)/[^"]+`)
 
-// identified are the load balancers and target groups that are there.
+// identified are the existing load balancers and target groups.
 func identified(s props.Subject) []string {
 	text, err := json.Marshal(s.Control().State())
 	if err != nil {
@@ -33,9 +33,9 @@ func identified(s props.Subject) []string {
 	return slices.Compact(found)
 }
 
-// TestKindsOfNetworkLoadBalancers: a Service that goes from one kind of Network Load Balancer
-// to the other one keeps its load balancer, on whose ARN private links hang, and its target
-// groups.
+// TestKindsOfNetworkLoadBalancers: a Service that moves from one kind of Network Load
+// Balancer to the other one keeps its load balancer, whose ARN private links depend on,
+// and its target groups.
 func TestKindsOfNetworkLoadBalancers(t *testing.T) {
 	credentials(t)
 	for name, config := range map[string]string{"without groups": "", "with groups": "\n[Global]\nNLBSecurityGroupMode = Managed\n"} {
@@ -88,9 +88,10 @@ func (f *traffic) release(svc *corev1.Service) {
 	f.Fatal("not released after 20 rounds")
 }
 
-// TestMovedIsFoundWithoutTheKind: a load balancer that was one of kind LBC and is one of kind NLB
-// has a name of the one and tags of both. It is the Service's also when kind LBC is served no
-// more: it is changed, found as an orphan, and removed with all that it has.
+// TestMovedIsFoundWithoutTheKind: a load balancer that was one of kind LBC and is one of
+// kind NLB has a name of the one and tags of both. It is the Service's also when kind
+// LBC is no longer served: it is updated, found as an orphan, and deleted with
+// everything that belongs to it.
 func TestMovedIsFoundWithoutTheKind(t *testing.T) {
 	credentials(t)
 	one := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
@@ -143,8 +144,8 @@ func TestMovedIsFoundWithoutTheKind(t *testing.T) {
 // sweep removes what belongs to no Service that lives, and there is none.
 func (f *traffic) sweep() { props.Sweep(f, f.r, providers.Live{Services: []stack.Owner{}}) }
 
-// TestOthersAreNotTakenForMoved: what the AWS Load Balancer Controller has of a Service that came
-// from it is not the Service's, where kind LBC is not served.
+// TestOthersAreNotTakenForMoved: resources of the AWS Load Balancer Controller for a
+// Service that was moved from it are not the Service's, where kind LBC is not served.
 func TestOthersAreNotTakenForMoved(t *testing.T) {
 	credentials(t)
 	virtual.Test(t, func(t *testing.T) {
@@ -163,9 +164,9 @@ func TestOthersAreNotTakenForMoved(t *testing.T) {
 	})
 }
 
-// TestMovedAndDied: a process dies when the load balancer of such a Service is gone, and its
-// target groups and security group are not. By the tags of both kinds they are found, also
-// when kind LBC is served no more.
+// TestMovedAndDied: a process dies when the load balancer of such a Service is deleted,
+// and its target groups and security group are not. By the tags of both kinds they are
+// found, also when kind LBC is no longer served.
 func TestMovedAndDied(t *testing.T) {
 	credentials(t)
 	nlb := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service

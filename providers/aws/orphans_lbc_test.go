@@ -12,9 +12,10 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestOrphansController: what Services of the kind nlb-lbc have left is found by its tags:
-// load balancers of their own, parts of those of groups, and parts of those of others. What
-// those that live have stays, and what is shared goes with the last one.
+// TestOrphansController: leftovers of Services of the kind nlb-lbc are found by their
+// tags: load balancers of their own, parts of those of groups, and parts of those of
+// others. Resources of living Services stay, and shared ones are deleted with the last
+// Service.
 func TestOrphansController(t *testing.T) {
 	credentials(t)
 	inWorld(t, func(w *groupWorld) {

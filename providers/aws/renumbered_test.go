@@ -6,7 +6,7 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestRenumbered: other ports take no old one away before they are there.
+// TestRenumbered: old ports are deleted only once the new ones exist.
 func TestRenumbered(t *testing.T) {
 	credentials(t)
 	nlb := map[string]string{"aws-load-balancer-type": "nlb"}

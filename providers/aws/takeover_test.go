@@ -120,7 +120,8 @@ func builtBy(t *testing.T, files ...string) (official, []*corev1.Service) {
 	return o, o.services
 }
 
-// expectOnlyRules tells of all calls but those that let the shared group in on the nodes.
+// expectOnlyRules reports all calls except the ones that let the shared group in on the
+// nodes.
 func (o official) expectOnlyRules(t *testing.T, writes []sim.Entry) {
 	t.Helper()
 	for _, call := range writes {
@@ -130,10 +131,10 @@ func (o official) expectOnlyRules(t *testing.T, writes []sim.Entry) {
 	}
 }
 
-// TestTakeOverOfTheController: of what the AWS Load Balancer Controller has built nothing is
-// written anew but the rules that let the shared group in on the nodes, which that
-// controller narrows as soon as it serves no Services of its own; and once the Services go
-// everything goes but what it marks as its own.
+// TestTakeOverOfTheController: of the resources of the AWS Load Balancer Controller only
+// the rules that let the shared group in on the nodes are written again, which that
+// controller narrows as soon as it serves no Services of its own. Once the Services are
+// deleted everything is deleted except the resources that it marks as its own.
 func TestTakeOverOfTheController(t *testing.T) {
 	credentials(t)
 	virtual.Test(t, func(t *testing.T) {
@@ -150,9 +151,10 @@ func TestTakeOverOfTheController(t *testing.T) {
 	})
 }
 
-// TestTakeOverOfNamedServices: the target group that the AWS Load Balancer Controller makes for a
-// Service which the action of another one names is taken as it is, and goes with that one. Its
-// calls are written as the source of that controller has them.
+// TestTakeOverOfNamedServices: the target group that the AWS Load Balancer Controller
+// creates for a Service which the action of another one names is adopted unchanged, and
+// is deleted with that one. Its calls are written as the source of that controller has
+// them.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go.
 func TestTakeOverOfNamedServices(t *testing.T) {
 	credentials(t)
