@@ -37,7 +37,7 @@ func VersionOf(ip string) string {
 // has 2^32 of them. Source: kubernetes/ingress-gce:pkg/l4/address/hold.go.
 const ExternalRange = "/96"
 
-// within tells whether an address is in a range; texts that are none are not.
+// within reports whether an address is in a range; an invalid text is in none.
 func within(ip, cidr string) bool {
 	addr, err := netip.ParseAddr(ip)
 	prefix, err2 := netip.ParsePrefix(cidr)
@@ -61,7 +61,7 @@ func (f *Facts) subnet(path string) (Subnet, bool) {
 	return Subnet{}, false
 }
 
-// reserved finds an address that somebody has reserved, by name or by IP.
+// reserved finds a reserved address, by name or by IP.
 func (f *Facts) reserved(match func(Reserved) bool) (Reserved, bool) {
 	if i := slices.IndexFunc(f.Addresses, match); i >= 0 {
 		return f.Addresses[i], true
@@ -76,9 +76,9 @@ type ipChoice struct {
 	wish bool   // any other will do
 }
 
-// chooseIP decides on the IP of a family: what the user asks for, else the one
-// that is there, so that clients keep it: of a live rule, of an address of our
-// own that holds it while the rule is away, of the status.
+// chooseIP returns the IP of a family: the one that the user asks for, else the existing
+// one, so that clients keep it: of a live rule, of an address of our own that holds it
+// while the rule does not exist, of the status.
 func (b *builder) chooseIP(version string) ipChoice {
 	if c, ok := b.staticIP(version); ok {
 		return c
@@ -93,8 +93,8 @@ func (b *builder) chooseIP(version string) ipChoice {
 	return b.wishedIP(version)
 }
 
-// staticIP is the address that the annotation names for the family. A name that
-// does not exist counts as if it were not there, as it does officially.
+// staticIP is the address that the annotation names for the family. A name that does not
+// exist is ignored, as the official controller does.
 // Source: kubernetes/ingress-gce:pkg/l4/annotations/l4_static_address.go.
 func (b *builder) staticIP(version string) (ipChoice, bool) {
 	if b.in.Kind != NetLB && b.in.Kind != InternalNEG {
@@ -242,7 +242,7 @@ func (b *builder) wishedIP(version string) ipChoice {
 	return ipChoice{}
 }
 
-// ownAddress tells whether the name is one under which we hold addresses.
+// ownAddress reports whether the name is one under which we hold addresses.
 func (b *builder) ownAddress(name string) bool {
 	return slices.ContainsFunc(ruleKeys(), func(k string) bool { return b.names.rule(k) == name })
 }

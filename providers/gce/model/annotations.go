@@ -46,8 +46,8 @@ func onInternal() []string { return []string{InternalIG, InternalNEG} }
 func onExternal() []string { return []string{NetLB, TargetPool} }
 func onNewer() []string    { return []string{InternalNEG, NetLB} }
 
-// yes is a flag of one word; other texts mean no, and only those that plainly say
-// so go without a warning.
+// yes is a flag of one word; other texts mean no, and every text other than a plain no
+// causes a warning.
 func yes(word string) annotations.Type[bool] {
 	return annotations.BoolWords([]string{word}, []string{"", "false"}, false).
 		Legally(`"` + word + `", or leave the key out`)
@@ -86,8 +86,8 @@ func typeForm(doc string) annotations.Form[bool] {
 	}
 }
 
-// typeKeyOf is the key by which the annotations say the type: the older one only
-// where the newer is not there at all.
+// typeKeyOf is the key by which the annotations set the type: the older one only where
+// the newer is not set at all.
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_annotations.go (GetLoadBalancerAnnotationType).
 func typeKeyOf(said map[string]string) *annotations.Key[bool] {
 	_, newer := said[typeKey.Name]

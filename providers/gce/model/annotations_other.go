@@ -51,7 +51,7 @@ func outputs() [][2]string {
 	}
 }
 
-// outputKeys declare them, so that nobody is warned of them. What a user writes
+// outputKeys declare them, so that they cause no warning. A value that a user writes
 // there is overwritten.
 func outputKeys() []annotations.Declaration {
 	var out []annotations.Declaration

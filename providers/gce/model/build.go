@@ -168,7 +168,7 @@ func (b *builder) subnetSource() string {
 	return "subnetwork-name" // of the cloud configuration
 }
 
-// checkSubnets says which subnets are not there or cannot have the addresses.
+// checkSubnets reports which subnets do not exist or cannot have the addresses.
 func (b *builder) checkSubnets() {
 	if len(b.facts.Subnets) == 0 {
 		return // they cannot be read: the cloud will tell

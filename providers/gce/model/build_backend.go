@@ -12,8 +12,8 @@ import (
 // Source: kubernetes/ingress-gce:pkg/l4/backends/backends.go.
 const drainTCP = 30
 
-// newerBackend is the backend service of the newer kinds. Backends that somebody
-// else has put in stay.
+// newerBackend is the backend service of the newer kinds. Backends that another client
+// has added stay.
 func (b *builder) newerBackend(check stack.Ref) Backend {
 	found, _ := b.found(stack.Key{Kind: KindBackend, Name: keyV2})
 	old, _ := found.Spec.(Backend)
@@ -58,8 +58,8 @@ func (b *builder) spillover() string {
 	return spillDisabled
 }
 
-// locality is how connections are given to nodes: by the number of pods if the
-// Service asks for it. If it no longer does, the plain way comes back.
+// locality is how connections are distributed over nodes: by the number of pods if the
+// Service asks for it. If it no longer does, the default is restored.
 func (b *builder) locality(old Backend) string {
 	weighted, plain := localityWeightedRendezvous, LocalityRendezvous
 	if b.scheme == SchemeExternal {
@@ -77,8 +77,8 @@ func (b *builder) locality(old Backend) string {
 	return ""
 }
 
-// tracking is strong session affinity; a backend service that has it and should
-// not goes back to the default.
+// tracking is strong session affinity. A backend service that has it and should not
+// returns to the default.
 // Source: kubernetes/ingress-gce:pkg/l4/resources/l4netlb.go (connectionTrackingPolicy).
 func (b *builder) tracking(old Backend) *Tracking {
 	if b.in.Kind != NetLB {

@@ -41,7 +41,7 @@ func (b *builder) checkPort() int32 {
 	return nodeports.KubeProxyPort
 }
 
-// putCheck wants the check; slower values that somebody has set stay.
+// putCheck wants the check; slower values that another client has set stay.
 func (b *builder) putCheck(k stack.Key, c Check) stack.Ref {
 	c.Path, c.Port = nodeports.HealthPath, b.checkPort()
 	c.Timeout, c.Healthy = checkTimeout, checkHealthy
@@ -119,9 +119,9 @@ func (b *builder) newerCheck() stack.Ref {
 	return b.putCheck(stack.Key{Kind: kind, Name: name}, Check{Name: name, Description: sharedDescription(sort)})
 }
 
-// ownCheckFirewallIPv6 is the official name, unless that has lost its hash: then
-// another Service may have the same, and both would fight for one firewall. What
-// is there already and names this Service stays.
+// ownCheckFirewallIPv6 is the official name, unless that has lost its hash: then another
+// Service may have the same, and both would fight for one firewall. An existing firewall
+// that names this Service stays.
 func (b *builder) ownCheckFirewallIPv6() (key, name string) {
 	name, ambiguous := b.names.checkFirewallIPv6()
 	_, ours := b.found(stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6})

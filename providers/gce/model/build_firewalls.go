@@ -35,8 +35,8 @@ func (b *builder) clientFirewalls() {
 	}
 }
 
-// keepFirewalls leaves firewalls as they are that let clients in: whoever makes their
-// own takes these away when the others are there. They go with the Service.
+// keepFirewalls leaves firewalls that let clients in as they are: a user that creates
+// their own can delete these once the others exist. They are deleted with the Service.
 func (b *builder) keepFirewalls() {
 	for _, kind := range []stack.Kind{KindFirewall, KindDeny} {
 		for _, r := range b.have.Of(kind) {
@@ -47,8 +47,8 @@ func (b *builder) keepFirewalls() {
 	}
 }
 
-// clientFirewall is for one family. A family of which the user names no range is
-// closed: the official controller opens it to everybody.
+// clientFirewall is for one family. A family of which the user names no range is closed:
+// the official controller opens it to all clients.
 func (b *builder) clientFirewall(version string) {
 	family, everybody := corev1.IPv4Protocol, "0.0.0.0/0"
 	if version == VersionIPv6 {
@@ -145,7 +145,7 @@ func (b *builder) destination(version string) stack.Ref {
 	return stack.Ref{}
 }
 
-// sure tells whether the Service has the IP, or nobody else can have it.
+// sure reports whether the Service has the IP, or no other owner can have it.
 func (b *builder) sure(version, ip string) bool {
 	if b.liveIP(version) == ip {
 		return true
@@ -223,8 +223,8 @@ func portRanges(ports []int32) []string {
 	return out
 }
 
-// Command is the gcloud command by which somebody with the rights makes or
-// changes the firewall: in a shared VPC the cluster mostly has none.
+// Command is the gcloud command with which an administrator creates or updates the
+// firewall: in a shared VPC the cluster mostly lacks the permissions.
 func (f Firewall) Command(verb, project string) string {
 	text := "gcloud compute firewall-rules " + verb + " " + f.Name + " --project " + project
 	if verb == "delete" {

@@ -2,10 +2,10 @@ package model
 
 import "github.com/berth-lb/berth/stack"
 
-// reserve wants an address of our own while rules that have an IP are made or
-// replaced: the IP goes back to Google as soon as nothing has it. Rules that get
-// one IP together need it as well. A live load balancer has no address: the IP
-// stays with its rules. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_address_manager.go.
+// reserve wants an address of our own while rules that have an IP are created or
+// replaced: Google reclaims the IP as soon as nothing uses it. Rules that get one IP
+// together need it as well. A live load balancer has no address: the IP stays with its
+// rules. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_address_manager.go.
 func (b *builder) reserve(version string, choice ipChoice) {
 	var making []stackResource
 	rules := 0
@@ -88,8 +88,8 @@ func (b *builder) keepHeld(r stackResource, choice ipChoice) {
 	}
 }
 
-// made tells whether the rule is made by the next plan: anew, or because it or
-// what it sends to cannot be changed in place.
+// made reports whether the next plan creates the rule: because it does not exist, or
+// because it or what it sends to cannot be changed in place.
 func (b *builder) made(r stackResource) bool {
 	found, ok := b.have.Get(r.Key)
 	if !ok {
@@ -109,7 +109,7 @@ func (b *builder) made(r stackResource) bool {
 	return false
 }
 
-// isHeld tells whether the IP is ours at this moment: a rule or an address has it.
+// isHeld reports whether the IP is ours at this moment: a rule or an address has it.
 func (b *builder) isHeld(version, ip string) bool { return b.liveIP(version) == ip }
 
 // holdKey is the name under which an address holds the IP: that of one that does

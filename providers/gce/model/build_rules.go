@@ -24,7 +24,7 @@ func (b *builder) protocols() []corev1.Protocol {
 	return out
 }
 
-// mixed tells whether ports of both protocols are wanted.
+// mixed reports whether ports of both protocols are wanted.
 func (b *builder) mixed() bool { return len(b.protocols()) > 1 }
 
 // protocol is the one of a Service that has one.

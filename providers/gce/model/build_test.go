@@ -26,8 +26,8 @@ func TestUnchangedMakesNoAddress(t *testing.T) {
 	}
 }
 
-// TestShared: what the Services of a cluster share has one identity and content,
-// whichever Service wants it, and goes with the last one.
+// TestShared: a resource that the Services of a cluster share has one identity and
+// content, whichever Service wants it, and is deleted with the last one.
 func TestShared(t *testing.T) {
 	c := suite().Open(t, "ilb-ig-basic")
 	other := c.Service.DeepCopy()
@@ -81,7 +81,7 @@ func TestFollow(t *testing.T) {
 			in, _ = c.Input(c.Service)
 			p := diff.Compare(keepServing(in, c.World.Facts, have), have, Rules(), cases.ReadyLedger())
 			if name == "tp-basic" {
-				return // the instance is still there
+				return // the instance still exists
 			}
 			if len(p.Steps) == 0 || len(p.Blocked) > 0 {
 				t.Errorf("a node has gone:\n%s", planText(p))
@@ -90,7 +90,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestStatusWhileMoving: until the new load balancer is there the old one is named.
+// TestStatusWhileMoving: until the new load balancer exists the status names the old
+// one.
 func TestStatusWhileMoving(t *testing.T) {
 	c := suite().Open(t, "tp-to-ilb-neg")
 	have := c.Have(t)
@@ -156,7 +157,7 @@ func TestSameAllowed(t *testing.T) {
 	}
 }
 
-// TestCommand: somebody with the rights can make the firewall by hand.
+// TestCommand: an administrator can create the firewall by hand.
 func TestCommand(t *testing.T) {
 	r := suite().Open(t, "tp-deny-on").Run(t)
 	allow, _ := r.Want.Get(stack.Key{Kind: KindFirewall, Name: keyLegacy})
@@ -195,8 +196,8 @@ func TestLongNamesKeepOfficial(t *testing.T) {
 	}
 }
 
-// TestScope: a Service asks for what it may want of the shared things by name,
-// and for the rest by use; addresses are asked for only where somebody named one.
+// TestScope: a Service asks for the shared resources that it may want by name, and for
+// the rest by use; addresses are asked for only where an annotation names one.
 func TestScope(t *testing.T) {
 	c := suite().Open(t, "takeover-ilb-neg")
 	in, _ := inputOf(c.Config, c.Service, c.World.Nodes)

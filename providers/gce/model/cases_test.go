@@ -7,11 +7,11 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// TestCases: what each Service wants, what the user is told, what is done, and
-// what the Service carries once it is done.
+// TestCases: what each Service wants, what the user sees, what is done, and what the
+// Service carries once it is done.
 func TestCases(t *testing.T) { suite().Cases(t) }
 
-// TestIdempotent: once everything is made and addresses that held an IP are gone,
+// TestIdempotent: once everything is created and addresses that held an IP are deleted,
 // building again wants the same, and there is nothing to do.
 func TestIdempotent(t *testing.T) {
 	suite().Idempotent(t, func(t *testing.T, want *stack.Stack) {

@@ -29,8 +29,9 @@ const (
 	finalizerNetLBNEG    = "gke.networking.io/l4-netlb-v3"
 )
 
-// choose says which kind a Service asks for, as far as it can tell itself: by its
-// class, the annotations and the finalizers that say who made what is there.
+// choose returns the kind that a Service asks for, as far as the Service itself decides:
+// by its class, the annotations and the finalizers of the controller that created its
+// load balancer.
 func choose(svc *corev1.Service) providers.Choice {
 	if class := svc.Spec.LoadBalancerClass; class != nil {
 		switch *class {
@@ -60,8 +61,8 @@ func choose(svc *corev1.Service) providers.Choice {
 	return providers.Choice{Kind: TargetPool}
 }
 
-// internal reads the type annotation; problems with it are told when all
-// annotations are parsed.
+// internal reads the type annotation; its problems are reported when all annotations are
+// parsed.
 func internal(svc *corev1.Service) bool {
 	yes, _, _ := typeKeyOf(svc.Annotations).Read("", svc.Annotations)
 	return yes
@@ -72,8 +73,8 @@ func optedIn(svc *corev1.Service) bool {
 	return yes
 }
 
-// settledBy tells whether the Service itself decides on the kind for good: by its
-// class, or by the finalizer of the controller that has made its load balancer.
+// settledBy reports whether the Service itself decides on the kind permanently: by its
+// class, or by the finalizer of the controller that created its load balancer.
 func settledBy(svc *corev1.Service) bool {
 	if svc.Spec.LoadBalancerClass != nil {
 		return true
@@ -85,9 +86,9 @@ func settledBy(svc *corev1.Service) bool {
 	return slices.ContainsFunc(svc.Finalizers, func(f string) bool { return slices.Contains(all, f) })
 }
 
-// kindOf is the kind of load balancer that the Service gets, given what is there:
-// a live one is never moved from one kind to another of the same scheme, because
-// that would cut its clients off. Without one, the configuration decides on what
+// kindOf is the kind of load balancer that the Service gets, given the existing
+// resources: a live one is never moved from one kind to another of the same scheme,
+// because that would cut its clients off. Without one, the configuration decides on what
 // the Service leaves open.
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_util.go (shouldProcessNetLB);
 // kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go.
@@ -107,9 +108,9 @@ func kindOf(in input, have *stack.Stack) string {
 	return in.Kind
 }
 
-// mayHavePool tells whether a Service may have a live target pool although it carries
-// the finalizer of the newer kind: both official controllers have come across it, and
-// older ones wrote no finalizer of their own. What is live decides then.
+// mayHavePool reports whether a Service may have a live target pool although it carries
+// the finalizer of the newer kind: both official controllers have met this case, and
+// older ones wrote no finalizer of their own. The live resource decides then.
 // Source: kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go (hasTargetPoolForwardingRule).
 func mayHavePool(svc *corev1.Service) bool {
 	newer := slices.Contains(svc.Finalizers, finalizerNetLBIG) || slices.Contains(svc.Finalizers, finalizerNetLBNEG)
@@ -143,8 +144,8 @@ func kindFound(chosen string, have *stack.Stack) string {
 	return partFound(chosen, have)
 }
 
-// partFound is the kind of which a part is there although no rule is: a rule that
-// is being replaced, or half of a creation.
+// partFound is the kind of which a part exists although no rule does: a rule that is
+// being replaced, or half of a creation.
 func partFound(chosen string, have *stack.Stack) string {
 	is := func(k stack.Key) bool { r, ok := have.Get(k); return ok && r.Proof != stack.None }
 	scheme := func(key string) string {
@@ -168,8 +169,8 @@ func partFound(chosen string, have *stack.Stack) string {
 	return ""
 }
 
-// withEffectiveKind puts the kind into the input; if it is another than the Service chose,
-// the annotations are read anew as those of that kind.
+// withEffectiveKind puts the kind into the input; if it is another than the Service
+// chose, the annotations are read again as those of that kind.
 func withEffectiveKind(in input, have *stack.Stack) input {
 	kind := kindOf(in, have)
 	if kind != in.Kind {

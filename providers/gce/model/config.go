@@ -31,7 +31,7 @@ type Config struct {
 	TokenURL       string // "": metadata server, "nil": Application Default Credentials
 	TokenBody      string
 	Subsetting     bool // alpha feature ILBSubsets: new internal Services get endpoint groups
-	KeepGroups     bool // alpha feature SkipIGsManagement: instance groups are somebody else's
+	KeepGroups     bool // alpha feature SkipIGsManagement: instance groups are managed by another tool
 
 	Identity
 	Options

@@ -28,8 +28,8 @@ func (f *configFile) odd() annotations.Problems {
 	return out
 }
 
-// strayKeys finds sections and keys that nobody reads, in the order of the file.
-// The official controller skips them without a word.
+// strayKeys finds unknown sections and keys, in the order of the file. The official
+// controller skips them silently.
 func strayKeys(text []byte) annotations.Problems {
 	known := knownKeys()
 	var out annotations.Problems

@@ -213,9 +213,9 @@ func ipsOf(have *stack.Stack) []string {
 	return sortedSet(out)
 }
 
-// TestCrash: wherever a run ends, the next one comes to the same, nothing is left
-// over, no step is one that Google refuses, and an IP that the uninterrupted run
-// keeps is kept.
+// TestCrash: wherever a run ends, the next one reaches the same state, nothing is left
+// over, no step is one that Google refuses, and an IP that the uninterrupted run keeps
+// is kept.
 func TestCrash(t *testing.T) {
 	for _, c := range suite().All(t) {
 		r := c.Run(t)
@@ -276,9 +276,9 @@ func TestCrashBetween(t *testing.T) {
 	}
 }
 
-// TestFirewallsOverlap: in no plan, from whatever one case leaves to whatever another
-// wants, does a firewall that lets clients in go before those that take its place are
-// there.
+// TestFirewallsOverlap: in no plan, from the leftovers of any case to the desired state
+// of any other, is a firewall that lets clients in deleted before its replacements
+// exist.
 func TestFirewallsOverlap(t *testing.T) {
 	met := 0
 	next := suite().All(t) // by themselves, and only read
@@ -338,7 +338,7 @@ func between(t *testing.T, from string, start *stack.Stack, to testCase) {
 	t.Helper()
 	in, _ := to.Input(to.Service)
 	if want, _, err := build(in, to.World.Facts, start); err != nil || want == nil {
-		return // refused: what is there stays
+		return // refused: existing resources stay
 	}
 	// The loop has written the finalizers of what it makes before anything fails.
 	svc := to.Service.DeepCopy()

@@ -73,13 +73,13 @@ func (d negDescription) String() string {
 	return string(text)
 }
 
-// NegIsOurs tells whether an endpoint group's description allows that it is the
+// NegIsOurs reports whether an endpoint group's description allows that it is the
 // Service's: one that names another is never taken over.
 // Source: kubernetes/ingress-gce:pkg/utils/neg_description.go.
 func NegIsOurs(c Config, o stack.Owner, description string) bool {
 	var found negDescription
 	if json.Unmarshal([]byte(description), &found) != nil {
-		return true // empty or somebody's words: the name alone decides
+		return true // empty or free text: the name alone decides
 	}
 	return found == negDescription{} || found == negDescriptionOf(c, o)
 }

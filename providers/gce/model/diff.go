@@ -29,8 +29,8 @@ func Rules() diff.Rules {
 			FollowsBackends: true,
 			Immutable:       []string{"Affinity"},
 			Ignore:          []string{"Name", "Description"},
-			// A pool takes one check at most, so the old one has to go first; meanwhile
-			// all instances count as healthy, and nobody is cut off.
+			// A pool takes one check at most, so the old one has to be removed first; meanwhile all
+			// instances count as healthy, and no client is cut off.
 			Sets:    map[string]diff.Set{"Instances": {Chunk: PoolMembersPerCall}, "Checks": {RemoveFirst: true}},
 			Equal:   map[string]diff.Equal{"Affinity": sameAffinity},
 			Replace: diff.DeleteFirst,
@@ -88,8 +88,8 @@ func backendRule() diff.Rule {
 			"Affinity": sameAffinity, "Locality": sameLocality, "ZoneAffinity": sameSpillover,
 			"Tracking": sameManaged, "Log": sameManaged, "Draining": sameDraining,
 		},
-		// The protocol changes only while no rule refers to the backend service.
-		// How long connections drain goes with it: UDP has none.
+		// The protocol changes only while no rule refers to the backend service. The drain
+		// timeout changes with it: UDP has none.
 		Parts:   map[string]string{"Protocol": "protocol", "Draining": "protocol"},
 		Replace: diff.DeleteFirst, // both have one name
 		Clash:   diff.Refused,
@@ -262,8 +262,8 @@ func samePath(want, have any) bool {
 	return ProjectPathOf(w) == ProjectPathOf(h)
 }
 
-// samePorts: a range that is there serves a list from the same first to the same
-// last port as well, and replacing the rule would cut clients off.
+// samePorts: an existing range serves a list from the same first to the same last port
+// as well, and replacing the rule would cut clients off.
 // Source: kubernetes/ingress-gce:pkg/l4/forwardingrules/equal.go.
 func samePorts(want, have any) bool {
 	w, _ := want.(Ports)
@@ -295,8 +295,8 @@ func sameAffinity(want, have any) bool {
 	return h == "" || want == have
 }
 
-// sameLocality: nothing wanted leaves what is there, and the cloud's default has
-// two names. Source: kubernetes/ingress-gce:pkg/l4/backends/backends.go.
+// sameLocality: without a desired value the existing one stays, and the cloud's default
+// has two names. Source: kubernetes/ingress-gce:pkg/l4/backends/backends.go.
 func sameLocality(want, have any) bool {
 	w, _ := want.(string)
 	h, _ := have.(string)
@@ -319,7 +319,7 @@ func sameDraining(want, have any) bool {
 	return w > 0 || h == 0
 }
 
-// sameManaged: a wanted nil leaves what is there.
+// sameManaged: with a desired nil the existing value stays.
 func sameManaged(want, have any) bool {
 	w := reflect.ValueOf(want)
 	return !w.IsValid() || w.IsNil() || reflect.DeepEqual(want, have)

@@ -1,8 +1,8 @@
-// Package model says what a Service wants of Google Cloud, in values: its
-// annotations, the load balancer with all that is below it, firewalls, and the rules
-// by which wanted and found are compared.
+// Package model computes the desired state of a Service on Google Cloud: its
+// annotations, the load balancer with all of its parts, firewalls, and the rules that
+// compare desired and observed state.
 //
-// It talks to nothing; providers/gce/wire does. Start at [Cloud], the table of
-// contents; then kinds.go (what there is, and what both halves agree on), names.go,
-// build.go (what is wanted) and diff.go (how it is compared).
+// It makes no calls; providers/gce/wire does. Start at [Cloud], the table of contents;
+// then kinds.go (the resources, and the contract with package wire), names.go, build.go
+// (the desired state) and diff.go (the comparison).
 package model

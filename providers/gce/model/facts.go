@@ -11,7 +11,7 @@ const (
 	// FactInstances: the instances of the managed zones; they are asked for where
 	// node tags or the members of target pools have to be found.
 	FactInstances stack.Kind = "instances"
-	// FactGroups: instance groups that somebody else makes, with KeepGroups.
+	// FactGroups: instance groups that another tool manages, with KeepGroups.
 	FactGroups stack.Kind = "instance-groups"
 	// FactAddresses: reserved addresses of the region, ByName or ByIP.
 	FactAddresses stack.Kind = "addresses"
@@ -38,14 +38,14 @@ type Subnet struct {
 	Ready      bool
 }
 
-// Instance is what is known of a node's machine.
+// Instance is the machine of a node, as observed.
 type Instance struct {
 	Zone    string
 	Tags    []string // network tags
 	Stopped bool     // it is stopped or suspended, or about to be
 }
 
-// Reserved is an address that somebody has reserved in the region.
+// Reserved is a reserved address of the region.
 type Reserved struct {
 	Name      string
 	IP        string // canonical
@@ -82,10 +82,10 @@ type Facts struct {
 	Legacy          bool                // the network is a legacy one, without subnets
 	Subnets         []Subnet            // sorted by name; empty if they were not asked for or cannot be read
 	Instances       map[string]Instance // by name; nil if not asked for
-	Groups          []string            // paths of instance groups that somebody else makes, sorted
+	Groups          []string            // paths of instance groups that another tool manages, sorted
 	// Unfit are instances that cannot be members although they have nodes, with the
 	// reason; empty unless a refusal made them be looked up.
 	Unfit     map[string]string
-	Addresses []Reserved  // those that were asked for and exist, sorted by name
+	Addresses []Reserved  // the requested ones that exist, sorted by name
 	Rules     []OtherRule // those on the addresses that were asked for, sorted by name
 }

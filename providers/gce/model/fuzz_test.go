@@ -6,8 +6,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// fuzzer changes the Services of the cases. Once what is wanted is there, addresses that
-// were held for it are given back.
+// fuzzer changes the Services of the cases. Once the desired state exists, addresses
+// that were held for it are released.
 func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] { return suite().Fuzzer(t, "netlb-basic") }
 
 func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }

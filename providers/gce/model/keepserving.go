@@ -6,8 +6,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// keepServing is what is there, with today's nodes behind it: members of the target
-// pool, or groups and the backend service's links to them.
+// keepServing returns the existing resources with today's nodes behind them: members of
+// the target pool, or groups and the backend service's links to them.
 func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	if facts == nil {
 		return have

@@ -30,12 +30,12 @@ const (
 // forwarding rule's kind follows from its scheme (RuleKind).
 //
 // Look-ups in Scope.Own, all by name:
-//   - By ByName: the object of the name, if it is there. Forwarding rules are
+//   - By ByName: the object of the name, if it exists. Forwarding rules are
 //     looked up under KindRules, whatever their scheme.
 //   - By ByPattern: names in which "*" stands for six hex digits (MatchName); only
 //     network endpoint groups of subnets other than the cluster's.
 //   - By ByUse: a shared object that this Service does not want now. It belongs
-//     to the answer only if something in the answer refers to it (a check or a
+//     to the result only if something in the answer refers to it (a check or a
 //     group by the Service's own backend service or pool, the firewall of a check
 //     that is in the answer), or if nothing at all in the project refers to it,
 //     regional and global backend services included: then it is a left-over. A
@@ -43,12 +43,12 @@ const (
 //     adopt leaves it out again where the Service keeps the check.
 //
 // Groups and endpoint groups are looked for in all zones of the region, managed
-// or not: nodes may have been anywhere.
+// or not: nodes may have been in any of them.
 //
 // A forwarding rule's Slot is RuleSlot of its name, found and wanted, because the
 // two kinds of rules share their names.
 //
-// Proof. Name for all that has an own or shared name and is not of another
+// Proof. Name for every object that has an own or shared name and is not of another
 // project, except: network endpoint groups, Description if the description is
 // empty or names this cluster, namespace, name and port "0", else None; and
 // names that are marked Ambiguous, Description if the description names the
@@ -67,18 +67,18 @@ const (
 // run: Firewall.At puts its IP into destination and description, and After has
 // them filled in. Rule.Address refers to an address; the IP is sent if there is
 // one, else the address's path. Rule.Wish: if the cloud answers that the IP is
-// taken, outside of the range or not the project's, the rule is made again
+// taken, outside of the range or not the project's, the rule is created again
 // without one.
 //
-// Creating an address whose IP somebody has reserved under another name is done:
-// the IP is held, and nothing is to be released.
+// Creating an address whose IP is already reserved under another name succeeds: the IP
+// is held, and nothing is to be released.
 //
 // Updates of a backend service send the object as read with our fields put in;
 // an empty Locality, nil Tracking or Log leave what is there.
 // Updates of firewalls, checks and rules are patches of the fields in Changes.
 //
-// Batches. Steps on shared resources of any Services come together under
-// "<kind>/<key name>": one call does it for all, and each gets the same After. A
+// Batches. Steps on shared resources of any Services are batched under
+// "<kind>/<key name>": one call serves all, and each gets the same After. A
 // group's members are in one call for adding and one for removing; Draft plans
 // are equal since all Services want the same members. Before a shared resource
 // is deleted Claims.Others is asked again; an answer that it is in use means
@@ -235,7 +235,7 @@ type Allowed struct {
 	Ports    []string // "80" or "80-90", in numeric order; empty: all
 }
 
-// Firewall is a firewall rule of the network, for traffic that comes in.
+// Firewall is a firewall rule of the network, for ingress traffic.
 type Firewall struct {
 	Name        string
 	Description string // may hold laterIP, see At

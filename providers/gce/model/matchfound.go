@@ -6,9 +6,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// matchFound leaves shared firewalls out whose check the Service goes on to use: one of
-// the other IP family, which other Services may need and which goes with the
-// check. Nothing else has to be put into place, since names are keys.
+// matchFound leaves shared firewalls out whose check the Service keeps using: one of the
+// other IP family, which other Services may need and which is deleted with the check.
+// Nothing else has to be put into place, since names are keys.
 func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have

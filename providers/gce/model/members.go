@@ -46,8 +46,8 @@ func MemberOf(n nodeports.Node) member {
 // WhyCrowded says why Compute Engine refuses machines that are in groups of others.
 const WhyCrowded = "are in an instance group of another load balancer, and Compute Engine balances to each machine by one group only"
 
-// members finds the nodes and the network tags of their instances. Nodes whose
-// zone nobody knows are left out by name.
+// members finds the nodes and the network tags of their instances. Nodes of an unknown
+// zone are left out by name.
 func (b *builder) members() {
 	var nowhere []string
 	unfit := map[string][]string{}
@@ -122,8 +122,8 @@ func (b *builder) findTags() {
 	}
 }
 
-// keepTags takes the tags of firewalls that are there. Without any tag a firewall
-// would be for all machines of the network, so none is made.
+// keepTags keeps the tags of existing firewalls. Without any tag a firewall would be for
+// all machines of the network, so none is created.
 func (b *builder) keepTags(without []string) {
 	for _, r := range append(b.have.Of(KindFirewall), b.have.Of(KindCheckFirewall)...) {
 		if f, _ := r.Spec.(Firewall); len(f.Tags) > 0 && r.Proof != stack.None {
@@ -138,8 +138,8 @@ func (b *builder) keepTags(without []string) {
 	b.report(annotations.ProblemOf("nodes", "", "are none yet, so their network tags are not known", "node-tags in the cloud configuration", errorLevel))
 }
 
-// emptied tells whether the load balancer would lose its last members although
-// there are nodes: more often a mistake of a filter than a wish.
+// emptied reports whether the load balancer would lose its last members although the
+// cluster has nodes: more often a mistake of a filter than intent.
 func (b *builder) emptied(left int) bool {
 	nodes := b.in.Backends.Nodes
 	return left == 0 && (nodes.FilteredOut() || nodes.Len() > 0)
@@ -213,8 +213,8 @@ func (b *builder) groups() []stack.Ref {
 	return refs
 }
 
-// groupsOfOthers refers to all groups that begin with the name of ours in the zones
-// that have nodes: who makes them sees to their members. They are never written.
+// groupsOfOthers refers to all groups that begin with the name of ours in the zones that
+// have nodes: their creator manages their members. They are never written.
 func (b *builder) groupsOfOthers(byZone map[string][]string) []stack.Ref {
 	var refs []stack.Ref
 	with := map[string]bool{}

@@ -10,8 +10,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// TestMoreNodesThanAGroupTakes: the rest is named, and nobody of the first
-// thousand moves.
+// TestMoreNodesThanAGroupTakes: the rest is named, and none of the first thousand moves.
 func TestMoreNodesThanAGroupTakes(t *testing.T) {
 	b := builderOf(1003)
 	refs := b.groups()

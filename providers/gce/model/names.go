@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Names are what load balancers that are there already are found by, so every
-// byte is that of the official controllers. There are two schemes: a<uid> and
-// its relatives, and "v2" names that begin with k8s2.
+// Names identify existing load balancers, so every byte is that of the official
+// controllers. There are two schemes: a<uid> and its relatives, and "v2" names that
+// begin with k8s2.
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_naming.go;
 // kubernetes/ingress-gce:pkg/utils/namer/l4_namer.go.
 const (
@@ -180,8 +180,8 @@ func subnetKey(subnet string) string {
 	return hex.EncodeToString(sum[:])[:subnetHash]
 }
 
-// MatchName tells whether a name fits a pattern in which "*" stands for six hex
-// digits, and which digits those are.
+// MatchName reports whether a name fits a pattern in which "*" stands for six hex
+// digits, and returns those digits.
 func MatchName(pattern, name string) (hash string, ok bool) {
 	before, after, found := strings.Cut(pattern, "*")
 	rest, begins := strings.CutPrefix(name, before)
@@ -259,8 +259,8 @@ func OwnNames(c Config, o stack.Owner) []Name {
 	return out
 }
 
-// OfUID tells whether the name is made of the Service's UID, and of nothing that
-// would tell the cluster. The others are made of namespace, name and cluster.
+// OfUID reports whether the name is made of the Service's UID, and of nothing that would
+// identify the cluster. The others are made of namespace, name and cluster.
 func (n Name) OfUID() bool {
 	return n.Key.Kind == KindPool || slices.Contains([]string{ruleIPv4, ruleIPv6, keyLegacy, keyOldNode, keyLegacyTP}, n.Key.Name)
 }

@@ -43,7 +43,7 @@ func sizeOf(in input) providers.Size {
 	return size
 }
 
-// settledByClass tells whether the class is one that says which scheme is meant.
+// settledByClass reports whether the class is one that determines the scheme.
 func settledByClass(class string) bool {
 	return slices.Contains([]string{classExternal, classInternal, classExternalLegacy, classInternalLegacy}, class)
 }

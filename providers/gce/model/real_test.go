@@ -9,8 +9,8 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// TestRealServices: what the owners of Services of public repositories are told,
-// and what they get.
+// TestRealServices: what the owners of Services of public repositories see, and what
+// they get.
 func TestRealServices(t *testing.T) { suite().Real(t, 5, true) }
 
 // endpointsOn are n pods, two on every node.

@@ -35,7 +35,7 @@ func OwnLookups(id identity, wanted []string) []providers.Lookup {
 	}
 	for _, n := range SharedNames(id.Config) {
 		if n.Key.Kind == KindGroup && id.Config.KeepGroups {
-			continue // they are somebody else's
+			continue // another tool manages them
 		}
 		by := ByUse
 		if slices.Contains(wanted, string(n.Key.Kind)+" "+n.Name) {
@@ -100,8 +100,8 @@ func neighbourLookups(in input) []providers.Lookup {
 	return out
 }
 
-// mayBe tells whether the Service may turn out to be of the kind, once it is
-// known what is there.
+// mayBe reports whether the Service may turn out to be of the kind, once the existing
+// resources are known.
 func mayBe(in input, kind string) bool {
 	if in.Kind == kind {
 		return true
@@ -110,9 +110,9 @@ func mayBe(in input, kind string) bool {
 	return (!settledBy(in.Service) || mayHavePool(in.Service)) && external[in.Kind] == external[kind]
 }
 
-// wantedShared are the shared names that the Service wants, as far as it is known
-// before anything is read. Those that turn out to be wanted besides come with
-// what refers to them.
+// wantedShared are the shared names that the Service wants, as far as they are known
+// before anything is read. Further ones are found through the resources that refer to
+// them.
 func wantedShared(in input) []string {
 	in = withEffectiveKind(in, nil)
 	n := NamesOf(in.Config, in.Owner)
@@ -184,8 +184,8 @@ func splitNames(text string) []string {
 	return out
 }
 
-// knownIPs are the IPs that the Service has or asks for: whether somebody has
-// reserved them decides who holds them.
+// knownIPs are the IPs that the Service has or asks for: a reservation of them decides
+// which owner holds them.
 func knownIPs(svc *corev1.Service) []string {
 	var out []string
 	add := func(text string) {
@@ -200,10 +200,10 @@ func knownIPs(svc *corev1.Service) []string {
 	return out
 }
 
-// selectNodes is the node set of the kind. All kinds with instance groups have
-// the same one, since they share the groups. The health check asks kube-proxy, which
-// says itself that its node is about to go: connections stay until the pods have gone,
-// where taking the machine out would cut them.
+// selectNodes is the node set of the kind. All kinds with instance groups have the same
+// one, since they share the groups. The health check asks kube-proxy, which itself
+// reports that its node is about to be deleted: connections stay until the pods have
+// ended, where removing the machine would cut them.
 // Source: kubernetes/cloud-provider:controllers/service/controller.go;
 // kubernetes/ingress-gce:pkg/utils/zonegetter/zone_getter.go.
 func selectNodes(in input) nodeports.Filter {
@@ -217,10 +217,10 @@ func selectNodes(in input) nodeports.Filter {
 	return f
 }
 
-// podsMatter tells whether the pods of a Service may decide on what stands behind
-// its load balancer: on endpoint groups with policy Local, and on their size where
-// they are external. Whether a Service gets such groups may be left to the
-// configuration, as long as no finalizer says what it has.
+// podsMatter reports whether the pods of a Service may decide on the backends of its
+// load balancer: on endpoint groups with policy Local, and on their size where they are
+// external. Whether a Service gets such groups may be left to the configuration, as long
+// as no finalizer shows what it has.
 func podsMatter(svc *corev1.Service) bool {
 	switch choose(svc).Kind {
 	case NetLB:
@@ -231,8 +231,8 @@ func podsMatter(svc *corev1.Service) bool {
 	return nodeports.LocalOnly(svc) && !settledBy(svc)
 }
 
-// usesNEG tells whether endpoint groups, not instance groups, are the backends.
-// A live external load balancer keeps those that it has.
+// usesNEG reports whether endpoint groups, not instance groups, are the backends. A live
+// external load balancer keeps its backends.
 // Source: kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go.
 func usesNEG(in input, have *stack.Stack) bool {
 	switch in.Kind {

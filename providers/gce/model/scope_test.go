@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestPodsMatter: a pod that comes or goes is nothing to a Service whose backends
-// are all nodes.
+// TestPodsMatter: a pod that is created or deleted does not affect a Service whose
+// backends are all nodes.
 func TestPodsMatter(t *testing.T) {
 	internal := map[string]string{typeKey.Name: "Internal"}
 	for name, tt := range map[string]struct {

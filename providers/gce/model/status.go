@@ -32,8 +32,9 @@ func claims() providers.Outputs {
 
 // addresses returns where clients reach the Service, IPv4 first: at the rules of the
 // wanted kind, and while none of them serves at those of the other scheme, which serve
-// until the switch. An address is published once clients are admitted to it. Names of what was made go into annotations, as the official
-// controllers write them, and finalizers say who made it.
+// until the switch. An address is published once clients are admitted to it. Names of
+// created resources are written to annotations, as the official controllers do, and
+// finalizers name the controller that created them.
 func addresses(in input, have *stack.Stack) status.Result {
 	in = withEffectiveKind(in, have)
 	wanted, other := KindInternalRule, KindExternalRule
@@ -144,7 +145,7 @@ func told(in input, have *stack.Stack) map[string]string {
 	return out
 }
 
-// referred tells whether a rule sends to the backend service.
+// referred reports whether a rule sends to the backend service.
 func referred(have *stack.Stack, backend stack.Key) bool {
 	return slices.ContainsFunc(have.Of(KindInternalRule), func(r stack.Resource) bool {
 		rule, _ := r.Spec.(Rule)

@@ -28,14 +28,14 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.zone, q.zone), cmp.Compare(p.subnet, q.subnet))
 }
 
-// spread picks limit endpoints out of the candidates of every place: places with
-// few candidates leave room for the others, those that are endpoints already are
-// picked first, and others in the order of a hash of their names, so that the
-// Services of a cluster spread over its nodes. The salt is "<name>/<namespace>".
+// spread picks limit endpoints out of the candidates of every place: places with few
+// candidates leave room for the others, existing endpoints are picked first, and others
+// in the order of a hash of their names, so that the Services of a cluster spread over
+// its nodes. The salt is "<name>/<namespace>".
 //
-// A place may keep one endpoint more than its share while the whole is not over
-// the limit: otherwise one endpoint would move between places of nearly the same
-// size whenever a node comes or goes, and cut its connections each time.
+// A place may keep one endpoint more than its share while the whole is not over the
+// limit: otherwise one endpoint would move between places of nearly the same size
+// whenever a node is added or removed, and cut its connections each time.
 func spread(candidates map[place][]member, existing map[string]bool, limit int, salt string) map[place][]member {
 	places := slices.SortedFunc(maps.Keys(candidates), func(p, q place) int {
 		return cmp.Or(cmp.Compare(len(candidates[p]), len(candidates[q])), p.compare(q))
@@ -178,9 +178,9 @@ func (b *builder) endpoints() map[string]bool {
 	return out
 }
 
-// subset picks the nodes of every place. With policy Local these are the nodes
-// that have endpoints of the Service; while it has none at all, those stay that are
-// there, since the health check sends them nothing anyway.
+// subset picks the nodes of every place. With policy Local these are the nodes that have
+// endpoints of the Service; while it has none at all, the existing ones stay, since the
+// health check sends them nothing anyway.
 func (b *builder) subset(existing map[string]bool) map[place][]member {
 	all := b.candidates()
 	zones := len(all)

@@ -65,7 +65,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestSpreadHash: those that are no endpoints yet are picked by the hash of
+// TestSpreadHash: nodes that are no endpoints yet are picked by the hash of
 // "<node>:<name>/<namespace>", so that Services differ.
 func TestSpreadHash(t *testing.T) {
 	one := chosenNames(spread(cluster(100), nil, 25, "a/default"))
@@ -101,8 +101,7 @@ func TestSpreadSticks(t *testing.T) {
 	}
 }
 
-// TestSpreadEvens: a zone that comes gets its share, and the whole stays within
-// the limit.
+// TestSpreadEvens: an added zone gets its share, and the whole stays within the limit.
 func TestSpreadEvens(t *testing.T) {
 	before := chosenNames(spread(cluster(30, 30), nil, 24, "name/namespace"))
 	got := spread(cluster(30, 30, 30), before, 24, "name/namespace")

@@ -16,7 +16,7 @@ func checks() []annotations.Check {
 	return []annotations.Check{checkType, checkAddresses, checkCollection}
 }
 
-// checkType tells of the deprecated key, which goes on working.
+// checkType warns of the deprecated key, which remains supported.
 func checkType(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
 	if _, _, told := oldTypeKey.Lookup(bag); !told {
 		return nil
@@ -45,7 +45,8 @@ func checkCollection(_ string, bag *annotations.Bag, _ []corev1.ServicePort) ann
 	return annotations.Problems{collectionKey.Refusal(bag, "cannot go together with "+subnetKeyV2.Name, "one of the two")}
 }
 
-// validate judges what is not an annotation, and the kind against what is there.
+// validate judges everything but annotations, and the kind against the existing
+// resources.
 func validate(in input) annotations.Problems {
 	var out annotations.Problems
 	out = append(out, validateKind(in)...)

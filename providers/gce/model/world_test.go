@@ -65,7 +65,7 @@ func complete(svc *corev1.Service) {
 	}
 }
 
-// asFound turns what is wanted into what a read would bring once it is made.
+// asFound turns the desired state into what a read would return once it is created.
 func asFound(want, before *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: want.Owner}
 	ips := map[string]string{VersionIPv4: "203.0.113.77", VersionIPv6: "2001:db8:f::"}
