@@ -43,8 +43,8 @@ func binaries() (Binaries, error) {
 	}, nil
 }
 
-// build compiles programs of the repository to these paths of its bin folder. Nobody
-// who tries them reads their debugging tables, which take the linker half its time.
+// build compiles programs of the repository to these paths of its bin folder. Their debugging
+// tables are left out: they take half of the linker's time and are not needed here.
 func build(ctx context.Context, progress io.Writer, paths ...string) error {
 	root, err := Root()
 	if err != nil {

@@ -51,7 +51,7 @@ func (m *Meter) Read(ctx context.Context) (Calls, error) {
 	return countCalls(entries), err
 }
 
-// Settle waits until no call came for the time, and returns all since the start.
+// Settle waits until no call has arrived for the time, and returns all since the start.
 func (m *Meter) Settle(ctx context.Context, quiet, limit time.Duration) (Calls, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

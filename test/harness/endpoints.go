@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReadyPods returns an EndpointSlice of a Service with ready pods at addresses of IPv4.
-// manager is who it says that it is managed by.
+// ReadyPods returns an EndpointSlice of a Service with ready pods at IPv4 addresses. manager
+// is the value of its managed-by label.
 func ReadyPods(svc corev1.Service, name, manager string, addresses []string) *discoveryv1.EndpointSlice {
 	ready, tcp := true, corev1.ProtocolTCP
 	out := &discoveryv1.EndpointSlice{

@@ -15,8 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// RegisterNodes creates the Nodes of the simulator's machines, all at once, as
-// far as they are not there.
+// RegisterNodes creates the missing Nodes of the simulator's machines, all at once.
 func (w *World) RegisterNodes(ctx context.Context) error {
 	nodes, err := w.SeedNodes()
 	if err != nil {

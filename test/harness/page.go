@@ -24,7 +24,7 @@ func NewPage(ctx context.Context) (Page, error) {
 	return Page{port: l.Addr().(*net.TCPAddr).Port}, l.Close()
 }
 
-// Flags make a controller serve the page, open to anybody.
+// Flags returns the flags that make a controller serve the page without authentication.
 func (p Page) Flags(w *World) []string {
 	return []string{
 		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(p.port), "--cert-dir=" + w.Dir, "--profiling=true",

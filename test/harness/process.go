@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Process is a program under test. Its output goes to a file.
+// Process is a program under test. Its output is written to a file.
 type Process struct {
 	Name string
 	Log  string // path of the file with its output
@@ -51,7 +51,7 @@ func start(name, dir string, env []string, first chan<- string, program string, 
 			firstLine(pipe, out, first)
 		}
 		p.err = p.cmd.Wait()
-		_ = out.Close() // the process that wrote to it is gone
+		_ = out.Close() // the process that wrote to it has ended
 		close(p.done)
 	}()
 	return p, nil
@@ -65,7 +65,7 @@ func firstLine(pipe io.Reader, log io.Writer, first chan<- string) {
 	_, _ = io.Copy(io.Discard, lines) // until the process closes it
 }
 
-// Running tells whether the process has not ended yet.
+// Running reports whether the process has not ended yet.
 func (p *Process) Running() bool {
 	select {
 	case <-p.done:

@@ -49,8 +49,8 @@ func (w *World) Create(ctx context.Context, services ...corev1.Service) error {
 	return nil
 }
 
-// Change reads a Service, changes it and writes it, again if somebody else was faster
-// or the API server could not do it just now.
+// Change reads a Service, changes it and updates it. It retries on a conflict and when the
+// API server is temporarily unavailable.
 func (w *World) Change(ctx context.Context, namespace, name string, change func(*corev1.Service)) error {
 	for {
 		svc, err := w.Get(ctx, namespace, name)
@@ -184,7 +184,7 @@ func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
 	}
 }
 
-// Existing are those of the Services that are there.
+// Existing returns the Services that exist.
 func (w *World) Existing(ctx context.Context, services ...corev1.Service) ([]corev1.Service, error) {
 	there, err := w.list(ctx)
 	if err != nil {

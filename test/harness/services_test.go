@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPatiently: what comes true is noticed soon, however long it took, for a small part of
-// the questions that asking all the time takes.
+// TestPatiently: a condition that becomes true is noticed soon, however long it took, with a
+// small part of the requests that constant polling takes.
 func TestPatiently(t *testing.T) {
 	for _, after := range []time.Duration{0, 300 * time.Millisecond, 4 * time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {

@@ -22,9 +22,8 @@ type Options struct {
 	Nodes    int    // machines in the cloud, each with a Node in the cluster
 	SimArgs  []string
 	Progress io.Writer // what is being built and started, for people; nil: nowhere
-	// Early is called when simulator and command line are there, and controller and
-	// control plane are not yet: building those takes minutes on a new machine. Nil:
-	// nothing is.
+	// Early is called when simulator and command line are running, and controller and control
+	// plane are not yet: building those takes minutes on a new machine. It may be nil.
 	Early func(context.Context, *World) error
 	// NoEndpointSlices leaves out the program that makes EndpointSlices, and what it takes
 	// to compile it: Services then have none, as those without pods.
@@ -49,7 +48,7 @@ type World struct {
 	Env []string
 
 	controllers []*Process
-	shared      bool // the cluster is somebody else's
+	shared      bool // the cluster is shared with others
 }
 
 // Start builds what is not built, starts the control plane and the simulator,
@@ -88,8 +87,8 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	// What Early does not need comes behind it, and the controller before the control plane:
-	// at the same time both would compile what they share.
+	// The programs that Early does not need are built after it, and the controller before the
+	// control plane: in parallel both would compile their shared packages.
 	if unbuilt {
 		if err := build(ctx, o.Progress, w.Binaries.Controller); err != nil {
 			return err
@@ -159,7 +158,7 @@ func (w *World) Manager(name, program string, flags ...string) (*Process, error)
 	return p, nil
 }
 
-// StopControllers ends those that run.
+// StopControllers stops the running controllers.
 func (w *World) StopControllers() error {
 	var all error
 	for _, c := range w.controllers {
