@@ -16,12 +16,12 @@ const (
 	atCreation = "@creation"
 )
 
-// clusterTag is the tag on all that is made for a cluster; whoever uses the file
-// puts in the cluster's id.
+// clusterTag is the tag on all resources that are created for a cluster; the operator fills
+// in the cluster's id.
 const clusterTag = "aws:ResourceTag/kubernetes.io/cluster/CLUSTER_ID"
 
-// controllerTag is the tag on all that is made in place of the AWS Load Balancer
-// Controller, for which the name of the cluster is its value.
+// controllerTag is the tag on all resources that are created in place of the AWS Load
+// Balancer Controller, with the name of the cluster as its value.
 const controllerTag = "aws:ResourceTag/elbv2.k8s.aws/cluster"
 
 // AWSController is AWS for load balancers of the AWS Load Balancer Controller.
@@ -71,8 +71,8 @@ func AWS() Cloud {
 // first load balancer of an account takes.
 const linkedRole = "iam:CreateServiceLinkedRole"
 
-// firstBalancer is what a load balancer takes besides its own action: its tags, and
-// what load balancing looks at on behalf of whoever asks for it.
+// firstBalancer lists the permissions that creating a load balancer requires besides its own
+// action: for its tags, and for the reads of Elastic Load Balancing on behalf of the caller.
 func firstBalancer() []string {
 	return []string{
 		ec2Actions + "DescribeAccountAttributes", ec2Actions + "DescribeAddresses", ec2Actions + "DescribeInternetGateways",
@@ -103,8 +103,8 @@ func anywhere() []string {
 	}
 }
 
-// awsPolicy sorts the actions into statements by how far they can be limited. The tag is
-// on all that is made.
+// awsPolicy sorts the actions into statements by how far they can be limited. Every resource
+// that the program creates has the tag.
 func awsPolicy(needs []string, tag string) ([]byte, error) {
 	read := awsStatement{Sid: "Read"}
 	free := awsStatement{Sid: "CreateAndShare"}

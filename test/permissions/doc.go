@@ -1,9 +1,8 @@
-// Package permissions finds out which permissions the program needs in a cloud:
-// it serves Services in a simulated one, looks into the journal which operations
-// were called, and turns those into the vendor's permissions. The files under
-// docs/permissions are what comes of it.
+// Package permissions determines which permissions the program needs in a cloud: it serves
+// Services in a simulated one, reads the called operations from the journal, and maps those
+// to the vendor's permissions. The results are the files under docs/permissions.
 //
-// The tables say what operations need, from the vendors' documents; they must not
-// list what nothing calls. Nothing but tests of providers imports this package.
-// Start with Check in walk.go, then the table of a cloud.
+// The tables list the permissions of each operation, from the vendors' documents; they must
+// not list an unused operation. Only tests of providers import this package. Start with Check
+// in walk.go, then the table of a cloud.
 package permissions

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// useNetwork is what Oracle asks of whoever makes load balancers, for the networks that
-// they are in. Source: Kubernetes Engine documentation, policies of the native ingress controller.
+// useNetwork is the permission that Oracle requires for creating load balancers, on the
+// networks that they are in.
 const useNetwork = "use virtual-network-family"
 
 // OCI is Oracle Cloud. What is granted are permissions in statements of a policy, those of

@@ -82,7 +82,8 @@ func inSource(t *testing.T, cloud string, call *regexp.Regexp) [][]string {
 	return out
 }
 
-// compare wants what a file grants to be what is wanted, but for what is implied.
+// compare wants the granted permissions of the files to equal the wanted ones, except for
+// implied ones.
 func compare(t *testing.T, files []string, wanted []string, granted, implied *regexp.Regexp) {
 	t.Helper()
 	var got []string

@@ -50,10 +50,10 @@ func Check(t *testing.T, cloud Cloud, walks ...Walk) {
 // rounds is how often a Service is looked at until it is as wanted.
 const rounds = 12
 
-// walk serves the cases one after the other with the same Service, so that what is
-// there is changed, then deletes it, beside a neighbour with which it shares what
-// can be shared. Before every case the process starts anew and
-// reads all; after it a node leaves or comes back. With a role the cloud judges by it.
+// walk serves the cases one after the other with the same Service, so that existing resources
+// are updated, then deletes it, beside a neighbour with which it shares all resources that
+// can be shared. Before every case the process restarts and reads everything; after it a node
+// is deleted or created again. With a role, the cloud authorizes requests by it.
 func (w Walk) walk(t *testing.T, seen map[string]bool, role []byte) {
 	t.Helper()
 	subject := w.Fresh(t)
