@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// result is what came of the comparison.
+// result is the result of the comparison.
 type result struct {
 	requests, differences, accepted int
 }
@@ -210,7 +210,7 @@ func flatten(out map[string]string, prefix string, v any) {
 			out[prefix] = "null"
 		}
 	default:
-		text, _ := json.Marshal(v) // of what came as JSON
+		text, _ := json.Marshal(v) // it was decoded from JSON
 		out[strings.TrimPrefix(prefix, ".")] = string(text)
 	}
 }

@@ -26,9 +26,9 @@ func (f *furnisher) put(ctx context.Context, api, path string, body any) {
 	}
 }
 
-// furnish gives the real cloud what the simulated one begins with: the catalog, an
-// ordinary project with its user, networks, a flavor and a zone. It returns the cloud
-// as that user sees it, who knows the things by the names that the script uses.
+// furnish creates in the real cloud the initial resources of the simulated one: the catalog,
+// an ordinary project with its user, networks, a flavor and a zone. It returns the cloud as
+// that user sees it, with the resources under the names that the script uses.
 func (r *deployment) furnish(ctx context.Context) (*cloud, error) {
 	admin, err := login(ctx, "real", r.Identity, "admin", r.Password, "admin")
 	if err != nil {

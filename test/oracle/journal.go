@@ -17,10 +17,10 @@ type call struct {
 	status       int
 }
 
-// write tells whether the call may have changed something. Logging in does not count.
+// write reports whether the call may have changed something. Logging in does not count.
 func (c call) write() bool { return c.method != http.MethodGet && c.path != "/v3/auth/tokens" }
 
-// journal keeps all calls that came through its fronts.
+// journal records all calls through its fronts.
 type journal struct {
 	mu      sync.Mutex
 	calls   []call
@@ -54,7 +54,7 @@ func (j *journal) front(ctx context.Context, port int) (string, error) {
 	j.servers = append(j.servers, server)
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			panic(err) // the loopback interface is gone
+			panic(err) // the loopback interface is down
 		}
 	}()
 	return "http://" + l.Addr().String(), nil
@@ -69,7 +69,7 @@ func (j *journal) since(n int) []call {
 
 func (j *journal) close() {
 	for _, s := range j.servers {
-		// Nobody is asking any more.
+		// No client is left.
 		_ = s.Close()
 	}
 }

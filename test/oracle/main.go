@@ -130,7 +130,7 @@ func compareBoth(ctx context.Context, r *deployment, other *cloud) error {
 	if err := r.hold(true); err != nil {
 		return err
 	}
-	defer func() { _ = r.hold(false) }() // what is left is not waited for
+	defer func() { _ = r.hold(false) }() // the remaining work is not awaited
 	other.ready = func(ctx context.Context) error {
 		if err := r.hold(false); err != nil {
 			return err

@@ -65,7 +65,7 @@ func startReal(ctx context.Context, dir string) (*deployment, error) {
 	return r, err
 }
 
-// freePorts are below those that systems give to outgoing connections.
+// freePorts returns ports below the range that systems use for outgoing connections.
 func freePorts(ctx context.Context, n int) ([]int, error) {
 	var out []int
 	for port := 20000 + os.Getpid()%8000; len(out) < n && port < 32000; port++ {

@@ -41,7 +41,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestJudge: an answer that is not the same is told, whatever it is that differs.
+// TestJudge: a response that differs is reported, whatever the difference is.
 func TestJudge(t *testing.T) {
 	real := map[string]string{"status": "201", "pool.name": `"p"`, "pool.description": `""`}
 	for name, mine := range map[string]map[string]string{

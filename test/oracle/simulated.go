@@ -18,8 +18,8 @@ type simulation struct {
 	stop  func()
 }
 
-// simulate starts a simulated cloud, with the same names for the same things as the
-// real one. Its time passes when it is told to.
+// simulate starts a simulated cloud, with the same names for the same resources as the real
+// one. Its clock is advanced explicitly.
 func simulate(ctx context.Context) (*simulation, error) {
 	clock := testingclock.NewFakeClock(time.Now())
 	sim, err := simopenstack.New(simopenstack.Options{Project: projectName, Clock: clock, Busy: settling, Breaks: "-breaks", NoKeyManager: true})

@@ -32,10 +32,10 @@ type walker struct {
 	cloud *cloud
 }
 
-// walk lets Berth make, take over, change and delete load balancers of the real cloud,
-// and reads there what came of it.
+// walk lets Berth create, adopt, update and delete load balancers of the real cloud, and
+// reads the results there.
 func walk(ctx context.Context, r *deployment, c *cloud) (err error) {
-	// Its simulator lends the Nodes; nobody asks it.
+	// Its simulator only provides the Nodes; no provider calls it.
 	world, err := harness.Start(ctx, harness.Options{Cloud: "openstack", Nodes: walkNodes, Progress: os.Stdout})
 	if err != nil {
 		return err
