@@ -1,7 +1,6 @@
-// Package docs tests what people read: the generated reference pages are what
-// the code says, every example does what its comment promises, and links lead
-// somewhere.
+// Package docs tests the documentation: the generated reference pages match the code, every
+// example does what its comment promises, and links resolve.
 //
-// With -update (`make docs`) the generated pages are written anew. Nothing
-// imports this package. Start with reference_test.go.
+// With -update (`make docs`) the generated pages are written again. Nothing imports this
+// package. Start with reference_test.go.
 package docs

@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// bad are the examples of what goes wrong, with the severity of what the user is
-// told. Every other example is fine.
+// bad lists the examples of mistakes, with the severity of the message to the user. Every
+// other example is valid.
 func bad() map[string]plan.Severity {
 	return map[string]plan.Severity{
 		"misspelt-key.yaml":       plan.Error,

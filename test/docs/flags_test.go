@@ -42,8 +42,8 @@ func pages(t *testing.T, visit func(path, text string)) {
 	}
 }
 
-// programs maps a program that pages speak of to its flags. Flags of Go programs are
-// the names in their calls of pflag, and those that libraries add.
+// programs maps each program named in the pages to its flags. Flags of Go programs are the
+// names in their calls of pflag, and those that libraries add.
 func programs(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	berth, controller := map[string]bool{"help": true}, map[string]bool{"help": true}
@@ -159,7 +159,7 @@ func TestPagesNameRealFlags(t *testing.T) {
 	shown := 0
 	pages(t, func(path, text string) {
 		if filepath.Ext(path) != ".md" || strings.HasPrefix(path, "docs/reference/") {
-			return // what is generated comes from the code
+			return // generated pages are derived from the code
 		}
 		for _, code := range codeOf(text) {
 			shown += strings.Count(code, "--")

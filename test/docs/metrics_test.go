@@ -20,7 +20,7 @@ func TestLogsPage(t *testing.T) {
 	golden.Check(t, root+"/docs/reference/logs.md", logkey.Page())
 }
 
-// TestGuideNamesRealMetrics: what the guide tells to look at is there.
+// TestGuideNamesRealMetrics: the metrics that the guide names exist.
 func TestGuideNamesRealMetrics(t *testing.T) {
 	guide, err := os.ReadFile(root + "/docs/guides/observability.md")
 	if err != nil {

@@ -95,8 +95,8 @@ func constants(t *testing.T, path string) map[string]string {
 	return out
 }
 
-// TestEverythingDocumentedIsSaid: a reason, an event or a code that no production
-// code uses is told to nobody, and must not be in the reference.
+// TestEverythingDocumentedIsSaid: a reason, an event or a code that no production code uses
+// is never reported, and must not be in the reference.
 func TestEverythingDocumentedIsSaid(t *testing.T) {
 	for _, list := range []struct{ pkg, file string }{
 		{"status", "status/events.go"}, {"status", "status/reasons.go"}, {"annotations", "annotations/code.go"},
@@ -135,7 +135,7 @@ func TestPagesNameRealReasons(t *testing.T) {
 	seen := 0
 	pages(t, func(path, body string) {
 		if strings.Contains(path, "reference") {
-			return // what is generated comes from the code
+			return // generated pages are derived from the code
 		}
 		for _, name := range code.FindAllString(body, -1) {
 			if !known[name] {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTextsNameWhoActs: what programs say names the program, the user or the thing, never
-// somebody, nobody or whoever: a reader can look for a controller, not for somebody.
+// TestTextsNameWhoActs: messages of programs name the program, the user or the object that
+// acts, not an unspecified person: a reader can look for a controller.
 func TestTextsNameWhoActs(t *testing.T) {
 	vague := regexp.MustCompile(`(?i)\b(somebody|someone|nobody|whoever|anybody)\b`)
 	texts := 0
