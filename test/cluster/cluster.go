@@ -99,8 +99,8 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 func (c *Cluster) run(path string, args []string) (<-chan error, error) {
 	c.cmd = exec.Command(path, args...)
 	c.cmd.Stderr = &lineWriter{write: c.said.add}
-	// Ctrl-C at a terminal goes to this process alone, which may need the API
-	// server until the last of its own clean-up is done.
+	// Ctrl-C at a terminal reaches only this process, which may need the API server until its
+	// own clean-up is done.
 	c.cmd.SysProcAttr = ownGroup()
 	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -157,9 +157,9 @@ func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	}
 }
 
-// Stop stops the control plane and returns when its processes are gone. It is an
-// error when one of the programs had ended before. Later calls do nothing and
-// return what the first one did.
+// Stop stops the control plane and returns when its processes have ended. It returns an error
+// if one of the programs had ended before. Later calls do nothing and return the result of
+// the first one.
 func (c *Cluster) Stop() error { return c.stop() }
 
 func (c *Cluster) shutdown() error {
@@ -179,7 +179,7 @@ func (c *Cluster) shutdown() error {
 	return c.cleanUp()
 }
 
-// hasEnded tells whether there is no control plane any more to clean up in.
+// hasEnded reports whether the control plane has ended, so that there is nothing to clean up.
 func (c *Cluster) hasEnded() bool {
 	select {
 	case <-c.ended:

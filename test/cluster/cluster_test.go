@@ -213,8 +213,8 @@ func TestImpersonateHasOnlyBoundRights(t *testing.T) {
 	})
 }
 
-// TestOptionsAndStop starts an unusual control plane of its own and looks at what
-// is left of it.
+// TestOptionsAndStop starts a control plane of its own with unusual options and verifies what
+// remains after Stop.
 func TestOptionsAndStop(t *testing.T) {
 	c, err := Start(t.Context(), Options{
 		SingleStack: true, NoEndpointSlices: true, Audit: true, EmulatedVersion: "1.34",
@@ -318,8 +318,8 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// running tells whether a process runs; one that has ended and waits to be
-// collected does not.
+// running reports whether a process runs; one that has ended and waits to be collected does
+// not.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

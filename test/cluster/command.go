@@ -111,7 +111,7 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// declares tells whether a go.mod declares the module.
+// declares reports whether a go.mod declares the module.
 func declares(goMod []byte, module string) bool {
 	for line := range bytes.Lines(goMod) {
 		if fields := bytes.Fields(line); len(fields) >= 2 && string(fields[0]) == "module" {
@@ -121,9 +121,9 @@ func declares(goMod []byte, module string) bool {
 	return false
 }
 
-// lineWriter hands on whole lines. Standard error of a child goes through it, and
-// not straight to this process's file, for two reasons: lines of several processes
-// do not mix, and go test does not wait for a child that still holds the file.
+// lineWriter writes whole lines. Standard error of a child passes through it, and not
+// straight to this process's file, for two reasons: lines of several processes do not mix,
+// and go test does not wait for a child that still holds the file.
 type lineWriter struct {
 	write func(line []byte)
 	rest  []byte

@@ -98,7 +98,7 @@ func (c *Cluster) CreateNodes(ctx context.Context, nodes ...*corev1.Node) error 
 	return group.Wait()
 }
 
-// DeleteNodes deletes Nodes. One that is not there is no error.
+// DeleteNodes deletes Nodes. It returns no error for one that is not found.
 func (c *Cluster) DeleteNodes(ctx context.Context, names ...string) error {
 	client, err := c.Client()
 	if err != nil {

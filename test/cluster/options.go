@@ -13,8 +13,8 @@ type Options struct {
 	// created when missing and stays. Empty means a temporary folder that Stop
 	// removes.
 	Dir string
-	// Progress receives what people want to know, above all that something is
-	// being compiled. Nil means standard error.
+	// Progress receives progress messages, above all that a program is being compiled. Nil
+	// means standard error.
 	Progress io.Writer
 	// Tokens are users besides the administrator. For a user that needs no
 	// kubeconfig, Impersonate is simpler.
@@ -32,8 +32,8 @@ type Options struct {
 	Audit bool
 }
 
-// Token is a user with a kubeconfig of its own. It has no rights but those that
-// are bound to the user or a group, and those of system:authenticated.
+// Token is a user with a kubeconfig of its own. It has only the rights that are bound to the
+// user or a group, and those of system:authenticated.
 type Token struct {
 	// Name is what Kubeconfig and RESTConfig take: lower case letters, digits and
 	// dashes, and not admin.

@@ -38,9 +38,9 @@ func (s *Shared) Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Cluster returns the control plane and starts it when no test has asked before.
-// The test fails at once when it does not start. Cluster-wide objects, such as
-// Nodes, are shared by the tests; whoever needs them alone must not be parallel.
+// Cluster returns the control plane and starts it on the first call. The test fails at once
+// when it does not start. Cluster-wide objects, such as Nodes, are shared by the tests; a
+// test that needs them alone must not be parallel.
 func (s *Shared) Cluster(t testing.TB) *Cluster {
 	t.Helper()
 	// The context of the first test must not bound a cluster that others use.

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// The first question comes at once and the next ones soon, for most waits are
-	// short; long waits ask less often.
+	// The first poll is immediate and the next ones follow soon, for most waits are short; long
+	// waits poll less often.
 	firstPoll = 5 * time.Millisecond
 	lastPoll  = 200 * time.Millisecond
 )
