@@ -15,8 +15,7 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 )
 
-// lookAWS lists, through the official SDK, what load balancers there are and
-// what goes with them.
+// lookAWS lists the load balancers and their dependent resources through the official SDK.
 func lookAWS(ctx context.Context, world *harness.World) ([]string, error) {
 	cfg := awssdk.Config{
 		Region:       "us-east-1",
@@ -83,7 +82,7 @@ func lookNetwork(ctx context.Context, c *elbv2.Client) ([]string, error) {
 	return lines, nil
 }
 
-// lookGroups lists the security groups that are there for load balancers.
+// lookGroups lists the security groups of load balancers.
 func lookGroups(ctx context.Context, c *ec2.Client) ([]string, error) {
 	out, err := c.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{
 		Filters: []ec2types.Filter{{Name: awssdk.String("group-name"), Values: []string{"k8s-*"}}},

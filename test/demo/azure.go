@@ -20,8 +20,8 @@ import (
 // azureNetwork are the types of the network resources of the demo's resource group.
 const azureNetwork = "/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/MC_nodes/providers/Microsoft.Network/"
 
-// lookAzure lists, through the official library, what load balancers there are
-// and what goes with them.
+// lookAzure lists the load balancers and their dependent resources through the official
+// library.
 func lookAzure(ctx context.Context, world *harness.World) ([]string, error) {
 	client, err := azureClient(world.Sim.URL)
 	if err != nil {
@@ -53,7 +53,7 @@ func azureClient(url string) (*arm.Client, error) {
 
 type anyToken struct{}
 
-// GetToken gives everybody the same worthless token.
+// GetToken returns the same worthless token for every request.
 func (anyToken) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
 	return azcore.AccessToken{Token: "simulated", ExpiresOn: time.Now().Add(time.Hour)}, nil
 }

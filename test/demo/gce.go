@@ -21,8 +21,8 @@ const (
 	gceRegion  = "us-central1"
 )
 
-// lookGCE lists, through the official library, what load balancers there are and
-// what goes with them.
+// lookGCE lists the load balancers and their dependent resources through the official
+// library.
 func lookGCE(ctx context.Context, world *harness.World) ([]string, error) {
 	options := []option.ClientOption{option.WithEndpoint(world.Sim.URL), option.WithoutAuthentication()}
 	var lines []string
@@ -145,7 +145,7 @@ func lookNEGs(ctx context.Context, options []option.ClientOption) ([]string, err
 	})
 }
 
-// lookFirewalls lists the firewalls that are there for load balancers.
+// lookFirewalls lists the firewalls of load balancers.
 func lookFirewalls(ctx context.Context, options []option.ClientOption) ([]string, error) {
 	client, err := compute.NewFirewallsRESTClient(ctx, options...)
 	if err != nil {

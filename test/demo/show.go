@@ -215,7 +215,7 @@ func (s *show) inTheCloud(ctx context.Context) error {
 	return err
 }
 
-// complained answers nil when every wrong Service has been told so.
+// complained returns nil when the mistake of every invalid Service has been reported.
 func (s *show) complained(ctx context.Context) error {
 	for _, b := range s.bad {
 		events, err := s.warnings(ctx, b)
@@ -239,7 +239,7 @@ func (s *show) warnings(ctx context.Context, svc corev1.Service) ([]corev1.Event
 	return list.Items, nil
 }
 
-// complaints shows what the wrong Services were told.
+// complaints shows the reported mistakes of the invalid Services.
 func (s *show) complaints(ctx context.Context) error {
 	s.title("what the wrong ones were told (kubectl describe service)")
 	for _, b := range s.bad {
