@@ -74,8 +74,9 @@ func build(in providers.Input[Config], _ struct{}, _ *stack.Stack) (*stack.Stack
 	return out, problems, nil
 }
 
-// keepServing says what is wanted of a Service that cannot be built, because of a typing error
-// of its user for example: what is there, with today's machines behind it.
+// keepServing returns the desired state of a Service that cannot be built, because of a
+// user's typing error for example: the existing resources, with the current machines as
+// backends.
 func keepServing(in providers.Input[Config], _ struct{}, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{}
 	for _, r := range have.Resources {
@@ -90,7 +91,7 @@ func keepServing(in providers.Input[Config], _ struct{}, have *stack.Stack) *sta
 // rules say how each kind may change.
 func rules() diff.Rules {
 	return diff.Rules{Kinds: map[stack.Kind]diff.Rule{
-		// The API refuses a second load balancer of a name, so the old one goes first.
+		// The API refuses a second load balancer of a name, so the old one is deleted first.
 		kindBalancer: {
 			Immutable: []string{"Name", "Internal"}, Replace: diff.DeleteFirst, Role: diff.EntryPoint,
 			Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},

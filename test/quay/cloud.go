@@ -37,7 +37,7 @@ func Cloud() providers.Cloud[Config, struct{}] {
 		Scope:       func(in providers.Input[Config]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
 		Build:       build,
 		KeepServing: keepServing,
-		// What is found has the key of what is wanted already: names say it all.
+		// A found resource already has the key of the desired one: the key follows from the name.
 		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
 		// A Service that cannot be built may want any opening.
 		MayWant: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Ownership == stack.Shared },
@@ -84,8 +84,9 @@ func readConfig(file io.Reader) (Config, annotations.Problems, error) {
 	return c, nil, nil
 }
 
-// ownedScope says where all that a Service owns can be: at the load balancers that carry
-// its mark, and at the openings of its cluster. It needs nothing that the user has written.
+// ownedScope returns where the resources of a Service can be: at the load balancers that
+// carry its mark, and at the openings of its cluster. It depends on no field that the user
+// has written.
 func ownedScope(id providers.Identity[Config]) providers.Scope {
 	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{
 		{Kind: kindBalancer, By: "owner", Value: markOf(id.Cluster, id.Owner)}, {Kind: kindOpening, By: "cluster", Value: id.Cluster},

@@ -65,7 +65,7 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestRenumbered: other ports take no old one away before they are there.
+// TestRenumbered: an old port is deleted only once its replacement exists.
 func TestRenumbered(t *testing.T) { props.Renumbered(t, fresh, props.Service("plain", nil)) }
 
 // TestBesideTheOthers adds the one line that a cloud needs in the list of all clouds.

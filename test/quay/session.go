@@ -67,8 +67,8 @@ func (s *session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	return out
 }
 
-// found puts what the API shows into a stack, in the words of what is wanted. The mark
-// is the proof that the load balancer is ours; what is in it follows from it.
+// found adds the resources that the API shows to a stack, with the keys of the desired state.
+// The mark proves that the load balancer is ours; its parts are ours because of it.
 func (d document) found(have *stack.Stack) {
 	have.Put(stack.Resource{Key: balancerKey(), ID: d.ID, Proof: stack.Tag, Spec: Balancer{Name: d.Name, Internal: d.Internal}})
 	have.Put(stack.Resource{Key: machinesKey(), ID: d.ID, In: balancerKey(), Proof: stack.Derived, Spec: Machines{Names: slices.Sorted(slices.Values(d.Machines))}})
@@ -164,7 +164,7 @@ func (s *session) faults() kit.Errors {
 	}
 }
 
-// write makes a writing call and returns its fault, which knows whether the call went out.
+// write makes a writing call and returns its fault, which records whether the call was sent.
 func (s *session) write(ctx context.Context, method, path string, in, out any) error {
 	progress, err := kit.Write(ctx, func(ctx context.Context) error { return s.call(ctx, method, path, in, out) })
 	return s.faults().Fault(err, progress)
