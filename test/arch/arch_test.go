@@ -211,7 +211,7 @@ func TestUndocumented(t *testing.T) {
 	}
 }
 
-// TestExceptionsAreUsed finds exceptions whose reason has gone.
+// TestExceptionsAreUsed finds exceptions that no longer apply.
 func TestExceptionsAreUsed(t *testing.T) {
 	_, sources := tree(t)
 	used := map[string]bool{}

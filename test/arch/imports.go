@@ -53,7 +53,7 @@ func (r row) forbids(s Source, name string) string {
 	return ""
 }
 
-// watches tells whether a folder may import informers and queues.
+// watches reports whether a folder may import informers and queues.
 func watches(dir string) bool {
 	return slices.Contains([]string{"service", "service/inputs", "providers/plugin"}, dir)
 }

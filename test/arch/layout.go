@@ -22,8 +22,7 @@ const (
 	anything   = "*"
 )
 
-// layout is the table of who may import whom. The text for people is in
-// docs/architecture.md.
+// layout is the table of allowed imports. docs/architecture.md explains it.
 func layout() []row {
 	return slices.Concat(core(), clouds(), loop(), tests())
 }

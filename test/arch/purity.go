@@ -69,7 +69,7 @@ func isPackage(x ast.Expr, name string) bool {
 	return ok && id.Name == name && id.Obj == nil
 }
 
-// packageVariables finds variables of a package that somebody could write to.
+// packageVariables finds variables of a package that other code could write to.
 func packageVariables(s Source) []Finding {
 	if s.IsTest() {
 		return nil
@@ -89,13 +89,13 @@ func packageVariables(s Source) []Finding {
 	return out
 }
 
-// harmless tells variables that nobody writes to because of what they are.
+// harmless reports whether a variable is of a kind that is never written.
 func harmless(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
 	if v.Names[0].Name == "_" || embedded(group.Doc) || embedded(v.Doc) {
 		return true // a check by the compiler; a file, filled in by it
 	}
 	if s.Path == "test/sim/virtual/network.go" && v.Names[0].Name == "wires" {
-		return true // what goes with the default transport, of which a program has one
+		return true // settings of the default transport, of which a program has one
 	}
 	if s.IsMain() && len(v.Values) == 0 && isPackage(v.Type, "string") {
 		return true // a version, stamped by the linker

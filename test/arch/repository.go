@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// machineWords matches what belongs to somebody's machine and not to the
-// repository: absolute paths of a home or working folder, and package proxies.
-// The pattern is put together so that it does not find itself.
+// machineWords matches text that belongs to a developer's machine and not to the repository:
+// absolute paths of a home or working folder, and package proxies. The pattern is assembled
+// so that it does not match itself.
 func machineWords() *regexp.Regexp {
 	folders := strings.Join([]string{"work", "root", "Users", "home/[a-z]+"}, "|")
 	proxies := strings.Join([]string{`proxy\.golang\.` + "org", `go` + `proxy\.[a-z]`, "artifac" + "tory"}, "|")

@@ -6,10 +6,10 @@ type Finding string
 // Rule judges one file.
 type Rule struct {
 	Name   string
-	Reason string // why the rule is there; printed with its findings
+	Reason string // why the rule exists; printed with its findings
 	Check  func(Source) []Finding
-	// Bad is a file that the rule must find something in, so that a rule that
-	// has gone blind is noticed.
+	// Bad is a file in which the rule must find something, so that a rule that no longer
+	// matches is noticed.
 	Bad Example
 }
 

@@ -44,7 +44,7 @@ func functionSize(s Source) []Finding {
 	return out
 }
 
-// excused tells whether a comment right above says why the function is long.
+// excused reports whether a comment right above gives a reason for the function's length.
 func excused(doc *ast.CommentGroup) bool {
 	if doc == nil || len(doc.List) == 0 {
 		return false

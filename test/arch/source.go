@@ -29,13 +29,13 @@ func (s Source) Dir() string { return path.Dir(s.Path) }
 // Name is the file's name.
 func (s Source) Name() string { return path.Base(s.Path) }
 
-// IsTest tells whether the file is compiled for tests only.
+// IsTest reports whether the file is compiled for tests only.
 func (s Source) IsTest() bool { return strings.HasSuffix(s.Path, "_test.go") }
 
-// IsMain tells whether the file belongs to a command.
+// IsMain reports whether the file belongs to a command.
 func (s Source) IsMain() bool { return s.File.Name.Name == "main" }
 
-// IsProduct tells whether the file is a part of what is shipped.
+// IsProduct reports whether the file is shipped.
 func (s Source) IsProduct() bool { return !s.IsTest() && !strings.HasPrefix(s.Path, "test/") }
 
 // At is a place in the file, for findings.
