@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// mergeTries is how often an object that somebody else changes at the same time is
-// read again before a step gives up.
+// mergeTries is how often an object that another writer changes at the same time is read
+// again before a step gives up.
 const mergeTries = 3
 
 // Apply performs the steps of one batch and returns one outcome per step. Steps
@@ -32,13 +32,13 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 }
 
 // groupSame groups the steps of a batch, by index, that do the same to one resource.
-// What is made comes first, and what is removed last.
+// Creations are first, deletions last.
 func groupSame(b plan.Batch) [][]int {
 	type work struct {
-		owner   stack.Owner // zero for what is shared
+		owner   stack.Owner // zero for shared resources
 		key     stack.Key
 		verb    kit.Verb
-		content string // of what is shared
+		content string // of shared resources
 	}
 	var order []work
 	groups := map[work][]int{}
@@ -64,10 +64,10 @@ func groupSame(b plan.Batch) [][]int {
 	return out
 }
 
-// contentOf is what a step writes, whoever wants it: Services that have seen the
-// cloud at different times may want different things of what they share. It is empty
-// for deletions, which are all the same, and for instance groups, where the members
-// that all steps want are put together.
+// contentOf is what a step writes, whichever Service wants it: Services that have read
+// the cloud at different times may want different content of a shared resource. It is
+// empty for deletions, which are all the same, and for instance groups, where the
+// desired members of all steps are put together.
 func contentOf(s plan.Step) string {
 	if s.ID.Action == plan.Delete || s.ID.Key.Kind == model.KindGroup {
 		return ""
@@ -97,8 +97,8 @@ func (c *change) outcomes() []plan.Outcome {
 	return out
 }
 
-// oneForAll does something to a shared thing once for all that want the same of
-// it, also for those whose steps gathered while another batch did it.
+// oneForAll applies a step to a shared resource once for all Services that want the same
+// of it, including steps that were queued while another batch did it.
 func (c *change) oneForAll() plan.Outcome {
 	if !c.shared() {
 		return c.run()
@@ -133,8 +133,8 @@ func (c *change) call() plan.Outcome {
 
 func (c *change) shared() bool { return c.Step.Target.Ownership == stack.Shared }
 
-// wantedByOthers tells whether at this moment another Service wants the shared thing,
-// which may have come since the plan was made.
+// wantedByOthers reports whether at this moment another Service wants the shared
+// resource, which may have been created since the plan.
 func (c *change) wantedByOthers() bool {
 	return c.Batch.Claims != nil && slices.ContainsFunc(c.Same, func(i int) bool {
 		s := c.Batch.Steps[i]
@@ -142,7 +142,7 @@ func (c *change) wantedByOthers() bool {
 	})
 }
 
-// release deletes something shared. What others use, of whom nothing is known, stays.
+// release deletes a shared resource. One that an unknown user still refers to stays.
 func (c *change) release() plan.Outcome {
 	if c.Step.ID.Key.Kind == model.KindCheckFirewall {
 		if used, err := c.checksExist(); used || err != nil {

@@ -64,9 +64,9 @@ func (c *change) getBackend(name string) (*computepb.BackendService, error) {
 	return readCall(c.Ctx, c.backendAPI.Get, &computepb.GetRegionBackendServiceRequest{Project: c.config.Project, Region: c.config.Region, BackendService: name})
 }
 
-// updateBackend puts the fields that differ into the object as it is now and
-// writes it back with its fingerprint, and all that is not ours in it as it was.
-// If somebody else writes at the same time it is read again.
+// updateBackend puts the fields that differ into the object as it is now and writes it
+// back with its fingerprint. Fields that are not ours are written as they were. After a
+// concurrent write the object is read again.
 func updateBackend(c *change, spec model.Backend) plan.Outcome {
 	var err error
 	for range mergeTries {
@@ -163,8 +163,8 @@ func logOf(l *model.Logging) *computepb.BackendServiceLogConfig {
 	return out
 }
 
-// backends are the groups that are wanted, each as it is there if it is there. A
-// change that names members touches only those.
+// backends are the desired groups, each with the existing values if it exists. A change
+// that names members touches only those.
 func (c *change) backends(found []*computepb.Backend, spec model.Backend, ch plan.Change) []*computepb.Backend {
 	wanted := c.links(spec.Groups)
 	if len(ch.Added)+len(ch.Removed) > 0 {

@@ -148,8 +148,8 @@ func deleteHTTPCheck(c *change) plan.Outcome {
 	}))
 }
 
-// checksExist tells whether a check that the step's shared firewall is for is
-// still there, in either scope.
+// checksExist reports whether a check that the step's shared firewall is for still
+// exists, in either scope.
 func (c *change) checksExist() (bool, error) {
 	checks := model.FirewallChecks(c.Step.ID.Key.Name)
 	if slices.ContainsFunc(checks, func(k stack.Key) bool { return k.Kind == model.KindHTTPCheck }) {

@@ -39,15 +39,15 @@ func createFirewall(c *change, spec model.Firewall) plan.Outcome {
 	return made
 }
 
-// lacksRights tells whether a firewall is refused because the network is another
-// project's: the rest of the load balancer goes on, and an administrator of that
-// project makes the firewall. In the own project the refusal is a fault.
+// lacksRights reports whether a firewall is refused because the network is another
+// project's: the rest of the load balancer continues, and an administrator of that
+// project creates the firewall. In the own project the refusal is a fault.
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer_external.go.
 func (c *change) lacksRights(err error) bool {
 	return fault.Is(err, fault.Denied) && c.config.HostProject() != c.config.Project
 }
 
-// errand says what the administrator has to do.
+// errand returns the manual action for the administrator.
 func (c *change) errand(verb string, spec model.Firewall) string {
 	project := c.config.HostProject()
 	return "an administrator of project " + project + " has to run: " + spec.Command(verb, project)
@@ -62,8 +62,8 @@ func (c *change) proofOf(spec model.Firewall) stack.Proof {
 	return stack.Name
 }
 
-// withAddress puts in the IP of a forwarding rule that was not there when the plan was
-// made.
+// withAddress puts in the IP of a forwarding rule that did not exist when the plan was
+// computed.
 func (c *change) withAddress(spec model.Firewall) (model.Firewall, error) {
 	if spec.Destination.ID != "" || spec.Destination.IsZero() {
 		return spec, nil

@@ -14,10 +14,9 @@ import (
 
 func groupPath(zone, name string) string { return "zones/" + zone + "/instanceGroups/" + name }
 
-// createGroup makes a group and fills it. It has no network until its first
-// member brings one. A group that is there already is filled up as well: another
-// process, or GKE, may have made it meanwhile. What cannot be added now the next
-// plan adds.
+// createGroup creates a group and fills it. It has no network until it gets its first
+// member. An existing group is filled up as well: another process, or GKE, may have
+// created it meanwhile. Members that cannot be added now are left to the next plan.
 func createGroup(c *change, spec model.Group) plan.Outcome {
 	path := groupPath(spec.Zone, spec.Name)
 	err := tell(c.Ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
@@ -157,7 +156,7 @@ func (c *change) removeMembers(group string, names []string) error {
 		for try := 0; ; try++ {
 			known, err := c.currentMembers(group)
 			if fault.Is(err, fault.NotFound) {
-				return nil // with the group all its members are gone
+				return nil // with the group all its members are deleted
 			}
 			if err != nil {
 				return err

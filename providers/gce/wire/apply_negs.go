@@ -14,9 +14,9 @@ import (
 
 func negPath(zone, name string) string { return "zones/" + zone + "/networkEndpointGroups/" + name }
 
-// createNEG makes an endpoint group and fills it. If that fails half-way the group
-// is there nevertheless; the next plan sees what is missing, and says why it cannot
-// be added.
+// createNEG creates an endpoint group and fills it. If that fails half-way the group
+// exists nevertheless; the next plan sees what is missing, and reports why it cannot be
+// added.
 func createNEG(c *change, spec model.NEG) plan.Outcome {
 	path := negPath(spec.Zone, spec.Name)
 	err := tell(c.Ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
@@ -68,7 +68,7 @@ func (c *change) memberOutcome(refused []plan.Refusal, err error) plan.Outcome {
 	return o
 }
 
-// attach adds endpoints; those that the cloud refuses are left out by name.
+// attach adds endpoints; endpoints that the cloud refuses are left out by name.
 func (c *change) attach(neg string, endpoints []model.Endpoint) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(endpoints, model.NegEndpointsPerCall) {
@@ -89,8 +89,8 @@ func (c *change) attach(neg string, endpoints []model.Endpoint) ([]plan.Refusal,
 	return refused, nil
 }
 
-// detachEndpoints removes endpoints. If the cloud does not know one of them, the
-// group is read, and those that are there go.
+// detachEndpoints removes endpoints. If the cloud reports one of them as unknown, the
+// group is read, and the existing ones are removed.
 func detachEndpoints(c *change) plan.Outcome {
 	_, remove := plan.Members[model.Endpoint](c.Step)
 	neg := c.ID()
@@ -98,7 +98,7 @@ func detachEndpoints(c *change) plan.Outcome {
 	for try := 0; try < mergeTries && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)); try++ {
 		var there []model.Endpoint
 		if there, err = c.endpointsOf(c.Ctx, neg); fault.Is(err, fault.NotFound) {
-			return c.memberOutcome(nil, nil) // with the group all its endpoints are gone
+			return c.memberOutcome(nil, nil) // with the group all its endpoints are deleted
 		}
 		if err == nil {
 			err = c.detach(neg, slices.DeleteFunc(slices.Clone(remove), func(e model.Endpoint) bool { return !slices.Contains(there, e) }))
@@ -121,8 +121,8 @@ func (c *change) detach(neg string, endpoints []model.Endpoint) error {
 	return nil
 }
 
-// negWritten notes what a call has done to a group; after one that failed nobody
-// knows.
+// negWritten notes what a call has done to a group; after a failed call the members are
+// unknown.
 func (c *change) negWritten(neg string, added, removed []model.Endpoint, err error) {
 	if err != nil {
 		c.points.drop(neg)

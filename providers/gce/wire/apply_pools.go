@@ -16,9 +16,9 @@ func (s *Session) poolPath(name string) string {
 	return "regions/" + s.config.Region + "/targetPools/" + name
 }
 
-// createPool makes a pool with as many instances as its insertion takes, and adds
-// the rest. If that fails the pool is there nevertheless, and the next plan adds
-// what is missing.
+// createPool creates a pool with as many instances as its insertion takes, and adds the
+// rest. If that fails the pool exists nevertheless, and the next plan adds the missing
+// instances.
 func createPool(c *change, spec model.Pool) plan.Outcome {
 	first := spec.Instances[:min(len(spec.Instances), model.PoolInsertLimit)]
 	p := &computepb.TargetPool{
@@ -76,8 +76,8 @@ func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal
 	return refused, nil
 }
 
-// removeFromPool removes instances. Those that are not in the pool are removed;
-// of a pool that is gone all are.
+// removeFromPool removes instances. Instances that are not in the pool count as removed;
+// if the pool no longer exists all do.
 func removeFromPool(c *change) plan.Outcome {
 	_, remove := plan.Members[string](c.Step)
 	for chunk := range slices.Chunk(remove, model.PoolMembersPerCall) {

@@ -150,8 +150,8 @@ func (s *Session) addressPath(name string) string {
 	return "regions/" + s.config.Region + "/addresses/" + name
 }
 
-// createAddress reserves an IP, of a live rule or a new one. If somebody else has
-// reserved the IP already, it is held, and there is nothing to do.
+// createAddress reserves an IP, of a live rule or a new one. If the IP is already
+// reserved under another name, it is held, and there is nothing to do.
 func createAddress(c *change, spec model.Address) plan.Outcome {
 	a := &computepb.Address{
 		Name: &spec.Name, Description: optional(spec.Description), AddressType: &spec.Type, Address: optional(spec.IP),
@@ -201,7 +201,7 @@ func (c *change) readAddress(spec model.Address) plan.Outcome {
 	return c.Created(c.addressPath(spec.Name), stack.Name, after)
 }
 
-// reservedByOther tells whether an address of another name has the IP.
+// reservedByOther reports whether an address of another name has the IP.
 func (c *change) reservedByOther(spec model.Address) bool {
 	list, err := c.allAddresses(c.Ctx)
 	return err == nil && slices.ContainsFunc(list, func(a *computepb.Address) bool {

@@ -23,11 +23,11 @@ const (
 	instanceAge = 10 * time.Minute
 	// absentAge is how long an instance that was not in the list is not looked for again.
 	absentAge = 10 * time.Second
-	// addressAge is how long those who only build believe the list of addresses. It
-	// is short, for a user waits for it, and long enough for the Services of one burst.
+	// addressAge is how long builds trust the cached list of addresses. It is short, because
+	// a user waits for it, and long enough for the Services of one burst.
 	addressAge = 5 * time.Second
-	// memberAge is how long the members of shared groups are believed by those who
-	// read; whoever writes to them relies on what the cloud says then.
+	// memberAge is how long reads trust the cached members of shared groups; writes rely on
+	// what the cloud returns then.
 	memberAge = 5 * time.Second
 	// endpointAge is how long the endpoints of a group are believed as long as their
 	// number is what the list of groups says: the cloud tells them of one group at a
@@ -68,8 +68,8 @@ type memberList[M comparable] struct {
 	names []M // sorted; replaced as a whole, never written to
 	at    time.Time
 	known bool
-	// writes counts what we did to the group, so that an answer that was on its way
-	// meanwhile is not taken for what is there now.
+	// writes counts our writes to the group, so that a response that was under way meanwhile
+	// is not taken for the current state.
 	writes int
 }
 
@@ -89,7 +89,8 @@ func (c *memberCache[M]) get(group string, now time.Time, age time.Duration) ([]
 	return m.names, true
 }
 
-// writes is to be handed to learn with what is asked for now.
+// writes returns the count to be passed to learn with the result of a read that starts
+// now.
 func (c *memberCache[M]) writes(group string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +106,8 @@ func (c *memberCache[M]) learn(group string, now time.Time, names []M, writes in
 	}
 }
 
-// wrote notes what came to a group and what went; of members that are not known
-// it notes only that they have changed.
+// wrote notes which members were added to a group and removed from it; of uncached
+// members it notes only that they have changed.
 func (c *memberCache[M]) wrote(group string, added, removed []M) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,12 +146,11 @@ func (c *memberCache[M]) dropWith(match func(M) bool) {
 	}
 }
 
-// forgottenNodes is how many nodes that are gone may be remembered, beside those that
-// are there.
+// forgottenNodes is how many deleted nodes may be cached, beside the existing ones.
 const forgottenNodes = 1000
 
-// machines are the starts of nodes by name, as reads were last told of them. It is
-// safe for concurrent use.
+// machines are the starts of nodes by name, as of the last read. It is safe for
+// concurrent use.
 type machines struct {
 	mu    sync.Mutex
 	known map[string]nodeports.Node

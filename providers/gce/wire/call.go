@@ -33,9 +33,9 @@ func readCall[R, A any](ctx context.Context, call method[R, A], request *R) (*A,
 	return out, faultOf(err, kit.Reading)
 }
 
-// readOptions replace the library's retries, which go on for minutes: longer
-// waits are the business of those who plan. Its deadlines would begin before the
-// limits let a call through.
+// readOptions replace the library's retries, which last for minutes: longer waits are
+// left to the caller. The library's deadlines would begin before the limits let a call
+// through.
 func readOptions() []gax.CallOption {
 	return []gax.CallOption{gax.WithTimeout(0), gax.WithRetry(func() gax.Retryer {
 		return &retryer{Retryer: gax.OnHTTPCodes(gax.Backoff{Initial: 100 * time.Millisecond, Max: time.Second, Multiplier: 2},
@@ -79,8 +79,8 @@ func eachComplete[T any](next func() (T, error), use func(T)) error {
 	return each(next, func() {}, use)
 }
 
-// gatherer puts questions together: one call is under way at a time, and what is
-// asked meanwhile goes out together in the next one.
+// gatherer combines requests: one call is under way at a time, and requests that arrive
+// meanwhile are sent together in the next one.
 type gatherer[Q, A any] struct {
 	call  func(context.Context, []Q) []A // one answer for each, in order
 	pause time.Duration                  // how long a question waits for company
@@ -99,7 +99,7 @@ func gather[Q, A any](pause time.Duration, call func(context.Context, []Q) []A) 
 	return &gatherer[Q, A]{call: call, pause: pause}
 }
 
-// await waits for the answer; an error is that nobody waits any longer.
+// await waits for the result; it returns an error once ctx is done.
 func (g *gatherer[Q, A]) await(ctx context.Context, question Q) (A, error) {
 	a := asked[Q, A]{question: question, answer: make(chan A, 1)}
 	g.mu.Lock()

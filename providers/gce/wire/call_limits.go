@@ -24,8 +24,8 @@ const (
 	quota = 1500
 	// healthQuota is that of the methods that tell the health of backends.
 	healthQuota = 1200
-	// burst is how many calls may go out at once. Google counts in whole minutes, so
-	// with what comes in during a minute it must not be more than the quota.
+	// burst is how many calls may be sent at once. Google counts in whole minutes, so
+	// together with the refill of a minute it must not exceed the quota.
 	burst = 150
 )
 

@@ -44,8 +44,8 @@ func nameOf(r *http.Request) providers.Call {
 	return call
 }
 
-// collectionIn is what the discovery document calls a collection in a scope. Of
-// those that are in several scopes, one has the plain name.
+// collectionIn returns the discovery document's name of a collection in a scope. Of
+// collections in several scopes, one has the plain name.
 func collectionIn(scope, name string) string {
 	prefix := map[string]string{
 		"global addresses": "global", "global forwardingRules": "global", "global networkEndpointGroups": "global",

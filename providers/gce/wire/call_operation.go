@@ -28,8 +28,8 @@ const (
 	// operationLimit is how long an operation is waited for at all.
 	// Source: GoogleCloudPlatform/k8s-cloud-provider:pkg/cloud/gce_projects.go (deadline of a call).
 	operationLimit = time.Hour
-	// unfinishedDelay is when to look again at what an operation was doing that was
-	// not waited for to its end.
+	// unfinishedDelay is when to check again what became of an operation that was not waited
+	// for to its end.
 	unfinishedDelay = 5 * time.Second
 	// notReadyLimit is how long a call is repeated that is refused because another
 	// operation works on what it needs, which is not one of this process. After that

@@ -1,5 +1,5 @@
-// Package wire talks to Google Cloud: it finds credentials, reads what is there into
-// the values of providers/gce/model, and writes what a plan says.
+// Package wire calls the APIs of Google Cloud: it finds credentials, reads existing
+// resources into the values of providers/gce/model, and applies plans.
 //
 // It decides nothing. Start at [Open].
 package wire

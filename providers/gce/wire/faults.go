@@ -17,8 +17,8 @@ import (
 // ready: another operation on it has to end.
 const notReadyDelay = 2 * time.Second
 
-// answers reads the answers of both libraries. A server that failed while it worked
-// on a call says nothing of how far it came.
+// answers reads the responses of both libraries. The response of a server that failed
+// during a call does not show how far the call got.
 func answers() kit.Errors {
 	return kit.Errors{
 		Read: func(err error) (kit.Refusal, bool) {
@@ -42,8 +42,8 @@ func answers() kit.Errors {
 // faultOf returns an error of a call as a fault; nil stays nil.
 func faultOf(err error, p kit.Progress) error { return answers().Fault(err, p) }
 
-// faultOfOperation returns what an operation that has ended says; nil if it went
-// well. Its first error decides, as it does for the official controllers.
+// faultOfOperation returns the fault of an operation that has ended; nil if it
+// succeeded. Its first error decides, as it does for the official controllers.
 func faultOfOperation(op *computepb.Operation) error {
 	said := kit.Refusal{Status: int(op.GetHttpErrorStatusCode()), Text: op.GetHttpErrorMessage()}
 	failures := op.GetError().GetErrors()
@@ -75,7 +75,7 @@ func ofCreation(err error) error {
 	return f.With(fault.Invalid, "")
 }
 
-// exists tells whether a set is not as it was known to be: no member is guilty of that.
+// exists reports whether a set differs from its known state: no member is at fault then.
 func exists(err error) bool { return fault.Is(err, fault.Exists) }
 
 // meaningOf is the one table from reasons to meanings. A refused call says

@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestGuiltyFirewalls: firewalls are each one Service's, so that those that are refused
-// cost one call each and nobody else anything.
+// TestGuiltyFirewalls: each firewall belongs to one Service, so that refused ones cost
+// one call each and do not affect other Services.
 func TestGuiltyFirewalls(t *testing.T) {
 	const bad, of = 8, 58
 	virtual.Test(t, func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestGuiltyFirewalls(t *testing.T) {
 	})
 }
 
-// TestGuiltyInstances: instances of a group that all Services share, of which some are
-// not there, are found with few calls, and are tried after the others from then on.
+// TestGuiltyInstances: missing instances of a group that all Services share are found
+// with few calls, and are tried after the others from then on.
 func TestGuiltyInstances(t *testing.T) {
 	props.Guilty(t, func(t *testing.T) props.Shared {
 		const gone = "ghost"

@@ -145,8 +145,8 @@ func TestShallowRead(t *testing.T) {
 	})
 }
 
-// TestNodeChange: a node that joins or leaves is one call for its group, whatever
-// the number of Services, and those that come later find it done.
+// TestNodeChange: a node that joins or leaves is one call for its group, whatever the
+// number of Services, and later Services find it done.
 func TestNodeChange(t *testing.T) {
 	for _, kind := range []string{model.NetLB, model.InternalIG} {
 		virtual.Run(t, kind, func(t *testing.T) {
@@ -170,8 +170,8 @@ func TestNodeChange(t *testing.T) {
 	}
 }
 
-// TestLastOneSwitchesTheLightOff: what is shared stays while somebody wants it,
-// and goes with the last Service.
+// TestLastOneSwitchesTheLightOff: a shared resource stays while any Service wants it,
+// and is deleted with the last Service.
 func TestLastOneSwitchesTheLightOff(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(classes())) {
 		virtual.Run(t, kind, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestLastOneSwitchesTheLightOff(t *testing.T) {
 	}
 }
 
-// left are the names of all that a load balancer is made of and is still there.
+// left are the names of the parts of a load balancer that still exist.
 func (r *rig) left() []string {
 	r.Helper()
 	svc := service(99, netlbClass, nil)
@@ -204,8 +204,8 @@ func (r *rig) left() []string {
 	return out
 }
 
-// TestForeignUserOfAShared: a group that somebody else uses stays, and that is
-// no failure.
+// TestForeignUserOfAShared: a group that another client uses stays, and that is no
+// failure.
 func TestForeignUserOfAShared(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")

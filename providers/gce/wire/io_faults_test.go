@@ -70,8 +70,8 @@ func TestFaultsOfCalls(t *testing.T) {
 	}
 }
 
-// TestThrottled: a call that is refused because there are too many is made again, in
-// whatever way the cloud says it.
+// TestThrottled: a call that is refused because of a rate limit is repeated, in whatever
+// form the cloud reports the limit.
 func TestThrottled(t *testing.T) {
 	for name, refusal := range map[string]sim.Fault{
 		"by reason": {Kind: sim.FaultError, Status: 403, Code: "rateLimitExceeded", Count: 1},
@@ -198,7 +198,7 @@ func TestReadFails(t *testing.T) {
 	})
 }
 
-// TestRefusedMembers: instances that are not there are named, and the others are in.
+// TestRefusedMembers: instances that do not exist are named, and the others are added.
 func TestRefusedMembers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
@@ -223,8 +223,8 @@ func TestRefusedMembers(t *testing.T) {
 	})
 }
 
-// TestMembersBehindOurBack: what somebody else has added or removed meanwhile is
-// no failure.
+// TestMembersBehindOurBack: a member that another client has added or removed meanwhile
+// is no failure.
 func TestMembersBehindOurBack(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")

@@ -14,7 +14,7 @@ import (
 	simgce "github.com/berth-lb/berth/test/sim/gce"
 )
 
-// TestHealth: members are told as Google Cloud judges them, on every kind of load
+// TestHealth: members are reported as Google Cloud judges them, on every kind of load
 // balancer, by the pool or group that has them.
 func TestHealth(t *testing.T) {
 	r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}}, "")

@@ -49,9 +49,9 @@ func (r *rig) optionsOf(svc *corev1.Service) options {
 	return out
 }
 
-// TestOptionsAreWritten: what annotations and the session affinity say reaches the
-// cloud, a change changes it, and without a word it is what was there or the plain
-// way again.
+// TestOptionsAreWritten: annotations and the session affinity are written to the cloud
+// and a change updates them. Without a value the existing one or the default applies
+// again.
 func TestOptionsAreWritten(t *testing.T) {
 	const (
 		logs     = "berth-lb.io/gce-log-sample-rate"

@@ -66,7 +66,7 @@ func (r *rig) runEach(svcs []*corev1.Service) {
 	}
 }
 
-// state is all that is in the cloud, by path.
+// state is everything in the cloud, by path.
 func (r *rig) state() map[string]string {
 	r.Helper()
 	return sessions.State(r, &r.sim.Cloud.Control, func(object map[string]any) string {
@@ -88,7 +88,7 @@ func TestOrphans(t *testing.T) {
 		r.Nodes = all[:5]
 		other := r.another(all[5:])
 		alive := fleet(11, nil)
-		// Another cluster's Services, of which one half has the names of ours that are gone.
+		// Another cluster's Services, of which one half has the names of our deleted ones.
 		foreign := fleet(21, nil)
 		for i, svc := range foreign {
 			if i%2 == 0 {
@@ -163,7 +163,7 @@ func TestOrphansOfASuccessor(t *testing.T) {
 }
 
 // TestOrphanedFirewalls: a firewall that was left alone is this cluster's if it is for
-// its nodes and nobody else's.
+// its nodes and no other machines.
 func TestOrphanedFirewalls(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
@@ -200,7 +200,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 		if d := cmp.Diff(kept, r.state()); d != "" {
 			t.Errorf("the cloud (-before +after):\n%s", d)
 		}
-		// Machines of others have the tag as well: whose the firewall is, nobody can say.
+		// Machines of others have the tag as well: the owner of the firewall is unknown.
 		add("k8s-"+lb(1)+"-http-hc", tags)
 		r.Nodes = r.Nodes[1:]
 		if got := r.Sweep(alive...); len(got) > 0 {
@@ -213,8 +213,8 @@ func TestOrphanedFirewalls(t *testing.T) {
 	})
 }
 
-// TestOrphansShared: what Services shared and nobody refers to any more is left over
-// too, unless a Service lives that wants it.
+// TestOrphansShared: a resource that Services shared and that is no longer referred to
+// is left over too, unless a Service lives that wants it.
 func TestOrphansShared(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
@@ -248,7 +248,7 @@ func TestOrphansShared(t *testing.T) {
 	})
 }
 
-// TestOrphansUnseen: who cannot see everything deletes nothing.
+// TestOrphansUnseen: a process that cannot read everything deletes nothing.
 func TestOrphansUnseen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")

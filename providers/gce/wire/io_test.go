@@ -32,7 +32,7 @@ const identityConf = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 01
 type rig struct {
 	sessions.Rig[model.Config, *model.Facts, *Session]
 	sim   *simtest.Running
-	began time.Time // from which on the time goes on by itself
+	began time.Time // from which on the time advances by itself
 }
 
 func newRig(t testing.TB, opt simgce.Options, conf string) *rig {
@@ -102,8 +102,8 @@ func backendOf(have *stack.Stack) string {
 	return spec.Name
 }
 
-// run makes plans and runs them until there is nothing left to do, as the loop
-// does, and returns what is known then.
+// run computes plans and runs them until there is nothing left to do, as the loop does,
+// and returns the resulting state.
 func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	r.Helper()
 	found := r.Read(release, svc)[0]
@@ -152,7 +152,7 @@ func (r *rig) arrive(svc *corev1.Service) *stack.Stack {
 	return found.Have
 }
 
-// leave releases a Service and checks that nothing of it is there any more.
+// leave releases a Service and checks that nothing of it exists any more.
 func (r *rig) leave(svc *corev1.Service) {
 	r.Helper()
 	if _, err := r.run(svc, true); err != nil {
@@ -177,8 +177,8 @@ func specOptions() []cmp.Option {
 	}
 }
 
-// calls counts the calls since the last reset, by operation, without those that
-// only wait.
+// calls counts the calls since the last reset, by operation, without the ones that only
+// wait.
 func (r *rig) calls() map[string]int {
 	out := map[string]int{}
 	for name, n := range r.sim.Cloud.Journal.Counts() {
@@ -209,7 +209,7 @@ func (r *rig) fault(f sim.Fault) {
 	}
 }
 
-// foreignBackend makes a backend service of somebody else that uses a group.
+// foreignBackend creates a backend service of another owner that uses a group.
 func (r *rig) foreignBackend(name, group string) {
 	r.Helper()
 	s, check := r.Session, wireCheck(model.Check{Name: name, Port: 80, Path: "/"})

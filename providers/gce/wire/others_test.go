@@ -67,9 +67,9 @@ func TestGroupsOfOthers(t *testing.T) {
 	})
 }
 
-// TestNewBesideAStranger: a new Service finds an endpoint group of its name that
-// somebody else has made: in its first run that is held and told, not an error, and
-// the group stays as it is.
+// TestNewBesideAStranger: a new Service finds an endpoint group of its name that another
+// client has created. In its first run the request is held and reported, which is not an
+// error, and the group stays as it is.
 func TestNewBesideAStranger(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")

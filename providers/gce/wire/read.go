@@ -37,8 +37,8 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	return out
 }
 
-// distrust forgets the members of groups in which a machine was that came back under
-// its name: the cloud takes machines that are deleted out of them.
+// distrust drops the cached members of groups with a machine that was recreated under
+// its name: the cloud removes deleted machines from them.
 // Source: Compute Engine documentation, unmanaged instance groups.
 func (s *Session) distrust(scopes []providers.Scope) {
 	for _, scope := range scopes {
@@ -64,7 +64,7 @@ type read struct {
 	failed    map[family]error
 	blind     providers.Blind             // part of what they are in could not be reached
 	users     map[string]bool             // paths that a backend service anywhere in the project refers to
-	unsure    map[family]bool             // not all of the project is known, so nobody can be said to refer to nothing
+	unsure    map[family]bool             // not all of the project is known, so no resource counts as unused
 	broken    map[string]error            // members of one group could not be read, by path
 	members   map[string][]string         // of instance groups, by path
 	endpoints map[string][]model.Endpoint // of endpoint groups, by path
@@ -151,7 +151,7 @@ const (
 	familyOthers     family = "instance groups of others"
 )
 
-// kinds are those that nobody sees when the list fails; none for facts.
+// kinds are the kinds that cannot be read when the list fails; none for facts.
 func (f family) kinds() []stack.Kind {
 	switch f {
 	case familyRules:
@@ -255,7 +255,7 @@ func (r *read) wanted(f family) []string {
 	return slices.Compact(out)
 }
 
-// byUses tells whether somebody asks for shared things of the kind by their use.
+// byUses reports whether any scope asks for shared resources of the kind by their use.
 func (r *read) byUses(kinds ...stack.Kind) bool {
 	return slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool {
 		return scope.Depth == providers.Deep && slices.ContainsFunc(scope.Own, func(l providers.Lookup) bool {
@@ -267,8 +267,8 @@ func (r *read) byUses(kinds ...stack.Kind) bool {
 // longestFilter bounds a filter, since it is a part of a URL.
 const longestFilter = 2000
 
-// filterOf asks for names, or for all that look like names of load balancers if
-// there are too many. A list without names has no filter.
+// filterOf asks for names, or for all that look like names of load balancers if there
+// are too many. A list without names has no filter.
 func filterOf(names []string) *string {
 	if len(names) == 0 {
 		return nil

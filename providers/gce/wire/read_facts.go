@@ -17,7 +17,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// factFamily is the list that a kind of facts comes from.
+// factFamily is the list that supplies a kind of facts.
 func factFamily(kind stack.Kind) family {
 	switch kind {
 	case model.FactSubnets:
@@ -99,7 +99,7 @@ func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
 	return out, err
 }
 
-// learnReserved comes after the lists, one of which may have brought the addresses.
+// learnReserved runs after the lists, one of which may have returned the addresses.
 func (r *read) learnReserved() {
 	r.factTask(familyReserved, r.needs(model.FactAddresses), func() (err error) {
 		r.reserved, err = r.facts.addresses.Get(r.ctx, r.now(), addressAge, r.allAddresses)
@@ -116,8 +116,8 @@ func (r *read) factTask(f family, needed bool, run func() error) {
 	}
 }
 
-// needs tells whether a scope asks for facts of the kind. Shallow ones get them as
-// well: Build must not be told that the region has no zones.
+// needs reports whether a scope asks for facts of the kind. Shallow ones get them as
+// well: Build must not see a region without zones.
 func (r *read) needs(kind stack.Kind) bool {
 	return slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
 		return slices.ContainsFunc(s.Facts, func(l providers.Lookup) bool { return l.Kind == kind })
@@ -193,8 +193,8 @@ func (s *Session) listSubnets(ctx context.Context) ([]*computepb.Subnetwork, err
 	return out, err
 }
 
-// learnInstances returns the instances of the managed zones, from memory if every node
-// of the scopes is there, or was missing a moment ago.
+// learnInstances returns the instances of the managed zones, from the cache if every
+// node of the scopes is found there, or was missing a moment ago.
 func (r *read) learnInstances() (map[string]model.Instance, error) {
 	list := func() (instanceList, error) {
 		return r.facts.instances.Get(r.ctx, r.now(), instanceAge, func(ctx context.Context) (instanceList, error) {
@@ -210,8 +210,8 @@ func (r *read) learnInstances() (map[string]model.Instance, error) {
 	return known.by, err
 }
 
-// allNodesHave tells whether the names of all nodes of the scopes have a prefix: with
-// one that has not, the official controller looks for all instances as well.
+// allNodesHave reports whether the names of all nodes of the scopes have a prefix: if
+// one has not, the official controller looks for all instances as well.
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_instances.go (getFoundInstanceByNames).
 func (r *read) allNodesHave(prefix string) bool {
 	for _, s := range r.scopes {
@@ -236,9 +236,9 @@ func (r *read) hasNewNode(known map[string]model.Instance) bool {
 	return false
 }
 
-// managedInstances are the instances of the managed zones by name. A zone that
-// cannot be reached makes the whole answer an error: whoever took its instances
-// for gone would empty load balancers.
+// managedInstances are the instances of the managed zones by name. A zone that cannot be
+// reached makes the whole result an error: treating its instances as deleted would empty
+// load balancers.
 func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance, error) {
 	out := map[string]model.Instance{}
 	var lost string
@@ -275,7 +275,7 @@ func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance,
 	return out, err
 }
 
-// stopped tells whether an instance of the status runs neither now nor soon.
+// stopped reports whether an instance of the status runs neither now nor soon.
 // Source: Compute Engine documentation, instance life cycle.
 func stopped(status string) bool {
 	return slices.Contains([]string{"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}, status)

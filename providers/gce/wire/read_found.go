@@ -90,9 +90,9 @@ func (v *view) refs(urls []string) []stack.Ref {
 	return out
 }
 
-// faults are those that the scope's answer suffers from. What was denied, or is
-// in a place that could not be reached, leaves its kinds blind, so that nobody
-// takes "not shown" for "not there"; the rest goes on.
+// faults are the faults that affect the scope's result. A list that was denied, or of a
+// place that could not be reached, leaves its kinds blind, so that "not shown" is not
+// taken for "not found". The rest continues.
 func (r *read) faults(v *view) (providers.Blind, error) {
 	var all []error
 	blind := maps.Clone(r.blind)
@@ -117,7 +117,7 @@ func (r *read) faults(v *view) (providers.Blind, error) {
 	return blind, fault.Listed(all...)
 }
 
-// dependsOn tells whether the scope's answer depends on a list.
+// dependsOn reports whether the scope's result depends on a list.
 func (r *read) dependsOn(v *view, f family) bool {
 	if kinds := f.lookedUp(); len(kinds) > 0 {
 		return slices.ContainsFunc(v.scope.Own, func(l providers.Lookup) bool { return slices.Contains(kinds, l.Kind) && (v.deep || f == familyRules) })

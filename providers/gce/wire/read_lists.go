@@ -47,8 +47,8 @@ func (r *read) listAllRules([]string) error {
 	return err
 }
 
-// listAddresses takes what a Service owns out of the list of all addresses, which
-// says as well who holds an IP.
+// listAddresses takes the addresses that a Service owns out of the list of all
+// addresses, which also shows the holder of an IP.
 func (r *read) listAddresses([]string) error {
 	list, err := r.facts.addresses.Get(r.ctx, r.now(), 0, r.allAddresses)
 	for _, a := range list {

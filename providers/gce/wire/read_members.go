@@ -73,9 +73,9 @@ func (s *Session) membersOf(ctx context.Context, group string) ([]string, error)
 	return out, nil
 }
 
-// endpointsKnown are the endpoints of a group, from memory if their number is
-// still what the list of groups says. Whoever exchanged as many by hand is noticed
-// when the memory is old.
+// endpointsKnown are the endpoints of a group, from the cache if their number is still
+// that of the list of groups. An exchange of as many endpoints by hand is noticed when
+// the cache expires.
 func (s *Session) endpointsKnown(ctx context.Context, neg string, size int) ([]model.Endpoint, error) {
 	if known, ok := s.points.get(neg, s.now(), endpointAge); ok && len(known) == size {
 		return known, nil
@@ -83,8 +83,8 @@ func (s *Session) endpointsKnown(ctx context.Context, neg string, size int) ([]m
 	return s.endpointsOf(ctx, neg)
 }
 
-// endpointsOf are the endpoints of a group, without those that were detached and
-// only finish their connections.
+// endpointsOf are the endpoints of a group, without detached ones that only finish their
+// connections.
 func (s *Session) endpointsOf(ctx context.Context, neg string) ([]model.Endpoint, error) {
 	out, writes := []model.Endpoint{}, s.points.writes(neg)
 	call := s.memberAPI.negs.ListNetworkEndpoints(s.config.Project, model.ZoneOf(neg), model.LastOf(neg), &raw.NetworkEndpointGroupsListEndpointsRequest{HealthStatus: "SHOW"})

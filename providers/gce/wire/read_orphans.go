@@ -67,8 +67,8 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	return out, nil
 }
 
-// sharedOrphan stands for what the cluster's Services shared and nothing in the
-// project refers to. Where something else is left, it goes with that.
+// sharedOrphan stands for resources that the cluster's Services shared and nothing in
+// the project refers to. Where something else is left, they are deleted with that.
 const sharedOrphan = "what Services shared"
 
 // markedNames are the forms of all names that Services have, for filters.
@@ -96,13 +96,13 @@ func (r *read) listMarked() error {
 	return fault.Listed(all...)
 }
 
-// orphan is what the marks tell of a Service that is gone, and where it is.
+// orphan is a deleted Service, as the marks describe it, and its location.
 type orphan struct {
 	owner stack.Owner
 	own   []providers.Lookup
 }
 
-// scope looks the orphan's things up, and with them what is shared, by its use.
+// scope looks the orphan's resources up, and with them shared ones, by their use.
 func (o *orphan) scope(c model.Config) providers.Scope {
 	own := slices.Clone(o.own)
 	for _, l := range model.OwnLookups(providers.Identity[model.Config]{Owner: o.owner, Config: c}, nil) {
@@ -176,8 +176,8 @@ func (w *sweep) lookups(o stack.Owner, which func(model.Name) bool) []providers.
 	return out
 }
 
-// older finds what has an older name. It joins what has newer names of the same
-// Service, unless another load balancer of a Service of that name was there first.
+// older finds resources with an older name. They join the ones with newer names of the
+// same Service, unless another load balancer of a Service of that name existed first.
 func (w *sweep) older() error {
 	balancers := w.balancers()
 	for _, lb := range slices.Sorted(maps.Keys(balancers)) {

@@ -100,7 +100,7 @@ func serviceOf(things []described) string {
 	return service
 }
 
-// marked tells whether a load balancer's things are this cluster's.
+// marked reports whether a load balancer's resources are this cluster's.
 func (w *sweep) marked(lb string) (bool, error) {
 	for _, name := range []string{lb, lb + model.SuffixIPv6} {
 		if r := w.forwarding[name]; r != nil && w.refersToOurs(r.GetBackendService()) {
@@ -122,7 +122,7 @@ func (w *sweep) marked(lb string) (bool, error) {
 	return w.opensNodes(lb)
 }
 
-// refersToOurs tells whether one of the things has a name that holds the cluster's
+// refersToOurs reports whether one of the resources has a name that holds the cluster's
 // identity.
 func (w *sweep) refersToOurs(urls ...string) bool {
 	return slices.ContainsFunc(urls, func(url string) bool {
@@ -134,15 +134,15 @@ func (w *sweep) refersToOurs(urls ...string) bool {
 	})
 }
 
-// isNode tells whether an instance is a node of the cluster.
+// isNode reports whether an instance is a node of the cluster.
 func (w *sweep) isNode(url string) bool {
 	parts := strings.Split(model.PathOf(url), "/")
 	return len(parts) == 4 && projectOf(url) == w.config.Project && w.machines[parts[1]+"/"+parts[3]]
 }
 
-// opensNodes tells whether a load balancer's firewall is for machines that are all
-// nodes of this cluster. In a network of another project nobody can see whose
-// machines they are.
+// opensNodes reports whether a load balancer's firewall is for machines that are all
+// nodes of this cluster. In a network of another project the owner of the machines
+// cannot be read.
 func (w *sweep) opensNodes(lb string) (bool, error) {
 	if w.config.HostProject() != w.config.Project {
 		return false, nil

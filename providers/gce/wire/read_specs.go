@@ -43,7 +43,7 @@ func portsOf(f *computepb.ForwardingRule) model.Ports {
 func byNumber(ports []string) []string {
 	first := func(p string) int {
 		from, _, _ := strings.Cut(p, "-")
-		n, _ := strconv.Atoi(from) // what is no number comes first
+		n, _ := strconv.Atoi(from) // non-numbers sort first
 		return n
 	}
 	out := slices.Clone(ports)

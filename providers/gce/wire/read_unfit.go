@@ -108,7 +108,7 @@ func (r *read) learnUnfit() (map[string]string, error) {
 	})
 }
 
-// missing adds the machines of nodes in managed zones that are not there, or stopped.
+// missing adds the machines of nodes in managed zones that do not exist, or are stopped.
 func (r *read) missing(known map[string]model.Instance, out map[string]string) {
 	for _, scope := range r.scopes {
 		for n := range scope.Nodes.All() {

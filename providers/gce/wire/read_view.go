@@ -79,8 +79,8 @@ func (r *read) inUse(v *view, things []thing) []thing {
 	})
 }
 
-// bringsFirewall: a shared firewall goes with its checks, and is a left-over
-// when none of them is there.
+// bringsFirewall: a shared firewall is found with its checks, and is a left-over when
+// none of them exists.
 func (r *read) bringsFirewall(v *view, name string) bool {
 	gone := true
 	for _, k := range model.FirewallChecks(name) {
@@ -109,7 +109,7 @@ func (r *read) mayExist(check stack.Key) bool {
 
 func (r *read) complete(f family) bool { return r.asked[f] && r.failed[f] == nil && !r.unsure[f] }
 
-// leftOver tells whether nothing in the project refers to the thing.
+// leftOver reports whether nothing in the project refers to the resource.
 func (r *read) leftOver(t thing) bool {
 	if t.key.Kind == model.KindBackend {
 		return r.complete(familyRules) && !slices.ContainsFunc(r.allRules(), func(f *computepb.ForwardingRule) bool { return model.PathOf(f.GetBackendService()) == t.id })

@@ -39,10 +39,10 @@ type Session struct {
 	legacy bool // the network has no subnets
 }
 
-// Open finds credentials, project, zone and network the way the official
-// controllers do and returns a session. What the configuration names is not
-// asked for; the rest comes from the metadata server and from the network itself.
-// The configuration comes back with all that was found.
+// Open finds credentials, project, zone and network the way the official controllers do
+// and returns a session. Values of the configuration are not looked up; the rest is read
+// from the metadata server and from the network itself. The returned configuration
+// contains everything that was found.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	// Clients outlive the call that opens them.
 	found, err := credentialsOf(context.WithoutCancel(ctx), c)
@@ -109,7 +109,7 @@ func (s *Session) identify(ctx context.Context, env providers.Env) error {
 	return nil
 }
 
-// agent says who is calling.
+// agent is the User-Agent of our calls.
 type agent struct {
 	name string
 	next http.RoundTripper

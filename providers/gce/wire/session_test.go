@@ -43,7 +43,7 @@ func numbered(t *testing.T, running *simtest.Running) *simtest.Running {
 	return &simtest.Running{URL: front.URL, Cloud: running.Cloud}
 }
 
-// TestOpenFindsWhereItIs: what the configuration leaves open comes from the
+// TestOpenFindsWhereItIs: values that the configuration leaves open are read from the
 // metadata server and from the network, and numbers of projects become names.
 func TestOpenFindsWhereItIs(t *testing.T) {
 	const network, subnet = "projects/berth-demo/global/networks/default", "projects/berth-demo/regions/us-central1/subnetworks/default"
