@@ -64,9 +64,9 @@ func members(t *testing.T, api *raw.Service, project, zone string) []string {
 	return out
 }
 
-// TestMachineComesBack: a machine that is deleted and made anew under its name is a
-// member again with the next look at the Service, also where its Node has never been
-// away. The groups it was in are listed once for each time it comes back.
+// TestMachineComesBack: a machine that is deleted and recreated under its name is a
+// member again after the next reconcile of the Service, also where its Node was never
+// deleted. The groups it was in are listed once for each time it is recreated.
 func TestMachineComesBack(t *testing.T) {
 	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
 		for _, how := range []string{"started anew", "registered anew"} {

@@ -1,10 +1,9 @@
-// Package gce makes passthrough load balancers of Google Cloud out of Services.
-// It takes the place of the service controller of cloud-provider-gcp and of the
-// L4 controllers of ingress-gce: same names, descriptions, annotations,
-// finalizers and cloud configuration, so load balancers that are there already
-// are taken over as they are.
+// Package gce creates passthrough load balancers of Google Cloud for Services. It
+// replaces the service controller of cloud-provider-gcp and the L4 controllers of
+// ingress-gce: same names, descriptions, annotations, finalizers and cloud
+// configuration, so existing load balancers are taken over unchanged.
 //
-// What one Service has; ">" points to what a thing refers to:
+// The resources of one Service; ">" points to a referenced resource:
 //
 //	kind target-pool, external
 //	    external-forwarding-rule a<uid>   > target-pool a<uid>  > http-health-check, instances
@@ -22,10 +21,10 @@
 //	    address                 only while a rule is replaced or two rules get one IP
 //
 // Instance groups, and the checks of Services whose traffic policy is Cluster
-// with their firewalls, are shared by the Services of the cluster and go with the
-// last one.
+// with their firewalls, are shared by the Services of the cluster and deleted with
+// the last one.
 //
-// What a Service wants is in model, what talks to the cloud in wire; this package
-// joins them. No object is written whose name is neither the Service's nor the
+// Package model computes the desired state, package wire calls the cloud; this
+// package joins them. No object is written whose name is neither the Service's nor the
 // cluster's.
 package gce

@@ -9,8 +9,8 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 )
 
-// TestPoolFinalizer: older releases of the service controller never take off the
-// finalizer of target pools, so that a Service gets it only where somebody goes by it.
+// TestPoolFinalizer: older releases of the service controller never remove the finalizer
+// of target pools, so that a Service gets it only where a controller uses it.
 func TestPoolFinalizer(t *testing.T) {
 	const pool = "gke.networking.io/l4-netlb-v1"
 	for name, c := range map[string]struct {

@@ -14,7 +14,8 @@ import (
 )
 
 // TestNodeAboutToGo: a node that the autoscaler is about to remove, or that is being
-// deleted, keeps its connections: it stays a member, without a call, until it is gone.
+// deleted, keeps its connections: it stays a member, without a call, until it is
+// deleted.
 func TestNodeAboutToGo(t *testing.T) {
 	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
 		t.Run(class, func(t *testing.T) {

@@ -14,10 +14,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestHoldNeverLeaks: a change that replaces a live rule is cut at every writing
-// call in turn, before or after the cloud has done it, for good or for once. The
-// next run comes to the end; the IP is the same, and no address is left that would
-// go on to cost money.
+// TestHoldNeverLeaks: a change that replaces a live rule is interrupted at every writing
+// call in turn, before or after the cloud has done it, permanently or once. The next run
+// completes; the IP is the same, and no address is left that would keep costing money.
 func TestHoldNeverLeaks(t *testing.T) {
 	port := func(s *corev1.ServiceSpec) { s.Ports[1].Port = 8443 }
 	changes := []struct {
@@ -54,8 +53,8 @@ func TestHoldNeverLeaks(t *testing.T) {
 	}
 }
 
-// heldThrough makes a Service, changes it with a fault after k calls, and lets the
-// same process and then a new one go on. It tells whether the fault was met.
+// heldThrough creates a Service, changes it with a fault after k calls, and lets the
+// same process and then a new one continue. It reports whether the fault was met.
 func heldThrough(t *testing.T, begin props.New, svc *corev1.Service, change func(*corev1.ServiceSpec), fault sim.Fault, k int) bool {
 	t.Helper()
 	s, ok := begin(t).(subject)

@@ -12,8 +12,9 @@ import (
 )
 
 // TestGroupThatOthersUse: the group of a zone whose last node has left stays as long as
-// the load balancer of somebody else stands on it, and goes soon after that has let it go,
-// without anybody touching the Service, and although it was worked on meanwhile. While it is used, it is asked for ever more rarely.
+// the load balancer of another owner uses it. It is deleted soon after that one has
+// released it, without a change of the Service, and although the Service was reconciled
+// meanwhile. While it is used, it is checked at growing intervals.
 func TestGroupThatOthersUse(t *testing.T) {
 	for name, letGo := range map[string]bool{"let go": true, "kept": false} {
 		t.Run(name, func(t *testing.T) {

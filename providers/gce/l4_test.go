@@ -19,8 +19,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// l4 writes into a simulator what the L4 controllers of ingress-gce leave there, and
-// knows nothing of how Berth comes to the same.
+// l4 writes into a simulator the resources that the L4 controllers of ingress-gce
+// create, independently of Berth's code.
 // Source: kubernetes/ingress-gce:pkg/l4, pkg/utils/namer, as of August 2026.
 type l4 struct {
 	t       *testing.T
@@ -244,7 +244,7 @@ func (w *l4) check(svc *corev1.Service, internal bool) string {
 	return w.url(collection + "/" + name)
 }
 
-// has tells whether a collection has a name.
+// has reports whether a collection has a name.
 func (w *l4) has(collection, name string) bool {
 	w.t.Helper()
 	items, _ := w.call(http.MethodGet, collection, nil)["items"].([]any)

@@ -128,10 +128,10 @@ func (m *mover) die(k int) {
 	m.s.Control().Faults.Clear()
 }
 
-// TestMoveBetweenSchemes: a Service without a class goes from external to internal
-// and back, from process to process and with processes that die at any call. It
-// carries the finalizer of what it has and no other, nothing of the former load
-// balancer stays, and once released nothing at all.
+// TestMoveBetweenSchemes: a Service without a class moves from external to internal and
+// back, from process to process and with processes that die at any call. It carries the
+// finalizer of its load balancer and no other, nothing of the former load balancer
+// stays, and once released nothing at all.
 func TestMoveBetweenSchemes(t *testing.T) {
 	for name, c := range map[string]struct{ config, ilb, netlb string }{
 		"older": {"", "gke.networking.io/l4-ilb-v1", "gke.networking.io/l4-netlb-v2"},
@@ -191,10 +191,10 @@ func (m *mover) leaveBy(r *reconcile.Reconciler) {
 	m.Error("it is not released")
 }
 
-// TestForgottenKind: a process dies while it makes a load balancer; the Service
-// loses everything by which anybody could know that, and asks for another kind. To
-// the next process it is new; if it goes before that has ever read what there is,
-// what the first one has made goes as well.
+// TestForgottenKind: a process dies while it creates a load balancer; the Service loses
+// everything that would show that, and asks for another kind. To the next process it is
+// new. If it is deleted before that process has ever read the existing resources, those
+// of the first process are deleted as well.
 func TestForgottenKind(t *testing.T) {
 	kinds := map[string]map[string]string{
 		"internal": {"networking.gke.io/load-balancer-type": "Internal"},

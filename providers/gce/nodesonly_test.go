@@ -6,6 +6,6 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestNodesOnly: no EndpointSlice, whoever has written it, leads traffic to a pod past the
-// ports of nodes.
+// TestNodesOnly: no EndpointSlice, whichever client has written it, leads traffic to a
+// pod past the ports of nodes.
 func TestNodesOnly(t *testing.T) { props.NodesOnly(t, fresh(""), cases()) }

@@ -10,9 +10,10 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 )
 
-// TestRename: the last Service of a kind goes and another one comes meanwhile, at any
-// moment of the deletion, as when a Service is renamed. What they share is there for
-// the new one in the end, and a process that knows nothing finds nothing to do.
+// TestRename: the last Service of a kind is deleted and another one is created
+// meanwhile, at any moment of the deletion, as when a Service is renamed. Their shared
+// resources exist for the new one in the end, and a process with empty caches finds
+// nothing to do.
 func TestRename(t *testing.T) {
 	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
 		for offset := time.Duration(0); offset < 12*time.Second; offset += 500 * time.Millisecond {

@@ -6,7 +6,7 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestRenumbered: other ports take no old one away before they are there.
+// TestRenumbered: old ports are deleted only once the new ones exist.
 func TestRenumbered(t *testing.T) {
 	const rule = "forwardingRules.insert" // there is one for each Service, and no port of it can change
 	props.Renumbered(t, fresh(""), service("target-pool", "", nil), rule)

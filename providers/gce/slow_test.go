@@ -158,10 +158,10 @@ func TestSlowOperationsCostNothing(t *testing.T) {
 	}
 }
 
-// TestHeldUntilReserved: where a change replaces the rule, the rule goes when its IP
-// is reserved, and the reservation goes when the new rule is there: the operations
-// of both, not what lists show. If the reservation fails late the rule stays, and if
-// the new rule does, its IP stays reserved.
+// TestHeldUntilReserved: where a change replaces the rule, the rule is deleted when its
+// IP is reserved, and the reservation is deleted when the new rule exists: the
+// operations of both decide, not what lists show. If the reservation fails late the rule
+// stays, and if the new rule does, its IP stays reserved.
 func TestHeldUntilReserved(t *testing.T) {
 	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
 		for _, failing := range []string{"", "addresses.insert", "forwardingRules.insert"} {
@@ -192,8 +192,8 @@ func TestHeldUntilReserved(t *testing.T) {
 	}
 }
 
-// inOrder fails if a rule went before its address was reserved, or a reservation
-// before the rule was there.
+// inOrder fails if a rule was deleted before its address was reserved, or a reservation
+// before the rule existed.
 func inOrder(t *testing.T, n near, delay time.Duration) {
 	t.Helper()
 	var reserved, made time.Time

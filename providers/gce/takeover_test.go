@@ -81,8 +81,8 @@ func servedByL4() []*corev1.Service {
 	return out
 }
 
-// TestTakeOverOfTheController: of what ingress-gce has built, whatever its flags, nothing is
-// written anew, and nothing of it is left once the Services go.
+// TestTakeOverOfTheController: of the resources of ingress-gce, whatever its flags,
+// nothing is written again, and nothing of them is left once the Services are deleted.
 func TestTakeOverOfTheController(t *testing.T) {
 	const further = "enable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\nenable-discrete-port-forwarding = true\n"
 	for _, set := range []struct {

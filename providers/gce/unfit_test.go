@@ -45,8 +45,8 @@ func everywhere(t *testing.T, api *raw.Service, of string) []string {
 }
 
 // TestMachinesGone: where the machines of some nodes do not exist any more, the others
-// are members after at most two runs and few calls, and a run later nothing is left to
-// do and the user is told which nodes are left out.
+// are members after at most two runs and few calls. A run later nothing is left to do
+// and a problem names the nodes that are left out.
 func TestMachinesGone(t *testing.T) {
 	const nodes, gone = 64, 7
 	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
@@ -110,8 +110,7 @@ func takeAway(t *testing.T, n near, api *raw.Service, count int) map[string]bool
 	return out
 }
 
-// untilClean works on a Service at most five times, and returns what the user is told
-// at last.
+// untilClean reconciles a Service at most five times, and returns the last problems.
 func untilClean(t *testing.T, r *reconcile.Reconciler, job reconcile.Job, after func(run int)) string {
 	t.Helper()
 	for run := 1; run <= 5; run++ {
@@ -178,7 +177,7 @@ func TestMachineOfAnotherBalancer(t *testing.T) {
 	}
 }
 
-// foreign makes a load balancer of somebody else to one machine.
+// foreign creates a load balancer of another owner to one machine.
 func foreign(t *testing.T, api *raw.Service, zone, machine string) {
 	t.Helper()
 	must := func(_ *raw.Operation, err error) {
@@ -194,7 +193,7 @@ func foreign(t *testing.T, api *raw.Service, zone, machine string) {
 	uses(t, api, zone, "foreign")
 }
 
-// uses makes a backend service of somebody else on a group.
+// uses creates a backend service of another owner on a group.
 func uses(t *testing.T, api *raw.Service, zone, group string) {
 	t.Helper()
 	if _, err := api.HealthChecks.Insert(demo, &raw.HealthCheck{Name: "foreign", Type: "TCP", TcpHealthCheck: &raw.TCPHealthCheck{Port: 80}}).Do(); err != nil {
