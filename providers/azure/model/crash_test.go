@@ -8,8 +8,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// TestCrash: a process dies after each of its calls; the next one, which knows
-// nothing, comes to rest, and a release then, or at once, leaves nothing.
+// TestCrash: a process stops after each of its calls. The next process, which has no state,
+// reaches a stable state, and a release then, or at once, leaves nothing behind.
 func TestCrash(t *testing.T) {
 	for _, c := range good(t) {
 		if c.config.PreConfigured != "" || len(c.world.Balancers)+len(c.world.Links) > 0 {

@@ -62,9 +62,8 @@ func balancerRules() map[stack.Kind]diff.Rule {
 func otherRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindPublicIP: {
-			// The name follows from version and prefix; zones cannot change and those
-			// of an address that is there are as good. Build sees to ipTags that
-			// cannot change.
+			// The name follows from version and prefix. Zones are immutable, and the zones
+			// of an existing address are accepted. Build handles immutable ipTags.
 			Ignore: []string{"Group", "Name", "Version", "Prefix", "Zones", "Address", "SKU", "Services"},
 			Equal:  map[string]diff.Equal{"Tags": sameTagValues, "IPTags": sameIPTags},
 			Sticky: []string{"Address", "SKU", "Services"},
@@ -73,7 +72,7 @@ func otherRules() map[stack.Kind]diff.Rule {
 			Impact: map[string]plan.Impact{"delete": plan.Interrupts},
 		},
 		KindBinding: {
-			// It goes with an address that goes, and stays with one that is held.
+			// It is deleted with its address, and retained with an address that is held.
 			Within: diff.Within{Inline: true, Cascade: true},
 			Ignore: []string{"PublicIP"},
 			Equal:  map[string]diff.Equal{"DNSLabel": sameLabel},

@@ -59,7 +59,8 @@ func sameContainerRules(want, have any) bool {
 	})
 }
 
-// holdsPools: other pools in the load balancer are nobody's trouble.
+// holdsPools reports whether the desired pools exist; other pools in the load balancer are
+// ignored.
 func holdsPools(want, have any) bool {
 	w, _ := want.([]string)
 	h, _ := have.([]string)

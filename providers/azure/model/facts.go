@@ -52,7 +52,7 @@ type FoundBalancer struct {
 	Members []string
 }
 
-// FoundFrontend is a frontend of anybody.
+// FoundFrontend is a frontend of any owner.
 type FoundFrontend struct {
 	Frontend
 	// Users are the rules that send from it, by name; Held tells that outbound or
@@ -61,7 +61,7 @@ type FoundFrontend struct {
 	Held  bool
 }
 
-// FoundIP is a public IP of anybody.
+// FoundIP is a public IP of any owner.
 type FoundIP struct {
 	Group, Name string // the group in lower case
 	Address     string // empty: none yet
@@ -73,10 +73,10 @@ type FoundIP struct {
 	Attached    string // ARM id of what uses it, lower case; empty: free
 	Services    []string
 	Cluster     string // of the ownership tag
-	DNSService  string // who set the label, by tag
+	DNSService  string // the Service that set the label, by tag
 }
 
-// Managed tells whether a controller made the public IP.
+// Managed reports whether a controller created the public IP.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (p FoundIP) Managed() bool { return len(p.Services) > 0 }
 
@@ -104,7 +104,7 @@ type Machine struct {
 	Out string
 }
 
-// FoundLink is a private link service of anybody.
+// FoundLink is a private link service of any owner.
 type FoundLink struct {
 	Group, Name string   // the group in lower case
 	Frontends   []string // "<lb>/<frontend>", lower case

@@ -33,9 +33,9 @@ const (
 // addressOf tells the address of a public IP; "" while it has none.
 type addressOf func(stack.Key) string
 
-// EntriesOf is what the Service with the base name has in a load balancer; false
-// if that is nothing. A frontend of its name that only strangers still use is not
-// the Service's to take away, so alone it is nothing.
+// EntriesOf returns the entries of the Service with the base name in a load balancer; false
+// if there are none. A frontend of its name that only other owners still use may not be
+// deleted by the Service, so alone it does not count.
 func EntriesOf(c Config, lb Object, base string, address addressOf) (Entries, bool) {
 	if lb == nil {
 		return Entries{}, false
@@ -129,15 +129,15 @@ func probeOf(o Object) Probe {
 	}
 }
 
-// usedByOthers tells whether anything that is not the Service's sends from the
-// frontend: rules of others, outbound or NAT rules, a private link service.
+// usedByOthers reports whether anything that is not the Service's uses the frontend: rules
+// of others, outbound or NAT rules, a private link service.
 func usedByOthers(lb Object, frontend, base string) bool {
 	users, held := UsersOf(lb, frontend)
 	return held || slices.ContainsFunc(users, func(rule string) bool { return base == "" || !ownedBy(base, rule) })
 }
 
-// UsersOf lists the load balancing rules that send from a frontend, and tells
-// whether something else holds it.
+// UsersOf lists the load balancing rules of a frontend, and reports whether something else
+// holds it.
 func UsersOf(lb Object, frontend string) (rules []string, held bool) {
 	use := usesOf(lb)[lower(frontend)]
 	return use.rules, use.held
@@ -149,7 +149,7 @@ type frontendUse struct {
 	held  bool     // outbound or NAT rules, or a private link service
 }
 
-// usesOf lists who uses the frontends of a load balancer, by their names in lower
+// usesOf lists the users of the frontends of a load balancer, by frontend name in lower
 // case.
 func usesOf(lb Object) map[string]frontendUse {
 	p, out := lb.Props(), map[string]frontendUse{}
@@ -253,8 +253,8 @@ func (a PoolAddress) Compare(b PoolAddress) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.IP, b.IP))
 }
 
-// PoolIsNIC tells whether network interfaces are members of a pool, which then
-// cannot take addresses.
+// PoolIsNIC reports whether network interfaces are members of a pool, which then cannot
+// have addresses.
 func PoolIsNIC(lb Object, name string) bool {
 	pools := lb.Props().List(ListPools)
 	i := Named(pools, name)
@@ -267,8 +267,8 @@ func poolHasOwnAddresses(pool Object) bool {
 	})
 }
 
-// HasStrangers tells whether somebody else uses a load balancer besides Services:
-// it has frontends of other names, or outbound or NAT rules, as those of AKS have.
+// HasStrangers reports whether a load balancer has users other than Services: it has
+// frontends of other names, or outbound or NAT rules, as those of AKS have.
 func HasStrangers(lb Object) bool {
 	p := lb.Props()
 	if len(p.List(listOutbound))+len(p.List(listNAT))+len(p.List(listNATPools)) > 0 {
@@ -277,20 +277,19 @@ func HasStrangers(lb Object) bool {
 	return slices.ContainsFunc(p.List(ListFrontends), func(f Object) bool { return BaseOf(f.Text("name")) == "" })
 }
 
-// IsClusterPool tells whether a pool is one of the two of all Services.
+// IsClusterPool reports whether a pool is one of the two that all Services share.
 func IsClusterPool(cluster, pool string) bool {
 	return strings.EqualFold(pool, cluster) || strings.EqualFold(pool, cluster+SuffixIPv6)
 }
 
-// PoolProof is the proof for a pool in a load balancer in which the Service has
-// entries, and for its members. The pool of all Services is nobody's proof where
-// strangers use the load balancer as well: it may have been there before us, with
-// the nodes in it, and its name cannot tell. It stays with the load balancer, as
-// the official controller leaves it.
+// PoolProof returns the proof for a pool, and for its members, in a load balancer in which
+// the Service has entries. The pool of all Services has no proof where other owners use the
+// load balancer as well: it may have existed before, with the nodes in it, and its name
+// does not show that. It is retained with the load balancer, as by the official controller.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 //
-// A pool that only others use, such as that of a family which the Service does
-// not have, is theirs as well.
+// A pool that only others use, such as the pool of a family that the Service does not have,
+// is theirs as well.
 func PoolProof(cluster, base string, lb Object, pool string, there bool) stack.Proof {
 	theirs := PoolInUse(lb, pool, base) && !PoolOwned(lb, pool, base)
 	if !there || theirs || IsClusterPool(cluster, pool) && HasStrangers(lb) {
@@ -299,15 +298,15 @@ func PoolProof(cluster, base string, lb Object, pool string, there bool) stack.P
 	return stack.Derived
 }
 
-// PoolOwned tells whether a rule of the Service sends to a pool.
+// PoolOwned reports whether a rule of the Service sends to a pool.
 func PoolOwned(lb Object, name, base string) bool {
 	return slices.ContainsFunc(lb.Props().List(ListRules), func(r Object) bool {
 		return strings.EqualFold(PoolOf(r), name) && ownedBy(base, r.Text("name"))
 	})
 }
 
-// PoolInUse tells whether anything but the Service's own rules refers to a pool.
-// Such a pool keeps its members.
+// PoolInUse reports whether anything but the Service's own rules refers to a pool. Such a
+// pool keeps its members.
 func PoolInUse(lb Object, name, base string) bool {
 	p := lb.Props()
 	refers := func(o Object) bool { return strings.EqualFold(PoolOf(o), name) }

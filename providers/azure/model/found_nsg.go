@@ -62,7 +62,7 @@ type AccessSeeker struct {
 	Own    map[string]bool // addresses that only this Service has
 	Shared map[string]bool // addresses that it has with other Services
 	Nodes  map[string]bool // addresses of nodes
-	InUse  map[string]bool // every address that is somebody's, those above included
+	InUse  map[string]bool // every address in use, those above included
 	Asked  map[string]bool // addresses that the scope asked for
 	Rules  []Rule          // that the Service has, with the address in place of the frontend's name
 	Going  bool            // the Service is being released
@@ -142,16 +142,16 @@ func AccessOf(c Config, nsg Object, who AccessSeeker) []stack.Resource {
 	return out
 }
 
-// leftover tells whether an address was a frontend's and is nobody's any more: a Service
+// leftover reports whether an address was a frontend's and is no longer in use: a Service
 // that cannot be read has its frontends, and asks for public addresses beside them only.
 func (s AccessSeeker) leftover(address string) bool {
 	at, err := netip.ParseAddr(address)
 	return err == nil && at.IsPrivate() && !s.InUse[address]
 }
 
-// proof tells why an entry is the Service's to remove, once nobody wants it. An
-// address that is nobody's any more is left over, as what the official controller
-// takes out of its rules at every change.
+// proof returns why the Service may delete an entry that no Service wants any more. An
+// entry of an address no longer in use is a leftover; the official controller removes such
+// entries from its rules at every change.
 func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 	d := a.Destination
 	if _, err := netip.ParseAddr(d); err != nil {
@@ -166,11 +166,11 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 	return stack.None, s.Asked[d] || s.Nodes[d] && slices.ContainsFunc(s.Rules, toNode)
 }
 
-// ofNodes tells whether an entry for a node is the Service's too: packets for it
-// come with the nodes' own addresses. Where nodes have both families, the official
-// controller enters both of them for a Service of one; those entries stay until
-// the Service goes, so that taking over writes nothing. Internal rules of IPv6
-// cannot tell, since none of them has a floating address. Source:
+// ofNodes reports whether an entry for a node is the Service's too: its packets arrive with
+// the nodes' own addresses. Where nodes have both families, the official controller enters
+// both of them for a Service of one; those entries are retained until the Service is
+// deleted, so that taking over writes nothing. Internal rules of IPv6 are no evidence,
+// since none of them has a floating address. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (s AccessSeeker) ofNodes(a Access) bool {
 	tells := func(r Rule) bool {
@@ -182,13 +182,13 @@ func (s AccessSeeker) ofNodes(a Access) bool {
 	return slices.ContainsFunc(s.Rules, tells) && (a.Deny || s.serves(a))
 }
 
-// toNode tells whether a rule puts the node's address in place of the frontend's.
-// The rule for all ports never does, although in IPv6 it has no floating address.
+// toNode reports whether a rule replaces the frontend's address by the node's. The rule for
+// all ports never does, although in IPv6 it has no floating address.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func toNode(r Rule) bool { return !r.FloatingIP && r.BackendPort != 0 }
 
-// serves tells whether a rule of the Service needs the entry: on a frontend for
-// its port, or on nodes for its node port.
+// serves reports whether a rule of the Service needs the entry: on a frontend for its port,
+// or on nodes for its node port.
 func (s AccessSeeker) serves(a Access) bool {
 	return slices.ContainsFunc(s.Rules, func(r Rule) bool {
 		port, node := r.FrontendPort, s.Nodes[a.Destination]

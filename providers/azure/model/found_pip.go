@@ -56,8 +56,8 @@ func PublicIPResources(o Object, f FoundIP, cluster string, owner stack.Owner, a
 	}
 }
 
-// GivenUp tells whether a public IP was made for the Service, which went off it as the
-// last one because something held it. The name tells whose it was.
+// GivenUp reports whether a public IP was created for the Service, which left it as its
+// last user because something held it. The name shows its former owner.
 func (f FoundIP) GivenUp(cluster string, owner stack.Owner) bool {
 	return len(f.Services) == 0 && f.Cluster != "" && f.Tags.OfCluster(cluster) && owner.UID != "" && ownedBy(BaseName(owner.UID), f.BaseIn(cluster))
 }
@@ -68,7 +68,7 @@ func (f FoundIP) BaseIn(cluster string) string {
 	return name
 }
 
-// withoutBinding are the tags less those that bindings write.
+// withoutBinding returns the tags except those that bindings write.
 func withoutBinding(t Tags) Tags {
 	out := Tags{}
 	for k, v := range t {

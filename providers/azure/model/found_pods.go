@@ -69,7 +69,7 @@ func (w PodWorld) Stack(c Config, owner stack.Owner) *stack.Stack {
 		out.Put(stack.Resource{Key: containerIPKey(uid), ID: o.Text("id"), Proof: stack.Name, State: StateOf(o), Spec: ContainerIPOf(o)})
 	}
 	if o := w.services[name]; o != nil {
-		// An entry of another type is somebody else's, whatever its name.
+		// An entry of another type belongs to another owner, whatever its name.
 		proof := stack.Name
 		if !ServesInbound(o) {
 			proof = stack.None
@@ -115,9 +115,9 @@ func ContainerIPOf(o Object) ContainerIP {
 	return ContainerIP{Group: f.Group, Name: f.Name, Version: f.Version, Address: f.Address, SKU: f.SKU, Trouble: TroubleOf(o)}
 }
 
-// ServesInbound tells whether an entry of the gateway is for load balancers alone:
-// one by which traffic leaves as well is nothing that a controller makes. The
-// official controller takes types in any case.
+// ServesInbound reports whether an entry of the gateway is for load balancers alone. A
+// controller never creates an entry that outbound traffic uses as well. The official
+// controller accepts types in any case.
 func ServesInbound(service Object) bool {
 	t := service.Props().Text(fieldType)
 	return t == "" || strings.EqualFold(t, typeInbound)

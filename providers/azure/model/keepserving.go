@@ -9,11 +9,11 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// keepServing keeps what is there of a Service that cannot be understood, with today's
-// nodes in its pools. Entries of addresses that are nobody's any more are no part of
-// it, but for those of nodes that may come back: every Service finds them, and one that
-// kept them would keep them open for good. A pool that another controller has filled, such as that of
-// the nodes' way out, carries no proof: it is the Service's if its rules use it.
+// keepServing retains the existing stack of an invalid Service, with the present nodes in
+// its pools. Entries of addresses no longer in use are left out, except those of nodes that
+// may return: every Service finds them, and one that retained them would keep them open
+// permanently. A pool that another controller has filled, such as the pool for outbound
+// traffic of the nodes, carries no proof: it is the Service's if its rules use it.
 func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	if in.Config.PodIP() {
 		return followPods(in, have)

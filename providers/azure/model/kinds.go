@@ -155,7 +155,7 @@ type PublicIP struct {
 	Address  string
 	SKU      string
 	Services []string // namespace/name of those in the ownership tag
-	// Trouble is found after an operation that went wrong; never wanted.
+	// Trouble is set after a failed operation; never desired.
 	Trouble string
 }
 
@@ -185,7 +185,7 @@ type Access struct {
 	// Alone reports that no other Service has the address, so that no unknown Service can
 	// want the entry. Never compared.
 	Alone bool `stack:"evidence"`
-	// Trouble is found where an operation on the security group went wrong; never wanted.
+	// Trouble is set after a failed operation on the security group; never desired.
 	Trouble string
 }
 
@@ -203,7 +203,7 @@ type Link struct {
 	Visibility    []string
 	AutoApproval  []string
 	Tags          Tags
-	Trouble       string // found after an operation that went wrong; never wanted
+	Trouble       string // set after a failed operation; never desired
 }
 
 // LinkIP is one address that a private link service translates to; comparable.

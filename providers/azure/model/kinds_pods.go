@@ -27,7 +27,7 @@ type Container struct {
 	Rules    []Rule    // sorted by name; without probes
 	Pools    []string  // names
 	SKU      string    // found only, never compared
-	// Trouble is found after an operation that went wrong; never wanted.
+	// Trouble is set after a failed operation; never desired.
 	Trouble string
 }
 
@@ -39,7 +39,7 @@ type ContainerIP struct {
 	// Found only, never compared.
 	Address string
 	SKU     string
-	// Trouble is found after an operation that went wrong; never wanted.
+	// Trouble is set after a failed operation; never desired.
 	Trouble string
 }
 

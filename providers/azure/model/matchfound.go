@@ -2,11 +2,11 @@ package model
 
 import "github.com/berth-lb/berth/stack"
 
-// matchFound gives a proof to found things that only the wish shows to be the
-// Service's: pools, memberships, entries of the security group and public IPs that
-// a controller made are everybody's
-// who wants them, by content, and the ledger decides when they go. What is not
-// wanted keeps no proof, so that pools which others filled are never emptied.
+// matchFound adds a proof to observed resources that only the desired stack shows to be the
+// Service's: pools, memberships, entries of the security group and public IPs created by a
+// controller. They belong to every Service that wants them, by content, and the ledger
+// decides when they are deleted. Resources that are not desired get no proof, so that pools
+// filled by others are never emptied.
 func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have

@@ -84,7 +84,7 @@ func isRemoval(err error) bool { return fault.Of(err) == fault.InUse }
 func isIPv6(f Frontend) bool { return f.Version == IPv6 }
 func isIPv4(f Frontend) bool { return f.Version != IPv6 }
 
-// run does all steps but those that are left out.
+// run applies all steps but the ones left out.
 func (in LBMerge) run(found Object, b plan.Batch, left map[int]error) LBEdit {
 	g := &lbMerge{LBMerge: in, found: found, lb: found.Clone(), batch: b, refused: map[int]error{}}
 	for i, err := range left {
@@ -306,7 +306,7 @@ func (g *lbMerge) dropPool(name string) {
 	}))
 }
 
-// result tidies up what nobody uses any more and says what to do.
+// result deletes unused parts and returns the edit.
 func (g *lbMerge) result() LBEdit {
 	rules := g.props().List(ListRules)
 	g.put(ListProbes, slices.DeleteFunc(g.props().List(ListProbes), func(p Object) bool {
@@ -335,7 +335,7 @@ func (g *lbMerge) result() LBEdit {
 	return edit
 }
 
-// KindOf tells the kind of a load balancer by its name, as everybody does.
+// KindOf returns the kind of a load balancer by the suffix of its name.
 func KindOf(lb string) string {
 	if strings.HasSuffix(lower(lb), suffixInternal) {
 		return Internal

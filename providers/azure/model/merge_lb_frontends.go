@@ -189,8 +189,8 @@ func newFrontend(f Frontend, before Object, c Config) Object {
 	return out
 }
 
-// dropFrontends takes away the frontends that the Service does not want any more
-// and that nobody uses: its own, and another Service's that it was the last to use.
+// dropFrontends deletes the frontends that the Service no longer wants and that are unused:
+// its own, and another Service's that it was the last to use.
 func (g *lbMerge) dropFrontends(s plan.Step, base string, had []Frontend, keep map[string]string) {
 	g.put(ListFrontends, slices.DeleteFunc(g.props().List(ListFrontends), func(o Object) bool {
 		name := o.Text("name")

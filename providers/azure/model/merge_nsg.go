@@ -31,13 +31,13 @@ type SecurityEdit struct {
 	Refused map[int]error // the fault of each step that was left out, by index in the batch
 }
 
-// MergeSecurity puts the entries of all steps of a batch onto a security group as
-// just read. Entries of one content become destinations of one rule. Only
-// destinations of the steps are touched, and only rules that lose their last
-// destination by that go: rules of users, with or without destinations, stay.
+// MergeSecurity merges the entries of all steps of a batch into a security group as just
+// read. Entries of one content become destinations of one rule. It changes only
+// destinations of the steps, and deletes only rules that lose their last destination by
+// that. Rules of users, with or without destinations, are retained.
 //
-// Removals come first, then additions in the order of the batch; those that do
-// not fit into Azure's limits are refused by name, the others are written.
+// Deletions are applied first, then additions in the order of the batch. Additions beyond
+// Azure's limits are refused by name, the others are written.
 func MergeSecurity(c Config, nsg Object, b plan.Batch) SecurityEdit {
 	g := &nsgMerge{batch: b, refused: map[int]error{}}
 	if nsg == nil {
@@ -158,8 +158,8 @@ func (g *nsgMerge) add(s plan.Step) error {
 		}
 	}
 	if byName >= 0 {
-		// The rule of this name was changed by hand. What it says follows from its
-		// name, so everybody in it wants it as the name says.
+		// The rule of this name was changed by hand. Its content follows from its name, so
+		// every Service in it wants that content.
 		if !ContainsFold(Destinations(g.rules[byName]), want.Destination) {
 			if err := g.extend(g.rules[byName], want); err != nil {
 				return err

@@ -155,7 +155,7 @@ func LinkBody(c Config, o Object, spec Link) Object {
 	return out
 }
 
-// LinkOf is a private link service as found; the place comes from its load balancer.
+// LinkOf returns an observed private link service, with the place of its load balancer.
 func LinkOf(o Object, balancers []FoundBalancer) Link {
 	p := o.Props()
 	out := Link{

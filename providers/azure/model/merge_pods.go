@@ -136,7 +136,7 @@ func registration(c Config, had Object, name string, s plan.Step) (Object, bool)
 	return entry, had == nil
 }
 
-// newRegistration is all that is ever said of an entry.
+// newRegistration returns the complete body of an entry.
 func newRegistration(name string, pools []Object) Object {
 	props := Object{fieldType: typeInbound}
 	props.SetList(listGatewayPools, pools)
@@ -149,11 +149,11 @@ func isAttached(c Config, service Object, name string) bool {
 	return pool == stack.RefTo(containerKey(name))
 }
 
-// MergeAddresses puts the pods of all steps of a batch onto the locations of the
-// gateway as just read. Of every address that changes, the request has the whole
-// list of services, so that those of others stay; addresses that do not change are
-// not sent. All is a partial update: an address without services goes, and nothing
-// else does. Source: Azure REST reference, service gateways, update address locations.
+// MergeAddresses merges the pods of all steps of a batch into the locations of the gateway
+// as just read. For every changed address the request has the whole list of services, so
+// that the services of others are retained; unchanged addresses are not sent. It is a
+// partial update throughout: an address without services is deleted, and nothing else is.
+// Source: Azure REST reference, service gateways, update address locations.
 func MergeAddresses(found []Object, b plan.Batch) GatewayEdit {
 	w := locationsOf(found)
 	for _, s := range b.Steps {

@@ -84,7 +84,7 @@ func (o Object) In(path ...string) Object {
 	return o
 }
 
-// Make is the object under a path, made where it is not there.
+// Make returns the object under a path, created if not found.
 func (o Object) Make(path ...string) Object {
 	for _, key := range path {
 		next := o.In(key)

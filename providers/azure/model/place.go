@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// mostPlaced is how many rules a load balancer has before no new Service comes to
-// it. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
+// mostPlaced is how many rules a load balancer has before it is closed to new Services.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 const mostPlaced = 300
 
 // chosen is the load balancer of a Service where there are several: the one with
@@ -144,9 +144,9 @@ func (b *builder) pinned() (on, by string) {
 	return "", by
 }
 
-// emptiest is the load balancer with the fewest rules, once those that came before
-// and are not there yet have taken their places by the same rule. Among equals the
-// order of the configuration decides, for all alike.
+// emptiest returns the load balancer with the fewest rules, counting the Services that are
+// earlier in the queue and not yet placed, by the same rule. Ties follow the order of the
+// configuration.
 func (b *builder) emptiest(may []string) string {
 	taken := map[string]int{} // rules, by name in lower case
 	for _, w := range b.facts.Ahead {
@@ -162,8 +162,8 @@ func (b *builder) emptiest(may []string) string {
 	return name
 }
 
-// roomiest is the first with the fewest rules; false if all are full. One that is
-// there without rules comes before one that is not there yet.
+// roomiest returns the first load balancer with the fewest rules; false if all are full. An
+// existing one without rules precedes one that does not exist yet.
 func (b *builder) roomiest(names []string, taken map[string]int) (string, bool) {
 	best, least := "", mostPlaced+1
 	for _, name := range names {

@@ -26,7 +26,7 @@ const (
 	byAll         = "all"
 	ByWanted      = "wanted"
 	ByGroup       = "group"
-	ByToldGroup   = "group-of-user" // by what the Service says while it goes
+	ByToldGroup   = "group-of-user" // by the Service's annotations during deletion
 	ByName        = "name"
 	ByDestination = "destination"
 	ByRegion      = "region"
@@ -37,10 +37,10 @@ const (
 	KindSubnet stack.Kind = "subnet"
 )
 
-// OwnedScope says where anything that the Service may own can be found, from its
-// identity alone: in every load balancer of the cluster, in the security group,
-// and by tags among the public IPs and private link services of the cluster's
-// groups, and of those that the user has named.
+// OwnedScope returns where resources of the Service can be found, from its identity alone:
+// in every load balancer of the cluster, in the security group, and by tags among the
+// public IPs and private link services of the cluster's groups, and of the groups named by
+// the user.
 func OwnedScope(id identity) providers.Scope {
 	if id.Config.PodIP() {
 		return tracePods(id)
@@ -72,8 +72,8 @@ func OwnedScope(id identity) providers.Scope {
 	return s
 }
 
-// scope says besides what Build must know: zones, subnets, public IPs of a group
-// that the user names, and who is behind the nodes.
+// scope adds the facts that Build needs: zones, subnets, public IPs of a group that the
+// user names, and the machines of the nodes.
 func scope(in input) (providers.Scope, error) {
 	s := OwnedScope(in.Identity)
 	if in.Config.PodIP() {
@@ -171,9 +171,9 @@ func addressKey(family corev1.IPFamily) *annotations.Key[netip.Addr] {
 	return ipv4Key
 }
 
-// selectNodes leaves out what the official controller leaves out: the control
-// plane, nodes that somebody else manages, nodes of other groups and machines
-// that are not Azure's. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure.go.
+// selectNodes leaves out the same nodes as the official controller: the control plane,
+// nodes managed by others, nodes of other groups and machines outside of Azure. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure.go.
 func selectNodes(in input) nodeports.Filter {
 	if in.Config.PodIP() {
 		return nodeports.Filter{Everyone: true}

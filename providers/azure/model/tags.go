@@ -74,10 +74,10 @@ func (t Tags) Get(key string) (string, bool) {
 	return t[k], ok
 }
 
-// mergeTags is what tags become: the wanted ones laid over those found. A value
-// that differs only in case stays. Only with system tags configured are others
-// removed: those that are not wanted, do not begin with one of the prefixes and
-// are not kept. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_utils.go.
+// mergeTags merges the desired tags into the observed ones. A value that differs only in
+// case is retained. Others are removed only with system tags configured: tags that are not
+// desired, do not begin with one of the prefixes and are not in kept. Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_utils.go.
 func mergeTags(found, wanted Tags, systemTags []string, kept ...string) Tags {
 	out := Tags{}
 	maps.Copy(out, found)
