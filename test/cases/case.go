@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 )
 
-// Parts of a case that are written by hand. All others are what comes of them.
+// Parts of a case that are written by hand. All others are generated from them.
 const (
 	servicePart = "service.yaml" // the Service
 	cloudPart   = "cloud.yaml"   // what of the world is another one; missing: nothing
@@ -65,8 +65,9 @@ func (c Case) Service(t testing.TB) *corev1.Service {
 	return out
 }
 
-// World reads the surroundings of the case: those of all, with what it replaces. The text
-// in a field that appended names goes on where the one of the world's "config" ends.
+// World reads the surroundings of the case: the common ones, with the replacements of the
+// case. In a field that appended names, the text is appended to the field of the world's
+// "config".
 func (c Case) World(t testing.TB, into any, appended ...string) {
 	t.Helper()
 	over, _ := c.Part(cloudPart)

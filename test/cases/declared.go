@@ -20,7 +20,7 @@ func KeysOf(set *annotations.Set) []string {
 	return out
 }
 
-// Ours tells whether a key is of our own domain.
+// Ours reports whether a key is of our own domain.
 func Ours(key string) bool { return strings.HasPrefix(key, "berth-lb.io/") }
 
 // Declared fails unless the keys are those of testdata/keys.txt, which has every key that

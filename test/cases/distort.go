@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Distort returns a copy of a Service in which bytes of a fuzzer have changed
-// annotations, ports and fields, as somebody could write them. Keys are those of the
-// cloud; <PORT> in them becomes a port of the Service. Equal bytes, equal Services.
+// Distort returns a copy of a Service in which bytes of a fuzzer have changed annotations,
+// ports and fields in ways that a user could. Keys are those of the cloud; <PORT> in them
+// becomes a port of the Service. Equal bytes, equal Services.
 func Distort(svc *corev1.Service, keys []string, data []byte) *corev1.Service {
 	d := &distortion{svc: svc.DeepCopy(), keys: keys, data: data}
 	if d.svc.Annotations == nil {

@@ -1,9 +1,8 @@
-// Package cases is what the pure tests of every provider do alike: they read
-// cases from testdata, make the input that the loop would make, and write what came
-// of it for people.
+// Package cases holds the common parts of every provider's pure tests: they read cases from
+// testdata, build the input as the loop does, and write the results in a readable form.
 //
-// What only one cloud has, such as the facts of a world or how its objects look
-// when found, stays with that provider's tests.
+// Whatever is specific to one cloud, such as the facts of a world or the form of its objects
+// in reads, stays with that provider's tests.
 //
 // Start with Case and Input.
 package cases

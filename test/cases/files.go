@@ -35,11 +35,10 @@ func ReadWorld(t testing.TB, into any) {
 // worldFile is what stands around the cases of a cloud.
 const worldFile = "testdata/world.yaml"
 
-// overlay reads the surroundings of a case into a value: the fields of the world,
-// over which those that the case replaces are laid, from a text of the file. Fields of
-// facts are laid over one by one. The text in a field that appended names goes on
-// where the one of the world's "config" ends. The texts are merged, since decoding
-// twice into one value would mix the members of lists.
+// overlay reads the surroundings of a case into a value: the fields of the world, overlaid
+// with the fields that a text of the file replaces. Fields of facts are overlaid one by one.
+// In a field that appended names, the text is appended to the field of the world's "config".
+// The texts are merged, since decoding twice into one value would mix the members of lists.
 func overlay(t testing.TB, file, text string, into any, appended ...string) {
 	t.Helper()
 	base, over := map[string]any{}, map[string]any{}

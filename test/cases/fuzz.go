@@ -38,15 +38,15 @@ type Fuzzer[C, F any] struct {
 	Case func(t testing.TB, i int) Fuzzed[C, F]
 	// Sized is the case whose Service can be made as large as one likes.
 	Sized int
-	// Found turns what is wanted into what a read would bring once it is made.
+	// Found turns a desired stack into the stack that a read returns once it exists.
 	Found func(want, have *stack.Stack) *stack.Stack
-	// InFacts says that facts hold what was found as well: what is wanted is then built
-	// once more from what was there before.
+	// InFacts means that facts hold the found resources as well: the desired stack is then
+	// built once more from the previous ones.
 	InFacts bool
 	// Rest tells what the plan of the result of a plan may still do. Nil: nothing.
 	Rest func(plan.Plan) bool
-	// Follows tells that what is wanted is only half of a change, which the next plan ends.
-	// Nil: it never is.
+	// Follows reports whether a desired stack is only half of a change, which the next plan
+	// completes. Nil: it never is.
 	Follows func(want *stack.Stack) bool
 }
 
@@ -75,8 +75,8 @@ func (z Fuzzer[C, F]) begin(f *testing.F, parts int) {
 	}
 }
 
-// Build is a fuzz test that writes anything into the Services of the cases: nothing
-// panics, and once what is wanted is there, nothing is left to do.
+// Build is a fuzz test that writes arbitrary values into the Services of the cases: nothing
+// panics, and once the desired stack exists, nothing is left to do.
 func (z Fuzzer[C, F]) Build(f *testing.F) {
 	f.Helper()
 	z.begin(f, 1)
@@ -165,9 +165,9 @@ func (z Fuzzer[C, F]) Compare(f *testing.F) {
 	})
 }
 
-// Read is a fuzz test that changes what a read has brought, facts and what was found, as
-// no cloud should answer: nothing panics, and a plan can be run as it is. What is wanted
-// afterwards is released as well, from what was found.
+// Read is a fuzz test that changes facts and found resources in ways that no cloud should
+// return: nothing panics, and every plan can be run unchanged. The desired stack is released
+// afterwards as well, from the found resources.
 func (z Fuzzer[C, F]) Read(f *testing.F) {
 	f.Helper()
 	for i := range min(z.Cases, 256) {
@@ -213,7 +213,7 @@ func FuzzConfig[C any](f *testing.F, read func(io.Reader) (C, annotations.Proble
 	f.Fuzz(func(_ *testing.T, text string) { _, _, _ = read(strings.NewReader(text)) })
 }
 
-// AsFound is what is wanted as a read brings it: with an id, and proven by its name.
+// AsFound returns a desired stack as a read returns it: with an id, and proven by its name.
 func AsFound(want *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: want.Owner}
 	for _, r := range want.Resources {

@@ -34,14 +34,14 @@ func (z Fuzzer[C, F]) sizes(c Fuzzed[C, F]) [][2]int {
 	return slices.DeleteFunc(all, func(s [2]int) bool { return !z.fits(c, s[0], s[1]) })
 }
 
-// fits tells whether the kind of the Service can have so many ports and ranges.
+// fits reports whether the kind of the Service can have so many ports and ranges.
 func (z Fuzzer[C, F]) fits(c Fuzzed[C, F], ports, ranges int) bool {
 	in, _ := c.Input(Sized(c.Service, ports, ranges))
 	return len(providers.Exceeds(z.Cloud.Capabilities, z.Cloud.Reach(in))) == 0
 }
 
-// planned plans a Service anew, whatever it is made into. over is asked by Build and
-// Compare; nil: nobody is.
+// planned plans a Service from an empty cloud, for each form that the fuzzer gives it. Build
+// and Compare call over; it may be nil.
 func (z Fuzzer[C, F]) planned(t testing.TB, c Fuzzed[C, F], over func() bool) func(*corev1.Service) *stack.Stack {
 	return func(svc *corev1.Service) *stack.Stack {
 		in, _ := c.Input(svc)
@@ -128,7 +128,7 @@ func (z Fuzzer[C, F]) Growth(t *testing.T) {
 	var took []uint64
 	for _, s := range z.sizes(c) {
 		sized := Sized(c.Service, s[0], s[1])
-		plan(sized) // what is made once is not counted
+		plan(sized) // allocations of the first run are not counted
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		plan(sized)

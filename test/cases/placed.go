@@ -30,8 +30,8 @@ func (c Placed[C, F]) Input(svc *corev1.Service) (providers.Input[C], annotation
 	return Input(c.suite.Cloud, c.Config, svc, around)
 }
 
-// Build is what the Service of the case wants, from what is there; there must be
-// nothing wrong with it.
+// Build returns the desired stack for the Service of the case, given the existing one; it
+// must have no problem.
 func (c Placed[C, F]) Build(t testing.TB, have *stack.Stack) *stack.Stack {
 	t.Helper()
 	in, _ := c.Input(c.Service)
@@ -63,7 +63,7 @@ func (c Placed[C, F]) Have(t testing.TB) *stack.Stack {
 	return have
 }
 
-// before is what is there once everything that Before wants is made.
+// before returns the existing stack once everything that Before requests has been created.
 func (c Placed[C, F]) before(t testing.TB) *stack.Stack {
 	t.Helper()
 	c.Service = c.World.Before
@@ -80,7 +80,7 @@ func (c Placed[C, F]) before(t testing.TB) *stack.Stack {
 	return have
 }
 
-// Result is all that the pure half says about a case.
+// Result is the complete output of the pure half for a case.
 type Result[C any] struct {
 	In       providers.Input[C]
 	Want     *stack.Stack // nil: nothing is built

@@ -27,12 +27,12 @@ type Built struct {
 	Kind     string
 	Want     *stack.Stack
 	Problems annotations.Problems // of its annotations, and of what Build found
-	Text     string               // more to be told of it
+	Text     string               // further text for the output
 }
 
-// RealServices runs Services of public repositories, testdata/real, through choice
-// and build. The golden file beside them has what their owners would be told. There
-// must be at least so many files.
+// RealServices runs Services of public repositories, testdata/real, through choice and build.
+// The golden file beside them has the messages for their owners. There must be at least so
+// many files.
 func RealServices[C, F any](t *testing.T, cloud *providers.Cloud[C, F], least int, build func(*corev1.Service) (Built, error)) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/real/*.yaml")

@@ -22,9 +22,9 @@ func Scramble[T any](v T, data []byte) T {
 	return out.Interface().(T)
 }
 
-// ScrambleStack is Scramble for what was found: resources are gone, or have other
-// identifiers, proofs, states and content. Their keys stay, and what they are in: by them
-// a read puts them where they are.
+// ScrambleStack is Scramble for a found stack: resources are missing, or have other
+// identifiers, proofs, states and content. Their keys and their parents stay: a read
+// determines their place by them.
 func ScrambleStack(s *stack.Stack, data []byte) *stack.Stack {
 	out := s.Clone()
 	for ; len(data) >= 4 && len(out.Resources) > 0; data = data[4:] {

@@ -6,8 +6,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Sound is an error if a plan could not be run as it is: a step that is there twice, or one
-// that needs what neither comes before it nor is held back with it.
+// Sound returns an error if a plan could not be run as it is: it has a duplicate step, or a
+// step whose requirement neither precedes it nor is held back with it.
 func Sound(p plan.Plan) error {
 	known := map[plan.StepID]bool{}
 	for _, h := range p.Blocked {

@@ -27,11 +27,11 @@ type Suite[C, F any] struct {
 	Complete func(*corev1.Service)
 	// Config changes the configuration of a case after it is read.
 	Config func(c *C, w World[F])
-	// Appended are fields whose text goes on where the world's "config" ends.
+	// Appended lists fields whose text is appended to the one of the world's "config".
 	Appended []string
 	// OnPods says that pods of the world are endpoints of each Service.
 	OnPods bool
-	// Found turns what is wanted into what a read would bring once it is made.
+	// Found turns a desired stack into the stack that a read returns once it exists.
 	Found func(want, have *stack.Stack) *stack.Stack
 	// Rest and Follows are those of the Fuzzer.
 	Rest    func(plan.Plan) bool
@@ -109,8 +109,8 @@ func (s Suite[C, F]) Plan(want, have *stack.Stack) plan.Plan {
 	return diff.Compare(want, have, s.Cloud.Rules, ReadyLedger())
 }
 
-// Cases is the test of what each Service wants, what the user is told, what is done, and
-// what the Service carries once it is done.
+// Cases tests the desired stack, the messages, the plan, and the final annotations and status
+// of each Service.
 func (s Suite[C, F]) Cases(t *testing.T) {
 	for _, c := range s.All(t) {
 		t.Run(c.Name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func (s Suite[C, F]) Cases(t *testing.T) {
 	}
 }
 
-// Each runs a test for each case that is built, with what comes of it.
+// Each runs a test for each case that is built, with its result.
 func (s Suite[C, F]) Each(t *testing.T, test func(t *testing.T, c Placed[C, F], r Result[C])) {
 	t.Helper()
 	for _, c := range s.Live(t) {
@@ -143,9 +143,9 @@ func (s Suite[C, F]) Each(t *testing.T, test func(t *testing.T, c Placed[C, F], 
 	}
 }
 
-// Idempotent is the test that once everything is made, building again wants the same, and
-// there is nothing to do, unless it is what Rest lets be. It returns what is wanted at last
-// to a function, if there is one.
+// Idempotent tests that once everything exists, building returns the same stack and nothing
+// is left to do, except for the steps that Rest allows. It passes the final desired stack to
+// a function, if there is one.
 func (s Suite[C, F]) Idempotent(t *testing.T, at func(t *testing.T, want *stack.Stack)) {
 	s.Each(t, func(t *testing.T, c Placed[C, F], r Result[C]) {
 		want, have := r.Want, s.Found(r.Want, r.Have)
@@ -192,7 +192,7 @@ func (s Suite[C, F]) Order(t *testing.T) {
 	})
 }
 
-// Moves fails unless there is a plan from what is there to what is wanted that holds
+// Moves fails unless there is a plan from the existing to the desired stack that holds
 // nothing back and leaves nothing over.
 func (s Suite[C, F]) Moves(t *testing.T, name string, want, have *stack.Stack) {
 	t.Helper()
@@ -220,8 +220,8 @@ func (s Suite[C, F]) Fuzzer(t testing.TB, sized string) Fuzzer[C, F] {
 	}
 }
 
-// Real is the test of what the owners of Services of public repositories are told, and,
-// where texts are wanted, what they get.
+// Real tests the messages for the owners of Services of public repositories, and, with texts,
+// their resources.
 func (s Suite[C, F]) Real(t *testing.T, least int, texts bool) {
 	t.Helper()
 	c := s.Bare(t)

@@ -56,7 +56,7 @@ func Short(text string) string {
 	return strings.NewReplacer(`{"to":{"kind":"`, `->`, `","name":"`, `/`, `"}}`, ``).Replace(text)
 }
 
-// Told is what the user is told, line by line.
+// Told returns the messages to the user, line by line.
 func Told(problems annotations.Problems) string {
 	var b strings.Builder
 	for _, p := range problems {
@@ -70,8 +70,8 @@ func PlanText(cloud string, p plan.Plan) string {
 	return plan.Human(plan.NewDocument(cloud, []plan.Plan{p}), plan.Options{})
 }
 
-// LeftOver are found resources of ours that nobody wants, that no step removes and
-// that do not go with what they are part of.
+// LeftOver lists found resources of ours that are not desired, that no step deletes and that
+// are not deleted with their parents.
 func LeftOver(to, have *stack.Stack, p plan.Plan, rules diff.Rules) []stack.Key {
 	var out []stack.Key
 	for _, r := range have.Resources {
