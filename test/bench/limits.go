@@ -18,8 +18,8 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// phases are what is measured under the documented rates, in their order.
-// Each kind has those that mean something to it.
+// phases lists the phases that are measured under the documented rates, in order. Each kind
+// of load balancer has the phases that apply to it.
 func phases() []string {
 	return []string{"create", "addnode", "delnode", "restart", rolled, one, "plan", "drift"}
 }
@@ -28,7 +28,7 @@ func phases() []string {
 type measured struct {
 	took    time.Duration // from the cause to the last call
 	calls   []sim.Entry
-	members int // how often the cloud names the node that comes or goes
+	members int // how often the cloud names the added or deleted node
 	tally   tally
 	ended   bool
 }
@@ -96,10 +96,10 @@ func ideal(rates []sim.Bucket, free measured) time.Duration {
 	return sim.Ideal(rates, calls)
 }
 
-// atShare are the rates of which the controller leaves the rest to other programs of the account,
-// bursts as well, and in a phase that no user has caused also what it keeps of a burst for the
-// change of one. A phase that is little longer than a burst shows more of what is left than one
-// that goes on.
+// atShare returns the rates of which the controller leaves the rest to other programs of the
+// account, bursts as well. In a phase that no user has caused, it also excludes the part of a
+// burst that is reserved for a user's change. A phase that is little longer than a burst
+// shows more of the remainder than a long one.
 func atShare(rates []sim.Bucket, phase string) []sim.Bucket {
 	out := slices.Clone(rates)
 	for i := range out {
@@ -112,7 +112,8 @@ func atShare(rates []sim.Bucket, phase string) []sim.Bucket {
 	return out
 }
 
-// ofUsers are the phases that the change of a user begins, or somebody who waits for a plan.
+// ofUsers lists the phases that start with the change of a user, or with a user waiting for a
+// plan.
 func ofUsers() []string { return []string{"create", one, beside, "plan"} }
 
 func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, silence time.Duration, wanted []string, free map[string]measured) (_ map[string]measured, _ []sim.Bucket, err error) {
@@ -223,8 +224,8 @@ func (p *pass) life(ctx context.Context) error {
 	return p.after(ctx, old)
 }
 
-// nodeSteps are the phases of a kind that sends to nodes: one comes and goes, and another
-// one goes while the controller is not there.
+// nodeSteps returns the phases of a kind that sends to nodes: one is added and deleted, and
+// another one is deleted while the controller is not running.
 func (p *pass) nodeSteps(ctx context.Context, comes corev1.Node, old *member) ([]step, error) {
 	if err := p.world.LeaveNode(ctx, comes.Name); err != nil {
 		return nil, err

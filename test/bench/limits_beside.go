@@ -19,7 +19,7 @@ const (
 	mostBeside = 0.3
 )
 
-// change is a user's change of one Service, when it was made and what came of that.
+// change is a user's change of one Service, with its time and its effect.
 type change struct {
 	at  time.Time
 	err error

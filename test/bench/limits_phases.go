@@ -22,8 +22,8 @@ const (
 	patience, grace = 4, time.Minute
 )
 
-// step is a phase: what comes before it, what causes it, when it has had its effect, and the node that it
-// is about. At the documented rates the cloud must name that node as often as without.
+// step is a phase: its preparation, its cause, the condition for its effect, and its node. At
+// the documented rates the cloud must name that node as often as without.
 type step struct {
 	name        string
 	prepare     func(context.Context) error // nil: nothing
@@ -69,7 +69,7 @@ func (p *pass) limit(phase string) time.Duration {
 	return patience*ideal(p.rates, p.free[phase]) + grace
 }
 
-// phase acts and waits until it has had its effect and no call comes any more.
+// phase acts and waits until the effect is visible and no more calls arrive.
 func (p *pass) phase(ctx context.Context, s step) error {
 	if s.prepare != nil {
 		if err := s.prepare(ctx); err != nil {
@@ -98,7 +98,7 @@ func (p *pass) phase(ctx context.Context, s step) error {
 	if !m.ended && p.free == nil {
 		return fmt.Errorf("does not end: %w", effect(ctx))
 	}
-	if !m.ended { // what comes next needs it done
+	if !m.ended { // the next phase needs it done
 		if err := p.recover(ctx, effect); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (p *pass) phase(ctx context.Context, s step) error {
 	return err
 }
 
-// keep notes what a phase has brought, and tells whoever waits for the table.
+// keep records the result of a phase, and reports it to readers waiting for the table.
 func (p *pass) keep(phase string, m measured) {
 	p.done[phase] = m
 	fmt.Fprintf(os.Stderr, "%s of %d %s: %.1f s, %d calls, rates on: %v\n", phase, len(p.all), p.subject.kind, m.took.Seconds(), len(m.calls), p.limited(phase))
@@ -138,8 +138,8 @@ func (p *pass) recover(ctx context.Context, effect func(context.Context) error) 
 	return err
 }
 
-// settle waits until calls were made, the effect is there and it has been quiet for some
-// time. It returns the calls since it was asked, and whether that was so within the time.
+// settle waits until calls were made, the effect is visible and it has been quiet for some
+// time. It returns the calls since its start, and whether it settled within the time.
 func (p *pass) settle(ctx context.Context, within, silence time.Duration, effect func(context.Context) error) (all []sim.Entry, ended bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -21,7 +21,7 @@ const (
 	one = "one"
 )
 
-// manager is who has made EndpointSlices here.
+// manager is the managed-by label of the EndpointSlices of this program.
 const manager = "bench"
 
 // replacedPods is how many pods are replaced, if there are as many.
@@ -58,7 +58,7 @@ func (p *pass) podSteps() ([]step, error) {
 	}, nil
 }
 
-// holdBack starts the controller anew, with its share of the rates, where what came before was
+// holdBack restarts the controller, with its share of the rates, where the preparation was
 // not measured with them.
 func (p *pass) holdBack(ctx context.Context) error {
 	if !p.limited(one) || p.limited(rolled) || p.limited("create") {
@@ -76,7 +76,7 @@ func (p *pass) holdBack(ctx context.Context) error {
 	return nil
 }
 
-// createWithPods makes the Services, whose pods are there before.
+// createWithPods creates the Services; their pods exist before.
 func (p *pass) createWithPods(ctx context.Context) error {
 	slices := p.world.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault)
 	for _, svc := range p.all {
@@ -94,8 +94,8 @@ func (p *pass) slice(svc corev1.Service) *discoveryv1.EndpointSlice {
 	return harness.ReadyPods(svc, svc.Name, manager, addresses)
 }
 
-// replacePods gives pods other addresses, those of one Service after the other, and
-// returns the addresses that are gone and those that have come.
+// replacePods gives pods other addresses, those of one Service after the other, and returns
+// the removed and the added addresses.
 func (p *pass) replacePods(ctx context.Context) (olds, news []string, err error) {
 	slices := p.world.Client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault)
 	for _, svc := range p.all {

@@ -143,7 +143,7 @@ func calls(ctx context.Context, c choice) error {
 	return writeFile("bench.json", rows)
 }
 
-// limits goes on with the next kind when one has failed, and tells at the end.
+// limits continues with the next kind when one has failed, and returns the errors at the end.
 func limits(ctx context.Context, c choice) (failed error) {
 	control, err := cluster.Start(ctx, cluster.Options{Progress: os.Stderr})
 	if err != nil {

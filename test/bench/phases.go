@@ -102,7 +102,7 @@ func (b *bench) each(ctx context.Context, all []corev1.Service, change func(*cor
 	return nil
 }
 
-// touch changes an annotation that means nothing to anybody here.
+// touch changes an annotation that has no meaning to any controller here.
 func touch(svc *corev1.Service) {
 	if svc.Annotations == nil {
 		svc.Annotations = map[string]string{}

@@ -55,7 +55,7 @@ func besides(operation string) bool {
 	return strings.HasSuffix(operation, "Operations.wait") || operation == "arm.Operations.Get" || strings.HasPrefix(operation, "oauth2.") || strings.HasPrefix(operation, "metadata.")
 }
 
-// met tells whether the row is within its goal; rows without one always are.
+// met reports whether the row is within its goal; rows without one always are.
 func (r row) met() bool {
 	return r.GoalCalls == nil || (r.CallsPerService <= *r.GoalCalls && r.WritesPerService <= *r.GoalWrites)
 }

@@ -34,8 +34,8 @@ type subject struct {
 	pods int
 	// nodes is how many nodes there are; 0: as many as for the others.
 	nodes int
-	// only are the numbers of Services of the table limits that it is measured with;
-	// nil: those that are asked for.
+	// only lists the numbers of Services in the table limits that it is measured with; nil: the
+	// requested ones.
 	only []int
 	// mostCreate is the most calls for each Service, questions about operations included, that
 	// a creation in the table limits may take; 0: any number.
@@ -142,16 +142,15 @@ func (s subject) mark(n corev1.Node) string {
 	return n.Name
 }
 
-// gceGoal: a creation costs one write for each resource and for the members of each
-// group, those that are shared divided by ten Services, and half a read; a deletion
-// one write for each resource, and half a read. A rule cannot take another port, so
-// a port costs five writes: the address is held and let go, the rule is deleted and
-// made, the firewall changed. A node costs one write for each pool or group that it
-// is in.
+// gceGoal: a creation costs one write for each resource and for the members of each group,
+// shared ones divided by ten Services, and half a read; a deletion one write for each
+// resource, and half a read. A rule cannot take another port, so a port costs five writes:
+// the address is reserved and released, the rule is deleted and created, the firewall
+// updated. A node costs one write for each pool or group that it is in.
 func gceGoal(made, gone, node float64) map[string][2]float64 {
 	const (
 		looks   = 0.5
-		members = 0.1 // one read for all, where somebody looks
+		members = 0.1 // one read for all, in a phase with a read
 		port    = 5
 	)
 	return map[string][2]float64{
@@ -188,12 +187,11 @@ func ociGoal() map[string][2]float64 {
 	}
 }
 
-// azureInternal: one write brings the load balancer up to date for all Services that
-// are waiting, one more each pool. A write is three calls: a read before, the write,
-// and a look at what became of it; what is there is read in rounds of five calls,
-// which all Services of five seconds share unless they look twice or are deleted.
-// A creation is one round, a deletion two. Changes that come one by one share
-// less. A hundred Services made together are at most 25 writes.
+// azureInternal: one write updates the load balancer for all Services that are waiting, one
+// more each pool. A write is three calls: a read before, the write, and a read of the result.
+// The existing resources are read in rounds of five calls, which all Services of five seconds
+// share unless they read twice or are deleted. A creation is one round, a deletion two.
+// Single changes share less. A hundred Services created together are at most 25 writes.
 func azureInternal() map[string][2]float64 {
 	return map[string][2]float64{
 		"create 1": {12, 2}, "create": {2, 0.3}, "create 100": {1, 0.25}, "touch": {0, 0}, "port": {2, 0.3},
