@@ -20,10 +20,10 @@ import (
 // ownClass is that of Services for Berth, where the official controller has all others.
 const ownClass = "berth-lb.io/berth"
 
-// Beside runs the official controller and Berth at once, each with Services of its own of
-// the same kinds, through a life in which they write at the same moments. After each part
-// nobody has anything to do for any Service, whoever serves it; afterwards the cloud is
-// as it was. named are Services of testdata of which a cloud can have two.
+// Beside runs the official controller and Berth at once, each with Services of its own of the
+// same kinds, through a life in which they write at the same moments. After each part neither
+// controller has anything to do for any Service; afterwards the cloud is as it was. named are
+// Services of testdata of which a cloud can have two.
 func (s *Suite) Beside(t *testing.T, config string, named []string, results *Table) {
 	w := s.NewWorld(t, config)
 	theirs := Pick(t, w.Services(config), named...)
@@ -58,7 +58,8 @@ func (s *Suite) Beside(t *testing.T, config string, named []string, results *Tab
 	})
 	part("a node leaves", func() error { return w.LeaveNode(ctx, nodes[0].Name) })
 	part("a node joins", func() error { return w.JoinNode(ctx, &nodes[0]) })
-	// Whoever has the last Service of a load balancer removes it, while the other one comes.
+	// The controller with the last Service of a load balancer deletes it, while the other one
+	// starts to use it.
 	for _, goes := range [][]corev1.Service{theirs, ours} {
 		w.Must(w.Delete(ctx, goes...))
 		w.Eventually("half of them are deleted", w.Gone(goes...))
@@ -94,7 +95,7 @@ func (w *World) emptied(config string, both []corev1.Service, start string, bert
 	results.Add("beside "+config, all(both), left != "", "deleted at once; the cloud is as it was before the first Service"+collisions(w, mark))
 }
 
-// remade deletes a Service and makes it anew.
+// remade deletes a Service and creates it again.
 func (w *World) remade(svc corev1.Service) error {
 	if err := w.Delete(w.T.Context(), svc); err != nil {
 		return err
@@ -114,9 +115,9 @@ func (w *World) atOnce(services []corev1.Service, act func(corev1.Service) error
 	return group.Wait()
 }
 
-// agreed waits until Berth would find nothing to do for any Service, its own and those of
-// the official controller, which may pause for a while after it came too late; and sees that
-// it stays so.
+// agreed waits until Berth finds nothing to do for any Service, its own and those of the
+// official controller, which may pause for a while after a conflict. It verifies that this
+// remains so.
 func (w *World) agreed(config, what string, mark int, results *Table) {
 	w.T.Helper()
 	class := "--load-balancer-class=" + ownClass

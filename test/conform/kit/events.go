@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Ensured is a Suite's Watch that goes by events: the stock service controller has
-// told once more of every Service that it was done.
+// Ensured is a Suite's Watch that waits for events: the stock service controller has reported
+// once more for every Service that it is done.
 func Ensured(w *World, services []corev1.Service) func(context.Context) error {
 	before := w.ensures()
 	return func(context.Context) error {

@@ -33,8 +33,8 @@ func (w *World) Fill(text []byte) []byte {
 	return out.Bytes()
 }
 
-// Services are those that testdata has for a cloud configuration, or for all that
-// have none of their own.
+// Services returns the Services in testdata for a cloud configuration, or the common ones if
+// it has none of its own.
 func (w *World) Services(config string) []corev1.Service {
 	w.T.Helper()
 	text := optional(w.T, config, "services.yaml")
@@ -66,9 +66,9 @@ func kindOf(svc corev1.Service) string {
 // referring begins the value of an annotation that names another Service.
 const referring = "service/"
 
-// built creates Services and waits until the official controller has built for them:
-// first for those that name no other, and then for those that do, one after the other,
-// since not every official controller can do what they share at once.
+// built creates Services and waits until the official controller has built for them: first
+// for Services that name no other, and then for the ones that do, one after the other, since
+// not every official controller can build shared resources in parallel.
 func (w *World) built(services []corev1.Service) {
 	w.T.Helper()
 	key := w.suite.Refers
@@ -92,12 +92,13 @@ func (w *World) built(services []corev1.Service) {
 	}
 }
 
-// deleted deletes Services and waits until the official controller has let them go: all
-// at once, but for those that name a load balancer, which go one after the other. OpenStack's
-// reads the marks of a load balancer when it begins with a Service, and writes them without
-// that Service's own when it ends, with no lock: of two that go at once the second one puts
-// back what the first one has taken off, for good. Source:
-// kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go (ensureLoadBalancerDeleted).
+// deleted deletes Services and waits until the official controller has released them: all at
+// once, except that Services which name a load balancer are deleted one after the other.
+// OpenStack's controller reads the tags of a load balancer when it begins with a Service, and
+// writes them without that Service's own when it ends, with no lock: of two concurrent
+// deletions the second one permanently restores the tag that the first one has removed.
+// Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
+// (ensureLoadBalancerDeleted).
 func (w *World) deleted(services []corev1.Service) {
 	w.T.Helper()
 	var one, all []corev1.Service
@@ -135,9 +136,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Coverage sees that every annotation of Services that works is on some Service of
-// testdata, but for those that the official controller does not read: those of other
-// kinds, and our own.
+// Coverage verifies that every annotation of working Services is on some Service of testdata,
+// except for annotations that the official controller does not read: those of other kinds,
+// and our own.
 func Coverage(t *testing.T, declared *annotations.Set, unread func(annotations.Row) bool) {
 	t.Helper()
 	var text []byte

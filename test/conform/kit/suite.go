@@ -61,8 +61,8 @@ type Suite struct {
 	// service/NAME. It then gets the value that the official controller has written at
 	// that one. Empty: none does.
 	Refers string
-	// Cuts tells whether a writing call takes something away that clients may be
-	// using, or may make something wait that they are.
+	// Cuts reports whether a writing call removes something that clients may be using, or may
+	// make their connections wait.
 	Cuts func(sim.Entry) bool
 
 	plane cluster.Shared
@@ -74,8 +74,8 @@ type Suite struct {
 // Program is how the official controller is built and run.
 type Program struct {
 	Name   string   // of the file
-	Source string   // what go build is told
-	Dir    string   // where it is told; empty: here
+	Source string   // argument of go build
+	Dir    string   // working folder of go build; empty: this one
 	Flags  []string // besides those of every cloud-controller-manager in a test
 }
 

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 )
 
-// Table is what was tried and what came of it.
+// Table lists the cases and their results.
 type Table struct{ rows [][]string }
 
-// Add notes what came of one case.
+// Add records the result of one case.
 func (r *Table) Add(part, name string, failed bool, detail string) {
 	result := "ok"
 	if failed {

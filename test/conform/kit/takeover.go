@@ -72,9 +72,9 @@ func (w *World) taken(config string, services []corev1.Service, made string, res
 			len(wrote), reads, float64(reads)/float64(len(services)), touched))
 }
 
-// back starts the official controller on what Berth has held and sees that it cuts
-// nothing, and that a Service goes whose deletion it handles: nothing of Berth holds it
-// back. It returns the Services that stay.
+// back starts the official controller on Berth's load balancers and verifies that it cuts
+// nothing, and that a Service whose deletion it handles is deleted: nothing of Berth blocks
+// it. It returns the Services that stay.
 func (w *World) back(config string, services []corev1.Service, made string, results *Table) []corev1.Service {
 	w.T.Helper()
 	mark, looked := w.Mark(), w.suite.Watch(w, services)

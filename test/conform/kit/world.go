@@ -21,7 +21,7 @@ import (
 // limit bounds a wait for something that must happen.
 const limit = 10 * time.Minute
 
-// World is a cluster and a cloud, in which nobody does anything yet.
+// World is a cluster and a cloud, in which no controller runs yet.
 type World struct {
 	*harness.World
 	T         *testing.T
