@@ -13,11 +13,11 @@ func HangUp(w http.ResponseWriter) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	// The connection goes away either way.
+	// The connection is closed either way.
 	_ = conn.Close()
 }
 
-// Delay waits as long as a call is to take, unless its client goes away before.
+// Delay waits for the duration of a call, unless its client disconnects before.
 func Delay(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

@@ -49,7 +49,7 @@ func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	// A client that has gone away is no fault of the simulator.
+	// A disconnected client is no fault of the simulator.
 	_ = enc.Encode(result)
 }
 

@@ -164,7 +164,7 @@ func (f *Faults) Clear() {
 	f.list = nil
 }
 
-// List gives the armed faults by id, also those that are used up.
+// List returns the armed faults by id, including the used ones.
 func (f *Faults) List() map[int]Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()

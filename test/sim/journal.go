@@ -76,7 +76,7 @@ func (j *Journal) Last() int {
 	return j.last
 }
 
-// Reset forgets the calls; numbering goes on.
+// Reset deletes the calls; numbering continues.
 func (j *Journal) Reset() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

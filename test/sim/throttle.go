@@ -35,8 +35,8 @@ type Bucket struct {
 	Capacity float64 `json:"capacity"`
 	// Refill is in calls per second.
 	Refill float64 `json:"refill"`
-	// WindowSeconds fills the bucket up at the beginning of each window instead,
-	// counted from midnight UTC; Refill is then what it comes to.
+	// WindowSeconds fills the bucket up at the beginning of each window instead, counted from
+	// midnight UTC; Refill is then the resulting rate.
 	WindowSeconds float64 `json:"windowSeconds,omitempty"`
 }
 
@@ -115,7 +115,7 @@ type level struct {
 	at     time.Time
 }
 
-// Taken is what came of a call's tokens.
+// Taken is the result of taking a call's tokens.
 type Taken struct {
 	// Refused is true if a bucket was empty; By is its name, and Wait how long it
 	// is until there is a token in it again.

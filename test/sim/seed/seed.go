@@ -17,7 +17,7 @@ import (
 type Machine struct {
 	Name, Region, Zone, Size string
 	Spec                     corev1.NodeSpec
-	Addresses                []corev1.NodeAddress // besides the hostname, which comes last
+	Addresses                []corev1.NodeAddress // besides the hostname, which is last
 }
 
 // Node is the Node object of a machine that is ready.
