@@ -28,7 +28,7 @@ func Refuse(status int, code, format string, args ...any) *Error {
 // Words are what a cloud says whatever the call is.
 type Words struct {
 	Unknown   Error // to a path that it does not know
-	Malformed Error // to a body that is no JSON; the cause comes after the text
+	Malformed Error // for a body that is no JSON; the cause follows the text
 	TooFast   Error // beyond a rate
 	Broken    Error // where a fault leaves something open, and to what is no refusal
 	// Secret are the keys of bodies that the journal leaves out.

@@ -11,7 +11,7 @@ type Route[V any] struct {
 	Method    string
 	Path      string // parts in braces are parameters
 	Write     bool
-	Open      bool // for everybody
+	Open      bool // needs no authentication
 	Status    int  // of success
 	Run       func(V) (any, error)
 }

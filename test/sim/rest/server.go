@@ -22,7 +22,7 @@ type State[S any] interface {
 // Caller is a call in the words of a cloud, around a Visit.
 type Caller[S any] interface {
 	Shared() *Visit[S]
-	// Admit refuses who may not call. It is asked under the lock.
+	// Admit returns an error for a caller that is not allowed. It is called under the lock.
 	Admit() error
 	// Envelope is a refusal in the form of the API.
 	Envelope(*Error) Answer

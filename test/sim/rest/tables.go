@@ -9,12 +9,12 @@ import (
 // key id. Objects are never changed in place, so a copy of the tables is a copy of all.
 type Tables map[string]*table
 
-// table is the objects of a collection by id, and their order. Which of them have a text
-// under a key is noted from the first time on that somebody asks, since a large cloud has
-// tens of thousands of parts.
+// table holds the objects of a collection by id, and their order. It indexes objects by the
+// text under a key from the first lookup on, since a large cloud has tens of thousands of
+// parts.
 type table struct {
 	byID  map[string]Object
-	order []string // with those that are gone, until they are the most
+	order []string // including deleted ones, until they are the majority
 	place map[string]int
 	texts map[string]map[string][]string // ids, by key and text
 }
@@ -56,7 +56,7 @@ func (s Tables) Put(c string, o Object) Object {
 	return o
 }
 
-// note keeps up which objects have which texts; nil stands for one that is not there.
+// note updates the index of an object's texts; nil stands for an object that does not exist.
 func (t *table) note(id string, before, after Object) {
 	for key, ids := range t.texts {
 		was, is := before.Text(key), after.Text(key)
@@ -73,7 +73,7 @@ func (t *table) note(id string, before, after Object) {
 	}
 }
 
-// Change replaces some values of an object that is there.
+// Change replaces some values of an existing object.
 func (s Tables) Change(c, id string, values Object) {
 	if o, ok := s.Get(c, id); ok {
 		s.Put(c, o.With(values))

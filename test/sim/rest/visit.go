@@ -14,7 +14,7 @@ import (
 type Visit[S any] struct {
 	sim.Visit
 	HTTP   *http.Request
-	Open   bool              // for everybody
+	Open   bool              // needs no authentication
 	Params map[string]string // of the path
 	Raw    []byte            // the body
 	Body   Object
@@ -55,7 +55,7 @@ func (v *Visit[S]) note(secret map[string]bool) {
 	v.Request = sim.Params(maps.Keys(flat), func(name string) string { return flat[name] })
 }
 
-// Answer is what goes back.
+// Answer is the response.
 type Answer struct {
 	Status int
 	Body   any // nil: none; bytes are a text, all else is JSON
@@ -73,7 +73,7 @@ func (a Answer) write(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(a.Status)
-	// A client that has gone away is no fault of the simulator.
+	// A disconnected client is no fault of the simulator.
 	switch {
 	case is:
 		_, _ = w.Write(text)
