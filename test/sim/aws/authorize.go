@@ -40,7 +40,7 @@ func (c *Cloud) authorize(service string, r *query.Request, form url.Values) err
 	return nil
 }
 
-// asks are all that the role must allow for a call.
+// asks returns all permissions that the role must allow for a call.
 // Source: AWS Service Authorization Reference, Amazon EC2, Elastic Load Balancing and
 // Elastic Load Balancing V2: resource types, condition keys and dependent actions.
 func (c *Cloud) asks(service, action string, form url.Values) []iam.Ask {
@@ -75,8 +75,8 @@ func (c *Cloud) asks(service, action string, form url.Values) []iam.Ask {
 	return out
 }
 
-// first is what the first load balancer of an account takes besides: the role that
-// the service acts with, and looks at the network on behalf of who asks.
+// first returns the additional permissions for the first load balancer of an account: the
+// service creates its service-linked role, and reads the network on behalf of the caller.
 // Sources: Elastic Load Balancing user guide, service-linked role, permissions to
 // create it; kubernetes-sigs/aws-load-balancer-controller:docs/install/iam_policy.json.
 func (c *Cloud) first() []iam.Ask {
@@ -183,8 +183,8 @@ func requestTags(service string, form url.Values) map[string]string {
 	return keys
 }
 
-// tagsOf are the tags of a resource by its ARN, none of what is not made yet; and
-// whether it is there or about to be.
+// tagsOf returns the tags of a resource by its ARN, none of a resource not created yet; and
+// whether it exists or is about to.
 func (c *Cloud) tagsOf(arn string) (map[string]string, bool) {
 	_, last, _ := strings.Cut(arn, ":"+c.account+":")
 	switch parts := strings.Split(last, "/"); {

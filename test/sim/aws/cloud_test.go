@@ -196,8 +196,7 @@ func TestStaleReads(t *testing.T) {
 	if diff := cmp.Diff([]int{0, 0, 1, 2, 4}, got); diff != "" {
 		t.Errorf("groups seen after each write, then without the fault (-want +got)\n%s", diff)
 	}
-	// A write while no such fault is armed is remembered by nobody, and what was
-	// before it is forgotten.
+	// A write while no such fault is armed is not recorded, and the state before it is dropped.
 	if _, err := c.newGroup(t, "g4"); err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ type Seed struct {
 	Nodes            []Node    `json:"nodes"`
 	Addresses        []Address `json:"addresses"`
 	PrefixList       string    `json:"prefixList"`
-	// Certificates are the ARNs of those that load balancers can have.
+	// Certificates are the ARNs of the certificates that load balancers can use.
 	Certificates []string `json:"certificates"`
 }
 
@@ -248,7 +248,7 @@ func (b *seeding) nodes(count, pods int) {
 	}
 }
 
-// Certificates are the ARNs of those that an account has in a region: a dozen of ACM and
+// Certificates returns the ARNs of an account's certificates in a region: a dozen of ACM and
 // one of IAM.
 func Certificates(region, account string) []string {
 	partition := lbkit.Partition(region)

@@ -27,7 +27,7 @@ type roleXML struct {
 	ARN string `xml:"Arn"`
 }
 
-// webIdentity is the one call that comes without a signature: its proof is a token.
+// webIdentity is the only call without a signature: its proof is a token.
 const webIdentity = "AssumeRoleWithWebIdentity"
 
 // tokenService is as much of STS as a client with a role needs. It gives the

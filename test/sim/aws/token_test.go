@@ -34,7 +34,7 @@ func TestSessionsOfRoles(t *testing.T) {
 	}
 }
 
-// The call with a token is the only one that nobody signs.
+// The call with a token is the only unsigned one.
 func TestRoleOfAServiceAccount(t *testing.T) {
 	config := start(t, simaws.Options{}).Config
 	config.Credentials = aws.AnonymousCredentials{}

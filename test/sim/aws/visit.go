@@ -100,7 +100,7 @@ func throttled(s *query.Service) *query.Error {
 	return &query.Error{Status: http.StatusBadRequest, Code: "Throttling", Message: "Rate exceeded"}
 }
 
-// faultError fills in what the fault leaves open: the status that goes with a
+// faultError fills in the fields that the fault leaves open: the status that belongs to a
 // code, and an internal failure when there is no code either.
 func faultError(f sim.Fault) *query.Error {
 	e := &query.Error{Status: f.Status, Code: f.Code, Message: f.Message}

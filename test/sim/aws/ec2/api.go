@@ -42,7 +42,7 @@ type Options struct {
 	NewGroupDelay time.Duration
 	// TerminatedFor is how long a terminated instance stays visible; default one hour.
 	TerminatedFor time.Duration
-	// Users tells who uses groups, subnets and addresses besides EC2 itself. May be nil.
+	// Users lists the users of groups, subnets and addresses besides EC2 itself. May be nil.
 	Users network.Users
 }
 
@@ -138,7 +138,7 @@ func (a *API) Service() *query.Service {
 	return s
 }
 
-// call is one request being served: the state under lock, and who else uses what.
+// call is one request being served: the state under lock, and the other users of its objects.
 type call struct {
 	*query.Request
 	st  *state
@@ -174,7 +174,7 @@ func (c *call) interfacesOf(instance string) []Interface {
 type operation struct {
 	write bool
 	run   func(*call) (any, error)
-	// users asks who else uses the object that the call names.
+	// users lists the other users of the object that the call names.
 	users func(*call) []string
 }
 

@@ -11,7 +11,7 @@ import (
 // Source: Elastic Load Balancing and EC2 user guides, requester-managed network interfaces.
 const managedBy = "amazon-elb"
 
-// requester is who made an interface: for one of the account, the id of its user.
+// requester returns the creator of an interface: for one of the account, the id of its user.
 func (i Interface) requester() string {
 	if i.managed() {
 		return managedBy
@@ -19,7 +19,7 @@ func (i Interface) requester() string {
 	return "AIDASIMULATORSIMULATO"
 }
 
-// Attach makes the interfaces of a load balancer those that are wanted.
+// Attach sets the interfaces of a load balancer to the desired ones.
 func (a *API) Attach(owner string, want []network.Interface) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,7 +73,7 @@ func (a *API) Detach(owner string, after time.Duration) {
 	a.expire()
 }
 
-// InUse tells whether an address of a subnet is taken.
+// InUse reports whether an address of a subnet is taken.
 func (a *API) InUse(subnet, ip string) bool {
 	a.expire()
 	a.mu.RLock()

@@ -18,7 +18,7 @@ func (c *call) groupByID(id string) (Group, error) {
 	return g, err
 }
 
-// targetGroup reads GroupId. Names work in the default VPC only, and nobody uses them there.
+// targetGroup reads GroupId. Names work in the default VPC only, where no caller uses them.
 func targetGroup(c *call) (Group, error) {
 	id, err := need(c, "GroupId")
 	if err != nil {

@@ -79,8 +79,8 @@ func (i Interface) primaryIP() string {
 	return i.IPs[0]
 }
 
-// PrivateDNS is the private name that goes with an address; the first region
-// has a suffix of its own.
+// PrivateDNS returns the private name of an address; the first region has a suffix of its
+// own.
 func PrivateDNS(region, ip string) string {
 	if ip == "" {
 		return ""

@@ -237,7 +237,7 @@ func tagGoes(wanted []query.Params, key, value string) bool {
 	})
 }
 
-// TagsOf gives the tags of a resource by its id, and whether it is there.
+// TagsOf returns the tags of a resource by its id, and whether it exists.
 func (a *API) TagsOf(id string) (map[string]string, bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()

@@ -77,7 +77,7 @@ type Interface struct {
 	Owner, Kind string
 }
 
-// Address is an elastic IP address. Who has it, if anybody, is a load balancer.
+// Address is an elastic IP address. Its holder, if any, is a load balancer.
 type Address struct{ ID, PublicIP string }
 
 // Association binds a route table to a subnet, or to the VPC when Main is set.

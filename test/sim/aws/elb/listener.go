@@ -78,7 +78,7 @@ func (c *call) checkCertificate(arn string) error {
 	return nil
 }
 
-// addListeners adds all or none. An equal listener that is there already is passed over.
+// addListeners adds all or none. An equal listener that already exists is skipped.
 func (c *call) addListeners(lb *loadBalancer, add []*listener) error {
 	all := slices.Clone(lb.Listeners)
 	at := func(port int) *listener {

@@ -69,7 +69,7 @@ func describeTags(c *call) (any, error) {
 	return out, nil
 }
 
-// TagsOf gives the tags of a load balancer by its name, and whether it is there.
+// TagsOf returns the tags of a load balancer by its name, and whether it exists.
 func (a *API) TagsOf(name string) (tags map[string]string, there bool) {
 	a.Locked(func() {
 		var lb *loadBalancer

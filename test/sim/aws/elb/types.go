@@ -14,7 +14,7 @@ type state struct {
 	LoadBalancers map[string]*loadBalancer
 }
 
-// loadBalancer is all that is known of one; it is a data record, hence its size.
+// loadBalancer is the complete record of one; it is a data record, hence its size.
 type loadBalancer struct {
 	Seq        int
 	Name       string

@@ -109,7 +109,7 @@ func (c *call) checkActions(l *listener, lb *loadBalancer, actions []action) err
 	return nil
 }
 
-// tuples gives the target groups of a forward action, in whichever form they came.
+// tuples returns the target groups of a forward action, in either form.
 func (a *action) tuples(limit int) ([]groupWeight, error) {
 	var given []groupWeight
 	if a.ForwardConfig != nil {

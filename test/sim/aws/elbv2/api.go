@@ -35,8 +35,8 @@ type Delays struct {
 	Draining time.Duration
 	// Release is how long a deleted load balancer keeps its groups, subnets and addresses in use.
 	Release time.Duration
-	// GroupRelease is how long a target group cannot be deleted after the last listener
-	// has left it: the official controller goes on for 20 s while it is told ResourceInUse.
+	// GroupRelease is how long a target group cannot be deleted after the last listener has
+	// left it: the official controller retries ResourceInUse for 20 s.
 	// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/deploy/elbv2/target_group_manager.go.
 	GroupRelease time.Duration
 }

@@ -16,7 +16,7 @@ type setting struct {
 	check      checker
 }
 
-// checker tells whether a value is allowed; the text ends "value '...' must ".
+// checker reports whether a value is allowed; the text ends "value '...' must ".
 type checker func(value string) string
 
 func boolean(v string) string { return words("true", "false")(v) }
@@ -222,8 +222,8 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 	return nil
 }
 
-// checkStickiness checks the type of stickiness before all else: what goes with
-// a wrong type is not looked at.
+// checkStickiness checks the type of stickiness first: the other attributes of a wrong type
+// are not checked.
 // Source: API reference, TargetGroupAttribute; getmoto/moto:tests/test_elbv2/test_elbv2_target_groups.py.
 func (tg *targetGroup) checkStickiness(want []pair) error {
 	allowed := []string{"app_cookie", "lb_cookie", "source_ip"}

@@ -106,7 +106,7 @@ func describeCertificates(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The default certificate comes first, and again when it is in the list too.
+	// The default certificate is first, and repeated when it is in the list too.
 	type entry struct {
 		key  string
 		view certificateView

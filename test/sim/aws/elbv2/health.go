@@ -92,9 +92,9 @@ func (c *call) verdict(tg *targetGroup, t target) verdict {
 	return verdict{State: "healthy"}
 }
 
-// terminated tells targets that have gone with their machine: AWS deregisters
-// these by itself. They are left out of a listing, and shown as draining to
-// who asks for them by name.
+// terminated reports whether the machine of a target has been terminated: AWS deregisters
+// such targets by itself. They are left out of a listing, and shown as draining to callers
+// that name them.
 // Source: Network Load Balancers guide, "register targets"; getmoto/moto:tests/test_elbv2/test_elbv2_target_health.py.
 func (c *call) terminated(tg *targetGroup, t target) bool {
 	if tg.TargetType != targetInstance {
@@ -104,7 +104,7 @@ func (c *call) terminated(tg *targetGroup, t target) bool {
 	return !ok || in.State == "terminated"
 }
 
-// serves tells whether one of the load balancers has the zone enabled.
+// serves reports whether one of the load balancers has the zone enabled.
 func (c *call) serves(arns []string, name string) bool {
 	return slices.ContainsFunc(arns, func(arn string) bool {
 		lb := c.State.LoadBalancers[arn]

@@ -59,7 +59,7 @@ func TestLoadBalancersOfAGroupAreShownByDescribeOnly(t *testing.T) {
 	}
 }
 
-// The type is judged before what goes with it.
+// The type is checked before its attributes.
 func TestStickinessTypeComesFirst(t *testing.T) {
 	r := newRig(t, elbv2.Options{})
 	_, err := r.ModifyTargetGroupAttributes(t.Context(), &v2.ModifyTargetGroupAttributesInput{

@@ -36,7 +36,7 @@ const (
 	dualstack = "dualstack"
 )
 
-// loadBalancer is all that is known of one; it is a data record, hence its size.
+// loadBalancer is the complete record of one; it is a data record, hence its size.
 type loadBalancer struct {
 	Seq         int
 	ARN         string

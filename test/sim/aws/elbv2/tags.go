@@ -106,7 +106,7 @@ func describeTags(c *call) (any, error) {
 	return out, nil
 }
 
-// TagsOf gives the tags of a resource by its ARN, and whether it is there.
+// TagsOf returns the tags of a resource by its ARN, and whether it exists.
 func (a *API) TagsOf(arn string) (tags map[string]string, there bool) {
 	a.Locked(func() {
 		if at, err := (&call{API: a}).tagsAt(arn); err == nil {

@@ -63,8 +63,8 @@ func registerTargets(c *call) (any, error) {
 
 var serverID = regexp.MustCompile(`^0x[0-9a-f]{16}$`)
 
-// checkServer checks the id for QUIC of a new target against those that are there. The texts
-// of the errors are not documented.
+// checkServer checks the QUIC id of a new target against the existing ones. The texts of the
+// errors are not documented.
 // Source: API reference, TargetDescription, QuicServerId.
 func checkServer(tg *targetGroup, all []target, t target) error {
 	switch {

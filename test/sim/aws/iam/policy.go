@@ -12,8 +12,8 @@ import (
 // Ask is what a request wants to do to one resource.
 type Ask struct {
 	Action, Resource string
-	// Keys are the condition keys of the request that are there, such as
-	// aws:RequestTag/team or ec2:CreateAction.
+	// Keys are the condition keys present in the request, such as aws:RequestTag/team or
+	// ec2:CreateAction.
 	Keys map[string]string
 }
 
@@ -78,7 +78,7 @@ func (s statement) check() error {
 	return nil
 }
 
-// Allows tells whether a statement allows and none denies.
+// Allows reports whether a statement allows and none denies.
 func (p *Policy) Allows(a Ask) bool {
 	allowed := false
 	for _, s := range p.statements {
@@ -139,7 +139,7 @@ const ifExists = "IfExists"
 
 func base(operator string) string { return strings.TrimSuffix(operator, ifExists) }
 
-// operators say whether a value fits one that is wanted.
+// operators returns the functions that report whether a value matches a wanted one.
 func operators() map[string]func(want, got string) bool {
 	equal := func(want, got string) bool { return want == got }
 	return map[string]func(want, got string) bool{

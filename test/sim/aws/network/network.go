@@ -45,10 +45,10 @@ type Directory interface {
 	Address(id string) (Address, bool)
 }
 
-// Users tells who still uses a network object, each user by a short readable
-// name such as "load balancer a1b2". EC2 asks before it lets a security group,
-// a subnet or an address go, and holds no lock of its own while asking, so that
-// a load balancer simulator may call the Directory under its own lock.
+// Users lists the users of a network object, each by a short readable name such as "load
+// balancer a1b2". EC2 calls it before it deletes a security group or subnet or releases an
+// address, and holds no lock of its own meanwhile, so that a load balancer simulator may call
+// the Directory under its own lock.
 type Users interface {
 	GroupUsers(id string) []string
 	AddressUsers(id string) []string

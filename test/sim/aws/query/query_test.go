@@ -148,7 +148,7 @@ func TestPage(t *testing.T) {
 			break
 		}
 		token = next
-		// An item that goes away between two pages must not cost another one.
+		// An item that is deleted between two pages must not cost another one.
 		items = items[1:]
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c", "d", "e"}, got); diff != "" || pages != 3 {

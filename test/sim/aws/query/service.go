@@ -35,7 +35,7 @@ type Service struct {
 	Namespace string
 	Style     Style
 	Ops       map[string]Op
-	// Writes tells whether an action changes state.
+	// Writes reports whether an action changes state.
 	Writes func(action string) bool
 	// Freeze is optional. It gives a service that answers reads from a deep copy
 	// of the present state; stale reads are made of it.
@@ -118,7 +118,7 @@ func (r *Response) Write(w http.ResponseWriter) {
 	h.Set("X-Amzn-Requestid", r.RequestID)
 	h.Set("Content-Length", strconv.Itoa(len(r.Body)))
 	w.WriteHeader(r.Status)
-	// A client that has gone away is no fault of the simulator.
+	// A disconnected client is no fault of the simulator.
 	_, _ = w.Write(r.Body)
 }
 

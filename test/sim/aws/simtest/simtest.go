@@ -18,8 +18,8 @@ import (
 type Running struct {
 	URL   string
 	Cloud *simaws.Cloud
-	// Config is for the official SDK's NewFromConfig; it has the URL, the region
-	// and credentials that nobody checks.
+	// Config is for the official SDK's NewFromConfig; it has the URL, the region and
+	// credentials that are not verified.
 	Config aws.Config
 }
 

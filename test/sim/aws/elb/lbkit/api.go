@@ -22,16 +22,16 @@ type Options struct {
 	Account string
 	// Clock tells when delays end, default the real clock.
 	Clock clock.PassiveClock
-	// Certificates are the ARNs of those that there are.
+	// Certificates are the ARNs of the existing certificates.
 	Certificates []string
 }
 
-// HasCertificate tells whether there is a certificate of this ARN.
+// HasCertificate reports whether a certificate of this ARN exists.
 func (o Options) HasCertificate(arn string) bool { return slices.Contains(o.Certificates, arn) }
 
-// API is a service of an account on the networks of Dir. What it holds, S, is a
-// struct of exported fields; operations see it under the lock. The embedded Uses
-// answer who holds a group or an address.
+// API is a service of an account on the networks of Dir. Its state, S, is a struct of
+// exported fields; operations access it under the lock. The embedded Uses returns the holders
+// of a group or an address.
 type API[S any] struct {
 	*Uses
 	Dir   network.Directory

@@ -9,12 +9,12 @@ import (
 // Attacher is what a Directory may offer besides: the network interfaces of load
 // balancers, which people see and which use addresses of the subnets.
 type Attacher interface {
-	// Attach makes the interfaces of an owner those that are wanted, one in each
-	// subnet; the ones that stay keep their addresses.
+	// Attach sets the interfaces of an owner to the desired ones, one in each subnet; the ones
+	// that stay keep their addresses.
 	Attach(owner string, want []network.Interface)
 	// Detach takes all interfaces of an owner away, after a time.
 	Detach(owner string, after time.Duration)
-	// InUse tells whether an address of a subnet is taken.
+	// InUse reports whether an address of a subnet is taken.
 	InUse(subnet, ip string) bool
 }
 
@@ -32,7 +32,7 @@ func Detach(dir network.Directory, owner string, after time.Duration) {
 	}
 }
 
-// InUse tells whether an address of a subnet is known to be taken.
+// InUse reports whether an address of a subnet is known to be taken.
 func InUse(dir network.Directory, subnet, ip string) bool {
 	a, ok := dir.(Attacher)
 	return ok && a.InUse(subnet, ip)

@@ -16,8 +16,8 @@ type Tag struct {
 
 var tagText = regexp.MustCompile(`^([\p{L}\p{Z}\p{N}_.:/=+\-@]*)$`)
 
-// Tags reads a list of tags. A list that is there must not be empty.
-// Lengths and characters are those of both service models.
+// Tags reads a list of tags. A list that is present must not be empty. Lengths and characters
+// are those of both service models.
 func (r *Reader) Tags(name string) []Tag {
 	var tags []Tag
 	r.Each(name, func(e *Reader) {
@@ -35,8 +35,8 @@ func (r *Reader) Tags(name string) []Tag {
 // TagKey is the rules of a tag key.
 func TagKey() []Rule { return []Rule{Length(1, 128), Matches(tagText)} }
 
-// MergeTags adds tags to those that a resource has. A repeated or reserved key
-// and more than limit tags are refused; then nothing is merged.
+// MergeTags adds tags to the existing tags of a resource. A repeated or reserved key and more
+// than limit tags are refused; then nothing is merged.
 func MergeTags(old, add []Tag, limit int) ([]Tag, error) {
 	out := slices.Clone(old)
 	seen := map[string]bool{}
@@ -61,7 +61,7 @@ func MergeTags(old, add []Tag, limit int) ([]Tag, error) {
 	return out, nil
 }
 
-// AddTags adds tags to those that several resources have, to all of them or to none.
+// AddTags adds tags to the existing ones of several resources, to all of them or to none.
 func AddTags(have []*[]Tag, add []Tag, limit int) error {
 	merged := make([][]Tag, len(have))
 	for i, at := range have {
@@ -76,7 +76,7 @@ func AddTags(have []*[]Tag, add []Tag, limit int) error {
 	return nil
 }
 
-// DropTags removes keys; keys that are not there do not matter.
+// DropTags removes keys; missing keys are ignored.
 func DropTags(old []Tag, keys []string) []Tag {
 	return slices.DeleteFunc(slices.Clone(old), func(t Tag) bool { return slices.Contains(keys, t.Key) })
 }

@@ -9,7 +9,7 @@ import (
 
 // Holding says which network objects one load balancer occupies.
 type Holding struct {
-	// Who is what EC2 shows as the user, such as "load balancer web".
+	// Who is the user that EC2 shows, such as "load balancer web".
 	Who                        string
 	Groups, Subnets, Addresses []string
 }
@@ -57,12 +57,12 @@ func (u *Uses) Release(key string, after time.Duration) {
 	u.by[key] = h
 }
 
-// GroupUsers lists who uses a security group.
+// GroupUsers lists the users of a security group.
 func (u *Uses) GroupUsers(id string) []string {
 	return u.users(func(h holding) bool { return slices.Contains(h.Groups, id) })
 }
 
-// AddressUsers lists who uses an elastic IP address, by allocation id.
+// AddressUsers lists the users of an elastic IP address, by allocation id.
 func (u *Uses) AddressUsers(id string) []string {
 	return u.users(func(h holding) bool { return slices.Contains(h.Addresses, id) })
 }
