@@ -17,8 +17,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestListsHoldWrites: what is remembered has what was written since, also where
-// the lists were read at the same time; what nobody knows the end of is forgotten.
+// TestListsHoldWrites verifies that cached lists include later writes, also where the lists
+// were read at the same time, and that a write with an unknown result drops them.
 func TestListsHoldWrites(t *testing.T) {
 	const network = "/subscriptions/s/resourceGroups/G/providers/Microsoft.Network/"
 	ip := func(name, etag string) model.Object {

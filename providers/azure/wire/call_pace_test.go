@@ -131,8 +131,8 @@ func TestPaceGoesOn(t *testing.T) {
 	})
 }
 
-// TestPaceOfHanging: where the first operation of a kind hangs, those that end are seen
-// to end.
+// TestPaceOfHanging: if the first operation of a kind hangs, the end of the others is
+// observed.
 func TestPaceOfHanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Session{now: time.Now, patience: patience}
@@ -178,8 +178,8 @@ func TestPaceWithoutQueue(t *testing.T) {
 	})
 }
 
-// TestSameHost: a token goes to the resource manager only, whose lists may name the
-// port that goes without saying.
+// TestSameHost verifies that a token is sent to the resource manager only, whose lists may
+// name the default port.
 func TestSameHost(t *testing.T) {
 	for _, c := range []struct {
 		link, endpoint string

@@ -20,9 +20,9 @@ func linked(s *corev1.Service) {
 	s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
 }
 
-// TestFailedOperations: Azure accepts a write, and its operation fails. The error
-// is told as Azure says it, and the next plan writes again, also where the content
-// is already as wanted.
+// TestFailedOperations: Azure accepts a write, and its operation fails. The error is
+// reported in Azure's words, and the next plan writes again, also where the content is
+// already as desired.
 func TestFailedOperations(t *testing.T) {
 	for _, c := range []struct {
 		operation string

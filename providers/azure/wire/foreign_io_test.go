@@ -194,8 +194,8 @@ func TestForeignContentOverHTTP(t *testing.T) {
 	}
 }
 
-// TestPoolsBeforeUsStay: the cluster's pool was there before the first Service,
-// with the nodes in it, and is the same after the last one has gone.
+// TestPoolsBeforeUsStay: the cluster's pool existed before the first Service, with the
+// nodes in it, and is unchanged after the deletion of the last one.
 func TestPoolsBeforeUsStay(t *testing.T) {
 	for name, seed := range map[string]simazure.SeedOptions{
 		"addresses": {Outbound: true}, "scale set": {Outbound: true, Pools: simazure.NodeNIC, NodesAs: simazure.VMSS},

@@ -66,8 +66,8 @@ func TestGuiltySecurityRules(t *testing.T) {
 	}))
 }
 
-// TestGuiltyFrontends: the frontends and rules of many Services on one load balancer, of
-// which some are in a subnet that is not there.
+// TestGuiltyFrontends: the frontends and rules of many Services on one load balancer, some
+// of them in a subnet that does not exist.
 func TestGuiltyFrontends(t *testing.T) {
 	const bad = "nowhere"
 	props.Guilty(t, guiltyOn(model.KindEntries, "network.LoadBalancers.CreateOrUpdate", bad, func(spec stack.Spec) stack.Spec {

@@ -24,7 +24,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// state is all that is in the cloud, by id, without etags.
+// state returns all resources in the cloud, by id, without etags.
 func (r *rig) state() map[string]string {
 	r.Helper()
 	return sessions.State(r, &r.sim.Cloud.Control, func(object map[string]any) string {
@@ -36,7 +36,8 @@ func (r *rig) state() map[string]string {
 	})
 }
 
-// forget lets Services go without the program: nobody wants their things any more.
+// forget deletes Services while the controller is not running: their resources are
+// orphaned.
 func (r *rig) forget(svcs ...*corev1.Service) {
 	for _, svc := range svcs {
 		r.Ledger.Leave(cases.OwnerOf(svc))

@@ -81,8 +81,8 @@ func readConfig(t testing.TB, text string) model.Config {
 
 var errWaits = errors.New("not done yet")
 
-// run makes plans and runs them until there is nothing left to do, as the loop
-// does, and returns what is known then.
+// run computes and applies plans until no step remains, as the controller does, and
+// returns the observed state.
 func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 	r.Helper()
 	var have *stack.Stack

@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 		fault sim.Fault
 		want  fault.Meaning
 		after time.Duration
-		ok    bool // the run goes well all the same
+		ok    bool // the run succeeds all the same
 	}{
 		{"once changed by others", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "PreconditionFailed", Count: 1}, 0, 0, true},
 		{"superseded", sim.Fault{Operation: put, Kind: sim.FaultError, Code: "CanceledAndSupersededDueToAnotherOperation", Count: 2}, 0, 0, true},
@@ -170,8 +170,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestLongOperations: operations are awaited whichever way Azure tells of them;
-// those that take long are left to the loop and not sent twice.
+// TestLongOperations verifies that operations are awaited however Azure reports them. Long
+// ones are requeued and not sent twice.
 func TestLongOperations(t *testing.T) {
 	for _, mode := range []simarm.AsyncMode{simarm.AsyncHeader, simarm.AsyncLocation, simarm.AsyncNone} {
 		virtual.Run(t, string(mode), func(t *testing.T) {

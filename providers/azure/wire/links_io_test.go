@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestPagesOfCompute: the pages of Compute's lists, whose links name the port that goes
-// without saying, are all read, and every machine comes into the pool.
+// TestPagesOfCompute verifies that all pages of Compute's lists, whose links name the
+// default port, are read, and that every machine is added to the pool.
 func TestPagesOfCompute(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		for _, as := range []simazure.NodesAs{simazure.VM, simazure.VMSS} {

@@ -80,9 +80,9 @@ func (r *rig) runAll(release bool, svcs ...*corev1.Service) {
 	}
 }
 
-// TestSeveralBalancers: Services and nodes are shared out over the load balancers,
-// stay where they are when others come and the process starts anew, and move when
-// they no longer fit.
+// TestSeveralBalancers verifies that Services and nodes are distributed over the load
+// balancers. They stay where they are when others are added and after a restart, and move
+// when they no longer fit.
 func TestSeveralBalancers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newMulti(t, simazure.SeedOptions{})
@@ -143,8 +143,8 @@ func TestSeveralBalancers(t *testing.T) {
 	})
 }
 
-// restThenLeave: nothing is left to do for the Services, and nothing of them is
-// left after they have gone.
+// restThenLeave verifies that no step remains for the Services, and that nothing of them
+// remains after their deletion.
 func (r *rig) restThenLeave(svcs ...*corev1.Service) {
 	r.Helper()
 	for _, svc := range svcs {
@@ -173,9 +173,9 @@ func slice(svc *corev1.Service, nodes ...string) *discoveryv1.EndpointSlice {
 	return s
 }
 
-// TestLocalPool: a Service with traffic policy Local has a pool of its own, with
-// the nodes of its load balancer that have endpoints; it follows them and goes with
-// the policy.
+// TestLocalPool: a Service with traffic policy Local has its own pool, with the nodes of
+// its load balancer that have endpoints. The pool follows them and is deleted with the
+// policy.
 func TestLocalPool(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newMulti(t, simazure.SeedOptions{})
@@ -229,9 +229,9 @@ func TestLocalPool(t *testing.T) {
 	})
 }
 
-// TestPoolsWithoutFrontend: a load balancer goes with its last frontend, which Azure lets go
-// in no other way, whatever pools are left in it: the official controller leaves those of
-// Services with traffic policy Local, with whatever was in them.
+// TestPoolsWithoutFrontend: a load balancer is deleted with its last frontend, which Azure
+// permits in no other way, whatever pools remain in it: the official controller leaves the
+// pools of Services with traffic policy Local, with their content.
 func TestPoolsWithoutFrontend(t *testing.T) {
 	member := model.Object{"name": "node", "properties": map[string]any{"ipAddress": "10.240.0.4"}}
 	for name, members := range map[string][]model.Object{"empty": {}, "with a node": {member}} {

@@ -17,9 +17,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestNewcomersSpread: many Services that are made at the same moment, and become
-// known in several reads before any of them is written, are shared out evenly by
-// rules, each among the load balancers that it may be on; a restart moves nobody.
+// TestNewcomersSpread: many Services that are created at the same moment, and are first
+// seen in several reads before any of them is written, are distributed evenly by rules,
+// each among the load balancers that it may be on. A restart moves none of them.
 func TestNewcomersSpread(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const n = 60

@@ -138,8 +138,8 @@ func TestPodsIPv6(t *testing.T) {
 	})
 }
 
-// TestPodsTogether: what many Services enter into the gateway goes out in few calls,
-// and so does what they take away.
+// TestPodsTogether verifies that the entries of many Services are written to the gateway in
+// few calls, and so are their deletions.
 func TestPodsTogether(t *testing.T) {
 	for _, n := range []int{1, 10, 100} {
 		virtual.Run(t, fmt.Sprint(n), func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestPodsTogether(t *testing.T) {
 	}
 }
 
-// TestPodsOneWrong: a call for many that the gateway refuses for what is in it is made
-// for each alone, so that only the one at fault is told.
+// TestPodsOneWrong: a call for many Services whose content the gateway refuses is repeated
+// for each alone, so that only the rejected one reports an error.
 func TestPodsOneWrong(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := podRig(t, simazure.Options{})
@@ -220,13 +220,14 @@ func TestPodsOneWrong(t *testing.T) {
 	})
 }
 
-// TestPodsFaults: what the gateway refuses is told, and is done when it no longer does.
+// TestPodsFaults verifies that a refusal of the gateway is reported, and that the step is
+// retried later.
 func TestPodsFaults(t *testing.T) {
 	const services, locations = "ServiceGateways.UpdateServices", "ServiceGateways.UpdateAddressLocations"
 	for _, c := range []struct {
 		name  string
 		fault sim.Fault
-		want  fault.Meaning // Internal: none, the call is made again
+		want  fault.Meaning // Internal: none, the call is retried
 	}{
 		{"throttled", sim.Fault{Operation: locations, Kind: sim.FaultError, Status: 429, Count: 1}, fault.Internal},
 		{"no answer", sim.Fault{Operation: services, Kind: sim.FaultCutAfter, Count: 1}, fault.Ambiguous},
@@ -258,7 +259,8 @@ func TestPodsFaults(t *testing.T) {
 	}
 }
 
-// TestPodsNoGateway: without a gateway nothing is made, and what is there can go.
+// TestPodsNoGateway: without a gateway nothing is created, and existing resources can be
+// deleted.
 func TestPodsNoGateway(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := podRig(t, simazure.Options{})

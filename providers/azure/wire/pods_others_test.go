@@ -73,7 +73,8 @@ func TestPodsOfOthers(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", at, d)
 			}
 		}
-		// They enter more behind our back: the next write is put onto what is there then.
+		// Another program adds more meanwhile: the next write is merged into the present
+		// content.
 		found := r.Read(false, svc)[0]
 		r.Slices = []*discoveryv1.EndpointSlice{r.pods(1)}
 		p := r.Draft(svc, false, found.Have, found.Facts)
@@ -147,7 +148,7 @@ func TestPodsDrift(t *testing.T) {
 	}
 }
 
-// faultsOf makes or releases Services at the same time and returns what went wrong.
+// faultsOf creates or releases Services at the same time and returns their errors.
 func (r *rig) faultsOf(release bool, svcs []*corev1.Service) []error {
 	r.Helper()
 	var out []error

@@ -19,10 +19,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Read reads for many Services at once: one list for every collection, whatever
-// the number of Services, and none where all of them can do with what is
-// remembered. The security group comes first, so that an address in
-// one of its rules is never newer than the lists that tell whose it is.
+// Read reads for many Services at once: one list for every collection, whatever the number
+// of Services, and none where the cache suffices for all of them. The security group is
+// read first, so that an address in one of its rules is never newer than the lists that
+// show its owner.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	r := newRead(ctx, s, scopes)
 	if s.config.PodIP() {

@@ -30,7 +30,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	scopes := make([]providers.Scope, 0, len(orphans))
 	for _, o := range orphans {
 		scope := model.OwnedScope(providers.Identity[model.Config]{Owner: o.owner, Cluster: s.cluster, Config: s.config})
-		scope.Nodes = nodeports.Select(live.Nodes, nodeports.Filter{}) // their addresses are somebody's
+		scope.Nodes = nodeports.Select(live.Nodes, nodeports.Filter{}) // their addresses are in use
 		scopes = append(scopes, scope)
 	}
 	var out []*stack.Stack

@@ -16,9 +16,9 @@ const (
 	pathLocations = "addressLocations"
 )
 
-// readPods reads where pools are of pods: four lists, whatever the number of
-// Services. Who only asks for facts gets what is known without a call: that the
-// gateway is there is all of it.
+// readPods reads where pools contain pods: four lists, whatever the number of Services. A
+// scope of facts alone is answered without a call: its only fact is whether the gateway
+// exists.
 func (r *read) readPods() []providers.Found[*model.Facts] {
 	looks := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool { return len(s.Own) > 0 })
 	if looks && !r.recall() {

@@ -61,8 +61,8 @@ func TestPublicIPShownTooLong(t *testing.T) {
 	})
 }
 
-// TestPublicIPHeld: a frontend that an outbound rule uses keeps its public IP when the
-// Service goes. When the rule is gone, both are orphans.
+// TestPublicIPHeld: a frontend that an outbound rule uses keeps its public IP after the
+// deletion of the Service. Once the rule is deleted, both are orphans.
 func TestPublicIPHeld(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
@@ -99,8 +99,8 @@ func TestPublicIPHeld(t *testing.T) {
 	})
 }
 
-// TestForeignAddressDenied: the address of somebody else's frontend that may not be
-// read stays unknown; nobody is blind for it, and it is not asked for again soon.
+// TestForeignAddressDenied: the address of an unreadable frontend of another owner remains
+// unknown. No kind becomes blind because of it, and it is not requested again soon.
 func TestForeignAddressDenied(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
@@ -137,8 +137,8 @@ func TestForeignAddressDenied(t *testing.T) {
 	})
 }
 
-// TestAddressElsewhere: the public IP of somebody else's frontend that is in another
-// subscription is not asked for, neither there nor under its name in ours.
+// TestAddressElsewhere: the public IP of another owner's frontend in another subscription
+// is not requested, neither there nor under its name in this subscription.
 func TestAddressElsewhere(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})

@@ -75,8 +75,8 @@ func open(ctx context.Context, c model.Config, env providers.Env) (*Session, err
 	return s, nil
 }
 
-// pipelineOf is what every call goes through. Nothing is repeated here, where no limit
-// would see it.
+// pipelineOf returns the HTTP pipeline of all calls. It does not retry, since retries here
+// would bypass the rate limits.
 func pipelineOf(credential azcore.TokenCredential, client azpolicy.ClientOptions, agentName string, alsoTenants ...string) (runtime.Pipeline, error) {
 	options := &policy.ClientOptions{ClientOptions: client, DisableRPRegistration: true, AuxiliaryTenants: alsoTenants}
 	options.Retry = azpolicy.RetryOptions{MaxRetries: -1}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestSharedAddressOverHTTP: three Services with different ports are on one address:
-// a public IP of the user, by name and by address, or a private one. They go in
+// a public IP of the user, by name and by address, or a private one. They are deleted in
 // every order; the ports of those that are left are served and open all the time,
 // and the user's public IP is in the end what it was.
 func TestSharedAddressOverHTTP(t *testing.T) {
@@ -93,8 +93,8 @@ func (r *rig) ports(kind string) (served, open []string) {
 	return served, open
 }
 
-// TestInterfacesLeaveTogether: the last Services of a load balancer whose pools
-// have interfaces go at the same time, and it goes with them.
+// TestInterfacesLeaveTogether: the last Services of a load balancer whose pools have
+// interfaces are deleted at the same time, and the load balancer is deleted with them.
 func TestInterfacesLeaveTogether(t *testing.T) {
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM} {
 		virtual.Run(t, string(as), func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestInterfacesLeaveTogether(t *testing.T) {
 	}
 }
 
-// tryTogether releases Services at the same time; those that have to wait for the
-// others may fail.
+// tryTogether releases Services at the same time; Services that have to wait for others may
+// fail.
 func (r *rig) tryTogether(svcs []*corev1.Service) {
 	r.Helper()
 	for _, svc := range svcs {

@@ -120,7 +120,8 @@ func trusted(t *testing.T, h http.Handler) string {
 	return server.URL
 }
 
-// TestTenantsRefused: what has no token of a second tenant is told at the start.
+// TestTenantsRefused verifies that a missing token for a second tenant is reported at
+// startup.
 func TestTenantsRefused(t *testing.T) {
 	two := model.Config{Subscription: "a", NetworkTenant: "far", NetworkSubscription: "b", Auth: model.Auth{Tenant: "near", ClientSecret: "x"}}
 	for name, c := range map[string]struct {

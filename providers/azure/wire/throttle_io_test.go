@@ -119,7 +119,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 		kind   string
 		bad    func(*corev1.Service)
 		before func(*rig)
-		want   fault.Meaning // of the fault; Internal: the user is told before anything is done
+		want   fault.Meaning // of the fault; Internal: the problem is reported before any call
 	}{
 		{"public IP that is not there", model.Public, value("azure-pip-name", "nowhere"), nil, fault.Internal},
 		{"address of nobody", model.Public, value("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
