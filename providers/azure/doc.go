@@ -1,11 +1,11 @@
-// Package azure makes load balancers out of Services: Standard ones, public and
-// internal, or public ones of the SKU Service. It takes the place of the service controller of
+// Package azure implements load balancers for Services: Standard ones, public and
+// internal, or public ones of the SKU Service. It replaces the service controller of
 // cloud-provider-azure: same names, tags, annotations and cloud configuration,
-// so that what is there already is taken over as it is.
+// so that existing resources are adopted unchanged.
 //
 // All Services share one load balancer of each kind, one pool per IP family and
-// one network security group. What one Service has; ">" points to what a thing
-// refers to, indented is what is in another:
+// one network security group. The resources of one Service; ">" points to the resource
+// that is referred to, and parts of a resource are indented:
 //
 //	load-balancer                        <cluster>, <cluster>-internal: never one Service's
 //	    load-balancer-entries            frontends a<uid>, rules and probes a<uid>-TCP-80   > public-ip

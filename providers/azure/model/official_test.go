@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// TestOfficial: what the official controller made is as we want it, for every
-// Service of a cluster, and goes without a rest when they go.
+// TestOfficial verifies that resources created by the official controller are in the desired
+// state, for every Service of a cluster, and are all deleted with the Services.
 func TestOfficial(t *testing.T) {
 	files, err := filepath.Glob("testdata/official/*.yaml")
 	if err != nil || len(files) < 6 {

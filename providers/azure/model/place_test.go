@@ -69,8 +69,8 @@ func TestNamespaceSelectors(t *testing.T) {
 	}
 }
 
-// TestNowhereByLabels: a Service that its labels or those of its namespace leave no
-// load balancer is told what is the matter.
+// TestNowhereByLabels verifies the message for a Service that no load balancer admits by
+// its labels or the labels of its namespace.
 func TestNowhereByLabels(t *testing.T) {
 	config := testConfig()
 	config.PoolType = PoolNodeIP

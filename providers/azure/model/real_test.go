@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// TestRealServices: what the owners of Services of public repositories are told.
-// The addresses that they name are there.
+// TestRealServices verifies the messages for Services of public repositories. The
+// addresses that they name exist.
 func TestRealServices(t *testing.T) {
 	var w world
 	cases.ReadWorld(t, &w)

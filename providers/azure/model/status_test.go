@@ -78,7 +78,7 @@ func otherPort(r stack.Resource) stack.Resource {
 	return r
 }
 
-// TestShadow: what a Service that nobody understands might want.
+// TestShadow verifies which resources an invalid Service might want.
 func TestShadow(t *testing.T) {
 	id := identity{Owner: stack.Owner{Namespace: "shop", Name: "web", UID: "257b9655-5137-4ad2-b091-ef3f07043ad3"}, Cluster: "kubernetes"}
 	tests := []struct {

@@ -30,7 +30,7 @@ type world struct {
 	ClusterName string // --cluster-name
 	Nodes       []corev1.Node
 	Facts       Facts // zones, subnets and machines
-	// Bodies of what is there before anything else, as Azure answers them.
+	// Bodies of the initial resources, as Azure returns them.
 	Balancers, PublicIPs, Links []map[string]any
 	Security                    map[string]any
 	Gateway                     gatewayWorld
