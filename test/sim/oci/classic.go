@@ -114,7 +114,8 @@ func versions(mode string) []string {
 	return []string{"IPV4"}
 }
 
-// moveClassic changes the mode: the address of IPv4 stays, and one of IPv6 comes or goes.
+// moveClassic changes the mode: the IPv4 address stays, and an IPv6 address is added or
+// removed.
 func (v *visit) moveClassic(lb, body rest.Object) (rest.Object, error) {
 	next := lb.With(body.Only("isDeleteProtectionEnabled", "isRequestIdEnabled", "ipMode"))
 	if next.Text("ipMode") == lb.Text("ipMode") {

@@ -108,7 +108,7 @@ func cipherSuites() []string {
 	}
 }
 
-// checkEncryption refuses names that are not there. A listener needs a certificate.
+// checkEncryption refuses names that do not exist. A listener needs a certificate.
 func checkEncryption(lb, ssl rest.Object, listener bool) error {
 	if ssl == nil {
 		return nil
@@ -190,8 +190,8 @@ func classicListenerPart() part {
 	return part{key: "listeners", name: "name", op: "Listener", label: named(255), body: listener, update: listener, prepare: prepareClassicListener}
 }
 
-// prepareClassicListener refuses names that are not there. A listener has a time out of 300
-// seconds for TCP and of 60 for others unless it says one.
+// prepareClassicListener refuses names that do not exist. The default timeout of a listener
+// is 300 seconds for TCP and 60 for others.
 // Sources: Load Balancing documentation, "Connection Configuration", "HTTP/2" and "Rule Sets".
 func prepareClassicListener(_ *visit, lb, o rest.Object) (rest.Object, error) {
 	name, protocol := o.Text("name"), o.Text("protocol")

@@ -178,7 +178,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestReserved lets a load balancer have a reserved address for as long as it is there.
+// TestReserved assigns a reserved address to a load balancer for as long as it exists.
 func TestReserved(t *testing.T) {
 	c := newCoreWorld(t, simoci.Options{})
 	find := func() reply {

@@ -16,17 +16,17 @@ func missing(name string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "MissingParameter", "%s is missing", name)
 }
 
-// lost is what is not there, or not allowed to the caller.
+// lost is the error for a resource that does not exist, or is not allowed to the caller.
 func lost(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "NotAuthorizedOrNotFound", "Authorization failed or requested resource not found: %s %s", what, id)
 }
 
-// related is a thing that the body names and that is not there.
+// related is the error for a missing resource that the body names.
 func related(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "RelatedResourceNotAuthorizedOrNotFound", "Authorization failed or related resource not found: %s %s", what, id)
 }
 
-// taken is a thing that is there already.
+// taken is the error for a resource that already exists.
 func taken(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusConflict, "NotAuthorizedOrResourceAlreadyExists", format, args...)
 }

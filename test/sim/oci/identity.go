@@ -134,9 +134,10 @@ func federate(v *visit) (any, error) {
 	return rest.Object{"token": token}, err
 }
 
-// workloadToken gives who has the token of a ServiceAccount one for a key of its own. Its
-// signature is not looked at: there is no cluster that would know its key. Source: oracle/oci-go-sdk:common/auth, the client of workload
-// identity: the answer is a JSON text that is base64 of JSON.
+// workloadToken returns a token for the caller's key to the holder of a ServiceAccount's
+// token. The signature is not verified: no cluster would know its key.
+// Source: oracle/oci-go-sdk:common/auth, the client of workload identity: the answer is a
+// JSON text that is base64 of JSON.
 func workloadToken(v *visit) (any, error) {
 	body, err := schema{"podKey": text().must()}.read("", v.Body)
 	if err != nil {

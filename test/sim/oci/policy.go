@@ -16,8 +16,8 @@ import (
 var statement = regexp.MustCompile(`^Allow (?:(?:group|dynamic-group) \S+|(any-user)) to (?:\{([A-Z0-9_, ]+)\}|(\w+ [a-z-]+)) in compartment \S+` +
 	`(?: where all \{ ?request\.principal\.type = 'workload', request\.principal\.namespace = '([^']+)', request\.principal\.service_account = '([^']+)'(?:, request\.principal\.cluster_id = '[^']+')? ?\})?$`)
 
-// grant is a permission, or a verb on a family, that somebody has: the workloads of a
-// ServiceAccount, by namespace and name, or everybody else.
+// grant is a permission, or a verb on a family, of the workloads of a ServiceAccount, by
+// namespace and name, or of all other callers.
 type grant struct{ workload, what string }
 
 // SetPolicy judges all calls by the statements of a policy, one in each line; nil lets
@@ -46,8 +46,9 @@ func (c *Cloud) SetPolicy(text []byte) error {
 	return nil
 }
 
-// mayCall refuses a call that the policy does not allow, in the words of one for what is
-// not there. Source: API reference, error 404 NotAuthorizedOrNotFound.
+// mayCall refuses a call that the policy does not allow, with the error for a missing
+// resource.
+// Source: API reference, error 404 NotAuthorizedOrNotFound.
 func (v *visit) mayCall() error {
 	if !v.cloud.judged {
 		return nil
@@ -60,8 +61,9 @@ func (v *visit) mayCall() error {
 	return nil
 }
 
-// useNetwork is the statement that who makes load balancers needs for the networks that
-// they are in. Source: Kubernetes Engine documentation, policies of the native ingress controller.
+// useNetwork is the statement that creating load balancers requires for the networks that
+// they are in.
+// Source: Kubernetes Engine documentation, policies of the native ingress controller.
 const useNetwork = "use virtual-network-family"
 
 // needs are the permissions of a call, by what it does and what its body refers to.
@@ -122,7 +124,7 @@ func (v *visit) coreNeeds() []string {
 	return []string{readNeed(v.Operation)}
 }
 
-// namesGroup tells whether the peer of a rule is a group.
+// namesGroup reports whether the peer of a rule is a group.
 func namesGroup(r rest.Object) bool {
 	return r.Text("sourceType") == "NETWORK_SECURITY_GROUP" || r.Text("destinationType") == "NETWORK_SECURITY_GROUP"
 }

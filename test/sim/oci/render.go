@@ -52,9 +52,9 @@ func (s Seed) CloudConf(url string, key []byte, fingerprint string) ([]byte, err
 	})
 }
 
-// keyBits is the length of the keys that are made here. Oracle asks for twice as much
-// where a key is uploaded; nobody breaks into a simulator, and signing thousands of
-// requests with a longer one was half of the work of the tests.
+// keyBits is the length of the keys that are generated here. Oracle requires twice as much
+// for an uploaded key; a simulator needs no protection, and signing thousands of requests
+// with a longer one was half of the tests' processor time.
 const keyBits = 1024
 
 // NewKey makes a key for signing requests, with its fingerprint.

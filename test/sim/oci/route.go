@@ -10,7 +10,7 @@ import (
 // an open one needs no signature of a user.
 type route = rest.Route[*visit]
 
-// routes is the table of all calls: those that Berth or the official controller makes.
+// routes is the table of all calls of Berth and the official controller.
 func routes() []route {
 	return slices.Concat(balancerRoutes(), workRoutes(), coreRoutes(), groupRoutes(), identityRoutes())
 }

@@ -47,7 +47,8 @@ func (s schema) with(more schema) schema {
 	return out
 }
 
-// optional is a copy that needs nothing and puts in nothing, for changes of what is there.
+// optional returns a copy without required properties and defaults, for updates of existing
+// objects.
 func (s schema) optional() schema {
 	out := schema{}
 	for name, p := range s {
@@ -57,8 +58,8 @@ func (s schema) optional() schema {
 	return out
 }
 
-// read checks a body and puts in what is not given. A property that nobody knows is
-// refused: the API reference does not say so, but it is a mistake of the caller's.
+// read checks a body and fills in defaults. An unknown property is refused: the API reference
+// does not say so, but it is a mistake of the caller's.
 func (s schema) read(at string, in rest.Object) (rest.Object, error) {
 	out := rest.Object{}
 	for _, name := range slices.Sorted(maps.Keys(in)) {

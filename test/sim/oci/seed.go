@@ -88,7 +88,7 @@ func plant(s *state, opt Options) (Seed, error) {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
 	sim.Default(&opt.Seed.ClusterID, "berth-demo")
-	// What is there was made before, so that the oldest of a thing is known.
+	// Existing objects were created before, so that the oldest object of a kind is known.
 	p := &planting{state: s, dual: opt.Seed.DualStack, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	p.Region, p.ClusterID, p.TagNamespace = opt.Region, opt.Seed.ClusterID, tagNamespace
 	p.Tenancy, p.User = s.idOf("tenancy", "berth"), s.idOf("user", "berth")

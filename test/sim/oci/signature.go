@@ -47,8 +47,8 @@ func (c *Cloud) Trust(keyID string, key *rsa.PublicKey) {
 	c.Locked(func() { c.keys[keyID] = key })
 }
 
-// authenticate refuses a call that is not signed as its key asks for. A key that nobody
-// has made known is believed, unless all must be known.
+// authenticate refuses a call that is not signed as its key requires. An unregistered key is
+// accepted, unless all must be registered.
 func (v *visit) authenticate() error {
 	s, err := readSignature(v.HTTP.Header.Get("Authorization"))
 	if err != nil {

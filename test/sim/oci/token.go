@@ -21,8 +21,8 @@ type seen struct {
 	answer  rest.Answer
 }
 
-// once runs a call whose retry token is not known yet, and answers one again whose token
-// is. It refuses one that has been used for something else, or whose object is gone.
+// once runs a call whose retry token is not known yet, and repeats the response for a known
+// one. It refuses a token that has been used for another call, or whose object is deleted.
 // Source: API reference, error 409 InvalidatedRetryToken.
 func once(status int, run func(*visit) (any, error)) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {

@@ -31,7 +31,7 @@ type work struct {
 	product product
 	id      string
 	until   time.Time
-	next    rest.Object // what the load balancer becomes; nil: it goes
+	next    rest.Object // next state of the load balancer; nil: deleted
 	fails   bool
 }
 

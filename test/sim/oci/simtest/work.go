@@ -8,8 +8,8 @@ import (
 	simoci "github.com/berth-lb/berth/test/sim/oci"
 )
 
-// ForgetWork leaves work requests out of the state of a cloud: it remembers them for a
-// day, and they are no trace of a load balancer that is gone.
+// ForgetWork leaves work requests out of the state of a cloud: it keeps them for a day, and
+// they are no remainder of a deleted load balancer.
 func ForgetWork(cloud *simoci.Cloud) {
 	whole := cloud.State
 	cloud.State = func() any {
