@@ -23,7 +23,7 @@ type Harbour struct {
 	past sim.History[inventory]
 }
 
-// inventory is all that there is.
+// inventory is the complete state.
 type inventory struct {
 	balancers map[string]*balancer // by id
 	openings  map[string]bool      // by name
@@ -89,7 +89,7 @@ func (h *Harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status := v.Status
 		return v, func(int) {
 			w.WriteHeader(status)
-			_ = json.NewEncoder(w).Encode(answer) // a client that has gone away is no fault of ours
+			_ = json.NewEncoder(w).Encode(answer) // a disconnected client is no fault of ours
 		}
 	})
 }
