@@ -116,7 +116,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// authenticate checks the token, if the cloud is told to.
+// authenticate checks the token, if the cloud is configured to.
 func (c *Cloud) authenticate(r *http.Request, now time.Time) error {
 	if !c.opt.RequireToken {
 		return nil

@@ -63,8 +63,8 @@ func start(t *testing.T, opt simgce.Options) world {
 	return world{t, server.URL, cloud, client}
 }
 
-// code is what a call came to: empty for success, else the HTTP status and the
-// reason, or the code of the operation in capitals.
+// code returns the result of a call: empty for success, else the HTTP status and the reason,
+// or the code of the operation in capitals.
 func code(err error) string {
 	if e := (*googleapi.Error)(nil); errors.As(err, &e) {
 		if len(e.Errors) == 0 {
@@ -78,7 +78,7 @@ func code(err error) string {
 	return ""
 }
 
-// done waits for an operation and tells what it came to.
+// done waits for an operation and returns its result.
 func (w world) done(op *compute.Operation, err error) string {
 	w.Helper()
 	if err != nil {

@@ -50,7 +50,7 @@ func TestOperationsTakeTime(t *testing.T) {
 	got = append(got, code(err))
 	clock.SetTime(clock.Now().Add(8 * time.Second))
 	_, err = w.api.ForwardingRules.Delete(project, region, "r").Do()
-	got = append(got, code(err), w.getRule("r").Name) // It is there until the operation is done.
+	got = append(got, code(err), w.getRule("r").Name) // It exists until the operation is done.
 	_, err = w.api.ForwardingRules.Insert(project, region, rule).Do()
 	got = append(got, code(err))
 	clock.SetTime(clock.Now().Add(8 * time.Second))

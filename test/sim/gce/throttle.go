@@ -8,10 +8,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// RealThrottle gives buckets like the real rate quotas, for Control.Throttle.Set;
-// a cloud starts without any. They are filled up at every full minute, are kept
-// apart for what is global and what is in the region, and the region's also for
-// its zones. Lists of all places and waits in regions and zones count as heavy reads.
+// RealThrottle returns buckets like the real rate quotas, for Control.Throttle.Set; a cloud
+// starts without any. They are filled up at every full minute, and are separate for global
+// and regional calls; zones count to their region. Lists of all places and waits in regions
+// and zones count as heavy reads.
 // Source: docs.cloud.google.com/compute/api-quota (legacy quotas for global methods, for
 // regional methods; it names no numbers any more, these are those that it named last).
 func RealThrottle() []sim.Bucket {

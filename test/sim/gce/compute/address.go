@@ -194,8 +194,8 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 	return nil
 }
 
-// showAddress adds who uses the address. Until its operation has ended an address
-// is about to be reserved. Source: Compute Engine API reference, addresses, status.
+// showAddress adds the users of the address. Until its operation has ended an address is
+// about to be reserved. Source: Compute Engine API reference, addresses, status.
 func (c *call) showAddress(e *entry, doc wire.Object) {
 	network := ""
 	if doc.Str("addressType") == "INTERNAL" {

@@ -27,12 +27,12 @@ type collection struct {
 	change func(c *call, old *entry, patch wire.Object) (wire.Object, error)
 	// guard checks before a deletion.
 	guard func(c *call, e *entry) error
-	// gone is told after a deletion.
+	// gone is called after a deletion.
 	gone func(c *call, e *entry)
 	// show adds what is not stored.
 	show func(c *call, e *entry, doc wire.Object)
-	// print is "always" where an update needs the fingerprint, "given" where it is
-	// checked when it is there, and empty where there is none.
+	// print is "always" where an update needs the fingerprint, "given" where it is checked when
+	// present, and empty where the collection has none.
 	print string
 	// extra are further methods by name, all of them POST.
 	extra map[string]handler

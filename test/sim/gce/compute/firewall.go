@@ -117,8 +117,8 @@ func portRange(text string) (low, high int, ok bool) {
 	return low, high, err == nil && low >= 0 && low <= high && high <= 65535
 }
 
-// finishPeers checks where the traffic comes from and goes to. One rule is for
-// one family of addresses. Source: firewall rules page of the VPC documentation.
+// finishPeers checks the source and the destination of the traffic. One rule is for one
+// family of addresses. Source: firewall rules page of the VPC documentation.
 func finishPeers(doc wire.Object) error {
 	if doc.Str("direction") == "EGRESS" {
 		for _, name := range []string{"sourceRanges", "sourceTags", "sourceServiceAccounts"} {

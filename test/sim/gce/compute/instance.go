@@ -16,7 +16,7 @@ func instances() *collection {
 	}
 }
 
-// nic is the first interface of an instance, which all load balancing goes to.
+// nic returns the first interface of an instance, which receives all load-balanced traffic.
 func nic(instance wire.Object) wire.Object {
 	list := instance.Objects("networkInterfaces")
 	if len(list) == 0 {

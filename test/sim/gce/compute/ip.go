@@ -15,10 +15,9 @@ type holder struct {
 	collection string
 }
 
-// holders gives who has an external address, or an internal one in the network:
-// addresses, forwarding rules and instances. A read may ask for every item of a
-// list, and therefore looks at everything once and remembers it; nothing changes
-// while it runs.
+// holders returns the holders of an external address, or of an internal one in the network:
+// addresses, forwarding rules and instances. A read may request them for every item of a
+// list, and therefore indexes everything once; nothing changes while it runs.
 func (c *call) holders(ip, network string) []holder {
 	key := addressKey(ip, network)
 	if isMutation(c.ID) {
@@ -125,7 +124,7 @@ func inside(subnet *entry, addr netip.Addr) bool {
 	return err == nil && prefix.Contains(addr)
 }
 
-// internalUser is who has an internal IPv4 address, empty if it is free.
+// internalUser returns the user of an internal IPv4 address, empty if it is free.
 func (c *call) internalUser(network, ip string) string {
 	if list := c.holders(ip, network); len(list) > 0 {
 		return list[0].ref.Path()

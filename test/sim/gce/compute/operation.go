@@ -49,8 +49,8 @@ func (o *operations) keep(op *operation, request string) {
 	}
 }
 
-// mutate does a change and answers with its operation. A call with a request id
-// that was there before gets the operation of the first one.
+// mutate applies a change and returns its operation. A call with a known request id gets the
+// operation of the first one.
 func (c *call) mutate() *wire.Answer {
 	request := ""
 	if id := c.Query.Get("requestId"); id != "" {
@@ -77,7 +77,7 @@ func (c *call) mutate() *wire.Answer {
 	op := c.newOperation(failure)
 	c.api.ops.keep(op, request)
 	answer := wire.OK(op.at(op.begin))
-	// Nobody gets a finished operation as the answer to a change.
+	// A change never returns a finished operation.
 	answer.Body["status"] = "PENDING"
 	if op.duration == 0 {
 		answer.Body["status"] = "RUNNING"
@@ -223,8 +223,8 @@ func (c *call) listOperations() (wire.Object, error) {
 	return c.listOf(wire.Ref{Project: c.project(), Scope: c.scope(), Collection: "operations"}.Parent(), "compute#operationList", docs, byName)
 }
 
-// await returns when the operation is done, when the longest wait is over, or
-// when the caller has gone. A clock that is not the real one is looked at often.
+// await returns when the operation is done, when the longest wait is over, or when the caller
+// has disconnected. A clock that is not the real one is polled often.
 func (a *API) await(ctx context.Context, req *wire.Request) {
 	ctx, cancel := context.WithTimeout(ctx, a.opt.WaitLimit)
 	defer cancel()

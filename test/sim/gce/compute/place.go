@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// born is when projects, regions and zones came to be.
+// born is the creation time of projects, regions and zones.
 const born = "2026-01-01T00:00:00.000-07:00"
 
 func (a *API) servePlaces() {

@@ -124,7 +124,7 @@ func (c *call) changePool(name string, change func(links []string) ([]string, er
 	return nil
 }
 
-// addToPool adds instances; those that are in the pool stay.
+// addToPool adds instances; existing members stay.
 func (c *call) addToPool() (wire.Object, error) {
 	return nil, c.changePool("instances", func(links []string) ([]string, error) {
 		list, err := c.references("instances", "instance")

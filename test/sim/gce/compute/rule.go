@@ -103,8 +103,8 @@ func (c *call) ruleBackend(doc wire.Object) error {
 	return nil
 }
 
-// protocolFits tells whether rule and backend service go together: an
-// unspecified protocol takes all of them, any other only its own.
+// protocolFits reports whether the protocols of rule and backend service match: an
+// unspecified protocol accepts all of them, any other only its own.
 // Source: Cloud Load Balancing documentation, backend service-based external
 // passthrough Network Load Balancer, protocols.
 func protocolFits(rule, service string) bool {

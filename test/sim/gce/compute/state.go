@@ -102,8 +102,8 @@ func (s *state) all(project, scope, collection string) []*entry {
 	return out
 }
 
-// each visits the entries of a collection in all scopes of all projects, in no
-// order, until it is told to stop.
+// each visits the entries of a collection in all scopes of all projects, in no order, until
+// visit returns false.
 func (s *state) each(collection string, visit func(*entry) bool) {
 	for path, items := range s.items {
 		if !strings.HasSuffix(path, "/"+collection) {
@@ -148,7 +148,7 @@ func (c *call) store(e *entry) {
 	c.st.put(e)
 }
 
-// contents is the fingerprint of all that can change.
+// contents returns the fingerprint of all mutable fields.
 func (e *entry) contents() string {
 	o := e.doc.Clone()
 	for i, m := range e.members {

@@ -1,9 +1,8 @@
-// Package identity simulates where programs on Google Cloud get their
-// credentials from: the metadata server of an instance, the OAuth token endpoint,
-// which takes the assertions of service account keys, and the token endpoint that
-// the key token-url of gce.conf leads to.
+// Package identity simulates where programs on Google Cloud get their credentials from: the
+// metadata server of an instance, the OAuth token endpoint, which accepts the assertions of
+// service account keys, and the token endpoint of the key token-url in gce.conf.
 //
-// It decides nothing about permissions: whoever has a token may do everything.
+// It decides nothing about permissions: every token grants everything.
 //
 // Start with New.
 package identity

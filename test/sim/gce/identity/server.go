@@ -147,7 +147,7 @@ func (s *Server) metadata(path string, r *http.Request, now time.Time) *Answer {
 		return refuse(http.StatusNotFound, "notFound", fmt.Sprintf("The requested URL /computeMetadata/v1/%s was not found on this server.", path))
 	}
 	if r.URL.Query().Get("recursive") == "true" {
-		// A level is as deep as anybody asks for: a service account or the attributes.
+		// A level is as deep as requests need: a service account or the attributes.
 		doc, _ := json.Marshal(flat) // texts can always be written
 		return &Answer{Status: http.StatusOK, Type: "application/json", Body: doc}
 	}
@@ -218,6 +218,6 @@ func (a *Answer) Write(w http.ResponseWriter) {
 	w.Header().Set("Server", "Metadata Server for VM")
 	w.Header().Set("Content-Type", a.Type)
 	w.WriteHeader(a.Status)
-	// A client that has gone away is no fault of the simulator.
+	// A disconnected client is no fault of the simulator.
 	_, _ = w.Write(a.Body)
 }

@@ -45,7 +45,7 @@ func (i *Issuer) Issue(now time.Time) (token string, expires time.Time) {
 	return token, i.expires[token]
 }
 
-// Known tells whether a token was given out and is still good.
+// Known reports whether a token was issued and is still valid.
 func (i *Issuer) Known(token string, now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -85,8 +85,8 @@ func (i *Issuer) KeyFile(project, url string) ([]byte, error) {
 	return append(doc, '\n'), err
 }
 
-// verify checks the assertion of a service account: who it is from, that it is
-// meant for a token endpoint, that it is not too old, and its signature.
+// verify checks the assertion of a service account: its issuer, that it is meant for a token
+// endpoint, that it is not too old, and its signature.
 func (i *Issuer) verify(assertion string, now time.Time) error {
 	parts := strings.Split(assertion, ".")
 	if len(parts) != 3 {

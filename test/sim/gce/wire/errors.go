@@ -19,8 +19,8 @@ type Error struct {
 	// Canonical is the word in error.status; only refusals of Google's front end,
 	// before the service is reached, have one.
 	Canonical string
-	// Late tells that the service finds out only while it works on the operation,
-	// when it is told to work so.
+	// Late means that the service detects the error only while it works on the operation, when
+	// it is configured so.
 	Late bool
 }
 

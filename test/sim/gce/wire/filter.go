@@ -13,7 +13,7 @@ import (
 // Source: Compute Engine API reference, parameter filter of every list call.
 type Filter func(Object) bool
 
-// Match tells whether an object passes.
+// Match reports whether an object passes.
 func (f Filter) Match(o Object) bool { return f == nil || f(o) }
 
 // ParseFilter reads a filter; empty gives nil.
@@ -80,7 +80,7 @@ func comparison(term string) (Filter, error) {
 	return func(o Object) bool { return anyValue(o, path, re.MatchString) == (words[1] == "eq") }, nil
 }
 
-// anyValue tells whether a value at the path, of which lists have many, passes.
+// anyValue reports whether a value at the path, of which lists have many, passes.
 func anyValue(v any, path []string, ok func(string) bool) bool {
 	switch v := v.(type) {
 	case Object:

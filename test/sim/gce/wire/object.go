@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// Object is a JSON object. Numbers are float64, lists are []any, and objects
-// inside are Objects too once they went through Decode or Clone.
+// Object is a JSON object. Numbers are float64, lists are []any, and nested objects are
+// Objects too after Decode or Clone.
 type Object map[string]any
 
 // Decode reads a JSON object.
@@ -44,16 +44,16 @@ func cloneValue(v any) any {
 	return v
 }
 
-// Str is a text, empty if it is not there.
+// Str returns a text, empty if it is missing.
 func (o Object) Str(name string) string { s, _ := o[name].(string); return s }
 
-// Bool is a truth value, false if it is not there.
+// Bool returns a truth value, false if it is missing.
 func (o Object) Bool(name string) bool { b, _ := o[name].(bool); return b }
 
-// Num is a number, 0 if it is not there.
+// Num returns a number, 0 if it is missing.
 func (o Object) Num(name string) float64 { n, _ := o[name].(float64); return n }
 
-// Obj is an object inside, nil if it is not there.
+// Obj returns a nested object, nil if it is missing.
 func (o Object) Obj(name string) Object { m, _ := o[name].(Object); return m }
 
 // Strings is a list of texts.
@@ -79,7 +79,7 @@ func (o Object) Objects(name string) []Object {
 	return out
 }
 
-// Has tells whether there is anything but null under a name.
+// Has reports whether a name has a value other than null.
 func (o Object) Has(name string) bool { return o[name] != nil }
 
 // Default sets a value where there is none.
@@ -145,8 +145,8 @@ func (o Object) Fingerprint(without ...string) string {
 	for _, name := range without {
 		delete(rest, name)
 	}
-	// Maps are written in the order of their keys. What came from JSON can be
-	// written as JSON.
+	// Maps are written in the order of their keys. Values decoded from JSON can be encoded as
+	// JSON.
 	data, _ := json.Marshal(rest)
 	sum := sha256.Sum256(data)
 	return base64.StdEncoding.EncodeToString(sum[:8])

@@ -36,7 +36,7 @@ func (r Ref) Place() string {
 	return name
 }
 
-// ZoneOf tells whether the scope is a zone, and of which region.
+// ZoneOf reports whether the scope is a zone, and of which region.
 func (r Ref) ZoneOf() (region string, ok bool) {
 	if !strings.HasPrefix(r.Scope, "zones/") {
 		return "", false
@@ -108,7 +108,7 @@ func CheckName(field, name string) error {
 	return nil
 }
 
-// IsName tells whether a text is fit for a resource name or a network tag.
+// IsName reports whether a text is valid as a resource name or a network tag.
 func IsName(s string) bool {
 	if s == "" || len(s) > 63 || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '-' {
 		return false

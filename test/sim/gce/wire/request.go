@@ -26,7 +26,7 @@ type Request struct {
 	Query    url.Values
 	Body     Object
 	Now      time.Time
-	// User is who calls, an e-mail address.
+	// User is the caller, an e-mail address.
 	User string
 	// Unreachable are scopes that a list over all of them cannot reach.
 	Unreachable []string
@@ -34,7 +34,7 @@ type Request struct {
 	FailLate *Error
 }
 
-// Answer is what goes back.
+// Answer is the response.
 type Answer struct {
 	Status int
 	// Reason is the word of a refusal, for the journal.
@@ -71,7 +71,7 @@ func (a *Answer) Write(w http.ResponseWriter, version string) {
 		data = bytes.ReplaceAll(data, []byte(SelfBase), []byte(strings.Replace(SelfBase, "/v1/", "/"+version+"/", 1)))
 	}
 	w.WriteHeader(status)
-	// A client that has gone away is no fault of the simulator.
+	// A disconnected client is no fault of the simulator.
 	_, _ = w.Write(data)
 }
 

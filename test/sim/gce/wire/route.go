@@ -13,7 +13,7 @@ type Route struct {
 	Path   string
 }
 
-// Write tells whether the method changes something.
+// Write reports whether the method changes state.
 func (r Route) Write() bool {
 	if r.Method == http.MethodGet {
 		return false
