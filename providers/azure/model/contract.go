@@ -19,8 +19,8 @@ package model
 // <wish>}: Facts.Ahead, see place.go. The load balancers of
 // the cluster are exactly Config.balancers.
 //
-// What Azure accepted and could not do (provisioningState Failed) is found with
-// Trouble, which nobody wants: the next plan writes it again.
+// Resources whose accepted operation failed (provisioningState Failed) are read with
+// Trouble, which is never desired: the next plan writes them again.
 //
 // The lists may be some seconds old, unless something that the user names is asked
 // for, a release, or a Service that has looked for what it owns since they were read.
@@ -42,7 +42,7 @@ package model
 // others want is written nevertheless. After that the pools, see below. Spec of
 // After: EntriesOf the answer, with the address that Azure chose.
 // The load balancer is created by the first entries and deleted with its last
-// frontend, unless there are pools of strangers in it or pools that somebody else
+// frontend, unless it has pools of other owners or pools that another controller
 // fills; then it is PUT without frontends. "In use by scale set" is InUse.
 // A create that was sent and not answered is MaybeSent; SDK retries of PUT are
 // harmless where If-Match is sent, off for creation.
@@ -53,8 +53,8 @@ package model
 // Service has entries (Proof Derived) or that are looked up as wanted (Proof
 // None; adopt proves wanted ones). Shared. Addresses only in the mode nodeIP. None
 // of load balancers for which Config.PreConfigured holds, nor members of them.
-// The name alone is nobody's proof: clusters have pools that they share with AKS.
-// Where strangers use the load balancer as well the pool of all Services has no
+// The name alone is no proof: clusters have pools that they share with AKS.
+// Where other owners use the load balancer as well the pool of all Services has no
 // proof at all (PoolProof): it is filled, and stays with its members.
 //
 // Apply, after the entries of the same batch: create and addresses+/addresses-
@@ -77,8 +77,8 @@ package model
 // many, else GET; merge pool ids of all pools, PUT with etag, interfaces in parallel;
 // those that fail are Refused members. Batch vmss/<id>: the same for its machines, all
 // pools at once; the model (only its interfaces in the PUT, etag) before machines that
-// join and after machines that leave. A machine that is not there any more is removed
-// already. Deletion asks Claims first, and leaves everything where PoolInUse(load
+// join and after machines that leave. A machine that no longer exists counts as
+// removed. Deletion asks Claims first, and leaves everything where PoolInUse(load
 // balancer, pool, base) holds.
 //
 // # public-ip
@@ -94,8 +94,8 @@ package model
 // Exists. Else PUT with the tags of mergeTags and, With
 // the binding, bound; GET for the address; After.Spec has Address. Update: GET,
 // change only the fields of the step (Tags, IPTags), PUT with etag. Delete: GET;
-// unbound() tells whether to DELETE, to PUT without the Service, or to leave.
-// Attached to a frontend of the cluster's that is gone: InUse, a wait. Held by
+// unbound() decides between DELETE, PUT without the Service, and no call.
+// Attached to a deleted frontend of the cluster's: InUse, a wait. Held by
 // anything else: PUT without the Service, done; it is the Service's again by its name
 // once it is free (GivenUp). Absent is done.
 //
@@ -104,15 +104,15 @@ package model
 // Read: for each public IP above (PublicIPResources makes both), Proof Tag, Service
 // and DNSLabel as found (nil never: no label is the empty text).
 // Create and Update: bound() on the body as read, PUT with etag; the DNS label of
-// another Service is Invalid. Delete: there is no step where the public IP itself goes, for it
-// goes with it, nor where that is held. Else nothing is written unless Claims name
+// another Service is Invalid. Delete: there is no step where the public IP itself is deleted, which
+// includes it, nor where that is held. Else nothing is written unless Claims name
 // another Service; then unbound() and PUT. On a user's public IP: done without a call.
 //
 // # security-rule-entry
 //
 // Read: AccessOf(the security group, who): entries whose destination is the
 // Service's alone, or is shared and fits its rules, and entries whose destination
-// is nobody's: Proof Derived; looked up destinations: Proof None (adopt proves
+// is in use by no Service: Proof Derived; looked up destinations: Proof None (adopt proves
 // wanted ones). Who has Addresses: every address in use that the session knows:
 // of all frontends of the cluster's load balancers, of all listed public IPs, of
 // all nodes of the scope.

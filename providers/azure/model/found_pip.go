@@ -24,11 +24,11 @@ func PublicIPOf(o Object) FoundIP {
 	return out
 }
 
-// PublicIPResources are a managed public IP and its binding, as found for the
-// Service; f is what is known of it. One whose tag does not list the Service is
-// found without proof and binding if the scope asked for it, by name or address;
-// matchFound proves it if it is wanted. One that the Service gave up while something held
-// it is the Service's again once it is free, by its name.
+// PublicIPResources returns a managed public IP and its binding, as found for the Service;
+// f holds its observed facts. A public IP whose tag does not list the Service is returned
+// without proof and binding if the scope asked for it, by name or address; matchFound
+// proves it if it is desired. A public IP that the Service gave up while something held it
+// is the Service's again, by its name, once it is free.
 func PublicIPResources(o Object, f FoundIP, cluster string, owner stack.Owner, asked bool) []stack.Resource {
 	listed, binding := slices.Contains(f.Services, ServiceKey(owner)), ServiceKey(owner)
 	if f.Attached == "" && f.GivenUp(cluster, owner) {

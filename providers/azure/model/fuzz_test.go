@@ -15,8 +15,8 @@ import (
 
 type fuzzed = cases.Fuzzed[Config, *Facts]
 
-// fuzzer changes the Services of the cases. Of what is shared, what is wanted is found as
-// it is; a claim that ends is no change.
+// fuzzer changes the Services of the cases. Desired shared resources are observed
+// unchanged; a claim that ends is no change.
 func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
 	all := live(t)
 	return cases.Fuzzer[Config, *Facts]{

@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// frontendNames finds, for each wanted frontend, the name under which it will be: there
-// is one frontend for one address, whoever made it. It changes nothing yet.
+// frontendNames returns, for each desired frontend, the name that it will have: there is
+// one frontend for one address, whatever its creator. It changes nothing yet.
 func (g *lbMerge) frontendNames(base string, want Entries) (map[string]string, error) {
 	names := map[string]string{}
 	list := g.props().List(ListFrontends)

@@ -20,10 +20,11 @@ func ContainerIPBody(c Config, spec ContainerIP) Object {
 	}
 }
 
-// ContainerBody puts a Container onto the load balancer as read; nil: there is
-// none. Frontend, rules and pool are the Service's; tags and whatever else is there
-// go back as they came. The pool is sent without members, which are the gateway's.
-// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/resource_helpers.go.
+// ContainerBody merges a Container into the load balancer as read; nil: it does not exist.
+// Frontend, rules and pool are the Service's; tags and all other content are sent back
+// unchanged. The pool is sent without members, which are the gateway's.
+// Source:
+// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/resource_helpers.go.
 func ContainerBody(c Config, found Object, spec Container) Object {
 	o := found.Clone()
 	if o == nil {

@@ -117,7 +117,7 @@ func (a *arm) foreign(rng *rand.Rand) {
 	a.nsg = a.wire(a.nsg)
 }
 
-// strangers are the bytes in the shared objects that are nobody's of the Services.
+// strangers returns the bytes of the shared objects that belong to none of the Services.
 func (a *arm) strangers() string {
 	lb := a.lbs[lower(a.cluster)].Clone()
 	if lb == nil {
@@ -189,7 +189,7 @@ func TestForeignContent(t *testing.T) {
 		}
 		for _, tn := range owners {
 			for _, left := range a.have(tn.in.Owner).Resources {
-				if left.Proof != stack.None || left.Key.Kind != KindPool { // the pool of all stays beside strangers
+				if left.Proof != stack.None || left.Key.Kind != KindPool { // the shared pool is retained beside other owners
 					t.Errorf("seed %d: left of %s: %s", seed, tn.in.Owner, left.Key)
 				}
 			}

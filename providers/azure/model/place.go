@@ -78,9 +78,9 @@ func (b *builder) tellUnknownNames() {
 // mayBeOn lists the load balancers that the Service may be on.
 func (b *builder) mayBeOn() []string { return b.fitting(configurationsKey.Get(b.in.Values)) }
 
-// fitting lists those of the named load balancers, or of all if none is named,
-// whose selectors fit, without those closed to new Services unless this one is
-// there. If any selector fits, load balancers without one are none of them.
+// fitting lists the named load balancers, or all if none is named, whose selectors fit. It
+// leaves out the ones closed to new Services unless this one is on them already. If any
+// selector fits, load balancers without a selector are left out.
 func (b *builder) fitting(named []string) []string {
 	var fit, open []string
 	for _, m := range b.in.Config.Multi {

@@ -14,17 +14,16 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Where there are several load balancers, every node is on one of them: the one
-// whose primary set it is in, else one whose nodeSelector it fits, else one without
-// nodeSelector. Among several it stays where it is, or comes to the one with the
-// fewest nodes. Source:
+// Where there are several load balancers, every node is on one of them: the one whose
+// primary set it is in, else one whose nodeSelector it fits, else one without nodeSelector.
+// Among several it stays where it is, or is added to the one with the fewest nodes. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 //
-// All Services must come to the same result, whichever load balancer they are on:
-// it follows from the configuration, the nodes in the order of their names, and
-// what a read showed of all load balancers. The official controller counts load
-// balancers only once they exist, and leaves one that is made later without
-// nodes; here each has its share from the start.
+// All Services must compute the same result, whichever load balancer they are on. It
+// follows from the configuration, the nodes in the order of their names, and the observed
+// state of all load balancers. The official controller counts load balancers only once they
+// exist, and leaves one that is created later without nodes; here each has its share from
+// the start.
 
 // placement says which load balancer each node is on.
 type placement struct {

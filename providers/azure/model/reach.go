@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// reach says how far a Service reaches: its scheme, and what it names of the
-// subscription. A private link service lets other subscriptions in, not the
-// internet; it can be told by the name of its key.
+// reach returns how far a Service reaches: its scheme, and the resources of the
+// subscription that it names. A private link service admits other subscriptions, not the
+// internet; the name of its key identifies it.
 func reach(in input) providers.Reach {
 	_, origin, said := internalKey.Lookup(in.Values)
 	if !said {

@@ -19,10 +19,11 @@ func reachOf(values map[string]string, address string) providers.Reach {
 	return reach(input{Service: svc, Kind: kind, Values: bag})
 }
 
-// TestReachOfScheme has every spelling that the official controller tells apart,
-// which makes an internal load balancer of "true" alone, and those that only we
-// take for it, as half of the official controller does.
-// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go (requiresInternalLoadBalancer).
+// TestReachOfScheme has every spelling that the official controller distinguishes. Only
+// "true" makes its load balancer internal. Further spellings are internal for Berth alone,
+// as for half of the official controller.
+// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go
+// (requiresInternalLoadBalancer).
 func TestReachOfScheme(t *testing.T) {
 	for value, internet := range map[string]bool{
 		"": true, "false": true, "False": true, "1": true, "yes": true, "internal": true, "true": false, "True": false, "TRUE": false,

@@ -34,8 +34,8 @@ type world struct {
 	Balancers, PublicIPs, Links []map[string]any
 	Security                    map[string]any
 	Gateway                     gatewayWorld
-	// Before are Services that came before, in order; one with the UID of the
-	// case's Service is the same Service at that time.
+	// Before holds earlier Services, in order; one with the UID of the case's Service is
+	// the same Service at that time.
 	Before []*corev1.Service
 	// Slices are the endpoints of every Service of the case.
 	Slices  []*discoveryv1.EndpointSlice
@@ -76,7 +76,7 @@ func inputOf(config Config, cluster string, svc *corev1.Service, nodes []corev1.
 	return cases.Input(bundle(), config, svc, cases.Around{Cluster: cluster, Nodes: nodes})
 }
 
-// arm builds what is there before the case's Service is looked at.
+// arm builds the initial state before the reconcile of the case's Service.
 func (c testCase) arm(t testing.TB) (*arm, *ledger.Ledger) {
 	t.Helper()
 	a, book := newARM(t, c.config, c.world.ClusterName, c.world.Facts), cases.ReadyLedger()
