@@ -98,8 +98,8 @@ func TestListsHoldWrites(t *testing.T) {
 	}
 }
 
-// TestListsOutlastWrites: what a slow write ends with is believed for as long as what a
-// quick one does, but not for ever, and not by one who has looked since it was read.
+// TestListsOutlastWrites verifies that the result of a slow write is cached for as long as
+// the result of a quick one, but not for ever, and not for a caller that has read since.
 func TestListsOutlastWrites(t *testing.T) {
 	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	var m listMemory
@@ -127,9 +127,9 @@ func TestListsOutlastWrites(t *testing.T) {
 	}
 }
 
-// TestFactsComeFromMemory: Services that go on to their second plan cost no call,
-// and see what they and others of this process have written; a Service that names
-// a public IP is told of one that was made a moment ago.
+// TestFactsComeFromMemory verifies that the second plan of a Service costs no call and
+// includes the writes of this process. A Service that names a public IP finds one that was
+// created a moment ago.
 func TestFactsComeFromMemory(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})

@@ -50,8 +50,9 @@ func balancerWith(machines ...string) model.Object {
 	return model.Object{"name": "lb", "id": listedBalancer, "properties": map[string]any(p)}
 }
 
-// TestListsHoldMembers: who is in a pool is remembered as it was written last, whatever an
-// answer shows that was under way at the same time; where only Azure knows it, nothing is.
+// TestListsHoldMembers verifies that the members of a pool are cached as last written,
+// whatever a concurrent response shows; where only Azure can decide them, nothing is
+// cached.
 func TestListsHoldMembers(t *testing.T) {
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }

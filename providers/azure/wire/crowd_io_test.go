@@ -49,9 +49,9 @@ func TestHundredOnMachines(t *testing.T) {
 // calls counts all calls so far.
 func (r *rig) calls() int { return len(r.sim.Cloud.Journal.Entries()) }
 
-// TestMachineWrittenOnce: Services that let a machine go one after the other, all by what
-// they saw before, look at it once; one that has seen since that somebody has put it back
-// takes it out again.
+// TestMachineWrittenOnce: Services that release a machine one after the other, all based on
+// an older read, read it once. A Service that has seen since that it was added again
+// removes it again.
 func TestMachineWrittenOnce(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const services = 5

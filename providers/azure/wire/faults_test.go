@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestNamed: what is refused for something that one frontend or rule names is looked for
-// among those that were written together, whatever its meaning; what is about the whole
-// is not, and neither is it asked again at once.
+// TestNamed verifies that the cause of a refusal that names one frontend or rule is
+// searched for among the steps written together, whatever its meaning. A refusal of the
+// whole is not, and is not retried at once.
 func TestNamed(t *testing.T) {
 	for code, want := range map[string]bool{
 		"InvalidResourceReference": true, "PublicIPReferencedByMultipleIPConfigs": true, "LinkedAuthorizationFailed": true, "RequestDisallowedByPolicy": true,

@@ -32,7 +32,7 @@ func TestNewcomersSpread(t *testing.T) {
 					s.Spec.Ports = append(s.Spec.Ports, port(8080, int32(32000+2*i)), port(8081, int32(32001+2*i)))
 				case 2:
 					front(s)
-				case 3: // as if it were on its way to the load balancer of all that have labels
+				case 3: // as if it were about to move to the load balancer of all Services with labels
 					s.Annotations["service.beta.kubernetes.io/azure-load-balancer-configurations"] = "kubernetes,fourth"
 				}
 			}))

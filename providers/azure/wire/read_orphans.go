@@ -17,10 +17,10 @@ import (
 )
 
 // Orphans implements providers.Sweeper. The cluster's load balancers have its name;
-// frontends, rules and probes in them are a Service's by its UID. Public IPs and
-// private link services say in tags which cluster and which Service they are of. An
-// entry of the security group is an orphan's if it is for an address that the orphan
-// has. What does not name the cluster may be anybody's, and is left.
+// frontends, rules and probes in them are a Service's by its UID. Tags of public IPs and
+// private link services name their cluster and Service. An entry of the security group is
+// an orphan's if it is for an address that the orphan has. A resource that does not name
+// the cluster may belong to another one, and is retained.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
 	w := newSweep(s, live)
 	if err := w.look(ctx); err != nil {

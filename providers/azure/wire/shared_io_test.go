@@ -15,10 +15,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestSharedAddressOverHTTP: three Services with different ports are on one address:
-// a public IP of the user, by name and by address, or a private one. They are deleted in
-// every order; the ports of those that are left are served and open all the time,
-// and the user's public IP is in the end what it was.
+// TestSharedAddressOverHTTP: three Services with different ports are on one address: a
+// public IP of the user, by name and by address, or a private one. They are deleted in
+// every order. The ports of the remaining Services are served and open all the time, and
+// the user's public IP is unchanged in the end.
 func TestSharedAddressOverHTTP(t *testing.T) {
 	for _, kind := range []string{model.Public, model.Internal} {
 		for _, order := range cases.Orders(3) {

@@ -29,7 +29,7 @@ type tenants struct {
 	near, far *simazure.Cloud
 
 	mu     sync.Mutex
-	tokens map[string]map[string]bool // tenants of tokens, by subscription; "+" before those that come along
+	tokens map[string]map[string]bool // tenants of tokens, by subscription; "+" before auxiliary ones
 }
 
 func (w *tenants) ServeHTTP(out http.ResponseWriter, r *http.Request) {

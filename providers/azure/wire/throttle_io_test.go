@@ -186,7 +186,7 @@ func value(key, text string) func(*corev1.Service) {
 	return func(s *corev1.Service) { s.Annotations["service.beta.kubernetes.io/"+key] = text }
 }
 
-// tryDraft is draft for a Service that the user may have to be told of.
+// tryDraft is draft for a Service that may have problems to report.
 func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *model.Facts) (p plan.Plan, problems bool) {
 	r.Helper()
 	have.Owner = cases.OwnerOf(svc)
