@@ -14,7 +14,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// mayAssume tells whether the draft may do without looking for what was never made.
+// mayAssume reports whether the draft may skip the read of resources that were never created.
 func (r *Reconciler) mayAssume(d *Draft) bool {
 	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.ScopeForCreate != nil && !r.snapshots.seen(d.Owner)
 }
@@ -102,13 +102,13 @@ func (r *Reconciler) wasTooEarly(d *Draft) bool {
 	return r.hadPredecessor(d) && d.read.Before(r.started.Add(r.options.Lateness))
 }
 
-// hadPredecessor tells whether another process may have worked on a Service.
+// hadPredecessor reports whether another process may have worked on a Service.
 func (r *Reconciler) hadPredecessor(d *Draft) bool {
 	return r.options.Lateness > 0 && !d.Job.Service.CreationTimestamp.After(r.started)
 }
 
-// contradicted tells whether the cloud says that an assumption was wrong: something
-// of a name is there, or something shared is not.
+// contradicted reports whether the cloud refuted an assumption: a resource of that
+// name exists, or a shared resource does not.
 func contradicted(report engine.Report) bool {
 	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return fault.Is(res.Outcome.Err, fault.Exists) || fault.Is(res.Outcome.Err, fault.NotFound)

@@ -54,8 +54,8 @@ func TestFreshIsNotRead(t *testing.T) {
 	same(t, []string{}, w.show(t))
 }
 
-// TestFreshIsRefuted: where something of it is there, in one run and without an
-// error the Service is what it would have been had that been read.
+// TestFreshIsRefuted: where a resource of the Service exists already, one run without
+// an error gives the same result as a run that had read it.
 func TestFreshIsRefuted(t *testing.T) {
 	before, after := shop("a", map[int32]int32{80: 30080, 443: 30443}), shop("a", map[int32]int32{80: 30080, 8443: 30444})
 	plain := newWorld()
@@ -69,7 +69,7 @@ func TestFreshIsRefuted(t *testing.T) {
 		w.crashAt = 0
 		p := begun(w, nil)
 		res, err := p.once(asNew(after))
-		// By the last call the load balancer was there.
+		// By the last call the load balancer existed.
 		if err != nil || res.Err != nil || res.Draft.Job.NeverProvisioned && k == 12 {
 			t.Errorf("call %d: errors %v and %v, assumed to the end %v", k, err, res.Err, res.Draft.Job.NeverProvisioned)
 		}

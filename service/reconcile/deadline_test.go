@@ -28,8 +28,8 @@ func endless(w *world, name string, asked func()) providers.Bound {
 	return bound
 }
 
-// TestDeadline: a Service that takes too long to build is given up, is told why, and is
-// tried again much later; others are served.
+// TestDeadline: a Service that takes too long to build is given up, its status reports
+// the reason, and it is retried much later; others are served.
 func TestDeadline(t *testing.T) {
 	now := time.Now()
 	w := newWorld()

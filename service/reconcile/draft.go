@@ -16,8 +16,8 @@ import (
 )
 
 // Draft plans a Service without changing anything in the cloud. An error is a
-// fault; what the user did wrong is in Problems. A Service that cannot be
-// drafted might want anything that is shared, unless all that is there of it was seen.
+// fault; mistakes of the user are in Problems. A Service that cannot be drafted
+// might want any shared resource, unless all its existing resources were read.
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	d := &Draft{Job: job, Owner: OwnerOf(job.Service), ended: ctx.Err}
 	if job.Release {
@@ -61,8 +61,8 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	return r.judge(ctx, d)
 }
 
-// judge builds from what is known, compares, and does both again from a new read where
-// what is known does not suffice.
+// judge builds and compares from the snapshot. Where the snapshot does not suffice, it
+// repeats both from a new read.
 func (r *Reconciler) judge(ctx context.Context, d *Draft) error {
 	if err := r.build(ctx, d); err != nil || d.Intent == LeaveAlone {
 		return err
@@ -88,7 +88,7 @@ func (r *Reconciler) judge(ctx context.Context, d *Draft) error {
 	return r.compare(d)
 }
 
-// stillClean tells whether the last run left nothing to do and nothing has changed
+// stillClean reports whether the last run left nothing to do and nothing has changed
 // since.
 func (r *Reconciler) stillClean(d *Draft) bool {
 	snap, ok := r.snapshots.get(d.Owner)

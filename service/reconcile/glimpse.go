@@ -78,8 +78,8 @@ func (r *Reconciler) draftGlimpsed(d *Draft) bool {
 	return true
 }
 
-// exceedsGlimpse tells whether something that follows nodes and pods was found that is
-// wanted no longer.
+// exceedsGlimpse reports whether a resource that follows nodes and pods was found but is
+// no longer desired.
 func (r *Reconciler) exceedsGlimpse(d *Draft) bool {
 	return slices.ContainsFunc(d.Have.Resources, func(res stack.Resource) bool {
 		_, wanted := d.Want.Get(res.Key)

@@ -133,14 +133,14 @@ func (r *Reconciler) SetNodes(nodes []nodeports.Node) { r.nodes.Update(nodes) }
 // drafted once; from now on shared entries may be removed.
 func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 
-// Forget drops all that is remembered of a Service that is gone.
+// Forget drops everything cached for a deleted Service.
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.drop(o)
 	r.refused.drop(o)
 	r.ledger.Leave(o)
 }
 
-// Distrust drops what is known of a Service, so that the next draft reads all.
+// Distrust drops the snapshot of a Service, so that the next draft reads everything.
 func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.distrust(o) }
 
 // Recheck makes the next draft of a Service read the cloud, as the check for drift
@@ -161,11 +161,11 @@ func (r *Reconciler) Choose(svc *corev1.Service) providers.Choice { return r.clo
 // Outputs are what the cloud writes on Services besides their addresses.
 func (r *Reconciler) Outputs() providers.Outputs { return r.cloud.Outputs }
 
-// WantsEndpoints tells whether Jobs must bring the EndpointSlices of their Service.
+// WantsEndpoints reports whether Jobs must contain the EndpointSlices of their Service.
 func (r *Reconciler) WantsEndpoints() bool { return r.cloud.Endpoints }
 
-// FollowsEndpoints tells whether the pods of a Service may decide on what stands
-// behind its load balancer.
+// FollowsEndpoints reports whether the pods of a Service may determine the backends of
+// its load balancer.
 func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
 	switch of := r.cloud.EndpointsOf; {
 	case !r.cloud.Endpoints:
@@ -176,11 +176,11 @@ func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
 	return r.cloud.PodsIn != nil && r.cloud.PodsIn(r.snapshots.last(OwnerOf(svc)).have)
 }
 
-// WantsNamespaceLabels tells whether Jobs must bring the labels of their Service's
+// WantsNamespaceLabels reports whether Jobs must contain the labels of their Service's
 // namespace.
 func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Namespace) > 0 }
 
-// WantsObjects tells whether Services may refer to objects that Jobs must bring.
+// WantsObjects reports whether Services may refer to objects that Jobs must contain.
 func (r *Reconciler) WantsObjects() bool { return r.cloud.Refers != nil }
 
 // labels are those of the namespace that decide; nil if none do. Others are left
@@ -206,5 +206,5 @@ func OwnerOf(svc *corev1.Service) stack.Owner {
 	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
 }
 
-// NextRead is how long what is known of a Service may be used.
+// NextRead returns how long the snapshot of a Service may still be used.
 func (r *Reconciler) NextRead(o stack.Owner) time.Duration { return r.snapshots.due(o) }

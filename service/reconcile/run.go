@@ -30,14 +30,14 @@ type Result struct {
 	Released bool
 	// Clean means that the cloud is as wanted and nothing is held or waited for.
 	Clean bool
-	// Manual is what only somebody with more rights can do for the Service.
+	// Manual lists the actions for the Service that need more permissions.
 	Manual []string
 	// Glimpsed means that it was only looked whether the load balancer is there:
 	// Status says nothing of its parts.
 	Glimpsed bool
 	doubtful bool  // the addresses are those that the Service says, and not those found
 	Err      error // failures of steps, or of the read after a release
-	// Wait is when to look again; zero with Waits: the caller's back-off.
+	// Wait is the requeue delay; zero with Waits: the caller's back-off.
 	Wait  time.Duration
 	Waits bool
 	// Again means that more can be done at once, now that this is done: what the
@@ -94,7 +94,7 @@ func (d *Draft) learns(report engine.Report) bool {
 	return true
 }
 
-// wait is when to look again, and whether at all, after a run.
+// wait returns the requeue delay after a run, and whether to requeue at all.
 func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
 	switch wait, waits = report.Wait(); {
 	case d.Plan.AnyBlocked(plan.ByLedger) && r.ledger.Ready():
@@ -125,12 +125,12 @@ func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 	}
 }
 
-// ledgerWait is how soon to look again when the other Services of the cluster
+// ledgerWait is the requeue delay while the other Services of the cluster
 // are not all known yet.
 const ledgerWait = time.Second
 
-// sharedWait is how soon to look again whether the others that use something shared
-// have let it go, for the first time.
+// sharedWait is the first requeue delay while other Services still use a shared
+// resource that is to be deleted.
 const sharedWait = time.Minute
 
 // Obstructed tells whether steps are held for what was found, or could not be seen,
@@ -139,8 +139,8 @@ func (d *Draft) Obstructed() bool {
 	return slices.ContainsFunc(d.Plan.Blocked, plan.Blocked.InCloud) || slices.ContainsFunc(d.Problems, func(p annotations.Problem) bool { return p.Taken })
 }
 
-// Frees tells whether the run has given something up that one at a time can have, such as
-// a port.
+// Frees reports whether the run has released something that only one owner can hold at a
+// time, such as a port.
 func (r Result) Frees() bool {
 	return slices.ContainsFunc(r.Report.Results, func(res engine.Result) bool {
 		return res.State == engine.Done && res.Step.ID.Action == plan.Delete && res.Step.Target.Slot != ""
@@ -254,7 +254,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	res.Waits = true
 }
 
-// readLeft reads what is left of a Service after a run that released it.
+// readLeft reads the remaining resources of a Service after a run that released it.
 func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Report) providers.Read {
 	scope := r.ownedScope(d.Owner, d.Job.Service)
 	if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, report) {

@@ -24,24 +24,24 @@ func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
 	return slices.Compact(out)
 }
 
-// lends tells whether a found thing is external, and something of the Service is in it.
+// lends reports whether a found resource is external and contains a resource of the Service.
 func (r *Reconciler) lends(have *stack.Stack, res stack.Resource) bool {
 	return res.Ownership == stack.External && slices.ContainsFunc(have.Resources, func(part stack.Resource) bool {
 		return part.In == res.Key && part.Proof != stack.None && !r.cloud.Rules.Kinds[part.Key.Kind].Within.Inherent
 	})
 }
 
-// Vanished tells whether a load balancer that was there after the last run is not
-// there any more.
+// Vanished reports whether a load balancer that existed after the last run is no
+// longer found.
 func (d *Draft) Vanished() bool { return d.Drifted() && len(d.Found) == 0 && !d.Job.Release }
 
-// Adopts tells whether the load balancer was made by another controller, and this
+// Adopts reports whether the load balancer was created by another controller and this
 // is the first run that keeps it.
 func (d *Draft) Adopts() bool {
 	return d.Job.Foreign && !d.Job.NeverProvisioned && len(d.Found) > 0 && !d.Job.Release
 }
 
-// Incomplete tells whether something that is wanted could not be made or changed yet.
+// Incomplete reports whether a desired resource could not be created or updated yet.
 func (r Result) Incomplete() bool {
 	return slices.ContainsFunc(r.Report.Results, func(step engine.Result) bool {
 		action := step.Step.ID.Action
@@ -49,16 +49,16 @@ func (r Result) Incomplete() bool {
 	})
 }
 
-// outlasts tells whether an old load balancer is still there beside a new one which is
-// not complete: clients are better off with the old one.
+// outlasts reports whether an old load balancer still exists beside an incomplete new
+// one. Clients are better served by the old one.
 func (r Result) outlasts() bool {
 	return r.Incomplete() && slices.ContainsFunc(r.Report.Results, func(step engine.Result) bool {
 		return step.State != engine.Done && !step.Step.Gate.IsZero() && !step.Step.Gate.Part
 	})
 }
 
-// Unready tells whether a wanted load balancer is still being made: what serves meanwhile is
-// not replaced yet.
+// Unready reports whether a desired load balancer is still being created. The one that
+// serves meanwhile is not replaced yet.
 func (r Result) Unready() bool {
 	have, want := r.Report.Have, r.Draft.Want
 	return have != nil && want != nil && slices.ContainsFunc(r.Serves, func(k stack.Key) bool {

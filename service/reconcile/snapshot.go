@@ -9,7 +9,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// snapshot is what is known of one Service without asking the cloud.
+// snapshot is the cached state of one Service.
 type snapshot struct {
 	have *stack.Stack
 	read time.Time // when the cloud was last asked
@@ -62,8 +62,8 @@ func (s *snapshots) get(o stack.Owner) (snapshot, bool) {
 	return snap, ok && snap.have != nil && s.now().Before(s.dueAt(o, snap))
 }
 
-// seen tells whether the process has looked at the Service before, however long
-// ago and whatever became of it.
+// seen reports whether the process has read the Service before, however long
+// ago and whatever the outcome.
 func (s *snapshots) seen(o stack.Owner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *snapshots) distrust(o stack.Owner) {
 	s.all[o] = snapshot{good: s.all[o].good}
 }
 
-// age makes what is known of a Service due for a new read, as time does.
+// age marks the snapshot of a Service as due for a new read, as if its time had expired.
 func (s *snapshots) age(o stack.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,13 +30,13 @@ func keepDrift(s plan.Step) plan.Verdict {
 	return plan.Verdict{Blocked: true, By: plan.ByTakeover, Why: "the controller that built it left it so; --on-takeover=converge applies it"}
 }
 
-// keeps tells whether drift stays: as long as no run of ours was clean, and then
-// until the Service or its nodes change.
+// keeps reports whether drift is kept: until a first run of this controller is clean,
+// and then until the Service or its nodes change.
 func (r *Reconciler) keeps(d *Draft) bool {
 	return r.options.KeepDrift && d.Intent != Release && (d.Job.Foreign || d.Job.Applied == kept+d.Digest)
 }
 
-// Kept tells whether nothing is left to do but drift that is kept.
+// Kept reports whether the only remaining difference is drift that is kept.
 func (res Result) Kept() bool {
 	held := res.Draft.Plan.Blocked
 	return len(held) > 0 && !slices.ContainsFunc(held, func(h plan.Blocked) bool { return h.By != plan.ByTakeover }) &&
