@@ -112,7 +112,7 @@ func createToken(v *visit) (any, error) {
 	return nil, nil
 }
 
-// proves tells whether an identity is that of the seeded user.
+// proves reports whether an identity is that of the seeded user.
 func (v *visit) proves(method string, identity Object) bool {
 	switch method {
 	case "password":
@@ -127,7 +127,7 @@ func (v *visit) proves(method string, identity Object) bool {
 	return false
 }
 
-// knows tells whether a token is good. Tokens are made and looked at with the lock held.
+// knows reports whether a token is valid. Tokens are created and checked with the lock held.
 func (c *Cloud) knows(token string, now time.Time) bool {
 	until, ok := c.tokens[token]
 	return ok && now.Before(until)

@@ -75,7 +75,7 @@ func (v *visit) page(c collection, found []Object, query url.Values) Object {
 	return out
 }
 
-// matchesQuery tells whether an object passes the filters of a list call.
+// matchesQuery reports whether an object passes the filters of a list call.
 func matchesQuery(o Object, query url.Values) bool {
 	for key, values := range query {
 		switch key {
@@ -139,7 +139,7 @@ func one(c collection, key, what string, render func(*state, Object) Object) fun
 	}
 }
 
-// missing is the API's answer to an id that is not there.
+// missing returns the API's error for an unknown id.
 func (v *visit) missing(what, id string) *rest.Error {
 	if v.Service == apiNeutron {
 		return rest.Refuse(http.StatusNotFound, strings.ReplaceAll(what, " ", "")+"NotFound", "%s %s could not be found.", what, id)

@@ -185,7 +185,7 @@ func (v *visit) idle(lb Object, in ...string) error {
 	return nil
 }
 
-// failover builds a load balancer anew, also one in ERROR, where its driver can. Only
+// failover recreates a load balancer, also one in ERROR, where its driver can. Only
 // administrators may.
 // Sources: openstack/ovn-octavia-provider, driver.py, which has no failover; a real
 // Octavia.
@@ -223,7 +223,7 @@ func deleteBalancer(v *visit) (any, error) {
 	return nil, nil
 }
 
-// balancerStatus is the tree of all that is below a load balancer, in few words.
+// balancerStatus returns the tree of all objects below a load balancer, in short form.
 func balancerStatus(v *visit) (any, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// createBalancer makes a load balancer, with all that the request has below it.
+// createBalancer creates a load balancer, with all objects that the request has below it.
 func createBalancer(v *visit) (any, error) {
 	wish := v.Body.Object("loadbalancer")
 	if err := v.checkBalancer(wish); err != nil {
@@ -201,8 +201,8 @@ func (v *visit) graphPool(lb, p Object, named map[string]string) (string, error)
 	return pool.Text("id"), nil
 }
 
-// showGraph is the answer to a creation: listeners, pools and members in full, where a
-// read only names ids. Health checks are made and not told of. Source: a real Octavia.
+// showGraph returns the response to a creation: listeners, pools and members in full, where a
+// read only names ids. Health checks are created but not shown. Source: a real Octavia.
 func showGraph(s *state, lb Object) Object {
 	out := showBalancer(s, lb)
 	below, free := []any{}, []any{}

@@ -24,8 +24,8 @@ func listMembers(v *visit) (any, error) {
 	return v.page(members, found, query), nil
 }
 
-// noPool is the answer where the members of a pool are asked for that is not there,
-// which is no JSON. Source: a real Octavia.
+// noPool is the response to a request for the members of a missing pool, which is no JSON.
+// Source: a real Octavia.
 func noPool(id string) *rest.Error {
 	r := lost("Pool", id)
 	r.Page = "404 Bad Request\n\nThe server could not comply with the request since it is either malformed or otherwise incorrect.\n\n " + r.Text + "  "

@@ -92,8 +92,8 @@ func (v *visit) poolToChange(id string) (Object, error) {
 	return p, err
 }
 
-// poolWithin is a pool below which something can be written now. It is the pool that
-// is told of, also when its load balancer is busy. Source: a real Octavia.
+// poolWithin returns a pool below which writes are possible now. Errors name the pool, also
+// when its load balancer is busy. Source: a real Octavia.
 func (v *visit) poolWithin(id string) (Object, error) {
 	p, err := v.poolToChange(id)
 	if p != nil && (err != nil || p.Text(provisioning) != active) {

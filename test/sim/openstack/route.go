@@ -9,7 +9,7 @@ import (
 // route is one call of an API; an open one needs no token.
 type route = rest.Route[*visit]
 
-// routes is the table of all calls: those that Berth or the official controller makes.
+// routes is the table of all calls of Berth and the official controller.
 func routes() []route {
 	return slices.Concat(identityRoutes(), balancerRoutes(), childRoutes(), networkRoutes(), otherRoutes())
 }
