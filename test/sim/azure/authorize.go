@@ -31,7 +31,7 @@ func ParseRole(definition []byte) (*Role, error) {
 	return &r, nil
 }
 
-// Allows tells whether the role has an action and does not take it back.
+// Allows reports whether the role grants an action and does not exclude it.
 func (r *Role) Allows(action string) bool {
 	fits := func(pattern string) bool {
 		return wild(strings.ToLower(pattern), strings.ToLower(action))

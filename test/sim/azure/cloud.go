@@ -44,7 +44,7 @@ type Options struct {
 // Cloud is the simulated cloud. It is safe for concurrent use.
 type Cloud struct {
 	sim.Control
-	// ARM holds all resources; tests read it when nobody else calls.
+	// ARM holds all resources; tests read it while no call is running.
 	ARM  *arm.Service
 	Seed Seed
 	// Authority is the certificate of the HTTPS side; see Listener.

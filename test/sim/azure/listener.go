@@ -118,7 +118,7 @@ func (s *sniffer) sniff(conn net.Conn) {
 		case <-s.done:
 		}
 	}
-	// Nobody will use the connection any more.
+	// The connection is not used any more.
 	_ = conn.Close()
 }
 

@@ -82,7 +82,7 @@ func TestInterfacesInPools(t *testing.T) {
 	}
 }
 
-// TestScaleSetInPools goes in by model and by instance, and out again.
+// TestScaleSetInPools adds machines to pools by model and by instance, and removes them.
 //
 // long: each step needs the state that the one before has left.
 func TestScaleSetInPools(t *testing.T) {

@@ -301,7 +301,7 @@ func (b *seeding) addresses(count int) {
 	}
 }
 
-// members puts nodes by address into the cluster's pool, if it is there.
+// members adds nodes by address to the cluster's pool, if it exists.
 func (b *seeding) members() {
 	if b.LoadBalancer == "" || b.Pools != NodeIP || b.err != nil || len(b.Nodes) == 0 {
 		return

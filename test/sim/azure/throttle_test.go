@@ -12,9 +12,9 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// TestDocumentedRates reads in one minute as often as the documents allow: the
-// machines of a scale set each have a limit of their own, and Resource Manager
-// says what is left of its bucket.
+// TestDocumentedRates reads in one minute as often as the documents allow: the machines of a
+// scale set each have a limit of their own, and Resource Manager reports the remainder of its
+// bucket.
 func TestDocumentedRates(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	w := start(t, simazure.Options{Clock: clock, Seed: simazure.SeedOptions{Nodes: 2}})

@@ -148,7 +148,7 @@ func loginError(status int, code, text string) *arm.Response {
 	return out
 }
 
-// jwt makes a token that reads like a real one and is signed by nobody.
+// jwt returns an unsigned token in the form of a real one.
 func (c *Cloud) jwt(audience string) string {
 	now := c.clock.Now().Unix()
 	part := func(d arm.Doc) string {

@@ -175,7 +175,7 @@ func (v *visit) headers(number int) {
 	}
 }
 
-// faultError fills in what the fault leaves open: the status that goes with a
+// faultError fills in the fields that the fault leaves open: the status that belongs to a
 // code, and an internal failure when there is no code either.
 func (c *Cloud) faultError(f sim.Fault) *arm.Error {
 	e := &arm.Error{Status: f.Status, Code: f.Code, Message: f.Message}

@@ -30,10 +30,10 @@ func (c *Call) Page(total int, show func(int) Doc) *Response { return page(c, to
 // Plan checks a request against the state as it is, and gives what it changes.
 type Plan func(*Write) (commit func(), err *Error)
 
-// Act answers a POST that changes what is below a resource. It is done within
-// the answer, 200, unless writes take time, or the caller of Act wants them late:
-// then the answer is 202, the plan is made again when the operation ends, and
-// what has become impossible meanwhile fails there.
+// Act responds to a POST that changes objects below a resource. It is done within the
+// response, 200, unless writes take time, or the caller of Act wants them late: then the
+// response is 202, the plan is computed again when the operation ends, and a change that has
+// become impossible meanwhile fails there.
 func (c *Call) Act(late bool, plan Plan) *Response {
 	r, err := c.Holder()
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Service) carryOut(w *Write, plan Plan) *Error {
 	return nil
 }
 
-// Ask answers a POST that only asks: 202 with the place where the answer is, which is
-// there at once unless writes take time. It changes nothing.
+// Ask responds to a POST that only reads: 202 with the location of the result, which is
+// available at once unless writes take time. It changes nothing.
 // Source: Azure REST API reference, Load Balancer Load Balancing Rules - Health.
 func (c *Call) Ask(answer func() Doc) *Response {
 	s := c.Svc

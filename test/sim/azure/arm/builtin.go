@@ -24,7 +24,7 @@ func groupKind() *Kind {
 	}
 }
 
-// groupContent gives the ids of all that is in a group.
+// groupContent returns the ids of all resources in a group.
 func groupContent(s *State, group ID) []string {
 	var out []string
 	for _, r := range s.Everything() {

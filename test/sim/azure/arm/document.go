@@ -8,7 +8,7 @@ import (
 // Doc is one JSON object. A stored Doc is never changed; a write replaces it.
 type Doc = map[string]any
 
-// Clone copies a JSON value with all that is in it.
+// Clone returns a deep copy of a JSON value.
 func Clone[T any](v T) T {
 	out, _ := clone(v).(T)
 	return out

@@ -26,8 +26,8 @@ type Kind struct {
 	Members func(body Doc) *Error
 	// Prepare completes and checks the body of a PUT or PATCH.
 	Prepare func(*Write) *Error
-	// Vacate says whether parts may go although somebody refers to them: on a
-	// DELETE the whole resource, on a PUT what the body leaves out.
+	// Vacate returns an error for parts that must not be deleted while other resources refer to
+	// them: on a DELETE the whole resource, on a PUT the parts that the body leaves out.
 	Vacate func(w *Write, refs []Ref) *Error
 	// Stored is called after the resource was written or, with a nil Doc, deleted.
 	Stored func(*Write)

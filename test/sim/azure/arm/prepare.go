@@ -172,8 +172,8 @@ func (s *Service) exists(w *Write, text string) bool {
 	return d != nil
 }
 
-// checkRemoved asks the rules about parts that the body leaves out while
-// somebody else refers to them.
+// checkRemoved applies the rules to parts that the body leaves out while other resources
+// refer to them.
 func (s *Service) checkRemoved(w *Write) *Error {
 	if w.Old == nil {
 		return nil

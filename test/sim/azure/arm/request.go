@@ -113,6 +113,6 @@ func (a *Response) Send(w http.ResponseWriter) {
 	}
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(a.Status)
-	// A client that has gone away is no fault of the simulator.
+	// A disconnected client is no fault of the simulator.
 	_ = json.NewEncoder(w).Encode(a.Body)
 }

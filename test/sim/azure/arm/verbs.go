@@ -134,7 +134,7 @@ func (c *Call) members(body Doc) *Error {
 	return c.kind.Members(body)
 }
 
-// begin checks all that does not depend on the body.
+// begin checks everything that does not depend on the body.
 func (c *Call) begin(id ID) (*Write, *Error) {
 	if err := c.locate(); err != nil {
 		return nil, err

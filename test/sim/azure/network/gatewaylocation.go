@@ -31,11 +31,10 @@ type locationUpdate struct {
 	services map[string]string
 }
 
-// updateLocations plans a change of what is where: a location is the address of
-// a node, an address at it that of a pod. At a full update all go that are not
-// named; at a partial one a location without addresses goes, and an address
-// without Services. Source: Azure REST API reference, service gateways, update
-// address locations.
+// updateLocations plans a change of locations: a location is the address of a node, an
+// address at it that of a pod. A full update deletes all locations that are not named; a
+// partial one deletes a location without addresses, and an address without Services. Source:
+// Azure REST API reference, service gateways, update address locations.
 func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 	if err := a.members.Rule(ServiceGateways + "/updateAddressLocations")(body); err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func addressUser(s *arm.State, network, ip string) string {
 	return ""
 }
 
-// runs tells whether the machine runs that an IP configuration belongs to.
+// runs reports whether the machine of an IP configuration runs.
 func runs(s *arm.State, configuration string) bool {
 	part, ok := arm.ParseID(configuration)
 	if !ok {

@@ -116,8 +116,8 @@ func BalancerType(d arm.Doc) string {
 	return "Public"
 }
 
-// StoredInterface gives a new etag to the load balancers whose pools have changed,
-// and to public addresses that came or went.
+// StoredInterface updates the etags of the load balancers whose pools have changed, and of
+// public addresses that were added or removed.
 func StoredInterface(w *arm.Write) {
 	before, after := links(w.OldDoc()), links(w.Doc)
 	touched := map[string]bool{}

@@ -66,8 +66,8 @@ func (a *API) prepareNatGateway(w *arm.Write) *arm.Error {
 	return nil
 }
 
-// natAddress checks one address or prefix of a NAT gateway: family, SKU, and that
-// nobody else has it.
+// natAddress checks one address or prefix of a NAT gateway: family, SKU, and that no other
+// resource has it.
 func natAddress(w *arm.Write, id, kind, version string) *arm.Error {
 	r := w.State.Lookup(id)
 	switch {
@@ -89,7 +89,7 @@ func natAddress(w *arm.Write, id, kind, version string) *arm.Error {
 	return nil
 }
 
-// storedNatGateway gives new etags to the addresses that came or went.
+// storedNatGateway updates the etags of the addresses that were added or removed.
 func storedNatGateway(w *arm.Write) {
 	ids := func(d arm.Doc) []string {
 		var out []string

@@ -57,13 +57,14 @@ type Options struct {
 	Limits Limits
 	// AllowBasic lets resources of the retired Basic SKU be made.
 	AllowBasic bool
-	// TakenLabels are DNS labels that somebody else in the region has.
+	// TakenLabels are DNS labels that other subscriptions in the region use.
 	TakenLabels []string
 	// LateGateways answers updates of service gateways with 202 and an operation,
 	// as the API is declared, where the real service has finished and says 200.
 	LateGateways bool
-	// AttachedReads is for how many reads a public IP is still shown on a frontend that
-	// is gone. Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go,
+	// AttachedReads is the number of reads for which a public IP is still shown on a deleted
+	// frontend.
+	// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go,
 	// which passes over public IPs that cannot be deleted yet.
 	AttachedReads int
 }

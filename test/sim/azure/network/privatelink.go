@@ -91,7 +91,7 @@ func linkFrontends(w *arm.Write) *arm.Error {
 	return nil
 }
 
-// byAddress tells whether a load balancer has a pool of addresses.
+// byAddress reports whether a load balancer has a pool of addresses.
 func byAddress(lb arm.Doc) bool {
 	return slices.ContainsFunc(arm.List(lb, "properties", "backendAddressPools"), func(pool arm.Doc) bool {
 		return slices.ContainsFunc(arm.List(pool, "properties", "loadBalancerBackendAddresses"), func(a arm.Doc) bool { return arm.Text(a, "properties", "ipAddress") != "" })

@@ -108,8 +108,8 @@ func (a *API) label(w *arm.Write) *arm.Error {
 	return nil
 }
 
-// labelUser is the id of the address with a label, or a word when a stranger has
-// it. No version means any.
+// labelUser returns the id of the address with a label, or a word when another subscription
+// has it. No version means any.
 func (a *API) labelUser(s *arm.State, location, label, version string) string {
 	if slices.Contains(a.TakenLabels, label) {
 		return "another subscription"
@@ -184,7 +184,7 @@ func fromPrefix(w *arm.Write, id string, six bool) *arm.Error {
 	return refuse("PublicIPPrefixOutOfIPAddressesForPublicIPAddress", "Public IP prefix %s has no free address for public IP address %s.", r.ID, w.ID)
 }
 
-// storedPublicIP gives the prefix a new etag when an address of it comes or goes.
+// storedPublicIP updates the etag of the prefix when an address of it is added or removed.
 func (a *API) storedPublicIP(w *arm.Write) {
 	if (w.Old == nil) != (w.Doc == nil) {
 		for _, d := range []arm.Doc{w.OldDoc(), w.Doc} {
@@ -193,8 +193,8 @@ func (a *API) storedPublicIP(w *arm.Write) {
 	}
 }
 
-// detached notes which public IPs a load balancer has left: for some reads more they
-// are shown on the frontend that is gone.
+// detached records the public IPs that a load balancer has released: for some more reads they
+// are shown on the deleted frontend.
 func (a *API) detached(w *arm.Write) {
 	if a.AttachedReads <= 0 {
 		return

@@ -219,7 +219,7 @@ func overlapping(ranges []netip.Prefix) (a, b netip.Prefix, ok bool) {
 	return a, b, false
 }
 
-// viewSecurityGroup adds the six rules every group has, and who uses the group.
+// viewSecurityGroup adds the six rules every group has, and the users of the group.
 // Source: Azure documentation, default security rules.
 func viewSecurityGroup(s *arm.State, r *arm.Resource, d arm.Doc) {
 	var list []any

@@ -24,7 +24,7 @@ type Running struct {
 	Cloud         *simazure.Cloud
 	// Client trusts the simulator's certificate.
 	Client *http.Client
-	// Credential gives tokens without asking anybody.
+	// Credential returns tokens without a request.
 	Credential azcore.TokenCredential
 }
 
