@@ -65,8 +65,8 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 type Listener struct {
 	// Name is the host name that clients use; any labels may stand before it.
 	Name string
-	// Answer answers requests of clients that need no connection, see Direct; nil: they
-	// make one. It is set before anybody asks.
+	// Answer serves requests of clients that need no connection, see Direct; nil: they open
+	// one. It is set before the first request.
 	Answer http.RoundTripper
 	conns  chan net.Conn
 	done   chan struct{}

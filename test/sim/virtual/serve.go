@@ -62,9 +62,9 @@ func StartLoopback(t testing.TB, h http.Handler) (url string) {
 	return server.URL
 }
 
-// distance is how long a request is on its way. In virtual time all that is under way
-// has come to rest by then, so what an answer meets is the same on every machine, and no
-// answer overtakes the end of its request, which would cost the connection.
+// distance is how long a request is on its way. In virtual time all running work has come to
+// rest by then, so that the state at a response is the same on every machine, and no response
+// overtakes the end of its request, which would cost the connection.
 const distance = time.Millisecond
 
 // Serve serves a handler on a listener until the test ends.
