@@ -1,6 +1,6 @@
-// Package sessions is what tests of the sessions of several clouds do alike: they read
-// what is there of Services, plan from it, run the plan, and sweep up orphans, with a
-// simulator that the test can see and change.
+// Package sessions holds the common parts of the session tests of several clouds: they read
+// the existing resources of Services, plan from them, run the plan, and delete orphans, with
+// a simulator that the test can read and change.
 //
 // Start with Rig.
 package sessions

@@ -47,7 +47,7 @@ func New[C, F any, S providers.Session[F]](t testing.TB, cloud providers.Cloud[C
 	return Rig[C, F, S]{TB: t, Cloud: cloud, Nodes: nodes, Ledger: cases.ReadyLedger(), Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 }
 
-// Use goes on with a session.
+// Use continues with a session.
 func (r *Rig[C, F, S]) Use(session S, config C) {
 	options := engine.Options{Join: func(of []context.Context) context.Context { return kit.WithJoint(context.Background(), of) }}
 	if yielder, ok := any(session).(providers.Yielder); ok {
@@ -111,7 +111,7 @@ func (r *Rig[C, F, S]) Read(release bool, svcs ...*corev1.Service) []providers.F
 	return found
 }
 
-// Draft plans for a Service from what is there.
+// Draft plans for a Service from the existing resources.
 func (r *Rig[C, F, S]) Draft(svc *corev1.Service, release bool, have *stack.Stack, facts F) plan.Plan {
 	r.Helper()
 	owner := cases.OwnerOf(svc)
@@ -129,8 +129,8 @@ func (r *Rig[C, F, S]) Draft(svc *corev1.Service, release bool, have *stack.Stac
 	return diff.Compare(want, r.Cloud.MatchFound(want, have), r.Cloud.Rules, r.Ledger)
 }
 
-// Together makes or releases all Services at the same time, from one read, and returns
-// what went wrong with each.
+// Together reconciles or releases all Services at the same time, from one read, and returns
+// the report of each.
 func (r *Rig[C, F, S]) Together(release bool, svcs ...*corev1.Service) []engine.Report {
 	r.Helper()
 	found := r.Read(release, svcs...)
@@ -157,8 +157,8 @@ func (r *Rig[C, F, S]) AllTogether(release bool, svcs ...*corev1.Service) {
 	}
 }
 
-// Sweep deletes all orphans, as the command does, and returns whose they were. Between two
-// rounds some time goes by.
+// Sweep deletes all orphans, as the command does, and returns their owners. Between two
+// rounds some time passes.
 func (r *Rig[C, F, S]) Sweep(alive ...*corev1.Service) []string {
 	r.Helper()
 	var out []string
