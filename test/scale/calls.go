@@ -36,7 +36,7 @@ func (s *scale) counted(ctx context.Context) (c calls, err error) {
 	return c, err
 }
 
-// settle waits until no call came for a time.
+// settle waits until no call has arrived for a time.
 func (s *scale) settle(ctx context.Context) (calls, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

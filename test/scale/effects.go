@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settled answers nil once a controller that was started anew has looked at every
-// Service, and none waits to be looked at.
+// settled returns nil once a restarted controller has reconciled every Service, and none is
+// queued.
 func (s *scale) settled(ctx context.Context, _ calls) error {
 	now, err := s.page.Sum(ctx, "berth_reconcile_duration_seconds_count", "berth_queue_depth")
 	if err != nil {

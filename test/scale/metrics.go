@@ -21,8 +21,8 @@ func (s *scale) heapProfile(ctx context.Context, phase string) error {
 	return os.WriteFile(filepath.Join(folder, s.subject.kind+"-"+phase+".heap"), body, 0o600)
 }
 
-// cpuProfile keeps where the processor time of a phase's first seconds goes, in the
-// same folder. Who calls what it returns waits for the end of it.
+// cpuProfile records a CPU profile of a phase's first seconds, in the same folder. The
+// returned function waits for its end.
 func (s *scale) cpuProfile(ctx context.Context, phase string) func() {
 	folder := os.Getenv("PROFILES")
 	if folder == "" {

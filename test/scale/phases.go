@@ -18,7 +18,7 @@ const (
 	// longer than node changes gather.
 	quiet = 5 * time.Second
 	limit = 20 * time.Minute
-	// look is how often somebody looks whether a phase is over.
+	// look is the interval of the checks for the end of a phase.
 	look = 500 * time.Millisecond
 	// clients is how many requests of ours the API server works on at a time.
 	clients = 8
@@ -135,7 +135,7 @@ func (s *scale) state(ctx context.Context) (now state, err error) {
 	return now, err
 }
 
-// start starts the controller, with its metrics and profiles open to anybody.
+// start starts the controller, with its metrics and profiles open without authentication.
 func (s *scale) start(ctx context.Context, name string) (err error) {
 	if s.page, err = harness.NewPage(ctx); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // Source: kube-controller-manager, --max-endpoints-per-slice.
 const sliceEndpoints = 100
 
-// manager is who has made EndpointSlices here.
+// manager is the managed-by label of the EndpointSlices of this program.
 const manager = "scale"
 
 // createWithPods creates the Services, with EndpointSlices as Kubernetes makes them.
