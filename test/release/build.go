@@ -35,10 +35,10 @@ type Program struct {
 // Platform is an operating system and a processor, as Go calls them.
 type Platform struct{ OS, Arch string }
 
-// errNoVersion means that nobody said what is released.
+// errNoVersion means that no version was given.
 var errNoVersion = errors.New("version is missing")
 
-// Build makes everything anew.
+// Build builds all artifacts again.
 func (r Release) Build(ctx context.Context) error {
 	if r.Version == "" {
 		return errNoVersion
@@ -72,9 +72,9 @@ func (r Release) program(ctx context.Context, p Platform, pkg string) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(r.Progress, "building %s\n", name) // nobody is left to tell
-	// No paths of this machine (trimpath), no state of its checkout (buildvcs) and
-	// no build id: what is left follows from the source and the toolchain.
+	_, _ = fmt.Fprintf(r.Progress, "building %s\n", name) // a failed write cannot be reported
+	// No paths of this machine (trimpath), no state of its checkout (buildvcs) and no build id:
+	// the output depends only on the source and the toolchain.
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= "+r.LinkerFlags, "-o", path, pkg)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.Module, r.Progress, r.Progress
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.OS, "GOARCH="+p.Arch, "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0")

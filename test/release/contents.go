@@ -52,9 +52,9 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// contents lists the modules that are linked into a program, from what the linker
-// wrote into it: not what a file asks for, but what is there. Which module uses
-// which is not known there, so the program depends on all.
+// contents lists the modules that are linked into a program, from the record of the linker in
+// it: the actual modules, not the requirements of a file. The record does not contain which
+// module uses which, so the program depends on all.
 func (r Release) contents(path string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
