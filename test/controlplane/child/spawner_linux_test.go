@@ -60,8 +60,8 @@ func TestChildDiesWithAKilledParent(t *testing.T) {
 	}
 }
 
-// running tells whether the process runs. One that ended but whose new parent has
-// not collected it yet does not.
+// running reports whether the process runs. One that ended but whose new parent has not
+// collected it yet does not.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {

@@ -40,8 +40,8 @@ func Try(path string) (*Lock, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// Wait locks the file at path and waits while others hold it, until ctx ends. It
-// calls held once when it has to wait, so that a person can be told.
+// Wait locks the file at path and waits while others hold it, until ctx ends. It calls held
+// once when it has to wait, so that the caller can report it.
 func Wait(ctx context.Context, path string, held func()) (*Lock, error) {
 	lock, err := Try(path)
 	if !errors.Is(err, ErrHeld) {

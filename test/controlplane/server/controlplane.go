@@ -75,7 +75,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 // Info returns how to reach the control plane.
 func (c *ControlPlane) Info() Info { return c.info }
 
-// Failed delivers an error when a program ends without having been told to.
+// Failed delivers an error when a program ends without a call of Stop.
 func (c *ControlPlane) Failed() <-chan error { return c.failed }
 
 // RestartAPIServer kills the API server, as a power cut would, and returns when a
@@ -89,8 +89,8 @@ func (c *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	return c.restart(ctx)
 }
 
-// Stop stops the programs, the last started first, and removes the data. The API
-// server goes before etcd because it would wait for etcd at its end.
+// Stop stops the programs, the last started first, and removes the data. The API server stops
+// before etcd because it would wait for etcd at its end.
 func (c *ControlPlane) Stop() {
 	for _, p := range slices.Backward(c.running) {
 		p.stop(stopGrace)
@@ -150,8 +150,8 @@ func (c *ControlPlane) startServers(ctx context.Context, l *launcher, o Options,
 	if err != nil {
 		return err
 	}
-	// The API server waits for etcd by itself, but its log is then full of refused
-	// connections, and etcd is there in a quarter of a second.
+	// The API server waits for etcd by itself, but its log is then full of refused connections,
+	// and etcd is ready in a quarter of a second.
 	if err := etcd.await(ctx, etcdReady(l.data)); err != nil {
 		return err
 	}

@@ -52,8 +52,8 @@ func writeServiceAccountKey(path string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
 }
 
-// auditPolicy records the bodies of what is written and only the fact of what is
-// read. The moment a request arrives is left out: it would double the lines.
+// auditPolicy records the bodies of writes and only the metadata of reads. The moment a
+// request arrives is left out: it would double the lines.
 func auditPolicy() map[string]any {
 	return map[string]any{
 		"apiVersion":        "audit.k8s.io/v1",

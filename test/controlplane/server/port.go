@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reservedPort is a TCP port on 127.0.0.1 that the kernel gives to nobody else.
+// reservedPort is a TCP port on 127.0.0.1 that the kernel assigns to no other process.
 //
-// The socket is bound but never listens, so it takes no connection away. The API
-// server shares the port because both sides set SO_REUSEPORT. The usual way, to
-// take a free port, close it and hope, fails when many test packages start.
+// The socket is bound but never listens, so it takes no connection away. The API server
+// shares the port because both sides set SO_REUSEPORT. The usual way, to take a free port,
+// close it and hope, fails when many test packages start.
 type reservedPort struct {
 	fd     int
 	number int

@@ -33,7 +33,7 @@ type process struct {
 	// ended is closed after the program has ended and err is set.
 	ended chan struct{}
 	err   error
-	// unwanted processes have been told to end.
+	// unwanted processes have been asked to end.
 	unwanted atomic.Bool
 }
 
@@ -51,7 +51,7 @@ func programLog(logs, name string) string { return filepath.Join(logs, name+".lo
 
 func (l *launcher) start(name, path string, args []string) (*process, error) {
 	logPath := programLog(l.logs, name)
-	// A program that is started again goes on in its log.
+	// A restarted program appends to its log.
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func (l *launcher) start(name, path string, args []string) (*process, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = l.data
 	cmd.Stdout, cmd.Stderr = log, log
-	// A child is killed, not asked, when this process has been killed: nobody is
-	// left to stop them in order, and the data is throw-away.
+	// A child is killed, not asked, when this process has been killed: no process is left to
+	// stop them in order, and the data is throw-away.
 	if err := l.spawner.Start(cmd, syscall.SIGKILL); err != nil {
 		return nil, fmt.Errorf("%s: start: %w", name, err)
 	}

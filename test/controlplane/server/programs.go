@@ -37,7 +37,7 @@ func etcdArgs() []string {
 		"--listen-peer-urls=unix://" + peerSocket,
 		"--initial-advertise-peer-urls=unix://" + peerSocket,
 		"--initial-cluster=default=unix://" + peerSocket,
-		// Nobody needs the data after a crash.
+		// The data is not needed after a crash.
 		"--unsafe-no-fsync",
 		"--log-level=warn",
 	}

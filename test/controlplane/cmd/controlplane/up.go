@@ -111,8 +111,8 @@ func parseToken(text string) (server.Token, error) {
 
 // interruptible returns a context that ends with the first signal to stop.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	// A reader that went away must not kill this process before it has stopped
-	// its children: once somebody listens, a write to a broken pipe is an error.
+	// A disconnected reader must not kill this process before it has stopped its children: once
+	// a handler is registered, a write to a broken pipe is an error.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
