@@ -43,8 +43,9 @@ func (f *controlled) adopt(value string) {
 	}
 }
 
-// adoptClients refuses to say who may connect where the security groups of the load
-// balancer do, which others have made: nothing would come of it.
+// adoptClients refuses annotations that limit the clients where the security groups of
+// the load balancer decide, which others have created: the annotations would have no
+// effect.
 func (f *controlled) adoptClients() {
 	const cannot = "cannot be applied: who may connect is the say of the security groups of the load balancer, which are others'"
 	legal := "none, or no " + adoptKey.Name

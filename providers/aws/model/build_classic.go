@@ -169,10 +169,10 @@ func (b *builder) policy(p ClassicPolicy) stack.Ref {
 	return stack.RefTo(stack.Key{Kind: KindClassicPol, Name: p.Name})
 }
 
-// classicNodeRules lets everything in that comes from the load balancer. The
-// group of the configuration is never edited, even if nodes are in it. The group
-// that another Service's load balancer has for itself goes by its name, as over
-// there: the rule is then one that both want, and stays for whoever is left.
+// classicNodeRules admits all traffic from the load balancer. The group of the
+// configuration is never edited, even if nodes are in it. The own group of another
+// Service's load balancer is identified by its name, as in the official controller: the
+// rule is then one that both want, and stays while either needs it.
 func (b *builder) classicNodeRules(first stack.Ref) {
 	name, mark := b.facts.GroupNames[first.ID], ClassicDescription(b.in.Cluster)
 	if first.ID == "" {

@@ -7,12 +7,13 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// provenFirst returns the listeners that are to be there next, of those that are wanted. A
-// Classic Load Balancer has one listener for each port, of which AWS changes nothing but
-// the certificate: to become another one it goes before that comes, and is away where AWS
-// refuses the certificate, which nothing tells beforehand. So one that no listener has yet
-// first gets a listener on a port that nobody uses and no security group of ours lets in;
-// until it is there, what is found stays. The next plan makes the rest.
+// provenFirst returns the next listeners, of the desired ones. A Classic Load Balancer
+// has one listener for each port, of which AWS can change only the certificate. Any
+// other change deletes it before the new one is created, and the port stays unserved
+// where AWS refuses the certificate, which cannot be checked beforehand. So a
+// certificate that no listener has yet first gets a trial listener, on an unused port
+// that no security group of ours admits. Until that exists, the found listener stays.
+// The next plan creates the rest.
 func (b *builder) provenFirst(wanted []stack.Resource) []stack.Resource {
 	certificate := certificateOf(wanted)
 	found := slices.DeleteFunc(slices.Clone(b.have.Of(KindClassicPort)), func(r stack.Resource) bool { return r.Proof == stack.None })

@@ -30,7 +30,7 @@ type controlled struct {
 	ofGroup  string    // of Services on one load balancer, namespace/name; empty: it is the Service's own
 	balancer stack.Key // of the load balancer
 	leader   string    // the Service whose say it is what a load balancer is like that others made; empty: this one's
-	adopts   bool      // the load balancer is lent: whoever made it has the say
+	adopts   bool      // the load balancer is adopted: its creator decides its settings
 }
 
 // controlled builds a Network Load Balancer as the AWS Load Balancer Controller does.

@@ -6,8 +6,8 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// tellServers warns before what servers receive changes under them: the attributes of a target
-// group that is there already. AWS applies them to new connections at once, and answers as to
+// tellServers warns before the data that servers receive changes: the attributes of an
+// existing target group. AWS applies them to new connections at once, and responds as to
 // any other attribute.
 // Source: AWS, User Guide for Network Load Balancers: "Edit target group attributes".
 func (b *builder) tellServers() {
@@ -31,9 +31,9 @@ func (b *builder) tellServers() {
 	b.problems = b.problems.Distinct()
 }
 
-// tellPorts warns before all targets of a group that stays get another port. Nothing answers on
-// the node port that the Service had, and AWS sends to no target before its first checks are
-// over. A group that is made anew for that is told of by the plan.
+// tellPorts warns before all targets of a group that stays get another port. The
+// Service's previous node port is closed, and AWS sends to no target before its first
+// checks are over. A group that is recreated for that is reported by the plan.
 func (b *builder) tellPorts() {
 	for _, res := range b.out.Of(KindTargets) {
 		have, _ := b.found(res.In)

@@ -13,13 +13,14 @@ import (
 const LeavingMark = "leaving/"
 
 // Targets of a group that no listener sends to are not checked, and a Network Load Balancer
-// sends to no target before its first checks are over. So a listener takes a new group beside
-// the one that it sends to, with the weight 0, and goes over to it once a target of it is
-// healthy: the first plan makes the group and has it join, the second one gives it the traffic,
-// the third one deletes the old group. What the listener forwards to tells which plan is next.
+// sends to no target before its first checks are over. So a listener gets a new group beside
+// the one that it sends to, with the weight 0, and switches to it once a target of it is
+// healthy: the first plan creates the group and adds it to the listener, the second one gives
+// it the traffic, the third one deletes the old group. The listener's forward action shows
+// which plan is next.
 // Sources: AWS, User Guide for Network Load Balancers: "Distribute traffic to multiple target
 // groups" (weights from 0 to 999, of which 0 gets nothing, since November 2025; new connections
-// keepServing new weights, old ones stay), "Health checks" (targets are checked as soon as a listener
+// follow new weights, old ones stay), "Health checks" (targets are checked as soon as a listener
 // names their group), and "Target health status" (unused, initial, healthy).
 
 // handOver has a listener keep the target group that it sends to, if that can still serve,

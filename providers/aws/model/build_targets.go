@@ -29,9 +29,9 @@ type TargetQuota struct {
 }
 
 // networkTargets are the instances that every target group of a Network Load Balancer
-// gets: those that run, and of them no more than AWS allows. Which ones stays the same
-// from run to run: first those that are registered, then by a hash that differs from
-// Service to Service, as many in each zone as in the others.
+// gets: the running ones, limited to the number that AWS allows. The selection is stable
+// from run to run: registered ones first, then by a hash that differs from Service to
+// Service, as many in each zone as in the others.
 func (b *builder) networkTargets(ports int) []string {
 	running := b.running()
 	zones := b.byZone(running)
@@ -70,8 +70,8 @@ func (b *builder) byZone(ids []string) map[string][]string {
 	return zones
 }
 
-// running are the instances that AWS takes as targets of a target group: it refuses
-// those that do not run. Source: API reference, RegisterTargets.
+// running are the instances that AWS accepts as targets of a target group: it refuses
+// instances that do not run. Source: API reference, RegisterTargets.
 func (b *builder) running() []string {
 	var stopped []string
 	out := make([]string, 0, len(b.ids))

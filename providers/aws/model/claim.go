@@ -4,17 +4,17 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// joinShared gives a proof to found things that only the wish shows to be the
-// Service's: they carry no mark of one Service, but are made by load balancers
+// joinShared gives a proof to found resources that only the desired state shows to be
+// the Service's: they carry no mark of one Service, but were created by load balancers
 // and are exactly what this one wants.
 //
-// A policy's name says all that is in it. Policies that nobody wants have no
-// proof, whoever made them, since the official controller leaves its old ones
-// behind and taking it over must change nothing.
+// A policy's name describes its whole content. Policies that no Service wants have no
+// proof, whichever controller created them, since the official controller leaves its old
+// ones behind and taking it over must change nothing.
 //
-// Rules in node groups that are marked as a load balancer's are shared by all
-// that want them, whichever of them came first and is named in the mark. The
-// ledger decides when they go.
+// Rules in node groups that are marked as a load balancer's are shared by all load
+// balancers that want them, whichever of them was first and is named in the mark. The
+// ledger decides when they are deleted.
 func joinShared(want, have *stack.Stack) *stack.Stack {
 	out := have.Clone()
 	for i := range out.Resources {

@@ -26,7 +26,7 @@ type Controller struct {
 	NoBackendGroup bool
 	ManageRules    bool // nodes let in load balancers whose groups the user has named as well
 	TCPUDP         bool // TCP and UDP on one port are served together
-	NoWeights      bool // no listener sends to two target groups while one takes the place of the other
+	NoWeights      bool // no listener sends to two target groups while one replaces the other
 }
 
 // controllerSection is the section as the reader library fills it in.

@@ -33,7 +33,7 @@ func groupRules() map[stack.Kind]diff.Rule {
 	balancer := networkRules()[KindNetwork]
 	balancer.Ignore = append(slices.Clone(balancer.Ignore), "Members")
 	balancer.Single = true
-	balancer.Batch = nil // each waits for those who come before it
+	balancer.Batch = nil // each waits for its predecessors
 	return map[stack.Kind]diff.Rule{
 		KindSharedNetwork: balancer,
 		KindFrontGroup:    {Ignore: []string{"Name", "VPC", "Description", "Tags"}, Clash: diff.Refused},

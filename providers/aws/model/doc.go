@@ -1,8 +1,8 @@
-// Package model says what a Service wants of AWS, in values: its annotations, the load
-// balancer with all that is below it, the rules in the groups of nodes, and how wanted and
-// found are compared.
+// Package model computes the desired state of a Service on AWS: its annotations, the
+// load balancer with all of its parts, the rules in the groups of nodes, and the
+// comparison of desired and observed state.
 //
-// It talks to nothing; providers/aws/wire does. Start at [Cloud], the table of contents;
-// then kinds.go (what there is), lookup.go (what is asked for, on which both halves agree),
-// names.go, build.go (what is wanted) and diff.go (how it is compared).
+// It makes no calls; providers/aws/wire does. Start at [Cloud], the table of contents;
+// then kinds.go (the resources), lookup.go (the look-ups, the contract with package
+// wire), names.go, build.go (the desired state) and diff.go (the comparison).
 package model

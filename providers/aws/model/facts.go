@@ -40,7 +40,7 @@ type Instance struct {
 // Given is a load balancer by whose name a Service asks for it.
 type Given struct {
 	ARN, Type, VPC string
-	Maker          string // whose controller it is of, in words; empty: nobody's
+	Maker          string // the owner of its controller, in words; empty: none
 }
 
 // Facts is what Build may know of AWS. It is shared between Services and never

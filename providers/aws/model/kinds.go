@@ -204,7 +204,7 @@ type TargetGroup struct {
 	CheckTimeout  *int32 // seconds; nil: as AWS chooses
 	Healthy       int32
 	Unhealthy     int32
-	Codes         string // HTTP codes that count as healthy; empty: wanted as they are, found those that AWS chose
+	Codes         string // HTTP codes that count as healthy; empty: desired as they are, found the defaults of AWS
 	Tags          Tags
 }
 
@@ -221,8 +221,8 @@ type Target struct {
 // deregistered.
 type Targets struct {
 	Targets []Target // sorted
-	// Own is wanted where other clusters have targets in the group as well: these are the
-	// ones that this cluster registers. What is found never says it.
+	// Own is set on desired targets where other clusters have targets in the group as well:
+	// these are the ones that this cluster registers. It is never set on found ones.
 	Own bool `json:",omitempty" stack:"aside"`
 }
 
@@ -238,8 +238,8 @@ type Listener struct {
 	// Service's own share is first. Without any, the own group gets all of it.
 	Shares []Weighted `json:",omitempty"`
 	Sticks string     `json:",omitempty"` // "on": clients stay with the group that they got
-	// Leaving is wanted where one of the shares is that of a group of the Service which is
-	// about to be left: its ARN. What is found never says it.
+	// Leaving is set on desired listeners where one of the shares is that of a group of the
+	// Service which is about to be left: its ARN. It is never set on found ones.
 	Leaving string `json:",omitempty" stack:"aside"`
 	Tags    Tags
 }

@@ -2,7 +2,7 @@ package model
 
 import "github.com/berth-lb/berth/stack"
 
-// The look-ups that a session understands, by kind:
+// The look-ups that a session supports, by kind:
 //
 //	Own    classic-load-balancer    name          the load balancer's name
 //	Own    network-load-balancer    name          the load balancer's name
@@ -16,7 +16,7 @@ import "github.com/berth-lb/berth/stack"
 //	Own    shared-network-load-balancer  group    a group of Services, namespace/name, or
 //	                                                      the name of a load balancer of others
 //	Facts  security-group           tag-name      groups of our VPC with the tag Name
-//	Facts  shared-network-load-balancer  name     what has the name that a Service gives
+//	Facts  shared-network-load-balancer  name     the load balancer with the name that a Service gives
 //	Facts  listener-attributes      wanted        read the attributes of listeners as well
 //	Facts  listener-certificates    wanted        read the other certificates of TLS listeners as well
 //	Facts  capacity-reservation     wanted        read the capacity of the load balancer as well
@@ -24,11 +24,11 @@ import "github.com/berth-lb/berth/stack"
 //	Facts  subnets                  vpc           all subnets of our VPC
 //	Facts  node-security-group      nodes         the groups of the nodes, and the instances
 //	Facts  node-security-group      address       an instance, or - for a node that is none, and addresses
-//	                                              of pods there: the groups of those that have their own
+//	                                              of pods there: the groups of pods that have their own
 //	Facts  pods                     selector      a namespace and the labels of pods, as a query
 //	Facts  pods                     uid           a pod: its ids for QUIC
 //	Facts  target-group-attributes  wanted        read the attributes of target groups as well
-//	Facts  targets                  wanted        of targets read those alone that this cluster has registered
+//	Facts  targets                  wanted        read only the targets that this cluster has registered
 //	Facts  network-load-balancer    wanted        the Service is to have one, so the rules that
 //	                                              all such share in node groups are its as well
 const (

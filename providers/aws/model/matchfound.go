@@ -7,13 +7,13 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// matchFound gives target groups that were found without a listener the place that
-// their name says. The name is a hash of what cannot be changed, so a group of
-// the wanted name is the wanted group: after a stop between making the new group
-// and switching the listener, it is what the next plan goes on with.
+// matchFound gives target groups that were found without a listener the place of their
+// name. The name is a hash of the immutable fields, so a group of the desired name is
+// the desired group: after a stop between the creation of the new group and the switch
+// of the listener, the next plan continues with it.
 //
-// The group that the listener still sends to has that place until now. It gets a
-// place of its own, which nobody wants, and goes once the listener has left it.
+// The group that the listener still sends to has that place until now. It gets a place
+// of its own, which is not desired, and is deleted once the listener has left it.
 func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have
@@ -61,7 +61,7 @@ func targetGroupNamed(have *stack.Stack, name string) (string, bool) {
 	return "", false
 }
 
-// renamed gives target groups, and all that hangs on them or points to them,
+// renamed gives target groups, and everything that belongs to them or refers to them,
 // other key names, all at once.
 func renamed(have *stack.Stack, names map[string]string) *stack.Stack {
 	rename := func(k stack.Key) stack.Key {

@@ -15,24 +15,23 @@ const DefaultRuleLimit = 60
 
 // GroupEdit is what the steps of one batch do to one security group of nodes.
 type GroupEdit struct {
-	// Authorize and Revoke go out in one call each, in this order. Sources are
-	// literal, each rule is there once, and no rule is in both.
+	// Authorize and Revoke are sent in one call each, in this order. Sources are literal,
+	// each rule is listed once, and no rule is in both.
 	Authorize, Revoke []FoundRule
 	// Refused has the fault of each step that did not fit, by index in the batch.
 	Refused map[int]error
 }
 
-// MergeRules puts the edits of all steps of a batch onto the rules of a group as just
-// read. Both calls that follow are all or nothing, so a rule that is there is
-// not granted again and one that is gone is not revoked. Only the very rule of a
-// step is revoked, never the whole permission that AWS shows it in, which holds
-// rules of others as well.
+// MergeRules applies the edits of all steps of a batch to the rules of a group as just
+// read. Both calls that follow are all or nothing, so an existing rule is not granted
+// again and a missing one is not revoked. Only the very rule of a step is revoked, never
+// the whole permission that AWS shows it in, which holds rules of others as well.
 //
-// limit bounds the rules that the group may have, 0 leaves that to AWS: the quota
-// can be raised and cannot be asked for, so it is only known once AWS has refused
-// (see LearnedLimit). Those over it are refused by name, the others go on;
-// revocations count first, then grants in the order of the steps, those for
-// the size of packets last.
+// limit bounds the rules that the group may have, 0 leaves that to AWS: the quota can be
+// raised and cannot be read, so it is only known once AWS has refused (see
+// LearnedLimit). Rules over it are refused by name, the others continue. Revocations
+// count first, then grants in the order of the steps, rules for the size of packets
+// last.
 func MergeRules(group string, found []FoundRule, b plan.Batch, limit int) GroupEdit {
 	g := merging{group: group, found: map[Permission]FoundRule{}, batch: b, edit: GroupEdit{Refused: map[int]error{}}}
 	for _, r := range found {

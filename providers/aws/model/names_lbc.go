@@ -8,8 +8,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Names and tags of the AWS Load Balancer Controller, byte by byte, so that what it
-// made is found and what is made here is found by it. Sources:
+// Names and tags of the AWS Load Balancer Controller, byte by byte, so that each
+// controller finds the resources of the other. Sources:
 // kubernetes-sigs/aws-load-balancer-controller:pkg/deploy/tracking/provider.go,
 // pkg/service/model_build_{load_balancer,target_group,managed_sg}.go,
 // pkg/networking/backend_sg_provider.go.
@@ -27,9 +27,9 @@ const (
 	sharedGroupDescription = "[k8s] Shared Backend SecurityGroup for LoadBalancer"
 	sharedClusterLength    = 232
 
-	// LBCRuleDescription marks the rules of the AWS Load Balancer Controller in the
-	// groups of nodes and pods; it takes away all that carry it and that it does not
-	// want. OwnRuleDescription marks ours there, which it leaves alone.
+	// LBCRuleDescription marks the rules of the AWS Load Balancer Controller in the groups
+	// of nodes and pods. It deletes every rule that carries the mark and that it does not
+	// want. OwnRuleDescription marks ours in these groups, which it leaves alone.
 	LBCRuleDescription = "elbv2.k8s.aws/targetGroupBinding=shared"
 	OwnRuleDescription = "berth-lb.io/targets"
 

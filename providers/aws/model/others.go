@@ -82,8 +82,8 @@ func otherRef(in input, name string) providers.Reference {
 	return providers.Reference{Kind: providers.Service, Namespace: in.Owner.Namespace, Name: name}
 }
 
-// endpointsOf are the endpoints of a Service and of those that it names, for what has to be
-// known of every pod.
+// endpointsOf are the endpoints of a Service and of the Services that it names, for
+// facts that are needed of every pod.
 func endpointsOf(in input) []nodeports.PortEndpoints {
 	out := slices.Clone(in.Backends.Endpoints.ByPort)
 	for _, ref := range refers(in) {

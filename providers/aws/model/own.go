@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Which targets of a target group this cluster has registered, where others register some
-// as well, stands in a note that is, byte by byte, the one of the AWS Load Balancer
-// Controller: either goes on where the other has stopped.
+// The targets of a target group that this cluster has registered, where others register
+// some as well, are listed in a note that is, byte by byte, the one of the AWS Load
+// Balancer Controller: either continues where the other has stopped.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/targetgroupbinding/multicluster_manager.go.
 const (
 	notePrefix  = "aws-lbc-targets-" // and the name of the target group, which is that of the binding
@@ -67,9 +67,9 @@ func OwnOf(found []Target, note map[string]string) []Target {
 	return slices.DeleteFunc(slices.Clone(found), func(t Target) bool { return !mine[t.entry()] })
 }
 
-// Renoted is a note with targets more and others less. Of the rest it keeps what is known:
-// what is left over from a call that nobody knows the end of goes. A note that says the
-// same already stays as it is.
+// Renoted is a note with some targets added and others removed. Of the rest it keeps the
+// known ones: leftovers of a call with an unknown outcome are removed. A note with the
+// same content stays as it is.
 func Renoted(note map[string]string, known, add, remove []Target) map[string]string {
 	before := noted(note)
 	after := map[string]bool{}

@@ -5,9 +5,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// gatePrefix begins the conditions of pods that tell whether they are healthy targets; the
-// name of the target group follows, which is that of the TargetGroupBinding of the AWS Load
-// Balancer Controller, so that pods that were made under it go on.
+// gatePrefix begins the conditions of pods that report whether they are healthy targets.
+// The name of the target group follows, which is that of the TargetGroupBinding of the
+// AWS Load Balancer Controller, so that pods that were created under it continue to
+// work.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/targetgroupbinding/utils.go.
 const gatePrefix = "target-health.elbv2.k8s.aws/"
 

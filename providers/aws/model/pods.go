@@ -11,9 +11,9 @@ import (
 )
 
 // Pods may have network interfaces of their own, with other security groups than their node:
-// on nodes with a trunk interface those that a SecurityGroupPolicy selects, and all that run on
-// no instance, such as on Fargate. What the annotation vpc.amazonaws.com/pod-eni says of the
-// former EC2 says as well, by the address of the pod, so no pod has to be watched.
+// on nodes with a trunk interface the pods that a SecurityGroupPolicy selects, and all pods
+// outside of instances, such as on Fargate. The annotation vpc.amazonaws.com/pod-eni describes
+// the former; EC2 returns the same by the address of the pod, so no pod has to be watched.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/networking/pod_eni_info_resolver.go;
 // Amazon EKS user guide, security groups for pods.
 

@@ -64,8 +64,8 @@ func TestPodLookups(t *testing.T) {
 	}
 }
 
-// TestZoneOfTargets: an address in no subnet is registered with the zone "all", unless it is
-// there without one already, or with one that it would not get today.
+// TestZoneOfTargets: an address in no subnet is registered with the zone "all", unless
+// it is already registered without one, or with one that it would not get today.
 func TestZoneOfTargets(t *testing.T) {
 	c := suite().Open(t, "lbc-pods")
 	in, _ := c.Input(c.Service)

@@ -38,9 +38,9 @@ func ownLookups(id identity) []providers.Lookup {
 	}, controllerLookups(id))
 }
 
-// scope says what Build must know: the subnets of the VPC, the instances of the
-// nodes and the groups they are in. Owned things are those of ownedScope, whatever
-// kind is wanted, so that a load balancer of the other kind is seen and goes.
+// scope returns the facts that Build needs: the subnets of the VPC, the instances of the
+// nodes and their groups. Owned resources are those of ownedScope, whatever kind is
+// wanted, so that a load balancer of the other kind is found and deleted.
 func scope(in input) (providers.Scope, error) {
 	id := in.Identity
 	if in.Kind == LBC {

@@ -77,8 +77,8 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 	return s
 }
 
-// controllerNodes are the nodes of a Service of kind LBC: for instances those that run and
-// that nobody has taken out; with pods as targets all, because any may run a pod.
+// controllerNodes are the nodes of a Service of kind LBC: for instances the running ones
+// that are not excluded; with pods as targets all, because any may run a pod.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/backend/endpoint_utils.go.
 func controllerNodes(in input) nodeports.Filter {
 	if targetTypeOf(in.Config, in.Service) == targetIP {

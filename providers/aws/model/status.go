@@ -9,13 +9,13 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// addresses says by which name clients reach the Service: that of the load
-// balancer of the wanted kind, as soon as it can be used. While it is not there
-// yet, or is not ready, one of the other kind still serves and is named.
+// addresses returns the name by which clients reach the Service: that of the load
+// balancer of the wanted kind, as soon as it can be used. While it does not exist yet,
+// or is not ready, one of the other kind still serves and is named.
 //
-// A Classic Load Balancer can be used at once. A new Network Load Balancer is
-// named while it is still being made, as the official controller does, unless
-// another one serves; one that has failed is not.
+// A Classic Load Balancer can be used at once. A new Network Load Balancer is named
+// while it is still being created, as the official controller does, unless another one
+// serves; one that has failed is not.
 func addresses(in input, have *stack.Stack) status.Result {
 	wanted := wantedKey(in)
 	name, state := endpoint(in, have, wanted)

@@ -41,9 +41,10 @@ func tagBatch(r stack.Resource, _ plan.Action, part string) string {
 	return "elbv2/" + PartTags
 }
 
-// sameMarkedTags has tags follow on what carries the mark of kind LBC, also when it is of
-// kind NLB by now: only then is it found whatever kinds are served. Other things keep the tags
-// of their creation, and of those nobody has read the tags nothing is known.
+// sameMarkedTags updates the tags of resources that carry the mark of kind LBC, also
+// when they are of kind NLB by now: only then are they found whatever kinds are served.
+// Other resources keep the tags of their creation. Where the tags were not read, they
+// are unknown.
 func sameMarkedTags(want, have any) bool {
 	w, _ := want.(Tags)
 	h, _ := have.(Tags)
