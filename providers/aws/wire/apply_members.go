@@ -73,17 +73,17 @@ func withoutEnded[T any](c *change, all []T, hunt among[T], call func([]T) error
 	return append(ended, refused...), err
 }
 
-// among is where guilty members are looked for: what is remembered of them, what they
-// are put into, and what tells them apart. Without a memory none is kept.
+// among is where rejected members are searched for: what is remembered of them, what
+// they are put into, and what tells them apart. Without a memory none is kept.
 type among[T any] struct {
 	memory *fault.Suspects
 	target string
 	name   func(T) string
 }
 
-// split searches guilty members. NotFound and Exists are about what the members
-// are in, or mean that it is not as we know it, and end the search: AWS calls an
-// unknown member invalid.
+// split searches for rejected members. NotFound and Exists are about the set of the
+// members, or mean that it differs from its known state, and end the search: AWS calls
+// an unknown member invalid.
 func (a among[T]) split(members []T, call func([]T) error) ([]plan.Refusal, error) {
 	return kit.SplitAmong(a.memory, a.target, members, a.name, func(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Exists) }, call)
 }

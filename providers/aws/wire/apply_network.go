@@ -123,7 +123,7 @@ func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
 }
 
 // attributes are the ones that the step must write, and all that are known then; the
-// response adds attributes that no annotation has set yet.
+// response adds attributes that were not asked for.
 func attributes(c *change, want model.Attributes) (differing model.Tags, all model.Attributes) {
 	found, _ := c.Step.Found.(model.Attributes)
 	all.Values = maps.Clone(found.Values)

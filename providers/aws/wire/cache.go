@@ -45,8 +45,8 @@ type factCache struct {
 	}
 	classic struct {
 		sync.Mutex
-		there map[string]bool // names of Classic Load Balancers that were there the last time
-		calls int             // what it took to list all of the account; 0: nobody has
+		there map[string]bool // names of Classic Load Balancers that existed at the last read
+		calls int             // calls of the last list of all of the account; 0: none yet
 	}
 	limits kit.Aged[model.TargetQuota] // as AWS tells them; zero where it does not
 	quota  struct {                    // as refusals have shown it

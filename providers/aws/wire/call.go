@@ -45,7 +45,7 @@ func newRetryer() awssdk.Retryer {
 	})
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = retry.DefaultMaxAttempts
-		o.MaxBackoff = 500 * time.Millisecond // longer waits are the business of those who plan
+		o.MaxBackoff = 500 * time.Millisecond // longer waits are left to the caller
 		o.Retryables = append([]retry.IsErrorRetryable{handUp}, o.Retryables...)
 	})
 }

@@ -72,7 +72,7 @@ type cutter struct {
 	buffer     []byte
 	rest       []byte // of the buffer: what was read and not passed on
 	pass       int    // how much of the rest may be passed on
-	inside     bool   // what comes after that stands between the marks
+	inside     bool   // the text that follows is between the marks
 	err        error  // how reading ended
 }
 

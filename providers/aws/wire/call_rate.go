@@ -25,8 +25,8 @@ const nameStep = "RegisterServiceMetadata"
 // APIs of Elastic Load Balancing have buckets of their own each: 40 reads, 10 more
 // a second. For its registrations and changes these are the client-side defaults
 // of the AWS Load Balancer Controller, which stay below AWS's. EC2 has a bucket for
-// each of its actions: 100 reads and 20 more a second for those that name a filter, ids
-// or a page, as all of ours do that could be counted otherwise; 50 changes and 5 more a
+// each of its actions: 100 reads and 20 more a second for calls that name a filter, ids
+// or a page, as do all calls of ours that could be counted otherwise; 50 changes and 5 more a
 // second, rules of security groups among them. Sources: Elastic Load Balancing user
 // guide, request throttling; Amazon EC2 developer guide, request throttling, request
 // token bucket sizes (docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html);

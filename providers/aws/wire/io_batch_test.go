@@ -82,7 +82,7 @@ func TestNodeRulesOfManyServices(t *testing.T) {
 func TestNodeRulesAtTheQuota(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{})
-		noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 57)...)) // 58 with the one that is there
+		noErrors(t, r.apply(r.ruleSteps(plan.Create, 0, 57)...)) // 58 with the existing one
 		r.reset()
 		steps := append(r.ruleSteps(plan.Create, 100, 105), r.ruleSteps(plan.Delete, 0, 1)...)
 		outcomes := r.apply(steps...)

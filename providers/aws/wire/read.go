@@ -47,7 +47,7 @@ type read struct {
 	attached        map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
 	fronts          map[string]ec2types.SecurityGroup           // by which clients come to those, by name
 	namedGroupIDs   map[string][]string                         // groups by the tag Name
-	missing         []string                                    // ids of groups that Services name and that are not there
+	missing         []string                                    // ids of groups that Services name and that do not exist
 	classicMachines map[string][]string                         // ids of instances, by name of the Classic Load Balancer
 	lastMachines    []string                                    // of the Classic Load Balancer before
 	ownGroups       map[string]ec2types.SecurityGroup           // by name
@@ -61,7 +61,7 @@ type read struct {
 	serversAt       int                       // version of what is remembered of ids for QUIC
 	podsUnseen      bool                      // they may not be asked for
 	podsAt          int                       // version of what is remembered of those
-	machinesAt      int                       // version of what is remembered of machines; 0: nobody asked for them
+	machinesAt      int                       // version of the cached machines; 0: not asked for
 	factsFor        map[string]*model.Facts   // by the digest of a scope's nodes
 	details         map[providers.Lookup]bool // whose details any scope wants
 	parts           map[partLookup]bool       // of those, what takes a call for each load balancer
@@ -88,10 +88,10 @@ const (
 	familyNodes   family = "groups of nodes"
 	familySubnets family = "subnets"
 	familyPods    family = "pods of QUIC ports"
-	familyLimits  family = "account limits" // nobody fails for them
+	familyLimits  family = "account limits" // no Service fails for them
 )
 
-// blinds are the kinds that nobody sees when the list is denied; none for facts.
+// blinds are the kinds that cannot be read when the list is denied; none for facts.
 func (f family) blinds() []stack.Kind {
 	switch f {
 	case familyClassic:

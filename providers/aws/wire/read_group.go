@@ -18,7 +18,7 @@ import (
 )
 
 // keepGroups finds, among the load balancers whose tags are known, those of groups, and
-// those that no controller has made.
+// the ones that no controller has created.
 func (r *read) keepGroups(arns []string, byARN map[string]elbv2types.LoadBalancer) {
 	r.groupLBs = map[string]elbv2types.LoadBalancer{}
 	for _, arn := range arns {
@@ -63,8 +63,8 @@ func (r *read) keepGiven(all []elbv2types.LoadBalancer) {
 }
 
 // mayBeIn lists the groups in which a scope may have something, before tags of target
-// groups are known: those that it names, and those whose load balancer has a target group
-// of its name.
+// groups are known: the groups that it names, and the groups whose load balancer has a
+// target group of its name.
 func (r *read) mayBeIn(scope providers.Scope) []string {
 	out := lookups(scope.Own, model.KindSharedNetwork, model.ByGroup)
 	prefixes := lookups(scope.Own, model.KindTargetGroup, model.ByPrefix)
@@ -137,8 +137,8 @@ func (r *read) frontJobs() []kit.Detail {
 	}}}
 }
 
-// frontStack is the security group of a group, with the rules in it: who finds one that
-// nobody wants removes it.
+// frontStack is the security group of a group, with the rules in it: a member that finds
+// an unwanted one deletes it.
 func (r *read) frontStack(v *view, group string) []stack.Resource {
 	if model.IsAdopted(group) {
 		return nil
@@ -252,8 +252,8 @@ func (r *read) inGroups(v *view, places map[string]string) map[string]string {
 	return out
 }
 
-// groupListener is a listener of a group. One of somebody else has a name of its own, and
-// the place that it has.
+// groupListener is a listener of a group. One of another owner has a name of its own,
+// and its present place.
 func (r *read) groupListener(group string, l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
 	res := r.listenerOf(l, places, own)
 	res.In, res.Slot = model.SharedNetworkKey(group), model.SlotIn(group, awssdk.ToInt32(l.Port))

@@ -108,10 +108,9 @@ func (r *read) listSubnets() error {
 	return err
 }
 
-// listNodes reads the groups of the nodes, with their rules. They are facts for
-// those who build, for whom what is remembered will do, and where a Service's
-// rules are for those who read all of it. What is only looked at is built too,
-// to know which shared rules it wants, and needs the same facts.
+// listNodes reads the groups of the nodes, with their rules. For builds they are facts,
+// and the cache will do; for full reads they are where a Service's rules are. A presence
+// check is built too, to know which shared rules it wants, and needs the same facts.
 func (r *read) listNodes() error {
 	ids, needed, anew := r.nodesOfScopes()
 	named := r.namedGroups()
@@ -173,9 +172,9 @@ func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
 	return slices.Compact(ids), needed, anew
 }
 
-// referringJobs find groups that let a released Service's own group in. They are
-// groups of nodes without our tag, which nobody else would lead us to; as long
-// as their rules are there, the Service's group cannot go.
+// referringJobs find groups that let a released Service's own group in. They are groups
+// of nodes without our tag, which no other look-up finds; as long as their rules exist,
+// the Service's group cannot be deleted.
 func (r *read) referringJobs() []kit.Detail {
 	if r.config.DisableNodeRules {
 		return nil

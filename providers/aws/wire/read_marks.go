@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/providers/aws/model"
 )
 
-// marks lists all load balancers, free target groups and security groups with
-// the cluster's tag, and reads the tags of those that may be orphans.
+// marks lists all load balancers, free target groups and security groups with the
+// cluster's tag, and reads the tags of possible orphans.
 func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 	r, m := newRead(ctx, s, nil), &marks{listed: map[string]bool{}}
 	for _, list := range []struct {

@@ -8,11 +8,11 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// nodeRuleStack is what the Service may have in the groups of the nodes: rules
-// that are proven to be its own, and, without proof, those that other load
-// balancers have there. A Service that wants one of the latter finds it in place.
-// Rules for the groups that others have for themselves nobody else wants; with
-// thousands of Services they would be most of what a read holds.
+// nodeRuleStack lists the rules that the Service may have in the groups of the nodes:
+// rules that are proven to be its own, and, without proof, the rules that other load
+// balancers have there. A Service that wants one of the latter finds it in place. Rules
+// for the own groups of other load balancers are left out, because no other Service
+// wants them; with thousands of Services they would be most of what a read holds.
 func (r *read) nodeRuleStack(v *view) []stack.Resource {
 	if !v.deep || len(v.scope.Own) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func (j judge) proof(group string, rule model.FoundRule) stack.Proof {
 	case rule.Description == model.OwnRuleDescription:
 		return j.sharedProof()
 	case j.shared[rule.Source.ID]:
-		return stack.None // the official controller has made it, or somebody by hand
+		return stack.None // the official controller has created it, or a user by hand
 	case rule.Description == model.RuleMTU:
 		return j.sizeProof(clientRange{group, rule.CIDR})
 	case rule.Source.IsZero():
@@ -163,10 +163,10 @@ func (j judge) sharedProof() stack.Proof {
 	return stack.None
 }
 
-// sizeProof of a rule for the size of packets, which names no load balancer: it
-// goes with a range of clients. Those of ranges that only other load balancers
-// let in are not ours. Those of no range at all are left over, and whoever is
-// released takes them along, for there may be nobody after it to do so.
+// sizeProof is the proof of a rule for the size of packets, which names no load
+// balancer: it belongs to a range of clients. Rules of ranges that only other load
+// balancers let in are not ours. Rules of no range at all are left over, and any
+// released Service deletes them, because there may be no later one to do so.
 func (j judge) sizeProof(at clientRange) stack.Proof {
 	whose := j.clients[at]
 	switch {

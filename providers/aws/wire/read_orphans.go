@@ -28,12 +28,12 @@ type orphan struct {
 	groups, places []string
 }
 
-// Orphans implements providers.Sweeper. A load balancer is marked by its tags and
-// by its name, which is made of the Service's UID; a target group by its tags; a
-// security group by the cluster's tag and a name that load balancers' own groups
-// have; a rule in a group of the nodes by its description; what is of kind LBC by the tags
-// of the AWS Load Balancer Controller, where its Services are served. What carries the tag
-// of another cluster, or is only shared with this one, is nobody's orphan.
+// Orphans implements providers.Sweeper. A load balancer is marked by its tags and by its
+// name, which is made of the Service's UID; a target group by its tags; a security group
+// by the cluster's tag and a name that load balancers' own groups have; a rule in a
+// group of the nodes by its description; a resource of kind LBC by the tags of the AWS
+// Load Balancer Controller, where its Services are served. A resource with the tag of
+// another cluster, or one that is only shared with this one, is no orphan.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
 	if s.config.Cluster.ID == "" {
 		return nil, errors.New("cluster id: there is none, so nothing in the cloud is marked as this cluster's")

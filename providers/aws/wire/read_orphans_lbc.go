@@ -45,8 +45,9 @@ func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error 
 	return err
 }
 
-// movedMarks are those of load balancers that were of kind LBC and are of kind NLB, of the
-// security groups on them, and of those that had the same way and are on none any more.
+// movedMarks are the marks of load balancers that were of kind LBC and are of kind NLB,
+// of the security groups on them, and of security groups that were moved likewise and
+// are no longer on one.
 func (s *Session) movedMarks(ctx context.Context, r *read, m *marks) error {
 	var arns []string
 	for _, lb := range m.balancers {

@@ -33,9 +33,10 @@ func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
 	return r.otherIn(v, arn) != "" && (attached || len(t.LoadBalancerArns) == 0 || model.PlaceIn(r.cluster, r.tags[arn]) != "")
 }
 
-// otherPlaces are the key names of the target groups for other Services by ARN, as far as they
-// are on a load balancer. Of two for one port, of which one takes the place of the other, the
-// second has a name that nobody wants, until the wish tells which one it is.
+// otherPlaces are the key names of the target groups for other Services by ARN, as far
+// as they are on a load balancer. Of two for one port, of which one replaces the other,
+// the second has a name that is not desired, until the desired state shows which one it
+// is.
 func (r *read) otherPlaces(v *view, lb, group string) map[string]string {
 	out, taken := map[string]string{}, map[string]bool{}
 	for _, t := range r.ownTargetGroups(v) {
@@ -53,8 +54,9 @@ func (r *read) otherPlaces(v *view, lb, group string) map[string]string {
 	return out
 }
 
-// mayBeForOthers are, of the target groups on the load balancer of a scope, those that may have
-// been made to send to another Service: they have the name of one of the namespace.
+// mayBeForOthers are, of the target groups on the load balancer of a scope, the ones
+// that may have been created to send to another Service: they have the name of one of
+// the namespace.
 func (r *read) mayBeForOthers(scope providers.Scope, on []elbv2types.TargetGroup) []string {
 	own, all := lookups(scope.Own, model.KindTargetGroup, model.ByPrefix), lookups(scope.Own, model.KindTargetGroup, model.ByNamespace)
 	var out []string

@@ -149,7 +149,7 @@ func TestFactsAreKept(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		scope := r.scope(owner(1))
-		scope.Own = nil // of those who only build
+		scope.Own = nil // as for a build alone
 		read := func(of providers.Scope) *model.Facts {
 			t.Helper()
 			found := r.session.Read(t.Context(), []providers.Scope{of})

@@ -155,9 +155,9 @@ func (r *read) marks(v *view, arn string) bool {
 	return slices.Contains(names, tags[model.TagServiceName]) && r.config.Cluster.Marks(tags)
 }
 
-// readTargets reads which targets are registered. Those on their way out are
-// not: to have them back they must be registered again. With a namespace, in which the notes
-// of the Service are, only those that this cluster has registered are read.
+// readTargets reads which targets are registered. Draining targets do not count: to
+// restore them they must be registered again. With a namespace, in which the notes of
+// the Service are, only targets that this cluster has registered are read.
 func (r *read) readTargets(group, namespace string) error {
 	out, err := readCall(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {

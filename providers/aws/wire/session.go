@@ -74,7 +74,7 @@ func loadSDK(ctx context.Context, c model.Config, env providers.Env) (awssdk.Con
 	options := []func(*config.LoadOptions) error{
 		config.WithRetryer(newRetryer),
 		config.WithHTTPClient(client()),
-		config.WithLogger(logging.Nop{}), // what goes wrong is told by errors; these lines would stand between the user's
+		config.WithLogger(logging.Nop{}), // failures are reported by errors; these lines would stand between the user's
 		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limited(newLimits(env, inFlight)), metered(env.Calls), askFence(), skipAnswers())),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
