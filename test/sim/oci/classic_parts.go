@@ -176,8 +176,9 @@ func prepareCertificate(_ *visit, _, o rest.Object) (rest.Object, error) {
 	return o, nil
 }
 
-// classicListenerPart is the listeners. Source: API reference, ListenerDetails. A change
-// replaces a listener: what it leaves out is gone. That is not documented for ruleSetNames.
+// classicListenerPart returns the listeners. An update replaces a listener and drops the fields
+// that it leaves out. That is not documented for ruleSetNames.
+// Source: API reference, ListenerDetails.
 func classicListenerPart() part {
 	listener := schema{
 		"defaultBackendSetName": text().must(), "port": number(1, 65535).must(), "protocol": oneOf("HTTP", "HTTP2", "TCP", "GRPC").must(),

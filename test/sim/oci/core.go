@@ -44,7 +44,7 @@ func publicByAddress(v *visit) (any, error) {
 	return nil, lost("public IP", body.Text("ipAddress"))
 }
 
-// addressesOf lists addresses by what is given: of a subnet, of a VNIC, and one address.
+// addressesOf lists the addresses of a subnet or of a VNIC, or one given address.
 // Source: API reference, ListPrivateIps and ListIpv6s: a subnet or a VNIC must be given.
 func addressesOf(table string) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
