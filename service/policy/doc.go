@@ -3,8 +3,8 @@
 // and kinds, and what of the cloud they may name. It refuses before anything is
 // built; the policies of stack/plan hold steps of what was built.
 //
-// It must not know a cloud: what a request comes to, the cloud's own Reach says.
-// It does no I/O; whoever has the file reads it.
+// It must not depend on a cloud: the reach of a request is computed by the cloud's own Reach.
+// It does no I/O; the caller reads the file.
 //
 // Start with File, then Policy.Judge.
 package policy

@@ -27,7 +27,7 @@ type File struct {
 // Rule is what Services of some namespaces may ask for. A list that is left out
 // limits nothing; one that is empty allows nothing.
 type Rule struct {
-	// Name is told to whoever is refused.
+	// Name is reported to the user whose Service is refused.
 	Name string `json:"name"`
 	// Namespaces are patterns of the namespaces that the rule is for.
 	Namespaces []string `json:"namespaces"`
@@ -68,9 +68,9 @@ const everyThing = "*"
 var errEmptyFile = errors.New("it neither names namespaces nor has rules")
 
 // Parse reads a policy file for a cloud with the annotations. Outputs are those
-// that the program writes itself, which nobody is refused for. The error lists all
-// that is wrong with the file: what is not understood is never left out, because
-// that would allow what somebody wanted to forbid.
+// that the program writes itself, which are never refused. The error lists every
+// mistake in the file. Unknown content is an error and never ignored, because
+// ignoring it would allow what the operator meant to forbid.
 func Parse(body []byte, keys *annotations.Set, outputs ...string) (*Policy, error) {
 	var file File
 	if err := yaml.UnmarshalStrict(body, &file); err != nil {
@@ -133,7 +133,7 @@ func (r Rule) faults(keys *annotations.Set) []string {
 	return out
 }
 
-// forbids tells whether the rule says anything that a Service may not.
+// forbids reports whether the rule forbids anything.
 func (r Rule) forbids() bool {
 	limited := false
 	for _, l := range r.limits() {
@@ -150,7 +150,7 @@ func thingWords() []string {
 	return out
 }
 
-// valueless finds keys without a value. They decode like keys that are not there,
+// valueless finds keys without a value. They decode like missing keys,
 // which for a list of what is allowed is the opposite of what they look like.
 func valueless(at string, tree any) []string {
 	var out []string

@@ -115,7 +115,7 @@ func opened(reach providers.Reach, by string) annotations.Problems {
 }
 
 // forbidden finds the keys that a rule forbids, in any spelling. Keys that mean
-// nothing to the cloud are nobody's harm.
+// nothing to the cloud are harmless.
 func (p *Policy) forbidden(r Rule, svc *corev1.Service, by string) annotations.Problems {
 	var out annotations.Problems
 	for _, texts := range []map[string]string{svc.Annotations, svc.Labels} {
@@ -131,7 +131,7 @@ func (p *Policy) forbidden(r Rule, svc *corev1.Service, by string) annotations.P
 	return out
 }
 
-// means tells whether a pattern is for the key. Both may use names that have
+// means reports whether a pattern matches the key. Both may use names that have
 // become others, and some keys are read in any case.
 func (p *Policy) means(pattern, key string) bool {
 	spellings := p.keys.Spellings(key)

@@ -8,7 +8,7 @@ import (
 )
 
 // Older counts the Services of type LoadBalancer of a namespace that come before a
-// Service; nil: nobody knows them, and MaxLoadBalancers refuses only if it is 0.
+// Service; nil: the number is unknown, and MaxLoadBalancers refuses only if it is 0.
 type Older func() int
 
 // limit is one of a rule, and what it is held against.
