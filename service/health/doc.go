@@ -1,7 +1,7 @@
-// Package health knows whether the process works: whether its workers get on,
-// and whether it is ready.
+// Package health reports the health of the process: whether its workers make
+// progress, and whether it is ready.
 //
-// The loop and the observer of cloud calls tell it what happens; it asks nobody
-// but for one read of the cloud, when somebody wants to know whether the process
-// is ready and the cloud has not been asked anything yet. Start at [New].
+// The loop and the observer of cloud calls report to it. It makes no calls itself,
+// except one read of the cloud when readiness is requested before the first
+// call to the cloud. Start at [New].
 package health

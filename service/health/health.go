@@ -18,12 +18,12 @@ type Options struct {
 	// Stuck is how long one Service may be worked on, and how long no worker may
 	// end while Services wait, until the workers count as stuck: nothing ends meanwhile.
 	Stuck time.Duration
-	// Probe asks the cloud anything that needs credentials; nil: nobody asks. Its
-	// error tells what no call can: that there was none, for want of a token.
+	// Probe makes one call to the cloud that needs credentials; nil: no probe. Its
+	// error also reports that no call was made, for want of a token.
 	Probe func(context.Context) error
 }
 
-// Health is what is known of the process. All methods do nothing on a nil
+// Health is the observed state of the process. All methods do nothing on a nil
 // pointer and are safe for concurrent use.
 type Health struct {
 	options Options
@@ -128,13 +128,13 @@ type Check struct {
 	Says string
 }
 
-// Report tells whether the process is ready, and what it does.
+// Report is the readiness of the process and what it does.
 type Report struct {
 	Leads  bool
 	Checks []Check
 }
 
-// Ready tells whether all checks are well.
+// Ready reports whether all checks pass.
 func (r Report) Ready() bool {
 	for _, c := range r.Checks {
 		if !c.Well {
@@ -144,7 +144,7 @@ func (r Report) Ready() bool {
 	return true
 }
 
-// Ready says whether the process does, or could at once do, what it is for. One
+// Ready reports whether the process does, or could at once do, what it is for. One
 // that stands by is ready when the cloud has let it in.
 func (h *Health) Ready() Report {
 	h.probe()
@@ -172,7 +172,7 @@ func (c cloud) check() Check {
 // probePause is how soon the cloud is asked again that did not let us in.
 const probePause = 10 * time.Second
 
-// probe asks the cloud in the background as long as it has not answered anybody.
+// probe calls the cloud in the background until the cloud has answered any call.
 func (h *Health) probe() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

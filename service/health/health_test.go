@@ -115,7 +115,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestNoToken: what kept the probe from making a call is told.
+// TestNoToken: the reason that kept the probe from making a call is reported.
 func TestNoToken(t *testing.T) {
 	h := New(Options{Clock: clocktesting.NewFakeClock(time.Now()), Stuck: stuck, Probe: func(context.Context) error {
 		return fault.New(fault.Denied, "login")

@@ -15,7 +15,7 @@ func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 	if !r.Ready() {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	// A client that has gone away is no matter of ours.
+	// A client that has disconnected is not an error.
 	_, _ = w.Write([]byte(r.String()))
 }
 
