@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/service/settings"
 )
 
-// flags are those that the stock program does not have.
+// flags are the flags that the stock program does not have.
 type flags struct {
 	settings.Settings
 	driftInterval time.Duration

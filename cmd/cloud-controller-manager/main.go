@@ -1,6 +1,6 @@
 // Command cloud-controller-manager runs Berth as a cloud-controller-manager:
 // the usual program of k8s.io/cloud-provider with its usual flags, in which our
-// loop takes the place of the stock service controller.
+// loop replaces the stock service controller.
 package main
 
 import (
@@ -59,9 +59,9 @@ const (
 func useOurDefaults(o *options.CloudControllerManagerOptions) {
 	o.Generic.ClientConnection.QPS = kubeAPIQPS
 	o.Generic.ClientConnection.Burst = kubeAPIBurst
-	o.Generic.Debugging.EnableProfiling = false // who wants profiles says so
+	o.Generic.Debugging.EnableProfiling = false // profiles are opt-in
 }
 
-// graceful is how long calls in flight may take to finish when the process is
-// told to stop.
+// graceful is how long calls in flight may take to finish after the process
+// receives the signal to stop.
 const graceful = 25 * time.Second

@@ -37,7 +37,7 @@ type manager struct {
 	watchers service.Watchers
 
 	fence    *lease.Fence    // nil: there is no leader election
-	stopping context.Context // ends when the process is told to stop
+	stopping context.Context // ends when the process receives the signal to stop
 	stopped  chan struct{}   // closed when it may end
 	loops    sync.WaitGroup
 }
@@ -192,7 +192,7 @@ func (m *manager) start(ctx context.Context, loop *service.Controller) {
 }
 
 // workers is how many Services are worked on at a time. The stock default of 1
-// means that nobody chose.
+// means that the flag was not set.
 func workers(flag int32) int {
 	if flag <= 1 {
 		return 0

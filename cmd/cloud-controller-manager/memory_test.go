@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHeapLimit: the runtime keeps below the limit of the container; what is no number
-// of bytes is told with its name.
+// TestHeapLimit: the runtime keeps below the limit of the container; a value that is no
+// number of bytes is reported with its name.
 func TestHeapLimit(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "100000": 80000, "536870912": 429496720} {
 		if got, err := heapLimit(text); err != nil || got != want {

@@ -62,7 +62,7 @@ func (m *manager) watch(provider string) error {
 	return nil
 }
 
-// calls is told of every call to the cloud.
+// calls returns the observer of every call to the cloud.
 func (m *manager) calls() providers.Observe {
 	all := []providers.Observe{m.watchers.Metrics.Call, m.watchers.Health.Call}
 	if m.watchers.Tracer != nil {
@@ -71,7 +71,7 @@ func (m *manager) calls() providers.Observe {
 	return providers.Observers(all...)
 }
 
-// join is nil as long as nobody traces.
+// join returns nil unless tracing is on.
 func (m *manager) join() func([]context.Context) context.Context {
 	if m.watchers.Tracer == nil {
 		return nil
