@@ -17,7 +17,7 @@ import (
 )
 
 // lifetime is how long a certificate is good, renewBefore how long before its end it is
-// made anew: far more than a replica may take to look at it again.
+// replaced: far more than a replica may take to look at it again.
 const (
 	lifetime    = 90 * 24 * time.Hour
 	renewBefore = 30 * 24 * time.Hour
@@ -61,7 +61,7 @@ func newCertificate(hosts []string, now time.Time) (cert, key []byte, err error)
 	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: body}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil
 }
 
-// usable tells whether a certificate is whole, is for all hosts, and has long to go.
+// usable reports whether a certificate is whole, is for all hosts, and has long to go.
 func usable(cert, key []byte, hosts []string, now time.Time) bool {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
@@ -74,7 +74,7 @@ func usable(cert, key []byte, hosts []string, now time.Time) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return leaf.VerifyHostname(h) != nil })
 }
 
-// valid keeps of certificates those that have not ended.
+// valid returns the certificates that have not expired.
 func valid(certs []byte, now time.Time) []byte {
 	var out bytes.Buffer
 	for block, rest := pem.Decode(certs); block != nil; block, rest = pem.Decode(rest) {

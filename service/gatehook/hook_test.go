@@ -98,7 +98,7 @@ func (r *replicas) shows(k *keeper) []byte {
 	return shown.Certificate[0]
 }
 
-// trusts tells whether the API server believes a certificate.
+// trusts returns an error unless the API server trusts a certificate.
 func (r *replicas) trusts(shown []byte, host string) error {
 	r.Helper()
 	configuration, err := r.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(r.Context(), "berth", metav1.GetOptions{})
@@ -115,7 +115,7 @@ func (r *replicas) trusts(shown []byte, host string) error {
 	return err
 }
 
-// TestCertificates: two replicas share one certificate; it is made anew before it ends, and
+// TestCertificates: two replicas share one certificate; it is replaced before it ends, and
 // the old one is trusted until then.
 func TestCertificates(t *testing.T) {
 	r := newReplicas(t)

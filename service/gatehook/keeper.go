@@ -41,7 +41,7 @@ type keeper struct {
 	current         atomic.Pointer[tls.Certificate]
 }
 
-// certificate is what is shown to who connects.
+// certificate returns the certificate that clients are shown.
 func (k *keeper) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if c := k.current.Load(); c != nil {
 		return c, nil
