@@ -50,7 +50,7 @@ func (d Definition) histogram(provider string) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider), Buckets: d.Buckets}, d.names())
 }
 
-// desc is for a metric whose values are asked for when somebody collects.
+// desc is for a metric whose values are computed at each scrape.
 func (d Definition) desc(provider string) *prometheus.Desc {
 	return prometheus.NewDesc(d.Name, d.Help, d.names(), labels(provider))
 }

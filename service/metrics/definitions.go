@@ -10,12 +10,12 @@ import (
 const (
 	ResultUnchanged = "unchanged" // by what is known nothing was to do, and nobody was asked
 	ResultDone      = "done"      // the cloud has what the Service asks for
-	ResultReleased  = "released"  // nothing of a Service that goes is left
+	ResultReleased  = "released"  // no resource of a released Service remains
 	ResultWaiting   = "waiting"   // the cloud is busy, or a change goes on in a next run
 	ResultHeld      = "held"      // a policy, the ledger or a missing proof keeps steps from being done
 	ResultRejected  = "rejected"  // the Service cannot be understood
 	ResultThrottled = "throttled" // the cloud wants fewer calls
-	ResultFailed    = "failed"    // something went wrong
+	ResultFailed    = "failed"    // the run ended with an error
 )
 
 // Results lists them.

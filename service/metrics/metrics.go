@@ -17,7 +17,7 @@ import (
 type Build struct{ Version, Commit, Go string }
 
 // Metrics are the metrics of one process, for one cloud. All methods do nothing
-// on a nil pointer, so that who does not want metrics needs no other code. It is
+// on a nil pointer, so that callers without metrics need no other code. It is
 // a prometheus.Collector and safe for concurrent use.
 type Metrics struct {
 	clock   clock.PassiveClock
@@ -113,7 +113,7 @@ func (m *Metrics) Panicked() {
 	}
 }
 
-// Orphaned counts a Service that went without having been released.
+// Orphaned counts a Service that was deleted without having been released.
 func (m *Metrics) Orphaned() {
 	if m != nil {
 		m.orphaned.WithLabelValues().Inc()

@@ -175,7 +175,7 @@ func service(conditions ...metav1.Condition) *corev1.Service {
 	return &corev1.Service{Status: corev1.ServiceStatus{Conditions: conditions}}
 }
 
-// TestServices counts by condition; a Service that nobody has looked at yet
+// TestServices counts by condition; a Service that was not reconciled yet
 // counts too, and what other controllers write does not.
 func TestServices(t *testing.T) {
 	accepted := metav1.Condition{Type: status.TypeAccepted, Status: metav1.ConditionTrue, Reason: string(status.ReasonAccepted)}

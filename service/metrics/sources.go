@@ -11,15 +11,15 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// Sources answer what is asked for only when somebody collects. Every field may
+// Sources are called only when metrics are collected. Every field may
 // be nil; the metrics that it is for are then absent.
 type Sources struct {
 	// Queue is how many Services wait by cause, in the order of Causes, and for
 	// how long the first one has.
 	Queue func() (depth []int, oldest time.Duration)
-	// Services are those that are served.
+	// Services lists the Services that are served.
 	Services func() []*corev1.Service
-	// Health tells whether the process works on Services, and every check by name.
+	// Health reports whether the process works on Services, and every check by name.
 	Health func() (leads bool, checks map[string]bool)
 }
 
@@ -119,7 +119,7 @@ func count(services []*corev1.Service) map[state]int {
 }
 
 // ours are the conditions with reasons that Berth writes. Others may write some
-// too, with reasons that nobody bounds.
+// too, with unbounded reasons.
 func ours() map[string]bool {
 	out := map[string]bool{}
 	for _, r := range status.Reasons() {
