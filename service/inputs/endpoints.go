@@ -20,7 +20,7 @@ const (
 )
 
 // Endpoints finds the EndpointSlices of a Service. A nil value has none: most clouds
-// send to nodes, and then nobody watches endpoints.
+// send to nodes, and then endpoints are not watched.
 type Endpoints struct {
 	slices cache.Indexer
 	pods   *pods
@@ -37,7 +37,7 @@ type Sources struct {
 	Whole bool
 }
 
-// Own are the sources of a factory that nobody else uses.
+// Own are the sources of a factory without other users.
 func Own(factory informers.SharedInformerFactory) Sources {
 	return Sources{Factory: factory, Pods: factory}
 }
@@ -86,7 +86,7 @@ func WatchEndpoints(from Sources, w Watch) (*Endpoints, error) {
 	return e, err
 }
 
-// Synced returns what tells whether the first lists are there.
+// Synced returns the functions that report whether the first lists have synced.
 func (e *Endpoints) Synced() []cache.InformerSynced {
 	if e == nil {
 		return nil

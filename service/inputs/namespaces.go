@@ -10,7 +10,7 @@ import (
 )
 
 // Namespaces knows the labels of namespaces. A nil value knows none: most clouds do not
-// look at them, and then nobody watches namespaces.
+// look at them, and then namespaces are not watched.
 type Namespaces struct {
 	lister  corelisters.NamespaceLister
 	synced  cache.InformerSynced
@@ -41,7 +41,7 @@ func WatchNamespaces(from Sources, changed func(namespace string)) (*Namespaces,
 	return n, nil
 }
 
-// Synced returns what tells whether the first list is there.
+// Synced returns the functions that report whether the first list has synced.
 func (n *Namespaces) Synced() []cache.InformerSynced {
 	if n == nil {
 		return nil

@@ -60,7 +60,7 @@ func (e *Endpoints) moved(addresses []string) {
 	}
 }
 
-// Waits tells whether a pod is ready but for its load balancer.
+// Waits reports whether a pod is ready but for its load balancer.
 func (e *Endpoints) Waits(obj any) bool {
 	pod, ok := obj.(*corev1.Pod)
 	return ok && e != nil && e.watch.PodGates != nil && nodeports.WaitsOnly(pod, e.watch.PodGates)
@@ -159,7 +159,7 @@ func podAddresses(obj any) []string {
 	return out
 }
 
-// sliceAddresses are those that a slice names, by namespace.
+// sliceAddresses returns the addresses that a slice names, by namespace.
 func sliceAddresses(obj any) ([]string, error) {
 	s, ok := obj.(*discoveryv1.EndpointSlice)
 	if !ok {

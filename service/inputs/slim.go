@@ -8,7 +8,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// slimSlice drops what nobody looks at of endpoints. What many of them say is kept once.
+// slimSlice drops unused fields of endpoints. What many of them say is kept once.
 func slimSlice(obj any) (any, error) {
 	s, ok := obj.(*discoveryv1.EndpointSlice)
 	if !ok {
