@@ -2,8 +2,8 @@ package stack
 
 import "reflect"
 
-// Rebind returns a copy of the spec in which every reference, wherever it is nested in
-// structs, lists and pointers, is what to returns for it.
+// Rebind returns a copy of the spec in which every reference that [Refs] finds is what to
+// returns for it.
 func Rebind(spec Spec, to func(Ref) Ref) Spec {
 	v := reflect.ValueOf(spec)
 	if len(Refs(spec)) == 0 {
@@ -19,6 +19,9 @@ func rebindValue(v reflect.Value, to func(Ref) Ref) reflect.Value {
 		}
 		return reflect.ValueOf(to(ref))
 	}
+	if len(Refs(v.Interface())) == 0 {
+		return v
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		out := reflect.New(v.Type()).Elem()
@@ -30,18 +33,26 @@ func rebindValue(v reflect.Value, to func(Ref) Ref) reflect.Value {
 		}
 		return out
 	case reflect.Slice:
-		if v.IsNil() || len(Refs(v.Interface())) == 0 {
-			return v
-		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
 			out.Index(i).Set(rebindValue(v.Index(i), to))
 		}
 		return out
-	case reflect.Pointer:
-		if v.IsNil() {
-			return v
+	case reflect.Array:
+		out := reflect.New(v.Type()).Elem()
+		for i := range v.Len() {
+			out.Index(i).Set(rebindValue(v.Index(i), to))
 		}
+		return out
+	case reflect.Map:
+		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for key, value := range v.Seq2() {
+			out.SetMapIndex(key, rebindValue(value, to))
+		}
+		return out
+	case reflect.Interface:
+		return rebindValue(v.Elem(), to)
+	case reflect.Pointer:
 		out := reflect.New(v.Type().Elem())
 		out.Elem().Set(rebindValue(v.Elem(), to))
 		return out

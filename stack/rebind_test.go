@@ -42,3 +42,30 @@ func TestRebind(t *testing.T) {
 		t.Errorf("without references (-want +got):\n%s", d)
 	}
 }
+
+// TestRebindReachesEveryRef: no form in which a spec can hold references keeps an old one.
+func TestRebindReachesEveryRef(t *testing.T) {
+	type part struct{ To stack.Ref }
+	type spec struct {
+		ByName map[string]stack.Ref
+		Nested map[string]part
+		Pair   [2]stack.Ref
+		Any    any
+		Empty  map[string]stack.Ref
+		Nil    any
+	}
+	old := stack.RefID("old")
+	in := spec{ByName: map[string]stack.Ref{"a": old}, Nested: map[string]part{"b": {old}}, Pair: [2]stack.Ref{old, old}, Any: part{old}}
+	out := stack.Rebind(in, func(stack.Ref) stack.Ref { return stack.RefID("new") })
+	for _, ref := range stack.Refs(out) {
+		if ref != stack.RefID("new") {
+			t.Errorf("%v stays in %+v", ref, out)
+		}
+	}
+	if got, want := len(stack.Refs(out)), len(stack.Refs(in)); got != want {
+		t.Errorf("%d references, want %d", got, want)
+	}
+	if in.ByName["a"] != old || in.Any != any(part{old}) {
+		t.Errorf("the original has changed: %+v", in)
+	}
+}

@@ -135,7 +135,7 @@ func (w *World) holder(o stack.Owner, r stack.Resource) *object {
 // resolve gives references to keys the identifiers that those have now.
 func (w *World) resolve(o stack.Owner, r stack.Resource) (stack.Resource, bool) {
 	whole := true
-	r.Spec = mapRefs(r.Spec, func(ref stack.Ref) stack.Ref {
+	r.Spec = stack.Rebind(r.Spec, func(ref stack.Ref) stack.Ref {
 		if ref.To == (stack.Key{}) || w.byID(o, ref.To.Kind, ref.ID) != nil {
 			return ref
 		}
@@ -152,7 +152,7 @@ func (w *World) resolve(o stack.Owner, r stack.Resource) (stack.Resource, bool) 
 // shown returns an object as an answer of the cloud shows it to an owner.
 func (w *World) shown(o stack.Owner, at *object) stack.Resource {
 	view := &stack.Stack{Resources: []stack.Resource{at.r}}
-	view.Resources[0].Spec = mapRefs(at.r.Spec, func(ref stack.Ref) stack.Ref {
+	view.Resources[0].Spec = stack.Rebind(at.r.Spec, func(ref stack.Ref) stack.Ref {
 		if now := w.current(o, ref.To); ref.To != (stack.Key{}) && now != nil && now.r.ID == ref.ID {
 			return stack.RefTo(ref.To)
 		}

@@ -191,7 +191,7 @@ func (w *World) rename(o stack.Owner, view *stack.Stack) {
 	}
 	for i := range view.Resources {
 		r := &view.Resources[i]
-		r.Spec = mapRefs(r.Spec, func(ref stack.Ref) stack.Ref {
+		r.Spec = stack.Rebind(r.Spec, func(ref stack.Ref) stack.Ref {
 			if ref.ID == "" || ref.To == (stack.Key{}) {
 				return ref
 			}

@@ -80,7 +80,7 @@ var (
 	tcpUDPKey = lbcKey(groupTLS, lbPrefix+"enable-tcp-udp-listener", "Serves TCP and UDP on one port.", "true", annotations.Form[bool]{
 		Type: annotations.Bool(), Bad: annotations.UseFallback, DefaultDoc: "EnableTCPUDPListener of the cloud config, else false",
 		Needs: []annotations.Need{{annotations.PortsAre("a port number that both TCP and UDP have", twoProtocols)}},
-		Doc:   "Without it UDP is left out on a port that TCP has as well, which is told; the official controller leaves out one of the two without a word.",
+		Doc:   "Without it UDP is left out on a port that TCP has as well, which is reported; the official controller leaves out one of the two without a word.",
 	})
 	listenerAttrKey = perListener(lbcKey(groupSettings, lbPrefix+"listener-attributes.<PROTOCOL>-<PORT>", "Attributes of one listener.", "tcp.idle_timeout.seconds=400", annotations.Form[map[string]string]{
 		Type: annotations.MapStrict(), DefaultDoc: "not managed", Doc: "TLS listeners have none. Taking one away leaves it as it is.",
