@@ -182,7 +182,7 @@ func (w *World) update(s plan.Step) plan.Outcome {
 			return plan.Outcome{Err: fault.New(fault.Taken, "%s has the %s", taken.r.Key, s.Target.Slot)}
 		}
 	}
-	known := &stack.Stack{Owner: o, Resources: []stack.Resource{at.r}}
+	known := &stack.Stack{Owner: o, Resources: []stack.Resource{w.shown(o, at)}} // steps name members of lists as the owner sees them
 	known.Resources[0].Key = s.ID.Key
 	engine.Learn(known, s, plan.Outcome{Sent: plan.WasSent})
 	now := known.Resources[0]

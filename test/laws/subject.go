@@ -29,6 +29,9 @@ type Subject struct {
 	// Beside reports whether the cloud accepts a new resource beside an existing one with the
 	// same key, such as one of another name. Nil: it does not.
 	Beside func(existing, r stack.Resource) bool
+	// AdmitsPorts says that what admits clients to a port of a Service does so at all its
+	// addresses, also while one load balancer replaces another.
+	AdmitsPorts bool
 	// Updated does the same as Created after an update.
 	Updated func(w *World, o stack.Owner, r stack.Resource) stack.Resource
 	// Refuses returns an error for a step that the cloud cannot perform in this state, such

@@ -37,7 +37,9 @@ func lawsSubject(t testing.TB) *laws.Subject {
 	for _, c := range lawsCases() {
 		s.Cases = append(s.Cases, services.Case(t, c.name, c.service()))
 	}
-	s.Neighbours = append(s.Neighbours, [][2]string{{"clb", "nlb"}, {"nlb", "nlb"}, {"nlb", "clb"}, {"nlb-lbc", "nlb-lbc"}, {"bare", "nlb-lbc"}, {"nlb-lbc", "bare"}, {"bare", "bare"}}...)
+	for _, pair := range [][2]string{{"clb", "nlb"}, {"nlb", "nlb"}, {"nlb", "clb"}, {"nlb-lbc", "nlb-lbc"}, {"bare", "nlb-lbc"}, {"nlb-lbc", "bare"}, {"bare", "bare"}} {
+		s.Neighbours = append(s.Neighbours, pair)
+	}
 	return s
 }
 

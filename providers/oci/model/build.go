@@ -44,6 +44,7 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if !b.problems.Errors() {
 		b.ports()
 		b.guard()
+		b.followOld()
 	}
 	if b.problems.Errors() {
 		return nil, b.problems, nil
@@ -131,7 +132,7 @@ func (b *builder) balancer() {
 	if in.Kind == NLB {
 		b.reach()
 	}
-	want.Version = b.version
+	want.Version, want.Was = b.version, spec.Version
 	if there && in.Kind == LB {
 		want.Version = spec.Version // cannot change
 	}
@@ -243,7 +244,11 @@ func (b *builder) chooseSubnets(want *Balancer) {
 // choose selects one or both of two existing subnets; second may be empty.
 func (b *builder) choose(want *Balancer, first, second string) {
 	other, two := b.facts.Subnets[second]
-	defer b.warnSecond(want, first, two)
+	defer func() {
+		if said := secondSubnetKey.Get(b.in.Values); said != "" && two && said != first && !slices.Contains(want.Subnets, said) {
+			b.problems = append(b.problems, secondSubnetKey.Warning(b.in.Values, "has no effect: the load balancer uses "+first+" alone", legalSecond))
+		}
+	}()
 	switch {
 	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || internal(b.in) && (!two || other.Domain != ""):
 		want.Subnets = []string{first}
@@ -255,14 +260,6 @@ func (b *builder) choose(want *Balancer, first, second string) {
 		want.Subnets = []string{first, second}
 	default:
 		b.problems.Refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", legalSecond)
-	}
-}
-
-// warnSecond reports an annotation that names an existing second subnet which the load
-// balancer does not use.
-func (b *builder) warnSecond(want *Balancer, first string, exists bool) {
-	if second := secondSubnetKey.Get(b.in.Values); second != "" && exists && second != first && !slices.Contains(want.Subnets, second) {
-		b.problems = append(b.problems, secondSubnetKey.Warning(b.in.Values, "has no effect: the load balancer uses "+first+" alone", legalSecond))
 	}
 }
 

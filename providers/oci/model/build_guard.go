@@ -31,9 +31,49 @@ func (b *builder) guard() {
 	}
 	if kept == modeGroup {
 		b.groups()
+		b.noteGuards(GroupGuards(backendGroupsKey.Get(b.in.Values)))
 		return
 	}
-	b.lists(kept == modeAll)
+	nodes := b.lists(kept == modeAll)
+	b.noteGuards(ListGuards(b.subnets, nodes))
+}
+
+// noteGuards completes the load balancer with where its rules are managed.
+func (b *builder) noteGuards(guards []Guard) {
+	r, _ := b.out.Get(b.product.key())
+	if spec, is := r.Spec.(Balancer); is {
+		spec.Guards = guards
+		r.Spec = spec
+		b.out.Put(r)
+	}
+}
+
+// ListGuards returns the security lists of the subnets of a load balancer, and of its nodes.
+func ListGuards(front, nodes []Subnet) []Guard {
+	var out []Guard
+	for i, s := range slices.Concat(front, nodes) {
+		if s.List == "" {
+			continue
+		}
+		g := Guard{ID: s.List, Front: i < len(front)}
+		if s.CIDR.IsValid() {
+			g.CIDRs = append(g.CIDRs, s.CIDR.Masked().String())
+		}
+		for _, p := range s.CIDR6 {
+			g.CIDRs = append(g.CIDRs, p.Masked().String())
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// GroupGuards returns the groups of nodes that have rules for the Service.
+func GroupGuards(ids []string) []Guard {
+	var out []Guard
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		out = append(out, Guard{ID: id})
+	}
+	return out
 }
 
 // unguarded tells of ranges that nothing keeps.
@@ -87,17 +127,16 @@ func (b *builder) nodePorts() []int32 {
 }
 
 // lists wants rules in the security lists of the load balancer's subnets, and with whole
-// of the nodes' subnets.
+// of the nodes' subnets, which it returns.
 // Source: load_balancer_security_lists.go.
-func (b *builder) lists(whole bool) {
-	var nodes []Subnet
+func (b *builder) lists(whole bool) (nodes []Subnet) {
 	if whole {
 		nodes = b.nodeSubnets()
 	}
 	for _, front := range b.subnets {
 		for _, p := range b.in.Backends.Ports {
 			if b.in.Ended() {
-				return
+				return nodes
 			}
 			for _, from := range b.ranges() {
 				b.entry(front, Ingress, from, p.Port)
@@ -106,7 +145,7 @@ func (b *builder) lists(whole bool) {
 		for _, behind := range nodes {
 			for _, port := range b.targets() {
 				if b.in.Ended() {
-					return
+					return nodes
 				}
 				for _, cidr := range b.cidrs(behind) {
 					b.entry(front, Egress, cidr, port)
@@ -120,6 +159,7 @@ func (b *builder) lists(whole bool) {
 	if preserved(b.in) {
 		b.clients(nodes)
 	}
+	return nodes
 }
 
 // clients lets the Service's clients reach the nodes, which see their addresses.

@@ -90,9 +90,26 @@ func (b *builder) backendSet(key stack.Key, s served, family corev1.IPFamily) Ba
 	if r, ok := b.have.Get(key); ok {
 		if found, is := r.Spec.(BackendSet); is {
 			set.Rest, set.Backends = found.Rest, keepSettings(set.Backends, found.Backends)
+			set.Opens = len(subtractPorts(set.ports(), found.ports())) > 0 || set.Preserve && !found.Preserve
+			set.Leaves = subtractPorts(found.ports(), append(set.ports(), nodeports.KubeProxyPort))
 		}
 	}
 	return set
+}
+
+// ports returns the ports of nodes that the load balancer sends to, in order.
+func (s BackendSet) ports() []int32 {
+	out := []int32{s.Health.Port}
+	for _, b := range s.Backends {
+		out = append(out, b.Port)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// subtractPorts returns the members of a list that are not in another one.
+func subtractPorts(list, other []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(list), func(n int32) bool { return slices.Contains(other, n) })
 }
 
 func versionName(f corev1.IPFamily) string {

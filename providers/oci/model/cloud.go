@@ -26,6 +26,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		KeepServing:    KeepServing,
 		MayWant:        MayWant,
 		Rules:          Rules(),
+		Flows:          computeFlows,
 		Status:         Addresses,
 	}
 }

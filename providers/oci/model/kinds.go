@@ -80,6 +80,18 @@ type Balancer struct {
 	Freeform    map[string]string
 	Defined     string    // tags, as JSON
 	Addresses   []Address `stack:"evidence"` // found
+	// Was is the version that was found, so that steps know which family is added.
+	Was string `stack:"evidence"`
+	// Guards lists where rules are managed for it; empty: all rules are the operator's.
+	Guards []Guard `stack:"evidence"`
+}
+
+// Guard is a security list of a subnet, or a network security group of nodes, in which
+// rules of the Service are managed.
+type Guard struct {
+	ID    string   // OCID of the list or the group
+	CIDRs []string // of the subnet; none: it is a group
+	Front bool     // the subnet is one of the load balancer's
 }
 
 // Address is one of a load balancer.
@@ -111,6 +123,12 @@ type BackendSet struct {
 	// Rest is what the Service says nothing of, as JSON by field: it is written back as
 	// it was found.
 	Rest string `stack:"evidence"`
+	// Leaves lists the ports of nodes that were found and are not desired any more. That of
+	// kube-proxy is not among them: rules for it are a Service's whichever port it checks.
+	Leaves []int32 `stack:"evidence"`
+	// Opens reports that nodes are reached at another port, or by clients themselves, so that
+	// rules must admit it first.
+	Opens bool `stack:"evidence"`
 }
 
 // Health is the check of a backend set.

@@ -64,7 +64,7 @@ func balancerRule() diff.Rule {
 	return diff.Rule{
 		// These fields are immutable. Build adopts their observed values and reports it to
 		// the user.
-		Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses"},
+		Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses", "Was", "Guards"},
 		Sticky: []string{"Version"},
 		Equal:  map[string]diff.Equal{"Shape": diff.SameFold},
 		Parts: map[string]string{
@@ -84,7 +84,7 @@ func setRule() diff.Rule {
 		Role:            diff.Members,
 		FollowsBackends: true,
 		Within:          diff.Within{Inline: true, Cascade: true},
-		Ignore:          []string{"Name", "Rest"},
+		Ignore:          []string{"Name", "Rest", "Leaves", "Opens"},
 		Sticky:          []string{"CipherSuite", "TLSProtocols"},
 		Equal:           map[string]diff.Equal{"Backends": sameBackends},
 		Impact:          map[string]plan.Impact{"delete": plan.Interrupts},
@@ -147,13 +147,11 @@ func edges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
 	out := []diff.Edge{
 		{First: step(plan.Delete, KindGroupRules), Then: step(plan.Delete, KindGroup), Reason: "rules that name a group are in its way"},
-		{First: diff.Match{Action: plan.Update, Kind: KindBalancer, Part: PartShape}, Then: step(plan.Update, KindSet), Reason: "a new shape bears more before more comes"},
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
 		out = append(out,
 			diff.Edge{First: step(plan.Create, KindRuleSet), Then: step(a, KindListener), Reason: "a listener names its rule sets"},
 			diff.Edge{First: step(a, KindListener), Then: step(plan.Delete, KindRuleSet), Reason: "a rule set that a listener names cannot be deleted"},
-			diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion}, Then: step(plan.Create, KindNetSet), Reason: "a family must be there before it is listened on"},
 		)
 	}
 	for _, user := range []stack.Kind{KindSet, KindListener} {
@@ -165,16 +163,69 @@ func edges() []diff.Edge {
 		}
 		out = append(out, diff.Edge{First: step(plan.Delete, user), Then: step(plan.Delete, KindCertificate), Reason: "a certificate that is named cannot be deleted"})
 	}
-	out = append(out, diff.Edge{First: step(plan.Delete, KindNetListener), Then: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion}, Reason: "a family that is listened on cannot go"})
+	out = append(out, familyEdges()...)
 	for _, p := range Products() {
+		for _, rules := range []stack.Kind{KindEntry, KindGroupRules} {
+			out = append(out, diff.Edge{
+				First: diff.Match{Kind: rules, Effect: diff.Widens}, Then: diff.Match{Action: plan.Update, Kind: p.Set, Where: opensNodes}, Soft: true,
+				Reason: "nodes admit traffic at a new port before the backend set sends to it",
+			})
+		}
 		out = append(out,
-			diff.Edge{First: step(plan.Delete, KindEntry), Then: step(plan.Update, p.Set), Reason: "the backend set names the node port of the rule, so the rule is deleted first"},
+			diff.Edge{
+				First: step(plan.Delete, KindEntry), Then: diff.Match{Action: plan.Update, Kind: p.Set, Where: leavesPort},
+				Reason: "the node port of the backend set is the evidence of ownership of the rule, so the rule is deleted first",
+			},
 			diff.Edge{First: step(plan.Delete, p.Balancer), Then: step(plan.Delete, KindGroup), Reason: "a group that something is in cannot be deleted"},
 			diff.Edge{First: diff.Match{Action: plan.Update, Kind: p.Balancer, Part: PartGroups}, Then: step(plan.Delete, KindGroup), Reason: "a group that something is in cannot be deleted"},
 		)
 	}
 	return out
 }
+
+// leavesPort reports whether an update of a backend set removes a port of nodes.
+func leavesPort(r stack.Resource) bool {
+	set, _ := r.Spec.(BackendSet)
+	return len(set.Leaves) > 0
+}
+
+// opensNodes reports whether nodes must admit more before a backend set is updated.
+func opensNodes(r stack.Resource) bool {
+	set, _ := r.Spec.(BackendSet)
+	return set.Opens
+}
+
+// familyEdges returns the orders between a change of the families of a network load balancer,
+// and what is of the family that is added or removed. What is of the other family does not
+// wait for it.
+func familyEdges() []diff.Edge {
+	var out []diff.Edge
+	for _, f := range []string{V4, V6} {
+		of := func(r stack.Resource) bool {
+			switch spec := r.Spec.(type) {
+			case BackendSet:
+				return spec.Version == f
+			case Listener:
+				return spec.Version == f
+			}
+			return false
+		}
+		change := func(adds bool) diff.Match {
+			return diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartVersion, Where: func(r stack.Resource) bool {
+				spec, _ := r.Spec.(Balancer)
+				before, after := hasVersion(spec.Was, f), hasVersion(spec.Version, f)
+				return before != after && after == adds
+			}}
+		}
+		out = append(out, diff.Edge{First: change(true), Then: diff.Match{Action: plan.Create, Kind: KindNetSet, Where: of}, Reason: "a backend set of a family needs an address of the family"})
+		for _, user := range []stack.Kind{KindNetListener, KindNetSet} {
+			out = append(out, diff.Edge{First: diff.Match{Action: plan.Delete, Kind: user, Where: of}, Then: change(false), Reason: "an address family that listeners and backend sets use cannot be removed"})
+		}
+	}
+	return out
+}
+
+func hasVersion(version, one string) bool { return version == one || version == Both }
 
 // sameBackends reports whether the addresses and ports are equal; the operator owns all
 // other settings of a backend.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -264,7 +263,7 @@ func (f *finder) spots() (subnets []string, addresses []netip.Addr) {
 			}
 		}
 	}
-	wanted := slices.ContainsFunc(f.scope.Own, func(l providers.Lookup) bool { return l.Kind == model.KindEntry && l.By == model.ByWanted })
+	wanted := f.wantsEntries()
 	for _, l := range f.scope.Facts {
 		if l.Kind == model.FactSubnet && wanted {
 			subnets = append(subnets, l.Value)
@@ -296,6 +295,7 @@ func (f *finder) rules() {
 		}
 	}
 	f.entries()
+	f.guards()
 }
 
 // rulesOf finds the Service's rules in one group.
@@ -322,64 +322,4 @@ func (f *finder) rulesOf(id string) {
 	slices.SortFunc(spec.Rules, model.GroupRule.Compare)
 	r.Spec = spec
 	f.out.Put(r)
-}
-
-// entries finds rules of security lists. Rules without a description on the ports of the
-// Service's load balancer belong to Services, but not to a specific one.
-func (f *finder) entries() {
-	listening, behind := f.ports()
-	inFront := func(e described) bool {
-		return e.Direction == model.Ingress && listening[e.Port] || e.Direction == model.Egress && behind[e.Port]
-	}
-	beforeNodes := func(e described) bool { return e.Direction == model.Ingress && behind[e.Port] && f.sends(e.Peer) }
-	for _, at := range []struct {
-		subnets []model.Subnet
-		ours    func(described) bool
-	}{{f.front, inFront}, {f.behind, beforeNodes}} {
-		for _, sub := range at.subnets {
-			for _, e := range f.view.lists[sub.List].entries() {
-				r := stack.Resource{Key: e.Key(), ID: fmt.Sprint(e.Key()), Ownership: stack.Shared, Spec: e.Entry}
-				if at.ours(e) && e.Description == "" {
-					r.Proof = stack.Leftover
-				}
-				if known, ok := f.out.Get(r.Key); !ok || known.Proof == stack.None {
-					f.out.Put(r)
-				}
-			}
-		}
-	}
-}
-
-// sends reports whether traffic of a range may originate from the load balancer: from its
-// subnets or, where it preserves client addresses, from any address.
-func (f *finder) sends(peer string) bool {
-	for _, r := range f.out.Of(model.KindNetSet) {
-		if spec, is := r.Spec.(model.BackendSet); is && spec.Preserve {
-			return true
-		}
-	}
-	return slices.ContainsFunc(f.front, func(s model.Subnet) bool {
-		return s.CIDR.String() == peer || slices.ContainsFunc(s.CIDR6, func(p netip.Prefix) bool { return p.String() == peer })
-	})
-}
-
-// ports returns the ports that the found load balancers listen on, and the ports of their
-// backends.
-func (f *finder) ports() (listening, behind map[int32]bool) {
-	listening, behind = map[int32]bool{}, map[int32]bool{}
-	for _, p := range f.guarded() {
-		for _, r := range f.out.Of(p.Listener) {
-			if spec, is := r.Spec.(model.Listener); is {
-				listening[spec.Port] = true
-			}
-		}
-		for _, r := range f.out.Of(p.Set) {
-			spec, _ := r.Spec.(model.BackendSet)
-			behind[spec.Health.Port] = true
-			for _, b := range spec.Backends {
-				behind[b.Port] = true
-			}
-		}
-	}
-	return listening, behind
 }
