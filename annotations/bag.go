@@ -11,6 +11,7 @@ type Bag struct {
 	kind    string
 	values  map[Declaration]map[instance]entry
 	refused map[Declaration]bool
+	doubts  []Origin
 }
 
 // instance tells the uses of a per-port key apart; other keys use the zero one.
@@ -47,6 +48,16 @@ func (b *Bag) Refused(keys ...Declaration) bool {
 		return false
 	}
 	return slices.ContainsFunc(keys, func(k Declaration) bool { return b.refused[k] })
+}
+
+// Doubts lists the keys that decide whether the internet is admitted and whose value is not
+// legal: it is ignored or replaced by another one, and may have asked for an internal load
+// balancer.
+func (b *Bag) Doubts() []Origin {
+	if b == nil {
+		return nil
+	}
+	return slices.Clone(b.doubts)
 }
 
 // Origins lists where every value the user gave came from, sorted by key.

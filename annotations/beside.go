@@ -29,6 +29,7 @@ type Beside struct {
 func (s *Set) Beside(b Beside) *Set {
 	out := *s
 	out.beside = b
+	out.wellKnown = out.domains()
 	return &out
 }
 

@@ -20,3 +20,10 @@ func SourceRanges(group, source string) *Key[string] {
 		Forms: []Form[string]{{Type: String().Legally("CIDRs separated by commas"), DefaultDoc: "everywhere", Source: source}},
 	}
 }
+
+// Exposing declares which clients a new key can admit. It is part of the declaration: the key must not be
+// in a Set yet.
+func Exposing[T any](k *Key[T], to Exposure) *Key[T] {
+	k.Exposes = to
+	return k
+}

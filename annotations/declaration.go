@@ -25,6 +25,8 @@ type declaration struct {
 	protocols []string
 	secret    bool
 	writer    Writer
+	exposes   Exposure
+	spelling  spelling
 	onDelete  bool
 	foreign   bool
 	order     int       // as given to NewSet; the docs keep it
@@ -61,6 +63,8 @@ func (k *Key[T]) declare() *declaration {
 		protocols: k.Protocols,
 		secret:    k.Secret,
 		writer:    orElse(k.Writer, ByUser),
+		exposes:   k.Exposes,
+		spelling:  spellingOf(k.Name),
 		onDelete:  k.OnDelete,
 		matchers:  newMatchers(k.AnyCase, append([]string{k.Name}, k.Aliases...)),
 	}

@@ -9,6 +9,9 @@ import (
 // means, or "". A few wrong characters beat a missing word; keys that work on
 // the kind win a tie.
 func (s *Set) nearest(key, kind string) string {
+	if near := s.slip(key, kind); near != "" {
+		return near
+	}
 	const far = 1 << 20
 	best, bestCost := "", far
 	prefix := s.prefix(key)
@@ -37,42 +40,6 @@ func (s *Set) nearest(key, kind string) string {
 		}
 	}
 	return best
-}
-
-// sameName returns the declared key that differs only in a small slip in the
-// domain, or "". Keys of other controllers have other domains or other names, so
-// nothing else outside of the provider's prefixes is guessed at.
-func (s *Set) sameName(key string) string {
-	const shortestName, domainSlip = 10, 5
-	domain, name, ok := strings.Cut(key, "/")
-	if !ok || len(name) < shortestName {
-		return ""
-	}
-	for _, d := range s.declarations {
-		ours, same, _ := strings.Cut(d.filled(key), "/")
-		if d.onService() && !d.foreign && same == name && editDistance(domain, ours, domainSlip) <= domainSlip {
-			return ours + "/" + same
-		}
-	}
-	return ""
-}
-
-// Meant is the declared annotation that was probably meant by one that no declaration is
-// for; empty if there is none, or if the key is declared. It compares with all of them.
-func (s *Set) Meant(key, kind string) string {
-	if s.Knows(key) {
-		return ""
-	}
-	if s.prefixed(key) {
-		return s.nearest(key, kind)
-	}
-	if near := s.sameName(key); near != "" {
-		return near
-	}
-	if s.otherCloud(key) == "" && s.shared(key) {
-		return s.nearest(key, kind)
-	}
-	return ""
 }
 
 // filled is the declared name with the marks replaced by the last number and the
@@ -109,7 +76,7 @@ func distanceLimit(part string) int {
 // editDistance counts inserted, deleted, changed and swapped neighbouring
 // characters. It gives up with limit+1 as soon as the limit is passed.
 func editDistance(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
+	x, y := cutCommon([]rune(a), []rune(b))
 	if max(len(x)-len(y), len(y)-len(x)) > limit {
 		return limit + 1
 	}
@@ -135,6 +102,17 @@ func editDistance(a, b string, limit int) int {
 		before, last, row = last, row, before
 	}
 	return last[len(y)]
+}
+
+// cutCommon removes the common start and end of two texts. Their distance stays the same.
+func cutCommon(x, y []rune) (restX, restY []rune) {
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return x, y
 }
 
 // wordsMissing counts the words that one text has more than the other, if the

@@ -27,6 +27,9 @@ type Key[T any] struct {
 	OnDelete bool
 	// Writer is the writer of the key; the zero Writer is the user.
 	Writer Writer
+	// Exposes names the clients outside of the network that the key can admit. A value of
+	// such a key that is not legal never opens a new load balancer.
+	Exposes Exposure
 	// Secret values are never shown in problems or origins.
 	Secret bool
 	// Doc says in one sentence what the key does.

@@ -38,3 +38,13 @@ func (s *Set) AllSpellings() []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// Example is a typical value of a declared key; empty if it has none.
+func (s *Set) Example(key string) string {
+	for _, d := range s.find(key) {
+		if d.example != "" {
+			return d.example
+		}
+	}
+	return ""
+}

@@ -234,6 +234,12 @@ func remarks(r Row) []string {
 		out = append(out, "The controller writes it as well.")
 	case ByUser:
 	}
+	switch r.Exposes {
+	case ToInternet:
+		out = append(out, "Decides whether the internet is admitted. A misspelt key, or a value that is not legal, is refused where a new load balancer would be public; a live one is kept.")
+	case ToAccounts:
+		out = append(out, "Admits clients of other accounts.")
+	}
 	if r.OnDelete {
 		out = append(out, "Also read while the Service is deleted; a bad value then means what destroys least.")
 	}

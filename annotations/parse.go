@@ -233,6 +233,9 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 		r.bag.put(d.handle, at, entry{value: value, origin: origin})
 		return
 	}
+	if d.exposes == ToInternet && f.bad != Refuse {
+		r.bag.doubts = append(r.bag.doubts, origin)
+	}
 	message := err.Error()
 	switch {
 	case d.secret:

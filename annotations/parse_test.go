@@ -181,7 +181,8 @@ func TestHints(t *testing.T) {
 		{prefix + "x", ""},
 		{prefix, ""},
 		{"lb.exampel.com/check-interval", prefix + "check-interval"},
-		{"lb.exampel.com/tier", "silent"},
+		{"lb.exampel.com/tier", prefix + "tier"},
+		{"lb.exampl.co/tier", "silent"},
 		{"other.org/check-interval", "silent"},
 		{"kubernetes.io/description", "silent"},
 	}

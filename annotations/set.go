@@ -75,6 +75,7 @@ type Set struct {
 	checks       []Check
 	beside       Beside
 	settings     map[string]string
+	wellKnown    []string // domains of keys of load balancers, as spellings have them
 }
 
 // NewSet puts declarations together. The prefixes are those under which a key
@@ -101,6 +102,7 @@ func NewSet(provider string, prefixes []string, declarations ...Declaration) (*S
 		s.index(d)
 	}
 	slices.SortStableFunc(s.declarations, func(a, b *declaration) int { return strings.Compare(a.name, b.name) })
+	s.wellKnown = s.domains()
 	if err := s.duplicates(); err != nil {
 		faults = multierror.Append(faults, err)
 	}

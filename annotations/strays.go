@@ -75,8 +75,10 @@ func (s *Set) undeclared(key, kind string, hint bool) Problem {
 	if s.prefixed(key) {
 		return unknown(s.nearest)
 	}
-	if near := s.sameName(key); near != "" {
-		return unknown(func(string, string) string { return near })
+	if hint {
+		if near := s.slip(key, kind); near != "" {
+			return unknown(func(string, string) string { return near })
+		}
 	}
 	if of := s.otherCloud(key); of != "" {
 		return Problem{Code: CodeOtherCloud, Message: "is a key of " + of + " and has no effect on " + s.provider}

@@ -63,6 +63,17 @@ const (
 	ByBoth Writer = "user and controller"
 )
 
+// Exposure is a group of clients that a key can admit.
+type Exposure string
+
+// The exposures. The zero Exposure means that the key admits no other clients.
+const (
+	// ToInternet keys decide whether the internet is admitted, or the network alone.
+	ToInternet Exposure = "internet"
+	// ToAccounts keys admit clients of other accounts, subscriptions or projects.
+	ToAccounts Exposure = "other accounts"
+)
+
 // Support tells how far this version goes with a key.
 type Support string
 

@@ -117,7 +117,39 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 			add(key, value, "another controller")
 		}
 	}
-	return append(out, misspelt(r, own)...).Sorted()
+	out = append(out, reportDoubts(r, own, reach)...)
+	for _, p := range reportMisspelt(r, own) {
+		if !slices.ContainsFunc(out, func(q annotations.Problem) bool { return q.Key == p.Key }) {
+			out = append(out, p)
+		}
+	}
+	return out.Sorted()
+}
+
+// reportDoubts refuses a new public load balancer where a key that decides on that has a value
+// that is not legal: the official controllers read it as public. A class, or another such key
+// with a legal value, decides.
+func reportDoubts(r Request, own Entry, reach Reach) annotations.Problems {
+	doubts := r.Values.Doubts()
+	among := func(o annotations.Origin) bool { return o.Key == reach.Scheme.Key }
+	if reach.Scheme.Source != annotations.FromDefault && !slices.ContainsFunc(doubts, among) {
+		return nil
+	}
+	var out annotations.Problems
+	for _, o := range doubts {
+		out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: o.Key, Value: o.Raw, Message: fmt.Sprintf(
+			"is not legal, so the load balancer would be open to the internet; for an internal one set %s: %q, for a public one remove the annotation",
+			o.Key, internalValue(own, o.Key, reach))})
+	}
+	return out
+}
+
+// internalValue returns the value of a key that asks for an internal load balancer.
+func internalValue(own Entry, key string, reach Reach) string {
+	if example := own.Annotations.Example(key); example != "" {
+		return example
+	}
+	return reach.Internal
 }
 
 // inside is the annotation by which a Service asks a cloud for an internal load balancer;
@@ -132,26 +164,41 @@ func inside(cloud Entry, r Request, svc *corev1.Service) string {
 	return reach.Scheme.Key
 }
 
-// misspelt refuses what would be an internal load balancer if its key were written as it
-// was probably meant.
-func misspelt(r Request, own Entry) annotations.Problems {
+// reportMisspelt refuses what would be an internal load balancer, or might be one, if its key were
+// written as it was probably meant.
+func reportMisspelt(r Request, own Entry) annotations.Problems {
 	var out annotations.Problems
 	for key, value := range r.Service.Annotations {
-		meant := own.Annotations.Meant(key, r.Kind)
-		if _, said := r.Service.Annotations[meant]; said || meant == "" {
-			continue
+		for _, meant := range own.Annotations.MayMean(key, r.Kind) {
+			if _, said := r.Service.Annotations[meant]; said {
+				continue
+			}
+			svc := r.Service.DeepCopy()
+			delete(svc.Annotations, key)
+			svc.Annotations[meant] = value
+			if own.Annotations.ReadElsewhere(key) && inside(own, r, svc) != meant || !asksInside(own, r, svc, meant) {
+				continue // a value that another cloud reads need not be legal here
+			}
+			out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: value, Message: fmt.Sprintf(
+				"is not known, and looks like %s, which asks for an internal load balancer; this one would be open to the internet; write %s: %q, or remove the key if that is meant",
+				meant, meant, value)})
+			break
 		}
-		svc := r.Service.DeepCopy()
-		delete(svc.Annotations, key)
-		svc.Annotations[meant] = value
-		if inside(own, r, svc) != meant {
-			continue
-		}
-		out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: value, Message: fmt.Sprintf(
-			"is not known, and looks like %s, which asks for an internal load balancer; this one would be open to the internet; write %s: %q, or remove the key if that is meant",
-			meant, meant, value)})
 	}
 	return out
+}
+
+// asksInside reports whether a Service asks for an internal load balancer by a key, or has
+// a value there that is not legal and may ask for that.
+func asksInside(own Entry, r Request, svc *corev1.Service, key string) bool {
+	kind := own.Choose(svc).Kind
+	bag, problems := own.Annotations.Parse(kind, annotations.SourceOf(svc))
+	reach := own.Reach(Request{Owner: r.Owner, Service: svc, Kind: kind, Values: bag})
+	if !reach.Internet {
+		return reach.Scheme.Source == annotations.FromAnnotation && reach.Scheme.Key == key
+	}
+	bad := func(p annotations.Problem) bool { return p.Key == key && p.Severity == annotations.Error }
+	return slices.ContainsFunc(problems, bad) || len(reportDoubts(Request{Values: bag}, own, reach)) > 0
 }
 
 // NoCloud is a set without keys that speaks of those that none of the clouds reads.

@@ -3,6 +3,8 @@ package aws_test
 import (
 	"testing"
 
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/aws"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -79,4 +81,13 @@ func TestFoundOutAmid(t *testing.T) {
 	props.FoundOutAmid(t, freshController, controllerService("lbc", nil, nil), cert, nowhere, certificate)
 	props.FoundOutAmid(t, freshController, controllerService("lbc-tls", tls, nil), cert, nowhere, certificate)
 	props.FoundOutAmid(t, freshController, inGroup(controllerService("group", nil, nil), "front"), cert, nowhere, certificate)
+}
+
+// TestMisspelt: a misspelt wish for an internal load balancer takes nothing away from a live
+// public one.
+func TestMisspelt(t *testing.T) {
+	credentials(t)
+	cloud := providers.EntryOf(aws.Cloud())
+	props.Misspelt(t, fresh(""), cloud, service("clb", nil, nil), prefix+"aws-load-balancer-interal", "true")
+	props.Misspelt(t, fresh(""), cloud, service("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil), prefix+"aws-load-balancer-scheme", "internal ")
 }

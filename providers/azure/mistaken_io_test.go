@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/test/props"
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
@@ -38,4 +40,12 @@ func TestMistaken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMisspelt: a misspelt wish for an internal load balancer takes nothing away from a live
+// public one.
+func TestMisspelt(t *testing.T) {
+	cloud, start := providers.EntryOf(azure.Cloud()), fresh(simazure.SeedOptions{Nodes: 3, DualStack: true})
+	props.Misspelt(t, start, cloud, service("public", nil, nil), "azure-load-balancer-internal", "true")
+	props.Misspelt(t, start, cloud, service("public", nil, nil), prefix+"load-balancer-internal", "yes")
 }

@@ -3,6 +3,8 @@ package gce_test
 import (
 	"testing"
 
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -20,4 +22,12 @@ func TestMistaken(t *testing.T) {
 	for name, class := range map[string]string{"netlb": external, "ilb-neg": internal} {
 		props.Unheeded(t, fresh(""), service(name, class, nil), prefix+"load-balancer-ip-addresses", nowhere)
 	}
+}
+
+// TestMisspelt: a misspelt wish for an internal load balancer takes nothing away from a live
+// public one.
+func TestMisspelt(t *testing.T) {
+	cloud := providers.EntryOf(gce.Cloud())
+	props.Misspelt(t, fresh(""), cloud, service("target-pool", "", nil), "networking.gke.io/loadbalancer-type", "Internal")
+	props.Misspelt(t, fresh(""), cloud, service("netlb", "", map[string]string{"cloud.google.com/l4-rbs": "enabled"}), "networking.gke.io/load-balancer-type", "internal ")
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -35,4 +37,12 @@ func TestMistaken(t *testing.T) {
 			props.Mistaken(t, fresh, guarded, prefix+"oci-backend-network-security-group", group)
 		})
 	}
+}
+
+// TestMisspelt: a misspelt wish for an internal load balancer takes nothing away from a live
+// public one.
+func TestMisspelt(t *testing.T) {
+	cloud := providers.EntryOf(oci.Cloud())
+	props.Misspelt(t, fresh, cloud, props.Service("lb", nil), "service.beta.kubernetes.io/oci-lb-internal", "true")
+	props.Misspelt(t, fresh, cloud, props.Service("nlb", with(prefix+"load-balancer-type", "nlb")), netPrefix+"interal", "true")
 }

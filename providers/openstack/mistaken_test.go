@@ -3,6 +3,8 @@ package openstack_test
 import (
 	"testing"
 
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/openstack"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -34,4 +36,12 @@ func TestMistaken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMisspelt: a misspelt wish for an internal load balancer takes nothing away from a live
+// public one.
+func TestMisspelt(t *testing.T) {
+	cloud := providers.EntryOf(openstack.Cloud())
+	props.Misspelt(t, fresh(managed), cloud, props.Service("plain", nil), prefix+"internal-load-balancer", "true")
+	props.Misspelt(t, fresh(managed), cloud, props.Service("plain", nil), "service.beta.kubernetes.io/openstack-internal-load-balancer", "True")
 }

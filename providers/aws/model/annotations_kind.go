@@ -20,7 +20,7 @@ var (
 		}},
 	}
 	internalKey = &annotations.Key[bool]{
-		Name: lbPrefix + "internal", Group: groupKind, Example: "true",
+		Name: lbPrefix + "internal", Group: groupKind, Example: "true", Exposes: annotations.ToInternet,
 		Doc: "Gives the load balancer private addresses only.",
 		Forms: []annotations.Form[bool]{
 			{Kinds: onCPA(), Type: annotations.BoolUnless("false"), Change: annotations.IgnoredAfterCreation,
@@ -30,7 +30,7 @@ var (
 		},
 	}
 	schemeKey = &annotations.Key[string]{
-		Name: lbPrefix + "scheme", Group: groupKind, Example: SchemeInternal, Doc: "Chooses public or private addresses.",
+		Name: lbPrefix + "scheme", Group: groupKind, Example: SchemeInternal, Exposes: annotations.ToInternet, Doc: "Chooses public or private addresses.",
 		Forms: []annotations.Form[string]{
 			{Kinds: onCPA(), Type: annotations.Enum(SchemeInternal, schemePublic), Bad: annotations.UseFallback, Change: annotations.IgnoredAfterCreation, Source: lbcGuide,
 				DefaultDoc: "what " + lbPrefix + "internal says",

@@ -9,7 +9,7 @@ import (
 // Keys that choose the kind of load balancer and which one.
 var (
 	internalKey = &annotations.Key[bool]{
-		Name: azurePrefix + "load-balancer-internal", Group: groupPlace, Example: "true",
+		Name: azurePrefix + "load-balancer-internal", Group: groupPlace, Example: "true", Exposes: annotations.ToInternet,
 		Doc: "Gives the Service an address of the virtual network instead of a public one.",
 		Forms: []annotations.Form[bool]{{
 			Type: truth(), Bad: annotations.AsAbsent, Change: annotations.Replaced, Source: cpaBalancer,

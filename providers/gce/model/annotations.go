@@ -56,12 +56,12 @@ func yes(word string) annotations.Type[bool] {
 // Keys that choose the kind of load balancer.
 var (
 	typeKey = &annotations.Key[bool]{
-		Name: "networking.gke.io/load-balancer-type", Group: groupKind, Example: "Internal",
+		Name: "networking.gke.io/load-balancer-type", Group: groupKind, Example: "Internal", Exposes: annotations.ToInternet,
 		Doc:   "Gives the load balancer an internal address.",
 		Forms: []annotations.Form[bool]{typeForm("A load balancer class says it already. A change gives a new address.")},
 	}
 	oldTypeKey = &annotations.Key[bool]{
-		Name: "cloud.google.com/load-balancer-type", Group: groupKind, Example: "Internal",
+		Name: "cloud.google.com/load-balancer-type", Group: groupKind, Example: "Internal", Exposes: annotations.ToInternet,
 		Doc:   "Deprecated name of the key with the prefix networking.gke.io.",
 		Forms: []annotations.Form[bool]{typeForm("Not read if the newer key is there, whatever that says.")},
 	}

@@ -112,8 +112,8 @@ var (
 			Doc: "After a change the other one is made first; the old one goes when the status shows the new addresses.",
 		}},
 	}
-	internalKey        = flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation)
-	netInternalKey     = flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation)
+	internalKey        = annotations.Exposing(flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
+	netInternalKey     = annotations.Exposing(flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
 	subnetKey          = ocidKey(subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
 	secondSubnetKey    = annotations.Needing(ocidKey(subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")})
 	netSubnetKey       = ocidKey(subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)

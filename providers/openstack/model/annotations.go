@@ -91,8 +91,8 @@ const longestTimeout = 2073600000
 
 // Keys of the address and its place.
 var (
-	internalKey = flag("service.beta.kubernetes.io/openstack-internal-load-balancer", groupPlace,
-		"Gives the load balancer no floating IP: clients reach it at its address in the network.", "internal-lb of the configuration", annotations.Brief)
+	internalKey = annotations.Exposing(flag("service.beta.kubernetes.io/openstack-internal-load-balancer", groupPlace,
+		"Gives the load balancer no floating IP: clients reach it at its address in the network.", "internal-lb of the configuration", annotations.Brief), annotations.ToInternet)
 	classKey   = text("class", groupPlace, "Names a section LoadBalancerClass of the configuration, whose networks and subnets count.", "the name of a section LoadBalancerClass", "public", "none", annotations.IgnoredAfterCreation)
 	portKey    = text("port-id", groupPlace, "Takes a port that is there for the address.", "the id of a port", "0e5a5b3c-5b0c-4c66-8e5c-9a61b3a1c1d2", "none", annotations.IgnoredAfterCreation)
 	subnetKey  = text("subnet-id", groupPlace, "Subnet that the address is from.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "subnet-id of the class or the configuration", annotations.IgnoredAfterCreation)

@@ -1,0 +1,153 @@
+package all_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
+)
+
+// textEdits are the single slips of a text: each letter dropped, doubled, and swapped with the
+// next one.
+func textEdits(text string) []string {
+	var out []string
+	for i := range text {
+		out = append(out, text[:i]+text[i+1:], text[:i]+text[i:i+1]+text[i:])
+		if i > 0 {
+			out = append(out, text[:i-1]+text[i:i+1]+text[i-1:i]+text[i+1:])
+		}
+	}
+	return out
+}
+
+// keyEdits are the single slips of a key that the API server takes: of letters, words,
+// separators, case and the domain.
+func keyEdits(key string) []string {
+	domain, name, _ := strings.Cut(key, "/")
+	out := append(textEdits(key), name, strings.ToUpper(name), domain+"/"+strings.ToUpper(name), domain+"/"+strings.ToLower(name), strings.ToUpper(key))
+	for _, wrong := range []string{"service.beta.kubernetes.io", "service.kubernetes.io", "networking.gke.io", "cloud.google.com", "loadbalancer.openstack.org", "oci.oraclecloud.com", "berth-lb.io"} {
+		out = append(out, wrong+"/"+name)
+	}
+	for before, after := range map[string]string{"load-balancer": "loadbalancer", "loadbalancer": "load-balancer", "balancer": "ballancer", "-": "_", "_": "-", "lb": "load-balancer"} {
+		out = append(out, domain+"/"+strings.ReplaceAll(name, before, after))
+	}
+	out = append(out, domain+"/"+strings.ReplaceAll(name, "load-balancer", "lb"))
+	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(out))), func(k string) bool {
+		return k == key || len(validation.IsQualifiedName(strings.ToLower(k))) > 0
+	})
+}
+
+// valueEdits are the single slips of a value: of letters, case and blanks.
+func valueEdits(value string) []string {
+	out := append(textEdits(value), " "+value, value+" ", value+"\n", "\t"+value, strings.ToUpper(value), strings.ToLower(value), strings.ToUpper(value[:1])+value[1:])
+	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(out))), func(v string) bool { return v == value || v == "" })
+}
+
+// userKeys are the keys that users write on Services, with a port number for its mark, and an
+// example of each; if deciding, only of keys that decide whether the internet is
+// admitted.
+func userKeys(set *annotations.Set, deciding bool) map[string]string {
+	out := map[string]string{}
+	for _, r := range annotations.Rows(set) {
+		if r.On != annotations.ServiceAnnotation || r.Writer == annotations.ByController || deciding && r.Exposes != annotations.ToInternet {
+			continue
+		}
+		key := strings.NewReplacer("<PORT>", "80", "{port}", "80", "<PROTOCOL>", "TCP").Replace(r.Key)
+		out[key] = r.Example
+	}
+	return out
+}
+
+// annotationsFor lists for each kind of a cloud the annotations that ask for it.
+func annotationsFor(cloud string) []map[string]string {
+	switch cloud {
+	case "aws":
+		return []map[string]string{{}, {"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"}, {"service.beta.kubernetes.io/aws-load-balancer-type": "external", "service.beta.kubernetes.io/aws-load-balancer-scheme": ""}}
+	case "oci":
+		return []map[string]string{{}, {"oci.oraclecloud.com/load-balancer-type": "nlb"}}
+	case "gce":
+		return []map[string]string{{}, {"cloud.google.com/l4-rbs": "enabled"}}
+	}
+	return []map[string]string{{}}
+}
+
+// judgeAs returns whether the internet would reach a new Service, and its problems.
+func judgeAs(cloud providers.Entry, given map[string]string) (open bool, problems annotations.Problems) {
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: given},
+		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}}}
+	kind := cloud.Choose(svc).Kind
+	bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+	request := providers.Request{Service: svc, Kind: kind, Values: bag}
+	problems = problems.Outweigh(cloud.Exposed(request))
+	return cloud.Reach(request).Internet && !problems.Errors(), problems
+}
+
+// withKey returns the annotations and one more.
+func withKey(given map[string]string, key, value string) map[string]string {
+	out := maps.Clone(given)
+	out[key] = value
+	return out
+}
+
+// TestSlipsOfInternal verifies that no single slip in a key, or its value, that asks for an
+// internal load balancer opens a new one to the internet.
+func TestSlipsOfInternal(t *testing.T) {
+	for _, cloud := range all.List() {
+		keys := userKeys(cloud.Annotations, true)
+		if len(keys) == 0 {
+			t.Errorf("%s: no key decides whether the internet is admitted", cloud.Name)
+		}
+		tried := 0
+		for key, value := range keys {
+			for _, kind := range annotationsFor(cloud.Name) {
+				if open, _ := judgeAs(cloud, withKey(kind, key, value)); open {
+					continue // the key is not read for this kind
+				}
+				tried++
+				for _, slip := range keyEdits(key) {
+					if open, problems := judgeAs(cloud, withKey(kind, slip, value)); open {
+						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, slip, value, problems.Strings())
+					}
+				}
+				for _, slip := range valueEdits(value) {
+					if open, problems := judgeAs(cloud, withKey(kind, key, slip)); open {
+						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, key, slip, problems.Strings())
+					}
+				}
+			}
+		}
+		if tried < len(keys) {
+			t.Errorf("%s: %d keys of %d make a load balancer internal", cloud.Name, tried, len(keys))
+		}
+	}
+}
+
+// TestSlipsAreReported verifies that every single slip in a key that users write is reported.
+func TestSlipsAreReported(t *testing.T) {
+	for _, cloud := range all.List() {
+		silent, tried := []string{}, 0
+		for key, value := range userKeys(cloud.Annotations, false) {
+			for _, slip := range keyEdits(key) {
+				if cloud.Annotations.Knows(slip) {
+					continue
+				}
+				tried++
+				_, problems := cloud.Annotations.Parse("", annotations.Source{Annotations: map[string]string{slip: value}})
+				if !slices.ContainsFunc(problems, func(p annotations.Problem) bool { return p.Key == slip }) {
+					silent = append(silent, slip)
+				}
+			}
+		}
+		if len(silent) > 0 || tried < 1000 {
+			t.Errorf("%s: %d of %d slips are silent:\n%s", cloud.Name, len(silent), tried, strings.Join(silent, "\n"))
+		}
+	}
+}
