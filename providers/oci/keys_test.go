@@ -94,6 +94,9 @@ func keyCases() []keyCase {
 		lb(oldPrefix+"tls-backendset-secret", "nodes-tls", oldPrefix+"ssl-ports", "80"),
 		lb(prefix+"oci-load-balancer-listener-ssl-config", `{"CipherSuiteName": "oci-modern-ssl-cipher-suite-v1"}`, oldPrefix+"ssl-ports", "80", oldPrefix+"tls-secret", "web-tls"),
 		lb(prefix+"oci-load-balancer-backendset-ssl-config", `{"CipherSuiteName": "oci-modern-ssl-cipher-suite-v1"}`, oldPrefix+"ssl-ports", "80", oldPrefix+"tls-backendset-secret", "nodes-tls"),
+		lb(mapPrefix+"session-persistence-config", `{"cookieName": "SESSION", "disableFallback": true}`, oldPrefix+"backend-protocol", "HTTP"),
+		lb(mapPrefix+"lb-cookie-session-persistence-config", `{"maxAgeInSeconds": 3600}`, oldPrefix+"backend-protocol", "HTTP"),
+		lb(mapPrefix+"backendset-backend-max-connections", "1024"), nlb("is-instant-failover-enabled", "true"),
 		nlb("assigned-private-ipv4", "10.0.17.9"), seeded(six, func(s simoci.Seed) string { return strings.TrimSuffix(s.Public.IPv6CIDR, "/64") + "77" }),
 	}
 }

@@ -45,7 +45,7 @@ func Annotations() *annotations.Set {
 
 func declared() (*annotations.Set, error) {
 	return annotations.Collect("oci", []string{oldPrefix, prefix, netPrefix, mapPrefix}, checks(),
-		placeKeys(), shapeKeys(), trafficKeys(), tlsKeys(), healthKeys(), guardKeys(), tagKeys(), objectKeys())
+		placeKeys(), shapeKeys(), trafficKeys(), okeKeys(), tlsKeys(), healthKeys(), guardKeys(), tagKeys(), objectKeys())
 }
 
 func one(kind string) []string {
@@ -242,7 +242,7 @@ func nodeSelector(name, kind string) *annotations.Key[Selector] {
 
 // checks returns the checks that involve several keys.
 func checks() []annotations.Check {
-	return []annotations.Check{checkPreserve, checkFlexible, checkTLS, checkSubnets}
+	return []annotations.Check{checkPreserve, checkFlexible, checkTLS, checkSubnets, checkSessions}
 }
 
 func objectKeys() []annotations.Declaration {

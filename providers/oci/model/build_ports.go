@@ -87,13 +87,16 @@ func (b *builder) backendSet(key stack.Key, s served, family corev1.IPFamily) Ba
 	if b.in.Kind == NLB {
 		set.Version = versionName(family)
 	}
+	var found BackendSet
 	if r, ok := b.have.Get(key); ok {
-		if found, is := r.Spec.(BackendSet); is {
+		var is bool
+		if found, is = r.Spec.(BackendSet); is {
 			set.Rest, set.Backends = found.Rest, keepSettings(set.Backends, found.Backends)
 			set.Opens = len(subtractPorts(set.ports(), found.ports())) > 0 || set.Preserve && !found.Preserve
 			set.Leaves = subtractPorts(found.ports(), append(set.ports(), nodeports.KubeProxyPort))
 		}
 	}
+	b.extend(&set, found)
 	return set
 }
 

@@ -117,9 +117,13 @@ type BackendSet struct {
 	Version  string // of nlb
 	Backends []Backend
 	// Certificate is the name of the one with which nodes are spoken to; empty: plain.
-	Certificate  string
-	CipherSuite  string
-	TLSProtocols []string
+	Certificate   string
+	CipherSuite   string
+	TLSProtocols  []string
+	Session       Session       // of lb
+	CookieSession CookieSession // of lb; one of the two
+	Connections   int           // greatest number to a backend, of lb; 0: no limit
+	Failover      bool          // connections of an unhealthy backend move at once, of nlb
 	// Rest is what the Service says nothing of, as JSON by field: it is written back as
 	// it was found.
 	Rest string `stack:"evidence"`

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -72,6 +73,26 @@ type setDoc struct {
 	TLS      *tlsDoc      `json:"sslConfiguration,omitempty"`
 	Preserve *bool        `json:"isPreserveSource,omitempty"` // of nlb
 	Version  string       `json:"ipVersion,omitempty"`        // of nlb
+
+	Session     *sessionDoc       `json:"sessionPersistenceConfiguration,omitempty"`         // of lb
+	Cookie      *cookieSessionDoc `json:"lbCookieSessionPersistenceConfiguration,omitempty"` // of lb
+	Connections int               `json:"backendMaxConnections,omitempty"`                   // of lb
+	Failover    *bool             `json:"isInstantFailoverEnabled,omitempty"`                // of nlb
+}
+
+type sessionDoc struct {
+	Cookie     string `json:"cookieName"`
+	NoFallback bool   `json:"disableFallback"`
+}
+
+type cookieSessionDoc struct {
+	Cookie     string `json:"cookieName,omitempty"`
+	NoFallback bool   `json:"disableFallback"`
+	Domain     string `json:"domain,omitempty"`
+	Path       string `json:"path,omitempty"`
+	MaxAge     int    `json:"maxAgeInSeconds,omitempty"`
+	Secure     bool   `json:"isSecure"`
+	HTTP       bool   `json:"isHttpOnly"`
 }
 
 type healthDoc struct {
@@ -200,7 +221,16 @@ func backendSetSpec(name string, raw json.RawMessage) (model.BackendSet, error) 
 	}
 	out := model.BackendSet{
 		Name: name, Policy: d.Policy, Preserve: truth(d.Preserve), Version: d.Version,
-		Health: model.Health(d.Health), Rest: rest(raw, "name", "policy", "healthChecker", "backends", "sslConfiguration", "isPreserveSource", "ipVersion"),
+		Health: model.Health(d.Health), Rest: rest(raw, "name", "policy", "healthChecker", "backends", "sslConfiguration", "isPreserveSource", "ipVersion",
+			"sessionPersistenceConfiguration", "lbCookieSessionPersistenceConfiguration", "backendMaxConnections", "isInstantFailoverEnabled"),
+		Connections: d.Connections, Failover: truth(d.Failover),
+	}
+	if d.Session != nil {
+		out.Session = model.Session(*d.Session)
+	}
+	if d.Cookie != nil {
+		out.CookieSession = model.CookieSession(*d.Cookie)
+		out.CookieSession.Cookie = cmp.Or(d.Cookie.Cookie, model.StandardCookie)
 	}
 	if d.TLS != nil {
 		out.Certificate, out.CipherSuite, out.TLSProtocols = d.TLS.Certificate, d.TLS.CipherSuite, d.TLS.Protocols
@@ -222,8 +252,15 @@ func backendSetBody(p model.Product, s model.BackendSet) any {
 		Policy: s.Policy, Health: healthDoc(s.Health), Version: s.Version, Backends: []backendDoc{}, TLS: tlsBody(s.Certificate, nil, s.CipherSuite, s.TLSProtocols),
 	}
 	if p.Name == model.NLB {
-		out.Preserve = &s.Preserve
+		out.Preserve, out.Failover = &s.Preserve, &s.Failover
 	}
+	if s.Session != (model.Session{}) {
+		out.Session = new(sessionDoc(s.Session))
+	}
+	if s.CookieSession != (model.CookieSession{}) {
+		out.Cookie = new(cookieSessionDoc(s.CookieSession))
+	}
+	out.Connections = s.Connections
 	for _, b := range s.Backends {
 		one := backendDoc{Address: b.Address, Target: b.Target, Port: b.Port, Weight: b.Weight}
 		if p.Name == model.NLB {
