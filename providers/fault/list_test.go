@@ -7,7 +7,8 @@ import (
 
 // TestInOneLine: no full stop of a cloud stands before a semicolon.
 func TestInOneLine(t *testing.T) {
-	got := Listed(errors.New("Quota exceeded. Limit: 9.0 globally."), errors.New("create firewall: refused.")).Error()
+	const quota, refused = "Quota exceeded. Limit: 9.0 globally.", "create firewall: refused."
+	got := Listed(errors.New(quota), errors.New(refused)).Error()
 	if want := "Quota exceeded. Limit: 9.0 globally; create firewall: refused."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -70,7 +70,7 @@ func typeName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() { //nolint:exhaustive // what is left is named by its Go type
+	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
 		return "a list"
 	case reflect.Map, reflect.Struct:

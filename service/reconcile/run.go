@@ -60,12 +60,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	if d.Basis == Assumed && contradicted(res.Report) {
 		return r.runAnew(ctx, d, gates)
 	}
-	r.shared.learn(res.Report, r.options.Now())
-	if d.Basis >= Remembered {
-		r.hold(d.Owner, res.Report.Have)
-	}
-	r.written.note(res.Report, r.options.Now())
-	r.refused.note(d.Owner, d.Asked, res.Report)
+	r.record(d, res.Report)
 	if d.learns(res.Report) {
 		return r.runAnew(ctx, d, gates)
 	}
@@ -83,6 +78,17 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	r.fillStatus(d, res.Report.Have, &res)
 	r.remember(d, res)
 	return res
+}
+
+// record keeps what the steps of a run have shown and changed.
+func (r *Reconciler) record(d *Draft, report engine.Report) {
+	now := r.options.Now()
+	r.shared.learn(report, now)
+	if d.Basis >= Remembered {
+		r.hold(d.Owner, report.Have)
+	}
+	r.written.note(report, now)
+	r.refused.note(d.Owner, d.Asked, report)
 }
 
 // learns tells, one time, whether a run has shown what the Service is to be told.

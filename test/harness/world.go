@@ -48,6 +48,7 @@ type World struct {
 	Env []string
 
 	controllers []*Process
+	relays      []*Relay
 	shared      bool // the cluster is shared with others
 }
 
@@ -109,6 +110,9 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 // Close stops everything and removes the folder.
 func (w *World) Close() error {
 	all := w.StopControllers()
+	for _, r := range w.relays {
+		r.close()
+	}
 	if w.Sim != nil && w.Sim.Running() {
 		w.Sim.Kill()
 	}
@@ -144,19 +148,27 @@ func (w *World) Controller(name string, flags ...string) (*Process, error) {
 // Manager starts any cloud-controller-manager against the world, such as the
 // cloud's own one. Flags are as for Controller.
 func (w *World) Manager(name, program string, flags ...string) (*Process, error) {
+	return w.launch(name, program, append(w.Credentials(), w.Env...), flags)
+}
+
+// launch starts a cloud-controller-manager with an environment.
+func (w *World) launch(name, program string, env, flags []string) (*Process, error) {
 	args := append([]string{
 		"--cloud-provider=" + w.Cloud,
 		"--cloud-config=" + filepath.Join(w.Sim.Dir, "cloud.conf"),
 		"--kubeconfig=" + w.Cluster.Kubeconfig(""),
 		"--leader-elect=false", "--secure-port=0", "--controllers=service", "-v=1",
 	}, flags...)
-	p, err := start(name+"-"+strconv.Itoa(len(w.controllers)), w.Dir, append(w.Credentials(), w.Env...), nil, program, args...)
+	p, err := start(w.numbered(name), w.Dir, env, nil, program, args...)
 	if err != nil {
 		return nil, err
 	}
 	w.controllers = append(w.controllers, p)
 	return p, nil
 }
+
+// numbered returns the name of the next controller.
+func (w *World) numbered(name string) string { return name + "-" + strconv.Itoa(len(w.controllers)) }
 
 // StopControllers stops the running controllers.
 func (w *World) StopControllers() error {

@@ -175,12 +175,12 @@ func (w *World) read(o stack.Owner) *stack.Stack {
 		}
 		view.Resources = append(view.Resources, r)
 	}
-	w.rename(o, view)
+	renameRefs(view)
 	return view
 }
 
-// rename turns references by identifier into keys of the view.
-func (w *World) rename(o stack.Owner, view *stack.Stack) {
+// renameRefs replaces references by identifier with keys of the view.
+func renameRefs(view *stack.Stack) {
 	type place struct {
 		kind stack.Kind
 		id   string

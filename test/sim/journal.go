@@ -16,6 +16,8 @@ type Entry struct {
 	Time      time.Time `json:"time"`
 	Service   string    `json:"service"`
 	Operation string    `json:"operation"`
+	// Agent is the User-Agent of the request: it names the program that sent it.
+	Agent string `json:"agent,omitempty"`
 	// Write is true for operations that change state, whether or not this call did.
 	Write bool `json:"write"`
 	// Resource and Units are what the buckets were shown.

@@ -90,6 +90,17 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
+// TestAgent: the journal records which program has sent a call.
+func TestAgent(t *testing.T) {
+	c := &sim.Control{}
+	r := httptest.NewRequest(http.MethodPost, "/things", nil)
+	r.Header.Set("User-Agent", "sdk/1 replica-2")
+	c.Handle(httptest.NewRecorder(), r, func() (*sim.Visit, func(int)) { return &sim.Visit{}, func(int) {} })
+	if got := c.Journal.Entries(); len(got) != 1 || got[0].Agent != "sdk/1 replica-2" {
+		t.Errorf("journal %+v, want the agent of the request", got)
+	}
+}
+
 func TestControl(t *testing.T) {
 	c := &sim.Control{State: func() any { return map[string]int{"things": 7} }}
 	c.Journal.Append(sim.Entry{Service: "s", Operation: "Do", Write: true})

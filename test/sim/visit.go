@@ -42,6 +42,7 @@ func (c *Control) Handle(w http.ResponseWriter, r *http.Request, do func() (v *V
 		return
 	}
 	v, answer := do()
+	v.Agent = r.UserAgent()
 	if v.Cut {
 		v.Status, v.Code = 0, ""
 	}

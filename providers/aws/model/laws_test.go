@@ -37,9 +37,7 @@ func lawsSubject(t testing.TB) *laws.Subject {
 	for _, c := range lawsCases() {
 		s.Cases = append(s.Cases, services.Case(t, c.name, c.service()))
 	}
-	for _, pair := range [][2]string{{"clb", "nlb"}, {"nlb", "nlb"}, {"nlb", "clb"}, {"nlb-lbc", "nlb-lbc"}, {"bare", "nlb-lbc"}, {"nlb-lbc", "bare"}, {"bare", "bare"}} {
-		s.Neighbours = append(s.Neighbours, pair)
-	}
+	s.Neighbours = append(s.Neighbours, [][2]string{{"clb", "nlb"}, {"nlb", "nlb"}, {"nlb", "clb"}, {"nlb-lbc", "nlb-lbc"}, {"bare", "nlb-lbc"}, {"nlb-lbc", "bare"}, {"bare", "bare"}}...)
 	return s
 }
 

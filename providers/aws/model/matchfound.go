@@ -36,6 +36,16 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 			names[w.Key.Name] = "old-" + held.Name
 		}
 	}
+	nameLeaving(want, have, names)
+	if len(names) == 0 {
+		return have
+	}
+	return renamed(have, names)
+}
+
+// nameLeaving adds the names of target groups that are followed until their listener has
+// left them.
+func nameLeaving(want, have *stack.Stack, names map[string]string) {
 	for _, w := range want.Of(KindTargets) {
 		port, leaves := strings.CutPrefix(w.Key.Name, LeavingMark)
 		_, kept := want.Get(w.In)
@@ -45,10 +55,6 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 			names[l.TargetGroup.To.Name] = w.Key.Name
 		}
 	}
-	if len(names) == 0 {
-		return have
-	}
-	return renamed(have, names)
 }
 
 // targetGroupNamed finds the key name of the found target group of a name.

@@ -189,7 +189,7 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			out.Put(r)
 		}
 	}
-	who := SeekerOf(base, all, facts.Balancers, facts.PublicIPs, a.nodes, a.asked, o)
+	who := SeekerOf(a.c, base, all, facts.Balancers, facts.PublicIPs, a.nodes, a.asked, o)
 	for _, r := range AccessOf(a.c, a.nsg, who) {
 		out.Put(r)
 	}

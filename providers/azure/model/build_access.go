@@ -104,14 +104,19 @@ func (b *builder) access() {
 				len(tags), len(destinations), entries, mostPrefixes), "fewer tags"))
 			return
 		}
-		for rank, protocol := range []string{"Tcp", "Udp", "*"} {
-			if ports := b.openPorts(protocol); len(ports) > 0 {
-				b.allow(who, string(family), protocol, ports, destinations, rank)
-			}
+		b.admit(who, string(family), destinations)
+	}
+}
+
+// admit wants the rules of one family for the addresses of its frontends.
+func (b *builder) admit(who whoMay, family string, destinations []string) {
+	for rank, protocol := range []string{"Tcp", "Udp", "*"} {
+		if ports := b.openPorts(protocol); len(ports) > 0 {
+			b.allow(who, family, protocol, ports, destinations, rank)
 		}
-		if who.deny {
-			b.enter(Access{Rule: denyName(string(family)), Deny: true, Family: string(family), Protocol: "*", Rank: denyRank}, destinations)
-		}
+	}
+	if who.deny {
+		b.enter(Access{Rule: denyName(family), Deny: true, Family: family, Protocol: "*", Rank: denyRank}, destinations)
 	}
 }
 

@@ -111,11 +111,12 @@ package model
 // # security-rule-entry
 //
 // Read: AccessOf(the security group, who): entries whose destination is the
-// Service's alone, or is shared and fits its rules, and entries whose destination
-// is in use by no Service: Proof Derived; looked up destinations: Proof None (adopt proves
-// wanted ones). Who has Addresses: every address in use that the session knows:
-// of all frontends of the cluster's load balancers, of all listed public IPs, of
-// all nodes of the scope.
+// Service's alone, or is shared and fits its rules: Proof Derived; entries whose
+// destination is in use by no Service, or whose port no rule of the frontend forwards:
+// Proof Leftover; looked up destinations: Proof None (adopt proves
+// wanted ones). In use is every address of a frontend of the cluster's load balancers, of a
+// public IP that a controller created or that is on another load balancer, and of a node of
+// the scope.
 // Batch nsg/<group>/<name>. Apply: GET, MergeSecurity, PUT with etag if Changed,
 // 412 again, three times; 404 of the security group: Invalid, it must exist.
 //

@@ -59,6 +59,14 @@ type FoundFrontend struct {
 	// NAT rules do, or a private link service.
 	Users []string
 	Held  bool
+	// Serves lists the ports of those rules.
+	Serves []ServedPort
+}
+
+// ServedPort is what one rule of a load balancer forwards.
+type ServedPort struct {
+	Protocol string // Tcp, Udp, All
+	Port     int32  // 0: every port
 }
 
 // FoundIP is a public IP of any owner.

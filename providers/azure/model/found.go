@@ -146,7 +146,8 @@ func UsersOf(lb Object, frontend string) (rules []string, held bool) {
 // frontendUse is what uses one frontend.
 type frontendUse struct {
 	rules []string // load balancing rules
-	held  bool     // outbound or NAT rules, or a private link service
+	ports []ServedPort
+	held  bool // outbound or NAT rules, or a private link service
 }
 
 // usesOf lists the users of the frontends of a load balancer, by frontend name in lower
@@ -162,6 +163,7 @@ func usesOf(lb Object) map[string]frontendUse {
 		name := lower(r.refName(toFrontend))
 		use := out[name]
 		use.rules = append(use.rules, r.Text("name"))
+		use.ports = append(use.ports, ServedPort{r.Props().Text("protocol"), r.Props().number("frontendPort")})
 		out[name] = use
 	}
 	for _, list := range []string{listNAT, listNATPools} {
@@ -190,7 +192,7 @@ func BalancerOf(lb Object, address addressOf) FoundBalancer {
 	for _, f := range p.List(ListFrontends) {
 		found := FoundFrontend{Frontend: frontendOf(f, address)}
 		use := uses[lower(found.Name)]
-		found.Users, found.Held = use.rules, use.held
+		found.Users, found.Held, found.Serves = use.rules, use.held, use.ports
 		out.Frontends = append(out.Frontends, found)
 	}
 	for _, pool := range p.List(ListPools) {

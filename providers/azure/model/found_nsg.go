@@ -62,17 +62,27 @@ type AccessSeeker struct {
 	Own    map[string]bool // addresses that only this Service has
 	Shared map[string]bool // addresses that it has with other Services
 	Nodes  map[string]bool // addresses of nodes
-	InUse  map[string]bool // every address in use, those above included
+	InUse  map[string]bool // every address in use, those above included; see SeekerOf
+	// Served lists what the rules of all owners forward, by the address of their frontend.
+	Served map[string][]ServedPort
 	Asked  map[string]bool // addresses that the scope asked for
 	Rules  []Rule          // that the Service has, with the address in place of the frontend's name
 	Going  bool            // the Service is being released
 }
 
 // SeekerOf gathers the addresses of the Service with the base name.
-func SeekerOf(base string, entries []Entries, balancers []FoundBalancer, publicIPs []FoundIP, nodes, asked []string, owner stack.Owner) AccessSeeker {
-	s := AccessSeeker{Own: map[string]bool{}, Shared: map[string]bool{}, Nodes: map[string]bool{}, InUse: map[string]bool{}, Asked: map[string]bool{}}
+//
+// In use are the addresses of nodes and frontends, of public IPs that a controller created,
+// and of public IPs on load balancers of others. A public IP of the user that the Service
+// has left carries no trace of the Service: its entries are found because no frontend has
+// the address, or no rule of a frontend the port. The ledger retains entries of Services that
+// want them without a frontend or rule.
+func SeekerOf(c Config, base string, entries []Entries, balancers []FoundBalancer, publicIPs []FoundIP, nodes, asked []string, owner stack.Owner) AccessSeeker {
+	s := AccessSeeker{Own: map[string]bool{}, Shared: map[string]bool{}, Nodes: map[string]bool{}, InUse: map[string]bool{}, Asked: map[string]bool{}, Served: map[string][]ServedPort{}}
 	for _, ip := range publicIPs {
-		s.InUse[ip.Address] = true
+		if ip.Managed() || ip.Cluster != "" || ip.onOther(c, balancers) {
+			s.InUse[ip.Address] = true
+		}
 		if slices.Contains(ip.Services, ServiceKey(owner)) {
 			s.have(ip.Address, len(ip.Services) > 1)
 		}
@@ -80,6 +90,7 @@ func SeekerOf(base string, entries []Entries, balancers []FoundBalancer, publicI
 	for _, lb := range balancers {
 		for _, f := range lb.Frontends {
 			s.InUse[f.Address] = true
+			s.Served[f.Address] = append(s.Served[f.Address], f.Serves...)
 			mine := ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return ownedBy(base, r) })
 			if mine {
 				s.have(f.Address, !ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return !ownedBy(base, r) }))
@@ -149,9 +160,17 @@ func (s AccessSeeker) leftover(address string) bool {
 	return err == nil && at.IsPrivate() && !s.InUse[address]
 }
 
+// unserved reports whether an allow entry is for a frontend without a rule for it. Rules of
+// load balancers are created before entries, and the security group is read before the load
+// balancers, so the rule has been deleted, or there never was one.
+func (s AccessSeeker) unserved(a Access) bool {
+	served, known := s.Served[a.Destination]
+	return known && !a.Deny && !slices.ContainsFunc(served, func(p ServedPort) bool { return a.admits(p.Protocol, p.Port) })
+}
+
 // proof returns why the Service may delete an entry that no Service wants any more. An
-// entry of an address no longer in use is a leftover; the official controller removes such
-// entries from its rules at every change.
+// entry of an address or port no longer in use is a leftover; the official controller removes
+// entries of such addresses from its rules at every change.
 func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 	d := a.Destination
 	if _, err := netip.ParseAddr(d); err != nil {
@@ -160,7 +179,7 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 	switch {
 	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a):
 		return stack.Derived, true
-	case !s.InUse[d]:
+	case !s.InUse[d], !s.sendsFrom(d) && s.unserved(a):
 		return stack.Leftover, true
 	}
 	return stack.None, s.Asked[d] || s.Nodes[d] && slices.ContainsFunc(s.Rules, toNode)
@@ -187,6 +206,11 @@ func (s AccessSeeker) ofNodes(a Access) bool {
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func toNode(r Rule) bool { return !r.FloatingIP && r.BackendPort != 0 }
 
+// sendsFrom reports whether a rule of the Service is on a frontend with the address.
+func (s AccessSeeker) sendsFrom(address string) bool {
+	return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Frontend == address })
+}
+
 // serves reports whether a rule of the Service needs the entry: on a frontend for its port,
 // or on nodes for its node port.
 func (s AccessSeeker) serves(a Access) bool {
@@ -198,7 +222,12 @@ func (s AccessSeeker) serves(a Access) bool {
 		if node && !toNode(r) || !node && r.Frontend != a.Destination {
 			return false
 		}
-		protocol := r.Protocol == protocolAll || a.Protocol == "*" || strings.EqualFold(r.Protocol, a.Protocol)
-		return protocol && (port == 0 || slices.Contains(a.Ports, string(number(port))))
+		return a.admits(r.Protocol, port)
 	})
+}
+
+// admits reports whether the entry is for a port of a rule. Port 0 is every port.
+func (a Access) admits(protocol string, port int32) bool {
+	same := protocol == protocolAll || a.Protocol == "*" || strings.EqualFold(protocol, a.Protocol)
+	return same && (port == 0 || slices.Contains(a.Ports, string(number(port))))
 }

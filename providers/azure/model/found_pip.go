@@ -62,6 +62,14 @@ func (f FoundIP) GivenUp(cluster string, owner stack.Owner) bool {
 	return len(f.Services) == 0 && f.Cluster != "" && f.Tags.OfCluster(cluster) && owner.UID != "" && ownedBy(BaseName(owner.UID), f.BaseIn(cluster))
 }
 
+// onOther reports whether a load balancer that is not among the given ones has the public
+// IP, such as that of another cluster.
+func (f FoundIP) onOther(c Config, balancers []FoundBalancer) bool {
+	return SegmentAfter(f.Attached, "loadbalancers") != "" && !slices.ContainsFunc(balancers, func(lb FoundBalancer) bool {
+		return strings.HasPrefix(f.Attached, lower(c.BalancerID(lb.Name))+"/")
+	})
+}
+
 // BaseIn is the part of its name that is of the Service it was made for.
 func (f FoundIP) BaseIn(cluster string) string {
 	name, _ := strings.CutPrefix(lower(f.Name), lower(cluster)+"-")

@@ -11,8 +11,8 @@ import (
 
 // keepServing retains the existing stack of an invalid Service, with the present nodes in
 // its pools. Entries of addresses no longer in use are left out, except those of nodes that
-// may return: every Service finds them, and one that retained them would keep them open
-// permanently. A pool that another controller has filled, such as the pool for outbound
+// may return and those of addresses that the Service names: every Service finds them, and one
+// that retained them would keep them open permanently. A pool that another controller has filled, such as the pool for outbound
 // traffic of the nodes, carries no proof: it is the Service's if its rules use it.
 func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	if in.Config.PodIP() {
@@ -20,7 +20,7 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	}
 	out := &stack.Stack{Owner: in.Owner}
 	for _, r := range have.Resources {
-		if r.Proof == stack.Leftover && !toNodes(have, r) {
+		if r.Proof == stack.Leftover && !toNodes(have, r) && !toNamed(in, r) {
 			continue
 		}
 		if r.Proof != stack.None {
@@ -45,6 +45,19 @@ func toNodes(have *stack.Stack, r stack.Resource) bool {
 		return found.Proof != stack.None && slices.ContainsFunc(e.Rules, func(rule Rule) bool {
 			return toNode(rule) && (a.Deny || slices.Contains(a.Ports, string(number(rule.BackendPort))))
 		})
+	})
+}
+
+// toNamed reports whether an entry of the security group is for a port of the Service at an
+// address that the Service uses without a frontend. The annotation is read as text, since
+// another part of it may be what is invalid.
+func toNamed(in input, r stack.Resource) bool {
+	a, ok := r.Spec.(Access)
+	named := slices.ContainsFunc(strings.Split(in.Service.Annotations[additionalKey.Name], ","), func(text string) bool {
+		return Canonical(strings.TrimSpace(text)) == a.Destination
+	})
+	return ok && named && !slices.ContainsFunc(a.Ports, func(port string) bool {
+		return !slices.ContainsFunc(in.Service.Spec.Ports, func(p corev1.ServicePort) bool { return string(number(p.Port)) == port })
 	})
 }
 

@@ -242,14 +242,19 @@ func (l lists) knows(security model.Object) bool {
 			known[d] = true
 		}
 	}
-	for _, group := range l.byGroup {
-		for _, ip := range group {
-			known[ip.Props().Text("ipAddress")] = true
-		}
-	}
+	onFrontend := map[string]bool{}
 	for _, lb := range l.balancers {
 		for _, f := range lb.Props().List(model.ListFrontends) {
 			known[f.Props().Text("privateIPAddress")] = true
+			onFrontend[strings.ToLower(f.Ref("publicIPAddress"))] = true
+		}
+	}
+	for _, group := range l.byGroup {
+		for _, ip := range group {
+			managed := model.PublicIPOf(ip).Managed()
+			if managed || onFrontend[strings.ToLower(ip.Text("id"))] {
+				known[ip.Props().Text("ipAddress")] = true
+			}
 		}
 	}
 	for _, r := range security.Props().List(model.ListSecurity) {

@@ -22,15 +22,19 @@ import (
 func TestListsHoldWrites(t *testing.T) {
 	const network = "/subscriptions/s/resourceGroups/G/providers/Microsoft.Network/"
 	ip := func(name, etag string) model.Object {
-		return model.Object{"name": name, "etag": etag, "id": network + "publicIPAddresses/" + name, "properties": map[string]any{"ipAddress": "52.0.0.1"}}
+		return model.Object{"name": name, "etag": etag, "id": network + "publicIPAddresses/" + name, "properties": map[string]any{"ipAddress": "52.0.0.1"}, "tags": map[string]any{"k8s-azure-service": "default/web"}}
 	}
 	security := func(address string) model.Object {
 		rule := model.Object{"properties": map[string]any{"destinationAddressPrefix": address}}
 		return model.Object{"properties": map[string]any{"securityRules": []any{map[string]any(rule)}}}
 	}
+	users := func(name, address string) model.Object {
+		return model.Object{"name": name, "etag": "1", "id": network + "publicIPAddresses/" + name, "properties": map[string]any{"ipAddress": address}}
+	}
+	frontend := map[string]any{"properties": map[string]any{"publicIPAddress": map[string]any{"id": network + "publicIPAddresses/Y"}}}
 	read := lists{
-		balancers: []model.Object{{"name": "lb", "id": network + "loadBalancers/lb"}}, security: security("52.0.0.2"),
-		byGroup: map[string][]model.Object{"g": {ip("a", "1"), ip("b", "1")}}, linksIn: map[string][]model.Object{"g": nil},
+		balancers: []model.Object{{"name": "lb", "id": network + "loadBalancers/lb", "properties": map[string]any{"frontendIPConfigurations": []any{frontend}}}}, security: security("52.0.0.2"),
+		byGroup: map[string][]model.Object{"g": {ip("a", "1"), ip("b", "1")}, "users": {users("x", "52.0.0.8"), users("y", "52.0.0.9")}}, linksIn: map[string][]model.Object{"g": nil},
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	refused := errors.New("no")
@@ -48,6 +52,8 @@ func TestListsHoldWrites(t *testing.T) {
 		"a subnet":                 {[]write{{path: network + "virtualNetworks/v/subnets/s", unsure: true}}, []string{"a 1", "b 1"}},
 		"opened for one of them":   {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.1")}}, []string{"a 1", "b 1"}},
 		"opened for one before":    {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.2")}}, []string{"a 1", "b 1"}},
+		"opened for a user's":      {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.9")}}, []string{"a 1", "b 1"}},
+		"opened for an unused one": {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.8")}}, nil},
 		"opened for a stranger":    {[]write{{path: network + "networkSecurityGroups/n", object: security("52.0.0.3")}}, nil},
 		"a pool":                   {[]write{{path: network + "loadBalancers/lb/backendAddressPools/p", object: model.Object{}}}, []string{"a 1", "b 1"}},
 		"a pool of addresses made": {[]write{{path: network + "loadBalancers/lb/migrateToIpBased"}}, nil},

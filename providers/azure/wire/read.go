@@ -347,7 +347,7 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []mod
 			all[i].Services = nil // another cluster has Services of the same names
 		}
 	}
-	who := model.SeekerOf(model.BaseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
+	who := model.SeekerOf(r.config, model.BaseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
 	who.Going = len(values(scope, model.KindBalancer, model.ByWanted)) == 0
 	for _, res := range model.AccessOf(r.config, r.security, who) {
 		if entry, ok := res.Spec.(model.Access); ok {

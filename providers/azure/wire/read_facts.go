@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/fault"
 )
 
 // facts makes what is the same for all scopes, once.
@@ -128,11 +129,19 @@ func subnetOf(o model.Object) *model.FoundSubnet {
 	return out
 }
 
-// readZones finds the zones of the region among what the compute provider says
-// of itself.
+// readZones reads the zones of the region in the subscription of the network, in which
+// public IPs and frontends are created: subscriptions differ in the zones that they support.
+// Credentials that may not read the provider there get the zones of the nodes' subscription.
+// Source: kubernetes-sigs/cloud-provider-azure#10515.
 func (r *read) readZones() error {
 	zones, err := r.Session.facts.zones.Get(r.ctx, r.now(), zoneAge, func(ctx context.Context) ([]string, error) {
-		o, err := r.get(ctx, "/subscriptions/"+r.config.Subscription+"/providers/Microsoft.Compute", providersVersion)
+		read := func(subscription string) (model.Object, error) {
+			return r.get(ctx, "/subscriptions/"+subscription+"/providers/Microsoft.Compute", providersVersion)
+		}
+		o, err := read(r.config.SubscriptionOfNetwork())
+		if fault.Is(err, fault.Denied) && !strings.EqualFold(r.config.SubscriptionOfNetwork(), r.config.Subscription) {
+			o, err = read(r.config.Subscription)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -67,20 +67,39 @@ func (w *tenants) tenantOf(header string) string {
 // calls have that tenant's tokens; the others' have their own, and one of the
 // other tenant along.
 func TestTwoTenants(t *testing.T) {
-	near, err := simazure.New(simazure.Options{Seed: simazure.SeedOptions{Nodes: 2}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+	r, w := newTenants(t, simazure.Options{}, simazure.Options{})
+	near, far := w.near, w.far
+	for n, kind := range []string{model.Public, model.Internal} {
+		r.runAll(false, numbered(n, kind, nil))
+		r.runAll(true, numbered(n, kind, nil))
+	}
+	set := model.ARMID(near.Seed.Subscription, near.Seed.ResourceGroup, "x", "y")
+	set = strings.Replace(set, "Microsoft.Network/x/y", "Microsoft.Compute/virtualMachineScaleSets/"+near.Seed.ScaleSet, 1)
+	if o, err := r.Session.get(t.Context(), set, computeVersion); err != nil || o == nil {
+		t.Fatal(o, err)
+	}
+	want := map[string]map[string]bool{near.Seed.Subscription: {"near": true, "+far": true}, far.Seed.Subscription: {"far": true}}
+	if d := cmp.Diff(want, w.tokens); d != "" {
+		t.Errorf("tokens by subscription (-want +got):\n%s", d)
+	}
+}
+
+// newTenants returns a session whose nodes are in one cloud and whose network is in another.
+func newTenants(t *testing.T, nearby, distant simazure.Options) (*rig, *tenants) {
+	nearby.Seed.Nodes, nearby.ARM = 2, simarm.Options{Async: simarm.AsyncNone}
+	near, err := simazure.New(nearby)
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, err := simazure.New(simazure.Options{
-		Subscription: "99999999-2222-4333-8444-555555555555", Tenant: "88888888-7777-4888-9999-aaaaaaaaaaaa", ARM: simarm.Options{Async: simarm.AsyncHeader},
-	})
+	distant.Subscription, distant.Tenant = "99999999-2222-4333-8444-555555555555", "88888888-7777-4888-9999-aaaaaaaaaaaa"
+	distant.ARM = simarm.Options{Async: simarm.AsyncHeader}
+	far, err := simazure.New(distant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &tenants{near: near, far: far, tokens: map[string]map[string]bool{}}
 	r := &rig{Rig: sessions.New[model.Config, *model.Facts, *Session](t, model.Cloud(), near.Seed.KubernetesNodes()), sim: &simtest.Running{Cloud: far}}
-	url := trusted(t, w)
-	conf, err := near.Seed.CloudConf(url)
+	conf, err := near.Seed.CloudConf(trusted(t, w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +110,35 @@ func TestTwoTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Use(session, config)
-	for n, kind := range []string{model.Public, model.Internal} {
-		r.runAll(false, numbered(n, kind, nil))
-		r.runAll(true, numbered(n, kind, nil))
-	}
-	want := map[string]map[string]bool{near.Seed.Subscription: {"near": true, "+far": true}, far.Seed.Subscription: {"far": true}}
-	if d := cmp.Diff(want, w.tokens); d != "" {
-		t.Errorf("tokens by subscription (-want +got):\n%s", d)
+	return r, w
+}
+
+// TestZonesOfNetwork: public IPs and frontends get the zones of the subscription in which
+// they are created, which may differ from those of the nodes' subscription.
+func TestZonesOfNetwork(t *testing.T) {
+	for name, c := range map[string]struct{ near, far bool }{"network without zones": {true, false}, "nodes without zones": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			nearby, distant := simazure.Options{NoZones: !c.near}, simazure.Options{NoZones: !c.far}
+			if !c.near {
+				nearby.Seed.NodesAs = simazure.VM
+			}
+			r, w := newTenants(t, nearby, distant)
+			r.runAll(false, numbered(1, model.Public, nil), numbered(2, model.Internal, nil))
+			id := w.far.Seed.Subscription
+			ips, _, err := r.Session.list(t.Context(), groupPath(id, r.Config.Group, "publicIPAddresses"), networkVersion, nil)
+			if err != nil || len(ips) != 1 {
+				t.Fatal(ips, err)
+			}
+			lb, err := r.Session.get(t.Context(), r.Config.BalancerID("kubernetes-internal"), networkVersion)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range append(lb.Props().List(model.ListFrontends), ips...) {
+				if zoned := len(o.Texts("zones")) > 0; zoned != c.far {
+					t.Errorf("%s: zones %v", o.Text("name"), o.Texts("zones"))
+				}
+			}
+		})
 	}
 }
 

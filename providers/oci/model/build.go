@@ -244,11 +244,7 @@ func (b *builder) chooseSubnets(want *Balancer) {
 // choose selects one or both of two existing subnets; second may be empty.
 func (b *builder) choose(want *Balancer, first, second string) {
 	other, two := b.facts.Subnets[second]
-	defer func() {
-		if said := secondSubnetKey.Get(b.in.Values); said != "" && two && said != first && !slices.Contains(want.Subnets, said) {
-			b.problems = append(b.problems, secondSubnetKey.Warning(b.in.Values, "has no effect: the load balancer uses "+first+" alone", legalSecond))
-		}
-	}()
+	defer b.warnSecond(want, first, two)
 	switch {
 	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || internal(b.in) && (!two || other.Domain != ""):
 		want.Subnets = []string{first}
@@ -260,6 +256,14 @@ func (b *builder) choose(want *Balancer, first, second string) {
 		want.Subnets = []string{first, second}
 	default:
 		b.problems.Refuse(secondSubnetKey.Name, "", "is nowhere said, and "+first+" is in one availability domain only", legalSecond)
+	}
+}
+
+// warnSecond reports an annotation that names an existing second subnet which the load
+// balancer does not use.
+func (b *builder) warnSecond(want *Balancer, first string, exists bool) {
+	if second := secondSubnetKey.Get(b.in.Values); second != "" && exists && second != first && !slices.Contains(want.Subnets, second) {
+		b.problems = append(b.problems, secondSubnetKey.Warning(b.in.Values, "has no effect: the load balancer uses "+first+" alone", legalSecond))
 	}
 }
 

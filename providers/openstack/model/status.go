@@ -24,14 +24,7 @@ func Addresses(in Input, have *stack.Stack) status.Result {
 	if !ok || spec.Address == "" || isForeign(lb) {
 		return status.Result{}
 	}
-	address := ""
-	for _, kind := range []stack.Kind{KindFloatingIP, KindBinding} {
-		for _, r := range have.Of(kind) {
-			if ip := floatingAddress(r); ip != "" && r.Key.Name == "" && (r.Proof != stack.None || r.Ownership == stack.External) {
-				address = ip
-			}
-		}
-	}
+	address := boundAddress(have)
 	if address == "" {
 		if floats(in) {
 			return status.Result{Annotations: map[string]string{idKey.Name: lb.ID}} // a floating IP is still to come
@@ -50,6 +43,18 @@ func Addresses(in Input, have *stack.Stack) status.Result {
 		result.Ingress = []corev1.LoadBalancerIngress{status.IP(address, corev1.LoadBalancerIPModeVIP)}
 	}
 	return result
+}
+
+// boundAddress returns the floating IP of the Service's load balancer; empty if there is none.
+func boundAddress(have *stack.Stack) (address string) {
+	for _, kind := range []stack.Kind{KindFloatingIP, KindBinding} {
+		for _, r := range have.Of(kind) {
+			if ip := floatingAddress(r); ip != "" && r.Key.Name == "" && (r.Proof != stack.None || r.Ownership == stack.External) {
+				address = ip
+			}
+		}
+	}
+	return address
 }
 
 // floats reports whether the Service is certain to get a floating IP.

@@ -242,16 +242,7 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 			continue
 		}
 		taken = true
-		r := stack.Resource{Key: stack.Key{Kind: model.KindBinding}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Derived, Spec: model.Binding{
-			FloatingIP: ip.ID, Address: ip.FloatingIP, Balancer: stack.RefTo(stack.Key{Kind: model.KindBalancer}),
-		}}
-		if f.own && strings.Contains(ip.Description, model.FloatingMark) {
-			r = f.made(ip, kept, stack.RefTo(stack.Key{Kind: model.KindBalancer}))
-		}
-		if !f.own {
-			r.Ownership, r.Proof = stack.External, stack.None
-		}
-		f.out.Put(r)
+		f.out.Put(f.bound(ip, kept))
 	}
 	for _, ip := range f.view.floating {
 		if description == "" || !strings.Contains(ip.Description, description) {
@@ -266,6 +257,22 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 			}
 		}
 	}
+}
+
+// bound returns the floating IP of the load balancer's port: one that was made for the
+// Service, or the binding of another.
+func (f *finder) bound(ip floatingips.FloatingIP, kept bool) stack.Resource {
+	balancer := stack.RefTo(stack.Key{Kind: model.KindBalancer})
+	r := stack.Resource{Key: stack.Key{Kind: model.KindBinding}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Derived, Spec: model.Binding{
+		FloatingIP: ip.ID, Address: ip.FloatingIP, Balancer: balancer,
+	}}
+	if f.own && strings.Contains(ip.Description, model.FloatingMark) {
+		r = f.made(ip, kept, balancer)
+	}
+	if !f.own {
+		r.Ownership, r.Proof = stack.External, stack.None
+	}
+	return r
 }
 
 // made is a floating IP that was made for a Service.

@@ -36,24 +36,9 @@ func duplicateKey(lb *loadbalancers.LoadBalancer) stack.Key {
 // name, tag and description the recorded one is kept, or else the oldest, and the others
 // become duplicates. The error says that several do not agree.
 func (f *finder) candidates(names []string, id string) (c candidates, err error) {
-	var named, foreign []*loadbalancers.LoadBalancer
-	for i := range f.view.balancers {
-		lb := &f.view.balancers[i]
-		switch {
-		case lb.ID == id:
-			c.kept = lb
-		case !slices.Contains(names, lb.Name) || lb.ProvisioningStatus == deleted:
-		default:
-			proven, err := f.proven(lb)
-			if err != nil {
-				return c, err
-			}
-			if proven {
-				named = append(named, lb)
-			} else {
-				foreign = append(foreign, lb)
-			}
-		}
+	named, foreign, err := f.ofNames(names, id, &c)
+	if err != nil {
+		return c, err
 	}
 	if len(named) > 1 { // one that is being deleted leaves its name to the others
 		named = slices.DeleteFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
@@ -79,6 +64,31 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 		}
 	}
 	return c, nil
+}
+
+// ofNames returns the load balancers of these names, those of this cluster and those of
+// another one, and keeps the one of the id.
+func (f *finder) ofNames(names []string, id string, c *candidates) (named, foreign []*loadbalancers.LoadBalancer, err error) {
+	for i := range f.view.balancers {
+		lb := &f.view.balancers[i]
+		switch {
+		case lb.ID == id:
+			c.kept = lb
+			continue
+		case !slices.Contains(names, lb.Name) || lb.ProvisioningStatus == deleted:
+			continue
+		}
+		proven, err := f.proven(lb)
+		if err != nil {
+			return nil, nil, err
+		}
+		if proven {
+			named = append(named, lb)
+		} else {
+			foreign = append(foreign, lb)
+		}
+	}
+	return named, foreign, nil
 }
 
 // compareAge orders load balancers by the time of their creation, those in ERROR last.
