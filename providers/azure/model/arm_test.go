@@ -99,8 +99,27 @@ func (a *arm) putLB(o Object) {
 		}
 		ports[port] = true
 	}
+	a.checkFrontends(a.lbs[lower(name)], o)
 	a.lbs[lower(name)] = o
 	a.checkIPs()
+}
+
+// checkFrontends fails the test where Azure refuses the frontends of a load balancer. Source:
+// Azure Load Balancer, errors DeletingAllIpConfigsInLoadbalancerNotSupported and
+// AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration.
+func (a *arm) checkFrontends(before, o Object) {
+	a.t.Helper()
+	list := o.Props().List(ListFrontends)
+	if o.In("sku").Text("name") == SKUService { // it is of one Service, and may have IPv6 alone
+		return
+	}
+	if len(list) == 0 && len(before.Props().List(ListFrontends)) > 0 {
+		a.t.Fatalf("load balancer %s loses its last frontend", o.Text("name"))
+	}
+	four := func(f Object) bool { return isIPv4(frontendOf(f, a.address)) }
+	if len(list) > 0 && !slices.ContainsFunc(list, four) {
+		a.t.Fatalf("load balancer %s has frontends of IPv6 alone", o.Text("name"))
+	}
 }
 
 func (a *arm) checkIPs() {
@@ -124,6 +143,19 @@ func (a *arm) checkIPs() {
 	}
 }
 
+// foundIP returns a public IP with what it is attached to.
+func (a *arm) foundIP(name string) FoundIP {
+	out := PublicIPOf(a.pips[name])
+	for _, lb := range a.lbs {
+		for _, f := range lb.Props().List(ListFrontends) {
+			if PublicIPKeyOf(f.Ref("publicIPAddress")).Name == name {
+				out.Attached = lower(f.Text("id"))
+			}
+		}
+	}
+	return out
+}
+
 func (a *arm) read() *Facts {
 	if a.c.PodIP() {
 		return &Facts{NoGateway: a.gateway.Missing}
@@ -136,7 +168,7 @@ func (a *arm) read() *Facts {
 		f.Balancers = append(f.Balancers, found)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
-		f.PublicIPs = append(f.PublicIPs, PublicIPOf(a.pips[name]))
+		f.PublicIPs = append(f.PublicIPs, a.foundIP(name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.links)) {
 		l := FoundLink{Group: GroupOf(a.links[name].Text("id")), Name: a.links[name].Text("name"), Tags: a.links[name].Tags()}
@@ -164,7 +196,7 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 		e, there := EntriesOf(a.c, lb, base, a.address)
 		if there {
 			all = append(all, e)
-			out.Put(stack.Resource{Key: EntriesKey(name), ID: lb.Text("id"), In: BalancerKey(name), Proof: stack.Name, Spec: e})
+			out.Put(stack.Resource{Key: EntriesKey(name), ID: lb.Text("id"), In: BalancerKey(name), Proof: EntriesProof(a.c, lb, e, a.address), Spec: e})
 		}
 		for _, pool := range lb.Props().List(ListPools) {
 			if a.c.FilledByOthers(KindOf(name)) {
@@ -184,8 +216,8 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
-		asked := slices.Contains(a.asked, PublicIPOf(a.pips[name]).Address) || slices.Contains(a.asked, LastSegment(name))
-		for _, r := range PublicIPResources(a.pips[name], PublicIPOf(a.pips[name]), a.cluster, o, asked) {
+		asked := slices.Contains(a.asked, a.foundIP(name).Address) || slices.Contains(a.asked, LastSegment(name))
+		for _, r := range PublicIPResources(a.pips[name], a.foundIP(name), a.cluster, o, asked) {
 			out.Put(r)
 		}
 	}

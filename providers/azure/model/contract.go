@@ -32,7 +32,7 @@ package model
 // # load-balancer-entries
 //
 // Read: one per load balancer in which EntriesOf finds something; Owned, Proof
-// Name, ID the load balancer's. EntriesOf needs the address of public IPs, so
+// by EntriesProof, ID the load balancer's. EntriesOf needs the address of public IPs, so
 // that Frontend.Address is what clients connect to, on public frontends as well.
 //
 // Batch lb/<group>/<lb>, with the pools of that load balancer. Apply: GET (404 is
@@ -42,8 +42,8 @@ package model
 // others want is written nevertheless. After that the pools, see below. Spec of
 // After: EntriesOf the answer, with the address that Azure chose.
 // The load balancer is created by the first entries and deleted with its last
-// frontend, unless it has pools of other owners or pools that another controller
-// fills; then it is PUT without frontends. "In use by scale set" is InUse.
+// frontend, unless another controller fills its pools; then it is PUT with a frontend
+// without rules. "In use by scale set" is InUse.
 // A create that was sent and not answered is MaybeSent; SDK retries of PUT are
 // harmless where If-Match is sent, off for creation.
 //

@@ -3,7 +3,7 @@ package model
 import "github.com/berth-lb/berth/stack"
 
 // matchFound adds a proof to observed resources that only the desired stack shows to be the
-// Service's: pools, memberships, entries of the security group and public IPs created by a
+// Service's: retained frontends, pools, memberships, entries of the security group and public IPs created by a
 // controller. They belong to every Service that wants them, by content, and the ledger
 // decides when they are deleted. Resources that are not desired get no proof, so that pools
 // filled by others are never emptied.
@@ -26,7 +26,7 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 
 func claimable(k stack.Kind) bool {
 	switch k {
-	case KindPool, KindNICs, KindScaleSet, KindAccess, KindPublicIP:
+	case KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess, KindPublicIP:
 		return true
 	}
 	return false

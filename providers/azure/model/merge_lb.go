@@ -26,7 +26,7 @@ type LBMerge struct {
 type LBEdit struct {
 	Object  Object
 	Changed bool // a PUT is due
-	Delete  bool // no frontend remains, so that it serves no Service: DELETE instead
+	Delete  bool // no frontend of a Service remains: DELETE instead
 	// Refused has the fault of each step that was left out, by index in the batch.
 	Refused map[int]error
 }
@@ -37,49 +37,24 @@ type LBEdit struct {
 // other Services is unchanged.
 //
 // Azure accepts frontends of IPv6 only beside one of IPv4. Steps that would create the
-// first IPv6 frontend alone, or delete the last IPv4 one, are left out and wait for others.
+// first IPv6 frontend alone are left out and wait for others. The last IPv4 one is retained
+// without rules; see keepRequired.
 // Source: Azure Load Balancer, error
 // AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration.
 func MergeBalancer(in LBMerge, lb Object, b plan.Batch) LBEdit {
 	left := map[int]error{}
 	edit := in.run(lb, b, left)
-	for _, waits := range []func(stack.Resource, Entries) error{in.waitsForIPv4, in.lastIPv4} {
-		if !in.onlyIPv6(edit.Object, b) {
-			break
+	if !in.onlyIPv6(edit.Object, b) {
+		return edit
+	}
+	for i, s := range b.Steps {
+		e, ok := s.Target.Spec.(Entries)
+		if ok && s.ID.Action != plan.Delete && slices.ContainsFunc(e.Frontends, isIPv6) && !slices.ContainsFunc(e.Frontends, isIPv4) {
+			left[i] = fault.New(fault.Pending, "load balancer %s has no IPv4 frontend, and Azure takes IPv6 frontends only beside one; it waits for a Service with IPv4", in.Name)
 		}
-		for i, s := range b.Steps {
-			if found, ok := entriesIn(s); ok {
-				if err := waits(s.Target, found); err != nil && (s.ID.Action == plan.Delete) == isRemoval(err) {
-					left[i] = err
-				}
-			}
-		}
-		edit = in.run(lb, b, left)
 	}
-	return edit
+	return in.run(lb, b, left)
 }
-
-// entriesIn are the entries that a step writes, or for a removal those it found.
-func entriesIn(s plan.Step) (Entries, bool) {
-	e, ok := s.Target.Spec.(Entries)
-	return e, ok
-}
-
-func (in LBMerge) waitsForIPv4(_ stack.Resource, e Entries) error {
-	if !slices.ContainsFunc(e.Frontends, isIPv6) || slices.ContainsFunc(e.Frontends, isIPv4) {
-		return nil
-	}
-	return fault.New(fault.Pending, "load balancer %s has no IPv4 frontend, and Azure takes IPv6 frontends only beside one; it waits for a Service with IPv4", in.Name)
-}
-
-func (in LBMerge) lastIPv4(_ stack.Resource, e Entries) error {
-	if !slices.ContainsFunc(e.Frontends, isIPv4) {
-		return nil
-	}
-	return fault.New(fault.InUse, "load balancer %s: its last IPv4 frontend stays while other Services have IPv6 frontends there", in.Name)
-}
-
-func isRemoval(err error) bool { return fault.Of(err) == fault.InUse }
 
 func isIPv6(f Frontend) bool { return f.Version == IPv6 }
 func isIPv4(f Frontend) bool { return f.Version != IPv6 }
@@ -320,8 +295,10 @@ func (g *lbMerge) result() LBEdit {
 			}
 		}
 	}
+	g.keepRequired()
 	edit := LBEdit{Object: g.lb, Refused: g.refused, Changed: !reflect.DeepEqual(map[string]any(g.found), map[string]any(g.lb))}
-	if len(g.props().List(ListFrontends)) > 0 {
+	frontends := len(g.props().List(ListFrontends))
+	if frontends > 0 && !g.idle() {
 		return edit
 	}
 	if g.found == nil {

@@ -259,24 +259,27 @@ func overlaps(r Rule, protocol string, from, to int32) bool {
 
 // onlyIPv6 reports whether the load balancer has IPv6 frontends and none of IPv4.
 func (in LBMerge) onlyIPv6(lb Object, b plan.Batch) bool {
+	list, six := lb.Props().List(ListFrontends), in.ofIPv6(b)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(f Object) bool { return !six(f) })
+}
+
+// ofIPv6 returns a function that reports whether a frontend is of IPv6. The version is that
+// of the step that wants or deletes the frontend, or that of its public IP.
+func (in LBMerge) ofIPv6(b plan.Batch) func(Object) bool {
 	versions := map[string]string{}
 	for _, s := range b.Steps {
-		if e, ok := s.Target.Spec.(Entries); ok {
-			for _, f := range e.Frontends {
-				versions[lower(f.Name)] = f.Version
-			}
+		e, _ := s.Target.Spec.(Entries)
+		for _, f := range e.Frontends {
+			versions[lower(f.Name)] = f.Version
 		}
 	}
-	six, four := false, false
-	for _, o := range lb.Props().List(ListFrontends) {
-		f := frontendOf(o, nil)
-		version := f.Version
+	return func(frontend Object) bool {
+		f := frontendOf(frontend, nil)
 		if known := versions[lower(f.Name)]; known != "" {
-			version = known
+			f.Version = known
 		} else if !f.PublicIP.IsZero() && in.Version != nil {
-			version = cmp.Or(in.Version(f.PublicIP.To), version)
+			f.Version = cmp.Or(in.Version(f.PublicIP.To), f.Version)
 		}
-		six, four = six || version == IPv6, four || version != IPv6
+		return isIPv6(f)
 	}
-	return six && !four
 }

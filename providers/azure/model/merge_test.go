@@ -210,34 +210,6 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// TestIPv6NeedsIPv4: an IPv6 frontend waits for one of IPv4, and the last of IPv4
-// stays under it.
-func TestIPv6NeedsIPv4(t *testing.T) {
-	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
-	six := service(0, nil, 80)
-	six.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
-	v6, v4 := tenantOf(t, a, six), tenantOf(t, a, service(1, nil, 80))
-	_, refused := a.settle(v6.in.Owner, v6, book)
-	if len(refused) == 0 || fault.Of(refused[0]) != fault.Pending {
-		t.Fatalf("alone: %v", refused)
-	}
-	for _, tn := range []*tenant{v4, v6} {
-		if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 {
-			t.Fatal(refused)
-		}
-	}
-	_, refused = a.settle(v4.in.Owner, nil, book)
-	if len(refused) == 0 || fault.Of(refused[0]) != fault.InUse {
-		t.Fatalf("last IPv4: %v", refused)
-	}
-	for _, tn := range []*tenant{v6, v4} {
-		a.settle(tn.in.Owner, nil, book)
-	}
-	if len(a.lbs)+len(a.pips) != 0 {
-		t.Errorf("left: %v %v", a.lbs, a.pips)
-	}
-}
-
 // TestSecurityLimits: what does not fit is refused by name, the rest is written.
 func TestSecurityLimits(t *testing.T) {
 	c := testConfig()

@@ -284,7 +284,7 @@ func (r *read) putBalancers(scope providers.Scope, have *stack.Stack) []model.En
 		e, there := model.EntriesOf(r.config, lb, model.BaseName(scope.Owner.UID), r.Session.facts.address)
 		if there {
 			all = append(all, e)
-			have.Put(stack.Resource{Key: model.EntriesKey(name), ID: lb.Text("id"), In: model.BalancerKey(name), Proof: stack.Name, Spec: e})
+			have.Put(stack.Resource{Key: model.EntriesKey(name), ID: lb.Text("id"), In: model.BalancerKey(name), Proof: model.EntriesProof(r.config, lb, e, r.Session.facts.address), Spec: e})
 		}
 		if (there || slices.Contains(wanted, strings.ToLower(name))) && !r.config.FilledByOthers(model.KindOf(name)) {
 			r.putPools(scope, have, lb, there)

@@ -159,3 +159,58 @@ func TestAddressElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// TestRequiredFrontendStays: a Service whose frontend the load balancer requires is released,
+// whether another controller fills the pools or a Service of IPv6 alone is left. Once another
+// Service has come, the frontend and its public IP are orphans.
+func TestRequiredFrontendStays(t *testing.T) {
+	filled := [2]string{"{", `{"preConfiguredBackendPoolLoadBalancerTypes": "all",`}
+	only := func(family corev1.IPFamily) func(*corev1.Service) {
+		return func(svc *corev1.Service) { svc.Spec.IPFamilies = []corev1.IPFamily{family} }
+	}
+	for _, kind := range []string{model.Public, model.Internal} {
+		for name, edit := range map[string][2]string{"filled by another controller": filled, "IPv6 alone": {}} {
+			virtual.Run(t, kind+" "+name, func(t *testing.T) {
+				r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{DualStack: true}, ARM: simarm.Options{Async: simarm.AsyncNone}})
+				r.edit = edit
+				r.open()
+				six, four, late := numbered(1, kind, only(corev1.IPv6Protocol)), numbered(2, kind, only(corev1.IPv4Protocol)), numbered(3, kind, nil)
+				r.runAll(false, four)
+				if name == "IPv6 alone" {
+					r.runAll(false, six)
+				}
+				r.runAll(true, four)
+				for _, res := range r.Read(true, four)[0].Have.Resources {
+					if res.Proof != stack.None {
+						t.Errorf("the released Service has %s", res.Key)
+					}
+				}
+				if name == "IPv6 alone" {
+					r.AtRest(six)
+				}
+				if left := r.Sweep(six); len(left) > 0 {
+					t.Errorf("orphans that cannot be deleted: %q", left)
+				}
+				r.runAll(false, late)
+				r.Sweep(six, late)
+				lb, err := r.Session.get(t.Context(), r.Config.BalancerID(balancerName(kind)), networkVersion)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i := model.Named(lb.Props().List(model.ListFrontends), model.BaseName(string(four.UID))); i >= 0 {
+					t.Error("the frontend of the released Service is left")
+				}
+				if kind == model.Public && r.publicIP(four) != nil {
+					t.Error("the public IP of the released Service is left")
+				}
+			})
+		}
+	}
+}
+
+func balancerName(kind string) string {
+	if kind == model.Internal {
+		return "kubernetes-internal"
+	}
+	return "kubernetes"
+}
