@@ -42,6 +42,30 @@ type Problem struct {
 	// Taken says that somebody else has what is asked for, and may let it go, or that it may
 	// be there later: it is looked for again every few minutes.
 	Taken bool
+	// Unapplied marks a warning about a legal value that the live load balancer does not
+	// have and does not get. The Service is not reported as programmed.
+	Unapplied bool
+}
+
+// NotApplied returns the problems as warnings about values that the live load balancer
+// does not have and does not get.
+func NotApplied(problems ...Problem) Problems {
+	out := slices.Clone(problems)
+	for i := range out {
+		out[i].Severity, out[i].Unapplied = Warning, true
+	}
+	return out
+}
+
+// Unapplied returns the problems with values that the live load balancer does not get.
+func (ps Problems) Unapplied() Problems {
+	var out Problems
+	for _, p := range ps {
+		if p.Unapplied {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // ProblemOf returns a problem with something that may not be an annotation, such as a

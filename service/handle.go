@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
@@ -235,6 +236,7 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 		v.retry(ctx, err)
 		return
 	}
+	v.known.programmed = draft.Asked
 	v.talk.keep()
 	v.requeue(ctx, result, quiet)
 	v.tellPods(ctx, result)
@@ -247,11 +249,21 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 // it was seen.
 func (v *visit) void(ctx context.Context, draft *reconcile.Draft) error {
 	want, outdated := Outdated(v.svc, draft, v.options.Classes.Installation)
+	if !outdated && v.describesAnother(draft) {
+		want, outdated = status.Want{Generation: v.svc.Generation, Conditions: conditions.Applying(draft)}, true
+	}
 	if !outdated {
 		return nil
 	}
 	want.Now = v.options.Clock.Now()
 	return v.patchSeen(ctx, want)
+}
+
+// describesAnother reports whether the Service is reported as programmed, but not with what
+// it asks for now. The record does not tell while a replaced load balancer still exists.
+func (v *visit) describesAnother(draft *reconcile.Draft) bool {
+	return v.svc.DeletionTimestamp == nil && draft.Intent == reconcile.Serve && len(draft.Plan.Steps) > 0 && v.programmed() &&
+		v.record.Digest == "" && v.known.programmed != draft.Asked
 }
 
 // tellRival says who writes other addresses.
@@ -287,7 +299,7 @@ func (v *visit) patchSeen(ctx context.Context, want status.Want) error {
 
 func (v *visit) patchAs(ctx context.Context, want status.Want, as func([]byte) []byte) error {
 	if v.options.DryRun {
-		want = status.Want{Now: want.Now, Conditions: want.Conditions, DropConditions: want.DropConditions}
+		want = status.Want{Now: want.Now, Generation: want.Generation, Conditions: want.Conditions, DropConditions: want.DropConditions}
 	}
 	before := v.svc.Status.LoadBalancer.Ingress
 	body, differs := status.Patch(v.svc, want)
@@ -338,7 +350,7 @@ func (v *visit) refresh(ctx context.Context) error {
 
 // writeCondition writes one condition, where nothing else can be said.
 func (v *visit) writeCondition(ctx context.Context, cond status.Condition) {
-	err := v.patch(ctx, status.Want{Now: v.options.Clock.Now(), Conditions: []status.Condition{cond}})
+	err := v.patch(ctx, status.Want{Now: v.options.Clock.Now(), Generation: v.svc.Generation, Conditions: []status.Condition{cond}})
 	if err != nil && !overtaken(err) {
 		klog.FromContext(ctx).Error(err, "status")
 	}

@@ -36,6 +36,9 @@ type remembered struct {
 	// written are the addresses that we wrote last.
 	written []corev1.LoadBalancerIngress
 
+	// programmed is the digest of what the Service asked for when its conditions were written.
+	programmed string
+
 	// gates are the conditions of pods that the load balancer has stood for since the
 	// process started.
 	gates map[string]bool

@@ -26,8 +26,10 @@ func (v *visit) wanted(result reconcile.Result, quiet bool) status.Want {
 	want := v.options.Classes.Marks(v.svc, result, v.reconciler.Outputs())
 	want.Annotations = v.gateMarks(want.Annotations, result)
 	hold, gone := conditions.Standing(result)
-	want.Now, want.Conditions, want.DropConditions = v.options.Clock.Now(), append(hold, want.Conditions...), append(want.DropConditions, gone...)
-	if programmed := conditions.Programmed(result); !quiet || programmed.Status == metav1.ConditionTrue {
+	want.Now, want.Generation = v.options.Clock.Now(), v.svc.Generation
+	want.Conditions, want.DropConditions = append(hold, want.Conditions...), append(want.DropConditions, gone...)
+	quiet = quiet && !result.Draft.Vanished()
+	if programmed := conditions.Programmed(result); !quiet || conditions.Settled(programmed) {
 		want.Conditions = append(want.Conditions, programmed)
 	}
 	return want
@@ -82,10 +84,11 @@ func (v *visit) follows(draft *reconcile.Draft) bool {
 		!draft.Problems.Errors() && draft.Intent != reconcile.LeaveAlone
 }
 
-// programmed tells whether the Service says that its load balancer is as wanted.
+// programmed reports whether the last run left nothing to do for the load balancer, as the
+// Service carries it.
 func (v *visit) programmed() bool {
 	return slices.ContainsFunc(v.svc.Status.Conditions, func(c metav1.Condition) bool {
-		return c.Type == status.TypeProgrammed && c.Status == metav1.ConditionTrue
+		return c.Type == status.TypeProgrammed && conditions.Settled(status.Condition{Status: c.Status, Reason: status.Reason(c.Reason)})
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/status"
 )
@@ -49,8 +50,8 @@ func NewRecord(svc *corev1.Service, digest, installation string) Record {
 }
 
 // Outdated returns what a Service is to carry before a run of the draft, because its record
-// would be untrue as soon as the run begins, and the process may end at any point of it;
-// false: nothing. A Service that is being deleted cannot go back to what it wanted. Who
+// and its conditions would be untrue as soon as the run begins, and the process may end at
+// any point of it; false: nothing. A Service that is being deleted cannot go back to what it wanted. Who
 // served it stays on one that is released, and is the installation otherwise.
 func Outdated(svc *corev1.Service, draft *reconcile.Draft, installation string) (status.Want, bool) {
 	record, _ := RecordOf(svc)
@@ -60,5 +61,9 @@ func Outdated(svc *corev1.Service, draft *reconcile.Draft, installation string) 
 	if record.Digest = ""; draft.Intent != reconcile.Release {
 		record = NewRecord(svc, "", installation)
 	}
-	return status.Want{Annotations: map[string]string{status.AnnotationApplied: record.String()}}, true
+	want := status.Want{Annotations: map[string]string{status.AnnotationApplied: record.String()}}
+	if draft.Intent != reconcile.Release {
+		want.Generation, want.Conditions = svc.Generation, conditions.Applying(draft)
+	}
+	return want, true
 }

@@ -160,7 +160,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 			return nil
 		},
 		Scope: func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
-		Build: func(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+		Build: func(in providers.Input[string], _ struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 			poisoned(in.Service, "build")
 			out := &stack.Stack{}
 			port := in.Service.Spec.Ports[0].Port
@@ -178,6 +178,9 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 				out.Put(stack.Resource{Key: toyKey(toyPlace), Slot: "seat", Spec: toySeat{}})
 			}
 			out.Put(stack.Resource{Key: toyKey(toyIn), In: toyKey(toyLB), Spec: toyMembers{in.Backends.Nodes.Names()}})
+			if _, live := have.Get(toyKey(toyLB)); live && in.Service.Spec.LoadBalancerIP != "" {
+				return out, annotations.NotApplied(annotations.Problem{Key: "spec.loadBalancerIP", Message: "cannot change"}), nil
+			}
 			return out, nil, nil
 		},
 		MayWant: func(providers.Identity[string], stack.Resource) bool { return false },

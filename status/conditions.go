@@ -29,9 +29,8 @@ func Types() []string {
 	return []string{TypeAccepted, TypeProgrammed, TypeReplacing, TypePortsError}
 }
 
-// Condition is a condition without its time, which Patch adds: it knows when
-// the status changed last. There is no observed generation, since the API
-// server keeps no generation for Services.
+// Condition is a condition without its time and its observed generation, which Patch
+// adds from Want.
 //
 // The message must say nothing that changes by itself, such as a time until the
 // next try, or every sync writes.
@@ -53,7 +52,7 @@ func NotAccepted(reason Reason, message string) Condition {
 	return Condition{Type: TypeAccepted, Status: metav1.ConditionFalse, Reason: reason, Message: message}
 }
 
-// Programmed is the condition of a Service whose load balancer is as wanted.
+// Programmed is the condition of a Service whose load balancer is as desired.
 func Programmed(message string) Condition {
 	return Condition{Type: TypeProgrammed, Status: metav1.ConditionTrue, Reason: ReasonProgrammed, Message: message}
 }
@@ -62,6 +61,12 @@ func Programmed(message string) Condition {
 // wanted, or not known to be.
 func NotProgrammed(reason Reason, message string) Condition {
 	return Condition{Type: TypeProgrammed, Status: metav1.ConditionFalse, Reason: reason, Message: message}
+}
+
+// Applying is the condition from the first write for a changed Service until its result
+// is known: the previous condition is about another configuration.
+func Applying(message string) Condition {
+	return Condition{Type: TypeProgrammed, Status: metav1.ConditionUnknown, Reason: ReasonPending, Message: message}
 }
 
 // Replacing is the condition while two load balancers serve.

@@ -59,6 +59,9 @@ type Want struct {
 	// LoadBalancer replaces the addresses; nil leaves them, since a sync that
 	// failed must not take addresses away, and an empty one clears them.
 	LoadBalancer *corev1.LoadBalancerStatus
+	// Generation is the generation of the Service that the conditions are about; zero
+	// where the API server counts none for Services, as Kubernetes 1.37 and older.
+	Generation int64
 	// Conditions are added or changed, each by its type. Types that are not ours
 	// are not written.
 	Conditions []Condition
@@ -240,7 +243,7 @@ func patchConditions(status map[string]any, old *corev1.Service, want Want) {
 		next, wanted := last(want.Conditions, t)
 		switch {
 		case wanted:
-			if change := conditionChange(was, next, want.Now); change != nil {
+			if change := conditionChange(was, next, want); change != nil {
 				changes = append(changes, change)
 			}
 		case was != nil && slices.Contains(want.DropConditions, t):
@@ -255,20 +258,23 @@ func patchConditions(status map[string]any, old *corev1.Service, want Want) {
 // conditionChange is the entry that turns one condition into the other, nil if
 // they are the same. The entry is always whole, so that what somebody else
 // wrote under our type in between does not mix with it.
-func conditionChange(was *metav1.Condition, next Condition, now time.Time) map[string]any {
+func conditionChange(was *metav1.Condition, next Condition, want Want) map[string]any {
 	next.Message = shorten(next.Message, maxMessage)
-	since := metav1.NewTime(now) // written in UTC, in seconds
+	since := metav1.NewTime(want.Now) // written in UTC, in seconds
 	entry := map[string]any{"type": next.Type, "status": next.Status, "reason": next.Reason, "message": next.Message}
+	if want.Generation != 0 {
+		entry["observedGeneration"] = want.Generation
+	}
 	if was != nil {
 		// A null time was written by controllers, and breaks clients; then the
 		// present time is the best there is.
 		if was.Status == next.Status && !was.LastTransitionTime.IsZero() {
 			since = was.LastTransitionTime
-			if was.Reason == string(next.Reason) && was.Message == next.Message && was.ObservedGeneration == 0 {
+			if was.Reason == string(next.Reason) && was.Message == next.Message && was.ObservedGeneration == want.Generation {
 				return nil
 			}
 		}
-		if was.ObservedGeneration != 0 {
+		if was.ObservedGeneration != 0 && want.Generation == 0 {
 			entry["observedGeneration"] = nil
 		}
 	}

@@ -37,6 +37,7 @@ const (
 	ReasonCloudUnavailable   Reason = "CloudUnavailable"
 	ReasonCloudError         Reason = "CloudError"
 	ReasonDeleting           Reason = "Deleting"
+	ReasonNotApplied         Reason = "NotApplied"
 	ReasonInternal           Reason = "InternalError"
 )
 
@@ -76,7 +77,7 @@ func programmedReasons() []ReasonDoc {
 	t := TypeProgrammed
 	return []ReasonDoc{
 		{ReasonProgrammed, t, true, "The cloud has what the Service asks for; the message says which load balancer serves which ports."},
-		{ReasonPending, t, false, "The cloud has accepted the changes and is not ready yet. This is no failure."},
+		{ReasonPending, t, false, "The cloud has accepted the changes and is not ready yet. This is no failure. The status is `Unknown` from the first change for a changed Service until its result is known."},
 		{ReasonNotAccepted, t, false, "The Service can not be built, so nothing new was written. See the condition " + TypeAccepted + "."},
 		{ReasonHeldByPolicy, t, false, "A policy of the controller (dry run, no delete, no replace, no interrupt) holds steps of the plan; the message lists them."},
 		{ReasonHeldForSafety, t, false, "Steps are held because their cause is not plain, such as a delete of something that could not be read."},
@@ -94,6 +95,7 @@ func programmedReasons() []ReasonDoc {
 		{ReasonInUse, t, false, "Something in the cloud still uses what is to be deleted; the message names it."},
 		{ReasonCloudUnavailable, t, false, "The cloud does not answer, or answers with a fault of its own."},
 		{ReasonCloudError, t, false, "A call failed for a reason that has no name here; the message is the cloud's."},
+		{ReasonNotApplied, t, false, "The load balancer serves, but it cannot take over a value of the Service, such as internal on a public load balancer; the message names the key and the next step. Everything else is as the Service asks."},
 		{ReasonDeleting, t, false, "The load balancer is being deleted."},
 		{ReasonInternal, t, false, "A defect of the controller stopped the work on this Service; other Services go on. The controller's log has the details; the work is tried again every 5 minutes."},
 		{ReasonReplacing, TypeReplacing, true, "A new load balancer has taken over; the old one still exists for a short while, so that clients with old addresses are served. Or a part of it, such as a target group, has been replaced, and the old one stays until the cloud has stopped using it."},

@@ -22,21 +22,38 @@ end
 local accepted = condition("Accepted")
 local programmed = condition("Programmed")
 
+-- A condition about an earlier generation of the Service says nothing about this one.
+local function outdated(c)
+  return c ~= nil and c.observedGeneration ~= nil and c.observedGeneration ~= 0
+    and obj.metadata ~= nil and obj.metadata.generation ~= nil and c.observedGeneration < obj.metadata.generation
+end
+
+if outdated(accepted) or outdated(programmed) then
+  hs.status = "Progressing"
+  hs.message = "waiting for the controller to observe the change"
+  return hs
+end
+
 if accepted ~= nil and accepted.status == "False" then
   hs.status = "Degraded"
   hs.message = accepted.reason .. ": " .. (accepted.message or "")
   return hs
 end
 
-if programmed ~= nil then
+if accepted ~= nil or programmed ~= nil then
+  -- These states end without an action of a person.
+  local underway = { Pending = true, Throttled = true, Conflict = true, InUse = true, CloudUnavailable = true, Deleting = true }
+  if accepted == nil or programmed == nil then
+    hs.status = "Progressing"
+    hs.message = "waiting for the controller"
+    return hs
+  end
   if programmed.status == "True" then
     hs.status = "Healthy"
     hs.message = programmed.message
     return hs
   end
-  -- What the cloud still works on, or will be asked again, is under way.
-  local underway = { Pending = true, Throttled = true, Conflict = true, InUse = true, CloudUnavailable = true, Deleting = true }
-  if underway[programmed.reason] then
+  if programmed.status == "Unknown" or underway[programmed.reason] then
     hs.status = "Progressing"
   else
     hs.status = "Degraded"

@@ -18,7 +18,7 @@ import (
 // the stock loop writes. The error is what was wrong with the run.
 func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs providers.Outputs) status.Want {
 	want := service.Classes{Default: true, Installation: installation}.Marks(svc, res, outputs)
-	want.LoadBalancer = nil
+	want.LoadBalancer, want.Generation = nil, svc.Generation
 	hold, gone := conditions.Standing(res)
 	want.Conditions, want.DropConditions = append(append(hold, programmed(res, failed)), want.Conditions...), gone
 	if _, known := service.RecordOf(svc); !known && want.Annotations == nil && len(res.Report.Results) > 0 {

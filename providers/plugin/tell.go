@@ -84,7 +84,7 @@ func (t *teller) reportUnread(ctx context.Context, svc *corev1.Service, changed 
 	if !news {
 		return
 	}
-	if err := t.patch(ctx, svc, status.Want{Conditions: []status.Condition{cond}}); err != nil {
+	if err := t.patch(ctx, svc, status.Want{Generation: svc.Generation, Conditions: []status.Condition{cond}}); err != nil {
 		klog.FromContext(ctx).Error(err, "status")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -98,7 +100,7 @@ func Programmed(result reconcile.Result) status.Condition {
 	case result.Err != nil:
 		return Failed(result.Err, sentBy(result)...)
 	case result.Kept():
-		return status.Programmed("left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked))
+		return applied(draft, []string{"left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked)})
 	case len(draft.Plan.Blocked) > 0:
 		return Held(draft.Plan.Blocked)
 	case draft.Problems.Errors():
@@ -108,7 +110,29 @@ func Programmed(result reconcile.Result) status.Condition {
 	case result.Again:
 		return status.NotProgrammed(status.ReasonPending, "more steps follow from what was done; they are done at once")
 	}
-	return status.Programmed(strings.Join(slices.Concat(serving(result), deserted(draft), result.Manual), "; "))
+	return applied(draft, slices.Concat(serving(result), deserted(draft), result.Manual))
+}
+
+// applied returns True with the texts, unless the live load balancer cannot take over a
+// value of the Service.
+func applied(draft *reconcile.Draft, texts []string) status.Condition {
+	if missing := draft.Problems.Unapplied(); len(missing) > 0 {
+		texts = append(missing.Sorted().Strings(), texts...)
+		return status.NotProgrammed(status.ReasonNotApplied, strings.Join(texts, "; "))
+	}
+	return status.Programmed(strings.Join(texts, "; "))
+}
+
+// Applying returns the conditions for a changed Service before its first write to the
+// cloud: those that it carries are about another configuration.
+func Applying(draft *reconcile.Draft) []status.Condition {
+	return []status.Condition{Accepted(draft), status.Applying("the change of the Service is being applied")}
+}
+
+// Settled reports whether a condition Programmed is about a load balancer that has
+// everything that it can have.
+func Settled(c status.Condition) bool {
+	return c.Status == metav1.ConditionTrue || c.Reason == status.ReasonNotApplied
 }
 
 // notAccepted says what serves while the Service as it is now was not accepted.

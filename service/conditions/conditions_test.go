@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-multierror"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
@@ -129,5 +130,22 @@ func TestTold(t *testing.T) {
 	}
 	if a, b := Told(calls(fault.Quota, "a", "b")), Told(calls(fault.Quota, "b")); a == b {
 		t.Errorf("two failures and one are both told as %q", a)
+	}
+}
+
+// TestNotApplied: a value that the live load balancer does not get keeps the Service from
+// being reported as programmed; other warnings do not.
+func TestNotApplied(t *testing.T) {
+	p := annotations.Problem{Key: "x/internal", Value: "true", Message: "cannot change", Severity: annotations.Warning}
+	if got := Programmed(resultOf(reconcile.Draft{Problems: annotations.Problems{p}})); got.Reason != status.ReasonProgrammed {
+		t.Error(got)
+	}
+	draft := reconcile.Draft{Problems: annotations.NotApplied(p)}
+	got := Programmed(resultOf(draft))
+	if got.Reason != status.ReasonNotApplied || got.Message != `x/internal: "true" cannot change` {
+		t.Error(got)
+	}
+	if accepted := Accepted(&draft); accepted.Status != metav1.ConditionTrue {
+		t.Error(accepted)
 	}
 }

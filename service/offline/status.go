@@ -28,6 +28,8 @@ type Standing struct {
 	Unseen     string             `json:"unseen,omitempty"`     // why not all of that is known
 	Events     []string           `json:"events,omitempty"`     // the last ones, the newest first; of a Service that is named
 	Untold     string             `json:"untold,omitempty"`     // why events are not shown
+	Health     status.Health      `json:"health"`               // what the conditions come to
+	Class      string             `json:"class,omitempty"`      // spec.loadBalancerClass
 }
 
 // Standings are those of the Services of a cluster.
@@ -65,7 +67,10 @@ func Status(ctx context.Context, in Input) (Standings, error) {
 }
 
 func standing(item Item) Standing {
-	s := Standing{Owner: item.Owner()}
+	s := Standing{Owner: item.Owner(), Health: status.HealthOf(item.Service)}
+	if class := item.Service.Spec.LoadBalancerClass; class != nil {
+		s.Class = *class
+	}
 	for _, in := range item.Service.Status.LoadBalancer.Ingress {
 		s.Addresses = append(s.Addresses, strings.TrimSpace(in.Hostname+" "+in.IP))
 	}
@@ -109,15 +114,10 @@ func (s Standing) condition(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// Fine tells whether the Service is accepted and its load balancer as wanted.
-func (s Standing) Fine() bool {
-	return s.condition(status.TypeAccepted).Status == metav1.ConditionTrue && s.condition(status.TypeProgrammed).Status == metav1.ConditionTrue
-}
-
-// ExitCode is plan.ExitChanges if a Service is not fine, else plan.ExitNothing.
-// Services that this program does not serve count for nothing.
+// ExitCode is plan.ExitChanges if a Service with conditions is not healthy, else
+// plan.ExitNothing.
 func (s Standings) ExitCode() int {
-	if slices.ContainsFunc(s.Services, func(one Standing) bool { return len(one.Conditions) > 0 && !one.Fine() }) {
+	if slices.ContainsFunc(s.Services, func(one Standing) bool { return one.Health != status.Unreported && one.Health != status.Healthy }) {
 		return plan.ExitChanges
 	}
 	return plan.ExitNothing
@@ -149,21 +149,36 @@ func (s Standings) table() string {
 	writeRow(w, "SERVICE", "ADDRESS", "ACCEPTED", "PROGRAMMED", "MESSAGE")
 	for _, one := range s.Services {
 		accepted, programmed := one.condition(status.TypeAccepted), one.condition(status.TypeProgrammed)
-		message := programmed.Message
-		if accepted.Message != "" {
-			message = accepted.Message // what the user can mend comes first
-		}
-		if len(one.Conditions) == 0 {
-			message = "not served by this program"
-		}
 		address := "<pending>"
 		if len(one.Addresses) > 0 {
 			address = strings.Join(one.Addresses, ",")
 		}
-		writeRow(w, one.Owner.String(), address, word(accepted), word(programmed), message)
+		writeRow(w, one.Owner.String(), address, word(accepted), word(programmed), one.message())
 	}
 	_ = w.Flush() // a builder takes everything
 	return b.String()
+}
+
+// message returns what to show of a Service in one cell: the reason of a failure before
+// warnings.
+func (s Standing) message() string {
+	accepted, programmed := s.condition(status.TypeAccepted), s.condition(status.TypeProgrammed)
+	failed := programmed.Status == metav1.ConditionFalse && programmed.Reason != string(status.ReasonNotAccepted)
+	switch {
+	case s.Health == status.Unreported:
+		return s.unreported()
+	case accepted.Message == "", failed && accepted.Status == metav1.ConditionTrue:
+		return programmed.Message
+	}
+	return accepted.Message
+}
+
+// unreported returns the text for a Service without conditions.
+func (s Standing) unreported() string {
+	if s.Class == "" {
+		return "no controller of this program has reported on the Service"
+	}
+	return fmt.Sprintf("no controller of this program has reported on the Service; its class is %q", s.Class)
 }
 
 // word is a condition in a table: True, or the reason why not.
@@ -186,6 +201,9 @@ func (s Standings) tree(width int) string {
 		}
 		for _, p := range one.Ports {
 			writeWrapped(&out, width, "  port "+p)
+		}
+		if one.Health == status.Unreported {
+			writeWrapped(&out, width, "  "+one.unreported())
 		}
 		for _, c := range one.Conditions {
 			writeWrapped(&out, width, fmt.Sprintf("  %s %s, %s since %s", strings.TrimPrefix(c.Type, status.Prefix), c.Status, c.Reason, c.LastTransitionTime.UTC().Format(time.RFC3339)))

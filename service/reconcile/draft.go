@@ -96,7 +96,7 @@ func (r *Reconciler) stillClean(d *Draft) bool {
 		return false
 	}
 	d.remembered(snap)
-	d.Clean = true
+	d.Clean, d.Problems = true, append(d.Problems, snap.warnings...).Distinct()
 	return true
 }
 
@@ -222,7 +222,7 @@ func (r *Reconciler) build(ctx context.Context, d *Draft) error {
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	d.Problems = append(d.Problems, problems...)
+	d.built, d.Problems = problems, append(d.Problems, problems...)
 	if problems.Errors() {
 		return r.buildLastGood(ctx, d)
 	}

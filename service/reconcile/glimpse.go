@@ -70,7 +70,7 @@ func (r *Reconciler) draftGlimpsed(d *Draft) bool {
 	if len(d.Plan.Blocked) > 0 || !r.withinGlimpse(d) {
 		return false
 	}
-	d.Problems = append(d.Problems, problems...)
+	d.built, d.Problems = problems, append(d.Problems, problems...)
 	if d.Plan.Empty() {
 		d.Clean = true
 		r.snapshots.put(d.Owner, r.snapshotOf(d, d.Have, d.Digest))

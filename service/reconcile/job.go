@@ -106,9 +106,10 @@ type Draft struct {
 	manual  errands   // what earlier runs on the same read have left to others
 	read    time.Time // when the cloud was asked for Have
 	strange map[stack.Key]bool
-	ended   func() error // says that nobody waits for the draft any more; nil: somebody does
-	learned bool         // a run has found out what the Service is told now
-	recheck bool         // the last run left nothing to do, on the same input
+	ended   func() error         // says that nobody waits for the draft any more; nil: somebody does
+	built   annotations.Problems // those that the last build found
+	learned bool                 // a run has found out what the Service is told now
+	recheck bool                 // the last run left nothing to do, on the same input
 }
 
 // known takes over what is in the cloud, and how that is known.

@@ -200,7 +200,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual, strange: r.strangers(d)}
+	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual, strange: r.strangers(d), warnings: d.built}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	lua "github.com/yuin/gopher-lua"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/status"
 )
@@ -29,6 +31,8 @@ func table(l *lua.LState, value any) lua.LValue {
 		return out
 	case string:
 		return lua.LString(v)
+	case int64:
+		return lua.LNumber(v)
 	}
 	return lua.LNil
 }
@@ -90,25 +94,39 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestReasonsAreKnown: the reasons that the script calls under way are real ones.
-func TestReasonsAreKnown(t *testing.T) {
-	body, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, list, found := strings.Cut(string(body), "underway = {")
-	list, _, _ = strings.Cut(list, "}")
-	if !found {
-		t.Fatal("the script has no list of reasons")
-	}
-	for entry := range strings.SplitSeq(list, ",") {
-		name := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(entry), "= true"))
-		known := false
+// TestHealthAgrees: for every reason and generation, the script reports what `berth status`
+// reports.
+func TestHealthAgrees(t *testing.T) {
+	for _, accepted := range []metav1.ConditionStatus{"", metav1.ConditionTrue, metav1.ConditionFalse} {
 		for _, r := range status.Reasons() {
-			known = known || r.Type == status.TypeProgrammed && string(r.Reason) == name
-		}
-		if !known {
-			t.Errorf("%q is no reason of %s", name, status.TypeProgrammed)
+			if r.Type != status.TypeProgrammed {
+				continue
+			}
+			for _, truth := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
+				for _, observed := range []int64{0, 1, 2} {
+					compareHealth(t, accepted, metav1.Condition{Type: status.TypeProgrammed, Status: truth, Reason: string(r.Reason), ObservedGeneration: observed})
+				}
+			}
 		}
 	}
 }
+
+// compareHealth runs the script and the function on a Service of generation 2.
+func compareHealth(t *testing.T, accepted metav1.ConditionStatus, programmed metav1.Condition) {
+	t.Helper()
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+	svc.Status.Conditions = []metav1.Condition{programmed}
+	all := []any{map[string]any{"type": programmed.Type, "status": string(programmed.Status), "reason": programmed.Reason, "observedGeneration": programmed.ObservedGeneration}}
+	if accepted != "" {
+		svc.Status.Conditions = append(svc.Status.Conditions, metav1.Condition{Type: status.TypeAccepted, Status: accepted, Reason: "x"})
+		all = append(all, condition(status.TypeAccepted, string(accepted), "x", ""))
+	}
+	object := service("LoadBalancer", true, all...)
+	object["metadata"] = map[string]any{"generation": svc.Generation}
+	if got, want := first(health(t, object)), string(status.HealthOf(svc)); got != want {
+		t.Errorf("accepted %q, programmed %s %s about generation %d: the script reports %s, want %s",
+			accepted, programmed.Status, programmed.Reason, programmed.ObservedGeneration, got, want)
+	}
+}
+
+func first(state, _ string) string { return state }

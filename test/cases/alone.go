@@ -42,23 +42,15 @@ type Effect struct {
 // nothing else changes the desired stack, or is reported.
 func (a Alone) Run(t *testing.T) {
 	without := map[string]Effect{}
-	for kind, of := range a.Kinds {
-		without[kind] = a.effect(t, of, "", "")
+	for kind := range a.Kinds {
+		without[kind] = a.Effect(t, a.service(kind, "", ""))
 	}
 	for _, row := range annotations.Rows(a.Keys) {
 		if row.On != annotations.ServiceAnnotation || row.Writer == annotations.ByController || a.Except[row.Key] != "" {
 			continue
 		}
-		variants := row.Variants
-		if len(variants) == 0 {
-			variants = []annotations.Facts{row.Facts}
-		}
-		for _, v := range variants {
-			kinds := v.Kinds
-			if len(kinds) == 0 {
-				kinds = slices.Sorted(maps.Keys(a.Kinds))
-			}
-			for _, kind := range kinds {
+		for _, v := range a.variants(row) {
+			for _, kind := range a.kindsOf(v) {
 				if v.Support == annotations.Works {
 					a.try(t, kind, without[kind], row, v)
 				}
@@ -67,9 +59,29 @@ func (a Alone) Run(t *testing.T) {
 	}
 }
 
+// variants returns what holds for a key, by kind.
+func (a Alone) variants(row annotations.Row) []annotations.Facts {
+	if len(row.Variants) == 0 {
+		return []annotations.Facts{row.Facts}
+	}
+	return row.Variants
+}
+
+func (a Alone) kindsOf(v annotations.Facts) []string {
+	if len(v.Kinds) == 0 {
+		return slices.Sorted(maps.Keys(a.Kinds))
+	}
+	return v.Kinds
+}
+
+// portKey fills a port of the plain Service into a key.
+func portKey(key string) string {
+	return strings.NewReplacer("<PORT>", "80", "{port}", "80", "<PROTOCOL>", "TCP").Replace(key)
+}
+
 // try tries the values of one key on one kind.
 func (a Alone) try(t *testing.T, kind string, without Effect, row annotations.Row, v annotations.Facts) {
-	key := strings.NewReplacer("<PORT>", "80", "{port}", "80", "<PROTOCOL>", "TCP").Replace(row.Key)
+	key := portKey(row.Key)
 	tried := append([]string{row.Example}, append(a.Values[row.Key], v.Values...)...)
 	for _, bound := range []*int64{v.Min, v.Max} {
 		if bound != nil {
@@ -77,7 +89,7 @@ func (a Alone) try(t *testing.T, kind string, without Effect, row annotations.Ro
 		}
 	}
 	for _, value := range tried {
-		with := a.effect(t, a.Kinds[kind], key, value)
+		with := a.Effect(t, a.service(kind, key, value))
 		spoken := slices.ContainsFunc(with.Problems, func(p annotations.Problem) bool {
 			return strings.Contains(p.String(), key) && !slices.Contains(without.Problems, p)
 		})
@@ -95,42 +107,46 @@ func resourcesOf(s *stack.Stack) []stack.Resource {
 	return s.Resources
 }
 
-// effect builds a plain Service with one annotation.
-func (a Alone) effect(t *testing.T, of func(*corev1.Service), key, value string) Effect {
-	t.Helper()
+// service returns a plain Service of a kind with one annotation.
+func (a Alone) service(kind, key, value string) *corev1.Service {
 	svc := Plain()
-	if of != nil {
+	if of := a.Kinds[kind]; of != nil {
 		of(svc)
 	}
 	if key != "" {
 		svc.Annotations[key] = value
 	}
-	return a.Effect(t, svc)
+	return svc
 }
 
 // Alone runs the test on the world of the cases.
 func (s Suite[C, F]) Alone(t *testing.T, a Alone) {
-	a.Keys = s.Cloud.Annotations
-	a.Effect = func(t testing.TB, svc *corev1.Service) Effect {
-		c := s.Bare(t)
-		if s.Complete != nil {
-			s.Complete(svc)
-		}
-		if s.Config != nil {
-			s.Config(&c.Config, c.World)
-		}
-		in, problems := c.Input(svc)
-		want, more, err := s.Cloud.Build(in, c.World.Facts, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := Effect{Want: want, Problems: slices.Concat(problems, more)}
-		if want != nil {
-			out.Status = s.Cloud.Status(in, s.Found(want, nil))
-		}
-		return out
-	}
+	a.Keys, a.Effect = s.Cloud.Annotations, s.alone
 	a.Run(t)
+}
+
+// alone builds a Service in the world of the cases, with nothing there.
+func (s Suite[C, F]) alone(t testing.TB, svc *corev1.Service) Effect { return s.beside(t, svc, nil) }
+
+// beside builds a Service in the world of the cases, with an observed stack.
+func (s Suite[C, F]) beside(t testing.TB, svc *corev1.Service, have *stack.Stack) Effect {
+	c := s.Bare(t)
+	if s.Complete != nil {
+		s.Complete(svc)
+	}
+	if s.Config != nil {
+		s.Config(&c.Config, c.World)
+	}
+	in, problems := c.Input(svc)
+	want, more, err := s.Cloud.Build(in, c.World.Facts, have)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := Effect{Want: want, Problems: slices.Concat(problems, more)}
+	if want != nil {
+		out.Status = s.Cloud.Status(in, s.Found(want, nil))
+	}
+	return out
 }
 
 // Plain returns a Service that asks for nothing but to be served.

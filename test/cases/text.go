@@ -60,7 +60,7 @@ func Short(text string) string {
 func Told(problems annotations.Problems) string {
 	var b strings.Builder
 	for _, p := range problems {
-		fmt.Fprintf(&b, "%s: %s\n", p.Severity, p)
+		fmt.Fprintf(&b, "%s: %s\n", told(p), p)
 	}
 	return b.String()
 }
@@ -85,4 +85,12 @@ func LeftOver(to, have *stack.Stack, p plan.Plan, rules diff.Rules) []stack.Key 
 		}
 	}
 	return out
+}
+
+// told returns the weight of a problem.
+func told(p annotations.Problem) string {
+	if p.Unapplied {
+		return "not applied"
+	}
+	return p.Severity.String()
 }

@@ -23,6 +23,11 @@ func warnAbout(from annotations.Origin, message, legal string) annotations.Probl
 	return annotations.Problems{{Key: from.Key, Value: from.Raw, Message: message, Legal: legal, Severity: annotations.Warning}}
 }
 
+// notApplied reports a value that the live load balancer does not have and does not get.
+func notApplied(from annotations.Origin, message, legal string) annotations.Problems {
+	return annotations.NotApplied(annotations.ProblemOf(from.Key, from.Raw, message, legal, annotations.Warning))
+}
+
 func refuse(from annotations.Origin, message, legal string) annotations.Problems {
 	return annotations.Problems{{Key: from.Key, Value: from.Raw, Message: message, Legal: legal}}
 }

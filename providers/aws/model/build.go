@@ -144,6 +144,11 @@ func (b *builder) lastInstances() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
+// otherScheme reports that the load balancer does not have the scheme that is asked for.
+func otherScheme(from annotations.Origin, wanted, found string) annotations.Problems {
+	return notApplied(from, "asks for an "+wanted+" load balancer, but the load balancer is "+found+", and AWS cannot change the scheme of a live one; delete the Service and create it again, or ask for "+found, "")
+}
+
 // scheme is the one the user asks for, unless the load balancer has another: AWS
 // cannot change it, and a new one would have another name and address.
 func (b *builder) scheme(found string) string {
@@ -158,6 +163,6 @@ func (b *builder) scheme(found string) string {
 	if !said {
 		from = annotations.Origin{Key: internalKey.Name}
 	}
-	b.report(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+found+" and AWS cannot change that; delete the Service and make it anew", "")...)
+	b.report(otherScheme(from, wanted, found)...)
 	return found
 }

@@ -152,10 +152,10 @@ func (f *controlled) yields(from annotations.Origin, differs bool, has string) {
 		has = "none"
 	}
 	if f.adopts {
-		f.report(warnAbout(from, fmt.Sprintf("does not hold: the load balancer %s stays as others have made it, and has %s", f.ofGroup, has), "the same, or no "+adoptKey.Name)...)
+		f.report(notApplied(from, fmt.Sprintf("is not applied: the load balancer %s stays as others have created it, and has %s", f.ofGroup, has), "the same, or no "+adoptKey.Name)...)
 		return
 	}
-	f.report(warnAbout(from, fmt.Sprintf("does not hold: the load balancer is that of the group %s and has %s, by the say of Service %s, the oldest member", f.ofGroup, has, f.leader), "the same as that Service, or no "+groupKey.Name)...)
+	f.report(notApplied(from, fmt.Sprintf("is not applied: the load balancer of the group %s has %s, as Service %s asks, its oldest member", f.ofGroup, has, f.leader), "the same as that Service, or no "+groupKey.Name)...)
 }
 
 func (f *controlled) yieldsSubnets() {

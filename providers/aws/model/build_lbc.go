@@ -83,7 +83,7 @@ func (f *controlled) name() string {
 	}
 	if name, from, said := nameKey.Lookup(f.in.Values); said {
 		if f.exists && f.old.Name != "" && f.old.Name != name {
-			f.report(warnAbout(from, "has no effect: the load balancer is "+f.old.Name+", and AWS cannot rename it", f.old.Name+", or a new Service")...)
+			f.report(notApplied(from, "is not applied: the load balancer is named "+f.old.Name+", and AWS cannot rename it; write that name, or delete the Service and create it again", "")...)
 		}
 		return name
 	}
@@ -114,7 +114,7 @@ func (f *controlled) schemeOf() string {
 	case f.old.Scheme == "":
 		return f.c.Scheme
 	case said && wanted != f.old.Scheme:
-		f.report(warnAbout(from, "asks for an "+wanted+" load balancer, but this one is "+f.old.Scheme+" and AWS cannot change that; delete the Service and make it anew", "")...)
+		f.report(otherScheme(from, wanted, f.old.Scheme)...)
 	}
 	return f.old.Scheme
 }

@@ -23,7 +23,7 @@ func (f *controlled) securityGroups() {
 	named = named && len(names) > 0
 	switch bare := f.exists && len(f.old.Groups) == 0; {
 	case bare && named:
-		f.report(warnAbout(namesFrom, "cannot be applied: the load balancer was made without security groups, and AWS cannot add the first one later", "")...)
+		f.report(notApplied(namesFrom, "is not applied: the load balancer was created without security groups, and AWS cannot add the first one to a live one; delete the Service and create it again", "")...)
 	case bare && !without:
 		f.report(annotations.ProblemOf(noGroupKey.Name, "false", "is not possible: the load balancer was made without security groups, as those of kind "+NLB+" are, and AWS cannot add the first one later; the nodes' groups let clients in, as before",
 			"\"true\", which says that this is meant; or a Service that is made anew", annotations.Warning))

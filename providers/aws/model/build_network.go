@@ -80,9 +80,9 @@ func (b *builder) fits(count, subnets int, from annotations.Origin, otherScheme 
 // keepAddresses tells the user which addresses a live load balancer does not take on:
 // in a subnet that it is in they never change.
 func (b *builder) keepAddresses(kept []Mapping) {
-	const fixed = "differs from what the load balancer has in its subnets, where AWS cannot change addresses; name another subnet of the zone, or delete the Service and make it anew"
+	const fixed = "is not applied: AWS cannot change the addresses of a live load balancer in its subnets; name another subnet of the zone, or delete the Service and create it again"
 	if eips, from, ok := eipKey.Lookup(b.in.Values); ok && !sameAddresses(eips, kept, func(m Mapping) string { return m.Allocation }) {
-		b.report(warnAbout(from, fixed, "")...)
+		b.report(notApplied(from, fixed, "")...)
 	}
 	if ips, from, ok := privateIPKey.Lookup(b.in.Values); ok {
 		var wanted []string
@@ -90,7 +90,7 @@ func (b *builder) keepAddresses(kept []Mapping) {
 			wanted = append(wanted, ip.String())
 		}
 		if !sameAddresses(wanted, kept, func(m Mapping) string { return m.PrivateIP }) {
-			b.report(warnAbout(from, fixed, "")...)
+			b.report(notApplied(from, fixed, "")...)
 		}
 	}
 }

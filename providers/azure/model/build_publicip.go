@@ -69,7 +69,7 @@ func (b *builder) managedIP(ip FoundIP, family corev1.IPFamily) {
 			b.anew = true
 			b.report(pipIPTagsKey.Warning(b.in.Values, "needs another public IP, since Azure cannot change IP tags: the address changes", ""))
 		default:
-			b.report(pipIPTagsKey.Warning(b.in.Values, "has no effect while others use the public IP "+ip.Name, ""))
+			b.report(annotations.NotApplied(pipIPTagsKey.Warning(b.in.Values, "is not applied while other Services use the public IP "+ip.Name+", whose IP tags Azure cannot change; name another public IP", ""))...)
 		}
 	}
 	if had, ok := b.found(PublicIPKey(ip.Group, ip.Name)); ok {

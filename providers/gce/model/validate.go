@@ -67,7 +67,7 @@ func validate(in input) annotations.Problems {
 func validateKind(in input) annotations.Problems {
 	var out annotations.Problems
 	if in.Kind == TargetPool && optedIn(in.Service) {
-		out = append(out, annotations.ProblemOf(rbsKey.Name, in.Service.Annotations[rbsKey.Name], "has no effect, because this load balancer has a target pool and is not moved; delete the Service and make it anew", "", warnLevel))
+		out = append(out, annotations.NotApplied(annotations.ProblemOf(rbsKey.Name, in.Service.Annotations[rbsKey.Name], "is not applied: the live load balancer has a target pool; to change it, delete the Service and create it again", "", warnLevel))...)
 	}
 	class := in.Service.Spec.LoadBalancerClass
 	if class == nil {

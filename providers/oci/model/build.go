@@ -194,23 +194,34 @@ func (b *builder) keep(want *Balancer, found Balancer) {
 		key = netInternalKey
 	}
 	if want.Private != found.Private {
-		b.problems.Warn(key.Name, fmt.Sprint(want.Private), stays, "")
+		b.notApplied(key.Name, fmt.Sprint(want.Private), stays, "")
 	}
 	first, second := subnetsAsked(b.in)
 	if first != "" && !slices.Contains(found.Subnets, first) && (second == "" || !slices.Contains(found.Subnets, second)) {
-		b.problems.Warn(subnetNameOf(b.in), first, stays, "")
+		b.notApplied(subnetNameOf(b.in), first, stays, "")
 	}
 	if _, known := b.facts.Subnets[second]; second != "" && !known {
-		b.problems.Warn(secondSubnetKey.Name, second, "is not there, or may not be seen; the load balancer keeps the subnets that it has", "the OCID of a subnet")
+		b.notApplied(secondSubnetKey.Name, second, "is not found, or the controller's credentials may not read it; the load balancer keeps its subnets", "the OCID of a subnet")
 	}
 	addresses, where := addressesAsked(b.in)
 	for _, ip := range addresses {
 		if !slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == ip || a.Reserved == ip }) {
-			b.problems.Warn(where, ip, stays, "")
+			b.notApplied(where, ip, stays, "")
+		}
+	}
+	for _, f := range []struct{ key, want, found string }{{assignedKey.Name, want.Assigned, found.Assigned}, {assigned6Key.Name, want.Assigned6, found.Assigned6}} {
+		holds := slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == f.want })
+		if f.want != "" && f.want != f.found && !holds {
+			b.notApplied(f.key, f.want, stays, "")
 		}
 	}
 	want.Private, want.Subnets, want.Reserved = found.Private, found.Subnets, found.Reserved
 	want.Assigned, want.Assigned6, want.Freeform, want.Defined = found.Assigned, found.Assigned6, found.Freeform, found.Defined
+}
+
+// notApplied reports a value that the live load balancer does not have and does not get.
+func (b *builder) notApplied(key, value, message, legal string) {
+	b.problems = append(b.problems, annotations.NotApplied(annotations.ProblemOf(key, value, message, legal, annotations.Warning))...)
 }
 
 func subnetNameOf(in Input) string {
@@ -277,7 +288,7 @@ func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 	want.Shape = cmp.Or(name, defaultShape)
 	if was && !strings.EqualFold(want.Shape, flexible) {
 		if said {
-			b.problems = append(b.problems, shapeKey.Warning(in.Values, "cannot follow a flexible shape, which stays", flexible))
+			b.problems = append(b.problems, annotations.NotApplied(shapeKey.Warning(in.Values, "is not applied: Oracle cannot change a flexible shape to another one", flexible))...)
 		}
 		want.Shape = flexible
 	}

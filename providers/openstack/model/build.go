@@ -194,14 +194,19 @@ func (b *builder) fixed(want, found Balancer) {
 		switch {
 		case f.want == "" || f.want == f.have:
 		case f.want == named[f.key]:
-			b.problems = append(b.problems, classKey.Warning(b.in.Values, "sets a "+f.key.Name[strings.LastIndex(f.key.Name, "/")+1:]+" that "+immutable, ""))
+			b.notApplied(classKey.Warning(b.in.Values, "sets a "+f.key.Name[strings.LastIndex(f.key.Name, "/")+1:]+" that "+immutable, ""))
 		case said:
-			b.problems = append(b.problems, f.key.Warning(b.in.Values, immutable, ""))
+			b.notApplied(f.key.Warning(b.in.Values, immutable, ""))
 		}
 	}
 	if want.Address != "" && want.Address != found.Address {
-		b.problems.Warn("spec.loadBalancerIP", want.Address, "cannot change on a live load balancer, which keeps "+found.Address+"; to change it, delete the Service and create it again", "")
+		b.notApplied(annotations.ProblemOf("spec.loadBalancerIP", want.Address, "cannot change on a live load balancer, which keeps "+found.Address+"; to change it, delete the Service and create it again", "", annotations.Warning))
 	}
+}
+
+// notApplied reports a value that the live load balancer does not have and does not get.
+func (b *builder) notApplied(p annotations.Problem) {
+	b.problems = append(b.problems, annotations.NotApplied(p)...)
 }
 
 func (b *builder) nodeSubnet() string {
@@ -244,89 +249,6 @@ func (b *builder) share(spec Balancer, there stack.Resource) {
 
 // SlotFloating is held by one floating IP at a time.
 const SlotFloating = "floating-ip"
-
-// front is what a floating IP is bound to: the load balancer, but for the moment in which
-// another one takes its place. The next plan binds it to that.
-func (b *builder) front() stack.Ref {
-	if spec, _, ok := b.found(); ok && spec.Lost {
-		return stack.Ref{}
-	}
-	return stack.RefTo(balancerKey())
-}
-
-// address wants a floating IP where the Service is external.
-func (b *builder) address() {
-	in := b.in
-	if internal(in) || ipv6(in) {
-		return
-	}
-	lb := b.front()
-	if _, there, ok := b.found(); ok && there.Ownership == stack.External {
-		return // its owner's affair
-	}
-	if r, ok := b.have.Get(stack.Key{Kind: KindBinding}); ok && in.Service.Spec.LoadBalancerIP == "" {
-		spec, _ := r.Spec.(Binding)
-		spec.Balancer = lb
-		b.out.Put(stack.Resource{Key: r.Key, Slot: SlotFloating, Spec: spec}) // bound by the user
-		return
-	}
-	if ip := in.Service.Spec.LoadBalancerIP; ip != "" {
-		if known, ok := b.facts.Addresses[ip]; ok && !strings.Contains(known.Description, FloatingDescription(in.Cluster, in.Owner)) {
-			if spec, _, _ := b.found(); known.Port != "" && known.Port != spec.Port {
-				b.problems.Warn("spec.loadBalancerIP", ip, "is bound to the port "+known.Port+" and is taken when that lets it go; until then clients reach nothing", "a floating IP that is free")
-			}
-			b.out.Put(stack.Resource{Key: stack.Key{Kind: KindBinding}, Slot: SlotFloating, Spec: Binding{FloatingIP: known.ID, Address: ip, Balancer: lb}})
-			return
-		}
-	}
-	place := floatingPlace(in)
-	want := FloatingIP{Network: cmp.Or(place.network, b.facts.External), Address: in.Service.Spec.LoadBalancerIP, Description: FloatingDescription(in.Cluster, in.Owner), Balancer: lb}
-	want.Keep = kept(in.Service.Annotations[keepKey.Name])
-	if want.Network == "" {
-		b.problems.Warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
-		return
-	}
-	if want.Network == floatingNetworkKey.Get(in.Values) && !b.facts.Externals[want.Network] {
-		b.problems.Refuse(floatingNetworkKey.Name, want.Network, "is not there, may not be seen, or is not external", "the id of an external network")
-		return
-	}
-	want.Subnets = b.floatingSubnets(place)
-	b.out.Put(stack.Resource{Key: stack.Key{Kind: KindFloatingIP}, Slot: SlotFloating, Spec: want})
-}
-
-// floatingSubnets are the ids of the subnets that a floating IP may be from, in order.
-func (b *builder) floatingSubnets(place floating) []string {
-	switch {
-	case place.subnet != "":
-		network := cmp.Or(place.network, b.facts.External)
-		if s, ok := b.facts.Subnets[place.subnet]; !ok || s.Network != network {
-			b.problems.Refuse(floatingSubnetKey.Name, place.subnet, "is no subnet of the external network "+network, "the id of one of its subnets")
-		}
-		return []string{place.subnet}
-	case place.name == "" && place.tags == "":
-		return nil
-	}
-	matches, err := namePattern(place.name)
-	if err != nil {
-		b.problems.Refuse(floatingNameKey.Name, place.name, "is no pattern: "+err.Error(), `a glob, or "~" and a regular expression`)
-		return nil
-	}
-	var out []string
-	tagged := b.facts.FloatingSubnets[place.network+" "+place.tags]
-	for _, s := range tagged {
-		if matches(s.Name) {
-			out = append(out, s.ID)
-		}
-	}
-	switch {
-	case len(out) > 0:
-	case len(tagged) == 0 && place.tags != "":
-		b.problems.Refuse(floatingTagsKey.Name, place.tags, "matches no subnet of the external network", "tags that one of its subnets has")
-	default:
-		b.problems.Refuse(floatingNameKey.Name, place.name, "matches no subnet of the external network"+tagsToo(place.tags), "the name of one of its subnets, or a pattern of it")
-	}
-	return out
-}
 
 // tagsToo says which subnets alone have been looked through.
 func tagsToo(tags string) string {

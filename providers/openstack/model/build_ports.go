@@ -47,7 +47,7 @@ func (b *builder) elsewhere() {
 	for _, r := range b.have.Of(KindMembers) {
 		spec, _ := r.Spec.(Members)
 		if slices.ContainsFunc(spec.Members, func(m Member) bool { return m.Subnet != "" && m.Subnet != memberSubnetKey.Get(b.in.Values) }) {
-			b.problems = append(b.problems, memberSubnetKey.Warning(b.in.Values, "holds for nodes that come: members that are there stay in their subnet, which Octavia cannot change", ""))
+			b.notApplied(memberSubnetKey.Warning(b.in.Values, "is not applied to existing members, whose subnet Octavia cannot change; it is for nodes that are added later", ""))
 			return
 		}
 	}
