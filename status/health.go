@@ -27,7 +27,7 @@ func HealthOf(svc *corev1.Service) Health {
 	switch {
 	case accepted == nil && programmed == nil:
 		return Unreported
-	case outdated(svc, accepted), outdated(svc, programmed):
+	case isOutdated(svc, accepted), isOutdated(svc, programmed):
 		return Progressing
 	case accepted != nil && accepted.Status == metav1.ConditionFalse:
 		return Degraded
@@ -41,8 +41,8 @@ func HealthOf(svc *corev1.Service) Health {
 	return Degraded
 }
 
-// outdated reports whether a condition is about an earlier generation of the Service.
-func outdated(svc *corev1.Service, c *metav1.Condition) bool {
+// isOutdated reports whether a condition is about an earlier generation of the Service.
+func isOutdated(svc *corev1.Service, c *metav1.Condition) bool {
 	return c != nil && c.ObservedGeneration != 0 && c.ObservedGeneration < svc.Generation
 }
 

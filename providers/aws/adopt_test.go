@@ -84,7 +84,7 @@ func TestAdopt(t *testing.T) {
 		web.Annotations[prefix+"aws-load-balancer-additional-resource-tags"] = "team=web"
 		res := w.serve(web)
 		text := fmt.Sprint(res.Draft.Problems)
-		for _, told := range []string{"stays as others have made it, and has internal", "has deletion_protection.enabled=false"} {
+		for _, told := range []string{"stays as others have created it, and has internal", "has deletion_protection.enabled=false"} {
 			if !strings.Contains(text, told) {
 				w.Errorf("is told %s, not %q", text, told)
 			}

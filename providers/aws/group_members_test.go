@@ -60,7 +60,7 @@ func TestGroupSay(t *testing.T) {
 		w.good(older) // its scheme is another one, which AWS cannot change
 		w.restart()
 		res := w.serve(younger)
-		want := "load_balancing.cross_zone.enabled=true, by the say of Service shop/web-0, the oldest member"
+		want := "load_balancing.cross_zone.enabled=true, as Service shop/web-0 asks, its oldest member"
 		if !strings.Contains(fmt.Sprint(res.Draft.Problems), want) || !res.Clean {
 			t.Errorf("the younger one is told %v", res.Draft.Problems)
 		}

@@ -100,7 +100,7 @@ func Programmed(result reconcile.Result) status.Condition {
 	case result.Err != nil:
 		return Failed(result.Err, sentBy(result)...)
 	case result.Kept():
-		return applied(draft, []string{"left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked)})
+		return programmedUnless(draft, []string{"left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked)})
 	case len(draft.Plan.Blocked) > 0:
 		return Held(draft.Plan.Blocked)
 	case draft.Problems.Errors():
@@ -110,12 +110,12 @@ func Programmed(result reconcile.Result) status.Condition {
 	case result.Again:
 		return status.NotProgrammed(status.ReasonPending, "more steps follow from what was done; they are done at once")
 	}
-	return applied(draft, slices.Concat(serving(result), deserted(draft), result.Manual))
+	return programmedUnless(draft, slices.Concat(serving(result), deserted(draft), result.Manual))
 }
 
-// applied returns True with the texts, unless the live load balancer cannot take over a
+// programmedUnless returns True with the texts, unless the live load balancer cannot take over a
 // value of the Service.
-func applied(draft *reconcile.Draft, texts []string) status.Condition {
+func programmedUnless(draft *reconcile.Draft, texts []string) status.Condition {
 	if missing := draft.Problems.Unapplied(); len(missing) > 0 {
 		texts = append(missing.Sorted().Strings(), texts...)
 		return status.NotProgrammed(status.ReasonNotApplied, strings.Join(texts, "; "))
@@ -124,7 +124,7 @@ func applied(draft *reconcile.Draft, texts []string) status.Condition {
 }
 
 // Applying returns the conditions for a changed Service before its first write to the
-// cloud: those that it carries are about another configuration.
+// cloud: its conditions are about another configuration.
 func Applying(draft *reconcile.Draft) []status.Condition {
 	return []status.Condition{Accepted(draft), status.Applying("the change of the Service is being applied")}
 }

@@ -107,7 +107,7 @@ type Draft struct {
 	read    time.Time // when the cloud was asked for Have
 	strange map[stack.Key]bool
 	ended   func() error         // says that nobody waits for the draft any more; nil: somebody does
-	built   annotations.Problems // those that the last build found
+	built   annotations.Problems // from the last build
 	learned bool                 // a run has found out what the Service is told now
 	recheck bool                 // the last run left nothing to do, on the same input
 }

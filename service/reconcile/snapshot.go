@@ -27,7 +27,7 @@ type snapshot struct {
 	// good is the last request that was built without errors: when the user
 	// writes a bad value, backends go on following the nodes by this one.
 	good *providers.Request
-	// warnings are those of the last build: a later run that finds nothing to do builds
+	// warnings are from the last build: a later run that finds nothing to do builds
 	// nothing, and reports them again.
 	warnings annotations.Problems
 	// doubted is when to look again whether what was found is there; zero: when all of

@@ -123,10 +123,10 @@ func compareHealth(t *testing.T, accepted metav1.ConditionStatus, programmed met
 	}
 	object := service("LoadBalancer", true, all...)
 	object["metadata"] = map[string]any{"generation": svc.Generation}
-	if got, want := first(health(t, object)), string(status.HealthOf(svc)); got != want {
+	if got, want := stateOf(health(t, object)), string(status.HealthOf(svc)); got != want {
 		t.Errorf("accepted %q, programmed %s %s about generation %d: the script reports %s, want %s",
 			accepted, programmed.Status, programmed.Reason, programmed.ObservedGeneration, got, want)
 	}
 }
 
-func first(state, _ string) string { return state }
+func stateOf(state, _ string) string { return state }

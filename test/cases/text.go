@@ -60,7 +60,7 @@ func Short(text string) string {
 func Told(problems annotations.Problems) string {
 	var b strings.Builder
 	for _, p := range problems {
-		fmt.Fprintf(&b, "%s: %s\n", told(p), p)
+		fmt.Fprintf(&b, "%s: %s\n", weightOf(p), p)
 	}
 	return b.String()
 }
@@ -87,8 +87,8 @@ func LeftOver(to, have *stack.Stack, p plan.Plan, rules diff.Rules) []stack.Key 
 	return out
 }
 
-// told returns the weight of a problem.
-func told(p annotations.Problem) string {
+// weightOf returns the weight of a problem.
+func weightOf(p annotations.Problem) string {
 	if p.Unapplied {
 		return "not applied"
 	}
