@@ -18,6 +18,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
+const internalKey = "service.beta.kubernetes.io/openstack-internal-load-balancer"
+
 // breaks lets the change of an operation end in ERROR so many times.
 func (w *world) breaks(operation string, times int) {
 	w.Helper()
@@ -64,23 +66,79 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestReplacement: a load balancer that cannot be failed over, because its driver does not
-// support it or the user lacks the right, is replaced. The replacement has the same address
-// in the network and the same floating IP. The plan says what is lost.
-func TestReplacement(t *testing.T) {
-	for name, config := range map[string]string{
-		"a driver that cannot": "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n",
-		"a user that may not":  "",
+// TestErrorIsKept: the provisioning status is that of the last change. A load balancer in
+// ERROR that may still forward is neither deleted nor replaced, whatever the drift check
+// finds, and the Service reports why its changes have no effect. Once it has been failed
+// over, the changes are made.
+func TestErrorIsKept(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opt  simopenstack.Options
+		with map[string]string
+	}{
+		{name: "external"},
+		{name: "external, without room for another", opt: simopenstack.Options{Limits: simopenstack.Limits{LoadBalancers: 1}}},
+		{name: "internal", with: map[string]string{internalKey: "true"}},
 	} {
-		virtual.Run(t, name, func(t *testing.T) {
-			w := begin(t, simopenstack.Options{}, config)
-			svc := props.Service("web", nil).Service
+		virtual.Run(t, c.name, func(t *testing.T) {
+			w := begin(t, c.opt, "")
+			svc := props.Service("web", c.with).Service
+			w.serve(svc)
+			was := svc.DeepCopy()
+			limited(svc, "100")
+			w.breaks("UpdateListener", 1)
+			var last reconcile.Result
+			for range rounds {
+				last, _ = w.once(svc, false)
+			}
+			w.restart() // and tries the failover once more
+			_, _ = w.once(svc, false)
+			if last, _ = w.once(svc, false); last.Clean {
+				t.Error("the Service is reported as served")
+			}
+			calls := w.Control().Journal.Counts()
+			if n := calls["load-balancer.DeleteLoadBalancer"]; n > 0 || calls["load-balancer.CreateLoadBalancer"] != 1 {
+				t.Errorf("%d deletions: %v", n, calls)
+			}
+			if !slices.ContainsFunc(told(last), func(line string) bool { return strings.Contains(line, "may still forward") }) {
+				t.Errorf("the Service does not report the ERROR: %v", told(last))
+			}
+			if d := cmp.Diff(was.Status, svc.Status); d != "" {
+				t.Errorf("status (-before +after):\n%s", d)
+			}
+			w.running.Cloud.FailOver(svc.Annotations[idKey])
+			w.serve(svc)
+		})
+	}
+}
+
+// TestReplacement: a load balancer in ERROR that cannot be failed over, because its driver
+// does not support it or the user lacks the right, and that forwards nothing, is replaced.
+// The replacement has the same floating IP, and of an internal Service the same address. The
+// plan says what is lost. One that has a floating IP stays until the replacement exists.
+func TestReplacement(t *testing.T) {
+	for _, c := range []struct {
+		name, config string
+		with         map[string]string
+		createFirst  bool
+	}{
+		{name: "a driver that cannot", config: "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n", createFirst: true},
+		{name: "a user that may not", createFirst: true},
+		{name: "internal", with: map[string]string{internalKey: "true"}},
+	} {
+		virtual.Run(t, c.name, func(t *testing.T) {
+			w := begin(t, simopenstack.Options{}, c.config)
+			svc := props.Service("web", c.with).Service
 			w.serve(svc)
 			was, before := svc.DeepCopy(), w.portrait()
 			svc.Spec.Ports[1].Port = 8443
 			w.breaks("CreatePool", 1)
 			_, _ = w.once(svc, false)
 			svc.Spec.Ports[1].Port = 443
+			w.running.Cloud.StopForwarding(svc.Annotations[idKey])
+			if c.createFirst {
+				w.refuses("CreateLoadBalancer", 3)
+			}
 			w.replaced(svc)
 			if now := svc.Annotations[idKey]; now == was.Annotations[idKey] {
 				t.Error("the load balancer in ERROR is still there")
@@ -88,13 +146,69 @@ func TestReplacement(t *testing.T) {
 			if d := cmp.Diff(was.Status, svc.Status); d != "" {
 				t.Errorf("status (-before +after):\n%s", d)
 			}
-			if d := difference(before, w.portrait()); d != "" {
+			now := w.portrait()
+			if c.createFirst { // at another address in the network
+				isAddress := func(line string) bool { return strings.Contains(line, `"10.0.0.`) }
+				before, now = slices.DeleteFunc(before, isAddress), slices.DeleteFunc(now, isAddress)
+			}
+			if d := difference(before, now); d != "" {
 				t.Errorf("the cloud has changed:\n%s", d)
 			}
 			if n := w.Control().Journal.Counts()["load-balancer.FailoverLoadBalancer"]; n > 1 {
 				t.Errorf("%d failovers are asked for, though the first one was refused", n)
 			}
+			w.deletedAfterCreation(c.createFirst)
 		})
+	}
+}
+
+// TestReplacementResumes: a process ends between the creation of a replacement and the move of
+// the floating IP. The next one finishes the replacement, though the Service records the id of
+// the old load balancer.
+func TestReplacementResumes(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := begin(t, simopenstack.Options{}, "")
+		svc := props.Service("web", nil).Service
+		w.serve(svc)
+		was := svc.DeepCopy()
+		limited(svc, "100")
+		w.breaks("UpdateListener", 1)
+		_, _ = w.once(svc, false)
+		w.running.Cloud.StopForwarding(svc.Annotations[idKey])
+		w.refuses("UpdateFloatingIP", 1)
+		for w.Control().Journal.Counts()["load-balancer.CreateLoadBalancer"] < 2 {
+			_, _ = w.once(svc, false)
+		}
+		svc.Annotations = annotated(svc, was.Annotations).Annotations
+		limited(svc, "100")
+		w.restart()
+		w.serve(svc)
+		if d := cmp.Diff(was.Status, svc.Status); d != "" {
+			t.Errorf("status (-before +after):\n%s", d)
+		}
+		w.deletedAfterCreation(true)
+	})
+}
+
+// refuses lets an operation be refused so many times, with nothing done.
+func (w *world) refuses(operation string, times int) {
+	w.Helper()
+	if _, err := w.Control().Faults.Add(sim.Fault{Operation: operation, Count: times, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "QuotaException"}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// deletedAfterCreation verifies the order of the last creation and the deletion.
+func (w *world) deletedAfterCreation(want bool) {
+	w.Helper()
+	var order []string
+	for _, e := range w.Control().Journal.Entries() {
+		if e.Status < 300 && (e.Operation == "CreateLoadBalancer" || e.Operation == "DeleteLoadBalancer") {
+			order = append(order, e.Operation)
+		}
+	}
+	if after := len(order) == 3 && order[2] == "DeleteLoadBalancer"; after != want || len(order) != 3 {
+		w.Errorf("the calls are %v", order)
 	}
 }
 
@@ -130,6 +244,8 @@ func TestSharedNotReplaced(t *testing.T) {
 		was := host.DeepCopy()
 		limited(host, "100")
 		w.breaks("UpdateListener", 1)
+		_, _ = w.once(host, false)
+		w.running.Cloud.StopForwarding(host.Annotations[idKey])
 		for range rounds {
 			_, _ = w.once(host, false)
 		}
@@ -138,7 +254,7 @@ func TestSharedNotReplaced(t *testing.T) {
 		}
 		res, err := w.once(host, false)
 		if err != nil || !slices.ContainsFunc(told(res), func(line string) bool {
-			return strings.Contains(line, "kube_service_kubernetes_shop_web-1 would be left behind")
+			return strings.Contains(line, "would leave kube_service_kubernetes_shop_web-1 without one")
 		}) {
 			t.Errorf("nobody is told: %v, %v", err, told(res))
 		}

@@ -106,10 +106,15 @@ func tellings() []telling {
 		{name: "no load balancer left", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Code: "QuotaException", Message: "Quota has been met for resources: LoadBalancer"})},
 		{name: "no floating IP left", opt: simopenstack.Options{Limits: simopenstack.Limits{FloatingIPs: 2}}},
 		{name: "a load balancer that ends in ERROR when it is made", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusOK})},
-		{name: "a load balancer in ERROR that cannot be built anew", opt: simopenstack.Options{Administrator: true}, with: keys("connection-limit", "7"), before: broken},
-		{name: "a load balancer in ERROR that only an administrator may build anew", with: keys("connection-limit", "7"), before: broken},
+		{name: "a load balancer in ERROR whose failover fails", opt: simopenstack.Options{Administrator: true}, with: keys("connection-limit", "7"), before: broken},
+		{name: "a load balancer in ERROR that only an administrator may fail over", with: keys("connection-limit", "7"), before: broken},
+		{name: "a load balancer in ERROR that may still forward", before: func(w *world, svc *corev1.Service) {
+			broken(w, svc)
+			_, _ = w.once(svc, false) // the cloud refuses the failover
+		}, with: keys("connection-limit", "7")},
 		{name: "a load balancer in ERROR that is replaced", before: func(w *world, svc *corev1.Service) {
 			broken(w, svc)
+			w.running.Cloud.StopForwarding(svc.Annotations[idKey])
 			_, _ = w.once(svc, false) // the cloud refuses the failover
 		}, with: keys("connection-limit", "7")},
 		{name: "a load balancer in ERROR that others use as well", with: keys("connection-limit", "7"), before: func(w *world, svc *corev1.Service) {
@@ -117,6 +122,7 @@ func tellings() []telling {
 			w.serve(annotated(named("guest", 9000), map[string]string{idKey: svc.Annotations[idKey]}))
 			w.breaks("UpdateListener", 1)
 			_, _ = w.once(svc, false)
+			w.running.Cloud.StopForwarding(svc.Annotations[idKey])
 			_, _ = w.once(svc, false) // the cloud refuses the failover
 		}},
 		{name: "ports without node ports", change: func(s *corev1.ServiceSpec) {

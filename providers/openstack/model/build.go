@@ -23,6 +23,7 @@ type builder struct {
 	problems annotations.Problems
 	name     string // of the Service's own load balancer
 	subnet   string // of the members
+	replaces bool   // the found load balancer is replaced
 }
 
 // Build says what the Service wants. With a problem that is an error there is no stack:

@@ -39,7 +39,7 @@ func (b *builder) balancer() {
 		b.subnet = cmp.Or(b.subnet, spec.Subnet)
 		b.fixed(want, spec)
 	}
-	b.out.Put(stack.Resource{Key: balancerKey(), Spec: want})
+	b.out.Put(stack.Resource{Key: balancerKey(), Slot: b.slot(spec), Spec: want})
 }
 
 // asked is the load balancer as Service and configuration ask for it.
@@ -70,20 +70,50 @@ func (b *builder) like(want *Balancer, found Balancer) {
 	if !Renamed(found.Name, b.in.Owner) || found.Name == b.name {
 		want.Name, want.Description = found.Name, found.Description // a name of before stays
 	}
-	if !found.Lost {
+	if !found.Stuck {
 		return
 	}
 	_, there, _ := b.found()
-	if others := slices.DeleteFunc(OtherTags(found.Tags, b.name), func(tag string) bool { return tag == found.Name }); len(others) > 0 {
-		b.problems.Refuse(idKey.Name, there.ID, "is in ERROR, the credentials do not allow a failover, and another one cannot take it, since "+strings.Join(others, ", ")+
-			" would be left behind", "a failover by an administrator, or a load balancer that no other Service uses")
+	others := slices.DeleteFunc(OtherTags(found.Tags, b.name), func(tag string) bool { return tag == found.Name })
+	if b.replaces = found.Lost && len(others) == 0; !b.replaces {
+		want.Status, want.Lost = found.Status, found.Lost
+		why := "may still forward, so it is kept"
+		if found.Lost {
+			why = "is kept, since its replacement would leave " + strings.Join(others, ", ") + " without one"
+		}
+		b.problems.Warn(idKey.Name, there.ID, "is in ERROR, in which it takes no changes, and these credentials do not allow a failover; it "+why,
+			"a failover by an administrator, or its deletion in OpenStack, after which another one is created")
 		return
 	}
 	if want.Port == "" {
-		want.Network, want.Subnet, want.Address = found.Network, found.Subnet, found.Address
+		want.Network, want.Subnet, want.Address = found.Network, found.Subnet, ""
 	}
-	b.problems.Warn(idKey.Name, there.ID, "is in ERROR and cannot be built anew in its place: another one with the address "+found.Address+
-		" and the same floating IP takes it, under another id; until then clients reach nothing, and what others have added to it is lost", "")
+	keeps := "the same floating IP"
+	if b.holdsAddress() {
+		want.Address, keeps = found.Address, "the address "+found.Address+" and the same floating IP"
+	}
+	b.problems.Warn(idKey.Name, there.ID, "is in ERROR, forwards nothing, and these credentials do not allow a failover: it is replaced by another one with "+keeps+
+		", under another id; until then clients reach nothing, and what others have added to it is lost", "")
+}
+
+// SlotAddress begins the slot of a load balancer whose address its replacement needs. Such a
+// replacement is created after the deletion.
+const SlotAddress = "address "
+
+// holdsAddress reports whether the replacement of a load balancer needs the address or the
+// port that the found one holds. One that clients reach at a floating IP of the Service
+// does not: the floating IP moves.
+func (b *builder) holdsAddress() bool {
+	_, given := b.have.Get(stack.Key{Kind: KindBinding})
+	return internal(b.in) || ipv6(b.in) || portKey.Get(b.in.Values) != "" || given
+}
+
+// slot returns the slot of the desired load balancer.
+func (b *builder) slot(found Balancer) string {
+	if b.replaces && b.holdsAddress() {
+		return SlotAddress + found.Address
+	}
+	return ""
 }
 
 // mayMake refuses to create a load balancer where the user has named one that is not found.

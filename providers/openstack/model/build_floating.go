@@ -11,10 +11,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// front is what a floating IP is bound to: the load balancer, but for the moment in which
-// another one takes its place. The next plan binds it to that.
+// front returns what a floating IP is bound to: the load balancer, or nothing while the load
+// balancer is deleted before its replacement is created. The next plan binds it to that.
 func (b *builder) front() stack.Ref {
-	if spec, _, ok := b.found(); ok && spec.Lost {
+	if b.replaces && b.holdsAddress() {
 		return stack.Ref{}
 	}
 	return stack.RefTo(balancerKey())

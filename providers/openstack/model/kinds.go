@@ -56,7 +56,9 @@ type Balancer struct {
 	// Status is Failed, or Active where the load balancer is in any other state: what it
 	// is busy with, stack.State tells.
 	Status string
-	// Lost reports that it is in ERROR, and that its driver cannot fail it over.
+	// Stuck reports that it is in ERROR, and that nothing this project may do repairs it.
+	Stuck bool
+	// Lost reports that it is Stuck, and that it is known to forward nothing.
 	Lost bool
 }
 

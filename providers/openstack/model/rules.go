@@ -45,13 +45,14 @@ func balancerRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindBalancer: {
 			// Nothing of these can change; Build tells the user.
-			Ignore: []string{"Provider", "Flavor", "Zone", "Network", "Subnet", "Port", "Address"},
+			Ignore: []string{"Provider", "Flavor", "Zone", "Network", "Subnet", "Port", "Address", "Stuck"},
 			Equal:  map[string]diff.Equal{"Tags": containsAll},
 			Parts:  map[string]string{"Status": PartStatus},
-			// A load balancer that cannot be failed over is replaced, and keeps its
-			// address.
+			// A load balancer in ERROR may still forward. Only one that does not is
+			// replaced; see SlotAddress for the order.
 			Immutable: []string{"Lost"},
-			Replace:   diff.DeleteFirst,
+			Replace:   diff.CreateFirst,
+			Failed:    diff.Report,
 			Clash:     diff.Doubled,
 			Pending:   diff.Settle,
 			Role:      diff.EntryPoint,

@@ -221,8 +221,8 @@ func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
 }
 
 // failOver fails over a load balancer in ERROR. By Octavia's default policies only
-// administrators may do so; then the next plan replaces the load balancer. The refusal is
-// therefore Ambiguous, so that the state is read again.
+// administrators may do so; then the next plan keeps the load balancer, or replaces it if it
+// forwards nothing. The refusal is therefore Ambiguous, so that the state is read again.
 // Source: openstack/octavia, octavia/policies/loadbalancer.py (put_failover).
 func failOver(c *change, spec model.Balancer) plan.Outcome {
 	s, id := c.Session, c.Step.Target.ID
@@ -230,7 +230,7 @@ func failOver(c *change, spec model.Balancer) plan.Outcome {
 	if fault.Is(err, fault.Denied) {
 		s.deny()
 		err = &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Err: err, Text: "the load balancer " + id +
-			" is in ERROR, and the cloud lets only administrators build it anew in its place; another one takes its place with the next try"}
+			" is in ERROR, and the cloud allows its failover to administrators only; the next plan replaces it if it forwards nothing"}
 	}
 	return c.Updated(spec, err)
 }

@@ -137,7 +137,7 @@ func (s *Session) ready(ctx context.Context, balancer string) error {
 // inError returns the fault for a load balancer in ERROR. It is Ambiguous, so that the
 // state is read again.
 func inError(balancer string) error {
-	return &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Text: "the load balancer " + balancer + " has ended in ERROR; the log of its provider says why, and it is built anew with the next try"}
+	return &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Text: "the load balancer " + balancer + " has ended in ERROR; the log of its provider says why"}
 }
 
 func (s *Session) statusOf(ctx context.Context, balancer string) (string, error) {

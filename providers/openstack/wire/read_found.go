@@ -87,8 +87,28 @@ func (f *finder) spec(lb *loadbalancers.LoadBalancer) model.Balancer {
 	return model.Balancer{
 		Name: lb.Name, Description: lb.Description, Tags: slices.Sorted(slices.Values(lb.Tags)), Provider: lb.Provider, Flavor: lb.FlavorID, Zone: lb.AvailabilityZone,
 		Network: lb.VipNetworkID, Subnet: lb.VipSubnetID, Port: lb.VipPortID, Address: lb.VipAddress,
-		Status: statusOf(lb.ProvisioningStatus), Lost: lb.ProvisioningStatus == failed && !f.session.failsOver(lb.Provider),
+		Status: statusOf(lb.ProvisioningStatus), Stuck: f.isStuck(lb), Lost: f.isStuck(lb) && f.isDark(lb),
 	}
+}
+
+// isStuck reports whether a load balancer is in ERROR and cannot be failed over.
+func (f *finder) isStuck(lb *loadbalancers.LoadBalancer) bool {
+	return lb.ProvisioningStatus == failed && !f.session.failsOver(lb.Provider)
+}
+
+// isDark reports whether a load balancer is known to forward nothing: it and all its
+// listeners are down. Its own status alone is not enough, since it is ERROR as well when all
+// members of one pool are down. One that the user has disabled is not considered.
+// Source: openstack/octavia, amphorae/drivers/health/heartbeat_udp.py.
+func (f *finder) isDark(lb *loadbalancers.LoadBalancer) bool {
+	isDown := func(status string) bool { return status == "OFFLINE" || status == "ERROR" }
+	down := 0
+	for _, l := range f.view.listeners {
+		if len(l.Loadbalancers) > 0 && l.Loadbalancers[0].ID == lb.ID && isDown(l.OperatingStatus) {
+			down++
+		}
+	}
+	return lb.AdminStateUp && isDown(lb.OperatingStatus) && down == len(lb.Listeners)
 }
 
 // claim determines the Service's resources of a load balancer. The load balancer is its own

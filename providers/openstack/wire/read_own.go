@@ -44,6 +44,9 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 		named = slices.DeleteFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
 	}
 	slices.SortFunc(named, compareAge)
+	if len(named) > 0 && f.isReplacement(named[0], c.kept) {
+		c.kept, named[0] = named[0], c.kept
+	}
 	switch {
 	case c.kept == nil && len(named) > 0:
 		c.kept, named = named[0], named[1:]
@@ -89,6 +92,12 @@ func (f *finder) ofNames(names []string, id string, c *candidates) (named, forei
 		}
 	}
 	return named, foreign, nil
+}
+
+// isReplacement reports whether a load balancer replaces the recorded one, which is in ERROR and
+// forwards nothing. A process that ended in between has recorded the old one.
+func (f *finder) isReplacement(lb, recorded *loadbalancers.LoadBalancer) bool {
+	return recorded != nil && recorded.ProvisioningStatus == failed && f.isDark(recorded) && lb.ProvisioningStatus != failed && sameService(recorded, lb)
 }
 
 // compareAge orders load balancers by the time of their creation, those in ERROR last.
@@ -164,7 +173,14 @@ func (v *view) indexPools() {
 func (f *finder) balancer(lb *loadbalancers.LoadBalancer, names []string) {
 	f.session.notePort(lb.ID, lb.VipPortID)
 	f.claim(lb, names)
-	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)}
+	spec := f.spec(lb)
+	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: spec}
+	switch {
+	case f.own && spec.Lost:
+		r.Slot = model.SlotAddress + spec.Address
+	case f.own && r.State == stack.Failed && !spec.Stuck:
+		r.State = stack.Ready // a failover is a change that it takes
+	}
 	if !f.own {
 		r.Ownership, r.Proof = stack.External, stack.None
 		if slices.Contains(lb.Tags, f.name) {

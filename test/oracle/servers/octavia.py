@@ -61,7 +61,7 @@ def finish(balancer_id):
     if balancer.id in leaving:
         last = {'id': balancer.id, 'provisioning_status': constants.DELETED}
     elif '-breaks' in (balancer.name or ''):
-        last = {'id': balancer.id, 'provisioning_status': constants.ERROR, 'operating_status': constants.ERROR}
+        last = {'id': balancer.id, 'provisioning_status': constants.ERROR}
     else:
         last = report(balancer)
     for part in gone + [done, {'loadbalancers': [last]}]:

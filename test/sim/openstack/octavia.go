@@ -18,10 +18,17 @@ const (
 	pendingDelete = "PENDING_DELETE"
 )
 
-// unmonitored is the operating status of a member without a health check.
-const unmonitored = "NO_MONITOR"
+// The operating statuses. Source: Octavia API reference, operating status codes.
+const (
+	online      = "ONLINE"
+	offline     = "OFFLINE"
+	unmonitored = "NO_MONITOR" // of a member without a health check
+)
 
-const provisioning = "provisioning_status"
+const (
+	provisioning = "provisioning_status"
+	operating    = "operating_status"
+)
 
 const octaviaPath = "/load-balancer/v2.0/lbaas/"
 
@@ -67,7 +74,11 @@ func (s *state) Settle(now time.Time) {
 	}
 }
 
-// settleOne ends the change of a load balancer in a state, at a time.
+// settleOne ends the change of a load balancer in a state, at a time. A change that ends in
+// ERROR leaves the operating statuses as they are: the provisioning status is that of the
+// last change, and the operating status follows from what amphorae report.
+// Sources: openstack/octavia, controller/worker/task_utils.py
+// (mark_loadbalancer_prov_status_error) and amphorae/drivers/health/heartbeat_udp.py.
 func (s *state) settleOne(id, end, at string) {
 	lb, ok := s.Get(balancers, id)
 	if !ok {
@@ -77,11 +88,7 @@ func (s *state) settleOne(id, end, at string) {
 		s.removeBalancer(lb)
 		return
 	}
-	operating := "ONLINE"
-	if end == broken {
-		operating = broken
-	}
-	s.Change(balancers, id, Object{provisioning: end, "operating_status": operating, "updated_at": at})
+	s.Change(balancers, id, finishChange(lb, end, end, at))
 	for _, c := range []collection{listeners, pools, members, monitors} {
 		for _, o := range s.Having(c, "loadbalancer", id) {
 			switch o.Text(provisioning) {
@@ -90,14 +97,42 @@ func (s *state) settleOne(id, end, at string) {
 					s.dropPart(c, o)
 				}
 			case pendingCreate, pendingUpdate:
-				done := Object{provisioning: active, "operating_status": "ONLINE", "updated_at": at}
-				if o.Text("operating_status") == unmonitored {
-					delete(done, "operating_status")
+				s.Change(c, o.Text("id"), finishChange(o, active, end, at))
+			case active:
+				if end == active && o.Text(operating) == offline {
+					s.Change(c, o.Text("id"), Object{operating: online})
 				}
-				s.Change(c, o.Text("id"), done)
 			}
 		}
 	}
+}
+
+// finishChange returns what changes in an object at the end of a change.
+func finishChange(o Object, status, end, at string) Object {
+	out := Object{provisioning: status, "updated_at": at}
+	if end == active && o.Text(operating) != unmonitored {
+		out[operating] = online
+	}
+	return out
+}
+
+// StopForwarding lets a load balancer pass nothing on any more, as one whose amphorae have
+// lost what they were configured with. The provisioning status stays.
+// Source: openstack/octavia, amphorae/drivers/health/heartbeat_udp.py.
+func (c *Cloud) StopForwarding(id string) {
+	c.Locked(func() {
+		c.Live.Change(balancers, id, Object{operating: offline})
+		for _, part := range []collection{listeners, pools} {
+			for _, o := range c.Live.Having(part, "loadbalancer", id) {
+				c.Live.Change(part, o.Text("id"), Object{operating: offline})
+			}
+		}
+	})
+}
+
+// FailOver does what an administrator does to a load balancer in ERROR.
+func (c *Cloud) FailOver(id string) {
+	c.Locked(func() { c.Live.settleOne(id, active, moment(c.Clock.Now())) })
 }
 
 // dropPart takes a part of a load balancer away, and the words of others for it.
@@ -230,7 +265,7 @@ func balancerStatus(v *visit) (any, error) {
 		return nil, lost("Load Balancer", v.Params["id"])
 	}
 	brief := func(o Object, more ...string) Object {
-		return o.Only(append([]string{"id", "name", provisioning, "operating_status"}, more...)...)
+		return o.Only(append([]string{"id", "name", provisioning, operating}, more...)...)
 	}
 	poolTree := func(p Object) Object {
 		out := brief(p)

@@ -76,7 +76,7 @@ func showPool(s *state, p Object) Object {
 func (v *visit) fresh(c collection, lb Object) Object {
 	return Object{
 		"id": v.State.id(c), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "admin_state_up": true, provisioning: pendingCreate,
-		"operating_status": "OFFLINE", "created_at": moment(v.Time), "updated_at": nil, "loadbalancer": lb.Text("id"),
+		operating: offline, "created_at": moment(v.Time), "updated_at": nil, "loadbalancer": lb.Text("id"),
 	}
 }
 

@@ -21,7 +21,7 @@ func createBalancer(v *visit) (any, error) {
 	id := v.State.id(balancers)
 	lb := Object{
 		"id": id, "name": wish.Text("name"), "description": wish.Text("description"), "admin_state_up": true, "project_id": v.cloud.projectID(),
-		"tenant_id": v.cloud.projectID(), provisioning: pendingCreate, "operating_status": "OFFLINE", "created_at": moment(v.Time), "updated_at": nil,
+		"tenant_id": v.cloud.projectID(), provisioning: pendingCreate, operating: offline, "created_at": moment(v.Time), "updated_at": nil,
 		"provider": wish.Text("provider"), "flavor_id": wish["flavor_id"], "availability_zone": wish["availability_zone"], "tags": rest.Anys(wish.Texts("tags")),
 		"vip_qos_policy_id": wish["vip_qos_policy_id"], "additional_vips": []any{},
 	}

@@ -48,7 +48,7 @@ func (v *visit) addMember(p, wish Object) (Object, error) {
 	m = m.With(v.fresh(members, lb)).With(wish.Only("address", "protocol_port", "subnet_id")).With(wish.Only(memberMutable()...))
 	m["pool"] = p.Text("id")
 	if p.Text("healthmonitor_id") == "" {
-		m["operating_status"] = unmonitored
+		m[operating] = unmonitored
 	}
 	if err := v.checkMember(lb, m); err != nil {
 		return nil, err
