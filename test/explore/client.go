@@ -67,9 +67,11 @@ func (s services) Patch(ctx context.Context, name string, _ types.PatchType, bod
 		return nil, err
 	}
 	w, p, key := s.client.w, s.client.p, s.namespace+"/"+name
+	w.forbid(p, "patch "+key)
 	at := w.gate.enter(Point{Process: p.id, Party: Kube, What: "patch " + key, Write: true})
 	select {
 	case d := <-at.answer:
+		defer p.standStill()
 		return w.patch(p, d, key, body)
 	case <-ctx.Done():
 		go func() { _, _ = w.patch(p, <-at.answer, key, body) }() // the client has disconnected

@@ -39,24 +39,44 @@ const (
 	// on their way and take effect later. Deletions take effect at once: no cloud can
 	// distinguish a late one from one of the next process.
 	Depose Kind = "depose"
+	// Sleep stops the process for a time, as a suspended machine does. Once its Lease has run
+	// out another process starts. What it had sent takes effect, and it receives the answers
+	// when it continues.
+	Sleep Kind = "sleep"
+	// Late ends the process and starts another one. The write at this point takes effect after
+	// a while; everything else that was under way is lost.
+	Late Kind = "late"
 )
 
 // Deviation is what happens at one step of a schedule.
 type Deviation struct {
 	Kind Kind
-	For  time.Duration // of Slow
+	For  time.Duration // of Slow, Sleep and Late
 }
 
 // String is how a story tells it.
 func (d Deviation) String() string {
-	if d.Kind == Slow {
+	if d.For > 0 {
 		return fmt.Sprintf("%s %v", d.Kind, d.For)
 	}
 	return string(d.Kind)
 }
 
-// options are the deviations that make sense at a point.
+// options are the deviations that make sense at a point. New ones come last: kept schedules
+// select by number.
 func (p *Point) options() []Deviation {
+	out := p.short()
+	for _, length := range []time.Duration{20 * time.Second, time.Minute, 10 * time.Minute} {
+		out = append(out, Deviation{Kind: Sleep, For: length})
+	}
+	if p.Party == Cloud && p.Write {
+		out = append(out, Deviation{Kind: Late, For: 8 * time.Second})
+	}
+	return out
+}
+
+// short are the deviations that make sense at a point, but for Sleep and Late.
+func (p *Point) short() []Deviation {
 	kinds := []Deviation{{Kind: Slow, For: 3 * time.Second}, {Kind: Slow, For: 20 * time.Second}, {Kind: Last}, {Kind: User}, {Kind: Die}, {Kind: Depose}}
 	switch {
 	case p.Party == Other:

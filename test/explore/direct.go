@@ -35,7 +35,11 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 		return respond(r, func(out http.ResponseWriter) { w.subject.Handler.ServeHTTP(out, inner) })
 	}
 	serve := func(d Deviation) (*http.Response, error) {
+		defer p.standStill()
 		return respond(r, func(out http.ResponseWriter) { w.serveCloud(out, inner, p.effect(d), name, write) })
+	}
+	if write {
+		w.forbid(p, name)
 	}
 	at := w.gate.enter(Point{Process: p.id, Party: Cloud, What: name, Write: write, Urgency: kit.TurnOf(r.Context()).Urgency})
 	select {

@@ -102,6 +102,9 @@ func (j *judge) glance(report *Report) {
 	if j.w.hurried != "" {
 		report.fault("%s is written to more than %d times within a minute", j.w.hurried, mostPatches)
 	}
+	if j.w.trespass != "" {
+		report.fault("%s", j.w.trespass)
+	}
 	gone := slices.Clone(j.w.gone[j.gone:])
 	j.gone = len(j.w.gone)
 	j.w.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/berth-lb/berth/service"
@@ -25,6 +24,11 @@ type process struct {
 	mu    sync.Mutex
 	ended bool
 	late  bool // what it had under way when it ended takes effect all the same
+
+	// sleep, while the process sleeps; closed when it wakes.
+	sleep   chan struct{}
+	slept   time.Time // when it fell asleep last
+	deposed bool      // its Lease is over, and another process leads
 }
 
 func (p *process) label() string { return fmt.Sprintf("p%d", p.id) }
@@ -41,6 +45,8 @@ func (p *process) effect(d Deviation) Deviation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case d.Kind == Late:
+		return Deviation{Kind: Unanswered}
 	case p.ended && p.late && (d.Kind == Usual || d.Kind == Slow || d.Kind == Last):
 		return Deviation{Kind: Unanswered}
 	case p.ended:
@@ -54,6 +60,7 @@ func (p *process) end() {
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()
+	p.wake()
 	p.cancel()
 }
 
@@ -83,10 +90,14 @@ func (w *world) begin(ctx context.Context) {
 const restart = 5 * time.Second
 
 // live runs the controller until the context ends.
-func (w *world) live(ctx context.Context, client kubernetes.Interface, url string) {
-	o := reconcile.Options{Now: time.Now, Policies: w.policies, Lateness: reconcile.LeaderLateness}
+func (w *world) live(ctx context.Context, client client, url string) {
+	fence := fence{client.p, ctx}
+	o := reconcile.Options{Now: time.Now, Policies: w.policies, Lateness: reconcile.LeaderLateness, Fence: fence}
 	if w.impatient {
 		o.Lateness = 0
+	}
+	if w.unfenced {
+		o.Fence = nil
 	}
 	for ctx.Err() == nil {
 		bound, err := w.subject.Open(ctx, url)
@@ -98,7 +109,7 @@ func (w *world) live(ctx context.Context, client kubernetes.Interface, url strin
 			continue
 		}
 		factory := informers.NewSharedInformerFactory(client, 0)
-		of := service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}}
+		of := service.Options{Classes: service.Classes{Default: true, Names: w.subject.Classes}, Fence: o.Fence}
 		if w.settings != nil {
 			w.settings(bound, &o, &of)
 		}

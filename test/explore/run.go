@@ -16,8 +16,9 @@ const (
 	// quiet is how long nothing happens before the next user acts.
 	quiet = 8 * time.Second
 	// repose is for how long nothing may be written until all counts as done: longer than
-	// the interval after which everything is read again.
-	repose = 50 * time.Minute
+	// the interval after which everything is read again, and than the pause after a refused
+	// replacement.
+	repose = 70 * time.Minute
 	// calm is for how long nothing happens before what Services say of themselves is held
 	// against the cloud: longer than the longest pause after a failure, and much shorter
 	// than the interval after which everything is read again.
@@ -104,6 +105,8 @@ type runner struct {
 	plan   Schedule
 	report *Report
 	held   map[*Point]time.Time
+	late   map[*Point]bool // writes of processes that have ended
+	alarms []alarm
 	active time.Time // when a point last proceeded
 	moved  time.Time // when a move was made last
 	calmed time.Time // what active was when it was judged after a calm
@@ -114,7 +117,7 @@ type runner struct {
 
 // run performs the moves in a world.
 func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
-	r := &runner{w: w, moves: moves, plan: plan, report: &Report{}, digest: fnv.New64a(), held: map[*Point]time.Time{}, active: time.Now(), life: ctx}
+	r := &runner{w: w, moves: moves, plan: plan, report: &Report{}, digest: fnv.New64a(), held: map[*Point]time.Time{}, late: map[*Point]bool{}, active: time.Now(), life: ctx}
 	j, err := newJudge(ctx, w)
 	if err != nil {
 		r.report.fault("the judge cannot see the cloud: %v", err)
@@ -128,6 +131,9 @@ func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 	for r.report.Steps < mostSteps && len(r.report.Faults) == 0 {
 		synctest.Wait()
 		r.judge.glance(r.report)
+		if r.ring() {
+			continue
+		}
 		if ready := r.ready(); len(ready) > 0 {
 			r.step(ready)
 			continue
@@ -146,7 +152,9 @@ func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 // ready are the points that may go on now.
 func (r *runner) ready() []*Point {
 	now := time.Now()
-	return slices.DeleteFunc(r.w.gate.pending(), func(p *Point) bool { return r.held[p].After(now) })
+	return slices.DeleteFunc(r.w.gate.pending(), func(p *Point) bool {
+		return r.held[p].After(now) || !p.Write && r.w.numbered(p.Process).sleeps()
+	})
 }
 
 // step lets one point go on.
@@ -175,9 +183,20 @@ func (r *runner) step(ready []*Point) {
 		r.tell(p, d)
 		r.succeed(d.Kind)
 		return
+	case Sleep:
+		r.tell(p, d)
+		r.putToSleep(d.For)
+		return
+	case Late:
+		r.tell(p, d)
+		r.outlive(p, d.For)
+		return
 	case Last:
 		p = ready[len(ready)-1]
 	default: // it proceeds, in the way that the deviation requires
+	}
+	if r.late[p] {
+		d.Kind = Late
 	}
 	r.tell(p, d)
 	delete(r.held, p)
@@ -211,22 +230,11 @@ func (r *runner) tell(p *Point, d Deviation) {
 
 // succeed ends the newest process and begins another one.
 func (r *runner) succeed(how Kind) {
-	r.w.mu.Lock()
-	old := r.w.processes[len(r.w.processes)-1]
-	r.w.forgotten = r.w.forgotten || len(r.w.stripped) > 0
-	r.w.mu.Unlock()
+	old := r.newest()
+	r.forgetStripped()
 	if how == Depose {
 		old.depose()
-		for _, p := range r.w.gate.pending() {
-			switch {
-			case p.Process != old.id || !p.Write:
-			case p.removes():
-				r.w.gate.release(p, Deviation{})
-				synctest.Wait()
-			default:
-				r.held[p] = time.Now().Add(lateness)
-			}
-		}
+		r.sendOut(old)
 	} else {
 		old.end()
 	}
@@ -262,6 +270,11 @@ func (r *runner) due(now time.Time, wait time.Duration) time.Time {
 	}
 	if len(r.moves) > 0 && r.moves[0].Later > 0 {
 		due = r.moved.Add(r.moves[0].Later)
+	}
+	for _, a := range r.alarms {
+		if a.at.Before(due) {
+			due = a.at
+		}
 	}
 	for _, at := range r.held {
 		if at.After(now) && at.Before(due) {

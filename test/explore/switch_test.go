@@ -116,6 +116,7 @@ func faultsOfTheLoop() []knownFault {
 			w.answered = func(svc *corev1.Service, was string) { svc.ResourceVersion = was }
 		}},
 		{name: "a predecessor's creations are not waited for", world: func(w *world) { w.impatient = true }},
+		{name: "a process whose Lease is over continues to write", world: func(w *world) { w.unfenced = true }},
 		{name: "a release takes off what has changed since", tales: soonBack(), world: func(w *world) {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 		}},

@@ -56,6 +56,7 @@ type world struct {
 	settings func(providers.Bound, *reconcile.Options, *service.Options) // what else of theirs is otherwise; nil: nothing
 
 	// Faults that are brought back; see TestKnownFaults.
+	unfenced     bool                                  // processes do not ask whether their Lease is over
 	impatient    bool                                  // processes do not wait for what is late
 	patched      func(body []byte) []byte              // what becomes of a patch; nil: nothing
 	answered     func(now *corev1.Service, was string) // what becomes of the answer to a patch of a version; nil: nothing
@@ -69,6 +70,7 @@ type world struct {
 	enders    []context.CancelFunc
 	patches   map[string][]time.Time // of each Service, those of the last minute
 	late      map[string]string      // by UID, the version that a process wrote after its end
+	trespass  string                 // a write of a process whose Lease is over; empty: there was none
 	hurried   string                 // a Service that was written to too often; empty: none was
 	stripped  map[types.UID]bool     // whose finalizers a user has removed
 	forgotten bool                   // the process that remembers them has ended
@@ -125,6 +127,16 @@ func (w *world) process(host string) *process {
 	return nil
 }
 
+// numbered finds a process by its number; nil: it is no process of the world.
+func (w *world) numbered(id int) *process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if id < 1 || id > len(w.processes) {
+		return nil
+	}
+	return w.processes[id-1]
+}
+
 // ServeHTTP holds every request until the schedule lets it go on.
 func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	p := w.process(r.Host)
@@ -141,9 +153,13 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		w.subject.Handler.ServeHTTP(out, r)
 		return
 	}
+	if write {
+		w.forbid(p, name)
+	}
 	d := w.gate.pass(Point{Process: p.id, Party: Cloud, What: name, Write: write})
 	r = r.WithContext(context.WithoutCancel(r.Context())) // a request that has arrived takes effect, even if its client has disconnected
 	w.serveCloud(out, r, p.effect(d), name, write)
+	p.standStill()
 }
 
 // staleness is how old a stale read is.
