@@ -19,27 +19,22 @@ const (
 	longest = 5 * time.Second
 )
 
-// Settling waits for things that are busy with a change, such as load balancers of
-// which each takes one change at a time, and asks how they are for all who wait at
-// once. It learns how long changes take, and does not ask in vain before.
+// Settling waits for resources that are busy with a change, such as load balancers of
+// which each takes one change at a time. One question serves all waiters. It learns
+// how long changes take, and does not ask before.
 type Settling struct {
-	ask  func(context.Context, []string) (map[string]string, error)
-	busy func(state string) bool
-	each bool          // a question is about one thing
-	rest time.Duration // the least pause between two questions
-	// first is when somebody who waits is asked for at the earliest.
-	first time.Duration
-
+	ask     func(context.Context, []string) (map[string]string, error)
+	busy    func(state string) bool
 	mu      sync.Mutex
-	waiting map[string][]*patient
+	waiting map[string][]*settleWaiter
 	running bool
 	woken   chan struct{} // somebody has come
 	asked   time.Time     // the last question
-	usual   time.Duration // what is known of how long changes take: hardly one is quicker
+	pace    pace
 }
 
-// patient is somebody who waits for a thing.
-type patient struct {
+// settleWaiter is one caller waiting for a resource to become stable.
+type settleWaiter struct {
 	since, due time.Time
 	busy       time.Duration // so long it was seen to be busy
 	done       chan string
@@ -48,20 +43,27 @@ type patient struct {
 // NewSettling returns a Settling that learns the states of things by their ids from ask,
 // and from busy which of those pass.
 func NewSettling(ask func(context.Context, []string) (map[string]string, error), busy func(state string) bool) *Settling {
-	return &Settling{ask: ask, busy: busy, waiting: map[string][]*patient{}, woken: make(chan struct{}, 1), rest: closest, first: earliest}
+	return &Settling{ask: ask, busy: busy, waiting: map[string][]*settleWaiter{}, woken: make(chan struct{}, 1), pace: pace{rest: closest, first: earliest}}
 }
 
 // OneByOne has only those asked for that may have settled, where a question is about one
 // thing: it costs nothing less to be asked together with others. It returns w.
 func (w *Settling) OneByOne() *Settling {
-	w.each = true
+	w.pace.each = true
 	return w
 }
 
 // Resting lets no less than a pause pass before a question, for a cloud whose changes
 // hardly ever take less: what ends meanwhile is told by one answer. It returns w.
 func (w *Settling) Resting(pause time.Duration) *Settling {
-	w.rest, w.first = pause, pause
+	w.pace.rest, w.pace.first = pause, pause
+	return w
+}
+
+// Usually declares how long changes of this cloud usually take; the pauses and their bounds
+// follow from it. What is measured corrects the declaration. It returns w.
+func (w *Settling) Usually(d time.Duration) *Settling {
+	w.pace.declared, w.pace.usual = d, d
 	return w
 }
 
@@ -77,15 +79,11 @@ func (w *Settling) Wait(ctx context.Context, id string) (string, error) {
 	}
 }
 
-func (w *Settling) join(ctx context.Context, id string) *patient {
+func (w *Settling) join(ctx context.Context, id string) *settleWaiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	most := latest
-	if w.each {
-		most = latestAlone
-	}
-	mine := &patient{since: now, due: now.Add(min(max(w.usual, w.first), most)), done: make(chan string, 1)}
+	mine := &settleWaiter{since: now, due: now.Add(w.pace.begin()), done: make(chan string, 1)}
 	w.waiting[id] = append(w.waiting[id], mine)
 	if !w.running {
 		w.running = true
@@ -100,10 +98,10 @@ func (w *Settling) join(ctx context.Context, id string) *patient {
 }
 
 // leave has somebody wait no more, so that nobody asks for those who went away.
-func (w *Settling) leave(id string, mine *patient) {
+func (w *Settling) leave(id string, mine *settleWaiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.waiting[id] = slices.DeleteFunc(w.waiting[id], func(other *patient) bool { return other == mine })
+	w.waiting[id] = slices.DeleteFunc(w.waiting[id], func(other *settleWaiter) bool { return other == mine })
 	if len(w.waiting[id]) == 0 {
 		delete(w.waiting, id)
 	}
@@ -153,7 +151,7 @@ func (w *Settling) next() (time.Duration, bool) {
 			}
 		}
 	}
-	if soon := w.asked.Add(min(max(w.usual/4, w.rest), widest)); due.Before(soon) && len(w.waiting) > 1 && !w.each {
+	if soon := w.asked.Add(w.pace.spacing()); due.Before(soon) && len(w.waiting) > 1 && !w.pace.each {
 		due = soon // with one question for several of them
 	}
 	return time.Until(due), w.running
@@ -166,7 +164,7 @@ func (w *Settling) left() []string {
 	w.asked = time.Now()
 	ids := make([]string, 0, len(w.waiting))
 	for id, all := range w.waiting {
-		if !w.each || slices.ContainsFunc(all, func(one *patient) bool { return !one.due.After(w.asked) }) {
+		if !w.pace.each || slices.ContainsFunc(all, func(one *settleWaiter) bool { return !one.due.After(w.asked) }) {
 			ids = append(ids, id)
 		}
 	}
@@ -177,12 +175,12 @@ func (w *Settling) left() []string {
 func (w *Settling) answer(asked []string, answers map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var youngest *patient
+	var youngest *settleWaiter
 	for _, id := range asked {
 		all := w.waiting[id]
 		status, answered := answers[id]
 		settled := answered && !w.busy(status)
-		w.waiting[id] = slices.DeleteFunc(all, func(one *patient) bool {
+		w.waiting[id] = slices.DeleteFunc(all, func(one *settleWaiter) bool {
 			age := w.asked.Sub(one.since)
 			switch {
 			case !settled:
@@ -201,45 +199,18 @@ func (w *Settling) answer(asked []string, answers map[string]string) {
 		}
 	}
 	if youngest != nil {
-		w.learn(youngest.busy, w.asked.Sub(youngest.since))
+		w.pace.learn(youngest.busy, w.asked.Sub(youngest.since))
 	}
 }
 
 // postpone asks for somebody again when a while has passed that grows with the wait.
-func (w *Settling) postpone(one *patient, answered bool) {
+func (w *Settling) postpone(one *settleWaiter, answered bool) {
 	age := w.asked.Sub(one.since)
 	if age < 0 {
 		return // it came after the question
 	}
-	pause := age / 4
-	if w.each {
-		pause = age / 2
-	}
-	one.due = w.asked.Add(min(max(pause, w.rest), longest))
+	one.due = w.asked.Add(w.pace.again(age))
 	if answered {
 		one.busy = age
-	}
-}
-
-// caution is how much of what a change took is believed to be what changes take, in
-// percent: a question in vain costs more where it is about one thing.
-func (w *Settling) caution() time.Duration {
-	if w.each {
-		return 99
-	}
-	return 95
-}
-
-// learn takes up that a change took longer than busy and no longer than age. After a
-// first question that was not in vain the next one comes a little earlier, after others
-// later, so that it stays near to what changes take.
-func (w *Settling) learn(busy, age time.Duration) {
-	switch {
-	case busy == 0 && (w.usual == 0 || age <= w.usual*5/4):
-		w.usual = min(age, max(w.usual, w.first)) * w.caution() / 100
-	case busy > 0 && w.each:
-		w.usual = (busy + age) / 2
-	case busy > 0:
-		w.usual += ((busy+age)/2 - w.usual) / 4
 	}
 }
