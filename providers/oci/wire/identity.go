@@ -199,7 +199,7 @@ func (a *Accounts) deputy(who account) (*deputy, error) {
 		return d, nil
 	}
 	b := &bearer{}
-	identity, err := workloadOf(fmt.Sprintf("service account %s/%s", who.namespace, who.name), b)
+	identity, err := identityForToken(fmt.Sprintf("service account %s/%s", who.namespace, who.name), "", b)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func identityOf(c model.Config) (common.ConfigurationProvider, error) {
 		if path := os.Getenv(tokenPath); path != "" {
 			token = token.WithSaTokenPath(path)
 		}
-		p, err := workloadOf("the controller", token)
+		p, err := identityForToken("the controller", cmp.Or(c.Auth.Region, c.RegionKey), token)
 		if err != nil {
 			return nil, fmt.Errorf("cloud config: useWorkloadIdentity: %w", err)
 		}

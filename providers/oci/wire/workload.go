@@ -13,12 +13,14 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// workload is the identity that a cluster of Oracle gives a ServiceAccount for its token.
+// workload is the identity that a ServiceAccount gets for its token.
 type workload struct {
 	common.ConfigurationProvider
 
 	whose string
 	token auth.ServiceAccountTokenProvider
+	// source is what gives the identity, and helps the next step if it gives none.
+	source, helps string
 }
 
 // workloadOf returns the workload identity of a ServiceAccount, which is had with the first
@@ -47,7 +49,10 @@ func workloadOf(whose string, token auth.ServiceAccountTokenProvider) (common.Co
 	if err != nil {
 		return nil, lacks("", "%s", saidBySDK(err))
 	}
-	return workload{p, whose, token}, nil
+	return workload{
+		ConfigurationProvider: p, whose: whose, token: token, source: "the cluster's proxy at " + proxy() + ":" + auth.KubernetesProxymuxServicePort,
+		helps: "the cluster must be an enhanced one, and the controller reach that port",
+	}, nil
 }
 
 // proxy is the host at which a cluster gives workload identities.
@@ -80,8 +85,8 @@ func (w workload) told(err error) error {
 		f.Helps = fmt.Sprintf("let the pod have it mounted, or name the file in %s (%s)", tokenPath, saidBySDK(mine))
 		return f
 	}
-	f.Text += "the cluster's proxy at " + proxy() + ":" + auth.KubernetesProxymuxServicePort + " gives none for its token"
-	f.Helps = "the cluster must be an enhanced one, and the controller reach that port; the controller retries (" + saidBySDK(err) + ")"
+	f.Text += w.source + " gives none for its token"
+	f.Helps = w.helps + "; the controller retries (" + saidBySDK(err) + ")"
 	return f
 }
 
@@ -92,7 +97,7 @@ func saidBySDK(err error) string {
 	text = strings.TrimSuffix(text, ". Please contact OKE team")
 	begins := []string{
 		"failed to create a new key provider for instance principal: ", "failed to get private key: ", "failed to renew security token: ",
-		"failed to get security token: ", "please ensure the cluster type is enhanced: ", "failed to get a Workload Identity token. ", "error ",
+		"failed to get security token: ", "unable to exchange JWT for security token: ", "please ensure the cluster type is enhanced: ", "failed to get a Workload Identity token. ", "error ",
 	}
 	for again := true; again; {
 		again = false

@@ -59,14 +59,15 @@ func identityRoutes() []route {
 	}
 	federate := writes(apiAuth, "CreateX509Token", http.MethodPost, "v1/x509", http.StatusOK, federate)
 	workload := writes(apiAuth, "CreateWorkloadToken", http.MethodPost, "resourcePrincipalSessionTokens", http.StatusOK, workloadToken)
-	federate.Open, workload.Open = true, true
+	exchange := writes(apiAuth, "ExchangeToken", http.MethodPost, "oauth2/v1/token", http.StatusOK, exchangeToken)
+	federate.Open, workload.Open, exchange.Open = true, true, true
 	return []route{
 		text("GetMetadataRegion", "opc/v2/instance/region", func(v *visit) ([]byte, error) { return []byte(v.cloud.opt.Region), nil }),
 		text("GetMetadataInstance", "opc/v2/instance", instanceOf),
 		text("GetMetadataCertificate", "opc/v2/identity/cert.pem", of(func(m machine) []byte { return m.leaf })),
 		text("GetMetadataKey", "opc/v2/identity/key.pem", of(func(m machine) []byte { return m.key })),
 		text("GetMetadataAuthority", "opc/v2/identity/intermediate.pem", of(func(m machine) []byte { return m.authority })),
-		federate, workload,
+		federate, workload, exchange,
 	}
 }
 
@@ -157,11 +158,16 @@ func workloadToken(v *visit) (any, error) {
 }
 
 // serviceAccount is whose token a call carries: namespace and name.
-// Source: Kubernetes documentation, "Managing Service Accounts", claims of bound tokens.
 func (v *visit) serviceAccount() (string, error) {
-	bearer, ok := strings.CutPrefix(v.HTTP.Header.Get("Authorization"), "Bearer ")
+	bearer, _ := strings.CutPrefix(v.HTTP.Header.Get("Authorization"), "Bearer ")
+	return v.accountIn(bearer)
+}
+
+// accountIn is whose token of a ServiceAccount it is: namespace and name.
+// Source: Kubernetes documentation, "Managing Service Accounts", claims of bound tokens.
+func (v *visit) accountIn(bearer string) (string, error) {
 	parts := strings.Split(bearer, ".")
-	if !ok || len(parts) != 3 {
+	if len(parts) != 3 {
 		return "", notAuthenticated("a token of a ServiceAccount is needed")
 	}
 	var claims struct {

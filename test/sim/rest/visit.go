@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim"
@@ -36,6 +37,17 @@ func (v *Visit[S]) read(malformed Error) error {
 		return err
 	}
 	v.Raw = raw
+	if strings.HasPrefix(v.HTTP.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		form, err := url.ParseQuery(string(raw))
+		if err != nil {
+			return Refuse(malformed.Status, malformed.Code, "%s: %v", malformed.Text, err)
+		}
+		v.Body = Object{}
+		for name := range form {
+			v.Body[name] = form.Get(name)
+		}
+		return nil
+	}
 	if err := json.Unmarshal(raw, &v.Body); err != nil {
 		return Refuse(malformed.Status, malformed.Code, "%s: %v", malformed.Text, err)
 	}
