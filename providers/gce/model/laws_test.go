@@ -47,11 +47,7 @@ func TestLawsOlder(t *testing.T) {
 		"ig there":    lawsService("", internalType(), otherPorts, useIP(reservedInternal)),
 	})
 	s.Neighbours = [][2]string{{"pool", "pool"}, {"pool here", "pool there"}, {"pool there", "pool here"}, {"ig", "ig"}, {"ig here", "ig there"}, {"ig there", "ig here"}, {"pool local", "pool"}}
-	const references = "the cloud in memory does not remove references from a list"
 	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.Settles, Refused: refusedSteps(plan.Create, KindExternalRule), Reason: "the loop, which is not part of the runs, does not repeat a refused replacement for an hour"},
-		laws.Known{Law: laws.Settles, To: "pool local", Reason: references},
-		laws.Known{Law: laws.Settles, From: "pool local", Reason: references},
 		laws.Known{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindHTTPCheck), Reason: "a pool gets no nodes while the check that it is to have is refused"},
 	)
 	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 10})
