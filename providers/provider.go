@@ -114,11 +114,13 @@ type Found[F any] struct {
 	Err   error
 }
 
-// Outputs are annotations and finalizers that a provider writes on Services, as
-// the official controllers do.
+// Outputs lists the annotations, labels and finalizers that a provider writes on
+// Services, as the official controllers do.
 type Outputs struct {
 	Annotations []string
-	Finalizers  []string
+	// Labels of other keys are the user's.
+	Labels     []string
+	Finalizers []string
 	// ClassFinalizers are, of a class, those finalizers of which one alone keeps a
 	// Service until it is released: the official controller of the class takes it off
 	// as well, and knows none of ours.

@@ -48,7 +48,7 @@ func (c *Controller) serviceChanged(old, now *corev1.Service) {
 // the same of another controller.
 func (c *Controller) asksOtherwise(old, now *corev1.Service) bool {
 	return old.UID != now.UID || (old.DeletionTimestamp == nil) != (now.DeletionTimestamp == nil) ||
-		!equality.Semantic.DeepEqual(old.Spec, now.Spec) || !maps.Equal(old.Labels, now.Labels) ||
+		!equality.Semantic.DeepEqual(old.Spec, now.Spec) || !maps.Equal(c.userLabels(old), c.userLabels(now)) ||
 		!maps.Equal(c.wishes(old), c.wishes(now))
 }
 
@@ -61,10 +61,22 @@ func (c *Controller) wishes(svc *corev1.Service) map[string]string {
 	return out
 }
 
+// userLabels returns the labels of a Service without those that Berth writes.
+func (c *Controller) userLabels(svc *corev1.Service) map[string]string {
+	return withoutKeys(svc.Labels, c.reconciler.Outputs().Labels)
+}
+
+// withoutKeys returns a copy of labels without some keys.
+func withoutKeys(labels map[string]string, keys []string) map[string]string {
+	out := maps.Clone(labels)
+	maps.DeleteFunc(out, func(key, _ string) bool { return slices.Contains(keys, key) })
+	return out
+}
+
 // carriesTheSame tells whether two versions of a Service are the same in all that we
 // write.
 func carriesTheSame(old, now *corev1.Service) bool {
-	return slices.Equal(old.Finalizers, now.Finalizers) && maps.Equal(old.Annotations, now.Annotations) &&
+	return slices.Equal(old.Finalizers, now.Finalizers) && maps.Equal(old.Annotations, now.Annotations) && maps.Equal(old.Labels, now.Labels) &&
 		equality.Semantic.DeepEqual(old.Status.LoadBalancer, now.Status.LoadBalancer) &&
 		equality.Semantic.DeepEqual(ourConditions(old), ourConditions(now))
 }

@@ -177,6 +177,10 @@ func ReleasedMarks(outputs providers.Outputs, finalizers ...string) status.Want 
 	for _, key := range outputs.Annotations {
 		want.Outputs[key] = ""
 	}
+	want.Labels = map[string]string{}
+	for _, key := range outputs.Labels {
+		want.Labels[key] = ""
+	}
 	return want
 }
 

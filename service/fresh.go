@@ -81,6 +81,9 @@ func unmarked(svc *corev1.Service, outputs providers.Outputs) bool {
 			return false
 		}
 	}
+	if slices.ContainsFunc(outputs.Labels, func(key string) bool { _, written := svc.Labels[key]; return written }) {
+		return false
+	}
 	return len(svc.Status.LoadBalancer.Ingress) == 0
 }
 

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -18,7 +19,7 @@ import (
 // that was deleted by hand is found.
 func (v *visit) touched() bool {
 	before := v.known.marks
-	v.known.marks = marksOf(v.svc, append(status.OwnAnnotations(), v.reconciler.Outputs().Annotations...))
+	v.known.marks = marksOf(v.svc, v.reconciler.Outputs())
 	return before != "" && before != v.known.marks
 }
 
@@ -41,14 +42,15 @@ func (v *visit) wantsLook() bool {
 }
 
 // marksOf is what was written on a Service beside its spec; never empty.
-func marksOf(svc *corev1.Service, ours []string) string {
+func marksOf(svc *corev1.Service, outputs providers.Outputs) string {
+	ours := append(status.OwnAnnotations(), outputs.Annotations...)
 	var all []string
 	for key, value := range svc.Annotations {
 		if !slices.Contains(ours, key) {
 			all = append(all, "a "+key+"="+value)
 		}
 	}
-	for key, value := range svc.Labels {
+	for key, value := range withoutKeys(svc.Labels, outputs.Labels) {
 		all = append(all, "l "+key+"="+value)
 	}
 	slices.Sort(all)

@@ -78,6 +78,8 @@ type Want struct {
 	// Outputs are the provider's own annotations, under whatever prefix the
 	// official controllers write them; written like Annotations.
 	Outputs map[string]string
+	// Labels are the provider's own labels, written like Outputs.
+	Labels map[string]string
 }
 
 // Released is what a Service carries when nothing of it is left in the cloud:
@@ -96,7 +98,7 @@ func Released(now time.Time, finalizers ...string) Want {
 func (w Want) With(r Result) Want {
 	w.LoadBalancer = &corev1.LoadBalancerStatus{Ingress: r.Ingress}
 	w.Conditions = append(slices.Clip(w.Conditions), r.Conditions...)
-	w.Outputs = r.Annotations
+	w.Outputs, w.Labels = r.Annotations, r.Labels
 	w.AddFinalizers = append(slices.Clip(w.AddFinalizers), r.Finalizers...)
 	return w
 }
@@ -115,6 +117,7 @@ func Patch(old *corev1.Service, want Want) ([]byte, bool) {
 	meta, status := map[string]any{}, map[string]any{}
 	patchFinalizers(meta, old, want)
 	patchAnnotations(meta, old, want)
+	patchLabels(meta, old, want)
 	patchIngress(status, old, want)
 	patchConditions(status, old, want)
 	body := map[string]any{}
@@ -174,25 +177,37 @@ func patchFinalizers(meta map[string]any, old *corev1.Service, want Want) {
 
 func patchAnnotations(meta map[string]any, old *corev1.Service, want Want) {
 	changes := map[string]any{}
-	note := func(key, value string) {
-		now, there := old.Annotations[key]
-		switch {
-		case value == "" && there:
-			changes[key] = nil
-		case value != "" && now != value:
-			changes[key] = value
-		}
-	}
-	for key, value := range want.Outputs {
-		note(key, value)
-	}
+	noteChanges(changes, old.Annotations, want.Outputs)
 	for key, value := range want.Annotations {
 		if strings.HasPrefix(key, Prefix) {
-			note(key, value)
+			noteChanges(changes, old.Annotations, map[string]string{key: value})
 		}
 	}
 	if len(changes) > 0 {
 		meta["annotations"] = changes
+	}
+}
+
+// patchLabels writes the labels of want. One that the API server would refuse is left out,
+// because it would take down the whole patch.
+func patchLabels(meta map[string]any, old *corev1.Service, want Want) {
+	clean, _ := Result{Labels: want.Labels}.Clean()
+	changes := map[string]any{}
+	noteChanges(changes, old.Labels, clean.Labels)
+	if len(changes) > 0 {
+		meta["labels"] = changes
+	}
+}
+
+// noteChanges adds the changes that turn the present values of keys into the desired ones.
+func noteChanges(changes map[string]any, now, want map[string]string) {
+	for key, value := range want {
+		switch was, exists := now[key]; {
+		case value == "" && exists:
+			changes[key] = nil
+		case value != "" && was != value:
+			changes[key] = value
+		}
 	}
 }
 

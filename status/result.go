@@ -23,6 +23,9 @@ type Result struct {
 	// Annotations are the provider's own output on the Service, for programs
 	// that read it there; an empty value takes one off.
 	Annotations map[string]string
+	// Labels are the provider's own labels on the Service, written like Annotations. A
+	// value that the API server would refuse is left out: Clean reports it.
+	Labels map[string]string
 	// Finalizers of the official controllers, by which they know what is theirs.
 	Finalizers []string
 }
@@ -69,7 +72,13 @@ func Canonical(in corev1.LoadBalancerIngress) corev1.LoadBalancerIngress {
 // all the same.
 func (r Result) Clean() (Result, error) {
 	problems := &multierror.Error{ErrorFormat: inOneLine}
-	out := Result{Conditions: slices.Clone(r.Conditions), Annotations: maps.Clone(r.Annotations), Finalizers: slices.Clone(r.Finalizers)}
+	out := Result{Conditions: slices.Clone(r.Conditions), Annotations: maps.Clone(r.Annotations), Labels: maps.Clone(r.Labels), Finalizers: slices.Clone(r.Finalizers)}
+	for key, value := range r.Labels {
+		if faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(faults) > 0 {
+			problems = multierror.Append(problems, fmt.Errorf("label %s=%q: %s", key, value, strings.Join(faults, "; ")))
+			delete(out.Labels, key)
+		}
+	}
 	for i, in := range r.Ingress {
 		entry := Canonical(in)
 		if err := checkEntry(entry); err != nil {

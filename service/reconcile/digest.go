@@ -56,11 +56,21 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 	for _, key := range cloud.Outputs.Annotations {
 		delete(source.Annotations, key)
 	}
+	source.Labels = maps.Clone(source.Labels)
+	for _, key := range cloud.Outputs.Labels {
+		delete(source.Labels, key)
+	}
 	parts := []string{string(svc.UID), req.Kind, cloud.Annotations.Digest(source), string(body)}
-	parts = append(parts, labelsOf("service", cloud.Labels.Service, svc.Labels)...)
+	parts = append(parts, labelsOf("service", inputLabels(cloud), svc.Labels)...)
 	parts = append(parts, labelsOf("namespace", cloud.Labels.Namespace, req.NamespaceLabels)...)
 	parts = append(parts, objectsOf(req.Objects)...)
 	return shortHash(parts...)
+}
+
+// inputLabels returns the keys of labels that decide on Services, without those that the
+// provider writes itself.
+func inputLabels(cloud providers.Bound) []string {
+	return slices.DeleteFunc(slices.Clone(cloud.Labels.Service), func(key string) bool { return slices.Contains(cloud.Outputs.Labels, key) })
 }
 
 // objectsOf are the objects with hashes of what is in them.

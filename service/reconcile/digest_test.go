@@ -63,7 +63,8 @@ func TestAskedDigest(t *testing.T) {
 	}
 	cloud := providers.Bound{
 		Annotations: set,
-		Outputs:     providers.Outputs{Annotations: []string{"toy.example.com/made"}},
+		Outputs:     providers.Outputs{Annotations: []string{"toy.example.com/made"}, Labels: []string{"toy.example.com/id"}},
+		Labels:      providers.Labels{Service: []string{"toy.example.com/id", "tier"}},
 	}
 	of := func(change func(*corev1.Service)) string {
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{"toy.example.com/wish": "a"}}}
@@ -75,10 +76,12 @@ func TestAskedDigest(t *testing.T) {
 		change func(*corev1.Service)
 		same   bool
 	}{
-		"an output":      {func(s *corev1.Service) { s.Annotations["toy.example.com/made"] = "x" }, true},
-		"an unknown key": {func(s *corev1.Service) { s.Annotations["other"] = "x" }, true},
-		"a selector":     {func(s *corev1.Service) { s.Spec.Selector = map[string]string{"a": "b"} }, true},
-		"a wish":         {func(s *corev1.Service) { s.Annotations["toy.example.com/wish"] = "b" }, false},
+		"an output":                 {func(s *corev1.Service) { s.Annotations["toy.example.com/made"] = "x" }, true},
+		"a label that Berth writes": {func(s *corev1.Service) { s.Labels = map[string]string{"toy.example.com/id": "lb-1"} }, true},
+		"a label that decides":      {func(s *corev1.Service) { s.Labels = map[string]string{"tier": "edge"} }, false},
+		"an unknown key":            {func(s *corev1.Service) { s.Annotations["other"] = "x" }, true},
+		"a selector":                {func(s *corev1.Service) { s.Spec.Selector = map[string]string{"a": "b"} }, true},
+		"a wish":                    {func(s *corev1.Service) { s.Annotations["toy.example.com/wish"] = "b" }, false},
 		"where traffic is": {func(s *corev1.Service) {
 			s.Spec.TrafficDistribution = new(corev1.ServiceTrafficDistributionPreferClose)
 		}, false},

@@ -44,6 +44,7 @@ func Cloud() providers.Cloud[Config, struct{}] {
 		Rules:   rules(),
 		Flows:   computeFlows,
 		Status:  show,
+		Outputs: providers.Outputs{Labels: []string{labelID}},
 		Open:    open,
 	}
 }
@@ -93,6 +94,9 @@ func ownedScope(id providers.Identity[Config]) providers.Scope {
 	}}
 }
 
+// labelID is the label in which other programs find the identifier of the load balancer.
+const labelID = "quay.example/balancer-id"
+
 // hostOf returns the host name of a load balancer.
 func hostOf(id string) string { return id + ".quay.example" }
 
@@ -102,5 +106,5 @@ func show(_ providers.Input[Config], have *stack.Stack) status.Result {
 	if !ok {
 		return status.Result{}
 	}
-	return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(hostOf(r.ID))}}
+	return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(hostOf(r.ID))}, Labels: map[string]string{labelID: r.ID}}
 }
