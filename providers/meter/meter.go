@@ -17,10 +17,18 @@ type Language struct {
 	Name func(*http.Request) providers.Call
 	// Refusal reads an answer with a status of 400 or more; body is its beginning.
 	Refusal func(status int, header http.Header, body []byte) providers.Answer
+	// Inside reads an answer with a status below 400, for a cloud that refuses calls with
+	// status 200 and a code in the body; false: the call succeeded. body is its beginning. Nil:
+	// the status decides.
+	Inside func(header http.Header, body []byte) (providers.Answer, bool)
 }
 
 // refusalLimit is how much of a refusal is read to find its code, in bytes.
 const refusalLimit = 64 << 10
+
+// insideLimit is how much of an answer with a status below 400 is searched for a refusal, in
+// bytes: clouds that refuse in this way put the code first.
+const insideLimit = 4 << 10
 
 // New wraps a transport. Without an observer nothing is counted. A closed fence of a
 // request's context refuses the request, see [providers.WithFence].
@@ -67,17 +75,28 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 		end(providers.Answer{Code: providers.NoAnswer, Meaning: fault.Unavailable})
 		return response, err
 	}
-	if response.StatusCode < http.StatusBadRequest {
-		end(providers.Answer{})
-		return response, nil
-	}
-	end(m.language.Refusal(response.StatusCode, response.Header, peek(response)))
+	end(m.language.answer(response))
 	return response, nil
 }
 
-// peek reads the beginning of the body and puts it back.
-func peek(response *http.Response) []byte {
-	begin, err := io.ReadAll(io.LimitReader(response.Body, refusalLimit))
+// answer returns what a response is counted as; the zero value is a success.
+func (l Language) answer(response *http.Response) providers.Answer {
+	switch {
+	case response.StatusCode >= http.StatusBadRequest:
+		return l.Refusal(response.StatusCode, response.Header, peek(response, refusalLimit))
+	case l.Inside == nil:
+		return providers.Answer{}
+	}
+	refusal, refused := l.Inside(response.Header, peek(response, insideLimit))
+	if !refused {
+		return providers.Answer{}
+	}
+	return refusal
+}
+
+// peek reads the beginning of the body, up to a limit, and puts it back.
+func peek(response *http.Response, limit int64) []byte {
+	begin, err := io.ReadAll(io.LimitReader(response.Body, limit))
 	rest := io.Reader(response.Body)
 	if err != nil {
 		rest = failing{err}

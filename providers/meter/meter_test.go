@@ -86,6 +86,35 @@ func TestEveryRequestCounts(t *testing.T) {
 	}
 }
 
+// TestRefusalInside: a refusal with status 200 is counted under its code, once for each
+// request, and the caller reads all of it. A long answer that is none is counted as a success.
+func TestRefusalInside(t *testing.T) {
+	long := strings.Repeat("x", 2*insideLimit)
+	answers := []string{`{"Error": {"Code": "LimitExceeded"}, "Rest": "` + long + `"}`, `{"Error": {"Code": "LimitExceeded"}}`, `{"Items": "` + long + `"}`, ""}
+	var seen atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, answers[seen.Add(1)-1])
+	}))
+	defer server.Close()
+	var told notes
+	l := language()
+	l.Inside = func(_ http.Header, body []byte) (providers.Answer, bool) {
+		if len(body) > insideLimit {
+			t.Errorf("%d bytes were read", len(body))
+		}
+		return providers.Answer{Code: "LimitExceeded", Meaning: fault.Quota}, strings.HasPrefix(string(body), `{"Error": {"Code": "LimitExceeded"}`)
+	}
+	client := &http.Client{Transport: New(&http.Transport{}, told.observe, l)}
+	for _, want := range answers {
+		if body, err := ask(t, client, server.URL); err != nil || body != want {
+			t.Errorf("read %d bytes, %v; want %d", len(body), err, len(want))
+		}
+	}
+	if d := cmp.Diff([]string{"GET LimitExceeded", "GET LimitExceeded", "GET ", "GET "}, told.all); d != "" {
+		t.Errorf("counted (-want +got):\n%s", d)
+	}
+}
+
 // TestRefusalIsWhole: whoever made the call reads all of a refusal, however long.
 func TestRefusalIsWhole(t *testing.T) {
 	long := strings.Repeat("refused ", 3*refusalLimit/8)

@@ -150,7 +150,7 @@ func quay() row {
 	return row{
 		dir:    "test/quay",
 		others: []string{corev1},
-		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit"},
+		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit", "providers/meter"},
 		reason: "a cloud knows the contract and its own SDK; never the loop, another cloud or the API server",
 	}
 }

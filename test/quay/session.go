@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/meter"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -39,7 +40,9 @@ func open(_ context.Context, c Config, env providers.Env) (providers.Session[str
 	if c.Endpoint == "" {
 		return nil, c, fmt.Errorf("endpoint: is empty; legal: the URL of the API")
 	}
-	return &session{config: c, cluster: env.Cluster, client: &http.Client{}}, c, nil
+	s := &session{config: c, cluster: env.Cluster}
+	s.client = &http.Client{Transport: meter.New(http.DefaultTransport, env.Calls, s.language())}
+	return s, c, nil
 }
 
 // Read lists everything once, for as many Services as ask.
@@ -164,6 +167,35 @@ func (s *session) faults() kit.Errors {
 	}
 }
 
+// language is how requests and refusals are counted.
+func (s *session) language() meter.Language {
+	return meter.Language{
+		Name: func(r *http.Request) providers.Call {
+			path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+			return providers.Call{API: "quay", Operation: r.Method + " " + path[len(path)/3*2]}
+		},
+		Refusal: func(status int, _ http.Header, body []byte) providers.Answer {
+			r := refusalIn(status, body)
+			return s.faults().Answer(kit.Refusal{Code: r.Code, Status: status})
+		},
+		// Quay refuses with status 200 as well: the code says so.
+		Inside: func(_ http.Header, body []byte) (providers.Answer, bool) {
+			r := refusalIn(http.StatusOK, body)
+			return s.faults().Answer(kit.Refusal{Code: r.Code}), r.Code != ""
+		},
+	}
+}
+
+// refusalIn reads an answer as a refusal; one without a code and with a status below 400 is a
+// success.
+func refusalIn(status int, body []byte) *refused {
+	r := &refused{Status: status}
+	if err := json.Unmarshal(body, r); err != nil && status >= http.StatusBadRequest {
+		r.Text = string(body)
+	}
+	return r
+}
+
 // write makes a writing call and returns its fault, which records whether the call was sent.
 func (s *session) write(ctx context.Context, method, path string, in, out any) error {
 	progress, err := kit.Write(ctx, func(ctx context.Context) error { return s.call(ctx, method, path, in, out) })
@@ -188,11 +220,7 @@ func (s *session) call(ctx context.Context, method, path string, in, out any) er
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		r := &refused{Status: resp.StatusCode}
-		if err := json.Unmarshal(answer, r); err != nil {
-			r.Text = string(answer)
-		}
+	if r := refusalIn(resp.StatusCode, answer); r.Code != "" || r.Status >= http.StatusBadRequest {
 		return r
 	}
 	if out == nil {

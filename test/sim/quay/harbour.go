@@ -39,7 +39,8 @@ type balancer struct {
 	Machines  []string                   `json:"machines"`
 }
 
-// problem is an answer that is no success.
+// problem is an answer that is no success. Refusals about what a request asks for have
+// status 200, as those of some clouds have: the code alone tells them from successes.
 type problem struct {
 	Code string `json:"code"`
 	Text string `json:"message"`
@@ -84,7 +85,8 @@ func (h *Harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			v.Status, answer = max(f.Status, http.StatusBadRequest), problem{Code: f.Code, Text: "injected"}
 		} else {
 			v.Status, answer = h.serve(r, path, met.Stale)
-			v.Committed = v.Status == http.StatusOK
+			p, refused := answer.(problem)
+			v.Code, v.Committed = p.Code, !refused
 		}
 		status := v.Status
 		return v, func(int) {
@@ -146,7 +148,7 @@ func (h *Harbour) create(r *http.Request) (int, any) {
 	}
 	for _, o := range h.now.balancers {
 		if o.Name == b.Name {
-			return http.StatusConflict, problem{Code: "NameTaken", Text: "balancer " + b.Name + " exists"}
+			return http.StatusOK, problem{Code: "NameTaken", Text: "balancer " + b.Name + " exists"}
 		}
 	}
 	h.last++
