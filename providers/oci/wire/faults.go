@@ -31,6 +31,10 @@ func refusalIn(err error) (kit.Refusal, bool) {
 	return kit.Refusal{Status: said.GetHTTPStatusCode(), Code: said.GetCode(), Text: said.GetMessage()}, true
 }
 
+// codeTokenUsed is the refusal of a retry token that was used for something that does not exist
+// any more. Source: API reference, error 409 InvalidatedRetryToken.
+const codeTokenUsed = "InvalidatedRetryToken"
+
 // meaningOf is the one table from codes to meanings.
 // Source: https://docs.oracle.com/en-us/iaas/Content/API/References/apierrors.htm
 func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
@@ -39,7 +43,7 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 		return fault.Quota, true
 	case "IncorrectState", "Conflict", "RelatedResourceIncorrectState":
 		return fault.Pending, true
-	case "InvalidatedRetryToken":
+	case codeTokenUsed:
 		return fault.Conflict, true
 	case "NotAuthorizedOrResourceAlreadyExists":
 		return fault.Exists, true
@@ -55,6 +59,12 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 		return fault.Throttled, true
 	}
 	return fault.Internal, false
+}
+
+// tokenUsed reports whether a refusal says that a retry token cannot be used again.
+func tokenUsed(err error) bool {
+	f, is := errors.AsType[*fault.Fault](err)
+	return is && f.Code == codeTokenUsed
 }
 
 // causeOf says what has to change before a refused call can succeed.

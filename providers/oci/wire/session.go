@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"sync"
 	"time"
 
@@ -31,8 +30,9 @@ type Session struct {
 	homes    *kit.Known[string, string]   // compartments of instances
 	groups   *kit.Known[string, groupDoc]
 
+	tokens *kit.Tokens
+
 	mu     sync.Mutex
-	tokens map[string]string       // retry tokens of steps without an answer, by step
 	places map[string]string       // compartments of load balancers
 	lists  map[string]list         // security lists as they were read or written last
 	seen   map[string]model.Subnet // as they were read last
@@ -43,6 +43,9 @@ const factAge = 5 * time.Minute
 
 // absentAge is how long a not-found result is cached.
 const absentAge = 30 * time.Second
+
+// tokenAge is how long a retry token is known. Source: API reference, opc-retry-token.
+const tokenAge = 24 * time.Hour
 
 // Open returns a session with the credentials of the configuration. It makes only the calls
 // that the credentials need, and reads missing settings from the metadata of the machine.
@@ -78,7 +81,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 // rate limits and locks, but no read results.
 func newSession(c model.Config, now func() time.Time, limits *kit.Limits, locks *kit.Locks) *Session {
 	return &Session{
-		config: c, now: now, limits: limits, locks: locks, tokens: map[string]string{}, places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
+		config: c, now: now, limits: limits, locks: locks, tokens: kit.NewTokens(tokenAge, now, tokenUsed), places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
 		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
 		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),
@@ -115,22 +118,4 @@ func orElse[T int | float64](said *T, other T) T {
 		return other
 	}
 	return *said
-}
-
-// token returns the retry token of a step. It stays the same until the step is answered, so
-// that the cloud executes a repeated request once. Afterwards it changes, because a
-// resource that was deleted meanwhile has to be created again.
-func (s *Session) token(step string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tokens[step] == "" {
-		s.tokens[step] = rand.Text()
-	}
-	return s.tokens[step]
-}
-
-func (s *Session) answered(step string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.tokens, step)
 }

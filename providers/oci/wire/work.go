@@ -3,6 +3,8 @@ package wire
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -203,16 +205,24 @@ func (s *Session) post(c *change, api *service, r request, out any) (http.Header
 	if r.method != http.MethodPost {
 		return s.write(c.Ctx, api, r, out)
 	}
-	step := c.Step.ID.Owner.String() + " " + c.Step.ID.String() + " " + r.path
-	if r.header == nil {
-		r.header = map[string]string{}
+	body, err := json.Marshal(r.body)
+	if err != nil {
+		return nil, err
 	}
-	r.header[headerToken] = s.token(step)
-	header, err := s.write(c.Ctx, api, r, out)
-	if !fault.Is(err, fault.Ambiguous) && !fault.Is(err, fault.Unavailable) {
-		s.answered(step)
-	}
+	var header http.Header
+	err = s.tokens.Send(c.Step.ID.Owner, c.Step.ID.String()+" "+r.path, body, func(token string) (err error) {
+		r.header = withHeader(r.header, headerToken, token)
+		header, err = s.write(c.Ctx, api, r, out)
+		return err
+	})
 	return header, err
+}
+
+// withHeader returns headers with one more.
+func withHeader(header map[string]string, name, value string) map[string]string {
+	out := map[string]string{name: value}
+	maps.Copy(out, header)
+	return out
 }
 
 // quiet waits for what others change of a load balancer.
