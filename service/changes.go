@@ -61,7 +61,7 @@ func (c *Controller) wishes(svc *corev1.Service) map[string]string {
 	return out
 }
 
-// userLabels returns the labels of a Service without those that Berth writes.
+// userLabels returns the labels of a Service without the keys of Outputs.
 func (c *Controller) userLabels(svc *corev1.Service) map[string]string {
 	return withoutKeys(svc.Labels, c.reconciler.Outputs().Labels)
 }

@@ -67,7 +67,7 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 	return shortHash(parts...)
 }
 
-// inputLabels returns the keys of labels that decide on Services, without those that the
+// inputLabels returns the keys of labels that decide on Services, without the labels that the
 // provider writes itself.
 func inputLabels(cloud providers.Bound) []string {
 	return slices.DeleteFunc(slices.Clone(cloud.Labels.Service), func(key string) bool { return slices.Contains(cloud.Outputs.Labels, key) })
