@@ -215,6 +215,18 @@ func (w *World) Owners() []stack.Owner {
 	return out
 }
 
+// Held returns the resources of an owner as the cloud holds them, without what a read adds or
+// hides. The zero owner has the shared ones, and the ones that existed before.
+func (w *World) Held(o stack.Owner) []stack.Resource {
+	var out []stack.Resource
+	for _, at := range w.objects {
+		if at.owner == o {
+			out = append(out, at.r)
+		}
+	}
+	return out
+}
+
 // Find returns the resource with an identifier, of any owner.
 func (w *World) Find(kind stack.Kind, id string) (stack.Resource, stack.Owner, bool) {
 	for _, at := range w.objects {

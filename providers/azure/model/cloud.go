@@ -30,6 +30,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		MayWant:      mayWant,
 		Rules:        Rules(),
 		Status:       addresses,
+		Flows:        computeFlows,
 		Outputs:      providers.Outputs{Finalizers: []string{finalizerPods}},
 		EndpointsIf:  func(c Config) bool { return len(c.Multi) > 0 || c.PodIP() },
 		EndpointsOf:  func(c Config, svc *corev1.Service) bool { return c.PodIP() || nodeports.LocalOnly(svc) },

@@ -126,13 +126,25 @@ func edges() []diff.Edge {
 		add(step(switched, KindEntries), step(plan.Create, KindAccess), false, "the rule that needs it is the evidence that the entry is ours")
 		add(step(switched, KindEntries), step(plan.Delete, KindAccess), false, "the old address is open until the new one serves")
 	}
-	for _, evidence := range []stack.Kind{KindEntries, KindPublicIP, KindBinding} {
-		add(step(plan.Delete, KindAccess), step(plan.Delete, evidence), false, "who has the address is the evidence that the entry is ours")
+	for _, evidence := range []stack.Kind{KindPublicIP, KindBinding} {
+		add(step(plan.Delete, KindAccess), step(plan.Delete, evidence), false, "the owner of the address is the evidence that the entry is ours")
 	}
+	allows, denies := step(plan.Delete, KindAccess), step(plan.Delete, KindAccess)
+	allows.Where = func(r stack.Resource) bool { return !deniesAlone(r) }
+	denies.Where = deniesAlone
+	add(allows, step(plan.Delete, KindEntries), false, "the owner of the address is the evidence that the entry is ours")
+	add(step(plan.Delete, KindEntries), denies, false, "without the entry that denies, the network would reach the frontend; without the frontend, the address is in no use, which is the evidence")
 	add(step(plan.Create, KindAccess), step(plan.Delete, KindAccess), false, "traffic that is allowed before and after must be allowed in between")
 	add(step(plan.Delete, KindLink), step(plan.Update, KindEntries), false, "a frontend cannot move while a private link service hangs on it")
 	add(step(plan.Update, KindEntries), step(plan.Create, KindLink), false, "a private link service is made on the frontend as it will be")
 	return out
+}
+
+// deniesAlone reports whether an entry of the security group denies an address that only its
+// Service has.
+func deniesAlone(r stack.Resource) bool {
+	a, ok := r.Spec.(Access)
+	return ok && a.Deny && a.Alone
 }
 
 func balancerBatch(r stack.Resource, _ plan.Action, _ string) string {
