@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
@@ -51,7 +50,7 @@ func (j *judge) draft(svc *corev1.Service, release, deep bool) (*reconcile.Draft
 		return nil, err
 	}
 	r := reconcile.New(bound, reconcile.Options{Now: time.Now, GatherReleases: time.Millisecond})
-	r.SetNodes(j.nodes())
+	r.SetNodes(j.w.projected())
 	for _, other := range j.w.kube.all() {
 		if other.UID != svc.UID && other.Spec.Type == corev1.ServiceTypeLoadBalancer && !handedOver(other) {
 			// One on its way out, too, still holds what it shares. What cannot be drafted wants nothing that is known; its own turn tells.
@@ -67,16 +66,6 @@ func (j *judge) draft(svc *corev1.Service, release, deep bool) (*reconcile.Draft
 		job.Applied = ""
 	}
 	return r.Draft(j.ctx, *job)
-}
-
-func (j *judge) nodes() []nodeports.Node {
-	j.w.kube.mu.Lock()
-	defer j.w.kube.mu.Unlock()
-	var out []nodeports.Node
-	for _, n := range j.w.kube.nodes {
-		out = append(out, nodeports.Project(n, func(string) bool { return true }))
-	}
-	return out
 }
 
 // glance runs at every step: no serving load balancer loses a part, and no finalizer is

@@ -197,11 +197,15 @@ func onOpenStack(t testing.TB) Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
+	type opener = func(context.Context, string) (providers.Bound, error)
+	session := func(cluster string) opener {
+		return func(ctx context.Context, url string) (providers.Bound, error) {
+			return open(ctx, openstack.Cloud().Name, cloud.Seed.CloudConf(url), env(cluster))
+		}
+	}
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
-		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, openstack.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
-		},
+		Open: session("kubernetes"), Other: session("other"),
 		Call:      byPath("/identity"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
 	}
@@ -241,12 +245,17 @@ func onQuay(testing.TB) Subject {
 	harbour := simquay.New()
 	return Subject{
 		Handler: harbour, Control: &harbour.Control, Nodes: smallNodes(),
-		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q}`, url)), env("kubernetes"))
-			return choosing(b), err
-		},
+		Open: onHarbour("kubernetes"), Other: onHarbour("other"),
 		Call:      byPath(),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
+	}
+}
+
+// onHarbour makes sessions of a cluster on the small cloud.
+func onHarbour(cluster string) func(context.Context, string) (providers.Bound, error) {
+	return func(ctx context.Context, url string) (providers.Bound, error) {
+		b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q}`, url)), env(cluster))
+		return choosing(b), err
 	}
 }
 

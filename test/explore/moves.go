@@ -43,7 +43,7 @@ func template(name string, shape Shape) *corev1.Service {
 
 // Create makes a Service.
 func Create(name string, shape Shape) Move {
-	return Move{Name: "create " + name, Do: func(w *world) {
+	return Move{Name: "create " + name, Creates: name, shape: shape, Do: func(w *world) {
 		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 			if now != nil {
 				return nil // one of that name is still on its way out, as the API server has it

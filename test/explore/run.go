@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing/synctest"
 	"time"
+
+	"github.com/berth-lb/berth/test/props"
 )
 
 // How long a world is watched.
@@ -40,6 +42,9 @@ type Schedule []Planned
 type Move struct {
 	Name string
 	Do   func(*world)
+	// Creates is the name of the Service that the move creates; empty: none.
+	Creates string
+	shape   Shape // of that Service
 	// Settled has everything come to rest, and be judged, before this move.
 	Settled bool
 	// Later starts the move so long after the previous one, whatever is running; 0: when all is
@@ -56,6 +61,7 @@ const checkable = 2
 
 // Report is what became of a schedule.
 type Report struct {
+	Began   string   // the state of the cloud, where the schedule selects it
 	Story   []string // what happened, a line each
 	Passed  []Passed // points that proceeded, or were held up or disturbed, by step
 	Decided uint64   // what was decided at all steps, as a digest
@@ -118,12 +124,10 @@ type runner struct {
 // run performs the moves in a world.
 func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 	r := &runner{w: w, moves: moves, plan: plan, report: &Report{}, digest: fnv.New64a(), held: map[*Point]time.Time{}, late: map[*Point]bool{}, active: time.Now(), life: ctx}
-	j, err := newJudge(ctx, w)
-	if err != nil {
-		r.report.fault("the judge cannot see the cloud: %v", err)
+	if err := r.prepare(ctx); err != nil {
+		r.report.fault("the schedule cannot begin: %v", err)
 		return r.report
 	}
-	r.judge = j
 	if len(plan) > 0 {
 		w.remember()
 	}
@@ -147,6 +151,23 @@ func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 	}
 	r.report.Writes, r.report.Decided = w.written(), r.digest.Sum64()
 	return r.report
+}
+
+// prepare makes the judge, and brings cloud and cluster into the state in which the schedule
+// begins.
+func (r *runner) prepare(ctx context.Context) (err error) {
+	s := startOf(r.plan, r.w.subject)
+	r.moves, err = s.begin(ctx, r.w, r.moves, func() (err error) {
+		r.judge, err = newJudge(ctx, r.w)
+		return err
+	})
+	if s != nil {
+		r.report.Story = append(r.report.Story, strings.Repeat(" ", 14)+"** "+s.String())
+		if err == nil {
+			r.report.Began, err = props.StateOf(r.w.subject.Control)
+		}
+	}
+	return err
 }
 
 // ready are the points that may go on now.

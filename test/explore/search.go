@@ -36,7 +36,8 @@ type search struct {
 }
 
 // Search performs a tale by default, then all schedules with one deviation, then all with
-// two, then random ones with more, within the budget. Where one part would take more than
+// two, then random ones: every second with more, the others from a random state of the cloud
+// with fewer, within the budget. Where one part would take more than
 // half of the remaining budget, it is sampled to that half. A default run that fails ends the
 // search.
 func (e *Explorer) Search(t *testing.T, tale Tale, b Budget) Figures {
@@ -64,10 +65,21 @@ func (e *Explorer) Search(t *testing.T, tale Tale, b Budget) Figures {
 		s.try(two)
 	}
 	for s.figures.Schedules < b.Schedules && !s.over() {
+		if s.figures.Schedules%2 == 0 {
+			s.try(s.fromElsewhere(usual.Steps))
+			continue
+		}
 		s.try(Random(s.random, usual.Steps, 2+s.random.IntN(max(b.Deviations-1, 1))))
 	}
 	s.figures.Took = time.Since(s.began)
 	return s.figures
+}
+
+// fromElsewhere is a random schedule that begins in a random state, with up to two
+// deviations.
+func (s *search) fromElsewhere(steps int) Schedule {
+	begin := Planned{Step: atStart, Pick: s.random.IntN(1 << 16)}
+	return append(Schedule{begin}, Random(s.random, steps, s.random.IntN(3))...)
 }
 
 // worthPairs reports whether more pairs are of use: not if there are many more than can be

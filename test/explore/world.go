@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -32,6 +35,8 @@ type Subject struct {
 	Classes []string // of load balancers that the processes serve
 	// Open makes a session, as a process that starts does, whose calls go to a URL.
 	Open func(ctx context.Context, url string) (providers.Bound, error)
+	// Other makes a session of a cluster of another name; nil: the cloud has none.
+	Other func(ctx context.Context, url string) (providers.Bound, error)
 	// Call names a request and reports whether it writes; empty for requests that pass without
 	// being held, such as logins.
 	Call func(r *http.Request, body []byte) (what string, write bool)
@@ -135,6 +140,17 @@ func (w *world) numbered(id int) *process {
 		return nil
 	}
 	return w.processes[id-1]
+}
+
+// projected returns the Nodes in the order of their names.
+func (w *world) projected() []nodeports.Node {
+	w.kube.mu.Lock()
+	defer w.kube.mu.Unlock()
+	var out []nodeports.Node
+	for _, name := range slices.Sorted(maps.Keys(w.kube.nodes)) {
+		out = append(out, nodeports.Project(w.kube.nodes[name], func(string) bool { return true }))
+	}
+	return out
 }
 
 // ServeHTTP holds every request until the schedule lets it go on.
