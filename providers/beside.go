@@ -59,17 +59,35 @@ func sharedPrefixes() []string {
 	return []string{"service.beta.kubernetes.io/", "alb.ingress.kubernetes.io/", status.Prefix}
 }
 
-// elsewhere are prefixes of clouds and programs that are not among the entries.
+// elsewhere returns the prefixes of clouds and add-ons that are not among the entries.
 // Source: the documentation of each.
 func elsewhere() map[string][]string {
 	return map[string][]string{
-		"Alibaba Cloud": {"service.beta.kubernetes.io/alibaba-cloud-", "service.beta.kubernetes.io/alicloud-"},
-		"Baidu Cloud":   {"service.beta.kubernetes.io/cce-"},
-		"DigitalOcean":  {"service.beta.kubernetes.io/do-loadbalancer-"},
-		"Hetzner Cloud": {"load-balancer.hetzner.cloud/"},
-		"IBM Cloud":     {"service.kubernetes.io/ibm-"},
-		"MetalLB":       {"metallb.io/", "metallb.universe.tf/"},
-		"Tencent Cloud": {"service.kubernetes.io/qcloud-", "service.kubernetes.io/tke-", "service.cloud.tencent.com/", "service.beta.kubernetes.io/tencentcloud-"},
+		"Akamai Cloud":   {"service.beta.kubernetes.io/linode-loadbalancer-"},
+		"Alibaba Cloud":  {"service.beta.kubernetes.io/alibaba-cloud-", "service.beta.kubernetes.io/alicloud-"},
+		"Baidu Cloud":    {"service.beta.kubernetes.io/cce-"},
+		"Brightbox":      {"service.beta.kubernetes.io/brightbox-load-balancer-"},
+		"Cilium LB IPAM": {"lbipam.cilium.io/"},
+		"Civo":           {"kubernetes.civo.com/"},
+		"CloudStack":     {"service.beta.kubernetes.io/cloudstack-load-balancer-"},
+		"DigitalOcean":   {"service.beta.kubernetes.io/do-loadbalancer-"},
+		"Equinix Metal":  {"metal.equinix.com/"},
+		"Exoscale":       {"service.beta.kubernetes.io/exoscale-loadbalancer-"},
+		"Hetzner Cloud":  {"load-balancer.hetzner.cloud/"},
+		"Huawei Cloud":   {"kubernetes.io/elb."},
+		"IBM Cloud":      {"service.kubernetes.io/ibm-"},
+		"kube-vip":       {"kube-vip.io/"},
+		"MetalLB":        {"metallb.io/", "metallb.universe.tf/"},
+		"Naver Cloud":    {"service.beta.kubernetes.io/ncloud-load-balancer-"},
+		"OpenELB":        {"eip.openelb.kubesphere.io/", "protocol.openelb.kubesphere.io/"},
+		"OVHcloud":       {"service.beta.kubernetes.io/ovh-loadbalancer-", "loadbalancer.ovhcloud.com/"},
+		"PureLB":         {"purelb.io/"},
+		"Scaleway":       {"service.beta.kubernetes.io/scw-loadbalancer-"},
+		"STACKIT":        {"lb.stackit.cloud/", "yawol.stackit.cloud/"},
+		"Tencent Cloud":  {"service.kubernetes.io/qcloud-", "service.kubernetes.io/tke-", "service.cloud.tencent.com/", "service.beta.kubernetes.io/tencentcloud-"},
+		"UpCloud":        {"service.beta.kubernetes.io/upcloud-"},
+		"Vultr":          {"service.beta.kubernetes.io/vultr-loadbalancer-"},
+		"Yandex Cloud":   {"yandex.cloud/"},
 	}
 }
 
