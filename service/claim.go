@@ -160,13 +160,18 @@ func (c Classes) servedElsewhere(r Record) bool {
 func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, r release) status.Want {
 	want := ReleasedMarks(outputs, c.finalizers(svc)...)
 	want.Now = r.now
-	record, known := RecordOf(svc)
-	class, wants := classOf(svc)
-	moved := r.elsewhere || wants && !c.ours(class) && known && record.Class != class
-	if moved && svc.DeletionTimestamp == nil && !equality.Semantic.DeepEqual(svc.Status.LoadBalancer.Ingress, r.written) {
+	if c.isServedByOther(svc, r.elsewhere) && svc.DeletionTimestamp == nil && !equality.Semantic.DeepEqual(svc.Status.LoadBalancer.Ingress, r.written) {
 		want.LoadBalancer = nil
 	}
 	return want
+}
+
+// isServedByOther reports whether another controller serves a Service that is released here, by its class
+// or because of what it asks for.
+func (c Classes) isServedByOther(svc *corev1.Service, elsewhere bool) bool {
+	record, known := RecordOf(svc)
+	class, wants := classOf(svc)
+	return elsewhere || wants && !c.ours(class) && known && record.Class != class
 }
 
 // ReleasedMarks returns what a Service is to carry when nothing of ours is left: neither the

@@ -112,7 +112,7 @@ func (c *Controller) releaseUnbound(ctx context.Context, svc *corev1.Service) (r
 // release ends everything that the Service owns in the cloud, then lets it go.
 // elsewhere says why another controller serves it; empty: none does.
 func (v *visit) release(ctx context.Context, elsewhere string) {
-	draft, err := v.draft(ctx, reconcile.Job{Service: v.svc, Release: true})
+	draft, err := v.draft(ctx, reconcile.Job{Service: v.svc, Release: true, NothingMade: v.record.Digest == nothingMade})
 	// It wants nothing any more, whatever becomes of the attempt.
 	v.markKnown(v.key)
 	switch {
@@ -120,6 +120,9 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 		noted(ctx).err, noted(ctx).again = err, true
 		return
 	case err != nil:
+		if !v.options.Classes.isServedByOther(v.svc, elsewhere != "") && ctx.Err() == nil {
+			v.writeCondition(ctx, deletingCondition(conditions.Steady(err)))
+		}
 		v.retry(ctx, err)
 		return
 	}
@@ -127,7 +130,7 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 		v.talk.say(status.EventDeleting, "Deleting load balancer")
 	}
 	logPlan(ctx, draft.Plan)
-	if err := v.void(ctx, draft); err != nil {
+	if err := v.beginRelease(ctx, draft, elsewhere != ""); err != nil {
 		v.retry(ctx, err)
 		return
 	}
@@ -142,6 +145,28 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 	v.released(ctx, elsewhere)
 }
 
+// beginRelease writes what the first step of a release makes untrue: the record, and that the
+// load balancer is programmed. The condition of a Service that has moved belongs to the
+// controller that serves it now.
+func (v *visit) beginRelease(ctx context.Context, draft *reconcile.Draft, elsewhere bool) error {
+	want, _ := Outdated(v.svc, draft, v.options.Classes.Installation)
+	want.Now = v.options.Clock.Now()
+	if len(draft.Plan.Steps) > 0 && !v.options.Classes.isServedByOther(v.svc, elsewhere) {
+		want.Conditions = []status.Condition{deletingCondition("")}
+	}
+	return v.patchSeen(ctx, want)
+}
+
+// deletingCondition returns the condition of a Service whose load balancer is being deleted. text says what
+// delays that; empty: nothing does.
+func deletingCondition(text string) status.Condition {
+	message := "the load balancer is being deleted"
+	if text != "" {
+		message += ": " + text
+	}
+	return status.NotProgrammed(status.ReasonDeleting, message)
+}
+
 // released takes off the Service what is ours, if nobody has changed it since: it may want
 // a load balancer again, and another leader may have given it one.
 func (v *visit) released(ctx context.Context, elsewhere string) {
@@ -150,6 +175,9 @@ func (v *visit) released(ctx context.Context, elsewhere string) {
 		now: v.options.Clock.Now(), elsewhere: elsewhere != "", written: v.known.written,
 	})
 	if err := v.patchSeen(ctx, want); err != nil && !apierrors.IsNotFound(err) {
+		if !overtaken(err) && ctx.Err() == nil {
+			v.writeReleasedStatus(ctx, want.LoadBalancer, elsewhere != "", err)
+		}
 		v.retry(ctx, err)
 		return
 	}
@@ -163,12 +191,22 @@ func (v *visit) released(ctx context.Context, elsewhere string) {
 	v.forget(v.key)
 }
 
+// writeReleasedStatus writes the status of a Service whose load balancer is deleted, while the
+// API server refuses the patch that removes the finalizer as well.
+func (v *visit) writeReleasedStatus(ctx context.Context, addresses *corev1.LoadBalancerStatus, elsewhere bool, refusal error) {
+	want := status.Want{Now: v.options.Clock.Now(), LoadBalancer: addresses}
+	if !v.options.Classes.isServedByOther(v.svc, elsewhere) {
+		want.Conditions = []status.Condition{status.NotProgrammed(status.ReasonDeleting,
+			"the load balancer is deleted, but the finalizer could not be removed; this is retried: "+conditions.Steady(refusal))}
+	}
+	if err := v.patchSeen(ctx, want); err != nil && !overtaken(err) {
+		klog.FromContext(ctx).Error(err, "status")
+	}
+}
+
 // tellReleasing keeps the condition of a Service that is on its way out true.
 func (v *visit) tellReleasing(ctx context.Context, result reconcile.Result) {
-	cond := status.NotProgrammed(status.ReasonDeleting, "the load balancer is being deleted")
-	if text := conditions.Obstacles(result); text != "" {
-		cond.Message = "the load balancer is being deleted: " + text
-	}
+	cond := deletingCondition(conditions.Obstacles(result))
 	if held := result.Draft.Plan.Blocked; len(held) > 0 && !result.Waits {
 		cond = conditions.Held(held)
 	}

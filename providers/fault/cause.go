@@ -22,8 +22,6 @@ const (
 	// Account means that the account cannot use the service at all: it is disabled, not
 	// subscribed, or the API is not enabled.
 	Account
-	// Exhausted means that a subnet or network of the cluster has no free address.
-	Exhausted
 )
 
 // CauseOf returns the cause of the first fault in the chain of an error.

@@ -64,7 +64,7 @@ func keysLive(t *testing.T, kind string, of func(*corev1.Service)) {
 		},
 		Existing: func(t testing.TB, _, svc *corev1.Service) (common.Effect, *stack.Stack) { return effect(t, later, svc) },
 		Rules:    model.Rules(),
-		Chosen:   []string{kindOf[kind] + ".Addresses", "listener.Name", "load-balancer.Guards", "network-load-balancer.Guards"},
+		Chosen:   []string{kindOf[kind] + ".Addresses", "listener.Name"},
 		Holds: map[string]string{
 			prefix + "workload-service-account":          "it changes the identity of calls, see TestServiceAccount",
 			prefix + "initial-defined-tags-override":     "initial tags are those of the creation",

@@ -28,9 +28,6 @@ type subject struct {
 	now     func() time.Time // nil: the real time
 }
 
-// HidesForbidden marks a cloud that answers 404 for what the credentials may not read.
-func (s subject) HidesForbidden() {}
-
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file, err := s.running.Cloud.Seed.CloudConf(s.running.URL, key(), "20:3b:97:13:55:1c")

@@ -53,7 +53,7 @@ func sentBy(result reconcile.Result) []string {
 	var out []string
 	for _, r := range result.Report.Results {
 		if r.State == engine.Failed {
-			out = append(out, fmt.Sprintf("%+v", r.Step.Target.Spec), r.Step.ID.String())
+			out = append(out, fmt.Sprintf("%+v", r.Step.Target.Spec))
 		}
 	}
 	return out
@@ -115,14 +115,8 @@ func remedyOf(err error) string {
 		fault.Locked:          "remove the lock or protection in the cloud; the controller then continues by itself",
 		fault.Policy:          "ask the administrator of the cloud organisation for an exception, or change the Service",
 		fault.Account:         "the cloud account cannot use this service: ask its administrator to enable it",
-		fault.Exhausted:       "free addresses in this subnet or network, or name another one; the controller retries",
 	}[fault.CauseOf(err)]
-	byMeaning := map[fault.Meaning]string{
-		fault.Exists:   "choose another name or address, or delete the existing resource; the controller retries",
-		fault.NotFound: "create the missing resource, or correct the Service or the cloud configuration that names it; the controller retries",
-		fault.Conflict: "the controller reads it again and retries",
-	}
-	if text = cmp.Or(text, byMeaning[fault.Of(err)]); text == "" {
+	if text == "" {
 		return remedy(ReasonFor(err))
 	}
 	return "; " + text
@@ -137,7 +131,6 @@ func remedy(reason status.Reason) string {
 		status.ReasonQuotaExceeded:    "raise this limit of the cloud account or delete unused resources; the controller retries",
 		status.ReasonRefused:          "change the Service, or the cloud resource that it names",
 		status.ReasonCloudUnavailable: "the controller retries",
-		status.ReasonThrottled:        "the controller retries when the cloud allows it",
 		status.ReasonCloudError:       "the controller retries; its log contains the whole answer",
 		status.ReasonHeldByPolicy:     "undo the change, or allow it in the flag --policy of the controller",
 		status.ReasonSlotTaken:        "the controller retries when it is free; until then use another port or address",

@@ -214,34 +214,7 @@ func OneLine(err error) string {
 		texts = append(texts, strings.Join(strings.Fields(one.Error()), " "))
 	}
 	slices.Sort(texts)
-	return strings.Join(joinEqualCauses(slices.Compact(texts), apart(err)), "; ")
-}
-
-// joinEqualCauses joins sorted texts that end in the same answer of the cloud, as those of
-// many reads with the same credentials: "subnets, target groups: ExpiredToken: ...".
-func joinEqualCauses(texts []string, all []error) []string {
-	var answers []string
-	for _, one := range all {
-		if f, ok := errors.AsType[*fault.Fault](one); ok {
-			answers = append(answers, ": "+strings.Join(strings.Fields(f.Error()), " "))
-		}
-	}
-	var out []string
-	last := ""
-	for _, text := range texts {
-		i := slices.IndexFunc(answers, func(a string) bool { return len(a) > 2 && strings.HasSuffix(text, a) })
-		if i < 0 {
-			out, last = append(out, text), ""
-			continue
-		}
-		if what := strings.TrimSuffix(text, answers[i]); answers[i] == last {
-			out[len(out)-1] = strings.TrimSuffix(out[len(out)-1], last) + ", " + what + last
-		} else {
-			out = append(out, text)
-		}
-		last = answers[i]
-	}
-	return out
+	return strings.Join(slices.Compact(texts), "; ")
 }
 
 // apart takes an error that is a list of errors apart.

@@ -153,33 +153,3 @@ func TestHeldEventSaysWhatHelps(t *testing.T) {
 		}
 	}
 }
-
-// TestEqualAnswersAreJoined: reads that fail by the same answer are listed with one answer;
-// other texts stay as they are.
-func TestEqualAnswersAreJoined(t *testing.T) {
-	expired := func(what string) error {
-		return fmt.Errorf("%s: %w", what, &fault.Fault{Meaning: fault.Denied, Code: "Expired", Text: "the token"})
-	}
-	err := errors.Join(expired("subnets"), expired("groups"), errors.New("other"), fmt.Errorf("ports: %w", fault.New(fault.Denied, "no")))
-	if got, want := OneLine(err), "groups: Expired: the token; other; ports: no; subnets: Expired: the token"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := OneLine(errors.Join(expired("subnets"), expired("groups"))), "groups, subnets: Expired: the token"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// TestRemedyByMeaning: a failure that the cause does not explain has a next step by its
-// meaning.
-func TestRemedyByMeaning(t *testing.T) {
-	for want, f := range map[string]*fault.Fault{
-		"choose another name or address": {Meaning: fault.Exists, Text: "x"},
-		"create the missing resource":    {Meaning: fault.NotFound, Text: "x"},
-		"free addresses in this subnet":  {Meaning: fault.Quota, Cause: fault.Exhausted, Text: "x"},
-		"when the cloud allows it":       {Meaning: fault.Throttled, Text: "x"},
-	} {
-		if got := Failed(f).Message; !strings.Contains(got, want) {
-			t.Errorf("%q has no %q", got, want)
-		}
-	}
-}

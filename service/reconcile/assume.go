@@ -102,9 +102,14 @@ func (r *Reconciler) wasTooEarly(d *Draft) bool {
 	return r.hadPredecessor(d) && d.read.Before(r.started.Add(r.options.Lateness))
 }
 
-// hadPredecessor reports whether another process may have worked on a Service.
+// hadPredecessor reports whether a previous process may have written to the cloud for a Service.
+// It has not if this process claimed the Service without any mark on it, or if the record says
+// that no run has written anything: a process changes both before its first write.
 func (r *Reconciler) hadPredecessor(d *Draft) bool {
-	return r.options.Lateness > 0 && !d.Job.Service.CreationTimestamp.After(r.started)
+	if r.options.Lateness <= 0 || d.origin == Assumed || d.Job.NothingMade {
+		return false
+	}
+	return !d.Job.Service.CreationTimestamp.After(r.started)
 }
 
 // contradicted reports whether the cloud refuted an assumption: a resource of that

@@ -38,7 +38,8 @@ type Job struct {
 	// Look at the cloud nevertheless, as a plan does that must show what is there.
 	Look bool
 	// NothingMade means that every run so far refused the Service and wrote nothing to
-	// the cloud: as long as it stays so, there is nothing shared that it could miss.
+	// the cloud: as long as it stays so, there is nothing shared that it could miss, and a
+	// release waits for no writes of a previous process.
 	NothingMade bool
 	// Foreign means that another controller made the Service's load balancer, and
 	// that no run of ours has recorded anything on it yet.

@@ -169,6 +169,40 @@ func TestLateWhileReading(t *testing.T) {
 	same(t, []string{}, w.show(t))
 }
 
+// TestLatenessOfOthersOnly: a release waits for the writes of a previous process only if that
+// process may have written to the cloud for the Service.
+func TestLatenessOfOthersOnly(t *testing.T) {
+	older, younger := shop("a", one), shop("a", one)
+	older.CreationTimestamp, younger.CreationTimestamp = metav1.Unix(1e9-60, 0), metav1.Unix(1e9+60, 0)
+	unwritten := release(older)
+	unwritten.NothingMade = true
+	for name, tt := range map[string]struct {
+		serve, release reconcile.Job
+		waits          bool
+	}{
+		"served by the previous process": {want(older), release(older), true},
+		"created since":                  {want(younger), release(younger), false},
+		"claimed here without marks":     {asNew(older), release(older), false},
+		"never written":                  {want(older), unwritten, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, now := newWorld(), time.Unix(1e9, 0)
+			bound := providers.Bind(toyCloud(), "", "cluster", w)
+			bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
+			p := &process{Reconciler: reconcile.New(bound, reconcile.Options{Now: func() time.Time { return now }, GatherReleases: time.Millisecond, Lateness: reconcile.LeaderLateness}), w: w}
+			p.SetNodes(twoNodes())
+			p.AllKnown()
+			if _, err := p.once(tt.serve); err != nil {
+				t.Fatal(err)
+			}
+			result, err := p.once(tt.release)
+			if err != nil || result.Err != nil || result.Waits != tt.waits || result.Released == tt.waits {
+				t.Errorf("waits: %v, released: %v, error: %v, %v", result.Waits, result.Released, err, result.Err)
+			}
+		})
+	}
+}
+
 // TestGoesOnBlind: what a change needs a second plan for is done at once, whatever else
 // could not be seen.
 func TestGoesOnBlind(t *testing.T) {

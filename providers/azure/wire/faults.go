@@ -115,8 +115,5 @@ func meaningOf(code string, status int) (fault.Meaning, bool) {
 	if strings.HasSuffix(strings.ToLower(code), "limitreached") || strings.HasSuffix(strings.ToLower(code), "limitexceeded") {
 		return fault.Quota, true
 	}
-	if status == http.StatusNotFound {
-		return fault.Unavailable, true // a proxy, say: Resource Manager names what is not found by a code
-	}
 	return fault.OfStatus(status, fault.Pending)
 }

@@ -23,7 +23,6 @@ func codesByCause() map[fault.Cause][]string {
 		fault.Unauthenticated: {codeOfLogin, "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "ExpiredAuthenticationToken"},
 		fault.Locked:          {"ScopeLocked", "LinkedScopeLocked"},
 		fault.Policy:          {"RequestDisallowedByPolicy"},
-		fault.Exhausted:       {"SubnetIsFull"},
 		fault.Account:         {"ReadOnlyDisabledSubscription", "DisabledSubscription", "SubscriptionNotFound", "MissingSubscriptionRegistration", "AccountIsDisabled"},
 	}
 }

@@ -18,8 +18,6 @@ func causeOf(said kit.Refusal) fault.Cause {
 		return fault.Policy
 	case "accessnotconfigured", "servicedisabled", "billingnotenabled", "projectnotfound":
 		return fault.Account
-	case "ipspaceexhausted":
-		return fault.Exhausted
 	default:
 		return fault.Unspecified
 	}

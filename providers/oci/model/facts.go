@@ -13,9 +13,6 @@ const (
 	FactSubnet stack.Kind = "subnet"
 	// FactGroup asks whether a network security group exists, by its OCID.
 	FactGroup stack.Kind = "network-security-group"
-	// FactOwnGroup says that the Service wants a network security group of its own. Nothing
-	// is read for it.
-	FactOwnGroup stack.Kind = "own-group"
 	// FactMachines are the subnets that instances are in: Value is the compartment. Those
 	// of the nodes of Scope.Nodes are among them.
 	FactMachines stack.Kind = "machine-subnets"

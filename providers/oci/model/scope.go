@@ -109,9 +109,6 @@ func Scope(in Input) (providers.Scope, error) {
 	if kept := mode(in); kept == modeAll || kept == modeFrontend {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindEntry, By: ByWanted})
 	}
-	if mode(in) == modeGroup {
-		ask(FactOwnGroup, ByWanted, modeGroup)
-	}
 	if mode(in) == modeAll {
 		ask(FactMachines, ByID, compartmentOf(in))
 	}

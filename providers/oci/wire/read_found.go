@@ -21,7 +21,6 @@ type finder struct {
 	facts   *model.Facts
 	out     *stack.Stack
 	err     error
-	blind   providers.Blind // kinds that could not be read
 
 	own           string         // OCID of the Service's own group; empty: there is none
 	groups        []string       // groups whose rules matter
@@ -35,8 +34,7 @@ func (f *finder) find() {
 		at := place{l.Kind, l.By}
 		err := f.view.failed[at]
 		if l.Kind == model.KindGroup && fault.Is(err, fault.NotFound) {
-			f.hideGroup(err, model.KindGroup, model.KindGroupRules)
-			continue
+			continue // without the right to read groups none was created
 		}
 		if isPlace(l.Kind) && fault.Is(err, fault.NotFound) && slices.Contains(f.scope.Facts, providers.Lookup{Kind: model.FactCompartment, By: model.ByID, Value: l.By}) {
 			f.facts.Unseen[l.By] = true // reported to the Service, which keeps its resources elsewhere
@@ -286,21 +284,14 @@ func (f *finder) rules() {
 				f.err = err
 				return
 			}
-			if id == f.own {
-				f.hideGroup(err, model.KindGroupRules)
-			}
 			continue
 		}
 		f.rulesOf(id)
 	}
 	for _, sub := range slices.Concat(f.front, f.behind) {
-		err := f.view.failed[sub.List]
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		if err := f.view.failed[sub.List]; err != nil && !fault.Is(err, fault.NotFound) { // without the right to read lists it has no rules in them
 			f.err = err
 			return
-		}
-		if err != nil && f.wantsEntries() {
-			f.blind.Add(err, model.KindEntry)
 		}
 	}
 	f.entries()

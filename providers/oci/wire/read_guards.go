@@ -107,14 +107,3 @@ func (f *finder) nodeGroups() []string {
 func (f *finder) wantsEntries() bool {
 	return slices.ContainsFunc(f.scope.Own, func(l providers.Lookup) bool { return l.Kind == model.KindEntry && l.By == model.ByWanted })
 }
-
-// hideGroup makes kinds blind for a Service that wants a group of its own. Oracle answers
-// 404 both for what does not exist and for what the credentials may not read, and would
-// create a second group of the same name. A Service in another mode has no group, and
-// clusters that use no groups need not have the right to read them.
-// Source: API reference, error 404 NotAuthorizedOrNotFound.
-func (f *finder) hideGroup(refusal error, kinds ...stack.Kind) {
-	if slices.Contains(f.scope.Facts, providers.Lookup{Kind: model.FactOwnGroup, By: model.ByWanted, Value: "NSG"}) {
-		f.blind.Add(refusal, kinds...)
-	}
-}

@@ -18,7 +18,7 @@ import (
 // errorTable classifies the SDK's errors. 409 means that something exists already, or that
 // the resource is busy; see Session.change.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Cause: causeOf, Conflict: fault.Exists, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Conflict: fault.Exists, Busy: busyDelay}
 }
 
 // busyDelay is when to ask again after an answer that says to wait and not how long.
@@ -27,10 +27,6 @@ const busyDelay = 2 * time.Second
 // refusalIn takes the cloud's answer out of an error of the SDK.
 func refusalIn(err error) (kit.Refusal, bool) {
 	var code gophercloud.ErrUnexpectedResponseCode
-	var login *gophercloud.ErrUnableToReauthenticate
-	if errors.As(err, &login) {
-		err = login.ErrReauth // the answer of Keystone; the first answer was that the token has expired
-	}
 	if !errors.As(err, &code) {
 		return kit.Refusal{}, false
 	}
@@ -89,17 +85,6 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 		return fault.Throttled, true // as older releases of Nova and Neutron's proxies say it
 	}
 	return fault.Internal, false
-}
-
-// causeOf returns what has to change before a refused call can succeed.
-// Source: neutron_lib/exceptions.
-func causeOf(r kit.Refusal) fault.Cause {
-	switch r.Code {
-	case "IpAddressGenerationFailure", "ExternalIpAddressExhausted":
-		return fault.Exhausted
-	default:
-		return fault.Unspecified
-	}
 }
 
 // refusalOf is what metrics count of a refused call.
