@@ -21,8 +21,10 @@ type instance struct {
 }
 
 type entry struct {
-	value  any
-	origin Origin
+	value    any
+	origin   Origin
+	names    Names
+	reported bool // the controller writes the key as well
 }
 
 func newBag(kind string) *Bag {

@@ -15,7 +15,7 @@ func ExcludeNode(group string) *Key[bool] {
 // the docs: nodeports.SourceRanges reads it, since the field of the Service wins over it.
 func SourceRanges(group, source string) *Key[string] {
 	return &Key[string]{
-		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Group: group, Example: "10.0.0.0/8,192.168.0.0/16",
+		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: NamesNothing(), Group: group, Example: "10.0.0.0/8,192.168.0.0/16",
 		Doc:   "Ranges of addresses that clients may come from, where spec.loadBalancerSourceRanges is empty.",
 		Forms: []Form[string]{{Type: String().Legally("CIDRs separated by commas"), DefaultDoc: "everywhere", Source: source}},
 	}

@@ -26,6 +26,7 @@ type declaration struct {
 	secret    bool
 	writer    Writer
 	exposes   Exposure
+	names     Names
 	spelling  spelling
 	onDelete  bool
 	foreign   bool
@@ -64,6 +65,7 @@ func (k *Key[T]) declare() *declaration {
 		secret:    k.Secret,
 		writer:    orElse(k.Writer, ByUser),
 		exposes:   k.Exposes,
+		names:     k.Names,
 		spelling:  spellingOf(k.Name),
 		onDelete:  k.OnDelete,
 		matchers:  newMatchers(k.AnyCase, append([]string{k.Name}, k.Aliases...)),
@@ -124,6 +126,11 @@ func (d *declaration) form(kind string) int {
 		lists = append(lists, d.forms[i].kinds)
 	}
 	return formFor(lists, kind)
+}
+
+// entry returns a value of the key for a bag.
+func (d *declaration) entry(value any, origin Origin) entry {
+	return entry{value: value, origin: origin, names: d.names, reported: d.writer != ByUser}
 }
 
 // onService tells whether Parse reads the key.

@@ -30,6 +30,9 @@ type Key[T any] struct {
 	// Exposes names the clients outside of the network that the key can admit. A value of
 	// such a key that is not legal never opens a new load balancer.
 	Exposes Exposure
+	// Names says which things outside of the load balancer the value names, or that it names
+	// nothing. Policies and the reference derive from it.
+	Names Names
 	// Secret values are never shown in problems or origins.
 	Secret bool
 	// Doc says in one sentence what the key does.

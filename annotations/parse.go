@@ -230,7 +230,7 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 				r.warnOf(Problem{Code: CodeNote, Key: u.key, Value: shown, Message: note})
 			}
 		}
-		r.bag.put(d.handle, at, entry{value: value, origin: origin})
+		r.bag.put(d.handle, at, d.entry(value, origin))
 		return
 	}
 	if d.exposes == ToInternet && f.bad != Refuse {
@@ -245,7 +245,7 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 	}
 	switch {
 	case r.releasing || f.bad == UseFallback:
-		r.bag.put(d.handle, at, entry{value: f.fallback, origin: origin})
+		r.bag.put(d.handle, at, d.entry(f.fallback, origin))
 		r.warnOf(Problem{Code: CodeDefaulted, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message + ", so it counts as " + quote(fmt.Sprint(f.fallback))})
 	case f.bad == AsAbsent:
 		r.warnOf(Problem{Code: CodeDefaulted, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message + ", so it is ignored"})

@@ -22,6 +22,7 @@ type Row struct {
 	Secret   bool     `json:"secret"`
 	Writer   Writer   `json:"writer"`
 	Exposes  Exposure `json:"exposes,omitempty"`
+	Names    []string `json:"names,omitempty"` // things that the value names, or nothing
 	Example  string   `json:"example,omitempty"`
 	Variants []Facts  `json:"variants,omitempty"`
 }
@@ -89,7 +90,7 @@ func (s *Set) row(ds []*declaration) Row {
 	first := ds[0]
 	r := Row{
 		Key: first.name, On: first.place, Group: first.group, Doc: first.doc,
-		Writer: first.writer, Exposes: first.exposes, Example: first.example, PerPort: first.perPort(), Aliases: []string{},
+		Writer: first.writer, Exposes: first.exposes, Names: first.described(), Example: first.example, PerPort: first.perPort(), Aliases: []string{},
 	}
 	for _, d := range ds {
 		r.Aliases = append(r.Aliases, d.aliases...)

@@ -101,10 +101,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	if cloud.ScopeForCreate != nil {
 		fresh = func(r Request) (Scope, error) { return cloud.ScopeForCreate(input(r)) }
 	}
-	var becomes func(Request, *stack.Stack) Reach
-	if cloud.Becomes != nil {
-		becomes = func(r Request, want *stack.Stack) Reach { return cloud.Becomes(input(r), want) }
-	}
+	reach, becomes := reachOf(cloud, input)
 	return Bound{
 		Refers:       refersOf(cloud, input),
 		Name:         cloud.Name,
@@ -113,7 +110,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Rules:        cloud.Rules,
 		Flows:        cloud.Flows,
 		Choose:       chooseUnder(cloud, config),
-		Reach:        func(r Request) Reach { return cloud.Reach(input(r)) },
+		Reach:        reach,
 		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
 		OwnedScope:   ownedScopeOf(cloud, identity),
 		OnDelete:     cloud.OnDelete, ProvenByNodes: cloud.ProvenByNodes,
@@ -273,4 +270,19 @@ func chooseUnder[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) Ch
 		}
 		return choice
 	}
+}
+
+// reachOf returns the reach of a Service and, where the cloud has it, of its desired state.
+// The desired state judges the names that the controller may have written itself.
+func reachOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) (func(Request) Reach, func(Request, *stack.Stack) Reach) {
+	asked := func(r Request) Reach { return cloud.Reach(input(r)) }
+	if cloud.Becomes == nil {
+		return asked, nil
+	}
+	reach := func(r Request) Reach {
+		out := asked(r)
+		out.Names = WithoutReported(out.Names)
+		return out
+	}
+	return reach, func(r Request, want *stack.Stack) Reach { return cloud.Becomes(input(r), want) }
 }

@@ -1,7 +1,7 @@
 package providers
 
 import (
-	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -32,61 +32,16 @@ type Reach struct {
 	Size   Size
 }
 
-// Naming is one thing that a Service names.
-type Naming struct {
-	Thing Thing
-	Key   string // annotation as the user wrote it, or field
-	Value string // one name, id or address
-}
+// Naming is one thing that a Service names, in an annotation or a field.
+type Naming = annotations.Named
 
-// Thing says what is named; one word for all clouds, so that one policy file can
-// be read without knowing which cloud it is for.
-type Thing string
+// Thing is a kind of thing that Services name.
+type Thing = annotations.Thing
 
-// All things that Services can name.
-const (
-	ThingAddress       Thing = "address"        // a static address, by name, id or number
-	ThingAddressPrefix Thing = "address-prefix" // where an address comes from
-	ThingBucket        Thing = "bucket"
-	ThingCertificate   Thing = "certificate"
-	ThingDNSLabel      Thing = "dns-label"
-	ThingLink          Thing = "link" // a private link service
-	ThingLoadBalancer  Thing = "load-balancer"
-	ThingResourceGroup Thing = "resource-group"
-	ThingSecurityGroup Thing = "security-group"
-	ThingAccount       Thing = "service-account" // of Kubernetes, in the Service's namespace
-	ThingSubnet        Thing = "subnet"
-	ThingTargetGroup   Thing = "target-group"
-)
-
-// Things lists all of them, by name.
-func Things() []Thing {
-	return []Thing{ThingAddress, ThingAddressPrefix, ThingBucket, ThingCertificate, ThingDNSLabel, ThingLink,
-		ThingLoadBalancer, ThingResourceGroup, ThingSecurityGroup, ThingAccount, ThingSubnet, ThingTargetGroup}
-}
-
-// NamedBy lists what a key with one value names; nothing if it is not there.
-func NamedBy[T comparable](bag *annotations.Bag, thing Thing, keys ...*annotations.Key[T]) []Naming {
-	var out []Naming
-	for _, key := range keys {
-		value, origin, ok := key.Lookup(bag)
-		if text := fmt.Sprint(value); ok && text != "" {
-			out = append(out, Naming{Thing: thing, Key: origin.Key, Value: text})
-		}
-	}
-	return out
-}
-
-// NamedByList lists what keys with lists name.
-func NamedByList[T any](bag *annotations.Bag, thing Thing, keys ...*annotations.Key[[]T]) []Naming {
-	var out []Naming
-	for _, key := range keys {
-		values, origin, _ := key.Lookup(bag)
-		for _, v := range values {
-			out = append(out, Naming{Thing: thing, Key: origin.Key, Value: fmt.Sprint(v)})
-		}
-	}
-	return out
+// WithoutReported returns the namings without keys that the controller may have written
+// itself: the desired state shows whether they are the Service's own.
+func WithoutReported(names []Naming) []Naming {
+	return slices.DeleteFunc(slices.Clone(names), func(n Naming) bool { return n.Reported })
 }
 
 // AddressField is what spec.loadBalancerIP names.
@@ -94,5 +49,5 @@ func AddressField(svc *corev1.Service) []Naming {
 	if svc.Spec.LoadBalancerIP == "" {
 		return nil
 	}
-	return []Naming{{Thing: ThingAddress, Key: "spec.loadBalancerIP", Value: svc.Spec.LoadBalancerIP}}
+	return []Naming{{Thing: annotations.ThingAddress, Key: "spec.loadBalancerIP", Value: svc.Spec.LoadBalancerIP}}
 }

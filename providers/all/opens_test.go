@@ -28,7 +28,7 @@ func TestNamedGroups(t *testing.T) {
 			bag, _ := entry.Annotations.Parse(c.Kind, annotations.SourceOf(svc))
 			reach := entry.Reach(providers.Request{Service: svc, Kind: c.Kind, Values: bag})
 			for _, n := range reach.Names {
-				names = names || n.Thing == providers.ThingSecurityGroup
+				names = names || n.Thing == annotations.ThingSecurityGroup
 			}
 			if got := len(reach.Opens) > 0; got != open[kind{entry.Name, c.Kind}] {
 				t.Errorf("%s/%s: the nodes let in on all ports: %v", entry.Name, c.Kind, reach.Opens)

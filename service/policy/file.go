@@ -126,7 +126,7 @@ func (r Rule) faults(keys *annotations.Set) []string {
 		}
 	}
 	for _, thing := range sortedKeys(r.Names) {
-		if thing != everyThing && !slices.Contains(providers.Things(), providers.Thing(thing)) {
+		if thing != everyThing && !slices.Contains(annotations.Things(), providers.Thing(thing)) {
 			out = append(out, fmt.Sprintf("names: %q is not known; legal: %s", thing, strings.Join(thingWords(), ", ")))
 		}
 	}
@@ -144,7 +144,7 @@ func (r Rule) forbids() bool {
 
 func thingWords() []string {
 	out := []string{everyThing}
-	for _, t := range providers.Things() {
+	for _, t := range annotations.Things() {
 		out = append(out, string(t))
 	}
 	return out

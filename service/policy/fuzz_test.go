@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/test/mutate"
 )
@@ -21,7 +22,7 @@ func FuzzPolicy(f *testing.F) {
 			return
 		}
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web", Annotations: map[string]string{key: namespace}}}
-		reach := providers.Reach{Internet: true, Names: []providers.Naming{{Thing: providers.ThingSubnet, Key: key, Value: namespace}}, Size: providers.Size{Ports: 1, Rules: 1}}
+		reach := providers.Reach{Internet: true, Names: []providers.Naming{{Thing: annotations.ThingSubnet, Key: key, Value: namespace}}, Size: providers.Size{Ports: 1, Rules: 1}}
 		if first, second := p.Judge(svc, reach, nil), p.Judge(svc, reach, nil); len(first) != len(second) {
 			t.Errorf("judged as %v and as %v", first.Strings(), second.Strings())
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 )
 
@@ -33,18 +34,25 @@ func fields() []field {
 // things says what each thing is.
 func things() map[providers.Thing]string {
 	return map[providers.Thing]string{
-		providers.ThingAddress:       "a static address: by number (also `spec.loadBalancerIP`), by name, or by id",
-		providers.ThingAddressPrefix: "a prefix that an address is made from",
-		providers.ThingBucket:        "a bucket for access logs",
-		providers.ThingCertificate:   "a certificate",
-		providers.ThingDNSLabel:      "a DNS label of a public address",
-		providers.ThingLink:          "a private link service",
-		providers.ThingLoadBalancer:  "one of several load balancers of a cluster",
-		providers.ThingResourceGroup: "a resource group",
-		providers.ThingSecurityGroup: "a security group. On AWS the nodes let in every machine of the first one that a Classic Load Balancer is given, on all ports, as with the official controller; `forbidOpenNodes` forbids that alone",
-		providers.ThingAccount:       "a ServiceAccount of the Service's namespace as which the cloud is called (Oracle Cloud)",
-		providers.ThingSubnet:        "a subnet",
-		providers.ThingTargetGroup:   "a target group that is not the Service's own",
+		annotations.ThingAddress:       "a static address: by number (also `spec.loadBalancerIP`), by name, or by id",
+		annotations.ThingAddressPrefix: "a prefix that an address is made from",
+		annotations.ThingBucket:        "a bucket for access logs",
+		annotations.ThingCertificate:   "a certificate",
+		annotations.ThingConfigMap:     "a ConfigMap of the Service's namespace that names certificates (Oracle Cloud)",
+		annotations.ThingSection:       "a section of the cloud configuration (OpenStack, `class`)",
+		annotations.ThingFlavor:        "the flavor or shape of a load balancer",
+		annotations.ThingHostname:      "a host name that the status or a private link service shows",
+		annotations.ThingPrefixList:    "a prefix list of clients",
+		annotations.ThingSubscription:  "a subscription that sees a private link service, or whose connections are approved; `*` as a value means all",
+		annotations.ThingZone:          "an availability zone",
+		annotations.ThingDNSLabel:      "a DNS label of a public address",
+		annotations.ThingLink:          "a private link service; without an annotation with its name it counts as `pls-<frontend>`",
+		annotations.ThingLoadBalancer:  "a load balancer of others, one of several of a cluster, or the name of the Service's own",
+		annotations.ThingResourceGroup: "a resource group",
+		annotations.ThingSecurityGroup: "a security group. On AWS the nodes let in every machine of the first one that a Classic Load Balancer is given, on all ports, as with the official controller; `forbidOpenNodes` forbids that alone",
+		annotations.ThingAccount:       "a ServiceAccount of the Service's namespace as which the cloud is called (Oracle Cloud)",
+		annotations.ThingSubnet:        "a subnet",
+		annotations.ThingTargetGroup:   "a target group that is not the Service's own",
 	}
 }
 
@@ -70,7 +78,7 @@ later the policy before stays in force and the log says so.
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.key, f.value, f.doc)
 	}
 	b.WriteString("\n## Things\n\n| Thing | What it is |\n|---|---|\n")
-	for _, t := range providers.Things() {
+	for _, t := range annotations.Things() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", t, things()[t])
 	}
 	b.WriteString("\n## Example\n\n```yaml\n" + Example + "```\n")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/annotations"
 )
 
 // TestPage wants every key and every thing on the page, and the example to be one.
@@ -22,7 +22,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	for _, thing := range providers.Things() {
+	for _, thing := range annotations.Things() {
 		if things()[thing] == "" {
 			t.Errorf("%s is not explained", thing)
 		}

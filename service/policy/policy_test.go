@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 		return r
 	}
 	opens := internal
-	opens.Opens = []providers.Naming{{Thing: providers.ThingSecurityGroup, Key: "toy.example/groups", Value: "sg-1"}}
+	opens.Opens = []providers.Naming{{Thing: annotations.ThingSecurityGroup, Key: "toy.example/groups", Value: "sg-1"}}
 	beyond := internal
 	beyond.Beyond = []providers.Naming{{Thing: "resource-group", Key: "toy.example/group", Value: "shared"}, {Thing: "load-balancer", Key: "toy.example/lb", Value: "other/lb"}}
 	large := internal
@@ -95,12 +95,12 @@ func TestJudge(t *testing.T) {
 		"all ports elsewhere": {namespace: "platform", reach: opens},
 		"a kind":              {namespace: "team-a", reach: large, want: []string{`kind of load balancer: "large" is refused by the policy, rule "tenants"; legal is "small"`}},
 		"a class":             {namespace: "team-a", class: &class, reach: internal, want: []string{`spec.loadBalancerClass: "other.example/x" is refused by the policy, rule "tenants"; legal is "" or "toy.example/*"`}},
-		"a listed subnet":     {namespace: "team-a", reach: naming(providers.ThingSubnet, "apps-1")},
-		"one with slashes":    {namespace: "team-a", reach: naming(providers.ThingSubnet, "/net/apps/1")},
-		"another subnet":      {namespace: "team-a", reach: naming(providers.ThingSubnet, "db-1"), want: []string{`toy.example/subnet: "db-1" is refused by the policy, rule "tenants"; legal is the subnet "*/apps/*" or "apps-*"`}},
-		"a thing of no key":   {namespace: "team-a", reach: naming(providers.ThingBucket, "logs"), want: []string{`toy.example/bucket: "logs" is refused by the policy, rule "tenants"; legal is no bucket`}},
-		"allowed by one rule": {namespace: "team-a", reach: naming(providers.ThingResourceGroup, "shared"), want: []string{`toy.example/resource-group: "shared" is refused by the policy, rule "tenants"; legal is no resource-group`}},
-		"one rule of two":     {namespace: "platform", reach: naming(providers.ThingResourceGroup, "mine"), want: []string{`toy.example/resource-group: "mine" is refused by the policy, rule "nobody"; legal is the resource-group "shared"`}},
+		"a listed subnet":     {namespace: "team-a", reach: naming(annotations.ThingSubnet, "apps-1")},
+		"one with slashes":    {namespace: "team-a", reach: naming(annotations.ThingSubnet, "/net/apps/1")},
+		"another subnet":      {namespace: "team-a", reach: naming(annotations.ThingSubnet, "db-1"), want: []string{`toy.example/subnet: "db-1" is refused by the policy, rule "tenants"; legal is the subnet "*/apps/*" or "apps-*"`}},
+		"a thing of no key":   {namespace: "team-a", reach: naming(annotations.ThingBucket, "logs"), want: []string{`toy.example/bucket: "logs" is refused by the policy, rule "tenants"; legal is no bucket`}},
+		"allowed by one rule": {namespace: "team-a", reach: naming(annotations.ThingResourceGroup, "shared"), want: []string{`toy.example/resource-group: "shared" is refused by the policy, rule "tenants"; legal is no resource-group`}},
+		"one rule of two":     {namespace: "platform", reach: naming(annotations.ThingResourceGroup, "mine"), want: []string{`toy.example/resource-group: "mine" is refused by the policy, rule "nobody"; legal is the resource-group "shared"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Parse([]byte(tenants), keys(t))

@@ -36,13 +36,17 @@ func Declared(t *testing.T, keys []string) {
 	}
 }
 
-// Described fails unless each key has a group and a source, and the kinds of load
+// Described fails unless each key has a group and a source and declares what it names, and the kinds of load
 // balancers that keys are for are these; none: whichever.
 func Described(t *testing.T, set *annotations.Set, kinds ...string) {
 	t.Helper()
 	for _, r := range annotations.Rows(set) {
 		if r.Group == "" || r.Source == "" {
 			t.Errorf("%s: group %q, source %q", r.Key, r.Group, r.Source)
+		}
+		onService := r.On == annotations.ServiceAnnotation || r.On == annotations.ServiceLabel
+		if onService && r.Writer != annotations.ByController && len(r.Names) == 0 {
+			t.Errorf("%s: the declaration does not say what a value names; legal is a kind of thing, or nothing", r.Key)
 		}
 	}
 	if d := cmp.Diff(kinds, set.Kinds()); d != "" && kinds != nil {

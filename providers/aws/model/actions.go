@@ -8,9 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -176,17 +174,15 @@ func CompareWeighted(a, b Weighted) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), a.Of.Compare(b.Of))
 }
 
-// namedGroups are the target groups that the actions of a Service name.
-func namedGroups(bag *annotations.Bag) []providers.Naming {
-	var out []providers.Naming
-	for _, use := range actionsKey.All(bag) {
-		if use.Value.ForwardConfig == nil {
-			continue
-		}
-		for _, t := range use.Value.ForwardConfig.TargetGroups {
-			if t.ServiceName == "" {
-				out = append(out, providers.Naming{Thing: providers.ThingTargetGroup, Key: use.Origin.Key, Value: t.TargetGroupARN})
-			}
+// namedGroups returns the target groups that an action names.
+func namedGroups(action listenerAction) []string {
+	if action.ForwardConfig == nil {
+		return nil
+	}
+	var out []string
+	for _, t := range action.ForwardConfig.TargetGroups {
+		if t.ServiceName == "" {
+			out = append(out, t.TargetGroupARN)
 		}
 	}
 	return out

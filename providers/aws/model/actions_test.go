@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 )
 
@@ -50,7 +51,7 @@ func TestNamedTargetGroups(t *testing.T) {
 	const blue = "arn:aws:elasticloadbalancing:eu-west-1:123456789012:targetgroup/blue/0a1b2c3d4e5f6071"
 	svc.Annotations[keyPrefix+"actions.TCP-80"] = `{"type":"forward","forwardConfig":{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"}]}}`
 	in, _ := inputOf(parseConfig(t, "[Berth]\nLoadBalancerController = true\n"), "kubernetes", svc, nil)
-	want := providers.Naming{Thing: providers.ThingTargetGroup, Key: keyPrefix + "actions.TCP-80", Value: blue}
+	want := providers.Naming{Thing: annotations.ThingTargetGroup, Key: keyPrefix + "actions.TCP-80", Value: blue}
 	if names := reach(in).Names; !slices.Contains(names, want) {
 		t.Errorf("names: %v", names)
 	}

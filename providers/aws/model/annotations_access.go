@@ -11,7 +11,7 @@ var (
 	// rangesKey is declared for the docs: nodeports.SourceRanges reads it, since
 	// the field of the Service wins over it and then not even a bad value counts.
 	rangesKey = &annotations.Key[string]{
-		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Group: groupAccess, Example: "10.0.0.0/8,192.0.2.0/24",
+		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAccess, Example: "10.0.0.0/8,192.0.2.0/24",
 		Doc: "Clients that may connect; spec.loadBalancerSourceRanges wins over it.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String().Legally("a comma separated list of IPv4 CIDRs"), Empty: annotations.EmptyAbsent,
@@ -19,7 +19,7 @@ var (
 		}},
 	}
 	groupsKey = &annotations.Key[[]string]{
-		Name: lbPrefix + "security-groups", Group: groupAccess, Example: "sg-0a1b2c,sg-3d4e5f",
+		Name: lbPrefix + "security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupAccess, Example: "sg-0a1b2c,sg-3d4e5f",
 		Doc: "Security groups of the load balancer, instead of one of its own; their rules are the user's.",
 		Forms: []annotations.Form[[]string]{
 			{Kinds: onCLB(), Type: groupList(), DefaultDoc: "ElbSecurityGroup of the cloud config, else a group of its own", Source: cpaMain,
@@ -32,7 +32,7 @@ var (
 		},
 	}
 	extraGroupsKey = &annotations.Key[[]string]{
-		Name: lbPrefix + "extra-security-groups", Group: groupAccess, Example: "sg-0a1b2c",
+		Name: lbPrefix + "extra-security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupAccess, Example: "sg-0a1b2c",
 		Doc: "Security groups of the load balancer besides its own.",
 		Forms: []annotations.Form[[]string]{
 			{Kinds: onCLB(), Type: groupList(), Source: cpaMain},

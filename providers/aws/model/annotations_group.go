@@ -11,7 +11,7 @@ import (
 )
 
 // groupKey puts several Services on one load balancer.
-var groupKey = &annotations.Key[string]{Name: TagGroup, Group: groupKind, Doc: "Puts the Service on one load balancer with all others of the group.", Example: "shop", Forms: []annotations.Form[string]{{
+var groupKey = &annotations.Key[string]{Name: TagGroup, Names: annotations.NamesThe(annotations.ThingLoadBalancer), Group: groupKind, Doc: "Puts the Service on one load balancer with all others of the group.", Example: "shop", Forms: []annotations.Form[string]{{
 	Type: annotations.NonEmpty().Checked(groupText).Legally("a name as Kubernetes has them, or namespace/name for a group of another namespace"), Change: annotations.Replaced,
 	DefaultDoc: "a load balancer of its own",
 	Doc: "Other kinds than nlb-lbc refuse it. Each Service has its own listeners, target groups and rules. What the load balancer itself is like is the say of the oldest member; others are told what of theirs does not hold. " +
@@ -21,7 +21,7 @@ var groupKey = &annotations.Key[string]{Name: TagGroup, Group: groupKind, Doc: "
 }}}
 
 // adoptKey makes the Service use an existing load balancer that Berth did not create.
-var adoptKey = &annotations.Key[string]{Name: tagAdopted, Group: groupKind, Doc: "Uses a Network Load Balancer that is there already, of this name or ARN, instead of one of its own.", Example: "edge", Forms: []annotations.Form[string]{{
+var adoptKey = &annotations.Key[string]{Name: tagAdopted, Names: annotations.NamesThe(annotations.ThingLoadBalancer), Group: groupKind, Doc: "Uses a Network Load Balancer that is there already, of this name or ARN, instead of one of its own.", Example: "edge", Forms: []annotations.Form[string]{{
 	Type: annotations.NonEmpty().Checked(adoptable).Legally("the name or the ARN of a Network Load Balancer"), Change: annotations.Replaced,
 	DefaultDoc: "a load balancer of its own",
 	Doc: "Other kinds than nlb-lbc refuse it. The listeners on the Service's ports are the Service's own, with target groups and targets; the load balancer itself, its settings, tags, security groups and all other listeners stay as they are, and it is never deleted. " +

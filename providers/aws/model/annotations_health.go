@@ -34,7 +34,7 @@ var (
 		},
 	}
 	checkPathKey = &annotations.Key[string]{
-		Name: lbPrefix + "healthcheck-path", Group: groupHealth, Example: "/ready", Doc: "Path of an HTTP or HTTPS health check.",
+		Name: lbPrefix + "healthcheck-path", Names: annotations.NamesNothing(), Group: groupHealth, Example: "/ready", Doc: "Path of an HTTP or HTTPS health check.",
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: annotations.String(), Empty: annotations.EmptyAbsent, DefaultDoc: "/healthz with externalTrafficPolicy Local or the shared probe, else /", Source: cpaBalancer,
 				Needs: []annotations.Need{append(byHTTP(), annotations.Both(annotations.Neither(checkProtocolKey.Name+" unset", checkProtocolKey.IsSet()), annotations.Setting(settingProbe, probeShared)))}},

@@ -9,7 +9,7 @@ import (
 // Keys that choose the kind of load balancer, where it stands, and what it is called by.
 var (
 	typeKey = &annotations.Key[string]{
-		Name: lbPrefix + "type", Group: groupKind, Example: "nlb",
+		Name: lbPrefix + "type", Names: annotations.NamesNothing(), Group: groupKind, Example: "nlb",
 		Doc: "Chooses the kind of load balancer.",
 		Forms: []annotations.Form[string]{{
 			Type:    annotations.String().Legally(`"nlb" for a Network Load Balancer, any other text for a Classic one`),
@@ -42,7 +42,7 @@ var (
 		},
 	}
 	subnetsKey = &annotations.Key[[]string]{
-		Name: lbPrefix + "subnets", Group: groupSubnets, Example: "subnet-0a1b2c,public-b",
+		Name: lbPrefix + "subnets", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupSubnets, Example: "subnet-0a1b2c,public-b",
 		Doc: "Subnets of the load balancer, by id or by the tag Name.",
 		Forms: []annotations.Form[[]string]{
 			{Kinds: onCLB(), Type: subnetList(), DefaultDoc: "discovered by tags", Change: annotations.Brief, Source: cpaMain},
@@ -53,7 +53,7 @@ var (
 		},
 	}
 	eipKey = &annotations.Key[[]string]{
-		Name: lbPrefix + "eip-allocations", Group: groupSubnets, Example: "eipalloc-0a1b,eipalloc-2c3d",
+		Name: lbPrefix + "eip-allocations", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupSubnets, Example: "eipalloc-0a1b,eipalloc-2c3d",
 		Doc: "Elastic IP addresses, one for each subnet, in the order of the subnets.",
 		Forms: []annotations.Form[[]string]{
 			{Kinds: onNLB(), Type: annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, annotations.ID("eipalloc-")),
@@ -65,7 +65,7 @@ var (
 		},
 	}
 	privateIPKey = &annotations.Key[[]netip.Addr]{
-		Name: lbPrefix + "private-ipv4-addresses", Group: groupSubnets, Example: "10.0.1.10,10.0.2.10",
+		Name: lbPrefix + "private-ipv4-addresses", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupSubnets, Example: "10.0.1.10,10.0.2.10",
 		Doc: "Private addresses, one for each subnet, in the order of the subnets.",
 		Forms: []annotations.Form[[]netip.Addr]{
 			{Kinds: onNLB(), Type: annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, annotations.IP(annotations.IPv4)),
@@ -77,7 +77,7 @@ var (
 		},
 	}
 	tagsKey = &annotations.Key[map[string]string]{
-		Name: lbPrefix + "additional-resource-tags", Group: groupSettings, Example: "team=shop,stage=prod",
+		Name: lbPrefix + "additional-resource-tags", Names: annotations.NamesNothing(), Group: groupSettings, Example: "team=shop,stage=prod",
 		Doc: "Tags for everything that is made for the Service.",
 		Forms: []annotations.Form[map[string]string]{
 			{Kinds: onCLB(), Type: annotations.MapLenient(), Source: cpaBalancer,
@@ -89,7 +89,7 @@ var (
 		},
 	}
 	nodeLabelsKey = &annotations.Key[map[string]string]{
-		Name: lbPrefix + "target-node-labels", Group: groupBackends, Example: "role=edge,ssd",
+		Name: lbPrefix + "target-node-labels", Names: annotations.NamesNothing(), Group: groupBackends, Example: "role=edge,ssd",
 		Doc: "Labels that a node must have to be a target; a key without a value must only exist.",
 		Forms: []annotations.Form[map[string]string]{
 			{Kinds: onCPA(), Type: annotations.MapLenient(), DefaultDoc: "every eligible node", Source: cpaBalancer},

@@ -38,7 +38,7 @@ var (
 		}},
 	}
 	targetAttrKey = &annotations.Key[map[string]string]{
-		Name: lbPrefix + "target-group-attributes", Group: groupBackends, Example: "preserve_client_ip.enabled=true,proxy_protocol_v2.enabled=true",
+		Name: lbPrefix + "target-group-attributes", Names: annotations.NamesNothing(), Group: groupBackends, Example: "preserve_client_ip.enabled=true,proxy_protocol_v2.enabled=true",
 		Doc: "Attributes of all target groups of the Service.",
 		Forms: []annotations.Form[map[string]string]{
 			{Kinds: onCLB(), Type: annotations.Forbidden[map[string]string]("a Classic Load Balancer has no target groups"), Change: annotations.Refused, Source: cpaValidation},
@@ -59,12 +59,12 @@ var (
 		},
 	}
 	logsBucketKey = &annotations.Key[string]{
-		Name: lbPrefix + "access-log-s3-bucket-name", Group: groupLogs, Example: "shop-logs",
+		Name: lbPrefix + "access-log-s3-bucket-name", Names: annotations.NamesThe(annotations.ThingBucket), Group: groupLogs, Example: "shop-logs",
 		Doc:   "S3 bucket of the access logs.",
 		Forms: logDetail(),
 	}
 	logsPrefixKey = &annotations.Key[string]{
-		Name: lbPrefix + "access-log-s3-bucket-prefix", Group: groupLogs, Example: "shop/prod",
+		Name: lbPrefix + "access-log-s3-bucket-prefix", Names: annotations.NamesNothing(), Group: groupLogs, Example: "shop/prod",
 		Doc:   "Folder of the access logs in their S3 bucket.",
 		Forms: logDetail(),
 	}

@@ -12,7 +12,7 @@ import (
 // Keys about TLS and protocols.
 var (
 	certKey = &annotations.Key[string]{
-		Name: lbPrefix + "ssl-cert", Group: groupTLS, Example: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d",
+		Name: lbPrefix + "ssl-cert", Names: annotations.NamesThe(annotations.ThingCertificate), Group: groupTLS, Example: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d",
 		Doc: "Certificate with which the load balancer ends TLS.",
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: oneARN(), Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: cpaMain,
@@ -31,7 +31,7 @@ var (
 		}},
 	}
 	sslPolicyKey = &annotations.Key[string]{
-		Name: lbPrefix + "ssl-negotiation-policy", Group: groupTLS, Example: "ELBSecurityPolicy-TLS-1-2-2017-01",
+		Name: lbPrefix + "ssl-negotiation-policy", Names: annotations.NamesNothing(), Group: groupTLS, Example: "ELBSecurityPolicy-TLS-1-2-2017-01",
 		Doc: "Predefined security policy of TLS ports. Taking the key away changes nothing.",
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Source: cpaBalancer},
@@ -41,7 +41,7 @@ var (
 		},
 	}
 	backendKey = &annotations.Key[string]{
-		Name: lbPrefix + "backend-protocol", Group: groupTLS, Example: "http",
+		Name: lbPrefix + "backend-protocol", Names: annotations.NamesNothing(), Group: groupTLS, Example: "http",
 		Doc: "Protocol between the load balancer and the nodes.",
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: annotations.String().Legally(backendLegal), DefaultDoc: "tcp", Change: annotations.Brief, Source: cpaMain,

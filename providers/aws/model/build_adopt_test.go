@@ -67,7 +67,7 @@ func TestAdoptReach(t *testing.T) {
 		svc.Annotations = map[string]string{adoptKey.Name: value}
 		bag, problems := Annotations().Parse(LBC, annotations.SourceOf(svc))
 		got := reach(input{Service: svc, Kind: LBC, Values: bag}).Names
-		want := providers.Naming{Thing: providers.ThingLoadBalancer, Key: adoptKey.Name, Value: "edge"}
+		want := providers.Naming{Thing: annotations.ThingLoadBalancer, Key: adoptKey.Name, Value: "edge"}
 		if len(problems) > 0 || len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %v %v", value, got, problems.Strings())
 		}

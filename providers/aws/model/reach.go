@@ -25,35 +25,27 @@ func reach(in input) providers.Reach {
 	}
 	return providers.Reach{
 		Kind: in.Kind, Internet: !internal, Scheme: origin, Internal: "true",
-		Names: slices.Concat(
-			providers.NamedByList(in.Values, providers.ThingAddress, eipKey),
-			providers.NamedByList(in.Values, providers.ThingAddress, privateIPKey),
-			providers.NamedBy(in.Values, providers.ThingBucket, logsBucketKey),
-			providers.NamedByList(in.Values, providers.ThingAddress, ipv6Key),
-			providers.NamedBy(in.Values, providers.ThingCertificate, certKey),
-			providers.NamedByList(in.Values, providers.ThingCertificate, certsKey),
-			providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, extraGroupsKey),
-			providers.NamedByList(in.Values, providers.ThingSubnet, subnetsKey),
-			namedGroups(in.Values),
-			joined(in),
-		),
+		Names:  slices.Concat(slices.DeleteFunc(in.Values.Named(), isJoined), joined(in)),
 		Opens:  opens(in),
 		Beyond: beyond(in),
 		Size:   sizeOf(in),
 	}
 }
 
+// isJoined reports whether a naming is one that joined resolves.
+func isJoined(n providers.Naming) bool { return n.Key == adoptKey.Name || n.Key == groupKey.Name }
+
 // joined is the group that a Service names, namespace/name, or the load balancer of others
 // by its name, whether it is given by that or by its ARN.
 func joined(in input) []providers.Naming {
 	if value, origin, said := adoptKey.Lookup(in.Values); said {
-		return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: adoptedName(value)}}
+		return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: adoptedName(value)}}
 	}
 	value, origin, said := groupKey.Lookup(in.Values)
 	if !said {
 		return nil
 	}
-	return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: groupOf(in.Owner.Namespace, value)}}
+	return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: groupOf(in.Owner.Namespace, value)}}
 }
 
 // beyond is the group of another namespace that a Service joins.
@@ -62,7 +54,7 @@ func beyond(in input) []providers.Naming {
 	if !said || strings.HasPrefix(groupOf(in.Owner.Namespace, value), in.Owner.Namespace+"/") {
 		return nil
 	}
-	return []providers.Naming{{Thing: providers.ThingLoadBalancer, Key: origin.Key, Value: value}}
+	return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: value}}
 }
 
 // opens is the group that the nodes let in on all ports: the first one that a Classic
@@ -73,7 +65,13 @@ func opens(in input) []providers.Naming {
 	if in.Kind != CLB || in.Config.DisableNodeRules {
 		return nil
 	}
-	return providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey)
+	var out []providers.Naming
+	for _, n := range in.Values.Named() {
+		if n.Key == groupsKey.Name {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // becomes is reach with what a live load balancer keeps although the Service no longer
@@ -103,7 +101,7 @@ func becomes(in input, want *stack.Stack) providers.Reach {
 			public(spec.Scheme)
 			for _, m := range spec.Mappings {
 				if m.Allocation != "" && !asked(m) && res.Ownership != stack.External {
-					r.Names = append(r.Names, providers.Naming{Thing: providers.ThingAddress, Key: "address of the load balancer in " + m.Subnet, Value: m.Allocation})
+					r.Names = append(r.Names, providers.Naming{Thing: annotations.ThingAddress, Key: "address of the load balancer in " + m.Subnet, Value: m.Allocation})
 				}
 			}
 		}
@@ -114,11 +112,11 @@ func becomes(in input, want *stack.Stack) providers.Reach {
 // namingOf is how a Service names a group.
 func namingOf(names []providers.Naming, id string) providers.Naming {
 	for _, n := range names {
-		if n.Thing == providers.ThingSecurityGroup && n.Value == id {
+		if n.Thing == annotations.ThingSecurityGroup && n.Value == id {
 			return n
 		}
 	}
-	return providers.Naming{Thing: providers.ThingSecurityGroup, Key: groupsKey.Name, Value: id}
+	return providers.Naming{Thing: annotations.ThingSecurityGroup, Key: groupsKey.Name, Value: id}
 }
 
 // sizeOf counts a rule for every port and every range of clients, and one for each

@@ -51,16 +51,16 @@ func TestReachOfNames(t *testing.T) {
 	}).Names
 	classic := reachOf(map[string]string{extraGroupsKey.Name: "sg-3c"}).Names
 	want := []providers.Naming{
-		{Thing: providers.ThingAddress, Key: eipKey.Name, Value: "eipalloc-1a"},
-		{Thing: providers.ThingAddress, Key: eipKey.Name, Value: "eipalloc-2b"},
-		{Thing: providers.ThingAddress, Key: privateIPKey.Name, Value: "10.0.0.9"},
-		{Thing: providers.ThingBucket, Key: logsBucketKey.Name, Value: "logs"},
-		{Thing: providers.ThingCertificate, Key: certKey.Name, Value: "arn:aws:acm:eu-west-1:123456789012:certificate/0a"},
-		{Thing: providers.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-1a"},
-		{Thing: providers.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-2b"},
-		{Thing: providers.ThingSubnet, Key: subnetsKey.Name, Value: "subnet-1"},
-		{Thing: providers.ThingSubnet, Key: subnetsKey.Name, Value: "public"},
-		{Thing: providers.ThingSecurityGroup, Key: extraGroupsKey.Name, Value: "sg-3c"},
+		{Thing: annotations.ThingAddress, Key: eipKey.Name, Value: "eipalloc-1a"},
+		{Thing: annotations.ThingAddress, Key: eipKey.Name, Value: "eipalloc-2b"},
+		{Thing: annotations.ThingAddress, Key: privateIPKey.Name, Value: "10.0.0.9"},
+		{Thing: annotations.ThingBucket, Key: logsBucketKey.Name, Value: "logs"},
+		{Thing: annotations.ThingCertificate, Key: certKey.Name, Value: "arn:aws:acm:eu-west-1:123456789012:certificate/0a"},
+		{Thing: annotations.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-1a"},
+		{Thing: annotations.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-2b"},
+		{Thing: annotations.ThingSubnet, Key: subnetsKey.Name, Value: "subnet-1"},
+		{Thing: annotations.ThingSubnet, Key: subnetsKey.Name, Value: "public"},
+		{Thing: annotations.ThingSecurityGroup, Key: extraGroupsKey.Name, Value: "sg-3c"},
 	}
 	if diff := cmp.Diff(want, append(got, classic...)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
@@ -71,7 +71,7 @@ func TestReachOfNames(t *testing.T) {
 // ports; none of its own is, nor that of the configuration, nor one of a Network Load
 // Balancer, nor any where the groups of nodes are never edited.
 func TestOpens(t *testing.T) {
-	named := []providers.Naming{{Thing: providers.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-1a"}}
+	named := []providers.Naming{{Thing: annotations.ThingSecurityGroup, Key: groupsKey.Name, Value: "sg-1a"}}
 	group := map[string]string{groupsKey.Name: "sg-1a"}
 	for name, c := range map[string]struct {
 		values map[string]string
@@ -121,7 +121,7 @@ func TestBecomes(t *testing.T) {
 	if !got.Internet || got.Scheme.Raw != schemePublic {
 		t.Errorf("one that the internet can reach: %+v", got)
 	}
-	want := []providers.Naming{{Thing: providers.ThingAddress, Key: "address of the load balancer in subnet-a", Value: "eipalloc-1"}}
+	want := []providers.Naming{{Thing: annotations.ThingAddress, Key: "address of the load balancer in subnet-a", Value: "eipalloc-1"}}
 	if d := cmp.Diff(want, got.Names); d != "" {
 		t.Errorf("names (-want +got):\n%s", d)
 	}

@@ -15,7 +15,7 @@ import (
 // Keys for the security group.
 var (
 	serviceTagsKey = &annotations.Key[[]string]{
-		Name: azurePrefix + "allowed-service-tags", Group: groupAccess, Example: "AzureCloud,AzureFrontDoor.Backend",
+		Name: azurePrefix + "allowed-service-tags", Names: annotations.NamesNothing(), Group: groupAccess, Example: "AzureCloud,AzureFrontDoor.Backend",
 		Doc: "Azure service tags whose addresses may connect; others may not.",
 		Forms: []annotations.Form[[]string]{{
 			Type:       annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, serviceTag()),
@@ -24,7 +24,7 @@ var (
 		}},
 	}
 	allowedRangesKey = &annotations.Key[[]netip.Prefix]{
-		Name: azurePrefix + "allowed-ip-ranges", Group: groupAccess, Example: "10.0.0.0/8,2001:db8::/32",
+		Name: azurePrefix + "allowed-ip-ranges", Names: annotations.NamesNothing(), Group: groupAccess, Example: "10.0.0.0/8,2001:db8::/32",
 		Doc: "Addresses that may connect; kube-proxy lets others pass.",
 		Forms: []annotations.Form[[]netip.Prefix]{{
 			Type: strictRanges(), DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
@@ -32,7 +32,7 @@ var (
 		}},
 	}
 	rangesKey = &annotations.Key[[]netip.Prefix]{
-		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Group: groupAccess, Example: "10.0.0.0/8",
+		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAccess, Example: "10.0.0.0/8",
 		Doc: "Addresses that may connect, together with those of " + azurePrefix + "allowed-ip-ranges.",
 		Forms: []annotations.Form[[]netip.Prefix]{{
 			Type: strictRanges(), Source: cpaAccess, Doc: "kube-proxy reads it as well.",

@@ -12,7 +12,7 @@ import (
 // Keys for addresses and what is written on public IPs.
 var (
 	ipv4Key = &annotations.Key[netip.Addr]{
-		Name: azurePrefix + "load-balancer-ipv4", Group: groupAddress, Example: "10.240.0.25",
+		Name: azurePrefix + "load-balancer-ipv4", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupAddress, Example: "10.240.0.25",
 		Doc: "The IPv4 address: of an existing public IP, or a free one of the subnet.",
 		Forms: []annotations.Form[netip.Addr]{{
 			Type: annotations.IP(annotations.IPv4).Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: "spec.loadBalancerIP if that is an IPv4 address",
@@ -20,7 +20,7 @@ var (
 		}},
 	}
 	ipv6Key = &annotations.Key[netip.Addr]{
-		Name: azurePrefix + "load-balancer-ipv6", Group: groupAddress, Example: "2603:1020::10",
+		Name: azurePrefix + "load-balancer-ipv6", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupAddress, Example: "2603:1020::10",
 		Doc: "The IPv6 address: of an existing public IP, or a free one of the subnet.",
 		Forms: []annotations.Form[netip.Addr]{{
 			Type: annotations.IP(annotations.IPv6).Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: "spec.loadBalancerIP if that is an IPv6 address",
@@ -29,27 +29,27 @@ var (
 		}},
 	}
 	pipNameKey = &annotations.Key[string]{
-		Name: azurePrefix + "pip-name", Group: groupAddress, Example: "gateway-ip",
+		Name: azurePrefix + "pip-name", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupAddress, Example: "gateway-ip",
 		Doc:   "Name of an existing public IP, for IPv4 or for the only family of the Service.",
 		Forms: pipName(),
 	}
 	pipNameV6Key = annotations.Needing(&annotations.Key[string]{
-		Name: azurePrefix + "pip-name-ipv6", Group: groupAddress, Example: "gateway-ip6",
+		Name: azurePrefix + "pip-name-ipv6", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupAddress, Example: "gateway-ip6",
 		Doc:   "Name of an existing public IP for IPv6.",
 		Forms: pipName(),
 	}, onIPv6())
 	pipPrefixKey = &annotations.Key[string]{
-		Name: azurePrefix + "pip-prefix-id", Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
+		Name: azurePrefix + "pip-prefix-id", Names: annotations.NamesThe(annotations.ThingAddressPrefix), Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
 		Doc:   "Public IP prefix that the address is made from, for IPv4 or for the only family of the Service.",
 		Forms: pipPrefix(),
 	}
 	pipPrefixV6Key = annotations.Needing(&annotations.Key[string]{
-		Name: azurePrefix + "pip-prefix-id-ipv6", Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
+		Name: azurePrefix + "pip-prefix-id-ipv6", Names: annotations.NamesThe(annotations.ThingAddressPrefix), Group: groupAddress, Example: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p",
 		Doc:   "Public IP prefix that the IPv6 address is made from.",
 		Forms: pipPrefix(),
 	}, onIPv6())
 	additionalKey = &annotations.Key[[]netip.Addr]{
-		Name: azurePrefix + "additional-public-ips", Group: groupAddress, Example: "20.1.2.3,20.1.2.4",
+		Name: azurePrefix + "additional-public-ips", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupAddress, Example: "20.1.2.3,20.1.2.4",
 		Doc: "Addresses of load balancers in front, such as a global one, that clients and nodes must know.",
 		Forms: []annotations.Form[[]netip.Addr]{{
 			Type: annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, annotations.IP(annotations.AnyFamily)), Source: cpaAccess,
@@ -57,20 +57,20 @@ var (
 		}},
 	}
 	dnsKey = &annotations.Key[string]{
-		Name: azurePrefix + "dns-label-name", Group: groupAddress, Example: "shop",
+		Name: azurePrefix + "dns-label-name", Names: annotations.NamesThe(annotations.ThingDNSLabel), Group: groupAddress, Example: "shop",
 		Doc: "DNS label of the public IP; the empty text takes it away, without the key it is left alone.",
 		Forms: []annotations.Form[string]{{
 			Kinds: onPublic(), Type: dnsLabel(), DefaultDoc: "left alone", Source: cpaBalancer,
 		}},
 	}
 	pipTagsKey = &annotations.Key[Tags]{
-		Name: azurePrefix + "pip-tags", Group: groupAddress, Example: "team=shop,stage=prod", Doc: "Tags of a public IP that is made for the Service.",
+		Name: azurePrefix + "pip-tags", Names: annotations.NamesNothing(), Group: groupAddress, Example: "team=shop,stage=prod", Doc: "Tags of a public IP that is made for the Service.",
 		Forms: []annotations.Form[Tags]{{
 			Kinds: onPublic(), Type: tagMap(), Source: cpaBalancer, Doc: "Laid over the tags of the cloud configuration. A user's public IP is never tagged.",
 		}},
 	}
 	pipIPTagsKey = &annotations.Key[Tags]{
-		Name: azurePrefix + "pip-ip-tags", Group: groupAddress, Example: "RoutingPreference=Internet", Doc: "IP tags of a public IP that is made for the Service.",
+		Name: azurePrefix + "pip-ip-tags", Names: annotations.NamesNothing(), Group: groupAddress, Example: "RoutingPreference=Internet", Doc: "IP tags of a public IP that is made for the Service.",
 		Forms: []annotations.Form[Tags]{{
 			Kinds: onPublic(), Type: tagMap(), DefaultDoc: "left as they are", Change: annotations.Replaced, Source: cpaBalancer,
 			Doc: "Azure cannot change them: the public IP is deleted and made again, with another address, unless others use it. " +

@@ -11,7 +11,7 @@ import (
 // Keys of private link services.
 var (
 	linkCreateKey = &annotations.Key[bool]{
-		Name: azurePrefix + "pls-create", Group: groupLink, Example: "true",
+		Name: azurePrefix + "pls-create", Names: annotations.NamesBy(annotations.ThingLink, unnamedLink), Group: groupLink, Example: "true",
 		Doc: "Makes a private link service on the IPv4 frontend.",
 		Forms: []annotations.Form[bool]{{
 			Type: truth(), Bad: annotations.AsAbsent, Source: cpaLink,
@@ -19,17 +19,17 @@ var (
 		}},
 	}
 	linkGroupKey = annotations.Needing(&annotations.Key[string]{
-		Name: azurePrefix + "pls-resource-group", Group: groupLink, Example: "links",
+		Name: azurePrefix + "pls-resource-group", Names: annotations.NamesThe(annotations.ThingResourceGroup), Group: groupLink, Example: "links",
 		Doc:   "Resource group of the private link service.",
 		Forms: words("privateLinkServiceResourceGroup of the cloud configuration, else resourceGroup", cpaLink),
 	}, needsLink())
 	linkNameKey = annotations.Needing(&annotations.Key[string]{
-		Name: azurePrefix + "pls-name", Group: groupLink, Example: "shop-link",
+		Name: azurePrefix + "pls-name", Names: annotations.NamesThe(annotations.ThingLink), Group: groupLink, Example: "shop-link",
 		Doc:   "Name of the private link service; it cannot change.",
 		Forms: words("pls-<frontend>", cpaLink),
 	}, needsLink())
 	linkSubnetKey = annotations.Needing(&annotations.Key[string]{
-		Name: azurePrefix + "pls-ip-configuration-subnet", Group: groupLink, Example: "links",
+		Name: azurePrefix + "pls-ip-configuration-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupLink, Example: "links",
 		Doc:   "Subnet that the translated addresses are from.",
 		Forms: words(azurePrefix+"load-balancer-internal-subnet, else subnetName of the cloud configuration", cpaLink),
 	}, needsLink())
@@ -38,13 +38,13 @@ var (
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, 8).In("addresses").Trimmed(), Default: 1, Source: cpaLink}},
 	}, needsLink())
 	linkIPsKey = annotations.Needing(&annotations.Key[[]netip.Addr]{
-		Name: azurePrefix + "pls-ip-configuration-ip-address", Group: groupLink, Example: "10.240.0.7 10.240.0.8", Doc: "Static translated addresses, the first is the primary; the rest up to the count are dynamic.",
+		Name: azurePrefix + "pls-ip-configuration-ip-address", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupLink, Example: "10.240.0.7 10.240.0.8", Doc: "Static translated addresses, the first is the primary; the rest up to the count are dynamic.",
 		Forms: []annotations.Form[[]netip.Addr]{{
 			Type: annotations.ListWith(annotations.ListOptions{Separator: " ", Unique: true}, annotations.IP(annotations.IPv4)), DefaultDoc: "all dynamic", Source: cpaLink,
 		}},
 	}, needsLink())
 	linkNamesKey = annotations.Needing(&annotations.Key[[]string]{
-		Name: azurePrefix + "pls-fqdns", Group: groupLink, Example: "shop.example.com",
+		Name: azurePrefix + "pls-fqdns", Names: annotations.NamesThe(annotations.ThingHostname), Group: groupLink, Example: "shop.example.com",
 		Doc:   "Names by which clients know the service.",
 		Forms: linkList(),
 	}, needsLink())
@@ -54,16 +54,24 @@ var (
 		Forms: flag(cpaLink),
 	}, needsLink())
 	linkVisibilityKey = annotations.Needing(&annotations.Key[[]string]{
-		Name: azurePrefix + "pls-visibility", Group: groupLink, Example: "*",
+		Name: azurePrefix + "pls-visibility", Names: annotations.NamesThe(annotations.ThingSubscription), Exposes: annotations.ToAccounts, Group: groupLink, Example: "*",
 		Doc:   `Subscriptions that may see the service; "*" means all.`,
 		Forms: linkList(),
 	}, needsLink())
 	linkApprovalKey = annotations.Needing(&annotations.Key[[]string]{
-		Name: azurePrefix + "pls-auto-approval", Group: groupLink, Example: "0a1b2c3d-0000-0000-0000-000000000000",
+		Name: azurePrefix + "pls-auto-approval", Names: annotations.NamesThe(annotations.ThingSubscription), Exposes: annotations.ToAccounts, Group: groupLink, Example: "0a1b2c3d-0000-0000-0000-000000000000",
 		Doc:   "Subscriptions whose connections are approved at once.",
 		Forms: linkList(),
 	}, needsLink())
 )
+
+// unnamedLink returns the name of a private link service that no annotation names.
+func unnamedLink(create bool) []string {
+	if !create {
+		return nil
+	}
+	return []string{linkName("<frontend>")}
+}
 
 // needsLink is the need of the details of a private link service.
 func needsLink() annotations.Need { return annotations.Need{linkCreateKey.Is(true)} }

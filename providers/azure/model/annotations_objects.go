@@ -54,11 +54,11 @@ func objectKeys() []annotations.Declaration {
 				Type: annotations.String(), DefaultDoc: "load balancers without nodeSelector", Source: cpaBalancer,
 				Doc: "The scale set of primaryVMSet counts before it. A node that fits nowhere is on no load balancer, and the user is told.",
 			}),
-		on(annotations.ServiceLabel, "<any label selected by serviceLabelSelector of a multipleStandardLoadBalancerConfigurations entry>",
+		annotations.Naming(on(annotations.ServiceLabel, "<any label selected by serviceLabelSelector of a multipleStandardLoadBalancerConfigurations entry>",
 			"Limits the load balancers that the Service may be on to those whose selector it fits.", "", annotations.Form[string]{
 				Type: annotations.String(), DefaultDoc: "load balancers without selectors", Source: cpaBalancer,
 				Doc: "serviceNamespaceSelector does the same with the labels of the namespace.",
-			}),
+			}), annotations.NamesNothing()),
 		on(annotations.OtherObject, labelSlice, "Service that an endpoint slice belongs to.", "web", annotations.Form[string]{
 			Type: annotations.String(), Source: cpaLocal,
 			Doc: "Where there are several load balancers, pools of Services with externalTrafficPolicy Local have the nodes with endpoints; a single load balancer has all nodes, and the probe takes those without out. Pools of pods have the ready endpoints themselves.",

@@ -18,7 +18,7 @@ var (
 		}},
 	}
 	subnetKey = &annotations.Key[string]{
-		Name: azurePrefix + "load-balancer-internal-subnet", Group: groupPlace, Example: "backend",
+		Name: azurePrefix + "load-balancer-internal-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupPlace, Example: "backend",
 		Doc: "Name of the subnet, in the cluster's virtual network, that the address is from.",
 		Forms: []annotations.Form[string]{{
 			Kinds: onInternal(), Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent,
@@ -27,7 +27,7 @@ var (
 		}},
 	}
 	configurationsKey = &annotations.Key[[]string]{
-		Name: azurePrefix + "load-balancer-configurations", AnyCase: true, Group: groupPlace, Example: "lb1,lb2",
+		Name: azurePrefix + "load-balancer-configurations", Names: annotations.NamesThe(annotations.ThingLoadBalancer), AnyCase: true, Group: groupPlace, Example: "lb1,lb2",
 		Doc: "Which of several load balancers the Service may be on.",
 		Forms: []annotations.Form[[]string]{{
 			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.NonEmpty()), DefaultDoc: "all of them", Change: annotations.Replaced,
@@ -35,12 +35,12 @@ var (
 		}},
 	}
 	groupKey = &annotations.Key[string]{
-		Name: azurePrefix + "load-balancer-resource-group", Group: groupPlace, Example: "network-group",
+		Name: azurePrefix + "load-balancer-resource-group", Names: annotations.NamesThe(annotations.ThingResourceGroup), Group: groupPlace, Example: "network-group",
 		Doc:   "Resource group of the public IP; the load balancer is never moved by it.",
 		Forms: words("resourceGroup of the cloud configuration", cpaBalancer, Public),
 	}
 	modeKey = &annotations.Key[string]{
-		Name: azurePrefix + "load-balancer-mode", Group: groupPlace, Example: "__auto__", Doc: "Which Basic load balancer the Service is on.",
+		Name: azurePrefix + "load-balancer-mode", Names: annotations.NamesNothing(), Group: groupPlace, Example: "__auto__", Doc: "Which Basic load balancer the Service is on.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String(), Support: annotations.Accepted, Source: cpaBalancer,
 			Reason: "it chooses between load balancers of the Basic SKU, which Azure has retired; Standard ones ignore it in the official controller as well",

@@ -90,12 +90,12 @@ var (
 		Forms: probeInt(2, "probes"),
 	}
 	probePathKey = &annotations.Key[string]{
-		Name: azurePrefix + "load-balancer-health-probe-request-path", Group: groupHealth, Example: "/ready",
+		Name: azurePrefix + "load-balancer-health-probe-request-path", Names: annotations.NamesNothing(), Group: groupHealth, Example: "/ready",
 		Doc:   "Path of Http and Https probes.",
 		Forms: probePath("/", probeProtocolKey.Is(probeHTTP, probeHTTPS), portProtocolKey.IsAnywhere(probeHTTP, probeHTTPS)),
 	}
 	portPathKey = &annotations.Key[string]{
-		Name: portPrefix + "{port}_health-probe_request-path", Group: groupHealth, Example: "/ready",
+		Name: portPrefix + "{port}_health-probe_request-path", Names: annotations.NamesNothing(), Group: groupHealth, Example: "/ready",
 		Doc:   "Path of the Http or Https probe of one port.",
 		Forms: probePath("that for all ports, else /", portProtocolKey.Is(probeHTTP, probeHTTPS), probeProtocolKey.Is(probeHTTP, probeHTTPS)),
 	}

@@ -11,7 +11,7 @@ import (
 
 // reach returns how far a Service reaches: its scheme, and the resources of the
 // subscription that it names. A private link service admits other subscriptions, not the
-// internet; the name of its key identifies it.
+// internet.
 func reach(in input) providers.Reach {
 	_, origin, said := internalKey.Lookup(in.Values)
 	if !said {
@@ -19,20 +19,16 @@ func reach(in input) providers.Reach {
 	}
 	return providers.Reach{
 		Kind: in.Kind, Internet: in.Kind != Internal, Scheme: origin, Internal: "true",
-		Names: slices.Concat(
-			providers.NamedBy(in.Values, providers.ThingAddress, pipNameKey, pipNameV6Key),
-			providers.NamedBy(in.Values, providers.ThingAddress, ipv4Key, ipv6Key),
-			providers.NamedByList(in.Values, providers.ThingAddress, additionalKey, linkIPsKey),
-			providers.AddressField(in.Service),
-			providers.NamedBy(in.Values, providers.ThingAddressPrefix, pipPrefixKey, pipPrefixV6Key),
-			providers.NamedBy(in.Values, providers.ThingDNSLabel, dnsKey),
-			providers.NamedBy(in.Values, providers.ThingLink, linkNameKey),
-			providers.NamedByList(in.Values, providers.ThingLoadBalancer, configurationsKey),
-			providers.NamedBy(in.Values, providers.ThingResourceGroup, groupKey, linkGroupKey),
-			providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, linkSubnetKey),
-		),
-		Size: sizeOf(in),
+		Names: slices.Concat(namedBy(in), providers.AddressField(in.Service)),
+		Size:  sizeOf(in),
 	}
+}
+
+// namedBy lists what annotations name. A private link service is named by its own key, if that
+// is set.
+func namedBy(in input) []providers.Naming {
+	_, _, said := linkNameKey.Lookup(in.Values)
+	return slices.DeleteFunc(in.Values.Named(), func(n providers.Naming) bool { return said && n.Key == linkCreateKey.Name })
 }
 
 // sizeOf counts an entry of the network security group for every source, that is each

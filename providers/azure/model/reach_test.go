@@ -1,6 +1,8 @@
 package model
 
 import (
+	cmpkit "cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,25 +50,33 @@ func TestReachOfNames(t *testing.T) {
 	internal := reachOf(map[string]string{internalKey.Name: "true", subnetKey.Name: "backend", linkNameKey.Name: "link",
 		linkGroupKey.Name: "links", linkSubnetKey.Name: "link-net", linkIPsKey.Name: "10.0.0.7 10.0.0.8"}, "").Names
 	want := []providers.Naming{
-		{Thing: providers.ThingAddress, Key: pipNameKey.Name, Value: "a"},
-		{Thing: providers.ThingAddress, Key: pipNameV6Key.Name, Value: "b"},
-		{Thing: providers.ThingAddress, Key: ipv4Key.Name, Value: "20.0.0.1"},
-		{Thing: providers.ThingAddress, Key: additionalKey.Name, Value: "20.0.0.2"},
-		{Thing: providers.ThingAddress, Key: additionalKey.Name, Value: "20.0.0.3"},
-		{Thing: providers.ThingAddress, Key: "spec.loadBalancerIP", Value: "20.0.0.9"},
-		{Thing: providers.ThingAddressPrefix, Key: pipPrefixKey.Name, Value: prefix},
-		{Thing: providers.ThingDNSLabel, Key: dnsKey.Name, Value: "shop"},
-		{Thing: providers.ThingLoadBalancer, Key: configurations, Value: "lb1"},
-		{Thing: providers.ThingLoadBalancer, Key: configurations, Value: "lb2"},
-		{Thing: providers.ThingResourceGroup, Key: groupKey.Name, Value: "net"},
-		{Thing: providers.ThingAddress, Key: linkIPsKey.Name, Value: "10.0.0.7"},
-		{Thing: providers.ThingAddress, Key: linkIPsKey.Name, Value: "10.0.0.8"},
-		{Thing: providers.ThingLink, Key: linkNameKey.Name, Value: "link"},
-		{Thing: providers.ThingResourceGroup, Key: linkGroupKey.Name, Value: "links"},
-		{Thing: providers.ThingSubnet, Key: subnetKey.Name, Value: "backend"},
-		{Thing: providers.ThingSubnet, Key: linkSubnetKey.Name, Value: "link-net"},
+		{Thing: annotations.ThingAddress, Key: pipNameKey.Name, Value: "a"},
+		{Thing: annotations.ThingAddress, Key: pipNameV6Key.Name, Value: "b"},
+		{Thing: annotations.ThingAddress, Key: ipv4Key.Name, Value: "20.0.0.1"},
+		{Thing: annotations.ThingAddress, Key: additionalKey.Name, Value: "20.0.0.2"},
+		{Thing: annotations.ThingAddress, Key: additionalKey.Name, Value: "20.0.0.3"},
+		{Thing: annotations.ThingAddress, Key: "spec.loadBalancerIP", Value: "20.0.0.9"},
+		{Thing: annotations.ThingAddressPrefix, Key: pipPrefixKey.Name, Value: prefix},
+		{Thing: annotations.ThingDNSLabel, Key: dnsKey.Name, Value: "shop"},
+		{Thing: annotations.ThingLoadBalancer, Key: configurations, Value: "lb1"},
+		{Thing: annotations.ThingLoadBalancer, Key: configurations, Value: "lb2"},
+		{Thing: annotations.ThingResourceGroup, Key: groupKey.Name, Value: "net"},
+		{Thing: annotations.ThingAddress, Key: linkIPsKey.Name, Value: "10.0.0.7"},
+		{Thing: annotations.ThingAddress, Key: linkIPsKey.Name, Value: "10.0.0.8"},
+		{Thing: annotations.ThingLink, Key: linkNameKey.Name, Value: "link"},
+		{Thing: annotations.ThingResourceGroup, Key: linkGroupKey.Name, Value: "links"},
+		{Thing: annotations.ThingSubnet, Key: subnetKey.Name, Value: "backend"},
+		{Thing: annotations.ThingSubnet, Key: linkSubnetKey.Name, Value: "link-net"},
 	}
-	if diff := cmp.Diff(want, append(got, internal...)); diff != "" {
+	got = append(got, internal...)
+	slices.SortFunc(want, compareNamings)
+	slices.SortFunc(got, compareNamings)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
+}
+
+// compareNamings orders namings by key and value.
+func compareNamings(a, b providers.Naming) int {
+	return cmpkit.Or(cmpkit.Compare(a.Key, b.Key), cmpkit.Compare(a.Value, b.Value))
 }

@@ -112,7 +112,7 @@ var (
 		}},
 	}
 	internalSubnetKey = &annotations.Key[string]{
-		Name: "networking.gke.io/internal-load-balancer-subnet", Group: groupInternal, Example: "ilb-subnet",
+		Name: "networking.gke.io/internal-load-balancer-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupInternal, Example: "ilb-subnet",
 		Doc: "Name of the subnet that the address is from.",
 		Forms: []annotations.Form[string]{{
 			Kinds: onInternal(), Type: annotations.String().Legally("the name of a subnet of the region"),
@@ -121,7 +121,7 @@ var (
 		}},
 	}
 	subnetKeyV2 = &annotations.Key[string]{
-		Name: "networking.gke.io/load-balancer-subnet", Group: groupAddress, Example: "dual-stack-subnet",
+		Name: "networking.gke.io/load-balancer-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupAddress, Example: "dual-stack-subnet",
 		Doc: "Name of the subnet that the addresses are from.",
 		Forms: []annotations.Form[string]{
 			{Kinds: []string{InternalNEG}, Type: annotations.String().Legally("the name of a subnet of the region"),
@@ -142,7 +142,7 @@ var (
 		}},
 	}
 	addressesKey = &annotations.Key[[]string]{
-		Name: "networking.gke.io/load-balancer-ip-addresses", Group: groupAddress, Example: "web-ip,web-ip-v6",
+		Name: "networking.gke.io/load-balancer-ip-addresses", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupAddress, Example: "web-ip,web-ip-v6",
 		Doc: "Names of reserved addresses of the region, at most one for each IP family.",
 		Forms: []annotations.Form[[]string]{{
 			Kinds: onNewer(), Type: annotations.ListOf(annotations.NonEmpty().Legally("the name of an address")),
@@ -151,7 +151,7 @@ var (
 		}},
 	}
 	collectionKey = &annotations.Key[string]{
-		Name: "networking.gke.io/ip-collection-v6", Group: groupAddress, Example: "projects/p/regions/r/publicDelegatedPrefixes/d",
+		Name: "networking.gke.io/ip-collection-v6", Names: annotations.NamesThe(annotations.ThingAddressPrefix), Group: groupAddress, Example: "projects/p/regions/r/publicDelegatedPrefixes/d",
 		Doc: "Public delegated prefix that the external IPv6 address is from.",
 		Forms: []annotations.Form[string]{{
 			Kinds: []string{NetLB}, Type: annotations.String().Legally("the URL of a prefix"), Change: annotations.Replaced,
@@ -159,7 +159,7 @@ var (
 		}},
 	}
 	rangesKey = &annotations.Key[string]{
-		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Group: groupAddress, Example: "203.0.113.0/24,2001:db8::/32",
+		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAddress, Example: "203.0.113.0/24,2001:db8::/32",
 		Doc: "Ranges of clients that may connect.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String().Legally("a comma separated list of ranges"), DefaultDoc: "everybody", Empty: annotations.EmptyAbsent,
@@ -202,14 +202,14 @@ var (
 		}},
 	}
 	logRateKey = &annotations.Key[float64]{
-		Name: "berth-lb.io/gce-log-sample-rate", Group: groupBackend, Example: "0.5",
+		Name: "berth-lb.io/gce-log-sample-rate", Names: annotations.NamesNothing(), Group: groupBackend, Example: "0.5",
 		Doc: "Share of the connections that the backend service logs, 0 for none.",
 		Forms: []annotations.Form[float64]{{
 			Kinds: onNewer(), Type: rate(), DefaultDoc: "logging stays as it is", Source: "docs/providers/gce.md",
 		}},
 	}
 	configKey = &annotations.Key[string]{
-		Name: "networking.gke.io/l4lb-config", Group: groupBackend, Example: "web-logging",
+		Name: "networking.gke.io/l4lb-config", Names: annotations.NamesNothing(), Group: groupBackend, Example: "web-logging",
 		Doc: "Name of an L4LBConfig object with settings for logging.",
 		Forms: []annotations.Form[string]{{
 			Kinds: onNewer(), Type: annotations.String(), Support: annotations.Accepted, Empty: annotations.EmptyAbsent,

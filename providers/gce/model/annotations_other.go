@@ -68,7 +68,7 @@ func outputKeys() []annotations.Declaration {
 func otherKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		&annotations.Key[[]string]{
-			Name: "networking.gke.io/custom-forwarding-rule", Group: groupNEG, Example: "my-rule",
+			Name: "networking.gke.io/custom-forwarding-rule", Names: annotations.NamesThe(annotations.ThingLoadBalancer), Group: groupNEG, Example: "my-rule",
 			Doc: "Forwarding rules of the user's whose addresses are told in the status, for the class of standalone endpoint groups.",
 			Forms: []annotations.Form[[]string]{{
 				Type: annotations.ListOf(annotations.NonEmpty()), Support: annotations.Accepted, Empty: annotations.EmptyAbsent,
@@ -77,7 +77,7 @@ func otherKeys() []annotations.Declaration {
 			}},
 		},
 		&annotations.Key[json.RawMessage]{
-			Name: "cloud.google.com/neg", Group: groupNEG, Example: `{"exposed_ports":{"80":{}}}`,
+			Name: "cloud.google.com/neg", Names: annotations.NamesNothing(), Group: groupNEG, Example: `{"exposed_ports":{"80":{}}}`,
 			Doc: "Endpoint groups of pods for load balancers that are made elsewhere.",
 			Forms: []annotations.Form[json.RawMessage]{{
 				Type: annotations.JSONOf[json.RawMessage]("an object", nil), Bad: annotations.AsAbsent,

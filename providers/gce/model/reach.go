@@ -15,13 +15,8 @@ func reach(in input) providers.Reach {
 	in = withEffectiveKind(in, &stack.Stack{})
 	r := providers.Reach{
 		Kind: in.Kind, Internet: in.Kind == TargetPool || in.Kind == NetLB, Internal: "Internal",
-		Names: slices.Concat(
-			providers.NamedByList(in.Values, providers.ThingAddress, addressesKey),
-			providers.AddressField(in.Service),
-			providers.NamedBy(in.Values, providers.ThingAddressPrefix, collectionKey),
-			providers.NamedBy(in.Values, providers.ThingSubnet, internalSubnetKey, subnetKeyV2),
-		),
-		Size: sizeOf(in),
+		Names: slices.Concat(in.Values.Named(), providers.AddressField(in.Service)),
+		Size:  sizeOf(in),
 	}
 	_, origin, said := typeKeyOf(in.Service.Annotations).Lookup(in.Values)
 	switch class := in.Service.Spec.LoadBalancerClass; {

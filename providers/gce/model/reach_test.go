@@ -1,6 +1,8 @@
 package model
 
 import (
+	cmpkit "cmp"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -100,15 +102,22 @@ func TestReachOfNames(t *testing.T) {
 	internal := annotated(typeKey.Name, "Internal", internalSubnetKey.Name, "ilb")
 	internal.Spec.LoadBalancerIP = "10.0.0.5"
 	want := []providers.Naming{
-		{Thing: providers.ThingAddress, Key: addressesKey.Name, Value: "web"},
-		{Thing: providers.ThingAddress, Key: addressesKey.Name, Value: "web-v6"},
-		{Thing: providers.ThingAddressPrefix, Key: collectionKey.Name, Value: "projects/p/d"},
-		{Thing: providers.ThingSubnet, Key: subnetKeyV2.Name, Value: "dual"},
-		{Thing: providers.ThingAddress, Key: "spec.loadBalancerIP", Value: "10.0.0.5"},
-		{Thing: providers.ThingSubnet, Key: internalSubnetKey.Name, Value: "ilb"},
+		{Thing: annotations.ThingAddress, Key: addressesKey.Name, Value: "web"},
+		{Thing: annotations.ThingAddress, Key: addressesKey.Name, Value: "web-v6"},
+		{Thing: annotations.ThingAddressPrefix, Key: collectionKey.Name, Value: "projects/p/d"},
+		{Thing: annotations.ThingSubnet, Key: subnetKeyV2.Name, Value: "dual"},
+		{Thing: annotations.ThingAddress, Key: "spec.loadBalancerIP", Value: "10.0.0.5"},
+		{Thing: annotations.ThingSubnet, Key: internalSubnetKey.Name, Value: "ilb"},
 	}
 	got := append(reachOf(Config{}, external).Names, reachOf(Config{}, internal).Names...)
+	slices.SortFunc(want, compareNamings)
+	slices.SortFunc(got, compareNamings)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
+}
+
+// compareNamings orders namings by key and value.
+func compareNamings(a, b providers.Naming) int {
+	return cmpkit.Or(cmpkit.Compare(a.Key, b.Key), cmpkit.Compare(a.Value, b.Value))
 }

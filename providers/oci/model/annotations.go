@@ -56,9 +56,9 @@ func one(kind string) []string {
 }
 
 // text declares a key with any text.
-func text(name, kind, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
+func text(names annotations.Names, name, kind, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
 	return &annotations.Key[string]{
-		Name: name, Group: group, Example: example, Doc: doc,
+		Name: name, Names: names, Group: group, Example: example, Doc: doc,
 		Forms: []annotations.Form[string]{{
 			Kinds: one(kind), Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Empty: annotations.EmptyAbsent, Source: source,
 		}},
@@ -66,8 +66,8 @@ func text(name, kind, group, doc, legal, example, fallback string, change annota
 }
 
 // ocidKey declares a key with the OCID of something that says where the load balancer is.
-func ocidKey(of annotations.Type[string], name, kind, doc, example, fallback string, change annotations.Change) *annotations.Key[string] {
-	k := text(name, kind, groupKind, doc, of.Legal(), example, fallback, change)
+func ocidKey(names annotations.Names, of annotations.Type[string], name, kind, doc, example, fallback string, change annotations.Change) *annotations.Key[string] {
+	k := text(names, name, kind, groupKind, doc, of.Legal(), example, fallback, change)
 	k.Forms[0].Type = of
 	return k
 }
@@ -114,11 +114,11 @@ var (
 	}
 	internalKey        = annotations.Exposing(flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
 	netInternalKey     = annotations.Exposing(flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
-	subnetKey          = ocidKey(subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
-	secondSubnetKey    = annotations.Needing(ocidKey(subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")})
-	netSubnetKey       = ocidKey(subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
-	assignedKey        = text(netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
-	assigned6Key       = annotations.Needing(text(netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
+	subnetKey          = ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	secondSubnetKey    = annotations.Needing(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")})
+	netSubnetKey       = ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	assignedKey        = text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
+	assigned6Key       = annotations.Needing(text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
 	reservedKey        = reservedIPs()
 	reservedPrivateKey = annotations.Needing(reservedPrivateIP(), annotations.Need{internalKey.Is(true), netInternalKey.Is(true)})
 	compartmentKey     = compartment()
@@ -147,7 +147,7 @@ func placeKeys() []annotations.Declaration {
 }
 
 func compartment() *annotations.Key[string] {
-	k := ocidKey(compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "compartment of the configuration", annotations.Replaced)
+	k := ocidKey(annotations.NamesThe(annotations.ThingResourceGroup), compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "compartment of the configuration", annotations.Replaced)
 	k.OnDelete = true
 	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
 	return k
@@ -155,7 +155,7 @@ func compartment() *annotations.Key[string] {
 
 func serviceAccount() *annotations.Key[string] {
 	return &annotations.Key[string]{
-		Name: prefix + "workload-service-account", Group: groupKind, Example: "web-balancer", OnDelete: true,
+		Name: prefix + "workload-service-account", Names: annotations.NamesThe(annotations.ThingAccount), Group: groupKind, Example: "web-balancer", OnDelete: true,
 		Doc: "ServiceAccount of the Service's namespace whose workload identity makes all calls for the Service.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.Custom("service account", "the name of a ServiceAccount of the Service's namespace", func(raw string) (string, error) {
@@ -175,7 +175,7 @@ func AccountKey() string { return accountKey.Name }
 
 func reservedIPs() *annotations.Key[[]string] {
 	return &annotations.Key[[]string]{
-		Name: prefix + "reserved-ips", Group: groupKind, Example: "203.0.113.7",
+		Name: prefix + "reserved-ips", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupKind, Example: "203.0.113.7",
 		Doc: "Reserved public addresses of the load balancer, in place of spec.loadBalancerIP.",
 		Forms: []annotations.Form[[]string]{{
 			Type:   annotations.ListWith(annotations.ListOptions{AtMost: 2}, annotations.String().Legally("a reserved public IPv4 address, or a reserved IPv6 address of the subnet")),
@@ -191,7 +191,7 @@ const privateIPPrefix = "ocid1.privateip."
 func reservedPrivateIP() *annotations.Key[string] {
 	legal := "the OCID of a reserved private IPv4 address of the subnet, or the address itself"
 	return &annotations.Key[string]{
-		Name: prefix + "reserved-private-ips", Group: groupKind, Example: "10.0.10.7",
+		Name: prefix + "reserved-private-ips", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupKind, Example: "10.0.10.7",
 		Doc: "Reserved private IPv4 address of an internal load balancer; it stays when the load balancer goes.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.Custom("private address", legal, func(raw string) (string, error) {
@@ -220,7 +220,7 @@ func ingressMode() *annotations.Key[string] {
 
 func groupList(name, kind string) *annotations.Key[[]string] {
 	return &annotations.Key[[]string]{
-		Name: name, Group: groupGuard, Example: exampleGroup,
+		Name: name, Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: exampleGroup,
 		Doc: "Network security groups that the load balancer is in.",
 		Forms: []annotations.Form[[]string]{{
 			Kinds: one(kind), Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, groupID()), Source: source,
@@ -231,7 +231,7 @@ func groupList(name, kind string) *annotations.Key[[]string] {
 
 func nodeSelector(name, kind string) *annotations.Key[Selector] {
 	return &annotations.Key[Selector]{
-		Name: name, Group: groupTraffic, Example: "role=ingress",
+		Name: name, Names: annotations.NamesNothing(), Group: groupTraffic, Example: "role=ingress",
 		Doc: "Selects the nodes that are backends by their labels.",
 		Forms: []annotations.Form[Selector]{{
 			Kinds: one(kind), Type: annotations.Custom("label selector", "a Kubernetes label selector", parseSelector), DefaultDoc: "all nodes", Source: sourceMain,

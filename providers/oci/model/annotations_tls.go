@@ -27,9 +27,9 @@ var (
 			Kinds: one(LB), Type: annotations.PortList(annotations.PortOptions{}), DefaultDoc: "none", Source: "oracle/oci-cloud-controller-manager:pkg/cloudprovider/providers/oci/load_balancer_util.go",
 		}},
 	}
-	tlsSecretKey = text(oldPrefix+"tls-secret", LB, groupTLS, "Secret with the certificate of the listeners: tls.crt, tls.key, and, where there are any, ca.crt and passphrase.",
+	tlsSecretKey = text(annotations.NamesThe(annotations.ThingCertificate), oldPrefix+"tls-secret", LB, groupTLS, "Secret with the certificate of the listeners: tls.crt, tls.key, and, where there are any, ca.crt and passphrase.",
 		"[namespace/]name of a Secret", "web-tls", "none", annotations.InPlace)
-	backendSecretKey = annotations.Needing(text(oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
+	backendSecretKey = annotations.Needing(text(annotations.NamesThe(annotations.ThingCertificate), oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
 		"[namespace/]name of a Secret", "nodes-tls", "none: plain backends", annotations.InPlace), annotations.Need{tlsPortsKey.IsSet()})
 	certificateMapKey = certificateMap()
 	listenerSSLKey    = sslConfig(prefix+"oci-load-balancer-listener-ssl-config", "Cipher suite and protocols of listeners that end TLS.",
@@ -39,7 +39,7 @@ var (
 )
 
 func certificateMap() *annotations.Key[string] {
-	k := text(mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap of the Service's namespace that gives listeners certificates of the Certificates service: under each port, a JSON array with the OCID of one.",
+	k := text(annotations.NamesThe(annotations.ThingConfigMap), mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap of the Service's namespace that gives listeners certificates of the Certificates service: under each port, a JSON array with the OCID of one.",
 		"name of a ConfigMap", "web-certificates", "none", annotations.InPlace)
 	k.Forms[0].Source = "https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengcreatingloadbalancers-subtopic.htm"
 	return k
@@ -47,7 +47,7 @@ func certificateMap() *annotations.Key[string] {
 
 func sslConfig(name, doc string, needs ...annotations.Need) *annotations.Key[SSLConfig] {
 	return &annotations.Key[SSLConfig]{
-		Name: name, Group: groupTLS, Example: `{"CipherSuiteName": "oci-default-ssl-cipher-suite-v1", "Protocols": ["TLSv1.2"]}`, Doc: doc,
+		Name: name, Names: annotations.NamesNothing(), Group: groupTLS, Example: `{"CipherSuiteName": "oci-default-ssl-cipher-suite-v1", "Protocols": ["TLSv1.2"]}`, Doc: doc,
 		Forms: []annotations.Form[SSLConfig]{{
 			Kinds: one(LB), Type: annotations.JSONOf[SSLConfig](`a JSON object with CipherSuiteName and Protocols`, nil), DefaultDoc: "the cloud's default", Source: source, Needs: needs,
 		}},
@@ -133,7 +133,7 @@ const tagsTogether = "Free-form and defined tags replace those of the configurat
 
 func definedTagsKey(name, kind string, aliases ...string) *annotations.Key[definedTags] {
 	return &annotations.Key[definedTags]{
-		Name: name, Aliases: aliases, Group: groupTags, Example: `{"operations": {"team": "web"}}`,
+		Name: name, Names: annotations.NamesNothing(), Aliases: aliases, Group: groupTags, Example: `{"operations": {"team": "web"}}`,
 		Doc: "Defined tags that the load balancer gets when it is made.",
 		Forms: []annotations.Form[definedTags]{{
 			Kinds: one(kind), Type: annotations.JSONOf[definedTags]("a JSON object of objects", nil), DefaultDoc: "tags.loadBalancer of the configuration", Change: annotations.IgnoredAfterCreation,
@@ -144,7 +144,7 @@ func definedTagsKey(name, kind string, aliases ...string) *annotations.Key[defin
 
 func freeformTagsKey(name, kind string, aliases ...string) *annotations.Key[freeformTags] {
 	return &annotations.Key[freeformTags]{
-		Name: name, Aliases: aliases, Group: groupTags, Example: `{"team": "web"}`,
+		Name: name, Names: annotations.NamesNothing(), Aliases: aliases, Group: groupTags, Example: `{"team": "web"}`,
 		Doc: "Free-form tags that the load balancer gets when it is made.",
 		Forms: []annotations.Form[freeformTags]{{
 			Kinds: one(kind), Type: annotations.JSONOf[freeformTags]("a JSON object of texts", nil), DefaultDoc: "tags.loadBalancer of the configuration", Change: annotations.IgnoredAfterCreation,

@@ -23,7 +23,7 @@ const (
 
 // Keys of the shape.
 var (
-	shapeKey = text(oldPrefix+"shape", LB, groupShape, "Shape of the load balancer: its bandwidth.", "flexible, or the name of a fixed shape", flexible, "100Mbps; that of a flexible load balancer that is there stays", annotations.InPlace)
+	shapeKey = text(annotations.NamesThe(annotations.ThingFlavor), oldPrefix+"shape", LB, groupShape, "Shape of the load balancer: its bandwidth.", "flexible, or the name of a fixed shape", flexible, "100Mbps; that of a flexible load balancer that is there stays", annotations.InPlace)
 	leastKey = annotations.Needing(bandwidth("shape-flex-min", "Least bandwidth of a flexible load balancer, in Mbps.", "10"), needsFlexible())
 	mostKey  = annotations.Needing(bandwidth("shape-flex-max", "Greatest bandwidth of a flexible load balancer, in Mbps.", "100"), needsFlexible())
 )
@@ -47,6 +47,7 @@ func shapeKeys() []annotations.Declaration {
 
 func bandwidth(name, doc, example string) *annotations.Key[int] {
 	k := number(oldPrefix+name, LB, groupShape, doc, example, annotations.Custom("bandwidth", "a whole number of Mbps, with or without the unit", parseBandwidth), 0, "that of the flexible load balancer that is there")
+	k.Names = annotations.NamesNothing()
 	k.Forms[0].Doc = fmt.Sprintf("Less than %d counts as %d, more than %d as %d.", leastBandwidth, leastBandwidth, mostBandwidth, mostBandwidth)
 	return k
 }
@@ -92,7 +93,7 @@ var (
 	netPolicyKey = choice(netPrefix+"backend-policy", NLB, groupTraffic, "Of what connections have in common those go to the same backend.", "FIVE_TUPLE", "FIVE_TUPLE", "THREE_TUPLE", "TWO_TUPLE")
 	preserveKey  = annotations.Needing(flag(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace), annotations.Need{annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")})
 	ruleSetsKey  = &annotations.Key[RuleSets]{
-		Name: prefix + "oci-load-balancer-rule-sets", Group: groupTraffic, Example: `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`,
+		Name: prefix + "oci-load-balancer-rule-sets", Names: annotations.NamesNothing(), Group: groupTraffic, Example: `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`,
 		Doc: "Rule sets of the load balancer, which hold for all listeners.",
 		Forms: []annotations.Form[RuleSets]{{
 			Kinds: one(LB), Type: annotations.Custom("rule sets", "a JSON object of rule sets by name, each {\"items\": [...]} in the words of the API", parseRuleSets), DefaultDoc: "rule sets are left alone", Source: source,
@@ -161,7 +162,7 @@ var (
 		}},
 	}
 	backendGroupsKey = &annotations.Key[[]string]{
-		Name: prefix + "oci-backend-network-security-group", Group: groupGuard, Example: exampleGroup,
+		Name: prefix + "oci-backend-network-security-group", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: exampleGroup,
 		Doc: "Network security groups of the nodes, which get rules that let the load balancer in.",
 		Forms: []annotations.Form[[]string]{{
 			Type: annotations.ListWith(annotations.ListOptions{Unique: true}, groupID()), Source: source,

@@ -20,15 +20,7 @@ func Reach(in Input) providers.Reach {
 	if _, origin, said := key.Lookup(in.Values); said {
 		r.Scheme = origin
 	}
-	r.Names = append(r.Names, providers.AddressField(in.Service)...)
-	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingAddress, reservedKey)...)
-	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingAddress, assignedKey, assigned6Key, reservedPrivateKey)...)
-	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, secondSubnetKey, netSubnetKey)...)
-	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingCertificate, tlsSecretKey, backendSecretKey)...)
-	r.Names = append(r.Names, mapped(in)...)
-	r.Names = append(r.Names, providers.NamedByList(in.Values, providers.ThingSecurityGroup, groupsKey, netGroupsKey, backendGroupsKey)...)
-	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingResourceGroup, compartmentKey)...)
-	r.Names = append(r.Names, providers.NamedBy(in.Values, providers.ThingAccount, accountKey)...)
+	r.Names = slices.Concat(providers.AddressField(in.Service), in.Values.Named(), mapped(in))
 	r.Size = sizeOf(in)
 	return r
 }
@@ -45,7 +37,7 @@ func mapped(in Input) []providers.Naming {
 		ids, _ := certificatesOf(in.Objects[ref], p.Port) // what is no list names nothing, and is refused
 		for _, id := range ids {
 			if tlsPortsKey.Get(in.Values).Has(p) {
-				out = append(out, providers.Naming{Thing: providers.ThingCertificate, Key: certificateMapKey.Name, Value: id})
+				out = append(out, providers.Naming{Thing: annotations.ThingCertificate, Key: certificateMapKey.Name, Value: id})
 			}
 		}
 	}

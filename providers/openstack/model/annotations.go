@@ -38,9 +38,9 @@ func declared() (*annotations.Set, error) {
 }
 
 // text declares a key with any text.
-func text(name, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
+func text(names annotations.Names, name, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
 	return &annotations.Key[string]{
-		Name: prefix + name, Group: group, Example: example, Doc: doc,
+		Name: prefix + name, Names: names, Group: group, Example: example, Doc: doc,
 		Forms: []annotations.Form[string]{{Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Source: source}},
 	}
 }
@@ -93,12 +93,12 @@ const longestTimeout = 2073600000
 var (
 	internalKey = annotations.Exposing(flag("service.beta.kubernetes.io/openstack-internal-load-balancer", groupPlace,
 		"Gives the load balancer no floating IP: clients reach it at its address in the network.", "internal-lb of the configuration", annotations.Brief), annotations.ToInternet)
-	classKey   = text("class", groupPlace, "Names a section LoadBalancerClass of the configuration, whose networks and subnets count.", "the name of a section LoadBalancerClass", "public", "none", annotations.IgnoredAfterCreation)
-	portKey    = text("port-id", groupPlace, "Takes a port that is there for the address.", "the id of a port", "0e5a5b3c-5b0c-4c66-8e5c-9a61b3a1c1d2", "none", annotations.IgnoredAfterCreation)
-	subnetKey  = text("subnet-id", groupPlace, "Subnet that the address is from.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "subnet-id of the class or the configuration", annotations.IgnoredAfterCreation)
-	networkKey = text("network-id", groupPlace, "Network that the address is from.", "the id of a network", "c66a3a1c-5b0c-4c66-8e5c-0e5a5b3c9a61", "network-id of the class or the configuration", annotations.IgnoredAfterCreation)
-	flavorKey  = text("flavor-id", groupPlace, "Flavor of the load balancer.", "the id of a flavor", "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", "flavor-id of the configuration", annotations.IgnoredAfterCreation)
-	zoneKey    = text("availability-zone", groupPlace, "Availability zone of the load balancer.", "the name of an availability zone", "az-1", "availability-zone of the configuration", annotations.IgnoredAfterCreation)
+	classKey   = text(annotations.NamesThe(annotations.ThingSection), "class", groupPlace, "Names a section LoadBalancerClass of the configuration, whose networks and subnets count.", "the name of a section LoadBalancerClass", "public", "none", annotations.IgnoredAfterCreation)
+	portKey    = text(annotations.NamesThe(annotations.ThingAddress), "port-id", groupPlace, "Takes a port that is there for the address.", "the id of a port", "0e5a5b3c-5b0c-4c66-8e5c-9a61b3a1c1d2", "none", annotations.IgnoredAfterCreation)
+	subnetKey  = text(annotations.NamesThe(annotations.ThingSubnet), "subnet-id", groupPlace, "Subnet that the address is from.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "subnet-id of the class or the configuration", annotations.IgnoredAfterCreation)
+	networkKey = text(annotations.NamesThe(annotations.ThingSubnet), "network-id", groupPlace, "Network that the address is from.", "the id of a network", "c66a3a1c-5b0c-4c66-8e5c-0e5a5b3c9a61", "network-id of the class or the configuration", annotations.IgnoredAfterCreation)
+	flavorKey  = text(annotations.NamesThe(annotations.ThingFlavor), "flavor-id", groupPlace, "Flavor of the load balancer.", "the id of a flavor", "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", "flavor-id of the configuration", annotations.IgnoredAfterCreation)
+	zoneKey    = text(annotations.NamesThe(annotations.ThingZone), "availability-zone", groupPlace, "Availability zone of the load balancer.", "the name of an availability zone", "az-1", "availability-zone of the configuration", annotations.IgnoredAfterCreation)
 )
 
 func placeKeys() []annotations.Declaration {
@@ -107,10 +107,10 @@ func placeKeys() []annotations.Declaration {
 
 // Keys of the floating IP.
 var (
-	floatingNetworkKey = annotations.Needing(text("floating-network-id", groupFloat, "External network that the floating IP is from.", "the id of an external network", "dd6192dc-16d5-01da-8c44-0c283638fda1", "floating-network-id of the configuration, else the first external network", annotations.IgnoredAfterCreation), onFloatingIP())
-	floatingSubnetKey  = annotations.Needing(text("floating-subnet-id", groupFloat, "Subnet that the floating IP is from.", "the id of a subnet of the external network", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "floating-subnet-id of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
-	floatingNameKey    = annotations.Needing(text("floating-subnet", groupFloat, "Subnets that the floating IP is from, by a pattern of their names: those that match are tried in order.", `a glob such as "public-*", "~" and a regular expression, or either after "!"`, "public-*", "floating-subnet of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
-	floatingTagsKey    = annotations.Needing(text("floating-subnet-tags", groupFloat, "Subnets that the floating IP is from, by their tags.", `tags separated by commas; "&" before the list means all of them, "!" none`, "internet", "floating-subnet-tags of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingNetworkKey = annotations.Needing(text(annotations.NamesThe(annotations.ThingSubnet), "floating-network-id", groupFloat, "External network that the floating IP is from.", "the id of an external network", "dd6192dc-16d5-01da-8c44-0c283638fda1", "floating-network-id of the configuration, else the first external network", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingSubnetKey  = annotations.Needing(text(annotations.NamesThe(annotations.ThingSubnet), "floating-subnet-id", groupFloat, "Subnet that the floating IP is from.", "the id of a subnet of the external network", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "floating-subnet-id of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingNameKey    = annotations.Needing(text(annotations.NamesThe(annotations.ThingSubnet), "floating-subnet", groupFloat, "Subnets that the floating IP is from, by a pattern of their names: those that match are tried in order.", `a glob such as "public-*", "~" and a regular expression, or either after "!"`, "public-*", "floating-subnet of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
+	floatingTagsKey    = annotations.Needing(text(annotations.NamesThe(annotations.ThingSubnet), "floating-subnet-tags", groupFloat, "Subnets that the floating IP is from, by their tags.", `tags separated by commas; "&" before the list means all of them, "!" none`, "internet", "floating-subnet-tags of the configuration", annotations.IgnoredAfterCreation), onFloatingIP())
 	keepKey            = &annotations.Key[bool]{
 		Name: prefix + "keep-floatingip", Group: groupFloat, Example: "true", OnDelete: true,
 		Doc: "Leaves the floating IP when the Service goes or becomes internal.",
@@ -151,9 +151,9 @@ var (
 	connectTimeoutKey = number("timeout-member-connect", groupTraffic, "How long a connection to a backend may take, in milliseconds.", "5000", 0, longestTimeout, 5000, "")
 	memberTimeoutKey  = number("timeout-member-data", groupTraffic, "How long a backend may be silent, in milliseconds.", "60000", 0, longestTimeout, 50000, "")
 	inspectTimeoutKey = number("timeout-tcp-inspect", groupTraffic, "How long to wait for more packets to inspect, in milliseconds.", "0", 0, longestTimeout, 0, "")
-	tlsKey            = text("default-tls-container-ref", groupTraffic, "Makes all listeners end TLS, with the certificate that is kept there.", "the address of a container or secret of Barbican", "https://barbican.example/v1/containers/5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", "default-tls-container-ref of the configuration", annotations.Brief)
+	tlsKey            = text(annotations.NamesThe(annotations.ThingCertificate), "default-tls-container-ref", groupTraffic, "Makes all listeners end TLS, with the certificate that is kept there.", "the address of a container or secret of Barbican", "https://barbican.example/v1/containers/5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", "default-tls-container-ref of the configuration", annotations.Brief)
 	selectorKey       = &annotations.Key[map[string]string]{
-		Name: prefix + "node-selector", Group: groupTraffic, Example: "role=ingress",
+		Name: prefix + "node-selector", Names: annotations.NamesNothing(), Group: groupTraffic, Example: "role=ingress",
 		Doc: "Labels that nodes must have to be backends.",
 		Forms: []annotations.Form[map[string]string]{{
 			Type:       annotations.Custom("selector", "key=value or key, separated by commas", func(raw string) (map[string]string, error) { return labelsOf(raw), nil }),
@@ -182,9 +182,9 @@ func healthKeys() []annotations.Declaration {
 
 // Keys of sharing, and of what the Service says of its load balancer.
 var (
-	memberSubnetKey = text("member-subnet-id", groupTraffic, "Subnet in which backends are reached.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "member-subnet-id of the class or the configuration, else the subnet of the address", annotations.IgnoredAfterCreation)
+	memberSubnetKey = text(annotations.NamesThe(annotations.ThingSubnet), "member-subnet-id", groupTraffic, "Subnet in which backends are reached.", "the id of a subnet", "a3a1c1d2-5b0c-4c66-8e5c-0e5a5b3c9a61", "member-subnet-id of the class or the configuration, else the subnet of the address", annotations.IgnoredAfterCreation)
 	idKey           = &annotations.Key[string]{
-		Name: prefix + "load-balancer-id", Group: groupShare, Writer: annotations.ByBoth, Example: "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", OnDelete: true,
+		Name: prefix + "load-balancer-id", Names: annotations.NamesThe(annotations.ThingLoadBalancer), Group: groupShare, Writer: annotations.ByBoth, Example: "5b0c4c66-8e5c-4c66-8e5c-0e5a5b3c9a61", OnDelete: true,
 		Doc: "Uses the load balancer of this id instead of one of its own; the controller writes the id of what it has made here.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String().Legally("the id of a load balancer"), DefaultDoc: "written by the controller", Change: annotations.Replaced, Empty: annotations.EmptyAbsent, Source: source,
@@ -196,7 +196,7 @@ var (
 		Doc:   "Written by the controller: the address of the load balancer. It is never read.",
 		Forms: []annotations.Form[string]{{Type: annotations.String(), DefaultDoc: "written by the controller", Source: source}},
 	}
-	hostnameKey = text("hostname", groupStatus, "Host name that the status shows instead of the address.", "a host name", "web.example.com", "none", annotations.InPlace)
+	hostnameKey = text(annotations.NamesThe(annotations.ThingHostname), "hostname", groupStatus, "Host name that the status shows instead of the address.", "a host name", "web.example.com", "none", annotations.InPlace)
 )
 
 func shareKeys() []annotations.Declaration {

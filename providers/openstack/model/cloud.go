@@ -14,6 +14,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Config:         ReadConfig,
 		Choose:         Choose,
 		Reach:          Reach,
+		Becomes:        Becomes,
 		Select:         SelectNodes,
 		OwnedScope:     OwnedScope,
 		ProvenByNodes:  true,

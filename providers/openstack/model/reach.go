@@ -13,18 +13,25 @@ import (
 func Reach(in Input) providers.Reach {
 	r := providers.Reach{
 		Kind: Octavia, Internet: !internal(in), Internal: "true",
-		Names: slices.Concat(
-			providers.AddressField(in.Service),
-			providers.NamedBy(in.Values, providers.ThingLoadBalancer, idKey),
-			providers.NamedBy(in.Values, providers.ThingSubnet, subnetKey, memberSubnetKey, floatingSubnetKey, networkKey, floatingNetworkKey),
-			providers.NamedBy(in.Values, providers.ThingCertificate, tlsKey),
-			providers.NamedBy(in.Values, providers.ThingAddress, portKey),
-		),
+		Names:  slices.Concat(providers.AddressField(in.Service), in.Values.Named()),
 		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name},
 	}
 	r.Size = sizeOf(in)
 	if _, origin, said := internalKey.Lookup(in.Values); said {
 		r.Scheme = origin
+	}
+	return r
+}
+
+// Becomes returns Reach with the load balancer of others that the Service is on: the controller
+// writes the id of the Service's own into the same annotation.
+func Becomes(in Input, want *stack.Stack) providers.Reach {
+	r := Reach(in)
+	own := slices.ContainsFunc(want.Resources, func(res stack.Resource) bool {
+		return res.Key == balancerKey() && res.Ownership != stack.External
+	})
+	if own {
+		r.Names = providers.WithoutReported(r.Names)
 	}
 	return r
 }
