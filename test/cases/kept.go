@@ -100,6 +100,9 @@ func (l Kept) compare(one, other stack.Resource, counts func(field string) bool,
 		values[f.Name] = f.Value
 	}
 	for _, f := range stack.Fields(one.Spec) {
+		if f.Evidence {
+			continue // it is never written
+		}
 		name := string(one.Key.Kind) + "." + f.Name
 		value, ok := values[f.Name]
 		if ok && counts(f.Name) && !slices.Contains(l.Chosen, name) && !reflect.DeepEqual(value, f.Value) {
