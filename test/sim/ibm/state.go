@@ -92,11 +92,13 @@ func (s *state) dropPool(id string) {
 	s.Drop(pools, id)
 }
 
-// Dump returns all objects by collection, for tests.
+// Dump returns all objects by collection, without empty collections, for tests.
 func (s *state) Dump() map[string][]rest.Object {
 	out := map[string][]rest.Object{}
 	for c := range s.Tables {
-		out[c] = s.All(c, nil)
+		if all := s.All(c, nil); len(all) > 0 {
+			out[c] = all
+		}
 	}
 	return out
 }

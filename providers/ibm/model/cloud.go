@@ -1,0 +1,29 @@
+package model
+
+import "github.com/berth-lb/berth/providers"
+
+// Cloud is the provider without the session: every function that the program calls, in the
+// order in which it calls them for a Service.
+func Cloud() providers.Cloud[Config, *Facts] {
+	return providers.Cloud[Config, *Facts]{
+		Name:         "ibm",
+		Kinds:        []string{ALB},
+		Capabilities: Capabilities(),
+		Annotations:  Annotations(),
+		Config:       ReadConfig,
+		Choose:       Choose,
+		Reach:        Reach,
+		Select:       SelectNodes,
+		OwnedScope:   OwnedScope,
+		OnDelete:     OnDelete(),
+		Scope:        Scope,
+		Build:        Build,
+		KeepServing:  KeepServing,
+		MatchFound:   MatchFound,
+		MayWant:      MayWant,
+		Rules:        Rules(),
+		Flows:        Flows,
+		Status:       Addresses,
+		EachRead:     true,
+	}
+}

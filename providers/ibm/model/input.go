@@ -1,0 +1,86 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+)
+
+// Input is that of the contract with this cloud's configuration.
+type Input = providers.Input[Config]
+
+// Identity is that of the contract with this cloud's configuration.
+type Identity = providers.Identity[Config]
+
+// Choose returns the kind of a Service.
+func Choose(*corev1.Service) providers.Choice { return providers.Choice{Kind: ALB} }
+
+// Labels of nodes. Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go.
+const (
+	labelZone       = "ibm-cloud.kubernetes.io/zone"
+	labelInternalIP = "ibm-cloud.kubernetes.io/internal-ip"
+	labelDedicated  = "dedicated"
+	edge            = "edge"
+)
+
+// SelectNodes returns which nodes may be members. The choice of edge nodes depends on the
+// nodes that exist, so Build makes it.
+func SelectNodes(in Input) nodeports.Filter {
+	f := nodeports.Filter{Keep: []string{labelZone, labelInternalIP, labelDedicated}}
+	if key, value := selectorOf(in); key != "" {
+		f.Selector = map[string]string{key: value}
+		return f
+	}
+	if zone := zoneKey.Get(in.Values); zone != "" {
+		f.Also = append(f.Also, nodeports.Predicate{Name: "zone " + zone, Keep: func(n nodeports.Node) bool { return zoneOf(n) == zone }})
+	}
+	return f
+}
+
+func zoneOf(n nodeports.Node) string { return cmp.Or(n.Labels[labelZone], n.Zone) }
+
+// selectorOf returns the label of the nodes that the Service selects; empty: it selects none.
+func selectorOf(in Input) (key, value string) {
+	s := nodeSelectorKey.Get(in.Values)
+	return s.Key, s.Value
+}
+
+// isPublic reports whether clients of the Internet reach the load balancer.
+func isPublic(in Input) bool { return ipTypeKey.Get(in.Values) == public }
+
+// nameFor returns the name of the load balancer of a Service.
+func nameFor(in Input) string {
+	name := nameKey.Get(in.Values)
+	if name == "" && in.Service.Spec.LoadBalancerClass != nil {
+		name = ClassBalancerName(in.Config.ClusterID, in.Owner)
+	}
+	return cmp.Or(name, BalancerName(in.Config.ClusterID, in.Owner))
+}
+
+// proxied reports whether members are sent the PROXY protocol.
+func proxied(in Input) bool {
+	return slices.Contains(featuresKey.Get(in.Values), featureProxy)
+}
+
+// Reach returns how far a Service reaches: whether it is public, and what it names.
+func Reach(in Input) providers.Reach {
+	can, _ := providers.CapabilityOf(Capabilities(), in.Kind)
+	r := providers.Reach{
+		Kind: in.Kind, Internet: isPublic(in), Internal: private, Size: providers.SizeOf(can, in.Service),
+		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: ipTypeKey.Name},
+		Names: slices.Concat(
+			providers.AddressField(in.Service),
+			providers.NamedByList(in.Values, providers.ThingSubnet, subnetsKey),
+			providers.NamedBy(in.Values, providers.ThingLoadBalancer, nameKey),
+		),
+	}
+	if _, origin, given := ipTypeKey.Lookup(in.Values); given {
+		r.Scheme = origin
+	}
+	return r
+}

@@ -1,0 +1,50 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// KeepServing returns the existing stack with today's nodes as members.
+func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, r := range have.Resources {
+		if r.Proof == stack.None {
+			continue
+		}
+		if spec, ok := r.Spec.(Pool); ok && len(spec.Members) > 0 && spec.Managed == "" {
+			spec.Members = followers(in, spec.Members)
+			r.Spec = spec
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+// followers returns today's nodes at the port of the found members, which are nodes: the
+// controllers of this cloud create no others.
+func followers(in Input, found []Member) []Member {
+	var existing []string
+	for _, m := range found {
+		existing = append(existing, m.Address)
+	}
+	nodes := membersOf(chooseNodes(in.Backends.Nodes, selects(in), existing, quotaKey.Get(in.Values)), found[0].Port)
+	slices.SortStableFunc(nodes, func(a, b Member) int {
+		return btoi(!slices.Contains(existing, a.Address)) - btoi(!slices.Contains(existing, b.Address))
+	})
+	nodes = nodes[:min(len(nodes), mostMembers)]
+	slices.SortFunc(nodes, compareMembers)
+	return providers.Follow(found, nodes, func(Member) bool { return true })
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// MatchFound returns the found stack as it is: keys follow from ports.
+func MatchFound(_, have *stack.Stack) *stack.Stack { return have }

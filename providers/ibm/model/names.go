@@ -1,0 +1,83 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+)
+
+// longestName is how many characters a name may have.
+// Source: VPC API reference, LoadBalancerPrototype.name.
+const longestName = 63
+
+// Prefixes of the names of load balancers. The official controller deletes load balancers
+// with its prefix that belong to no Service without a class, so those of Services of a class
+// have a prefix of their own.
+// Source: IBM-Cloud/cloud-provider-ibm:ibm/ibm_loadbalancer.go (filterLoadBalancersFromServiceList),
+// pkg/vpcctl/vpc_provider.go (GatherLoadBalancers).
+const (
+	officialPrefix = "kube-"
+	ownPrefix      = "berth-"
+)
+
+// BalancerName returns the default name of the load balancer of a Service without a class.
+// Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_provider.go (GenerateLoadBalancerName).
+func BalancerName(cluster string, o stack.Owner) string { return nameOf(officialPrefix, cluster, o) }
+
+// ClassBalancerName returns the default name of the load balancer of a Service with a class.
+func ClassBalancerName(cluster string, o stack.Owner) string { return nameOf(ownPrefix, cluster, o) }
+
+func nameOf(prefix, cluster string, o stack.Owner) string {
+	name := prefix + cluster + "-" + strings.ReplaceAll(o.UID, "-", "")
+	return name[:min(len(name), longestName)]
+}
+
+// OwnerOf returns the UID, without dashes, that the default name of a load balancer of a
+// cluster tells; false: it is not a default name, or it was cut.
+func OwnerOf(name, cluster string) (uid string, ok bool) {
+	for _, prefix := range []string{officialPrefix, ownPrefix} {
+		if rest, is := strings.CutPrefix(name, prefix+cluster+"-"); is && len(rest) == uidLength {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// uidLength is the length of a UID without dashes.
+const uidLength = 32
+
+// poolName returns the name of a pool, which tells the ports that it joins.
+// Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go (genLoadBalancerPoolName).
+func poolName(protocol string, port, nodePort int32) string {
+	return fmt.Sprintf("%s-%d-%d", strings.ToLower(protocol), port, nodePort)
+}
+
+// ParsePoolName returns what the name of a pool tells; false: it is not the name of a pool
+// that a controller creates.
+func ParsePoolName(name string) (protocol string, port, nodePort int32, ok bool) {
+	parts := strings.Split(name, "-")
+	if len(parts) != 3 || parts[0] != "tcp" && parts[0] != "udp" {
+		return "", 0, 0, false
+	}
+	front, err := strconv.ParseUint(parts[1], 10, 16)
+	if err != nil {
+		return "", 0, 0, false
+	}
+	back, err := strconv.ParseUint(parts[2], 10, 16)
+	return parts[0], int32(front), int32(back), err == nil
+}
+
+// NoteOf returns the name of the note that keeps the id of a load balancer whose name the
+// Service chose.
+func NoteOf(o stack.Owner) string { return "berth-ibm-" + strings.ReplaceAll(o.UID, "-", "") }
+
+// NoteID is the key of the id in a note.
+const NoteID = "load-balancer"
+
+// IsDefaultName reports whether a name is the default one of a Service, which proves whose
+// the load balancer is.
+func IsDefaultName(name, cluster string, o stack.Owner) bool {
+	return name == BalancerName(cluster, o) || name == ClassBalancerName(cluster, o)
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Parts of updates that are calls of their own.
+const (
+	PartSubnets = "subnets"
+	PartMembers = "members"
+)
+
+// Rules returns how resources of every kind are compared and written.
+func Rules() diff.Rules {
+	return diff.Rules{
+		Kinds: map[stack.Kind]diff.Rule{
+			KindBalancer: {
+				// Build refuses a change of these before anything is written.
+				Ignore: []string{"Name", "Public", "Hostname", "Family"},
+				Sticky: []string{"Subnets"},
+				Parts:  map[string]string{"Subnets": PartSubnets},
+				Clash:  diff.Doubled,
+				Failed: diff.Report,
+				Role:   diff.EntryPoint,
+				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			},
+			KindPool: {
+				Role: diff.Members, FollowsBackends: true,
+				Within: diff.Within{Inline: true, Cascade: true},
+				// The official controller sets the algorithm at creation only.
+				Ignore:    []string{"Algorithm", "Managed"},
+				Immutable: []string{"Protocol"},
+				Parts:     map[string]string{"Members": PartMembers},
+				Equal:     map[string]diff.Equal{"Members": sameMembers},
+				Impact:    map[string]plan.Impact{"delete": plan.Interrupts},
+			},
+			KindListener: {
+				Role:   diff.Port,
+				Within: diff.Within{Inline: true, Cascade: true},
+				// The official controller sets the limit at creation only.
+				Ignore:    []string{"Limit"},
+				Sticky:    []string{"Idle"},
+				Immutable: []string{"Protocol", "Port"},
+				Replace:   diff.DeleteFirst, // a port has one listener
+				Restore:   true,
+				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+			},
+		},
+		Lock: lock,
+	}
+}
+
+// lock allows one change at a time in a load balancer.
+func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+	key := r.Key
+	if r.In != (stack.Key{}) {
+		key = r.In
+	}
+	if lb, ok := found(key); ok && lb.ID != "" {
+		return []string{"load balancer " + lb.ID}
+	}
+	return nil
+}
+
+// sameMembers reports whether two lists have the same members; the API keeps no order.
+func sameMembers(want, have any) bool {
+	sorted := func(list any) []Member {
+		members, _ := list.([]Member)
+		return slices.SortedFunc(slices.Values(members), compareMembers)
+	}
+	return slices.Equal(sorted(want), sorted(have))
+}
+
+func compareMembers(a, b Member) int {
+	if c := strings.Compare(a.Address, b.Address); c != 0 {
+		return c
+	}
+	return int(a.Port - b.Port)
+}

@@ -1,0 +1,50 @@
+package model
+
+import (
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Ways to look load balancers up.
+const (
+	// ByName is the default name of a load balancer, which proves whose it is.
+	ByName = "name"
+	// ByGivenName is a name that the Service chose. A load balancer of it is the Service's if
+	// a note says so, or if all of its pools have names that are looked up as well.
+	ByGivenName = "given-name"
+)
+
+// OwnedScope returns where anything that the Service may own can be found.
+func OwnedScope(id Identity) providers.Scope {
+	cluster := id.Config.ClusterID
+	out := []providers.Lookup{
+		{Kind: KindBalancer, By: ByName, Value: BalancerName(cluster, id.Owner)},
+		{Kind: KindBalancer, By: ByName, Value: ClassBalancerName(cluster, id.Owner)},
+	}
+	if name := id.Places[nameKey.Name]; name != "" {
+		out = append(out, providers.Lookup{Kind: KindBalancer, By: ByGivenName, Value: name})
+	}
+	return providers.Scope{Owner: id.Owner, Own: out}
+}
+
+// OnDelete are the annotations that say where something of a Service is.
+func OnDelete() []string { return []string{nameKey.Name} }
+
+// Scope returns what to look up for a Service that is served.
+func Scope(in Input) (providers.Scope, error) {
+	id := in.Identity
+	id.Places = map[string]string{nameKey.Name: nameKey.Get(in.Values)}
+	s := OwnedScope(id)
+	if id.Places[nameKey.Name] != "" {
+		for _, p := range in.Backends.Ports {
+			s.Own = append(s.Own, providers.Lookup{Kind: KindPool, By: ByName, Value: poolName(string(p.Protocol), p.Port, p.NodePort)})
+		}
+	}
+	s.Facts = []providers.Lookup{{Kind: FactSubnets}}
+	s.Nodes = in.Backends.Nodes
+	return s, nil
+}
+
+// MayWant reports whether a Service that cannot be built might need a shared entry: no kind
+// of this cloud has any.
+func MayWant(Identity, stack.Resource) bool { return false }

@@ -1,0 +1,254 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/ibm/model"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Names of what a read asks for, in errors.
+const (
+	listBalancers = "list of load balancers"
+	listSubnets   = "list of subnets"
+)
+
+// Read returns the observed state and facts of many Services at once: one list of load
+// balancers for all of them, and the parts of each load balancer that is a Service's.
+func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
+	batch := kit.NewReadBatch()
+	facts := &model.Facts{}
+	var balancers []balancerDoc
+	asks := make([]map[string]bool, len(scopes))
+	needed := map[string]bool{}
+	for i, scope := range scopes {
+		asks[i] = map[string]bool{}
+		if len(scope.Own) > 0 {
+			asks[i][listBalancers], needed[listBalancers] = true, true
+		}
+		if len(scope.Facts) > 0 {
+			asks[i][listSubnets], needed[listSubnets] = true, true
+		}
+	}
+	var lists []kit.List
+	if needed[listBalancers] {
+		lists = append(lists, kit.List{Name: listBalancers, Run: func() (err error) {
+			balancers, err = listAll[balancerDoc](ctx, s, "load_balancers")
+			return err
+		}})
+	}
+	if needed[listSubnets] {
+		lists = append(lists, kit.List{Name: listSubnets, Run: func() (err error) {
+			facts.Subnets, err = s.allSubnets(ctx)
+			return err
+		}})
+	}
+	batch.Lists(lists...)
+	finders := make([]*finder, len(scopes))
+	var details []kit.Detail
+	for i, scope := range scopes {
+		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}, cluster: s.config.ClusterID}
+		finders[i].find(ctx, balancers)
+		details = append(details, finders[i].details(ctx)...)
+	}
+	batch.Details(details)
+	out := make([]providers.Found[*model.Facts], len(scopes))
+	for i, f := range finders {
+		blind, err := batch.Faults(asks[i], f.things)
+		if err == nil {
+			err = f.err
+		}
+		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: facts, Have: f.out, Blind: blind, Err: err}
+		if err == nil && len(f.things) > 0 && batch.Gone(f.things[0]) {
+			out[i].Have = &stack.Stack{Owner: f.scope.Owner}
+		}
+	}
+	return out
+}
+
+// finder assembles what was found of one Service.
+type finder struct {
+	session *Session
+	scope   providers.Scope
+	cluster string
+	out     *stack.Stack
+	things  []string // ids of the load balancers that were looked at
+	err     error
+}
+
+// find selects the Service's load balancer of a list: the one with its default name, else the
+// one with the name that it chose.
+func (f *finder) find(ctx context.Context, all []balancerDoc) {
+	for _, by := range []string{model.ByName, model.ByGivenName} {
+		for _, l := range f.scope.Own {
+			if l.Kind != model.KindBalancer || l.By != by || len(f.things) > 0 {
+				continue
+			}
+			at := slices.IndexFunc(all, func(d balancerDoc) bool { return d.Name == l.Value })
+			if at < 0 || all[at].Provisioning == deletePending {
+				continue
+			}
+			f.take(ctx, all[at], by)
+		}
+	}
+}
+
+// take adds a load balancer to the observed state.
+func (f *finder) take(ctx context.Context, d balancerDoc, by string) {
+	proof := stack.Name
+	if by == model.ByGivenName && !model.IsDefaultName(d.Name, f.cluster, f.scope.Owner) {
+		own, err := f.proven(ctx, d)
+		if err != nil {
+			f.err = err
+		}
+		if !own {
+			proof = stack.None
+		}
+	}
+	f.things = append(f.things, d.ID)
+	if isPending(d.Provisioning) {
+		f.session.noteBusy(d.ID)
+	} else {
+		f.session.noteReady(d.ID)
+	}
+	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: d.ID, State: stateOf(d.Provisioning), Proof: proof, Spec: balancerSpec(d)})
+}
+
+// proven reports whether a load balancer with a name of the Service's choice is its own: a
+// note has its id, or all of its pools are those of the Service.
+func (f *finder) proven(ctx context.Context, d balancerDoc) (bool, error) {
+	if f.session.notes != nil {
+		note, err := f.session.notes.Read(ctx, f.scope.Owner.Namespace, model.NoteOf(f.scope.Owner))
+		if err != nil {
+			return false, err
+		}
+		if note[model.NoteID] == d.ID {
+			return true, nil
+		}
+	}
+	return len(d.Pools) > 0 && !slices.ContainsFunc(d.Pools, func(p nameDoc) bool {
+		return !slices.Contains(f.scope.Own, providers.Lookup{Kind: model.KindPool, By: model.ByName, Value: p.Name})
+	}), nil
+}
+
+// details are the calls for the parts of a load balancer.
+func (f *finder) details(ctx context.Context) []kit.Detail {
+	lb, ok := f.out.Get(stack.Key{Kind: model.KindBalancer})
+	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None {
+		return nil
+	}
+	return []kit.Detail{{Of: []string{lb.ID}, Run: func() error {
+		parts, err := f.session.partsOf(ctx, lb.ID)
+		for _, r := range parts {
+			f.out.Put(r)
+		}
+		return err
+	}}}
+}
+
+// partsOf reads the pools with their members, and the listeners, of a load balancer.
+func (s *Session) partsOf(ctx context.Context, id string) ([]stack.Resource, error) {
+	pools, err := listParts[poolDoc](ctx, s, "pools", "load_balancers", id)
+	if err != nil {
+		return nil, err
+	}
+	listeners, err := listParts[listenerDoc](ctx, s, "listeners", "load_balancers", id)
+	if err != nil {
+		return nil, err
+	}
+	members := make([][]memberDoc, len(pools))
+	failed := make([]error, len(pools))
+	indices := make([]int, len(pools))
+	for i := range indices {
+		indices[i] = i
+	}
+	kit.ForEach(indices, func(i int) {
+		members[i], failed[i] = listParts[memberDoc](ctx, s, "members", "load_balancers", id, "pools", pools[i].ID)
+	})
+	var out []stack.Resource
+	keys := map[string]stack.Key{}
+	in := stack.Key{Kind: model.KindBalancer}
+	for i, p := range pools {
+		if failed[i] != nil {
+			return nil, failed[i]
+		}
+		r := stack.Resource{Key: stack.Key{Kind: model.KindPool, Name: "other/" + p.ID}, ID: p.ID, In: in, Spec: poolSpec(p, members[i])}
+		if protocol, port, _, ok := model.ParsePoolName(p.Name); ok {
+			r.Key, r.Proof = model.PoolKey(protocol, port), stack.Derived
+		}
+		keys[p.ID] = r.Key
+		out = append(out, r)
+	}
+	for _, l := range listeners {
+		out = append(out, foundListener(l, keys, in))
+	}
+	return out, nil
+}
+
+// foundListener returns a listener that was found. It is ours if its pool has a name that
+// controllers give.
+func foundListener(l listenerDoc, pools map[string]stack.Key, in stack.Key) stack.Resource {
+	key := model.ListenerKey(l.Port)
+	r := stack.Resource{Key: key, ID: l.ID, In: in, Slot: "port " + key.Name}
+	var pool stack.Ref
+	if l.Pool != nil {
+		pool = stack.RefID(l.Pool.ID)
+		if to, ok := pools[l.Pool.ID]; ok {
+			pool = stack.RefTo(to)
+			if _, _, _, named := model.ParsePoolName(l.Pool.Name); named {
+				r.Proof = stack.Derived
+			}
+		}
+	}
+	r.Spec = listenerSpec(l, pool)
+	return r
+}
+
+// The states of load balancers. Source: VPC API reference, LoadBalancer.
+const (
+	active        = "active"
+	failed        = "failed"
+	deletePending = "delete_pending"
+	gone          = "" // not found any more
+)
+
+// isPending reports whether a load balancer refuses writes for now.
+func isPending(status string) bool { return status != active && status != failed && status != gone }
+
+func stateOf(status string) stack.State {
+	if status == failed {
+		return stack.Failed
+	}
+	return stack.Ready
+}
+
+// statuses reads how load balancers are, with one list for several.
+func (s *Session) statuses(ctx context.Context, ids []string) (map[string]string, error) {
+	out := map[string]string{}
+	if len(ids) == 1 {
+		var d balancerDoc
+		_, err := s.read(ctx, s.vpc(http.MethodGet, nil, "load_balancers", ids[0]), &d)
+		if fault.Is(err, fault.NotFound) {
+			return map[string]string{ids[0]: gone}, nil
+		}
+		return map[string]string{ids[0]: d.Provisioning}, err
+	}
+	all, err := listAll[balancerDoc](ctx, s, "load_balancers")
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		out[id] = gone
+	}
+	for _, d := range all {
+		if _, asked := out[d.ID]; asked {
+			out[d.ID] = d.Provisioning
+		}
+	}
+	return out, nil
+}

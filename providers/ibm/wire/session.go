@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/ibm/model"
+	"github.com/berth-lb/berth/providers/kit"
+)
+
+// Session is an open connection to one account in one region. It is safe for concurrent use.
+type Session struct {
+	config   model.Config
+	base     string // of the VPC API, with its path
+	manager  string // of the resource manager
+	client   *http.Client
+	identity *identity
+	limits   *kit.Limits
+	now      func() time.Time
+	notes    providers.Notes
+	agent    string
+	locks    *kit.Locks
+	settling *kit.Settling
+
+	mu      sync.Mutex
+	busy    map[string]bool // load balancers that were written, by id
+	subnets aged[[]model.Subnet]
+	group   aged[string] // id of the resource group
+}
+
+// aged is a fact with the time when it was read.
+type aged[T any] struct {
+	value T
+	at    time.Time
+}
+
+// factAge is how long subnets and the resource group are cached; they seldom change.
+const factAge = 5 * time.Minute
+
+// callTimeout bounds a call. Source: IBM/go-sdk-core, default of services.
+const callTimeout = 90 * time.Second
+
+// Open returns a session with the credentials of the configuration. It makes no call. The
+// error names the setting at fault.
+func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
+	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks(), busy: map[string]bool{}}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	at := endpointsOf(c)
+	s.base, s.manager = at.vpc+"/v1", at.resources
+	var err error
+	if s.identity, err = identityOf(c, at.iam, env, s.now); err != nil {
+		return nil, c, err
+	}
+	s.client = clientFor(env)
+	s.limits = kit.NewLimits(kit.LimitOptions{
+		Buckets: []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited,
+	})
+	s.settling = kit.NewSettling(s.statuses, isPending).Resting(pollPause)
+	return s, c, nil
+}
+
+// pollPause is the least pause between two questions about busy load balancers, which are
+// busy for about half a minute.
+const pollPause = time.Second
+
+// Classes of operations. IBM publishes no rates; refusals slow calls down.
+const (
+	bucketRead  = "read"
+	bucketWrite = "write"
+)
+
+// noteBusy records that a load balancer is busy with a write.
+func (s *Session) noteBusy(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy[id] = true
+}
+
+func (s *Session) isBusy(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy[id]
+}
+
+func (s *Session) noteReady(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, id)
+}
