@@ -8,6 +8,7 @@ import (
 	"github.com/berth-lb/berth/providers/aws"
 	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/providers/gce"
+	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/providers/openstack"
 )
@@ -18,6 +19,7 @@ func List() []providers.Entry {
 		providers.EntryOf(aws.Cloud()),
 		providers.EntryOf(azure.Cloud()),
 		providers.EntryOf(gce.Cloud()),
+		providers.EntryOf(ibm.Cloud()),
 		providers.EntryOf(oci.Cloud()),
 		providers.EntryOf(openstack.Cloud()),
 	)

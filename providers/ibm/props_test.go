@@ -45,7 +45,7 @@ func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.K
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
-func start(t testing.TB, opt simibm.Options) subject {
+func startCloud(t testing.TB, opt simibm.Options) subject {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "api-key")
 	running := simtest.Start(t, opt)
@@ -55,14 +55,14 @@ func start(t testing.TB, opt simibm.Options) subject {
 	return subject{running, file}
 }
 
-func fresh(t testing.TB) props.Subject {
-	return start(t, simibm.Options{RequireToken: true, Seed: simibm.SeedOptions{Nodes: 6}})
+func freshSubject(t testing.TB) props.Subject {
+	return startCloud(t, simibm.Options{RequireToken: true, Seed: simibm.SeedOptions{Nodes: 6}})
 }
 
 const prefix = "service.kubernetes.io/ibm-load-balancer-cloud-provider-"
 
-// keys are annotations under the prefix of the load balancers.
-func keys(pairs ...string) map[string]string {
+// withKeys are annotations under the prefix of the load balancers.
+func withKeys(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		out[prefix+pairs[i]] = pairs[i+1]
@@ -70,28 +70,28 @@ func keys(pairs ...string) map[string]string {
 	return out
 }
 
-func cases() []props.Case {
+func allCases() []props.Case {
 	return []props.Case{
 		props.Service("plain", nil),
-		props.Service("proxied", keys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120")),
+		props.Service("proxied", withKeys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120")),
 		props.Service("local", nil, props.Local),
-		props.Service("checked", keys("vpc-health-check-protocol", "http", "vpc-health-check-path", "/live", "vpc-health-check-delay", "10", "vpc-health-check-timeout", "5", "vpc-health-check-retries", "3")),
-		props.Service("one zone", keys("zone", "eu-de-2")),
+		props.Service("checked", withKeys("vpc-health-check-protocol", "http", "vpc-health-check-path", "/live", "vpc-health-check-delay", "10", "vpc-health-check-timeout", "5", "vpc-health-check-retries", "3")),
+		props.Service("one zone", withKeys("zone", "eu-de-2")),
 		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
 		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
-		props.Service("two per zone", keys("vpc-member-quota", "1")),
+		props.Service("two per zone", withKeys("vpc-member-quota", "1")),
 	}
 }
 
 // TestProperties holds the provider against what every cloud must be.
-func TestProperties(t *testing.T) { props.Run(t, fresh, cases()) }
+func TestProperties(t *testing.T) { props.Run(t, freshSubject, allCases()) }
 
 // TestPropertiesPrivate: a private load balancer cannot become public, so it is moved to no
 // public case.
 func TestPropertiesPrivate(t *testing.T) {
-	props.Run(t, fresh, []props.Case{
-		props.Service("private", keys("ip-type", "private")),
-		props.Service("private proxied", keys("ip-type", "private", "enable-features", "proxy-protocol")),
+	props.Run(t, freshSubject, []props.Case{
+		props.Service("private", withKeys("ip-type", "private")),
+		props.Service("private proxied", withKeys("ip-type", "private", "enable-features", "proxy-protocol")),
 	})
 }
 
@@ -99,7 +99,7 @@ func TestPropertiesPrivate(t *testing.T) {
 // write, Services are served, changed and deleted without a refusal.
 func TestNoWriteWhileBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		s := start(t, simibm.Options{Busy: 30 * time.Second, Create: 2 * time.Minute, Seed: simibm.SeedOptions{Nodes: 3}})
+		s := startCloud(t, simibm.Options{Busy: 30 * time.Second, Create: 2 * time.Minute, Seed: simibm.SeedOptions{Nodes: 3}})
 		var many []props.Case
 		for _, name := range []string{"a", "b", "c", "d"} {
 			many = append(many, props.Service(name, nil))

@@ -72,6 +72,7 @@ func clouds() []row {
 		halves("azure", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", "sigs.k8s.io/yaml"}, []string{"github.com/Azure/"}),
 		halves("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
 		halves("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
+		halves("ibm", []string{"k8s.io/apimachinery/pkg/util/validation", "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/IBM/go-sdk-core/v5/core"}),
 		halves("oci", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/validation", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
 	)
 }
@@ -136,7 +137,7 @@ func loop() []row {
 		{dir: "providers/plugin", others: []string{"k8s.io/"},
 			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "providers/kit", "service", "service/inputs", "service/reconcile", "service/conditions"},
 			reason: "under the stock loop, informers are the stock program's; what happens in the cloud is reconcile's"},
-		{dir: "providers/plugin/*", local: []string{"providers", "providers/aws", "providers/azure", "providers/gce", "providers/oci", "providers/openstack", "providers/plugin"},
+		{dir: "providers/plugin/*", local: []string{"providers", "providers/aws", "providers/azure", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/plugin"},
 			reason: "a blank import registers one cloud, and brings only its SDK"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
 			reason: "an example uses what a stranger would use"},

@@ -178,7 +178,7 @@ func (p Phrase) inFunctions(s Source) []Offence {
 	var out []Offence
 	for _, d := range s.File.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if ok && f.Recv == nil && f.Name.Name != "main" && p.pattern.MatchString(f.Name.Name) {
+		if ok && f.Recv == nil && f.Name.Name != "main" && f.Name.Name != "init" && p.pattern.MatchString(f.Name.Name) {
 			out = append(out, p.offence(s.Path, s.Set.Position(f.Pos()).Line, f.Name.Name))
 		}
 	}

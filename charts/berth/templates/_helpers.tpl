@@ -102,6 +102,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (eq .Values.provider "openstack") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on openstack: the address of Keystone and the login are in it" -}}
 {{- end -}}
+{{- if and (eq .Values.provider "ibm") (eq (int $sources) 0) -}}
+{{- fail "cloudConfig: needed on ibm: the cluster, the VPC, its subnets and the login are in it" -}}
+{{- end -}}
 {{- if and (eq .Values.provider "oci") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on oci: the compartment, the subnets of load balancers and the login are in it" -}}
 {{- end -}}

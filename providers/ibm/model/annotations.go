@@ -31,11 +31,11 @@ const prefix = "service.kubernetes.io/ibm-load-balancer-cloud-provider-"
 
 // Annotations is the set of all keys that the official controllers read.
 func Annotations() *annotations.Set {
-	set, _ := declared() // a set at fault reports it on every Service
+	set, _ := collectKeys() // a set at fault reports it on every Service
 	return set
 }
 
-func declared() (*annotations.Set, error) {
+func collectKeys() (*annotations.Set, error) {
 	return annotations.Collect("ibm", []string{prefix, "service.kubernetes.io/ibm-"}, []annotations.Check{checkHealth},
 		placeKeys(), trafficKeys(), healthKeys(), laterKeys(), classicKeys(), objectKeys())
 }
@@ -55,10 +55,10 @@ const (
 // Keys of the kind and the place.
 var (
 	ipTypeKey = &annotations.Key[string]{
-		Name: prefix + "ip-type", Group: groupKind, Example: private,
-		Doc: "Says whether clients of the Internet reach the load balancer.",
+		Name: prefix + "ip-type", Group: groupKind, Example: private, Exposes: annotations.ToInternet,
+		Doc: "Public load balancers are reached by clients of the Internet, private ones by clients of the network.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.Enum(public, private), Default: public, Empty: annotations.EmptyAbsent, Change: annotations.IgnoredAfterCreation, Source: source,
+			Type: annotations.Enum(public, private), Default: public, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
 			Doc: "The official controller takes any other value for private. A live load balancer cannot change: create a second Service, move the clients to it, and delete the first.",
 		}},
 	}
@@ -93,7 +93,7 @@ var (
 		Doc: "Name of the load balancer.",
 		Forms: []annotations.Form[string]{{
 			Type:       annotations.Custom("name", "lower-case letters, digits and dashes, at most 63, beginning with a letter", parseName),
-			DefaultDoc: "kube-<clusterID>-<UID>, and berth-<clusterID>-<UID> for a Service with a class", Empty: annotations.EmptyAbsent, Change: annotations.IgnoredAfterCreation, Source: source,
+			DefaultDoc: "kube-<clusterID>-<UID>, and berth-<clusterID>-<UID> for a Service with a class", Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
 			Doc: "A load balancer of this name is the Service's only if all of its pools are.",
 		}},
 	}

@@ -82,6 +82,11 @@ func (b *builder) balancer() {
 		b.problems.Refuse(nameKey.Name, spec.Name, "is the name of the load balancer "+there.ID+", which has pools that are not the Service's", "a name that no load balancer has")
 		return
 	}
+	if live && spec.Family == FamilyNetwork {
+		b.problems = append(b.problems, featuresKey.Refusal(b.in.Values, "asks for an application load balancer, and the load balancer "+there.ID+" of the Service is a network load balancer; "+
+			"create a second Service, move the clients to it, and delete this one", "a new Service"))
+		return
+	}
 	if live && want.Public != spec.Public {
 		b.problems = append(b.problems, ipTypeKey.Refusal(b.in.Values, immutable, typeOf(spec.Public)))
 		return
@@ -176,7 +181,7 @@ func (b *builder) ports() {
 			Name: poolName(string(p.Protocol), p.Port, p.NodePort), Protocol: strings.ToLower(string(p.Protocol)), Algorithm: "round_robin", Proxy: "disabled",
 			Health: b.health(p.NodePort), Members: membersOf(backends, p.NodePort),
 		}
-		if proxied(b.in) {
+		if sendsProxy(b.in) {
 			want.Proxy = "v1"
 		}
 		if existing.Managed != "" {
@@ -221,16 +226,16 @@ func (b *builder) nodes() []string {
 	if nodeports.LocalOnly(b.in.Service) {
 		limit = 0
 	}
-	chosen := chooseNodes(b.in.Backends.Nodes, selects(b.in), found, limit)
+	chosen := chooseNodes(b.in.Backends.Nodes, selectsNodes(b.in), found, limit)
 	if len(chosen) > mostMembers {
 		b.problems.Refuse("spec", "", fmt.Sprintf("has %d nodes, more than the %d members that a pool can have", len(chosen), mostMembers), "fewer nodes by "+quotaKey.Name+", "+zoneKey.Name+" or "+nodeSelectorKey.Name)
 	}
 	return chosen
 }
 
-// selects reports whether the Service selects nodes itself, so that edge nodes have no
+// selectsNodes reports whether the Service selects nodes itself, so that edge nodes have no
 // precedence.
-func selects(in Input) bool {
+func selectsNodes(in Input) bool {
 	key, _ := selectorOf(in)
 	return key != ""
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,7 +26,8 @@ type Config struct {
 	Subnets       []string
 	// Endpoints in place of those of the region, without a path.
 	VPCEndpoint, IAMEndpoint, ResourceEndpoint string
-	// Public reports that the public endpoints are used instead of the private ones.
+	// Public reports that the public endpoints are used instead of the private ones; from the
+	// environment.
 	Public bool
 }
 
@@ -93,7 +93,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	p := file.Provider
 	c := Config{
 		Region: p.Region, ClusterID: p.ClusterID, Account: p.AccountID, WorkerAccount: p.WorkerAccount, Credentials: p.Credentials, ResourceGroup: p.ResourceGroup, VPC: p.VPCName,
-		VPCEndpoint: p.VPCEndpoint, IAMEndpoint: p.IAMEndpoint, ResourceEndpoint: p.ResourceEndpoint, Public: os.Getenv("ENABLE_VPC_PUBLIC_ENDPOINT") == "true",
+		VPCEndpoint: p.VPCEndpoint, IAMEndpoint: p.IAMEndpoint, ResourceEndpoint: p.ResourceEndpoint,
 	}
 	for name := range strings.SplitSeq(p.SubnetNames, ",") {
 		if name = strings.TrimSpace(name); name != "" && !slices.Contains(c.Subnets, name) {

@@ -62,8 +62,8 @@ func nameFor(in Input) string {
 	return cmp.Or(name, BalancerName(in.Config.ClusterID, in.Owner))
 }
 
-// proxied reports whether members are sent the PROXY protocol.
-func proxied(in Input) bool {
+// sendsProxy reports whether members are sent the PROXY protocol.
+func sendsProxy(in Input) bool {
 	return slices.Contains(featuresKey.Get(in.Values), featureProxy)
 }
 

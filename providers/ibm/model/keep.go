@@ -15,7 +15,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 			continue
 		}
 		if spec, ok := r.Spec.(Pool); ok && len(spec.Members) > 0 && spec.Managed == "" {
-			spec.Members = followers(in, spec.Members)
+			spec.Members = followNodes(in, spec.Members)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -23,23 +23,23 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// followers returns today's nodes at the port of the found members, which are nodes: the
+// followNodes returns today's nodes at the port of the found members, which are nodes: the
 // controllers of this cloud create no others.
-func followers(in Input, found []Member) []Member {
+func followNodes(in Input, found []Member) []Member {
 	var existing []string
 	for _, m := range found {
 		existing = append(existing, m.Address)
 	}
-	nodes := membersOf(chooseNodes(in.Backends.Nodes, selects(in), existing, quotaKey.Get(in.Values)), found[0].Port)
+	nodes := membersOf(chooseNodes(in.Backends.Nodes, selectsNodes(in), existing, quotaKey.Get(in.Values)), found[0].Port)
 	slices.SortStableFunc(nodes, func(a, b Member) int {
-		return btoi(!slices.Contains(existing, a.Address)) - btoi(!slices.Contains(existing, b.Address))
+		return rankOf(!slices.Contains(existing, a.Address)) - rankOf(!slices.Contains(existing, b.Address))
 	})
 	nodes = nodes[:min(len(nodes), mostMembers)]
 	slices.SortFunc(nodes, compareMembers)
 	return providers.Follow(found, nodes, func(Member) bool { return true })
 }
 
-func btoi(b bool) int {
+func rankOf(b bool) int {
 	if b {
 		return 1
 	}

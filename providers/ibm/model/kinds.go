@@ -10,6 +10,10 @@ import (
 // ALB is the application load balancer.
 const ALB = "alb"
 
+// FamilyNetwork is the family of network load balancers, which are not served: one that
+// belongs to a Service is left alone, and is deleted with it.
+const FamilyNetwork = "network"
+
 // Kinds of resources, in the words of the VPC API.
 const (
 	KindBalancer stack.Kind = "load-balancer"

@@ -51,12 +51,12 @@ func Rules() diff.Rules {
 				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
 			},
 		},
-		Lock: lock,
+		Lock: lockBalancer,
 	}
 }
 
-// lock allows one change at a time in a load balancer.
-func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+// lockBalancer allows one change at a time in a load balancer.
+func lockBalancer(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
 	key := r.Key
 	if r.In != (stack.Key{}) {
 		key = r.In

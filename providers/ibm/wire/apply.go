@@ -16,11 +16,11 @@ type change = kit.Change[*Session]
 
 // Apply performs the steps of one batch and returns one outcome for each.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
-	return verbs().Apply(ctx, s, b)
+	return verbTable().Apply(ctx, s, b)
 }
 
-// verbs is the table of all writing calls.
-func verbs() kit.Verbs[*Session] {
+// verbTable is the table of all writing calls.
+func verbTable() kit.Verbs[*Session] {
 	create, update, remove := plan.Create, plan.Update, plan.Delete
 	return kit.Verbs[*Session]{
 		{Kind: model.KindBalancer, Action: create}:                          kit.With(createBalancer),
@@ -76,17 +76,17 @@ func (s *Session) settle(ctx context.Context, balancer string) error {
 	return nil
 }
 
-// parent returns the id of the load balancer that a step is about.
-func parent(c *change) string {
+// parentOf returns the id of the load balancer that a step is about.
+func parentOf(c *change) string {
 	if c.Step.Target.In == (stack.Key{}) {
 		return c.ID()
 	}
 	return c.Parent()
 }
 
-// partly makes a writing call about a part of the step's load balancer.
-func partly(c *change, method string, body, out any, path ...string) error {
-	lb := parent(c)
+// writePart makes a writing call about a part of the step's load balancer.
+func writePart(c *change, method string, body, out any, path ...string) error {
+	lb := parentOf(c)
 	if lb == "" {
 		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
 	}
@@ -184,7 +184,7 @@ func updateSubnets(c *change, spec model.Balancer) plan.Outcome {
 // subnets and its name are in use until then.
 func deleteBalancer(c *change) plan.Outcome {
 	id := c.ID()
-	if err := partly(c, http.MethodDelete, nil, nil); err != nil {
+	if err := writePart(c, http.MethodDelete, nil, nil); err != nil {
 		return kit.Deleted(err)
 	}
 	state, err := c.Session.settling.Wait(c.Ctx, id)
@@ -200,7 +200,7 @@ func deleteBalancer(c *change) plan.Outcome {
 
 func createPool(c *change, spec model.Pool) plan.Outcome {
 	var made poolDoc
-	if err := partly(c, http.MethodPost, newPoolDoc{poolBody(spec), memberBodies(spec.Members)}, &made, "pools"); err != nil {
+	if err := writePart(c, http.MethodPost, newPoolDoc{poolBody(spec), memberBodies(spec.Members)}, &made, "pools"); err != nil {
 		return kit.Failed(err)
 	}
 	return c.Created(made.ID, stack.Derived, spec)
@@ -210,21 +210,21 @@ func createPool(c *change, spec model.Pool) plan.Outcome {
 // protocol.
 func updatePool(c *change, spec model.Pool) plan.Outcome {
 	body := poolDoc{Name: spec.Name, Proxy: spec.Proxy, Health: healthBody(spec.Health)}
-	return c.Updated(spec, partly(c, http.MethodPatch, body, nil, "pools", c.ID()))
+	return c.Updated(spec, writePart(c, http.MethodPatch, body, nil, "pools", c.ID()))
 }
 
 // replaceMembers writes all members of a pool in one call.
 func replaceMembers(c *change, spec model.Pool) plan.Outcome {
-	return c.Updated(spec, partly(c, http.MethodPut, map[string]any{"members": memberBodies(spec.Members)}, nil, "pools", c.ID(), "members"))
+	return c.Updated(spec, writePart(c, http.MethodPut, map[string]any{"members": memberBodies(spec.Members)}, nil, "pools", c.ID(), "members"))
 }
 
 func deletePool(c *change) plan.Outcome {
-	return kit.Deleted(partly(c, http.MethodDelete, nil, nil, "pools", c.ID()))
+	return kit.Deleted(writePart(c, http.MethodDelete, nil, nil, "pools", c.ID()))
 }
 
 func createListener(c *change, spec model.Listener) plan.Outcome {
 	var made listenerDoc
-	if err := partly(c, http.MethodPost, listenerBody(spec, nameDoc{ID: c.Batch.ID(c.Step, spec.Pool)}), &made, "listeners"); err != nil {
+	if err := writePart(c, http.MethodPost, listenerBody(spec, nameDoc{ID: c.Batch.ID(c.Step, spec.Pool)}), &made, "listeners"); err != nil {
 		return kit.Failed(err)
 	}
 	return c.Created(made.ID, stack.Derived, spec)
@@ -239,7 +239,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 	if pool := c.Batch.ID(c.Step, spec.Pool); pool != "" {
 		body["default_pool"] = idDoc{pool}
 	}
-	return c.Updated(spec, partly(c, http.MethodPatch, body, nil, "listeners", id))
+	return c.Updated(spec, writePart(c, http.MethodPatch, body, nil, "listeners", id))
 }
 
 func deleteListener(c *change) plan.Outcome {
@@ -247,5 +247,5 @@ func deleteListener(c *change) plan.Outcome {
 	if err != nil {
 		return kit.Deleted(err)
 	}
-	return kit.Deleted(partly(c, http.MethodDelete, nil, nil, "listeners", id))
+	return kit.Deleted(writePart(c, http.MethodDelete, nil, nil, "listeners", id))
 }

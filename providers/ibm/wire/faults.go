@@ -29,12 +29,12 @@ func refusalIn(err error) (kit.Refusal, bool) {
 	if !errors.As(err, &r) {
 		return kit.Refusal{}, false
 	}
-	return refusal(r.status, r.header, r.body), true
+	return readRefusal(r.status, r.header, r.body), true
 }
 
-// refusal reads an answer in the forms of the VPC API and of IAM.
+// readRefusal reads an answer in the forms of the VPC API and of IAM.
 // Source: VPC API reference, "Error handling"; IAM Identity Services API reference, "Error handling".
-func refusal(status int, header http.Header, body []byte) kit.Refusal {
+func readRefusal(status int, header http.Header, body []byte) kit.Refusal {
 	var said struct {
 		Errors []struct {
 			Code    string `json:"code"`
@@ -57,9 +57,9 @@ func refusal(status int, header http.Header, body []byte) kit.Refusal {
 	return r
 }
 
-// meanings is the table from codes to meanings. Others follow from the status.
+// codeMeanings is the table from codes to meanings. Others follow from the status.
 // Sources: ibm-cloud-docs/vpc, lb-ts-409.md; terraform-provider-ibm 3006 and 3204.
-func meanings() map[string]fault.Meaning {
+func codeMeanings() map[string]fault.Meaning {
 	return map[string]fault.Meaning{
 		"load_balancer_update_conflict": fault.Pending,
 		"load_balancer_duplicate_name":  fault.Exists,
@@ -78,7 +78,7 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 	if strings.HasSuffix(r.Code, "_not_found") {
 		return fault.NotFound, true
 	}
-	m, ok := meanings()[r.Code]
+	m, ok := codeMeanings()[r.Code]
 	return m, ok
 }
 
@@ -96,7 +96,7 @@ func loginError(err error) error {
 	if !errors.As(err, &refused) || refused.Response == nil {
 		return &fault.Fault{Meaning: fault.Unavailable, Text: "no token of IAM: " + err.Error(), Err: err}
 	}
-	said := refusal(refused.Response.StatusCode, refused.Response.GetHeaders(), refused.Response.RawResult)
+	said := readRefusal(refused.Response.StatusCode, refused.Response.GetHeaders(), refused.Response.RawResult)
 	if said.Status >= http.StatusInternalServerError || said.Status == http.StatusTooManyRequests {
 		return &fault.Fault{Meaning: fault.Unavailable, Code: said.Code, Text: "no token of IAM: " + said.Text, Err: err}
 	}
@@ -105,5 +105,5 @@ func loginError(err error) error {
 
 // refusalOf is what metrics count of a refused call.
 func refusalOf(status int, header http.Header, body []byte) providers.Answer {
-	return errorTable().Answer(refusal(status, header, body))
+	return errorTable().Answer(readRefusal(status, header, body))
 }

@@ -136,10 +136,12 @@ func (f *finder) proven(ctx context.Context, d balancerDoc) (bool, error) {
 	}), nil
 }
 
-// details are the calls for the parts of a load balancer.
+// details are the calls for the parts of a load balancer. Those of a network load balancer,
+// which is not served, are left alone.
 func (f *finder) details(ctx context.Context) []kit.Detail {
 	lb, ok := f.out.Get(stack.Key{Kind: model.KindBalancer})
-	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None {
+	spec, _ := lb.Spec.(model.Balancer)
+	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None || spec.Family == model.FamilyNetwork {
 		return nil
 	}
 	return []kit.Detail{{Of: []string{lb.ID}, Run: func() error {

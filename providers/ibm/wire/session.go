@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -50,6 +51,8 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	if s.now == nil {
 		s.now = time.Now
 	}
+	c.Public = os.Getenv("ENABLE_VPC_PUBLIC_ENDPOINT") == "true"
+	s.config = c
 	at := endpointsOf(c)
 	s.base, s.manager = at.vpc+"/v1", at.resources
 	var err error
@@ -60,13 +63,13 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	s.limits = kit.NewLimits(kit.LimitOptions{
 		Buckets: []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited,
 	})
-	s.settling = kit.NewSettling(s.statuses, isPending).Resting(pollPause)
+	s.settling = kit.NewSettling(s.statuses, isPending).Usually(usualChange)
 	return s, c, nil
 }
 
-// pollPause is the least pause between two questions about busy load balancers, which are
-// busy for about half a minute.
-const pollPause = time.Second
+// usualChange is how long a load balancer is busy after a write.
+// Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go, its comment on updates.
+const usualChange = 30 * time.Second
 
 // Classes of operations. IBM publishes no rates; refusals slow calls down.
 const (

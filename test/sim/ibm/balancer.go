@@ -13,9 +13,9 @@ import (
 // nameForm is the form of names. Source: VPC API reference, LoadBalancerPrototype.name.
 var nameForm = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// busy is the refusal of a write while another one is under way.
+// refuseBusy is the refusal of a write while another one is under way.
 // Source: ibm-cloud-docs/vpc, lb-ts-409.md.
-func busy(lb rest.Object) *rest.Error {
+func refuseBusy(lb rest.Object) *rest.Error {
 	return rest.Refuse(http.StatusConflict, "load_balancer_update_conflict", "The load balancer with ID '%s' cannot be updated because its status is '%s'.",
 		lb.Text("id"), strings.ToUpper(lb.Text(provisioning)))
 }
@@ -25,9 +25,9 @@ func (v *visit) writable() (rest.Object, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	switch {
 	case !ok:
-		return nil, missing("load_balancer", v.Params["id"])
+		return nil, refuseMissing("load_balancer", v.Params["id"])
 	case lb.Text(provisioning) != active:
-		return nil, busy(lb)
+		return nil, refuseBusy(lb)
 	}
 	return lb, nil
 }
@@ -46,7 +46,7 @@ func (v *visit) touch(lb rest.Object) rest.Object {
 func getBalancer(v *visit) (any, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, missing("load_balancer", v.Params["id"])
+		return nil, refuseMissing("load_balancer", v.Params["id"])
 	}
 	v.Answer.Header.Set("Etag", `W/"`+lb.Text(version)+`"`)
 	return showBalancer(v, lb), nil
@@ -75,7 +75,7 @@ func orEmpty(list []any) []any {
 func createBalancer(v *visit) (any, error) {
 	name := v.Body.Text("name")
 	if !nameForm.MatchString(name) {
-		return nil, invalid("name", "%q is not a valid name", name)
+		return nil, refuseInvalid("name", "%q is not a valid name", name)
 	}
 	if len(v.State.Having(balancers, "name", name)) > 0 {
 		return nil, rest.Refuse(http.StatusBadRequest, "load_balancer_duplicate_name", "The load balancer name '%s' is in use", name)
@@ -97,7 +97,7 @@ func createBalancer(v *visit) (any, error) {
 	}
 	group := v.Body.Object("resource_group").Text("id")
 	if _, ok := v.State.Get(resourceGroups, group); group != "" && !ok {
-		return nil, missing("resource_group", group)
+		return nil, refuseMissing("resource_group", group)
 	}
 	id := v.State.id()
 	public := v.Body.Truth("is_public")
@@ -106,10 +106,10 @@ func createBalancer(v *visit) (any, error) {
 		"crn":      fmt.Sprintf("crn:v1:bluemix:public:is:%s:a/%s::load-balancer:%s", v.cloud.opt.Region, accountID, id),
 		"hostname": fmt.Sprintf("%s-%s.lb.appdomain.cloud", id[5:13], v.cloud.opt.Region), "subnets": places, "security_groups": secured,
 		"resource_group": rest.Object{"id": group}, provisioning: createPending, operating: "offline", version: id,
-		"private_ips": addresses("10.240", v.State.made, len(places)), "public_ips": []any{},
+		"private_ips": makeAddresses("10.240", v.State.made, len(places)), "public_ips": []any{},
 	}
 	if public {
-		lb["public_ips"] = addresses("158.177", v.State.made, len(places))
+		lb["public_ips"] = makeAddresses("158.177", v.State.made, len(places))
 	}
 	if dns := v.Body.Object("dns"); dns != nil {
 		lb["dns"] = dns
@@ -127,7 +127,7 @@ func createBalancer(v *visit) (any, error) {
 	return showBalancer(v, lb.With(rest.Object{provisioning: createPending, operating: "offline"})), nil
 }
 
-func addresses(prefix string, made, n int) []any {
+func makeAddresses(prefix string, made, n int) []any {
 	var out []any
 	for i := range max(n, 1) {
 		out = append(out, rest.Object{"address": fmt.Sprintf("%s.%d.%d", prefix, 128+made/250%128, (made+i)%250+1)})
@@ -157,17 +157,17 @@ func (v *visit) subnetsOf(asked []rest.Object, family string) ([]any, error) {
 		most = 1
 	}
 	if len(asked) == 0 || len(asked) > most {
-		return nil, invalid("subnets", "has %d subnets, and 1 to %d are possible", len(asked), most)
+		return nil, refuseInvalid("subnets", "has %d subnets, and 1 to %d are possible", len(asked), most)
 	}
 	var out []any
 	vpc := ""
 	for _, o := range asked {
 		s, ok := v.State.Get(subnets, o.Text("id"))
 		if !ok {
-			return nil, missing("subnet", o.Text("id"))
+			return nil, refuseMissing("subnet", o.Text("id"))
 		}
 		if in := s.Object("vpc").Text("id"); vpc != "" && in != vpc {
-			return nil, invalid("subnets", "are of several VPCs")
+			return nil, refuseInvalid("subnets", "are of several VPCs")
 		}
 		vpc = s.Object("vpc").Text("id")
 		out = append(out, rest.Object{"id": s.Text("id"), "name": s.Text("name"), "href": v.href("subnets", s.Text("id"))})
@@ -180,7 +180,7 @@ func (v *visit) groupsOf(asked []rest.Object) ([]any, error) {
 	for _, o := range asked {
 		g, ok := v.State.Get(groups, o.Text("id"))
 		if !ok {
-			return nil, missing("security_group", o.Text("id"))
+			return nil, refuseMissing("security_group", o.Text("id"))
 		}
 		out = append(out, rest.Object{"id": g.Text("id"), "name": g.Text("name")})
 	}
@@ -206,7 +206,7 @@ func updateBalancer(v *visit) (any, error) {
 	}
 	if name := v.Body.Text("name"); name != "" {
 		if !nameForm.MatchString(name) {
-			return nil, invalid("name", "%q is not a valid name", name)
+			return nil, refuseInvalid("name", "%q is not a valid name", name)
 		}
 		next["name"] = name
 	}
@@ -217,10 +217,10 @@ func updateBalancer(v *visit) (any, error) {
 func deleteBalancer(v *visit) (any, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, missing("load_balancer", v.Params["id"])
+		return nil, refuseMissing("load_balancer", v.Params["id"])
 	}
 	if !slices.Contains([]string{active, failed}, lb.Text(provisioning)) {
-		return nil, busy(lb)
+		return nil, refuseBusy(lb)
 	}
 	if v.cloud.opt.Busy == 0 {
 		v.State.dropBalancer(lb.Text("id"))

@@ -67,9 +67,9 @@ func New(opt Options) (*Cloud, error) {
 	sim.Default(&opt.Create, opt.Busy)
 	opt.Limits = opt.Limits.withDefaults()
 	c := &Cloud{opt: opt}
-	c.Server = rest.Open(opt.Clock, newState(), words(), routes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
+	c.Server = rest.Open(opt.Clock, newState(), apiWords(), allRoutes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
 	c.Rates = RealThrottle()
-	seed, err := plant(c.Live, opt)
+	seed, err := plantSeed(c.Live, opt)
 	c.Seed = seed
 	return c, err
 }

@@ -3,7 +3,7 @@
 // of IAM, and resource groups.
 //
 // All objects are JSON documents in one store. Every accepted write makes its load balancer
-// busy for a while, and other writes of it are refused meanwhile.
+// refuseBusy for a while, and other writes of it are refused meanwhile.
 //
 // Start at [New].
 package ibm

@@ -37,7 +37,7 @@ func (v *visit) setMembers(lb, pool rest.Object, asked []rest.Object) error {
 		}
 		name := memberName(m)
 		if after[name] {
-			return invalid("members", "%s is there twice", name)
+			return refuseInvalid("members", "%s is listed twice", name)
 		}
 		after[name] = true
 		if was, ok := before[name]; ok {
@@ -68,16 +68,16 @@ func (v *visit) checkMember(lb, body rest.Object) (rest.Object, error) {
 	port, _ := body.Number("port")
 	target := body.Object("target")
 	if port < 1 || port > 65535 {
-		return nil, invalid("members.port", "%d is not a port", port)
+		return nil, refuseInvalid("members.port", "%d is not a port", port)
 	}
 	if lb.Object("profile").Text("family") == "Network" {
 		i, ok := v.State.Get(instances, target.Text("id"))
 		if !ok {
-			return nil, missing("instance", target.Text("id"))
+			return nil, refuseMissing("instance", target.Text("id"))
 		}
 		target = rest.Object{"id": i.Text("id"), "name": i.Text("name")}
 	} else if _, err := netip.ParseAddr(target.Text("address")); err != nil {
-		return nil, invalid("members.target.address", "%q is not an address", target.Text("address"))
+		return nil, refuseInvalid("members.target.address", "%q is not an address", target.Text("address"))
 	}
 	weight := 50
 	if w, given := body.Number("weight"); given {
@@ -130,7 +130,7 @@ func deleteMember(v *visit) (any, error) {
 	}
 	m, ok := v.State.Get(members, v.Params["member"])
 	if !ok || m.Text(owner) != v.Params["pool"] {
-		return nil, missing("member", v.Params["member"])
+		return nil, refuseMissing("member", v.Params["member"])
 	}
 	v.State.Drop(members, m.Text("id"))
 	v.touch(lb)

@@ -11,7 +11,7 @@ import (
 func listParts(collection string, show func(*visit, rest.Object) rest.Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		if _, ok := v.State.Get(balancers, v.Params["id"]); !ok {
-			return nil, missing("load_balancer", v.Params["id"])
+			return nil, refuseMissing("load_balancer", v.Params["id"])
 		}
 		items := []any{}
 		for _, o := range v.State.Having(collection, owner, v.Params["id"]) {
@@ -42,17 +42,17 @@ func showPool(v *visit, p rest.Object) rest.Object {
 func (v *visit) pool() (rest.Object, error) {
 	p, ok := v.State.Get(pools, v.Params["pool"])
 	if !ok || p.Text(owner) != v.Params["id"] {
-		return nil, missing("pool", v.Params["pool"])
+		return nil, refuseMissing("pool", v.Params["pool"])
 	}
 	return p, nil
 }
 
 // Words of pools and listeners. Source: VPC API reference.
-func protocols() []string { return []string{"tcp", "udp", "http", "https"} }
-func algorithms() []string {
+func legalProtocols() []string { return []string{"tcp", "udp", "http", "https"} }
+func legalAlgorithms() []string {
 	return []string{"round_robin", "weighted_round_robin", "least_connections"}
 }
-func proxies() []string { return []string{"disabled", "v1", "v2"} }
+func legalProxies() []string { return []string{"disabled", "v1", "v2"} }
 
 // addPool creates a pool with its members in a load balancer.
 func (v *visit) addPool(lb, body rest.Object) (rest.Object, error) {
@@ -75,15 +75,15 @@ func checkPool(p, body rest.Object, others []rest.Object) (rest.Object, error) {
 	next := p.With(body.Only("name", "protocol", "algorithm", "proxy_protocol", "health_monitor", "session_persistence"))
 	switch {
 	case !nameForm.MatchString(next.Text("name")):
-		return nil, invalid("name", "%q is not a valid name", next.Text("name"))
+		return nil, refuseInvalid("name", "%q is not a valid name", next.Text("name"))
 	case slices.ContainsFunc(others, func(o rest.Object) bool { return o.Text("id") != p.Text("id") && o.Text("name") == next.Text("name") }):
 		return nil, rest.Refuse(http.StatusBadRequest, "pool_duplicate_name", "The pool name '%s' is in use", next.Text("name"))
-	case !slices.Contains(protocols(), next.Text("protocol")):
-		return nil, invalid("protocol", "%q is not a protocol", next.Text("protocol"))
-	case !slices.Contains(algorithms(), next.Text("algorithm")):
-		return nil, invalid("algorithm", "%q is not an algorithm", next.Text("algorithm"))
-	case !slices.Contains(proxies(), next.Text("proxy_protocol")):
-		return nil, invalid("proxy_protocol", "%q is not a version", next.Text("proxy_protocol"))
+	case !slices.Contains(legalProtocols(), next.Text("protocol")):
+		return nil, refuseInvalid("protocol", "%q is not a protocol", next.Text("protocol"))
+	case !slices.Contains(legalAlgorithms(), next.Text("algorithm")):
+		return nil, refuseInvalid("algorithm", "%q is not an algorithm", next.Text("algorithm"))
+	case !slices.Contains(legalProxies(), next.Text("proxy_protocol")):
+		return nil, refuseInvalid("proxy_protocol", "%q is not a version", next.Text("proxy_protocol"))
 	}
 	return next, checkMonitor(next.Object("health_monitor"))
 }
@@ -96,15 +96,15 @@ func checkMonitor(m rest.Object) error {
 	port, given := m.Number("port")
 	switch {
 	case delay < 2 || delay > 60:
-		return invalid("health_monitor.delay", "%d is not between 2 and 60", delay)
+		return refuseInvalid("health_monitor.delay", "%d is not between 2 and 60", delay)
 	case timeout < 1 || timeout > 59 || timeout >= delay:
-		return invalid("health_monitor.timeout", "%d is not between 1 and 59 and less than the delay", timeout)
+		return refuseInvalid("health_monitor.timeout", "%d is not between 1 and 59 and less than the delay", timeout)
 	case retries < 1 || retries > 10:
-		return invalid("health_monitor.max_retries", "%d is not between 1 and 10", retries)
+		return refuseInvalid("health_monitor.max_retries", "%d is not between 1 and 10", retries)
 	case !slices.Contains([]string{"tcp", "http", "https"}, m.Text("type")):
-		return invalid("health_monitor.type", "%q is not a type", m.Text("type"))
+		return refuseInvalid("health_monitor.type", "%q is not a type", m.Text("type"))
 	case given && (port < 1 || port > 65535):
-		return invalid("health_monitor.port", "%d is not a port", port)
+		return refuseInvalid("health_monitor.port", "%d is not a port", port)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (v *visit) checkListener(l, body rest.Object, others []rest.Object) (rest.O
 	high, _ := next.Number("port_max")
 	next["port"] = low
 	if low < 1 || high > 65535 || low > high {
-		return nil, invalid("port", "%d to %d are not ports", low, high)
+		return nil, refuseInvalid("port", "%d to %d are not ports", low, high)
 	}
 	for _, o := range others {
 		first, _ := o.Number("port_min")
@@ -200,22 +200,22 @@ func (v *visit) checkListener(l, body rest.Object, others []rest.Object) (rest.O
 			return nil, rest.Refuse(http.StatusConflict, "listener_duplicate_port", "The port %d is in use by the listener with ID %s", low, o.Text("id"))
 		}
 	}
-	if !slices.Contains(protocols(), next.Text("protocol")) {
-		return nil, invalid("protocol", "%q is not a protocol", next.Text("protocol"))
+	if !slices.Contains(legalProtocols(), next.Text("protocol")) {
+		return nil, refuseInvalid("protocol", "%q is not a protocol", next.Text("protocol"))
 	}
 	if limit, given := next.Number("connection_limit"); given && (limit < 1 || limit > 15000) {
-		return nil, invalid("connection_limit", "%d is not between 1 and 15000", limit)
+		return nil, refuseInvalid("connection_limit", "%d is not between 1 and 15000", limit)
 	}
 	if idle, given := next.Number("idle_connection_timeout"); given && (idle < 50 || idle > 7200) {
-		return nil, invalid("idle_connection_timeout", "%d is not between 50 and 7200", idle)
+		return nil, refuseInvalid("idle_connection_timeout", "%d is not between 50 and 7200", idle)
 	}
 	if asked := body.Object("default_pool"); asked != nil {
 		p, ok := v.poolOf(l.Text(owner), asked)
 		if !ok {
-			return nil, missing("pool", asked.Text("id")+asked.Text("name"))
+			return nil, refuseMissing("pool", asked.Text("id")+asked.Text("name"))
 		}
 		if p.Text("protocol") != next.Text("protocol") {
-			return nil, invalid("default_pool", "has the protocol %s, and the listener %s", p.Text("protocol"), next.Text("protocol"))
+			return nil, refuseInvalid("default_pool", "has the protocol %s, and the listener %s", p.Text("protocol"), next.Text("protocol"))
 		}
 		next["pool"] = p.Text("id")
 	}
@@ -248,7 +248,7 @@ func createListener(v *visit) (any, error) {
 func (v *visit) listener() (rest.Object, error) {
 	l, ok := v.State.Get(listeners, v.Params["listener"])
 	if !ok || l.Text(owner) != v.Params["id"] {
-		return nil, missing("listener", v.Params["listener"])
+		return nil, refuseMissing("listener", v.Params["listener"])
 	}
 	return l, nil
 }

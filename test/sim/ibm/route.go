@@ -11,28 +11,28 @@ import (
 // route is one call of an API. Names are those of the operations in the API reference.
 type route = rest.Route[*visit]
 
-// routes is the table of all calls of Berth and of the official controller.
-func routes() []route {
+// allRoutes is the table of all calls of Berth and of the official controller.
+func allRoutes() []route {
 	return slices.Concat(identityRoutes(), networkRoutes(), balancerRoutes(), partRoutes())
 }
 
 // Operations are all calls that the simulator knows, as the journal names them, with the
 // API before them.
-func Operations() []string { return rest.Operations(routes()) }
+func Operations() []string { return rest.Operations(allRoutes()) }
 
-// one answers an object of a collection.
-func one(collection string, show func(*visit, rest.Object) rest.Object) func(*visit) (any, error) {
+// getOne answers an object of a collection.
+func getOne(collection string, show func(*visit, rest.Object) rest.Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		o, ok := v.State.Get(collection, v.Params["id"])
 		if !ok {
-			return nil, missing(strings.TrimSuffix(collection, "s"), v.Params["id"])
+			return nil, refuseMissing(strings.TrimSuffix(collection, "s"), v.Params["id"])
 		}
 		return show(v, o), nil
 	}
 }
 
-// list answers the objects of a collection in pages.
-func list(collection string, show func(*visit, rest.Object) rest.Object) func(*visit) (any, error) {
+// listAll answers the objects of a collection in pages.
+func listAll(collection string, show func(*visit, rest.Object) rest.Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		var out []rest.Object
 		for _, o := range v.State.All(collection, nil) {
@@ -46,11 +46,11 @@ func asIs(_ *visit, o rest.Object) rest.Object { return o }
 
 func networkRoutes() []route {
 	return []route{
-		rest.Reads(apiVPC, "list_subnets", "/v1/subnets", list(subnets, asIs)),
-		rest.Reads(apiVPC, "get_subnet", "/v1/subnets/{id}", one(subnets, asIs)),
-		rest.Reads(apiVPC, "list_vpcs", "/v1/vpcs", list(vpcs, asIs)),
-		rest.Reads(apiVPC, "list_security_groups", "/v1/security_groups", list(groups, asIs)),
-		rest.Reads(apiVPC, "get_security_group", "/v1/security_groups/{id}", one(groups, asIs)),
+		rest.Reads(apiVPC, "list_subnets", "/v1/subnets", listAll(subnets, asIs)),
+		rest.Reads(apiVPC, "get_subnet", "/v1/subnets/{id}", getOne(subnets, asIs)),
+		rest.Reads(apiVPC, "list_vpcs", "/v1/vpcs", listAll(vpcs, asIs)),
+		rest.Reads(apiVPC, "list_security_groups", "/v1/security_groups", listAll(groups, asIs)),
+		rest.Reads(apiVPC, "get_security_group", "/v1/security_groups/{id}", getOne(groups, asIs)),
 		rest.Reads(apiVPC, "list_instances", "/v1/instances", listInstances),
 		rest.Reads(apiVPC, "get_region", "/v1/regions/{name}", getRegion),
 	}
@@ -58,7 +58,7 @@ func networkRoutes() []route {
 
 func getRegion(v *visit) (any, error) {
 	if v.Params["name"] != v.cloud.opt.Region {
-		return nil, missing("region", v.Params["name"])
+		return nil, refuseMissing("region", v.Params["name"])
 	}
 	return rest.Object{"name": v.Params["name"], "status": "available", "endpoint": "https://" + v.Params["name"] + ".iaas.cloud.ibm.com", "href": v.href("regions", v.Params["name"])}, nil
 }
@@ -72,7 +72,7 @@ func listInstances(v *visit) (any, error) {
 func balancerRoutes() []route {
 	const all, item = "/v1/load_balancers", "/v1/load_balancers/{id}"
 	return []route{
-		rest.Reads(apiVPC, "list_load_balancers", all, list(balancers, showBalancer)),
+		rest.Reads(apiVPC, "list_load_balancers", all, listAll(balancers, showBalancer)),
 		rest.Reads(apiVPC, "get_load_balancer", item, getBalancer),
 		rest.Writes(apiVPC, "create_load_balancer", http.MethodPost, all, http.StatusCreated, createBalancer),
 		rest.Writes(apiVPC, "update_load_balancer", http.MethodPatch, item, http.StatusOK, updateBalancer),

@@ -73,7 +73,7 @@ type planting struct {
 	*state
 }
 
-func plant(s *state, opt Options) (Seed, error) {
+func plantSeed(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}

@@ -17,8 +17,8 @@ type visit struct {
 	cloud *Cloud
 }
 
-// words are what the APIs have in common. Source: VPC API reference, "Error handling".
-func words() rest.Words {
+// apiWords are what the APIs have in common. Source: VPC API reference, "Error handling".
+func apiWords() rest.Words {
 	return rest.Words{
 		Unknown:   rest.Error{Status: http.StatusNotFound, Code: "not_found", Text: "The requested path was not found"},
 		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "invalid_value", Text: "The request body is not valid JSON"},
@@ -38,7 +38,7 @@ func (v *visit) Admit() error {
 	}
 	query := v.HTTP.URL.Query()
 	if v.Service == apiVPC && (query.Get("version") == "" || query.Get("generation") != "2") {
-		return invalid("version", "version and generation=2 are required")
+		return refuseInvalid("version", "version and generation=2 are required")
 	}
 	return nil
 }
@@ -52,11 +52,11 @@ func (v *visit) Envelope(r *rest.Error) rest.Answer {
 	return rest.Answer{Status: r.Status, Code: r.Code, Body: rest.Object{"errors": []any{problem}, "trace": idOf(r.Text)[5:]}}
 }
 
-func invalid(field, format string, args ...any) *rest.Error {
+func refuseInvalid(field, format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "validation_failed", "%s: %s", field, fmt.Sprintf(format, args...))
 }
 
-func missing(what, id string) *rest.Error {
+func refuseMissing(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, what+"_not_found", "The %s with ID %s could not be found", strings.ReplaceAll(what, "_", " "), id)
 }
 
@@ -74,14 +74,14 @@ func (v *visit) page(key string, all []rest.Object) (any, error) {
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxPage {
-			return nil, invalid("limit", "%q is not between 1 and %d", text, maxPage)
+			return nil, refuseInvalid("limit", "%q is not between 1 and %d", text, maxPage)
 		}
 		limit = n
 	}
 	from := 0
 	if start := query.Get("start"); start != "" {
 		if from = slices.IndexFunc(all, func(o rest.Object) bool { return o.Text("id") == start }); from < 0 {
-			return nil, invalid("start", "%q is not a page", start)
+			return nil, refuseInvalid("start", "%q is not a page", start)
 		}
 	}
 	to := min(from+limit, len(all))

@@ -1,0 +1,103 @@
+package ibm_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers/ibm"
+	"github.com/berth-lb/berth/providers/ibm/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	common "github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+const configText = `[global]
+version = 1.1.0
+[provider]
+cluster-default-provider = g2
+accountID = a
+clusterID = c
+region = eu-de
+g2Credentials = key
+g2ResourceGroupName = g
+g2VpcName = vpc
+g2VpcSubnetNames = sub-1,sub-2
+`
+
+// lawsFacts are the subnets of a VPC in two zones.
+func lawsFacts() *model.Facts {
+	return &model.Facts{Subnets: []model.Subnet{
+		{ID: "s-1", Name: "sub-1", CIDR: "10.0.0.0/24", Zone: "eu-de-1", VPC: "vpc"}, {ID: "s-2", Name: "sub-2", CIDR: "10.0.1.0/24", Zone: "eu-de-2", VPC: "vpc"},
+	}}
+}
+
+// lawsSubject returns the cloud as the laws see it.
+func lawsSubject(t testing.TB) *laws.Subject {
+	cloud := ibm.Cloud()
+	services := laws.Services[model.Config, *model.Facts]{
+		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
+		Facts: func(*laws.World, model.Input) *model.Facts { return lawsFacts() },
+	}
+	s := &laws.Subject{Name: "ibm", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveHostname, Known: knownViolations()}
+	for _, c := range lawCases() {
+		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
+	}
+	return s
+}
+
+// lawCases returns the Services that are changed into each other.
+func lawCases() []props.Case {
+	return []props.Case{
+		props.Service("plain", nil),
+		props.Service("proxied", withKeys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120")),
+		props.Service("local", nil, props.Local),
+		props.Service("one zone", withKeys("zone", "eu-de-2")),
+		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
+		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
+		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
+	}
+}
+
+// machinesOf returns three nodes in two zones; on the second day another one has replaced the
+// third.
+func machinesOf(day laws.Day) []corev1.Node {
+	var out []corev1.Node
+	for _, n := range []int{1, 2, 3 + int(day)} {
+		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n), Labels: map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("eu-de-%d", n%2+1)}}}
+		node.Spec.ProviderID = fmt.Sprintf("ibm://a///c/i-%d", n)
+		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		out = append(out, node)
+	}
+	return out
+}
+
+// giveHostname gives load balancers the host name that the cloud chooses.
+func giveHostname(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource {
+	if spec, ok := r.Spec.(model.Balancer); ok {
+		spec.Hostname = r.ID + "-eu-de.lb.appdomain.cloud"
+		r.Spec = spec
+	}
+	return r
+}
+
+// TestLaws holds the rules against the laws about traffic.
+func TestLaws(t *testing.T) {
+	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 49, Pairs: 6})
+}
+
+// knownViolations lists what the rules do not guarantee today.
+func knownViolations() []laws.Known {
+	const unwanted = "the pool of a listener that is not desired any more is not updated while its deletion waits"
+	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
+	return []laws.Known{
+		{Law: laws.Backends, Refused: on(plan.Create, model.KindPool), Reason: unwanted},
+		{Law: laws.Backends, Refused: on(plan.Create, model.KindListener), Reason: unwanted},
+		{Law: laws.Backends, Refused: on(plan.Delete, model.KindListener), Reason: unwanted},
+	}
+}

@@ -1,0 +1,111 @@
+package ibm_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/props"
+	simibm "github.com/berth-lb/berth/test/sim/ibm"
+)
+
+// TestRefused: what cannot be served is refused with the key, the value and what is legal,
+// before anything is created.
+func TestRefused(t *testing.T) {
+	seed := startCloud(t, simibm.Options{}).running.Cloud.Seed
+	for name, c := range map[string]struct {
+		notes  map[string]string
+		change func(*corev1.ServiceSpec)
+		want   string
+	}{
+		"a public in another case":  {withKeys("ip-type", "Public"), nil, `ip-type: "Public" is not "public", case matters`},
+		"a network load balancer":   {withKeys("enable-features", "nlb"), nil, "asks for nlb, which is not served yet"},
+		"an unknown feature":        {withKeys("enable-features", "proxyprotocol"), nil, `has "proxyprotocol", which is not a feature`},
+		"a zone without a subnet":   {withKeys("zone", "eu-de-9"), nil, "has no subnet of the cluster"},
+		"a subnet of another VPC":   {withKeys("vpc-subnets", seed.Foreign.Name), nil, "is a subnet of another VPC"},
+		"no subnet":                 {withKeys("vpc-subnets", "nowhere"), nil, `"nowhere" is not the id, name or IPv4 range of a subnet`},
+		"two labels":                {withKeys("vpc-node-selector", "a=b=c"), nil, "is not one label"},
+		"a name in capitals":        {withKeys("vpc-lb-name", "Shop"), nil, "is not a name of a load balancer"},
+		"a timeout above the delay": {withKeys("vpc-health-check-timeout", "9"), nil, "is not less than the delay"},
+		"a delay below the timeout": {withKeys("vpc-health-check-delay", "2"), nil, "is not greater than the timeout"},
+		"a quota of words":          {withKeys("vpc-member-quota", "few"), nil, "is not a number of nodes"},
+		"UDP":                       {nil, props.UDP, "has a protocol that load balancers of kind alb do not serve"},
+		"source ranges":             {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
+		"an address":                {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "the address is chosen by the subnet"},
+		"eleven ports": {nil, func(s *corev1.ServiceSpec) {
+			for i := range int32(9) {
+				s.Ports = append(s.Ports, corev1.ServicePort{Name: string(rune('a' + i)), Protocol: corev1.ProtocolTCP, Port: 9000 + i, NodePort: 31000 + i})
+			}
+		}, "has 11 ports, more than the 10 listeners"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
+			d, err := w.process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", c.notes, c.change).Service})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.Join(d.Problems.Strings(), "\n"); !d.Problems.Errors() || !strings.Contains(text, c.want) {
+				t.Errorf("problems %q, want %q", text, c.want)
+			}
+			if n := w.Control().Journal.Writes(); !d.Plan.Empty() || n != 0 {
+				t.Errorf("%d steps are planned, %d writes were made", len(d.Plan.Steps), n)
+			}
+		})
+	}
+}
+
+// TestImmutable: a change that a live load balancer cannot take over is refused, and its
+// members follow the nodes.
+func TestImmutable(t *testing.T) {
+	for name, change := range map[string]map[string]string{
+		"private": withKeys("ip-type", "private"), "another name": withKeys("vpc-lb-name", "shop-web"), "a network load balancer": withKeys("enable-features", "nlb"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 4}})
+			svc := props.Service("web", nil).Service
+			w.serve(svc)
+			before := w.running.Cloud.Forwards()
+			svc.Annotations = change
+			w.nodes = w.nodes[1:]
+			w.process.SetNodes(w.nodes)
+			res, err := w.once(svc, false)
+			if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
+				t.Fatal(err, res.Err, res.Draft.Problems)
+			}
+			after := w.running.Cloud.Forwards()
+			if len(after) != len(before) || after[0].Host != before[0].Host || len(after[0].Machines) != 3 {
+				t.Errorf("before %+v\nafter %+v", before, after)
+			}
+		})
+	}
+}
+
+// TestNameOfOthers: a load balancer of the chosen name that has other pools is not touched,
+// neither while the Service is served nor when it is deleted.
+func TestNameOfOthers(t *testing.T) {
+	w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
+	first := props.Service("web", withKeys("vpc-lb-name", "shared")).Service
+	w.serve(first)
+	second := first.DeepCopy()
+	second.Name, second.UID = "other", uidOf(7)
+	second.Spec.Ports[0].NodePort = 31080
+	before := w.running.Cloud.Forwards()
+	w.Control().Journal.Reset()
+	res, err := w.once(second, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(res.Draft.Problems.Strings(), "\n"); !strings.Contains(text, "has pools that are not the Service's") {
+		t.Errorf("problems %q", text)
+	}
+	if _, err := w.once(second, true); err != nil {
+		t.Fatal(err)
+	}
+	if n, after := w.Control().Journal.Writes(), w.running.Cloud.Forwards(); n != 0 || len(after) != len(before) {
+		t.Errorf("%d writes, forwards %+v", n, after)
+	}
+}
