@@ -18,10 +18,10 @@ import (
 // created, changed and deleted at once; load balancers are busy for 30 s after each write. A
 // node is one write for each pool.
 func TestCalls(t *testing.T) {
-	goals := map[string][2]float64{"create": {2, 1}, "touch": {0, 0}, "port": {4.5, 2}, "delnode": {7, 3}, "addnode": {7, 3}, "delete": {2.2, 1}}
-	for _, n := range []int{1, 10, 40} {
+	goals := map[string][2]float64{"create": {1.4, 1}, "touch": {0, 0}, "port": {2.6, 2}, "delnode": {3.7, 3}, "addnode": {3.7, 3}, "delete": {1.4, 1}}
+	for _, n := range []int{1, 10, 100} {
 		virtual.Run(t, fmt.Sprint(n), func(t *testing.T) {
-			w := beginWorld(t, simibm.Options{Busy: 30 * time.Second, Seed: simibm.SeedOptions{Nodes: 4}})
+			w := beginWorld(t, simibm.Options{Busy: 30 * time.Second, Seed: simibm.SeedOptions{Nodes: 4}, Limits: simibm.Limits{LoadBalancers: 200}})
 			var all []*corev1.Service
 			for i := range n {
 				svc := props.Service(fmt.Sprintf("web-%d", i), nil).Service

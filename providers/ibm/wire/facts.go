@@ -34,6 +34,12 @@ func (s *Session) allSubnets(ctx context.Context) ([]model.Subnet, error) {
 // resourceGroup returns the id of the configured resource group. An account that may not see
 // a group gets an empty list.
 func (s *Session) resourceGroup(ctx context.Context) (string, error) {
+	select {
+	case s.asking <- struct{}{}: // Services that are created together ask once
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return "", &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: ctx.Err()}
+	}
 	s.mu.Lock()
 	known := s.group
 	s.mu.Unlock()

@@ -29,7 +29,8 @@ type Session struct {
 	mu      sync.Mutex
 	busy    map[string]bool // load balancers that were written, by id
 	subnets aged[[]model.Subnet]
-	group   aged[string] // id of the resource group
+	group   aged[string]  // id of the resource group
+	asking  chan struct{} // held while the resource group is read
 }
 
 // aged is a fact with the time when it was read.
@@ -47,7 +48,7 @@ const callTimeout = 90 * time.Second
 // Open returns a session with the credentials of the configuration. It makes no call. The
 // error names the setting at fault.
 func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks(), busy: map[string]bool{}}
+	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks(), busy: map[string]bool{}, asking: make(chan struct{}, 1)}
 	if s.now == nil {
 		s.now = time.Now
 	}
