@@ -9,6 +9,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/props"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestRefused: what cannot be served is refused with the key, the value and what is legal,
@@ -63,8 +64,7 @@ func TestImmutable(t *testing.T) {
 	for name, change := range map[string]map[string]string{
 		"private": withKeys("ip-type", "private"), "another name": withKeys("vpc-lb-name", "shop-web"), "a network load balancer": withKeys("enable-features", "nlb"),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		virtual.Run(t, name, func(t *testing.T) {
 			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 4}})
 			svc := props.Service("web", nil).Service
 			w.serve(svc)
