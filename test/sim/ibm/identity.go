@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
@@ -38,11 +37,10 @@ func accessToken() string {
 // giveToken answers the grant of an API key.
 // Source: IAM Identity Services API reference, "Create an IAM access token".
 func giveToken(v *visit) (any, error) {
-	form, err := url.ParseQuery(string(v.Raw))
-	if err != nil || form.Get("grant_type") != "urn:ibm:params:oauth:grant-type:apikey" {
+	if v.Body.Text("grant_type") != "urn:ibm:params:oauth:grant-type:apikey" {
 		return nil, rest.Refuse(http.StatusBadRequest, "BXNIM0137E", "Provided grant_type is not supported")
 	}
-	if form.Get("apikey") != apiKey {
+	if v.Body.Text("apikey") != apiKey {
 		return nil, rest.Refuse(http.StatusBadRequest, "BXNIM0415E", "Provided API key could not be found.")
 	}
 	return rest.Object{
