@@ -63,7 +63,7 @@ var (
 		}},
 	}
 	featuresKey = &annotations.Key[[]string]{
-		Name: prefix + "enable-features", Group: groupKind, Example: featureProxy,
+		Name: prefix + "enable-features", Names: annotations.NamesNothing(), Group: groupKind, Example: featureProxy,
 		Doc: "Chooses the kind of load balancer and its options.",
 		Forms: []annotations.Form[[]string]{{
 			Type:       annotations.Custom("list of features", "proxy-protocol and alb, separated by commas", parseFeatures),
@@ -72,7 +72,7 @@ var (
 		}},
 	}
 	zoneKey = &annotations.Key[string]{
-		Name: prefix + "zone", Group: groupKind, Example: "eu-de-1",
+		Name: prefix + "zone", Names: annotations.NamesThe(annotations.ThingZone), Group: groupKind, Example: "eu-de-1",
 		Doc: "Restricts the load balancer to the subnets of the cluster, and the members to the nodes, of one zone.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String().Legally("the name of a zone"), DefaultDoc: "all zones", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
@@ -80,7 +80,7 @@ var (
 		}},
 	}
 	subnetsKey = &annotations.Key[[]string]{
-		Name: prefix + "vpc-subnets", Group: groupKind, Example: "0717-3a7b6c1d-5b0c-4c66-8e5c-9a61b3a1c1d2",
+		Name: prefix + "vpc-subnets", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupKind, Example: "0717-3a7b6c1d-5b0c-4c66-8e5c-9a61b3a1c1d2",
 		Doc: "Subnets of the load balancer, each by its id, name or IPv4 range.",
 		Forms: []annotations.Form[[]string]{{
 			Type:       annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostSubnets}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
@@ -89,7 +89,7 @@ var (
 		}},
 	}
 	nameKey = &annotations.Key[string]{
-		Name: prefix + "vpc-lb-name", Group: groupKind, Example: "shop-web", OnDelete: true,
+		Name: prefix + "vpc-lb-name", Names: annotations.NamesThe(annotations.ThingLoadBalancer), Group: groupKind, Example: "shop-web", OnDelete: true,
 		Doc: "Name of the load balancer.",
 		Forms: []annotations.Form[string]{{
 			Type:       annotations.Custom("name", "lower-case letters, digits and dashes, at most 63, beginning with a letter", parseName),
@@ -98,7 +98,7 @@ var (
 		}},
 	}
 	nodeSelectorKey = &annotations.Key[Selector]{
-		Name: prefix + "vpc-node-selector", Group: groupKind, Example: "ibm-cloud.kubernetes.io/worker-pool-name=edge",
+		Name: prefix + "vpc-node-selector", Names: annotations.NamesNothing(), Group: groupKind, Example: "ibm-cloud.kubernetes.io/worker-pool-name=edge",
 		Doc: "Selects the nodes that are members by one label, in place of the zone and of edge nodes.",
 		Forms: []annotations.Form[Selector]{{
 			Type: annotations.Custom("label", "one label and its value: key=value", parseSelector), DefaultDoc: "all nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
@@ -161,7 +161,7 @@ var (
 		}},
 	}
 	quotaKey = &annotations.Key[int]{
-		Name: prefix + "vpc-member-quota", Group: groupTraffic, Example: "8",
+		Name: prefix + "vpc-member-quota", Names: annotations.NamesNothing(), Group: groupTraffic, Example: "8",
 		Doc: "Limits the nodes per zone that are members, with externalTrafficPolicy Cluster.",
 		Forms: []annotations.Form[int]{{
 			Type: annotations.Custom("quota", "a whole number; disable and max for no limit", parseQuota), DefaultDoc: "no limit", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
@@ -187,7 +187,7 @@ func parseQuota(raw string) (int, error) {
 func laterKeys() []annotations.Declaration {
 	later := func(name, group, doc, example, reason string) *annotations.Key[string] {
 		return &annotations.Key[string]{
-			Name: prefix + name, Group: group, Example: example, Doc: doc,
+			Name: prefix + name, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
 			Forms: []annotations.Form[string]{{Type: annotations.String(), Support: annotations.Later, Reason: reason, Source: sourceManaged}},
 		}
 	}
@@ -208,7 +208,7 @@ func laterKeys() []annotations.Declaration {
 func classicKeys() []annotations.Declaration {
 	classic := func(name, doc, example string) *annotations.Key[string] {
 		return &annotations.Key[string]{
-			Name: name, Group: groupClassic, Example: example, Doc: doc,
+			Name: name, Names: annotations.NamesNothing(), Group: groupClassic, Example: example, Doc: doc,
 			Forms: []annotations.Form[string]{{
 				Type: annotations.String(), Support: annotations.Accepted, Reason: "load balancers of classic infrastructure are out of scope",
 				Source: "IBM-Cloud/cloud-provider-ibm:docs/resources/service/annotations.md",

@@ -37,7 +37,7 @@ var (
 	healthPortKey = annotations.Needing(healthNumber("vpc-health-check-port", "Port of the health check.", "30080", 1, 65535, 0, "the node port of the pool"),
 		annotations.Need{healthProtocolKey.IsSet()})
 	healthPathKey = annotations.Needing(&annotations.Key[string]{
-		Name: prefix + "vpc-health-check-path", Group: groupHealth, Example: "/healthz",
+		Name: prefix + "vpc-health-check-path", Names: annotations.NamesNothing(), Group: groupHealth, Example: "/healthz",
 		Doc: "Path that an http or https health check asks for.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.Custom("path", `a path that begins with "/" and has no blanks`, parsePath), Default: "/", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,

@@ -73,11 +73,7 @@ func Reach(in Input) providers.Reach {
 	r := providers.Reach{
 		Kind: in.Kind, Internet: isPublic(in), Internal: private, Size: providers.SizeOf(can, in.Service),
 		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: ipTypeKey.Name},
-		Names: slices.Concat(
-			providers.AddressField(in.Service),
-			providers.NamedByList(in.Values, providers.ThingSubnet, subnetsKey),
-			providers.NamedBy(in.Values, providers.ThingLoadBalancer, nameKey),
-		),
+		Names:  slices.Concat(providers.AddressField(in.Service), in.Values.Named()),
 	}
 	if _, origin, given := ipTypeKey.Lookup(in.Values); given {
 		r.Scheme = origin

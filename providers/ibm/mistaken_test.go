@@ -1,0 +1,27 @@
+package ibm_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/ibm"
+	"github.com/berth-lb/berth/providers/ibm/model"
+	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestDeclared: each declaration says what the value names, and has a source.
+func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
+
+// TestMisspelt: a misspelt wish for a private load balancer opens no new one, and a live one is
+// left as it is.
+func TestMisspelt(t *testing.T) {
+	cloud, plain := providers.EntryOf(ibm.Cloud()), props.Service("plain", nil)
+	props.Misspelt(t, freshSubject, cloud, plain, prefix+"ip-typ", "private")
+	props.Misspelt(t, freshSubject, cloud, plain, prefix+"ip-type", "Private")
+}
+
+// TestNamesRefused: a policy that allows no names refuses every key that names something.
+func TestNamesRefused(t *testing.T) {
+	props.NamesRefused(t, freshSubject, ibm.Cloud().Annotations, props.Service("plain", nil))
+}
