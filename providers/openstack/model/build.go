@@ -36,16 +36,10 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if beyond := providers.Exceeds(Capabilities(), Reach(in)); len(beyond) > 0 {
 		return nil, beyond, nil
 	}
-	b.check()
-	if b.problems.Errors() {
-		return nil, b.problems, nil
-	}
-	b.balancer()
-	b.ports()
-	b.address()
-	b.groups()
-	if b.problems.Errors() {
-		return nil, b.problems, nil
+	for _, build := range []func(){b.check, b.balancer, b.ports, b.address, b.groups} {
+		if build(); b.problems.Errors() {
+			return nil, b.problems, nil // the others rest on it
+		}
 	}
 	return b.out, b.problems, nil
 }
@@ -116,7 +110,11 @@ func (b *builder) driver() {
 	in, name := b.in, b.in.Config.Provider
 	can := driverOf(name)
 	if method := b.method(); len(can.Algorithms) > 0 && !slices.Contains(can.Algorithms, method) {
-		b.problems.Refuse(methodKey.Name, method, "is not possible with the driver "+name, strings.Join(can.Algorithms, ", "))
+		key := "lb-method of the configuration"
+		if methodKey.Get(in.Values) != "" {
+			key = methodKey.Name
+		}
+		b.problems.Refuse(key, method, "is not possible with the driver "+name, strings.Join(can.Algorithms, ", "))
 	}
 	if can.Proxies {
 		return

@@ -108,7 +108,7 @@ func (b *builder) rangesOf(subnet string, known map[string]netip.Prefix) []netip
 func rulesFor(protocol string, port int32, from []netip.Prefix) []GroupRule {
 	var out []GroupRule
 	for _, p := range from {
-		r := GroupRule{Direction: "ingress", Family: "IPv4", Protocol: protocol, Port: port, Remote: p.Masked().String()}
+		r := GroupRule{Direction: "ingress", Family: "IPv4", Protocol: protocol, Port: port, Last: port, Remote: p.Masked().String()}
 		if p.Addr().Is6() {
 			r.Family = "IPv6"
 		}
@@ -119,7 +119,7 @@ func rulesFor(protocol string, port int32, from []netip.Prefix) []GroupRule {
 
 // Compare orders rules.
 func (r GroupRule) Compare(o GroupRule) int {
-	return cmp.Or(strings.Compare(r.Direction, o.Direction), strings.Compare(r.Family, o.Family), strings.Compare(r.Protocol, o.Protocol), cmp.Compare(r.Port, o.Port), strings.Compare(r.Remote, o.Remote))
+	return cmp.Or(strings.Compare(r.Direction, o.Direction), strings.Compare(r.Family, o.Family), strings.Compare(r.Protocol, o.Protocol), cmp.Compare(r.Port, o.Port), cmp.Compare(r.Last, o.Last), strings.Compare(r.Remote, o.Remote))
 }
 
 // nodePorts returns the ids of the nodes' ports that members are reached at. A port in the

@@ -78,16 +78,19 @@ func behindGroup(s *stack.Stack, f traffic.Flow, balancer Balancer) traffic.Flow
 		}
 	}
 	f.Through = append(f.Through, groupKey(), rulesKey(), groupPortsKey())
-	admitted := map[uint16][]netip.Prefix{}
-	for _, rule := range rules {
-		if rule.Direction == "ingress" && rule.Protocol == strings.ToLower(f.Protocol) && rule.Family == string(f.Family) {
-			admitted[uint16(rule.Port)] = append(admitted[uint16(rule.Port)], traffic.Ranges(rule.Remote)...)
+	admits := func(port uint16) (out []netip.Prefix) {
+		for _, rule := range rules {
+			if rule.Direction == "ingress" && rule.Protocol == strings.ToLower(f.Protocol) && rule.Family == string(f.Family) && rule.Port <= int32(port) && int32(port) <= rule.Last {
+				out = append(out, traffic.Ranges(rule.Remote)...)
+			}
 		}
+		return out
 	}
 	var clients []netip.Prefix
 	f.To = slices.DeleteFunc(slices.Clone(f.To), func(b traffic.Backend) bool {
-		clients = append(clients, admitted[b.Port]...)
-		return !assigned || len(admitted[b.Port]) == 0
+		admitted := admits(b.Port)
+		clients = append(clients, admitted...)
+		return !assigned || len(admitted) == 0
 	})
 	if !driverOf(balancer.Provider).Proxies && len(f.To) > 0 {
 		f.From = traffic.Intersect(f.From, traffic.Union(clients))

@@ -165,8 +165,9 @@ type GroupRule struct {
 	Direction string
 	Family    string // IPv4, IPv6
 	Protocol  string // in lower case
-	Port      int32
-	Remote    string // a range
+	Port      int32  // the first port
+	Last      int32  // the last port
+	Remote    string // a range, or a found rule's group
 }
 
 // GroupPorts are the ports of nodes that have the group, by id.

@@ -93,6 +93,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Ignore:    []string{"Name", "Claim"},
 			Equal:     map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet},
 			Replace:   diff.DeleteFirst,
+			Restore:   true,
 			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		},
 	}
@@ -117,7 +118,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 		KindRules: {
 			Role:   diff.Admits,
 			Within: diff.Within{Inline: true, Cascade: true},
-			Sets:   map[string]diff.Set{"Rules": {Whole: true}},
+			Sets:   map[string]diff.Set{"Rules": {}},
 		},
 		KindGroupPorts: {
 			Role:            diff.Admits,
@@ -137,6 +138,12 @@ func networkRules() map[stack.Kind]diff.Rule {
 
 // BatchPorts is the batch key of the steps that give groups to ports of nodes.
 const BatchPorts = "ports of nodes"
+
+// The parts of the steps that add and remove rules of a security group.
+const (
+	PartAdd    = "rules+"
+	PartRemove = "rules-"
+)
 
 // PartStatus is the part of the step that fails over a load balancer in ERROR.
 const PartStatus = "status"
@@ -158,6 +165,8 @@ func edges() []diff.Edge {
 			diff.Edge{First: step(plan.Delete, public), Then: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Widens},
 				Reason: "the ranges of a load balancer are widened after it has lost its public address"})
 	}
+	out = append(out, diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindRules, Part: PartAdd}, Then: step(plan.Update, KindMembers), Soft: true,
+		Reason: "nodes admit the traffic at a new node port before the load balancer sends it"})
 	return append(out, diff.Edge{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"})
 }
 

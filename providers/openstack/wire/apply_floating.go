@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
@@ -48,6 +49,9 @@ func createFloating(c *change, spec model.FloatingIP) plan.Outcome {
 		if err == nil || fault.Is(err, fault.Ambiguous) {
 			break
 		}
+	}
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Meaning == fault.Denied && spec.Address != "" {
+		err = f.With(fault.Invalid, "; loadBalancerIP "+spec.Address+" is no floating IP of this project, and the cloud chooses the addresses of new ones: allocate it first")
 	}
 	if err != nil {
 		return kit.Failed(withWish(err, "floating-network-id", spec.Network, "floating-subnet-id", strings.Join(spec.Subnets, " "), "loadBalancerIP", spec.Address))

@@ -19,7 +19,11 @@ import (
 )
 
 func ruleOf(r rules.SecGroupRule) model.GroupRule {
-	return model.GroupRule{Direction: r.Direction, Family: r.EtherType, Protocol: r.Protocol, Port: int32(r.PortRangeMin), Remote: r.RemoteIPPrefix}
+	out := model.GroupRule{Direction: r.Direction, Family: r.EtherType, Protocol: r.Protocol, Port: int32(r.PortRangeMin), Last: int32(r.PortRangeMax), Remote: r.RemoteIPPrefix}
+	if r.RemoteGroupID != "" {
+		out.Remote = "group " + r.RemoteGroupID
+	}
+	return out
 }
 
 // createGroup makes a group with its rules. Neutron lets everything out of a new one,
@@ -49,38 +53,80 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 	return o
 }
 
-// updateRules updates the rules of an existing group to the desired state.
-func updateRules(c *change, spec model.GroupRules) plan.Outcome {
+// createRules writes the rules of an existing group of which none have been read.
+func createRules(c *change, spec model.GroupRules) plan.Outcome {
 	id := firstNonBlank(c.Step.Target.ID, c.Parent())
-	found, err := listAll[rules.SecGroupRule](c.Ctx, c.Session, bucketNetwork, rules.List(c.Session.network, rules.ListOpts{SecGroupID: id}), "security_group_rules")
+	found, err := c.Session.listRules(c.Ctx, id)
 	if err == nil {
 		err = c.Session.writeRules(c.Ctx, id, found, spec.Rules)
 	}
 	return c.Updated(spec, err)
 }
 
-// writeRules makes what is missing, in one call, before it deletes what is not wanted.
+// addRules adds rules to a group. The bulk call is refused as a whole if one of them exists.
+func addRules(c *change, spec model.GroupRules) plan.Outcome {
+	id := c.Step.Target.ID
+	added, _ := plan.Members[model.GroupRule](c.Step)
+	err := c.Session.postRules(c.Ctx, id, added)
+	if fault.Is(err, fault.Exists) {
+		var found []rules.SecGroupRule
+		if found, err = c.Session.listRules(c.Ctx, id); err == nil {
+			err = c.Session.postRules(c.Ctx, id, missingRules(found, added))
+		}
+	}
+	return c.Updated(spec, err)
+}
+
+// removeRules removes rules from a group.
+func removeRules(c *change, spec model.GroupRules) plan.Outcome {
+	_, removed := plan.Members[model.GroupRule](c.Step)
+	found, err := c.Session.listRules(c.Ctx, c.Step.Target.ID)
+	if err == nil {
+		err = c.Session.deleteRules(c.Ctx, found, func(r model.GroupRule) bool { return slices.Contains(removed, r) })
+	}
+	return c.Updated(spec, err)
+}
+
+func (s *Session) listRules(ctx context.Context, group string) ([]rules.SecGroupRule, error) {
+	return listAll[rules.SecGroupRule](ctx, s, bucketNetwork, rules.List(s.network, rules.ListOpts{SecGroupID: group}), "security_group_rules")
+}
+
+// writeRules creates the missing rules of a group, then deletes the ones that are not desired.
 func (s *Session) writeRules(ctx context.Context, group string, found []rules.SecGroupRule, wanted []model.GroupRule) error {
-	var missing []rules.CreateOpts
-	for _, w := range wanted {
-		if !slices.ContainsFunc(found, func(r rules.SecGroupRule) bool { return ruleOf(r) == w }) {
-			missing = append(missing, rules.CreateOpts{
-				SecGroupID: group, Direction: rules.RuleDirection(w.Direction), EtherType: rules.RuleEtherType(w.Family), Protocol: rules.RuleProtocol(w.Protocol),
-				PortRangeMin: int(w.Port), PortRangeMax: int(w.Port), RemoteIPPrefix: w.Remote,
-			})
-		}
+	if err := s.postRules(ctx, group, missingRules(found, wanted)); err != nil {
+		return err
 	}
-	if len(missing) > 0 {
-		err := s.write(ctx, bucketNetwork, func(ctx context.Context) error {
-			_, err := rules.CreateBulk(ctx, s.network, missing).Extract()
-			return err
+	return s.deleteRules(ctx, found, func(r model.GroupRule) bool { return !slices.Contains(wanted, r) })
+}
+
+func missingRules(found []rules.SecGroupRule, wanted []model.GroupRule) []model.GroupRule {
+	return slices.DeleteFunc(slices.Clone(wanted), func(w model.GroupRule) bool {
+		return slices.ContainsFunc(found, func(r rules.SecGroupRule) bool { return ruleOf(r) == w })
+	})
+}
+
+// postRules creates rules in one call.
+func (s *Session) postRules(ctx context.Context, group string, list []model.GroupRule) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var opts []rules.CreateOpts
+	for _, r := range list {
+		opts = append(opts, rules.CreateOpts{
+			SecGroupID: group, Direction: rules.RuleDirection(r.Direction), EtherType: rules.RuleEtherType(r.Family), Protocol: rules.RuleProtocol(r.Protocol),
+			PortRangeMin: int(r.Port), PortRangeMax: int(r.Last), RemoteIPPrefix: r.Remote,
 		})
-		if err != nil {
-			return err
-		}
 	}
+	return s.write(ctx, bucketNetwork, func(ctx context.Context) error {
+		_, err := rules.CreateBulk(ctx, s.network, opts).Extract()
+		return err
+	})
+}
+
+// deleteRules deletes the rules that are obsolete, one by one.
+func (s *Session) deleteRules(ctx context.Context, found []rules.SecGroupRule, isObsolete func(model.GroupRule) bool) error {
 	for _, r := range found {
-		if slices.Contains(wanted, ruleOf(r)) {
+		if !isObsolete(ruleOf(r)) {
 			continue
 		}
 		err := s.write(ctx, bucketNetwork, func(ctx context.Context) error { return rules.Delete(ctx, s.network, r.ID).ExtractErr() })
