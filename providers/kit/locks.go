@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
 )
@@ -46,6 +47,10 @@ func (l *Locks) Take(ctx context.Context, name string) (func(), error) {
 // changing.
 const busyTries = 5
 
+// busyPause is the least time between the first two tries of a change to a busy thing; it
+// doubles. A cloud may refuse changes for a while after its lists show that nothing is under way.
+const busyPause = 250 * time.Millisecond
+
 // Change makes a change to a thing that takes one at a time, and returns what settled
 // returns, which waits for its end; nobody of this process changes the thing until then.
 // quiet judges a refusal: nil if others were changing the thing and have done so, after
@@ -56,12 +61,19 @@ func (l *Locks) Change(ctx context.Context, name string, send func() error, quie
 		return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
 	}
 	defer unlock()
-	for range busyTries {
+	for try := range busyTries {
 		if err = send(); err == nil {
 			return settled()
 		}
+		pause := startPause(busyPause << try)
 		if refusal := quiet(err); refusal != nil {
 			return refusal
+		}
+		if try+1 == busyTries {
+			break
+		}
+		if !pause(ctx) {
+			break
 		}
 	}
 	return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,56 +15,84 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// TestLocksChange: a change that met others is made anew, some times; one that is refused
-// for itself is not; and what waits for its end is asked once, when it was sent.
+// TestLocksChange: a change that met others is repeated, some times and with growing pauses,
+// unless it waited for them; a change that is refused for itself is not. The end of a change is
+// waited for once, when it was sent.
 func TestLocksChange(t *testing.T) {
 	busy, wrong := errors.New("others are changing it"), errors.New("no such value")
 	tests := map[string]struct {
-		answers []error // of the calls, the last one for all that follow
+		answers []error       // of the calls, the last one for all that follow
+		quiet   time.Duration // how long others take
 		sent    int
-		settled bool
+		takes   time.Duration
 		want    error
 	}{
-		"at once":         {[]error{nil}, 1, true, nil},
-		"after others":    {[]error{busy, busy, nil}, 3, true, nil},
-		"refused":         {[]error{busy, wrong}, 2, false, wrong},
-		"busy for ever":   {[]error{busy}, busyTries, false, busy},
-		"at the last try": {append(slices.Repeat([]error{busy}, busyTries-1), nil), busyTries, true, nil},
+		"at once":                {[]error{nil}, 0, 1, 0, nil},
+		"after others":           {[]error{busy, busy, nil}, 0, 3, 3 * busyPause, nil},
+		"after others were slow": {[]error{busy, busy, nil}, time.Second, 3, 2 * time.Second, nil},
+		"refused":                {[]error{busy, wrong}, 0, 2, busyPause, wrong},
+		"busy for ever":          {[]error{busy}, 0, busyTries, 15 * busyPause, busy},
+		"at the last try":        {append(slices.Repeat([]error{busy}, busyTries-1), nil), 0, busyTries, 15 * busyPause, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			locks := NewLocks()
-			sent, settled := 0, false
-			err := locks.Change(t.Context(), "it",
-				func() error {
-					sent++
-					return tc.answers[min(sent, len(tc.answers))-1]
-				},
-				func(refusal error) error {
-					if errors.Is(refusal, busy) {
+			synctest.Test(t, func(t *testing.T) {
+				locks, began := NewLocks(), time.Now()
+				sent, settled := 0, false
+				err := locks.Change(t.Context(), "it",
+					func() error {
+						sent++
+						return tc.answers[min(sent, len(tc.answers))-1]
+					},
+					func(refusal error) error {
+						if errors.Is(refusal, busy) {
+							time.Sleep(tc.quiet)
+							return nil
+						}
+						return refusal
+					},
+					func() error {
+						settled = true
 						return nil
-					}
-					return refusal
-				},
-				func() error {
-					settled = true
-					return nil
-				})
-			if !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) || sent != tc.sent || settled != tc.settled {
-				t.Errorf("%v after %d calls, waited for %v; want %v, %d, %v", err, sent, settled, tc.want, tc.sent, tc.settled)
-			}
-			unlock, err := locks.Take(t.Context(), "it")
-			if err != nil {
-				t.Fatal(err)
-			}
-			ended, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := locks.Change(ended, "it", nil, nil, nil); !fault.Is(err, fault.Unavailable) {
-				t.Errorf("one that never had its turn: %v, want that nothing was sent", err)
-			}
-			unlock()
+					})
+				if !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) || sent != tc.sent || settled != (tc.want == nil) {
+					t.Errorf("%v after %d calls, waited for %v; want %v, %d", err, sent, settled, tc.want, tc.sent)
+				}
+				if took := time.Since(began); took != tc.takes {
+					t.Errorf("it took %v; want %v", took, tc.takes)
+				}
+				testLockIsFree(t, locks)
+			})
 		})
 	}
+}
+
+// testLockIsFree fails the test if a lock is held, or if a caller that has ended gets it.
+func testLockIsFree(t *testing.T, locks *Locks) {
+	t.Helper()
+	unlock, err := locks.Take(t.Context(), "it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := locks.Change(ended, "it", nil, nil, nil); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("one that never had its turn: %v, want that nothing was sent", err)
+	}
+}
+
+// TestLocksChangeStops: a caller that ends during a pause gets the refusal at once.
+func TestLocksChangeStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy, began := errors.New("others are changing it"), time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), busyPause/2)
+		defer cancel()
+		err := NewLocks().Change(ctx, "it", func() error { return busy }, func(error) error { return nil }, nil)
+		if took := time.Since(began); !errors.Is(err, busy) || took != busyPause/2 {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
 }
 
 // TestOrphans: what is listed is this cluster's, without what others have in it, and not

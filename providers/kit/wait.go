@@ -76,6 +76,21 @@ func pausing(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
+// startPause begins a pause that runs beside what the caller does. The function that it returns
+// waits for the end, and reports whether the context has not ended before.
+func startPause(d time.Duration) func(context.Context) bool {
+	timer := time.NewTimer(d)
+	return func(ctx context.Context) bool {
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 func (w Wait) over(what string, err error) error {
 	return &fault.Fault{Meaning: fault.Pending, After: w.Longest, Text: what + " has not ended yet", Err: err}
 }
