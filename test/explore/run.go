@@ -162,6 +162,7 @@ func (r *runner) prepare(ctx context.Context) (err error) {
 		return err
 	})
 	if s != nil {
+		r.moved = time.Now() // the start may have performed the first move
 		r.report.Story = append(r.report.Story, strings.Repeat(" ", 14)+"** "+s.String())
 		if err == nil {
 			r.report.Began, err = props.StateOf(r.w.subject.Control)

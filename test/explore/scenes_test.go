@@ -56,6 +56,11 @@ func scenesOfLives() []scene {
 			Change("web", "another kind", key(awsKey+"type", "nlb")).Do(s.world)
 			time.Sleep(2 * time.Hour)
 		}, says: []string{"Replacing", "ReplacingLoadBalancer", "ReplacedLoadBalancer"}},
+		{what: "a scheme that a live load balancer cannot get", cloud: "aws classic", play: func(s *stage, plain Shape) {
+			s.served(plain)
+			Change("web", "internal", key(awsKey+"internal", "true")).Do(s.world)
+			time.Sleep(10 * time.Minute)
+		}, says: []string{"NotApplied"}},
 		{what: "left to another controller", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			Change("web", "another controller", key(awsKey+"type", "external")).Do(s.world)

@@ -95,7 +95,7 @@ func faultsOfTheLoop() []knownFault {
 				return apply(ctx, batch)
 			}
 		})},
-		{name: "a shared thing goes while a new Service counts on it", tales: usual("renamed"), world: session(func(_ *world, b *providers.Bound) {
+		{name: "a shared thing goes while a new Service counts on it", tales: renamedWithin(time.Millisecond), world: session(func(_ *world, b *providers.Bound) {
 			b.Apply = unnoted(b.Apply)
 		})},
 		{name: "a read that failed counts as nothing found", world: session(func(w *world, b *providers.Bound) {
@@ -156,6 +156,14 @@ func session(with func(*world, *providers.Bound)) func(*world) {
 			return b, err
 		}
 	}
+}
+
+// renamedWithin returns a tale in which the second Service is created so long after the
+// deletion of the first one has begun.
+func renamedWithin(d time.Duration) []Tale {
+	create := Create("web-2", nil)
+	create.Later = d
+	return []Tale{{"renamed within " + d.String(), []Move{Create("web", nil), Delete("web"), create, Settled(Delete("web-2"))}}}
 }
 
 // unnoted counts deletions of shared resources as over when they have only begun: their
