@@ -3,6 +3,7 @@ package annotations
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // nearest returns the declared Service key that a misspelt one most likely
@@ -76,6 +77,11 @@ func distanceLimit(part string) int {
 // editDistance counts inserted, deleted, changed and swapped neighbouring
 // characters. It gives up with limit+1 as soon as the limit is passed.
 func editDistance(a, b string, limit int) int {
+	if isASCII(a) && isASCII(b) {
+		if max(len(a)-len(b), len(b)-len(a)) > limit || differTooMuch(a, b, limit) {
+			return limit + 1
+		}
+	}
 	x, y := cutCommon([]rune(a), []rune(b))
 	if max(len(x)-len(y), len(y)-len(x)) > limit {
 		return limit + 1
@@ -102,6 +108,32 @@ func editDistance(a, b string, limit int) int {
 		before, last, row = last, row, before
 	}
 	return last[len(y)]
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// differTooMuch reports whether two texts have so many different characters that they are
+// farther from each other than the limit, whatever their order: one edit makes up for two.
+func differTooMuch(a, b string, limit int) bool {
+	var count [utf8.RuneSelf]int16
+	for i := range len(a) {
+		count[a[i]]++
+	}
+	for i := range len(b) {
+		count[b[i]]--
+	}
+	differ := 0
+	for _, n := range count {
+		differ += max(int(n), -int(n))
+	}
+	return differ > 2*limit
 }
 
 // cutCommon removes the common start and end of two texts. Their distance stays the same.

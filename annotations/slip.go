@@ -153,9 +153,12 @@ func (s *Set) MayMean(key, kind string) []string {
 		return nil
 	}
 	var out []string
-	written, hint := spellingOf(key), s.hintFor(key, kind)
+	written, hint := spellingOf(key), ""
+	if slices.ContainsFunc(s.declarations, func(d *declaration) bool { return d.decides() && s.isNear(key, d) }) {
+		hint = s.hintFor(key, kind)
+	}
 	for _, d := range s.declarations {
-		if d.exposes != ToInternet || d.place != ServiceAnnotation {
+		if !d.decides() {
 			continue
 		}
 		named := written.name == d.spelling.name || written.words == d.spelling.words
@@ -164,6 +167,17 @@ func (s *Set) MayMean(key, kind string) []string {
 		}
 	}
 	return out
+}
+
+// decides reports whether the annotation decides that the internet is admitted.
+func (d *declaration) decides() bool { return d.exposes == ToInternet && d.place == ServiceAnnotation }
+
+// isNear reports whether a hint may propose the declared key for a written one. It is much
+// cheaper than the hint, which is compared with all declarations of all clouds.
+func (s *Set) isNear(key string, d *declaration) bool {
+	part := strings.TrimPrefix(d.name, s.prefix(key))
+	limit := distanceLimit(part)
+	return editDistance(key, d.name, limit) <= limit || wordsMissing(strings.TrimPrefix(key, s.prefix(key)), part) >= 0
 }
 
 // hintFor returns the key that hints propose.

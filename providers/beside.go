@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -174,7 +175,11 @@ func internalValue(own Entry, key string, reach Reach) string {
 // empty if it does not.
 func inside(cloud Entry, r Request, svc *corev1.Service) string {
 	kind := cloud.Choose(svc).Kind
-	bag, _ := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+	source := annotations.SourceOf(svc)
+	// What the cloud does not know decides nothing, and is not compared with what it knows.
+	source.Annotations = maps.Clone(source.Annotations)
+	maps.DeleteFunc(source.Annotations, func(key, _ string) bool { return !cloud.Annotations.Knows(key) })
+	bag, _ := cloud.Annotations.Parse(kind, source)
 	reach := cloud.Reach(Request{Owner: r.Owner, Service: svc, Kind: kind, Values: bag})
 	if reach.Internet || reach.Scheme.Source != annotations.FromAnnotation {
 		return ""
@@ -182,14 +187,23 @@ func inside(cloud Entry, r Request, svc *corev1.Service) string {
 	return reach.Scheme.Key
 }
 
+// mostMisspelt bounds the misspelt keys of a Service that are judged: each is tried in a copy
+// of the Service.
+const mostMisspelt = 50
+
 // reportMisspelt refuses what would be an internal load balancer, or might be one, if its key were
 // written as it was probably meant.
 func reportMisspelt(r Request, own Entry) annotations.Problems {
 	var out annotations.Problems
-	for key, value := range r.Service.Annotations {
+	tried := 0
+	for _, key := range slices.Sorted(maps.Keys(r.Service.Annotations)) {
+		value := r.Service.Annotations[key]
 		for _, meant := range own.Annotations.MayMean(key, r.Kind) {
 			if _, said := r.Service.Annotations[meant]; said {
 				continue
+			}
+			if tried++; tried > mostMisspelt {
+				return out
 			}
 			svc := r.Service.DeepCopy()
 			delete(svc.Annotations, key)

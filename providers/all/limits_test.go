@@ -80,7 +80,8 @@ func TestHostileIsCheap(t *testing.T) {
 		done := make(chan annotations.Problems)
 		go func() {
 			kind := entry.Choose(svc).Kind
-			_, problems := entry.Annotations.Parse(kind, annotations.SourceOf(svc))
+			bag, problems := entry.Annotations.Parse(kind, annotations.SourceOf(svc))
+			entry.Exposed(providers.Request{Service: svc, Kind: kind, Values: bag})
 			done <- append(problems, exceeded(entry, kind, svc)...)
 		}()
 		select {
@@ -107,7 +108,10 @@ func BenchmarkRefused(b *testing.B) {
 		b.Run(entry.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				exceeded(entry, entry.Choose(svc).Kind, svc)
+				kind := entry.Choose(svc).Kind
+				bag, _ := entry.Annotations.Parse(kind, annotations.SourceOf(svc))
+				entry.Exposed(providers.Request{Service: svc, Kind: kind, Values: bag})
+				exceeded(entry, kind, svc)
 			}
 		})
 	}
