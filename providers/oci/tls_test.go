@@ -231,7 +231,7 @@ func TestCertificateMap(t *testing.T) {
 	if n := until(t, s, again, mapped("ocid1.certificate.oc1..b")); n != 0 {
 		t.Errorf("a new process makes %d writes", n)
 	}
-	if want := []string{"certificate ocid1.certificate.oc1..b"}; !slices.Equal(named, want) {
+	if want := []string{"config-map web-certificates", "certificate ocid1.certificate.oc1..b"}; !slices.Equal(named, want) {
 		t.Errorf("policies are asked about %v, want %v", named, want)
 	}
 	for broken, want := range map[string]string{

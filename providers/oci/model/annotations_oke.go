@@ -76,7 +76,7 @@ func ofSource[T any](k *annotations.Key[T], source string) *annotations.Key[T] {
 
 func laterKey(name, example, doc string) *annotations.Key[string] {
 	return &annotations.Key[string]{
-		Name: name, Group: groupTraffic, Example: example, Doc: doc,
+		Name: name, Names: annotations.NamesNothing(), Group: groupTraffic, Example: example, Doc: doc,
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String(), Support: annotations.Later, Reason: "nodes are the backends; set spec.allocateLoadBalancerNodePorts to true", Source: sourcePods,
 		}},
@@ -85,7 +85,7 @@ func laterKey(name, example, doc string) *annotations.Key[string] {
 
 func sessionConfig(name, doc, example string, rule func(saidSession) error) *annotations.Key[saidSession] {
 	return &annotations.Key[saidSession]{
-		Name: mapPrefix + name, Group: groupTraffic, Example: example, Doc: doc,
+		Name: mapPrefix + name, Names: annotations.NamesNothing(), Group: groupTraffic, Example: example, Doc: doc,
 		Forms: []annotations.Form[saidSession]{{
 			Kinds: one(LB), Type: annotations.JSONOf("a JSON object in the words of the API, with cookieName", rule), DefaultDoc: "what exists stays", Empty: annotations.EmptyAbsent,
 			Source: sourceSessions, Doc: `With an empty cookieName it is turned off.`,

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -30,7 +31,8 @@ type Session struct {
 	homes    *kit.Known[string, string]   // compartments of instances
 	groups   *kit.Known[string, groupDoc]
 
-	tokens *kit.Tokens
+	tokens  *kit.Tokens
+	process string // tells the tokens of this process from those of others
 
 	mu     sync.Mutex
 	places map[string]string       // compartments of load balancers
@@ -81,7 +83,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 // rate limits and locks, but no read results.
 func newSession(c model.Config, now func() time.Time, limits *kit.Limits, locks *kit.Locks) *Session {
 	return &Session{
-		config: c, now: now, limits: limits, locks: locks, tokens: kit.NewTokens(tokenAge, now, tokenUsed), places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
+		config: c, now: now, limits: limits, locks: locks, tokens: kit.NewTokens(tokenAge, now, tokenUsed), process: rand.Text(), places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
 		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
 		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),

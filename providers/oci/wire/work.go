@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
+	"github.com/berth-lb/berth/stack"
 )
 
 // product is an API of load balancers: where things are in it.
@@ -209,8 +210,14 @@ func (s *Session) post(c *change, api *service, r request, out any) (http.Header
 	if err != nil {
 		return nil, err
 	}
+	step := c.Step.ID.String() + " " + r.path
+	if c.Step.Target.In != (stack.Key{}) {
+		// A part may be created, deleted and created again while its load balancer lives, and the
+		// cloud would repeat the first answer to the next process. Its name is unique there.
+		step += " " + s.process
+	}
 	var header http.Header
-	err = s.tokens.Send(c.Step.ID.Owner, c.Step.ID.String()+" "+r.path, body, func(token string) (err error) {
+	err = s.tokens.Send(c.Step.ID.Owner, step, body, func(token string) (err error) {
 		r.header = withHeader(r.header, headerToken, token)
 		header, err = s.write(c.Ctx, api, r, out)
 		return err
@@ -220,8 +227,9 @@ func (s *Session) post(c *change, api *service, r request, out any) (http.Header
 
 // withHeader returns headers with one more.
 func withHeader(header map[string]string, name, value string) map[string]string {
-	out := map[string]string{name: value}
+	out := map[string]string{}
 	maps.Copy(out, header)
+	out[name] = value
 	return out
 }
 
