@@ -19,7 +19,7 @@ const (
 	exchangeDomain   = exchangePrefix + "DOMAIN_URL"
 	exchangeResource = exchangePrefix + "RESOURCE_TYPE"
 	exchangeClient   = exchangePrefix + "CLIENT_ID"
-	exchangeSecret   = exchangePrefix + "CLIENT_SECRET" //nolint:gosec // the name of a variable
+	exchangeSecret   = exchangePrefix + "CLIENT_SECRET"
 	exchangeMachine  = exchangePrefix + "USE_INSTANCE_PRINCIPAL_FOR_TOKEN_EXCHANGE"
 	exchangeAsked    = exchangePrefix + "REQUESTED_TOKEN_TYPE"
 	exchangeSubject  = exchangePrefix + "SUBJECT_TOKEN_TYPE"

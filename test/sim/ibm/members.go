@@ -95,11 +95,8 @@ func createMember(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []rest.Object
-	for _, m := range v.State.Having(members, owner, p.Text("id")) {
-		all = append(all, m)
-	}
-	if err := v.setMembers(lb, p, append(all, v.Body)); err != nil {
+	all := append(v.State.Having(members, owner, p.Text("id")), v.Body)
+	if err := v.setMembers(lb, p, all); err != nil {
 		return nil, err
 	}
 	v.touch(lb)
