@@ -3,6 +3,7 @@ package ibm_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -108,4 +109,48 @@ func TestNameOfOthers(t *testing.T) {
 	if n, after := w.Control().Journal.Writes(), w.running.Cloud.Forwards(); n != 0 || len(after) != len(before) {
 		t.Errorf("%d writes, forwards %+v", n, after)
 	}
+}
+
+// TestQuotaWithLocalPolicy: with local endpoints all nodes are members, also while the Service
+// cannot be built.
+func TestQuotaWithLocalPolicy(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6}})
+		svc := props.Service("web", withKeys("vpc-member-quota", "1"), props.Local).Service
+		w.serve(svc)
+		svc.Annotations[prefix+"vpc-health-check-delay"] = "1"
+		w.restart(svc)
+		w.process.SetNodes(w.nodes[1:])
+		if res, err := w.once(svc, false); err != nil || !res.Draft.Problems.Errors() {
+			t.Fatal(err, res.Draft.Problems)
+		}
+		for _, f := range w.running.Cloud.Forwards() {
+			if len(f.Machines) != 5 {
+				t.Errorf("port %d has the members %v", f.First, f.Machines)
+			}
+		}
+	})
+}
+
+// TestNewSubnet: a subnet that is not known is looked up again soon, and known ones are not.
+func TestNewSubnet(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
+		lists := func(name string) int {
+			w.Control().Journal.Reset()
+			for range 2 {
+				if _, err := w.process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", withKeys("vpc-subnets", name)).Service}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+			}
+			return w.Control().Journal.Counts()["vpc.list_subnets"]
+		}
+		if n := lists(w.running.Cloud.Seed.Subnets[0].Name); n != 1 {
+			t.Errorf("known: %d lists", n)
+		}
+		if n := lists("new"); n != 2 {
+			t.Errorf("unknown: %d lists", n)
+		}
+	})
 }

@@ -132,7 +132,7 @@ func (b *builder) subnets(live bool) []string {
 func (b *builder) subnetOf(text string) (Subnet, bool) {
 	var elsewhere bool
 	for _, s := range b.facts.Subnets {
-		if text != s.ID && text != s.Name && text != s.CIDR {
+		if !s.IsNamed(text) {
 			continue
 		}
 		if s.VPC == b.in.Config.VPC {
@@ -221,16 +221,20 @@ func (b *builder) health(nodePort int32) Health {
 
 // nodes returns the addresses of the nodes that are members.
 func (b *builder) nodes() []string {
-	found := b.membersFound()
-	limit := quotaKey.Get(b.in.Values)
-	if nodeports.LocalOnly(b.in.Service) {
-		limit = 0
-	}
-	chosen := chooseNodes(b.in.Backends.Nodes, selectsNodes(b.in), found, limit)
+	chosen := chooseNodes(b.in.Backends.Nodes, selectsNodes(b.in), b.membersFound(), quotaOf(b.in))
 	if len(chosen) > mostMembers {
 		b.problems.Refuse("spec", "", fmt.Sprintf("has %d nodes, more than the %d members that a pool can have", len(chosen), mostMembers), "fewer nodes by "+quotaKey.Name+", "+zoneKey.Name+" or "+nodeSelectorKey.Name)
 	}
 	return chosen
+}
+
+// quotaOf returns how many nodes per zone may be members; 0: all. With local endpoints the
+// health check alone decides.
+func quotaOf(in Input) int {
+	if nodeports.LocalOnly(in.Service) {
+		return 0
+	}
+	return quotaKey.Get(in.Values)
 }
 
 // selectsNodes reports whether the Service selects nodes itself, so that edge nodes have no

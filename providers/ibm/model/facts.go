@@ -2,7 +2,8 @@ package model
 
 import "github.com/berth-lb/berth/stack"
 
-// FactSubnets are the subnets of the region, for look-ups in Scope.Facts.
+// FactSubnets are the subnets of the region, for look-ups in Scope.Facts. Value is the id, name
+// or range of one that the Service names; empty: those of the cluster.
 const FactSubnets stack.Kind = "subnets"
 
 // Subnet is a subnet of a VPC.
@@ -10,6 +11,9 @@ type Subnet struct {
 	ID, Name, CIDR, Zone string
 	VPC                  string // name
 }
+
+// IsNamed reports whether a text is the id, the name or the IPv4 range of the subnet.
+func (s Subnet) IsNamed(text string) bool { return text == s.ID || text == s.Name || text == s.CIDR }
 
 // Facts is what Build may know of the cloud. It is shared between Services and never
 // written to after a read.

@@ -30,7 +30,7 @@ func followNodes(in Input, found []Member) []Member {
 	for _, m := range found {
 		existing = append(existing, m.Address)
 	}
-	nodes := membersOf(chooseNodes(in.Backends.Nodes, selectsNodes(in), existing, quotaKey.Get(in.Values)), found[0].Port)
+	nodes := membersOf(chooseNodes(in.Backends.Nodes, selectsNodes(in), existing, quotaOf(in)), found[0].Port)
 	slices.SortStableFunc(nodes, func(a, b Member) int {
 		return rankOf(!slices.Contains(existing, a.Address)) - rankOf(!slices.Contains(existing, b.Address))
 	})

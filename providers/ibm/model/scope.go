@@ -41,6 +41,9 @@ func Scope(in Input) (providers.Scope, error) {
 		}
 	}
 	s.Facts = []providers.Lookup{{Kind: FactSubnets}}
+	for _, text := range subnetsKey.Get(in.Values) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: FactSubnets, Value: text})
+	}
 	s.Nodes = in.Backends.Nodes
 	return s, nil
 }

@@ -26,12 +26,16 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	var balancers []balancerDoc
 	asks := make([]map[string]bool, len(scopes))
 	needed := map[string]bool{}
+	var subnets []string
 	for i, scope := range scopes {
 		asks[i] = map[string]bool{}
 		if len(scope.Own) > 0 {
 			asks[i][listBalancers], needed[listBalancers] = true, true
 		}
-		if len(scope.Facts) > 0 {
+		for _, l := range scope.Facts {
+			if l.Value != "" {
+				subnets = append(subnets, l.Value)
+			}
 			asks[i][listSubnets], needed[listSubnets] = true, true
 		}
 	}
@@ -44,7 +48,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	}
 	if needed[listSubnets] {
 		lists = append(lists, kit.List{Name: listSubnets, Run: func() (err error) {
-			facts.Subnets, err = s.allSubnets(ctx)
+			facts.Subnets, err = s.subnetsWith(ctx, subnets)
 			return err
 		}})
 	}

@@ -26,21 +26,18 @@ type Session struct {
 	locks    *kit.Locks
 	settling *kit.Settling
 
-	mu      sync.Mutex
-	busy    map[string]bool // load balancers that were written, by id
-	subnets aged[[]model.Subnet]
-	group   aged[string]  // id of the resource group
-	asking  chan struct{} // held while the resource group is read
-}
+	subnets kit.Aged[[]model.Subnet]
+	group   kit.Aged[string] // id of the resource group
 
-// aged is a fact with the time when it was read.
-type aged[T any] struct {
-	value T
-	at    time.Time
+	mu   sync.Mutex
+	busy map[string]bool // load balancers that were written, by id
 }
 
 // factAge is how long subnets and the resource group are cached; they seldom change.
 const factAge = 5 * time.Minute
+
+// absentAge is how long it is believed that a subnet does not exist.
+const absentAge = 30 * time.Second
 
 // callTimeout bounds a call. Source: IBM/go-sdk-core, default of services.
 const callTimeout = 90 * time.Second
@@ -48,7 +45,7 @@ const callTimeout = 90 * time.Second
 // Open returns a session with the credentials of the configuration. It makes no call. The
 // error names the setting at fault.
 func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks(), busy: map[string]bool{}, asking: make(chan struct{}, 1)}
+	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks(), busy: map[string]bool{}}
 	if s.now == nil {
 		s.now = time.Now
 	}
