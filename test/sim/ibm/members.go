@@ -86,11 +86,7 @@ func (v *visit) checkMember(lb, body rest.Object) (rest.Object, error) {
 	return rest.Object{"port": port, "target": target, "weight": weight, "health": "ok", provisioning: active}, nil
 }
 
-func createMember(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func createMember(v *visit, lb rest.Object) (any, error) {
 	p, err := v.pool()
 	if err != nil {
 		return nil, err
@@ -99,16 +95,11 @@ func createMember(v *visit) (any, error) {
 	if err := v.setMembers(lb, p, all); err != nil {
 		return nil, err
 	}
-	v.touch(lb)
 	list := v.State.Having(members, owner, p.Text("id"))
 	return list[len(list)-1].Without(owner), nil
 }
 
-func replaceMembers(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func replaceMembers(v *visit, lb rest.Object) (any, error) {
 	p, err := v.pool()
 	if err != nil {
 		return nil, err
@@ -116,20 +107,14 @@ func replaceMembers(v *visit) (any, error) {
 	if err := v.setMembers(lb, p, v.Body.Objects("members")); err != nil {
 		return nil, err
 	}
-	v.touch(lb)
 	return listMembers(v)
 }
 
-func deleteMember(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func deleteMember(v *visit, _ rest.Object) (any, error) {
 	m, ok := v.State.Get(members, v.Params["member"])
 	if !ok || m.Text(owner) != v.Params["pool"] {
 		return nil, refuseMissing("member", v.Params["member"])
 	}
 	v.State.Drop(members, m.Text("id"))
-	v.touch(lb)
 	return nil, nil
 }

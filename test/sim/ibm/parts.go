@@ -38,6 +38,22 @@ func showPool(v *visit, p rest.Object) rest.Object {
 	return p.Without(owner).With(rest.Object{"members": refs})
 }
 
+// changesPart runs a write of a part of a load balancer, which must be active, and is busy after
+// it.
+func changesPart(run func(v *visit, lb rest.Object) (any, error)) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		lb, err := v.writable()
+		if err != nil {
+			return nil, err
+		}
+		result, err := run(v, lb)
+		if err == nil {
+			v.touch(lb)
+		}
+		return result, err
+	}
+}
+
 // pool returns the pool of the path.
 func (v *visit) pool() (rest.Object, error) {
 	p, ok := v.State.Get(pools, v.Params["pool"])
@@ -109,24 +125,15 @@ func checkMonitor(m rest.Object) error {
 	return nil
 }
 
-func createPool(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func createPool(v *visit, lb rest.Object) (any, error) {
 	p, err := v.addPool(lb, v.Body)
 	if err != nil {
 		return nil, err
 	}
-	v.touch(lb)
 	return showPool(v, p), nil
 }
 
-func updatePool(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func updatePool(v *visit, lb rest.Object) (any, error) {
 	p, err := v.pool()
 	if err != nil {
 		return nil, err
@@ -140,15 +147,10 @@ func updatePool(v *visit) (any, error) {
 		return nil, err
 	}
 	v.State.Put(pools, next)
-	v.touch(lb)
 	return showPool(v, next), nil
 }
 
-func deletePool(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func deletePool(v *visit, lb rest.Object) (any, error) {
 	p, err := v.pool()
 	if err != nil {
 		return nil, err
@@ -159,7 +161,6 @@ func deletePool(v *visit) (any, error) {
 		}
 	}
 	v.State.dropPool(p.Text("id"))
-	v.touch(lb)
 	return nil, nil
 }
 
@@ -231,16 +232,11 @@ func (v *visit) poolOf(lb string, asked rest.Object) (rest.Object, bool) {
 	return nil, false
 }
 
-func createListener(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func createListener(v *visit, lb rest.Object) (any, error) {
 	l, err := v.addListener(lb, v.Body)
 	if err != nil {
 		return nil, err
 	}
-	v.touch(lb)
 	return showListener(v, l), nil
 }
 
@@ -253,11 +249,7 @@ func (v *visit) listener() (rest.Object, error) {
 	return l, nil
 }
 
-func updateListener(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func updateListener(v *visit, lb rest.Object) (any, error) {
 	l, err := v.listener()
 	if err != nil {
 		return nil, err
@@ -267,20 +259,14 @@ func updateListener(v *visit) (any, error) {
 		return nil, err
 	}
 	v.State.Put(listeners, next)
-	v.touch(lb)
 	return showListener(v, next), nil
 }
 
-func deleteListener(v *visit) (any, error) {
-	lb, err := v.writable()
-	if err != nil {
-		return nil, err
-	}
+func deleteListener(v *visit, _ rest.Object) (any, error) {
 	l, err := v.listener()
 	if err != nil {
 		return nil, err
 	}
 	v.State.Drop(listeners, l.Text("id"))
-	v.touch(lb)
 	return nil, nil
 }
