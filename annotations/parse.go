@@ -233,25 +233,37 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 		r.bag.put(d.handle, at, d.entry(value, origin))
 		return
 	}
-	if d.exposes == ToInternet && f.bad != Refuse {
-		r.bag.doubts = append(r.bag.doubts, origin)
-	}
-	message := err.Error()
+	r.takeBad(d, f, at, origin, Problem{Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: messageOf(err, d, u)})
+}
+
+// messageOf returns what is wrong with a value, without a secret one.
+func messageOf(err error, d *declaration, u use) string {
 	switch {
 	case d.secret:
-		message = "has a value that is not legal"
+		return "has a value that is not legal"
 	case u.raw == "":
-		message = "the empty text " + message
+		return "the empty text " + err.Error()
+	}
+	return err.Error()
+}
+
+// takeBad does with a value that is not legal what the form says.
+func (r *parsing) takeBad(d *declaration, f *form, at instance, origin Origin, p Problem) {
+	if d.exposes == ToInternet && f.bad != Refuse {
+		r.bag.doubts = append(r.bag.doubts, origin)
 	}
 	switch {
 	case r.releasing || f.bad == UseFallback:
 		r.bag.put(d.handle, at, d.entry(f.fallback, origin))
-		r.warnOf(Problem{Code: CodeDefaulted, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message + ", so it counts as " + quote(fmt.Sprint(f.fallback))})
+		p.Code, p.Message = CodeDefaulted, p.Message+", so it counts as "+quote(fmt.Sprint(f.fallback))
+		r.warnOf(p)
 	case f.bad == AsAbsent:
-		r.warnOf(Problem{Code: CodeDefaulted, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message + ", so it is ignored"})
+		p.Code, p.Message = CodeDefaulted, p.Message+", so it is ignored"
+		r.warnOf(p)
 	default:
 		r.bag.refused[d.handle] = true
-		r.problems = append(r.problems, Problem{Code: CodeValue, Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: message})
+		p.Code = CodeValue
+		r.problems = append(r.problems, p)
 	}
 }
 

@@ -73,8 +73,7 @@ func (k spelling) distance(declared spelling, domains []string) int {
 	if near := min(editDistance(k.whole, declared.whole, most), editDistance(k.domain+k.name, declared.domain+declared.name, most)); near <= most {
 		return near
 	}
-	named := k.name == declared.name || k.words == declared.words && strings.Contains(k.words, "-")
-	named = named || declared.bare != "" && (k.name == declared.bare || len(declared.bare) >= longName && editDistance(k.name, declared.bare, 1) <= 1)
+	named := k.isNamedLike(declared)
 	switch {
 	case k.domain == "" && len(declared.name) >= longName && editDistance(k.name, declared.name, most) <= most:
 	case !named:
@@ -85,6 +84,18 @@ func (k spelling) distance(declared spelling, domains []string) int {
 		return distant
 	}
 	return most + 1
+}
+
+// isNamedLike reports whether two keys have the same name, but for the order of its words or
+// the word for the cloud.
+func (k spelling) isNamedLike(declared spelling) bool {
+	switch {
+	case k.name == declared.name, k.words == declared.words && strings.Contains(k.words, "-"):
+		return true
+	case declared.bare == "":
+		return false
+	}
+	return k.name == declared.bare || len(declared.bare) >= longName && editDistance(k.name, declared.bare, 1) <= 1
 }
 
 // domains lists the domains of the keys of this and the other clouds, and of similar keys,

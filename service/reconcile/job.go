@@ -107,9 +107,9 @@ type Draft struct {
 	manual  errands   // what earlier runs on the same read have left to others
 	read    time.Time // when the cloud was asked for Have
 	strange map[stack.Key]bool
-	ended   func() error         // says that nobody waits for the draft any more; nil: somebody does
+	ended   func() error         // reports that the caller has stopped waiting for the draft; nil: it waits
 	built   annotations.Problems // from the last build
-	learned bool                 // a run has found out what the Service is told now
+	learned bool                 // a run has found what the conditions report
 	recheck bool                 // the last run left nothing to do, on the same input
 }
 

@@ -87,7 +87,16 @@ func (j *judge) glance(report *Report) {
 			j.reached(svc, report)
 		}
 	}
+	for _, svc := range j.newlyGone(report) {
+		j.judgeGone(svc, report)
+	}
+}
+
+// newlyGone returns the Services that do not exist any more since the last look, and reports
+// what the world has seen of forbidden writes.
+func (j *judge) newlyGone(report *Report) []*corev1.Service {
 	j.w.mu.Lock()
+	defer j.w.mu.Unlock()
 	if j.w.hurried != "" {
 		report.fault("%s is written to more than %d times within a minute", j.w.hurried, mostPatches)
 	}
@@ -96,19 +105,21 @@ func (j *judge) glance(report *Report) {
 	}
 	gone := slices.Clone(j.w.gone[j.gone:])
 	j.gone = len(j.w.gone)
-	j.w.mu.Unlock()
-	for _, svc := range gone {
-		if j.w.wasStripped(svc) {
-			continue // no finalizer could hold it; its resources are deleted later
-		}
-		d, err := j.draft(svc, true, false)
-		if err != nil {
-			report.fault("%s is gone: %v", svc.Name, err)
-			continue
-		}
-		if slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action != plan.Forget }) {
-			report.fault("%s is gone, and something of it is left:\n%s", svc.Name, shown(d))
-		}
+	return gone
+}
+
+// judgeGone reports what a Service that does not exist any more has left.
+func (j *judge) judgeGone(svc *corev1.Service, report *Report) {
+	if j.w.wasStripped(svc) {
+		return // no finalizer could hold it; its resources are deleted later
+	}
+	d, err := j.draft(svc, true, false)
+	if err != nil {
+		report.fault("%s is gone: %v", svc.Name, err)
+		return
+	}
+	if slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action != plan.Forget }) {
+		report.fault("%s is gone, and something of it is left:\n%s", svc.Name, shown(d))
 	}
 }
 

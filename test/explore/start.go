@@ -98,6 +98,7 @@ func (s *start) begin(ctx context.Context, w *world, moves []Move, judge func() 
 		if err := w.build(ctx, h); err != nil {
 			return nil, err
 		}
+	case foreign: // above
 	}
 	return moves[1:], w.build(ctx, h)
 }

@@ -168,8 +168,8 @@ func (v *flowView) admitted(address string, family traffic.Family, protocol stri
 		case a.admits(protocol, port):
 			from, through = traffic.Union(from, a.clients(family)), append(through, r.Key)
 			for _, p := range a.Ports {
-				if n, _ := strconv.Atoi(p); port == 0 || int32(n) == port {
-					v.used[gate{address, a.Protocol, int32(n)}] = true
+				if n := portNumber(p); port == 0 || n == port {
+					v.used[gate{address, a.Protocol, n}] = true
 				}
 			}
 		}
@@ -226,8 +226,8 @@ func (v *flowView) doors() []traffic.Flow {
 		for _, r := range list {
 			a, _ := r.Spec.(Access)
 			for _, text := range a.Ports {
-				n, _ := strconv.Atoi(text)
-				if v.used[gate{address, a.Protocol, int32(n)}] {
+				n := portNumber(text)
+				if v.used[gate{address, a.Protocol, n}] {
 					continue
 				}
 				protocol := strings.ToUpper(a.Protocol)
@@ -242,4 +242,13 @@ func (v *flowView) doors() []traffic.Flow {
 		}
 	}
 	return out
+}
+
+// portNumber returns a port of a rule; 0 for all of them.
+func portNumber(text string) int32 {
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
 }

@@ -87,16 +87,7 @@ func SeekerOf(c Config, base string, entries []Entries, balancers []FoundBalance
 			s.have(ip.Address, len(ip.Services) > 1)
 		}
 	}
-	for _, lb := range balancers {
-		for _, f := range lb.Frontends {
-			s.InUse[f.Address] = true
-			s.Served[f.Address] = append(s.Served[f.Address], f.Serves...)
-			mine := ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return ownedBy(base, r) })
-			if mine {
-				s.have(f.Address, !ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return !ownedBy(base, r) }))
-			}
-		}
-	}
+	s.addFrontends(base, balancers)
 	for _, e := range entries {
 		for _, r := range e.Rules {
 			for _, f := range e.Frontends {
@@ -114,6 +105,21 @@ func SeekerOf(c Config, base string, entries []Entries, balancers []FoundBalance
 		s.Asked[a] = true
 	}
 	return s
+}
+
+// addFrontends adds the addresses of all frontends, and which of them the Service with the base
+// name has.
+func (s AccessSeeker) addFrontends(base string, balancers []FoundBalancer) {
+	for _, lb := range balancers {
+		for _, f := range lb.Frontends {
+			s.InUse[f.Address] = true
+			s.Served[f.Address] = append(s.Served[f.Address], f.Serves...)
+			mine := ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return ownedBy(base, r) })
+			if mine {
+				s.have(f.Address, !ownedBy(base, f.Name) || slices.ContainsFunc(f.Users, func(r string) bool { return !ownedBy(base, r) }))
+			}
+		}
+	}
 }
 
 func (s AccessSeeker) have(address string, shared bool) {

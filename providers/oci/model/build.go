@@ -209,14 +209,20 @@ func (b *builder) keep(want *Balancer, found Balancer) {
 			b.notApplied(where, ip, stays, "")
 		}
 	}
+	b.reportAssigned(*want, found, stays)
+	want.Private, want.Subnets, want.Reserved = found.Private, found.Subnets, found.Reserved
+	want.Assigned, want.Assigned6, want.Freeform, want.Defined = found.Assigned, found.Assigned6, found.Freeform, found.Defined
+}
+
+// reportAssigned reports addresses of the Service's choice that the live load balancer does
+// not have.
+func (b *builder) reportAssigned(want, found Balancer, stays string) {
 	for _, f := range []struct{ key, want, found string }{{assignedKey.Name, want.Assigned, found.Assigned}, {assigned6Key.Name, want.Assigned6, found.Assigned6}} {
 		holds := slices.ContainsFunc(found.Addresses, func(a Address) bool { return a.IP == f.want })
 		if f.want != "" && f.want != f.found && !holds {
 			b.notApplied(f.key, f.want, stays, "")
 		}
 	}
-	want.Private, want.Subnets, want.Reserved = found.Private, found.Subnets, found.Reserved
-	want.Assigned, want.Assigned6, want.Freeform, want.Defined = found.Assigned, found.Assigned6, found.Freeform, found.Defined
 }
 
 // notApplied reports a value that the live load balancer does not have and does not get.

@@ -198,7 +198,7 @@ func (w *way) backends(set BackendSet, from []netip.Prefix) ([]traffic.Backend, 
 	var accepted []netip.Prefix
 	for _, b := range set.Backends {
 		a := addressOf(b)
-		if !b.serves() || primary && b.Backup || !a.IsValid() || !w.reaches(a, set.Health.Port) {
+		if primary && b.Backup || !w.isHealthy(b, set.Health.Port) {
 			continue
 		}
 		switch {
@@ -222,6 +222,13 @@ func (w *way) backends(set BackendSet, from []netip.Prefix) ([]traffic.Backend, 
 		return nil, from
 	}
 	return out, traffic.Union(accepted)
+}
+
+// isHealthy reports whether a backend may have traffic: the operator lets it, and the health
+// check reaches it.
+func (w *way) isHealthy(b Backend, check int32) bool {
+	a := addressOf(b)
+	return b.serves() && a.IsValid() && w.reaches(a, check)
 }
 
 // serves reports whether the operator lets a backend have new connections.

@@ -80,7 +80,7 @@ func TestLawsNone(t *testing.T) {
 }
 
 // oldNodePort is why nothing is kept for a node port, or a port of health checks, that a Service had.
-const oldNodePort = "kube-proxy answers at the ports of the present Service alone, so the old ones serve nobody"
+const oldNodePort = "kube-proxy answers at the ports of the present Service alone, so the old ones answer no client"
 
 func refusedSteps(a plan.Action, k stack.Kind) []laws.Match {
 	return []laws.Match{{Action: a, Kind: k}}
