@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -147,8 +148,12 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 
 // reportDoubts refuses a new public load balancer where a key that decides on that has a value
 // that is not legal: the official controllers read it as public. A class, or another such key
-// with a legal value, decides.
+// with a legal value, decides. A load balancer that the internet reaches already is not opened:
+// its Service has the warning that the value counts for nothing.
 func reportDoubts(r Request, own Entry, reach Reach) annotations.Problems {
+	if r.Service != nil && isPublished(r.Service) {
+		return nil
+	}
 	doubts := r.Values.Doubts()
 	among := func(o annotations.Origin) bool { return o.Key == reach.Scheme.Key }
 	if reach.Scheme.Source != annotations.FromDefault && !slices.ContainsFunc(doubts, among) {
@@ -161,6 +166,15 @@ func reportDoubts(r Request, own Entry, reach Reach) annotations.Problems {
 			o.Key, internalValue(own, o.Key, reach))})
 	}
 	return out
+}
+
+// isPublished reports whether the status of a Service has an address of the internet. Host names
+// do not tell.
+func isPublished(svc *corev1.Service) bool {
+	return slices.ContainsFunc(svc.Status.LoadBalancer.Ingress, func(at corev1.LoadBalancerIngress) bool {
+		a, err := netip.ParseAddr(at.IP)
+		return err == nil && a.IsGlobalUnicast() && !a.IsPrivate()
+	})
 }
 
 // internalValue returns the value of a key that asks for an internal load balancer.

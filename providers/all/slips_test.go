@@ -151,3 +151,33 @@ func TestSlipsAreReported(t *testing.T) {
 		}
 	}
 }
+
+// TestPublishedIsNotDoubted: a value that is not legal is refused unless the internet reaches
+// the load balancer already, so that an adopted one stays as it is.
+func TestPublishedIsNotDoubted(t *testing.T) {
+	cloud, err := all.Find("openstack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		ingress []corev1.LoadBalancerIngress
+		refused bool
+	}{
+		"new":              {nil, true},
+		"an internal one":  {[]corev1.LoadBalancerIngress{{IP: "10.0.0.7"}}, true},
+		"by its host name": {[]corev1.LoadBalancerIngress{{Hostname: "lb.example.com"}}, true},
+		"a public one":     {[]corev1.LoadBalancerIngress{{IP: "203.0.113.7"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: map[string]string{"service.beta.kubernetes.io/openstack-internal-load-balancer": "yes"}},
+				Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}}}
+			svc.Status.LoadBalancer.Ingress = tc.ingress
+			kind := cloud.Choose(svc).Kind
+			bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+			problems = problems.Outweigh(cloud.Exposed(providers.Request{Service: svc, Kind: kind, Values: bag}))
+			if problems.Errors() != tc.refused || len(problems) != 1 {
+				t.Errorf("refused: %v, want %v: %q", problems.Errors(), tc.refused, problems.Strings())
+			}
+		})
+	}
+}

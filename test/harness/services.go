@@ -148,6 +148,21 @@ func poll(ctx context.Context, limit time.Duration, pause func(waited time.Durat
 // Programmed answers nil when every Service has its load balancer: addresses in
 // the status, and the condition that the cloud matches the Service.
 func (w *World) Programmed(services ...corev1.Service) func(context.Context) error {
+	return w.addressed(services, func(svc *corev1.Service) bool {
+		return Condition(svc, status.TypeProgrammed).Status == metav1.ConditionTrue
+	})
+}
+
+// NotApplied answers nil when every Service has an address, and the condition that its load
+// balancer cannot take over a value.
+func (w *World) NotApplied(services ...corev1.Service) func(context.Context) error {
+	return w.addressed(services, func(svc *corev1.Service) bool {
+		return Condition(svc, status.TypeProgrammed).Reason == string(status.ReasonNotApplied)
+	})
+}
+
+// addressed answers nil when every Service has addresses in the status, and the conditions.
+func (w *World) addressed(services []corev1.Service, holds func(*corev1.Service) bool) func(context.Context) error {
 	return func(ctx context.Context) error {
 		there, err := w.list(ctx)
 		if err != nil {
@@ -160,8 +175,8 @@ func (w *World) Programmed(services ...corev1.Service) func(context.Context) err
 				return fmt.Errorf("%s/%s does not exist", s.Namespace, s.Name)
 			case len(svc.Status.LoadBalancer.Ingress) == 0:
 				return fmt.Errorf("%s/%s has no address: %s", s.Namespace, s.Name, Conditions(&svc))
-			case Condition(&svc, status.TypeProgrammed).Status != metav1.ConditionTrue:
-				return fmt.Errorf("%s/%s is not programmed: %s", s.Namespace, s.Name, Conditions(&svc))
+			case !holds(&svc):
+				return fmt.Errorf("%s/%s has other conditions: %s", s.Namespace, s.Name, Conditions(&svc))
 			}
 		}
 		return nil
