@@ -11,11 +11,21 @@ import (
 
 const root = "../.."
 
-// link matches the target of a Markdown link.
-var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+var (
+	// link matches the target of a Markdown link.
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	// heading matches the text of a Markdown heading.
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	// fence matches a block of code, whose comments are no headings.
+	fence = regexp.MustCompile("(?ms)^```.*?^```$")
+	// linkText matches a link inside a heading, of which the anchor keeps the text.
+	linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	// dropped matches the characters of a heading that its anchor leaves out.
+	dropped = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
 
-// TestLinks follows every link from a page to a file of the repository. What is
-// on the web is not asked for: tests work without it.
+// TestLinks follows every link from a page to a file of the repository and to a
+// heading in it. Links to the web are not followed: tests run without it.
 func TestLinks(t *testing.T) {
 	pages := 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -33,7 +43,7 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, target := range broken(filepath.Dir(path), string(body)) {
+		for _, target := range brokenLinks(path, string(body)) {
 			t.Errorf("%s: %s leads nowhere", strings.TrimPrefix(path, root+"/"), target)
 		}
 		return nil
@@ -46,24 +56,56 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// broken lists the links of a page that lead to no file.
-func broken(dir, page string) []string {
+// brokenLinks lists the links of a page whose file or heading does not exist.
+func brokenLinks(path, page string) []string {
 	var out []string
 	for _, m := range link.FindAllStringSubmatch(page, -1) {
-		file, _, _ := strings.Cut(m[1], "#")
-		if file == "" || strings.Contains(file, "://") || strings.HasPrefix(file, "mailto:") {
+		file, anchor, _ := strings.Cut(m[1], "#")
+		if strings.Contains(file, "://") || strings.HasPrefix(file, "mailto:") {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+		text := page
+		if file != "" {
+			target := filepath.Join(filepath.Dir(path), file)
+			info, err := os.Stat(target)
+			if err != nil {
+				out = append(out, m[1])
+				continue
+			}
+			if anchor == "" || info.IsDir() || filepath.Ext(target) != ".md" {
+				continue
+			}
+			body, err := os.ReadFile(target) //nolint:gosec // a page of the repository
+			if err != nil {
+				out = append(out, m[1])
+				continue
+			}
+			text = string(body)
+		}
+		if anchor != "" && !anchorsOf(text)[anchor] {
 			out = append(out, m[1])
 		}
 	}
 	return out
 }
 
+// anchorsOf returns the anchors that GitHub gives the headings of a page.
+func anchorsOf(page string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		text := linkText.ReplaceAllString(strings.TrimSpace(m[1]), "$1")
+		out[strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(text), ""), " ", "-")] = true
+	}
+	for _, m := range regexp.MustCompile(`<a (?:id|name)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		out[m[1]] = true
+	}
+	return out
+}
+
 func TestBrokenLinks(t *testing.T) {
-	got := broken(".", "[a](links_test.go) [b](nothing.md#part) [c](https://example.com/x) [d](#here)")
-	if len(got) != 1 || got[0] != "nothing.md#part" {
-		t.Errorf("got %q, want the one link that leads nowhere", got)
+	page := "# Here, `there`\n\n[a](links_test.go) [b](nothing.md#part) [c](https://example.com/x) [d](#here-there) [e](#nowhere) [f](../../README.md#nowhere)"
+	got := strings.Join(brokenLinks("page.md", page), " ")
+	if want := "nothing.md#part #nowhere ../../README.md#nowhere"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
