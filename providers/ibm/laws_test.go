@@ -10,7 +10,6 @@ import (
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/ibm/model"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/plan"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
 	"github.com/berth-lb/berth/test/props"
@@ -43,7 +42,7 @@ func lawsSubject(t testing.TB) *laws.Subject {
 		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
 		Facts: func(*laws.World, model.Input) *model.Facts { return lawsFacts() },
 	}
-	s := &laws.Subject{Name: "ibm", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveHostname, Known: knownViolations()}
+	s := &laws.Subject{Name: "ibm", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveHostname}
 	for _, c := range lawCases() {
 		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
 	}
@@ -89,15 +88,4 @@ func giveHostname(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource
 // TestLaws holds the rules against the laws about traffic.
 func TestLaws(t *testing.T) {
 	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 49, Pairs: 6})
-}
-
-// knownViolations lists what the rules do not guarantee today.
-func knownViolations() []laws.Known {
-	const unwanted = "the pool of a listener that is not desired any more is not updated while its deletion waits"
-	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
-	return []laws.Known{
-		{Law: laws.Backends, Refused: on(plan.Create, model.KindPool), Reason: unwanted},
-		{Law: laws.Backends, Refused: on(plan.Create, model.KindListener), Reason: unwanted},
-		{Law: laws.Backends, Refused: on(plan.Delete, model.KindListener), Reason: unwanted},
-	}
 }

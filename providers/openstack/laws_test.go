@@ -96,20 +96,9 @@ func TestLaws(t *testing.T) {
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
 	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
-	const (
-		replaced = "the pool of a listener that is replaced is not updated while the replacement is refused"
-		unwanted = "the pool of a listener that is not desired any more is not updated while its deletion waits"
-	)
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
 		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Reason: "the pool of a restored listener is deleted before its next replacement is refused"},
 		{Law: laws.NothingLost, Refused: on(plan.Update, model.KindRules), Reason: "a rule that is refused alone does not hold the removal of the old rules; Neutron refuses all rules of a call"},
-		{Law: laws.Backends, Refused: on(plan.Create, model.KindPool), Reason: replaced},
-		{Law: laws.Backends, Refused: on(plan.Delete, model.KindFloatingIP), Reason: "no listener is updated before the public address is deleted, since its ranges may be widened"},
-		{Law: laws.Backends, Refused: on("", model.KindMonitor), Reason: replaced},
-		{Law: laws.Backends, Refused: on("", model.KindListener), Reason: replaced},
-		{Law: laws.Backends, Refused: on(plan.Update, model.KindMembers), Reason: unwanted},
-		{Law: laws.Backends, Refused: on(plan.Update, model.KindPool), Reason: unwanted},
-		{Law: laws.Backends, Refused: on(plan.Update, model.KindRules), Reason: unwanted},
 	}
 }

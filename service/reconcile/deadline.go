@@ -32,6 +32,9 @@ func (r *Reconciler) wants(d *Draft, have *stack.Stack) (*stack.Stack, annotatio
 func (r *Reconciler) difference(d *Draft, want, have *stack.Stack) (plan.Plan, error) {
 	rules := r.cloud.Rules
 	rules.Over = r.until(d)
+	if d.Intent == Serve && r.cloud.KeepServing != nil {
+		rules.Today = func() *stack.Stack { return r.cloud.KeepServing(d.Request, d.Facts, have) }
+	}
 	p := diff.Compare(want, have, rules, r.ledger)
 	if rules.Over() {
 		return plan.Plan{}, r.late(d)

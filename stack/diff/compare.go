@@ -33,6 +33,7 @@ func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c.order()
 	c.gateSwitch()
 	c.gateLingering()
+	c.follow()
 	if rules.over() {
 		return plan.Plan{Owner: c.owner}
 	}

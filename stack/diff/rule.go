@@ -151,6 +151,9 @@ type Rules struct {
 	// Over tells that nobody waits for the plan any more; nil: never. Compare then ends,
 	// with a plan that does nothing.
 	Over func() bool
+	// Today returns the found stack with the backends of today, for one plan. Nil: what is
+	// to be deleted keeps the backends that it has.
+	Today func() *stack.Stack
 }
 
 func (r Rules) over() bool { return r.Over != nil && r.Over() }

@@ -129,7 +129,13 @@ func (r *run) restoreOld(i int, res Result) {
 	step.ID.Key = step.Target.Key
 	known := step // to the cloud it is a create like any other
 	known.ID.Part = partRestore
-	r.restores = append(r.restores, restore{of: res.Step.ID, Result: Result{Step: known, State: Waiting}})
+	r.repair(res.Step.ID, step, known)
+}
+
+// repair submits a step that the plan does not have, in place of one that was not performed.
+// It is reported as another step. The call is made even if the run is to end.
+func (r *run) repair(of plan.StepID, step, reported plan.Step) {
+	r.restores = append(r.restores, restore{of: of, Result: Result{Step: reported, State: Waiting}})
 	place := -len(r.restores)
 	r.calls[callOfRestore(place)]++
 	r.engine.batcher.submit(step.Batch, []item{{ctx: context.WithoutCancel(r.ctx), step: step, place: place, ids: r.resolve, completed: r.completed}})
@@ -163,12 +169,15 @@ func (r *run) recordRestore(c completion) {
 		r.mu.Lock()
 		Learn(r.have, res.Step, res.Outcome)
 		r.mu.Unlock()
-		r.engine.losses.learnStep(plan.Step{ID: r.restores[at].of}, r.began)
+		if res.Step.ID.Part == partRestore {
+			r.engine.losses.learnStep(plan.Step{ID: r.restores[at].of}, r.began)
+		}
 	}
 	r.engine.options.Observe(res)
 }
 
-// restore is a create of an old resource in place of a refused one.
+// restore is a step in place of one that was not performed: the create of an old resource, or
+// an update of one that was not deleted.
 type restore struct {
 	of plan.StepID // the refused one
 	Result

@@ -26,6 +26,7 @@ type run struct {
 	ready     []int          // steps that can start, in the order of the plan
 	calls     map[string]int // steps in flight, by call
 	restores  []restore
+	instead   []restore // updates in place of steps that were not performed, not sent yet
 	completed chan completion
 
 	began *stack.Stack // what was known at the start
@@ -53,7 +54,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		results:   make([]*Result, len(p.Steps)),
 		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
-		completed: make(chan completion, 2*len(p.Steps)),
+		completed: make(chan completion, 2*len(p.Steps)+countOtherwise(p.Steps)),
 		began:     have,
 		have:      known,
 	}
@@ -95,7 +96,9 @@ func (r *run) closeGates(gates Gates) {
 			continue
 		}
 		if wait := gates(s.Gate); wait > 0 {
-			r.end(i, Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: wait}})
+			res := Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: wait}}
+			r.end(i, res)
+			r.updateInstead(i, res)
 		}
 	}
 }
@@ -103,6 +106,7 @@ func (r *run) closeGates(gates Gates) {
 // start sends off every step that can go now, those of one call together. A step that goes
 // into a call which is under way, or waits its turn, takes no room of its own.
 func (r *run) start() {
+	r.startInstead()
 	groups := map[string][]item{}
 	var order []string
 	for at := 0; at < len(r.ready); {
@@ -230,6 +234,7 @@ func (r *run) conclude(i int, res Result) {
 	r.engine.options.Observe(res)
 	r.end(i, res)
 	r.restoreOld(i, res)
+	r.updateInstead(i, res)
 }
 
 // end notes how a step ended, and what that means for those behind it.

@@ -31,15 +31,13 @@ type StepFilter func(Step) Verdict
 
 // Under applies policies: a step that one of them holds is taken out, and with
 // it every step that needs it and the other half of its replacement, so that
-// never half of a change is made.
+// never half of a change is made. Of a held step the updates remain that are performed in
+// its place.
 func (p Plan) Under(policies ...StepFilter) Plan {
 	held := map[StepID]Blocked{}
 	for _, s := range p.Steps {
-		for _, judge := range policies {
-			if v := judge(s); v.Blocked {
-				held[s.ID] = Blocked{Step: s, By: v.By, Policy: v.Policy, Why: v.Why}
-				break
-			}
+		if b, blocked := blockedBy(policies, s); blocked {
+			held[s.ID] = b
 		}
 	}
 	if len(held) == 0 {
@@ -50,8 +48,32 @@ func (p Plan) Under(policies ...StepFilter) Plan {
 	for _, s := range p.Steps {
 		if h, ok := held[s.ID]; ok {
 			out.Blocked = append(out.Blocked, h)
+			out.Steps = append(out.Steps, substitutesOf(s, held, policies)...)
 		} else {
 			out.Steps = append(out.Steps, s)
+		}
+	}
+	return out
+}
+
+// blockedBy returns why one of the policies blocks a step; false: none does.
+func blockedBy(policies []StepFilter, s Step) (Blocked, bool) {
+	for _, judge := range policies {
+		if v := judge(s); v.Blocked {
+			return Blocked{Step: s, By: v.By, Policy: v.Policy, Why: v.Why}, true
+		}
+	}
+	return Blocked{}, false
+}
+
+// substitutesOf returns what may be performed in place of a blocked step.
+func substitutesOf(s Step, held map[StepID]Blocked, policies []StepFilter) []Step {
+	var out []Step
+	for _, other := range s.Otherwise {
+		_, blocked := blockedBy(policies, other)
+		isHeld := func(id StepID) bool { _, ok := held[id]; return ok }
+		if !blocked && !slices.ContainsFunc(other.Needs, isHeld) {
+			out = append(out, other)
 		}
 	}
 	return out

@@ -138,9 +138,12 @@ type Step struct {
 	Gate    Gate
 	// Locks are names of which one call at a time may have each, across kinds and
 	// owners, such as a load balancer that takes one change after the other.
-	Locks  []string
-	Batch  string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
-	Impact Impact
+	Locks []string
+	// Otherwise lists updates that are performed where the step is not: it is refused, waits
+	// for a gate, or is blocked. They write the backends of today.
+	Otherwise []Step
+	Batch     string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
+	Impact    Impact
 	// Prepares reports that the step only prepares the steps that need it, such as a
 	// reservation for the time of a replacement: it is blocked when all of them are.
 	Prepares bool

@@ -234,9 +234,17 @@ func (x *run) judgeBackends(f traffic.Flow, now []traffic.Flow) {
 			return
 		}
 	}
-	if known {
+	if known && !x.followsSelection(f) {
 		x.violate(Backends, now, "%s has other backends than today's", f.Name())
 	}
+}
+
+// followsSelection reports whether a flow that is not desired any more has the nodes that are
+// behind the desired flows of its Service: a move may select other nodes.
+func (x *run) followsSelection(f traffic.Flow) bool {
+	return slices.ContainsFunc(x.expected.wanted, func(g traffic.Flow) bool {
+		return g.Owner == f.Owner && g.Family == f.Family && portOf(g) != portOf(f) && slices.EqualFunc(f.To, g.To, func(a, b traffic.Backend) bool { return a.Name == b.Name })
+	}) && !slices.ContainsFunc(x.expected.wanted, func(g traffic.Flow) bool { return portOf(g) == portOf(f) })
 }
 
 // judgeEnd demands that the traffic is as desired once nothing is refused any more, and that
@@ -249,6 +257,9 @@ func (x *run) judgeEnd(settled bool) {
 	if !settled {
 		x.violate(Settles, now, "it keeps changing")
 		return
+	}
+	if x.stuck {
+		x.violate(Settles, now, "the cloud refuses the remaining steps")
 	}
 	if a, b := shapesOf(now), shapesOf(x.expected.wanted); !reflect.DeepEqual(a, b) {
 		x.violate(Settles, now, "the traffic is not as desired in the end")

@@ -31,6 +31,7 @@ type run struct {
 	met     []int       // how often each refusal was met
 	lifted  bool        // nothing is refused any more
 	clashes []string    // what the cloud itself refused
+	stuck   bool        // in the last pass the cloud itself refused a step
 	gated   bool        // a gate was closed
 	cuts    bool        // the process ends at the restart of the scenario
 	day     Day
@@ -106,12 +107,13 @@ func (x *run) perform() {
 // continues. It reports whether that took no more than the bound.
 func (x *run) settle(moves []Move) bool {
 	for pass := range maxPasses {
-		before := x.progress()
+		before, clashes := x.progress(), len(x.clashes)
 		for _, m := range moves {
 			if x.reconcile(m); x.cut() {
 				return true
 			}
 		}
+		x.stuck = len(x.clashes) > clashes
 		// A replacement that is refused is tried and restored again in every pass.
 		if x.progress() == before || pass >= retried && x.refuses() {
 			if x.process.open || !x.gated {
@@ -188,9 +190,18 @@ func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
 		since := slices.IndexFunc(x.scenario.Moves, func(o Move) bool { return o.Owner == m.Owner })
 		x.process.ledger.EnterSince(m.Owner, time.Unix(int64(since), 0), x.kept(want.Resources))
 	}
-	p := diff.Compare(want, have, x.subject.Rules, x.process.ledger)
+	p := diff.Compare(want, have, x.rules(m, have), x.process.ledger)
 	p.Steps = x.ordered(p.Steps)
 	return p, have
+}
+
+// rules returns the rules with which an observed stack of a Service is compared.
+func (x *run) rules(m Move, have *stack.Stack) diff.Rules {
+	rules := x.subject.Rules
+	if m.To >= 0 && x.subject.Cases[m.To].Today != nil {
+		rules.Today = func() *stack.Stack { return x.subject.Cases[m.To].Today(x.world, m.Owner, x.day, have) }
+	}
+	return rules
 }
 
 // hold enters what admits traffic and was found with evidence of an owner.

@@ -1,7 +1,6 @@
 package laws
 
 import (
-	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,13 +35,16 @@ type prepared[C any] struct {
 // empty cloud.
 func (s Services[C, F]) Case(t testing.TB, name string, svc *corev1.Service) Case {
 	t.Helper()
-	known := map[string]prepared[C]{}
-	return Case{Name: name, Build: func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack {
-		key := fmt.Sprint(o, day)
-		p, ok := known[key]
+	type on struct {
+		owner stack.Owner
+		day   Day
+	}
+	known := map[on]prepared[C]{}
+	input := func(w *World, o stack.Owner, day Day) (providers.Input[C], F) {
+		p, ok := known[on{o, day}]
 		if !ok {
 			p = s.prepare(svc, o, day)
-			known[key] = p
+			known[on{o, day}] = p
 		}
 		if p.problems.Errors() {
 			t.Fatalf("%s: %v", name, p.problems.Strings())
@@ -51,7 +53,11 @@ func (s Services[C, F]) Case(t testing.TB, name string, svc *corev1.Service) Cas
 		if s.Facts != nil {
 			facts = s.Facts(w, p.in)
 		}
-		want, problems, err := s.Cloud.Build(p.in, facts, have)
+		return p.in, facts
+	}
+	out := Case{Name: name, Build: func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack {
+		in, facts := input(w, o, day)
+		want, problems, err := s.Cloud.Build(in, facts, have)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -60,6 +66,13 @@ func (s Services[C, F]) Case(t testing.TB, name string, svc *corev1.Service) Cas
 		}
 		return want
 	}}
+	if s.Cloud.KeepServing != nil {
+		out.Today = func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack {
+			in, facts := input(w, o, day)
+			return s.Cloud.KeepServing(in, facts, have)
+		}
+	}
+	return out
 }
 
 func (s Services[C, F]) prepare(svc *corev1.Service, o stack.Owner, day Day) prepared[C] {

@@ -58,6 +58,9 @@ type Case struct {
 	Name string
 	// Build returns the desired stack; nil if it is refused, and what exists stays.
 	Build func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack
+	// Today returns the observed stack with the nodes of the day. Nil: what is to be deleted
+	// keeps the nodes that it has.
+	Today func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack
 }
 
 // Law names what a run has violated.

@@ -44,7 +44,6 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if !b.problems.Errors() {
 		b.ports()
 		b.guard()
-		b.followOld()
 	}
 	if b.problems.Errors() {
 		return nil, b.problems, nil

@@ -31,10 +31,6 @@ func TestLawsLists(t *testing.T) {
 	s := lawsSubject(t, "lists", pickCases("lb", "lb ports", "lb node port", "lb other ranges", "nlb", "nlb local", "nlb dual"))
 	s.Read = readEntries
 	s.Known = []laws.Known{
-		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindSet), Reason: unwanted},
-		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindListener), Reason: unwanted},
-		{Law: laws.Backends, Refused: refusedSteps("", KindEntry), Reason: unwanted},
-		{Law: laws.Backends, From: "nlb dual", Refused: refusedSteps(plan.Update, KindNetSet), Reason: unwanted},
 		{Law: laws.NothingLost, From: "lb node port", Reason: oldNodePort},
 		{Law: laws.NothingLost, From: "nlb local", Reason: oldNodePort},
 	}
@@ -47,9 +43,6 @@ func TestLawsShared(t *testing.T) {
 	s.Read = readEntries
 	s.Neighbours = [][2]string{{"lb", "lb"}, {"lb ports", "lb"}, {"lb", "lb ranges"}, {"nlb", "lb"}, {"lb", "nlb local"}, {"nlb local", "nlb"}}
 	s.Known = []laws.Known{
-		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindSet), Reason: unwanted},
-		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindListener), Reason: unwanted},
-		{Law: laws.Backends, Refused: refusedSteps("", KindEntry), Reason: unwanted},
 		{Law: laws.NothingLost, From: "nlb local", Reason: oldNodePort},
 		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Reason: evidence},
 		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Reason: evidence},
@@ -65,7 +58,6 @@ func pickCases(names ...string) []props.Case {
 // TestLawsGroups does so with rules in network security groups.
 func TestLawsGroups(t *testing.T) {
 	s := lawsSubject(t, "groups", lawCases("NSG", backendGroupsKey.Name, lawsGroup))
-	s.Known = append(s.Known, knownOfPorts(refusedSteps("", KindGroupRules))...)
 	s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindGroupRules), Reason: "at the limit of rules of a group old rules make room for new ones"})
 	laws.Check(t, s, laws.Bounds{Moves: 24, Pairs: 2})
 }
@@ -75,7 +67,6 @@ func TestLawsNone(t *testing.T) {
 	nlb := map[string]string{typeKey.Name: NLB, ruleModeKey.Name: "None"}
 	list := append(lawCases("None"), props.Service("nlb mixed", nlb, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }))
 	s := lawsSubject(t, "none", list)
-	s.Known = append(s.Known, knownOfPorts()...)
 	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 2})
 }
 
@@ -88,24 +79,6 @@ func refusedSteps(a plan.Action, k stack.Kind) []laws.Match {
 
 // evidence is why rules are deleted before what they admit traffic to.
 const evidence = "a rule of a security list has no mark, so it is deleted before the load balancer, the only evidence of ownership"
-
-// unwanted is why a port that is not desired any more may have the nodes of yesterday.
-const unwanted = "the backend set of a port that is not desired any more is not updated while the deletion of the port waits"
-
-// knownOfPorts lists what is not guaranteed of ports that are replaced by others, while these
-// or further steps are refused.
-func knownOfPorts(more ...[]laws.Match) []laws.Known {
-	var out []laws.Known
-	for _, p := range Products() {
-		for _, refused := range [][]laws.Match{refusedSteps(plan.Create, p.Set), refusedSteps(plan.Create, p.Listener), refusedSteps(plan.Delete, p.Listener)} {
-			out = append(out, laws.Known{Law: laws.Backends, Refused: refused, Reason: unwanted})
-		}
-	}
-	for _, refused := range more {
-		out = append(out, laws.Known{Law: laws.Backends, Refused: refused, Reason: unwanted})
-	}
-	return out
-}
 
 // lawCases returns the Services that are changed into each other, with a mode of rules.
 func lawCases(mode string, annotations ...string) []props.Case {
@@ -163,7 +136,7 @@ func lawsSubject(t *testing.T, name string, list []props.Case) *laws.Subject {
 		}
 		s.Cases = append(s.Cases, laws.Case{Name: c.Name, Build: func(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) *stack.Stack {
 			return byOwner[o].Build(w, o, day, have)
-		}})
+		}, Today: byOwner[laws.OwnerOf(0)].Today})
 	}
 	return s
 }

@@ -1,0 +1,74 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// follow gives steps that end or change a found resource with backends an update that writes
+// the backends of today and nothing else: traffic reaches them while the step is refused or
+// held back.
+func (c *comparison) follow() {
+	if c.rules.Today == nil || len(c.want.keys) == 0 {
+		return
+	}
+	today := resources{}
+	for _, k := range c.have.keys {
+		found, rule := c.have.byKey[k], c.rules.Kinds[k.Kind]
+		if !rule.FollowsBackends || found.Proof == stack.None || found.Ownership != stack.Owned || c.endOf(found) == nil {
+			continue
+		}
+		if today.byKey == nil {
+			today = index(c.rules.Today())
+		}
+		if now, ok := today.byKey[k]; ok {
+			updates := c.updatesOf(now, found, rule)
+			end := c.endOf(found) // updatesOf may have moved the steps
+			end.Otherwise = append(end.Otherwise, updates...)
+		}
+	}
+}
+
+// endOf returns the step by which a found resource is no longer as it is: the deletion of it
+// or of what it is part of, else its only update. Nil: there is none.
+func (c *comparison) endOf(found stack.Resource) *plan.Step {
+	if s := c.deletionOf(found); s != nil {
+		return s
+	}
+	if of := c.stepsOf(found.Key); len(of) == 1 && of[0].ID.Action == plan.Update {
+		return of[0]
+	}
+	return nil
+}
+
+// deletionOf returns the step that deletes a found resource or what that is part of; nil if
+// it stays.
+func (c *comparison) deletionOf(found stack.Resource) *plan.Step {
+	for range maxNesting {
+		if s := c.find(c.id(found.Key, plan.Delete, "")); s != nil {
+			return s
+		}
+		parent, ok := c.have.byKey[found.In]
+		if !ok {
+			return nil
+		}
+		found = parent
+	}
+	return nil
+}
+
+// updatesOf returns the steps that write the backends of today to a found resource. They are
+// not part of the plan.
+func (c *comparison) updatesOf(now, found stack.Resource, rule Rule) []plan.Step {
+	planned := len(c.steps)
+	c.update(now, found, rule, rule.differences(now.Spec, found.Spec))
+	out := slices.Clone(c.steps[planned:])
+	c.steps = c.steps[:planned]
+	for i := range out {
+		out[i].Reason, out[i].Why = plan.Changed, "the planned step was not performed"
+		c.needSettled(&out[i], found.Key)
+	}
+	return out
+}

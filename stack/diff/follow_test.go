@@ -1,0 +1,87 @@
+package diff_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// TestFollow: steps that end or change what has backends carry an update with those of today.
+func TestFollow(t *testing.T) {
+	members := func(name string, ids ...string) stack.Resource {
+		return owned(key("targets", name), key("group", name), targets{IDs: ids})
+	}
+	inGroup := func(name string) stack.Resource {
+		return owned(key("group", name), stack.Key{}, group{Port: 30080})
+	}
+	yesterday, today := []string{"a", "b"}, []string{"a", "c"}
+	have := found(inGroup("80"), members("80", yesterday...), inGroup("81"), members("81", yesterday...))
+	rules := toyRules()
+	for kind, change := range map[stack.Kind]func(*diff.Rule){
+		"targets": func(r *diff.Rule) {
+			r.FollowsBackends = true
+			r.Sets = map[string]diff.Set{"IDs": {Whole: true}}
+		},
+		"group": func(r *diff.Rule) { r.Pending = diff.Settle },
+	} {
+		rule := rules.Kinds[kind]
+		change(&rule)
+		rules.Kinds[kind] = rule
+	}
+	for name, tc := range map[string]struct {
+		want  *stack.Stack
+		today []string
+		have  func(*stack.Stack)
+		holds func(plan.Step) plan.Verdict
+		plan  []string
+	}{
+		"a deletion carries it": {want: wish(inGroup("80"), members("80", today...)), today: today, plan: []string{
+			"update targets/80 ids | update targets/80 ids", "delete group/81 | update targets/81 ids"}},
+		"nothing changes":    {want: wish(inGroup("80"), members("80", yesterday...)), today: yesterday, plan: []string{"delete group/81"}},
+		"a release has none": {want: wish(), today: today, plan: []string{"delete group/80", "delete group/81"}},
+		"a blocked deletion leaves it": {want: wish(inGroup("80"), members("80", yesterday...)), today: today, holds: plan.NoDelete,
+			plan: []string{"update targets/81 ids"}},
+		"but not where it is blocked too": {want: wish(inGroup("80"), members("80", yesterday...)), today: today, holds: plan.DryRun},
+		"nor in what takes no change": {want: wish(inGroup("80"), members("80", yesterday...)), today: today,
+			have: func(s *stack.Stack) {
+				busy, _ := s.Get(key("group", "81"))
+				busy.State = stack.Pending
+				s.Put(busy)
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, rules := have.Clone(), rules
+			if tc.have != nil {
+				tc.have(found)
+			}
+			rules.Today = func() *stack.Stack {
+				out := found.Clone()
+				out.Put(members("80", tc.today...))
+				out.Put(members("81", tc.today...))
+				return out
+			}
+			p := diff.Compare(tc.want, found, rules, knowing(nil))
+			if tc.holds != nil {
+				p = p.Under(tc.holds)
+			}
+			var got []string
+			for _, s := range p.Steps {
+				line := s.ID.String()
+				for _, o := range s.Otherwise {
+					line += " | " + o.ID.String()
+				}
+				got = append(got, line)
+			}
+			slices.Sort(got)
+			slices.Sort(tc.plan)
+			if d := cmp.Diff(tc.plan, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// updateInstead performs the updates in place of a deletion that the cloud has refused, and of
+// a step that cannot be tried because of a refusal or waits for a gate. After a step that was
+// performed, or may have been, nothing is updated.
+func (r *run) updateInstead(i int, res Result) {
+	if len(res.Step.Otherwise) == 0 || r.isReplaced(res.Step) {
+		return
+	}
+	cause := &res
+	if r.causes[i] != nil {
+		cause = r.causes[i]
+	}
+	var stays bool
+	switch res.State {
+	case Failed:
+		stays = res.IsRefused() && res.Step.ID.Action == plan.Delete
+	case Skipped:
+		overloaded := fault.Is(cause.Outcome.Err, fault.Unavailable) || fault.Is(cause.Outcome.Err, fault.Throttled)
+		stays = cause.State == Failed && !overloaded
+	case Waiting:
+		stays = cause.isGated()
+	case Done:
+	}
+	if !stays {
+		return
+	}
+	for _, s := range res.Step.Otherwise {
+		r.instead = append(r.instead, restore{of: res.Step.ID, Result: Result{Step: s}})
+	}
+}
+
+// startInstead sends off updates in place of other steps, as many as there is room for.
+func (r *run) startInstead() {
+	for len(r.instead) > 0 && len(r.calls) < r.engine.options.PerOwner {
+		next := r.instead[0]
+		r.instead = r.instead[1:]
+		r.repair(next.of, next.Step, next.Step)
+	}
+}
+
+// isGated reports whether a step was not tried because its gate is closed.
+func (r Result) isGated() bool {
+	return r.State == Waiting && !r.Step.Gate.IsZero() && r.Outcome.Err == nil && r.Outcome.Sent == plan.NotSent && r.Because == (plan.StepID{})
+}
+
+// isReplaced reports whether a new resource has the key of the one that the step deletes: an
+// update by key would be made to the new one.
+func (r *run) isReplaced(s plan.Step) bool {
+	if !replacedBefore(s) {
+		return false
+	}
+	at, ok := r.graph.At(s.Pair.Create)
+	return ok && r.results[at] != nil && r.results[at].State == Done
+}
+
+// countOtherwise returns how many updates may be performed in place of others.
+func countOtherwise(steps []plan.Step) int {
+	n := 0
+	for _, s := range steps {
+		n += len(s.Otherwise)
+	}
+	return n
+}
