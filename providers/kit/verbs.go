@@ -90,6 +90,18 @@ func (c *Change[S]) IDs(refs []stack.Ref) []string {
 	return out
 }
 
+// Resolve returns the identifier of what a reference of the step leads to.
+func (c *Change[S]) Resolve(r stack.Ref) string { return c.Batch.ID(c.Step, r) }
+
+// Changed returns the names of the spec's fields that the step writes.
+func (c *Change[S]) Changed() []string {
+	var out []string
+	for _, ch := range c.Step.Changes {
+		out = append(out, ch.Field)
+	}
+	return out
+}
+
 // Created returns the outcome of a creation.
 func (c *Change[S]) Created(id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
 	r := c.Step.Target

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -21,6 +22,20 @@ type Language struct {
 	// status 200 and a code in the body; false: the call succeeded. body is its beginning. Nil:
 	// the status decides.
 	Inside func(header http.Header, body []byte) (providers.Answer, bool)
+}
+
+// callKey is the key of a context for the call that it is about.
+type callKey struct{}
+
+// WithCall returns a context whose requests count as the call.
+func WithCall(ctx context.Context, c providers.Call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// CallOf returns the call that the context's requests count as; false: it names none.
+func CallOf(ctx context.Context) (providers.Call, bool) {
+	c, ok := ctx.Value(callKey{}).(providers.Call)
+	return c, ok
 }
 
 // refusalLimit is how much of a refusal is read to find its code, in bytes.

@@ -64,6 +64,8 @@ func clouds() []row {
 		{dir: "providers/kit", others: []string{"golang.org/x/time/rate", "golang.org/x/sync/"},
 			local:  []string{"stack", "stack/plan", "providers", "providers/fault"},
 			reason: "what every cloud's session does; it knows no SDK, and every cloud may use it"},
+		{dir: "providers/kit/codec", local: []string{"stack", "stack/plan", "stack/diff"}, pure: true,
+			reason: "how an API writes a resource follows from its spec; a model declares it, and a session sends it"},
 		{dir: "providers/meter", local: []string{"providers", "providers/fault"},
 			reason: "it counts requests of any cloud and knows none"},
 	}
@@ -85,10 +87,10 @@ func halves(name string, values, sdk []string) []row {
 		{dir: dir, local: []string{"providers", dir + "/model", dir + "/wire"},
 			reason: "a cloud joins what is wanted with what talks"},
 		{dir: dir + "/model", pure: true, std: []string{"io"}, others: append(values, corev1),
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit/codec"},
 			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
 		{dir: dir + "/wire", others: append(sdk, corev1),
-			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/meter", dir + "/model"},
+			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/kit/codec", "providers/meter", dir + "/model"},
 			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
 	}
 }
