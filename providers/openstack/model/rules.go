@@ -43,9 +43,8 @@ func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource
 // balancerRules are those of load balancers and what is below them.
 func balancerRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
-		KindBalancer: {
-			// Nothing of these can change; Build tells the user.
-			Ignore: []string{"Provider", "Flavor", "Zone", "Network", "Subnet", "Port", "Address", "Stuck"},
+		KindBalancer: BalancerCodec().Rule(diff.Rule{
+			Ignore: []string{"Stuck"},
 			Equal:  map[string]diff.Equal{"Tags": containsAll},
 			Parts:  map[string]string{"Status": PartStatus},
 			// A load balancer in ERROR may still forward. Only one that does not is
@@ -57,19 +56,16 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Pending:   diff.Settle,
 			Role:      diff.EntryPoint,
 			Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Status": plan.Brief},
-		},
+		}),
 		KindShare: {Immutable: []string{"Balancer", "Tag"}, Clash: diff.Refused},
-		KindPool: {
-			Role:      diff.Members,
-			ProvenBy:  []stack.Kind{KindShare},
-			Within:    diff.Within{Inline: true, Cascade: true},
-			Immutable: []string{"Protocol"},
-			// Nothing refers to names, and each change of one makes the load balancer busy.
-			// A claim has effect until the listener exists.
-			Ignore:  []string{"Name", "Claim"},
-			Replace: diff.CreateFirst,
-			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
-		},
+		KindPool: PoolCodec().Rule(diff.Rule{
+			Role:     diff.Members,
+			ProvenBy: []stack.Kind{KindShare},
+			Within:   diff.Within{Inline: true, Cascade: true},
+			Ignore:   []string{"Claim"}, // it has effect until the listener exists
+			Replace:  diff.CreateFirst,
+			Impact:   map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+		}),
 		KindMembers: {
 			Role:            diff.Members,
 			FollowsBackends: true,
@@ -77,44 +73,37 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Sets:            map[string]diff.Set{"Members": {Whole: true}},
 			Equal:           map[string]diff.Equal{"Members": sameMembers},
 		},
-		KindMonitor: {
-			Role:      diff.Members,
-			Within:    diff.Within{Inline: true, Cascade: true},
-			Immutable: []string{"Type", "Path", "Method", "Codes"},
-			Ignore:    []string{"Name"},
-			Replace:   diff.DeleteFirst, // a pool has one
-			Restore:   true,
-		},
-		KindListener: {
-			Role:      diff.Port,
-			ProvenBy:  []stack.Kind{KindShare},
-			Within:    diff.Within{Inline: true, Cascade: true},
-			Immutable: []string{"Protocol", "Port"},
-			Ignore:    []string{"Name", "Claim"},
-			Equal:     map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet},
-			Replace:   diff.DeleteFirst,
-			Restore:   true,
-			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
-		},
+		KindMonitor: MonitorCodec().Rule(diff.Rule{
+			Role:    diff.Members,
+			Within:  diff.Within{Inline: true, Cascade: true},
+			Replace: diff.DeleteFirst, // a pool has one
+			Restore: true,
+		}),
+		KindListener: ListenerCodec().Rule(diff.Rule{
+			Role:     diff.Port,
+			ProvenBy: []stack.Kind{KindShare},
+			Within:   diff.Within{Inline: true, Cascade: true},
+			Ignore:   []string{"Claim"},
+			Equal:    map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet},
+			Replace:  diff.DeleteFirst,
+			Restore:  true,
+			Impact:   map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+		}),
 	}
 }
 
 // networkRules are those of floating IPs and security groups.
 func networkRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
-		KindFloatingIP: {
-			Sticky:    []string{"Address"},
-			Immutable: []string{"Address"},
-			Ignore:    []string{"Network", "Subnets", "Description"},
-			Parts:     map[string]string{"Keep": "keep"}, // our own note: the cloud has no such thing
-			Replace:   diff.DeleteFirst,                  // an address of a load balancer has one
-			Clash:     diff.Doubled,
-			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
-		},
-		KindGroup: {
-			Ignore: []string{"Name", "Description"},
-			Clash:  diff.Doubled,
-		},
+		KindFloatingIP: FloatingIPCodec().Rule(diff.Rule{
+			Sticky:  []string{"Address"},
+			Ignore:  []string{"Subnets"},
+			Parts:   map[string]string{"Keep": "keep"}, // our own note: the cloud has no such thing
+			Replace: diff.DeleteFirst,                  // an address of a load balancer has one
+			Clash:   diff.Doubled,
+			Impact:  map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+		}),
+		KindGroup: GroupCodec().Rule(diff.Rule{Clash: diff.Doubled}),
 		KindRules: {
 			Role:   diff.Admits,
 			Within: diff.Within{Inline: true, Cascade: true},

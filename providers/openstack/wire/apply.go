@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/kit/codec"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -66,10 +67,15 @@ func balancerOf(c *change) string {
 }
 
 // below makes a writing call below the step's load balancer.
-func below(c *change, call func(context.Context) error) error {
+func below(c *change, r request, out any) error {
 	id := balancerOf(c)
 	if id == "" {
 		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
 	}
-	return c.Session.change(c.Ctx, id, call)
+	return c.Session.change(c.Ctx, id, r, out)
+}
+
+// updateFields updates the changed fields of a part of the step's load balancer.
+func updateFields[T any](c *change, kind codec.Kind[T], id string, spec T) error {
+	return below(c, updateCall(c.Session, kind, id, kind.Update(spec, c.Changed(), c.Resolve)), nil)
 }

@@ -3,12 +3,10 @@ package wire
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -39,17 +37,15 @@ type graphListener struct {
 // balancer that ends in ERROR before it ever served is deleted.
 func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s := c.Session
-	opts := loadbalancers.CreateOpts{
-		Name: spec.Name, Description: spec.Description, Tags: spec.Tags, Provider: spec.Provider, FlavorID: spec.Flavor, AvailabilityZone: spec.Zone,
-		VipNetworkID: spec.Network, VipSubnetID: spec.Subnet, VipPortID: spec.Port, VipAddress: spec.Address,
+	body := model.BalancerCodec().Create(spec, nil)
+	if tree := model.ListenerTree(c.Step.With); !s.config.Serial && len(tree) > 0 {
+		body["listeners"] = tree
 	}
-	if !s.config.Serial {
-		opts.Listeners = listenersOf(c)
+	var answer struct {
+		Balancer graph `json:"loadbalancer"`
 	}
-	var made graph
-	err := s.write(c.Ctx, bucketBalancer, func(ctx context.Context) error {
-		return loadbalancers.Create(ctx, s.balancer, opts).ExtractIntoStructPtr(&made, "loadbalancer")
-	})
+	err := s.write(c.Ctx, createCall(s, model.BalancerCodec(), body), &answer)
+	made := answer.Balancer
 	if err != nil {
 		return kit.Failed(withWish(err, "lb-provider", spec.Provider, "network-id", spec.Network, "subnet-id", spec.Subnet, "port-id", spec.Port,
 			"loadBalancerIP", spec.Address, "flavor-id", spec.Flavor, "availability-zone", spec.Zone))
@@ -81,7 +77,7 @@ func (s *Session) partByPart(c *change, balancer string) ([]stack.Resource, erro
 		if !ok {
 			continue
 		}
-		pool, _ := partOf[model.Pool](c, spec.Pool.To)
+		pool, _ := model.PartOf[model.Pool](c.Step.With, spec.Pool.To)
 		within := slices.DeleteFunc(slices.Clone(c.Step.With), func(part stack.Resource) bool { return part.In != spec.Pool.To })
 		id, parts, err := s.postPool(c.Ctx, balancer, pool, within)
 		if err != nil {
@@ -120,7 +116,7 @@ func (s *Session) undo(c *change, id string, cause error) plan.Outcome {
 	if err != nil || status != failed {
 		return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
 	}
-	_ = s.remove(c.Ctx, id) // remains are found by name
+	_ = s.removeBalancer(c.Ctx, id) // remains are found by name
 	return plan.Outcome{Err: cause, Sent: plan.MaybeSent}
 }
 
@@ -150,72 +146,26 @@ func (s *Session) checksOf(c *change, balancer string) map[string]string {
 	if !slices.ContainsFunc(c.Step.With, func(r stack.Resource) bool { return r.Key.Kind == model.KindMonitor }) {
 		return out
 	}
-	found, _ := s.listPools(c.Ctx, pools.ListOpts{LoadbalancerID: balancer})
+	found, _ := listItems(c.Ctx, s, model.PoolCodec(), url.Values{"loadbalancer_id": {balancer}})
 	for _, p := range found {
-		out[p.ID] = p.MonitorID
+		out[p.ID] = p.Monitor
 	}
 	return out
-}
-
-// listenersOf is the tree that a creation brings.
-func listenersOf(c *change) []listeners.CreateOpts {
-	var out []listeners.CreateOpts
-	for _, r := range c.Step.With {
-		spec, ok := r.Spec.(model.Listener)
-		if !ok {
-			continue
-		}
-		opts := listenerOpts(spec)
-		if pool, ok := partOf[model.Pool](c, spec.Pool.To); ok {
-			tree := poolOpts(pool)
-			inside, _ := partOf[model.Members](c, stack.Key{Kind: model.KindMembers, Name: spec.Pool.To.Name})
-			for _, m := range inside.Members {
-				tree.Members = append(tree.Members, memberOpts(m))
-			}
-			if check, ok := partOf[model.Monitor](c, stack.Key{Kind: model.KindMonitor, Name: spec.Pool.To.Name}); ok {
-				tree.Monitor = monitorOpts(check)
-			}
-			opts.DefaultPool = &tree
-		}
-		out = append(out, opts)
-	}
-	return out
-}
-
-// partOf is the content of a part that the step brings.
-func partOf[T any](c *change, key stack.Key) (T, bool) {
-	for _, r := range c.Step.With {
-		if r.Key == key {
-			spec, ok := r.Spec.(T)
-			return spec, ok
-		}
-	}
-	var none T
-	return none, false
-}
-
-func memberOpts(m model.Member) pools.CreateMemberOpts {
-	opts := pools.CreateMemberOpts{Name: m.Name, Address: m.Address, ProtocolPort: int(m.Port), SubnetID: m.Subnet}
-	if m.Check != 0 {
-		check := int(m.Check)
-		opts.MonitorPort = &check
-	}
-	return opts
 }
 
 // updateBalancer updates name, description and tags. It retains tags of others, except the
 // ones that the load balancer had under an earlier name of the cluster.
 func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s, id, o := c.Session, c.Step.Target.ID, c.Step.ID.Owner
-	err := s.exclusive(c.Ctx, id, func(ctx context.Context, lb *loadbalancers.LoadBalancer) error {
-		tags := slices.DeleteFunc(slices.Clone(lb.Tags), func(t string) bool { return t == lb.Name && model.Renamed(t, o) })
+	err := s.exclusive(c.Ctx, id, func(lb balancer) error {
+		tags := slices.DeleteFunc(slices.Clone(lb.Tags), func(t string) bool { return t == lb.Spec.Name && model.Renamed(t, o) })
 		for _, tag := range spec.Tags {
 			if !slices.Contains(tags, tag) {
 				tags = append(tags, tag)
 			}
 		}
 		spec.Tags = tags
-		return s.update(ctx, id, loadbalancers.UpdateOpts{Name: &spec.Name, Description: &spec.Description, Tags: &tags})
+		return s.updateBalancer(c.Ctx, id, spec, c.Changed()...)
 	})
 	return c.Updated(spec, err)
 }
@@ -226,7 +176,7 @@ func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
 // Source: openstack/octavia, octavia/policies/loadbalancer.py (put_failover).
 func failOver(c *change, spec model.Balancer) plan.Outcome {
 	s, id := c.Session, c.Step.Target.ID
-	err := s.change(c.Ctx, id, func(ctx context.Context) error { return loadbalancers.Failover(ctx, s.balancer, id).ExtractErr() })
+	err := s.change(c.Ctx, id, callAbout(s, http.MethodPut, model.BalancerCodec(), id, "failover"), nil)
 	if fault.Is(err, fault.Denied) {
 		s.deny()
 		err = &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Err: err, Text: "the load balancer " + id +
@@ -236,7 +186,7 @@ func failOver(c *change, spec model.Balancer) plan.Outcome {
 }
 
 // exclusive changes a load balancer by what it is at the moment, one at a time.
-func (s *Session) exclusive(ctx context.Context, id string, f func(context.Context, *loadbalancers.LoadBalancer) error) error {
+func (s *Session) exclusive(ctx context.Context, id string, f func(balancer) error) error {
 	unlock, err := s.locks.Take(ctx, "tags of "+id)
 	if err != nil {
 		return err
@@ -246,15 +196,14 @@ func (s *Session) exclusive(ctx context.Context, id string, f func(context.Conte
 	if err != nil {
 		return err
 	}
-	return f(ctx, lb)
+	return f(lb)
 }
 
-func (s *Session) update(ctx context.Context, id string, opts loadbalancers.UpdateOpts) error {
+// updateBalancer updates the changed fields of a load balancer.
+func (s *Session) updateBalancer(ctx context.Context, id string, spec model.Balancer, changed ...string) error {
 	defer s.users.forget(id)
-	return s.change(ctx, id, func(ctx context.Context) error {
-		_, err := loadbalancers.Update(ctx, s.balancer, id, opts).Extract()
-		return err
-	})
+	kind := model.BalancerCodec()
+	return s.change(ctx, id, updateCall(s, kind, id, kind.Update(spec, changed, nil)), nil)
 }
 
 // tagsTries is how often a list of tags is read and written again after a conflicting
@@ -266,14 +215,14 @@ const tagsTries = 3
 func (s *Session) retag(ctx context.Context, id, tag string, there bool) error {
 	for range tagsTries {
 		done := false
-		err := s.exclusive(ctx, id, func(ctx context.Context, lb *loadbalancers.LoadBalancer) error {
+		err := s.exclusive(ctx, id, func(lb balancer) error {
 			if done = slices.Contains(lb.Tags, tag) == there; done {
 				return nil
 			}
 			if others := model.OtherTags(lb.Tags, tag); there && len(others) >= s.config.MaxShared {
 				return fault.New(fault.Conflict, "load balancer %s has been given to other Services meanwhile, as many as max-shared-lb allows", id)
 			}
-			if !there && strings.HasPrefix(lb.Name, model.OwnPrefix) && len(model.OtherTags(lb.Tags, tag)) == 0 {
+			if !there && strings.HasPrefix(lb.Spec.Name, model.OwnPrefix) && len(model.OtherTags(lb.Tags, tag)) == 0 {
 				// All other Services were deleted since the plan was computed. Without the
 				// tag the load balancer would be orphaned; with it the next plan deletes
 				// everything.
@@ -283,7 +232,7 @@ func (s *Session) retag(ctx context.Context, id, tag string, there bool) error {
 			if there {
 				tags = append(tags, tag)
 			}
-			return s.update(ctx, id, loadbalancers.UpdateOpts{Tags: &tags})
+			return s.updateBalancer(ctx, id, model.Balancer{Tags: tags}, "Tags")
 		})
 		if err != nil || done {
 			return err
@@ -322,7 +271,7 @@ func deleteBalancer(c *change) plan.Outcome {
 	}
 	defer unlock()
 	if err = s.alone(c, id); err == nil {
-		err = s.remove(c.Ctx, id)
+		err = s.removeBalancer(c.Ctx, id)
 	}
 	if err == nil {
 		s.forgetPort(id)
@@ -352,17 +301,16 @@ func (s *Session) alone(c *change, balancer string) error {
 	return nil
 }
 
-// remove deletes a load balancer with all its parts and waits until it is deleted. Where
-// the configuration forbids cascading deletion, the parts are deleted first.
-func (s *Session) remove(ctx context.Context, id string) error {
-	if s.config.NoCascade {
-		if err := s.clear(ctx, id); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
+// removeBalancer deletes a load balancer with all its parts and waits until it is deleted.
+// Where the configuration forbids cascading deletion, the parts are deleted first.
+func (s *Session) removeBalancer(ctx context.Context, id string) error {
+	call := deleteCall(s, model.BalancerCodec(), id)
+	if !s.config.NoCascade {
+		call.url += "?cascade=true"
+	} else if err := s.clear(ctx, id); err != nil && !fault.Is(err, fault.NotFound) {
+		return err
 	}
-	err := s.change(ctx, id, func(ctx context.Context) error {
-		return loadbalancers.Delete(ctx, s.balancer, id, loadbalancers.DeleteOpts{Cascade: !s.config.NoCascade}).ExtractErr()
-	})
+	err := s.change(ctx, id, call, nil)
 	if fault.Is(err, fault.NotFound) {
 		return nil // already deleted
 	}
@@ -375,19 +323,15 @@ func (s *Session) clear(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	drop := func(remove func(context.Context) error) error {
-		if err := s.change(ctx, id, remove); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-		return nil
-	}
+	var calls []request
 	for _, l := range lb.Listeners {
-		if err := drop(func(ctx context.Context) error { return listeners.Delete(ctx, s.balancer, l.ID).ExtractErr() }); err != nil {
-			return err
-		}
+		calls = append(calls, deleteCall(s, model.ListenerCodec(), l.ID))
 	}
 	for _, p := range lb.Pools {
-		if err := drop(func(ctx context.Context) error { return pools.Delete(ctx, s.balancer, p.ID).ExtractErr() }); err != nil {
+		calls = append(calls, deleteCall(s, model.PoolCodec(), p.ID))
+	}
+	for _, call := range calls {
+		if err := s.change(ctx, id, call, nil); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}

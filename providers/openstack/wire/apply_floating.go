@@ -5,10 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
-
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/kit/codec"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -24,8 +23,8 @@ func (s *Session) port(ctx context.Context, balancer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.notePort(balancer, lb.VipPortID)
-	return lb.VipPortID, nil
+	s.notePort(balancer, lb.Spec.Port)
+	return lb.Spec.Port, nil
 }
 
 // createFloating makes a floating IP that is bound to the load balancer. Of several
@@ -39,13 +38,14 @@ func createFloating(c *change, spec model.FloatingIP) plan.Outcome {
 	if len(subnets) == 0 {
 		subnets = []string{""}
 	}
-	var made *floatingips.FloatingIP
+	made := answer[model.FloatingIP]{kind: model.FloatingIPCodec()}
+	body := made.kind.Create(spec, nil)
+	body["port_id"] = port
 	for _, subnet := range subnets {
-		opts := floatingips.CreateOpts{FloatingNetworkID: spec.Network, PortID: port, Description: spec.Description, SubnetID: subnet, FloatingIP: spec.Address}
-		err = c.Session.write(c.Ctx, bucketNetwork, func(ctx context.Context) error {
-			made, err = floatingips.Create(ctx, c.Session.network, opts).Extract()
-			return err
-		})
+		if subnet != "" {
+			body["subnet_id"] = subnet
+		}
+		err = c.Session.write(c.Ctx, createCall(c.Session, made.kind, body), &made)
 		if err == nil || fault.Is(err, fault.Ambiguous) {
 			break
 		}
@@ -56,16 +56,13 @@ func createFloating(c *change, spec model.FloatingIP) plan.Outcome {
 	if err != nil {
 		return kit.Failed(withWish(err, "floating-network-id", spec.Network, "floating-subnet-id", strings.Join(spec.Subnets, " "), "loadBalancerIP", spec.Address))
 	}
-	spec.Address, spec.Subnets = made.FloatingIP, nil // which subnet was asked for the cloud does not tell
-	return c.Created(made.ID, stack.Description, spec)
+	spec.Address, spec.Subnets = made.item.Spec.Address, nil // the cloud does not show which subnet was asked for
+	return c.Created(made.item.ID, stack.Description, spec)
 }
 
-// bind binds a floating IP to the load balancer's port, or to none.
+// bind binds a floating IP to a port; nil: to none.
 func (s *Session) bind(ctx context.Context, id string, port *string) error {
-	return s.write(ctx, bucketNetwork, func(ctx context.Context) error {
-		_, err := floatingips.Update(ctx, s.network, id, floatingips.UpdateOpts{PortID: port}).Extract()
-		return err
-	})
+	return s.write(ctx, updateCall(s, model.FloatingIPCodec(), id, codec.Object{"port_id": port}), nil)
 }
 
 func bindFloating(c *change, spec model.FloatingIP) plan.Outcome {
@@ -94,9 +91,7 @@ func deleteFloating(c *change, spec model.FloatingIP) plan.Outcome {
 	if spec.Keep {
 		return kit.Deleted(c.Session.bind(c.Ctx, c.Step.Target.ID, nil))
 	}
-	return kit.Deleted(c.Session.write(c.Ctx, bucketNetwork, func(ctx context.Context) error {
-		return floatingips.Delete(ctx, c.Session.network, c.Step.Target.ID).ExtractErr()
-	}))
+	return kit.Deleted(c.Session.write(c.Ctx, deleteCall(c.Session, model.FloatingIPCodec(), c.Step.Target.ID), nil))
 }
 
 // bindGiven binds a floating IP of the user's. One that another port has is left
@@ -148,17 +143,11 @@ func (s *Session) rebind(ctx context.Context, id string, next func(bound string)
 		return err
 	}
 	defer unlock()
-	var bound string
-	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		ip, err := floatingips.Get(ctx, s.network, id).Extract()
-		if err == nil {
-			bound = ip.PortID
-		}
-		return err
-	})
+	ip, err := getItem(ctx, s, model.FloatingIPCodec(), id)
 	if err != nil {
 		return err
 	}
+	bound := ip.Port
 	port, err := next(bound)
 	switch {
 	case err != nil:

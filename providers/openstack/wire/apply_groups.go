@@ -4,50 +4,58 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"sync"
-
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/rules"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/kit/codec"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func ruleOf(r rules.SecGroupRule) model.GroupRule {
-	out := model.GroupRule{Direction: r.Direction, Family: r.EtherType, Protocol: r.Protocol, Port: int32(r.PortRangeMin), Last: int32(r.PortRangeMax), Remote: r.RemoteIPPrefix}
-	if r.RemoteGroupID != "" {
-		out.Remote = "group " + r.RemoteGroupID
+// rule is a rule of a security group in an answer.
+type rule = item[model.GroupRule]
+
+// rulesIn returns the rules in the answer about a group.
+func rulesIn(group item[model.Group]) (out []rule, err error) {
+	kind := model.GroupRuleCodec()
+	for _, text := range group.Rules {
+		r, err := decodeItem(kind, text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
 	}
-	return out
+	return out, nil
 }
 
 // createGroup makes a group with its rules. Neutron lets everything out of a new one,
 // which was not asked for, so those rules go.
 func createGroup(c *change, spec model.Group) plan.Outcome {
 	s := c.Session
-	var made *groups.SecGroup
-	err := s.write(c.Ctx, bucketNetwork, func(ctx context.Context) (err error) {
-		made, err = groups.Create(ctx, s.network, groups.CreateOpts{Name: spec.Name, Description: spec.Description}).Extract()
-		return err
-	})
-	if err != nil {
+	made := answer[model.Group]{kind: model.GroupCodec()}
+	if err := s.write(c.Ctx, createCall(s, made.kind, made.kind.Create(spec, nil)), &made); err != nil {
 		return kit.Failed(err)
 	}
-	o := c.Created(made.ID, stack.Name, spec)
+	found, err := rulesIn(made.item)
+	if err != nil {
+		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
+	}
+	o := c.Created(made.item.ID, stack.Name, spec)
 	for _, part := range c.Step.With {
 		wanted, ok := part.Spec.(model.GroupRules)
 		if !ok {
 			continue
 		}
-		if err := s.writeRules(c.Ctx, made.ID, made.Rules, wanted.Rules); err != nil {
+		if err := s.writeRules(c.Ctx, made.item.ID, found, wanted.Rules); err != nil {
 			return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 		}
-		part.ID, part.Proof = made.ID, stack.Derived
+		part.ID, part.Proof = made.item.ID, stack.Derived
 		o.Parts = append(o.Parts, part)
 	}
 	return o
@@ -69,7 +77,7 @@ func addRules(c *change, spec model.GroupRules) plan.Outcome {
 	added, _ := plan.Members[model.GroupRule](c.Step)
 	err := c.Session.postRules(c.Ctx, id, added)
 	if fault.Is(err, fault.Exists) {
-		var found []rules.SecGroupRule
+		var found []rule
 		if found, err = c.Session.listRules(c.Ctx, id); err == nil {
 			err = c.Session.postRules(c.Ctx, id, missingRules(found, added))
 		}
@@ -87,21 +95,21 @@ func removeRules(c *change, spec model.GroupRules) plan.Outcome {
 	return c.Updated(spec, err)
 }
 
-func (s *Session) listRules(ctx context.Context, group string) ([]rules.SecGroupRule, error) {
-	return listAll[rules.SecGroupRule](ctx, s, bucketNetwork, rules.List(s.network, rules.ListOpts{SecGroupID: group}), "security_group_rules")
+func (s *Session) listRules(ctx context.Context, group string) ([]rule, error) {
+	return listItems(ctx, s, model.GroupRuleCodec(), url.Values{"security_group_id": {group}})
 }
 
 // writeRules creates the missing rules of a group, then deletes the ones that are not desired.
-func (s *Session) writeRules(ctx context.Context, group string, found []rules.SecGroupRule, wanted []model.GroupRule) error {
+func (s *Session) writeRules(ctx context.Context, group string, found []rule, wanted []model.GroupRule) error {
 	if err := s.postRules(ctx, group, missingRules(found, wanted)); err != nil {
 		return err
 	}
 	return s.deleteRules(ctx, found, func(r model.GroupRule) bool { return !slices.Contains(wanted, r) })
 }
 
-func missingRules(found []rules.SecGroupRule, wanted []model.GroupRule) []model.GroupRule {
+func missingRules(found []rule, wanted []model.GroupRule) []model.GroupRule {
 	return slices.DeleteFunc(slices.Clone(wanted), func(w model.GroupRule) bool {
-		return slices.ContainsFunc(found, func(r rules.SecGroupRule) bool { return ruleOf(r) == w })
+		return slices.ContainsFunc(found, func(r rule) bool { return r.Spec == w })
 	})
 }
 
@@ -110,27 +118,24 @@ func (s *Session) postRules(ctx context.Context, group string, list []model.Grou
 	if len(list) == 0 {
 		return nil
 	}
-	var opts []rules.CreateOpts
+	kind, bodies := model.GroupRuleCodec(), []codec.Object{}
 	for _, r := range list {
-		opts = append(opts, rules.CreateOpts{
-			SecGroupID: group, Direction: rules.RuleDirection(r.Direction), EtherType: rules.RuleEtherType(r.Family), Protocol: rules.RuleProtocol(r.Protocol),
-			PortRangeMin: int(r.Port), PortRangeMax: int(r.Last), RemoteIPPrefix: r.Remote,
-		})
+		body := kind.Create(r, nil)
+		body["security_group_id"] = group
+		bodies = append(bodies, body)
 	}
-	return s.write(ctx, bucketNetwork, func(ctx context.Context) error {
-		_, err := rules.CreateBulk(ctx, s.network, opts).Extract()
-		return err
-	})
+	call := callAbout(s, http.MethodPost, kind)
+	call.body = codec.Object{kind.Many: bodies}
+	return s.write(ctx, call, nil)
 }
 
 // deleteRules deletes the rules that are obsolete, one by one.
-func (s *Session) deleteRules(ctx context.Context, found []rules.SecGroupRule, isObsolete func(model.GroupRule) bool) error {
+func (s *Session) deleteRules(ctx context.Context, found []rule, isObsolete func(model.GroupRule) bool) error {
 	for _, r := range found {
-		if !isObsolete(ruleOf(r)) {
+		if !isObsolete(r.Spec) {
 			continue
 		}
-		err := s.write(ctx, bucketNetwork, func(ctx context.Context) error { return rules.Delete(ctx, s.network, r.ID).ExtractErr() })
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		if err := s.write(ctx, deleteCall(s, model.GroupRuleCodec(), r.ID), nil); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -139,9 +144,7 @@ func (s *Session) deleteRules(ctx context.Context, found []rules.SecGroupRule, i
 
 // deleteGroup deletes a group. If a port uses it meanwhile, the state is read again.
 func deleteGroup(c *change) plan.Outcome {
-	err := c.Session.write(c.Ctx, bucketNetwork, func(ctx context.Context) error {
-		return groups.Delete(ctx, c.Session.network, c.Step.Target.ID).ExtractErr()
-	})
+	err := c.Session.write(c.Ctx, deleteCall(c.Session, model.GroupCodec(), c.Step.Target.ID), nil)
 	if fault.Is(err, fault.InUse) {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
@@ -275,12 +278,16 @@ func (s *Session) setGroups(ctx context.Context, p *port, add, remove []string) 
 		if slices.Equal(next, p.Groups) {
 			return nil
 		}
-		return s.write(ctx, bucketNetwork, func(ctx context.Context) error {
-			now, err := ports.Update(ctx, s.network, p.ID, ports.UpdateOpts{SecurityGroups: &next, RevisionNumber: &p.Revision}).Extract()
-			if err == nil {
-				p.Groups, p.Revision = now.SecurityGroups, now.RevisionNumber
-			}
-			return err
-		})
+		call := s.request(http.MethodPut, collectionPorts, p.ID)
+		call.header = map[string]string{"If-Match": "revision_number=" + strconv.Itoa(p.Revision)}
+		call.body = codec.Object{"port": codec.Object{"security_groups": next}}
+		var answer struct {
+			Port port `json:"port"`
+		}
+		err := s.write(ctx, call, &answer)
+		if err == nil {
+			p.Groups, p.Revision = answer.Port.Groups, answer.Port.Revision
+		}
+		return err
 	})
 }

@@ -2,11 +2,11 @@ package wire
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
-
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit/codec"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -15,13 +15,12 @@ func writeMembers(c *change, spec model.Members) plan.Outcome {
 	return c.Updated(spec, c.Session.putMembers(c.Ctx, balancerOf(c), firstNonBlank(c.Step.Target.ID, c.Parent()), spec))
 }
 
-// memberBody is a member in a list that replaces all members of a pool. Omitted fields keep
-// their value, so that an obsolete port of the health check is removed by a null, which the
-// SDK's own type does not send.
-type memberBody map[string]any
-
-// ToBatchMemberUpdateMap implements pools.BatchUpdateMemberOptsBuilder.
-func (m memberBody) ToBatchMemberUpdateMap() (map[string]any, error) { return m, nil }
+// membersOf returns a call about members of a pool.
+func (s *Session) membersOf(method, pool string, id ...string) request {
+	r := s.request(method, model.PoolCodec().Path, append([]string{pool, "members"}, id...)...)
+	r.operation = model.MemberCodec().Operation(method)
+	return r
+}
 
 // putMembers replaces the members of a pool: in one call, unless the configuration says
 // that the driver takes one at a time.
@@ -29,20 +28,13 @@ func (s *Session) putMembers(ctx context.Context, balancer, pool string, spec mo
 	if s.config.Serial {
 		return s.membersOneByOne(ctx, balancer, pool, spec)
 	}
-	opts := []memberBody{}
+	kind, bodies := model.MemberCodec(), []codec.Object{}
 	for _, m := range spec.Members {
-		one := memberBody{"address": m.Address, "protocol_port": m.Port, "name": m.Name, "monitor_port": nil}
-		if m.Subnet != "" {
-			one["subnet_id"] = m.Subnet
-		}
-		if m.Check != 0 {
-			one["monitor_port"] = m.Check
-		}
-		opts = append(opts, one)
+		bodies = append(bodies, kind.Replace(m, nil))
 	}
-	return s.change(ctx, balancer, func(ctx context.Context) error {
-		return pools.BatchUpdateMembers(ctx, s.balancer, pool, opts).ExtractErr()
-	})
+	r := s.membersOf(http.MethodPut, pool)
+	r.body = codec.Object{kind.Many: bodies}
+	return s.change(ctx, balancer, r, nil)
 }
 
 // membersOneByOne creates the missing members of a pool, then deletes the obsolete ones. A
@@ -52,14 +44,13 @@ func (s *Session) membersOneByOne(ctx context.Context, balancer, pool string, sp
 	if err != nil {
 		return err
 	}
-	same := func(m model.Member, f pools.Member) bool {
-		return m.Address == f.Address && int(m.Port) == f.ProtocolPort && int(m.Check) == f.MonitorPort
-	}
-	var obsolete, stuck []pools.Member
+	takesPlace := func(m model.Member, f member) bool { return m.Address == f.Spec.Address && m.Port == f.Spec.Port }
+	same := func(m model.Member, f member) bool { return takesPlace(m, f) && m.Check == f.Spec.Check }
+	var obsolete, stuck []member
 	for _, f := range found {
 		switch {
 		case slices.ContainsFunc(spec.Members, func(m model.Member) bool { return same(m, f) }):
-		case slices.ContainsFunc(spec.Members, func(m model.Member) bool { return m.Address == f.Address && int(m.Port) == f.ProtocolPort }):
+		case slices.ContainsFunc(spec.Members, func(m model.Member) bool { return takesPlace(m, f) }):
 			stuck = append(stuck, f) // blocks the desired one
 		default:
 			obsolete = append(obsolete, f)
@@ -69,32 +60,31 @@ func (s *Session) membersOneByOne(ctx context.Context, balancer, pool string, sp
 		return err
 	}
 	for _, m := range spec.Members {
-		if slices.ContainsFunc(found, func(f pools.Member) bool { return same(m, f) }) {
+		if slices.ContainsFunc(found, func(f member) bool { return same(m, f) }) {
 			continue
 		}
-		err := s.change(ctx, balancer, func(ctx context.Context) error {
-			_, err := pools.CreateMember(ctx, s.balancer, pool, memberOpts(m)).Extract()
-			return err
-		})
-		if err != nil {
+		r := s.membersOf(http.MethodPost, pool)
+		r.body = codec.Object{model.MemberCodec().One: model.MemberCodec().Create(m, nil)}
+		if err := s.change(ctx, balancer, r, nil); err != nil {
 			return err
 		}
 	}
 	return s.dropMembers(ctx, balancer, pool, obsolete)
 }
 
-func (s *Session) dropMembers(ctx context.Context, balancer, pool string, members []pools.Member) error {
+func (s *Session) dropMembers(ctx context.Context, balancer, pool string, members []member) error {
 	for _, m := range members {
-		err := s.change(ctx, balancer, func(ctx context.Context) error {
-			return pools.DeleteMember(ctx, s.balancer, pool, m.ID).ExtractErr()
-		})
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		if err := s.change(ctx, balancer, s.membersOf(http.MethodDelete, pool, m.ID), nil); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Session) listMembers(ctx context.Context, pool string) ([]pools.Member, error) {
-	return listAll[pools.Member](ctx, s, bucketBalancer, pools.ListMembers(s.balancer, pool, nil), "members")
+// member is a member in an answer.
+type member = item[model.Member]
+
+func (s *Session) listMembers(ctx context.Context, pool string) ([]member, error) {
+	kind := model.MemberCodec()
+	return listPages(ctx, s, s.membersOf(http.MethodGet, pool), nil, kind.Many, func(text []byte) (member, error) { return decodeItem(kind, text) })
 }

@@ -4,10 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/monitors"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
-
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
@@ -15,23 +11,11 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func listenerOpts(l model.Listener) listeners.CreateOpts {
-	limit := l.Limit
-	opts := listeners.CreateOpts{
-		Name: l.Name, Tags: l.Tags, Protocol: listeners.Protocol(l.Protocol), ProtocolPort: int(l.Port), ConnLimit: &limit, InsertHeaders: l.Headers,
-		DefaultTlsContainerRef: l.TLS, AllowedCIDRs: l.Ranges,
-	}
-	if t := l.Timeouts; t.Known {
-		opts.TimeoutClientData, opts.TimeoutMemberConnect, opts.TimeoutMemberData, opts.TimeoutTCPInspect = &t.ClientData, &t.MemberConnect, &t.MemberData, &t.Inspect
-	}
-	return opts
-}
-
 func createListener(c *change, spec model.Listener) plan.Outcome {
 	if err := c.Session.mayTake(c, balancerOf(c), c.Step.ID.Key.Name); err != nil {
 		return kit.Failed(err)
 	}
-	pool := c.Batch.ID(c.Step, spec.Pool)
+	pool := c.Resolve(spec.Pool)
 	id, err := "", c.Session.mayListen(c.Ctx, balancerOf(c), spec)
 	if err == nil {
 		id, err = c.Session.postListener(c.Ctx, balancerOf(c), pool, spec)
@@ -50,59 +34,29 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 }
 
 func (s *Session) postListener(ctx context.Context, balancer, pool string, spec model.Listener) (id string, err error) {
-	opts := listenerOpts(spec)
-	opts.LoadbalancerID, opts.DefaultPoolID = balancer, pool
-	err = s.change(ctx, balancer, func(ctx context.Context) error {
-		made, err := listeners.Create(ctx, s.balancer, opts).Extract()
-		if err == nil {
-			id = made.ID
-		}
-		return err
-	})
-	return id, err
+	made := answer[model.Listener]{kind: model.ListenerCodec()}
+	body := made.kind.Create(spec, func(stack.Ref) string { return pool })
+	body["loadbalancer_id"] = balancer
+	err = s.change(ctx, balancer, createCall(s, made.kind, body), &made)
+	return made.item.ID, err
 }
 
-// updateListener updates all mutable fields; it retains tags of others.
+// updateListener updates the changed fields; it retains tags of others.
 func updateListener(c *change, spec model.Listener) plan.Outcome {
-	limit, pool, tls, headers, ranges := spec.Limit, c.Batch.ID(c.Step, spec.Pool), spec.TLS, spec.Headers, spec.Ranges
-	if headers == nil {
-		headers = map[string]string{}
-	}
-	opts := listeners.UpdateOpts{Name: &spec.Name, ConnLimit: &limit, DefaultPoolID: &pool, InsertHeaders: &headers, DefaultTlsContainerRef: &tls}
 	if found, ok := c.Step.Found.(model.Listener); ok {
-		tags := append([]string{}, spec.Tags...)
+		tags := slices.Clone(spec.Tags)
 		for _, t := range found.Tags {
 			if !slices.Contains(tags, t) && !model.Renamed(t, c.Step.ID.Owner) {
 				tags = append(tags, t)
 			}
 		}
-		opts.Tags = &tags
 		spec.Tags = tags
 	}
-	if ranges != nil {
-		opts.AllowedCIDRs = &ranges
-	}
-	if t := spec.Timeouts; t.Known {
-		opts.TimeoutClientData, opts.TimeoutMemberConnect, opts.TimeoutMemberData, opts.TimeoutTCPInspect = &t.ClientData, &t.MemberConnect, &t.MemberData, &t.Inspect
-	}
-	return c.Updated(spec, below(c, func(ctx context.Context) error {
-		_, err := listeners.Update(ctx, c.Session.balancer, c.Step.Target.ID, opts).Extract()
-		return err
-	}))
+	return c.Updated(spec, updateFields(c, model.ListenerCodec(), c.Step.Target.ID, spec))
 }
 
 func deleteListener(c *change) plan.Outcome {
-	return kit.Deleted(below(c, func(ctx context.Context) error {
-		return listeners.Delete(ctx, c.Session.balancer, c.Step.Target.ID).ExtractErr()
-	}))
-}
-
-func poolOpts(p model.Pool) pools.CreateOpts {
-	opts := pools.CreateOpts{Name: p.Name, Protocol: pools.Protocol(p.Protocol), LBMethod: pools.LBMethod(p.Algorithm)}
-	if p.Sticky {
-		opts.Persistence = &pools.SessionPersistence{Type: "SOURCE_IP"}
-	}
-	return opts
+	return kit.Deleted(below(c, deleteCall(c.Session, model.ListenerCodec(), c.Step.Target.ID), nil))
 }
 
 // createPool creates a pool of an existing load balancer, then its members and its health
@@ -127,21 +81,16 @@ func createPool(c *change, spec model.Pool) plan.Outcome {
 // postPool creates a pool and then its parts among within. It returns them with their
 // identifiers. With an id and an error the pool exists, but not all of its parts.
 func (s *Session) postPool(ctx context.Context, balancer string, spec model.Pool, within []stack.Resource) (id string, parts []stack.Resource, err error) {
-	opts := poolOpts(spec)
-	opts.LoadbalancerID = balancer
+	made := answer[model.Pool]{kind: model.PoolCodec()}
+	body := made.kind.Create(spec, nil)
+	body["loadbalancer_id"] = balancer
 	if spec.Claim != "" {
-		opts.Tags = []string{model.ClaimTag(spec.Claim, s.now())}
+		body["tags"] = []string{model.ClaimTag(spec.Claim, s.now())}
 	}
-	err = s.change(ctx, balancer, func(ctx context.Context) error {
-		made, err := pools.Create(ctx, s.balancer, opts).Extract()
-		if err == nil {
-			id = made.ID
-		}
-		return err
-	})
-	if err != nil {
+	if err := s.change(ctx, balancer, createCall(s, made.kind, body), &made); err != nil {
 		return "", nil, err
 	}
+	id = made.item.ID
 	for _, part := range within {
 		part.ID, part.Proof = id, stack.Derived
 		switch content := part.Spec.(type) {
@@ -159,14 +108,7 @@ func (s *Session) postPool(ctx context.Context, balancer string, spec model.Pool
 }
 
 func updatePool(c *change, spec model.Pool) plan.Outcome {
-	opts := pools.UpdateOpts{LBMethod: pools.LBMethod(spec.Algorithm), Persistence: &pools.SessionPersistence{}}
-	if spec.Sticky {
-		opts.Persistence.Type = "SOURCE_IP"
-	}
-	return c.Updated(spec, below(c, func(ctx context.Context) error {
-		_, err := pools.Update(ctx, c.Session.balancer, c.Step.Target.ID, opts).Extract()
-		return err
-	}))
+	return c.Updated(spec, updateFields(c, model.PoolCodec(), c.Step.Target.ID, spec))
 }
 
 func deletePool(c *change) plan.Outcome {
@@ -174,14 +116,7 @@ func deletePool(c *change) plan.Outcome {
 }
 
 func (s *Session) dropPool(ctx context.Context, balancer, id string) error {
-	return s.change(ctx, balancer, func(ctx context.Context) error { return pools.Delete(ctx, s.balancer, id).ExtractErr() })
-}
-
-func monitorOpts(m model.Monitor) monitors.CreateOpts {
-	return monitors.CreateOpts{
-		Name: m.Name, Type: m.Type, Delay: m.Delay, Timeout: m.Timeout, MaxRetries: m.Retries, MaxRetriesDown: m.RetriesDown,
-		URLPath: m.Path, HTTPMethod: m.Method, ExpectedCodes: m.Codes,
-	}
+	return s.change(ctx, balancer, deleteCall(s, model.PoolCodec(), id), nil)
 }
 
 func createMonitor(c *change, spec model.Monitor) plan.Outcome {
@@ -193,49 +128,38 @@ func createMonitor(c *change, spec model.Monitor) plan.Outcome {
 }
 
 func (s *Session) postMonitor(ctx context.Context, balancer, pool string, spec model.Monitor) (id string, err error) {
-	opts := monitorOpts(spec)
-	opts.PoolID = pool
-	err = s.change(ctx, balancer, func(ctx context.Context) error {
-		made, err := monitors.Create(ctx, s.balancer, opts).Extract()
-		if err == nil {
-			id = made.ID
-		}
-		return err
-	})
-	return id, err
+	made := answer[model.Monitor]{kind: model.MonitorCodec()}
+	body := made.kind.Create(spec, nil)
+	body["pool_id"] = pool
+	err = s.change(ctx, balancer, createCall(s, made.kind, body), &made)
+	return made.item.ID, err
 }
 
 func updateMonitor(c *change, spec model.Monitor) plan.Outcome {
-	opts := monitors.UpdateOpts{Delay: spec.Delay, Timeout: spec.Timeout, MaxRetries: spec.Retries, MaxRetriesDown: spec.RetriesDown}
-	return c.Updated(spec, below(c, func(ctx context.Context) error {
-		id, err := monitorOf(ctx, c)
-		if err != nil {
-			return err
-		}
-		_, err = monitors.Update(ctx, c.Session.balancer, id, opts).Extract()
-		return err
-	}))
+	id, err := monitorOf(c)
+	if err == nil {
+		err = updateFields(c, model.MonitorCodec(), id, spec)
+	}
+	return c.Updated(spec, err)
 }
 
 func deleteMonitor(c *change) plan.Outcome {
-	return kit.Deleted(below(c, func(ctx context.Context) error {
-		id, err := monitorOf(ctx, c)
-		if err != nil {
-			return err
-		}
-		return monitors.Delete(ctx, c.Session.balancer, id).ExtractErr()
-	}))
+	id, err := monitorOf(c)
+	if err == nil {
+		err = below(c, deleteCall(c.Session, model.MonitorCodec(), id), nil)
+	}
+	return kit.Deleted(err)
 }
 
-// monitorOf is the identifier of the health check of a step. One that was made together
-// with its load balancer is known by its pool only.
-func monitorOf(ctx context.Context, c *change) (string, error) {
+// monitorOf returns the identifier of the health check of a step. One that was created
+// together with its load balancer is known by its pool only.
+func monitorOf(c *change) (string, error) {
 	if id := c.Step.Target.ID; id != "" {
 		return id, nil
 	}
-	pool, err := pools.Get(ctx, c.Session.balancer, c.Parent()).Extract()
-	if err != nil {
-		return "", err
+	pool, err := getItem(c.Ctx, c.Session, model.PoolCodec(), c.Parent())
+	if err == nil && pool.Monitor == "" {
+		err = fault.New(fault.NotFound, "pool %s has no health monitor", pool.ID)
 	}
-	return pool.MonitorID, nil
+	return pool.Monitor, err
 }

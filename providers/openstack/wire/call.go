@@ -2,222 +2,226 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
-	"github.com/gophercloud/gophercloud/v2/pagination"
+	"github.com/gophercloud/gophercloud/v2"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
-	"github.com/berth-lb/berth/providers/openstack/model"
+	"github.com/berth-lb/berth/providers/kit/codec"
+	"github.com/berth-lb/berth/providers/meter"
 )
 
-// The states of a load balancer that matter. Source: Octavia API reference, status codes.
-const (
-	active        = model.Active
-	failed        = model.Failed
-	deleted       = "DELETED"
-	pendingDelete = "PENDING_DELETE"
-	gone          = "" // not listed any more
-)
+// request is one call of one of the APIs.
+type request struct {
+	bucket    string // of its rate, which is the name of the API for metrics
+	operation string // for metrics
+	method    string
+	url       string
+	header    map[string]string
+	body      any
+}
 
-// pending reports whether a load balancer refuses writes for now.
-func pending(status string) bool { return strings.HasPrefix(status, "PENDING_") }
+// clientOf returns the client of the API that a bucket is for.
+func (s *Session) clientOf(bucket string) *gophercloud.ServiceClient {
+	switch bucket {
+	case bucketBalancer:
+		return s.balancer
+	case bucketKeys:
+		return s.keys
+	}
+	return s.network
+}
+
+// callAbout returns a call about resources of a kind: about the collection, or about what the
+// path leads to below it.
+func callAbout[T any](s *Session, method string, kind codec.Kind[T], path ...string) request {
+	r := s.request(method, kind.Path, path...)
+	r.operation = kind.Operation(method)
+	return r
+}
+
+// request returns a call about what the path below a collection leads to.
+func (s *Session) request(method, collection string, path ...string) request {
+	bucket := bucketNetwork
+	if strings.HasPrefix(collection, "lbaas/") {
+		bucket = bucketBalancer
+	}
+	at := strings.Join(append([]string{collection}, path...), "/")
+	return request{bucket: bucket, operation: method + " " + collection, method: method, url: s.clientOf(bucket).ServiceURL(at)}
+}
+
+// createCall returns the call that creates a resource with the body.
+func createCall[T any](s *Session, kind codec.Kind[T], body codec.Object) request {
+	r := callAbout(s, http.MethodPost, kind)
+	r.body = codec.Object{kind.One: body}
+	return r
+}
+
+// updateCall returns the call that updates a resource with the body.
+func updateCall[T any](s *Session, kind codec.Kind[T], id string, body codec.Object) request {
+	r := callAbout(s, http.MethodPut, kind, id)
+	r.body = codec.Object{kind.One: body}
+	return r
+}
+
+// deleteCall returns the call that deletes a resource.
+func deleteCall[T any](s *Session, kind codec.Kind[T], id string) request {
+	return callAbout(s, http.MethodDelete, kind, id)
+}
+
+// send makes a call and decodes its answer into out, which may be nil.
+func (s *Session) send(ctx context.Context, r request, out any) error {
+	ctx = meter.WithCall(ctx, providers.Call{API: r.bucket, Operation: r.operation})
+	ok := []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent, http.StatusMultipleChoices}
+	_, err := s.clientOf(r.bucket).Request(ctx, r.method, r.url, &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: out, MoreHeaders: r.header, OkCodes: ok})
+	return err
+}
 
 // read makes a reading call. Errors are faults.
-func (s *Session) read(ctx context.Context, bucket string, call func(context.Context) error) error {
-	return s.limits.Read(ctx, errorTable(), bucket, call)
-}
-
-// listAll reads all pages of a list, which has the name of its family in the answers.
-// Errors are faults.
-func listAll[T any](ctx context.Context, s *Session, bucket string, list pagination.Pager, family string) (all []T, err error) {
-	list = list.WithPageCreator(func(r pagination.PageResult) pagination.Page { return page{PageResult: r, family: family} })
-	err = s.read(ctx, bucket, func(ctx context.Context) error {
-		all = nil
-		return list.EachPage(ctx, func(_ context.Context, p pagination.Page) (bool, error) {
-			var some []T
-			err := p.(page).ExtractIntoSlicePtr(&some, family) //nolint:forcetypeassert // the creator above makes no other
-			all = append(all, some...)
-			return true, err
-		})
-	})
-	return all, err
-}
-
-// page is one page of a list. The SDK's own pages encode and decode their JSON again for
-// each accessor; with thousands of members that is most of the work of a read.
-type page struct {
-	pagination.PageResult
-
-	family string
-}
-
-// body is the answer as the SDK has decoded it; nil where there is none.
-func (p page) body() map[string]any {
-	m, _ := p.Body.(map[string]any)
-	return m
-}
-
-// GetBody is the answer, for the SDK.
-func (p page) GetBody() any { return p.Body }
-
-// IsEmpty reports whether the page has no entries, and so is the last one. It returns an
-// error if the response is not a list, which must not be mistaken for an empty one.
-func (p page) IsEmpty() (bool, error) {
-	entries, is := p.body()[p.family].([]any)
-	if !is && p.StatusCode != http.StatusNoContent {
-		return false, fault.New(fault.Unavailable, "the answer of %s has no list of %s", p.Host, p.family)
-	}
-	return len(entries) == 0, nil
-}
-
-// NextPageURL is where the next page is; empty after the last one.
-// Source: Networking and Octavia API references, pagination: links of the list.
-func (p page) NextPageURL() (string, error) {
-	links, _ := p.body()[p.family+"_links"].([]any)
-	for _, l := range links {
-		link, _ := l.(map[string]any)
-		if at, _ := link["href"].(string); link["rel"] == "next" {
-			return at, nil
-		}
-	}
-	return "", nil
+func (s *Session) read(ctx context.Context, r request, out any) error {
+	return s.limits.Read(ctx, errorTable(), r.bucket, func(ctx context.Context) error { return s.send(ctx, r, out) })
 }
 
 // write makes a writing call. Errors are faults; Ambiguous if the call may have taken
 // effect without an answer.
-func (s *Session) write(ctx context.Context, bucket string, call func(context.Context) error) error {
-	return s.limits.Write(ctx, errorTable(), bucket, call)
+func (s *Session) write(ctx context.Context, r request, out any) error {
+	return s.limits.Write(ctx, errorTable(), r.bucket, func(ctx context.Context) error { return s.send(ctx, r, out) })
 }
 
-// change makes a writing call below a load balancer, one at a time for each, and waits
-// until the load balancer is ready for the next one.
-func (s *Session) change(ctx context.Context, balancer string, call func(context.Context) error) error {
-	return s.locks.Change(ctx, balancer,
-		func() error { return s.write(ctx, bucketBalancer, call) },
-		func(refusal error) error { return s.quiet(ctx, balancer, refusal) },
-		func() error { return s.ready(ctx, balancer) })
+// link is the identifier of another resource in an answer.
+type link struct {
+	ID string `json:"id"`
 }
 
-// quiet waits for concurrent changes of a load balancer, if they are why a call was
-// refused; else it returns the refusal. The same status code means that something exists
-// already or that the load balancer is busy; only its state distinguishes them.
-func (s *Session) quiet(ctx context.Context, balancer string, refusal error) error {
-	if !fault.Is(refusal, fault.Exists) {
-		return refusal
-	}
-	status, err := s.statusOf(ctx, balancer)
-	switch {
-	case status == failed:
-		return inError(balancer)
-	case err != nil || !pending(status):
-		return refusal
-	}
-	return s.ready(ctx, balancer)
+// item is a resource in an answer: its spec, and what the API shows besides.
+type item[T any] struct {
+	ID           string   `json:"id"`
+	Provisioning string   `json:"provisioning_status"`
+	Operating    string   `json:"operating_status"`
+	Up           bool     `json:"admin_state_up"`
+	Created      string   `json:"created_at"` // in a form that sorts by time
+	Tags         []string `json:"tags"`
+	Balancers    []link   `json:"loadbalancers"`
+	Listeners    []link   `json:"listeners"`
+	Pools        []link   `json:"pools"`
+	Monitor      string   `json:"healthmonitor_id"`
+	Port         string   `json:"port_id"` // of a floating IP
+
+	Rules []json.RawMessage `json:"security_group_rules"`
+
+	Spec T `json:"-"`
 }
 
-// ready waits until the last change of a load balancer has ended. It returns Ambiguous if
-// the change ended in ERROR, so that the state is read again, and NotFound if the load
-// balancer was deleted.
-func (s *Session) ready(ctx context.Context, balancer string) error {
-	status, err := s.settling.Wait(ctx, balancer)
-	switch {
-	case err != nil:
+// isOf reports whether the resource belongs to a load balancer.
+func (i item[T]) isOf(balancer string) bool {
+	return len(i.Balancers) > 0 && i.Balancers[0].ID == balancer
+}
+
+// answer is the answer to a call about one resource of a kind.
+type answer[T any] struct {
+	kind codec.Kind[T]
+	item item[T]
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *answer[T]) UnmarshalJSON(text []byte) error {
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &all); err != nil {
 		return err
-	case status == gone:
-		return fault.New(fault.NotFound, "load balancer %s is not there any more", balancer)
-	case status == failed:
-		return inError(balancer)
 	}
-	return nil
+	var err error
+	a.item, err = decodeItem(a.kind, all[a.kind.One])
+	return err
 }
 
-// inError returns the fault for a load balancer in ERROR. It is Ambiguous, so that the
-// state is read again.
-func inError(balancer string) error {
-	return &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Text: "the load balancer " + balancer + " has ended in ERROR; the log of its provider says why"}
+func decodeItem[T any](kind codec.Kind[T], text []byte) (item[T], error) {
+	var i item[T]
+	err := json.Unmarshal(text, &i)
+	if err == nil {
+		i.Spec, err = kind.Decode(text)
+	}
+	return i, err
 }
 
-func (s *Session) statusOf(ctx context.Context, balancer string) (string, error) {
-	all, err := s.statuses(ctx, []string{balancer})
-	return all[balancer], err
+// getItem reads one resource. Errors are faults.
+func getItem[T any](ctx context.Context, s *Session, kind codec.Kind[T], id string) (item[T], error) {
+	a := answer[T]{kind: kind}
+	err := s.read(ctx, callAbout(s, http.MethodGet, kind, url.PathEscape(id)), &a)
+	return a.item, err
 }
 
-// listFrom is from how many load balancers on one list costs less than a call for each.
-const listFrom = 2
-
-// statuses asks how load balancers are, with one call for several.
-func (s *Session) statuses(ctx context.Context, ids []string) (map[string]string, error) {
-	return s.lookUp(ctx, ids, func(lb loadbalancers.LoadBalancer) string { return lb.ProvisioningStatus })
+// listItems reads all resources of a kind that the query selects. Errors are faults.
+func listItems[T any](ctx context.Context, s *Session, kind codec.Kind[T], query url.Values) ([]item[T], error) {
+	return listPages(ctx, s, callAbout(s, http.MethodGet, kind), query, kind.Many, func(text []byte) (item[T], error) { return decodeItem(kind, text) })
 }
 
-// marks asks for the names and tags of load balancers, one on each line.
-func (s *Session) marks(ctx context.Context, ids []string) (map[string]string, error) {
-	return s.lookUp(ctx, ids, func(lb loadbalancers.LoadBalancer) string {
-		return strings.Join(append([]string{lb.Name}, lb.Tags...), "\n")
+// listPlain reads all entries of a collection that is no kind of ours. Errors are faults.
+func listPlain[T any](ctx context.Context, s *Session, collection string, query url.Values) ([]T, error) {
+	return listPages(ctx, s, s.request(http.MethodGet, collection), query, collection, func(text []byte) (v T, err error) {
+		err = json.Unmarshal(text, &v)
+		return v, err
 	})
 }
 
-// lookUp reads one property of load balancers; the result has no entry for one that is not
-// found.
-func (s *Session) lookUp(ctx context.Context, ids []string, what func(loadbalancers.LoadBalancer) string) (map[string]string, error) {
-	out := map[string]string{}
-	if len(ids) < listFrom {
-		for _, id := range ids {
-			lb, err := s.getBalancer(ctx, id)
-			switch {
-			case fault.Is(err, fault.NotFound):
-				out[id] = gone
-			case err != nil:
-				return nil, err
-			default:
-				out[id] = what(*lb)
+// listPages reads all pages of a list, which has the name of its family in the answers.
+func listPages[T any](ctx context.Context, s *Session, r request, query url.Values, family string, decode func([]byte) (T, error)) (all []T, err error) {
+	if len(query) > 0 {
+		r.url += "?" + query.Encode()
+	}
+	for {
+		var p map[string]json.RawMessage
+		if err := s.read(ctx, r, &p); err != nil {
+			return nil, err
+		}
+		entries, next, err := pageOf(p, family)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range entries {
+			v, err := decode(text)
+			if err != nil {
+				return nil, fault.New(fault.Unavailable, "the answer of %s cannot be read: %v", r.operation, err)
 			}
+			all = append(all, v)
 		}
-		return out, nil
-	}
-	all, err := s.listBalancers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		out[id] = gone
-	}
-	for _, lb := range all {
-		if _, asked := out[lb.ID]; asked {
-			out[lb.ID] = what(lb)
+		if r.url = next; next == "" || len(entries) == 0 {
+			return all, nil
 		}
 	}
-	return out, nil
 }
 
-func (s *Session) getBalancer(ctx context.Context, id string) (lb *loadbalancers.LoadBalancer, err error) {
-	err = s.read(ctx, bucketBalancer, func(ctx context.Context) error {
-		lb, err = loadbalancers.Get(ctx, s.balancer, id).Extract()
-		return err
-	})
-	return lb, err
+// pageOf returns the entries of a page and the address of the next one; empty after the
+// last one. It returns an error if the answer is not a list, which must not be mistaken for
+// an empty one. Source: Networking and Octavia API references, pagination: links of the list.
+func pageOf(p map[string]json.RawMessage, family string) (entries []json.RawMessage, next string, err error) {
+	if err := json.Unmarshal(p[family], &entries); err != nil || entries == nil {
+		return nil, "", fault.New(fault.Unavailable, "an answer has no list of %s", family)
+	}
+	var links []struct {
+		Rel  string `json:"rel"`
+		Href string `json:"href"`
+	}
+	_ = json.Unmarshal(p[family+"_links"], &links) // without links it is the last page
+	for _, l := range links {
+		if l.Rel == "next" {
+			next = l.Href
+		}
+	}
+	return entries, next, nil
 }
 
-func (s *Session) listBalancers(ctx context.Context) ([]loadbalancers.LoadBalancer, error) {
-	return listAll[loadbalancers.LoadBalancer](ctx, s, bucketBalancer, loadbalancers.List(s.balancer, nil), "loadbalancers")
-}
-
-// nameOf names a call by its method and the collection that it is about.
+// nameOf returns the name that the session gives a call. Calls of the SDK to the identity API
+// are named here.
 func nameOf(r *http.Request) providers.Call {
-	call := providers.Call{API: "openstack", Operation: r.Method}
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	known := map[string]string{
-		"loadbalancers": bucketBalancer, "listeners": bucketBalancer, "pools": bucketBalancer, "members": bucketBalancer, "healthmonitors": bucketBalancer,
-		"floatingips": bucketNetwork, "ports": bucketNetwork, "subnets": bucketNetwork, "networks": bucketNetwork, "security-groups": bucketNetwork,
-		"security-group-rules": bucketNetwork, "containers": bucketKeys, "secrets": bucketKeys, "tokens": "identity",
+	if strings.HasSuffix(r.URL.Path, "/tokens") {
+		return providers.Call{API: "identity", Operation: r.Method + " tokens"}
 	}
-	for _, p := range parts {
-		if api, ok := known[p]; ok {
-			call.API, call.Operation = api, r.Method+" "+p
-		}
+	if call, named := meter.CallOf(r.Context()); named {
+		return call
 	}
-	return call
+	return providers.Call{API: "openstack", Operation: r.Method}
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 			})) + "/"
 			client := &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{HTTPClient: http.Client{Transport: virtual.Transport()}}, Endpoint: url, ResourceBase: url + "v2.0/"}
 			s := &Session{balancer: client, limits: kit.NewLimits(kit.LimitOptions{Buckets: buckets(), Share: kit.Unlimited(), CallTimeout: time.Minute, Now: time.Now})}
-			all, err := listAll[listeners.Listener](t.Context(), s, bucketBalancer, listeners.List(client, nil), "listeners")
+			all, err := listItems(t.Context(), s, model.ListenerCodec(), nil)
 			var got []string
 			for _, l := range all {
 				got = append(got, l.ID)

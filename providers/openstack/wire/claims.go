@@ -2,11 +2,10 @@ package wire
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -101,7 +100,7 @@ func (s *Session) mayListen(ctx context.Context, balancer string, spec model.Lis
 	if spec.Claim == "" {
 		return nil
 	}
-	all, err := s.listPools(ctx, pools.ListOpts{LoadbalancerID: balancer})
+	all, err := listItems(ctx, s, model.PoolCodec(), url.Values{"loadbalancer_id": {balancer}})
 	if err != nil {
 		return err
 	}

@@ -6,40 +6,40 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/monitors"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
 
+// Resources in answers, by their kinds.
+type (
+	listener   = item[model.Listener]
+	pool       = item[model.Pool]
+	floatingIP = item[model.FloatingIP]
+)
+
 // view is what one read has brought of the project.
 type view struct {
-	balancers  []loadbalancers.LoadBalancer
-	listeners  []listeners.Listener
-	pools      []pools.Pool
-	byBalancer map[string][]pools.Pool
-	monitors   []monitors.Monitor
-	floating   []floatingips.FloatingIP
-	groups     []groups.SecGroup
+	balancers  []balancer
+	listeners  []listener
+	pools      []pool
+	byBalancer map[string][]pool
+	monitors   []item[model.Monitor]
+	floating   []floatingIP
+	groups     []item[model.Group]
 	groupPorts map[string][]string // ids of the ports that have a group, by its id
 
 	mu      sync.Mutex
-	members map[string][]pools.Member // by pool
-	missing map[string]error          // pools whose members could not be read
+	members map[string][]member // by pool
+	missing map[string]error    // pools whose members could not be read
 }
 
 // Read returns the observed state and facts of many Services at once. It makes one list
 // call of each sort for all of them, and lists the members of each pool.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	out := make([]providers.Found[*model.Facts], len(scopes))
-	v := &view{members: map[string][]pools.Member{}, missing: map[string]error{}}
+	v := &view{members: map[string][]member{}, missing: map[string]error{}}
 	var err error
 	if slices.ContainsFunc(scopes, func(sc providers.Scope) bool { return len(sc.Own) > 0 }) {
 		err = s.look(ctx, v, scopes)
@@ -67,7 +67,7 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	var noBalancers, noFloating, noGroups error
 	kit.Together(
 		func() { v.balancers, noBalancers = s.listBalancers(ctx) },
-		func() { v.floating, noFloating = s.listFloating(ctx, nil) },
+		func() { v.floating, noFloating = listItems(ctx, s, model.FloatingIPCodec(), nil) },
 		func() { noGroups = s.lookGroups(ctx, v, scopes) },
 	)
 	if err := cmp.Or(noBalancers, noFloating, noGroups); err != nil {
@@ -89,13 +89,9 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	}
 	var noListeners, noPools, noMonitors error
 	kit.Together(
-		func() {
-			v.listeners, noListeners = listAll[listeners.Listener](ctx, s, bucketBalancer, listeners.List(s.balancer, nil), "listeners")
-		},
-		func() { v.pools, noPools = s.listPools(ctx, nil) },
-		func() {
-			v.monitors, noMonitors = listAll[monitors.Monitor](ctx, s, bucketBalancer, monitors.List(s.balancer, nil), "healthmonitors")
-		},
+		func() { v.listeners, noListeners = listItems(ctx, s, model.ListenerCodec(), nil) },
+		func() { v.pools, noPools = listItems(ctx, s, model.PoolCodec(), nil) },
+		func() { v.monitors, noMonitors = listItems(ctx, s, model.MonitorCodec(), nil) },
 	)
 	if err := cmp.Or(noListeners, noPools, noMonitors); err != nil {
 		return err
@@ -106,11 +102,11 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 }
 
 // asked reports whether a scope looks up a load balancer.
-func asked(sc providers.Scope, lb loadbalancers.LoadBalancer) bool {
+func asked(sc providers.Scope, lb balancer) bool {
 	return slices.ContainsFunc(sc.Own, func(l providers.Lookup) bool {
 		switch {
 		case l.Kind == model.KindBalancer && l.By == model.ByName:
-			return lb.Name == l.Value
+			return lb.Spec.Name == l.Value
 		case l.Kind == model.KindBalancer && l.By == model.ByID:
 			return lb.ID == l.Value
 		case l.Kind == model.KindShare:
@@ -120,19 +116,11 @@ func asked(sc providers.Scope, lb loadbalancers.LoadBalancer) bool {
 	})
 }
 
-func (s *Session) listFloating(ctx context.Context, opts floatingips.ListOptsBuilder) ([]floatingips.FloatingIP, error) {
-	return listAll[floatingips.FloatingIP](ctx, s, bucketNetwork, floatingips.List(s.network, opts), "floatingips")
-}
-
-func (s *Session) listPools(ctx context.Context, opts pools.ListOptsBuilder) ([]pools.Pool, error) {
-	return listAll[pools.Pool](ctx, s, bucketBalancer, pools.List(s.balancer, opts), "pools")
-}
-
 // readMembers reads the members of the pools of some load balancers. An unreadable pool is
 // recorded, and fails only the Services that asked for it.
 func (s *Session) readMembers(ctx context.Context, v *view, balancers map[string]bool) {
-	asked := slices.DeleteFunc(slices.Clone(v.pools), func(p pools.Pool) bool { return len(p.Loadbalancers) == 0 || !balancers[p.Loadbalancers[0].ID] })
-	kit.ForEach(asked, func(p pools.Pool) {
+	asked := slices.DeleteFunc(slices.Clone(v.pools), func(p pool) bool { return len(p.Balancers) == 0 || !balancers[p.Balancers[0].ID] })
+	kit.ForEach(asked, func(p pool) {
 		found, err := s.listMembers(ctx, p.ID)
 		v.mu.Lock()
 		defer v.mu.Unlock()

@@ -2,17 +2,12 @@ package wire
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -59,10 +54,10 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 		list, err := remembered(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.By, l.Value) })
 		return func() { facts.FloatingSubnets[l.By+" "+l.Value] = list }, err
 	case model.FactFloatingIP:
-		found, err := s.listFloating(ctx, floatingips.ListOpts{FloatingIP: l.Value})
+		found, err := listItems(ctx, s, model.FloatingIPCodec(), url.Values{"floating_ip_address": {l.Value}})
 		return func() {
 			for _, f := range found {
-				facts.Addresses[l.Value] = model.Address{ID: f.ID, IP: l.Value, Port: f.PortID, Description: f.Description}
+				facts.Addresses[l.Value] = model.Address{ID: f.ID, IP: l.Value, Port: f.Port, Description: f.Spec.Description}
 			}
 		}, err
 	case model.FactClaim:
@@ -123,11 +118,11 @@ func remembered[T any](ctx context.Context, s *Session, l providers.Lookup, ask 
 // nodeSubnet is the subnet of the port of a server that has the address; empty if none
 // has.
 func (s *Session) nodeSubnet(ctx context.Context, server, address string) (id string, err error) {
-	all, err := listAll[ports.Port](ctx, s, bucketNetwork, ports.List(s.network, ports.ListOpts{DeviceID: server}), "ports")
+	all, err := listPlain[port](ctx, s, collectionPorts, url.Values{"device_id": {server}})
 	for _, p := range all {
 		for _, fixed := range p.FixedIPs {
-			if fixed.IPAddress == address {
-				id = fixed.SubnetID
+			if fixed.Address == address {
+				id = fixed.Subnet
 			}
 		}
 	}
@@ -136,17 +131,33 @@ func (s *Session) nodeSubnet(ctx context.Context, server, address string) (id st
 
 // subnet is one by its id, which a user may have written.
 func (s *Session) subnet(ctx context.Context, id string) (out model.Subnet, err error) {
-	err = s.read(ctx, bucketNetwork, func(ctx context.Context) error {
-		found, err := subnets.Get(ctx, s.network, url.PathEscape(id)).Extract()
-		if err == nil && (found == nil || found.ID != id) {
-			return fault.New(fault.NotFound, "%q is the id of no subnet", id) // but a path to something else
-		}
-		if err == nil {
-			out = asSubnet(*found)
-		}
-		return err
-	})
-	return out, err
+	var answer struct {
+		Subnet subnetDoc `json:"subnet"`
+	}
+	err = s.read(ctx, s.request(http.MethodGet, collectionSubnets, url.PathEscape(id)), &answer)
+	if err == nil && answer.Subnet.ID != id {
+		err = fault.New(fault.NotFound, "%q is the id of no subnet", id) // but a path to something else
+	}
+	if err != nil {
+		return out, err
+	}
+	return answer.Subnet.subnet(), nil
+}
+
+// collectionSubnets is the path of Neutron's subnets.
+const collectionSubnets = "subnets"
+
+// subnetDoc is a subnet in an answer.
+type subnetDoc struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Network string `json:"network_id"`
+	CIDR    string `json:"cidr"`
+}
+
+func (d subnetDoc) subnet() model.Subnet {
+	prefix, _ := netip.ParsePrefix(d.CIDR) // Neutron's own
+	return model.Subnet{ID: d.ID, Name: d.Name, Network: d.Network, CIDR: prefix}
 }
 
 // knownSubnet is subnet with the memory of remembered.
@@ -154,27 +165,25 @@ func (s *Session) knownSubnet(ctx context.Context, id string) (model.Subnet, err
 	return remembered(ctx, s, providers.Lookup{Kind: model.FactSubnet, By: model.ByID, Value: id}, func() (model.Subnet, error) { return s.subnet(ctx, id) })
 }
 
-func asSubnet(s subnets.Subnet) model.Subnet {
-	prefix, _ := netip.ParsePrefix(s.CIDR) // Neutron's own
-	return model.Subnet{ID: s.ID, Name: s.Name, Network: s.NetworkID, CIDR: prefix}
+// network is a network in an answer.
+type network struct {
+	ID      string   `json:"id"`
+	Subnets []string `json:"subnets"`
 }
 
-// onlyExternal asks for external networks: that of an id, or all if none is said.
-type onlyExternal struct{ id string }
-
-// ToNetworkListQuery implements networks.ListOptsBuilder.
-func (o onlyExternal) ToNetworkListQuery() (string, error) {
-	query := "?router:external=true"
-	if o.id != "" {
-		query += "&id=" + url.QueryEscape(o.id)
+// listExternal lists the external networks: the one with the id, or all without one.
+func (s *Session) listExternal(ctx context.Context, id string) ([]network, error) {
+	query := url.Values{"router:external": {"true"}}
+	if id != "" {
+		query.Set("id", id)
 	}
-	return query, nil
+	return listPlain[network](ctx, s, "networks", query)
 }
 
 // isExternal reports whether an id is the id of an external network.
 func (s *Session) isExternal(ctx context.Context, id string) (bool, error) {
-	found, err := listAll[networks.Network](ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{id: id}), "networks")
-	return slices.ContainsFunc(found, func(n networks.Network) bool { return n.ID == id }), err
+	found, err := s.listExternal(ctx, id)
+	return slices.ContainsFunc(found, func(n network) bool { return n.ID == id }), err
 }
 
 // external is the first external network that has a subnet of IPv4, or one that may not
@@ -182,7 +191,7 @@ func (s *Session) isExternal(ctx context.Context, id string) (bool, error) {
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getFloatingNetworkIDForLB).
 func (s *Session) external(ctx context.Context) (string, error) {
-	all, err := listAll[networks.Network](ctx, s, bucketNetwork, networks.List(s.network, onlyExternal{}), "networks")
+	all, err := s.listExternal(ctx, "")
 	if err != nil {
 		return "", err
 	}
@@ -211,24 +220,24 @@ func (s *Session) subnetsOf(ctx context.Context, network, tags string) (out []mo
 			return nil, err
 		}
 	}
-	opts := subnets.ListOpts{NetworkID: network}
+	query := url.Values{"network_id": {network}}
 	rest, not := strings.CutPrefix(tags, "!")
 	rest, all := strings.CutPrefix(rest, "&")
 	list := strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }), ",")
 	switch {
 	case list == "":
 	case not && all:
-		opts.NotTagsAny = list
+		query.Set("not-tags-any", list)
 	case not:
-		opts.NotTags = list
+		query.Set("not-tags", list)
 	case all:
-		opts.Tags = list
+		query.Set("tags", list)
 	default:
-		opts.TagsAny = list
+		query.Set("tags-any", list)
 	}
-	found, err := listAll[subnets.Subnet](ctx, s, bucketNetwork, subnets.List(s.network, opts), "subnets")
+	found, err := listPlain[subnetDoc](ctx, s, collectionSubnets, query)
 	for _, sub := range found {
-		out = append(out, asSubnet(sub))
+		out = append(out, sub.subnet())
 	}
 	return out, err
 }
@@ -240,11 +249,7 @@ func (s *Session) secret(ctx context.Context, ref string) (bool, error) {
 	if s.keys == nil || kind != "containers" && kind != "secrets" {
 		return false, nil
 	}
-	err := s.read(ctx, bucketKeys, func(ctx context.Context) error {
-		var body any
-		_, err := s.keys.Get(ctx, s.keys.ServiceURL(kind, url.PathEscape(id)), &body, &gophercloud.RequestOpts{OkCodes: []int{200}})
-		return err
-	})
+	err := s.read(ctx, request{bucket: bucketKeys, operation: "GET " + kind, method: http.MethodGet, url: s.keys.ServiceURL(kind, url.PathEscape(id))}, nil)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}

@@ -4,11 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/listeners"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
@@ -28,14 +23,17 @@ type finder struct {
 
 // find fills the stack. Its error is a fault.
 func (f *finder) find() error {
-	s := f.sought()
+	s, err := f.sought()
+	if err != nil {
+		return err
+	}
 	own, err := f.candidates(s.names, s.id)
 	if err != nil {
 		return err
 	}
 	lb := own.kept
 	if own.foreign {
-		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Spec: f.spec(lb)})
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.Provisioning), Spec: f.spec(lb)})
 		return nil
 	}
 	if lb != nil {
@@ -60,7 +58,7 @@ type sought struct {
 }
 
 // sought reads the look-ups of the scope, and finds security groups on the way.
-func (f *finder) sought() (s sought) {
+func (f *finder) sought() (s sought, err error) {
 	for _, l := range f.scope.Own {
 		switch {
 		case l.Kind == model.KindBalancer && l.By == model.ByName:
@@ -74,50 +72,51 @@ func (f *finder) sought() (s sought) {
 		case l.Kind == model.KindFloatingIP:
 			s.description = l.Value
 		case l.Kind == model.KindGroup:
-			f.groups(l.Value)
+			if err := f.groups(l.Value); err != nil {
+				return s, err
+			}
 		}
 	}
 	if len(s.names) > 0 {
 		f.name = s.names[0]
 	}
-	return s
+	return s, nil
 }
 
-func (f *finder) spec(lb *loadbalancers.LoadBalancer) model.Balancer {
-	return model.Balancer{
-		Name: lb.Name, Description: lb.Description, Tags: slices.Sorted(slices.Values(lb.Tags)), Provider: lb.Provider, Flavor: lb.FlavorID, Zone: lb.AvailabilityZone,
-		Network: lb.VipNetworkID, Subnet: lb.VipSubnetID, Port: lb.VipPortID, Address: lb.VipAddress,
-		Status: statusOf(lb.ProvisioningStatus), Stuck: f.isStuck(lb), Lost: f.isStuck(lb) && f.isDark(lb),
-	}
+func (f *finder) spec(lb *balancer) model.Balancer {
+	spec := lb.Spec
+	spec.Status, spec.Stuck = statusOf(lb.Provisioning), f.isStuck(lb)
+	spec.Lost = spec.Stuck && f.isDark(lb)
+	return spec
 }
 
 // isStuck reports whether a load balancer is in ERROR and cannot be failed over.
-func (f *finder) isStuck(lb *loadbalancers.LoadBalancer) bool {
-	return lb.ProvisioningStatus == failed && !f.session.failsOver(lb.Provider)
+func (f *finder) isStuck(lb *balancer) bool {
+	return lb.Provisioning == failed && !f.session.failsOver(lb.Spec.Provider)
 }
 
 // isDark reports whether a load balancer is known to forward nothing: it and all its
 // listeners are down. Its own status alone is not enough, since it is ERROR as well when all
 // members of one pool are down. One that the user has disabled is not considered.
 // Source: openstack/octavia, amphorae/drivers/health/heartbeat_udp.py.
-func (f *finder) isDark(lb *loadbalancers.LoadBalancer) bool {
+func (f *finder) isDark(lb *balancer) bool {
 	isDown := func(status string) bool { return status == "OFFLINE" || status == "ERROR" }
 	down := 0
 	for _, l := range f.view.listeners {
-		if len(l.Loadbalancers) > 0 && l.Loadbalancers[0].ID == lb.ID && isDown(l.OperatingStatus) {
+		if l.isOf(lb.ID) && isDown(l.Operating) {
 			down++
 		}
 	}
-	return lb.AdminStateUp && isDown(lb.OperatingStatus) && down == len(lb.Listeners)
+	return lb.Up && isDown(lb.Operating) && down == len(lb.Listeners)
 }
 
 // claim determines the Service's resources of a load balancer. The load balancer is its own
 // if it has its name, or if it was created for a Service that no longer exists and only
 // this Service uses it. A load balancer with other users is left to them on deletion.
-func (f *finder) claim(lb *loadbalancers.LoadBalancer, names []string) {
-	f.named = slices.Contains(names, lb.Name) || f.renamed(lb)
-	alone := len(model.OtherTags(lb.Tags, f.name)) == 0 || f.named && len(model.OtherTags(lb.Tags, lb.Name)) == 0
-	inherited := slices.Contains(lb.Tags, f.name) && strings.HasPrefix(lb.Name, model.OwnPrefix)
+func (f *finder) claim(lb *balancer, names []string) {
+	f.named = slices.Contains(names, lb.Spec.Name) || f.renamed(lb)
+	alone := len(model.OtherTags(lb.Tags, f.name)) == 0 || f.named && len(model.OtherTags(lb.Tags, lb.Spec.Name)) == 0
+	inherited := slices.Contains(lb.Tags, f.name) && strings.HasPrefix(lb.Spec.Name, model.OwnPrefix)
 	f.own = f.named && (alone || f.served) || inherited && alone
 }
 
@@ -125,8 +124,8 @@ func (f *finder) claim(lb *loadbalancers.LoadBalancer, names []string) {
 // another name. It has the Service's name except for the cluster's part, no mark of any
 // other user, and nodes of this cluster as members. Another cluster's load balancer has
 // other nodes.
-func (f *finder) renamed(lb *loadbalancers.LoadBalancer) bool {
-	if !model.Renamed(lb.Name, f.scope.Owner) || len(model.OtherTags(lb.Tags, lb.Name)) > 0 {
+func (f *finder) renamed(lb *balancer) bool {
+	if !model.Renamed(lb.Spec.Name, f.scope.Owner) || len(model.OtherTags(lb.Tags, lb.Spec.Name)) > 0 {
 		return false
 	}
 	return f.behind(lb)
@@ -150,26 +149,25 @@ func stateOf(status string) stack.State {
 }
 
 // below finds listeners, pools, members and checks.
-func (f *finder) below(lb *loadbalancers.LoadBalancer) error {
+func (f *finder) below(lb *balancer) error {
 	keys := map[string]string{} // of pools, by the listener that uses them
 	mine := map[string]bool{}   // pools whose listener is the Service's
 	for _, l := range f.view.listeners {
-		if len(l.Loadbalancers) == 0 || l.Loadbalancers[0].ID != lb.ID {
+		if !l.isOf(lb.ID) {
 			continue
 		}
-		key, ours := model.PortKey(l.Protocol, int32(l.ProtocolPort)), f.tagged(l, lb)
-		if l.DefaultPoolID != "" {
-			keys[l.DefaultPoolID] = key
-			mine[l.DefaultPoolID] = ours
+		key, ours := model.PortKey(l.Spec.Protocol, l.Spec.Port), f.tagged(l, lb)
+		if pool := l.Spec.Pool.ID; pool != "" {
+			keys[pool], mine[pool] = key, ours
 		}
 		f.out.Put(f.listener(l, key, ours))
 	}
 	for _, p := range f.view.pools {
-		if len(p.Loadbalancers) == 0 || p.Loadbalancers[0].ID != lb.ID {
+		if !p.isOf(lb.ID) {
 			continue
 		}
 		key, used := keys[p.ID]
-		ours := mine[p.ID] || !used && strings.HasSuffix(p.Name, "_"+f.name)
+		ours := mine[p.ID] || !used && strings.HasSuffix(p.Spec.Name, "_"+f.name)
 		if !used {
 			key = "unused/" + p.ID
 		}
@@ -184,42 +182,34 @@ func (f *finder) below(lb *loadbalancers.LoadBalancer) error {
 }
 
 // tagged reports whether a listener of the load balancer is the Service's.
-func (f *finder) tagged(l listeners.Listener, lb *loadbalancers.LoadBalancer) bool {
-	return slices.Contains(l.Tags, f.name) || f.named && (len(l.Tags) == 0 || slices.Contains(l.Tags, lb.Name))
+func (f *finder) tagged(l listener, lb *balancer) bool {
+	return slices.Contains(l.Tags, f.name) || f.named && (len(l.Tags) == 0 || slices.Contains(l.Tags, lb.Spec.Name))
 }
 
-func (f *finder) listener(l listeners.Listener, key string, ours bool) stack.Resource {
+func (f *finder) listener(l listener, key string, ours bool) stack.Resource {
 	r := stack.Resource{
-		Key: stack.Key{Kind: model.KindListener, Name: key}, ID: l.ID, In: stack.Key{Kind: model.KindBalancer}, Slot: "port " + key, State: stateOf(l.ProvisioningStatus),
+		Key: stack.Key{Kind: model.KindListener, Name: key}, ID: l.ID, In: stack.Key{Kind: model.KindBalancer}, Slot: "port " + key, State: stateOf(l.Provisioning),
 	}
 	if ours {
 		r.Proof = stack.Tag
 	}
-	spec := model.Listener{
-		Name: l.Name, Tags: slices.Sorted(slices.Values(l.Tags)), Protocol: l.Protocol, Port: int32(l.ProtocolPort), Limit: l.ConnLimit,
-		Headers: l.InsertHeaders, TLS: l.DefaultTlsContainerRef,
-	}
-	if l.DefaultPoolID != "" {
+	spec := l.Spec
+	if spec.Pool.ID != "" {
 		spec.Pool = stack.RefTo(stack.Key{Kind: model.KindPool, Name: key})
 	}
-	features := f.session.config.Features
-	if features.Ranges {
-		if spec.Ranges = slices.Sorted(slices.Values(l.AllowedCIDRs)); len(spec.Ranges) == 0 {
-			spec.Ranges = nil
-		}
+	if !f.session.config.Features.Ranges {
+		spec.Ranges = nil
 	}
-	if features.Timeouts {
-		spec.Timeouts = model.Timeouts{Known: true, ClientData: l.TimeoutClientData, MemberConnect: l.TimeoutMemberConnect, MemberData: l.TimeoutMemberData, Inspect: l.TimeoutTCPInspect}
+	if spec.Timeouts.Known = true; !f.session.config.Features.Timeouts {
+		spec.Timeouts = model.Timeouts{}
 	}
 	r.Spec = spec
 	return r
 }
 
-func (f *finder) pool(p pools.Pool, key string) error {
+func (f *finder) pool(p pool, key string) error {
 	poolKey := stack.Key{Kind: model.KindPool, Name: key}
-	f.out.Put(stack.Resource{Key: poolKey, ID: p.ID, In: stack.Key{Kind: model.KindBalancer}, Proof: stack.Derived, State: stateOf(p.ProvisioningStatus), Spec: model.Pool{
-		Name: p.Name, Protocol: p.Protocol, Algorithm: p.LBMethod, Sticky: p.Persistence.Type == "SOURCE_IP",
-	}})
+	f.out.Put(stack.Resource{Key: poolKey, ID: p.ID, In: stack.Key{Kind: model.KindBalancer}, Proof: stack.Derived, State: stateOf(p.Provisioning), Spec: p.Spec})
 	if f.scope.Depth == providers.Deep {
 		if err := f.view.missing[p.ID]; err != nil {
 			return err
@@ -227,19 +217,14 @@ func (f *finder) pool(p pools.Pool, key string) error {
 	}
 	members := model.Members{}
 	for _, m := range f.view.members[p.ID] {
-		members.Members = append(members.Members, model.Member{Name: m.Name, Address: m.Address, Port: int32(m.ProtocolPort), Subnet: m.SubnetID, Check: int32(m.MonitorPort)})
+		members.Members = append(members.Members, m.Spec)
 	}
 	slices.SortFunc(members.Members, model.Member.Compare)
 	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMembers, Name: key}, ID: p.ID, In: poolKey, Proof: stack.Derived, Spec: members})
 	for _, m := range f.view.monitors {
-		if m.ID != p.MonitorID {
-			continue
+		if m.ID == p.Monitor {
+			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMonitor, Name: key}, ID: m.ID, In: poolKey, Proof: stack.Derived, Spec: m.Spec})
 		}
-		spec := model.Monitor{Name: m.Name, Type: m.Type, Delay: m.Delay, Timeout: m.Timeout, Retries: m.MaxRetries, RetriesDown: m.MaxRetriesDown}
-		if m.Type == "HTTP" {
-			spec.Path, spec.Method, spec.Codes = m.URLPath, m.HTTPMethod, m.ExpectedCodes
-		}
-		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMonitor, Name: key}, ID: m.ID, In: poolKey, Proof: stack.Derived, Spec: spec})
 	}
 	return nil
 }
@@ -258,21 +243,21 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 		f.out.Put(r)
 	}
 	for _, ip := range f.view.floating {
-		if lb := own.kept; lb == nil || ip.PortID == "" || ip.PortID != lb.VipPortID {
+		if lb := own.kept; lb == nil || ip.Port == "" || ip.Port != lb.Spec.Port {
 			continue
 		}
 		taken = true
 		f.out.Put(f.bound(ip, kept))
 	}
 	for _, ip := range f.view.floating {
-		if description == "" || !strings.Contains(ip.Description, description) {
+		if description == "" || !strings.Contains(ip.Spec.Description, description) {
 			continue
 		}
-		if ip.PortID == "" && !kept {
+		if ip.Port == "" && !kept {
 			put(f.made(ip, kept, stack.Ref{}))
 		}
 		for _, lb := range own.duplicates {
-			if ip.PortID != "" && ip.PortID == lb.VipPortID {
+			if ip.Port != "" && ip.Port == lb.Spec.Port {
 				put(f.made(ip, kept, stack.RefTo(duplicateKey(lb))))
 			}
 		}
@@ -281,12 +266,12 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 
 // bound returns the floating IP of the load balancer's port: one that was made for the
 // Service, or the binding of another.
-func (f *finder) bound(ip floatingips.FloatingIP, kept bool) stack.Resource {
+func (f *finder) bound(ip floatingIP, kept bool) stack.Resource {
 	balancer := stack.RefTo(stack.Key{Kind: model.KindBalancer})
 	r := stack.Resource{Key: stack.Key{Kind: model.KindBinding}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Derived, Spec: model.Binding{
-		FloatingIP: ip.ID, Address: ip.FloatingIP, Balancer: balancer,
+		FloatingIP: ip.ID, Address: ip.Spec.Address, Balancer: balancer,
 	}}
-	if f.own && strings.Contains(ip.Description, model.FloatingMark) {
+	if f.own && strings.Contains(ip.Spec.Description, model.FloatingMark) {
 		r = f.made(ip, kept, balancer)
 	}
 	if !f.own {
@@ -296,8 +281,8 @@ func (f *finder) bound(ip floatingips.FloatingIP, kept bool) stack.Resource {
 }
 
 // made is a floating IP that was made for a Service.
-func (f *finder) made(ip floatingips.FloatingIP, kept bool, to stack.Ref) stack.Resource {
-	return stack.Resource{Key: stack.Key{Kind: model.KindFloatingIP}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Description, Spec: model.FloatingIP{
-		Network: ip.FloatingNetworkID, Address: ip.FloatingIP, Description: ip.Description, Keep: kept, Balancer: to,
-	}}
+func (f *finder) made(ip floatingIP, kept bool, to stack.Ref) stack.Resource {
+	spec := ip.Spec
+	spec.Keep, spec.Balancer = kept, to
+	return stack.Resource{Key: stack.Key{Kind: model.KindFloatingIP}, ID: ip.ID, Slot: model.SlotFloating, Proof: stack.Description, Spec: spec}
 }

@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/openstack/model"
@@ -30,17 +27,8 @@ type port struct {
 	} `json:"fixed_ips"`
 }
 
-// portsWith lists ports that have one of the values in a field.
-type portsWith struct {
-	field  string
-	values []string
-}
-
-// ToPortListQuery implements ports.ListOptsBuilder.
-func (p portsWith) ToPortListQuery() (string, error) {
-	q := url.Values{p.field: p.values, "fields": {"id", "device_id", "security_groups", "revision_number", "port_security_enabled", "fixed_ips"}}
-	return "?" + q.Encode(), nil
-}
+// collectionPorts is the path of Neutron's ports.
+const collectionPorts = "ports"
 
 // askedAtOnce is how many values one list call asks for: they stand in its address,
 // which must not grow too long.
@@ -50,7 +38,9 @@ const askedAtOnce = 100
 func (s *Session) listPorts(ctx context.Context, field string, values []string) ([]port, error) {
 	var all []port
 	for chunk := range slices.Chunk(values, askedAtOnce) {
-		some, err := listAll[port](ctx, s, bucketNetwork, ports.List(s.network, portsWith{field: field, values: chunk}), "ports")
+		some, err := listPlain[port](ctx, s, collectionPorts, url.Values{
+			field: chunk, "fields": {"id", "device_id", "security_groups", "revision_number", "port_security_enabled", "fixed_ips"},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +77,7 @@ func (s *Session) lookGroups(ctx context.Context, v *view, scopes []providers.Sc
 	v.groupPorts = map[string][]string{}
 	var ids []string
 	for _, g := range all {
-		if wanted[g.Name] {
+		if wanted[g.Spec.Name] {
 			v.groups, ids = append(v.groups, g), append(ids, g.ID)
 		}
 	}
@@ -106,33 +96,37 @@ func (s *Session) lookGroups(ctx context.Context, v *view, scopes []providers.Sc
 }
 
 // listGroups lists security groups: one by its name, or all where several are wanted.
-func (s *Session) listGroups(ctx context.Context, names map[string]bool) ([]groups.SecGroup, error) {
-	var opts groups.ListOpts
+func (s *Session) listGroups(ctx context.Context, names map[string]bool) ([]item[model.Group], error) {
+	query := url.Values{}
 	for name := range names {
 		if len(names) < listFrom {
-			opts.Name = name
+			query.Set("name", name)
 		}
 	}
-	return listAll[groups.SecGroup](ctx, s, bucketNetwork, groups.List(s.network, opts), "security_groups")
+	return listItems(ctx, s, model.GroupCodec(), query)
 }
 
 // groups finds the Service's security group. Of several, which only a lost answer makes,
 // one stays and the others go.
-func (f *finder) groups(name string) {
+func (f *finder) groups(name string) error {
 	first := true
 	for _, g := range f.view.groups {
-		if g.Name != name {
+		if g.Spec.Name != name {
 			continue
+		}
+		found, err := rulesIn(g)
+		if err != nil {
+			return err
 		}
 		suffix := another + g.ID
 		if first {
 			first, suffix = false, ""
 		}
 		in := stack.Key{Kind: model.KindGroup, Name: suffix}
-		f.out.Put(stack.Resource{Key: in, ID: g.ID, Proof: stack.Name, Spec: model.Group{Name: g.Name, Description: g.Description}})
+		f.out.Put(stack.Resource{Key: in, ID: g.ID, Proof: stack.Name, Spec: g.Spec})
 		var list []model.GroupRule
-		for _, r := range g.Rules {
-			list = append(list, ruleOf(r))
+		for _, r := range found {
+			list = append(list, r.Spec)
 		}
 		slices.SortFunc(list, model.GroupRule.Compare)
 		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRules, Name: suffix}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupRules{Rules: list}})
@@ -141,6 +135,7 @@ func (f *finder) groups(name string) {
 			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindGroupPorts, Name: suffix}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupPorts{Ports: having}})
 		}
 	}
+	return nil
 }
 
 // memberRanges notes the addresses of the subnets that found members are in, where security

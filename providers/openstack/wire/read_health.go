@@ -27,8 +27,8 @@ func (s *Session) Health(ctx context.Context, have *stack.Stack) ([]providers.Me
 		}
 		for _, m := range found {
 			out = append(out, providers.MemberHealth{
-				Of: pool.Key, Member: net.JoinHostPort(m.Address, strconv.Itoa(m.ProtocolPort)), State: m.OperatingStatus,
-				Healthy: slices.Contains([]string{"ONLINE", "NO_MONITOR"}, m.OperatingStatus),
+				Of: pool.Key, Member: net.JoinHostPort(m.Spec.Address, strconv.Itoa(int(m.Spec.Port))), State: m.Operating,
+				Healthy: slices.Contains([]string{"ONLINE", "NO_MONITOR"}, m.Operating),
 			})
 		}
 	}

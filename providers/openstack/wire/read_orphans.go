@@ -38,7 +38,7 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 	}
 	m := marks{live: live, dead: map[string]*providers.Identity[model.Config]{}}
 	for _, lb := range lbs {
-		for _, mark := range append([]string{lb.Name}, lb.Tags...) {
+		for _, mark := range append([]string{lb.Spec.Name}, lb.Tags...) {
 			if o, ok := model.OwnerOf(mark, s.cluster); ok && !m.alive(o) {
 				m.identityOf(s, o).Places[model.IDKey()] = lb.ID
 			}
@@ -46,11 +46,11 @@ func (s *Session) marked(ctx context.Context, live providers.Live) ([]providers.
 	}
 	var out []providers.Scope
 	for _, g := range groups {
-		o, ok := model.GroupOwnerOf(g.Name, g.Description, s.cluster)
+		o, ok := model.GroupOwnerOf(g.Spec.Name, g.Spec.Description, s.cluster)
 		switch {
 		case !ok || slices.Contains(live.Services, o):
 		case m.alive(o): // of a Service that was deleted, and recreated under its name
-			out = append(out, providers.Scope{Owner: o, Own: []providers.Lookup{{Kind: model.KindGroup, By: model.ByName, Value: g.Name}}})
+			out = append(out, providers.Scope{Owner: o, Own: []providers.Lookup{{Kind: model.KindGroup, By: model.ByName, Value: g.Spec.Name}}})
 		default:
 			m.identityOf(s, o).Owner.UID = o.UID
 		}

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/loadbalancers"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/pools"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/openstack/model"
@@ -16,17 +13,17 @@ import (
 
 // candidates are the load balancers that a Service may use as its own.
 type candidates struct {
-	kept *loadbalancers.LoadBalancer // nil: there is none
+	kept *balancer // nil: there is none
 	// foreign reports that kept has the Service's name and belongs to another cluster.
 	foreign bool
 	// duplicates are further ones of the Service, by creations that took effect late.
-	duplicates []*loadbalancers.LoadBalancer
+	duplicates []*balancer
 }
 
 // another begins the key of what a Service has once too often.
 const another = "another/"
 
-func duplicateKey(lb *loadbalancers.LoadBalancer) stack.Key {
+func duplicateKey(lb *balancer) stack.Key {
 	return stack.Key{Kind: model.KindBalancer, Name: another + lb.ID}
 }
 
@@ -41,7 +38,7 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 		return c, err
 	}
 	if len(named) > 1 { // one that is being deleted leaves its name to the others
-		named = slices.DeleteFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return lb.ProvisioningStatus == pendingDelete })
+		named = slices.DeleteFunc(named, func(lb *balancer) bool { return lb.Provisioning == pendingDelete })
 	}
 	slices.SortFunc(named, compareAge)
 	if len(named) > 0 && f.isReplacement(named[0], c.kept) {
@@ -50,20 +47,20 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 	switch {
 	case c.kept == nil && len(named) > 0:
 		c.kept, named = named[0], named[1:]
-		if i := slices.IndexFunc(named, func(lb *loadbalancers.LoadBalancer) bool { return !sameService(c.kept, lb) }); i >= 0 {
+		if i := slices.IndexFunc(named, func(lb *balancer) bool { return !sameService(c.kept, lb) }); i >= 0 {
 			return c, fault.New(fault.Invalid, "load balancers %s and %s are both named %q, and differ in description or tags, so that nothing shows which is this Service's; delete one, or name one by its id in the annotation %s",
-				c.kept.ID, named[i].ID, c.kept.Name, model.IDKey())
+				c.kept.ID, named[i].ID, c.kept.Spec.Name, model.IDKey())
 		}
 	case c.kept == nil && len(foreign) > 0:
 		c.kept, c.foreign = foreign[0], true
 		return c, nil
-	case c.kept == nil || !slices.Contains(names, c.kept.Name):
+	case c.kept == nil || !slices.Contains(names, c.kept.Spec.Name):
 		return c, nil // see former
 	}
 	for _, lb := range named {
 		if sameService(c.kept, lb) && f.disposable(lb) {
 			c.duplicates = append(c.duplicates, lb)
-			f.out.Put(stack.Resource{Key: duplicateKey(lb), ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: f.spec(lb)})
+			f.out.Put(stack.Resource{Key: duplicateKey(lb), ID: lb.ID, State: stateOf(lb.Provisioning), Proof: stack.Name, Spec: f.spec(lb)})
 		}
 	}
 	return c, nil
@@ -71,14 +68,14 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 
 // ofNames returns the load balancers of these names, those of this cluster and those of
 // another one, and keeps the one of the id.
-func (f *finder) ofNames(names []string, id string, c *candidates) (named, foreign []*loadbalancers.LoadBalancer, err error) {
+func (f *finder) ofNames(names []string, id string, c *candidates) (named, foreign []*balancer, err error) {
 	for i := range f.view.balancers {
 		lb := &f.view.balancers[i]
 		switch {
 		case lb.ID == id:
 			c.kept = lb
 			continue
-		case !slices.Contains(names, lb.Name) || lb.ProvisioningStatus == deleted:
+		case !slices.Contains(names, lb.Spec.Name) || lb.Provisioning == deleted:
 			continue
 		}
 		proven, err := f.proven(lb)
@@ -96,33 +93,33 @@ func (f *finder) ofNames(names []string, id string, c *candidates) (named, forei
 
 // isReplacement reports whether a load balancer replaces the recorded one, which is in ERROR and
 // forwards nothing. A process that ended in between has recorded the old one.
-func (f *finder) isReplacement(lb, recorded *loadbalancers.LoadBalancer) bool {
-	return recorded != nil && recorded.ProvisioningStatus == failed && f.isDark(recorded) && lb.ProvisioningStatus != failed && sameService(recorded, lb)
+func (f *finder) isReplacement(lb, recorded *balancer) bool {
+	return recorded != nil && recorded.Provisioning == failed && f.isDark(recorded) && lb.Provisioning != failed && sameService(recorded, lb)
 }
 
 // compareAge orders load balancers by the time of their creation, those in ERROR last.
-func compareAge(a, b *loadbalancers.LoadBalancer) int {
-	broken := func(lb *loadbalancers.LoadBalancer) int {
-		if lb.ProvisioningStatus == failed {
+func compareAge(a, b *balancer) int {
+	broken := func(lb *balancer) int {
+		if lb.Provisioning == failed {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(broken(a)-broken(b), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	return cmp.Or(broken(a)-broken(b), strings.Compare(a.Created, b.Created), strings.Compare(a.ID, b.ID))
 }
 
 // sameService reports whether two load balancers were created for the same Service, and no other
 // Service uses them.
-func sameService(a, b *loadbalancers.LoadBalancer) bool {
-	own := func(lb *loadbalancers.LoadBalancer) bool { return len(model.OtherTags(lb.Tags, lb.Name)) == 0 }
-	return a.Name == b.Name && a.Description == b.Description && slices.Contains(a.Tags, a.Name) == slices.Contains(b.Tags, b.Name) && own(b)
+func sameService(a, b *balancer) bool {
+	own := func(lb *balancer) bool { return len(model.OtherTags(lb.Tags, lb.Spec.Name)) == 0 }
+	return a.Spec.Name == b.Spec.Name && a.Spec.Description == b.Spec.Description && slices.Contains(a.Tags, a.Spec.Name) == slices.Contains(b.Tags, b.Spec.Name) && own(b)
 }
 
 // proven reports whether a load balancer of the Service's name is this cluster's, since
 // clusters of one name may share a project: it has no members, or one of them is a node of
 // this cluster. A name that has the Service's UID is proof enough.
-func (f *finder) proven(lb *loadbalancers.LoadBalancer) (bool, error) {
-	if f.scope.Depth == providers.Shallow || lb.Name == model.LegacyName(f.scope.Owner) {
+func (f *finder) proven(lb *balancer) (bool, error) {
+	if f.scope.Depth == providers.Shallow || lb.Spec.Name == model.LegacyName(f.scope.Owner) {
 		return true, nil
 	}
 	empty := true
@@ -137,44 +134,44 @@ func (f *finder) proven(lb *loadbalancers.LoadBalancer) (bool, error) {
 
 // disposable reports whether a duplicate may be deleted: it has nodes of this cluster
 // behind it, or nothing listens on it.
-func (f *finder) disposable(lb *loadbalancers.LoadBalancer) bool {
+func (f *finder) disposable(lb *balancer) bool {
 	return f.behind(lb) || len(lb.Listeners) == 0 && len(f.view.poolsOf(lb)) == 0
 }
 
 // behind reports whether nodes of this cluster are behind a load balancer. It tells clusters
 // of one name apart.
-func (f *finder) behind(lb *loadbalancers.LoadBalancer) bool {
-	isNode := func(m pools.Member) bool {
+func (f *finder) behind(lb *balancer) bool {
+	isNode := func(m member) bool {
 		for node := range f.scope.Nodes.All() {
-			if m.Name == node.Name || strings.HasPrefix(m.Name, model.SerialPrefix+node.Name+"_") {
+			if m.Spec.Name == node.Name || strings.HasPrefix(m.Spec.Name, model.SerialPrefix+node.Name+"_") {
 				return true
 			}
 		}
 		return false
 	}
-	return slices.ContainsFunc(f.view.poolsOf(lb), func(p pools.Pool) bool { return slices.ContainsFunc(f.view.members[p.ID], isNode) })
+	return slices.ContainsFunc(f.view.poolsOf(lb), func(p pool) bool { return slices.ContainsFunc(f.view.members[p.ID], isNode) })
 }
 
 // poolsOf returns the pools of a load balancer.
-func (v *view) poolsOf(lb *loadbalancers.LoadBalancer) []pools.Pool { return v.byBalancer[lb.ID] }
+func (v *view) poolsOf(lb *balancer) []pool { return v.byBalancer[lb.ID] }
 
 // indexPools fills byBalancer.
 func (v *view) indexPools() {
-	v.byBalancer = map[string][]pools.Pool{}
+	v.byBalancer = map[string][]pool{}
 	for _, p := range v.pools {
-		if len(p.Loadbalancers) > 0 {
-			id := p.Loadbalancers[0].ID
+		if len(p.Balancers) > 0 {
+			id := p.Balancers[0].ID
 			v.byBalancer[id] = append(v.byBalancer[id], p)
 		}
 	}
 }
 
 // balancer puts the Service's load balancer into the stack.
-func (f *finder) balancer(lb *loadbalancers.LoadBalancer, names []string) {
-	f.session.notePort(lb.ID, lb.VipPortID)
+func (f *finder) balancer(lb *balancer, names []string) {
+	f.session.notePort(lb.ID, lb.Spec.Port)
 	f.claim(lb, names)
 	spec := f.spec(lb)
-	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.ProvisioningStatus), Proof: stack.Name, Spec: spec}
+	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.Provisioning), Proof: stack.Name, Spec: spec}
 	switch {
 	case f.own && spec.Lost:
 		r.Slot = model.SlotAddress + spec.Address

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack"
-	"github.com/gophercloud/gophercloud/v2/openstack/loadbalancer/v2/apiversions"
+	"github.com/gophercloud/gophercloud/v2/openstack/utils"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -106,12 +107,19 @@ func buckets() []kit.Bucket {
 // features asks which version the load balancer API has. The last one listed counts.
 // Source: kubernetes/cloud-provider-openstack:pkg/util/openstack/loadbalancer.go.
 func (s *Session) features(ctx context.Context) (model.Features, error) {
-	all, err := listAll[apiversions.APIVersion](ctx, s, bucketBalancer, apiversions.List(s.balancer), "versions")
+	base, err := utils.BaseEndpoint(s.balancer.Endpoint)
 	if err != nil {
+		return model.Features{}, fmt.Errorf("the catalog's load-balancer: %w", err)
+	}
+	var answer struct {
+		Versions []link `json:"versions"`
+	}
+	r := request{bucket: bucketBalancer, operation: "GET versions", method: http.MethodGet, url: strings.TrimRight(base, "/") + "/"}
+	if err := s.read(ctx, r, &answer); err != nil {
 		return model.Features{}, err
 	}
 	var newest string
-	if len(all) > 0 {
+	if all := answer.Versions; len(all) > 0 {
 		newest = all[len(all)-1].ID
 	}
 	_, text, _ := strings.Cut(newest, ".")
