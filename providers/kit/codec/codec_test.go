@@ -51,9 +51,9 @@ func craneKind() codec.Kind[crane] {
 	).Aside("Note").Rest(func(c *crane) *string { return &c.Rest }).Tidied(func(c *crane) { slices.Sort(c.Hooks) })
 }
 
-func ids(r stack.Ref) string { return "id of " + r.To.Name }
+func resolveID(r stack.Ref) string { return "id of " + r.To.Name }
 
-func full() crane {
+func fullCrane() crane {
 	return crane{
 		Name: "a", Dock: stack.RefTo(stack.Key{Kind: "dock", Name: "west"}), Load: 5, Hooks: []string{"x"}, Labels: map[string]string{"k": "v"},
 		Motor: motor{Power: 7}, Gears: []gear{{9}}, Lit: true, State: "busy", Note: "n", Rest: `{"paint":"red"}`,
@@ -66,14 +66,14 @@ func TestBodies(t *testing.T) {
 		body codec.Object
 		want string
 	}{
-		"create":                  {kind.Create(full(), ids), `{"name":"a","dock_id":"id of west","load":5,"hooks":["x"],"labels":{"k":"v"},"motor":{"power":7,"speed":0},"gears":[{"teeth":9}],"light":"on","paint":"red"}`},
-		"create without values":   {kind.Create(crane{}, ids), `{"load":0}`},
-		"update of nothing":       {kind.Update(crane{}, nil, ids), `{}`},
-		"update of one field":     {kind.Update(crane{Load: 3, Hooks: []string{"x"}}, []string{"Load"}, ids), `{"load":3}`},
-		"update to nothing":       {kind.Update(crane{}, []string{"Dock", "Load", "Hooks", "Gears", "Lit"}, ids), `{"dock_id":"","load":0,"hooks":[],"gears":[],"light":null}`},
-		"update with a companion": {kind.Update(crane{Load: 3, Labels: map[string]string{}}, []string{"Load"}, ids), `{"load":3,"labels":{}}`},
-		"update of fixed fields":  {kind.Update(full(), []string{"Name", "Motor", "State", "Note"}, ids), `{"labels":{"k":"v"},"paint":"red"}`},
-		"replace":                 {kind.Replace(crane{Load: 1, Rest: `{"paint":"red"}`}, ids), `{"load":1,"light":null,"paint":"red"}`},
+		"create":                  {kind.Create(fullCrane(), resolveID), `{"name":"a","dock_id":"id of west","load":5,"hooks":["x"],"labels":{"k":"v"},"motor":{"power":7,"speed":0},"gears":[{"teeth":9}],"light":"on","paint":"red"}`},
+		"create without values":   {kind.Create(crane{}, resolveID), `{"load":0}`},
+		"update of nothing":       {kind.Update(crane{}, nil, resolveID), `{}`},
+		"update of one field":     {kind.Update(crane{Load: 3, Hooks: []string{"x"}}, []string{"Load"}, resolveID), `{"load":3}`},
+		"update to nothing":       {kind.Update(crane{}, []string{"Dock", "Load", "Hooks", "Gears", "Lit"}, resolveID), `{"dock_id":"","load":0,"hooks":[],"gears":[],"light":null}`},
+		"update with a companion": {kind.Update(crane{Load: 3, Labels: map[string]string{}}, []string{"Load"}, resolveID), `{"load":3,"labels":{}}`},
+		"update of fixed fields":  {kind.Update(fullCrane(), []string{"Name", "Motor", "State", "Note"}, resolveID), `{"labels":{"k":"v"},"paint":"red"}`},
+		"replace":                 {kind.Replace(crane{Load: 1, Rest: `{"paint":"red"}`}, resolveID), `{"load":1,"light":null,"paint":"red"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want codec.Object
@@ -98,11 +98,11 @@ func TestBodies(t *testing.T) {
 // TestDecode verifies that an observed object has the spec that was written, and that fields
 // without a declaration are kept.
 func TestDecode(t *testing.T) {
-	text, err := json.Marshal(craneKind().Create(full(), ids))
+	text, err := json.Marshal(craneKind().Create(fullCrane(), resolveID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := full()
+	want := fullCrane()
 	want.Dock, want.State, want.Note = stack.RefID("id of west"), "", ""
 	got, err := craneKind().Decode(text)
 	if d := cmp.Diff(want, got); err != nil || d != "" {

@@ -175,16 +175,16 @@ func (k Kind[T]) Rule(r diff.Rule) diff.Rule {
 	for _, f := range k.fields {
 		switch f.mode {
 		case immutable:
-			r.Immutable = union(r.Immutable, f.specs)
+			r.Immutable = mergeNames(r.Immutable, f.specs)
 		case onCreate, withUpdates, readOnly:
-			r.Ignore = union(r.Ignore, f.specs)
+			r.Ignore = mergeNames(r.Ignore, f.specs)
 		case inPlace:
 		}
 	}
 	return r
 }
 
-func union(a, b []string) []string {
+func mergeNames(a, b []string) []string {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -25,11 +25,11 @@ func TestEveryFieldIsDeclared(t *testing.T) {
 	}
 }
 
-func key(kind stack.Kind) stack.Key { return stack.Key{Kind: kind, Name: "tcp-80"} }
+func partKey(kind stack.Kind) stack.Key { return stack.Key{Kind: kind, Name: "tcp-80"} }
 
-func listener() model.Listener {
+func fullListener() model.Listener {
 	return model.Listener{
-		Name: "listener_0_x", Tags: []string{"x"}, Protocol: "TCP", Port: 80, Pool: stack.RefTo(key(model.KindPool)), Limit: -1, Ranges: []string{"0.0.0.0/0"},
+		Name: "listener_0_x", Tags: []string{"x"}, Protocol: "TCP", Port: 80, Pool: stack.RefTo(partKey(model.KindPool)), Limit: -1, Ranges: []string{"0.0.0.0/0"},
 		Timeouts: model.Timeouts{Known: true, ClientData: 50000, MemberConnect: 5000, MemberData: 50000},
 	}
 }
@@ -48,12 +48,12 @@ func TestBodies(t *testing.T) {
 		"create a load balancer": {model.BalancerCodec().Create(model.Balancer{Name: "kube_service_a_b_c", Description: "d", Tags: []string{"t"}, Provider: "amphora", Subnet: "s", Status: model.Active}, ids),
 			`{"name":"kube_service_a_b_c","description":"d","tags":["t"],"provider":"amphora","vip_subnet_id":"s"}`},
 		"update tags": {model.BalancerCodec().Update(model.Balancer{Name: "n", Subnet: "s"}, []string{"Tags"}, ids), `{"tags":[]}`},
-		"create a listener": {model.ListenerCodec().Create(listener(), ids),
+		"create a listener": {model.ListenerCodec().Create(fullListener(), ids),
 			`{"name":"listener_0_x","tags":["x"],"protocol":"TCP","protocol_port":80,"default_pool_id":"id-tcp-80","connection_limit":-1,"allowed_cidrs":["0.0.0.0/0"],
 			  "timeout_client_data":50000,"timeout_member_connect":5000,"timeout_member_data":50000,"timeout_tcp_inspect":0}`},
 		"create a listener of an API without ranges and timeouts": {model.ListenerCodec().Create(plain, ids), `{"name":"n","protocol":"TCP","protocol_port":80,"connection_limit":0}`},
-		"update one field of a listener":                          {model.ListenerCodec().Update(listener(), []string{"Limit"}, ids), `{"name":"listener_0_x","connection_limit":-1}`},
-		"update timeouts": {model.ListenerCodec().Update(listener(), []string{"Timeouts"}, ids),
+		"update one field of a listener":                          {model.ListenerCodec().Update(fullListener(), []string{"Limit"}, ids), `{"name":"listener_0_x","connection_limit":-1}`},
+		"update timeouts": {model.ListenerCodec().Update(fullListener(), []string{"Timeouts"}, ids),
 			`{"name":"listener_0_x","timeout_client_data":50000,"timeout_member_connect":5000,"timeout_member_data":50000,"timeout_tcp_inspect":0}`},
 		"update a listener to nothing":                 {model.ListenerCodec().Update(plain, []string{"Headers", "TLS", "Ranges", "Tags"}, ids), `{"name":"n","insert_headers":{},"default_tls_container_ref":"","tags":[]}`},
 		"create a pool":                                {model.PoolCodec().Create(pool, ids), `{"name":"pool_0_x","protocol":"TCP","lb_algorithm":"ROUND_ROBIN","session_persistence":{"type":"SOURCE_IP"}}`},
@@ -71,15 +71,15 @@ func TestBodies(t *testing.T) {
 		"create a rule": {model.GroupRuleCodec().Create(model.GroupRule{Direction: "ingress", Family: "IPv4", Protocol: "tcp", Port: 30080, Last: 30080, Remote: "10.0.0.0/16"}, ids),
 			`{"direction":"ingress","ethertype":"IPv4","protocol":"tcp","port_range_min":30080,"port_range_max":30080,"remote_ip_prefix":"10.0.0.0/16"}`},
 		"create a tree": {model.ListenerTree([]stack.Resource{
-			{Key: key(model.KindListener), Spec: model.Listener{Name: "l", Protocol: "TCP", Port: 80, Pool: stack.RefTo(key(model.KindPool)), Limit: -1}},
-			{Key: key(model.KindPool), Spec: model.Pool{Name: "p", Protocol: "TCP", Algorithm: "ROUND_ROBIN"}},
-			{Key: key(model.KindMembers), Spec: model.Members{Members: []model.Member{member}}},
-			{Key: key(model.KindMonitor), Spec: model.Monitor{Name: "m", Type: "TCP", Delay: 5}},
+			{Key: partKey(model.KindListener), Spec: model.Listener{Name: "l", Protocol: "TCP", Port: 80, Pool: stack.RefTo(partKey(model.KindPool)), Limit: -1}},
+			{Key: partKey(model.KindPool), Spec: model.Pool{Name: "p", Protocol: "TCP", Algorithm: "ROUND_ROBIN"}},
+			{Key: partKey(model.KindMembers), Spec: model.Members{Members: []model.Member{member}}},
+			{Key: partKey(model.KindMonitor), Spec: model.Monitor{Name: "m", Type: "TCP", Delay: 5}},
 		}), `[{"name":"l","protocol":"TCP","protocol_port":80,"connection_limit":-1,"default_pool":{"name":"p","protocol":"TCP","lb_algorithm":"ROUND_ROBIN",
 			"members":[{"name":"node-a","address":"10.0.0.5","protocol_port":30080,"subnet_id":"s1","monitor_port":32000}],"healthmonitor":{"name":"m","type":"TCP","delay":5}}}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(parsed(t, tc.want), parsed(t, marshalled(t, tc.body))); d != "" {
+			if d := cmp.Diff(fromJSON(t, tc.want), fromJSON(t, toJSON(t, tc.body))); d != "" {
 				t.Errorf("body (-want +got):\n%s", d)
 			}
 		})
@@ -89,16 +89,16 @@ func TestBodies(t *testing.T) {
 // TestDecode verifies that specs survive the way to the API and back, and what becomes of
 // fields that only the API writes.
 func TestDecode(t *testing.T) {
-	want := listener()
+	want := fullListener()
 	want.Pool, want.Timeouts.Known = stack.RefID("p"), false
-	body := model.ListenerCodec().Create(listener(), func(stack.Ref) string { return "p" })
-	compare(t, model.ListenerCodec(), marshalled(t, body), want)
-	compare(t, model.ListenerCodec(), `{"allowed_cidrs":[],"default_pool_id":null,"tags":["b","a"]}`, model.Listener{Tags: []string{"a", "b"}})
-	compare(t, model.PoolCodec(), `{"protocol":"TCP","lb_algorithm":"ROUND_ROBIN","session_persistence":{"type":"SOURCE_IP","cookie_name":null}}`, model.Pool{Protocol: "TCP", Algorithm: "ROUND_ROBIN", Sticky: true})
-	compare(t, model.PoolCodec(), `{"session_persistence":null}`, model.Pool{})
-	compare(t, model.MonitorCodec(), `{"type":"TCP","url_path":"/","http_method":"GET","expected_codes":"200","delay":5}`, model.Monitor{Type: "TCP", Delay: 5})
-	compare(t, model.MemberCodec(), `{"address":"10.0.0.5","monitor_port":null}`, model.Member{Address: "10.0.0.5"})
-	compare(t, model.GroupRuleCodec(), `{"direction":"ingress","remote_ip_prefix":null,"remote_group_id":"g","port_range_min":null}`, model.GroupRule{Direction: "ingress", Remote: "group g"})
+	body := model.ListenerCodec().Create(fullListener(), func(stack.Ref) string { return "p" })
+	checkDecode(t, model.ListenerCodec(), toJSON(t, body), want)
+	checkDecode(t, model.ListenerCodec(), `{"allowed_cidrs":[],"default_pool_id":null,"tags":["b","a"]}`, model.Listener{Tags: []string{"a", "b"}})
+	checkDecode(t, model.PoolCodec(), `{"protocol":"TCP","lb_algorithm":"ROUND_ROBIN","session_persistence":{"type":"SOURCE_IP","cookie_name":null}}`, model.Pool{Protocol: "TCP", Algorithm: "ROUND_ROBIN", Sticky: true})
+	checkDecode(t, model.PoolCodec(), `{"session_persistence":null}`, model.Pool{})
+	checkDecode(t, model.MonitorCodec(), `{"type":"TCP","url_path":"/","http_method":"GET","expected_codes":"200","delay":5}`, model.Monitor{Type: "TCP", Delay: 5})
+	checkDecode(t, model.MemberCodec(), `{"address":"10.0.0.5","monitor_port":null}`, model.Member{Address: "10.0.0.5"})
+	checkDecode(t, model.GroupRuleCodec(), `{"direction":"ingress","remote_ip_prefix":null,"remote_group_id":"g","port_range_min":null}`, model.GroupRule{Direction: "ingress", Remote: "group g"})
 }
 
 // TestRules verifies what the codecs say of changes.
@@ -119,7 +119,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func compare[T any](t *testing.T, kind codec.Kind[T], text string, want T) {
+func checkDecode[T any](t *testing.T, kind codec.Kind[T], text string, want T) {
 	t.Helper()
 	got, err := kind.Decode([]byte(text))
 	if d := cmp.Diff(want, got); err != nil || d != "" {
@@ -127,7 +127,7 @@ func compare[T any](t *testing.T, kind codec.Kind[T], text string, want T) {
 	}
 }
 
-func marshalled(t *testing.T, body any) string {
+func toJSON(t *testing.T, body any) string {
 	t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -136,7 +136,7 @@ func marshalled(t *testing.T, body any) string {
 	return string(text)
 }
 
-func parsed(t *testing.T, text string) any {
+func fromJSON(t *testing.T, text string) any {
 	t.Helper()
 	var out any
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
