@@ -23,8 +23,25 @@ const (
 // update says that what is compared is written instead.
 var update = flag.Bool("update", false, "write what is made from the chart")
 
-// clouds are those that the chart has a manifest of.
-func clouds() []string { return []string{"aws", "azure", "gce"} }
+// clouds returns the names of the clouds in the schema of values.yaml.
+func clouds(t *testing.T, values []value) []string {
+	t.Helper()
+	for _, v := range values {
+		if v.key != "provider" {
+			continue
+		}
+		var out []string
+		names, _ := v.more["enum"].([]any)
+		for _, name := range names {
+			if text, ok := name.(string); ok {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	t.Fatal("values.yaml has no provider")
+	return nil
+}
 
 // tool runs a program of this module's tool lines in the chart's surroundings.
 func tool(t *testing.T, args ...string) []byte {
@@ -72,8 +89,8 @@ func read(t *testing.T, path string) []byte {
 	return body
 }
 
-// TestGenerated compares all that is made from the chart with the repository. The
-// parts come in order: the manifests are refused where the schema is stale.
+// TestGenerated compares everything generated from the chart with the repository. The
+// parts are ordered: a stale schema refuses the manifests.
 func TestGenerated(t *testing.T) {
 	values, err := readValues(read(t, chart+"/values.yaml"))
 	if err != nil {
@@ -103,18 +120,18 @@ func TestGenerated(t *testing.T) {
 		}
 		same(t, "charts/berth/README.md", out.Bytes())
 	})
-	manifests := map[string][]byte{}
-	for _, cloud := range clouds() {
+	manifests, all := map[string][]byte{}, clouds(t, values)
+	for _, cloud := range all {
 		manifests[cloud] = tool(t, "helm", "template", "berth", chart, "--namespace", "kube-system", "--values", chart+"/ci/"+cloud+".yaml")
 	}
 	t.Run("manifests", func(t *testing.T) {
-		for _, cloud := range clouds() {
+		for _, cloud := range all {
 			head := fmt.Sprintf("# Made by `make docs` from charts/berth with the values of charts/berth/ci/%s.yaml.\n", cloud)
 			same(t, "charts/manifests/"+cloud+".yaml", append([]byte(head), manifests[cloud]...))
 		}
 	})
 	t.Run("rights", func(t *testing.T) {
-		rows, err := rightsTable(clouds(), manifests)
+		rows, err := rightsTable(all, manifests)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,16 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The name of all objects: the release's, and the chart's unless it is in there already. */}}
+{{- define "berth.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{/* A duration of the pattern in values.yaml, in seconds. */}}
+{{- define "berth.seconds" -}}
+{{- if hasSuffix "m" . -}}{{- mul 60 (trimSuffix "m" . | int) -}}{{- else -}}{{- trimSuffix "s" . | int -}}{{- end -}}
+{{- end -}}
+
+{{/* The name of all objects: the release's, with the chart's unless that contains it. */}}
 {{- define "berth.fullname" -}}
 {{- $name := include "berth.name" . -}}
 {{- if .Values.fullnameOverride -}}
@@ -14,9 +23,9 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Names outside namespaces hold the namespace: releases of one name may be in several. */}}
+{{/* Names of cluster-scoped objects contain the namespace, because releases in several namespaces can have one name. */}}
 {{- define "berth.clusterName" -}}
-{{- printf "%s:%s" .Release.Namespace (include "berth.fullname" .) -}}
+{{- printf "%s:%s" (include "berth.namespace" .) (include "berth.fullname" .) -}}
 {{- end -}}
 
 {{- define "berth.selectorLabels" -}}
@@ -56,10 +65,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
 {{- define "berth.leaseNamespace" -}}
-{{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
+{{- default (include "berth.namespace" .) .Values.leaderElection.leaseNamespace -}}
 {{- end -}}
 
-{{/* Whether load balancers may follow endpoints; Azure's do where there are several, or where they send to pods. */}}
+{{/* True if load balancers follow endpoints. On Azure this needs several load balancers, or pools of pods. */}}
 {{- define "berth.readsEndpoints" -}}
 {{- $several := or .Values.azure.multipleLoadBalancers .Values.azure.namespaceSelectors (contains "multiplestandardloadbalancerconfigurations" (lower .Values.cloudConfig.content)) -}}
 {{- $pods := or .Values.azure.podPools (contains "podip" (lower .Values.cloudConfig.content)) -}}
@@ -67,12 +76,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if or (eq .Values.provider "gce") (and (eq .Values.provider "azure") (or $several $pods)) (and (eq .Values.provider "aws") $targets) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Whether Berth serves a webhook of pods: for readiness gates, or for ids of QUIC. */}}
+{{/* True if Berth serves a webhook for pods: for readiness gates, or for ids of QUIC. */}}
 {{- define "berth.webhook" -}}
 {{- if or .Values.readinessGates.webhook.enabled (and (eq .Values.provider "aws") .Values.aws.quic.enabled) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Whether labels of namespaces decide: those that Azure's several load balancers select by. */}}
+{{/* True if labels of namespaces select one of Azure's load balancers. */}}
 {{- define "berth.readsNamespaces" -}}
 {{- $selects := or .Values.azure.namespaceSelectors (contains "servicenamespaceselector" (lower .Values.cloudConfig.content)) -}}
 {{- if and (eq .Values.provider "azure") $selects -}}true{{- end -}}
@@ -84,10 +93,33 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{/* What no schema can say: values that contradict each other. */}}
+{{/* Checks that the schema cannot express: values that contradict each other. */}}
 {{- define "berth.validate" -}}
 {{- if not (or .Values.defaultClass .Values.loadBalancerClasses) -}}
 {{- fail "loadBalancerClasses: empty, and defaultClass is false: no Service would be served" -}}
+{{- end -}}
+{{- if regexMatch "@|:[^/]*$" .Values.image.repository -}}
+{{- fail (printf "image.repository: %q contains a tag or digest: use image.tag or image.digest" .Values.image.repository) -}}
+{{- end -}}
+{{- with .Values.leaderElection -}}
+{{- if ge (include "berth.seconds" .renewDeadline | int) (include "berth.seconds" .leaseDuration | int) -}}
+{{- fail (printf "leaderElection.renewDeadline: %s must be less than leaseDuration %s" .renewDeadline .leaseDuration) -}}
+{{- end -}}
+{{- if ge (include "berth.seconds" .retryPeriod | int) (include "berth.seconds" .renewDeadline | int) -}}
+{{- fail (printf "leaderElection.retryPeriod: %s must be less than renewDeadline %s" .retryPeriod .renewDeadline) -}}
+{{- end -}}
+{{- end -}}
+{{- $foreign := dict
+  "aws" (list (list "aws.roleArn" .Values.aws.roleArn) (list "aws.region" .Values.aws.region) (list "aws.multiClusterTargetGroups" .Values.aws.multiClusterTargetGroups) (list "aws.quic.enabled" .Values.aws.quic.enabled))
+  "azure" (list (list "azure.workloadIdentityClientId" .Values.azure.workloadIdentityClientId) (list "azure.workloadIdentityTenantId" .Values.azure.workloadIdentityTenantId) (list "azure.multipleLoadBalancers" .Values.azure.multipleLoadBalancers) (list "azure.namespaceSelectors" .Values.azure.namespaceSelectors) (list "azure.podPools" .Values.azure.podPools))
+  "gce" (list (list "gce.serviceAccount" .Values.gce.serviceAccount))
+  "oci" (list (list "oci.tlsSecrets" .Values.oci.tlsSecrets) (list "oci.certificateMaps" .Values.oci.certificateMaps) (list "oci.workloadServiceAccounts" .Values.oci.workloadServiceAccounts)) -}}
+{{- range $cloud, $values := $foreign -}}
+{{- range $values -}}
+{{- if and (ne $cloud $.Values.provider) (last .) -}}
+{{- fail (printf "%s: has no effect with provider %s" (first .) $.Values.provider) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- $sources := 0 -}}
 {{- range list .Values.cloudConfig.content .Values.cloudConfig.existingSecret .Values.cloudConfig.existingConfigMap -}}
@@ -97,16 +129,16 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- fail "cloudConfig: only one of content, existingSecret and existingConfigMap can be set" -}}
 {{- end -}}
 {{- if and (eq .Values.provider "azure") (eq (int $sources) 0) -}}
-{{- fail "cloudConfig: needed on azure: subscription, resource group, network and login are in it" -}}
+{{- fail "cloudConfig: needed on azure: it has subscription, resource group, network and login" -}}
 {{- end -}}
 {{- if and (eq .Values.provider "openstack") (eq (int $sources) 0) -}}
-{{- fail "cloudConfig: needed on openstack: the address of Keystone and the login are in it" -}}
+{{- fail "cloudConfig: needed on openstack: it has the address of Keystone and the login" -}}
 {{- end -}}
 {{- if and (eq .Values.provider "ibm") (eq (int $sources) 0) -}}
-{{- fail "cloudConfig: needed on ibm: the cluster, the VPC, its subnets and the login are in it" -}}
+{{- fail "cloudConfig: needed on ibm: it has the cluster, the VPC, its subnets and the login" -}}
 {{- end -}}
 {{- if and (eq .Values.provider "oci") (eq (int $sources) 0) -}}
-{{- fail "cloudConfig: needed on oci: the compartment, the subnets of load balancers and the login are in it" -}}
+{{- fail "cloudConfig: needed on oci: it has the compartment, the subnets of load balancers and the login" -}}
 {{- end -}}
 {{- with .Values.metrics }}
 {{- if and .podMonitor.enabled (not .anonymous) (not .podMonitor.tokenSecret) -}}
@@ -114,7 +146,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.readinessGates.webhook.enabled (not .Values.readinessGates.enabled) -}}
-{{- fail "readinessGates.webhook.enabled: needs readinessGates.enabled, or nobody opens the gates" -}}
+{{- fail "readinessGates.webhook.enabled: needs readinessGates.enabled, because otherwise the gates stay closed" -}}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.service.enabled) -}}
 {{- fail "metrics.serviceMonitor.enabled: needs metrics.service.enabled" -}}
@@ -147,8 +179,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- if include "berth.webhook" . }}
 - --gate-webhook-listen=:{{ .Values.readinessGates.webhook.port }}
-- --gate-webhook-host={{ include "berth.fullname" . }}-webhook.{{ .Release.Namespace }}.svc
-- --gate-webhook-secret={{ .Release.Namespace }}/{{ include "berth.fullname" . }}-webhook
+- --gate-webhook-host={{ include "berth.fullname" . }}-webhook.{{ include "berth.namespace" . }}.svc
+- --gate-webhook-secret={{ include "berth.namespace" . }}/{{ include "berth.fullname" . }}-webhook
 - --gate-webhook-configuration={{ include "berth.clusterName" . | replace ":" "." }}.pods
 {{- end }}
 {{- if .Values.metrics.anonymous }}
@@ -192,7 +224,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- define "berth.env" -}}
 {{- if dig "limits" "memory" "" (.Values.resources | default dict) }}
-# From which size on the program collects garbage more eagerly.
+# Above this size the program collects garbage more often.
 - name: BERTH_MEMORY_LIMIT
   valueFrom:
     resourceFieldRef:
@@ -211,7 +243,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end -}}
 
-{{/* Credentials are environment on AWS, whose SDK reads them there, and files elsewhere. */}}
+{{/* Credentials are environment variables on AWS, whose SDK reads them there, and files elsewhere. */}}
 {{- define "berth.credentialFiles" -}}
 {{- if and .Values.credentials.existingSecret (ne .Values.provider "aws") -}}true{{- end -}}
 {{- end -}}
